@@ -1,0 +1,80 @@
+// The one provider interface of verbs: what stands behind an ibv_context. The calls that
+// <infiniband/verbs.h> dispatches through context->ops (post, poll, request notification ...) are not
+// here: they reach the provider through those pointers, in C++ and C alike, at the same cost.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <span>
+
+#include "verbs/result.h"
+
+namespace anyrdma::verbs {
+
+/// Implemented by the software HCA and by the pass-through to the system's libibverbs. Objects are
+/// the C structs; a provider embeds them in its own. Arguments are valid non-null pointers to live
+/// objects of this provider: the C API and the RAII classes check for null.
+/// Errors are the errno values that the manual page of the C function names.
+/// Threads: as rdma-core: every function may be called from any thread for distinct objects.
+class Provider {
+ public:
+  virtual ~Provider() = default;
+
+  /// The devices that exist now. Pointers stay valid for the provider's life (ibv_get_device_list).
+  virtual std::span<ibv_device* const> devices() = 0;
+  [[nodiscard]] virtual Result<ibv_context*> open_device(ibv_device* device) = 0;
+  [[nodiscard]] virtual Result<void> close_device(ibv_context* context) = 0;
+  /// Network byte order, as ibv_get_device_guid returns it.
+  virtual __be64 device_guid(ibv_device* device) = 0;
+
+  [[nodiscard]] virtual Result<void> query_device(ibv_context*, ibv_device_attr* attr) = 0;
+  [[nodiscard]] virtual Result<void> query_port(ibv_context*, std::uint8_t port,
+                                                ibv_port_attr* attr) = 0;
+  /// EINVAL for a wrong port, ENODATA for an empty index.
+  [[nodiscard]] virtual Result<ibv_gid_entry> query_gid(ibv_context*, std::uint8_t port,
+                                                        std::uint32_t index) = 0;
+  [[nodiscard]] virtual Result<__be16> query_pkey(ibv_context*, std::uint8_t port, int index) = 0;
+
+  [[nodiscard]] virtual Result<ibv_pd*> alloc_pd(ibv_context*) = 0;
+  /// EBUSY while memory regions, QPs or AHs use it.
+  [[nodiscard]] virtual Result<void> dealloc_pd(ibv_pd*) = 0;
+  [[nodiscard]] virtual Result<ibv_mr*> reg_mr(ibv_pd*, void* address, std::size_t length,
+                                               std::uint64_t iova, unsigned access) = 0;
+  [[nodiscard]] virtual Result<void> dereg_mr(ibv_mr*) = 0;
+
+  [[nodiscard]] virtual Result<ibv_comp_channel*> create_comp_channel(ibv_context*) = 0;
+  [[nodiscard]] virtual Result<void> destroy_comp_channel(ibv_comp_channel*) = 0;
+  [[nodiscard]] virtual Result<ibv_cq*> create_cq(ibv_context*, int cqe, void* cq_context,
+                                                  ibv_comp_channel*, int comp_vector) = 0;
+  /// EBUSY while a QP uses it; waits until its completion events are acknowledged.
+  [[nodiscard]] virtual Result<void> destroy_cq(ibv_cq*) = 0;
+  /// Waits for the next completion event of the channel (see Semaphore::wait for its errors).
+  [[nodiscard]] virtual Result<ibv_cq*> get_cq_event(ibv_comp_channel*) = 0;
+  virtual void ack_cq_events(ibv_cq*, unsigned count) = 0;
+
+  /// Writes the granted capabilities back to attr->cap.
+  [[nodiscard]] virtual Result<ibv_qp*> create_qp(ibv_pd*, ibv_qp_init_attr* attr) = 0;
+  [[nodiscard]] virtual Result<void> modify_qp(ibv_qp*, ibv_qp_attr* attr, int mask) = 0;
+  [[nodiscard]] virtual Result<void> query_qp(ibv_qp*, ibv_qp_attr* attr, int mask,
+                                              ibv_qp_init_attr* init) = 0;
+  [[nodiscard]] virtual Result<void> destroy_qp(ibv_qp*) = 0;
+
+  [[nodiscard]] virtual Result<ibv_async_event> get_async_event(ibv_context*) = 0;
+  virtual void ack_async_event(const ibv_async_event&) = 0;
+};
+
+/// The provider behind a context. The context must come from open_device of one of our providers:
+/// asserts on any other. Constant time.
+[[nodiscard]] Provider& provider_of(const ibv_context* context);
+
+/// How a provider's context carries its provider: embed this with `vctx` LAST in the allocation order
+/// that verbs_get_ctx_op expects (verbs_context ends with the ibv_context the application sees).
+struct ProvidedContext {
+  Provider* provider;
+  verbs_context vctx;
+
+  /// From the application's pointer back to us.
+  [[nodiscard]] static ProvidedContext& from(const ibv_context* context);
+};
+
+}  // namespace anyrdma::verbs

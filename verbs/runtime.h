@@ -1,0 +1,61 @@
+// What a sans-I/O core asks of the place it runs in: the time, a critical section and a way to wait.
+// sim implements it with virtual time, no lock and fibers; fabric with a monotonic clock, one mutex
+// per process and eventfds.
+#pragma once
+
+#include <memory>
+
+#include "verbs/result.h"
+#include "verbs/time.h"
+
+namespace anyrdma::verbs {
+
+/// A counting semaphore whose way of blocking belongs to the Runtime: it parks a fiber in the
+/// simulator and blocks in read(2) on an eventfd in real time. Backs every pollable C object
+/// (rdma_event_channel.fd, ibv_comp_channel.fd, ibv_context.async_fd).
+/// Threads: all functions may be called from any thread, inside or outside the critical section,
+/// except wait(), which must be called outside of it.
+class Semaphore {
+ public:
+  virtual ~Semaphore() = default;
+  /// Adds one unit and wakes one waiter.
+  virtual void post() = 0;
+  /// Takes one unit without waiting. False when there is none.
+  virtual bool try_wait() = 0;
+  /// Takes one unit, waiting for it. EAGAIN: descriptor set non-blocking by the user and empty;
+  /// EINTR: a signal; EDEADLK: the simulator knows that nobody will ever post.
+  [[nodiscard]] virtual Result<void> wait() = 0;
+  /// Readable exactly while a unit is available; -1 where there are no descriptors (simulator).
+  virtual int fd() const = 0;
+};
+
+/// One per process (fabric) or per simulated host (sim). Outlives every object made with it.
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+  virtual Instant now() = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<Semaphore>> make_semaphore() = 0;
+  /// Enters the critical section that protects cm, transport and HCA objects of this runtime.
+  /// Not recursive. Use CriticalSection.
+  virtual void enter() = 0;
+  /// Carries out what the cores want done (packets to send, timers to arm, events to deliver), then
+  /// leaves the critical section.
+  virtual void leave() = 0;
+  /// Called inside the critical section when a poll found nothing: may take in packets that
+  /// have arrived, so that a polling application makes progress by itself. Optional.
+  virtual void progress() {}
+};
+
+/// Scope guard of Runtime::enter and leave.
+class CriticalSection {
+ public:
+  explicit CriticalSection(Runtime& runtime) : runtime_(runtime) { runtime_.enter(); }
+  ~CriticalSection() { runtime_.leave(); }
+  CriticalSection(const CriticalSection&) = delete;
+  CriticalSection& operator=(const CriticalSection&) = delete;
+
+ private:
+  Runtime& runtime_;
+};
+
+}  // namespace anyrdma::verbs

@@ -1,0 +1,108 @@
+// The software HCA: one RoCE device. Verbs calls, packets and time in; packets, MADs, completion and
+// asynchronous events out. It never reads a clock or a socket.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "verbs/provider.h"
+#include "verbs/random.h"
+#include "verbs/runtime.h"
+#include "verbs/soft/packet.h"
+#include "verbs/wire/ids.h"
+
+namespace anyrdma::verbs::soft {
+
+/// What a device is and how large it may grow. Defaults resemble a current RoCE NIC; tests of odd
+/// devices change single fields.
+struct HcaConfig {
+  std::string name = "anyrdma0";
+  wire::Guid node_guid{0x0200'00ff'fe00'0001};
+  ibv_mtu active_mtu = IBV_MTU_4096;
+  std::uint32_t qpn_first = 0x11;     ///< first QPN handed out; must be > 1
+  std::uint32_t qpn_count = 1 << 16;  ///< QPNs are [first, first + count), reused round-robin
+  std::uint8_t local_ca_ack_delay = 15;
+  std::uint32_t max_qp = 65536;
+  std::uint32_t max_cq = 65536;
+  std::uint32_t max_mr = 1 << 20;
+  std::uint32_t max_pd = 65536;
+  std::uint32_t max_cqe = 4194303;
+  std::uint32_t max_qp_wr = 32768;
+  std::uint32_t max_sge = 32;
+  std::uint32_t max_inline_data = 1024;
+  std::uint8_t max_qp_rd_atom = 16;
+  std::uint8_t max_qp_init_rd_atom = 16;
+};
+
+/// Bytes of every management datagram.
+inline constexpr std::size_t kMadBytes = 256;
+
+/// Where a MAD goes to or came from.
+struct MadAddress {
+  ibv_gid source{};
+  ibv_gid destination{};
+  wire::Qpn qpn = wire::kGsiQpn;  ///< the peer's QP
+  std::uint8_t traffic_class = 0;
+};
+
+/// Implements the provider for exactly one device. All functions of the network side must be called
+/// inside the Runtime's critical section; the Provider functions and the context->ops enter it.
+class Hca : public Provider {
+ public:
+  /// `runtime` and `random` outlive the HCA; `pool` may be shared by the HCAs of one world.
+  [[nodiscard]] static std::unique_ptr<Hca> create(Runtime& runtime, Random& random,
+                                                   PacketPool& pool, const HcaConfig& config);
+
+  // --- port and address table -------------------------------------------------------------------
+  /// Puts a GID (IPv4-mapped or IPv6; RoCE v2) at a table index; all-zero empties the index.
+  virtual void set_gid(std::uint32_t index, const ibv_gid& gid) = 0;
+  virtual void set_port_state(ibv_port_state state) = 0;
+  [[nodiscard]] virtual const HcaConfig& config() const = 0;
+  [[nodiscard]] virtual ibv_device* device() = 0;
+
+  // --- network side (sans-I/O) ------------------------------------------------------------------
+  /// A datagram has arrived. Malformed or unexpected ones are dropped and counted.
+  virtual void on_packet(Instant now, PacketPtr packet) = 0;
+  virtual void on_timer(Instant now) = 0;
+  /// When on_timer wants to be called next; nullopt: not at all.
+  [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
+  /// The next datagram to put on the wire; null when there is none.
+  [[nodiscard]] virtual PacketPtr next_packet() = 0;
+
+  // --- management QP ----------------------------------------------------------------------------
+  /// Sends one MAD from QP1 (UD SEND with the well-known QKey); it comes out of next_packet().
+  virtual void send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) = 0;
+  struct ReceivedMad {
+    MadAddress from;  ///< source is the peer, destination is us
+    PacketPtr packet;
+    std::span<const std::uint8_t, kMadBytes> mad;  ///< view into packet
+  };
+  /// The next MAD that arrived on QP1; nullopt when there is none.
+  [[nodiscard]] virtual std::optional<ReceivedMad> next_mad() = 0;
+
+  // --- faults and removal -----------------------------------------------------------------------
+  /// The device goes away: every QP to error, later verbs calls fail with EIO, no more packets;
+  /// contexts get IBV_EVENT_DEVICE_FATAL. Destroy calls still work.
+  virtual void remove() = 0;
+
+  /// Why packets were dropped, for traces and tests.
+  struct Counters {
+    std::uint64_t packets_in = 0;
+    std::uint64_t packets_out = 0;
+    std::uint64_t malformed = 0;
+    std::uint64_t unknown_qp = 0;
+    std::uint64_t bad_icrc = 0;
+    std::uint64_t wrong_state = 0;
+    std::uint64_t retransmitted = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t rnr_naks_sent = 0;
+  };
+  [[nodiscard]] virtual const Counters& counters() const = 0;
+};
+
+}  // namespace anyrdma::verbs::soft

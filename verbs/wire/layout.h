@@ -1,0 +1,87 @@
+// Message layouts as rows of (byte, bit, width), in the order of the specification's tables.
+// A layout is an array of Fields, reserved bits included, that static_assert(tiles(...)) proves to
+// cover the message without gap or overlap. Access is by field, resolved at compile time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+namespace anyrdma::wire {
+
+/// A run of bits: `bit` counts from the most significant bit of `byte`, as IBTA draws it.
+struct Field {
+  unsigned byte;
+  unsigned bit;
+  unsigned width;
+
+  [[nodiscard]] constexpr unsigned first_bit() const { return byte * 8 + bit; }
+};
+
+/// True when the fields, in order, cover exactly `size` bytes.
+template <std::size_t N>
+[[nodiscard]] constexpr bool tiles(const std::array<Field, N>& layout, std::size_t size) {
+  unsigned next = 0;
+  for (const Field& field : layout) {
+    if (field.first_bit() != next || field.width == 0) return false;
+    next += field.width;
+  }
+  return next == size * 8;
+}
+
+/// The smallest unsigned type that holds `Width` bits (up to 64).
+template <unsigned Width>
+using UintFor = std::conditional_t<
+    (Width <= 8), std::uint8_t,
+    std::conditional_t<(Width <= 16), std::uint16_t,
+                       std::conditional_t<(Width <= 32), std::uint32_t, std::uint64_t>>>;
+
+/// The value of a field of at most 64 bits, most significant bit first. `bytes` must reach to the
+/// end of the message: parsers check the length once, before any get.
+template <Field F>
+[[nodiscard]] constexpr UintFor<F.width> get(const std::uint8_t* bytes) {
+  static_assert(F.width <= 64 && F.bit + F.width <= 64);
+  constexpr unsigned kEnd = F.bit + F.width;
+  constexpr unsigned kBytes = (kEnd + 7) / 8;
+  std::uint64_t value = 0;
+  for (unsigned i = 0; i < kBytes; ++i) value = (value << 8) | bytes[F.byte + i];
+  value >>= kBytes * 8 - kEnd;
+  if constexpr (F.width < 64) value &= (std::uint64_t{1} << F.width) - 1;
+  return static_cast<UintFor<F.width>>(value);
+}
+
+/// Writes a field of at most 64 bits and leaves its neighbours alone. Bits beyond the width are cut.
+template <Field F>
+constexpr void put(std::uint8_t* bytes, std::type_identity_t<UintFor<F.width>> number) {
+  static_assert(F.width <= 64 && F.bit + F.width <= 64);
+  constexpr unsigned kEnd = F.bit + F.width;
+  constexpr unsigned kBytes = (kEnd + 7) / 8;
+  constexpr unsigned kShift = kBytes * 8 - kEnd;
+  constexpr std::uint64_t kMask =
+      (F.width < 64 ? (std::uint64_t{1} << (F.width % 64)) - 1 : ~std::uint64_t{0}) << kShift;
+  std::uint64_t value = (static_cast<std::uint64_t>(number) << kShift) & kMask;
+  std::uint64_t mask = kMask;
+  for (unsigned i = kBytes; i-- > 0;) {
+    std::uint8_t& byte = bytes[F.byte + i];
+    byte = static_cast<std::uint8_t>((byte & ~mask) | (value & 0xff));
+    value >>= 8;
+    mask >>= 8;
+  }
+}
+
+/// A field of whole bytes (GIDs, private data), as a view.
+template <Field F>
+[[nodiscard]] std::span<const std::uint8_t, F.width / 8> bytes_of(const std::uint8_t* bytes) {
+  static_assert(F.bit == 0 && F.width % 8 == 0);
+  return std::span<const std::uint8_t, F.width / 8>(bytes + F.byte, F.width / 8);
+}
+template <Field F>
+[[nodiscard]] std::span<std::uint8_t, F.width / 8> bytes_of(std::uint8_t* bytes) {
+  static_assert(F.bit == 0 && F.width % 8 == 0);
+  return std::span<std::uint8_t, F.width / 8>(bytes + F.byte, F.width / 8);
+}
+
+}  // namespace anyrdma::wire
