@@ -1,0 +1,184 @@
+// The CM agent of one device: routes MADs to connections, admits new ones, keeps the tables that
+// find duplicates and stale connections. Sans-I/O: MADs, commands and time in; actions out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "transport/ibcm/profile.h"
+#include "verbs/random.h"
+#include "verbs/result.h"
+#include "verbs/time.h"
+#include "verbs/wire/ids.h"
+
+namespace anyrdma::ibcm {
+
+using verbs::Duration;
+using verbs::Instant;
+using verbs::Result;
+using wire::CommId;
+using wire::Guid;
+using wire::Psn;
+using wire::Qpn;
+using wire::ServiceId;
+
+inline constexpr std::size_t kMadBytes = 256;
+inline constexpr std::uint8_t kRejConsumerDefined = 28;
+
+/// The states of a CM id, with the names and numbers of ib_cm_state (fact sheet 7.2).
+enum class State : std::uint8_t {
+  kIdle, kListen, kReqSent, kReqRcvd, kMraReqSent, kMraReqRcvd, kRepSent, kRepRcvd,
+  kMraRepSent, kMraRepRcvd, kEstablished, kDreqSent, kDreqRcvd, kTimewait,
+  // SIDR_REQ_SENT and SIDR_REQ_RCVD join with the UD service.
+};
+
+/// Where the peer's QP1 is: the two GIDs of a RoCE v2 path.
+struct Path {
+  std::array<std::uint8_t, 16> source{};       ///< our GID
+  std::array<std::uint8_t, 16> destination{};  ///< the peer's GID
+  std::uint8_t traffic_class = 0;
+  std::uint8_t hop_limit = 64;
+  std::uint8_t mtu = 5;          ///< ibv_mtu
+  std::uint8_t packet_lifetime = 18;
+  bool operator==(const Path&) const = default;
+};
+
+/// What a connection's two sides tell each other; also what arrives, as the peer wrote it.
+struct ReqParameters {
+  ServiceId service_id{};
+  Path path;
+  Qpn qpn{};
+  Psn starting_psn;
+  std::uint8_t responder_resources = 0;
+  std::uint8_t initiator_depth = 0;
+  std::uint8_t retry_count = 7;
+  std::uint8_t rnr_retry_count = 7;
+  std::uint8_t flow_control = 0;
+  std::uint8_t srq = 0;
+  std::uint8_t transport_service = 0;  ///< 0 RC, 1 UC
+  std::uint8_t local_ca_ack_delay = 15;
+  std::span<const std::uint8_t> private_data;  ///< at most 92 bytes
+};
+struct RepParameters {
+  Qpn qpn{};
+  Psn starting_psn;
+  std::uint8_t responder_resources = 0;
+  std::uint8_t initiator_depth = 0;
+  std::uint8_t flow_control = 0;
+  std::uint8_t rnr_retry_count = 7;
+  std::uint8_t srq = 0;
+  std::uint8_t target_ack_delay = 15;
+  std::span<const std::uint8_t> private_data;  ///< at most 196 bytes
+};
+
+/// What both sides of a connection have learnt, for moving the QP (cm_init_qp_rtr_attr / rts_attr).
+struct ConnectionInfo {
+  State state = State::kIdle;
+  Path path;
+  Qpn remote_qpn{};
+  Psn local_psn;    ///< what we announced: our rq_psn
+  Psn remote_psn;   ///< what the peer announced: our sq_psn
+  std::uint8_t responder_resources = 0;
+  std::uint8_t initiator_depth = 0;
+  std::uint8_t retry_count = 7;
+  std::uint8_t rnr_retry_count = 7;
+  std::uint8_t ack_timeout = 0;  ///< av.timeout exponent for the RTS transition
+  std::uint8_t path_mtu = 5;     ///< ibv_mtu
+};
+
+/// A MAD to hand to QP1.
+struct SendMad {
+  Path path;
+  std::array<std::uint8_t, kMadBytes> mad;
+};
+
+enum class UpcallKind : std::uint8_t {
+  kReqReceived, kReqError, kRepReceived, kRepError, kRtuReceived, kUserEstablished,
+  kRejReceived, kDreqReceived, kDreqError, kDrepReceived, kTimewaitExit,
+};
+
+/// Something the connection's user must hear. Views stay valid until the next input.
+struct Upcall {
+  UpcallKind kind{};
+  CommId id{};           ///< for kReqReceived: the new connection's id
+  ServiceId service_id{};  ///< kReqReceived
+  ReqParameters req;     ///< kReqReceived
+  RepParameters rep;     ///< kRepReceived
+  std::uint8_t reject_reason = 0;              ///< kRejReceived
+  std::span<const std::uint8_t> private_data;  ///< kRejReceived: 148 bytes
+};
+
+/// A message was ignored, and why; for traces, counters and tests.
+enum class DropReason : std::uint8_t {
+  kMalformed, kUnknownId, kWrongState, kDuplicate, kWrongQpn, kBacklogFull, kUnsupported,
+};
+struct Dropped {
+  DropReason reason{};
+  std::uint16_t attribute = 0;  ///< the MAD's attribute id
+};
+
+using Action = std::variant<SendMad, Upcall, Dropped>;
+
+/// Configuration that a driver fixes once.
+struct AgentConfig {
+  Profile profile = kLinux61;
+  Guid ca_guid{};
+  /// New local comm ids are (id & id_mask) | id_tag: lets a fabric of processes route replies by id.
+  std::uint32_t id_mask = 0xffffffff;
+  std::uint32_t id_tag = 0;
+};
+
+/// Not thread-safe; used inside the owner's critical section. Errors of commands: EINVAL when the
+/// connection's state does not allow it or data is too long; ENOMEM when ids run out.
+class Agent {
+ public:
+  [[nodiscard]] static std::unique_ptr<Agent> create(const AgentConfig& config,
+                                                     verbs::Random& random);
+  virtual ~Agent() = default;
+
+  // --- listeners: a REQ whose service id nobody listens to is answered with REJ 8 ---------------
+  virtual void listen(ServiceId service) = 0;    ///< counted: call as often as unlisten
+  virtual void unlisten(ServiceId service) = 0;
+
+  // --- commands ---------------------------------------------------------------------------------
+  /// Sends REQ on a new connection and gives its id.
+  [[nodiscard]] virtual Result<CommId> connect(Instant now, const ReqParameters& req) = 0;
+  /// After kReqReceived was handled: true moves REQ_RCVD -> MRA_REQ_SENT; false (no memory, backlog)
+  /// forgets the connection without a word.
+  virtual void request_handled(CommId id, bool taken) = 0;
+  [[nodiscard]] virtual Result<void> send_rep(Instant now, CommId id, const RepParameters& rep) = 0;
+  [[nodiscard]] virtual Result<void> send_rtu(Instant now, CommId id) = 0;
+  [[nodiscard]] virtual Result<void> send_rej(Instant now, CommId id, std::uint8_t reason,
+                                              std::span<const std::uint8_t> private_data) = 0;
+  /// EINVAL unless ESTABLISHED.
+  [[nodiscard]] virtual Result<void> send_dreq(Instant now, CommId id) = 0;
+  /// EINVAL unless DREQ_RCVD.
+  [[nodiscard]] virtual Result<void> send_drep(Instant now, CommId id) = 0;
+  /// The QP saw data before the RTU came (cm_establish). EISCONN, EINVAL.
+  [[nodiscard]] virtual Result<void> notify_established(Instant now, CommId id) = 0;
+  /// Ends the id with the message of fact sheet 7.4; no upcalls for it afterwards.
+  virtual void destroy(Instant now, CommId id) = 0;
+
+  // --- inputs -----------------------------------------------------------------------------------
+  /// A MAD arrived on QP1. `path` is seen from us: source is our GID, destination the sender's.
+  virtual void on_mad(Instant now, const Path& path,
+                      std::span<const std::uint8_t, kMadBytes> mad) = 0;
+  virtual void on_timer(Instant now) = 0;
+  /// The process behind a path's peer is gone without a word: what its kernel would have sent for each
+  /// connection matching (id_mask/tag of the peer's comm ids) is taken as received.
+  virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask) = 0;
+
+  // --- outputs ----------------------------------------------------------------------------------
+  /// The oldest action not yet taken, null when none; pop_action() forgets it. Order is generation order.
+  [[nodiscard]] virtual const Action* next_action() = 0;
+  virtual void pop_action() = 0;
+  [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
+
+  [[nodiscard]] virtual std::optional<ConnectionInfo> info(CommId id) const = 0;
+};
+
+}  // namespace anyrdma::ibcm
