@@ -14,7 +14,8 @@ class Random {
   virtual std::uint64_t next() = 0;
   /// Uniform in [0, bound); bound must not be 0. Deterministic across compilers.
   std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
   }
 };
 
