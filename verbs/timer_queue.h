@@ -1,0 +1,144 @@
+// Many timers, one deadline. A heap that knows where each timer sits, so that arming, moving and
+// cancelling cost O(log n) and nothing is allocated per timer in steady state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "verbs/assert.h"
+#include "verbs/time.h"
+
+namespace anyrdma::verbs {
+
+template <class Tag>
+class TimerQueue;
+
+/// One timer, embedded in its owner. `tag` is what the queue hands back on expiry: typically a
+/// pointer to the owner and which of its timers this is. Must be idle when destroyed.
+template <class Tag>
+class Timer {
+ public:
+  explicit Timer(Tag tag) : tag_(tag) {}
+  ~Timer() { CM_ASSERT(!armed()); }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  [[nodiscard]] bool armed() const { return slot_ != kIdle; }
+  [[nodiscard]] const Tag& tag() const { return tag_; }
+
+ private:
+  friend class TimerQueue<Tag>;
+  static constexpr std::size_t kIdle = ~std::size_t{0};
+  Tag tag_;
+  std::size_t slot_ = kIdle;
+};
+
+/// Timers ordered by (time, order of arming): two timers of one instant expire in the order in
+/// which they were armed, on every machine. Not thread-safe. Outlives no armed timer.
+template <class Tag>
+class TimerQueue {
+ public:
+  TimerQueue() = default;
+  TimerQueue(const TimerQueue&) = delete;
+  TimerQueue& operator=(const TimerQueue&) = delete;
+
+  /// Sets the timer to expire at `at`; an armed timer is moved. O(log n).
+  void arm(Timer<Tag>& timer, Instant at) {
+    const Entry entry{at, ++sequence_, &timer};
+    if (!timer.armed()) {
+      timer.slot_ = heap_.size();
+      heap_.push_back(entry);
+      sift_up(timer.slot_, entry);
+    } else {
+      place(timer.slot_, entry);
+    }
+  }
+
+  /// Makes the timer idle; nothing happens to an idle one. O(log n).
+  void cancel(Timer<Tag>& timer) {
+    if (!timer.armed()) return;
+    const std::size_t slot = timer.slot_;
+    timer.slot_ = Timer<Tag>::kIdle;
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (slot < heap_.size()) place(slot, last);
+  }
+
+  /// When an armed timer expires. O(1).
+  [[nodiscard]] Instant deadline(const Timer<Tag>& timer) const {
+    CM_ASSERT(timer.armed());
+    return heap_[timer.slot_].at;
+  }
+
+  /// When the next timer expires; nullopt: none is armed. O(1).
+  [[nodiscard]] std::optional<Instant> next_deadline() const {
+    if (heap_.empty()) return std::nullopt;
+    return heap_.front().at;
+  }
+
+  /// Takes the first timer that is due at `now`, makes it idle and returns it; null when none is.
+  [[nodiscard]] Timer<Tag>* next_expired(Instant now) {
+    if (heap_.empty() || heap_.front().at > now) return nullptr;
+    Timer<Tag>* timer = heap_.front().timer;
+    cancel(*timer);
+    return timer;
+  }
+
+  [[nodiscard]] std::size_t size() const { return heap_.size(); }
+
+ private:
+  struct Entry {
+    Instant at;
+    std::uint64_t sequence;
+    Timer<Tag>* timer;
+
+    [[nodiscard]] bool before(const Entry& other) const {
+      return at != other.at ? at < other.at : sequence < other.sequence;
+    }
+  };
+  static constexpr std::size_t kFanout = 4;  // four entries share two cache lines
+
+  void put(std::size_t slot, const Entry& entry) {
+    heap_[slot] = entry;
+    entry.timer->slot_ = slot;
+  }
+
+  void place(std::size_t slot, const Entry& entry) {
+    if (slot > 0 && entry.before(heap_[(slot - 1) / kFanout])) {
+      sift_up(slot, entry);
+    } else {
+      sift_down(slot, entry);
+    }
+  }
+
+  void sift_up(std::size_t slot, const Entry& entry) {
+    while (slot > 0) {
+      const std::size_t parent = (slot - 1) / kFanout;
+      if (!entry.before(heap_[parent])) break;
+      put(slot, heap_[parent]);
+      slot = parent;
+    }
+    put(slot, entry);
+  }
+
+  void sift_down(std::size_t slot, const Entry& entry) {
+    while (true) {
+      const std::size_t first = slot * kFanout + 1;
+      if (first >= heap_.size()) break;
+      std::size_t best = first;
+      for (std::size_t child = first + 1; child < first + kFanout && child < heap_.size(); ++child)
+        if (heap_[child].before(heap_[best])) best = child;
+      if (!heap_[best].before(entry)) break;
+      put(slot, heap_[best]);
+      slot = best;
+    }
+    put(slot, entry);
+  }
+
+  std::vector<Entry> heap_;
+  std::uint64_t sequence_ = 0;
+};
+
+}  // namespace anyrdma::verbs
