@@ -11,7 +11,9 @@
 namespace anyrdma::verbs {
 namespace {
 
-constexpr Instant at(std::int64_t nanoseconds) { return Instant(Duration(nanoseconds)); }
+constexpr Instant at(std::int64_t nanoseconds) {
+  return Instant(Duration(nanoseconds));
+}
 
 TEST(TimerQueue, HasNoDeadlineWhenEmpty) {
   TimerQueue<int> queue;

@@ -24,6 +24,8 @@ PacketPtr PacketPool::take() {
     packet->icrc_valid = false;
     packet->hop_limit = 64;
     packet->traffic_class = 0;
+    packet->ip_identification = 0;
+    packet->ip_fragment = 0x4000;
     packet->size = 0;
   }
   return PacketPtr(packet);

@@ -32,6 +32,9 @@ struct Packet {
   std::uint16_t udp_source_port = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
+  /// IPv4's identification and flags as the ICRC covers them; Linux sends 0 or a counter with DF.
+  std::uint16_t ip_identification = 0;
+  std::uint16_t ip_fragment = 0x4000;
   /// The last four payload bytes are reserved for the ICRC. False: not computed yet, because nobody
   /// has asked (the simulator); seal() in wire/icrc.h fills them.
   bool icrc_valid = false;

@@ -1,0 +1,45 @@
+// A Packet as a whole Ethernet frame and back: IPv4 as Linux's rxe writes it, or IPv6. Used by the
+// packet-capture writer and by the ICRC, which covers the IP and UDP headers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::roce {
+
+using verbs::soft::Packet;
+using Mac = std::array<std::uint8_t, 6>;
+
+inline constexpr std::size_t kEthernetBytes = 14;
+inline constexpr std::size_t kIpv4Bytes = 20;
+inline constexpr std::size_t kIpv6Bytes = 40;
+inline constexpr std::size_t kUdpBytes = 8;
+
+/// Both addresses of a packet are IPv4-mapped.
+[[nodiscard]] bool is_ipv4(const Packet& packet);
+
+/// The IP and UDP headers in front of the packet's payload; `bytes` needs kIpv6Bytes + kUdpBytes.
+/// Returns the part in use. UDP checksum: zero over IPv4, as rxe sends it; computed over IPv6.
+[[nodiscard]] std::span<std::uint8_t> write_ip_udp(const Packet& packet,
+                                                   std::span<std::uint8_t, 48> bytes);
+
+/// A locally administered address made from the last four bytes of a GID: simulated hosts have none
+/// of their own, and a capture needs some that are stable.
+[[nodiscard]] Mac mac_from(const ibv_gid& gid);
+
+/// The frame of a packet. The ICRC is written as it is in the packet: seal it first.
+[[nodiscard]] std::vector<std::uint8_t> to_frame(const Packet& packet, const Mac& source,
+                                                 const Mac& destination);
+
+/// Why a frame is no RoCEv2 packet.
+enum class FrameError : std::uint8_t { kNone, kNotIp, kNotRoce, kTruncated, kTooLong, kFragment };
+
+/// Fills `packet` from an Ethernet frame; the packet is unchanged on error. Marks the ICRC as valid
+/// to be checked by the receiver.
+[[nodiscard]] FrameError from_frame(std::span<const std::uint8_t> frame, Packet& packet);
+
+}  // namespace anyrdma::roce
