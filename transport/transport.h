@@ -113,7 +113,7 @@ class Endpoint {
   /// rdma_init_qp_attr: attributes that bring the QP to `state`. EINVAL: unbound, or the CM state does
   /// not allow it.
   [[nodiscard]] virtual Result<QpTransition> qp_transition(ibv_qp_state state) = 0;
-  /// rdma_set_option of level RDMA_OPTION_ID, checked for size by cm. ENOSYS for unknown ones.
+  /// rdma_set_option, checked for level, size and state by cm. ENOSYS: not offered here.
   [[nodiscard]] virtual Result<void> set_option(int level, int option,
                                                 std::span<const std::uint8_t> value) = 0;
   [[nodiscard]] virtual Binding binding() const = 0;
@@ -134,6 +134,18 @@ class Transport {
   /// A fresh endpoint. Critical section. ENODEV: no device at all; EINVAL: unknown port space; ENOMEM.
   [[nodiscard]] virtual Result<std::unique_ptr<Endpoint>> create_endpoint(
       rdma_port_space space, EndpointHandler& handler) = 0;
+
+  /// What cm keeps per transport (the devices in use); the transport only stores it. Empty again when
+  /// all ids are destroyed.
+  class Attachment {
+   public:
+    virtual ~Attachment() = default;
+  };
+  /// Critical section.
+  [[nodiscard]] std::unique_ptr<Attachment>& attachment() { return attachment_; }
+
+ private:
+  std::unique_ptr<Attachment> attachment_;
 };
 
 }  // namespace anyrdma::transport

@@ -1,0 +1,80 @@
+// The queue in which events wait for the application.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <boost/intrusive/list.hpp>
+#include <cstddef>
+#include <memory>
+
+#include "cm/event.h"
+#include "cm/event_record.h"
+#include "transport/transport.h"
+#include "verbs/runtime.h"
+
+namespace anyrdma::cm {
+
+class Id;
+
+/// One FIFO of events for any number of ids of one transport; each event goes to exactly one
+/// fetcher. Fetching does what librdmacm does at that moment: it fills the id in, moves its QP, and
+/// answers a connection response. Embeds the rdma_event_channel that C programs see. Threads: any
+/// number may fetch from one channel; not safe against its destruction. Source:
+/// rdma_create_event_channel(3), rdma_get_cm_event(3), fact sheet 5.
+class EventChannel {
+ public:
+  /// `transport` outlives the channel. ENODEV: the transport has no device; EMFILE, ENOMEM.
+  [[nodiscard]] static Result<std::unique_ptr<EventChannel>> create(
+      transport::Transport& transport);
+  /// Ends every id that is still on the channel, as the kernel does when the descriptor closes:
+  /// peers see what a destroyed id shows them. Those ids then only serve to be destroyed. Fetched
+  /// events stay valid until acknowledged.
+  ~EventChannel();
+  EventChannel(const EventChannel&) = delete;
+  EventChannel& operator=(const EventChannel&) = delete;
+
+  [[nodiscard]] static EventChannel& from(rdma_event_channel* raw);
+  [[nodiscard]] rdma_event_channel* raw() { return &raw_.channel; }
+
+  /// The next event, waiting for it. Some events are consumed on the way, so it may wait although
+  /// fd() was readable. EAGAIN: fd() is non-blocking and there is none; EINTR: signal; EDEADLK: the
+  /// simulator knows that none will ever come.
+  [[nodiscard]] Result<Event> get();
+  /// The next event if there is one; EAGAIN if not.
+  [[nodiscard]] Result<Event> try_get();
+  /// Readable while events wait; -1 in the simulator.
+  [[nodiscard]] int fd() const { return semaphore_->fd(); }
+
+  [[nodiscard]] transport::Transport& transport() const { return transport_; }
+
+ private:
+  friend class Id;
+  /// The C struct together with the way back to us.
+  struct Raw {
+    rdma_event_channel channel{};
+    EventChannel* owner = nullptr;
+  };
+
+  EventChannel(transport::Transport& transport, std::unique_ptr<verbs::Semaphore> semaphore);
+
+  /// Takes the oldest event and does its fetch-time work; empty when it was consumed or gone.
+  [[nodiscard]] EventRecord* fetch();
+  [[nodiscard]] EventRecord* pop();
+
+  // --- for Id, inside the critical section ------------------------------------------------------
+  void push(EventRecord& record);
+  /// Takes the unfetched events charged to `id` out of the queue.
+  void extract(const Id& id, EventQueue& out);
+  void take_back_unit();
+
+  Raw raw_;
+  transport::Transport& transport_;
+  std::unique_ptr<verbs::Semaphore> semaphore_;
+  EventPool* pool_;
+  EventQueue queue_;
+  /// Units that a fetcher holds for an event that was taken out of the queue meanwhile.
+  std::size_t missing_units_ = 0;
+  Id* ids_ = nullptr;  ///< head of the list of ids on this channel
+};
+
+}  // namespace anyrdma::cm

@@ -1,0 +1,75 @@
+// How an event is stored from the upcall until its acknowledgement. Internal to cm.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <array>
+#include <boost/intrusive/list.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "verbs/runtime.h"
+
+namespace anyrdma::cm {
+
+class EventPool;
+class Id;
+
+/// The largest private data of any event: REP, 196 bytes (fact sheet 2.4). SIDR_REQ's 216 (AF_IB)
+/// fit as well.
+inline constexpr std::size_t kPrivateDataBytes = 216;
+
+/// One event with everything that lives as long as it. Recycled, never freed while its pool lives.
+struct EventRecord : boost::intrusive::list_base_hook<> {
+  /// The C struct together with the way back to us.
+  struct Raw {
+    rdma_cm_event event{};
+    EventRecord* owner = nullptr;
+  };
+  Raw raw;
+  EventPool* pool = nullptr;
+  /// Whose fetched and acknowledged events it counts among: the listener for CONNECT_REQUEST, else
+  /// the id. Null once that id was destroyed in a deadlock.
+  Id* charged = nullptr;
+  /// The id of a CONNECT_REQUEST until somebody takes it.
+  std::unique_ptr<Id> request;
+  std::array<std::uint8_t, kPrivateDataBytes> private_data;
+
+  EventRecord() { raw.owner = this; }
+  [[nodiscard]] static EventRecord& from(rdma_cm_event* event) {
+    return *reinterpret_cast<Raw*>(event)->owner;  // event is Raw's first member
+  }
+  /// Keeps a copy of `data` and points the event at it; null when it is empty, as librdmacm does.
+  void set_private_data(std::span<const std::uint8_t> data);
+};
+
+using EventQueue = boost::intrusive::list<EventRecord>;
+
+/// The records of one channel. Outlives the channel while fetched events are not acknowledged.
+/// All functions inside the critical section.
+class EventPool {
+ public:
+  explicit EventPool(verbs::Runtime& runtime) : runtime_(runtime) {}
+  EventPool(const EventPool&) = delete;
+  EventPool& operator=(const EventPool&) = delete;
+
+  [[nodiscard]] verbs::Runtime& runtime() const { return runtime_; }
+  /// A cleared record; allocates only when all earlier ones are in use.
+  [[nodiscard]] EventRecord& take();
+  /// Takes a record back. May delete the pool when its channel is gone.
+  static void give_back(EventRecord& record);
+  /// The channel is gone: the pool deletes itself with its last record, perhaps now.
+  static void abandon(EventPool* pool);
+
+ private:
+  ~EventPool();
+
+  verbs::Runtime& runtime_;
+  EventQueue free_;
+  std::size_t in_use_ = 0;
+  bool abandoned_ = false;
+};
+
+}  // namespace anyrdma::cm

@@ -1,0 +1,198 @@
+// The connection manager's identifier: what a socket is to TCP.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "cm/conn_param.h"
+#include "cm/event.h"
+#include "cm/event_channel.h"
+#include "cm/operation_table.h"
+#include "cm/state.h"
+#include "transport/transport.h"
+
+namespace anyrdma::cm {
+
+struct DeviceUse;
+
+/// One rdma_cm_id, asynchronous: results arrive as events on its channel. Which call is legal when
+/// is data, in operation_table.h; an illegal one fails with EINVAL and changes nothing. After
+/// DEVICE_REMOVAL everything but destruction gives ENXIO; after the channel's end, ENOENT.
+/// Embeds the rdma_cm_id that C programs see. Its fields are filled when events are fetched, and by
+/// bind and listen; qp, when set, is moved through its states by accept, disconnect and fetching.
+/// Threads: distinct ids freely; calls on one id one at a time, except that events may be fetched
+/// and acknowledged meanwhile. Ids without a channel (synchronous ones) are not offered yet.
+/// Source: rdma_cm(7) and the page of each call, fact sheet 1, 5, 9.
+class Id final : private transport::EndpointHandler {
+ public:
+  /// A fresh id in IDLE; `context` is the application's. `channel` outlives the calls on the id.
+  /// EINVAL: unknown port space; ENODEV, ENOMEM.
+  [[nodiscard]] static Result<std::unique_ptr<Id>> create(EventChannel& channel,
+                                                          rdma_port_space space, void* context);
+  /// destroy(), whose errors it cannot report.
+  ~Id() override;
+  Id(const Id&) = delete;
+  Id& operator=(const Id&) = delete;
+
+  /// Ends the id with the message its state calls for, drops its unfetched events (destroying the
+  /// new ids of unfetched CONNECT_REQUESTs, whose peers see REJECTED 28), then waits until all
+  /// fetched ones are acknowledged. The QP is the application's to destroy before. EINVAL: null.
+  /// EDEADLK: destroyed all the same, but in the simulator nobody was left to acknowledge the rest.
+  [[nodiscard]] static Result<void> destroy(std::unique_ptr<Id> id);
+
+  [[nodiscard]] static Id& from(rdma_cm_id* raw) {
+    return *reinterpret_cast<Raw*>(raw)->owner;  // raw is Raw's first member
+  }
+  [[nodiscard]] rdma_cm_id* raw() { return &raw_.id; }
+  [[nodiscard]] const rdma_cm_id* raw() const { return &raw_.id; }
+  [[nodiscard]] void* context() const { return raw_.id.context; }
+  [[nodiscard]] ibv_qp* qp() const { return raw_.id.qp; }
+  [[nodiscard]] State state() const { return state_; }
+  [[nodiscard]] EventChannel* channel() const { return channel_; }
+
+  // --- addresses --------------------------------------------------------------------------------
+  /// Port 0 picks one. EINVAL: null, family; EADDRINUSE, EADDRNOTAVAIL, EACCES, ENODEV.
+  [[nodiscard]] Result<void> bind(const sockaddr* local);
+  /// ADDR_RESOLVED or ADDR_ERROR follows. `source` may be null. EINVAL: null destination, family;
+  /// ENETUNREACH, EHOSTUNREACH, ENODEV, EADDRNOTAVAIL.
+  [[nodiscard]] Result<void> resolve_addr(const sockaddr* source, const sockaddr* destination,
+                                          std::chrono::milliseconds timeout);
+  /// ROUTE_RESOLVED or ROUTE_ERROR follows. EINVAL: timeout 0, ADDR_RESOLVED not fetched; ENODEV.
+  [[nodiscard]] Result<void> resolve_route(std::chrono::milliseconds timeout);
+  /// CONNECT_REQUESTs follow. `backlog` bounds the unfetched ones; outside 1..1024 it means 1024.
+  [[nodiscard]] Result<void> listen(int backlog);
+  [[nodiscard]] const sockaddr& local_address() const { return raw_.id.route.addr.src_addr; }
+  [[nodiscard]] const sockaddr& peer_address() const { return raw_.id.route.addr.dst_addr; }
+  /// Network order; 0 when there is none.
+  [[nodiscard]] __be16 src_port() const;
+  [[nodiscard]] __be16 dst_port() const;
+
+  // --- connections ------------------------------------------------------------------------------
+  /// Sends the request; ESTABLISHED (with a QP), CONNECT_RESPONSE (without), REJECTED, UNREACHABLE
+  /// or CONNECT_ERROR follows. Null means the device's maxima. EINVAL: private data too long,
+  /// depths above the device's, null without a QP; the id may connect again then.
+  [[nodiscard]] Result<void> connect(const rdma_conn_param* param);
+  /// Moves the QP to RTS, then accepts; ESTABLISHED follows. Null echoes the request. EINVAL as
+  /// connect, and request withdrawn. A failure of the CM has rejected the request and the QP is in
+  /// error.
+  [[nodiscard]] Result<void> accept(const rdma_conn_param* param);
+  /// EINVAL: too late, or more than 148 bytes: nothing is sent then.
+  [[nodiscard]] Result<void> reject(std::span<const std::uint8_t> private_data);
+  /// rdma_reject_ece: as reject, but the peer sees the reason 35.
+  [[nodiscard]] Result<void> reject_ece(std::span<const std::uint8_t> private_data);
+  /// Moves the QP to error, then sends DREQ or DREP if either is due. EINVAL: never connected.
+  [[nodiscard]] Result<void> disconnect();
+  /// Completes a connection that has no id->qp, after CONNECT_RESPONSE. EINVAL.
+  [[nodiscard]] Result<void> establish();
+  /// IBV_EVENT_COMM_EST. EISCONN: established already (harmless); EINVAL.
+  [[nodiscard]] Result<void> notify(ibv_event_type event);
+
+  // --- queue pair -------------------------------------------------------------------------------
+  /// Creates the id's QP and moves it to INIT. `pd` null: the device's shared one. CQs that `attr`
+  /// lacks are made, with their completion channels, and belong to the id. `attr` receives what was
+  /// granted. EINVAL: null attr, no device, QP exists, other device's pd, dead request; errno of
+  /// verbs.
+  [[nodiscard]] Result<void> create_qp(ibv_pd* pd, ibv_qp_init_attr* attr);
+  /// Destroys the QP and the CQs made with it. EINVAL: none; errno of ibv_destroy_qp.
+  [[nodiscard]] Result<void> destroy_qp();
+  /// What ibv_modify_qp needs to reach `state`. EINVAL: no device, or not reachable now.
+  [[nodiscard]] Result<transport::QpTransition> init_qp_attr(ibv_qp_state state);
+
+  // --- the rest ---------------------------------------------------------------------------------
+  /// rdma_set_option. EINVAL: size, state; ENOSYS: unknown level or option.
+  [[nodiscard]] Result<void> set_option(int level, int option, std::span<const std::uint8_t> value);
+  /// Moves the id and its unfetched events to another channel of the same transport, then waits
+  /// until the fetched ones are acknowledged. EINVAL: other transport; EDEADLK as destroy.
+  [[nodiscard]] Result<void> migrate(EventChannel& channel);
+
+  /// Fetched and acknowledged events so far, for diagnosis.
+  struct Ledger {
+    std::uint64_t fetched = 0;
+    std::uint64_t acknowledged = 0;
+  };
+  [[nodiscard]] Ledger ledger() const { return ledger_; }
+
+ private:
+  friend class Event;
+  friend class EventChannel;
+  /// The C struct together with the way back to us.
+  struct Raw {
+    rdma_cm_id id{};
+    Id* owner = nullptr;
+  };
+
+  Id(EventChannel& channel, rdma_port_space space, void* context);
+
+  // --- id.cc: life ------------------------------------------------------------------------------
+  [[nodiscard]] Result<void> close();
+  void end(EventQueue& dropped);
+  [[nodiscard]] Result<void> drain();
+  void join(EventChannel& channel);
+  void leave_channel();
+  /// The channel is being destroyed under the id.
+  void orphan(EventQueue& dropped);
+  static void discard(verbs::Runtime& runtime, EventQueue& events);
+  void charge(EventRecord& record);
+  static void acknowledge(EventRecord& record);
+  [[nodiscard]] verbs::Runtime& runtime() const { return transport_.runtime(); }
+
+  // --- id_call.cc: the table's verdicts ---------------------------------------------------------
+  template <class Call>
+  [[nodiscard]] Result<void> perform(Operation operation, Call&& call);
+  [[nodiscard]] Result<void> check(Operation operation) const;
+  [[nodiscard]] Result<void> refresh_addresses();
+  [[nodiscard]] Result<void> use_device(ibv_context* verbs);
+  [[nodiscard]] Result<void> set_id_option(Operation operation, int option,
+                                           std::span<const std::uint8_t> value);
+  [[nodiscard]] Result<void> set_ib_path(std::span<const std::uint8_t> value);
+  [[nodiscard]] Result<void> reject_with(std::uint8_t reason, std::span<const std::uint8_t> data);
+
+  // --- id_upcall.cc: events from below, inside the critical section -----------------------------
+  void on_event(const transport::EndpointEvent& event) override;
+  transport::EndpointHandler* on_connect_request(std::unique_ptr<transport::Endpoint>& child,
+                                                 const transport::EndpointEvent& event) override;
+  void enqueue(const transport::EndpointEvent& event);
+
+  // --- id_fetch.cc: what happens when an event is fetched, outside of it ------------------------
+  /// False: the application must not see the event.
+  [[nodiscard]] bool on_fetch(EventRecord& record);
+  [[nodiscard]] bool fetch_request(EventRecord& record);
+  void fetch_address(rdma_cm_event& event);
+  void fetch_route(rdma_cm_event& event);
+  void fetch_response(rdma_cm_event& event);
+
+  // --- id_qp.cc ---------------------------------------------------------------------------------
+  [[nodiscard]] Result<void> make_cqs(ibv_qp_init_attr& attr);
+  void destroy_cqs();
+  /// A step of the QP as the transport describes it, with the application's depths if given.
+  [[nodiscard]] Result<void> move_qp(ibv_qp& qp, ibv_qp_state state, const Depths* depths);
+  [[nodiscard]] Result<void> bring_qp_up(const Depths* depths);
+  [[nodiscard]] Result<void> flush_qp();
+
+  Raw raw_;
+  transport::Transport& transport_;
+  EventChannel* channel_ = nullptr;  ///< null once it was destroyed
+  std::unique_ptr<transport::Endpoint> endpoint_;
+  State state_ = State::kIdle;
+  /// The kernel's "uid": an incoming id's events are dropped until its accept succeeded.
+  bool reports_events_ = true;
+  bool connect_error_ = false;
+  bool closed_ = false;
+  bool waiter_present_ = false;
+  int backlog_ = 0;
+  int unfetched_requests_ = 0;
+  std::uint32_t unfetched_events_ = 0;  ///< charged to this id and still in its channel
+  Depths requested_{};                  ///< of the request behind an incoming id
+  Ledger ledger_;
+  std::unique_ptr<verbs::Semaphore> acknowledged_;
+  DeviceUse* device_ = nullptr;
+  ibv_sa_path_rec path_{};
+  Id* previous_ = nullptr;  ///< neighbours on the channel
+  Id* next_ = nullptr;
+};
+
+}  // namespace anyrdma::cm

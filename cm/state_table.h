@@ -1,0 +1,16 @@
+// The rdma_cm_id state machine as data: calls in operation_table.h, events in upcall_table.h.
+#pragma once
+
+#include <string>
+
+#include "cm/operation_table.h"
+#include "cm/upcall_table.h"
+
+namespace anyrdma::cm {
+
+/// Every cell of both tables, one per line; the golden file of the test.
+[[nodiscard]] std::string state_tables_as_text();
+/// Both tables as a page for readers (docs/id-states.md).
+[[nodiscard]] std::string state_tables_as_markdown();
+
+}  // namespace anyrdma::cm
