@@ -1,0 +1,96 @@
+// The first 24 bytes of every management datagram, as communication management uses them.
+// IBTA vol 1, 13.4.3; class and versions: 16.7.1.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transport/ibcm/wire/decode_error.h"
+#include "verbs/assert.h"
+#include "verbs/result.h"
+#include "verbs/wire/ids.h"
+#include "verbs/wire/layout.h"
+
+namespace anyrdma::ibcm::wire {
+
+using anyrdma::wire::CommId;
+using anyrdma::wire::Field;
+using anyrdma::wire::Guid;
+using anyrdma::wire::Psn;
+using anyrdma::wire::Qpn;
+using anyrdma::wire::ServiceId;
+using anyrdma::wire::tiles;
+using verbs::Result;
+
+inline constexpr std::size_t kMadSize = 256;
+inline constexpr std::size_t kMadHeaderSize = 24;
+inline constexpr std::size_t kMadPayloadSize = kMadSize - kMadHeaderSize;
+
+using MadView = std::span<const std::uint8_t, kMadSize>;
+using MadBuffer = std::span<std::uint8_t, kMadSize>;
+using Gid = std::array<std::uint8_t, 16>;
+
+/// Attribute ids of the CM class (IBTA vol 1, 16.7.3; fact sheet 7.1).
+enum class Attribute : std::uint16_t {
+  kReq = 0x0010,
+  kMra = 0x0011,
+  kRej = 0x0012,
+  kRep = 0x0013,
+  kRtu = 0x0014,
+  kDreq = 0x0015,
+  kDrep = 0x0016,
+  kSidrReq = 0x0017,
+  kSidrRep = 0x0018,
+  kLap = 0x0019,
+  kApr = 0x001a,
+};
+
+/// Which message a REJ or an MRA answers.
+enum class AnsweredMessage : std::uint8_t { kReq = 0, kRep = 1, kOther = 2 };
+
+struct MadHeader {
+  std::uint64_t transaction_id = 0;
+  Attribute attribute{};  ///< any value: an unknown one is not the header's fault
+  std::uint32_t attribute_modifier = 0;
+
+  /// kBaseVersion, kManagementClass, kClassVersion, kMethod. Status and reserved bits are ignored.
+  [[nodiscard]] static Result<MadHeader> parse(MadView mad);
+  /// As parse, and kAttribute unless it is `expected`.
+  [[nodiscard]] static Result<MadHeader> parse_as(MadView mad, Attribute expected);
+  /// Zeroes the whole MAD, then writes the header: the first step of every message's serialize.
+  void serialize(MadBuffer mad) const;
+
+  bool operator==(const MadHeader&) const = default;
+};
+
+/// The door for bytes of unknown length: kLength unless they are one MAD.
+[[nodiscard]] Result<MadView> as_mad(std::span<const std::uint8_t> bytes);
+
+/// Where the message behind the header starts; all layouts of messages count from here.
+[[nodiscard]] inline const std::uint8_t* payload(MadView mad) {
+  return mad.data() + kMadHeaderSize;
+}
+[[nodiscard]] inline std::uint8_t* payload(MadBuffer mad) {
+  return mad.data() + kMadHeaderSize;
+}
+
+/// Copies `data`, which must fit, to the start of a field that is already zero.
+template <Field F>
+void put_bytes(std::uint8_t* bytes, std::span<const std::uint8_t> data) {
+  CM_ASSERT(data.size() <= F.width / 8);
+  std::ranges::copy(data, anyrdma::wire::bytes_of<F>(bytes).begin());
+}
+
+/// A GID field by value.
+template <Field F>
+[[nodiscard]] Gid get_gid(const std::uint8_t* bytes) {
+  static_assert(F.width == 128);
+  Gid gid;
+  std::ranges::copy(anyrdma::wire::bytes_of<F>(bytes), gid.begin());
+  return gid;
+}
+
+}  // namespace anyrdma::ibcm::wire
