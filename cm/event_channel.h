@@ -64,8 +64,7 @@ class EventChannel {
   // --- for Id, inside the critical section ------------------------------------------------------
   void push(EventRecord& record);
   /// Takes the unfetched events charged to `id` out of the queue.
-  void extract(const Id& id, EventQueue& out);
-  void take_back_unit();
+  void extract(Id& id, EventQueue& out);
 
   Raw raw_;
   transport::Transport& transport_;
@@ -74,7 +73,8 @@ class EventChannel {
   EventQueue queue_;
   /// Units that a fetcher holds for an event that was taken out of the queue meanwhile.
   std::size_t missing_units_ = 0;
-  Id* ids_ = nullptr;  ///< head of the list of ids on this channel
+  Id* first_id_ = nullptr;  ///< the ids on this channel, oldest first
+  Id* last_id_ = nullptr;
 };
 
 }  // namespace anyrdma::cm

@@ -35,9 +35,11 @@ struct EventRecord : boost::intrusive::list_base_hook<> {
   Id* charged = nullptr;
   /// The id of a CONNECT_REQUEST until somebody takes it.
   std::unique_ptr<Id> request;
+  bool fetched = false;  ///< handed out and not acknowledged
   std::array<std::uint8_t, kPrivateDataBytes> private_data;
 
-  EventRecord() { raw.owner = this; }
+  EventRecord();
+  ~EventRecord();
   [[nodiscard]] static EventRecord& from(rdma_cm_event* event) {
     return *reinterpret_cast<Raw*>(event)->owner;  // event is Raw's first member
   }

@@ -130,26 +130,34 @@ class Id final : private transport::EndpointHandler {
   // --- id.cc: life ------------------------------------------------------------------------------
   [[nodiscard]] Result<void> close();
   void end(EventQueue& dropped);
-  [[nodiscard]] Result<void> drain();
+  void orphan(EventQueue& dropped);  ///< the channel is being destroyed under the id
+  static void discard(verbs::Runtime& runtime, EventQueue& events);
   void join(EventChannel& channel);
   void leave_channel();
-  /// The channel is being destroyed under the id.
-  void orphan(EventQueue& dropped);
-  static void discard(verbs::Runtime& runtime, EventQueue& events);
-  void charge(EventRecord& record);
-  static void acknowledge(EventRecord& record);
   [[nodiscard]] verbs::Runtime& runtime() const { return transport_.runtime(); }
 
+  // --- id_ledger.cc: fetched and acknowledged ---------------------------------------------------
+  void charge(EventRecord& record);
+  static void acknowledge(EventRecord& record);
+  [[nodiscard]] Result<void> drain();
+  void forgive();  ///< nobody will acknowledge the rest
+
   // --- id_call.cc: the table's verdicts ---------------------------------------------------------
-  template <class Call>
-  [[nodiscard]] Result<void> perform(Operation operation, Call&& call);
   [[nodiscard]] Result<void> check(Operation operation) const;
-  [[nodiscard]] Result<void> refresh_addresses();
-  [[nodiscard]] Result<void> use_device(ibv_context* verbs);
-  [[nodiscard]] Result<void> set_id_option(Operation operation, int option,
-                                           std::span<const std::uint8_t> value);
+  template <class Call>
+  [[nodiscard]] Result<void> perform(Operation operation, Call&& call) {
+    const OperationRow& row = row_of(operation, state_);
+    if (row.verdict == Verdict::kRefuse) return verbs::errno_code(row.error);
+    Result<void> result = call();
+    state_ = result ? row.success : row.failure;
+    return result;
+  }
+  [[nodiscard]] Result<void> adopt(const transport::Binding& binding);
+  void move_to(EventChannel& channel);
+  [[nodiscard]] Result<void> set_id_option(int option, std::span<const std::uint8_t> value);
   [[nodiscard]] Result<void> set_ib_path(std::span<const std::uint8_t> value);
   [[nodiscard]] Result<void> reject_with(std::uint8_t reason, std::span<const std::uint8_t> data);
+  void describe_qp(transport::ConnectionParameters& parameters) const;
 
   // --- id_upcall.cc: events from below, inside the critical section -----------------------------
   void on_event(const transport::EndpointEvent& event) override;
@@ -160,12 +168,13 @@ class Id final : private transport::EndpointHandler {
   // --- id_fetch.cc: what happens when an event is fetched, outside of it ------------------------
   /// False: the application must not see the event.
   [[nodiscard]] bool on_fetch(EventRecord& record);
-  [[nodiscard]] bool fetch_request(EventRecord& record);
-  void fetch_address(rdma_cm_event& event);
-  void fetch_route(rdma_cm_event& event);
+  [[nodiscard]] bool fetch_request(const Id& listener);
+  [[nodiscard]] bool fetch_address();
+  [[nodiscard]] bool fetch_route();
   void fetch_response(rdma_cm_event& event);
 
   // --- id_qp.cc ---------------------------------------------------------------------------------
+  [[nodiscard]] Result<ibv_qp*> make_qp(ibv_pd& pd, ibv_qp_init_attr& wanted);
   [[nodiscard]] Result<void> make_cqs(ibv_qp_init_attr& attr);
   void destroy_cqs();
   /// A step of the QP as the transport describes it, with the application's depths if given.
@@ -182,13 +191,13 @@ class Id final : private transport::EndpointHandler {
   bool reports_events_ = true;
   bool connect_error_ = false;
   bool closed_ = false;
-  bool waiter_present_ = false;
-  int backlog_ = 0;
-  int unfetched_requests_ = 0;
-  std::uint32_t unfetched_events_ = 0;  ///< charged to this id and still in its channel
-  Depths requested_{};                  ///< of the request behind an incoming id
+  bool waiting_ = false;         ///< somebody waits for fetched_ to become empty
+  int backlog_room_ = 0;         ///< requests that may still wait to be fetched
+  std::uint32_t unfetched_ = 0;  ///< events charged to this id, still in its channel
+  EventQueue fetched_;           ///< events charged to this id, not yet acknowledged
+  Depths requested_{};           ///< of the request behind an incoming id
   Ledger ledger_;
-  std::unique_ptr<verbs::Semaphore> acknowledged_;
+  std::unique_ptr<verbs::Semaphore> acknowledged_;  ///< made when somebody has to wait
   DeviceUse* device_ = nullptr;
   ibv_sa_path_rec path_{};
   Id* previous_ = nullptr;  ///< neighbours on the channel

@@ -1,0 +1,102 @@
+#include "cm/event_channel.h"
+
+#include "cm/id.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::cm {
+
+Result<std::unique_ptr<EventChannel>> EventChannel::create(transport::Transport& transport) {
+  {
+    verbs::CriticalSection section(transport.runtime());
+    if (transport.devices().empty()) return verbs::errno_code(ENODEV);
+  }
+  auto semaphore = transport.runtime().make_semaphore();
+  if (!semaphore) return semaphore.error();
+  return std::unique_ptr<EventChannel>(new EventChannel(transport, std::move(*semaphore)));
+}
+
+EventChannel::EventChannel(transport::Transport& transport,
+                           std::unique_ptr<verbs::Semaphore> semaphore)
+    : transport_(transport),
+      semaphore_(std::move(semaphore)),
+      pool_(new EventPool(transport.runtime())) {
+  raw_.owner = this;
+  raw_.channel.fd = semaphore_->fd();
+}
+
+EventChannel::~EventChannel() {
+  EventQueue dropped;
+  {
+    verbs::CriticalSection section(transport_.runtime());
+    while (first_id_ != nullptr) first_id_->orphan(dropped);
+    CM_ASSERT(queue_.empty());
+  }
+  Id::discard(transport_.runtime(), dropped);
+  verbs::CriticalSection section(transport_.runtime());
+  EventPool::abandon(pool_);
+}
+
+EventChannel& EventChannel::from(rdma_event_channel* raw) {
+  return *reinterpret_cast<Raw*>(raw)->owner;  // channel is Raw's first member
+}
+
+Result<Event> EventChannel::get() {
+  for (;;) {
+    if (Result<void> unit = semaphore_->wait(); !unit) return unit.error();
+    if (EventRecord* record = fetch()) return Event(*record);
+  }
+}
+
+Result<Event> EventChannel::try_get() {
+  while (semaphore_->try_wait()) {
+    if (EventRecord* record = fetch()) return Event(*record);
+  }
+  return verbs::errno_code(EAGAIN);
+}
+
+EventRecord* EventChannel::fetch() {
+  EventRecord* record = pop();
+  if (record == nullptr) return nullptr;
+  if (Id::from(record->raw.event.id).on_fetch(*record)) return record;
+  Id::acknowledge(*record);
+  return nullptr;
+}
+
+EventRecord* EventChannel::pop() {
+  verbs::CriticalSection section(transport_.runtime());
+  if (queue_.empty()) {
+    if (missing_units_ > 0) --missing_units_;
+    return nullptr;
+  }
+  EventRecord& record = queue_.front();
+  queue_.pop_front();
+  record.charged->charge(record);
+  return &record;
+}
+
+void EventChannel::push(EventRecord& record) {
+  ++record.charged->unfetched_;
+  queue_.push_back(record);
+  if (missing_units_ > 0) {
+    --missing_units_;  // a fetcher is on its way with a unit whose event is gone
+  } else {
+    semaphore_->post();
+  }
+}
+
+void EventChannel::extract(Id& id, EventQueue& out) {
+  for (auto at = queue_.begin(); id.unfetched_ != 0;) {
+    CM_ASSERT(at != queue_.end());
+    EventRecord& record = *at;
+    if (record.charged != &id) {
+      ++at;
+      continue;
+    }
+    at = queue_.erase(at);
+    --id.unfetched_;
+    if (!semaphore_->try_wait()) ++missing_units_;
+    out.push_back(record);
+  }
+}
+
+}  // namespace anyrdma::cm

@@ -1,0 +1,96 @@
+#include "cm/id.h"
+
+#include "cm/device_use.h"
+#include "cm/event_record.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::cm {
+namespace {
+
+/// L/cma.c:rdma_create_id, K/ucma:ucma_get_qp_type.
+ibv_qp_type qp_type_of(rdma_port_space space) {
+  return space == RDMA_PS_UDP || space == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
+}
+
+}  // namespace
+
+Id::Id(EventChannel& channel, rdma_port_space space, void* context)
+    : transport_(channel.transport()) {
+  raw_.owner = this;
+  raw_.id.context = context;
+  raw_.id.ps = space;
+  raw_.id.qp_type = qp_type_of(space);
+}
+
+Result<std::unique_ptr<Id>> Id::create(EventChannel& channel, rdma_port_space space,
+                                       void* context) {
+  std::unique_ptr<Id> id(new Id(channel, space, context));
+  verbs::CriticalSection section(id->runtime());
+  auto endpoint = id->transport_.create_endpoint(space, *id);
+  if (!endpoint) return endpoint.error();
+  id->endpoint_ = std::move(*endpoint);
+  id->join(channel);
+  return id;
+}
+
+Id::~Id() {
+  (void)close().has_value();
+}
+
+Result<void> Id::destroy(std::unique_ptr<Id> id) {
+  if (id == nullptr) return verbs::errno_code(EINVAL);
+  return id->close();
+}
+
+Result<void> Id::close() {
+  if (closed_) return {};
+  closed_ = true;
+  EventQueue dropped;
+  {
+    verbs::CriticalSection section(runtime());
+    end(dropped);
+  }
+  discard(runtime(), dropped);
+  Result<void> drained = drain();
+  if (!drained) forgive();
+  if (device_ != nullptr) DeviceUses::release(transport_, device_);
+  return drained;
+}
+
+void Id::end(EventQueue& dropped) {
+  state_ = State::kDestroying;
+  endpoint_.reset();
+  if (channel_ == nullptr) return;
+  channel_->extract(*this, dropped);
+  leave_channel();
+}
+
+void Id::orphan(EventQueue& dropped) {
+  end(dropped);
+}
+
+void Id::discard(verbs::Runtime& runtime, EventQueue& events) {
+  for (EventRecord& record : events) record.request.reset();  // enters the critical section
+  verbs::CriticalSection section(runtime);
+  events.clear_and_dispose([](EventRecord* record) { EventPool::give_back(*record); });
+}
+
+void Id::join(EventChannel& channel) {
+  CM_ASSERT(channel_ == nullptr);
+  channel_ = &channel;
+  raw_.id.channel = channel.raw();
+  previous_ = channel.last_id_;
+  next_ = nullptr;
+  (previous_ == nullptr ? channel.first_id_ : previous_->next_) = this;
+  channel.last_id_ = this;
+}
+
+void Id::leave_channel() {
+  CM_ASSERT(channel_ != nullptr);
+  (previous_ == nullptr ? channel_->first_id_ : previous_->next_) = next_;
+  (next_ == nullptr ? channel_->last_id_ : next_->previous_) = previous_;
+  channel_ = nullptr;
+  raw_.id.channel = nullptr;
+}
+
+}  // namespace anyrdma::cm

@@ -1,0 +1,220 @@
+// The calls, one by one: the table's verdict first, then the transport.
+#include <netinet/in.h>
+
+#include <cstring>
+
+#include "cm/device_use.h"
+#include "cm/id.h"
+
+namespace anyrdma::cm {
+namespace {
+
+constexpr int kBacklogMax = 1024;  // net.rdma_ucm.max_backlog
+constexpr std::uint8_t kRejectConsumerDefined = 28;
+constexpr std::uint8_t kRejectVendorOption = 35;
+
+/// 0 for families that the CM does not know.
+std::size_t length_of(const sockaddr& address) {
+  if (address.sa_family == AF_INET) return sizeof(sockaddr_in);
+  if (address.sa_family == AF_INET6) return sizeof(sockaddr_in6);
+  return 0;  // AF_IB joins with InfiniBand's own addressing
+}
+
+Result<void> check_address(const sockaddr* address) {
+  if (address == nullptr || length_of(*address) == 0) return verbs::errno_code(EINVAL);
+  return {};
+}
+
+__be16 port_of(const sockaddr& address) {
+  if (address.sa_family == AF_INET) return reinterpret_cast<const sockaddr_in&>(address).sin_port;
+  if (address.sa_family == AF_INET6) {
+    return reinterpret_cast<const sockaddr_in6&>(address).sin6_port;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<void> Id::check(Operation operation) const {
+  const OperationRow& row = row_of(operation, state_);
+  if (row.verdict == Verdict::kRefuse) return verbs::errno_code(row.error);
+  return {};
+}
+
+Result<void> Id::adopt(const transport::Binding& binding) {
+  raw_.id.route.addr = binding.addr;
+  if (binding.verbs == nullptr || device_ != nullptr) return {};
+  Result<DeviceUse*> use = DeviceUses::acquire(transport_, binding.verbs);
+  if (!use) return use.error();
+  device_ = *use;
+  raw_.id.verbs = binding.verbs;
+  raw_.id.port_num = binding.port_num;
+  raw_.id.pd = device_->pd;
+  return {};
+}
+
+Result<void> Id::bind(const sockaddr* local) {
+  if (Result<void> sane = check_address(local); !sane) return sane;
+  transport::Binding binding;
+  {
+    verbs::CriticalSection section(runtime());
+    Result<void> bound = perform(Operation::kBind, [&] { return endpoint_->bind(*local); });
+    if (!bound) return bound;
+    binding = endpoint_->binding();
+  }
+  return adopt(binding);
+}
+
+Result<void> Id::resolve_addr(const sockaddr* source, const sockaddr* destination,
+                              std::chrono::milliseconds timeout) {
+  if (Result<void> sane = check_address(destination); !sane) return sane;
+  if (source != nullptr && length_of(*source) == 0) return verbs::errno_code(EINVAL);
+  verbs::CriticalSection section(runtime());
+  Result<void> started = perform(Operation::kResolveAddr, [&] {
+    return endpoint_->resolve_address(source, *destination, timeout);
+  });
+  if (started) {
+    std::memcpy(&raw_.id.route.addr.dst_storage, destination, length_of(*destination));
+  }
+  return started;
+}
+
+Result<void> Id::resolve_route(std::chrono::milliseconds timeout) {
+  verbs::CriticalSection section(runtime());
+  return perform(Operation::kResolveRoute, [&]() -> Result<void> {
+    if (timeout.count() == 0 || raw_.id.verbs == nullptr) return verbs::errno_code(EINVAL);
+    return endpoint_->resolve_route(timeout);
+  });
+}
+
+Result<void> Id::listen(int backlog) {
+  transport::Binding binding;
+  {
+    verbs::CriticalSection section(runtime());
+    const OperationRow& row = row_of(Operation::kListen, state_);
+    // A refused second listen sets the backlog anew all the same (K/ucma:ucma_listen).
+    if (row.verdict == Verdict::kAllow || row.error == EINVAL) {
+      backlog_room_ = backlog <= 0 || backlog > kBacklogMax ? kBacklogMax : backlog;
+    }
+    Result<void> listening = perform(Operation::kListen, [&] { return endpoint_->listen(); });
+    if (!listening) return listening;
+    binding = endpoint_->binding();
+  }
+  return adopt(binding);
+}
+
+__be16 Id::src_port() const {
+  return port_of(local_address());
+}
+
+__be16 Id::dst_port() const {
+  return port_of(peer_address());
+}
+
+void Id::describe_qp(transport::ConnectionParameters& parameters) const {
+  parameters.qp_type = raw_.id.qp_type;
+  if (raw_.id.qp == nullptr) return;
+  parameters.qp_num = raw_.id.qp->qp_num;
+  parameters.srq = raw_.id.qp->srq != nullptr ? 1 : 0;
+}
+
+Result<void> Id::connect(const rdma_conn_param* param) {
+  verbs::CriticalSection section(runtime());
+  return perform(Operation::kConnect, [&]() -> Result<void> {
+    if (device_ == nullptr) return verbs::errno_code(EINVAL);  // ADDR_RESOLVED was not fetched
+    Result<void> sane = check_conn_param(param, raw_.id.ps, raw_.id.qp != nullptr, device_->limits);
+    if (!sane) return sane;
+    transport::ConnectionParameters parameters = parameters_for_connect(param, device_->limits);
+    describe_qp(parameters);
+    return endpoint_->connect(parameters);
+  });
+}
+
+Result<void> Id::accept(const rdma_conn_param* param) {
+  transport::ConnectionParameters parameters;
+  {
+    verbs::CriticalSection section(runtime());
+    if (Result<void> legal = check(Operation::kAccept); !legal) return legal;
+    if (device_ == nullptr) return verbs::errno_code(EINVAL);
+    Result<void> sane = check_conn_param(param, raw_.id.ps, raw_.id.qp != nullptr, device_->limits);
+    if (!sane) return sane;
+    parameters = parameters_for_accept(param, device_->limits, requested_);
+    describe_qp(parameters);
+  }
+  if (raw_.id.qp != nullptr && raw_.id.qp_type != IBV_QPT_UD) {
+    // Before the reply leaves, so that the peer's first message finds the QP ready (fact 9).
+    const Depths depths{parameters.responder_resources, parameters.initiator_depth};
+    if (Result<void> up = bring_qp_up(&depths); !up) return up;
+  }
+  Result<void> accepted;
+  {
+    verbs::CriticalSection section(runtime());
+    accepted = perform(Operation::kAccept, [&] { return endpoint_->accept(parameters); });
+    if (accepted) reports_events_ = true;
+  }
+  if (!accepted) (void)flush_qp().has_value();
+  return accepted;
+}
+
+Result<void> Id::reject(std::span<const std::uint8_t> private_data) {
+  return reject_with(kRejectConsumerDefined, private_data);
+}
+
+Result<void> Id::reject_ece(std::span<const std::uint8_t> private_data) {
+  return reject_with(kRejectVendorOption, private_data);
+}
+
+Result<void> Id::reject_with(std::uint8_t reason, std::span<const std::uint8_t> data) {
+  verbs::CriticalSection section(runtime());
+  return perform(Operation::kReject, [&] { return endpoint_->reject(reason, data); });
+}
+
+Result<void> Id::disconnect() {
+  {
+    verbs::CriticalSection section(runtime());
+    if (Result<void> legal = check(Operation::kDisconnect); !legal) return legal;
+    if (raw_.id.verbs == nullptr) return verbs::errno_code(EINVAL);
+  }
+  if (Result<void> flushed = flush_qp(); !flushed) return flushed;
+  verbs::CriticalSection section(runtime());
+  return perform(Operation::kDisconnect, [&] { return endpoint_->disconnect(); });
+}
+
+Result<void> Id::establish() {
+  verbs::CriticalSection section(runtime());
+  return perform(Operation::kEstablish, [&]() -> Result<void> {
+    if (raw_.id.qp != nullptr) return verbs::errno_code(EINVAL);
+    return endpoint_->establish();
+  });
+}
+
+Result<void> Id::notify(ibv_event_type event) {
+  verbs::CriticalSection section(runtime());
+  return perform(Operation::kNotify, [&] { return endpoint_->notify(event); });
+}
+
+Result<void> Id::migrate(EventChannel& channel) {
+  if (&channel.transport() != &transport_) return verbs::errno_code(EINVAL);
+  {
+    verbs::CriticalSection section(runtime());
+    if (Result<void> legal = check(Operation::kMigrate); !legal) return legal;
+    if (&channel != channel_) move_to(channel);
+  }
+  return drain();
+}
+
+void Id::move_to(EventChannel& channel) {
+  EventQueue moved;
+  channel_->extract(*this, moved);
+  leave_channel();
+  join(channel);
+  moved.clear_and_dispose([&](EventRecord* record) {
+    if (record->request != nullptr) {
+      record->request->leave_channel();
+      record->request->join(channel);
+    }
+    channel.push(*record);
+  });
+}
+
+}  // namespace anyrdma::cm

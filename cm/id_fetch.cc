@@ -1,0 +1,90 @@
+// What librdmacm does when the application fetches an event (L/cma.c:rdma_get_cm_event).
+#include "cm/event_record.h"
+#include "cm/id.h"
+
+namespace anyrdma::cm {
+namespace {
+
+void turn_into(rdma_cm_event& event, rdma_cm_event_type type, int status) {
+  event.event = type;
+  event.status = status;
+}
+
+}  // namespace
+
+bool Id::on_fetch(EventRecord& record) {
+  rdma_cm_event& event = record.raw.event;
+  switch (event.event) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+      if (!fetch_address()) turn_into(event, RDMA_CM_EVENT_ADDR_ERROR, -1);
+      return true;
+    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+      if (!fetch_route()) turn_into(event, RDMA_CM_EVENT_ROUTE_ERROR, -1);
+      return true;
+    case RDMA_CM_EVENT_CONNECT_REQUEST:
+      return fetch_request(Id::from(event.listen_id));
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+      if (raw_.id.qp != nullptr) fetch_response(event);
+      return true;
+    case RDMA_CM_EVENT_REJECTED:
+      if (connect_error_) return false;
+      (void)flush_qp().has_value();  // its failure is not reported (L/cma.c)
+      return true;
+    case RDMA_CM_EVENT_DISCONNECTED:
+      return !connect_error_;
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+    case RDMA_CM_EVENT_UNREACHABLE:
+    case RDMA_CM_EVENT_ESTABLISHED:
+    case RDMA_CM_EVENT_DEVICE_REMOVAL:
+    case RDMA_CM_EVENT_MULTICAST_JOIN:
+    case RDMA_CM_EVENT_MULTICAST_ERROR:
+    case RDMA_CM_EVENT_ADDR_CHANGE:
+    case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+      return true;
+  }
+  return true;
+}
+
+bool Id::fetch_address() {
+  transport::Binding binding;
+  {
+    verbs::CriticalSection section(runtime());
+    if (endpoint_ == nullptr) return false;
+    binding = endpoint_->binding();
+  }
+  return adopt(binding).has_value();
+}
+
+bool Id::fetch_route() {
+  verbs::CriticalSection section(runtime());
+  const ibv_sa_path_rec* path = endpoint_ == nullptr ? nullptr : endpoint_->path();
+  if (path == nullptr) return false;
+  path_ = *path;
+  raw_.id.route.path_rec = &path_;
+  raw_.id.route.num_paths = 1;
+  return true;
+}
+
+bool Id::fetch_request(const Id& listener) {
+  raw_.id.context = listener.raw_.id.context;
+  return fetch_address();
+}
+
+void Id::fetch_response(rdma_cm_event& event) {
+  Result<void> up = bring_qp_up(nullptr);
+  if (up) {
+    verbs::CriticalSection section(runtime());
+    up = perform(Operation::kEstablish, [&] { return endpoint_->establish(); });
+  }
+  if (up) {
+    turn_into(event, RDMA_CM_EVENT_ESTABLISHED, event.status);
+    return;
+  }
+  (void)flush_qp().has_value();
+  turn_into(event, RDMA_CM_EVENT_CONNECT_ERROR, -1);
+  connect_error_ = true;
+}
+
+}  // namespace anyrdma::cm

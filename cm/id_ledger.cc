@@ -1,0 +1,52 @@
+// How destroy and migrate wait for the events that were fetched (fact sheet 5).
+#include "cm/event_record.h"
+#include "cm/id.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::cm {
+
+void Id::charge(EventRecord& record) {
+  CM_ASSERT(unfetched_ > 0);
+  --unfetched_;
+  ++ledger_.fetched;
+  record.fetched = true;
+  fetched_.push_back(record);
+  if (record.raw.event.event == RDMA_CM_EVENT_CONNECT_REQUEST) ++backlog_room_;
+}
+
+void Id::acknowledge(EventRecord& record) {
+  CM_ASSERT(record.fetched);  // else: acknowledged twice
+  record.request.reset();     // nobody took it: rejected; enters the critical section
+  verbs::CriticalSection section(record.pool->runtime());
+  if (Id* id = record.charged; id != nullptr) {
+    id->fetched_.erase(EventQueue::s_iterator_to(record));
+    ++id->ledger_.acknowledged;
+    // Posted inside: whoever waits enters the section before it frees the id.
+    if (id->waiting_ && id->fetched_.empty()) id->acknowledged_->post();
+  }
+  EventPool::give_back(record);
+}
+
+Result<void> Id::drain() {
+  for (;;) {
+    {
+      verbs::CriticalSection section(runtime());
+      waiting_ = !fetched_.empty();
+      if (!waiting_) return {};
+      if (acknowledged_ == nullptr) {
+        auto semaphore = runtime().make_semaphore();
+        if (!semaphore) return semaphore.error();
+        acknowledged_ = std::move(*semaphore);
+      }
+    }
+    const Result<void> woken = acknowledged_->wait();
+    if (!woken && woken.error() != verbs::errno_code(EINTR)) return woken;
+  }
+}
+
+void Id::forgive() {
+  verbs::CriticalSection section(runtime());
+  fetched_.clear_and_dispose([](EventRecord* record) { record->charged = nullptr; });
+}
+
+}  // namespace anyrdma::cm

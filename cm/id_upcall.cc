@@ -1,0 +1,60 @@
+// Events from the transport: which ones reach the channel (upcall_table.h), and in what shape.
+#include "cm/event_record.h"
+#include "cm/id.h"
+#include "cm/upcall_table.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::cm {
+namespace {
+
+EventRecord& make_record(EventPool& pool, Id& charged, const transport::EndpointEvent& from) {
+  EventRecord& record = pool.take();
+  record.charged = &charged;
+  rdma_cm_event& event = record.raw.event;
+  event.id = charged.raw();
+  event.event = from.type;
+  event.status = from.status;
+  event.param.conn = from.conn;
+  record.set_private_data(from.private_data);
+  return record;
+}
+
+}  // namespace
+
+void Id::on_event(const transport::EndpointEvent& event) {
+  CM_ASSERT(static_cast<std::size_t>(event.type) < kEventTypeCount);
+  CM_ASSERT(event.type != RDMA_CM_EVENT_CONNECT_REQUEST);  // comes with an endpoint
+  const UpcallRow& row = row_of(event.type, state_);
+  if (row.delivery == Delivery::kDrop) return;
+  state_ = row.next;
+  if (reports_events_) enqueue(event);
+}
+
+void Id::enqueue(const transport::EndpointEvent& event) {
+  channel_->push(make_record(*channel_->pool_, *this, event));
+}
+
+transport::EndpointHandler* Id::on_connect_request(std::unique_ptr<transport::Endpoint>& child,
+                                                   const transport::EndpointEvent& event) {
+  CM_ASSERT(event.type == RDMA_CM_EVENT_CONNECT_REQUEST);
+  if (row_of(event.type, state_).delivery == Delivery::kDrop) return nullptr;
+  if (backlog_room_ <= 0) return nullptr;  // in silence: the peer repeats (fact 14)
+  --backlog_room_;
+  std::unique_ptr<Id> id(new Id(*channel_, raw_.id.ps, raw_.id.context));
+  id->raw_.id.qp_type = raw_.id.qp_type;
+  id->endpoint_ = std::move(child);
+  id->state_ = State::kConnect;
+  id->reports_events_ = false;
+  id->requested_ = {event.conn.responder_resources, event.conn.initiator_depth};
+  id->join(*channel_);
+
+  EventRecord& record = make_record(*channel_->pool_, *this, event);
+  record.raw.event.listen_id = raw();
+  record.raw.event.id = id->raw();
+  Id* handler = id.get();
+  record.request = std::move(id);
+  channel_->push(record);
+  return handler;
+}
+
+}  // namespace anyrdma::cm
