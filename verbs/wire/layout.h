@@ -63,12 +63,15 @@ constexpr void put(std::uint8_t* bytes, std::type_identity_t<UintFor<F.width>> n
   constexpr std::uint64_t kMask =
       (F.width < 64 ? (std::uint64_t{1} << (F.width % 64)) - 1 : ~std::uint64_t{0}) << kShift;
   std::uint64_t value = (static_cast<std::uint64_t>(number) << kShift) & kMask;
-  std::uint64_t mask = kMask;
-  for (unsigned i = kBytes; i-- > 0;) {
-    std::uint8_t& byte = bytes[F.byte + i];
-    byte = static_cast<std::uint8_t>((byte & ~mask) | (value & 0xff));
-    value >>= 8;
-    mask >>= 8;
+  // A field of whole bytes needs no look at its neighbours: compilers make one store of the loop.
+  if constexpr (F.bit != 0 || F.width % 8 != 0) {
+    for (unsigned i = 0; i < kBytes; ++i) {
+      const std::uint64_t kept = bytes[F.byte + i] & ~(kMask >> (8 * (kBytes - 1 - i)));
+      value |= (kept & 0xff) << (8 * (kBytes - 1 - i));
+    }
+  }
+  for (unsigned i = 0; i < kBytes; ++i) {
+    bytes[F.byte + i] = static_cast<std::uint8_t>(value >> (8 * (kBytes - 1 - i)));
   }
 }
 
