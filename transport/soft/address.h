@@ -1,0 +1,55 @@
+// An IP socket address as a value: what sockaddr_in and sockaddr_in6 say, in one comparable shape.
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "verbs/result.h"
+
+namespace anyrdma::transport::soft {
+
+/// IPv4 addresses are kept IPv4-mapped, so that `ip` is also the RoCE v2 GID of the address. An
+/// address of family AF_UNSPEC is "none yet". Flow labels are not kept.
+struct Address {
+  sa_family_t family = AF_UNSPEC;
+  std::uint16_t port = 0;   ///< host order
+  std::uint32_t scope = 0;  ///< interface of an IPv6 link-local address, else 0
+  std::array<std::uint8_t, 16> ip{};
+
+  bool operator==(const Address&) const = default;
+
+  /// EINVAL: neither AF_INET nor AF_INET6, or IPv6 link-local without a scope (rdma_bind_addr).
+  [[nodiscard]] static verbs::Result<Address> from(const sockaddr& address);
+  /// From the parts of an IPv4 address in host order: ipv4(0x7f000001) is 127.0.0.1.
+  [[nodiscard]] static Address ipv4(std::uint32_t host_order, std::uint16_t port = 0);
+  /// 0.0.0.0 or [::] with port 0.
+  [[nodiscard]] static Address wildcard(sa_family_t family);
+  /// 127.0.0.1 or [::1] with port 0.
+  [[nodiscard]] static Address loopback(sa_family_t family);
+  /// The address that a RoCE v2 GID stands for; port 0.
+  [[nodiscard]] static Address from_gid(const ibv_gid& gid);
+
+  /// Wildcard: all of 0.0.0.0/8, or [::] (kernel: cma_zero_addr).
+  [[nodiscard]] bool is_zero() const;
+  /// 127/8 or [::1].
+  [[nodiscard]] bool is_loopback() const;
+  /// What Linux's CM treats as "any" address: wildcard or loopback (kernel: cma_any_addr).
+  [[nodiscard]] bool is_any() const { return is_zero() || is_loopback(); }
+  /// 224/4 or ff00::/8.
+  [[nodiscard]] bool is_multicast() const;
+  /// fe80::/10.
+  [[nodiscard]] bool is_link_local() const;
+  /// Family, address and, for link-local ones, scope are equal; ports are not compared.
+  [[nodiscard]] bool same_ip(const Address& other) const;
+
+  [[nodiscard]] ibv_gid gid() const;
+  [[nodiscard]] sockaddr_storage to_sockaddr() const;
+  /// "192.0.2.1:7471", "[fe80::1%2]:80"; for traces and test messages.
+  [[nodiscard]] std::string to_string() const;
+};
+
+}  // namespace anyrdma::transport::soft

@@ -1,0 +1,47 @@
+// The host's IP stack as the transport sees it: which way an address is, which interface owns one,
+// and whether a neighbour answers. The simulator has its own; fabric asks the system.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "transport/soft/address.h"
+#include "verbs/result.h"
+
+namespace anyrdma::transport::soft {
+
+/// The way from this host to a destination.
+struct Route {
+  Address source;       ///< the local address to send from; port unused
+  Address destination;  ///< what was asked for
+  Address next_hop;     ///< the neighbour to resolve: the destination itself or a gateway
+  int interface = 0;    ///< index of the interface that carries it
+  bool local = false;  ///< the destination is one of this host's own addresses: no neighbour needed
+};
+
+/// Names one question to resolve_neighbour, and comes back with the answer.
+enum class NeighbourToken : std::uint64_t {};
+
+/// One host. All functions are called inside the runtime's critical section and return at once.
+/// Which interface carries which HCA is said to the transport: SoftTransport::add_device.
+class Network {
+ public:
+  virtual ~Network() = default;
+  /// The IP route lookup. `source` is the local address the id is bound to, or null when the stack
+  /// may choose. Never asked for wildcard or loopback destinations: those the transport answers
+  /// itself. ENETUNREACH: no route; EHOSTUNREACH; EADDRNOTAVAIL: source is not ours.
+  [[nodiscard]] virtual verbs::Result<Route> route(const Address* source,
+                                                   const Address& destination) = 0;
+  /// The index of the interface, being up, that owns `local` (its port is ignored). EADDRNOTAVAIL:
+  /// none.
+  [[nodiscard]] virtual verbs::Result<int> interface_of(const Address& local) = 0;
+  /// Finds the link address of route.next_hop. The answer is SoftTransport::on_neighbour(token, 0),
+  /// or with ETIMEDOUT after `timeout`; exactly one, unless cancelled. It may come from within this
+  /// call.
+  virtual void resolve_neighbour(NeighbourToken token, const Route& route,
+                                 std::chrono::milliseconds timeout) = 0;
+  /// No answer comes for `token` any more.
+  virtual void cancel_neighbour(NeighbourToken token) = 0;
+};
+
+}  // namespace anyrdma::transport::soft

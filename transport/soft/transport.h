@@ -1,0 +1,94 @@
+// The transport made of the CM agent (on QP1) and the software HCA: what the Linux kernel's cma.c
+// and ucma.c do below librdmacm. Sans-I/O: the simulator and fabric drive the same object.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "transport/ibcm/agent.h"
+#include "transport/ibcm/profile.h"
+#include "transport/soft/network.h"
+#include "transport/soft/port_table.h"
+#include "transport/transport.h"
+#include "verbs/random.h"
+#include "verbs/runtime.h"
+#include "verbs/soft/hca.h"
+#include "verbs/time.h"
+
+namespace anyrdma::transport::soft {
+
+using verbs::Instant;
+
+/// What a driver fixes once.
+struct SoftTransportConfig {
+  /// Timing constants of the Linux version to resemble.
+  ibcm::Profile profile = ibcm::kLinux61;
+  /// Local comm ids are (id & mask) | tag, as in ibcm::AgentConfig: lets several processes share a
+  /// host.
+  std::uint32_t comm_id_mask = 0xffffffff;
+  std::uint32_t comm_id_tag = 0;
+  /// net.ipv6.bindv6only: AFONLY of IPv6 ids that did not set it.
+  bool ipv6_only = false;
+};
+
+/// Sees every CM message, for traces and tests. Called from drain and on_timer; must not call back.
+class Observer {
+ public:
+  using Mad = std::span<const std::uint8_t, ibcm::kMadBytes>;
+  virtual ~Observer() = default;
+  virtual void on_mad_sent(std::string_view device, const ibcm::Path& path, Mad mad) = 0;
+  virtual void on_mad_received(std::string_view device, const ibcm::Path& path, Mad mad) = 0;
+  virtual void on_mad_dropped(std::string_view device, ibcm::DropReason reason,
+                              std::uint16_t attribute) = 0;
+};
+
+/// One host (simulator) or one process of a host (fabric). Except where said otherwise, all
+/// functions are called inside the runtime's critical section. Upcalls come from drain() only.
+/// Destroyed after all endpoints, outside the critical section, before its HCAs.
+class SoftTransport : public Transport {
+ public:
+  /// References outlive the transport.
+  [[nodiscard]] static std::unique_ptr<SoftTransport> create(
+      verbs::Runtime& runtime, verbs::Random& random, Network& network, PortTable& ports,
+      const SoftTransportConfig& config = {});
+
+  // --- devices ----------------------------------------------------------------------------------
+  /// The device's only port is carried by the interface of that index; its GIDs may be set before
+  /// or after. Wildcard listeners listen on it from now on. OUTSIDE the critical section (it opens
+  /// the device). Errors of open_device; EEXIST: the HCA or the interface is in use.
+  [[nodiscard]] virtual Result<void> add_device(verbs::soft::Hca& hca, int interface) = 0;
+  /// The device is about to go: DEVICE_REMOVAL to every endpoint attached to it (fact sheet 6.1),
+  /// then each is ended as if destroyed: established ones send one DREQ, found in hca.next_packet()
+  /// on return. Wildcard listeners survive. After sending those packets the driver calls
+  /// hca.remove(); the HCA itself stays until the transport is gone, because applications hold its
+  /// contexts.
+  virtual void remove_device(verbs::soft::Hca& hca) = 0;
+
+  // --- the network's news -----------------------------------------------------------------------
+  /// Answer to Network::resolve_neighbour: 0 or an errno. Unknown tokens are ignored.
+  virtual void on_neighbour(NeighbourToken token, int error) = 0;
+  /// A bonded interface failed over: ADDR_CHANGE to every endpoint bound to it (6.2).
+  virtual void on_address_change(int interface) = 0;
+  /// A neighbour has a new link address: UNREACHABLE -ETIMEDOUT to every active endpoint that
+  /// resolved its route to it, connected or not (6.3).
+  virtual void on_neighbour_changed(int interface, const Address& address) = 0;
+  /// See ibcm::Agent::on_peer_gone.
+  virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag,
+                            std::uint32_t peer_id_tag_mask) = 0;
+
+  // --- driving ----------------------------------------------------------------------------------
+  /// Carries MADs from the HCAs to the agents, the agents' messages to the HCAs, and events to the
+  /// endpoints, until nothing is left. The driver then takes hca.next_packet(). To be called in
+  /// Runtime::leave and after every input. False: there was nothing to do.
+  virtual bool drain(Instant now) = 0;
+  /// CM timers only: the HCAs' are the driver's. drain() delivers what follows.
+  virtual void on_timer(Instant now) = 0;
+  [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
+
+  /// Null for none. The observer outlives the transport or is unset before.
+  virtual void set_observer(Observer* observer) = 0;
+};
+
+}  // namespace anyrdma::transport::soft
