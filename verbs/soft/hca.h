@@ -62,6 +62,10 @@ class Hca : public Provider {
   /// Puts a GID (IPv4-mapped or IPv6; RoCE v2) at a table index; all-zero empties the index.
   virtual void set_gid(std::uint32_t index, const ibv_gid& gid) = 0;
   virtual void set_port_state(ibv_port_state state) = 0;
+  /// The table by index, all-zero where empty; for those already inside the critical section, who
+  /// cannot use query_gid and query_port. Valid until the next set_gid.
+  [[nodiscard]] virtual std::span<const ibv_gid> gids() const = 0;
+  [[nodiscard]] virtual ibv_port_state port_state() const = 0;
   [[nodiscard]] virtual const HcaConfig& config() const = 0;
   [[nodiscard]] virtual ibv_device* device() = 0;
 
