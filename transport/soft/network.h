@@ -12,10 +12,10 @@ namespace anyrdma::transport::soft {
 
 /// The way from this host to a destination.
 struct Route {
-  Address source;       ///< the local address to send from; port unused
-  Address destination;  ///< what was asked for
-  Address next_hop;     ///< the neighbour to resolve: the destination itself or a gateway
-  int interface = 0;    ///< index of the interface that carries it
+  Address source{};       ///< the local address to send from; port unused
+  Address destination{};  ///< what was asked for
+  Address next_hop{};     ///< the neighbour to resolve: the destination itself or a gateway
+  int interface = 0;      ///< index of the interface that carries it
   bool local = false;  ///< the destination is one of this host's own addresses: no neighbour needed
 };
 

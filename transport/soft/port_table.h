@@ -18,10 +18,10 @@ namespace anyrdma::transport::soft {
 /// several processes can hold it.
 struct Claim {
   rdma_port_space space = RDMA_PS_TCP;
-  Address local;        ///< with the port; wildcard or loopback count as "any"
-  Address destination;  ///< with the port; AF_UNSPEC while there is none
-  bool reuse = false;   ///< RDMA_OPTION_ID_REUSEADDR
-  bool afonly = false;  ///< RDMA_OPTION_ID_AFONLY
+  Address local{};        ///< with the port; wildcard or loopback count as "any"
+  Address destination{};  ///< with the port; AF_UNSPEC while there is none
+  bool reuse = false;     ///< RDMA_OPTION_ID_REUSEADDR
+  bool afonly = false;    ///< RDMA_OPTION_ID_AFONLY
 };
 
 /// Whether an explicit bind to an owned port is judged with REUSEADDR (bind) or without (listen).
