@@ -27,12 +27,29 @@ using wire::Qpn;
 using wire::ServiceId;
 
 inline constexpr std::size_t kMadBytes = 256;
+
+/// Reject reasons that this agent gives or acts upon (fact sheet 7.3).
+inline constexpr std::uint8_t kRejTimeout = 4;
+inline constexpr std::uint8_t kRejInvalidServiceId = 8;
+inline constexpr std::uint8_t kRejStaleConnection = 10;
 inline constexpr std::uint8_t kRejConsumerDefined = 28;
 
 /// The states of a CM id, with the names and numbers of ib_cm_state (fact sheet 7.2).
 enum class State : std::uint8_t {
-  kIdle, kListen, kReqSent, kReqRcvd, kMraReqSent, kMraReqRcvd, kRepSent, kRepRcvd,
-  kMraRepSent, kMraRepRcvd, kEstablished, kDreqSent, kDreqRcvd, kTimewait,
+  kIdle,
+  kListen,
+  kReqSent,
+  kReqRcvd,
+  kMraReqSent,
+  kMraReqRcvd,
+  kRepSent,
+  kRepRcvd,
+  kMraRepSent,
+  kMraRepRcvd,
+  kEstablished,
+  kDreqSent,
+  kDreqRcvd,
+  kTimewait,
   // SIDR_REQ_SENT and SIDR_REQ_RCVD join with the UD service.
 };
 
@@ -40,19 +57,20 @@ enum class State : std::uint8_t {
 struct Path {
   std::array<std::uint8_t, 16> source{};       ///< our GID
   std::array<std::uint8_t, 16> destination{};  ///< the peer's GID
+  std::uint32_t flow_label = 0;  ///< 20 bits; Linux: source port * 31 + destination port
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
-  std::uint8_t mtu = 5;          ///< ibv_mtu
-  std::uint8_t packet_lifetime = 18;
+  std::uint8_t mtu = 5;               ///< ibv_mtu
+  std::uint8_t packet_lifetime = 18;  ///< the route's owner takes it from the profile
   bool operator==(const Path&) const = default;
 };
 
 /// What a connection's two sides tell each other; also what arrives, as the peer wrote it.
 struct ReqParameters {
   ServiceId service_id{};
-  Path path;
+  Path path{};
   Qpn qpn{};
-  Psn starting_psn;
+  Psn starting_psn{};
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
   std::uint8_t retry_count = 7;
@@ -61,27 +79,27 @@ struct ReqParameters {
   std::uint8_t srq = 0;
   std::uint8_t transport_service = 0;  ///< 0 RC, 1 UC
   std::uint8_t local_ca_ack_delay = 15;
-  std::span<const std::uint8_t> private_data;  ///< at most 92 bytes
+  std::span<const std::uint8_t> private_data{};  ///< at most 92 bytes
 };
 struct RepParameters {
   Qpn qpn{};
-  Psn starting_psn;
+  Psn starting_psn{};
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
   std::uint8_t flow_control = 0;
   std::uint8_t rnr_retry_count = 7;
   std::uint8_t srq = 0;
   std::uint8_t target_ack_delay = 15;
-  std::span<const std::uint8_t> private_data;  ///< at most 196 bytes
+  std::span<const std::uint8_t> private_data{};  ///< at most 196 bytes
 };
 
 /// What both sides of a connection have learnt, for moving the QP (cm_init_qp_rtr_attr / rts_attr).
 struct ConnectionInfo {
   State state = State::kIdle;
-  Path path;
+  Path path{};
   Qpn remote_qpn{};
-  Psn local_psn;    ///< what we announced: our rq_psn
-  Psn remote_psn;   ///< what the peer announced: our sq_psn
+  Psn local_psn{};   ///< what we announced: our rq_psn
+  Psn remote_psn{};  ///< what the peer announced: our sq_psn
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
   std::uint8_t retry_count = 7;
@@ -92,29 +110,44 @@ struct ConnectionInfo {
 
 /// A MAD to hand to QP1.
 struct SendMad {
-  Path path;
+  Path path{};
   std::array<std::uint8_t, kMadBytes> mad;
 };
 
 enum class UpcallKind : std::uint8_t {
-  kReqReceived, kReqError, kRepReceived, kRepError, kRtuReceived, kUserEstablished,
-  kRejReceived, kDreqReceived, kDreqError, kDrepReceived, kTimewaitExit,
+  kReqReceived,
+  kReqError,
+  kRepReceived,
+  kRepError,
+  kRtuReceived,
+  kUserEstablished,
+  kRejReceived,
+  kDreqReceived,
+  kDreqError,
+  kDrepReceived,
+  kTimewaitExit,
 };
 
 /// Something the connection's user must hear. Views stay valid until the next input.
 struct Upcall {
   UpcallKind kind{};
-  CommId id{};           ///< for kReqReceived: the new connection's id
-  ServiceId service_id{};  ///< kReqReceived
-  ReqParameters req;     ///< kReqReceived
-  RepParameters rep;     ///< kRepReceived
-  std::uint8_t reject_reason = 0;              ///< kRejReceived
-  std::span<const std::uint8_t> private_data;  ///< kRejReceived: 148 bytes
+  CommId id{};                                   ///< for kReqReceived: the new connection's id
+  ServiceId service_id{};                        ///< kReqReceived
+  ReqParameters req{};                           ///< kReqReceived
+  RepParameters rep{};                           ///< kRepReceived
+  std::uint8_t reject_reason = 0;                ///< kRejReceived
+  std::span<const std::uint8_t> private_data{};  ///< kRejReceived: 148 bytes
 };
 
 /// A message was ignored, and why; for traces, counters and tests.
 enum class DropReason : std::uint8_t {
-  kMalformed, kUnknownId, kWrongState, kDuplicate, kWrongQpn, kBacklogFull, kUnsupported,
+  kMalformed,
+  kUnknownId,
+  kWrongState,
+  kDuplicate,
+  kWrongQpn,
+  kBacklogFull,
+  kUnsupported,
 };
 struct Dropped {
   DropReason reason{};
@@ -127,7 +160,8 @@ using Action = std::variant<SendMad, Upcall, Dropped>;
 struct AgentConfig {
   Profile profile = kLinux61;
   Guid ca_guid{};
-  /// New local comm ids are (id & id_mask) | id_tag: lets a fabric of processes route replies by id.
+  /// New local comm ids are (id & id_mask) | id_tag: lets a fabric of processes route replies by
+  /// id.
   std::uint32_t id_mask = 0xffffffff;
   std::uint32_t id_tag = 0;
 };
@@ -141,14 +175,14 @@ class Agent {
   virtual ~Agent() = default;
 
   // --- listeners: a REQ whose service id nobody listens to is answered with REJ 8 ---------------
-  virtual void listen(ServiceId service) = 0;    ///< counted: call as often as unlisten
+  virtual void listen(ServiceId service) = 0;  ///< counted: call as often as unlisten
   virtual void unlisten(ServiceId service) = 0;
 
   // --- commands ---------------------------------------------------------------------------------
   /// Sends REQ on a new connection and gives its id.
   [[nodiscard]] virtual Result<CommId> connect(Instant now, const ReqParameters& req) = 0;
-  /// After kReqReceived was handled: true moves REQ_RCVD -> MRA_REQ_SENT; false (no memory, backlog)
-  /// forgets the connection without a word.
+  /// After kReqReceived was handled: true moves REQ_RCVD -> MRA_REQ_SENT; false (no memory,
+  /// backlog) forgets the connection without a word.
   virtual void request_handled(CommId id, bool taken) = 0;
   [[nodiscard]] virtual Result<void> send_rep(Instant now, CommId id, const RepParameters& rep) = 0;
   [[nodiscard]] virtual Result<void> send_rtu(Instant now, CommId id) = 0;
@@ -168,12 +202,16 @@ class Agent {
   virtual void on_mad(Instant now, const Path& path,
                       std::span<const std::uint8_t, kMadBytes> mad) = 0;
   virtual void on_timer(Instant now) = 0;
-  /// The process behind a path's peer is gone without a word: what its kernel would have sent for each
-  /// connection matching (id_mask/tag of the peer's comm ids) is taken as received.
-  virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask) = 0;
+  /// A peer process is gone without a word: what its kernel would have sent is taken as received,
+  /// for each connection whose remote comm id matches (id & peer_id_tag_mask) == peer_id_tag: DREQ
+  /// when established, DREP for our DREQ, REJ 28 or 4 during the handshake. A REQ that nobody has
+  /// acknowledged names no peer: it goes on being repeated, and whoever is there answers.
+  virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag,
+                            std::uint32_t peer_id_tag_mask) = 0;
 
   // --- outputs ----------------------------------------------------------------------------------
-  /// The oldest action not yet taken, null when none; pop_action() forgets it. Order is generation order.
+  /// The oldest action not yet taken, null when none; pop_action() forgets it. Order is generation
+  /// order.
   [[nodiscard]] virtual const Action* next_action() = 0;
   virtual void pop_action() = 0;
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;

@@ -13,7 +13,7 @@ struct Drep {
   CommId local_comm_id{};
   CommId remote_comm_id{};
   /// Up to 224 bytes to send; parsing gives a view of all 224 in the parsed bytes.
-  std::span<const std::uint8_t> private_data;
+  std::span<const std::uint8_t> private_data{};
 
   /// Errors of the header, and kCommId.
   [[nodiscard]] static Result<Drep> parse(MadView mad);

@@ -14,7 +14,7 @@ struct Dreq {
   CommId remote_comm_id{};
   Qpn remote_qpn{};  ///< the receiver's QP: proof that the connection is the same
   /// Up to 220 bytes to send; parsing gives a view of all 220 in the parsed bytes.
-  std::span<const std::uint8_t> private_data;
+  std::span<const std::uint8_t> private_data{};
 
   /// Errors of the header, and kCommId.
   [[nodiscard]] static Result<Dreq> parse(MadView mad);

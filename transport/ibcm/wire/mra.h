@@ -15,7 +15,7 @@ struct Mra {
   AnsweredMessage message = AnsweredMessage::kReq;
   std::uint8_t service_timeout = 0;  ///< 5 bits, a time exponent
   /// Up to 222 bytes to send; parsing gives a view of all 222 in the parsed bytes.
-  std::span<const std::uint8_t> private_data;
+  std::span<const std::uint8_t> private_data{};
 
   /// Errors of the header, and kCommId, kMessage.
   [[nodiscard]] static Result<Mra> parse(MadView mad);

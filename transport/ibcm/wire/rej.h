@@ -16,9 +16,9 @@ struct Rej {
   AnsweredMessage message = AnsweredMessage::kReq;
   std::uint16_t reason = 0;
   /// Additional reject information, up to 72 bytes; parsing gives as many as the message claims.
-  std::span<const std::uint8_t> info;
+  std::span<const std::uint8_t> info{};
   /// Up to 148 bytes to send; parsing gives a view of all 148 in the parsed bytes.
-  std::span<const std::uint8_t> private_data;
+  std::span<const std::uint8_t> private_data{};
 
   /// Errors of the header, and kMessage, kInfoLength.
   [[nodiscard]] static Result<Rej> parse(MadView mad);

@@ -17,7 +17,7 @@ struct Rep {
   Qpn local_qpn{};
   std::uint32_t vendor_id = 0;   ///< 24 bits, scattered over the message
   std::uint32_t local_eecn = 0;  ///< 24 bits
-  Psn starting_psn;
+  Psn starting_psn{};
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
   std::uint8_t target_ack_delay = 0;   ///< 5 bits
@@ -27,7 +27,7 @@ struct Rep {
   std::uint8_t srq = 0;                ///< 1 bit
   Guid local_ca_guid{};
   /// Up to 196 bytes to send; parsing gives a view of all 196 in the parsed bytes.
-  std::span<const std::uint8_t> private_data;
+  std::span<const std::uint8_t> private_data{};
 
   /// Errors of the header, and kCommId.
   [[nodiscard]] static Result<Rep> parse(MadView mad);

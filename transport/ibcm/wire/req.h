@@ -41,7 +41,7 @@ struct Req {
   std::uint8_t remote_cm_response_timeout = 0;  ///< 5 bits
   std::uint8_t transport_service = 0;           ///< 0 RC, 1 UC, 3 see extended_transport
   std::uint8_t flow_control = 0;                ///< 1 bit
-  Psn starting_psn;
+  Psn starting_psn{};
   std::uint8_t local_cm_response_timeout = 0;  ///< 5 bits
   std::uint8_t retry_count = 0;                ///< 3 bits
   std::uint16_t partition_key = 0;
@@ -51,10 +51,10 @@ struct Req {
   std::uint8_t max_cm_retries = 0;      ///< 4 bits
   std::uint8_t srq = 0;                 ///< 1 bit
   std::uint8_t extended_transport = 0;  ///< 3 bits; 1 XRC
-  ReqPath primary;
-  ReqPath alternate;
+  ReqPath primary{};
+  ReqPath alternate{};
   /// Up to 92 bytes to send; parsing gives a view of all 92 in the parsed bytes.
-  std::span<const std::uint8_t> private_data;
+  std::span<const std::uint8_t> private_data{};
 
   /// Errors of the header, and kCommId, kPathMtu, kTransportService. Reserved bits are ignored.
   [[nodiscard]] static Result<Req> parse(MadView mad);

@@ -1,0 +1,125 @@
+// The rules of a connection: one small function per handled cell of the state table. It sends and
+// reports through the outbox, waits by the timer queue, and touches other connections only where
+// the protocol does (a stale one is disconnected).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "transport/ibcm/connection.h"
+#include "transport/ibcm/messages.h"
+#include "transport/ibcm/outbox.h"
+#include "transport/ibcm/registry.h"
+#include "transport/ibcm/state_table.h"
+
+namespace anyrdma::ibcm {
+
+/// What comes with an event; each event needs the fields that its comment names.
+struct Input {
+  Instant now{};
+  const Path* from = nullptr;                    ///< every message: the way back to its sender
+  const wire::Req* req = nullptr;                ///< kReq
+  const wire::Mra* mra = nullptr;                ///< kMra
+  const wire::Rep* rep = nullptr;                ///< kRep
+  const wire::Rej* rej = nullptr;                ///< kRej
+  const wire::Dreq* dreq = nullptr;              ///< kDreq
+  const ReqParameters* connect = nullptr;        ///< kSendReq
+  const RepParameters* accept = nullptr;         ///< kSendRep
+  std::uint8_t reason = 0;                       ///< kSendRej
+  std::span<const std::uint8_t> private_data{};  ///< kSendRej
+};
+
+class Machine {
+ public:
+  Machine(const AgentConfig& config, Registry& registry, CmTimers& timers, Outbox& outbox)
+      : config_(config), registry_(registry), timers_(timers), outbox_(outbox) {}
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  /// Looks the cell up and does what it says. The error of a rejected command; success otherwise.
+  /// The connection may have been released when this returns (its local_id is 0 then).
+  Result<void> handle(Connection& connection, Event event, const Input& input);
+
+ private:
+  friend struct Cells;
+  using Cell = void (Machine::*)(Connection&, const Input&);
+
+  // --- the handshake (machine_connect.cc) -----------------------------------------------------
+  void req_in_idle(Connection& c, const Input& in);
+  void send_req_in_idle(Connection& c, const Input& in);
+  void req_again_in_mra_req_sent(Connection& c, const Input& in);
+  void request_taken(Connection& c, const Input& in);
+  void request_dropped(Connection& c, const Input& in);
+  void mra_in_req_sent(Connection& c, const Input& in);
+  void mra_in_rep_sent(Connection& c, const Input& in);
+  void rep_awaited(Connection& c, const Input& in);
+  void rep_in_mra_rep_sent(Connection& c, const Input& in);
+  void rep_in_established(Connection& c, const Input& in);
+  void rtu_awaited(Connection& c, const Input& in);
+  void notify_rtu_awaited(Connection& c, const Input& in);
+  void send_rep(Connection& c, const Input& in);
+  void send_rtu(Connection& c, const Input& in);
+  void retry_req(Connection& c, const Input& in);
+  void retry_rep(Connection& c, const Input& in);
+
+  // --- rejecting, disconnecting, destroying (machine_release.cc) ------------------------------
+  void rej_in_handshake(Connection& c, const Input& in);
+  void rej_after_rep(Connection& c, const Input& in);
+  void send_rej_in_handshake(Connection& c, const Input& in);
+  void send_rej_after_rep(Connection& c, const Input& in);
+  void dreq_in_connection(Connection& c, const Input& in);
+  void dreq_in_timewait(Connection& c, const Input& in);
+  void drep_awaited(Connection& c, const Input& in);
+  void send_dreq(Connection& c, const Input& in);
+  void send_drep(Connection& c, const Input& in);
+  void retry_dreq(Connection& c, const Input& in);
+  void timewait_over(Connection& c, const Input& in);
+  void destroy_quietly(Connection& c, const Input& in);
+  void destroy_unanswered(Connection& c, const Input& in);
+  void destroy_in_handshake(Connection& c, const Input& in);
+  void destroy_in_established(Connection& c, const Input& in);
+  void destroy_in_dreq_rcvd(Connection& c, const Input& in);
+  void peer_gone_before_our_answer(Connection& c, const Input& in);
+  void peer_gone_in_handshake(Connection& c, const Input& in);
+  void peer_gone_after_rep(Connection& c, const Input& in);
+  void peer_gone_in_established(Connection& c, const Input& in);
+  void peer_gone_in_dreq_sent(Connection& c, const Input& in);
+
+  // --- common ---------------------------------------------------------------------------------
+  /// The only place where a state changes. The row must allow it. Lets go of what the new state
+  /// does not own, and starts timewait where it begins.
+  void transition(Connection& c, State to, Instant now);
+  void check_resources(const Connection& c) const;
+  void release(Connection& c, Instant now);
+  template <class Message>
+  void send(const Path& path, const Message& message);
+  /// Sends, and repeats until the state lets go of the retry timer.
+  template <class Message>
+  void send_until_answered(Connection& c, const Message& message, Instant now);
+  /// True when the message went out once more, false when it had its last chance.
+  [[nodiscard]] bool send_again(Connection& c, Instant now);
+  void stretch_wait(Connection& c, const wire::Mra& mra, Instant now);
+  void report_rej(Connection& c, std::uint16_t reason, std::span<const std::uint8_t> data);
+
+  const AgentConfig& config_;
+  Registry& registry_;
+  CmTimers& timers_;
+  Outbox& outbox_;
+  const Row* row_ = nullptr;  ///< of the event being handled
+};
+
+template <class Message>
+void Machine::send(const Path& path, const Message& message) {
+  message.serialize(outbox_.send(path).mad);
+}
+
+template <class Message>
+void Machine::send_until_answered(Connection& c, const Message& message, Instant now) {
+  message.serialize(c.pending);
+  outbox_.send(c.path).mad = c.pending;
+  c.retries_left = c.retries_max;
+  c.retry_interval = c.response_timeout;
+  timers_.arm(c.retry, now + timer_wait(config_.profile, c.retry_interval, WaitStart::kAnyTime));
+}
+
+}  // namespace anyrdma::ibcm

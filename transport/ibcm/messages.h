@@ -1,0 +1,49 @@
+// What a connection says: the values of each message, from what the connection knows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "transport/ibcm/connection.h"
+#include "transport/ibcm/wire/drep.h"
+#include "transport/ibcm/wire/dreq.h"
+#include "transport/ibcm/wire/mra.h"
+#include "transport/ibcm/wire/rej.h"
+#include "transport/ibcm/wire/rep.h"
+#include "transport/ibcm/wire/req.h"
+#include "transport/ibcm/wire/rtu.h"
+
+namespace anyrdma::ibcm {
+
+/// What an exchange opened by this side is called: the number of the MAD agent above the local
+/// comm id with its bytes reversed, as Linux forms it on a little-endian machine (cm_form_tid).
+[[nodiscard]] std::uint64_t own_transaction_id(const Connection& connection);
+
+/// The REQ that opens the connection. The connection has its ids, path and timeouts already.
+[[nodiscard]] wire::Req make_req(const Connection& connection, const ReqParameters& parameters,
+                                 const AgentConfig& config);
+[[nodiscard]] wire::Rep make_rep(const Connection& connection, const RepParameters& parameters,
+                                 Guid ca_guid);
+[[nodiscard]] wire::Rtu make_rtu(const Connection& connection);
+[[nodiscard]] wire::Mra make_mra(const Connection& connection, wire::AnsweredMessage message,
+                                 std::uint8_t service_timeout);
+/// Ids and rejected message depend on the state, which must still be the old one (cm_format_rej).
+[[nodiscard]] wire::Rej make_rej(const Connection& connection, std::uint16_t reason);
+[[nodiscard]] wire::Dreq make_dreq(const Connection& connection);
+[[nodiscard]] wire::Drep make_drep(const Connection& connection);
+
+/// Answers to messages for which there is no connection (cm_issue_rej, cm_issue_drep).
+[[nodiscard]] wire::Rej make_stateless_rej(const wire::Req& req, std::uint16_t reason);
+[[nodiscard]] wire::Rej make_stateless_rej(const wire::Rep& rep, std::uint16_t reason);
+[[nodiscard]] wire::Drep make_stateless_drep(const wire::Dreq& dreq);
+
+/// The peer's parameters for the user, as the peer wrote them; `from` is the way the REQ came.
+[[nodiscard]] ReqParameters parameters_of(const wire::Req& req, const Path& from);
+[[nodiscard]] RepParameters parameters_of(const wire::Rep& rep);
+
+/// A GUID as the eight bytes that travel as additional reject information, and back.
+[[nodiscard]] std::array<std::uint8_t, 8> bytes_of(Guid guid);
+[[nodiscard]] Guid guid_of(std::span<const std::uint8_t> bytes);
+
+}  // namespace anyrdma::ibcm

@@ -1,0 +1,16 @@
+// The spellings of states and events, for traces, golden texts and diagnostics.
+#pragma once
+
+#include <string_view>
+
+#include "transport/ibcm/state_table.h"
+
+namespace anyrdma::ibcm {
+
+/// As the specification writes it: "MRA_REQ_SENT".
+[[nodiscard]] std::string_view to_string(State state);
+[[nodiscard]] std::string_view to_string(Event event);
+[[nodiscard]] std::string_view to_string(UpcallKind kind);
+[[nodiscard]] std::string_view to_string(DropReason reason);
+
+}  // namespace anyrdma::ibcm

@@ -1,0 +1,32 @@
+#include "transport/ibcm/outbox.h"
+
+#include "verbs/assert.h"
+
+namespace anyrdma::ibcm {
+
+void Outbox::pop() {
+  CM_ASSERT(size_ > 0);
+  free_.push_back(ring_[first_]);
+  first_ = slot(1);
+  --size_;
+}
+
+Action& Outbox::push() {
+  if (size_ == ring_.size()) grow();
+  if (free_.empty()) {
+    free_.push_back(&storage_.emplace_back());
+  }
+  Action* action = free_.back();
+  free_.pop_back();
+  ring_[slot(size_++)] = action;
+  return *action;
+}
+
+void Outbox::grow() {
+  std::vector<Action*> larger(ring_.size() * 2);
+  for (std::size_t i = 0; i < size_; ++i) larger[i] = ring_[slot(i)];
+  ring_ = std::move(larger);
+  first_ = 0;
+}
+
+}  // namespace anyrdma::ibcm

@@ -1,0 +1,55 @@
+// The actions that an agent has produced and its driver has not yet taken, oldest first.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "transport/ibcm/agent.h"
+
+namespace anyrdma::ibcm {
+
+/// Addresses are stable until pop: the driver may call the agent while it holds an action.
+/// Allocates only while the largest backlog so far grows.
+class Outbox {
+ public:
+  Outbox() : ring_(kFirstCapacity) {}
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
+  /// Appends a MAD; the caller fills in its bytes.
+  SendMad& send(const Path& path) {
+    SendMad& mad = push().emplace<SendMad>();
+    mad.path = path;
+    return mad;
+  }
+  Upcall& upcall(UpcallKind kind, CommId id) {
+    Upcall& upcall = push().emplace<Upcall>();
+    upcall.kind = kind;
+    upcall.id = id;
+    return upcall;
+  }
+  void drop(DropReason reason, std::uint16_t attribute) {
+    push().emplace<Dropped>(Dropped{reason, attribute});
+  }
+
+  [[nodiscard]] const Action* front() const { return size_ == 0 ? nullptr : ring_[first_]; }
+  /// Precondition: front() is not null.
+  void pop();
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t kFirstCapacity = 16;  // a power of two, as every later one
+
+  Action& push();
+  void grow();
+  [[nodiscard]] std::size_t slot(std::size_t i) const { return (first_ + i) & (ring_.size() - 1); }
+
+  std::vector<Action*> ring_;
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+  std::vector<Action*> free_;
+  std::deque<Action> storage_;
+};
+
+}  // namespace anyrdma::ibcm
