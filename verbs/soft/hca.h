@@ -1,5 +1,5 @@
-// The software HCA: one RoCE device. Verbs calls, packets and time in; packets, MADs, completion and
-// asynchronous events out. It never reads a clock or a socket.
+// The software HCA: one RoCE device. Verbs calls, packets and time in; packets, MADs, completion
+// and asynchronous events out. It never reads a clock or a socket.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -1,5 +1,5 @@
-// One RoCEv2 datagram in flight: what the IP and UDP headers would say, and the UDP payload from the
-// BTH to the ICRC. Owned by one party at a time and returned to its pool when dropped.
+// One RoCEv2 datagram in flight: what the IP and UDP headers would say, and the UDP payload from
+// the BTH to the ICRC. Owned by one party at a time and returned to its pool when dropped.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -27,7 +27,7 @@ struct PacketReturn {
 using PacketPtr = std::unique_ptr<Packet, PacketReturn>;
 
 struct Packet {
-  ibv_gid source{};       ///< IPv4 addresses are IPv4-mapped
+  ibv_gid source{};  ///< IPv4 addresses are IPv4-mapped
   ibv_gid destination{};
   std::uint16_t udp_source_port = 0;
   std::uint8_t traffic_class = 0;

@@ -1,0 +1,73 @@
+#include "verbs/soft/completion_queue.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "verbs/soft/context.h"
+
+namespace anyrdma::verbs::soft {
+
+SoftCq::SoftCq(SoftContext& owner, int depth, void* user, SoftChannel* announced_by) : ibv_cq{} {
+  context = owner.ibv();
+  channel = announced_by;
+  cq_context = user;
+  cqe = depth;
+  pthread_mutex_init(&mutex, nullptr);
+  pthread_cond_init(&cond, nullptr);
+  if (announced_by != nullptr) ++announced_by->refcnt;
+}
+
+SoftCq::~SoftCq() {
+  if (channel != nullptr) {
+    auto* soft = static_cast<SoftChannel*>(channel);
+    --soft->refcnt;
+    const std::size_t gone = soft->announced.remove_if([this](SoftCq* cq) { return cq == this; });
+    // A waiter may have taken a unit already: it finds nothing and waits again.
+    for (std::size_t i = 0; i < gone; ++i) soft->semaphore->try_wait();
+  }
+  pthread_cond_destroy(&cond);
+  pthread_mutex_destroy(&mutex);
+}
+
+void SoftCq::push(const ibv_wc& completion, bool solicited) {
+  if (entries_.size() >= static_cast<std::size_t>(cqe)) {
+    if (!overrun_) SoftContext::from(context).raise_cq(*this, IBV_EVENT_CQ_ERR);
+    overrun_ = true;
+    return;
+  }
+  entries_.push_back(completion);
+  const bool wanted = solicited || completion.status != IBV_WC_SUCCESS;
+  if (armed_ == Armed::kAny || (armed_ == Armed::kSolicited && wanted)) announce();
+}
+
+int SoftCq::poll(int count, ibv_wc* completions) {
+  const int taken_now = static_cast<int>(
+      std::min<std::size_t>(entries_.size(), static_cast<std::size_t>(std::max(count, 0))));
+  for (int i = 0; i < taken_now; ++i) completions[i] = entries_.pop_front();
+  return taken_now;
+}
+
+void SoftCq::request_notification(bool solicited_only) {
+  // Asking again may only widen the request (IBTA vol 1, 11.4.2.2).
+  if (!solicited_only) {
+    armed_ = Armed::kAny;
+  } else if (armed_ == Armed::kNo) {
+    armed_ = Armed::kSolicited;
+  }
+}
+
+void SoftCq::purge(std::uint32_t qp_num) {
+  if (entries_.empty()) return;
+  entries_.remove_if([qp_num](const ibv_wc& wc) { return wc.qp_num == qp_num; });
+}
+
+void SoftCq::announce() {
+  armed_ = Armed::kNo;
+  if (channel == nullptr) return;
+  auto* soft = static_cast<SoftChannel*>(channel);
+  soft->announced.push_back(this);
+  soft->semaphore->post();
+}
+
+}  // namespace anyrdma::verbs::soft

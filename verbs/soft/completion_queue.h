@@ -1,0 +1,63 @@
+// Completion queues and the channels that announce them.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <boost/intrusive/list.hpp>
+#include <cstdint>
+#include <memory>
+
+#include "verbs/runtime.h"
+#include "verbs/soft/ring.h"
+
+namespace anyrdma::verbs::soft {
+
+class SoftCq;
+class SoftContext;
+
+/// An object that leaves its list when it is destroyed.
+using LiveHook =
+    boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+template <class T>
+using LiveList = boost::intrusive::list<T, boost::intrusive::constant_time_size<false>>;
+
+/// What the application holds as ibv_comp_channel.
+struct SoftChannel : ibv_comp_channel, LiveHook {
+  std::unique_ptr<Semaphore> semaphore;  ///< one unit per announced completion queue
+  Ring<SoftCq*> announced;
+};
+
+/// What the application holds as ibv_cq. Used inside the critical section.
+class SoftCq : public ibv_cq, public LiveHook {
+ public:
+  SoftCq(SoftContext& context, int depth, void* user, SoftChannel* channel);
+  ~SoftCq();
+  SoftCq(const SoftCq&) = delete;
+  SoftCq& operator=(const SoftCq&) = delete;
+
+  /// Appends a completion and announces it if asked to. `solicited`: the peer asked for an event;
+  /// errors always count as solicited. A full queue loses it and raises IBV_EVENT_CQ_ERR once.
+  void push(const ibv_wc& completion, bool solicited);
+  [[nodiscard]] int poll(int count, ibv_wc* completions);
+  /// ibv_req_notify_cq: the next completion (or solicited completion) is announced, once.
+  void request_notification(bool solicited_only);
+  /// Forgets the completions of a QP (IBTA vol 1, 11.2.5.3: transition to RESET; destruction).
+  void purge(std::uint32_t qp_num);
+
+  unsigned users = 0;              ///< QPs that refer to it
+  std::uint32_t taken = 0;         ///< completion events handed to the application
+  std::uint32_t acknowledged = 0;  ///< ... and acknowledged by it
+  std::uint32_t async_taken = 0;
+  std::uint32_t async_acknowledged = 0;
+  Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
+
+ private:
+  enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
+  void announce();
+
+  Ring<ibv_wc> entries_;
+  Armed armed_ = Armed::kNo;
+  bool overrun_ = false;
+};
+
+}  // namespace anyrdma::verbs::soft

@@ -1,0 +1,97 @@
+#include "verbs/soft/context.h"
+
+#include <pthread.h>
+
+#include <limits>  // __VERBS_ABI_IS_EXTENDED
+#include <utility>
+
+#include "verbs/soft/core.h"
+#include "verbs/soft/queue_pair.h"
+
+namespace anyrdma::verbs::soft {
+
+namespace {
+
+constexpr int kCompletionVectors = 4;
+
+}  // namespace
+
+bool is_qp_event(ibv_event_type type) {
+  switch (static_cast<int>(type)) {
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_PATH_MIG:
+    case IBV_EVENT_PATH_MIG_ERR:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+      return true;
+  }
+  return false;
+}
+
+SoftContext::SoftContext(Provider& owner, Core& core, ibv_device* device,
+                         std::unique_ptr<Semaphore> units)
+    : ProvidedContext{}, async_units(std::move(units)), core_(core) {
+  provider = &owner;
+  vctx.sz = sizeof(verbs_context);
+  ibv_context& context = vctx.context;
+  context.device = device;
+  context.async_fd = async_units->fd();
+  context.cmd_fd = async_units->fd();  // valid where there are descriptors; never read
+  context.num_comp_vectors = kCompletionVectors;
+  context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+  pthread_mutex_init(&context.mutex, nullptr);
+  install_operations(vctx);
+}
+
+SoftContext::~SoftContext() {
+  pthread_mutex_destroy(&vctx.context.mutex);
+}
+
+void SoftContext::raise(const ibv_async_event& event) {
+  events.push_back(event);
+  async_units->post();
+}
+
+void SoftContext::raise_cq(SoftCq& cq, ibv_event_type type) {
+  ibv_async_event event{};
+  event.element.cq = &cq;
+  event.event_type = type;
+  raise(event);
+}
+
+void SoftContext::raise_qp(SoftQp& qp, ibv_event_type type) {
+  ibv_async_event event{};
+  event.element.qp = &qp;
+  event.event_type = type;
+  raise(event);
+}
+
+void SoftContext::raise_port(ibv_event_type type) {
+  ibv_async_event event{};
+  event.element.port_num = 1;
+  event.event_type = type;
+  raise(event);
+}
+
+template <class Predicate>
+void SoftContext::forget(Predicate unwanted) {
+  const std::size_t gone = events.remove_if(unwanted);
+  for (std::size_t i = 0; i < gone; ++i) async_units->try_wait();
+}
+
+void SoftContext::forget_cq(const SoftCq& cq) {
+  forget([&cq](const ibv_async_event& event) {
+    return event.event_type == IBV_EVENT_CQ_ERR && event.element.cq == &cq;
+  });
+}
+
+void SoftContext::forget_qp(const SoftQp& qp) {
+  forget([&qp](const ibv_async_event& event) {
+    return is_qp_event(event.event_type) && event.element.qp == &qp;
+  });
+}
+
+}  // namespace anyrdma::verbs::soft

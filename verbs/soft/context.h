@@ -1,0 +1,59 @@
+// What the application holds as ibv_context, and the asynchronous events it will read from it.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <memory>
+
+#include "verbs/provider.h"
+#include "verbs/runtime.h"
+#include "verbs/soft/completion_queue.h"
+#include "verbs/soft/ring.h"
+
+namespace anyrdma::verbs::soft {
+
+struct Core;
+struct SoftQp;
+
+class SoftContext : public ProvidedContext {
+ public:
+  /// `ops` fills the dispatch tables (context_ops.cc).
+  SoftContext(Provider& provider, Core& core, ibv_device* device,
+              std::unique_ptr<Semaphore> async_units);
+  ~SoftContext();
+  SoftContext(const SoftContext&) = delete;
+  SoftContext& operator=(const SoftContext&) = delete;
+
+  [[nodiscard]] static SoftContext& from(const ibv_context* context) {
+    return static_cast<SoftContext&>(ProvidedContext::from(context));
+  }
+  [[nodiscard]] ibv_context* ibv() { return &vctx.context; }
+  [[nodiscard]] Core& core() { return core_; }
+
+  // --- asynchronous events; critical section ----------------------------------------------------
+  void raise_cq(SoftCq& cq, ibv_event_type type);
+  void raise_qp(SoftQp& qp, ibv_event_type type);
+  void raise_port(ibv_event_type type);
+  /// Drops what was not read yet about an object that goes away.
+  void forget_cq(const SoftCq& cq);
+  void forget_qp(const SoftQp& qp);
+
+  std::unique_ptr<Semaphore> async_units;  ///< one per event in `events`
+  Ring<ibv_async_event> events;
+  unsigned objects = 0;  ///< PDs, channels and CQs made here: close_device refuses while any lives
+
+ private:
+  void raise(const ibv_async_event& event);
+  template <class Predicate>
+  void forget(Predicate unwanted);
+
+  Core& core_;
+};
+
+/// Whether an event's element is a QP.
+[[nodiscard]] bool is_qp_event(ibv_event_type type);
+
+/// Fills context->ops and the extended operations that the software HCA has.
+void install_operations(verbs_context& context);
+
+}  // namespace anyrdma::verbs::soft

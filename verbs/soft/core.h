@@ -1,0 +1,53 @@
+// What every part of one software HCA shares: its surroundings, its tables and its queue of QPs
+// that have something to send. Used inside the critical section.
+#pragma once
+
+#include <cstdint>
+
+#include "verbs/random.h"
+#include "verbs/runtime.h"
+#include "verbs/soft/hca.h"
+#include "verbs/soft/memory_table.h"
+#include "verbs/soft/packet.h"
+#include "verbs/timer_queue.h"
+
+namespace anyrdma::verbs::soft {
+
+struct SoftQp;
+
+enum class QpTimerKind : std::uint8_t {
+  kRetransmit,  ///< no acknowledgement within the local ACK timeout
+  kReceiverNotReady,
+};
+struct QpTimerTag {
+  SoftQp* qp;
+  QpTimerKind kind;
+};
+using QpTimer = Timer<QpTimerTag>;
+
+/// QPs that have a packet to send, first come first served. A QP is in it at most once.
+class ReadyList {
+ public:
+  [[nodiscard]] bool empty() const { return first_ == nullptr; }
+  void add(SoftQp& qp);
+  void remove(SoftQp& qp);
+  [[nodiscard]] SoftQp* take();
+
+ private:
+  SoftQp* first_ = nullptr;
+  SoftQp* last_ = nullptr;
+};
+
+struct Core {
+  Runtime& runtime;
+  Random& random;
+  PacketPool& pool;
+  HcaConfig config;
+  Hca::Counters counters{};
+  MemoryTable memory{};
+  TimerQueue<QpTimerTag> timers{};
+  ReadyList ready{};
+  bool removed = false;
+};
+
+}  // namespace anyrdma::verbs::soft

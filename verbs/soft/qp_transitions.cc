@@ -1,0 +1,53 @@
+#include "verbs/soft/qp_transitions.h"
+
+#include <array>
+
+namespace anyrdma::verbs::soft {
+
+namespace {
+
+constexpr int kPlace = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+constexpr int kMigration = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE;
+
+constexpr std::array kRcRows{
+    TransitionRow{IBV_QPS_RESET, IBV_QPS_INIT, kPlace, 0},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_INIT, 0, kPlace},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR,
+                  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+                  IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS,
+                  IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+                      IBV_QP_MAX_QP_RD_ATOMIC,
+                  IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | kMigration},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0,
+                  IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | kMigration},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0,
+                  IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | kMigration},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0,
+                  kPlace | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                      IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER |
+                      kMigration},
+};
+
+constexpr int kUniversal = IBV_QP_STATE;
+
+}  // namespace
+
+std::span<const TransitionRow> rc_transitions() {
+  return kRcRows;
+}
+
+bool transition_allowed(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) {
+  if (type != IBV_QPT_RC) return false;
+  if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) return (mask & ~kUniversal) == 0;
+  for (const TransitionRow& row : rc_transitions()) {
+    if (row.from != from || row.to != to) continue;
+    return (mask & row.required) == row.required &&
+           (mask & ~(row.required | row.optional | kUniversal)) == 0;
+  }
+  return false;
+}
+
+}  // namespace anyrdma::verbs::soft

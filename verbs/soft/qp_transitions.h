@@ -1,0 +1,25 @@
+// Which attributes a transition of a queue pair needs and allows, as data (IBTA vol 1, table 91).
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <span>
+
+namespace anyrdma::verbs::soft {
+
+struct TransitionRow {
+  ibv_qp_state from;
+  ibv_qp_state to;
+  int required;  ///< ibv_qp_attr_mask; IBV_QP_STATE itself is always allowed
+  int optional;
+};
+
+/// The rows of a reliable connection. A pair that has no row is not allowed, except that every
+/// state may go to RESET and to ERR without attributes. The other services add their own rows.
+[[nodiscard]] std::span<const TransitionRow> rc_transitions();
+
+/// Whether the mask fits a transition of this service.
+[[nodiscard]] bool transition_allowed(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to,
+                                      int mask);
+
+}  // namespace anyrdma::verbs::soft

@@ -1,0 +1,250 @@
+#include "verbs/soft/queue_pair.h"
+
+#include <pthread.h>
+
+#include <cstring>
+
+#include "verbs/assert.h"
+
+namespace anyrdma::verbs::soft {
+
+namespace {
+
+constexpr std::size_t kBytesKept = 64 * 1024;       // per queue of a QP that waits for reuse
+constexpr std::uint16_t kFirstSourcePort = 0xc000;  // IBTA annex A17: the dynamic ports
+
+std::uint16_t source_port(std::uint32_t own, std::uint32_t peer) {
+  // Stable for the connection, different for its neighbours, equal in both directions.
+  const std::uint32_t mixed = (own ^ peer) * 0x9e3779b1u;
+  return static_cast<std::uint16_t>(kFirstSourcePort | (mixed >> 18));
+}
+
+}  // namespace
+
+// --- ready list ---------------------------------------------------------------------------------
+
+void ReadyList::add(SoftQp& qp) {
+  if (qp.ready) return;
+  qp.ready = true;
+  qp.ready_next = nullptr;
+  qp.ready_previous = last_;
+  (last_ != nullptr ? last_->ready_next : first_) = &qp;
+  last_ = &qp;
+}
+
+void ReadyList::remove(SoftQp& qp) {
+  if (!qp.ready) return;
+  qp.ready = false;
+  (qp.ready_previous != nullptr ? qp.ready_previous->ready_next : first_) = qp.ready_next;
+  (qp.ready_next != nullptr ? qp.ready_next->ready_previous : last_) = qp.ready_previous;
+}
+
+SoftQp* ReadyList::take() {
+  SoftQp* qp = first_;
+  if (qp != nullptr) remove(*qp);
+  return qp;
+}
+
+// --- life ---------------------------------------------------------------------------------------
+
+SoftQp::SoftQp(Core& shared) : ibv_qp{}, core(shared), requester(*this), responder(*this) {}
+
+SoftQp::~SoftQp() {
+  if (open_now) close();
+}
+
+void SoftQp::open(SoftPd& domain, const ibv_qp_init_attr& init, std::uint32_t number) {
+  CM_ASSERT(!open_now);
+  open_now = true;
+  context = domain.context;
+  qp_context = init.qp_context;
+  pd = &domain;
+  send_cq = init.send_cq;
+  recv_cq = init.recv_cq;
+  srq = init.srq;
+  handle = number;
+  qp_num = number;
+  state = IBV_QPS_RESET;
+  qp_type = init.qp_type;
+  events_completed = 0;
+  pthread_mutex_init(&mutex, nullptr);
+  pthread_cond_init(&cond, nullptr);
+  attr = ibv_qp_attr{};
+  attr.path_mtu = core.config.active_mtu;
+  cap = init.cap;
+  signal_all = init.sq_sig_all != 0;
+  established = false;
+  async_taken = async_acknowledged = 0;
+  destroyer = nullptr;
+  ++domain.users;
+  ++send_queue().users;
+  ++receive_queue().users;
+  requester.configure();
+  responder.configure();
+}
+
+void SoftQp::close() {
+  CM_ASSERT(open_now);
+  open_now = false;
+  requester.discard();
+  responder.discard();
+  core.ready.remove(*this);
+  send_queue().purge(qp_num);
+  if (recv_cq != send_cq) receive_queue().purge(qp_num);
+  SoftContext::from(context).forget_qp(*this);
+  --static_cast<SoftPd*>(pd)->users;
+  --send_queue().users;
+  --receive_queue().users;
+  pthread_cond_destroy(&cond);
+  pthread_mutex_destroy(&mutex);
+  requester.trim(kBytesKept);
+  responder.trim(kBytesKept);
+}
+
+// --- attributes ---------------------------------------------------------------------------------
+
+namespace {
+
+void copy_attributes(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
+  if ((mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0) to.en_sqd_async_notify = from.en_sqd_async_notify;
+  if ((mask & IBV_QP_ACCESS_FLAGS) != 0) to.qp_access_flags = from.qp_access_flags;
+  if ((mask & IBV_QP_PKEY_INDEX) != 0) to.pkey_index = from.pkey_index;
+  if ((mask & IBV_QP_PORT) != 0) to.port_num = from.port_num;
+  if ((mask & IBV_QP_AV) != 0) to.ah_attr = from.ah_attr;
+  if ((mask & IBV_QP_PATH_MTU) != 0) to.path_mtu = from.path_mtu;
+  if ((mask & IBV_QP_TIMEOUT) != 0) to.timeout = from.timeout;
+  if ((mask & IBV_QP_RETRY_CNT) != 0) to.retry_cnt = from.retry_cnt;
+  if ((mask & IBV_QP_RNR_RETRY) != 0) to.rnr_retry = from.rnr_retry;
+  if ((mask & IBV_QP_RQ_PSN) != 0) to.rq_psn = from.rq_psn & 0xffffff;
+  if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) to.max_rd_atomic = from.max_rd_atomic;
+  if ((mask & IBV_QP_MIN_RNR_TIMER) != 0) to.min_rnr_timer = from.min_rnr_timer;
+  if ((mask & IBV_QP_SQ_PSN) != 0) to.sq_psn = from.sq_psn & 0xffffff;
+  if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0) to.max_dest_rd_atomic = from.max_dest_rd_atomic;
+  if ((mask & IBV_QP_PATH_MIG_STATE) != 0) to.path_mig_state = from.path_mig_state;
+  if ((mask & IBV_QP_DEST_QPN) != 0) to.dest_qp_num = from.dest_qp_num;
+  if ((mask & IBV_QP_ALT_PATH) != 0) {
+    // Kept for query_qp: RoCE has no automatic path migration.
+    to.alt_ah_attr = from.alt_ah_attr;
+    to.alt_pkey_index = from.alt_pkey_index;
+    to.alt_port_num = from.alt_port_num;
+    to.alt_timeout = from.alt_timeout;
+  }
+}
+
+}  // namespace
+
+void SoftQp::apply(const ibv_qp_attr& wanted, int mask) {
+  copy_attributes(attr, wanted, mask);
+  if ((mask & IBV_QP_PATH_MTU) != 0) mtu_bytes = 128u << static_cast<unsigned>(attr.path_mtu);
+  if ((mask & IBV_QP_AV) != 0) path.udp_source_port = source_port(qp_num, attr.dest_qp_num);
+  if ((mask & IBV_QP_STATE) == 0) return;
+  const ibv_qp_state from = state;
+  const ibv_qp_state to = wanted.qp_state;
+  if (to == IBV_QPS_ERR) {
+    responder.forget_answers();
+    enter_error();
+    return;
+  }
+  state = to;
+  if (to == IBV_QPS_RESET) {
+    requester.discard();
+    responder.discard();
+    core.ready.remove(*this);
+    send_queue().purge(qp_num);
+    if (recv_cq != send_cq) receive_queue().purge(qp_num);
+    const ibv_qp_attr fresh{};
+    attr = fresh;
+    attr.path_mtu = core.config.active_mtu;
+    established = false;
+  } else if (to == IBV_QPS_RTR) {
+    responder.start();
+  } else if (to == IBV_QPS_RTS) {
+    if (from == IBV_QPS_RTR) requester.start();
+    established = true;  // the event is about packets that arrive before RTS
+    schedule();
+  } else if (to == IBV_QPS_SQD && from == IBV_QPS_RTS) {
+    if (requester.drained() && attr.en_sqd_async_notify != 0) raise(IBV_EVENT_SQ_DRAINED);
+  }
+}
+
+void SoftQp::enter_error() {
+  state = IBV_QPS_ERR;
+  requester.flush();
+  responder.flush();
+  schedule();
+}
+
+// --- packets ------------------------------------------------------------------------------------
+
+void SoftQp::on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                        std::span<const std::uint8_t> datagram) {
+  if (state != IBV_QPS_RTR && state != IBV_QPS_RTS && state != IBV_QPS_SQD) {
+    ++core.counters.wrong_state;
+    return;
+  }
+  if (!established) {
+    established = true;
+    raise(IBV_EVENT_COMM_EST);
+  }
+  responder.on_request(packet, row, datagram);
+  schedule();
+}
+
+void SoftQp::on_response(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                         std::span<const std::uint8_t> datagram, Instant now) {
+  if (state != IBV_QPS_RTS && state != IBV_QPS_SQD) {
+    ++core.counters.wrong_state;
+    return;
+  }
+  if (row.operation == roce::Operation::kAcknowledge) {
+    const auto aeth =
+        roce::Aeth::parse(roce::view<roce::Aeth>(datagram, packet.bth.opcode, roce::kAeth));
+    requester.on_acknowledge(packet.bth, aeth, now);
+  } else if (row.operation == roce::Operation::kReadResponse) {
+    requester.on_read_response(packet, now);
+  } else {
+    ++core.counters.malformed;  // the answer to an atomic that was never asked for
+  }
+  if (state == IBV_QPS_SQD && requester.drained() && attr.en_sqd_async_notify != 0) {
+    attr.en_sqd_async_notify = 0;
+    raise(IBV_EVENT_SQ_DRAINED);
+  }
+  schedule();
+}
+
+PacketPtr SoftQp::next_packet(Instant now) {
+  // Answers first: the peer's timer is running.
+  PacketPtr packet = responder.next_packet();
+  if (!packet) packet = requester.next_packet(now);
+  return packet;
+}
+
+void SoftQp::schedule() {
+  if (!ready && (responder.wants_to_send() || requester.wants_to_send())) core.ready.add(*this);
+}
+
+PacketPtr SoftQp::make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t payload,
+                              bool ack_request, bool solicited) {
+  PacketPtr packet = core.pool.take();
+  packet->source = path.source;
+  packet->destination = path.destination;
+  packet->udp_source_port = path.udp_source_port;
+  packet->traffic_class = path.traffic_class;
+  packet->hop_limit = path.hop_limit;
+  const std::size_t pad = (0 - payload) & 3;
+  const std::size_t header = roce::kHeaderBytes[opcode];
+  roce::Bth bth;
+  bth.opcode = opcode;
+  bth.solicited = solicited;
+  bth.pad = static_cast<std::uint8_t>(pad);
+  bth.destination = wire::Qpn{attr.dest_qp_num};
+  bth.ack_request = ack_request;
+  bth.psn = psn;
+  bth.serialize(std::span(packet->storage).first<roce::Bth::kBytes>());
+  packet->size = static_cast<std::uint16_t>(header + payload + pad + roce::kIcrcBytes);
+  // Padding and the place of the ICRC are defined even where nobody computes the ICRC.
+  std::memset(packet->storage.data() + header + payload, 0, pad + roce::kIcrcBytes);
+  return packet;
+}
+
+}  // namespace anyrdma::verbs::soft

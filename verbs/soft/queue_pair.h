@@ -1,0 +1,89 @@
+// A queue pair: the C struct the application holds, its attributes, and its two halves.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+#include "verbs/result.h"
+#include "verbs/soft/completion_queue.h"
+#include "verbs/soft/context.h"
+#include "verbs/soft/core.h"
+#include "verbs/soft/requester.h"
+#include "verbs/soft/responder.h"
+#include "verbs/soft/wire/headers.h"
+
+namespace anyrdma::verbs::soft {
+
+/// What the application holds as ibv_pd.
+struct SoftPd : ibv_pd, LiveHook {
+  unsigned users = 0;  ///< memory regions and QPs
+};
+
+/// What every packet of a connection says below its BTH.
+struct PacketPath {
+  ibv_gid source{};
+  ibv_gid destination{};
+  std::uint16_t udp_source_port = 0;
+  std::uint8_t traffic_class = 0;
+  std::uint8_t hop_limit = 64;
+};
+
+/// Destroyed QPs are kept and used again with their buffers: creation is on the path of every
+/// connection. Used inside the critical section.
+struct SoftQp : ibv_qp {
+  explicit SoftQp(Core& core);
+  ~SoftQp();
+  SoftQp(const SoftQp&) = delete;
+  SoftQp& operator=(const SoftQp&) = delete;
+
+  /// A fresh QP in RESET. The caller has checked `init`.
+  void open(SoftPd& pd, const ibv_qp_init_attr& init, std::uint32_t number);
+  /// Ends it: completions and unread events go.
+  void close();
+
+  /// ibv_modify_qp for attributes that were checked against the tables and `path` already made.
+  void apply(const ibv_qp_attr& attr, int mask);
+  /// To ERR, flushing both queues. Answers already due, such as the NAK that names the reason,
+  /// still leave.
+  void enter_error();
+
+  void on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                  std::span<const std::uint8_t> datagram);
+  void on_response(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                   std::span<const std::uint8_t> datagram, Instant now);
+  [[nodiscard]] PacketPtr next_packet(Instant now);
+  /// Puts itself on the ready list if there is something to send.
+  void schedule();
+
+  /// A packet with this QP's path and a BTH for the peer.
+  [[nodiscard]] PacketPtr make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t payload,
+                                      bool ack_request, bool solicited);
+
+  [[nodiscard]] SoftCq& send_queue() const { return *static_cast<SoftCq*>(send_cq); }
+  [[nodiscard]] SoftCq& receive_queue() const { return *static_cast<SoftCq*>(recv_cq); }
+  void raise(ibv_event_type type) { SoftContext::from(context).raise_qp(*this, type); }
+  [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes; }
+
+  Core& core;
+  ibv_qp_attr attr{};  ///< as last set; qp_state lives in ibv_qp::state
+  ibv_qp_cap cap{};
+  PacketPath path{};
+  std::uint32_t mtu_bytes = 1024;
+  bool signal_all = false;
+  bool open_now = false;
+  bool established = false;  ///< IBV_EVENT_COMM_EST was raised, or is not due any more
+  std::uint32_t async_taken = 0;
+  std::uint32_t async_acknowledged = 0;
+  Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
+
+  // The ready list's links.
+  SoftQp* ready_previous = nullptr;
+  SoftQp* ready_next = nullptr;
+  bool ready = false;
+
+  Requester requester;
+  Responder responder;
+};
+
+}  // namespace anyrdma::verbs::soft

@@ -1,0 +1,34 @@
+// Numbers of the reliable connection that both sides use.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "verbs/time.h"
+
+namespace anyrdma::verbs::soft {
+
+/// How far the requester may run ahead of acknowledgements, in packets (rxe: 128).
+inline constexpr std::int32_t kWindowPackets = 128;
+/// An acknowledgement is asked for at the end of a message and after so many packets (rxe: 64).
+inline constexpr std::uint32_t kPacketsPerAckRequest = 64;
+/// Value of rnr_retry that means "for ever".
+inline constexpr std::uint8_t kRnrRetryForEver = 7;
+/// Longest message (IBTA vol 1, 9.4.1).
+inline constexpr std::uint32_t kMessageBytesMax = 0x8000'0000;
+
+/// The RNR NAK timer field (IBTA vol 1, table 45).
+inline constexpr std::array<std::int64_t, 32> kRnrMicroseconds{
+    655'360, 10,     20,     30,     40,     60,      80,      120,     160,     240,    320,
+    480,     640,    960,    1280,   1920,   2560,    3840,    5120,    7680,    10'240, 15'360,
+    20'480,  30'720, 40'960, 61'440, 81'920, 122'880, 163'840, 245'760, 327'680, 491'520};
+[[nodiscard]] constexpr Duration rnr_delay(std::uint8_t field) {
+  return std::chrono::microseconds(kRnrMicroseconds[field & 31]);
+}
+
+/// The local ACK timeout of a QP: 4.096 us * 2^t (IBTA vol 1, 9.7.6.1.3). t = 0 means "none".
+[[nodiscard]] constexpr Duration ack_timeout(std::uint8_t t) {
+  return Duration(4096) * (1LL << t);
+}
+
+}  // namespace anyrdma::verbs::soft

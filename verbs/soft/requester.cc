@@ -1,0 +1,532 @@
+#include "verbs/soft/requester.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "verbs/assert.h"
+#include "verbs/soft/queue_pair.h"
+#include "verbs/soft/rc_constants.h"
+
+namespace anyrdma::verbs::soft {
+
+namespace {
+
+// What ibv_wr_opcode asks for; nullopt for what this HCA does not do on a reliable connection.
+struct Asked {
+  WorkKind kind;
+  bool immediate;
+};
+std::optional<Asked> asked(ibv_wr_opcode opcode) {
+  switch (static_cast<int>(opcode)) {
+    case IBV_WR_SEND:
+      return Asked{WorkKind::kSend, false};
+    case IBV_WR_SEND_WITH_IMM:
+      return Asked{WorkKind::kSend, true};
+    case IBV_WR_RDMA_WRITE:
+      return Asked{WorkKind::kWrite, false};
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return Asked{WorkKind::kWrite, true};
+    case IBV_WR_RDMA_READ:
+      return Asked{WorkKind::kRead, false};
+  }
+  return std::nullopt;
+}
+
+ibv_wc_opcode completion_opcode(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::kSend:
+      return IBV_WC_SEND;
+    case WorkKind::kWrite:
+      return IBV_WC_RDMA_WRITE;
+    case WorkKind::kRead:
+      return IBV_WC_RDMA_READ;
+  }
+  return IBV_WC_SEND;
+}
+
+std::uint64_t total_length(const ibv_send_wr& request) {
+  std::uint64_t length = 0;
+  for (int i = 0; i < request.num_sge; ++i) length += request.sg_list[i].length;
+  return length;
+}
+
+// Opcodes by [write][place][immediate]; the place is a Place's number.
+constexpr std::uint8_t kRequestOpcodes[2][4][2] = {{{roce::kRcSendMiddle, roce::kRcSendMiddle},
+                                                    {roce::kRcSendFirst, roce::kRcSendFirst},
+                                                    {roce::kRcSendLast, roce::kRcSendLastImm},
+                                                    {roce::kRcSendOnly, roce::kRcSendOnlyImm}},
+                                                   {{roce::kRcWriteMiddle, roce::kRcWriteMiddle},
+                                                    {roce::kRcWriteFirst, roce::kRcWriteFirst},
+                                                    {roce::kRcWriteLast, roce::kRcWriteLastImm},
+                                                    {roce::kRcWriteOnly, roce::kRcWriteOnlyImm}}};
+
+template <class T>
+void put_header(Packet& packet, std::uint8_t opcode, roce::Header which, const T& header) {
+  header.serialize(std::span(packet.storage)
+                       .subspan(roce::offset_of(opcode, which))
+                       .template first<T::kBytes>());
+}
+
+}  // namespace
+
+Requester::Requester(SoftQp& qp)
+    : qp_(qp),
+      core_(qp.core),
+      retransmit_(QpTimerTag{&qp, QpTimerKind::kRetransmit}),
+      not_ready_(QpTimerTag{&qp, QpTimerKind::kReceiverNotReady}) {}
+
+void Requester::configure() {
+  const std::size_t list = std::size_t{qp_.cap.max_send_sge} * sizeof(ibv_sge);
+  queue_.configure(qp_.cap.max_send_wr, std::max<std::size_t>(list, qp_.cap.max_inline_data));
+  discard();
+}
+
+void Requester::start() {
+  next_psn_ = acknowledged_ = end_ = wire::Psn{qp_.attr.sq_psn};
+  progress_made();
+}
+
+// --- posting ------------------------------------------------------------------------------------
+
+int Requester::check(const ibv_send_wr& request) const {
+  constexpr unsigned kFlags =
+      IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+  const auto what = asked(request.opcode);
+  if (!what) return EINVAL;
+  if ((request.send_flags & ~kFlags) != 0) return EINVAL;
+  if (request.num_sge < 0) return EINVAL;
+  if (static_cast<std::uint32_t>(request.num_sge) > qp_.cap.max_send_sge) return EINVAL;
+  if (request.num_sge > 0 && request.sg_list == nullptr) return EINVAL;
+  const std::uint64_t length = total_length(request);
+  if (length > kMessageBytesMax) return EINVAL;
+  const bool in_line = (request.send_flags & IBV_SEND_INLINE) != 0;
+  if (in_line && (what->kind == WorkKind::kRead || length > qp_.cap.max_inline_data)) return EINVAL;
+  return 0;
+}
+
+int Requester::post(const ibv_send_wr& request) {
+  if (const int error = check(request); error != 0) return error;
+  if (queue_.full()) return ENOMEM;
+  fill(queue_.push(), request, static_cast<std::uint32_t>(total_length(request)));
+  if (qp_.state == IBV_QPS_ERR) flush();
+  return 0;
+}
+
+void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t length) {
+  const auto what = asked(request.opcode);
+  work.wr_id = request.wr_id;
+  work.remote_address = request.wr.rdma.remote_addr;
+  work.remote_key = request.wr.rdma.rkey;
+  work.length = length;
+  work.immediate = request.imm_data;
+  work.packets = 0;
+  work.responses = 0;
+  work.status = IBV_WC_SUCCESS;
+  work.kind = what->kind;
+  work.sge_count = static_cast<std::uint8_t>(request.num_sge);
+  work.with_immediate = what->immediate;
+  work.signaled = qp_.signal_all || (request.send_flags & IBV_SEND_SIGNALED) != 0;
+  work.solicited = (request.send_flags & IBV_SEND_SOLICITED) != 0;
+  work.fence = (request.send_flags & IBV_SEND_FENCE) != 0;
+  work.inline_data = (request.send_flags & IBV_SEND_INLINE) != 0;
+  if (!work.inline_data) {
+    for (int i = 0; i < request.num_sge; ++i) work.list()[i] = request.sg_list[i];
+    return;
+  }
+  std::uint8_t* out = work.data();
+  for (int i = 0; i < request.num_sge; ++i) {
+    const ibv_sge& piece = request.sg_list[i];
+    if (piece.length == 0) continue;
+    std::memcpy(out, reinterpret_cast<const void*>(piece.addr), piece.length);
+    out += piece.length;
+  }
+}
+
+// --- sending ------------------------------------------------------------------------------------
+
+bool Requester::wants_to_send() {
+  if (next_ == queue_.tail() || waiting_) return false;
+  if (qp_.state != IBV_QPS_RTS && !(qp_.state == IBV_QPS_SQD && next_ != started_)) return false;
+  if (next_psn_.distance_from(acknowledged_) >= kWindowPackets) return false;
+  SendWork& work = queue_[next_];
+  if (work.status != IBV_WC_SUCCESS) return false;  // waits for its turn to fail
+  if (packet_ != 0 && work.kind != WorkKind::kRead) return true;
+  if (work.fence && reads_ > 0) return false;
+  // A work request that is bound to fail is begun, to find that out.
+  return work.kind != WorkKind::kRead || qp_.attr.max_rd_atomic == 0 ||
+         reads_ < qp_.attr.max_rd_atomic;
+}
+
+PacketPtr Requester::next_packet(Instant now) {
+  if (!wants_to_send()) return nullptr;
+  SendWork& work = queue_[next_];
+  if (next_ == started_ && !begin(work)) return nullptr;
+  PacketPtr packet = work.kind == WorkKind::kRead ? make_read_request(work) : make_packet(work);
+  if (!packet) return nullptr;
+  if (!retransmit_.armed()) restart_timer(now);
+  return packet;
+}
+
+// Gives the work request its PSNs. False when it cannot be done: then it fails as soon as all work
+// before it has completed (IBTA vol 1, 10.7.3.1).
+bool Requester::begin(SendWork& work) {
+  work.status = validate(work);
+  if (work.status != IBV_WC_SUCCESS) {
+    if (next_ == queue_.head()) fail(work.status);
+    return false;
+  }
+  work.first_psn = next_psn_;
+  work.packets = std::max(1u, (work.length + qp_.mtu() - 1) / qp_.mtu());
+  work.responses = 0;
+  end_ = work.end_psn();
+  packet_ = 0;
+  ++started_;
+  return true;
+}
+
+ibv_wc_status Requester::validate(SendWork& work) const {
+  if (work.kind == WorkKind::kRead && qp_.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
+  if (work.inline_data) return IBV_WC_SUCCESS;
+  const unsigned access = work.kind == WorkKind::kRead ? unsigned{IBV_ACCESS_LOCAL_WRITE} : 0u;
+  for (unsigned i = 0; i < work.sge_count; ++i) {
+    const ibv_sge& piece = work.list()[i];
+    if (piece.length == 0) continue;
+    if (core_.memory.translate(piece.lkey, qp_.pd, piece.addr, piece.length, access) == nullptr)
+      return IBV_WC_LOC_PROT_ERR;
+  }
+  return IBV_WC_SUCCESS;
+}
+
+PacketPtr Requester::make_packet(SendWork& work) {
+  const std::uint32_t offset = packet_ * qp_.mtu();
+  const std::uint32_t size = std::min(qp_.mtu(), work.length - offset);
+  const bool first = packet_ == 0;
+  const bool last = packet_ + 1 == work.packets;
+  const unsigned place = (first ? 1u : 0u) | (last ? 2u : 0u);
+  const bool is_write = work.kind == WorkKind::kWrite;
+  const std::uint8_t opcode = kRequestOpcodes[is_write][place][work.with_immediate];
+  const bool ask = last || ++unrequested_ >= kPacketsPerAckRequest;
+  if (ask) unrequested_ = 0;
+  const bool solicited = work.solicited && last && (!is_write || work.with_immediate);
+  PacketPtr packet = qp_.make_packet(opcode, next_psn_, size, ask, solicited);
+  if (is_write && first)
+    put_header(*packet, opcode, roce::kReth,
+               roce::Reth{work.remote_address, work.remote_key, work.length});
+  if (work.with_immediate && last)
+    put_header(*packet, opcode, roce::kImmDt, roce::ImmDt{be32toh(work.immediate)});
+  gather(work, offset, size, packet->storage.data() + roce::kHeaderBytes[opcode]);
+  if (work.status != IBV_WC_SUCCESS) {
+    // The memory was deregistered while the message was on its way.
+    if (next_ == queue_.head()) fail(work.status);
+    return nullptr;
+  }
+  advance(work, 1);
+  return packet;
+}
+
+PacketPtr Requester::make_read_request(SendWork& work) {
+  // After a loss only what is missing is asked for again (IBTA vol 1, 9.4.4).
+  const std::uint32_t offset = work.responses * qp_.mtu();
+  PacketPtr packet = qp_.make_packet(roce::kRcReadRequest, next_psn_, 0, true, false);
+  put_header(*packet, roce::kRcReadRequest, roce::kReth,
+             roce::Reth{work.remote_address + offset, work.remote_key, work.length - offset});
+  ++reads_;
+  advance(work, work.packets - work.responses);
+  return packet;
+}
+
+void Requester::advance(const SendWork& work, std::uint32_t packets) {
+  next_psn_ = next_psn_ + packets;
+  packet_ += packets;
+  if (next_psn_ != work.end_psn()) return;
+  ++next_;
+  packet_ = 0;
+}
+
+// Copies a piece of a message out of the application's memory, or marks the work as failed.
+void Requester::gather(SendWork& work, std::uint32_t offset, std::uint32_t size,
+                       std::uint8_t* out) {
+  if (size == 0) return;
+  if (work.inline_data) {
+    std::memcpy(out, work.data() + offset, size);
+    return;
+  }
+  for (unsigned i = 0; size > 0; ++i) {
+    const ibv_sge& piece = work.list()[i];
+    if (offset >= piece.length) {
+      offset -= piece.length;
+      continue;
+    }
+    const std::uint32_t part = std::min(size, piece.length - offset);
+    const std::uint8_t* from =
+        core_.memory.translate(piece.lkey, qp_.pd, piece.addr + offset, part, 0);
+    if (from == nullptr) {
+      work.status = IBV_WC_LOC_PROT_ERR;
+      return;
+    }
+    std::memcpy(out, from, part);
+    out += part;
+    size -= part;
+    offset = 0;
+  }
+}
+
+// --- acknowledgements ---------------------------------------------------------------------------
+
+// Whether an answer for this PSN can still mean something.
+bool Requester::outstanding(wire::Psn psn) const {
+  return !psn.before(acknowledged_) && psn.before(end_);
+}
+
+void Requester::on_acknowledge(const roce::Bth& bth, const roce::Aeth& aeth, Instant now) {
+  if (!outstanding(bth.psn)) {
+    ++core_.counters.duplicates;
+    return;
+  }
+  switch (aeth.kind) {
+    case roce::AckKind::kAck:
+      if (acknowledge_up_to(bth.psn + 1, now)) after_acknowledgement(now);
+      return;
+    case roce::AckKind::kRnrNak:
+      if (acknowledge_up_to(bth.psn, now)) on_rnr_nak(aeth.value, bth.psn, now);
+      return;
+    case roce::AckKind::kNak:
+      if (acknowledge_up_to(bth.psn, now)) on_nak(roce::NakCode{aeth.value}, bth.psn, now);
+      return;
+    case roce::AckKind::kReserved:
+      ++core_.counters.malformed;
+      return;
+  }
+}
+
+// Everything before `end` has arrived there. False when that proves that a READ's response was
+// lost, or when the QP left RTS on the way.
+bool Requester::acknowledge_up_to(wire::Psn end, Instant now) {
+  while (queue_.head() != started_ && acknowledged_.before(end)) {
+    SendWork& work = queue_.front();
+    if (work.kind == WorkKind::kRead) {
+      response_lost(now);
+      return false;
+    }
+    progress_made();
+    if (end.before(work.end_psn())) {
+      acknowledged_ = end;
+      break;
+    }
+    acknowledged_ = work.end_psn();
+    complete_front(IBV_WC_SUCCESS);
+  }
+  if (next_psn_.before(acknowledged_)) rewind();
+  return true;
+}
+
+void Requester::progress_made() {
+  retries_left_ = qp_.attr.retry_cnt;
+  rnr_retries_left_ = qp_.attr.rnr_retry;
+  gap_reported_ = false;
+}
+
+void Requester::after_acknowledgement(Instant now) {
+  // Whoever was waiting for a receiver has been heard.
+  if (waiting_) {
+    core_.timers.cancel(not_ready_);
+    waiting_ = false;
+    rewind();
+  }
+  if (acknowledged_ == end_) {
+    core_.timers.cancel(retransmit_);
+  } else {
+    restart_timer(now);
+  }
+  if (queue_.empty()) return;
+  const ibv_wc_status status = queue_.front().status;
+  if (status != IBV_WC_SUCCESS) fail(status);
+}
+
+void Requester::on_read_response(const roce::Envelope& packet, Instant now) {
+  const wire::Psn psn = packet.bth.psn;
+  if (!outstanding(psn)) {
+    ++core_.counters.duplicates;
+    return;
+  }
+  // A response acknowledges all requests before its READ (IBTA vol 1, 9.7.5.1.2).
+  std::uint32_t index = queue_.head();
+  while (index != started_ && !psn.before(queue_[index].end_psn())) ++index;
+  SendWork& work = queue_[index];
+  if (work.kind != WorkKind::kRead) {
+    ++core_.counters.malformed;
+    return;
+  }
+  if (index != queue_.head() && !acknowledge_up_to(work.first_psn, now)) return;
+  if (psn != acknowledged_) {
+    response_lost(now);
+    return;
+  }
+  const std::uint32_t offset = work.responses * qp_.mtu();
+  const bool complete = packet.payload.size() == std::min(qp_.mtu(), work.length - offset);
+  const ibv_wc_status status =
+      complete ? scatter(work, offset, packet.payload) : IBV_WC_BAD_RESP_ERR;
+  if (status != IBV_WC_SUCCESS) {
+    fail(status);
+    return;
+  }
+  progress_made();
+  ++work.responses;
+  acknowledged_ = psn + 1;
+  if (acknowledged_ == work.end_psn()) {
+    // Sent again after a rewind, it is counted once more; not sent again, it is counted no more.
+    if (static_cast<std::int32_t>(next_ - queue_.head()) > 0) --reads_;
+    complete_front(IBV_WC_SUCCESS);
+  }
+  if (next_psn_.before(acknowledged_)) rewind();
+  after_acknowledgement(now);
+}
+
+ibv_wc_status Requester::scatter(SendWork& work, std::uint32_t offset,
+                                 std::span<const std::uint8_t> payload) {
+  for (unsigned i = 0; !payload.empty(); ++i) {
+    const ibv_sge& piece = work.list()[i];
+    if (offset >= piece.length) {
+      offset -= piece.length;
+      continue;
+    }
+    const std::size_t part = std::min<std::size_t>(payload.size(), piece.length - offset);
+    std::uint8_t* to = core_.memory.translate(piece.lkey, qp_.pd, piece.addr + offset, part,
+                                              IBV_ACCESS_LOCAL_WRITE);
+    if (to == nullptr) return IBV_WC_LOC_PROT_ERR;
+    std::memcpy(to, payload.data(), part);
+    payload = payload.subspan(part);
+    offset = 0;
+  }
+  return IBV_WC_SUCCESS;
+}
+
+void Requester::on_nak(roce::NakCode code, wire::Psn psn, Instant now) {
+  CM_ASSERT(psn == acknowledged_);
+  switch (code) {
+    case roce::NakCode::kPsnSequence:
+      retry(now);
+      return;
+    case roce::NakCode::kInvalidRequest:
+      fail(IBV_WC_REM_INV_REQ_ERR);
+      return;
+    case roce::NakCode::kRemoteAccess:
+      fail(IBV_WC_REM_ACCESS_ERR);
+      return;
+    case roce::NakCode::kRemoteOperational:
+      fail(IBV_WC_REM_OP_ERR);
+      return;
+  }
+  ++core_.counters.malformed;  // a code that only later specifications know
+}
+
+void Requester::on_rnr_nak(std::uint8_t delay_field, wire::Psn psn, Instant now) {
+  CM_ASSERT(psn == acknowledged_);
+  if (waiting_) return;
+  if (qp_.attr.rnr_retry != kRnrRetryForEver) {
+    if (rnr_retries_left_ == 0) {
+      fail(IBV_WC_RNR_RETRY_EXC_ERR);
+      return;
+    }
+    --rnr_retries_left_;
+  }
+  waiting_ = true;
+  core_.timers.cancel(retransmit_);
+  core_.timers.arm(not_ready_, now + rnr_delay(delay_field));
+}
+
+// --- retransmission -----------------------------------------------------------------------------
+
+void Requester::on_timer(QpTimerKind kind, Instant now) {
+  switch (kind) {
+    case QpTimerKind::kRetransmit:
+      gap_reported_ = false;
+      retry(now);
+      break;
+    case QpTimerKind::kReceiverNotReady:
+      waiting_ = false;
+      rewind();
+      break;
+  }
+  qp_.schedule();
+}
+
+// Sends again from the oldest packet without an acknowledgement, if a retry is left.
+void Requester::retry(Instant now) {
+  if (retries_left_ == 0) {
+    fail(IBV_WC_RETRY_EXC_ERR);
+    return;
+  }
+  --retries_left_;
+  rewind();
+  restart_timer(now);
+}
+
+// An answer came for a later packet. Answers still on their way say the same: only the first
+// counts.
+void Requester::response_lost(Instant now) {
+  if (gap_reported_) return;
+  gap_reported_ = true;
+  retry(now);
+}
+
+// Sets the cursor to the oldest PSN without an acknowledgement.
+void Requester::rewind() {
+  if (acknowledged_.before(next_psn_)) ++core_.counters.retransmitted;
+  next_ = queue_.head();
+  reads_ = 0;
+  next_psn_ = acknowledged_;
+  packet_ = 0;
+  if (next_ != started_)
+    packet_ = static_cast<std::uint32_t>(acknowledged_.distance_from(queue_.front().first_psn));
+  unrequested_ = 0;
+}
+
+void Requester::restart_timer(Instant now) {
+  if (qp_.attr.timeout != 0) core_.timers.arm(retransmit_, now + ack_timeout(qp_.attr.timeout));
+}
+
+// --- completion ---------------------------------------------------------------------------------
+
+void Requester::complete_front(ibv_wc_status status) {
+  const SendWork& work = queue_.front();
+  if (work.signaled || status != IBV_WC_SUCCESS) {
+    ibv_wc completion{};
+    completion.wr_id = work.wr_id;
+    completion.status = status;
+    completion.opcode = completion_opcode(work.kind);
+    completion.byte_len = work.length;
+    completion.qp_num = qp_.qp_num;
+    qp_.send_queue().push(completion, false);
+  }
+  queue_.pop();
+}
+
+void Requester::fail(ibv_wc_status status) {
+  if (started_ == queue_.head()) ++started_;
+  complete_front(status);
+  qp_.enter_error();
+}
+
+void Requester::flush() {
+  core_.timers.cancel(retransmit_);
+  core_.timers.cancel(not_ready_);
+  while (!queue_.empty()) complete_front(IBV_WC_WR_FLUSH_ERR);
+  discard();
+}
+
+void Requester::discard() {
+  core_.timers.cancel(retransmit_);
+  core_.timers.cancel(not_ready_);
+  queue_.clear();
+  next_ = started_ = queue_.head();
+  packet_ = 0;
+  next_psn_ = acknowledged_ = end_;
+  reads_ = 0;
+  unrequested_ = 0;
+  waiting_ = false;
+  gap_reported_ = false;
+}
+
+}  // namespace anyrdma::verbs::soft

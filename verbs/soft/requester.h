@@ -1,0 +1,98 @@
+// The sending half of a reliable connection: turns send work requests into packets, and
+// acknowledgements into completions (IBTA vol 1, 9.7.5 and 9.7.6).
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "verbs/soft/core.h"
+#include "verbs/soft/packet.h"
+#include "verbs/soft/wire/headers.h"
+#include "verbs/soft/work_queue.h"
+#include "verbs/time.h"
+#include "verbs/wire/ids.h"
+
+namespace anyrdma::verbs::soft {
+
+/// Owned by its SoftQp. Used inside the critical section. Packets are pulled with next_packet(), so
+/// that a message of any length needs memory for one packet only.
+class Requester {
+ public:
+  explicit Requester(SoftQp& qp);
+
+  /// An empty send queue of the QP's capabilities.
+  void configure();
+  /// RTR to RTS: the attributes are in place.
+  void start();
+  /// Copies one work request into the queue. Errno as ibv_post_send returns it, 0 for success.
+  [[nodiscard]] int post(const ibv_send_wr& request);
+
+  /// Whether next_packet() would give one.
+  [[nodiscard]] bool wants_to_send();
+  /// The next request packet; null when there is none to send now.
+  [[nodiscard]] PacketPtr next_packet(Instant now);
+
+  void on_acknowledge(const roce::Bth& bth, const roce::Aeth& aeth, Instant now);
+  void on_read_response(const roce::Envelope& packet, Instant now);
+  void on_timer(QpTimerKind kind, Instant now);
+
+  /// Completes everything with a flush error, in order.
+  void flush();
+  /// Forgets everything without a word.
+  void discard();
+  /// Nothing that was started is unfinished (for the SQD state).
+  [[nodiscard]] bool drained() const { return queue_.head() == started_; }
+  /// Gives large buffers back.
+  void trim(std::size_t limit) { queue_.trim(limit); }
+
+ private:
+  [[nodiscard]] int check(const ibv_send_wr& request) const;
+  void fill(SendWork& work, const ibv_send_wr& request, std::uint32_t length);
+
+  // --- sending ----------------------------------------------------------------------------------
+  [[nodiscard]] bool begin(SendWork& work);
+  [[nodiscard]] ibv_wc_status validate(SendWork& work) const;
+  [[nodiscard]] PacketPtr make_packet(SendWork& work);
+  [[nodiscard]] PacketPtr make_read_request(SendWork& work);
+  void gather(SendWork& work, std::uint32_t offset, std::uint32_t size, std::uint8_t* out);
+  void advance(const SendWork& work, std::uint32_t packets);
+
+  // --- acknowledgements -------------------------------------------------------------------------
+  [[nodiscard]] bool outstanding(wire::Psn psn) const;
+  [[nodiscard]] bool acknowledge_up_to(wire::Psn end, Instant now);
+  void on_nak(roce::NakCode code, wire::Psn psn, Instant now);
+  void on_rnr_nak(std::uint8_t delay_field, wire::Psn psn, Instant now);
+  [[nodiscard]] ibv_wc_status scatter(SendWork& work, std::uint32_t offset,
+                                      std::span<const std::uint8_t> payload);
+  void progress_made();
+  void after_acknowledgement(Instant now);
+  void complete_front(ibv_wc_status status);
+  void retry(Instant now);
+  void response_lost(Instant now);
+  void rewind();
+  void fail(ibv_wc_status status);
+  void restart_timer(Instant now);
+
+  SoftQp& qp_;
+  Core& core_;
+  WorkQueue<SendWork> queue_;
+  // The cursor: what next_packet() sends next. Work before `started_` has its PSNs.
+  std::uint32_t next_ = 0;
+  std::uint32_t started_ = 0;
+  std::uint32_t packet_ = 0;  // within work next_
+  wire::Psn next_psn_;
+  wire::Psn acknowledged_;   // oldest PSN without an acknowledgement; lies in the front work
+  wire::Psn end_;            // first PSN never used
+  std::uint32_t reads_ = 0;  // READs sent and not finished, in [head, next_)
+  std::uint32_t unrequested_ = 0;
+  std::uint8_t retries_left_ = 0;
+  std::uint8_t rnr_retries_left_ = 0;
+  bool waiting_ = false;       // for the RNR timer
+  bool gap_reported_ = false;  // a lost response was noticed; wait for it before noticing again
+  QpTimer retransmit_;
+  QpTimer not_ready_;
+};
+
+}  // namespace anyrdma::verbs::soft

@@ -1,0 +1,107 @@
+// The receiving half of a reliable connection: takes request packets in order, does what they ask,
+// and answers (IBTA vol 1, 9.7.4 and 9.7.5).
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <span>
+
+#include "verbs/soft/core.h"
+#include "verbs/soft/packet.h"
+#include "verbs/soft/ring.h"
+#include "verbs/soft/wire/headers.h"
+#include "verbs/soft/work_queue.h"
+#include "verbs/time.h"
+#include "verbs/wire/ids.h"
+
+namespace anyrdma::verbs::soft {
+
+/// Owned by its SoftQp. Used inside the critical section. Answers wait in order until they are
+/// pulled with next_packet(); neighbouring acknowledgements become one.
+class Responder {
+ public:
+  explicit Responder(SoftQp& qp) : qp_(qp) {}
+
+  /// An empty receive queue of the QP's capabilities.
+  void configure();
+  /// INIT to RTR: the attributes are in place.
+  void start();
+  /// Errno as ibv_post_recv returns it, 0 for success.
+  [[nodiscard]] int post(const ibv_recv_wr& request);
+
+  [[nodiscard]] bool wants_to_send() const { return !answers_.empty(); }
+  /// The next answer; null when there is none.
+  [[nodiscard]] PacketPtr next_packet();
+
+  /// A request packet that passed the header checks.
+  void on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                  std::span<const std::uint8_t> datagram);
+
+  /// Completes all receives with a flush error, in order.
+  void flush();
+  /// Forgets receives and answers without a word.
+  void discard();
+  /// Forgets the answers: the local application moved the QP to ERR.
+  void forget_answers() {
+    answers_.clear();
+    reads_waiting_ = 0;
+  }
+  void trim(std::size_t limit) { queue_.trim(limit); }
+
+ private:
+  // An answer not yet sent: an acknowledgement of any kind, or the rest of a READ.
+  struct Answer {
+    wire::Psn psn;
+    std::uint32_t message_sequence = 0;
+    bool read = false;
+    bool begun = false;      // READ: its first response packet is out
+    bool repeated = false;   // READ: a duplicate, not worth an error
+    roce::AckKind kind{};    // acknowledgement
+    std::uint8_t value = 0;  // acknowledgement: credits, timer or NAK code
+    std::uint32_t key = 0;   // READ ...
+    std::uint32_t remaining = 0;
+    std::uint64_t address = 0;
+  };
+  // What the requester is in the middle of.
+  enum class Message : std::uint8_t { kNone, kSend, kWrite };
+
+  void on_duplicate(const roce::Bth& bth, const roce::OpcodeRow& row,
+                    std::span<const std::uint8_t> datagram);
+  [[nodiscard]] bool in_sequence(const roce::OpcodeRow& row) const;
+  [[nodiscard]] bool length_fits(const roce::OpcodeRow& row, std::size_t length) const;
+  void on_send(const roce::Envelope& packet, const roce::OpcodeRow& row,
+               std::span<const std::uint8_t> datagram);
+  void on_write(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                std::span<const std::uint8_t> datagram);
+  void on_read(const roce::Envelope& packet, const roce::Reth& reth);
+  [[nodiscard]] bool begin_write(const roce::Reth& reth);
+  [[nodiscard]] ibv_wc_status scatter(std::span<const std::uint8_t> payload);
+  void end_message(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                   std::span<const std::uint8_t> datagram);
+  void complete_receive(ibv_wc& completion, bool solicited);
+  void accept(const roce::Bth& bth);
+
+  void acknowledge(wire::Psn psn);
+  void answer(roce::AckKind kind, std::uint8_t value, wire::Psn psn);
+  void receiver_not_ready(wire::Psn psn);
+  void refuse(roce::NakCode code, wire::Psn psn, ibv_wc_status status);
+  [[nodiscard]] PacketPtr make_acknowledge(const Answer& answer);
+  [[nodiscard]] PacketPtr make_read_response(Answer& answer);
+  [[nodiscard]] PacketPtr read_failed();
+
+  SoftQp& qp_;
+  WorkQueue<ReceiveWork> queue_;
+  Ring<Answer> answers_;
+  std::uint32_t reads_waiting_ = 0;  // READs in answers_
+  wire::Psn expected_;
+  std::uint32_t message_sequence_ = 0;  // completed messages, modulo 2^24
+  bool gap_reported_ = false;           // one NAK per gap (IBTA vol 1, 9.7.5.2.8)
+  Message message_ = Message::kNone;
+  std::uint64_t received_ = 0;  // bytes of the current message
+  std::uint64_t write_address_ = 0;
+  std::uint32_t write_key_ = 0;
+  std::uint32_t write_length_ = 0;
+};
+
+}  // namespace anyrdma::verbs::soft

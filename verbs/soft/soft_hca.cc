@@ -1,0 +1,239 @@
+// The device, its port and its address table.
+#include "verbs/soft/soft_hca.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "verbs/assert.h"
+#include "verbs/soft/rc_constants.h"
+
+namespace anyrdma::verbs::soft {
+
+namespace {
+
+// As rxe names itself: a software device without a vendor's number.
+constexpr std::uint32_t kVendorId = 0xffffff;
+constexpr std::uint32_t kPortCmSupported = 1 << 16;  // IBV_PORT_CM_SUP
+constexpr std::uint8_t kPhysStateLinkUp = 5;
+constexpr std::uint8_t kPhysStateDisabled = 3;
+constexpr std::uint8_t kWidth4x = 2;
+constexpr std::uint8_t kSpeedEdr = 32;
+constexpr __be16 kDefaultPartition = 0xffff;  // the same in both byte orders
+
+template <std::size_t N>
+void copy_text(char (&to)[N], const std::string& text) {
+  std::snprintf(to, N, "%s", text.c_str());
+}
+
+bool is_empty(const ibv_gid& gid) {
+  return std::all_of(std::begin(gid.raw), std::end(gid.raw), [](auto byte) { return byte == 0; });
+}
+
+bool same(const ibv_gid& a, const ibv_gid& b) {
+  return std::memcmp(a.raw, b.raw, 16) == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Hca> Hca::create(Runtime& runtime, Random& random, PacketPool& pool,
+                                 const HcaConfig& config) {
+  return std::make_unique<SoftHca>(runtime, random, pool, config);
+}
+
+SoftHca::SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaConfig& config)
+    : core_{runtime, random, pool, config} {
+  CM_ASSERT(config.qpn_first > 1);
+  CM_ASSERT(config.qpn_count > 0);
+  CM_ASSERT(config.qpn_first + config.qpn_count <= 0xffffff);
+  mad_psn_ = wire::Psn{0};
+  describe_device();
+}
+
+// What an application left behind goes with the device, as the kernel does with a dead process.
+SoftHca::~SoftHca() {
+  for (SoftQp* qp : numbers_)
+    if (qp != nullptr) qp->close();
+  const auto dispose = [](auto* object) { delete object; };
+  live_completion_queues_.clear_and_dispose(dispose);
+  live_channels_.clear_and_dispose(dispose);
+  live_domains_.clear_and_dispose(dispose);
+  for (SoftContext* context : contexts_) delete context;
+}
+
+void SoftHca::describe_device() {
+  ibv_device& device = device_.device;
+  const std::string& name = core_.config.name;
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const std::string number = digits < name.size() ? name.substr(digits) : "0";
+  device.node_type = IBV_NODE_CA;
+  device.transport_type = IBV_TRANSPORT_IB;
+  copy_text(device.name, name);
+  copy_text(device.dev_name, "uverbs" + number);
+  copy_text(device.dev_path, "/sys/class/infiniband_verbs/uverbs" + number);
+  copy_text(device.ibdev_path, "/sys/class/infiniband/" + name);
+}
+
+// --- contexts -----------------------------------------------------------------------------------
+
+Result<ibv_context*> SoftHca::open_device(ibv_device* device) {
+  CM_ASSERT(device == &device_.device);
+  auto units = core_.runtime.make_semaphore();
+  if (!units) return units.error();
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  auto* context = new SoftContext(*this, core_, device, std::move(*units));
+  contexts_.push_back(context);
+  return context->ibv();
+}
+
+Result<void> SoftHca::close_device(ibv_context* context) {
+  SoftContext& soft = SoftContext::from(context);
+  {
+    CriticalSection section(core_.runtime);
+    if (soft.objects != 0) return errno_code(EBUSY);
+    std::erase(contexts_, &soft);
+  }
+  delete &soft;
+  return {};
+}
+
+Result<ibv_async_event> SoftHca::get_async_event(ibv_context* context) {
+  SoftContext& soft = SoftContext::from(context);
+  while (true) {
+    if (const auto waited = soft.async_units->wait(); !waited) return waited.error();
+    CriticalSection section(core_.runtime);
+    if (soft.events.empty()) continue;  // forgotten together with its object
+    const ibv_async_event event = soft.events.pop_front();
+    if (event.event_type == IBV_EVENT_CQ_ERR) ++static_cast<SoftCq*>(event.element.cq)->async_taken;
+    if (is_qp_event(event.event_type)) ++static_cast<SoftQp*>(event.element.qp)->async_taken;
+    return event;
+  }
+}
+
+void SoftHca::ack_async_event(const ibv_async_event& event) {
+  CriticalSection section(core_.runtime);
+  if (event.event_type == IBV_EVENT_CQ_ERR) {
+    auto* cq = static_cast<SoftCq*>(event.element.cq);
+    ++cq->async_acknowledged;
+    ++cq->async_events_completed;
+    if (cq->destroyer != nullptr) cq->destroyer->post();
+  } else if (is_qp_event(event.event_type)) {
+    auto* qp = static_cast<SoftQp*>(event.element.qp);
+    ++qp->async_acknowledged;
+    ++qp->events_completed;
+    if (qp->destroyer != nullptr) qp->destroyer->post();
+  }
+}
+
+// --- queries ------------------------------------------------------------------------------------
+
+Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  const HcaConfig& config = core_.config;
+  *attr = ibv_device_attr{};
+  copy_text(attr->fw_ver, "0.1");
+  attr->node_guid = attr->sys_image_guid = device_guid(nullptr);
+  attr->max_mr_size = ~std::uint64_t{0};
+  attr->page_size_cap = 0xfffff000;
+  attr->vendor_id = kVendorId;
+  attr->max_qp = static_cast<int>(config.max_qp);
+  attr->max_qp_wr = static_cast<int>(config.max_qp_wr);
+  attr->device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
+                           IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD;
+  attr->max_sge = attr->max_sge_rd = static_cast<int>(config.max_sge);
+  attr->max_cq = static_cast<int>(config.max_cq);
+  attr->max_cqe = static_cast<int>(config.max_cqe);
+  attr->max_mr = static_cast<int>(config.max_mr);
+  attr->max_pd = static_cast<int>(config.max_pd);
+  attr->max_qp_rd_atom = config.max_qp_rd_atom;
+  attr->max_res_rd_atom = static_cast<int>(config.max_qp_rd_atom * config.max_qp);
+  attr->max_qp_init_rd_atom = config.max_qp_init_rd_atom;
+  attr->atomic_cap = IBV_ATOMIC_NONE;
+  attr->max_pkeys = 1;
+  attr->local_ca_ack_delay = config.local_ca_ack_delay;
+  attr->phys_port_cnt = 1;
+  return {};
+}
+
+Result<void> SoftHca::query_port(ibv_context*, std::uint8_t port, ibv_port_attr* attr) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  if (port != 1) return errno_code(EINVAL);
+  *attr = ibv_port_attr{};
+  attr->state = port_state_;
+  attr->max_mtu = IBV_MTU_4096;
+  attr->active_mtu = core_.config.active_mtu;
+  attr->gid_tbl_len = kGidTableSize;
+  attr->port_cap_flags = kPortCmSupported;
+  attr->max_msg_sz = kMessageBytesMax;
+  attr->pkey_tbl_len = 1;
+  attr->max_vl_num = 1;
+  attr->active_width = kWidth4x;
+  attr->active_speed = kSpeedEdr;
+  attr->phys_state = port_state_ == IBV_PORT_ACTIVE ? kPhysStateLinkUp : kPhysStateDisabled;
+  attr->link_layer = IBV_LINK_LAYER_ETHERNET;
+  attr->flags = IBV_QPF_GRH_REQUIRED;
+  return {};
+}
+
+Result<ibv_gid_entry> SoftHca::query_gid(ibv_context*, std::uint8_t port, std::uint32_t index) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  if (port != 1 || index >= kGidTableSize) return errno_code(EINVAL);
+  if (is_empty(gids_[index])) return errno_code(ENODATA);
+  ibv_gid_entry entry{};
+  entry.gid = gids_[index];
+  entry.gid_index = index;
+  entry.port_num = port;
+  entry.gid_type = IBV_GID_TYPE_ROCE_V2;
+  return entry;
+}
+
+Result<__be16> SoftHca::query_pkey(ibv_context*, std::uint8_t port, int index) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  if (port != 1 || index != 0) return errno_code(EINVAL);
+  return kDefaultPartition;
+}
+
+// --- what the network layer below tells us ------------------------------------------------------
+
+void SoftHca::set_gid(std::uint32_t index, const ibv_gid& gid) {
+  CM_ASSERT(index < kGidTableSize);
+  if (same(gids_[index], gid)) return;
+  gids_[index] = gid;
+  raise_everywhere(IBV_EVENT_GID_CHANGE);
+}
+
+void SoftHca::set_port_state(ibv_port_state state) {
+  if (std::exchange(port_state_, state) == state) return;
+  raise_everywhere(state == IBV_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
+}
+
+void SoftHca::remove() {
+  if (std::exchange(core_.removed, true)) return;
+  for (SoftQp* qp : numbers_) {
+    if (qp == nullptr || qp->state == IBV_QPS_RESET) continue;
+    qp->responder.forget_answers();
+    qp->enter_error();
+  }
+  mads_in_.clear();
+  mads_out_.clear();
+  raise_everywhere(IBV_EVENT_DEVICE_FATAL);
+}
+
+void SoftHca::raise_everywhere(ibv_event_type type) {
+  for (SoftContext* context : contexts_) context->raise_port(type);
+}
+
+bool SoftHca::own_gid(const ibv_gid& gid) const {
+  return std::any_of(gids_.begin(), gids_.end(),
+                     [&gid](const ibv_gid& own) { return same(own, gid); }) &&
+         !is_empty(gid);
+}
+
+}  // namespace anyrdma::verbs::soft

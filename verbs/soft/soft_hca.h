@@ -1,0 +1,121 @@
+// The one implementation of Hca. Its functions are spread over three files by what they serve:
+// soft_hca.cc (device and port), soft_hca_objects.cc (verbs objects), soft_hca_network.cc
+// (packets).
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "verbs/soft/completion_queue.h"
+#include "verbs/soft/context.h"
+#include "verbs/soft/core.h"
+#include "verbs/soft/hca.h"
+#include "verbs/soft/queue_pair.h"
+#include "verbs/soft/ring.h"
+
+namespace anyrdma::verbs::soft {
+
+class SoftHca final : public Hca {
+ public:
+  SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaConfig& config);
+  ~SoftHca() override;
+
+  // --- device and port (soft_hca.cc) ------------------------------------------------------------
+  std::span<ibv_device* const> devices() override { return devices_; }
+  Result<ibv_context*> open_device(ibv_device* device) override;
+  Result<void> close_device(ibv_context* context) override;
+  __be64 device_guid(ibv_device*) override { return htobe64(value(core_.config.node_guid)); }
+  Result<void> query_device(ibv_context*, ibv_device_attr* attr) override;
+  Result<void> query_port(ibv_context*, std::uint8_t port, ibv_port_attr* attr) override;
+  Result<ibv_gid_entry> query_gid(ibv_context*, std::uint8_t port, std::uint32_t index) override;
+  Result<__be16> query_pkey(ibv_context*, std::uint8_t port, int index) override;
+  Result<ibv_async_event> get_async_event(ibv_context* context) override;
+  void ack_async_event(const ibv_async_event& event) override;
+  void set_gid(std::uint32_t index, const ibv_gid& gid) override;
+  void set_port_state(ibv_port_state state) override;
+  const HcaConfig& config() const override { return core_.config; }
+  ibv_device* device() override { return &device_.device; }
+  void remove() override;
+  const Counters& counters() const override { return core_.counters; }
+
+  // --- verbs objects (soft_hca_objects.cc) ------------------------------------------------------
+  Result<ibv_pd*> alloc_pd(ibv_context* context) override;
+  Result<void> dealloc_pd(ibv_pd* pd) override;
+  Result<ibv_mr*> reg_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+                         unsigned access) override;
+  Result<void> dereg_mr(ibv_mr* mr) override;
+  Result<ibv_comp_channel*> create_comp_channel(ibv_context* context) override;
+  Result<void> destroy_comp_channel(ibv_comp_channel* channel) override;
+  Result<ibv_cq*> create_cq(ibv_context* context, int cqe, void* cq_context,
+                            ibv_comp_channel* channel, int comp_vector) override;
+  Result<void> destroy_cq(ibv_cq* cq) override;
+  Result<ibv_cq*> get_cq_event(ibv_comp_channel* channel) override;
+  void ack_cq_events(ibv_cq* cq, unsigned count) override;
+  Result<ibv_qp*> create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) override;
+  Result<void> modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) override;
+  Result<void> query_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask, ibv_qp_init_attr* init) override;
+  Result<void> destroy_qp(ibv_qp* qp) override;
+
+  // --- packets (soft_hca_network.cc) ------------------------------------------------------------
+  void on_packet(Instant now, PacketPtr packet) override;
+  void on_timer(Instant now) override;
+  std::optional<Instant> next_deadline() const override { return core_.timers.next_deadline(); }
+  PacketPtr next_packet() override;
+  void send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) override;
+  std::optional<ReceivedMad> next_mad() override;
+
+ private:
+  static constexpr std::uint32_t kGidTableSize = 16;
+
+  // mlx5dv_is_supported and efadv_* read the pointer behind the ibv_device: null says "not mine".
+  struct DeviceRecord {
+    ibv_device device{};
+    const void* driver_operations = nullptr;
+    std::uint64_t spare[3] = {};
+  };
+
+  void describe_device();
+  [[nodiscard]] bool own_gid(const ibv_gid& gid) const;
+  void raise_everywhere(ibv_event_type type);
+
+  [[nodiscard]] std::uint32_t allocate_number();
+  [[nodiscard]] int check_capabilities(const ibv_qp_init_attr& init) const;
+  [[nodiscard]] int check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
+  [[nodiscard]] int check_path(const ibv_ah_attr& address) const;
+  void set_path(SoftQp& qp, const ibv_ah_attr& address) const;
+  template <class Done>
+  Result<void> wait_for_acknowledgements(Semaphore*& destroyer, Done done);
+
+  void dispatch(PacketPtr packet, Instant now);
+  void on_management_packet(const roce::Envelope& envelope, PacketPtr packet);
+  [[nodiscard]] SoftQp* find(wire::Qpn qpn) const;
+
+  Core core_;
+  DeviceRecord device_;
+  std::array<ibv_device*, 1> devices_{&device_.device};
+  std::array<ibv_gid, kGidTableSize> gids_{};
+  ibv_port_state port_state_ = IBV_PORT_ACTIVE;
+  std::vector<SoftContext*> contexts_;  // in order of opening
+
+  std::vector<SoftQp*> numbers_;  // by QPN - first, grown on demand
+  std::uint32_t next_number_ = 0;
+  std::vector<std::unique_ptr<SoftQp>> queue_pairs_;  // all there ever were
+  std::vector<SoftQp*> spare_queue_pairs_;
+  std::uint32_t live_queue_pairs_ = 0;
+  std::uint32_t domains_ = 0;
+  std::uint32_t completion_queues_ = 0;
+  // What the application has not destroyed; each object leaves its list when it is.
+  LiveList<SoftPd> live_domains_;
+  LiveList<SoftChannel> live_channels_;
+  LiveList<SoftCq> live_completion_queues_;
+
+  Ring<PacketPtr> mads_out_;
+  Ring<PacketPtr> mads_in_;
+  wire::Psn mad_psn_;
+};
+
+}  // namespace anyrdma::verbs::soft

@@ -1,0 +1,161 @@
+// Packets, timers and management datagrams of the software HCA.
+#include <cstring>
+#include <utility>
+
+#include "verbs/assert.h"
+#include "verbs/soft/soft_hca.h"
+#include "verbs/soft/wire/icrc.h"
+
+namespace anyrdma::verbs::soft {
+
+namespace {
+
+constexpr std::uint32_t kGsiQueueKey = 0x8001'0000;  // IBTA vol 1, 13.5.3
+constexpr std::uint16_t kGsiSourcePort = 0xc000;
+constexpr std::size_t kDethAt = roce::offset_of(roce::kUdSendOnly, roce::kDeth);
+constexpr std::size_t kMadAt = kDethAt + roce::Deth::kBytes;
+
+bool same(const ibv_gid& a, const ibv_gid& b) {
+  return std::memcmp(a.raw, b.raw, 16) == 0;
+}
+
+}  // namespace
+
+// --- in -----------------------------------------------------------------------------------------
+
+void SoftHca::on_packet(Instant now, PacketPtr packet) {
+  ++core_.counters.packets_in;
+  if (core_.removed || port_state_ != IBV_PORT_ACTIVE) {
+    ++core_.counters.wrong_state;
+    return;
+  }
+  // Not computed means: by one of us, in this process, with nobody in between to damage it.
+  if (packet->icrc_valid && !roce::icrc_ok(*packet)) {
+    ++core_.counters.bad_icrc;
+    return;
+  }
+  dispatch(std::move(packet), now);
+}
+
+void SoftHca::dispatch(PacketPtr packet, Instant now) {
+  const std::span<const std::uint8_t> datagram = std::as_const(*packet).payload();
+  const roce::Envelope envelope = roce::open(datagram);
+  if (envelope.error != roce::DecodeError::kNone) {
+    ++core_.counters.malformed;
+    return;
+  }
+  if (envelope.bth.destination == wire::kGsiQpn) {
+    on_management_packet(envelope, std::move(packet));
+    return;
+  }
+  SoftQp* qp = find(envelope.bth.destination);
+  const roce::OpcodeRow& row = roce::kOpcodes[envelope.bth.opcode];
+  if (qp == nullptr || row.service != roce::Service::kRc) {
+    ++core_.counters.unknown_qp;
+    return;
+  }
+  // A connection hears its peer only (IBTA vol 1, 9.6.1.5).
+  if (!same(packet->source, qp->path.destination) || !same(packet->destination, qp->path.source)) {
+    ++core_.counters.unknown_qp;
+    return;
+  }
+  switch (row.operation) {
+    case roce::Operation::kReadResponse:
+    case roce::Operation::kAcknowledge:
+    case roce::Operation::kAtomicAcknowledge:
+      qp->on_response(envelope, row, datagram, now);
+      return;
+    case roce::Operation::kSend:
+    case roce::Operation::kWrite:
+    case roce::Operation::kReadRequest:
+    case roce::Operation::kCompareSwap:
+    case roce::Operation::kFetchAdd:
+      qp->on_request(envelope, row, datagram);
+      return;
+    case roce::Operation::kNone:
+    case roce::Operation::kCongestion:
+      ++core_.counters.malformed;
+      return;
+  }
+}
+
+void SoftHca::on_management_packet(const roce::Envelope& envelope, PacketPtr packet) {
+  const std::span<const std::uint8_t> datagram = std::as_const(*packet).payload();
+  if (envelope.bth.opcode != roce::kUdSendOnly || envelope.payload.size() != kMadBytes) {
+    ++core_.counters.malformed;
+    return;
+  }
+  const auto deth = roce::Deth::parse(datagram.subspan<kDethAt, roce::Deth::kBytes>());
+  if (deth.queue_key != kGsiQueueKey) {
+    ++core_.counters.malformed;
+    return;
+  }
+  if (!own_gid(packet->destination)) {
+    ++core_.counters.unknown_qp;
+    return;
+  }
+  mads_in_.push_back(std::move(packet));
+}
+
+SoftQp* SoftHca::find(wire::Qpn qpn) const {
+  const std::uint32_t index = value(qpn) - core_.config.qpn_first;
+  return index < numbers_.size() ? numbers_[index] : nullptr;
+}
+
+std::optional<Hca::ReceivedMad> SoftHca::next_mad() {
+  if (mads_in_.empty()) return std::nullopt;
+  PacketPtr packet = mads_in_.pop_front();
+  const std::span<const std::uint8_t> datagram = std::as_const(*packet).payload();
+  const auto deth = roce::Deth::parse(datagram.subspan<kDethAt, roce::Deth::kBytes>());
+  const MadAddress from{packet->source, packet->destination, deth.source, packet->traffic_class};
+  return ReceivedMad{from, std::move(packet), datagram.subspan<kMadAt, kMadBytes>()};
+}
+
+// --- time ---------------------------------------------------------------------------------------
+
+void SoftHca::on_timer(Instant now) {
+  while (QpTimer* timer = core_.timers.next_expired(now))
+    timer->tag().qp->requester.on_timer(timer->tag().kind, now);
+}
+
+// --- out ----------------------------------------------------------------------------------------
+
+PacketPtr SoftHca::next_packet() {
+  if (mads_out_.empty() && core_.ready.empty()) return nullptr;
+  if (core_.removed) return nullptr;
+  PacketPtr packet;
+  if (!mads_out_.empty()) packet = mads_out_.pop_front();
+  while (!packet) {
+    SoftQp* qp = core_.ready.take();
+    if (qp == nullptr) return nullptr;
+    packet = qp->next_packet(core_.runtime.now());
+    qp->schedule();  // behind the others, one packet each
+  }
+  ++core_.counters.packets_out;
+  // A port without a link loses what is sent, and says so to nobody.
+  if (port_state_ != IBV_PORT_ACTIVE) return next_packet();
+  return packet;
+}
+
+void SoftHca::send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) {
+  if (core_.removed) return;
+  PacketPtr packet = core_.pool.take();
+  packet->source = to.source;
+  packet->destination = to.destination;
+  packet->udp_source_port = kGsiSourcePort;
+  packet->traffic_class = to.traffic_class;
+  roce::Bth bth;
+  bth.opcode = roce::kUdSendOnly;
+  bth.destination = to.qpn;
+  bth.psn = mad_psn_;
+  mad_psn_ = mad_psn_ + 1;
+  const std::span bytes(packet->storage);
+  bth.serialize(bytes.first<roce::Bth::kBytes>());
+  roce::Deth{kGsiQueueKey, wire::kGsiQpn}.serialize(bytes.subspan<kDethAt, roce::Deth::kBytes>());
+  std::memcpy(bytes.data() + kMadAt, mad.data(), kMadBytes);
+  std::memset(bytes.data() + kMadAt + kMadBytes, 0, roce::kIcrcBytes);
+  packet->size = kMadAt + kMadBytes + roce::kIcrcBytes;
+  mads_out_.push_back(std::move(packet));
+}
+
+}  // namespace anyrdma::verbs::soft

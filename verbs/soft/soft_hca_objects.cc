@@ -1,0 +1,300 @@
+// Verbs objects of the software HCA: protection domains, memory, completion queues, queue pairs.
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "verbs/assert.h"
+#include "verbs/soft/qp_transitions.h"
+#include "verbs/soft/soft_hca.h"
+
+namespace anyrdma::verbs::soft {
+
+// --- protection domains and memory --------------------------------------------------------------
+
+Result<ibv_pd*> SoftHca::alloc_pd(ibv_context* context) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  if (domains_ >= core_.config.max_pd) return errno_code(ENOMEM);
+  auto* pd = new SoftPd{};
+  pd->context = context;
+  pd->handle = domains_++;
+  live_domains_.push_back(*pd);
+  ++SoftContext::from(context).objects;
+  return pd;
+}
+
+Result<void> SoftHca::dealloc_pd(ibv_pd* pd) {
+  CriticalSection section(core_.runtime);
+  auto* soft = static_cast<SoftPd*>(pd);
+  if (soft->users != 0) return errno_code(EBUSY);
+  --domains_;
+  --SoftContext::from(pd->context).objects;
+  delete soft;
+  return {};
+}
+
+Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+                                unsigned access) {
+  constexpr unsigned kOptional = IBV_ACCESS_OPTIONAL_RANGE;
+  constexpr unsigned kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                              IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB;
+  constexpr unsigned kNeedLocal = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  if ((access & IBV_ACCESS_ON_DEMAND) != 0) return errno_code(EOPNOTSUPP);
+  if ((access & ~(kKnown | kOptional)) != 0) return errno_code(EINVAL);
+  // Whoever lets others write must let itself (ibv_reg_mr(3)).
+  if ((access & kNeedLocal) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
+    return errno_code(EINVAL);
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  if (begin + length < begin || iova + length < iova) return errno_code(EINVAL);
+  const std::uint64_t first = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
+  SoftMr* mr = core_.memory.add(pd, address, length, first, access, core_.config.max_mr);
+  if (mr == nullptr) return errno_code(ENOMEM);
+  ++static_cast<SoftPd*>(pd)->users;
+  return mr;
+}
+
+Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
+  CriticalSection section(core_.runtime);
+  --static_cast<SoftPd*>(mr->pd)->users;
+  core_.memory.remove(static_cast<SoftMr*>(mr));
+  return {};
+}
+
+// --- completion channels and queues -------------------------------------------------------------
+
+Result<ibv_comp_channel*> SoftHca::create_comp_channel(ibv_context* context) {
+  auto semaphore = core_.runtime.make_semaphore();
+  if (!semaphore) return semaphore.error();
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  auto* channel = new SoftChannel{};
+  channel->context = context;
+  channel->fd = (*semaphore)->fd();
+  channel->semaphore = std::move(*semaphore);
+  live_channels_.push_back(*channel);
+  ++SoftContext::from(context).objects;
+  return channel;
+}
+
+Result<void> SoftHca::destroy_comp_channel(ibv_comp_channel* channel) {
+  auto* soft = static_cast<SoftChannel*>(channel);
+  {
+    CriticalSection section(core_.runtime);
+    if (channel->refcnt != 0) return errno_code(EBUSY);
+    --SoftContext::from(channel->context).objects;
+  }
+  delete soft;
+  return {};
+}
+
+Result<ibv_cq*> SoftHca::create_cq(ibv_context* context, int cqe, void* cq_context,
+                                   ibv_comp_channel* channel, int comp_vector) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  if (cqe < 1 || static_cast<std::uint32_t>(cqe) > core_.config.max_cqe) return errno_code(EINVAL);
+  if (comp_vector < 0 || comp_vector >= context->num_comp_vectors) return errno_code(EINVAL);
+  if (channel != nullptr && channel->context != context) return errno_code(EINVAL);
+  if (completion_queues_ >= core_.config.max_cq) return errno_code(ENOMEM);
+  SoftContext& soft = SoftContext::from(context);
+  auto* cq = new SoftCq(soft, cqe, cq_context, static_cast<SoftChannel*>(channel));
+  cq->handle = completion_queues_++;
+  live_completion_queues_.push_back(*cq);
+  ++soft.objects;
+  return cq;
+}
+
+// Repeats `done` in the critical section until it is true; in between waits, outside of it, for an
+// acknowledgement (ibv_ack_cq_events and ibv_ack_async_event post `destroyer`).
+template <class Done>
+Result<void> SoftHca::wait_for_acknowledgements(Semaphore*& destroyer, Done done) {
+  {
+    CriticalSection section(core_.runtime);
+    if (done()) return {};
+  }
+  const auto semaphore = core_.runtime.make_semaphore();
+  if (!semaphore) return semaphore.error();
+  while (true) {
+    {
+      CriticalSection section(core_.runtime);
+      destroyer = semaphore->get();
+      if (done()) return {};
+    }
+    const auto waited = (*semaphore)->wait();
+    if (waited || waited.error().value() == EINTR) continue;
+    CriticalSection section(core_.runtime);
+    destroyer = nullptr;
+    return waited.error();
+  }
+}
+
+Result<void> SoftHca::destroy_cq(ibv_cq* cq) {
+  auto* soft = static_cast<SoftCq*>(cq);
+  bool busy = false;
+  const auto result = wait_for_acknowledgements(soft->destroyer, [this, soft, &busy] {
+    busy = soft->users != 0;
+    if (busy) return true;
+    const bool acknowledged =
+        soft->taken == soft->acknowledged && soft->async_taken == soft->async_acknowledged;
+    if (!acknowledged) return false;
+    SoftContext& context = SoftContext::from(soft->context);
+    context.forget_cq(*soft);
+    --context.objects;
+    --completion_queues_;
+    delete soft;
+    return true;
+  });
+  if (!result) return result;
+  if (busy) return errno_code(EBUSY);
+  return {};
+}
+
+Result<ibv_cq*> SoftHca::get_cq_event(ibv_comp_channel* channel) {
+  auto* soft = static_cast<SoftChannel*>(channel);
+  while (true) {
+    if (const auto waited = soft->semaphore->wait(); !waited) return waited.error();
+    CriticalSection section(core_.runtime);
+    if (soft->announced.empty()) continue;  // its queue was destroyed meanwhile
+    SoftCq* cq = soft->announced.pop_front();
+    ++cq->taken;
+    return cq;
+  }
+}
+
+void SoftHca::ack_cq_events(ibv_cq* cq, unsigned count) {
+  CriticalSection section(core_.runtime);
+  auto* soft = static_cast<SoftCq*>(cq);
+  soft->acknowledged += count;
+  soft->comp_events_completed += count;
+  if (soft->destroyer != nullptr) soft->destroyer->post();
+}
+
+// --- queue pairs --------------------------------------------------------------------------------
+
+int SoftHca::check_capabilities(const ibv_qp_init_attr& init) const {
+  const HcaConfig& config = core_.config;
+  const ibv_qp_cap& cap = init.cap;
+  if (init.send_cq == nullptr || init.recv_cq == nullptr) return EINVAL;
+  // UC, UD, XRC and shared receive queues come with their own requesters and responders.
+  if (init.qp_type != IBV_QPT_RC || init.srq != nullptr) return EOPNOTSUPP;
+  if (cap.max_send_wr > config.max_qp_wr || cap.max_recv_wr > config.max_qp_wr) return EINVAL;
+  if (cap.max_send_sge > config.max_sge || cap.max_recv_sge > config.max_sge) return EINVAL;
+  if (cap.max_inline_data > config.max_inline_data) return EINVAL;
+  return 0;
+}
+
+// The next free number, round-robin: a number comes back as late as possible, so that stale packets
+// find nobody. 0 when all are taken.
+std::uint32_t SoftHca::allocate_number() {
+  const HcaConfig& config = core_.config;
+  for (std::uint32_t tries = 0; tries < config.qpn_count; ++tries) {
+    const std::uint32_t index = next_number_;
+    next_number_ = index + 1 == config.qpn_count ? 0 : index + 1;
+    if (index >= numbers_.size()) numbers_.resize(index + 1, nullptr);
+    if (numbers_[index] == nullptr) return config.qpn_first + index;
+  }
+  return 0;
+}
+
+Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  if (const int error = check_capabilities(*init); error != 0) return errno_code(error);
+  if (live_queue_pairs_ >= core_.config.max_qp) return errno_code(ENOMEM);
+  const std::uint32_t number = allocate_number();
+  if (number == 0) return errno_code(ENOMEM);
+  if (spare_queue_pairs_.empty()) {
+    queue_pairs_.push_back(std::make_unique<SoftQp>(core_));
+    spare_queue_pairs_.push_back(queue_pairs_.back().get());
+  }
+  SoftQp* qp = spare_queue_pairs_.back();
+  spare_queue_pairs_.pop_back();
+  qp->open(*static_cast<SoftPd*>(pd), *init, number);
+  numbers_[number - core_.config.qpn_first] = qp;
+  ++live_queue_pairs_;
+  init->cap = qp->cap;
+  return qp;
+}
+
+Result<void> SoftHca::destroy_qp(ibv_qp* qp) {
+  auto* soft = static_cast<SoftQp*>(qp);
+  return wait_for_acknowledgements(soft->destroyer, [this, soft] {
+    if (soft->async_taken != soft->async_acknowledged) return false;
+    numbers_[soft->qp_num - core_.config.qpn_first] = nullptr;
+    --live_queue_pairs_;
+    soft->close();
+    spare_queue_pairs_.push_back(soft);
+    return true;
+  });
+}
+
+int SoftHca::check_path(const ibv_ah_attr& address) const {
+  // RoCE knows no address without a global part (kernel: rdma_check_ah_attr).
+  if (address.is_global == 0 || address.grh.sgid_index >= kGidTableSize) return EINVAL;
+  if (!own_gid(gids_[address.grh.sgid_index])) return EINVAL;
+  return address.port_num > 1 ? EINVAL : 0;
+}
+
+int SoftHca::check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const {
+  const HcaConfig& config = core_.config;
+  const auto given = [mask](int bit) { return (mask & bit) != 0; };
+  if (given(IBV_QP_CUR_STATE) && attr.cur_qp_state != qp.state) return EINVAL;
+  if (given(IBV_QP_PKEY_INDEX) && attr.pkey_index != 0) return EINVAL;
+  if (given(IBV_QP_PORT) && attr.port_num != 1) return EINVAL;
+  if (given(IBV_QP_PATH_MTU) && (attr.path_mtu < IBV_MTU_256 || attr.path_mtu > config.active_mtu))
+    return EINVAL;
+  if (given(IBV_QP_DEST_QPN) && attr.dest_qp_num > 0xffffff) return EINVAL;
+  if (given(IBV_QP_TIMEOUT) && attr.timeout > 31) return EINVAL;
+  if (given(IBV_QP_RETRY_CNT) && attr.retry_cnt > 7) return EINVAL;
+  if (given(IBV_QP_RNR_RETRY) && attr.rnr_retry > 7) return EINVAL;
+  if (given(IBV_QP_MIN_RNR_TIMER) && attr.min_rnr_timer > 31) return EINVAL;
+  if (given(IBV_QP_MAX_QP_RD_ATOMIC) && attr.max_rd_atomic > config.max_qp_init_rd_atom)
+    return EINVAL;
+  if (given(IBV_QP_MAX_DEST_RD_ATOMIC) && attr.max_dest_rd_atomic > config.max_qp_rd_atom)
+    return EINVAL;
+  return given(IBV_QP_AV) ? check_path(attr.ah_attr) : 0;
+}
+
+void SoftHca::set_path(SoftQp& qp, const ibv_ah_attr& address) const {
+  constexpr std::uint8_t kDefaultHopLimit = 64;
+  qp.path.source = gids_[address.grh.sgid_index];
+  qp.path.destination = address.grh.dgid;
+  qp.path.traffic_class = address.grh.traffic_class;
+  qp.path.hop_limit = address.grh.hop_limit == 0 ? kDefaultHopLimit : address.grh.hop_limit;
+}
+
+Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  auto& soft = *static_cast<SoftQp*>(qp);
+  const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr->qp_state : soft.state;
+  if (!transition_allowed(soft.qp_type, soft.state, to, mask)) return errno_code(EINVAL);
+  if (const int error = check_attributes(soft, *attr, mask); error != 0) return errno_code(error);
+  if ((mask & IBV_QP_AV) != 0) set_path(soft, attr->ah_attr);
+  soft.apply(*attr, mask);
+  return {};
+}
+
+Result<void> SoftHca::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_attr* init) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  auto& soft = *static_cast<SoftQp*>(qp);
+  // Everything is cheap here, so everything is given, as ibv_query_qp(3) allows.
+  *attr = soft.attr;
+  attr->qp_state = attr->cur_qp_state = soft.state;
+  attr->cap = soft.cap;
+  attr->sq_draining = soft.state == IBV_QPS_SQD && !soft.requester.drained();
+  *init = ibv_qp_init_attr{};
+  init->qp_context = soft.qp_context;
+  init->send_cq = soft.send_cq;
+  init->recv_cq = soft.recv_cq;
+  init->srq = soft.srq;
+  init->cap = soft.cap;
+  init->qp_type = soft.qp_type;
+  init->sq_sig_all = soft.signal_all ? 1 : 0;
+  return {};
+}
+
+}  // namespace anyrdma::verbs::soft

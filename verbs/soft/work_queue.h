@@ -1,0 +1,126 @@
+// Send and receive queues: work requests in slots of one size, each with its scatter/gather list
+// (or inline data) behind it. Memory grows with use up to the granted depth and stays with the
+// queue.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "verbs/wire/ids.h"
+
+namespace anyrdma::verbs::soft {
+
+enum class WorkKind : std::uint8_t {
+  kSend,
+  kWrite,
+  kRead,
+  // Atomics, invalidation and memory windows join here.
+};
+
+/// A work request on the send queue. Its gather list or inline data follows in the slot.
+struct SendWork {
+  std::uint64_t wr_id;
+  std::uint64_t remote_address;
+  std::uint32_t remote_key;
+  std::uint32_t length;
+  __be32 immediate;
+  wire::Psn first_psn;      ///< valid once started
+  std::uint32_t packets;    ///< PSNs it occupies: of its requests or, for a READ, of the responses
+  std::uint32_t responses;  ///< READ: response packets taken in so far
+  ibv_wc_status status;     ///< a local error found when it was to be started
+  WorkKind kind;
+  std::uint8_t sge_count;
+  bool with_immediate : 1;
+  bool signaled : 1;
+  bool solicited : 1;
+  bool fence : 1;
+  bool inline_data : 1;
+
+  [[nodiscard]] ibv_sge* list() { return reinterpret_cast<ibv_sge*>(this + 1); }
+  [[nodiscard]] std::uint8_t* data() { return reinterpret_cast<std::uint8_t*>(this + 1); }
+  [[nodiscard]] wire::Psn end_psn() const { return first_psn + packets; }
+};
+
+/// A work request on the receive queue. Its scatter list follows in the slot.
+struct ReceiveWork {
+  std::uint64_t wr_id;
+  std::uint32_t sge_count;
+  std::uint32_t reserved;
+
+  [[nodiscard]] ibv_sge* list() { return reinterpret_cast<ibv_sge*>(this + 1); }
+};
+
+/// A bounded queue of slots. Indices count on for ever; a slot's address is stable until the next
+/// push. Not thread-safe.
+template <class Work>
+class WorkQueue {
+ public:
+  /// An empty queue of at most `depth` slots with `extra` bytes behind each Work.
+  void configure(std::uint32_t depth, std::size_t extra) {
+    depth_ = depth;
+    head_ = tail_ = 0;
+    const std::size_t stride = (sizeof(Work) + extra + 15) & ~std::size_t{15};
+    stride_ = stride;
+    std::size_t slots = 1;
+    while (slots * 2 * stride <= bytes_) slots *= 2;
+    capacity_ = bytes_ < stride ? 0 : static_cast<std::uint32_t>(slots);
+  }
+
+  /// Gives memory beyond `limit` bytes back; the queue must be configured again.
+  void trim(std::size_t limit) {
+    if (bytes_ <= limit) return;
+    memory_.reset();
+    bytes_ = 0;
+    capacity_ = 0;
+  }
+
+  [[nodiscard]] bool empty() const { return head_ == tail_; }
+  [[nodiscard]] bool full() const { return size() >= depth_; }
+  [[nodiscard]] std::uint32_t size() const { return tail_ - head_; }
+  [[nodiscard]] std::uint32_t head() const { return head_; }
+  [[nodiscard]] std::uint32_t tail() const { return tail_; }
+  [[nodiscard]] Work& operator[](std::uint32_t index) {
+    return *at(memory_.get(), capacity_, index);
+  }
+  [[nodiscard]] Work& front() { return (*this)[head_]; }
+
+  /// A new slot at the tail, uninitialised. The queue must not be full.
+  [[nodiscard]] Work& push() {
+    if (size() == capacity_) grow();
+    return (*this)[tail_++];
+  }
+  void pop() { ++head_; }
+  void clear() { head_ = tail_; }
+
+ private:
+  static constexpr std::uint32_t kFirstSlots = 4;
+
+  [[nodiscard]] Work* at(std::byte* memory, std::uint32_t capacity, std::uint32_t index) const {
+    return reinterpret_cast<Work*>(memory + std::size_t{index & (capacity - 1)} * stride_);
+  }
+
+  void grow() {
+    const std::uint32_t larger = capacity_ == 0 ? kFirstSlots : capacity_ * 2;
+    std::unique_ptr<std::byte[]> memory(new std::byte[larger * stride_]);  // not zeroed
+    for (std::uint32_t i = head_; i != tail_; ++i)
+      std::memcpy(static_cast<void*>(at(memory.get(), larger, i)), &(*this)[i], stride_);
+    memory_ = std::move(memory);
+    capacity_ = larger;
+    bytes_ = larger * stride_;
+  }
+
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t bytes_ = 0;
+  std::size_t stride_ = sizeof(Work);
+  std::uint32_t capacity_ = 0;  // power of two
+  std::uint32_t depth_ = 0;
+  std::uint32_t head_ = 0;
+  std::uint32_t tail_ = 0;
+};
+
+}  // namespace anyrdma::verbs::soft
