@@ -37,6 +37,8 @@ class SoftHca final : public Hca {
   void ack_async_event(const ibv_async_event& event) override;
   void set_gid(std::uint32_t index, const ibv_gid& gid) override;
   void set_port_state(ibv_port_state state) override;
+  std::span<const ibv_gid> gids() const override { return gids_; }
+  ibv_port_state port_state() const override { return port_state_; }
   const HcaConfig& config() const override { return core_.config; }
   ibv_device* device() override { return &device_.device; }
   void remove() override;
