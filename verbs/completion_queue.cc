@@ -1,0 +1,46 @@
+#include "verbs/completion_queue.h"
+
+#include <cerrno>
+
+namespace anyrdma::verbs {
+
+Result<CompletionChannel> CompletionChannel::create(ibv_context* context) {
+  if (context == nullptr) return errno_code(EINVAL);
+  const Result<ibv_comp_channel*> channel = provider_of(context).create_comp_channel(context);
+  if (!channel) return channel.error();
+  return CompletionChannel(*channel);
+}
+
+Result<ibv_cq*> CompletionChannel::wait() const {
+  if (get() == nullptr) return errno_code(EINVAL);
+  return provider_of(get()->context).get_cq_event(get());
+}
+
+Result<CompletionQueue> CompletionQueue::create(ibv_context* context, int depth,
+                                                const CompletionQueueOptions& options) {
+  if (context == nullptr) return errno_code(EINVAL);
+  const Result<ibv_cq*> cq = provider_of(context).create_cq(context, depth, options.cq_context,
+                                                            options.channel, options.comp_vector);
+  if (!cq) return cq.error();
+  return CompletionQueue(*cq);
+}
+
+Result<std::size_t> CompletionQueue::poll(std::span<ibv_wc> completions) const {
+  if (get() == nullptr) return errno_code(EINVAL);
+  const int got = ibv_poll_cq(get(), static_cast<int>(completions.size()), completions.data());
+  if (got < 0) return errno_code(EIO);
+  return static_cast<std::size_t>(got);
+}
+
+Result<void> CompletionQueue::request_notification(Notify what) const {
+  if (get() == nullptr) return errno_code(EINVAL);
+  const int error = ibv_req_notify_cq(get(), static_cast<int>(what));
+  if (error != 0) return errno_code(error);
+  return {};
+}
+
+void CompletionQueue::acknowledge(unsigned events) const {
+  if (get() != nullptr) provider_of(get()->context).ack_cq_events(get(), events);
+}
+
+}  // namespace anyrdma::verbs

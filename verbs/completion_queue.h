@@ -1,0 +1,44 @@
+// Completion queues and the channels that announce them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "verbs/handle.h"
+
+namespace anyrdma::verbs {
+
+/// Owns an ibv_comp_channel: a way to wait for completions.
+class CompletionChannel : public Handle<ibv_comp_channel, &Provider::destroy_comp_channel> {
+ public:
+  using Handle::Handle;
+  /// EINVAL: null context; EMFILE: out of descriptors.
+  [[nodiscard]] static Result<CompletionChannel> create(ibv_context* context);
+  /// Waits for the next announced queue; acknowledge it on that queue. Errors: see Semaphore::wait.
+  [[nodiscard]] Result<ibv_cq*> wait() const;
+};
+
+enum class Notify : int { kAny = 0, kSolicitedOnly = 1 };
+
+/// What the optional arguments of a completion queue are.
+struct CompletionQueueOptions {
+  ibv_comp_channel* channel = nullptr;  ///< where notifications go; null: none
+  void* cq_context = nullptr;
+  int comp_vector = 0;
+};
+
+/// Owns an ibv_cq.
+class CompletionQueue : public Handle<ibv_cq, &Provider::destroy_cq> {
+ public:
+  using Handle::Handle;
+  /// EINVAL: null context, or a depth the device cannot give; ENOMEM: too many.
+  [[nodiscard]] static Result<CompletionQueue> create(ibv_context* context, int depth,
+                                                      const CompletionQueueOptions& options = {});
+  /// Takes up to completions.size() completions and says how many.
+  [[nodiscard]] Result<std::size_t> poll(std::span<ibv_wc> completions) const;
+  /// The next completion (or solicited one) will be announced on the channel, once.
+  [[nodiscard]] Result<void> request_notification(Notify what) const;
+  void acknowledge(unsigned events) const;
+};
+
+}  // namespace anyrdma::verbs
