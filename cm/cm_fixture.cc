@@ -1,0 +1,108 @@
+#include "cm/cm_fixture.h"
+
+namespace anyrdma::cm::testing {
+
+CmTest::CmTest() {
+  transport_.default_binding = resolved_binding(provider_.context());
+  channel_ = EventChannel::create(transport_).value();
+}
+
+Placed CmTest::make_id(rdma_port_space space) {
+  Placed placed;
+  placed.id = Id::create(*channel_, space, nullptr).value();
+  placed.endpoint = &transport_.last();
+  return placed;
+}
+
+Event CmTest::next() {
+  Result<Event> event = channel_->try_get();
+  EXPECT_EQ(errno_of(event), 0);
+  return std::move(*event);
+}
+
+bool CmTest::channel_is_empty() {
+  return errno_of(channel_->try_get()) == EAGAIN;
+}
+
+void CmTest::deliver(const Placed& placed, rdma_cm_event_type type, int status) {
+  transport_.raise(*placed.endpoint, type, status);
+  EXPECT_THAT(next(), EventIs(type));
+}
+
+Placed CmTest::place(State state) {
+  Placed placed = make_id();
+  Id& id = *placed.id;
+  switch (state) {
+    case State::kIdle:
+      break;
+    case State::kAddrBound:
+      EXPECT_TRUE(id.bind(raw(here_)));
+      break;
+    case State::kAddrQuery:
+      EXPECT_TRUE(id.bind(raw(here_)));
+      EXPECT_TRUE(id.resolve_addr(nullptr, raw(there_), kTimeout));
+      break;
+    case State::kAddrResolved:
+    case State::kRouteQuery:
+    case State::kRouteResolved:
+      placed = place(state == State::kAddrResolved ? State::kAddrQuery
+                     : state == State::kRouteQuery ? State::kAddrResolved
+                                                   : State::kRouteQuery);
+      if (state == State::kAddrResolved) deliver(placed, RDMA_CM_EVENT_ADDR_RESOLVED);
+      if (state == State::kRouteQuery) {
+        EXPECT_TRUE(placed.id->resolve_route(kTimeout));
+      }
+      if (state == State::kRouteResolved) deliver(placed, RDMA_CM_EVENT_ROUTE_RESOLVED);
+      break;
+    case State::kConnect: {
+      placed = place(State::kRouteResolved);
+      const rdma_conn_param param{};
+      EXPECT_TRUE(placed.id->connect(&param));
+      break;
+    }
+    case State::kDisconnect:
+      placed = place(State::kConnect);
+      deliver(placed, RDMA_CM_EVENT_DISCONNECTED);
+      break;
+    case State::kListen:
+      EXPECT_TRUE(id.listen(10));
+      break;
+    case State::kDeviceRemoval:
+      placed = place(State::kConnect);
+      deliver(placed, RDMA_CM_EVENT_DEVICE_REMOVAL);
+      break;
+    case State::kDestroying:
+      channel_ = EventChannel::create(transport_).value();
+      break;
+  }
+  EXPECT_EQ(placed.id->state(), state);
+  return placed;
+}
+
+Placed CmTest::listener(int backlog) {
+  Placed placed = make_id();
+  EXPECT_TRUE(placed.id->bind(raw(here_)));
+  EXPECT_TRUE(placed.id->listen(backlog));
+  return placed;
+}
+
+Placed CmTest::incoming(Placed& listening, const rdma_conn_param& conn) {
+  Placed placed;
+  placed.endpoint = transport_.request(*listening.endpoint, conn);
+  Event event = next();
+  EXPECT_THAT(event, EventIs(RDMA_CM_EVENT_CONNECT_REQUEST));
+  placed.id = event.take_request();
+  return placed;
+}
+
+ibv_qp_init_attr CmTest::qp_attributes() {
+  ibv_qp_init_attr attributes{};
+  attributes.cap.max_send_wr = 8;
+  attributes.cap.max_recv_wr = 8;
+  attributes.cap.max_send_sge = 1;
+  attributes.cap.max_recv_sge = 1;
+  attributes.qp_type = IBV_QPT_RC;
+  return attributes;
+}
+
+}  // namespace anyrdma::cm::testing

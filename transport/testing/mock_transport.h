@@ -1,0 +1,100 @@
+// A transport made of GoogleMock: tests of cm alone say what the world below answers.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <rdma/rdma_cma.h>
+
+#include <memory>
+#include <ostream>
+#include <vector>
+
+#include "transport/transport.h"
+#include "verbs/provider.h"
+#include "verbs/runtime.h"
+
+namespace anyrdma::transport {
+
+// GoogleMock prints what a mocked call returned.
+inline std::ostream& operator<<(std::ostream& out, const QpTransition& step) {
+  return out << "transition to " << step.attr.qp_state << ", mask " << step.mask;
+}
+
+}  // namespace anyrdma::transport
+
+namespace anyrdma::transport::testing {
+
+/// Every call succeeds unless the test says otherwise; qp_transition answers with the bare state.
+class MockEndpoint : public Endpoint {
+ public:
+  explicit MockEndpoint(EndpointHandler& handler);
+  ~MockEndpoint() override { destroyed(); }
+
+  MOCK_METHOD(void, destroyed, ());
+  MOCK_METHOD(Result<void>, bind, (const sockaddr&), (override));
+  MOCK_METHOD(Result<void>, listen, (), (override));
+  MOCK_METHOD(Result<void>, resolve_address,
+              (const sockaddr*, const sockaddr&, std::chrono::milliseconds), (override));
+  MOCK_METHOD(Result<void>, resolve_route, (std::chrono::milliseconds), (override));
+  MOCK_METHOD(Result<void>, connect, (const ConnectionParameters&), (override));
+  MOCK_METHOD(Result<void>, accept, (const ConnectionParameters&), (override));
+  MOCK_METHOD(Result<void>, establish, (), (override));
+  MOCK_METHOD(Result<void>, reject, (std::uint8_t, std::span<const std::uint8_t>), (override));
+  MOCK_METHOD(Result<void>, disconnect, (), (override));
+  MOCK_METHOD(Result<void>, notify, (ibv_event_type), (override));
+  MOCK_METHOD(Result<QpTransition>, qp_transition, (ibv_qp_state), (override));
+  MOCK_METHOD(Result<void>, set_option, (int, int, std::span<const std::uint8_t>), (override));
+  MOCK_METHOD(Binding, binding, (), (const, override));
+  MOCK_METHOD(const ibv_sa_path_rec*, path, (), (const, override));
+  void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
+
+  [[nodiscard]] EndpointHandler& handler() { return *handler_; }
+
+  Binding bound;            ///< what binding() answers
+  ibv_sa_path_rec route{};  ///< what path() answers
+
+ private:
+  EndpointHandler* handler_;
+};
+
+/// Hands out MockEndpoints, and plays the world below: upcalls go through raise() and request().
+class MockTransport : public Transport {
+ public:
+  /// One device, the provider's first.
+  MockTransport(verbs::Runtime& runtime, verbs::Provider& provider);
+  ~MockTransport() override;
+
+  verbs::Runtime& runtime() override { return runtime_; }
+  std::span<ibv_device* const> devices() override { return devices_; }
+  verbs::Provider& provider_of(ibv_device*) override { return provider_; }
+  MOCK_METHOD(Result<std::unique_ptr<Endpoint>>, create_endpoint,
+              (rdma_port_space, EndpointHandler&), (override));
+
+  /// From now on there is no RDMA device.
+  void remove_devices() { devices_.clear(); }
+  /// What every endpoint made from now on answers to binding().
+  Binding default_binding;
+
+  /// The endpoint made last; it may be destroyed already.
+  [[nodiscard]] MockEndpoint& last() { return *last_; }
+  /// An event for an endpoint, from within the critical section as the interface demands.
+  void raise(MockEndpoint& endpoint, const EndpointEvent& event);
+  void raise(MockEndpoint& endpoint, rdma_cm_event_type type, int status = 0);
+  /// A connection request for a listener: the new endpoint, or null when the request was dropped.
+  MockEndpoint* request(MockEndpoint& listener, const rdma_conn_param& conn = {},
+                        std::span<const std::uint8_t> private_data = {});
+
+ private:
+  std::unique_ptr<MockEndpoint> make_endpoint(EndpointHandler& handler);
+
+  verbs::Runtime& runtime_;
+  verbs::Provider& provider_;
+  std::vector<ibv_device*> devices_;
+  MockEndpoint* last_ = nullptr;
+};
+
+/// A binding as after address resolution: device, port 1, 10.0.0.1:1025 to 10.0.0.2:7471.
+[[nodiscard]] Binding resolved_binding(ibv_context* verbs);
+/// An IPv4 socket address; host order.
+[[nodiscard]] sockaddr_in ipv4(std::uint32_t address, std::uint16_t port);
+
+}  // namespace anyrdma::transport::testing
