@@ -11,6 +11,7 @@ Placed CmTest::make_id(rdma_port_space space) {
   Placed placed;
   placed.id = Id::create(*channel_, space, nullptr).value();
   placed.endpoint = &transport_.last();
+  placed.handler = &placed.endpoint->handler();
   return placed;
 }
 

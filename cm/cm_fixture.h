@@ -35,6 +35,7 @@ inline constexpr std::chrono::milliseconds kTimeout{2000};
 struct Placed {
   std::unique_ptr<Id> id;
   MockEndpoint* endpoint = nullptr;
+  transport::EndpointHandler* handler = nullptr;  ///< the id, as endpoints see it
 };
 
 class CmTest : public ::testing::Test {

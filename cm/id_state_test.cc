@@ -16,6 +16,10 @@ std::string cell_name(std::string_view what, State state) {
   return name;
 }
 
+// All but destroy, which ends the id: EveryState.
+constexpr std::size_t kCallCount = kOperationCount - 1;
+static_assert(static_cast<std::size_t>(Operation::kDestroy) == kCallCount);
+
 // --- calls --------------------------------------------------------------------------------------
 
 class EveryCall : public CmTest,
@@ -114,7 +118,6 @@ class EveryCall : public CmTest,
 };
 
 TEST_P(EveryCall, FollowsItsRowWhenTheTransportAgrees) {
-  if (operation() == Operation::kDestroy) GTEST_SKIP() << "see EveryState";
   const OperationRow& row = row_of(operation(), state());
   Placed placed = place(state());
 
@@ -124,7 +127,6 @@ TEST_P(EveryCall, FollowsItsRowWhenTheTransportAgrees) {
 }
 
 TEST_P(EveryCall, FollowsItsRowWhenTheTransportRefuses) {
-  if (operation() == Operation::kDestroy) GTEST_SKIP() << "see EveryState";
   const OperationRow& row = row_of(operation(), state());
   Placed placed = place(state());
   if (state() != State::kDestroying) let_everything_fail(*placed.endpoint);
@@ -136,7 +138,7 @@ TEST_P(EveryCall, FollowsItsRowWhenTheTransportRefuses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, EveryCall,
-                         ::testing::Combine(::testing::Range<std::size_t>(0, kOperationCount),
+                         ::testing::Combine(::testing::Range<std::size_t>(0, kCallCount),
                                             ::testing::Range<std::size_t>(0, kStateCount)),
                          [](const auto& test) {
                            return cell_name(
@@ -173,19 +175,25 @@ class EveryEvent : public CmTest,
     return static_cast<rdma_cm_event_type>(std::get<0>(GetParam()));
   }
   [[nodiscard]] State state() const { return static_cast<State>(std::get<1>(GetParam())); }
+
+  /// Whether the event came through, as far as the world below can tell.
+  bool raise(Placed& placed) {
+    // A channel's end takes the endpoint along: another one speaks to the id that is left.
+    NiceMock<MockEndpoint> stand_in(*placed.handler);
+    MockEndpoint& endpoint = state() == State::kDestroying ? stand_in : *placed.endpoint;
+    if (type() == RDMA_CM_EVENT_CONNECT_REQUEST) return transport_.request(endpoint) != nullptr;
+    transport_.raise(endpoint, type());
+    return row_of(type(), state()).delivery == Delivery::kDeliver;
+  }
 };
 
 TEST_P(EveryEvent, FollowsItsRow) {
-  if (state() == State::kDestroying) GTEST_SKIP() << "no endpoint is left to raise it: EveryState";
   const UpcallRow& row = row_of(type(), state());
   Placed placed = place(state());
 
-  if (type() == RDMA_CM_EVENT_CONNECT_REQUEST) {
-    MockEndpoint* child = transport_.request(*placed.endpoint);
-    EXPECT_EQ(child != nullptr, row.delivery == Delivery::kDeliver);
-  } else {
-    transport_.raise(*placed.endpoint, type());
-  }
+  const bool delivered = raise(placed);
+
+  EXPECT_EQ(delivered, row.delivery == Delivery::kDeliver);
 
   EXPECT_EQ(placed.id->state(), row.next);
   if (row.delivery == Delivery::kDeliver) {

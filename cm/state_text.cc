@@ -80,17 +80,17 @@ test compares. States and rules are the kernel's (`rdma_cm_state`).
 
 ## Calls
 
-`ok`: allowed, the state stays. `-> A, else B`: allowed; A after success, B when the call then fails at
-once. An errno: refused without effect. Arguments, the device and the connection protocol may still
-refuse what the table allows.
+`ok`: allowed, the state stays. `-> A, else B`: allowed; A after success, B when the call then fails
+at once. An errno: refused without effect. Arguments, the device and the connection protocol may
+still refuse what the table allows.
 
 )";
 
 constexpr std::string_view kEvents = R"(## Events
 
-`ok`: delivered, the state stays. `-> A`: delivered, and the state becomes A. `dropped`: too late or too
-early; the application never hears of it. An incoming id hears nothing before its accept succeeded, but
-its state follows all the same.
+`ok`: delivered, the state stays. `-> A`: delivered, and the state becomes A. `dropped`: too late or
+too early; the application never hears of it. An incoming id hears nothing before its accept
+succeeded, but its state follows all the same.
 
 )";
 

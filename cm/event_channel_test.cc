@@ -1,0 +1,188 @@
+#include "cm/event_channel.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "cm/cm_fixture.h"
+
+namespace {
+
+std::size_t allocations = 0;
+
+}  // namespace
+
+// Counts what the program allocates; the default operator new[] and friends end up here as well.
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace anyrdma::cm::testing {
+namespace {
+
+class EventChannelTest : public CmTest {};
+
+TEST_F(EventChannelTest, CannotBeCreatedWithoutAnRdmaDevice) {
+  transport_.remove_devices();
+
+  EXPECT_EQ(errno_of(EventChannel::create(transport_)), ENODEV);
+}
+
+TEST_F(EventChannelTest, PassesOnThatThereAreNoDescriptorsLeft) {
+  runtime_.refuse_semaphores(1);
+
+  EXPECT_EQ(errno_of(EventChannel::create(transport_)), EMFILE);
+}
+
+TEST_F(EventChannelTest, IsFoundAgainFromTheStructThatCProgramsHold) {
+  EXPECT_EQ(&EventChannel::from(channel_->raw()), channel_.get());
+  EXPECT_EQ(channel_->raw()->fd, channel_->fd());
+}
+
+TEST_F(EventChannelTest, TryGetOnAnEmptyChannelIsEagain) {
+  EXPECT_EQ(errno_of(channel_->try_get()), EAGAIN);
+}
+
+TEST_F(EventChannelTest, GetWaitsAndReportsThatNobodyWillEverPost) {
+  EXPECT_EQ(errno_of(channel_->get()), EDEADLK);
+  EXPECT_EQ(runtime_.blocked, 1u);
+}
+
+TEST_F(EventChannelTest, GetReturnsWhatArrivesWhileItWaits) {
+  Placed placed = place(State::kAddrQuery);
+  runtime_.when_blocked = [&] { transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ADDR_RESOLVED); };
+
+  Result<Event> event = channel_->get();
+
+  ASSERT_TRUE(event);
+  EXPECT_THAT(*event, EventIs(RDMA_CM_EVENT_ADDR_RESOLVED));
+  EXPECT_THAT(*event, HasStatus(0));
+  EXPECT_THAT(*event, ConcernsId(placed.id.get()));
+  EXPECT_EQ(event->listen_id(), nullptr);
+}
+
+TEST_F(EventChannelTest, EventsOfSeveralIdsComeInTheOrderTheyHappened) {
+  Placed one = place(State::kConnect);
+  Placed two = place(State::kConnect);
+  transport_.raise(*two.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+  transport_.raise(*one.endpoint, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+  transport_.raise(*two.endpoint, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+
+  EXPECT_THAT(next(), EventIs(RDMA_CM_EVENT_DISCONNECTED));
+  EXPECT_THAT(next(), ::testing::AllOf(EventIs(RDMA_CM_EVENT_UNREACHABLE), HasStatus(-ETIMEDOUT),
+                                       ConcernsId(one.id.get())));
+  EXPECT_THAT(next(), EventIs(RDMA_CM_EVENT_TIMEWAIT_EXIT));
+  EXPECT_TRUE(channel_is_empty());
+}
+
+TEST_F(EventChannelTest, AnEventWithoutPrivateDataHasANullPointer) {
+  Placed placed = place(State::kConnect);
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+
+  EXPECT_THAT(next(), HasNoPrivateData());
+}
+
+TEST_F(EventChannelTest, PrivateDataOutlivesTheUpcall) {
+  Placed placed = place(State::kConnect);
+  {
+    std::vector<std::uint8_t> message(148, 0);
+    message[0] = 42;
+    transport_.raise(
+        *placed.endpoint,
+        {.type = RDMA_CM_EVENT_REJECTED, .status = 28, .conn = {}, .private_data = message});
+  }
+
+  const std::vector<std::uint8_t> said{42};
+  EXPECT_THAT(next(), ::testing::AllOf(EventIs(RDMA_CM_EVENT_REJECTED), HasStatus(28),
+                                       HasPrivateData(said, 148)));
+}
+
+TEST_F(EventChannelTest, EventsOfADestroyedIdAreNeverSeen) {
+  Placed placed = place(State::kConnect);
+  Placed other = place(State::kConnect);
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
+  transport_.raise(*other.endpoint, RDMA_CM_EVENT_ESTABLISHED);
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+
+  placed.id.reset();
+
+  EXPECT_THAT(next(), ConcernsId(other.id.get()));
+  EXPECT_TRUE(channel_is_empty());
+}
+
+TEST_F(EventChannelTest, AFetcherWhoseEventVanishedWaitsOn) {
+  Placed placed = place(State::kConnect);
+  Placed other = place(State::kConnect);
+  int blocked = 0;
+  // While somebody waits: an event comes and goes with its id, then another one comes.
+  runtime_.when_blocked = [&] {
+    if (blocked++ > 0) return;
+    transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+    placed.id.reset();
+    transport_.raise(*other.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+  };
+
+  Result<Event> event = channel_->get();
+
+  ASSERT_TRUE(event);
+  EXPECT_THAT(*event, ConcernsId(other.id.get()));
+  event->ack();
+  EXPECT_TRUE(channel_is_empty());
+}
+
+TEST_F(EventChannelTest, DestroyingTheChannelEndsItsIds) {
+  Placed placed = place(State::kConnect);
+  Placed listening = listener();
+  MockEndpoint* child = transport_.request(*listening.endpoint);
+  ::testing::InSequence oldest_first;
+  EXPECT_CALL(*placed.endpoint, destroyed());
+  EXPECT_CALL(*listening.endpoint, destroyed());
+  EXPECT_CALL(*child, destroyed());
+
+  channel_.reset();
+
+  EXPECT_EQ(placed.id->state(), State::kDestroying);
+  EXPECT_EQ(placed.id->channel(), nullptr);
+  EXPECT_EQ(errno_of(placed.id->disconnect()), ENOENT);
+}
+
+TEST_F(EventChannelTest, AFetchedEventOutlivesItsChannel) {
+  Placed placed = place(State::kConnect);
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+  Event event = next();
+
+  channel_.reset();
+
+  EXPECT_THAT(event, EventIs(RDMA_CM_EVENT_DISCONNECTED));
+  event.ack();
+  EXPECT_EQ(errno_of(Id::destroy(std::move(placed.id))), 0);
+}
+
+TEST_F(EventChannelTest, AnEventCostsNoAllocationInSteadyState) {
+  Placed placed = place(State::kConnect);
+  const std::vector<std::uint8_t> data(196, 1);
+  const EndpointEvent response{
+      .type = RDMA_CM_EVENT_CONNECT_RESPONSE, .status = 0, .conn = {}, .private_data = data};
+  const auto pass_one = [&] {
+    transport_.raise(*placed.endpoint, response);
+    return channel_->try_get().has_value();  // acknowledged at once
+  };
+  ASSERT_TRUE(pass_one());
+  const std::size_t before = allocations;
+
+  bool all_passed = true;
+  for (int i = 0; i < 1000; ++i) all_passed = pass_one() && all_passed;
+
+  EXPECT_TRUE(all_passed);
+  EXPECT_EQ(allocations, before);
+}
+
+}  // namespace
+}  // namespace anyrdma::cm::testing
