@@ -1,0 +1,104 @@
+// What the endpoints of one transport share: surroundings, devices, listeners and the events that
+// wait for the next drain. Used inside the critical section.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <boost/intrusive/list.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transport/ibcm/agent.h"
+#include "transport/soft/handle.h"
+#include "transport/soft/network.h"
+#include "transport/soft/port_table.h"
+#include "transport/soft/transport.h"
+
+namespace anyrdma::transport::soft {
+
+class SoftEndpoint;
+
+namespace intrusive = boost::intrusive;
+struct AttachedTag;
+/// Being in its device's list; leaves by itself when destroyed.
+using AttachedHook = intrusive::list_base_hook<intrusive::tag<AttachedTag>,
+                                               intrusive::link_mode<intrusive::auto_unlink>>;
+
+/// The list of endpoints attached to a device, in the order in which they were attached.
+using AttachedHooks = intrusive::list<AttachedHook, intrusive::base_hook<AttachedHook>,
+                                      intrusive::constant_time_size<false>>;
+
+/// One HCA with its CM agent.
+struct Device {
+  verbs::soft::Hca& hca;
+  ibv_context* context;  ///< open as long as the transport lives: applications hold it
+  int interface;
+  std::unique_ptr<ibcm::Agent> agent;
+  boost::unordered_flat_map<std::uint32_t, SoftEndpoint*> connections;  ///< by local comm id
+  AttachedHooks attached;
+
+  /// The index of a GID in the device's table; -1 when it is not there.
+  [[nodiscard]] int index_of(std::span<const std::uint8_t, 16> gid) const;
+  /// The first GID of an address family, else the first of all; null when the table is empty.
+  [[nodiscard]] const ibv_gid* first_gid(sa_family_t family) const;
+};
+
+/// An event that waits for drain.
+struct Pending {
+  Handle endpoint;
+  rdma_cm_event_type type;
+  int status;
+};
+
+/// First in, first out; keeps its memory.
+class PendingQueue {
+ public:
+  void push(const Pending& event) { events_.push_back(event); }
+  [[nodiscard]] bool empty() const { return head_ == events_.size(); }
+  [[nodiscard]] Pending pop();
+
+ private:
+  std::vector<Pending> events_;
+  std::size_t head_ = 0;
+};
+
+/// Who listens to which service id, each in the order of listening.
+class ListenerTable {
+ public:
+  void add(ibcm::ServiceId service, SoftEndpoint& listener);
+  void remove(ibcm::ServiceId service, SoftEndpoint& listener);
+  [[nodiscard]] std::span<SoftEndpoint* const> of(ibcm::ServiceId service) const;
+  /// Those that listen on every device.
+  [[nodiscard]] std::span<SoftEndpoint* const> wildcards() const { return wildcards_; }
+
+ private:
+  boost::unordered_flat_map<std::uint64_t, std::vector<SoftEndpoint*>> by_service_;
+  std::vector<SoftEndpoint*> wildcards_;
+};
+
+struct Core {
+  verbs::Runtime& runtime;
+  verbs::Random& random;
+  Network& network;
+  PortTable& ports;
+  SoftTransportConfig config;
+  std::vector<std::unique_ptr<Device>> devices{};  ///< in the order of addition
+  std::vector<std::unique_ptr<Device>> removed{};  ///< their contexts are closed at the end
+  EndpointRegistry endpoints{};
+  ListenerTable listeners{};
+  PendingQueue pending{};
+
+  /// Null when the interface carries no HCA.
+  [[nodiscard]] Device* device_on(int interface) const;
+  /// The first device with an active port, else the first device; null without any
+  /// (cma_bind_loopback).
+  [[nodiscard]] Device* loopback_device() const;
+  /// Whether the GID is one of this host's own.
+  [[nodiscard]] bool owns(std::span<const std::uint8_t, 16> gid) const;
+};
+
+}  // namespace anyrdma::transport::soft

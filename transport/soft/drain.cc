@@ -1,0 +1,188 @@
+// How work flows through the transport: MADs up to the agents, messages down to the HCAs, events to
+// the endpoints.
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <variant>
+
+#include "transport/soft/request.h"
+#include "transport/soft/soft_transport.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::transport::soft {
+namespace {
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
+verbs::soft::MadAddress address_of(const ibcm::Path& path) {
+  verbs::soft::MadAddress address{.qpn = wire::kGsiQpn, .traffic_class = path.traffic_class};
+  std::memcpy(address.source.raw, path.source.data(), path.source.size());
+  std::memcpy(address.destination.raw, path.destination.data(), path.destination.size());
+  return address;
+}
+
+/// Seen from us: where it came from is where an answer goes.
+ibcm::Path path_of(const verbs::soft::MadAddress& from) {
+  ibcm::Path path{.traffic_class = from.traffic_class};
+  std::memcpy(path.source.data(), from.destination.raw, path.source.size());
+  std::memcpy(path.destination.data(), from.source.raw, path.destination.size());
+  return path;
+}
+
+// Both directions swap: what one side offers to answer, the other may ask (fact sheet 2.2).
+EndpointEvent request_event(const ibcm::Upcall& upcall) {
+  const ibcm::ReqParameters& req = upcall.req;
+  EndpointEvent event{.type = RDMA_CM_EVENT_CONNECT_REQUEST,
+                      .private_data = upcall.private_data.subspan(CmaHeader::kSize)};
+  event.conn.responder_resources = req.initiator_depth;
+  event.conn.initiator_depth = req.responder_resources;
+  event.conn.flow_control = req.flow_control;
+  event.conn.retry_count = req.retry_count;
+  event.conn.rnr_retry_count = req.rnr_retry_count;
+  event.conn.srq = req.srq;
+  event.conn.qp_num = wire::value(req.qpn);
+  return event;
+}
+
+EndpointEvent response_event(const ibcm::Upcall& upcall) {
+  const ibcm::RepParameters& rep = upcall.rep;
+  EndpointEvent event{.type = RDMA_CM_EVENT_CONNECT_RESPONSE, .private_data = upcall.private_data};
+  event.conn.responder_resources = rep.initiator_depth;
+  event.conn.initiator_depth = rep.responder_resources;
+  event.conn.flow_control = rep.flow_control;
+  event.conn.rnr_retry_count = rep.rnr_retry_count;
+  event.conn.srq = rep.srq;
+  event.conn.qp_num = wire::value(rep.qpn);
+  return event;
+}
+
+EndpointEvent plain(rdma_cm_event_type type, int status = 0) {
+  return {.type = type, .status = status, .private_data = {}};
+}
+
+/// Fact sheet 2.3 and 2.6; kernel: cma_ib_handler.
+EndpointEvent event_of(const ibcm::Upcall& upcall) {
+  switch (upcall.kind) {
+    case ibcm::UpcallKind::kReqReceived:
+      return request_event(upcall);
+    case ibcm::UpcallKind::kRepReceived:
+      return response_event(upcall);
+    case ibcm::UpcallKind::kReqError:
+    case ibcm::UpcallKind::kRepError:
+      return plain(RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+    case ibcm::UpcallKind::kRtuReceived:
+    case ibcm::UpcallKind::kUserEstablished:
+      return plain(RDMA_CM_EVENT_ESTABLISHED);
+    case ibcm::UpcallKind::kRejReceived:
+      return {.type = RDMA_CM_EVENT_REJECTED,
+              .status = upcall.reject_reason,
+              .private_data = upcall.private_data};
+    case ibcm::UpcallKind::kDreqError:
+      return plain(RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
+    case ibcm::UpcallKind::kDreqReceived:
+    case ibcm::UpcallKind::kDrepReceived:
+      return plain(RDMA_CM_EVENT_DISCONNECTED);
+    case ibcm::UpcallKind::kTimewaitExit:
+      return plain(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+  }
+  CM_ASSERT(!"every kind of upcall is an event");
+  return plain(RDMA_CM_EVENT_CONNECT_ERROR);
+}
+
+}  // namespace
+
+bool SoftTransportImpl::drain(Instant now) {
+  bool any = false;
+  while (true) {
+    bool progress = deliver_pending();
+    for (const auto& device : core_.devices) {
+      progress |= take_actions(*device, now);
+      progress |= take_mads(*device, now);
+    }
+    if (!progress) return any;
+    any = true;
+  }
+}
+
+bool SoftTransportImpl::take_mads(Device& device, Instant now) {
+  bool any = false;
+  while (const auto mad = device.hca.next_mad()) {
+    receive(device, now, *mad);
+    take_actions(device, now);  // before the next: upcalls hold views of this one
+    any = true;
+  }
+  return any;
+}
+
+bool SoftTransportImpl::take_actions(Device& device, Instant now) {
+  bool any = false;
+  while (const ibcm::Action* action = device.agent->next_action()) {
+    perform(device, now, *action);
+    device.agent->pop_action();
+    any = true;
+  }
+  return any;
+}
+
+bool SoftTransportImpl::deliver_pending() {
+  bool any = false;
+  while (!core_.pending.empty()) {
+    const Pending event = core_.pending.pop();
+    any = true;
+    SoftEndpoint* endpoint = core_.endpoints.find(event.endpoint);
+    if (endpoint != nullptr) endpoint->handler().on_event(plain(event.type, event.status));
+  }
+  return any;
+}
+
+void SoftTransportImpl::receive(Device& device, Instant now,
+                                const verbs::soft::Hca::ReceivedMad& mad) {
+  const ibcm::Path path = path_of(mad.from);
+  if (observer_ != nullptr) observer_->on_mad_received(device.hca.config().name, path, mad.mad);
+  device.agent->on_mad(now, path, mad.mad);
+}
+
+void SoftTransportImpl::send(Device& device, const ibcm::SendMad& message) {
+  if (observer_ != nullptr) {
+    observer_->on_mad_sent(device.hca.config().name, message.path, message.mad);
+  }
+  device.hca.send_mad(address_of(message.path), message.mad);
+}
+
+void SoftTransportImpl::perform(Device& device, Instant now, const ibcm::Action& action) {
+  std::visit(Overloaded{[&](const ibcm::SendMad& message) { send(device, message); },
+                        [&](const ibcm::Upcall& upcall) { on_upcall(device, now, upcall); },
+                        [&](const ibcm::Dropped& dropped) {
+                          if (observer_ == nullptr) return;
+                          observer_->on_mad_dropped(device.hca.config().name, dropped.reason,
+                                                    dropped.attribute);
+                        }},
+             action);
+}
+
+void SoftTransportImpl::on_upcall(Device& device, Instant now, const ibcm::Upcall& upcall) {
+  if (upcall.kind == ibcm::UpcallKind::kReqReceived) return on_request(device, now, upcall);
+  const auto found = device.connections.find(wire::value(upcall.id));
+  if (found == device.connections.end()) return;  // destroyed meanwhile
+  found->second->handler().on_event(event_of(upcall));
+}
+
+void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upcall& upcall) {
+  const Result<Match> match =
+      match_request(core_, device, upcall.req, upcall.service_id, upcall.private_data);
+  if (!match) return device.agent->destroy(now, upcall.id);  // sends REJ 28
+  EndpointHandler& handler = match->listener->handler();
+  auto request =
+      std::make_unique<SoftEndpoint>(core_, *match->listener, device, match->header, upcall.id);
+  SoftEndpoint& endpoint = *request;
+  std::unique_ptr<Endpoint> child = std::move(request);
+  EndpointHandler* owner = handler.on_connect_request(child, event_of(upcall));
+  device.agent->request_handled(upcall.id, owner != nullptr);
+  if (owner == nullptr) return endpoint.abandon_request();
+  endpoint.set_handler(*owner);
+}
+
+}  // namespace anyrdma::transport::soft

@@ -1,0 +1,159 @@
+#include "transport/soft/endpoint.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "verbs/assert.h"
+
+namespace anyrdma::transport::soft {
+namespace {
+
+constexpr std::uint8_t kOnlyPort = 1;
+constexpr std::uint16_t kDefaultPartition = 0xffff;
+
+wire::Psn draw_psn(verbs::Random& random) {
+  return wire::Psn(static_cast<std::uint32_t>(random.next()));
+}
+
+/// An int option, as the application's memory holds it.
+bool is_set(std::span<const std::uint8_t> value) {
+  return std::any_of(value.begin(), value.end(), [](std::uint8_t byte) { return byte != 0; });
+}
+
+/// Link-local addresses travel without their scope: it is the interface they came in by.
+Address scoped(Address address, int interface) {
+  if (address.is_link_local()) address.scope = static_cast<std::uint32_t>(interface);
+  return address;
+}
+
+}  // namespace
+
+SoftEndpoint::SoftEndpoint(Core& core, rdma_port_space space, EndpointHandler& handler)
+    : core_(core),
+      handler_(&handler),
+      handle_(core.endpoints.add(*this)),
+      space_(space),
+      psn_(draw_psn(core.random)) {}
+
+SoftEndpoint::SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& device,
+                           const CmaHeader& header, wire::CommId comm_id)
+    : SoftEndpoint(core, listener.space_, *listener.handler_) {
+  stage_ = Stage::kConnection;
+  active_ = false;
+  comm_id_ = comm_id;
+  source_ = scoped(header.destination, device.interface);
+  source_.port = listener.source_.port;
+  destination_ = scoped(header.source, device.interface);
+  attach(device);
+  device.connections.emplace(wire::value(comm_id), this);
+  if (const auto info = device.agent->info(comm_id)) path_ = info->path;
+  fill_path_record();
+}
+
+SoftEndpoint::~SoftEndpoint() {
+  release();
+  core_.endpoints.remove(handle_);
+}
+
+void SoftEndpoint::release() {
+  if (stage_ == Stage::kResolving) core_.network.cancel_neighbour(token());
+  if (stage_ == Stage::kListening) {
+    const ibcm::ServiceId service = own_service();
+    core_.listeners.remove(service, *this);
+    if (device_ != nullptr) device_->agent->unlisten(service);
+    if (device_ == nullptr) {
+      for (const auto& device : core_.devices) device->agent->unlisten(service);
+    }
+  }
+  if (comm_id_) {
+    device_->connections.erase(wire::value(*comm_id_));
+    device_->agent->destroy(core_.runtime.now(), *comm_id_);
+    comm_id_.reset();
+  }
+  if (claim_) core_.ports.release(*claim_);
+  claim_.reset();
+}
+
+void SoftEndpoint::on_device_removed() {
+  queue(RDMA_CM_EVENT_DEVICE_REMOVAL);
+  release();
+  stage_ = Stage::kRemoved;
+  AttachedHook::unlink();
+  device_ = nullptr;
+}
+
+void SoftEndpoint::abandon_request() {
+  device_->connections.erase(wire::value(*comm_id_));
+  comm_id_.reset();
+}
+
+void SoftEndpoint::queue(rdma_cm_event_type type, int status) {
+  core_.pending.push({handle_, type, status});
+}
+
+void SoftEndpoint::attach(Device& device) {
+  if (device_ != nullptr) return;
+  device_ = &device;
+  device.attached.push_back(*this);
+}
+
+ibcm::ServiceId SoftEndpoint::service_id(std::uint16_t port) const {
+  return ibcm::ServiceId{static_cast<std::uint64_t>(space_) << 16 | port};
+}
+
+bool SoftEndpoint::listens_for(const Address& local, const Device& device) const {
+  if (is_wildcard()) return !claim().afonly || source_.family == local.family;
+  return device_ == &device && source_.same_ip(local);
+}
+
+bool SoftEndpoint::routed_to(const Address& neighbour) const {
+  if (!active_ || destination_.is_any()) return false;
+  return path_record_.has_value() && destination_.same_ip(neighbour);
+}
+
+Result<void> SoftEndpoint::set_option(int level, int option, std::span<const std::uint8_t> value) {
+  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  if (level != RDMA_OPTION_ID) return verbs::errno_code(ENOSYS);
+  if (value.empty()) return verbs::errno_code(EINVAL);
+  switch (option) {
+    case RDMA_OPTION_ID_TOS:
+      traffic_class_ = value[0];
+      return {};
+    case RDMA_OPTION_ID_REUSEADDR:
+      reuse_ = is_set(value);
+      break;
+    case RDMA_OPTION_ID_AFONLY:
+      afonly_ = is_set(value);
+      break;
+    case RDMA_OPTION_ID_ACK_TIMEOUT:
+      ack_timeout_ = value[0];
+      return {};
+    default:
+      return verbs::errno_code(ENOSYS);
+  }
+  update_claim();
+  return {};
+}
+
+Binding SoftEndpoint::binding() const {
+  Binding binding;
+  binding.addr.src_storage = source_.to_sockaddr();
+  binding.addr.dst_storage = destination_.to_sockaddr();
+  if (device_ == nullptr) return binding;
+  binding.verbs = device_->context;
+  binding.port_num = kOnlyPort;
+  rdma_ib_addr& ib = binding.addr.addr.ibaddr;
+  std::memcpy(ib.sgid.raw, path_.source.data(), path_.source.size());
+  std::memcpy(ib.dgid.raw, path_.destination.data(), path_.destination.size());
+  ib.pkey = htons(kDefaultPartition);
+  return binding;
+}
+
+const ibv_sa_path_rec* SoftEndpoint::path() const {
+  return path_record_ ? &*path_record_ : nullptr;
+}
+
+}  // namespace anyrdma::transport::soft

@@ -1,0 +1,120 @@
+// The transport's side of one rdma_cm_id, over the CM agent of the device it is bound to.
+#pragma once
+
+#include <infiniband/sa.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "transport/soft/address.h"
+#include "transport/soft/cma_header.h"
+#include "transport/soft/core.h"
+#include "transport/transport.h"
+
+namespace anyrdma::transport::soft {
+
+/// How far an endpoint has come. The CM protocol's own state is the agent's.
+enum class Stage : std::uint8_t {
+  kIdle,       ///< owns no port
+  kBound,      ///< owns a port
+  kResolving,  ///< waits for a neighbour
+  kResolved,   ///< device and GIDs known
+  kRouted,     ///< path known
+  kListening,
+  kConnection,  ///< has a CM id
+  kRemoved,     ///< its device went away: every call is ENXIO
+};
+
+class SoftEndpoint final : public Endpoint, public AttachedHook {
+ public:
+  SoftEndpoint(Core& core, rdma_port_space space, EndpointHandler& handler);
+  /// The endpoint of a request that `device` took in, with the CM id the agent gave it.
+  SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& device, const CmaHeader& header,
+               wire::CommId comm_id);
+  ~SoftEndpoint() override;
+
+  [[nodiscard]] Result<void> bind(const sockaddr& local) override;
+  [[nodiscard]] Result<void> listen() override;
+  [[nodiscard]] Result<void> resolve_address(const sockaddr* source, const sockaddr& destination,
+                                             std::chrono::milliseconds timeout) override;
+  [[nodiscard]] Result<void> resolve_route(std::chrono::milliseconds timeout) override;
+  [[nodiscard]] Result<void> connect(const ConnectionParameters& parameters) override;
+  [[nodiscard]] Result<void> accept(const ConnectionParameters& parameters) override;
+  [[nodiscard]] Result<void> establish() override;
+  [[nodiscard]] Result<void> reject(std::uint8_t reason,
+                                    std::span<const std::uint8_t> private_data) override;
+  [[nodiscard]] Result<void> disconnect() override;
+  [[nodiscard]] Result<void> notify(ibv_event_type event) override;
+  [[nodiscard]] Result<QpTransition> qp_transition(ibv_qp_state state) override;
+  [[nodiscard]] Result<void> set_option(int level, int option,
+                                        std::span<const std::uint8_t> value) override;
+  [[nodiscard]] Binding binding() const override;
+  [[nodiscard]] const ibv_sa_path_rec* path() const override;
+  void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
+
+  // --- for the transport ------------------------------------------------------------------------
+  [[nodiscard]] EndpointHandler& handler() const { return *handler_; }
+  [[nodiscard]] Stage stage() const { return stage_; }
+  [[nodiscard]] rdma_port_space space() const { return space_; }
+  [[nodiscard]] bool is_wildcard() const { return source_.is_any(); }
+  /// Whether a request for `local`, having arrived at `device`, is for this listener
+  /// (kernel: cma_match_private_data).
+  [[nodiscard]] bool listens_for(const Address& local, const Device& device) const;
+  /// Whether the neighbour's new link address concerns this endpoint (fact sheet 6.3).
+  [[nodiscard]] bool routed_to(const Address& neighbour) const;
+  /// Of a listener: what it listens to.
+  [[nodiscard]] ibcm::ServiceId own_service() const { return service_id(source_.port); }
+  /// The neighbour's answer: 0 or an errno.
+  void on_neighbour(int error);
+  /// Ends all but the object itself, with the message that a destroy would send.
+  void on_device_removed();
+  /// The request is dropped in silence: the agent has forgotten its CM id already.
+  void abandon_request();
+  /// Makes drain deliver an event.
+  void queue(rdma_cm_event_type type, int status = 0);
+
+ private:
+  [[nodiscard]] ibcm::ServiceId service_id(std::uint16_t port) const;
+  // endpoint_address.cc
+  [[nodiscard]] Result<void> bind_to(const Address& local);
+  [[nodiscard]] Result<void> start_query(std::chrono::milliseconds timeout);
+  [[nodiscard]] Result<void> resolve_loopback();
+  [[nodiscard]] int finish_query();
+  [[nodiscard]] Claim claim() const;
+  void attach(Device& device);
+  void update_claim();
+  void fill_path_record();
+  // endpoint_connection.cc
+  [[nodiscard]] Result<void> check_connected_service(ibv_qp_type type) const;
+  [[nodiscard]] Result<void> send_reply(const ConnectionParameters& parameters);
+  [[nodiscard]] Result<void> check_connection() const;
+  void release();
+  [[nodiscard]] NeighbourToken token() const {
+    return NeighbourToken{static_cast<std::uint64_t>(handle_)};
+  }
+
+  Core& core_;
+  EndpointHandler* handler_;
+  Handle handle_;
+  rdma_port_space space_;
+  Stage stage_ = Stage::kIdle;
+  Device* device_ = nullptr;
+  Address source_{};
+  Address destination_{};
+  Route route_{};
+  std::optional<ClaimId> claim_;
+  std::optional<wire::CommId> comm_id_;
+  bool active_ = true;  ///< resolves and connects itself; false: made for a request
+  wire::Psn psn_;
+  ibcm::Path path_{};
+  std::optional<ibv_sa_path_rec> path_record_;
+  // Options.
+  std::uint8_t traffic_class_ = 0;
+  bool reuse_ = false;
+  std::optional<bool> afonly_;
+  std::optional<std::uint8_t> ack_timeout_;
+};
+
+}  // namespace anyrdma::transport::soft

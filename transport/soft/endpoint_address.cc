@@ -1,0 +1,205 @@
+// The addresses of an endpoint: ports, routes, neighbours and the path that follows from them.
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "transport/soft/endpoint.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::transport::soft {
+namespace {
+
+constexpr std::uint8_t kExactly = 2;  // selector of a path record's ranges (IB_SA_EQ)
+constexpr std::uint16_t kDefaultPartition = 0xffff;
+constexpr std::uint32_t kFlowLabelMask = 0xfffff;
+
+/// Linux 6.x: cma_get_roce_udp_flow_label, seen in tests/data/captures.
+std::uint32_t flow_label(std::uint16_t source_port, std::uint16_t destination_port) {
+  return (source_port * 31u + destination_port) & kFlowLabelMask;
+}
+
+}  // namespace
+
+Result<void> SoftEndpoint::bind(const sockaddr& local) {
+  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  if (stage_ != Stage::kIdle) return verbs::errno_code(EINVAL);
+  const Result<Address> address = Address::from(local);
+  if (!address) return address.error();
+  return bind_to(*address);
+}
+
+// An "any" address belongs to no device; a specific one decides which (kernel: rdma_bind_addr_dst).
+Result<void> SoftEndpoint::bind_to(const Address& local) {
+  Device* device = nullptr;
+  if (!local.is_any()) {
+    const Result<int> interface = core_.network.interface_of(local);
+    if (!interface) return interface.error();
+    device = core_.device_on(*interface);
+    if (device == nullptr) return verbs::errno_code(ENODEV);
+    if (space_ == RDMA_PS_IPOIB) return verbs::errno_code(EINVAL);  // RoCE has no IPoIB
+  }
+  source_ = local;
+  const Result<PortTable::Claimed> claimed = core_.ports.claim(claim());
+  if (!claimed) {
+    source_ = {};
+    return claimed.error();
+  }
+  claim_ = claimed->id;
+  source_.port = claimed->port;
+  if (device != nullptr) {
+    attach(*device);
+    path_.source = local.ip;
+  }
+  stage_ = Stage::kBound;
+  return {};
+}
+
+Claim SoftEndpoint::claim() const {
+  const bool by_default = source_.family == AF_INET || core_.config.ipv6_only;
+  return {.space = space_,
+          .local = source_,
+          .destination = destination_,
+          .reuse = reuse_,
+          .afonly = afonly_.value_or(by_default)};
+}
+
+void SoftEndpoint::update_claim() {
+  if (claim_) core_.ports.update(*claim_, claim());
+}
+
+Result<void> SoftEndpoint::listen() {
+  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  if (stage_ == Stage::kIdle) {
+    if (Result<void> bound = bind_to(Address::wildcard(AF_INET)); !bound) return bound;
+  }
+  if (stage_ != Stage::kBound) return verbs::errno_code(EINVAL);
+  if (Result<void> unique = core_.ports.listen(*claim_); !unique) return unique;
+  reuse_ = false;
+  stage_ = Stage::kListening;
+  const ibcm::ServiceId service = own_service();
+  core_.listeners.add(service, *this);
+  if (device_ != nullptr) {
+    device_->agent->listen(service);
+  } else {
+    for (const auto& device : core_.devices) device->agent->listen(service);
+  }
+  return {};
+}
+
+Result<void> SoftEndpoint::resolve_address(const sockaddr* source, const sockaddr& destination,
+                                           std::chrono::milliseconds timeout) {
+  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  if (stage_ != Stage::kIdle && stage_ != Stage::kBound) return verbs::errno_code(EINVAL);
+  const Result<Address> wanted = Address::from(destination);
+  if (!wanted) return wanted.error();
+  destination_ = *wanted;
+  if (stage_ == Stage::kIdle) {
+    const Result<Address> local =
+        source != nullptr ? Address::from(*source) : Address::wildcard(wanted->family);
+    if (!local) return local.error();
+    if (Result<void> bound = bind_to(*local); !bound) return bound;
+  }
+  if (source_.family != destination_.family) return verbs::errno_code(EINVAL);
+  return destination_.is_any() ? resolve_loopback() : start_query(timeout);
+}
+
+Result<void> SoftEndpoint::start_query(std::chrono::milliseconds timeout) {
+  Result<Route> route = core_.network.route(source_.is_any() ? nullptr : &source_, destination_);
+  if (!route) return route.error();
+  route_ = *route;
+  stage_ = Stage::kResolving;
+  if (route_.local) {
+    on_neighbour(0);
+  } else {
+    core_.network.resolve_neighbour(token(), route_, timeout);
+  }
+  return {};
+}
+
+void SoftEndpoint::on_neighbour(int error) {
+  if (stage_ != Stage::kResolving) return;
+  if (error == 0) error = finish_query();
+  if (error == 0) {
+    stage_ = Stage::kResolved;
+    queue(RDMA_CM_EVENT_ADDR_RESOLVED);
+  } else {
+    stage_ = Stage::kBound;
+    queue(RDMA_CM_EVENT_ADDR_ERROR, -error);
+  }
+}
+
+// The route's interface decides the device, unless a specific source already has: then both must
+// agree (kernel: addr_handler, cma_acquire_dev_by_src_ip).
+int SoftEndpoint::finish_query() {
+  if (space_ == RDMA_PS_IPOIB) return EINVAL;
+  Device* device = device_ != nullptr ? device_ : core_.device_on(route_.interface);
+  if (device == nullptr) return ENODEV;
+  if (!route_.local && device->interface != route_.interface) return ENODEV;
+  const Address& local = source_.is_any() ? route_.source : source_;
+  if (device->index_of(local.ip) < 0) return ENODEV;
+  attach(*device);
+  source_ = {local.family, source_.port, local.scope, local.ip};
+  path_.source = local.ip;
+  path_.destination = destination_.ip;
+  update_claim();
+  return 0;
+}
+
+// Unlike Linux, a route to it can be resolved afterwards: programs should run on a laptop as they
+// stand (docs/architecture.md, deviations).
+Result<void> SoftEndpoint::resolve_loopback() {
+  Device* device = device_ != nullptr ? device_ : core_.loopback_device();
+  if (device == nullptr) return verbs::errno_code(ENODEV);
+  if (device_ == nullptr) {
+    const ibv_gid* gid = device->first_gid(source_.family);
+    if (gid == nullptr) return verbs::errno_code(ENODEV);
+    std::memcpy(path_.source.data(), gid->raw, path_.source.size());
+    const std::uint16_t port = source_.port;
+    source_ = Address::loopback(source_.family);
+    source_.port = port;
+    attach(*device);
+  }
+  path_.destination = path_.source;
+  update_claim();
+  stage_ = Stage::kResolved;
+  queue(RDMA_CM_EVENT_ADDR_RESOLVED);
+  return {};
+}
+
+Result<void> SoftEndpoint::resolve_route(std::chrono::milliseconds timeout) {
+  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  if (stage_ != Stage::kResolved || timeout.count() <= 0) return verbs::errno_code(EINVAL);
+  path_.flow_label = flow_label(source_.port, destination_.port);
+  path_.traffic_class = traffic_class_;
+  path_.mtu = static_cast<std::uint8_t>(device_->hca.config().active_mtu);
+  path_.packet_lifetime = core_.config.profile.packet_lifetime;
+  if (ack_timeout_.value_or(0) != 0) {
+    path_.packet_lifetime = static_cast<std::uint8_t>(*ack_timeout_ - 1);
+  }
+  fill_path_record();
+  stage_ = Stage::kRouted;
+  queue(RDMA_CM_EVENT_ROUTE_RESOLVED);
+  return {};
+}
+
+void SoftEndpoint::fill_path_record() {
+  ibv_sa_path_rec& record = path_record_.emplace();
+  std::memcpy(record.sgid.raw, path_.source.data(), path_.source.size());
+  std::memcpy(record.dgid.raw, path_.destination.data(), path_.destination.size());
+  record.flow_label = htonl(path_.flow_label);
+  record.hop_limit = path_.hop_limit;
+  record.traffic_class = path_.traffic_class;
+  record.reversible = 1;
+  record.numb_path = 1;
+  record.pkey = htons(kDefaultPartition);
+  record.mtu_selector = kExactly;
+  record.mtu = path_.mtu;
+  record.rate_selector = kExactly;
+  record.rate = IBV_RATE_MAX;
+  record.packet_life_time_selector = kExactly;
+  record.packet_life_time = path_.packet_lifetime;
+}
+
+}  // namespace anyrdma::transport::soft

@@ -1,0 +1,127 @@
+// How a queue pair follows its connection: rdma_init_qp_attr (fact sheet 9.1).
+#include <cerrno>
+#include <cstring>
+
+#include "transport/soft/endpoint.h"
+
+namespace anyrdma::transport::soft {
+namespace {
+
+constexpr std::uint8_t kOnlyPort = 1;
+constexpr std::uint32_t kDatagramQkey = RDMA_UDP_QKEY;
+
+/// What the CM id's state lets a QP be moved to (kernel: cm_init_qp_init_attr and its siblings).
+enum class Reach : std::uint8_t { kNothing, kInit, kReadyToSend };
+
+Reach reach_of(ibcm::State state) {
+  switch (state) {
+    case ibcm::State::kReqSent:
+    case ibcm::State::kMraReqRcvd:
+      return Reach::kInit;  // the peer's QP is not known yet
+    case ibcm::State::kReqRcvd:
+    case ibcm::State::kMraReqSent:
+    case ibcm::State::kRepRcvd:
+    case ibcm::State::kMraRepSent:
+    case ibcm::State::kRepSent:
+    case ibcm::State::kMraRepRcvd:
+    case ibcm::State::kEstablished:
+      return Reach::kReadyToSend;
+    case ibcm::State::kIdle:
+    case ibcm::State::kListen:
+    case ibcm::State::kDreqSent:
+    case ibcm::State::kDreqRcvd:
+    case ibcm::State::kTimewait:
+      return Reach::kNothing;
+  }
+  return Reach::kNothing;
+}
+
+/// For an id that has no connection yet: the same, whatever state was asked for
+/// (kernel: cma_ib_init_qp_attr).
+QpTransition initial(ibv_qp_state state, rdma_port_space space) {
+  QpTransition step;
+  step.attr.qp_state = state;
+  step.attr.pkey_index = 0;
+  step.attr.port_num = kOnlyPort;
+  step.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+  if (space == RDMA_PS_UDP || space == RDMA_PS_IPOIB) {
+    step.attr.qkey = kDatagramQkey;
+    step.mask |= IBV_QP_QKEY;
+  } else {
+    step.attr.qp_access_flags = 0;
+    step.mask |= IBV_QP_ACCESS_FLAGS;
+  }
+  return step;
+}
+
+QpTransition to_init(const ibcm::ConnectionInfo& info) {
+  QpTransition step;
+  step.attr.qp_state = IBV_QPS_INIT;
+  step.attr.pkey_index = 0;
+  step.attr.port_num = kOnlyPort;
+  step.attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+  if (info.responder_resources != 0) {
+    step.attr.qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+  }
+  step.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+  return step;
+}
+
+ibv_ah_attr address_vector(const ibcm::Path& path, int gid_index) {
+  ibv_ah_attr vector{};
+  vector.is_global = 1;
+  vector.port_num = kOnlyPort;
+  std::memcpy(vector.grh.dgid.raw, path.destination.data(), path.destination.size());
+  vector.grh.sgid_index = static_cast<std::uint8_t>(gid_index);
+  vector.grh.hop_limit = path.hop_limit;
+  vector.grh.traffic_class = path.traffic_class;
+  vector.grh.flow_label = path.flow_label;
+  return vector;
+}
+
+QpTransition to_rtr(const ibcm::ConnectionInfo& info, int gid_index, wire::Psn own_psn) {
+  QpTransition step;
+  step.attr.qp_state = IBV_QPS_RTR;
+  step.attr.ah_attr = address_vector(info.path, gid_index);
+  step.attr.path_mtu = static_cast<ibv_mtu>(info.path_mtu);
+  step.attr.dest_qp_num = wire::value(info.remote_qpn);
+  step.attr.rq_psn = own_psn.value();
+  step.attr.max_dest_rd_atomic = info.responder_resources;
+  step.attr.min_rnr_timer = 0;
+  step.mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+              IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  return step;
+}
+
+QpTransition to_rts(const ibcm::ConnectionInfo& info, std::uint8_t ack_timeout) {
+  QpTransition step;
+  step.attr.qp_state = IBV_QPS_RTS;
+  step.attr.sq_psn = info.remote_psn.value();
+  step.attr.timeout = ack_timeout;
+  step.attr.retry_cnt = info.retry_count;
+  step.attr.rnr_retry = info.rnr_retry_count;
+  step.attr.max_rd_atomic = info.initiator_depth;
+  step.mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+              IBV_QP_MAX_QP_RD_ATOMIC;
+  return step;
+}
+
+}  // namespace
+
+Result<QpTransition> SoftEndpoint::qp_transition(ibv_qp_state state) {
+  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  if (device_ == nullptr || stage_ == Stage::kListening) return verbs::errno_code(EINVAL);
+  if (!comm_id_) return initial(state, space_);
+  const std::optional<ibcm::ConnectionInfo> info = device_->agent->info(*comm_id_);
+  const Reach reach = info ? reach_of(info->state) : Reach::kNothing;
+  if (reach == Reach::kNothing) return verbs::errno_code(EINVAL);
+  if (state == IBV_QPS_INIT) return to_init(*info);
+  if (reach != Reach::kReadyToSend) return verbs::errno_code(EINVAL);
+  if (state == IBV_QPS_RTS) return to_rts(*info, ack_timeout_.value_or(info->ack_timeout));
+  if (state != IBV_QPS_RTR) return verbs::errno_code(EINVAL);
+  const int gid_index = device_->index_of(info->path.source);
+  if (gid_index < 0) return verbs::errno_code(EINVAL);
+  return to_rtr(*info, gid_index, psn_);
+}
+
+}  // namespace anyrdma::transport::soft

@@ -1,0 +1,92 @@
+#include "transport/soft/request.h"
+
+#include <string>
+
+#include "transport/soft/endpoint.h"
+
+namespace anyrdma::transport::soft {
+namespace {
+
+constexpr std::uint8_t kReliable = 0;  // transport service type of a REQ
+
+class RequestCategory final : public boost::system::error_category {
+ public:
+  const char* name() const noexcept override { return "cma-request"; }
+  std::string message(int value) const override {
+    switch (static_cast<RequestErrc>(value)) {
+      case RequestErrc::kNoListener:
+        return "nobody listens to that address";
+      case RequestErrc::kBadAddress:
+        return "an address that cannot be a peer's";
+      case RequestErrc::kNotOurs:
+        return "the destination is not ours on that interface";
+      case RequestErrc::kNoRouteBack:
+        return "no route back by that interface";
+      case RequestErrc::kServiceType:
+        return "the listener is for another QP type";
+    }
+    return "unknown request error";
+  }
+};
+
+void add_scope(Address& address, const Device& device) {
+  if (address.is_link_local()) address.scope = static_cast<std::uint32_t>(device.interface);
+}
+
+/// Linux refuses loopback addresses in the header; from this very host they are welcome here.
+verbs::Result<void> check_addresses(const Core& core, const Device& device, const CmaHeader& header,
+                                    bool same_host) {
+  const Address& local = header.destination;
+  const Address& peer = header.source;
+  if (local.is_multicast() || peer.is_multicast()) return RequestErrc::kBadAddress;
+  if ((local.is_any() || peer.is_any()) && !same_host) return RequestErrc::kBadAddress;
+  if (!local.is_any()) {
+    const verbs::Result<int> interface = core.network.interface_of(local);
+    if (!interface || *interface != device.interface) return RequestErrc::kNotOurs;
+  }
+  if (same_host) return {};
+  const verbs::Result<Route> back = core.network.route(&local, peer);
+  if (!back || back->interface != device.interface) return RequestErrc::kNoRouteBack;
+  return {};
+}
+
+/// RDMA_PS_TCP means RC; RDMA_PS_IB leaves the type open; the datagram spaces take no REQ.
+bool takes(const SoftEndpoint& listener, std::uint8_t transport_service) {
+  switch (listener.space()) {
+    case RDMA_PS_TCP:
+      return transport_service == kReliable;
+    case RDMA_PS_IB:
+      return true;
+    case RDMA_PS_UDP:
+    case RDMA_PS_IPOIB:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+const boost::system::error_category& request_category() {
+  static const RequestCategory category;
+  return category;
+}
+
+verbs::Result<Match> match_request(const Core& core, const Device& device,
+                                   const ibcm::ReqParameters& request, ibcm::ServiceId service,
+                                   std::span<const std::uint8_t> private_data) {
+  verbs::Result<CmaHeader> header = CmaHeader::parse(private_data);
+  if (!header) return header.error();
+  add_scope(header->source, device);
+  add_scope(header->destination, device);
+  const bool same_host = core.owns(request.path.destination);
+  verbs::Result<void> sane = check_addresses(core, device, *header, same_host);
+  if (!sane) return sane.error();
+  for (SoftEndpoint* listener : core.listeners.of(service)) {
+    if (!listener->listens_for(header->destination, device)) continue;
+    if (!takes(*listener, request.transport_service)) return RequestErrc::kServiceType;
+    return Match{listener, *header};
+  }
+  return RequestErrc::kNoListener;
+}
+
+}  // namespace anyrdma::transport::soft

@@ -1,0 +1,39 @@
+// Which listener a connection request is for (fact sheet 4.4).
+#pragma once
+
+#include "transport/ibcm/agent.h"
+#include "transport/soft/cma_header.h"
+#include "transport/soft/core.h"
+#include "verbs/result.h"
+
+namespace anyrdma::transport::soft {
+
+/// Why a request that reached a listening port is rejected all the same (REJ 28).
+enum class RequestErrc {
+  kNoListener = 1,  ///< nobody listens to that address on that device
+  kBadAddress,      ///< multicast; or wildcard or loopback from another host
+  kNotOurs,         ///< the destination is no address of the interface it came in by
+  kNoRouteBack,     ///< the source is not reached by that interface
+  kServiceType,     ///< the listener is for another QP type
+};
+[[nodiscard]] const boost::system::error_category& request_category();
+[[nodiscard]] inline boost::system::error_code make_error_code(RequestErrc error) {
+  return {static_cast<int>(error), request_category()};
+}
+
+/// A request's listener and what its header says, scopes filled in.
+struct Match {
+  SoftEndpoint* listener = nullptr;
+  CmaHeader header{};
+};
+
+/// Errors: HeaderErrc, RequestErrc. `path` is seen from us.
+[[nodiscard]] verbs::Result<Match> match_request(const Core& core, const Device& device,
+                                                 const ibcm::ReqParameters& request,
+                                                 ibcm::ServiceId service,
+                                                 std::span<const std::uint8_t> private_data);
+
+}  // namespace anyrdma::transport::soft
+
+template <>
+struct boost::system::is_error_code_enum<anyrdma::transport::soft::RequestErrc> : std::true_type {};

@@ -1,0 +1,142 @@
+#include "transport/soft/soft_transport.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+#include <variant>
+
+#include "verbs/assert.h"
+
+namespace anyrdma::transport::soft {
+namespace {
+
+bool is_known(rdma_port_space space) {
+  return space == RDMA_PS_TCP || space == RDMA_PS_UDP || space == RDMA_PS_IB ||
+         space == RDMA_PS_IPOIB;
+}
+
+ibcm::AgentConfig agent_config(const SoftTransportConfig& config, const verbs::soft::Hca& hca) {
+  return {.profile = config.profile,
+          .ca_guid = hca.config().node_guid,
+          .id_mask = config.comm_id_mask,
+          .id_tag = config.comm_id_tag};
+}
+
+}  // namespace
+
+std::unique_ptr<SoftTransport> SoftTransport::create(verbs::Runtime& runtime, verbs::Random& random,
+                                                     Network& network, PortTable& ports,
+                                                     const SoftTransportConfig& config) {
+  return std::make_unique<SoftTransportImpl>(Core{runtime, random, network, ports, config});
+}
+
+SoftTransportImpl::~SoftTransportImpl() {
+  CM_ASSERT(core_.endpoints.size() == 0);
+  // EBUSY: the application left objects behind; they go with their HCA.
+  for (const auto* devices : {&core_.devices, &core_.removed}) {
+    for (const auto& device : *devices) (void)device->hca.close_device(device->context).has_value();
+  }
+}
+
+verbs::Provider& SoftTransportImpl::provider_of(ibv_device* device) {
+  for (const auto* devices : {&core_.devices, &core_.removed}) {
+    for (const auto& each : *devices) {
+      if (each->hca.device() == device) return each->hca;
+    }
+  }
+  CM_ASSERT(!"a device of another transport");
+  std::abort();
+}
+
+Result<std::unique_ptr<Endpoint>> SoftTransportImpl::create_endpoint(rdma_port_space space,
+                                                                     EndpointHandler& handler) {
+  if (!is_known(space)) return verbs::errno_code(EINVAL);
+  if (core_.devices.empty()) return verbs::errno_code(ENODEV);
+  return std::unique_ptr<Endpoint>(std::make_unique<SoftEndpoint>(core_, space, handler));
+}
+
+Result<void> SoftTransportImpl::check_free(const verbs::soft::Hca& hca, int interface) const {
+  if (core_.device_on(interface) != nullptr) return verbs::errno_code(EEXIST);
+  for (const auto& device : core_.devices) {
+    if (&device->hca == &hca) return verbs::errno_code(EEXIST);
+  }
+  return {};
+}
+
+Result<void> SoftTransportImpl::add_device(verbs::soft::Hca& hca, int interface) {
+  {
+    verbs::CriticalSection section(core_.runtime);
+    if (Result<void> free = check_free(hca, interface); !free) return free;
+  }
+  const Result<ibv_context*> context = hca.open_device(hca.device());
+  if (!context) return context.error();
+  verbs::CriticalSection section(core_.runtime);
+  auto agent = ibcm::Agent::create(agent_config(core_.config, hca), core_.random);
+  for (SoftEndpoint* listener : core_.listeners.wildcards()) agent->listen(listener->own_service());
+  core_.devices.push_back(
+      std::make_unique<Device>(Device{hca, *context, interface, std::move(agent), {}, {}}));
+  present_.push_back(hca.device());
+  return {};
+}
+
+void SoftTransportImpl::remove_device(verbs::soft::Hca& hca) {
+  const auto at = std::find_if(core_.devices.begin(), core_.devices.end(),
+                               [&hca](const auto& device) { return &device->hca == &hca; });
+  CM_ASSERT(at != core_.devices.end());
+  Device& device = **at;
+  while (!device.attached.empty()) {
+    static_cast<SoftEndpoint&>(device.attached.front()).on_device_removed();
+  }
+  // Nobody is left to hear the agent; its last messages still leave.
+  for (; const ibcm::Action* action = device.agent->next_action(); device.agent->pop_action()) {
+    if (const auto* message = std::get_if<ibcm::SendMad>(action)) send(device, *message);
+  }
+  device.agent.reset();
+  std::erase(present_, hca.device());
+  core_.removed.push_back(std::move(*at));
+  core_.devices.erase(at);
+}
+
+void SoftTransportImpl::on_neighbour(NeighbourToken token, int error) {
+  SoftEndpoint* endpoint = core_.endpoints.find(Handle{static_cast<std::uint64_t>(token)});
+  if (endpoint != nullptr) endpoint->on_neighbour(error);
+}
+
+void SoftTransportImpl::on_address_change(int interface) {
+  Device* device = core_.device_on(interface);
+  if (device == nullptr) return;
+  for (AttachedHook& hook : device->attached) {
+    static_cast<SoftEndpoint&>(hook).queue(RDMA_CM_EVENT_ADDR_CHANGE);
+  }
+}
+
+void SoftTransportImpl::on_neighbour_changed(int interface, const Address& address) {
+  Device* device = core_.device_on(interface);
+  if (device == nullptr) return;
+  for (AttachedHook& hook : device->attached) {
+    auto& endpoint = static_cast<SoftEndpoint&>(hook);
+    if (endpoint.routed_to(address)) endpoint.queue(RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+  }
+}
+
+void SoftTransportImpl::on_peer_gone(Instant now, std::uint32_t peer_id_tag,
+                                     std::uint32_t peer_id_tag_mask) {
+  for (const auto& device : core_.devices) {
+    device->agent->on_peer_gone(now, peer_id_tag, peer_id_tag_mask);
+  }
+}
+
+void SoftTransportImpl::on_timer(Instant now) {
+  for (const auto& device : core_.devices) device->agent->on_timer(now);
+}
+
+std::optional<Instant> SoftTransportImpl::next_deadline() const {
+  std::optional<Instant> first;
+  for (const auto& device : core_.devices) {
+    first = verbs::earlier(first, device->agent->next_deadline());
+  }
+  return first;
+}
+
+}  // namespace anyrdma::transport::soft

@@ -1,0 +1,54 @@
+// The implementation behind transport.h's SoftTransport::create.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "transport/soft/core.h"
+#include "transport/soft/endpoint.h"
+#include "transport/soft/transport.h"
+
+namespace anyrdma::transport::soft {
+
+class SoftTransportImpl final : public SoftTransport {
+ public:
+  explicit SoftTransportImpl(Core core) : core_(std::move(core)) {}
+  ~SoftTransportImpl() override;
+
+  [[nodiscard]] verbs::Runtime& runtime() override { return core_.runtime; }
+  [[nodiscard]] std::span<ibv_device* const> devices() override { return present_; }
+  [[nodiscard]] verbs::Provider& provider_of(ibv_device* device) override;
+  [[nodiscard]] Result<std::unique_ptr<Endpoint>> create_endpoint(
+      rdma_port_space space, EndpointHandler& handler) override;
+
+  [[nodiscard]] Result<void> add_device(verbs::soft::Hca& hca, int interface) override;
+  void remove_device(verbs::soft::Hca& hca) override;
+  void on_neighbour(NeighbourToken token, int error) override;
+  void on_address_change(int interface) override;
+  void on_neighbour_changed(int interface, const Address& address) override;
+  void on_peer_gone(Instant now, std::uint32_t peer_id_tag,
+                    std::uint32_t peer_id_tag_mask) override;
+  bool drain(Instant now) override;
+  void on_timer(Instant now) override;
+  [[nodiscard]] std::optional<Instant> next_deadline() const override;
+  void set_observer(Observer* observer) override { observer_ = observer; }
+
+ private:
+  [[nodiscard]] Result<void> check_free(const verbs::soft::Hca& hca, int interface) const;
+  /// Each says whether there was anything to do.
+  bool take_mads(Device& device, Instant now);
+  bool take_actions(Device& device, Instant now);
+  bool deliver_pending();
+  void receive(Device& device, Instant now, const verbs::soft::Hca::ReceivedMad& mad);
+  void send(Device& device, const ibcm::SendMad& message);
+  void perform(Device& device, Instant now, const ibcm::Action& action);
+  void on_upcall(Device& device, Instant now, const ibcm::Upcall& upcall);
+  void on_request(Device& device, Instant now, const ibcm::Upcall& upcall);
+
+  Core core_;
+  std::vector<ibv_device*> present_;
+  Observer* observer_ = nullptr;
+};
+
+}  // namespace anyrdma::transport::soft
