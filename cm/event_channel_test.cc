@@ -117,24 +117,44 @@ TEST_F(EventChannelTest, EventsOfADestroyedIdAreNeverSeen) {
   EXPECT_TRUE(channel_is_empty());
 }
 
-TEST_F(EventChannelTest, AFetcherWhoseEventVanishedWaitsOn) {
+TEST_F(EventChannelTest, AFetcherWhoseEventVanishesUnderItsHandsGoesOnLooking) {
   Placed placed = place(State::kConnect);
   Placed other = place(State::kConnect);
-  int blocked = 0;
-  // While somebody waits: an event comes and goes with its id, then another one comes.
-  runtime_.when_blocked = [&] {
-    if (blocked++ > 0) return;
-    transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+  runtime_.when_entering = [&] { placed.id.reset(); };
+
+  EXPECT_EQ(errno_of(channel_->try_get()), EAGAIN);
+
+  transport_.raise(*other.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+  EXPECT_EQ(runtime_.units(), 1u) << "readable again for the next event";
+  EXPECT_THAT(next(), ConcernsId(other.id.get()));
+}
+
+TEST_F(EventChannelTest, AFetcherWhoseEventVanishesTakesTheNextOne) {
+  Placed placed = place(State::kConnect);
+  Placed other = place(State::kConnect);
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+  runtime_.when_entering = [&] {
     placed.id.reset();
     transport_.raise(*other.endpoint, RDMA_CM_EVENT_DISCONNECTED);
   };
 
-  Result<Event> event = channel_->get();
+  EXPECT_THAT(next(), ConcernsId(other.id.get()));
 
-  ASSERT_TRUE(event);
-  EXPECT_THAT(*event, ConcernsId(other.id.get()));
-  event->ack();
-  EXPECT_TRUE(channel_is_empty());
+  EXPECT_EQ(runtime_.units(), 0u) << "readable exactly while events wait";
+}
+
+TEST_F(EventChannelTest, IsReadableExactlyWhileEventsWait) {
+  Placed placed = place(State::kConnect);
+  EXPECT_EQ(runtime_.units(), 0u);
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
+  EXPECT_EQ(runtime_.units(), 2u);
+
+  next().ack();
+  EXPECT_EQ(runtime_.units(), 1u);
+  placed.id.reset();
+  EXPECT_EQ(runtime_.units(), 0u);
 }
 
 TEST_F(EventChannelTest, DestroyingTheChannelEndsItsIds) {

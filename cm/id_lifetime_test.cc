@@ -51,6 +51,7 @@ TEST_F(IdLifetime, OneOfTwoAcknowledgementsDoesNotWakeTheDestroyer) {
   runtime_.when_blocked = [&] { one.ack(); };
 
   EXPECT_EQ(errno_of(Id::destroy(std::move(placed.id))), EDEADLK);
+  EXPECT_EQ(runtime_.blocked, 1u);
 }
 
 TEST_F(IdLifetime, ADeadlockedDestructionLetsTheEventsGoWithoutHarm) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "verbs/assert.h"
 #include "verbs/runtime.h"
@@ -29,6 +30,7 @@ class FakeRuntime : public Runtime {
 
   void enter() override {
     CM_ASSERT(!inside_);
+    if (when_entering) std::exchange(when_entering, nullptr)();
     inside_ = true;
     ++entries_;
   }
@@ -43,15 +45,24 @@ class FakeRuntime : public Runtime {
   /// Without it, or when it posts nothing, the wait fails with EDEADLK.
   std::function<void()> when_blocked;
   std::size_t blocked = 0;  ///< how often somebody would have slept
+  /// What another thread does just before the next entry; once.
+  std::function<void()> when_entering;
+  /// Units that wait in all semaphores together.
+  [[nodiscard]] std::size_t units() const { return units_; }
 
  private:
   class FakeSemaphore : public Semaphore {
    public:
     explicit FakeSemaphore(FakeRuntime& runtime) : runtime_(runtime) {}
-    void post() override { ++units_; }
+    ~FakeSemaphore() override { runtime_.units_ -= units_; }
+    void post() override {
+      ++units_;
+      ++runtime_.units_;
+    }
     bool try_wait() override {
       if (units_ == 0) return false;
       --units_;
+      --runtime_.units_;
       return true;
     }
     Result<void> wait() override {
@@ -72,6 +83,7 @@ class FakeRuntime : public Runtime {
   Instant now_{};
   bool inside_ = false;
   std::size_t entries_ = 0;
+  std::size_t units_ = 0;
   std::size_t refused_semaphores_ = 0;
 };
 
