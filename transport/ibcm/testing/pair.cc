@@ -59,7 +59,9 @@ wire::Attribute InFlight::attribute() const {
 }
 
 Pair::Pair(const Profile& profile)
-    : client(2, config_of(2, profile)), server(1, config_of(1, profile)) {
+    : client(2, config_of(2, profile)),
+      server(1, config_of(1, profile)),
+      packet_lifetime_(profile.packet_lifetime) {
   server.agent().listen(kService);
 }
 
@@ -69,6 +71,7 @@ ReqParameters Pair::request(std::uint32_t qpn) const {
   parameters.path.source = gid_of(2);
   parameters.path.destination = gid_of(1);
   parameters.path.mtu = 3;
+  parameters.path.packet_lifetime = packet_lifetime_;
   parameters.qpn = Qpn{qpn};
   parameters.starting_psn = Psn(0x313216);
   parameters.responder_resources = 3;

@@ -120,6 +120,7 @@ class Pair {
 
  private:
   void collect(Host& host, int number);
+  std::uint8_t packet_lifetime_;
   std::deque<InFlight> wire_;
 };
 
