@@ -144,6 +144,8 @@ class Id final : private transport::EndpointHandler {
 
   // --- id_call.cc: the table's verdicts ---------------------------------------------------------
   [[nodiscard]] Result<void> check(Operation operation) const;
+  /// Whether the transport still answers for this id: not removed, not destroyed.
+  [[nodiscard]] bool is_alive() const { return check(Operation::kSetTos).has_value(); }
   template <class Call>
   [[nodiscard]] Result<void> perform(Operation operation, Call&& call) {
     const OperationRow& row = row_of(operation, state_);

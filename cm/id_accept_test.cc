@@ -80,6 +80,15 @@ TEST_F(IdAccept, ARequestWhoseSetUpFailsIsDestroyedUnseen) {
   EXPECT_EQ(listening.id->ledger().acknowledged, 1u);
 }
 
+TEST_F(IdAccept, ARequestWhoseDeviceIsGoneIsDestroyedUnseen) {
+  Placed listening = listener();
+  MockEndpoint* child = transport_.request(*listening.endpoint);
+  transport_.raise(*child, RDMA_CM_EVENT_DEVICE_REMOVAL);
+  EXPECT_CALL(*child, destroyed());
+
+  EXPECT_TRUE(channel_is_empty());
+}
+
 TEST_F(IdAccept, TheBacklogCountsRequestsNotYetFetched) {
   Placed listening = listener(2);
 

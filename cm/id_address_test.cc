@@ -177,6 +177,19 @@ TEST_F(IdAddress, ADeviceThatCannotBeUsedTurnsAddrResolvedIntoAnError) {
   EXPECT_EQ(placed.id->raw()->verbs, nullptr);
 }
 
+TEST_F(IdAddress, AnswersOfARemovedDeviceAreFetchedAsErrors) {
+  Placed address = place(State::kAddrQuery);
+  transport_.raise(*address.endpoint, RDMA_CM_EVENT_ADDR_RESOLVED);
+  transport_.raise(*address.endpoint, RDMA_CM_EVENT_DEVICE_REMOVAL);
+  EXPECT_THAT(next(), ::testing::AllOf(EventIs(RDMA_CM_EVENT_ADDR_ERROR), HasStatus(-1)));
+  EXPECT_THAT(next(), EventIs(RDMA_CM_EVENT_DEVICE_REMOVAL));
+
+  Placed route = place(State::kRouteQuery);
+  transport_.raise(*route.endpoint, RDMA_CM_EVENT_ROUTE_RESOLVED);
+  transport_.raise(*route.endpoint, RDMA_CM_EVENT_DEVICE_REMOVAL);
+  EXPECT_THAT(next(), ::testing::AllOf(EventIs(RDMA_CM_EVENT_ROUTE_ERROR), HasStatus(-1)));
+}
+
 TEST_F(IdAddress, IdsOnOneDeviceShareItsProtectionDomain) {
   Placed one = place(State::kAddrResolved);
   Placed two = place(State::kAddrBound);

@@ -51,7 +51,7 @@ bool Id::fetch_address() {
   transport::Binding binding;
   {
     verbs::CriticalSection section(runtime());
-    if (endpoint_ == nullptr) return false;
+    if (!is_alive()) return false;
     binding = endpoint_->binding();
   }
   return adopt(binding).has_value();
@@ -59,7 +59,7 @@ bool Id::fetch_address() {
 
 bool Id::fetch_route() {
   verbs::CriticalSection section(runtime());
-  const ibv_sa_path_rec* path = endpoint_ == nullptr ? nullptr : endpoint_->path();
+  const ibv_sa_path_rec* path = is_alive() ? endpoint_->path() : nullptr;
   if (path == nullptr) return false;
   path_ = *path;
   raw_.id.route.path_rec = &path_;

@@ -44,7 +44,7 @@ bool has_ack_timeout(ibv_qp_type type) {
 
 Result<void> Id::set_option(int level, int option, std::span<const std::uint8_t> value) {
   verbs::CriticalSection section(runtime());
-  // The kernel looks the id up before it looks at the option; any live id may set its TOS.
+  // The kernel looks the id up before it looks at the option; the TOS row is any live id's.
   if (Result<void> live = check(Operation::kSetTos); !live) return live;
   if (level == RDMA_OPTION_ID) return set_id_option(option, value);
   if (level == RDMA_OPTION_IB && option == RDMA_OPTION_IB_PATH) return set_ib_path(value);
