@@ -171,20 +171,34 @@ void Pair::connect(const ConnectionOptions& options) {
 }
 
 void Pair::collect() {
-  for (Side* side : {&a, &b}) {
-    while (PacketPtr packet = side->hca->next_packet()) {
-      const int copies = wire ? wire(*packet) : 1;
-      for (int i = 1; i < copies; ++i) {
-        PacketPtr copy = pool.take();
-        PacketPool* const owner = copy->pool;
-        *copy = *packet;
-        copy->pool = owner;
-        copy->next_free = nullptr;
-        in_flight_.push_back(std::move(copy));
-      }
-      if (copies > 0) in_flight_.push_back(std::move(packet));
-    }
+  for (Side* side : {&a, &b})
+    while (PacketPtr packet = side->hca->next_packet()) launch(std::move(packet));
+  if (in_flight_.empty()) release_held(true);
+}
+
+void Pair::launch(PacketPtr packet) {
+  const int verdict = wire ? wire(*packet) : 1;
+  if (verdict < 0) {
+    held_.push_back({-verdict, std::move(packet)});
+    return;
   }
+  for (int i = 0; i < verdict; ++i) {
+    PacketPtr copy = pool.take();
+    Packet* const raw = copy.get();
+    PacketPool* const owner = raw->pool;
+    *raw = *packet;
+    raw->pool = owner;
+    raw->next_free = nullptr;
+    in_flight_.push_back(std::move(copy));
+  }
+  for (Held& held : held_) --held.overtakers;
+  release_held(false);
+}
+
+void Pair::release_held(bool all) {
+  for (Held& held : held_)
+    if (all || held.overtakers <= 0) in_flight_.push_back(std::move(held.packet));
+  std::erase_if(held_, [](const Held& held) { return held.packet == nullptr; });
 }
 
 bool Pair::carry_one() {

@@ -78,7 +78,8 @@ class Pair : public ::testing::Test {
  protected:
   static constexpr std::size_t kMemory = 256 * 1024;
 
-  /// What the wire does with a packet: deliver copies of it this many times (0: lose it).
+  /// What the wire does with a packet: deliver it this many times; 0 loses it; -n lets the next n
+  /// packets overtake it.
   using Wire = std::function<int(const Packet&)>;
 
   Pair();
@@ -106,8 +107,15 @@ class Pair : public ::testing::Test {
   std::uint64_t carried = 0;
 
  private:
+  struct Held {
+    int overtakers = 0;
+    PacketPtr packet;
+  };
   void collect();
+  void launch(PacketPtr packet);
+  void release_held(bool all);
   std::deque<PacketPtr> in_flight_;
+  std::vector<Held> held_;
 };
 
 }  // namespace anyrdma::verbs::soft::testing
