@@ -19,11 +19,11 @@ namespace anyrdma::transport {
 
 using verbs::Result;
 
-/// What happened to an endpoint. `type` uses rdma-core's words; the transport reports what the kernel
-/// would report, so REP received is always CONNECT_RESPONSE and RTU received is ESTABLISHED.
+/// What happened to an endpoint. `type` uses rdma-core's words; the transport reports what the
+/// kernel would report, so REP received is always CONNECT_RESPONSE and RTU received is ESTABLISHED.
 /// Fields beyond type and status are zero unless named:
-///   CONNECT_REQUEST, CONNECT_RESPONSE: conn (resources already swapped), private_data padded to the
-///   message's fixed length; REJECTED: private_data (148 bytes), status = IB reason.
+///   CONNECT_REQUEST, CONNECT_RESPONSE: conn (resources already swapped), private_data padded to
+///   the message's fixed length; REJECTED: private_data (148 bytes), status = IB reason.
 struct EndpointEvent {
   rdma_cm_event_type type;
   int status = 0;
@@ -31,7 +31,8 @@ struct EndpointEvent {
   std::span<const std::uint8_t> private_data;  ///< valid during the upcall only
 };
 
-/// What connect and accept carry down. Already normalised by cm: no 0xFF constants, counts at most 7.
+/// What connect and accept carry down. Already normalised by cm: no 0xFF constants, counts at
+/// most 7.
 struct ConnectionParameters {
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
@@ -60,26 +61,27 @@ struct QpTransition {
 
 class Endpoint;
 
-/// Receives an endpoint's upcalls, inside the runtime's critical section and never from within a call
-/// on the same endpoint. It may call any Endpoint function, but must not destroy the endpoint.
+/// Receives an endpoint's upcalls, inside the runtime's critical section and never from within a
+/// call on the same endpoint. It may call any Endpoint function, but must not destroy the endpoint.
 class EndpointHandler {
  public:
   virtual ~EndpointHandler() = default;
   virtual void on_event(const EndpointEvent& event) = 0;
-  /// A listening endpoint got a connection request. The handler of the new endpoint is returned, and
-  /// ownership taken from `child`. Returning null (backlog full) leaves `child` to the transport,
-  /// which drops the request in silence, so that the peer's retransmission counts as new
+  /// A listening endpoint got a connection request. The handler of the new endpoint is returned,
+  /// and ownership taken from `child`. Returning null (backlog full) leaves `child` to the
+  /// transport, which drops the request in silence, so that the peer's retransmission counts as new
   /// (kernel: ucma_connect_event_handler returning -ENOMEM).
   virtual EndpointHandler* on_connect_request(std::unique_ptr<Endpoint>& child,
                                               const EndpointEvent& event) = 0;
 };
 
-/// The transport's side of one rdma_cm_id. cm guarantees that calls are legal in the id's state; the
-/// transport refuses what depends on addresses, ports, devices and the CM protocol's own state.
+/// The transport's side of one rdma_cm_id. cm guarantees that calls are legal in the id's state;
+/// the transport refuses what depends on addresses, ports, devices and the CM protocol's own state.
 /// All functions must be called inside the runtime's critical section. No upcall comes from within.
 class Endpoint {
  public:
-  /// Ends the endpoint, with the message that the kernel would send (cm_destroy_id). No upcall follows.
+  /// Ends the endpoint, with the message that the kernel would send (cm_destroy_id). No upcall
+  /// follows.
   virtual ~Endpoint() = default;
 
   /// Binds to a local address; port 0 picks an ephemeral port. EADDRNOTAVAIL, EADDRINUSE, EACCES,
@@ -88,7 +90,8 @@ class Endpoint {
   /// Starts listening; binds to the IPv4 wildcard when not bound. EADDRINUSE, EADDRNOTAVAIL.
   [[nodiscard]] virtual Result<void> listen() = 0;
   /// Starts address resolution: ADDR_RESOLVED or ADDR_ERROR follows. `source` may be null and is
-  /// ignored when bound. Synchronous route errors: ENETUNREACH, EHOSTUNREACH, ENODEV, EADDRNOTAVAIL.
+  /// ignored when bound. Synchronous route errors: ENETUNREACH, EHOSTUNREACH, ENODEV,
+  /// EADDRNOTAVAIL.
   [[nodiscard]] virtual Result<void> resolve_address(const sockaddr* source,
                                                      const sockaddr& destination,
                                                      std::chrono::milliseconds timeout) = 0;
@@ -96,13 +99,14 @@ class Endpoint {
   [[nodiscard]] virtual Result<void> resolve_route(std::chrono::milliseconds timeout) = 0;
   /// Sends REQ. CONNECT_RESPONSE, REJECTED or UNREACHABLE follows. EINVAL: private data too long.
   [[nodiscard]] virtual Result<void> connect(const ConnectionParameters&) = 0;
-  /// Sends REP; ESTABLISHED, REJECTED, UNREACHABLE or DISCONNECTED follows. On any failure the request
-  /// is rejected with reason 28 and the error returned (EINVAL: private data too long, request dead).
+  /// Sends REP; ESTABLISHED, REJECTED, UNREACHABLE or DISCONNECTED follows. On any failure the
+  /// request is rejected with reason 28 and the error returned (EINVAL: private data too long,
+  /// request dead).
   [[nodiscard]] virtual Result<void> accept(const ConnectionParameters&) = 0;
   /// Active side, after CONNECT_RESPONSE: sends RTU. EINVAL when the CM state does not allow it.
   [[nodiscard]] virtual Result<void> establish() = 0;
-  /// Sends REJ with `reason` (28 consumer defined, 35 vendor option). EINVAL: data too long, wrong CM
-  /// state; nothing is sent then.
+  /// Sends REJ with `reason` (28 consumer defined, 35 vendor option). EINVAL: data too long, wrong
+  /// CM state; nothing is sent then.
   [[nodiscard]] virtual Result<void> reject(std::uint8_t reason,
                                             std::span<const std::uint8_t> private_data) = 0;
   /// Sends DREQ, or DREP when a DREQ is waiting; success without effect when neither is possible
@@ -110,8 +114,8 @@ class Endpoint {
   [[nodiscard]] virtual Result<void> disconnect() = 0;
   /// IBV_EVENT_COMM_EST while REP is outstanding: ESTABLISHED follows. EISCONN, EINVAL.
   [[nodiscard]] virtual Result<void> notify(ibv_event_type event) = 0;
-  /// rdma_init_qp_attr: attributes that bring the QP to `state`. EINVAL: unbound, or the CM state does
-  /// not allow it.
+  /// rdma_init_qp_attr: attributes that bring the QP to `state`. EINVAL: unbound, or the CM state
+  /// does not allow it.
   [[nodiscard]] virtual Result<QpTransition> qp_transition(ibv_qp_state state) = 0;
   /// rdma_set_option, checked for level, size and state by cm. ENOSYS: not offered here.
   [[nodiscard]] virtual Result<void> set_option(int level, int option,
@@ -131,12 +135,13 @@ class Transport {
   /// The devices present now; pointers stay valid for the transport's life.
   [[nodiscard]] virtual std::span<ibv_device* const> devices() = 0;
   [[nodiscard]] virtual verbs::Provider& provider_of(ibv_device* device) = 0;
-  /// A fresh endpoint. Critical section. ENODEV: no device at all; EINVAL: unknown port space; ENOMEM.
+  /// A fresh endpoint. Critical section. ENODEV: no device at all; EINVAL: unknown port space;
+  /// ENOMEM.
   [[nodiscard]] virtual Result<std::unique_ptr<Endpoint>> create_endpoint(
       rdma_port_space space, EndpointHandler& handler) = 0;
 
-  /// What cm keeps per transport (the devices in use); the transport only stores it. Empty again when
-  /// all ids are destroyed.
+  /// What cm keeps per transport (the devices in use); the transport only stores it. Empty again
+  /// when all ids are destroyed.
   class Attachment {
    public:
     virtual ~Attachment() = default;

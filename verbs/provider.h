@@ -1,6 +1,6 @@
 // The one provider interface of verbs: what stands behind an ibv_context. The calls that
-// <infiniband/verbs.h> dispatches through context->ops (post, poll, request notification ...) are not
-// here: they reach the provider through those pointers, in C++ and C alike, at the same cost.
+// <infiniband/verbs.h> dispatches through context->ops (post, poll, request notification ...) are
+// not here: they reach the provider through those pointers, in C++ and C alike, at the same cost.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -67,8 +67,9 @@ class Provider {
 /// asserts on any other. Constant time.
 [[nodiscard]] Provider& provider_of(const ibv_context* context);
 
-/// How a provider's context carries its provider: embed this with `vctx` LAST in the allocation order
-/// that verbs_get_ctx_op expects (verbs_context ends with the ibv_context the application sees).
+/// How a provider's context carries its provider: embed this with `vctx` LAST in the allocation
+/// order that verbs_get_ctx_op expects (verbs_context ends with the ibv_context the application
+/// sees).
 struct ProvidedContext {
   Provider* provider;
   verbs_context vctx;

@@ -1,6 +1,6 @@
-// What a sans-I/O core asks of the place it runs in: the time, a critical section and a way to wait.
-// sim implements it with virtual time, no lock and fibers; fabric with a monotonic clock, one mutex
-// per process and eventfds.
+// What a sans-I/O core asks of the place it runs in: the time, a critical section and a way to
+// wait. sim implements it with virtual time, no lock and fibers; fabric with a monotonic clock, one
+// mutex per process and eventfds.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Time as the protocol cores see it: a number that is handed in. Nothing here can ask what time it is.
+// Time as the protocol cores see it: a number that is handed in. Nothing here can ask what time it
+// is.
 #pragma once
 
 #include <chrono>

@@ -53,7 +53,8 @@ template <Field F>
   return static_cast<UintFor<F.width>>(value);
 }
 
-/// Writes a field of at most 64 bits and leaves its neighbours alone. Bits beyond the width are cut.
+/// Writes a field of at most 64 bits and leaves its neighbours alone. Bits beyond the width are
+/// cut.
 template <Field F>
 constexpr void put(std::uint8_t* bytes, std::type_identity_t<UintFor<F.width>> number) {
   static_assert(F.width <= 64 && F.bit + F.width <= 64);
