@@ -1,0 +1,26 @@
+// Which fabric a process joins.
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "transport/ibcm/profile.h"
+
+namespace anyrdma::transport::fabric {
+
+/// Processes with equal uid, name and directory, in one mount and network namespace, meet. Nothing
+/// here is read from the environment: whoever fills it (the C API, a tool) does that.
+struct FabricConfig {
+  /// 1 to 64 letters, digits, '.', '_' or '-', not starting with '.'.
+  std::string name = "default";
+  /// The user to whom all members belong; only the caller's effective user works.
+  uid_t uid = ::geteuid();
+  /// Where the rendezvous file is kept, best in memory; e.g. $XDG_RUNTIME_DIR.
+  std::string directory = "/dev/shm";
+  /// Timing constants of the Linux version to resemble.
+  ibcm::Profile profile = ibcm::kLinux61;
+};
+
+}  // namespace anyrdma::transport::fabric

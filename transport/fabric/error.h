@@ -1,0 +1,45 @@
+// Why a fabric could not be joined. The numbers compare equal to the errno value that the C API
+// returns; Fabric::explain makes a sentence of them.
+#pragma once
+
+#include <boost/system/error_code.hpp>
+#include <string>
+#include <type_traits>
+
+#include "transport/fabric/config.h"
+
+namespace anyrdma::transport::fabric {
+
+enum class FabricErrc {
+  kBadName = 1,       ///< EINVAL: the fabric's name has characters a file name cannot have
+  kWrongUser,         ///< EPERM: config.uid is not the effective user
+  kNoDirectory,       ///< ENOENT: config.directory does not exist
+  kNotWritable,       ///< EACCES: the registry cannot be created or opened there
+  kNotOurs,           ///< EPERM: the registry is another user's, open to others, or no plain file
+  kOtherVersion,      ///< EPROTO: processes of another version of this software are using it
+  kNoSpace,           ///< ENOSPC: the directory's file system is full
+  kTooManyProcesses,  ///< EAGAIN: every slot is taken by a live process
+  kNoSocket,          ///< EACCES: Unix sockets are refused (seccomp, namespace)
+  kNoResources,       ///< EMFILE: descriptors, memory or threads have run out
+};
+
+[[nodiscard]] const boost::system::error_category& fabric_category();
+[[nodiscard]] inline boost::system::error_code make_error_code(FabricErrc error) {
+  return {static_cast<int>(error), fabric_category()};
+}
+
+/// The errno value that a C caller gets for an error of this room or of the errno category.
+[[nodiscard]] int errno_of(const boost::system::error_code& error);
+
+/// The rendezvous file of a fabric.
+[[nodiscard]] std::string registry_path(const FabricConfig& config);
+
+/// One or two sentences for a human: the cause, naming the file concerned, and the remedy.
+[[nodiscard]] std::string explain(const boost::system::error_code& error,
+                                  const FabricConfig& config);
+
+}  // namespace anyrdma::transport::fabric
+
+template <>
+struct boost::system::is_error_code_enum<anyrdma::transport::fabric::FabricErrc> : std::true_type {
+};
