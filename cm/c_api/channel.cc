@@ -1,0 +1,33 @@
+// Event channels.
+#include <rdma/rdma_cma.h>
+
+#include <memory>
+
+#include "cm/event_channel.h"
+#include "verbs/c_api/c_result.h"
+#include "verbs/c_api/process.h"
+
+using namespace anyrdma::c_api;
+using anyrdma::cm::EventChannel;
+
+extern "C" {
+
+rdma_event_channel* rdma_create_event_channel() {
+  return null_on_error([&]() -> Result<rdma_event_channel*> {
+    const auto transport = process_transport();
+    if (!transport) return transport.error();
+    auto channel = EventChannel::create(**transport);
+    if (!channel) return channel.error();
+    return channel->release()->raw();  // the application's, until it destroys it
+  });
+}
+
+void rdma_destroy_event_channel(rdma_event_channel* channel) {
+  if (channel == nullptr) return;
+  (void)minus_one_on_error([&]() -> Result<void> {
+    const std::unique_ptr<EventChannel> owned(&EventChannel::from(channel));
+    return {};
+  });
+}
+
+}  // extern "C"

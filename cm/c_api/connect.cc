@@ -1,0 +1,77 @@
+// From listening to disconnecting.
+#include <rdma/rdma_cma.h>
+
+#include <cstdint>
+#include <span>
+
+#include "cm/id.h"
+#include "verbs/c_api/c_result.h"
+
+namespace anyrdma::c_api {
+namespace {
+
+using cm::Id;
+
+/// A length without data would crash librdmacm.
+bool sane(const rdma_conn_param* param) {
+  return param == nullptr || param->private_data != nullptr || param->private_data_len == 0;
+}
+
+template <class Call>
+int reject_by(rdma_cm_id* id, const void* private_data, std::uint8_t length, Call&& call) {
+  if (id == nullptr || (private_data == nullptr && length != 0)) return fail(EINVAL);
+  return minus_one_on_error([&] {
+    const auto* bytes = static_cast<const std::uint8_t*>(private_data);
+    return call(Id::from(id), std::span(bytes, length));
+  });
+}
+
+}  // namespace
+}  // namespace anyrdma::c_api
+
+using namespace anyrdma::c_api;
+using anyrdma::cm::Id;
+
+extern "C" {
+
+int rdma_listen(rdma_cm_id* id, int backlog) {
+  if (id == nullptr) return fail(EINVAL);
+  return minus_one_on_error([&] { return Id::from(id).listen(backlog); });
+}
+
+int rdma_connect(rdma_cm_id* id, rdma_conn_param* conn_param) {
+  if (id == nullptr || !sane(conn_param)) return fail(EINVAL);
+  return minus_one_on_error([&] { return Id::from(id).connect(conn_param); });
+}
+
+int rdma_accept(rdma_cm_id* id, rdma_conn_param* conn_param) {
+  if (id == nullptr || !sane(conn_param)) return fail(EINVAL);
+  return minus_one_on_error([&] { return Id::from(id).accept(conn_param); });
+}
+
+int rdma_establish(rdma_cm_id* id) {
+  if (id == nullptr) return fail(EINVAL);
+  return minus_one_on_error([&] { return Id::from(id).establish(); });
+}
+
+int rdma_reject(rdma_cm_id* id, const void* private_data, std::uint8_t private_data_len) {
+  return reject_by(id, private_data, private_data_len,
+                   [](Id& rejected, auto data) { return rejected.reject(data); });
+}
+
+int rdma_reject_ece(rdma_cm_id* id, const void* private_data, std::uint8_t private_data_len) {
+  return reject_by(id, private_data, private_data_len,
+                   [](Id& rejected, auto data) { return rejected.reject_ece(data); });
+}
+
+int rdma_disconnect(rdma_cm_id* id) {
+  if (id == nullptr) return fail(EINVAL);
+  return minus_one_on_error([&] { return Id::from(id).disconnect(); });
+}
+
+int rdma_notify(rdma_cm_id* id, ibv_event_type event) {
+  if (id == nullptr) return fail(EINVAL);
+  return minus_one_on_error([&] { return Id::from(id).notify(event); });
+}
+
+}  // extern "C"

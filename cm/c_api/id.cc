@@ -1,0 +1,49 @@
+// Identifiers: life, options, channel.
+#include <rdma/rdma_cma.h>
+
+#include <memory>
+#include <span>
+
+#include "cm/event_channel.h"
+#include "cm/id.h"
+#include "verbs/c_api/c_result.h"
+
+using namespace anyrdma::c_api;
+using anyrdma::cm::EventChannel;
+using anyrdma::cm::Id;
+
+extern "C" {
+
+// Without a channel the id would be synchronous, which is not offered: ENOSYS.
+int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
+                   rdma_port_space ps) {
+  if (id == nullptr) return fail(EINVAL);
+  if (channel == nullptr) return fail(ENOSYS);
+  return minus_one_on_error([&]() -> Result<void> {
+    auto created = Id::create(EventChannel::from(channel), ps, context);
+    if (!created) return created.error();
+    *id = created->release()->raw();  // the application's, until it destroys it
+    return {};
+  });
+}
+
+int rdma_destroy_id(rdma_cm_id* id) {
+  if (id == nullptr) return fail(EINVAL);
+  return minus_one_on_error([&] { return Id::destroy(std::unique_ptr<Id>(&Id::from(id))); });
+}
+
+int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
+  if (id == nullptr) return fail(EINVAL);
+  if (channel == nullptr) return fail(ENOSYS);  // would become synchronous
+  return minus_one_on_error([&] { return Id::from(id).migrate(EventChannel::from(channel)); });
+}
+
+int rdma_set_option(rdma_cm_id* id, int level, int optname, void* optval, std::size_t optlen) {
+  if (id == nullptr || (optval == nullptr && optlen != 0)) return fail(EINVAL);
+  return minus_one_on_error([&] {
+    const auto* bytes = static_cast<const std::uint8_t*>(optval);
+    return Id::from(id).set_option(level, optname, std::span(bytes, optlen));
+  });
+}
+
+}  // extern "C"
