@@ -28,7 +28,7 @@ struct EndpointEvent {
   rdma_cm_event_type type;
   int status = 0;
   rdma_conn_param conn{};  ///< private_data and private_data_len in here are unused
-  std::span<const std::uint8_t> private_data;  ///< valid during the upcall only
+  std::span<const std::uint8_t> private_data{};  ///< valid during the upcall only
 };
 
 /// What connect and accept carry down. Already normalised by cm: no 0xFF constants, counts at
@@ -42,7 +42,7 @@ struct ConnectionParameters {
   std::uint8_t srq = 0;
   std::uint32_t qp_num = 0;
   ibv_qp_type qp_type = IBV_QPT_RC;
-  std::span<const std::uint8_t> private_data;
+  std::span<const std::uint8_t> private_data{};
 };
 
 /// Where an endpoint stands: kernel's answer to "query addresses". verbs is null while no device is

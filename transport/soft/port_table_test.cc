@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <set>
 
-#include "transport/soft/testing/test_random.h"
+#include "verbs/soft/testing/fake_runtime.h"
 
 namespace anyrdma::transport::soft {
 namespace {
@@ -92,7 +92,7 @@ TEST(EphemeralConflict, UnknownPartsTellNothingApart) {
 
 class PortTableTest : public ::testing::Test {
  protected:
-  testing::TestRandom random_;
+  verbs::soft::testing::FakeRandom random_;
   LocalPortTable table_{random_};
 };
 
