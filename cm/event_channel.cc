@@ -12,6 +12,7 @@ Result<std::unique_ptr<EventChannel>> EventChannel::create(transport::Transport&
   }
   auto semaphore = transport.runtime().make_semaphore();
   if (!semaphore) return semaphore.error();
+  (*semaphore)->set_purpose("an event on an event channel");
   return std::unique_ptr<EventChannel>(new EventChannel(transport, std::move(*semaphore)));
 }
 
@@ -57,7 +58,10 @@ Result<Event> EventChannel::try_get() {
 EventRecord* EventChannel::fetch() {
   EventRecord* record = pop();
   if (record == nullptr) return nullptr;
-  if (Id::from(record->raw.event.id).on_fetch(*record)) return record;
+  if (Id::from(record->raw.event.id).on_fetch(*record)) {
+    observe(transport::EventObserver::Step::kFetched, *record);
+    return record;
+  }
   Id::acknowledge(*record);
   return nullptr;
 }
@@ -74,7 +78,16 @@ EventRecord* EventChannel::pop() {
   return &record;
 }
 
+void EventChannel::observe(transport::EventObserver::Step step, const EventRecord& record) const {
+  transport::EventObserver* observer = transport_.event_observer();
+  if (observer == nullptr) return;
+  const rdma_cm_event& event = record.raw.event;
+  const std::uint64_t listener = event.listen_id == nullptr ? 0 : Id::from(event.listen_id).number_;
+  observer->on_event(step, Id::from(event.id).number_, listener, event);
+}
+
 void EventChannel::push(EventRecord& record) {
+  observe(transport::EventObserver::Step::kQueued, record);
   ++record.charged->unfetched_;
   queue_.push_back(record);
   if (missing_units_ > 0) {

@@ -78,6 +78,7 @@ void Id::discard(verbs::Runtime& runtime, EventQueue& events) {
 void Id::join(EventChannel& channel) {
   CM_ASSERT(channel_ == nullptr);
   channel_ = &channel;
+  if (number_ == 0) number_ = transport_.number_id();
   raw_.id.channel = channel.raw();
   previous_ = channel.last_id_;
   next_ = nullptr;

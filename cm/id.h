@@ -115,6 +115,8 @@ class Id final : private transport::EndpointHandler {
     std::uint64_t acknowledged = 0;
   };
   [[nodiscard]] Ledger ledger() const { return ledger_; }
+  /// What transport::EventObserver calls the id.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
 
  private:
   friend class Event;
@@ -186,6 +188,7 @@ class Id final : private transport::EndpointHandler {
 
   Raw raw_;
   transport::Transport& transport_;
+  std::uint64_t number_ = 0;
   EventChannel* channel_ = nullptr;  ///< null once it was destroyed
   std::unique_ptr<transport::Endpoint> endpoint_;
   State state_ = State::kIdle;

@@ -37,6 +37,7 @@ Result<void> Id::drain() {
         auto semaphore = runtime().make_semaphore();
         if (!semaphore) return semaphore.error();
         acknowledged_ = std::move(*semaphore);
+        acknowledged_->set_purpose("the acknowledgement of an id's events");
       }
     }
     const Result<void> woken = acknowledged_->wait();

@@ -127,6 +127,20 @@ class Endpoint {
   virtual void set_handler(EndpointHandler& handler) = 0;
 };
 
+/// Sees what cm does with the events of one transport's ids, for traces. Must not call back. Ids go
+/// by their number: from 1, in the order of their creation on the transport.
+class EventObserver {
+ public:
+  enum class Step : std::uint8_t {
+    kQueued,   ///< put into its channel; inside the critical section
+    kFetched,  ///< handed to the application, outside of it
+  };
+  virtual ~EventObserver() = default;
+  /// `listener` is 0 except for CONNECT_REQUEST, whose `id` is the new one.
+  virtual void on_event(Step step, std::uint64_t id, std::uint64_t listener,
+                        const rdma_cm_event& event) = 0;
+};
+
 /// One host's way to the network.
 class Transport {
  public:
@@ -149,7 +163,15 @@ class Transport {
   /// Critical section.
   [[nodiscard]] std::unique_ptr<Attachment>& attachment() { return attachment_; }
 
+  /// Null for none; cm reports to it. Outlives the transport or is unset before.
+  void set_event_observer(EventObserver* observer) { event_observer_ = observer; }
+  [[nodiscard]] EventObserver* event_observer() const { return event_observer_; }
+  /// The number that observers know the next new id by. Critical section.
+  [[nodiscard]] std::uint64_t number_id() { return ++ids_; }
+
  private:
+  EventObserver* event_observer_ = nullptr;
+  std::uint64_t ids_ = 0;
   std::unique_ptr<Attachment> attachment_;
 };
 

@@ -27,6 +27,9 @@ class Semaphore {
   [[nodiscard]] virtual Result<void> wait() = 0;
   /// Readable exactly while a unit is available; -1 where there are no descriptors (simulator).
   virtual int fd() const = 0;
+  /// Says in a few words what its units are ("an event"), for the report of a simulator that is
+  /// stuck. `purpose` outlives the semaphore.
+  virtual void set_purpose(const char* /*purpose*/) {}
 };
 
 /// One per process (fabric) or per simulated host (sim). Outlives every object made with it.

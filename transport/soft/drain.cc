@@ -174,6 +174,7 @@ void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upca
   const Result<Match> match =
       match_request(core_, device, upcall.req, upcall.service_id, upcall.private_data);
   if (!match) return device.agent->destroy(now, upcall.id);  // sends REJ 28
+  if (admission_ != nullptr && refused(device, now, upcall)) return;
   EndpointHandler& handler = match->listener->handler();
   auto request =
       std::make_unique<SoftEndpoint>(core_, *match->listener, device, match->header, upcall.id);
@@ -183,6 +184,16 @@ void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upca
   device.agent->request_handled(upcall.id, owner != nullptr);
   if (owner == nullptr) return endpoint.abandon_request();
   endpoint.set_handler(*owner);
+}
+
+bool SoftTransportImpl::refused(Device& device, Instant now, const ibcm::Upcall& upcall) {
+  const auto refusal = admission_->on_request(device.hca.config().name, upcall.req);
+  if (!refusal) return false;
+  const Result<void> sent =
+      device.agent->send_rej(now, upcall.id, refusal->reason, refusal->private_data);
+  CM_ASSERT(sent.has_value());
+  device.agent->destroy(now, upcall.id);
+  return true;
 }
 
 }  // namespace anyrdma::transport::soft

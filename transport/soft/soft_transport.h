@@ -33,6 +33,7 @@ class SoftTransportImpl final : public SoftTransport {
   void on_timer(Instant now) override;
   [[nodiscard]] std::optional<Instant> next_deadline() const override;
   void set_observer(Observer* observer) override { observer_ = observer; }
+  void set_admission(Admission* admission) override { admission_ = admission; }
 
  private:
   [[nodiscard]] Result<void> check_free(const verbs::soft::Hca& hca, int interface) const;
@@ -45,10 +46,12 @@ class SoftTransportImpl final : public SoftTransport {
   void perform(Device& device, Instant now, const ibcm::Action& action);
   void on_upcall(Device& device, Instant now, const ibcm::Upcall& upcall);
   void on_request(Device& device, Instant now, const ibcm::Upcall& upcall);
+  bool refused(Device& device, Instant now, const ibcm::Upcall& upcall);
 
   Core core_;
   std::vector<ibv_device*> present_;
   Observer* observer_ = nullptr;
+  Admission* admission_ = nullptr;
 };
 
 }  // namespace anyrdma::transport::soft

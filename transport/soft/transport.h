@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "transport/ibcm/agent.h"
@@ -42,6 +43,21 @@ class Observer {
   virtual void on_mad_received(std::string_view device, const ibcm::Path& path, Mad mad) = 0;
   virtual void on_mad_dropped(std::string_view device, ibcm::DropReason reason,
                               std::uint16_t attribute) = 0;
+};
+
+/// Decides about connection requests before their listener hears of them: fault injection. Called
+/// from drain; must not call back.
+class Admission {
+ public:
+  struct Refusal {
+    std::uint8_t reason = ibcm::kRejConsumerDefined;
+    std::span<const std::uint8_t> private_data;  ///< at most 148 bytes; valid until the next call
+  };
+  virtual ~Admission() = default;
+  /// Every request that has found its listener. A refusal is sent as REJ, as if the listener's
+  /// owner had said it at once.
+  [[nodiscard]] virtual std::optional<Refusal> on_request(std::string_view device,
+                                                          const ibcm::ReqParameters& request) = 0;
 };
 
 /// One host (simulator) or one process of a host (fabric). Except where said otherwise, all
@@ -89,6 +105,8 @@ class SoftTransport : public Transport {
 
   /// Null for none. The observer outlives the transport or is unset before.
   virtual void set_observer(Observer* observer) = 0;
+  /// Null for none: every request is admitted. As set_observer.
+  virtual void set_admission(Admission* admission) = 0;
 };
 
 }  // namespace anyrdma::transport::soft

@@ -82,6 +82,7 @@ Result<ibv_context*> SoftHca::open_device(ibv_device* device) {
   CM_ASSERT(device == &device_.device);
   auto units = core_.runtime.make_semaphore();
   if (!units) return units.error();
+  (*units)->set_purpose("an asynchronous event of a device");
   CriticalSection section(core_.runtime);
   if (core_.removed) return errno_code(EIO);
   auto* context = new SoftContext(*this, core_, device, std::move(*units));

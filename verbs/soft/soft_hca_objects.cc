@@ -68,6 +68,7 @@ Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
 Result<ibv_comp_channel*> SoftHca::create_comp_channel(ibv_context* context) {
   auto semaphore = core_.runtime.make_semaphore();
   if (!semaphore) return semaphore.error();
+  (*semaphore)->set_purpose("a completion event");
   CriticalSection section(core_.runtime);
   if (core_.removed) return errno_code(EIO);
   auto* channel = new SoftChannel{};
@@ -116,6 +117,7 @@ Result<void> SoftHca::wait_for_acknowledgements(Semaphore*& destroyer, Done done
   }
   const auto semaphore = core_.runtime.make_semaphore();
   if (!semaphore) return semaphore.error();
+  (*semaphore)->set_purpose("the acknowledgement of verbs events");
   while (true) {
     {
       CriticalSection section(core_.runtime);
