@@ -12,6 +12,16 @@ std::uint16_t number_of(wire::Attribute attribute) {
   return static_cast<std::uint16_t>(attribute);
 }
 
+/// A REQ of these parameters would be understood (cm_validate_req_param).
+bool can_be_sent(const ReqParameters& req) {
+  constexpr std::uint8_t kMtuMax = 5;
+  constexpr std::uint8_t kUnreliableConnection = 1;
+  constexpr std::uint8_t kExponentMax = 31;
+  return req.private_data.size() <= wire::kReqPrivateDataSize && req.path.mtu >= 1 &&
+         req.path.mtu <= kMtuMax && req.transport_service <= kUnreliableConnection &&
+         req.path.packet_lifetime < kExponentMax && req.local_ca_ack_delay <= kExponentMax;
+}
+
 class AgentImpl final : public Agent {
  public:
   AgentImpl(const AgentConfig& config, verbs::Random& random)
@@ -104,7 +114,7 @@ void AgentImpl::unlisten(ServiceId service) {
 }
 
 Result<CommId> AgentImpl::connect(Instant now, const ReqParameters& req) {
-  if (req.private_data.size() > wire::kReqPrivateDataSize) return verbs::errno_code(EINVAL);
+  if (!can_be_sent(req)) return verbs::errno_code(EINVAL);
   Connection* c = registry_.create();
   if (c == nullptr) return verbs::errno_code(ENOMEM);
   (void)machine_.handle(*c, Event::kSendReq, {.now = now, .connect = &req});

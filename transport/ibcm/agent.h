@@ -179,7 +179,8 @@ class Agent {
   virtual void unlisten(ServiceId service) = 0;
 
   // --- commands ---------------------------------------------------------------------------------
-  /// Sends REQ on a new connection and gives its id.
+  /// Sends REQ on a new connection and gives its id. EINVAL also when the path's MTU, its lifetime
+  /// (below 31) or the transport service is none that a REQ can carry.
   [[nodiscard]] virtual Result<CommId> connect(Instant now, const ReqParameters& req) = 0;
   /// After kReqReceived was handled: true moves REQ_RCVD -> MRA_REQ_SENT; false (no memory,
   /// backlog) forgets the connection without a word.

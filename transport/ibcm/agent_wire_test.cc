@@ -226,6 +226,22 @@ TEST(AgentWire, RefusesDataThatDoesNotFitAndSendsNothing) {
   EXPECT_EQ(pair.server.state(id), State::kMraReqSent);
 }
 
+TEST(AgentWire, RefusesARequestThatCannotBeWritten) {
+  Pair pair;
+  const auto error_of = [&pair](void (*spoil)(ReqParameters&)) {
+    ReqParameters request = pair.request();
+    spoil(request);
+    return pair.client.agent().connect(pair.now, request).error().value();
+  };
+
+  EXPECT_EQ(error_of([](ReqParameters& r) { r.path.mtu = 0; }), EINVAL);
+  EXPECT_EQ(error_of([](ReqParameters& r) { r.path.mtu = 6; }), EINVAL);
+  EXPECT_EQ(error_of([](ReqParameters& r) { r.path.packet_lifetime = 31; }), EINVAL);
+  EXPECT_EQ(error_of([](ReqParameters& r) { r.local_ca_ack_delay = 32; }), EINVAL);
+  EXPECT_EQ(error_of([](ReqParameters& r) { r.transport_service = 2; }), EINVAL);
+  EXPECT_EQ(pair.client.agent().next_action(), nullptr);
+}
+
 TEST(AgentWire, IdsCarryTheTagAndRunOutOnlyWhenAllAreUsed) {
   TestRandom random(3);
   const auto agent = Agent::create({.id_mask = 0x3, .id_tag = 0xab00}, random);

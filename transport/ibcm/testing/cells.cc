@@ -135,59 +135,11 @@ wire::Req request_of_peer(const Subject& s, CommId local_id) {
           .path_mtu = 3};
 }
 
-void receive(Subject& s, Event event) {
-  Pair& pair = *s.pair;
-  const bool first = s.host->agent().info(s.id)->remote_qpn == Qpn{};
-  switch (event) {
-    case Event::kReqDuplicate:
-      return pair.inject_message(*s.host, request_of_peer(s, s.peer_id));
-    case Event::kStale:
-      return pair.inject_message(*s.host, request_of_peer(s, CommId{0x12345678}));
-    case Event::kMra:
-      return pair.inject_message(*s.host, wire::Mra{.local_comm_id = s.peer_id,
-                                                    .remote_comm_id = s.id,
-                                                    .message = first ? wire::AnsweredMessage::kReq
-                                                                     : wire::AnsweredMessage::kRep,
-                                                    .service_timeout = 24});
-    case Event::kRep:
-      return pair.inject_message(*s.host, wire::Rep{.local_comm_id = s.peer_id,
-                                                    .remote_comm_id = s.id,
-                                                    .local_qpn = s.peer_qpn,
-                                                    .local_ca_guid = s.peer_guid});
-    case Event::kRtu:
-      return pair.inject_message(*s.host,
-                                 wire::Rtu{.local_comm_id = s.peer_id, .remote_comm_id = s.id});
-    case Event::kRej:
-      return pair.inject_message(
-          *s.host,
-          wire::Rej{.local_comm_id = s.peer_id,
-                    .remote_comm_id = s.id,
-                    .message = first ? wire::AnsweredMessage::kReq : wire::AnsweredMessage::kOther,
-                    .reason = kRejConsumerDefined});
-    case Event::kDreq:
-      return pair.inject_message(
-          *s.host,
-          wire::Dreq{.local_comm_id = s.peer_id, .remote_comm_id = s.id, .remote_qpn = s.own_qpn});
-    case Event::kDrep:
-      return pair.inject_message(*s.host,
-                                 wire::Drep{.local_comm_id = s.peer_id, .remote_comm_id = s.id});
-    case Event::kReq:
-    case Event::kSendReq:
-    case Event::kRequestTaken:
-    case Event::kRequestDropped:
-    case Event::kSendRep:
-    case Event::kSendRtu:
-    case Event::kSendRej:
-    case Event::kSendDreq:
-    case Event::kSendDrep:
-    case Event::kNotify:
-    case Event::kDestroy:
-    case Event::kRetryTimer:
-    case Event::kTimewaitTimer:
-    case Event::kPeerGone:
-      break;
-  }
-  CM_ASSERT(!"event is a message");
+template <class Message>
+Mad bytes_of(const Message& message) {
+  Mad mad;
+  message.serialize(mad);
+  return mad;
 }
 
 Result<void> command(Subject& s, Event event) {
@@ -231,7 +183,7 @@ Result<void> command(Subject& s, Event event) {
     case Event::kRej:
     case Event::kDreq:
     case Event::kDrep:
-      receive(s, event);
+      s.pair->inject(*s.host, message_of_peer(s, event));
       return {};
     case Event::kSendReq:
       break;
@@ -301,6 +253,58 @@ Subject reach(State state, const Profile& profile) {
   Subject subject = reach_by_messages(state, std::make_unique<Pair>(profile));
   CM_ASSERT(subject.host->state(subject.id) == state);
   return subject;
+}
+
+Mad message_of_peer(const Subject& s, Event event) {
+  const auto info = s.host->agent().info(s.id);
+  const bool first = !info || info->remote_qpn == Qpn{};
+  switch (event) {
+    case Event::kReqDuplicate:
+      return bytes_of(request_of_peer(s, s.peer_id));
+    case Event::kReq:
+    case Event::kStale:
+      return bytes_of(request_of_peer(s, CommId{0x12345678}));
+    case Event::kMra:
+      return bytes_of(
+          wire::Mra{.local_comm_id = s.peer_id,
+                    .remote_comm_id = s.id,
+                    .message = first ? wire::AnsweredMessage::kReq : wire::AnsweredMessage::kRep,
+                    .service_timeout = 24});
+    case Event::kRep:
+      return bytes_of(wire::Rep{.local_comm_id = s.peer_id,
+                                .remote_comm_id = s.id,
+                                .local_qpn = s.peer_qpn,
+                                .local_ca_guid = s.peer_guid});
+    case Event::kRtu:
+      return bytes_of(wire::Rtu{.local_comm_id = s.peer_id, .remote_comm_id = s.id});
+    case Event::kRej:
+      return bytes_of(
+          wire::Rej{.local_comm_id = s.peer_id,
+                    .remote_comm_id = s.id,
+                    .message = first ? wire::AnsweredMessage::kReq : wire::AnsweredMessage::kOther,
+                    .reason = kRejConsumerDefined});
+    case Event::kDreq:
+      return bytes_of(
+          wire::Dreq{.local_comm_id = s.peer_id, .remote_comm_id = s.id, .remote_qpn = s.own_qpn});
+    case Event::kDrep:
+      return bytes_of(wire::Drep{.local_comm_id = s.peer_id, .remote_comm_id = s.id});
+    case Event::kSendReq:
+    case Event::kRequestTaken:
+    case Event::kRequestDropped:
+    case Event::kSendRep:
+    case Event::kSendRtu:
+    case Event::kSendRej:
+    case Event::kSendDreq:
+    case Event::kSendDrep:
+    case Event::kNotify:
+    case Event::kDestroy:
+    case Event::kRetryTimer:
+    case Event::kTimewaitTimer:
+    case Event::kPeerGone:
+      break;
+  }
+  CM_ASSERT(!"event is a message");
+  return {};
 }
 
 Observation provoke(Subject& s, Event event) {

@@ -29,6 +29,11 @@ struct Subject {
 /// False for LISTEN and REP_RCVD.
 [[nodiscard]] bool can_rest_in(State state);
 
+using Mad = std::array<std::uint8_t, kMadBytes>;
+
+/// The message that makes `event` happen to the subject, as its peer would write it.
+[[nodiscard]] Mad message_of_peer(const Subject& subject, Event event);
+
 /// What one event did.
 struct Observation {
   std::optional<State> state;  ///< nullopt: the connection is gone

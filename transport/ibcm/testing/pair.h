@@ -91,7 +91,7 @@ class Pair {
   void collect();
   /// Delivers the oldest MAD on the wire; false when the wire is empty.
   bool deliver_one();
-  /// Delivers until the wire is empty. More than a hundred MADs without time passing is a livelock.
+  /// Delivers until the wire is empty. Ten thousand MADs without time passing are a livelock.
   void settle();
   /// Lets time pass, firing every timer on its way and delivering what follows.
   void advance(Duration duration);
