@@ -1,0 +1,114 @@
+// The `anyrdma` command.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "tools/run.h"
+
+namespace anyrdma::tools {
+namespace {
+
+constexpr const char* kVersion = "anyrdma 0.1.0, a drop-in for rdma-core 44";
+
+constexpr const char* kFooter =
+    "Example, in two terminals:\n"
+    "  anyrdma run -- rping -s -a 127.0.0.1 -C 10 -v\n"
+    "  anyrdma run -- rping -c -a 127.0.0.1 -C 10 -v";
+
+/// What stands before the first `--` is ours, what follows is the program's.
+struct Words {
+  std::vector<std::string> ours;
+  std::vector<std::string> program;
+  bool separated = false;
+};
+
+Words split(int argc, char** argv) {
+  Words words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!words.separated && word == "--") {
+      words.separated = true;
+    } else {
+      (words.separated ? words.program : words.ours).push_back(word);
+    }
+  }
+  return words;
+}
+
+int usage(const std::string& sentence) {
+  std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
+  return static_cast<int>(Exit::kUsage);
+}
+
+class Command {
+ public:
+  Command() {
+    app_.set_version_flag("--version", kVersion);
+    app_.footer(kFooter);
+    run_->add_option("--fabric", options_.fabric,
+                     "name of the fabric to join; programs on one fabric reach each other\n"
+                     "(default: $ANYRDMA_FABRIC, else 'default')");
+    run_->footer("anyrdma run [--fabric NAME] -- PROGRAM [ARGUMENT...]");
+    run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
+  }
+
+  int main(const Words& words) {
+    if (const std::string* unknown = unknown_command(words.ours); unknown != nullptr) {
+      return usage("there is no command '" + *unknown + "'. There is: run. See `anyrdma --help`.");
+    }
+    try {
+      std::vector<std::string> reversed(words.ours.rbegin(), words.ours.rend());
+      app_.parse(reversed);  // CLI11 takes words from the back
+    } catch (const CLI::Success& asked) {
+      return app_.exit(asked);  // --help, --version
+    } catch (const CLI::ParseError& error) {
+      return usage(std::string(error.what()) + ". See `anyrdma --help`.");
+    }
+    return dispatch(words);
+  }
+
+ private:
+  [[nodiscard]] static const std::string* unknown_command(const std::vector<std::string>& ours) {
+    if (ours.empty() || ours.front().starts_with('-') || ours.front() == "run") {
+      return nullptr;
+    }
+    return &ours.front();
+  }
+
+  int dispatch(const Words& words) {
+    if (!run_->parsed()) {
+      std::fputs(app_.help().c_str(), stderr);
+      return static_cast<int>(Exit::kUsage);
+    }
+    options_.command = run_->remaining();
+    if (!options_.command.empty() && words.separated) {
+      return usage("'" + options_.command.front() +
+                   "' is no option of run. What belongs to the program comes after `--`.");
+    }
+    if (words.separated) options_.command = words.program;
+    if (options_.command.empty() || options_.command.front().empty()) {
+      return usage("run what? Say: anyrdma run -- PROGRAM [ARGUMENT...]");
+    }
+    return static_cast<int>(run(options_));
+  }
+
+  CLI::App app_{"Runs RDMA programs where there is no RDMA.", "anyrdma"};
+  CLI::App* run_ = app_.add_subcommand(
+      "run", "Starts an unmodified program on anyrdma's libibverbs and librdmacm.");
+  RunOptions options_;
+};
+
+}  // namespace
+}  // namespace anyrdma::tools
+
+int main(int argc, char** argv) {
+  try {
+    anyrdma::tools::Command command;
+    return command.main(anyrdma::tools::split(argc, argv));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "anyrdma: %s\n", error.what());
+    return static_cast<int>(anyrdma::tools::Exit::kFailed);
+  }
+}

@@ -1,0 +1,82 @@
+#include "tools/program.h"
+
+#include <elf.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace anyrdma::tools {
+namespace {
+
+bool executable_file(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+bool exists(const std::string& path) {
+  return ::access(path.c_str(), F_OK) == 0;
+}
+
+/// Runs with other rights than its caller's: the loader then ignores the caller's environment
+/// (ld.so(8), secure-execution mode).
+bool gains_rights(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return false;
+  if ((status.st_mode & S_ISUID) != 0 && status.st_uid != ::geteuid()) return true;
+  if ((status.st_mode & S_ISGID) != 0 && status.st_gid != ::getegid()) return true;
+  return ::geteuid() != 0 && ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
+/// An ELF program that names no loader has its libraries inside.
+bool statically_linked(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return false;
+  file.seekg(static_cast<std::streamoff>(header.e_phoff));
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    if (!file.read(reinterpret_cast<char*>(&segment), sizeof segment)) return false;
+    if (segment.p_type == PT_INTERP) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+verbs::Result<std::string> find_program(const std::string& name, std::string_view search_path) {
+  if (name.empty()) return verbs::errno_code(ENOENT);
+  if (name.find('/') != std::string::npos) {
+    if (executable_file(name)) return name;
+    return verbs::errno_code(exists(name) ? EACCES : ENOENT);
+  }
+  int error = ENOENT;
+  while (true) {
+    const std::size_t end = search_path.find(':');
+    const std::string_view folder = search_path.substr(0, end);
+    const std::string path = (folder.empty() ? "." : std::string(folder)) + "/" + name;
+    if (executable_file(path)) return path;
+    if (exists(path)) error = EACCES;
+    if (end == std::string_view::npos) return verbs::errno_code(error);
+    search_path.remove_prefix(end + 1);
+  }
+}
+
+std::optional<std::string> why_not_served(const std::string& path) {
+  if (gains_rights(path)) {
+    return "set up to gain rights (setuid, setgid or file capabilities), and the loader ignores "
+           "LD_LIBRARY_PATH then: run a copy without those rights";
+  }
+  if (statically_linked(path)) {
+    return "linked statically, so no library of it can be replaced: use a dynamically linked build";
+  }
+  return std::nullopt;
+}
+
+}  // namespace anyrdma::tools

@@ -1,0 +1,86 @@
+#include "tools/run.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "tools/installation.h"
+#include "tools/program.h"
+
+namespace anyrdma::tools {
+namespace {
+
+constexpr const char* kDefaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
+
+void say(const std::string& sentence) {
+  std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
+}
+
+std::string environment(const char* name, const char* otherwise = "") {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+Exit say_missing(const Installation& installation) {
+  std::string names;
+  for (const std::string& name : installation.missing) names += (names.empty() ? "" : ", ") + name;
+  say("the drop-in libraries are not complete: " + installation.expected.string() + " lacks " +
+      names + ". Build them with `./dev build`, or install anyrdma anew.");
+  return Exit::kFailed;
+}
+
+Exit say_unusable(const std::string& name, int error) {
+  if (error == EACCES) {
+    say("'" + name + "' is not executable. Make it so (chmod +x), or name another program.");
+    return Exit::kNotExecutable;
+  }
+  const bool is_path = name.find('/') != std::string::npos;
+  say(is_path ? "there is no file '" + name + "'. Check the path."
+              : "there is no program '" + name +
+                    "' in PATH. Check the name, give a path, or install the package it is in.");
+  return Exit::kUnknownProgram;
+}
+
+void set_environment(const std::string& libraries, const std::string& fabric) {
+  const std::string old = environment("LD_LIBRARY_PATH");
+  const std::string path = old.empty() ? libraries : libraries + ":" + old;
+  ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
+  const std::string name = fabric.empty() ? environment("ANYRDMA_FABRIC", "default") : fabric;
+  ::setenv("ANYRDMA_FABRIC", name.c_str(), 1);
+}
+
+Exit execute(const std::string& path, std::vector<std::string> command) {
+  std::vector<char*> arguments;
+  for (std::string& argument : command) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  // execvp, not execv: a script without #! runs in the shell, as it would without us.
+  ::execvp(path.c_str(), arguments.data());
+  const int error = errno;
+  say("'" + path + "' cannot be started: " + std::strerror(error) + ".");
+  return error == ENOENT ? Exit::kUnknownProgram : Exit::kNotExecutable;
+}
+
+}  // namespace
+
+Exit run(const RunOptions& options) {
+  const std::string& name = options.command.front();
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const Installation installation = find_libraries(self.parent_path());
+  if (installation.directory.empty()) return say_missing(installation);
+  const auto path = find_program(name, environment("PATH", kDefaultSearchPath));
+  if (!path) return say_unusable(name, path.error().value());
+  if (const auto why = why_not_served(*path)) {
+    say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
+  }
+  set_environment(installation.directory.string(), options.fabric);
+  std::fflush(nullptr);
+  return execute(*path, options.command);
+}
+
+}  // namespace anyrdma::tools

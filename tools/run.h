@@ -1,0 +1,27 @@
+// `anyrdma run`: starts an unmodified program on the drop-in libraries.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace anyrdma::tools {
+
+/// Exit codes of the command itself; the last two are the shell's.
+enum class Exit : int {
+  kOk = 0,
+  kFailed = 1,
+  kUsage = 2,
+  kNotExecutable = 126,
+  kUnknownProgram = 127,
+};
+
+struct RunOptions {
+  std::string fabric;                ///< empty: ANYRDMA_FABRIC as it is, else "default"
+  std::vector<std::string> command;  ///< the program and its arguments
+};
+
+/// Replaces this process by the program, with LD_LIBRARY_PATH and ANYRDMA_FABRIC set. Returns only
+/// when that fails, after a sentence on stderr that names the cause and the remedy.
+[[nodiscard]] Exit run(const RunOptions& options);
+
+}  // namespace anyrdma::tools
