@@ -1,19 +1,25 @@
 """The arrows between the rooms: which folder may include which. docs/architecture.md in a table."""
 
+import re
+
 # The longest prefix decides. None: chooses freely.
 ROOMS = {
     "verbs": ["verbs"],
     "verbs/wire": ["verbs/wire"],
     "verbs/testing": ["verbs", "verbs/wire"],
-    "verbs/soft": ["verbs", "verbs/wire", "verbs/soft", "verbs/testing"],
+    "verbs/soft": ["verbs", "verbs/wire", "verbs/soft"],
+    "verbs/ibv": ["verbs"],
     "verbs/c_api": None,
     "transport": ["verbs", "transport"],
     "transport/ibcm": ["verbs", "verbs/wire", "transport/ibcm"],
-    "transport/soft": ["verbs", "verbs/wire", "verbs/soft", "verbs/testing", "transport",
-                       "transport/ibcm", "transport/soft"],
+    "transport/soft": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
+                       "transport/soft"],
     "transport/fabric": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
                          "transport/soft", "transport/fabric"],
-    "transport/testing": ["verbs", "verbs/testing", "transport", "transport/testing"],
+    "transport/fault": ["verbs", "transport", "transport/fault"],
+    "transport/ucma": ["verbs", "verbs/ibv", "transport", "transport/ucma"],
+    "transport/rxe": ["verbs", "verbs/ibv", "transport", "transport/ucma", "transport/rxe"],
+    "transport/testing": ["verbs", "transport", "transport/testing"],
     "cm": ["verbs", "transport", "cm"],
     "cm/c_api": None,
     "sim": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
@@ -23,16 +29,35 @@ ROOMS = {
     "examples": None,
 }
 
-# What a test of a room may include beyond its room.
+# What a test of a room may include beyond its room; verbs/testing is there for all of them.
 TEST_EXTRA = {
-    "cm": ["transport/testing", "verbs/testing"],
+    "cm": ["transport/testing"],
     "transport/soft": ["cm"],
     "transport/fabric": ["cm"],
     "sim": ["examples"],
 }
 
-# Rooms that never wait, sleep, lock, roll dice or read the time: everything comes in as an argument.
-SANS_IO = ["verbs", "verbs/soft", "verbs/wire", "transport", "transport/ibcm", "transport/soft", "cm"]
+# Rooms that never wait, lock, roll dice or read the time: everything comes in as an argument.
+SANS_IO = ["verbs", "verbs/soft", "verbs/wire", "transport", "transport/ibcm", "transport/soft",
+           "cm"]
+
+# Top-level rooms whose subfolders are rooms of their own: a new one needs a row above.
+SPLIT = ["transport", "verbs"]
+
+
+def is_test(path):
+    return (path.startswith("tests/") or "/testing/" in path
+            or re.search(r"_(test|fixture)\.(cc|h)$", path) is not None)
+
+
+def is_sans_io(path):
+    return room_of(path) in SANS_IO and not is_test(path)
+
+
+def is_unlisted(path):
+    """A file in a folder of a split room that the table does not know."""
+    parts = path.split("/")
+    return len(parts) > 2 and parts[0] in SPLIT and "/".join(parts[:2]) not in ROOMS
 
 
 def room_of(path):

@@ -2,70 +2,78 @@
 
 import re
 
-from rooms import ROOMS, SANS_IO, TEST_EXTRA, room_of
+import cxx
+from rooms import ROOMS, TEST_EXTRA, is_sans_io, is_test, is_unlisted, room_of
 
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 600
 TEST_LINES_MAX = 800
 LINE_MAX = 100
 
-IMPURE_INCLUDES = {
-    "<thread>", "<mutex>", "<shared_mutex>", "<condition_variable>", "<future>", "<atomic>",
-    "<random>", "<iostream>", "<fstream>", "<ctime>", "<time.h>", "<unistd.h>", "<poll.h>",
-    "<sys/epoll.h>", "<sys/time.h>", "<fcntl.h>",
-}
-IMPURE_CALLS = re.compile(
-    r"(_clock::now|\bclock_gettime\b|\bgettimeofday\b|\brandom_device\b|\brand\(|\bgetenv\b|"
-    r"\bsleep_for\b|\busleep\b|std::thread\b|std::mutex\b)")
+IMPURE_INCLUDE = re.compile(
+    r"<(thread|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier|stop_token|"
+    r"atomic|random|iostream|fstream|ctime|time\.h|unistd\.h|poll\.h|fcntl\.h|"
+    r"sys/(epoll|eventfd|time|timerfd|random)\.h|boost/(asio|thread|random|fiber)[/.].*|"
+    r"spdlog/.*)>")
+IMPURE_CALL = re.compile(
+    r"_clock::now|\b(?:clock_gettime|gettimeofday|nanosleep|usleep|sleep_for|sleep_until|getrandom|"
+    r"random_device|mt19937\w*|getenv|secure_getenv|this_thread)\b|\bs?rand\(|"
+    # rdma-core's structs hold mutexes that we set up for it; locking them is another matter.
+    r"\bpthread_(?!(?:mutex|cond)_(?:init|destroy)\b)\w+|"
+    r"(?:std::|(?<![\w:.>]))time\((?:0|NULL|nullptr)\)|"
+    r"std::(?:j?thread|mutex|recursive_mutex|cout|cerr|clog)\b")
+SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>])sleep\(")
+RESULT = re.compile(r"(?:^|[;{}:>\])\s])((?:verbs::)?Result<[^;{}()]*>\s+\w+\()")
 
 
-def is_test(path):
-    return path.endswith("_test.cc") or "/testing/" in path or path.startswith("tests/")
+def numbered(text):
+    return enumerate(text.split("\n"), 1)
 
 
-def is_sans_io(path):
-    return room_of(path) in SANS_IO and not is_test(path)
+def searched(pattern, text):
+    """(line, match) of a pattern in the code: comments, literals and directives do not count."""
+    for number, line in numbered(cxx.strip(text)):
+        match = pattern.search(line)
+        if match:
+            yield number, match.group()
 
 
-def code_lines(text):
-    """Line numbers and lines without comments and string contents; rough, but enough for rules."""
-    for number, line in enumerate(text.split("\n"), 1):
-        line = re.sub(r'"(\\.|[^"\\])*"', '""', line)
-        yield number, line.split("//")[0]
+def includes(text):
+    for number, line in numbered(text):
+        match = re.match(r'\s*#\s*include\s*("[^"]+"|<[^>]+>)', line)
+        if match:
+            yield number, match.group(1)
 
 
 def arrows(path, text):
+    if is_unlisted(path):
+        yield 1, "arrow: a new room; give it a row in tests/tidy/rooms.py and docs/architecture.md"
     room = room_of(path)
     if room is None or ROOMS[room] is None:
         return
-    allowed = ROOMS[room] + (TEST_EXTRA.get(room, []) if is_test(path) else [])
-    for number, line in enumerate(text.split("\n"), 1):
-        match = re.match(r'\s*#include "([^"]+)"', line)
-        if not match:
-            continue
-        target = room_of(match.group(1))
-        if target is not None and target not in allowed and not (target == "verbs/testing" and is_test(path)):
+    allowed = list(ROOMS[room])
+    if is_test(path):
+        allowed += ["verbs/testing"] + TEST_EXTRA.get(room, [])
+    for number, name in includes(text):
+        target = room_of(name.strip('"'))
+        if target is not None and target not in allowed:
             yield number, f"arrow: {room} must not know {target}; see docs/architecture.md"
 
 
 def pure_core(path, text):
     if not is_sans_io(path):
         return
-    for number, line in enumerate(text.split("\n"), 1):
-        match = re.match(r"\s*#include (<[^>]+>)", line)
-        if match and (match.group(1) in IMPURE_INCLUDES or match.group(1).startswith("<boost/asio")):
-            yield number, f"pure core: {match.group(1)}; time, randomness and I/O are handed in"
-    for number, line in code_lines(text):
-        match = IMPURE_CALLS.search(line)
-        if match:
-            yield number, f"pure core: {match.group(1)}; time, randomness and I/O are handed in"
+    found = [(number, name) for number, name in includes(text) if IMPURE_INCLUDE.match(name)]
+    for number, what in found + list(searched(IMPURE_CALL, text)):
+        yield number, f"pure core: {what}; time, randomness and I/O are handed in"
 
 
 def no_default(path, text):
     if not is_sans_io(path):
         return
-    for number, line in enumerate(text.split("\n"), 1):
-        if re.match(r"\s*default:", line) and "// foreign enum" not in line:
+    lines = text.split("\n")
+    for number, _ in searched(re.compile(r"^\s*default\s*:"), text):
+        if "// foreign enum" not in lines[number - 1]:
             yield number, "default: in a switch; name every case (or say `// foreign enum`)"
 
 
@@ -77,56 +85,53 @@ def file_size(path, text):
 
 
 def line_length(_path, text):
-    for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > LINE_MAX and "http" not in line and not line.startswith('#include'):
+    for number, line in numbered(text):
+        if len(line) > LINE_MAX and "://" not in line and not line.startswith("#include"):
             yield number, f"line of {len(line)} columns; {LINE_MAX} is the limit"
 
 
 def function_size(_path, text):
-    """A body opens with a line ending in `{` at an indentation and ends with `}` at the same."""
-    start = None
-    for number, line in enumerate(text.split("\n"), 1):
-        if start is None:
-            match = re.match(r"^( {0,2})(?!namespace|class |struct |enum |union |extern|inline constexpr|"
-                             r"constexpr|static constexpr|const |template|public|private)\S.*\{$", line)
-            if match and "(" in line + text.split("\n")[max(0, number - 3)] and "= {" not in line:
-                start = (number, match.group(1))
-        elif re.match(rf"^{start[1]}\}}", line):
-            if number - start[0] > FUNCTION_LINES_MAX:
-                yield start[0], (f"function of {number - start[0]} lines; "
-                                 f"more than {FUNCTION_LINES_MAX} hides a part with a name")
-            start = None
+    for first, last in cxx.functions(text):
+        lines = last - first + 1
+        if lines > FUNCTION_LINES_MAX:
+            yield first, (f"function of {lines} lines; more than {FUNCTION_LINES_MAX} hides a part "
+                          "that deserves a name")
 
 
 def unfinished(_path, text):
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in numbered(text):
         if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", line):
             yield number, "unfinished: finish it, or make it an issue"
 
 
 def no_sleep_in_tests(path, text):
-    if not is_test(path):
-        return
-    for number, line in code_lines(text):
-        if re.search(r"\b(sleep_for|usleep|nanosleep)\b|(?<![\w.>])sleep\(", line):
+    if is_test(path):
+        for number, _ in searched(SLEEP, text):
             yield number, "sleep in a test; wait for a condition with a deadline"
 
 
 def nodiscard(path, text):
+    """Boost's result is not nodiscard itself, so each declaration says it."""
     if not path.endswith(".h"):
         return
-    lines = text.split("\n")
-    for number, line in code_lines(text):
-        declares = re.match(r"\s*(static |virtual |inline |explicit )*(verbs::)?Result<.*>\s+\w+\(", line)
-        if declares and "[[nodiscard]]" not in line and "[[nodiscard]]" not in lines[number - 2] \
-                and "override" not in line:
-            yield number, "a function returning Result says [[nodiscard]]"
+    code = cxx.strip(text)
+    for match in RESULT.finditer(code):
+        before = re.split(r"[;{}]|\b(?:public|protected|private)\s*:", code[:match.start(1)])[-1]
+        after = re.split(r"[;{]", code[match.end(1):], maxsplit=1)[0]
+        if "nodiscard" not in before and not re.search(r"\b(override|final)\b", after):
+            line = code.count("\n", 0, match.start(1)) + 1
+            yield line, "a function returning Result says [[nodiscard]]"
+
+
+def pragma_once(path, text):
+    if path.endswith(".h") and "#pragma once" not in text:
+        yield 1, "a header without #pragma once"
 
 
 RULES = [arrows, pure_core, no_default, file_size, line_length, function_size, unfinished,
-         no_sleep_in_tests, nodiscard]
+         no_sleep_in_tests, nodiscard, pragma_once]
 
 
 def check(path, text):
     """All findings of one source file, as (line, message)."""
-    return sorted(finding for rule in RULES for finding in rule(path, text) or [])
+    return sorted(finding for rule in RULES for finding in rule(path, text))

@@ -1,8 +1,12 @@
 """Each rule of the house catches a snippet that breaks it and lets a clean one pass."""
 
+import pathlib
+import tempfile
 import unittest
 
+import cxx
 import rules
+import tree
 
 
 def findings(path, text):
@@ -11,48 +15,121 @@ def findings(path, text):
 
 class Rules(unittest.TestCase):
     def caught(self, path, text, word):
-        self.assertTrue(any(word in message for message in findings(path, text)), findings(path, text))
+        found = findings(path, text)
+        self.assertTrue(any(word in message for message in found), found)
 
     def clean(self, path, text):
         self.assertEqual(findings(path, text), [])
 
     def test_an_include_against_the_arrows_is_caught(self):
         self.caught("cm/id.cc", '#include "transport/soft/transport.h"\n', "arrow")
+        self.caught("cm/id.cc", '#include "verbs/testing/fake_runtime.h"\n', "arrow")
         self.caught("verbs/soft/hca.cc", '#include "cm/id.h"\n', "arrow")
         self.caught("transport/ibcm/agent.cc", '#include "verbs/soft/hca.h"\n', "arrow")
         self.clean("cm/id.cc", '#include "transport/transport.h"\n')
+        self.clean("cm/id_test.cc", '#include "transport/testing/mock_transport.h"\n')
         self.clean("tools/run.cc", '#include "transport/fabric/fabric.h"\n')
+
+    def test_a_room_that_the_table_does_not_know_is_caught(self):
+        self.caught("transport/pigeon/pigeon.cc", "\n", "new room")
+        self.clean("transport/fault/fault.cc", "\n")
 
     def test_a_clock_a_thread_and_asio_are_caught_in_a_core(self):
         self.caught("cm/id.cc", "auto t = std::chrono::steady_clock::now();\n", "pure core")
         self.caught("verbs/soft/a.cc", "#include <thread>\n", "pure core")
+        self.caught("verbs/soft/a.cc", "std::mt19937_64 dice;\n", "pure core")
         self.caught("transport/ibcm/a.cc", "#include <boost/asio/io_context.hpp>\n", "pure core")
+        self.caught("transport/ibcm/a.cc", "#include <boost/asio.hpp>\n", "pure core")
         self.caught("transport/soft/a.cc", 'auto e = std::getenv("X");\n', "pure core")
+        self.caught("transport/soft/a.cc", "auto t = time(nullptr);\n", "pure core")
+        self.caught("verbs/soft/a.cc", "pthread_mutex_lock(&mutex);\n", "pure core")
+        self.clean("verbs/soft/a.cc", "pthread_mutex_init(&cq.mutex, nullptr);\n")
         self.clean("transport/fabric/a.cc", "#include <thread>\n")
-        self.clean("cm/id.cc", "// steady_clock::now() is not for us\n")
+        self.clean("cm/c_api/a.cc", "#include <mutex>\n")
+        self.clean("cm/id.cc", "// steady_clock::now() is not for us\n/* std::mutex\n neither */\n")
+        self.clean("cm/id.cc", "auto t = runtime.time(0);\n")
 
     def test_a_default_label_is_caught_unless_the_enum_is_foreign(self):
         self.caught("cm/id.cc", "  default:\n", "default:")
         self.clean("cm/id.cc", "  default:  // foreign enum\n")
+        self.clean("cm/id.cc", "  Id() = default;\n")
 
-    def test_long_files_lines_and_functions_are_caught(self):
+    def test_long_files_and_lines_are_caught(self):
         self.caught("cm/id.cc", "int x;\n" * 601, "file of")
         self.clean("cm/id_test.cc", "int x;\n" * 601)
+        self.caught("cm/id_test.cc", "int x;\n" * 801, "file of")
         self.caught("cm/id.cc", "x" * 101 + "\n", "columns")
-        body = "void f() {\n" + "  g();\n" * 71 + "}\n"
-        self.caught("cm/id.cc", body, "function of")
-        self.clean("cm/id.cc", "void f() {\n" + "  g();\n" * 60 + "}\n")
+
+    def test_a_long_function_is_caught_however_its_head_is_wrapped(self):
+        for head in ("void f() {", "constexpr int f() {",
+                     "Id::Id(int a,\n       int b)\n    : a_{a} {",
+                     "class Id {\n  const T& f(int x = 3) const {", 'extern "C" {\nint f(void) {'):
+            self.caught("cm/id.cc", head + "\n" + "  g();\n" * 70 + "}\n}\n", "function of")
+            self.clean("cm/id.cc", head + "\n" + "  g();\n" * 60 + "}\n}\n")
+        self.clean("cm/id.cc", "constexpr Row kRows[] = {\n" + "  {1},\n" * 90 + "};\n")
+        self.clean("cm/id.cc", "class Id {\n" + "  int x() { return '{'; }\n" * 90 + "};\n")
 
     def test_unfinished_work_is_caught(self):
         self.caught("cm/id.cc", "// TO" + "DO: more\n", "unfinished")
 
     def test_a_sleep_in_a_test_is_caught(self):
         self.caught("cm/id_test.cc", "std::this_thread::sleep_for(1s);\n", "sleep")
+        self.caught("tests/programs/a.cc", "sleep(1);\n", "sleep")
         self.clean("sim/world_test.cc", "host.sleep(1s);\n")
 
     def test_a_result_that_may_be_dropped_is_caught(self):
-        self.caught("cm/id.h", "  Result<void> bind(int);\n", "nodiscard")
-        self.clean("cm/id.h", "  [[nodiscard]] Result<void> bind(int);\n")
+        self.caught("cm/id.h", "#pragma once\n  Result<void> bind(int);\n", "nodiscard")
+        wrapped = "#pragma once\n public:\n  static verbs::Result<T<U>> make(A,\n B);\n"
+        self.caught("cm/id.h", wrapped, "nodiscard")
+        self.clean("cm/id.h", "#pragma once\n  [[nodiscard]] virtual\n  Result<void> bind(int);\n")
+        self.clean("cm/id.h", "#pragma once\n  Result<int> bind(int a,\n    int b) override;\n")
+
+    def test_a_header_without_a_guard_is_caught(self):
+        self.caught("cm/id.h", "int x;\n", "#pragma once")
+
+
+class Functions(unittest.TestCase):
+    def test_nested_scopes_and_literals_do_not_confuse_the_count(self):
+        text = ('namespace a {\nint f() {\n  return u(R"({{)", "{", \'{\');  // {\n}\n'
+                'enum class E { a };\n}\n')
+        self.assertEqual(list(cxx.functions(text)), [(2, 4)])
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def found(self, rule):
+        return [path for path, _, _ in rule(self.root, list(tree.files(self.root)))]
+
+    def test_a_source_that_nobody_builds_is_caught(self):
+        self.write("cm/BUILD.bazel", 'srcs = ["grid.cc", "sub/a.h"], name = "id"')
+        self.write("cm/id.cc", "")
+        self.write("cm/grid.cc", "")
+        self.write("cm/sub/a.h", "")
+        self.assertEqual(self.found(tree.orphans), ["cm/id.cc"])
+
+    def test_a_list_of_names_counts_as_naming(self):
+        self.write("cm/BUILD.bazel", '[cc_test(srcs = [x + "_test.cc"]) for x in ["a"]]')
+        self.write("cm/a_test.cc", "")
+        self.write("cm/b_test.cc", "")
+        self.assertEqual(self.found(tree.orphans), ["cm/b_test.cc"])
+
+    def test_a_link_that_leads_nowhere_is_caught(self):
+        self.write("docs/a.md", "[b](b.md) [c](../c.md#part) [web](https://example.org/x)\n")
+        self.write("c.md", "[a](docs/a.md) [d](docs/d.md)\n")
+        self.assertEqual(self.found(tree.dead_links), ["c.md", "docs/a.md"])
+
+    def test_generated_folders_are_left_out(self):
+        self.write("bazel-bin/a.cc", "")
+        self.write("bin/lib/a.h", "")
+        self.assertEqual(list(tree.files(self.root)), [])
 
 
 if __name__ == "__main__":

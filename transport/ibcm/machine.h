@@ -38,7 +38,7 @@ class Machine {
 
   /// Looks the cell up and does what it says. The error of a rejected command; success otherwise.
   /// The connection may have been released when this returns (its local_id is 0 then).
-  Result<void> handle(Connection& connection, Event event, const Input& input);
+  [[nodiscard]] Result<void> handle(Connection& connection, Event event, const Input& input);
 
  private:
   friend struct Cells;

@@ -131,7 +131,7 @@ Result<void> SoftEndpoint::set_option(int level, int option, std::span<const std
     case RDMA_OPTION_ID_ACK_TIMEOUT:
       ack_timeout_ = value[0];
       return {};
-    default:
+    default:  // foreign enum
       return verbs::errno_code(ENOSYS);
   }
   update_claim();

@@ -90,7 +90,7 @@ class SoftHca final : public Hca {
   [[nodiscard]] int check_path(const ibv_ah_attr& address) const;
   void set_path(SoftQp& qp, const ibv_ah_attr& address) const;
   template <class Done>
-  Result<void> wait_for_acknowledgements(Semaphore*& destroyer, Done done);
+  [[nodiscard]] Result<void> wait_for_acknowledgements(Semaphore*& destroyer, Done done);
 
   void dispatch(PacketPtr packet, Instant now);
   void on_management_packet(const roce::Envelope& envelope, PacketPtr packet);

@@ -1,0 +1,49 @@
+"""The rules that need more than one file: sources nobody builds, links that lead nowhere."""
+
+import os
+import pathlib
+import re
+
+SOURCE = (".cc", ".h", ".c")
+SKIPPED = re.compile(r"^(\..*|bazel-.*|bin|__pycache__)$")
+
+
+def files(root):
+    """Every file of the tree, relative and in order, without what is generated."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not SKIPPED.match(name))
+        for name in sorted(names):
+            yield (pathlib.Path(folder) / name).relative_to(root).as_posix()
+
+
+def names_file(build, name):
+    """Whether a BUILD file names a file: literally, or as in `[x + "_test.cc" for x in ...]`."""
+    suffix = name.rsplit(".", 1)[1]
+    if f'"{name}"' in build or re.search(rf'glob\(\s*\[[^\]]*\*\.{suffix}"', build):
+        return True
+    suffixes = re.findall(r'\+ "([\w.]*\.\w+)"', build)
+    return any(name.endswith(suffix) and f'"{name.removesuffix(suffix)}"' in build
+               for suffix in suffixes)
+
+
+def orphans(root, paths):
+    for path in paths:
+        if not path.endswith(SOURCE):
+            continue
+        folder = (root / path).parent
+        while not (folder / "BUILD.bazel").is_file() and folder != root:
+            folder = folder.parent
+        build = folder / "BUILD.bazel"
+        text = build.read_text() if build.is_file() else ""
+        if not names_file(text, (root / path).relative_to(folder).as_posix()):
+            yield path, 1, f"nobody builds it; name it in {build.relative_to(root)}"
+
+
+def dead_links(root, paths):
+    for path in paths:
+        if not path.endswith(".md"):
+            continue
+        for number, line in enumerate((root / path).read_text().split("\n"), 1):
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+                if "://" not in target and not ((root / path).parent / target).exists():
+                    yield path, number, f"dead link: {target}"
