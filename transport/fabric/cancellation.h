@@ -1,0 +1,21 @@
+// pthread_cancel against locks: many system calls are cancellation points, and an application's
+// thread that ends inside one must not take a lock along (rping cancels its completion thread).
+#pragma once
+
+#include <pthread.h>
+
+namespace anyrdma::transport::fabric {
+
+/// The calling thread cannot be cancelled while one exists. Cheap: no system call.
+class CancellationOff {
+ public:
+  CancellationOff() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &previous_); }
+  ~CancellationOff() { pthread_setcancelstate(previous_, nullptr); }
+  CancellationOff(const CancellationOff&) = delete;
+  CancellationOff& operator=(const CancellationOff&) = delete;
+
+ private:
+  int previous_ = 0;
+};
+
+}  // namespace anyrdma::transport::fabric

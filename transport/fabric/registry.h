@@ -1,0 +1,90 @@
+// One process's membership in a fabric: its slot, its ports, and who listens where.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "transport/fabric/config.h"
+#include "transport/fabric/registry_file.h"
+#include "transport/fabric/slot.h"
+#include "transport/soft/port_table.h"
+#include "verbs/random.h"
+#include "verbs/result.h"
+
+namespace anyrdma::transport::fabric {
+
+/// The machine's RDMA ports, owned by the processes of one fabric. Every function takes the
+/// file's lock for its length. A record whose owner is dead is removed when it is met. Not
+/// thread-safe: used inside the runtime's critical section.
+class Registry final : public soft::PortTable {
+ public:
+  /// Joins: takes a slot, the next after the one given out last, so that numbers of the dead rest.
+  /// `random` gives the start of each search for an ephemeral port; outlives the registry.
+  [[nodiscard]] static verbs::Result<std::unique_ptr<Registry>> join(
+      const FabricConfig& config, verbs::Random& random, const soft::PortTableConfig& ports = {});
+  /// Leaves.
+  ~Registry() override { leave(); }
+
+  [[nodiscard]] Slot slot() const { return slot_; }
+  /// Tells this rendezvous file from others of equal name: names of sockets contain it.
+  [[nodiscard]] std::uint64_t place() const { return place_; }
+  /// Never the same for two members that had the same slot.
+  [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
+
+  // --- ports; after leave() or abandon() claims are refused with EADDRNOTAVAIL ------------------
+  [[nodiscard]] verbs::Result<Claimed> claim(const soft::Claim& wanted) override;
+  [[nodiscard]] verbs::Result<void> listen(soft::ClaimId id) override;
+  void update(soft::ClaimId id, const soft::Claim& claim) override;
+  void release(soft::ClaimId id) override;
+
+  // --- the others -------------------------------------------------------------------------------
+  /// Who gets a connection request for `destination` and its port: a listener on that very address
+  /// before one on the wildcard; nullopt: nobody listens.
+  [[nodiscard]] std::optional<Slot> listener(rdma_port_space space,
+                                             const soft::Address& destination);
+  /// All other members that are alive, in ascending order.
+  [[nodiscard]] std::vector<Slot> others();
+
+  /// Gives slot and ports back, and removes the file if nobody else is there. Again: no effect.
+  void leave();
+  /// In a forked child: lets go of the file without a trace; the parent stays.
+  void abandon() { file_.reset(); }
+
+ private:
+  class Change;
+
+  Registry(RegistryFile file, verbs::Random& random, const soft::PortTableConfig& ports)
+      : file_(std::move(file)), random_(random), config_(ports), place_(file_->place()) {}
+
+  [[nodiscard]] RegistryImage& image() { return file_->image(); }
+  [[nodiscard]] bool take_slot();
+  [[nodiscard]] bool alive(Slot slot) const;
+  [[nodiscard]] bool anybody_else();
+  void bury(Slot slot);
+  void bury_all();
+  void rebuild();
+
+  [[nodiscard]] PortRecord& record(soft::ClaimId id);
+  [[nodiscard]] int conflict(const soft::Claim& wanted, const PortRecord* self,
+                             soft::ReuseRule rule);
+  [[nodiscard]] bool ephemeral_free(const soft::Claim& wanted);
+  [[nodiscard]] std::optional<std::uint16_t> find_ephemeral(soft::Claim wanted);
+  [[nodiscard]] verbs::Result<Claimed> claim_ephemeral(const soft::Claim& wanted);
+  [[nodiscard]] verbs::Result<Claimed> add(const soft::Claim& claim);
+  [[nodiscard]] std::uint32_t take_record();
+  void link(std::uint32_t index);
+  void unlink(std::uint32_t index);
+
+  std::optional<RegistryFile> file_;
+  verbs::Random& random_;
+  soft::PortTableConfig config_;
+  bool joined_ = false;
+  Slot slot_{};
+  std::uint64_t place_ = 0;
+  std::uint64_t incarnation_ = 0;
+  std::uint16_t last_ephemeral_ = 0;
+};
+
+}  // namespace anyrdma::transport::fabric

@@ -1,0 +1,44 @@
+// A member's number, and what follows from it: queue pair numbers and comm ids of one fabric are
+// split between its processes, so that a packet's own fields say to whom it goes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "verbs/wire/ids.h"
+
+namespace anyrdma::transport::fabric {
+
+/// 0 to kSlotCount - 1.
+enum class Slot : std::uint16_t {};
+inline constexpr std::uint32_t kSlotCount = 1024;
+[[nodiscard]] constexpr std::uint32_t value(Slot slot) {
+  return static_cast<std::uint32_t>(slot);
+}
+
+/// The upper 10 of a QPN's 24 bits are the slot.
+inline constexpr unsigned kQpnShift = 14;
+inline constexpr std::uint32_t kFirstQpn = 0x11;  ///< within a slot: 0 and 1 are everybody's
+inline constexpr std::uint32_t kQpnCount = (1u << kQpnShift) - kFirstQpn;
+static_assert(std::uint64_t{kSlotCount} << kQpnShift == 1u << 24);
+
+/// The upper 10 of a comm id's 32 bits are the slot.
+inline constexpr unsigned kCommIdShift = 22;
+inline constexpr std::uint32_t kCommIdMask = (1u << kCommIdShift) - 1;
+inline constexpr std::uint32_t kCommIdTagMask = ~kCommIdMask;
+static_assert(std::uint64_t{kSlotCount} << kCommIdShift == std::uint64_t{1} << 32);
+
+[[nodiscard]] constexpr std::uint32_t first_qpn(Slot slot) {
+  return (value(slot) << kQpnShift) + kFirstQpn;
+}
+[[nodiscard]] constexpr std::uint32_t comm_id_tag(Slot slot) {
+  return value(slot) << kCommIdShift;
+}
+[[nodiscard]] constexpr Slot slot_of(wire::Qpn qpn) {
+  return static_cast<Slot>(wire::value(qpn) >> kQpnShift & (kSlotCount - 1));
+}
+[[nodiscard]] constexpr Slot slot_of(wire::CommId id) {
+  return static_cast<Slot>(wire::value(id) >> kCommIdShift);
+}
+
+}  // namespace anyrdma::transport::fabric

@@ -1,0 +1,68 @@
+// What tests of fabric need: a fabric of their own and processes to be in it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+
+#include "transport/fabric/config.h"
+
+namespace anyrdma::transport::fabric::testing {
+
+/// A directory of its own for a rendezvous file; removed at the end.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  [[nodiscard]] const FabricConfig& config() const { return config_; }
+  /// Whether the rendezvous file exists.
+  [[nodiscard]] bool exists() const;
+
+ private:
+  FabricConfig config_;
+};
+
+/// A child process that runs `body` and exits with what it returns, without gtest or destructors of
+/// the parent. Two pipes carry single bytes. Killed, if need be, and reaped at the end.
+class Child {
+ public:
+  /// The child's end of the pipes.
+  class Line {
+   public:
+    Line(int in, int out) : in_(in), out_(out) {}
+    void send(char byte) const;
+    /// Waits for a byte; 0 when the other end is gone.
+    [[nodiscard]] char receive() const;
+
+   private:
+    int in_;
+    int out_;
+  };
+
+  explicit Child(const std::function<int(const Line&)>& body);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  void send(char byte) const { line_.send(byte); }
+  [[nodiscard]] char receive() const { return line_.receive(); }
+  /// SIGKILL, and waits until it is gone.
+  void kill();
+  /// Waits for its end; exit code, or 128 + signal.
+  int wait();
+
+ private:
+  pid_t pid_ = -1;
+  int to_ = -1;
+  int from_ = -1;
+  Line line_{-1, -1};
+};
+
+/// Whether `condition` comes true within ten seconds, looking again all the time.
+[[nodiscard]] bool eventually(const std::function<bool()>& condition);
+
+}  // namespace anyrdma::transport::fabric::testing
