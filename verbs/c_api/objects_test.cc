@@ -1,0 +1,135 @@
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <new>
+
+#include "verbs/c_api/c_result.h"
+#include "verbs/c_api/testing/software_device.h"
+
+namespace anyrdma::c_api {
+namespace {
+
+class ObjectDoor : public testing::SoftwareDevice {
+ protected:
+  ObjectDoor() : context(ibv_open_device(hca->device())), pd(ibv_alloc_pd(context)) {}
+  ~ObjectDoor() override {
+    EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+    EXPECT_EQ(ibv_close_device(context), 0);
+  }
+
+  ibv_context* context;
+  ibv_pd* pd;
+  std::array<char, 64> buffer{};
+};
+
+TEST_F(ObjectDoor, NullArgumentsAreEinvalWhereRdmaCoreWouldCrash) {
+  EXPECT_EQ(ibv_alloc_pd(nullptr), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(ibv_dealloc_pd(nullptr), EINVAL);
+  EXPECT_EQ((ibv_reg_mr)(nullptr, buffer.data(), 1, 0), nullptr);
+  EXPECT_EQ(ibv_dereg_mr(nullptr), EINVAL);
+  EXPECT_EQ(ibv_create_comp_channel(nullptr), nullptr);
+  EXPECT_EQ(ibv_destroy_comp_channel(nullptr), EINVAL);
+  EXPECT_EQ(ibv_create_cq(nullptr, 1, nullptr, nullptr, 0), nullptr);
+  EXPECT_EQ(ibv_destroy_cq(nullptr), EINVAL);
+  EXPECT_EQ(ibv_get_cq_event(nullptr, nullptr, nullptr), -1);
+  ibv_ack_cq_events(nullptr, 1);
+  EXPECT_EQ(ibv_create_qp(nullptr, nullptr), nullptr);
+  EXPECT_EQ(ibv_create_qp(pd, nullptr), nullptr);
+  EXPECT_EQ(ibv_modify_qp(nullptr, nullptr, 0), EINVAL);
+  EXPECT_EQ(ibv_query_qp(nullptr, nullptr, 0, nullptr), EINVAL);
+  EXPECT_EQ(ibv_destroy_qp(nullptr), EINVAL);
+}
+
+TEST_F(ObjectDoor, BusyObjectsGiveTheErrnoValueAndSetErrno) {
+  ibv_mr* mr = ibv_reg_mr(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
+
+  EXPECT_EQ(ibv_dealloc_pd(pd), EBUSY);
+
+  EXPECT_EQ(errno, EBUSY);
+  EXPECT_EQ(ibv_dereg_mr(mr), 0);
+}
+
+TEST_F(ObjectDoor, MemoryShowsItsFieldsAndKeepsItsOwnAddressUnlessToldOtherwise) {
+  ibv_mr* mr = ibv_reg_mr(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* moved = ibv_reg_mr_iova(pd, buffer.data(), buffer.size(), 0x1000, 0);
+
+  EXPECT_EQ(mr->addr, buffer.data());
+  EXPECT_EQ(mr->length, buffer.size());
+  EXPECT_EQ(mr->context, context);
+  EXPECT_EQ(mr->pd, pd);
+  EXPECT_NE(mr->lkey, moved->lkey);
+  EXPECT_EQ(ibv_dereg_mr(mr), 0);
+  EXPECT_EQ(ibv_dereg_mr(moved), 0);
+}
+
+TEST_F(ObjectDoor, UnsupportedAccessIsToldFromWrongAccess) {
+  EXPECT_EQ((ibv_reg_mr)(pd, buffer.data(), 1, IBV_ACCESS_REMOTE_WRITE), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ((ibv_reg_mr)(pd, buffer.data(), 1, IBV_ACCESS_ON_DEMAND), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
+TEST_F(ObjectDoor, ChannelIsBusyWhileACompletionQueueUsesIt) {
+  ibv_comp_channel* channel = ibv_create_comp_channel(context);
+  ibv_cq* cq = ibv_create_cq(context, 4, this, channel, 0);
+
+  EXPECT_EQ(ibv_destroy_comp_channel(channel), EBUSY);
+
+  EXPECT_EQ(cq->cq_context, this);
+  EXPECT_EQ(cq->channel, channel);
+  EXPECT_GE(cq->cqe, 4);
+  EXPECT_EQ(ibv_destroy_cq(cq), 0);
+  EXPECT_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
+TEST_F(ObjectDoor, CompletionQueueOfNoEntriesIsRefused) {
+  EXPECT_EQ(ibv_create_cq(context, 0, nullptr, nullptr, 0), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+}
+
+TEST_F(ObjectDoor, WaitForAnEventThatNobodyWillPostFails) {
+  ibv_comp_channel* channel = ibv_create_comp_channel(context);
+  ibv_cq* cq = nullptr;
+  void* cq_context = nullptr;
+
+  EXPECT_EQ(ibv_get_cq_event(channel, &cq, &cq_context), -1);
+
+  EXPECT_EQ(errno, EDEADLK);
+  EXPECT_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
+TEST_F(ObjectDoor, QueuePairLivesFromResetToInit) {
+  ibv_cq* cq = ibv_create_cq(context, 4, nullptr, nullptr, 0);
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = cq;
+  init.cap = {1, 1, 1, 1, 0};
+  init.qp_type = IBV_QPT_RC;
+  ibv_qp* qp = ibv_create_qp(pd, &init);
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_RTS;
+
+  EXPECT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), EINVAL);
+  attr.qp_state = IBV_QPS_INIT;
+  attr.port_num = 1;
+  EXPECT_EQ(ibv_modify_qp(qp, &attr,
+                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+            0);
+  EXPECT_EQ(qp->state, IBV_QPS_INIT);
+  EXPECT_EQ(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), 0);
+  EXPECT_EQ(attr.qp_state, IBV_QPS_INIT);
+  EXPECT_EQ(ibv_qp_to_qp_ex(qp), nullptr);
+  EXPECT_EQ(ibv_destroy_cq(cq), EBUSY);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  EXPECT_EQ(ibv_destroy_cq(cq), 0);
+}
+
+TEST(CResult, NoExceptionPassesIntoC) {
+  EXPECT_EQ(minus_one_on_error([]() -> Result<void> { throw std::bad_alloc(); }), -1);
+  EXPECT_EQ(errno, ENOMEM);
+  EXPECT_EQ(errno_on_error([]() -> Result<void> { throw 1; }), EIO);
+  EXPECT_EQ(null_on_error([]() -> Result<int*> { throw std::bad_alloc(); }), nullptr);
+}
+
+}  // namespace
+}  // namespace anyrdma::c_api
