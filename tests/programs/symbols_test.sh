@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The drop-in's symbol tables against Debian's libraries: same sonames, same version nodes, no name
+# that Debian lacks or has under another version; all that rping and ucmatose ask for; and
+# docs/dropin.md speaks of every name.
+set -euo pipefail
+
+PATH=$PATH:/usr/sbin:/sbin  # ldconfig
+libraries=tools/bin/lib
+failures=0
+
+fail() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
+
+# "name version" of every exported default symbol.
+exports() {
+  objdump -T "$1" | awk '$0 ~ /^[0-9a-f]/ && !/\*UND\*/ && !/\*ABS\*/ {
+    version = $(NF - 1); if (version !~ /^\(/) print $NF, version }' | sort
+}
+
+# "name version" of every symbol a program takes from the two libraries.
+needs() {
+  objdump -T "$1" | awk '/\*UND\*/ && /(IBVERBS|RDMACM)_/ {
+    version = $(NF - 1); gsub(/[()]/, "", version); print $NF, version }' | sort
+}
+
+# The nodes with their parents, without the numbers that depend on their order.
+nodes() {
+  objdump -p "$1" | awk '/^Version definitions:/ { on = 1; next } /^Version References:|^$/ { on = 0 }
+    on && /^[0-9]/ { if (line != "") print line; line = $4 } on && /^\t/ { line = line " <- " $1 }
+    END { if (line != "") print line }' | sort
+}
+
+soname() { objdump -p "$1" | awk '$1 == "SONAME" { print $2 }'; }
+
+debian() { ldconfig -p | awk -v name="$1" '$1 == name && /x86-64/ { print $NF; exit }'; }
+
+check_library() {
+  local ours=$libraries/$1 theirs extra
+  theirs=$(debian "$1")
+  if [ -z "$theirs" ]; then echo "SKIPPED: $1 of Debian is not installed"; return; fi
+  [ "$(soname "$ours")" = "$1" ] || fail "$1 has the soname '$(soname "$ours")'"
+  diff <(nodes "$theirs") <(nodes "$ours") || fail "$1: version nodes differ (< Debian, > ours)"
+  extra=$(comm -13 <(exports "$theirs") <(exports "$ours"))
+  [ -z "$extra" ] || fail "$1 exports what Debian's does not: $extra"
+}
+
+check_program() {
+  local path lacking
+  path=$(command -v "$1") || { echo "SKIPPED: $1 is not installed"; return; }
+  [ -n "$(needs "$path")" ] || fail "$1 needs no symbol at all: is this objdump's output?"
+  lacking=$(comm -23 <(needs "$path") <(all_exports))
+  [ -z "$lacking" ] || fail "$1 would lack: $lacking"
+}
+
+all_exports() { for library in "$libraries"/lib{ibverbs,rdmacm}.so.1; do exports "$library"; done | sort; }
+
+check_docs() {
+  local name
+  for name in $(exports "$libraries/$1" | cut -d' ' -f1); do
+    grep -qw "$name" docs/dropin.md || fail "docs/dropin.md does not mention $name of $1"
+  done
+}
+
+check_core() {
+  local foreign
+  foreign=$(nm -DC --defined-only "$libraries/libanyrdma.so" | cut -c20- | grep -v -e anyrdma -e ANYRDMA || true)
+  [ -z "$foreign" ] || fail "libanyrdma.so exports names that are not ours: $foreign"
+}
+
+for library in libibverbs.so.1 librdmacm.so.1; do
+  check_library "$library"
+  check_docs "$library"
+done
+check_program rping
+check_program ucmatose
+check_core
+
+[ "$failures" = 0 ] && echo PASSED
+exit "$((failures > 0))"
