@@ -1,16 +1,14 @@
 #include "transport/ibcm/agent.h"
 
-#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <cstring>
 
 #include "transport/ibcm/machine.h"
 
 namespace anyrdma::ibcm {
 namespace {
 
-std::uint16_t number_of(wire::Attribute attribute) {
-  return static_cast<std::uint16_t>(attribute);
-}
+std::uint16_t number_of(wire::Attribute attribute) { return static_cast<std::uint16_t>(attribute); }
 
 /// A REQ of these parameters would be understood (cm_validate_req_param).
 bool can_be_sent(const ReqParameters& req) {
@@ -153,7 +151,7 @@ Result<void> AgentImpl::command(CommId id, Event event, const Input& input) {
 
 void AgentImpl::on_mad(Instant now, const Path& path,
                        std::span<const std::uint8_t, kMadBytes> mad) {
-  std::ranges::copy(mad, incoming_.begin());
+  std::memcpy(incoming_.data(), mad.data(), mad.size());
   const auto header = wire::MadHeader::parse(incoming_);
   Input input{.now = now, .from = &path};
   if (!header) return drop(DropReason::kMalformed, wire::Attribute{});

@@ -42,6 +42,7 @@ struct ConnectionData {
   std::uint8_t path_mtu = 0;
   std::uint8_t retries_max = 0;
   std::uint8_t retries_left = 0;
+  bool listed_by_peer = false;  ///< the registry's note
   Duration response_timeout{};  ///< between transmissions, unless an MRA came
   Duration retry_interval{};    ///< of the message now waiting for its answer
 };

@@ -158,7 +158,7 @@ void Machine::transition(Connection& c, State to, Instant now) {
   const Resources& owned = resources_of(to);
   if (!owned.retry_timer) timers_.cancel(c.retry);
   if (!owned.timewait_timer) timers_.cancel(c.timewait);
-  if (!owned.found_by_peer && resources_of(c.state).found_by_peer) registry_.unlist_by_peer(c);
+  if (!owned.found_by_peer) registry_.unlist_by_peer(c);
   if (owned.timewait_timer) {
     const Duration wait = from_exponent(c.ack_timeout);
     timers_.arm(c.timewait, now + timer_wait(config_.profile, wait, WaitStart::kAnyTime));
@@ -170,9 +170,7 @@ void Machine::check_resources(const Connection& c) const {
   const Resources& owned = resources_of(c.state);
   CM_ASSERT(c.retry.armed() == owned.retry_timer);
   CM_ASSERT(c.timewait.armed() == owned.timewait_timer);
-  CM_ASSERT((registry_.find_by_remote_id(c.remote_id, c.remote_guid) == &c) == owned.found_by_peer);
-  CM_ASSERT((registry_.find_by_remote_qpn(c.remote_qpn, c.remote_guid) == &c) ==
-            owned.found_by_peer);
+  CM_ASSERT(c.listed_by_peer == owned.found_by_peer);
 }
 
 void Machine::release(Connection& c, Instant now) {

@@ -1,5 +1,7 @@
 #include "transport/ibcm/messages.h"
 
+#include <algorithm>
+
 namespace anyrdma::ibcm {
 namespace {
 

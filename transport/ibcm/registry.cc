@@ -1,7 +1,5 @@
 #include "transport/ibcm/registry.h"
 
-#include <boost/container_hash/hash.hpp>
-
 #include "verbs/assert.h"
 
 namespace anyrdma::ibcm {
@@ -13,18 +11,12 @@ Connection* look_up(const Map& map, const Key& key) {
   return found == map.end() ? nullptr : found->second;
 }
 
-template <class Map, class Key>
-void erase_own(Map& map, const Key& key, const Connection& connection) {
-  const auto found = map.find(key);
-  if (found != map.end() && found->second == &connection) map.erase(found);
-}
-
 }  // namespace
 
+// The map mixes what it gets; this only has to keep apart what differs.
 std::size_t Registry::PeerHash::operator()(const PeerKey& key) const {
-  std::size_t seed = boost::hash<std::uint64_t>()(key.guid);
-  boost::hash_combine(seed, key.number);
-  return seed;
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
+  return key.guid * kOdd + key.number;
 }
 
 // A bit that the tag sets cannot tell ids apart.
@@ -46,6 +38,7 @@ Connection* Registry::create() {
 void Registry::release(Connection& connection) {
   CM_ASSERT(!connection.retry.armed());
   CM_ASSERT(!connection.timewait.armed());
+  CM_ASSERT(!connection.listed_by_peer);
   by_id_.erase(value(connection.local_id));
   connection.local_id = CommId{};
   free_.push_back(&connection);
@@ -59,17 +52,18 @@ void Registry::list_by_peer(Connection& connection) {
       by_remote_qpn_.emplace(PeerKey{value(connection.remote_qpn), guid}, &connection).second;
   CM_ASSERT(new_id);
   CM_ASSERT(new_qpn);
+  connection.listed_by_peer = true;
 }
 
 void Registry::unlist_by_peer(Connection& connection) {
+  if (!connection.listed_by_peer) return;
   const std::uint64_t guid = value(connection.remote_guid);
-  erase_own(by_remote_id_, PeerKey{value(connection.remote_id), guid}, connection);
-  erase_own(by_remote_qpn_, PeerKey{value(connection.remote_qpn), guid}, connection);
+  by_remote_id_.erase(PeerKey{value(connection.remote_id), guid});
+  by_remote_qpn_.erase(PeerKey{value(connection.remote_qpn), guid});
+  connection.listed_by_peer = false;
 }
 
-Connection* Registry::find(CommId local) const {
-  return look_up(by_id_, value(local));
-}
+Connection* Registry::find(CommId local) const { return look_up(by_id_, value(local)); }
 
 Connection* Registry::find_by_remote_id(CommId remote, Guid guid) const {
   return look_up(by_remote_id_, PeerKey{value(remote), value(guid)});
@@ -79,9 +73,7 @@ Connection* Registry::find_by_remote_qpn(Qpn remote, Guid guid) const {
   return look_up(by_remote_qpn_, PeerKey{value(remote), value(guid)});
 }
 
-bool Registry::usable(std::uint32_t id) const {
-  return id != 0 && !by_id_.contains(id);
-}
+bool Registry::usable(std::uint32_t id) const { return id != 0 && !by_id_.contains(id); }
 
 // Draws a few times, then walks the ids of the mask from the last draw on: with a narrow mask and
 // many connections drawing alone might never end.

@@ -27,32 +27,39 @@ constexpr std::uint8_t kClassCm = 7;
 constexpr std::uint8_t kCmVersion = 2;
 constexpr std::uint8_t kMethodSend = 3;
 
+// The four of them as one number: every message is looked at once by this.
+constexpr Field kSignature{0, 0, 32};
+constexpr std::uint32_t kCmSend =
+    kBaseVersionOne << 24 | kClassCm << 16 | kCmVersion << 8 | kMethodSend;
+
+DecodeErrc fault_of(const std::uint8_t* m) {
+  if (get<kBaseVersion>(m) != kBaseVersionOne) return DecodeErrc::kBaseVersion;
+  if (get<kManagementClass>(m) != kClassCm) return DecodeErrc::kManagementClass;
+  if (get<kClassVersion>(m) != kCmVersion) return DecodeErrc::kClassVersion;
+  return DecodeErrc::kMethod;
+}
+
 }  // namespace
 
 Result<MadHeader> MadHeader::parse(MadView mad) {
   const std::uint8_t* m = mad.data();
-  if (get<kBaseVersion>(m) != kBaseVersionOne) return make_error_code(DecodeErrc::kBaseVersion);
-  if (get<kManagementClass>(m) != kClassCm) return make_error_code(DecodeErrc::kManagementClass);
-  if (get<kClassVersion>(m) != kCmVersion) return make_error_code(DecodeErrc::kClassVersion);
-  if (get<kMethod>(m) != kMethodSend) return make_error_code(DecodeErrc::kMethod);
+  if (get<kSignature>(m) != kCmSend) return make_error_code(fault_of(m));
   return MadHeader{.transaction_id = get<kTransactionId>(m),
                    .attribute = static_cast<Attribute>(get<kAttributeId>(m)),
                    .attribute_modifier = get<kAttributeModifier>(m)};
 }
 
 Result<MadHeader> MadHeader::parse_as(MadView mad, Attribute expected) {
-  Result<MadHeader> header = parse(mad);
-  if (header && header->attribute != expected) return make_error_code(DecodeErrc::kAttribute);
-  return header;
+  const std::uint8_t* m = mad.data();
+  if (get<kSignature>(m) == kCmSend && get<kAttributeId>(m) != static_cast<std::uint16_t>(expected))
+    return make_error_code(DecodeErrc::kAttribute);
+  return parse(mad);
 }
 
 void MadHeader::serialize(MadBuffer mad) const {
-  std::ranges::fill(mad, std::uint8_t{0});
+  std::memset(mad.data(), 0, mad.size());
   std::uint8_t* m = mad.data();
-  put<kBaseVersion>(m, kBaseVersionOne);
-  put<kManagementClass>(m, kClassCm);
-  put<kClassVersion>(m, kCmVersion);
-  put<kMethod>(m, kMethodSend);
+  put<kSignature>(m, kCmSend);
   put<kTransactionId>(m, transaction_id);
   put<kAttributeId>(m, static_cast<std::uint16_t>(attribute));
   put<kAttributeModifier>(m, attribute_modifier);

@@ -2,10 +2,10 @@
 // IBTA vol 1, 13.4.3; class and versions: 16.7.1.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "transport/ibcm/wire/decode_error.h"
@@ -73,23 +73,22 @@ struct MadHeader {
 [[nodiscard]] inline const std::uint8_t* payload(MadView mad) {
   return mad.data() + kMadHeaderSize;
 }
-[[nodiscard]] inline std::uint8_t* payload(MadBuffer mad) {
-  return mad.data() + kMadHeaderSize;
-}
+[[nodiscard]] inline std::uint8_t* payload(MadBuffer mad) { return mad.data() + kMadHeaderSize; }
 
 /// Copies `data`, which must fit, to the start of a field that is already zero.
 template <Field F>
 void put_bytes(std::uint8_t* bytes, std::span<const std::uint8_t> data) {
+  static_assert(F.bit == 0 && F.width % 8 == 0);
   CM_ASSERT(data.size() <= F.width / 8);
-  std::ranges::copy(data, anyrdma::wire::bytes_of<F>(bytes).begin());
+  if (!data.empty()) std::memcpy(bytes + F.byte, data.data(), data.size());
 }
 
 /// A GID field by value.
 template <Field F>
 [[nodiscard]] Gid get_gid(const std::uint8_t* bytes) {
-  static_assert(F.width == 128);
+  static_assert(F.bit == 0 && F.width == 128);
   Gid gid;
-  std::ranges::copy(anyrdma::wire::bytes_of<F>(bytes), gid.begin());
+  std::memcpy(gid.data(), bytes + F.byte, gid.size());
   return gid;
 }
 
