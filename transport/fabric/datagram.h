@@ -1,0 +1,72 @@
+// What travels over the mesh: one message per RoCE datagram, a short header in front of the bytes
+// from BTH to ICRC; and the hello that opens every connection.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "transport/fabric/slot.h"
+#include "verbs/soft/packet.h"
+#include "verbs/wire/layout.h"
+
+namespace anyrdma::transport::fabric {
+
+/// Every message starts with so many bytes.
+inline constexpr std::size_t kPreambleBytes = 44;
+using Preamble = std::array<std::uint8_t, kPreambleBytes>;
+using PreambleView = std::span<const std::uint8_t, kPreambleBytes>;
+
+enum class MessageKind : std::uint8_t { kHello = 1, kPacket = 2 };
+
+/// Of an equal version only: both ends run the same software on the same machine.
+inline constexpr std::uint16_t kMeshVersion = 1;
+
+/// Who is there. First in each direction of a connection.
+struct Hello {
+  std::uint16_t version = kMeshVersion;
+  Slot slot{};
+  std::uint64_t incarnation = 0;
+  bool operator==(const Hello&) const = default;
+
+  [[nodiscard]] Preamble serialize() const;
+  /// nullopt: not a hello, or no such slot.
+  [[nodiscard]] static std::optional<Hello> parse(PreambleView bytes);
+};
+
+/// What the IP and UDP headers of a packet would say.
+[[nodiscard]] Preamble preamble_of(const verbs::soft::Packet& packet);
+/// Fills the header fields of a packet. False: not a packet's preamble; nothing is changed.
+[[nodiscard]] bool read_preamble(PreambleView bytes, verbs::soft::Packet& packet);
+
+namespace datagram_layout {
+using wire::Field;
+inline constexpr Field kKind{0, 0, 8};
+inline constexpr Field kTrafficClass{1, 0, 8};
+inline constexpr Field kHopLimit{2, 0, 8};
+inline constexpr Field kReserved{3, 0, 7};
+inline constexpr Field kIcrcValid{3, 7, 1};
+inline constexpr Field kUdpSourcePort{4, 0, 16};
+inline constexpr Field kIpIdentification{6, 0, 16};
+inline constexpr Field kIpFragment{8, 0, 16};
+inline constexpr Field kReserved2{10, 0, 16};
+inline constexpr Field kSource{12, 0, 128};
+inline constexpr Field kDestination{28, 0, 128};
+inline constexpr std::array kPacketRows{kKind,      kTrafficClass,  kHopLimit,         kReserved,
+                                        kIcrcValid, kUdpSourcePort, kIpIdentification, kIpFragment,
+                                        kReserved2, kSource,        kDestination};
+static_assert(wire::tiles(kPacketRows, kPreambleBytes));
+
+inline constexpr Field kReserved3{1, 0, 8};
+inline constexpr Field kVersion{2, 0, 16};
+inline constexpr Field kSlot{4, 0, 16};
+inline constexpr Field kReserved4{6, 0, 16};
+inline constexpr Field kIncarnation{8, 0, 64};
+inline constexpr Field kReserved5{16, 0, 224};
+inline constexpr std::array kHelloRows{kKind,      kReserved3,   kVersion,  kSlot,
+                                       kReserved4, kIncarnation, kReserved5};
+static_assert(wire::tiles(kHelloRows, kPreambleBytes));
+}  // namespace datagram_layout
+
+}  // namespace anyrdma::transport::fabric

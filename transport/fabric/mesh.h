@@ -1,0 +1,136 @@
+// Unix sockets between the members of a fabric: every member listens, and connects to another when
+// it has the first packet for it. One packet is one message; order is kept per pair and direction.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transport/fabric/datagram.h"
+#include "transport/fabric/descriptor.h"
+#include "transport/fabric/slot.h"
+#include "verbs/result.h"
+#include "verbs/soft/packet.h"
+#include "verbs/soft/ring.h"
+
+namespace anyrdma::transport::fabric {
+
+struct MeshConfig {
+  uid_t uid = 0;     ///< nobody else may be at the other end (SO_PEERCRED)
+  std::string name;  ///< of the fabric: the socket of slot n is the abstract address "<name>-<n>"
+  Slot self{};
+  std::uint64_t incarnation = 0;
+  /// Packets that wait for one peer to read; more are dropped, which retransmission makes good.
+  std::size_t queue_max = 8192;
+};
+
+/// Not thread-safe: used inside the critical section, with thread cancellation off. No call blocks,
+/// except flush(), which says so.
+class Mesh {
+ public:
+  /// Called from poll() and transmit() only, and may call send() but nothing else.
+  class Receiver {
+   public:
+    virtual ~Receiver() = default;
+    virtual void on_packet(verbs::soft::PacketPtr packet) = 0;
+    /// The process at that slot is gone, or was never there; all it sent has been delivered before.
+    virtual void on_gone(Slot slot) = 0;
+  };
+
+  /// Listens. EADDRINUSE: the address of our slot is taken (by a stranger); EMFILE, ENFILE, ENOMEM,
+  /// EACCES ...: no sockets to be had. `pool` and `receiver` outlive the mesh.
+  [[nodiscard]] static verbs::Result<std::unique_ptr<Mesh>> create(const MeshConfig& config,
+                                                                   verbs::soft::PacketPool& pool,
+                                                                   Receiver& receiver);
+  ~Mesh();
+
+  /// Readable when poll() has something to do.
+  [[nodiscard]] int fd() const { return epoll_.get(); }
+
+  /// Queues a packet for another slot; transmit() sends it.
+  void send(Slot to, verbs::soft::PacketPtr packet);
+  /// Sends what is queued, as far as the peers' sockets take it.
+  void transmit();
+  /// Takes in what has arrived, and sends on where a socket has become writable. It stops after a
+  /// few hundred packets. False: there was nothing.
+  bool poll();
+  /// Whether poll() should be called soon although nothing is readable: a peer's queue of
+  /// connections was full, or descriptors had run out.
+  [[nodiscard]] bool wants_retry() const { return retry_; }
+
+  /// Waits, at most so long, until nothing is queued.
+  void flush(std::chrono::milliseconds limit);
+  /// Packets that wait for their sockets.
+  [[nodiscard]] std::size_t queued() const;
+  /// Dropped because a peer's queue was full.
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+  /// Closes everything; sends from now on go nowhere. Peers that are connected see us go, unless
+  /// another process (the parent of a fork) holds the same sockets.
+  void close();
+
+ private:
+  struct Peer;
+  /// One connection. Nameless until its hello has come.
+  struct Link {
+    Descriptor fd;
+    Peer* peer = nullptr;
+    bool greeted = false;  ///< their hello has come
+    bool closed = false;
+    bool watches_output = false;
+  };
+  struct Peer {
+    Slot slot{};
+    std::uint64_t incarnation = 0;  ///< 0: not known yet
+    std::vector<Link*> links;       ///< open ones, oldest first; the first carries what we send
+    verbs::soft::Ring<verbs::soft::PacketPtr> out;
+    bool waiting = false;  ///< in dirty_
+  };
+  struct Batch;
+
+  Mesh(const MeshConfig& config, verbs::soft::PacketPool& pool, Receiver& receiver);
+  [[nodiscard]] verbs::Result<void> listen();
+
+  [[nodiscard]] Peer& peer_at(Slot slot);
+  Link* add_link(Descriptor fd);
+  [[nodiscard]] bool same_user(int fd) const;
+  void watch_output(Link& link, bool on);
+
+  void accept_all();
+  [[nodiscard]] int connect(Peer& peer);
+  [[nodiscard]] bool greet(Link& link) const;
+
+  void transmit(Peer& peer);
+  [[nodiscard]] int send_batch(Peer& peer, Link& link);
+  void lose(Peer& peer);
+
+  void on_writable(Link& link);
+  [[nodiscard]] bool receive(Link& link);
+  [[nodiscard]] bool on_message(Link& link, std::size_t index, std::size_t size);
+  [[nodiscard]] bool on_hello(Link& link, const Hello& hello);
+  void attach(Link& link, Peer& peer);
+  void mark_closed(Link& link);
+  void bury_closed();
+  void bury(Link& link);
+
+  MeshConfig config_;
+  verbs::soft::PacketPool& pool_;
+  Receiver& receiver_;
+  Descriptor epoll_;
+  Descriptor listener_;
+  std::vector<std::unique_ptr<Link>> links_;
+  std::array<std::unique_ptr<Peer>, kSlotCount> peers_;
+  std::vector<Peer*> dirty_;  ///< peers with something queued that no full socket holds up
+  std::vector<Link*> closed_;
+  std::unique_ptr<Batch> batch_;
+  std::uint64_t dropped_ = 0;
+  bool retry_ = false;
+};
+
+}  // namespace anyrdma::transport::fabric

@@ -1,0 +1,336 @@
+#include "transport/fabric/mesh.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "transport/fabric/testing/scratch.h"
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+using testing::Child;
+using ::testing::ElementsAre;
+using testing::eventually;
+using verbs::soft::Packet;
+using verbs::soft::PacketPool;
+using verbs::soft::PacketPtr;
+
+/// One member: remembers the first two payload bytes of what it gets.
+class Member : public Mesh::Receiver {
+ public:
+  Member(const MeshConfig& config) : mesh(Mesh::create(config, pool, *this).value()) {}
+
+  void on_packet(PacketPtr packet) override {
+    std::uint16_t number = 0;
+    std::memcpy(&number, packet->storage.data(), sizeof number);
+    numbers.push_back(number);
+    last = std::move(packet);
+  }
+  void on_gone(Slot slot) override { gone.push_back(slot); }
+
+  PacketPtr make(std::uint16_t number, std::uint16_t size = 64) {
+    PacketPtr packet = pool.take();
+    packet->size = size;
+    std::memset(packet->storage.data(), 0, size);
+    std::memcpy(packet->storage.data(), &number, sizeof number);
+    return packet;
+  }
+  void send(Slot to, std::uint16_t number, std::uint16_t size = 64) {
+    mesh->send(to, make(number, size));
+    mesh->transmit();
+  }
+  void step() {
+    (void)mesh->poll();
+    mesh->transmit();
+  }
+  bool readable() const {
+    pollfd entry{mesh->fd(), POLLIN, 0};
+    return ::poll(&entry, 1, 0) == 1;
+  }
+
+  PacketPool pool;
+  std::vector<std::uint16_t> numbers;
+  std::vector<Slot> gone;
+  PacketPtr last;
+  std::unique_ptr<Mesh> mesh;
+};
+
+class MeshTest : public ::testing::Test {
+ protected:
+  static constexpr Slot kA{1};
+  static constexpr Slot kB{2};
+
+  MeshConfig config(Slot self, std::uint64_t incarnation = 1) const {
+    return {.uid = ::geteuid(), .name = name_, .self = self, .incarnation = incarnation};
+  }
+  std::unique_ptr<Member> member(Slot self, std::uint64_t incarnation = 1) const {
+    return std::make_unique<Member>(config(self, incarnation));
+  }
+
+ private:
+  const std::string name_ = "anyrdma-mesh-test-" + std::to_string(::getpid());
+};
+
+TEST_F(MeshTest, CarriesAPacketWithItsHeader) {
+  auto a = member(kA);
+  auto b = member(kB);
+  PacketPtr packet = a->make(7, 4200);
+  packet->traffic_class = 3;
+  packet->udp_source_port = 0xc123;
+  packet->hop_limit = 9;
+  packet->ip_identification = 77;
+  packet->ip_fragment = 0;
+  packet->icrc_valid = true;
+  packet->source.raw[15] = 1;
+  packet->destination.raw[15] = 2;
+  packet->storage[4199] = 0xab;
+
+  a->mesh->send(kB, std::move(packet));
+  a->mesh->transmit();
+  while (b->numbers.empty()) b->step();
+
+  EXPECT_EQ(b->last->size, 4200);
+  EXPECT_EQ(b->last->traffic_class, 3);
+  EXPECT_EQ(b->last->udp_source_port, 0xc123);
+  EXPECT_EQ(b->last->hop_limit, 9);
+  EXPECT_EQ(b->last->ip_identification, 77);
+  EXPECT_EQ(b->last->ip_fragment, 0);
+  EXPECT_TRUE(b->last->icrc_valid);
+  EXPECT_EQ(b->last->source.raw[15], 1);
+  EXPECT_EQ(b->last->destination.raw[15], 2);
+  EXPECT_EQ(b->last->storage[4199], 0xab);
+}
+
+TEST_F(MeshTest, KeepsOrderInBothDirections) {
+  auto a = member(kA);
+  auto b = member(kB);
+
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    a->send(kB, i);
+    b->send(kA, i);
+  }
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    b->step();
+    return a->numbers.size() == 100 && b->numbers.size() == 100;
+  }));
+
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(a->numbers[i], i);
+    EXPECT_EQ(b->numbers[i], i);
+  }
+}
+
+TEST_F(MeshTest, KeepsOrderWhenThePeerReadsLate) {
+  constexpr std::uint16_t kMany = 5000;
+  auto a = member(kA);
+  auto b = member(kB);
+
+  for (std::uint16_t i = 0; i < kMany; ++i) a->send(kB, i, 4200);
+  EXPECT_GT(a->mesh->queued(), 0u);
+  EXPECT_FALSE(a->readable());  // a full socket costs its owner nothing
+  ASSERT_TRUE(eventually([&] {
+    b->step();
+    a->step();
+    return b->numbers.size() == kMany;
+  }));
+
+  for (std::uint16_t i = 0; i < kMany; ++i) ASSERT_EQ(b->numbers[i], i);
+  EXPECT_EQ(a->mesh->queued(), 0u);
+  EXPECT_EQ(a->mesh->dropped(), 0u);
+}
+
+TEST_F(MeshTest, DropsAndCountsWhatExceedsTheBound) {
+  MeshConfig small = config(kA);
+  small.queue_max = 10;
+  Member a(small);
+  auto b = member(kB);
+
+  for (std::uint16_t i = 0; i < 2000; ++i) a.send(kB, i, 4200);
+
+  EXPECT_EQ(a.mesh->queued(), 10u);
+  EXPECT_GT(a.mesh->dropped(), 0u);
+}
+
+TEST_F(MeshTest, SaysThatNobodyIsThere) {
+  auto a = member(kA);
+
+  a->send(kB, 1);
+
+  EXPECT_THAT(a->gone, ElementsAre(kB));
+  EXPECT_EQ(a->mesh->queued(), 0u);
+}
+
+TEST_F(MeshTest, ClosingIsSeenByThoseThatSentAndThoseThatReceived) {
+  auto a = member(kA);
+  auto b = member(kB);
+  auto c = member(Slot{3});
+  a->send(kB, 1);
+  b->send(Slot{3}, 2);
+  while (b->numbers.empty()) b->step();
+  while (c->numbers.empty()) c->step();
+
+  b.reset();
+
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    c->step();
+    return !a->gone.empty() && !c->gone.empty();
+  }));
+  EXPECT_THAT(a->gone, ElementsAre(kB));
+  EXPECT_THAT(c->gone, ElementsAre(kB));
+}
+
+TEST_F(MeshTest, LastWordsAreHeardBeforeTheEnd) {
+  auto a = member(kA);
+  auto b = member(kB);
+  a->send(kB, 1);
+  while (b->numbers.empty()) b->step();
+  for (std::uint16_t i = 0; i < 40; ++i) b->send(kA, i);
+  a->send(kB, 2);  // never read: makes the end a reset
+
+  b.reset();
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    return !a->gone.empty();
+  }));
+
+  EXPECT_EQ(a->numbers.size(), 40u);
+}
+
+TEST_F(MeshTest, LastWordsOverAConnectionNotYetAcceptedAreHeard) {
+  auto a = member(kA);
+  auto b = member(kB);
+  b->send(kA, 5);
+
+  b.reset();
+  a->step();
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    return !a->gone.empty();
+  }));
+
+  EXPECT_THAT(a->numbers, ElementsAre(5));
+}
+
+TEST_F(MeshTest, ANewOwnerOfASlotIsNotTakenForTheOldOne) {
+  auto a = member(kA);
+  auto b = member(kB, 1);
+  b->send(kA, 1);
+  while (a->numbers.empty()) a->step();
+
+  b.reset();
+  b = member(kB, 2);
+  b->send(kA, 2);
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    return a->numbers.size() == 2;
+  }));
+
+  EXPECT_THAT(a->gone, ElementsAre(kB));
+  a->send(kB, 3);
+  ASSERT_TRUE(eventually([&] {
+    b->step();
+    return !b->numbers.empty();
+  }));
+}
+
+TEST_F(MeshTest, AKilledProcessIsSeenToGo) {
+  auto a = member(kA);
+  Child child([this](const Child::Line& line) {
+    auto b = member(kB);
+    b->send(kA, 1);
+    line.send('s');
+    return line.receive();
+  });
+  ASSERT_EQ(child.receive(), 's');
+  while (a->numbers.empty()) a->step();
+  EXPECT_TRUE(a->gone.empty());
+
+  child.kill();
+
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    return !a->gone.empty();
+  }));
+}
+
+TEST_F(MeshTest, FlushingWaitsForASlowReader) {
+  auto a = member(kA);
+  constexpr std::uint16_t kMany = 2000;
+  Child child([this](const Child::Line& line) {
+    auto b = member(kB);
+    line.send('r');
+    while (b->numbers.size() < kMany) b->step();
+    return 0;
+  });
+  ASSERT_EQ(child.receive(), 'r');
+  for (std::uint16_t i = 0; i < kMany; ++i) a->send(kB, i, 4200);
+
+  a->mesh->flush(std::chrono::seconds(10));
+
+  EXPECT_EQ(a->mesh->queued(), 0u);
+  EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(MeshTest, FlushingGivesUpOnAPeerThatDoesNotRead) {
+  auto a = member(kA);
+  auto b = member(kB);
+  for (std::uint16_t i = 0; i < 2000; ++i) a->send(kB, i, 4200);
+
+  a->mesh->flush(std::chrono::milliseconds(1));
+
+  EXPECT_GT(a->mesh->queued(), 0u);
+}
+
+TEST_F(MeshTest, GarbageEndsTheConnectionOnly) {
+  auto a = member(kA);
+  const std::string name = config(kA).name + "-1";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const Preamble other_version = Hello{.version = kMeshVersion + 1, .slot = kB}.serialize();
+  const Preamble no_slot = [] {
+    Preamble bytes = Hello{}.serialize();
+    bytes[4] = 0xff;
+    return bytes;
+  }();
+  const Preamble packet_first = preamble_of(*a->make(1));
+  const Preamble too_short{};
+  const std::pair<const Preamble*, std::size_t> messages[] = {
+      {&other_version, 44}, {&no_slot, 44}, {&packet_first, 44}, {&too_short, 3}};
+  for (const auto& [bytes, size] : messages) {
+    Descriptor fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+    ASSERT_EQ(::send(fd.get(), bytes->data(), size, 0), static_cast<ssize_t>(size));
+    a->step();
+    a->step();
+    char byte = 0;
+    EXPECT_EQ(::recv(fd.get(), &byte, 1, MSG_DONTWAIT), 0);
+  }
+
+  EXPECT_TRUE(a->numbers.empty());
+  auto b = member(kB);
+  b->send(kA, 1);
+  while (a->numbers.empty()) a->step();
+}
+
+TEST_F(MeshTest, TwoOwnersOfOneSlotAreRefused) {
+  auto a = member(kA);
+  PacketPool pool;
+
+  const auto second = Mesh::create(config(kA), pool, *a);
+
+  EXPECT_EQ(second.error().value(), EADDRINUSE);
+}
+
+}  // namespace
+}  // namespace anyrdma::transport::fabric
