@@ -9,19 +9,27 @@ namespace anyrdma::wire {
 /// Queue pair number, 24 bits. 1 is the general service interface (QP1).
 enum class Qpn : std::uint32_t {};
 inline constexpr Qpn kGsiQpn{1};
-[[nodiscard]] constexpr std::uint32_t value(Qpn qpn) { return static_cast<std::uint32_t>(qpn); }
+[[nodiscard]] constexpr std::uint32_t value(Qpn qpn) {
+  return static_cast<std::uint32_t>(qpn);
+}
 
 /// Communication id of the CM protocol, 32 bits, 0 is "none".
 enum class CommId : std::uint32_t {};
-[[nodiscard]] constexpr std::uint32_t value(CommId id) { return static_cast<std::uint32_t>(id); }
+[[nodiscard]] constexpr std::uint32_t value(CommId id) {
+  return static_cast<std::uint32_t>(id);
+}
 
 /// Service id, 64 bits: for IP ids (port space << 16) + port.
 enum class ServiceId : std::uint64_t {};
-[[nodiscard]] constexpr std::uint64_t value(ServiceId id) { return static_cast<std::uint64_t>(id); }
+[[nodiscard]] constexpr std::uint64_t value(ServiceId id) {
+  return static_cast<std::uint64_t>(id);
+}
 
 /// EUI-64 of a channel adapter, host order.
 enum class Guid : std::uint64_t {};
-[[nodiscard]] constexpr std::uint64_t value(Guid guid) { return static_cast<std::uint64_t>(guid); }
+[[nodiscard]] constexpr std::uint64_t value(Guid guid) {
+  return static_cast<std::uint64_t>(guid);
+}
 
 /// Packet sequence number: 24 bits, compared modulo 2^24 (IBTA vol 1, 9.7.1).
 class Psn {
