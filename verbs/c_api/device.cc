@@ -70,7 +70,9 @@ ibv_device** ibv_get_device_list(int* num_devices) {
   return null_on_error([&] { return device_list(num_devices); });
 }
 
-void ibv_free_device_list(ibv_device** list) { std::free(list); }
+void ibv_free_device_list(ibv_device** list) {
+  std::free(list);
+}
 
 const char* ibv_get_device_name(ibv_device* device) {
   return device == nullptr ? nullptr : device->name;

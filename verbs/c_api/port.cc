@@ -146,6 +146,8 @@ int ibv_query_gid_type(ibv_context* context, std::uint8_t port_num, unsigned ind
 }
 
 // No device of ours has a folder in /sys, so every file there is absent.
-int ibv_read_sysfs_file(const char*, const char*, char*, std::size_t) { return fail(ENOENT); }
+int ibv_read_sysfs_file(const char*, const char*, char*, std::size_t) {
+  return fail(ENOENT);
+}
 
 }  // extern "C"

@@ -33,9 +33,13 @@ int ibv_destroy_qp(ibv_qp* qp) {
 }
 
 // No queue pair of ours was made with the extended send operations (ibv_create_qp_ex refuses them).
-ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp*) { return nullptr; }
+ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp*) {
+  return nullptr;
+}
 
 // 0: nothing is promised about the order in which the bytes of a message arrive.
-int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t) { return 0; }
+int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, std::uint32_t) {
+  return 0;
+}
 
 }  // extern "C"

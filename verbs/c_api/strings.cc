@@ -82,14 +82,20 @@ constexpr std::array kEventType{
 
 extern "C" {
 
-const char* ibv_wc_status_str(ibv_wc_status status) { return name_of(kWcStatus, status); }
+const char* ibv_wc_status_str(ibv_wc_status status) {
+  return name_of(kWcStatus, status);
+}
 
-const char* ibv_node_type_str(ibv_node_type node_type) { return name_of(kNodeType, node_type); }
+const char* ibv_node_type_str(ibv_node_type node_type) {
+  return name_of(kNodeType, node_type);
+}
 
 const char* ibv_port_state_str(ibv_port_state port_state) {
   return name_of(kPortState, port_state);
 }
 
-const char* ibv_event_type_str(ibv_event_type event) { return name_of(kEventType, event); }
+const char* ibv_event_type_str(ibv_event_type event) {
+  return name_of(kEventType, event);
+}
 
 }  // extern "C"

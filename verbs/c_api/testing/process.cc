@@ -13,7 +13,9 @@ transport::Transport* current = nullptr;
 
 namespace testing {
 
-void set_process_transport(transport::Transport* transport) { current = transport; }
+void set_process_transport(transport::Transport* transport) {
+  current = transport;
+}
 
 }  // namespace testing
 
