@@ -31,14 +31,18 @@ Result<void> Id::drain() {
   for (;;) {
     {
       verbs::CriticalSection section(runtime());
-      waiting_ = !fetched_.empty();
-      if (!waiting_) return {};
-      if (acknowledged_ == nullptr) {
-        auto semaphore = runtime().make_semaphore();
-        if (!semaphore) return semaphore.error();
-        acknowledged_ = std::move(*semaphore);
-        acknowledged_->set_purpose("the acknowledgement of an id's events");
+      if (fetched_.empty()) {
+        waiting_ = false;
+        return {};
       }
+      waiting_ = acknowledged_ != nullptr;
+    }
+    if (acknowledged_ == nullptr) {
+      auto semaphore = runtime().make_semaphore();
+      if (!semaphore) return semaphore.error();
+      acknowledged_ = std::move(*semaphore);
+      acknowledged_->set_purpose("the acknowledgement of an id's events");
+      continue;
     }
     const Result<void> woken = acknowledged_->wait();
     if (!woken && woken.error() != verbs::errno_code(EINTR)) return woken;
