@@ -87,7 +87,6 @@ void EventChannel::observe(transport::EventObserver::Step step, const EventRecor
 }
 
 void EventChannel::push(EventRecord& record) {
-  observe(transport::EventObserver::Step::kQueued, record);
   ++record.charged->unfetched_;
   queue_.push_back(record);
   if (missing_units_ > 0) {

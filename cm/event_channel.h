@@ -63,6 +63,7 @@ class EventChannel {
 
   // --- for Id, inside the critical section ------------------------------------------------------
   void push(EventRecord& record);
+  /// Tells the transport's observer, if there is one.
   void observe(transport::EventObserver::Step step, const EventRecord& record) const;
   /// Takes the unfetched events charged to `id` out of the queue.
   void extract(Id& id, EventQueue& out);

@@ -29,6 +29,23 @@ namespace {
 
 class EventChannelTest : public CmTest {};
 
+/// Writes down what cm reports of its events.
+class Notes final : public transport::EventObserver {
+ public:
+  struct Note {
+    Step step;
+    std::uint64_t id;
+    std::uint64_t listener;
+    rdma_cm_event_type type;
+    bool operator==(const Note&) const = default;
+  };
+  void on_event(Step step, std::uint64_t id, std::uint64_t listener,
+                const rdma_cm_event& event) override {
+    taken.push_back({step, id, listener, event.event});
+  }
+  std::vector<Note> taken;
+};
+
 TEST_F(EventChannelTest, CannotBeCreatedWithoutAnRdmaDevice) {
   transport_.remove_devices();
 
@@ -155,6 +172,24 @@ TEST_F(EventChannelTest, IsReadableExactlyWhileEventsWait) {
   EXPECT_EQ(runtime_.units(), 1u);
   placed.id.reset();
   EXPECT_EQ(runtime_.units(), 0u);
+}
+
+TEST_F(EventChannelTest, AnObserverSeesEachEventQueuedAndFetchedOnce) {
+  using enum transport::EventObserver::Step;
+  Placed listening = listener();
+  const std::uint64_t number = listening.id->number();
+  Notes notes;
+  transport_.set_event_observer(&notes);
+  std::unique_ptr<EventChannel> other = EventChannel::create(transport_).value();
+
+  transport_.request(*listening.endpoint);
+  EXPECT_TRUE(listening.id->migrate(*other));
+  EXPECT_EQ(errno_of(other->try_get()), 0);
+
+  EXPECT_THAT(
+      notes.taken,
+      ElementsAre(Notes::Note{kQueued, number + 1, number, RDMA_CM_EVENT_CONNECT_REQUEST},
+                  Notes::Note{kFetched, number + 1, number, RDMA_CM_EVENT_CONNECT_REQUEST}));
 }
 
 TEST_F(EventChannelTest, DestroyingTheChannelEndsItsIds) {

@@ -31,7 +31,9 @@ void Id::on_event(const transport::EndpointEvent& event) {
 }
 
 void Id::enqueue(const transport::EndpointEvent& event) {
-  channel_->push(make_record(*channel_->pool_, *this, event));
+  EventRecord& record = make_record(*channel_->pool_, *this, event);
+  channel_->observe(transport::EventObserver::Step::kQueued, record);
+  channel_->push(record);
 }
 
 transport::EndpointHandler* Id::on_connect_request(std::unique_ptr<transport::Endpoint>& child,
@@ -53,6 +55,7 @@ transport::EndpointHandler* Id::on_connect_request(std::unique_ptr<transport::En
   record.raw.event.id = id->raw();
   Id* handler = id.get();
   record.request = std::move(id);
+  channel_->observe(transport::EventObserver::Step::kQueued, record);
   channel_->push(record);
   return handler;
 }
