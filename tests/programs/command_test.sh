@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# The command itself: what it says and how it exits when it cannot do what is asked.
+. tests/programs/lib.sh
+
+# refused STATUS PATTERN ARGUMENT...: one sentence on stderr, nothing on stdout.
+refused() {
+  local status=$1 pattern=$2 out
+  shift 2
+  out=$("$anyrdma" "$@" 2>"$work/command.log")
+  expect_status "anyrdma $*" "$status" $?
+  [ -z "$out" ] || fail "anyrdma $* wrote to stdout: $out"
+  expect_line command "$pattern"
+}
+
+case_unknown_program_is_127() {
+  refused 127 "^anyrdma: there is no program 'no-such-program' in PATH\. Check" run -- no-such-program
+  refused 127 "^anyrdma: there is no file './no-such-program'\. Check" run -- ./no-such-program
+}
+
+case_file_that_is_no_program_is_126() {
+  refused 126 "^anyrdma: '/etc/passwd' is not executable\. Make it so" run -- /etc/passwd
+}
+
+case_wrong_usage_is_2() {
+  refused 2 "^anyrdma: run what\?" run
+  refused 2 "^anyrdma: run what\?" run --
+  refused 2 "^anyrdma: there is no command 'explain'\. There is: run" explain
+  refused 2 "^anyrdma: '--bogus' is no option of run" run --bogus -- true
+  refused 2 '^anyrdma: --fabric: 1 required' run --fabric
+}
+
+case_missing_library_is_named() {
+  mv "$work/bin/lib/librdmacm.so.1" "$work/away"
+  refused 1 "^anyrdma: the drop-in libraries are not complete: .*/bin/lib lacks librdmacm.so.1\. Build" run -- true
+  mv "$work/away" "$work/bin/lib/librdmacm.so.1"
+}
+
+case_static_program_is_started_with_a_warning() {
+  echo 'int main(void) { return 7; }' | gcc -static -x c -o "$work/static" - 2>/dev/null ||
+    { skip "no static C library here"; return; }
+  refused 7 "^anyrdma: '.*/static' will not run on anyrdma: it is linked statically" run -- "$work/static"
+}
+
+case_setuid_program_is_started_with_a_warning() {
+  if [ "$(id -u)" != 0 ]; then skip "only root can make a program of another user"; return; fi
+  install -o nobody -m 4755 /bin/true "$work/setuid"
+  refused 0 "^anyrdma: '.*/setuid' will not run on anyrdma: it is set up to gain rights" run -- "$work/setuid"
+}
+
+case_environment_is_set_and_kept() {
+  LD_LIBRARY_PATH=/somewhere "$anyrdma" run --fabric mine -- env >"$work/env.log"
+  expect_line env "^LD_LIBRARY_PATH=$work/bin/lib:/somewhere\$"
+  expect_line env '^ANYRDMA_FABRIC=mine$'
+  ANYRDMA_FABRIC=theirs "$anyrdma" run -- env >"$work/env.log"
+  expect_line env '^ANYRDMA_FABRIC=theirs$'
+}
+
+case_arguments_and_status_are_the_programs() {
+  local out
+  out=$("$anyrdma" run -- sh -c 'echo "$0 $1"; exit 5' one -- two)
+  expect_status sh 5 $?
+  [ "$out" = "one --" ] || fail "arguments arrived as '$out'"
+  out=$("$anyrdma" run echo --fabric)
+  [ "$out" = "--fabric" ] || fail "without -- the arguments arrived as '$out'"
+}
+
+case_version_and_help() {
+  "$anyrdma" --version >"$work/version.log"
+  expect_line version '^anyrdma [0-9]+\.[0-9]+\.[0-9]+'
+  "$anyrdma" --help >"$work/help.log"
+  expect_line help 'anyrdma run -- rping'
+}
+
+run_cases

@@ -1,0 +1,111 @@
+# For tests that run programs on the drop-in: sourced, not run. A test defines functions named case_*
+# and calls run_cases. No step waits for time to pass, only for a condition, and each has a deadline.
+# shellcheck shell=bash
+
+set -uo pipefail
+
+deadline=60 # seconds; on an idle machine every step takes a fraction of one
+work=$(mktemp -d /tmp/anyrdma-programs.XXXXXX)
+as_user=() # prefix that changes the user, if a case wants it
+started=() # process ids to end with the test
+failures=0
+
+# Copied, because another user must be able to read it.
+mkdir -p "$work/bin/lib"
+install -m 755 tools/bin/anyrdma "$work/bin"
+install -m 755 tools/bin/lib/* "$work/bin/lib"
+chmod 755 "$work"
+anyrdma=$work/bin/anyrdma
+
+cleanup() {
+  local pid
+  for pid in ${started[@]+"${started[@]}"}; do kill -9 "$pid" 2>/dev/null; done
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+need() {
+  local program
+  for program in "$@"; do
+    command -v "$program" >/dev/null || { echo "SKIPPED: $program is not installed"; exit 0; }
+  done
+}
+
+fail() {
+  printf '    FAILED: %s\n' "$*"
+  case_failed=1
+}
+
+skip() { printf '    skipped: %s\n' "$*"; }
+
+# start NAME PROGRAM ARGUMENT...: in the background on this case's fabric, with its output in the log
+# NAME. Sets $pid, which is the program's own: everything in front of it execs.
+start() {
+  local log=$work/$1.log
+  shift
+  ${as_user[@]+"${as_user[@]}"} "$anyrdma" run --fabric "$fabric" -- stdbuf -oL -eL "$@" \
+    >"$log" 2>&1 </dev/null &
+  pid=$!
+  started+=("$pid")
+}
+
+# finish PID: its exit status, once it has ended; a failure when it does not.
+finish() {
+  if ! timeout "$deadline" tail --pid="$1" -s 0.05 -f /dev/null; then
+    fail "process $1 did not end within $deadline s"
+    kill -9 "$1"
+  fi
+  wait "$1" 2>/dev/null
+}
+
+# run NAME PROGRAM ARGUMENT...: start and finish.
+run() {
+  start "$@"
+  finish "$pid"
+}
+
+# run_client NAME PROGRAM...: while nobody listens yet, a client is told so (REJECTED, reason 8) and
+# run again; any other outcome is the answer.
+run_client() {
+  local status give_up=$((SECONDS + deadline))
+  while true; do
+    run "$@"
+    status=$?
+    if [ "$status" = 0 ] || [ "$SECONDS" -ge "$give_up" ] ||
+      ! grep -qE 'REJECTED, error:? 8$' "$work/$1.log"; then
+      return "$status"
+    fi
+  done
+}
+
+# wait_for PID NAME PATTERN: until the log NAME has a line like that; a failure when PID ends first.
+wait_for() {
+  timeout "$deadline" grep -q -m1 -E "$3" \
+    < <(exec tail --pid="$1" -s 0.05 -n +1 -F "$work/$2.log" 2>/dev/null) ||
+    fail "$2 did not say '$3'"
+}
+
+expect_status() { # WHAT EXPECTED ACTUAL
+  [ "$2" = "$3" ] || fail "$1: exit status $3, expected $2"
+}
+
+expect_line() { # NAME PATTERN
+  grep -qE -- "$2" "$work/$1.log" || fail "$1 did not say '$2'"
+}
+
+run_cases() {
+  local name
+  for name in $(declare -F | awk '{ print $3 }' | grep '^case_'); do
+    printf '  %s\n' "${name#case_}"
+    case_failed=0
+    as_user=()
+    fabric=test-$$-$RANDOM
+    rm -f "$work"/*.log
+    "$name"
+    [ "$case_failed" = 0 ] && continue
+    failures=$((failures + 1))
+    tail -n 20 "$work"/*.log | cut -c1-200 | sed 's/^/      /'
+  done
+  [ "$failures" = 0 ] && echo PASSED
+  exit "$((failures > 0))"
+}

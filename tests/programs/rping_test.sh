@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# rping of Debian's rdmacm-utils: two processes, one fabric.
+. tests/programs/lib.sh
+need rping stdbuf setpriv
+
+ping_pong() { # ADDRESS
+  local server status
+  start server rping -s -a "$1" -C 100 -V
+  server=$pid
+  run_client client rping -c -a "$1" -C 100 -V
+  expect_status client 0 $?
+  finish "$server"
+  expect_status server 0 $?
+}
+
+case_both_sides_exit_0() { ping_pong 127.0.0.1; }
+
+case_wildcard_server_serves_loopback() {
+  local server
+  start server rping -s -C 10 -V
+  server=$pid
+  run_client client rping -c -a 127.0.0.1 -C 10 -V
+  expect_status client 0 $?
+  finish "$server"
+  expect_status server 0 $?
+}
+
+case_machines_own_address_works() {
+  local address
+  address=$(hostname -I 2>/dev/null | tr ' ' '\n' | grep -m1 -E '^[0-9.]+$')
+  if [ -z "$address" ]; then skip "no IPv4 address but loopback here"; return; fi
+  ping_pong "$address"
+}
+
+case_ordinary_user_may() {
+  if [ "$(id -u)" != 0 ]; then skip "the other cases ran as $(id -un)"; return; fi
+  as_user=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+  ping_pong 127.0.0.1
+}
+
+case_persistent_server_serves_five_clients_at_once() {
+  local server clients=() i
+  start server rping -s -P -a 127.0.0.1 -C 50 -V
+  server=$pid
+  run_client first rping -c -a 127.0.0.1 -C 1 -V
+  expect_status "first client" 0 $?
+  for i in 1 2 3 4 5; do
+    start "client$i" rping -c -a 127.0.0.1 -C 50 -V
+    clients+=("$pid")
+  done
+  for i in 1 2 3 4 5; do
+    finish "${clients[i - 1]}"
+    expect_status "client $i" 0 $?
+  done
+  kill -0 "$server" 2>/dev/null || fail "the persistent server is gone"
+  kill "$server"
+  finish "$server"
+}
+
+case_death_of_the_client_disconnects_the_server() {
+  local server client
+  start server rping -s -a 127.0.0.1 -v
+  server=$pid
+  client=
+  until [ -n "$client" ]; do
+    start client rping -c -a 127.0.0.1 -v
+    if timeout "$deadline" grep -q -m1 -E 'ping data|error:? 8' \
+      < <(exec tail --pid="$pid" -s 0.05 -n +1 -F "$work/client.log" 2>/dev/null) &&
+      grep -q 'ping data' "$work/client.log"; then
+      client=$pid
+    elif ! grep -qE 'REJECTED, error:? 8' "$work/client.log"; then
+      fail "the client did not connect"
+      return
+    else
+      finish "$pid"
+    fi
+  done
+  kill -9 "$client"
+  wait_for "$server" server 'DISCONNECT EVENT'
+  finish "$server"
+}
+
+case_second_server_on_one_port_is_refused() {
+  local server
+  start server rping -s -P -a 127.0.0.1
+  server=$pid
+  run_client first rping -c -a 127.0.0.1 -C 1
+  run second rping -s -a 127.0.0.1
+  [ $? != 0 ] || fail "the second server exits with 0"
+  expect_line second 'rdma_bind_addr: (Cannot assign requested address|Address already in use)'
+  kill "$server"
+  finish "$server"
+}
+
+case_client_without_a_server_is_refused() {
+  run client rping -c -a 127.0.0.1 -C 1
+  [ $? != 0 ] || fail "the client exits with 0"
+  expect_line client 'REJECTED, error:? 8'
+}
+
+case_fabrics_do_not_see_each_other() {
+  local server mine=$fabric
+  start server rping -s -P -a 127.0.0.1
+  server=$pid
+  run_client first rping -c -a 127.0.0.1 -C 1
+  expect_status "client on the same fabric" 0 $?
+  fabric=$mine-other
+  run client rping -c -a 127.0.0.1 -C 1
+  expect_line client 'REJECTED, error:? 8'
+  kill "$server"
+  finish "$server"
+}
+
+case_fabric_with_an_impossible_name_is_explained() {
+  fabric='a/b'
+  run server rping -s -a 127.0.0.1
+  [ $? != 0 ] || fail "the program exits with 0"
+  expect_line server "^anyrdma: .*'a/b' cannot name a fabric: "
+}
+
+run_cases
