@@ -18,8 +18,6 @@ using testing::Pair;
 using testing::Subject;
 using wire::Attribute;
 
-constexpr Guid kClientGuid{0x505400fffe000002u};
-
 /// Loses the first `n` messages of a kind.
 void lose_first(Pair& pair, Attribute attribute, int n = 1) {
   pair.passes = [attribute, n](const InFlight& flight) mutable {

@@ -14,7 +14,9 @@ namespace {
 using testing::Observation;
 using testing::Subject;
 
-bool makes_a_connection(Event event) { return event == Event::kReq || event == Event::kSendReq; }
+bool makes_a_connection(Event event) {
+  return event == Event::kReq || event == Event::kSendReq;
+}
 
 void expect_handled(const Row& row, const Observation& seen) {
   EXPECT_EQ(seen.error, 0);

@@ -208,7 +208,7 @@ class Run {
       pair_.server.agent().on_timer(pair_.now);
       drain();
     }
-    CM_ASSERT(!"every timer ends");
+    verbs::assertion_failed("every timer ends", __FILE__, __LINE__);
   }
 
   void drain() {
