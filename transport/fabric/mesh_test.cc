@@ -50,6 +50,13 @@ class Member : public Mesh::Receiver {
     (void)mesh->poll();
     mesh->transmit();
   }
+  /// Whether a packet arrives in time.
+  bool hears() {
+    return eventually([this] {
+      step();
+      return !numbers.empty();
+    });
+  }
   bool readable() const {
     pollfd entry{mesh->fd(), POLLIN, 0};
     return ::poll(&entry, 1, 0) == 1;
@@ -94,7 +101,7 @@ TEST_F(MeshTest, CarriesAPacketWithItsHeader) {
 
   a->mesh->send(kB, std::move(packet));
   a->mesh->transmit();
-  while (b->numbers.empty()) b->step();
+  ASSERT_TRUE(b->hears());
 
   EXPECT_EQ(b->last->size, 4200);
   EXPECT_EQ(b->last->traffic_class, 3);
@@ -174,8 +181,8 @@ TEST_F(MeshTest, ClosingIsSeenByThoseThatSentAndThoseThatReceived) {
   auto c = member(Slot{3});
   a->send(kB, 1);
   b->send(Slot{3}, 2);
-  while (b->numbers.empty()) b->step();
-  while (c->numbers.empty()) c->step();
+  ASSERT_TRUE(b->hears());
+  ASSERT_TRUE(c->hears());
 
   b.reset();
 
@@ -192,7 +199,7 @@ TEST_F(MeshTest, LastWordsAreHeardBeforeTheEnd) {
   auto a = member(kA);
   auto b = member(kB);
   a->send(kB, 1);
-  while (b->numbers.empty()) b->step();
+  ASSERT_TRUE(b->hears());
   for (std::uint16_t i = 0; i < 40; ++i) b->send(kA, i);
   a->send(kB, 2);  // never read: makes the end a reset
 
@@ -224,7 +231,7 @@ TEST_F(MeshTest, ANewOwnerOfASlotIsNotTakenForTheOldOne) {
   auto a = member(kA);
   auto b = member(kB, 1);
   b->send(kA, 1);
-  while (a->numbers.empty()) a->step();
+  ASSERT_TRUE(a->hears());
 
   b.reset();
   b = member(kB, 2);
@@ -251,7 +258,7 @@ TEST_F(MeshTest, AKilledProcessIsSeenToGo) {
     return line.receive();
   });
   ASSERT_EQ(child.receive(), 's');
-  while (a->numbers.empty()) a->step();
+  ASSERT_TRUE(a->hears());
   EXPECT_TRUE(a->gone.empty());
 
   child.kill();
@@ -320,7 +327,7 @@ TEST_F(MeshTest, GarbageEndsTheConnectionOnly) {
   EXPECT_TRUE(a->numbers.empty());
   auto b = member(kB);
   b->send(kA, 1);
-  while (a->numbers.empty()) a->step();
+  ASSERT_TRUE(a->hears());
 }
 
 TEST_F(MeshTest, TwoOwnersOfOneSlotAreRefused) {

@@ -12,13 +12,17 @@ namespace {
 constexpr std::uint32_t kNone = 0;
 constexpr std::uint16_t kFirstUnprivileged = 1024;  // PROT_SOCK
 
-std::uint32_t bucket_of(const soft::Claim& claim) { return claim.local.port % kPortBuckets; }
+std::uint32_t bucket_of(const soft::Claim& claim) {
+  return claim.local.port % kPortBuckets;
+}
 
 bool same_port(const PortRecord& record, const soft::Claim& wanted) {
   return record.claim.space == wanted.space && record.claim.local.port == wanted.local.port;
 }
 
-Slot owner_of(const PortRecord& record) { return static_cast<Slot>(record.owner - 1); }
+Slot owner_of(const PortRecord& record) {
+  return static_cast<Slot>(record.owner - 1);
+}
 
 bool same_ip_anywhere(const soft::Address& a, const soft::Address& b) {
   return a.family == b.family && a.ip == b.ip;  // link-local scopes are not on the wire
@@ -99,7 +103,9 @@ void Registry::leave() {
   file_.reset();
 }
 
-bool Registry::alive(Slot slot) const { return (joined_ && slot == slot_) || file_->taken(slot); }
+bool Registry::alive(Slot slot) const {
+  return (joined_ && slot == slot_) || file_->taken(slot);
+}
 
 bool Registry::anybody_else() {
   for (std::uint32_t i = 0; i < kSlotCount; ++i)

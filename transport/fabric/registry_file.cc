@@ -136,13 +136,17 @@ Result<void> RegistryFile::prepare() {
   return {};
 }
 
-bool RegistryFile::anybody_there() const { return held_by_another(fd_.get(), 0, kSlotCount); }
+bool RegistryFile::anybody_there() const {
+  return held_by_another(fd_.get(), 0, kSlotCount);
+}
 
 void RegistryFile::lock() {
   while (::flock(fd_.get(), LOCK_EX) != 0) CM_ASSERT(errno == EINTR);
 }
 
-void RegistryFile::unlock() { CM_ASSERT(::flock(fd_.get(), LOCK_UN) == 0); }
+void RegistryFile::unlock() {
+  CM_ASSERT(::flock(fd_.get(), LOCK_UN) == 0);
+}
 
 bool RegistryFile::take(Slot slot) {
   struct flock range = slot_range(value(slot), 1);
@@ -155,7 +159,9 @@ void RegistryFile::give_up(Slot slot) {
   CM_ASSERT(::fcntl(fd_.get(), F_OFD_SETLK, &range) == 0);
 }
 
-bool RegistryFile::taken(Slot slot) const { return held_by_another(fd_.get(), value(slot), 1); }
+bool RegistryFile::taken(Slot slot) const {
+  return held_by_another(fd_.get(), value(slot), 1);
+}
 
 bool RegistryFile::reserve_ports(std::uint32_t count) {
   if (count <= image_->ports_ready) return true;

@@ -22,7 +22,9 @@ using testing::Scratch;
 constexpr std::uint32_t kLocalhost = 0x7f000001;
 constexpr std::uint32_t kElsewhere = 0x0a000001;
 
-Claim tcp(const Address& local) { return {.space = RDMA_PS_TCP, .local = local}; }
+Claim tcp(const Address& local) {
+  return {.space = RDMA_PS_TCP, .local = local};
+}
 
 Address with_port(Address address, std::uint16_t port) {
   address.port = port;

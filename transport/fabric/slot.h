@@ -12,7 +12,9 @@ namespace anyrdma::transport::fabric {
 /// 0 to kSlotCount - 1.
 enum class Slot : std::uint16_t {};
 inline constexpr std::uint32_t kSlotCount = 1024;
-[[nodiscard]] constexpr std::uint32_t value(Slot slot) { return static_cast<std::uint32_t>(slot); }
+[[nodiscard]] constexpr std::uint32_t value(Slot slot) {
+  return static_cast<std::uint32_t>(slot);
+}
 
 /// The upper 10 of a QPN's 24 bits are the slot.
 inline constexpr unsigned kQpnShift = 14;
@@ -29,7 +31,9 @@ static_assert(std::uint64_t{kSlotCount} << kCommIdShift == std::uint64_t{1} << 3
 [[nodiscard]] constexpr std::uint32_t first_qpn(Slot slot) {
   return (value(slot) << kQpnShift) + kFirstQpn;
 }
-[[nodiscard]] constexpr std::uint32_t comm_id_tag(Slot slot) { return value(slot) << kCommIdShift; }
+[[nodiscard]] constexpr std::uint32_t comm_id_tag(Slot slot) {
+  return value(slot) << kCommIdShift;
+}
 [[nodiscard]] constexpr Slot slot_of(wire::Qpn qpn) {
   return static_cast<Slot>(wire::value(qpn) >> kQpnShift & (kSlotCount - 1));
 }

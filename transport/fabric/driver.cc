@@ -1,0 +1,215 @@
+#include "transport/fabric/driver.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <utility>
+
+#include "transport/fabric/cancellation.h"
+#include "transport/fabric/eventfd_semaphore.h"
+#include "transport/fabric/switchboard.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+using verbs::Instant;
+using verbs::soft::PacketPtr;
+
+/// Packets to ourselves that one leave() carries: a large transfer within one process must not keep
+/// everybody else out.
+constexpr int kOwnPacketsAtOnce = 1024;
+constexpr auto kMeshRetry = std::chrono::milliseconds(2);
+constexpr auto kLastWords = std::chrono::milliseconds(250);
+
+void copy_contents(const verbs::soft::Packet& from, verbs::soft::Packet& to) {
+  verbs::soft::PacketPool* const pool = to.pool;
+  to = from;
+  to.pool = pool;
+  to.next_free = nullptr;
+}
+
+}  // namespace
+
+verbs::Result<std::unique_ptr<verbs::Semaphore>> Driver::make_semaphore() {
+  return EventfdSemaphore::create();
+}
+
+// --- the critical section -----------------------------------------------------------------------
+
+void Driver::enter() {
+  int previous = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &previous);
+  mutex_.lock();
+  cancel_state_ = previous;
+}
+
+void Driver::leave() {
+  settle();
+  ask_for_thread();
+  const int previous = cancel_state_;
+  mutex_.unlock();
+  pthread_setcancelstate(previous, nullptr);
+}
+
+void Driver::progress() {
+  if (parts_.mesh != nullptr) (void)parts_.mesh->poll();
+  run_timers();
+  settle();
+}
+
+/// Carries everything to where it belongs, until all wait for somebody else.
+void Driver::settle() {
+  if (parts_.hca == nullptr || parts_.transport == nullptr) return;
+  int budget = kOwnPacketsAtOnce;
+  while (budget > 0) {
+    const Instant now = monotonic_now();
+    bool worked = parts_.transport->drain(now);
+    worked |= take_packets();
+    worked |= deliver_own(now, budget);
+    if (parts_.mesh != nullptr) parts_.mesh->transmit();
+    worked |= take_gone(now);
+    if (!worked) return;
+  }
+}
+
+bool Driver::take_packets() {
+  bool any = false;
+  while (PacketPtr packet = parts_.hca->next_packet()) {
+    any = true;
+    if (parts_.mesh != nullptr) route(std::move(packet));
+  }
+  return any;
+}
+
+bool Driver::deliver_own(Instant now, int& budget) {
+  bool any = false;
+  for (; budget > 0 && !own_.empty(); --budget) {
+    parts_.hca->on_packet(now, own_.pop_front());
+    any = true;
+  }
+  return any;
+}
+
+bool Driver::take_gone(Instant now) {
+  if (gone_.empty()) return false;
+  parts_.transport->drain(now);  // what they said before they went
+  for (const Slot slot : std::exchange(gone_, {}))
+    parts_.transport->on_peer_gone(now, comm_id_tag(slot), kCommIdTagMask);
+  return true;
+}
+
+// --- packets ------------------------------------------------------------------------------------
+
+void Driver::on_packet(PacketPtr packet) {
+  parts_.hca->on_packet(monotonic_now(), std::move(packet));
+}
+
+void Driver::route(PacketPtr packet) {
+  const Destination destination = destination_of(*packet, *parts_.registry);
+  switch (destination.audience) {
+    case Audience::kNobody:
+      return;
+    case Audience::kEveryone:
+      return send_to_everyone(std::move(packet));
+    case Audience::kOne:
+      break;
+  }
+  if (destination.slot == parts_.registry->slot()) {
+    own_.push_back(std::move(packet));
+  } else {
+    parts_.mesh->send(destination.slot, std::move(packet));
+  }
+}
+
+void Driver::send_to_everyone(PacketPtr packet) {
+  for (const Slot slot : parts_.registry->others()) {
+    PacketPtr copy = parts_.pool->take();
+    copy_contents(*packet, *copy);
+    parts_.mesh->send(slot, std::move(copy));
+  }
+  own_.push_back(std::move(packet));
+}
+
+// --- time ---------------------------------------------------------------------------------------
+
+void Driver::run_timers() {
+  if (parts_.hca == nullptr || parts_.transport == nullptr) return;
+  const Instant now = monotonic_now();
+  parts_.hca->on_timer(now);
+  parts_.transport->on_timer(now);
+}
+
+std::optional<Instant> Driver::next_deadline() {
+  if (parts_.hca == nullptr || parts_.transport == nullptr) return std::nullopt;
+  if (!own_.empty()) return monotonic_now();
+  std::optional<Instant> first =
+      verbs::earlier(parts_.hca->next_deadline(), parts_.transport->next_deadline());
+  if (parts_.mesh != nullptr && parts_.mesh->wants_retry())
+    first = verbs::earlier(first, monotonic_now() + kMeshRetry);
+  return first;
+}
+
+/// The thread sleeps until what was awaited when it went to sleep. It need not know of later
+/// deadlines: it finds them when it wakes up. So a busy connection, whose deadline moves with every
+/// packet, wakes it once per timeout and not once per packet.
+void Driver::ask_for_thread() {
+  const std::optional<Instant> deadline = next_deadline();
+  if (!thread_ || !deadline || (awaited_ && *awaited_ <= *deadline)) return;
+  awaited_ = deadline;
+  thread_->wake();
+}
+
+std::optional<Instant> Driver::on_wakeup() {
+  enter();
+  progress();
+  awaited_ = next_deadline();
+  const std::optional<Instant> deadline = awaited_;
+  leave();
+  return deadline;
+}
+
+// --- life ---------------------------------------------------------------------------------------
+
+verbs::Result<void> Driver::start() {
+  auto thread = ProgressThread::start(parts_.mesh->fd(), *this);
+  if (!thread) return thread.error();
+  const verbs::CriticalSection section(*this);
+  thread_ = std::move(*thread);
+  return {};
+}
+
+void Driver::retire() {
+  std::unique_ptr<ProgressThread> thread;
+  {
+    const CancellationOff off;
+    enter();
+    settle();
+    if (parts_.mesh != nullptr) parts_.mesh->flush(kLastWords);
+    thread = std::move(thread_);
+    leave();
+    thread.reset();  // while its descriptor is still open
+  }
+  const verbs::CriticalSection section(*this);
+  if (parts_.mesh == nullptr) return;
+  parts_.mesh->close();
+  own_.clear();
+  parts_.registry->leave();
+  parts_.mesh = nullptr;
+}
+
+void Driver::detach() {
+  const verbs::CriticalSection section(*this);
+  parts_ = {};
+  own_.clear();
+}
+
+void Driver::after_fork_in_child() {
+  if (parts_.mesh != nullptr) parts_.mesh->close();
+  if (parts_.registry != nullptr) parts_.registry->abandon();
+  parts_.mesh = nullptr;
+  (void)thread_.release();  // it was not copied, and Asio's state may be in the middle of something
+  mutex_.unlock();
+}
+
+}  // namespace anyrdma::transport::fabric

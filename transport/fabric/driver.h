@@ -1,0 +1,89 @@
+// Drives the sans-I/O objects of one process in real time: the clock, the lock, and the flow of
+// packets between the HCA, the transport and the mesh.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "transport/fabric/mesh.h"
+#include "transport/fabric/progress_thread.h"
+#include "transport/fabric/registry.h"
+#include "transport/soft/transport.h"
+#include "verbs/runtime.h"
+#include "verbs/soft/hca.h"
+#include "verbs/soft/packet.h"
+#include "verbs/soft/ring.h"
+
+namespace anyrdma::transport::fabric {
+
+/// One mutex per joined fabric. While it is held the thread cannot be cancelled. leave() carries
+/// out all that can be done without waiting, on the caller's thread; the progress thread does the
+/// rest.
+class Driver final : public verbs::Runtime, private Mesh::Receiver, private ProgressThread::Work {
+ public:
+  Driver() = default;
+  ~Driver() override = default;
+
+  // --- verbs::Runtime ---------------------------------------------------------------------------
+  verbs::Instant now() override { return monotonic_now(); }
+  [[nodiscard]] verbs::Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override;
+  void enter() override;
+  void leave() override;
+  /// Takes in packets and runs due timers, so that who polls needs nobody's help.
+  void progress() override;
+
+  // --- life -------------------------------------------------------------------------------------
+  /// Where the mesh delivers to.
+  [[nodiscard]] Mesh::Receiver& receiver() { return *this; }
+  /// Everything driven from now on; outlives detach().
+  struct Parts {
+    verbs::soft::Hca* hca = nullptr;
+    soft::SoftTransport* transport = nullptr;
+    Registry* registry = nullptr;
+    Mesh* mesh = nullptr;
+    verbs::soft::PacketPool* pool = nullptr;
+  };
+  void attach(const Parts& parts) { parts_ = parts; }
+  /// Nothing is driven any more; the parts may be destroyed. Retired, outside the section.
+  void detach();
+  /// Starts the progress thread.
+  [[nodiscard]] verbs::Result<void> start();
+  /// Sends what waits, then packets go nowhere: the mesh is closed and the slot given back. The
+  /// thread ends. Outside the critical section.
+  void retire();
+
+  // --- fork, in the handlers of pthread_atfork --------------------------------------------------
+  void before_fork() { mutex_.lock(); }
+  void after_fork_in_parent() { mutex_.unlock(); }
+  /// Lets go of everything shared with the parent, without a trace.
+  void after_fork_in_child();
+
+ private:
+  void on_packet(verbs::soft::PacketPtr packet) override;
+  void on_gone(Slot slot) override { gone_.push_back(slot); }
+  std::optional<verbs::Instant> on_wakeup() override;
+
+  void settle();
+  [[nodiscard]] bool take_gone(verbs::Instant now);
+  [[nodiscard]] bool take_packets();
+  [[nodiscard]] bool deliver_own(verbs::Instant now, int& budget);
+  void route(verbs::soft::PacketPtr packet);
+  void send_to_everyone(verbs::soft::PacketPtr packet);
+  void run_timers();
+  [[nodiscard]] std::optional<verbs::Instant> next_deadline();
+  void ask_for_thread();
+
+  std::mutex mutex_;
+  int cancel_state_ = 0;  ///< of the thread inside
+  Parts parts_;
+  std::unique_ptr<ProgressThread> thread_;
+  /// What the thread will wake up for; nullopt: nothing. Guarded by the mutex.
+  std::optional<verbs::Instant> awaited_;
+  verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
+  std::vector<Slot> gone_;
+};
+
+}  // namespace anyrdma::transport::fabric

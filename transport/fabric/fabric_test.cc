@@ -1,0 +1,351 @@
+// Members of one fabric, in one process and in several, as their applications see each other.
+#include "transport/fabric/fabric.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "transport/fabric/testing/party.h"
+#include "transport/fabric/testing/scratch.h"
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+using testing::Child;
+using testing::eventually;
+using testing::Party;
+using testing::Scratch;
+
+constexpr std::uint16_t kPort = 7471;
+
+class FabricTest : public ::testing::Test {
+ protected:
+  Scratch scratch;
+};
+
+using FabricOpening = FabricTest;
+using FabricConnection = FabricTest;
+using FabricDeath = FabricTest;
+using FabricFork = FabricTest;
+using FabricCost = FabricTest;
+
+// --- opening ------------------------------------------------------------------------------------
+
+TEST_F(FabricOpening, OffersOneDeviceAndLeavesNothingBehind) {
+  {
+    const auto fabric = Fabric::open(scratch.config()).value();
+
+    ASSERT_EQ(fabric->transport().devices().size(), 1u);
+    EXPECT_STREQ(fabric->transport().devices()[0]->name, "anyrdma0");
+    EXPECT_TRUE(scratch.exists());
+    EXPECT_FALSE(fabric->forked());
+  }
+  EXPECT_FALSE(scratch.exists());
+}
+
+TEST_F(FabricOpening, RefusesABadNameAndAnotherUser) {
+  for (const char* name : {"", "a/b", ".hidden", "with space"}) {
+    FabricConfig config = scratch.config();
+    config.name = name;
+    EXPECT_EQ(Fabric::open(config).error(), make_error_code(FabricErrc::kBadName)) << name;
+  }
+  FabricConfig config = scratch.config();
+  config.uid += 1;
+  EXPECT_EQ(Fabric::open(config).error(), make_error_code(FabricErrc::kWrongUser));
+}
+
+TEST_F(FabricOpening, EveryErrorHasASentenceAndAnErrno) {
+  for (int i = 1; i <= static_cast<int>(FabricErrc::kNoResources); ++i) {
+    const auto error = make_error_code(static_cast<FabricErrc>(i));
+    EXPECT_NE(errno_of(error), 0);
+    EXPECT_NE(error.message(), "unknown fabric error");
+    EXPECT_GT(explain(error, scratch.config()).size(), 40u);
+  }
+}
+
+TEST_F(FabricOpening, RetiringTwiceIsHarmlessAndObjectsCanStillGo) {
+  Party party(scratch.config());
+  party.listen(kPort);
+
+  party.fabric().retire();
+  party.fabric().retire();
+
+  EXPECT_FALSE(scratch.exists());
+}
+
+// --- connections --------------------------------------------------------------------------------
+
+TEST_F(FabricConnection, TwoMembersConnectSendAndDisconnect) {
+  Party server(scratch.config());
+  Party client(scratch.config());
+  server.listen(kPort);
+  ASSERT_TRUE(client.start_connecting(kPort));
+  ASSERT_TRUE(server.answer());
+  ASSERT_EQ(client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+  ASSERT_EQ(server.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+
+  server.post_recv(5000);
+  std::memset(client.buffer.data(), 0x5a, 5000);
+  client.post_send(5000);
+
+  EXPECT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+  EXPECT_EQ(server.next_completion(), IBV_WC_SUCCESS);
+  EXPECT_EQ(server.buffer[4999], 0x5a);
+  client.drop();
+  EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+}
+
+TEST_F(FabricConnection, WithinOneMemberToo) {
+  Party both(scratch.config());
+  both.listen(kPort);
+
+  ASSERT_TRUE(both.start_connecting(kPort));
+
+  EXPECT_EQ(both.next_event(), RDMA_CM_EVENT_CONNECT_REQUEST);
+}
+
+TEST_F(FabricConnection, NobodyListeningMeansReason8) {
+  Party client(scratch.config());
+
+  ASSERT_TRUE(client.start_connecting(kPort));
+
+  EXPECT_EQ(client.next_event(), RDMA_CM_EVENT_REJECTED);
+  EXPECT_EQ(client.status(), 8);
+}
+
+TEST_F(FabricConnection, ASecondServerOnOnePortIsRefused) {
+  Party server(scratch.config());
+  server.listen(kPort);
+  Party other(scratch.config());
+
+  EXPECT_THROW(other.listen(kPort), boost::system::system_error);
+}
+
+TEST_F(FabricConnection, AcrossProcesses) {
+  Child child([this](const Child::Line& line) {
+    Party server(scratch.config());
+    server.listen(kPort);
+    line.send('l');
+    if (!server.accept()) return 1;
+    server.post_recv(100'000);
+    line.send('r');
+    if (server.next_completion() != IBV_WC_SUCCESS) return 2;
+    if (server.buffer[99'999] != 0x77) return 3;
+    return server.next_event() == RDMA_CM_EVENT_DISCONNECTED ? 0 : 4;
+  });
+  ASSERT_EQ(child.receive(), 'l');
+  Party client(scratch.config());
+
+  ASSERT_TRUE(client.connect(kPort));
+  ASSERT_EQ(child.receive(), 'r');
+  std::memset(client.buffer.data(), 0x77, 100'000);
+  client.post_send(100'000);
+  EXPECT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+  client.drop();
+
+  EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(FabricConnection, RemoteWritesAndReadsProgressWhileTheTargetSleeps) {
+  Child child([this](const Child::Line& line) {
+    Party server(scratch.config());
+    server.listen(kPort);
+    line.send('l');
+    if (!server.accept()) return 1;
+    const ibv_mr& region = server.region();
+    std::memcpy(server.buffer.data(), &region.addr, sizeof region.addr);
+    std::memcpy(server.buffer.data() + sizeof region.addr, &region.rkey, sizeof region.rkey);
+    server.post_send(16);
+    if (server.next_completion() != IBV_WC_SUCCESS) return 2;
+    (void)line.receive();  // asleep in read(2) while its memory changes
+    return server.buffer[500'000] == 0x33 ? 0 : 3;
+  });
+  ASSERT_EQ(child.receive(), 'l');
+  Party client(scratch.config());
+  ASSERT_TRUE(client.start_connecting(kPort));
+  client.post_recv(16);
+  ASSERT_EQ(client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+  ASSERT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+  std::uint64_t address = 0;
+  std::uint32_t rkey = 0;
+  std::memcpy(&address, client.buffer.data(), sizeof address);
+  std::memcpy(&rkey, client.buffer.data() + sizeof address, sizeof rkey);
+
+  std::memset(client.buffer.data(), 0x33, 1 << 20);
+  client.post_rdma(IBV_WR_RDMA_WRITE, address, rkey, 1 << 20);
+  EXPECT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+  std::memset(client.buffer.data(), 0, 1 << 20);
+  client.post_rdma(IBV_WR_RDMA_READ, address, rkey, 1 << 20);
+  EXPECT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+
+  EXPECT_EQ(client.buffer[999'999], 0x33);
+  child.send('e');
+  EXPECT_EQ(child.wait(), 0);
+}
+
+// --- death --------------------------------------------------------------------------------------
+
+TEST_F(FabricDeath, AKilledPeerIsADisconnectedOne) {
+  Party server(scratch.config());
+  server.listen(kPort);
+  Child child([this](const Child::Line& line) {
+    Party client(scratch.config());
+    line.send(client.connect(kPort) ? 'c' : 'f');
+    return line.receive();
+  });
+  ASSERT_TRUE(server.accept());
+  ASSERT_EQ(child.receive(), 'c');
+
+  child.kill();
+
+  EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+}
+
+TEST_F(FabricDeath, AServerKilledBeforeItAnswersRejects) {
+  Party client(scratch.config());
+  Child child([this](const Child::Line& line) {
+    Party server(scratch.config());
+    server.listen(kPort);
+    line.send('l');
+    line.send(server.take_request() ? 't' : 'f');
+    return line.receive();
+  });
+  ASSERT_EQ(child.receive(), 'l');
+  ASSERT_TRUE(client.start_connecting(kPort));
+  ASSERT_EQ(child.receive(), 't');
+
+  child.kill();
+
+  EXPECT_EQ(client.next_event(), RDMA_CM_EVENT_REJECTED);
+}
+
+TEST_F(FabricDeath, AProcessThatJustExitsIsSeenTooAndThePortIsFree) {
+  Child child([this](const Child::Line&) {
+    auto* server = new Party(scratch.config());  // never destroyed: exit without a word
+    server->listen(kPort);
+    return server->accept() ? 0 : 1;
+  });
+  Party client(scratch.config());
+  // Until it listens, nobody does.
+  ASSERT_TRUE(eventually([&] {
+    client.drop();
+    return client.connect(kPort);
+  }));
+
+  EXPECT_EQ(client.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+  ASSERT_EQ(child.wait(), 0);
+
+  client.listen(kPort);
+}
+
+// --- fork ---------------------------------------------------------------------------------------
+
+TEST_F(FabricFork, AChildIsCutOffAndMayJoinAnew) {
+  Party server(scratch.config());
+  server.listen(kPort);
+  Party mine(scratch.config());
+
+  Child child([&](const Child::Line&) {
+    if (!mine.fabric().forked() || !server.fabric().forked()) return 1;
+    Party own(scratch.config());
+    if (own.fabric().forked()) return 2;
+    return own.connect(kPort) ? 0 : 3;
+  });
+  ASSERT_TRUE(server.accept());
+
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+  EXPECT_FALSE(mine.fabric().forked());
+}
+
+TEST_F(FabricFork, AChildMayDestroyWhatItInheritedWithoutHarmToTheParent) {
+  Party server(scratch.config());
+  server.listen(kPort);
+  auto client = std::make_unique<Party>(scratch.config());
+  ASSERT_TRUE(client->start_connecting(kPort));
+  ASSERT_TRUE(server.answer());
+  ASSERT_EQ(client->next_event(), RDMA_CM_EVENT_ESTABLISHED);
+  ASSERT_EQ(server.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+
+  Child child([&](const Child::Line&) {
+    client.reset();
+    return 0;
+  });
+  ASSERT_EQ(child.wait(), 0);
+
+  server.post_recv(8);
+  client->post_send(8);
+  EXPECT_EQ(client->next_completion(), IBV_WC_SUCCESS);
+  EXPECT_EQ(server.next_completion(), IBV_WC_SUCCESS);
+}
+
+TEST_F(FabricFork, AParentsDeathIsSeenAlthoughItsChildLives) {
+  Party server(scratch.config());
+  server.listen(kPort);
+  Child parent([&](const Child::Line& line) {
+    Party client(scratch.config());
+    if (!client.connect(kPort)) return 1;
+    if (::fork() == 0) {
+      line.send('c');
+      (void)line.receive();  // lives until the test has ended
+      ::_exit(0);
+    }
+    (void)line.receive();
+    return 0;
+  });
+  ASSERT_TRUE(server.accept());
+  ASSERT_EQ(parent.receive(), 'c');
+
+  parent.kill();
+
+  EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+}
+
+// --- cost ---------------------------------------------------------------------------------------
+
+double processor_seconds(const rusage& usage) {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST_F(FabricCost, AConnectedProcessThatSleepsCostsNothing) {
+  Party server(scratch.config());
+  server.listen(kPort);
+  Child child([this](const Child::Line& line) {
+    Party client(scratch.config());
+    if (!client.connect(kPort)) return 1;
+    line.send('c');
+    (void)line.receive();
+    rusage before{};
+    ::getrusage(RUSAGE_SELF, &before);
+    line.send('s');
+    (void)line.receive();
+    rusage after{};
+    ::getrusage(RUSAGE_SELF, &after);
+    return processor_seconds(after) - processor_seconds(before) < 0.05 ? 0 : 2;
+  });
+  ASSERT_TRUE(server.accept());
+  ASSERT_EQ(child.receive(), 'c');
+  child.send('b');
+  ASSERT_EQ(child.receive(), 's');
+
+  // The parent works for so long; a child that spins burns as much.
+  rusage start{};
+  ::getrusage(RUSAGE_SELF, &start);
+  ASSERT_TRUE(eventually([&] {
+    rusage now{};
+    ::getrusage(RUSAGE_SELF, &now);
+    return processor_seconds(now) - processor_seconds(start) > 0.3;
+  }));
+  child.send('e');
+
+  EXPECT_EQ(child.wait(), 0);
+}
+
+}  // namespace
+}  // namespace anyrdma::transport::fabric

@@ -1,0 +1,125 @@
+#include "transport/fabric/host_network.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "transport/fabric/descriptor.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+using soft::Address;
+
+/// For a machine without one: stable, and outside of what interfaces make of their MAC addresses.
+ibv_gid made_up_link_local() {
+  ibv_gid gid{};
+  gid.raw[0] = 0xfe;
+  gid.raw[1] = 0x80;
+  gid.raw[8] = 0x02;
+  gid.raw[15] = 0x01;
+  return gid;
+}
+
+/// The local address that the system would use towards `destination`, or its errno.
+verbs::Result<Address> ask_system(const Address& destination) {
+  const Descriptor fd(::socket(destination.family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd) return verbs::errno_code(ENETUNREACH);
+  Address with_port = destination;
+  with_port.port = 4791;  // connecting a datagram socket sends nothing, but port 0 is refused
+  const sockaddr_storage remote = with_port.to_sockaddr();
+  const socklen_t remote_length =
+      destination.family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&remote), remote_length) != 0)
+    return verbs::errno_code(errno);
+  sockaddr_storage local{};
+  socklen_t length = sizeof local;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&local), &length) != 0)
+    return verbs::errno_code(errno);
+  return Address::from(reinterpret_cast<const sockaddr&>(local));
+}
+
+}  // namespace
+
+HostAddresses HostAddresses::read() {
+  HostAddresses result;
+  result.all = {Address::loopback(AF_INET), Address::loopback(AF_INET6)};
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return result;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(first, &::freeifaddrs);
+  bool found = false;
+  for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
+    verbs::Result<Address> address = Address::from(*each->ifa_addr);
+    if (!address || address->is_loopback()) continue;
+    address->port = 0;
+    if (!found) result.interface = static_cast<int>(::if_nametoindex(each->ifa_name));
+    found = true;
+    result.all.push_back(*address);
+  }
+  return result;
+}
+
+std::vector<ibv_gid> HostAddresses::gids(std::size_t size) const {
+  std::vector<Address> ordered = all;
+  const auto rank = [](const Address& address) {
+    if (address.is_link_local()) return 0;
+    if (address.is_loopback()) return address.family == AF_INET ? 1 : 4;
+    return address.family == AF_INET ? 2 : 3;
+  };
+  std::ranges::stable_sort(ordered, {}, rank);
+  std::vector<ibv_gid> gids;
+  if (ordered.empty() || !ordered.front().is_link_local()) gids.push_back(made_up_link_local());
+  for (const Address& address : ordered) gids.push_back(address.gid());
+  // Several link-local addresses: 127.0.0.1 stays second.
+  const auto loopback = std::ranges::find_if(gids, [](const ibv_gid& gid) {
+    const ibv_gid wanted = Address::loopback(AF_INET).gid();
+    return std::memcmp(gid.raw, wanted.raw, sizeof gid.raw) == 0;
+  });
+  if (loopback != gids.end()) std::rotate(gids.begin() + 1, loopback, loopback + 1);
+  if (gids.size() > size) gids.resize(size);
+  return gids;
+}
+
+bool HostNetwork::own(const Address& address) const {
+  return std::ranges::any_of(addresses_.all, [&address](const Address& each) {
+    return each.family == address.family && each.ip == address.ip;  // whatever the scope
+  });
+}
+
+verbs::Result<soft::Route> HostNetwork::route(const Address* source, const Address& destination) {
+  const bool chosen = source != nullptr && !source->is_any();
+  if (chosen && !own(*source)) return verbs::errno_code(EADDRNOTAVAIL);
+  soft::Route route{.source = destination,
+                    .destination = destination,
+                    .next_hop = destination,
+                    .interface = addresses_.interface,
+                    .local = own(destination)};
+  if (!route.local) {
+    const verbs::Result<Address> local = ask_system(destination);
+    if (!local) return local.error();
+    route.source = *local;
+  }
+  if (chosen) route.source = *source;
+  route.source.port = 0;
+  return route;
+}
+
+verbs::Result<int> HostNetwork::interface_of(const Address& local) {
+  if (!own(local)) return verbs::errno_code(EADDRNOTAVAIL);
+  return addresses_.interface;
+}
+
+void HostNetwork::resolve_neighbour(soft::NeighbourToken token, const soft::Route& route,
+                                    std::chrono::milliseconds) {
+  CM_ASSERT(transport_ != nullptr);
+  transport_->on_neighbour(token, route.local ? 0 : ETIMEDOUT);
+}
+
+}  // namespace anyrdma::transport::fabric

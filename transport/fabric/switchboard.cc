@@ -1,0 +1,69 @@
+#include "transport/fabric/switchboard.h"
+
+#include <optional>
+#include <span>
+
+#include "transport/ibcm/wire/mad_header.h"
+#include "transport/ibcm/wire/req.h"
+#include "transport/soft/cma_header.h"
+#include "verbs/soft/wire/headers.h"
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+using verbs::soft::Packet;
+using wire::CommId;
+
+constexpr std::size_t kMadAt = roce::Bth::kBytes + roce::Deth::kBytes;
+// Common to all connection messages but REQ (IBTA vol 1, 12.6).
+constexpr wire::Field kRemoteCommId{4, 0, 32};
+
+std::optional<Slot> listener_for(ibcm::wire::MadView mad, Registry& registry) {
+  const auto request = ibcm::wire::Req::parse(mad);
+  if (!request) return std::nullopt;
+  const auto header = soft::CmaHeader::parse(request->private_data);
+  if (!header) return std::nullopt;
+  const std::uint64_t service = wire::value(request->service_id);
+  soft::Address destination = header->destination;
+  destination.port = static_cast<std::uint16_t>(service);
+  return registry.listener(static_cast<rdma_port_space>(service >> 16), destination);
+}
+
+Destination of_message(ibcm::wire::MadView mad, Registry& registry) {
+  const Destination ourselves{Audience::kOne, registry.slot()};
+  const auto header = ibcm::wire::MadHeader::parse(mad);
+  if (!header) return ourselves;
+  switch (header->attribute) {
+    case ibcm::wire::Attribute::kReq:
+      return {Audience::kOne, listener_for(mad, registry).value_or(registry.slot())};
+    case ibcm::wire::Attribute::kMra:
+    case ibcm::wire::Attribute::kRej:
+    case ibcm::wire::Attribute::kRep:
+    case ibcm::wire::Attribute::kRtu:
+    case ibcm::wire::Attribute::kDreq:
+    case ibcm::wire::Attribute::kDrep:
+    case ibcm::wire::Attribute::kLap:
+    case ibcm::wire::Attribute::kApr: {
+      const auto remote = CommId{wire::get<kRemoteCommId>(ibcm::wire::payload(mad))};
+      if (remote == CommId{}) return {Audience::kEveryone, {}};
+      return {Audience::kOne, slot_of(remote)};
+    }
+    case ibcm::wire::Attribute::kSidrReq:
+    case ibcm::wire::Attribute::kSidrRep:
+      return ourselves;  // the datagram services find their way when they come
+  }
+  return ourselves;
+}
+
+}  // namespace
+
+Destination destination_of(const Packet& packet, Registry& registry) {
+  const std::span<const std::uint8_t> bytes = packet.payload();
+  if (bytes.size() < roce::Bth::kBytes) return {};
+  const auto bth = roce::Bth::parse(bytes.first<roce::Bth::kBytes>());
+  if (bth.destination != wire::kGsiQpn) return {Audience::kOne, slot_of(bth.destination)};
+  if (bytes.size() < kMadAt + ibcm::wire::kMadSize) return {};
+  return of_message(bytes.subspan<kMadAt, ibcm::wire::kMadSize>(), registry);
+}
+
+}  // namespace anyrdma::transport::fabric

@@ -1,0 +1,29 @@
+// Where a packet goes: the fabric's routing table is the packet itself, because queue pair numbers
+// and comm ids carry the slot of the process that made them.
+#pragma once
+
+#include <cstdint>
+
+#include "transport/fabric/registry.h"
+#include "transport/fabric/slot.h"
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::transport::fabric {
+
+enum class Audience : std::uint8_t {
+  kOne,       ///< the process at `slot`, which may be ourselves
+  kEveryone,  ///< all others: the sender does not know for whom it is
+  kNobody,    ///< no RoCE packet
+};
+
+struct Destination {
+  Audience audience = Audience::kNobody;
+  Slot slot{};
+};
+
+/// A connection request goes to whoever listens for its service and address, and to ourselves when
+/// nobody does: our own CM agent then answers as the peer's would (REJ 8). Other CM messages go to
+/// the maker of the remote comm id; a REJ that names none (its sender gave up waiting) to everyone.
+[[nodiscard]] Destination destination_of(const verbs::soft::Packet& packet, Registry& registry);
+
+}  // namespace anyrdma::transport::fabric
