@@ -1,0 +1,126 @@
+#include "sim/fiber.h"
+
+#include <algorithm>
+#include <boost/context/preallocated.hpp>
+#include <utility>
+
+#include "verbs/assert.h"
+
+namespace anyrdma::sim {
+namespace {
+
+/// A body that goes on waiting although every wait is refused will never end.
+constexpr unsigned kRefusalsMax = 1000;
+
+/// Stacks go back to the pool when the fiber has been retired, not when its context dies.
+struct KeepStack {
+  static boost::context::stack_context allocate() { return {}; }
+  static void deallocate(const boost::context::stack_context&) noexcept {}
+};
+
+}  // namespace
+
+Fibers::~Fibers() {
+  CM_ASSERT(fibers_.empty());
+  for (boost::context::stack_context& stack : free_stacks_) stacks_.deallocate(stack);
+}
+
+boost::context::stack_context Fibers::take_stack() {
+  if (free_stacks_.empty()) return stacks_.allocate();
+  const boost::context::stack_context stack = free_stacks_.back();
+  free_stacks_.pop_back();
+  return stack;
+}
+
+Fiber& Fibers::spawn(std::string name, Ending ending, std::function<void()> body) {
+  fibers_.emplace_back(new Fiber(std::move(name), ending, std::move(body)));
+  Fiber& fiber = *fibers_.back();
+  fiber.stack_ = take_stack();
+  fiber.sanitizer_.create(fiber.stack_.sp, fiber.stack_.size);
+  const boost::context::preallocated place(fiber.stack_.sp, fiber.stack_.size, fiber.stack_);
+  fiber.context_ = boost::context::fiber(
+      std::allocator_arg, place, KeepStack{},
+      [this, &fiber](boost::context::fiber&& caller) { return enter(fiber, std::move(caller)); });
+  ready_.push_back(fiber);
+  return fiber;
+}
+
+boost::context::fiber Fibers::enter(Fiber& fiber, boost::context::fiber&& caller) {
+  fiber.caller_ = std::move(caller);
+  fiber.sanitizer_.arrived(sanitizer_thread_);
+  try {
+    fiber.body_();
+  } catch (const boost::context::detail::forced_unwind&) {
+    throw;
+  } catch (...) {
+    thrown_ = std::current_exception();
+  }
+  fiber.body_ = nullptr;
+  fiber.sanitizer_.leaving(sanitizer_thread_, true);
+  return std::move(fiber.caller_);
+}
+
+bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now) {
+  CM_ASSERT(current_ != nullptr);
+  Fiber& fiber = *current_;
+  if (closed_) {
+    CM_ASSERT(++fiber.refusals_ < kRefusalsMax);  // the world ends, but this fiber does not
+    return false;
+  }
+  fiber.parked_ = true;
+  fiber.purpose_ = purpose;
+  fiber.since_ = now;
+  waiters.push_back(fiber);
+  fiber.sanitizer_.leaving(sanitizer_thread_, false);
+  fiber.caller_ = std::move(fiber.caller_).resume();
+  fiber.sanitizer_.arrived(sanitizer_thread_);
+  return !std::exchange(fiber.cancelled_, false);
+}
+
+void Fibers::wake(Fiber& fiber) {
+  CM_ASSERT(fiber.parked_);
+  fiber.parked_ = false;
+  fiber.unlink();
+  ready_.push_back(fiber);
+}
+
+void Fibers::cancel(Fiber& fiber) {
+  fiber.cancelled_ = true;
+  wake(fiber);
+}
+
+bool Fibers::run_one() {
+  if (ready_.empty()) return false;
+  Fiber& fiber = ready_.front();
+  ready_.pop_front();
+  switch_to(fiber);
+  if (!fiber.context_) retire(fiber);
+  if (thrown_ && !closed_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+  return true;
+}
+
+void Fibers::switch_to(Fiber& fiber) {
+  CM_ASSERT(current_ == nullptr);
+  current_ = &fiber;
+  fiber.sanitizer_.before_resume(sanitizer_thread_);
+  fiber.context_ = std::move(fiber.context_).resume();
+  fiber.sanitizer_.after_resume(sanitizer_thread_);
+  current_ = nullptr;
+}
+
+void Fibers::retire(Fiber& fiber) {
+  fiber.sanitizer_.destroy();
+  free_stacks_.push_back(fiber.stack_);
+  std::erase_if(fibers_, [&](const auto& owned) { return owned.get() == &fiber; });
+}
+
+void Fibers::close() {
+  closed_ = true;
+  for (const auto& fiber : fibers_) {
+    if (fiber->parked_) cancel(*fiber);
+  }
+  while (run_one()) continue;
+  thrown_ = nullptr;
+}
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,107 @@
+// Fibers: blocking application code of many hosts in one OS thread.
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <boost/intrusive/list.hpp>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/sanitizer_fiber.h"
+#include "verbs/time.h"
+
+namespace anyrdma::sim {
+
+class Fibers;
+
+/// Whether the simulation may come to rest while a fiber still waits.
+enum class Ending : unsigned char {
+  kMustEnd,   ///< it waits for something that was meant to happen
+  kMayServe,  ///< it is a server: it waits for ever
+};
+
+/// One blocking body. Owned by Fibers; ends with its body. In one list at a time: that of those who
+/// are ready, or of those who wait for the same.
+class Fiber : public boost::intrusive::list_base_hook<
+                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Ending ending() const { return ending_; }
+  [[nodiscard]] bool parked() const { return parked_; }
+  /// What it waits for, in a few words, and since when. Only while parked.
+  [[nodiscard]] const char* purpose() const { return purpose_; }
+  [[nodiscard]] verbs::Instant since() const { return since_; }
+
+ private:
+  friend class Fibers;
+  Fiber(std::string name, Ending ending, std::function<void()> body)
+      : name_(std::move(name)), ending_(ending), body_(std::move(body)) {}
+
+  std::string name_;
+  Ending ending_;
+  std::function<void()> body_;
+  boost::context::fiber context_;  ///< where to resume it; empty while it runs
+  boost::context::fiber caller_;   ///< where to go back to
+  boost::context::stack_context stack_;
+  SanitizerFiber sanitizer_;
+  bool parked_ = false;
+  bool cancelled_ = false;
+  unsigned refusals_ = 0;  ///< waits refused since the fibers were closed
+  const char* purpose_ = "";
+  verbs::Instant since_{};
+};
+
+using FiberList = boost::intrusive::list<Fiber, boost::intrusive::constant_time_size<false>>;
+
+/// Runs fibers one at a time, in the order in which they became ready. Single-threaded.
+class Fibers {
+ public:
+  explicit Fibers(std::size_t stack_bytes) : stacks_(stack_bytes) {}
+  /// All fibers must have ended: see close.
+  ~Fibers();
+  Fibers(const Fibers&) = delete;
+  Fibers& operator=(const Fibers&) = delete;
+
+  /// Adds a fiber that is ready to run. It may be called from inside a fiber.
+  Fiber& spawn(std::string name, Ending ending, std::function<void()> body);
+  /// The running fiber; null outside of all.
+  [[nodiscard]] Fiber* current() const { return current_; }
+  [[nodiscard]] bool any_ready() const { return !ready_.empty(); }
+  /// Stops the running fiber, at the end of `waiters`, until it is woken. False: it was cancelled.
+  /// `purpose` outlives the wait.
+  [[nodiscard]] bool park(FiberList& waiters, const char* purpose, verbs::Instant now);
+  /// Makes a parked fiber ready.
+  void wake(Fiber& fiber);
+  /// Runs the next ready fiber until it parks or ends. False: none is ready. An exception that the
+  /// body lets out leaves here.
+  bool run_one();
+  /// All fibers that have not ended, in the order of creation.
+  [[nodiscard]] const std::vector<std::unique_ptr<Fiber>>& all() const { return fibers_; }
+
+  /// Cancels every wait, also those to come, and runs all fibers to their ends. Exceptions of
+  /// bodies are lost.
+  void close();
+  [[nodiscard]] bool closed() const { return closed_; }
+
+ private:
+  boost::context::fiber enter(Fiber& fiber, boost::context::fiber&& caller);
+  void switch_to(Fiber& fiber);
+  void retire(Fiber& fiber);
+  void cancel(Fiber& fiber);
+  [[nodiscard]] boost::context::stack_context take_stack();
+
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  FiberList ready_;
+  Fiber* current_ = nullptr;
+  bool closed_ = false;
+  std::exception_ptr thrown_;
+  boost::context::protected_fixedsize_stack stacks_;
+  std::vector<boost::context::stack_context> free_stacks_;
+  SanitizerThread sanitizer_thread_;
+};
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,246 @@
+#include "sim/host.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "sim/host_tasks.h"
+#include "sim/semaphore.h"
+#include "sim/world.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::sim {
+namespace {
+
+using verbs::soft::Hca;
+using verbs::soft::HcaConfig;
+
+/// EUI-64 of a MAC, as Linux derives a RoCE device's GUID.
+wire::Guid guid_of(const roce::Mac& mac) {
+  const std::uint8_t bytes[] = {
+      static_cast<std::uint8_t>(mac[0] ^ 2), mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+  std::uint64_t guid = 0;
+  for (const std::uint8_t byte : bytes) guid = guid << 8 | byte;
+  return wire::Guid{guid};
+}
+
+HcaConfig config_of(const InterfaceOptions& options, std::size_t index, const roce::Mac& mac) {
+  const HcaConfig defaults;
+  HcaConfig config = options.device.value_or(defaults);
+  if (config.name == defaults.name) config.name = "anyrdma" + std::to_string(index);
+  if (config.node_guid == defaults.node_guid) config.node_guid = guid_of(mac);
+  return config;
+}
+
+std::optional<DropCause> cause_of(const Hca::Counters& before, const Hca::Counters& after) {
+  if (after.malformed != before.malformed) return DropCause::kMalformed;
+  if (after.unknown_qp != before.unknown_qp) return DropCause::kUnknownQp;
+  if (after.bad_icrc != before.bad_icrc) return DropCause::kBadIcrc;
+  if (after.wrong_state != before.wrong_state) return DropCause::kWrongState;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Host::Host(World& world, std::string name, HostIndex index, const HostOptions& options)
+    : world_(world),
+      name_(std::move(name)),
+      index_(index),
+      random_(world.seed(), "host " + name_),
+      ports_(random_, options.ports),
+      deadline_(std::make_unique<Deadline>(*this)) {
+  transport_ = transport::soft::SoftTransport::create(*this, random_, *this, ports_,
+                                                      {.profile = world.options().profile});
+  transport_->set_admission(this);
+  if (world.trace().on()) {
+    transport_->set_observer(this);
+    transport_->set_event_observer(this);
+  }
+  interfaces_.reserve(options.interfaces.size());
+  for (const InterfaceOptions& interface : options.interfaces) add_interface(interface);
+  for (const std::string& text : options.unreachable) {
+    unreachable_.push_back(Prefix::parse(text).value());
+  }
+}
+
+Host::~Host() {
+  std::exchange(transport_, nullptr).reset();  // whose end enters and leaves the critical section
+  world_.scheduler().cancel(*deadline_);
+  for (const auto& question : questions_) world_.scheduler().cancel(*question);
+}
+
+roce::Mac Host::make_mac(std::size_t interface) const {
+  const auto host = static_cast<std::size_t>(index_) + 1;
+  return {2,
+          0,
+          0,
+          static_cast<std::uint8_t>(host >> 8),
+          static_cast<std::uint8_t>(host),
+          static_cast<std::uint8_t>(interface)};
+}
+
+void Host::add_interface(const InterfaceOptions& options) {
+  const std::size_t index = interfaces_.size();
+  Interface& interface = interfaces_.emplace_back();
+  interface.name = options.name.empty() ? "eth" + std::to_string(index) : options.name;
+  interface.mac = make_mac(index);
+  for (const std::string& text : options.addresses) {
+    interface.prefixes.push_back(Prefix::parse(text).value());
+  }
+  if (options.rdma) add_device(interface, static_cast<int>(index), options);
+}
+
+void Host::add_device(Interface& interface, int index, const InterfaceOptions& options) {
+  const HcaConfig config = config_of(options, static_cast<std::size_t>(index), interface.mac);
+  interface.random =
+      std::make_unique<RandomStream>(world_.seed(), "device " + name_ + "/" + config.name);
+  interface.hca = Hca::create(*this, *interface.random, world_.pool_, config);
+  std::uint32_t gid_index = 0;
+  for (const Prefix& prefix : interface.prefixes) {
+    interface.hca->set_gid(gid_index++, prefix.address.gid());
+  }
+  interface.present = true;
+  const Result<void> added = transport_->add_device(*interface.hca, index);
+  CM_ASSERT(added.has_value());
+}
+
+verbs::soft::Hca& Host::hca(std::size_t interface) {
+  CM_ASSERT(interface < interfaces_.size());
+  CM_ASSERT(interfaces_[interface].hca != nullptr);
+  return *interfaces_[interface].hca;
+}
+
+Address Host::address(std::uint16_t port, std::size_t interface) const {
+  CM_ASSERT(interface < interfaces_.size());
+  CM_ASSERT(!interfaces_[interface].prefixes.empty());
+  Address address = interfaces_[interface].prefixes.front().address;
+  address.port = port;
+  return address;
+}
+
+// --- programs -----------------------------------------------------------------------------------
+
+void Host::spawn(std::string_view name, std::function<void()> body, Ending ending) {
+  world_.scheduler().fibers().spawn(name_ + "/" + std::string(name), ending, std::move(body));
+}
+
+bool Host::sleep(Duration duration) {
+  return world_.scheduler().sleep_until(world_.now() + duration);
+}
+
+void Host::note(std::string_view text) {
+  world_.trace().note(world_.now(), index_, text);
+}
+
+// --- faults -------------------------------------------------------------------------------------
+
+Host::Interface* Host::find_device(std::string_view device) {
+  const auto found = std::find_if(interfaces_.begin(), interfaces_.end(), [&](const auto& each) {
+    return each.present && each.hca->config().name == device;
+  });
+  return found == interfaces_.end() ? nullptr : &*found;
+}
+
+bool Host::has_device(std::string_view device) const {
+  return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Interface& each) {
+    return each.present && each.hca->config().name == device;
+  });
+}
+
+bool Host::has_interface(std::string_view interface) const {
+  return std::any_of(interfaces_.begin(), interfaces_.end(),
+                     [&](const Interface& each) { return each.name == interface; });
+}
+
+Result<void> Host::remove_device(std::string_view device) {
+  Interface* interface = find_device(device);
+  if (interface == nullptr) return verbs::errno_code(ENODEV);
+  verbs::CriticalSection section(*this);
+  transport_->remove_device(*interface->hca);
+  send_packets(*interface, static_cast<std::size_t>(interface - interfaces_.data()));
+  interface->hca->remove();
+  interface->present = false;
+  return {};
+}
+
+Result<void> Host::fail_over(std::string_view name) {
+  const auto found = std::find_if(interfaces_.begin(), interfaces_.end(),
+                                  [&](const Interface& each) { return each.name == name; });
+  if (found == interfaces_.end()) return verbs::errno_code(ENODEV);
+  ++found->mac[1];
+  {
+    verbs::CriticalSection section(*this);
+    transport_->on_address_change(static_cast<int>(found - interfaces_.begin()));
+  }
+  for (const Prefix& prefix : found->prefixes) world_.announce(*this, prefix.address);
+  return {};
+}
+
+// --- Runtime ------------------------------------------------------------------------------------
+
+Instant Host::now() {
+  return world_.now();
+}
+
+Result<std::unique_ptr<verbs::Semaphore>> Host::make_semaphore() {
+  return std::unique_ptr<verbs::Semaphore>(std::make_unique<Semaphore>(world_.scheduler()));
+}
+
+void Host::leave() {
+  if (transport_ == nullptr) return;
+  transport_->drain(now());
+  for (std::size_t i = 0; i < interfaces_.size(); ++i) send_packets(interfaces_[i], i);
+  set_deadline();
+}
+
+void Host::progress() {
+  leave();  // what the poller itself did before must get on its way
+  world_.scheduler().poll();
+}
+
+// --- packets and timers -------------------------------------------------------------------------
+
+void Host::send_packets(Interface& interface, std::size_t index) {
+  if (!interface.present) return;
+  while (verbs::soft::PacketPtr packet = interface.hca->next_packet()) {
+    world_.transmit(*this, index, std::move(packet));
+  }
+}
+
+void Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr packet) {
+  Interface& interface = interfaces_[index];
+  if (!interface.present) return world_.drop(*this, &from, DropCause::kNoDevice, *packet);
+  verbs::CriticalSection section(*this);
+  take_in(interface, from, std::move(packet));
+}
+
+void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr packet) {
+  if (!world_.trace().on()) return interface.hca->on_packet(now(), std::move(packet));
+  FieldWriter fields = Trace::fields_of(*packet);
+  const Hca::Counters before = interface.hca->counters();
+  interface.hca->on_packet(now(), std::move(packet));
+  const std::optional<DropCause> cause = cause_of(before, interface.hca->counters());
+  if (cause) world_.trace().drop(now(), index_, from.index_, *cause, fields);
+}
+
+void Host::on_deadline() {
+  verbs::CriticalSection section(*this);
+  transport_->on_timer(now());
+  for (Interface& interface : interfaces_) {
+    if (interface.present) interface.hca->on_timer(now());
+  }
+}
+
+void Host::set_deadline() {
+  std::optional<Instant> next = transport_->next_deadline();
+  for (Interface& interface : interfaces_) {
+    if (interface.present) next = verbs::earlier(next, interface.hca->next_deadline());
+  }
+  Scheduler& scheduler = world_.scheduler();
+  if (!next) return scheduler.cancel(*deadline_);
+  if (deadline_->armed() && scheduler.time_of(*deadline_) == *next) return;
+  scheduler.at(*deadline_, *next);
+}
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,162 @@
+// A simulated machine: interfaces, RDMA devices, the transport over them, and the programs that run
+// on it.
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/address_key.h"
+#include "sim/fiber.h"
+#include "sim/options.h"
+#include "sim/random_stream.h"
+#include "sim/scheduler.h"
+#include "sim/trace.h"
+#include "transport/soft/network.h"
+#include "transport/soft/port_table.h"
+#include "transport/soft/transport.h"
+#include "verbs/runtime.h"
+#include "verbs/soft/hca.h"
+#include "verbs/soft/wire/frame.h"
+
+namespace anyrdma::sim {
+
+using transport::soft::Address;
+using verbs::Result;
+
+class Link;
+class World;
+
+/// An address with the length of its network's prefix: "192.0.2.1/24". Without a length, IPv4
+/// means /24 and IPv6 /64.
+struct Prefix {
+  Address address{};
+  unsigned bits = 0;  ///< of the 16 bytes of `address.ip`
+
+  /// EINVAL: neither an IPv4 nor an IPv6 address, or a length that is too large.
+  [[nodiscard]] static Result<Prefix> parse(std::string_view text);
+  [[nodiscard]] bool contains(const Address& other) const;
+};
+
+/// Made by World::add_host. Everything runs in one thread; blocking calls belong into fibers
+/// (spawn) or, outside of all fibers, let the world go on meanwhile.
+class Host final : private transport::soft::Network,
+                   private transport::soft::Observer,
+                   private transport::soft::Admission,
+                   private transport::EventObserver,
+                   private verbs::Runtime {
+ public:
+  ~Host() override;
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] World& world() const { return world_; }
+  /// What cm::EventChannel::create takes.
+  [[nodiscard]] transport::soft::SoftTransport& transport() { return *transport_; }
+  [[nodiscard]] verbs::Runtime& runtime() { return *this; }
+  /// The device of an interface. Precondition: it has, or had, one.
+  [[nodiscard]] verbs::soft::Hca& hca(std::size_t interface = 0);
+  [[nodiscard]] std::size_t interfaces() const { return interfaces_.size(); }
+  /// The first address of an interface, with a port in host order.
+  [[nodiscard]] Address address(std::uint16_t port = 0, std::size_t interface = 0) const;
+  [[nodiscard]] const transport::soft::LocalPortTable& ports() const { return ports_; }
+
+  // --- programs ---------------------------------------------------------------------------------
+  /// Starts a fiber named "host/name" that runs `body` once the world runs. Callable from fibers.
+  void spawn(std::string_view name, std::function<void()> body, Ending ending = Ending::kMustEnd);
+  /// Lets virtual time pass for the calling fiber. False: the world ends.
+  bool sleep(Duration duration);
+  /// A line in the trace.
+  void note(std::string_view text);
+
+  // --- faults -----------------------------------------------------------------------------------
+  /// Unplugs a device: DEVICE_REMOVAL to the ids on it. ENODEV: no such device (any more).
+  Result<void> remove_device(std::string_view device);
+  /// A bonded interface takes another link address: ADDR_CHANGE to the ids on it, and UNREACHABLE
+  /// to the active ids of hosts that knew the old one, once they hear of it. ENODEV: no such
+  /// interface.
+  Result<void> fail_over(std::string_view interface);
+  [[nodiscard]] bool has_device(std::string_view device) const;
+  [[nodiscard]] bool has_interface(std::string_view interface) const;
+
+ private:
+  friend class World;
+  friend class Link;
+  class Deadline;
+  class Question;
+
+  struct Interface {
+    std::string name;
+    roce::Mac mac{};
+    std::vector<Prefix> prefixes;
+    std::unique_ptr<RandomStream> random;   ///< the device's
+    std::unique_ptr<verbs::soft::Hca> hca;  ///< null: never had one
+    bool present = false;                   ///< the device has not been removed
+  };
+
+  Host(World& world, std::string name, HostIndex index, const HostOptions& options);
+  void add_interface(const InterfaceOptions& options);
+  void add_device(Interface& interface, int index, const InterfaceOptions& options);
+  [[nodiscard]] roce::Mac make_mac(std::size_t interface) const;
+  [[nodiscard]] Interface* find_device(std::string_view device);
+
+  // --- Runtime ----------------------------------------------------------------------------------
+  Instant now() override;
+  Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override;
+  void enter() override {}
+  void leave() override;
+  void progress() override;
+
+  // --- packets and timers -----------------------------------------------------------------------
+  void send_packets(Interface& interface, std::size_t index);
+  void receive(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet);
+  void take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr packet);
+  void on_deadline();
+  void set_deadline();
+
+  // --- host_network.cc: Network -----------------------------------------------------------------
+  Result<transport::soft::Route> route(const Address* source, const Address& destination) override;
+  Result<int> interface_of(const Address& local) override;
+  void resolve_neighbour(transport::soft::NeighbourToken token, const transport::soft::Route& route,
+                         std::chrono::milliseconds timeout) override;
+  void cancel_neighbour(transport::soft::NeighbourToken token) override;
+  void answer(Question& question);
+  void recycle(Question& question);
+  [[nodiscard]] bool answers(const Address& neighbour);
+  void on_neighbour_moved(const Address& neighbour);
+
+  // --- host_observer.cc: what goes into the trace, and the fault plan's say ----------------------
+  void on_mad_sent(std::string_view, const ibcm::Path&, Mad) override {}
+  void on_mad_received(std::string_view, const ibcm::Path&, Mad) override {}
+  void on_mad_dropped(std::string_view device, ibcm::DropReason reason,
+                      std::uint16_t attribute) override;
+  void on_event(Step step, std::uint64_t id, std::uint64_t listener,
+                const rdma_cm_event& event) override;
+  std::optional<Refusal> on_request(std::string_view device,
+                                    const ibcm::ReqParameters& request) override;
+
+  World& world_;
+  std::string name_;
+  HostIndex index_;
+  RandomStream random_;
+  transport::soft::LocalPortTable ports_;
+  std::vector<Interface> interfaces_;
+  std::vector<Prefix> unreachable_;
+  /// Neighbours whose link address is known, with the interface that leads to them.
+  boost::unordered_flat_map<AddressKey, int, AddressKeyHash> neighbours_;
+  std::vector<std::unique_ptr<Question>> questions_;  ///< all there ever were
+  std::vector<Question*> spare_questions_;
+  std::unique_ptr<Deadline> deadline_;
+  std::vector<std::unique_ptr<Link>>
+      links_;  ///< to other hosts, by their index; null: not used yet
+  std::unique_ptr<transport::soft::SoftTransport> transport_;
+};
+
+}  // namespace anyrdma::sim

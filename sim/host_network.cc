@@ -1,0 +1,150 @@
+// A host's IP stack: its networks, its neighbours.
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "sim/host_tasks.h"
+#include "sim/world.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::sim {
+
+using transport::soft::NeighbourToken;
+using transport::soft::Route;
+
+namespace {
+
+constexpr unsigned kAddressBits = 128;
+constexpr unsigned kMappedBits = 96;  // in front of an IPv4 address
+constexpr unsigned kDefaultIpv4 = 24;
+constexpr unsigned kDefaultIpv6 = 64;
+
+Result<Address> parse_ip(const std::string& text) {
+  in_addr ipv4{};
+  if (inet_pton(AF_INET, text.c_str(), &ipv4) == 1) return Address::ipv4(ntohl(ipv4.s_addr));
+  sockaddr_in6 ipv6{};
+  ipv6.sin6_family = AF_INET6;
+  if (inet_pton(AF_INET6, text.c_str(), &ipv6.sin6_addr) != 1) return verbs::errno_code(EINVAL);
+  return Address::from(reinterpret_cast<const sockaddr&>(ipv6));
+}
+
+}  // namespace
+
+Result<Prefix> Prefix::parse(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const Result<Address> address = parse_ip(std::string(text.substr(0, slash)));
+  if (!address) return address.error();
+  const bool ipv4 = address->family == AF_INET;
+  const unsigned before = ipv4 ? kMappedBits : 0;
+  unsigned length = ipv4 ? kDefaultIpv4 : kDefaultIpv6;
+  if (slash != std::string_view::npos) {
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + slash + 1, end, length);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return verbs::errno_code(EINVAL);
+  }
+  if (length > kAddressBits - before) return verbs::errno_code(EINVAL);
+  return Prefix{*address, before + length};
+}
+
+bool Prefix::contains(const Address& other) const {
+  if (address.family != other.family) return false;
+  const std::size_t whole = bits / 8;
+  if (!std::equal(other.ip.begin(), other.ip.begin() + static_cast<std::ptrdiff_t>(whole),
+                  address.ip.begin())) {
+    return false;
+  }
+  const unsigned rest = bits % 8;
+  return rest == 0 || (address.ip[whole] ^ other.ip[whole]) >> (8 - rest) == 0;
+}
+
+Result<Route> Host::route(const Address* source, const Address& destination) {
+  if (source != nullptr && !interface_of(*source)) return verbs::errno_code(EADDRNOTAVAIL);
+  const bool local = interface_of(destination).has_value();
+  for (std::size_t i = 0; i < interfaces_.size(); ++i) {
+    for (const Prefix& prefix : interfaces_[i].prefixes) {
+      if (!prefix.contains(destination)) continue;
+      if (local && !interface_of(destination).has_value()) continue;
+      return Route{.source = source != nullptr ? *source : prefix.address,
+                   .destination = destination,
+                   .next_hop = destination,
+                   .interface = local ? *interface_of(destination) : static_cast<int>(i),
+                   .local = local};
+    }
+  }
+  const bool forbidden =
+      std::any_of(unreachable_.begin(), unreachable_.end(),
+                  [&](const Prefix& each) { return each.contains(destination); });
+  return verbs::errno_code(forbidden ? EHOSTUNREACH : ENETUNREACH);
+}
+
+Result<int> Host::interface_of(const Address& local) {
+  for (std::size_t i = 0; i < interfaces_.size(); ++i) {
+    for (const Prefix& prefix : interfaces_[i].prefixes) {
+      if (prefix.address.same_ip(local)) return static_cast<int>(i);
+    }
+  }
+  return verbs::errno_code(EADDRNOTAVAIL);
+}
+
+bool Host::answers(const Address& neighbour) {
+  const World::Owner* owner = world_.owner_of(neighbour.ip);
+  return owner != nullptr && !world_.link_between(*this, *owner->host).options().down;
+}
+
+// A known neighbour is a matter of a look-up; a new one answers after a round trip.
+void Host::resolve_neighbour(NeighbourToken token, const Route& route,
+                             std::chrono::milliseconds timeout) {
+  const Address& neighbour = route.next_hop;
+  if (neighbours_.contains(neighbour.ip)) return transport_->on_neighbour(token, 0);
+  if (spare_questions_.empty()) {
+    questions_.push_back(std::make_unique<Question>(*this));
+    spare_questions_.push_back(questions_.back().get());
+  }
+  Question& question = *spare_questions_.back();
+  spare_questions_.pop_back();
+  question.token = token;
+  question.neighbour = neighbour;
+  question.interface = route.interface;
+  question.gives_up = now() + timeout;
+  Instant answer = question.gives_up;
+  if (answers(neighbour)) {
+    Host& owner = *world_.owner_of(neighbour.ip)->host;
+    const Duration round_trip = world_.link_between(*this, owner).options().latency +
+                                world_.link_between(owner, *this).options().latency;
+    answer = std::min(answer, now() + round_trip);
+  }
+  world_.scheduler().at(question, answer);
+}
+
+// Linux looks a last time when the time is over (fact sheet 3.1).
+void Host::answer(Question& question) {
+  const int error = answers(question.neighbour) ? 0 : ETIMEDOUT;
+  if (error == 0) neighbours_.insert_or_assign(question.neighbour.ip, question.interface);
+  const NeighbourToken token = question.token;
+  recycle(question);
+  verbs::CriticalSection section(*this);
+  transport_->on_neighbour(token, error);
+}
+
+void Host::recycle(Question& question) {
+  world_.scheduler().cancel(question);
+  question.token = NeighbourToken{};
+  spare_questions_.push_back(&question);
+}
+
+void Host::cancel_neighbour(NeighbourToken token) {
+  for (const auto& question : questions_) {
+    if (question->armed() && question->token == token) return recycle(*question);
+  }
+}
+
+void Host::on_neighbour_moved(const Address& neighbour) {
+  const auto known = neighbours_.find(neighbour.ip);
+  if (known == neighbours_.end()) return;
+  verbs::CriticalSection section(*this);
+  transport_->on_neighbour_changed(known->second, neighbour);
+}
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,35 @@
+// What a host has in the event queue. Internal to the host.
+#pragma once
+
+#include "sim/host.h"
+
+namespace anyrdma::sim {
+
+/// The earliest timer of the transport and the devices.
+class Host::Deadline final : public Task {
+ public:
+  explicit Deadline(Host& host) : host_(host) {}
+
+ private:
+  void run() override { host_.on_deadline(); }
+
+  Host& host_;
+};
+
+/// One question for a neighbour's link address that waits for its answer.
+class Host::Question final : public Task {
+ public:
+  explicit Question(Host& host) : host_(host) {}
+
+  transport::soft::NeighbourToken token{};
+  Address neighbour{};
+  int interface = 0;
+  Instant gives_up{};
+
+ private:
+  void run() override { host_.answer(*this); }
+
+  Host& host_;
+};
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,88 @@
+#include "sim/link.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "sim/host.h"
+#include "sim/world.h"
+
+namespace anyrdma::sim {
+namespace {
+
+using verbs::soft::Packet;
+using verbs::soft::PacketPtr;
+
+/// Bytes on the wire besides the UDP payload: preamble, Ethernet with FCS, gap, IPv4 and UDP.
+constexpr std::uint64_t kFramingBytes = 8 + 14 + 4 + 12 + 20 + 8;
+
+Duration time_on_wire(const Packet& packet, std::uint64_t bits_per_second) {
+  constexpr std::uint64_t kNanoseconds = 1'000'000'000;
+  const std::uint64_t bits = (packet.size + kFramingBytes) * 8;
+  return Duration((bits * kNanoseconds + bits_per_second - 1) / bits_per_second);
+}
+
+Duration part_of(Duration whole, RandomStream& random) {
+  if (whole <= Duration::zero()) return Duration::zero();
+  return Duration(random.below(static_cast<std::uint64_t>(whole.count())));
+}
+
+void copy(const Packet& from, Packet& to) {
+  to.source = from.source;
+  to.destination = from.destination;
+  to.udp_source_port = from.udp_source_port;
+  to.traffic_class = from.traffic_class;
+  to.hop_limit = from.hop_limit;
+  to.ip_identification = from.ip_identification;
+  to.ip_fragment = from.ip_fragment;
+  to.icrc_valid = from.icrc_valid;
+  to.size = from.size;
+  std::memcpy(to.storage.data(), from.storage.data(), from.size);
+}
+
+}  // namespace
+
+Link::Link(World& world, Host& from, Host& to, const LinkOptions& options)
+    : world_(world),
+      from_(from),
+      to_(to),
+      options_(options),
+      random_(world.seed(), "link " + from.name() + "->" + to.name()) {}
+
+bool Link::carry(std::size_t interface, PacketPtr& packet) {
+  if (random_.chance(options_.loss)) return false;
+  if (random_.chance(options_.duplicate)) {
+    PacketPtr twin = world_.pool_.take();
+    copy(*packet, *twin);
+    launch(arrival_of(*twin), interface, std::move(twin));
+  }
+  launch(arrival_of(*packet), interface, std::move(packet));
+  return true;
+}
+
+Instant Link::arrival_of(const Packet& packet) {
+  Instant leaves = world_.now();
+  if (options_.bits_per_second != 0) {
+    leaves = std::max(leaves, wire_free_) + time_on_wire(packet, options_.bits_per_second);
+    wire_free_ = leaves;
+  }
+  const Instant arrival = leaves + options_.latency + part_of(options_.jitter, random_);
+  if (random_.chance(options_.reorder)) return arrival + part_of(options_.reorder_delay, random_);
+  last_arrival_ = std::max(last_arrival_, arrival);
+  return last_arrival_;
+}
+
+void Link::launch(Instant arrival, std::size_t interface, PacketPtr packet) {
+  Flight& flight = world_.take_flight();
+  flight.from_ = &from_;
+  flight.to_ = &to_;
+  flight.interface_ = interface;
+  flight.packet_ = std::move(packet);
+  world_.scheduler().at(flight, arrival);
+}
+
+void Flight::run() {
+  world_.land(*this);
+}
+
+}  // namespace anyrdma::sim

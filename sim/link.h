@@ -1,0 +1,57 @@
+// One direction between two hosts: what happens to packets on the way.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/options.h"
+#include "sim/random_stream.h"
+#include "sim/scheduler.h"
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::sim {
+
+class Host;
+class World;
+
+/// A packet under way. Recycled.
+class Flight final : public Task {
+ public:
+  explicit Flight(World& world) : world_(world) {}
+
+ private:
+  friend class World;
+  friend class Link;
+  void run() override;
+
+  World& world_;
+  Host* from_ = nullptr;
+  Host* to_ = nullptr;
+  std::size_t interface_ = 0;
+  verbs::soft::PacketPtr packet_;
+};
+
+/// Made when the first packet goes this way.
+class Link {
+ public:
+  Link(World& world, Host& from, Host& to, const LinkOptions& options);
+
+  void set(const LinkOptions& options) { options_ = options; }
+  [[nodiscard]] const LinkOptions& options() const { return options_; }
+  /// Takes a packet for the receiver's interface. False: it is lost.
+  [[nodiscard]] bool carry(std::size_t interface, verbs::soft::PacketPtr& packet);
+
+ private:
+  [[nodiscard]] Instant arrival_of(const verbs::soft::Packet& packet);
+  void launch(Instant arrival, std::size_t interface, verbs::soft::PacketPtr packet);
+
+  World& world_;
+  Host& from_;
+  Host& to_;
+  LinkOptions options_;
+  RandomStream random_;
+  Instant wire_free_{};     ///< when the wire takes the next packet
+  Instant last_arrival_{};  ///< none overtakes it unless reordered
+};
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,69 @@
+// What a user may choose about a simulated world, its hosts and the links between them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transport/ibcm/profile.h"
+#include "transport/soft/port_table.h"
+#include "verbs/soft/hca.h"
+#include "verbs/time.h"
+
+namespace anyrdma::sim {
+
+using verbs::Duration;
+using verbs::Instant;
+
+/// How much of a run is recorded.
+enum class Tracing : std::uint8_t {
+  kOff,   ///< nothing; costs nothing
+  kHash,  ///< only the hash
+  kKeep,  ///< the hash and all records, to be read as text
+};
+
+/// One direction between two hosts. Probabilities are 0 to 1, per packet.
+struct LinkOptions {
+  Duration latency = std::chrono::microseconds(2);
+  Duration jitter{};     ///< added to the latency, uniform in [0, jitter); keeps the order
+  double loss = 0;       ///< the packet never arrives
+  double duplicate = 0;  ///< it arrives twice
+  double reorder = 0;    ///< it is held back by up to `reorder_delay` and overtaken
+  Duration reorder_delay = std::chrono::microseconds(50);
+  std::uint64_t bits_per_second = 0;  ///< 0: no limit; else packets queue up for the wire
+  bool down = false;                  ///< nothing passes; neighbours do not answer
+};
+
+struct WorldOptions {
+  /// Which Linux's CM timing to resemble.
+  ibcm::Profile profile = ibcm::kLinux61;
+  Tracing tracing = Tracing::kKeep;
+  /// Keep every packet for World::capture.
+  bool capture = false;
+  /// Between any two hosts that World::set_link does not name, and from a host to itself.
+  LinkOptions link{};
+  /// Of every fiber; too little crashes on the guard page below it.
+  std::size_t stack_bytes = 256 * 1024;
+};
+
+/// One network interface. Defaults: one RoCE device with the interface's addresses as GIDs.
+struct InterfaceOptions {
+  std::vector<std::string> addresses;  ///< "192.0.2.1", "192.0.2.1/24", "2001:db8::1/64"
+  std::string name{};                  ///< default: eth0, eth1 ...
+  bool rdma = true;                    ///< false: an interface without RDMA
+  /// Limits of the device. Its name is anyrdmaN and its GUID follows from the MAC unless given.
+  std::optional<verbs::soft::HcaConfig> device{};
+};
+
+struct HostOptions {
+  std::vector<InterfaceOptions> interfaces;
+  /// Destinations in these networks are EHOSTUNREACH ("198.51.100.0/24"); all others that no
+  /// interface's network contains are ENETUNREACH.
+  std::vector<std::string> unreachable{};
+  transport::soft::PortTableConfig ports{};
+};
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,25 @@
+// Named streams of random numbers: each user of randomness has its own, so that a new one never
+// shifts the others.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "verbs/random.h"
+
+namespace anyrdma::sim {
+
+/// xoshiro256** seeded from (seed, name). The same numbers on every compiler and machine.
+class RandomStream final : public verbs::Random {
+ public:
+  RandomStream(std::uint64_t seed, std::string_view name);
+  std::uint64_t next() override;
+  /// True with the given probability, 0 to 1. Draws nothing for exactly 0.
+  [[nodiscard]] bool chance(double probability);
+
+ private:
+  std::array<std::uint64_t, 4> state_;
+};
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,83 @@
+// Virtual time and what happens in it: tasks ordered by (time, order of arming), and fibers that
+// run whenever they can before the clock moves on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/fiber.h"
+#include "verbs/time.h"
+#include "verbs/timer_queue.h"
+
+namespace anyrdma::sim {
+
+using verbs::Duration;
+using verbs::Instant;
+
+/// Something that happens at a time. Armed at most once at a time; must be idle when destroyed.
+class Task {
+ public:
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  [[nodiscard]] bool armed() const { return timer_.armed(); }
+
+ protected:
+  Task() : timer_(this) {}
+  virtual ~Task() = default;
+
+ private:
+  friend class Scheduler;
+  /// The task is idle again when it runs, and may arm itself.
+  virtual void run() = 0;
+
+  verbs::Timer<Task*> timer_;
+};
+
+/// The heart of the simulator. Single-threaded; several may live in different threads.
+class Scheduler {
+ public:
+  static constexpr Instant kNever = Instant::max();
+
+  explicit Scheduler(std::size_t stack_bytes) : fibers_(stack_bytes) {}
+
+  [[nodiscard]] Instant now() const { return now_; }
+  [[nodiscard]] Fibers& fibers() { return fibers_; }
+  [[nodiscard]] const Fibers& fibers() const { return fibers_; }
+  /// How many tasks have run.
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+  /// Sets the task to run at `time` (the past means now); an armed one is moved. Tasks of one
+  /// instant run in the order of arming. O(log n).
+  void at(Task& task, Instant time) { queue_.arm(task.timer_, time < now_ ? now_ : time); }
+  void cancel(Task& task) { queue_.cancel(task.timer_); }
+  [[nodiscard]] Instant time_of(const Task& task) const { return queue_.deadline(task.timer_); }
+
+  /// Runs one ready fiber, or moves the clock to the next task not later than `limit` and runs it.
+  /// False: nothing of the kind is left. Not to be called from a fiber.
+  bool step(Instant limit = kNever);
+  /// Nothing is left that could ever happen by itself.
+  [[nodiscard]] bool idle() const { return queue_.size() == 0 && !fibers_.any_ready(); }
+  /// Moves the clock without anything happening. Precondition: nothing is due before.
+  void skip_to(Instant time);
+
+  /// For programs that poll: lets something else happen, then returns. When nothing can, a
+  /// microsecond passes, which is what an empty poll costs.
+  void poll();
+
+  /// How long the running fiber, or the thread outside of all, wants to do nothing. False: it was
+  /// cancelled.
+  bool sleep_until(Instant time);
+
+ private:
+  class Alarm;
+  void skip_empty_poll();
+
+  Instant now_{};
+  std::uint64_t events_ = 0;
+  std::uint64_t empty_polls_ = 0;  ///< in a row, with nothing left that could happen
+  verbs::TimerQueue<Task*> queue_;
+  FiberList pollers_;
+  Fibers fibers_;
+};
+
+}  // namespace anyrdma::sim

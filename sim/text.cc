@@ -1,0 +1,34 @@
+#include "sim/text.h"
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+
+namespace anyrdma::sim {
+
+void append(std::string& text, const char* format, ...) {
+  std::array<char, 256> buffer;
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(buffer.data(), buffer.size(), format, arguments);
+  va_end(arguments);
+  if (length > 0) {
+    text.append(buffer.data(), std::min(static_cast<std::size_t>(length), buffer.size() - 1));
+  }
+}
+
+std::string seconds_text(verbs::Duration duration) {
+  constexpr long long kNanoseconds = 1'000'000'000;
+  std::string text;
+  const long long count = duration.count();
+  append(text, "%lld.%09lld", count / kNanoseconds, count % kNanoseconds);
+  return text;
+}
+
+std::string hex_text(std::span<const std::uint8_t> bytes) {
+  std::string text;
+  for (const std::uint8_t byte : bytes) append(text, "%02x", byte);
+  return text;
+}
+
+}  // namespace anyrdma::sim

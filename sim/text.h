@@ -1,0 +1,19 @@
+// Small pieces of text that look the same everywhere.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "verbs/time.h"
+
+namespace anyrdma::sim {
+
+/// "12.000000345": seconds with nine decimals.
+[[nodiscard]] std::string seconds_text(verbs::Duration duration);
+/// "6e6f".
+[[nodiscard]] std::string hex_text(std::span<const std::uint8_t> bytes);
+/// As printf.
+[[gnu::format(printf, 2, 3)]] void append(std::string& text, const char* format, ...);
+
+}  // namespace anyrdma::sim

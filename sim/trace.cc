@@ -1,0 +1,158 @@
+// The canonical form of records, and their hash. The form holds what the text shows, in the order
+// of the wire where it comes from there; trace_text.cc reads it back.
+#include "sim/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "sim/hash.h"
+#include "sim/trace_fields.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::sim {
+namespace {
+
+using verbs::soft::Packet;
+
+/// Headers that stand in the record as they do in the packet. The RETH's and AtomicETH's address
+/// is a pointer of the program, different in each run: it is left out.
+struct Kept {
+  roce::Header header;
+  std::size_t skip;
+};
+constexpr Kept kKept[] = {
+    {roce::kDeth, 0},  {roce::kReth, 8},         {roce::kAtomicEth, 8}, {roce::kAeth, 0},
+    {roce::kImmDt, 0}, {roce::kAtomicAckEth, 0}, {roce::kIeth, 0},
+};
+
+std::size_t bytes_of(roce::Header header) {
+  for (const roce::HeaderSize& row : roce::kHeaderSizes) {
+    if (row.header == header) return row.bytes;
+  }
+  return 0;
+}
+
+void put_packet(FieldWriter& out, const Packet& packet) {
+  out.put_bytes(packet.source.raw);
+  out.put_bytes(packet.destination.raw);
+  const std::span<const std::uint8_t> datagram = packet.payload();
+  const roce::Envelope envelope = roce::open(datagram);
+  out.put(static_cast<std::uint8_t>(envelope.error));
+  if (envelope.error != roce::DecodeError::kNone) return out.put(packet.size);
+  out.put_bytes(datagram.first(roce::Bth::kBytes));
+  const std::uint8_t opcode = envelope.bth.opcode;
+  for (const Kept& kept : kKept) {
+    if ((roce::kOpcodes[opcode].headers & kept.header) == 0) continue;
+    const std::size_t at = roce::offset_of(opcode, kept.header);
+    out.put_bytes(datagram.subspan(at + kept.skip, bytes_of(kept.header) - kept.skip));
+  }
+  out.put(static_cast<std::uint32_t>(envelope.payload.size()));
+  if (is_management(envelope)) out.put_bytes(envelope.payload);
+}
+
+}  // namespace
+
+HostIndex Trace::add_host(std::string_view name) {
+  const auto index = static_cast<HostIndex>(names_.size());
+  names_.push_back({std::string(name), hash_text(name)});
+  return index;
+}
+
+std::string_view Trace::name_of(HostIndex host) const {
+  return host == kNoHost ? "-" : names_[static_cast<std::size_t>(host)].text;
+}
+
+std::uint64_t Trace::hash_of(HostIndex host) const {
+  return host == kNoHost ? 0 : names_[static_cast<std::size_t>(host)].hash;
+}
+
+TraceRecord Trace::record(std::size_t i) const {
+  CM_ASSERT(i < stored_.size());
+  const Stored& stored = stored_[i];
+  return {stored.time, stored.kind, stored.host, stored.peer,
+          std::span(bytes_).subspan(stored.begin, stored.size)};
+}
+
+std::string Trace::text() const {
+  std::string all;
+  for (std::size_t i = 0; i < stored_.size(); ++i) {
+    all += line(i);
+    all += '\n';
+  }
+  return all;
+}
+
+void Trace::add(Instant now, RecordKind kind, HostIndex host, HostIndex peer,
+                std::span<const std::uint8_t> fields) {
+  ++count_;
+  hash_ = mix(hash_, static_cast<std::uint64_t>(now.time_since_epoch().count()));
+  hash_ = mix(hash_, static_cast<std::uint64_t>(kind));
+  hash_ = mix(hash_, hash_of(host));
+  hash_ = mix(hash_, hash_of(peer));
+  hash_ = hash_bytes(hash_, fields);
+  if (tracing_ != Tracing::kKeep) return;
+  stored_.push_back(
+      {now, bytes_.size(), static_cast<std::uint32_t>(fields.size()), kind, host, peer});
+  bytes_.insert(bytes_.end(), fields.begin(), fields.end());
+}
+
+void Trace::send(Instant now, HostIndex from, HostIndex to, const Packet& packet) {
+  if (!on()) return;
+  FieldWriter out;
+  put_packet(out, packet);
+  add(now, RecordKind::kSend, from, to, out.bytes());
+}
+
+FieldWriter Trace::fields_of(const Packet& packet) {
+  FieldWriter out;
+  put_packet(out, packet);
+  return out;
+}
+
+void Trace::drop(Instant now, HostIndex at, HostIndex peer, DropCause cause, FieldWriter& fields) {
+  if (!on()) return;
+  fields.put(static_cast<std::uint8_t>(cause));
+  add(now, RecordKind::kDrop, at, peer, fields.bytes());
+}
+
+void Trace::drop_message(Instant now, HostIndex at, ibcm::DropReason reason,
+                         std::uint16_t attribute) {
+  if (!on()) return;
+  FieldWriter out;
+  out.put(static_cast<std::uint8_t>(reason));
+  out.put(attribute);
+  add(now, RecordKind::kDropMessage, at, kNoHost, out.bytes());
+}
+
+void Trace::event(Instant now, HostIndex at, transport::EventObserver::Step step, std::uint64_t id,
+                  std::uint64_t listener, const rdma_cm_event& event) {
+  if (!on()) return;
+  const rdma_conn_param& conn = event.param.conn;
+  FieldWriter out;
+  out.put(id);
+  out.put(listener);
+  out.put(static_cast<std::uint8_t>(event.event));
+  out.put(static_cast<std::uint32_t>(event.status));
+  out.put(conn.responder_resources);
+  out.put(conn.initiator_depth);
+  out.put(conn.flow_control);
+  out.put(conn.retry_count);
+  out.put(conn.rnr_retry_count);
+  out.put(conn.srq);
+  out.put(conn.qp_num);
+  out.put(conn.private_data_len);
+  out.put_bytes({static_cast<const std::uint8_t*>(conn.private_data), conn.private_data_len});
+  const bool queued = step == transport::EventObserver::Step::kQueued;
+  add(now, queued ? RecordKind::kQueued : RecordKind::kFetched, at, kNoHost, out.bytes());
+}
+
+void Trace::fault(Instant now, std::string_view text) {
+  if (on()) add(now, RecordKind::kFault, kNoHost, kNoHost, bytes_of_text(text));
+}
+
+void Trace::note(Instant now, HostIndex at, std::string_view text) {
+  if (on()) add(now, RecordKind::kNote, at, kNoHost, bytes_of_text(text));
+}
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,65 @@
+// How the fields of a trace record are written and read. Internal to the trace.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#include "verbs/assert.h"
+#include "verbs/soft/wire/headers.h"
+
+namespace anyrdma::sim {
+
+/// A MAD of the general service interface: its payload is recorded as a whole.
+[[nodiscard]] inline bool is_management(const roce::Envelope& envelope) {
+  return envelope.bth.opcode == roce::kUdSendOnly && envelope.bth.destination == wire::kGsiQpn;
+}
+
+/// Appends numbers, least significant byte first, and bytes.
+class FieldWriter {
+ public:
+  template <class T>
+  void put(T number) {
+    static_assert(std::is_unsigned_v<T>);
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      storage_[size_++] = static_cast<std::uint8_t>(std::uint64_t{number} >> (8 * i));
+    }
+  }
+  void put_bytes(std::span<const std::uint8_t> bytes) {
+    CM_ASSERT(bytes.size() <= storage_.size() - size_);
+    if (!bytes.empty()) std::memcpy(storage_.data() + size_, bytes.data(), bytes.size());
+    size_ += bytes.size();
+  }
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return {storage_.data(), size_}; }
+
+ private:
+  std::array<std::uint8_t, 512> storage_;  // the longest record has about 330
+  std::size_t size_ = 0;
+};
+
+/// Takes them back in the same order.
+class FieldReader {
+ public:
+  explicit FieldReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  template <class T>
+  [[nodiscard]] T take() {
+    static_assert(std::is_unsigned_v<T>);
+    std::uint64_t number = 0;
+    const auto bytes = take_bytes(sizeof(T));
+    for (std::size_t i = 0; i < sizeof(T); ++i) number |= std::uint64_t{bytes[i]} << (8 * i);
+    return static_cast<T>(number);
+  }
+  [[nodiscard]] std::span<const std::uint8_t> take_bytes(std::size_t count) {
+    CM_ASSERT(count <= bytes_.size());
+    const auto front = bytes_.first(count);
+    bytes_ = bytes_.subspan(count);
+    return front;
+  }
+  [[nodiscard]] std::span<const std::uint8_t> rest() const { return bytes_; }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,207 @@
+#include "sim/world.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "sim/text.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::sim {
+namespace {
+
+using verbs::soft::Packet;
+using verbs::soft::PacketPtr;
+
+/// A MAD of the CM: one for QP1. Its attribute id; 0 when it is none.
+std::uint16_t cm_attribute(const Packet& packet) {
+  constexpr std::size_t kMadAt = roce::offset_of(roce::kUdSendOnly, roce::kDeth) + 8;
+  constexpr std::size_t kAttributeAt = kMadAt + 16;
+  if (packet.size < kMadAt + verbs::soft::kMadBytes) return 0;
+  const std::uint8_t* bytes = packet.storage.data();
+  if (bytes[0] != roce::kUdSendOnly) return 0;
+  if ((bytes[5] | bytes[6]) != 0 || bytes[7] != value(wire::kGsiQpn)) return 0;
+  return static_cast<std::uint16_t>(bytes[kAttributeAt] << 8 | bytes[kAttributeAt + 1]);
+}
+
+}  // namespace
+
+/// A host's word that one of its addresses has moved, on its way to another.
+class World::Announcement final : public Task {
+ public:
+  Announcement(Host& to, const Address& address) : to_(to), address_(address) {}
+
+ private:
+  void run() override { to_.on_neighbour_moved(address_); }
+
+  Host& to_;
+  Address address_;
+};
+
+World::World(std::uint64_t seed, const WorldOptions& options)
+    : seed_(seed),
+      options_(options),
+      scheduler_(options.stack_bytes),
+      trace_(options.tracing),
+      faults_(*this) {}
+
+World::~World() {
+  scheduler_.fibers().close();
+  for (const auto& flight : flights_) scheduler_.cancel(*flight);
+  for (const auto& announcement : announcements_) scheduler_.cancel(*announcement);
+}
+
+// --- what there is ------------------------------------------------------------------------------
+
+Host& World::add_host(std::string_view name, std::initializer_list<std::string_view> addresses) {
+  InterfaceOptions interface;
+  interface.addresses.assign(addresses.begin(), addresses.end());
+  return add_host(name, HostOptions{.interfaces = {interface}});
+}
+
+Host& World::add_host(std::string_view name, const HostOptions& options) {
+  CM_ASSERT(find_host(name) == nullptr);
+  const HostIndex index = trace_.add_host(name);
+  return adopt(std::unique_ptr<Host>(new Host(*this, std::string(name), index, options)));
+}
+
+Host& World::adopt(std::unique_ptr<Host> host) {
+  for (std::size_t i = 0; i < host->interfaces_.size(); ++i) {
+    for (const Prefix& prefix : host->interfaces_[i].prefixes) {
+      const bool fresh = owners_.try_emplace(prefix.address.ip, Owner{host.get(), i}).second;
+      CM_ASSERT(fresh);  // else two hosts have one address
+    }
+  }
+  hosts_.push_back(std::move(host));
+  return *hosts_.back();
+}
+
+Host* World::find_host(std::string_view name) const {
+  const auto found = std::find_if(hosts_.begin(), hosts_.end(),
+                                  [&](const auto& host) { return host->name() == name; });
+  return found == hosts_.end() ? nullptr : found->get();
+}
+
+void World::set_link(Host& a, Host& b, const LinkOptions& options) {
+  set_path(a, b, options);
+  set_path(b, a, options);
+}
+
+void World::set_path(Host& from, Host& to, const LinkOptions& options) {
+  link_between(from, to).set(options);
+}
+
+RandomStream& World::random(std::string_view name) {
+  for (const NamedStream& each : streams_) {
+    if (each.name == name) return *each.stream;
+  }
+  // Apart from the simulator's own streams, whatever the name.
+  auto stream = std::make_unique<RandomStream>(seed_, "user " + std::string(name));
+  streams_.push_back({std::string(name), std::move(stream)});
+  return *streams_.back().stream;
+}
+
+// --- time ---------------------------------------------------------------------------------------
+
+Result<void> World::run() {
+  while (scheduler_.step()) continue;
+  for (const auto& fiber : scheduler_.fibers().all()) {
+    if (fiber->ending() == Ending::kMustEnd) return verbs::errno_code(EDEADLK);
+  }
+  return {};
+}
+
+void World::run_for(Duration duration) {
+  const Instant end = now() + duration;
+  while (scheduler_.step(end)) continue;
+  scheduler_.skip_to(end);
+}
+
+std::string World::stuck_report() const {
+  std::string report;
+  for (const auto& fiber : scheduler_.fibers().all()) {
+    if (!fiber->parked()) continue;
+    report += fiber->name() + " waits for " + fiber->purpose() + " since " +
+              seconds_text(fiber->since().time_since_epoch()) + " s\n";
+  }
+  return report;
+}
+
+// --- packets ------------------------------------------------------------------------------------
+
+std::vector<std::uint8_t> World::capture() const {
+  CM_ASSERT(options_.capture);
+  return capture_.file();
+}
+
+const World::Owner* World::owner_of(const AddressKey& address) const {
+  const auto found = owners_.find(address);
+  return found == owners_.end() ? nullptr : &found->second;
+}
+
+Link& World::link_between(Host& from, Host& to) {
+  const auto index = static_cast<std::size_t>(to.index_);
+  if (from.links_.size() <= index) from.links_.resize(index + 1);
+  std::unique_ptr<Link>& link = from.links_[index];
+  if (link == nullptr) link = std::make_unique<Link>(*this, from, to, options_.link);
+  return *link;
+}
+
+void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet& packet) {
+  if (!trace_.on()) return;
+  FieldWriter fields = Trace::fields_of(packet);
+  trace_.drop(now(), at.index_, peer == nullptr ? kNoHost : peer->index_, cause, fields);
+}
+
+void World::transmit(Host& from, std::size_t interface, PacketPtr packet) {
+  ++packets_;
+  const Owner* to = owner_of(key_of(packet->destination.raw));
+  if (trace_.on()) trace_.send(now(), from.index_, to ? to->host->index_ : kNoHost, *packet);
+  if (options_.capture) {
+    const roce::Mac target = to ? to->host->interfaces_[to->interface].mac : roce::Mac{};
+    capture_.add(now(), *packet, from.interfaces_[interface].mac, target);
+  }
+  if (to == nullptr) return drop(from, nullptr, DropCause::kNoSuchAddress, *packet);
+  if (faults_.watches_messages()) {
+    const std::uint16_t attribute = cm_attribute(*packet);
+    if (attribute != 0 && faults_.on_message(from, *to->host, attribute)) {
+      return drop(from, to->host, DropCause::kFault, *packet);
+    }
+  }
+  Link& link = link_between(from, *to->host);
+  if (link.options().down) return drop(from, to->host, DropCause::kLinkDown, *packet);
+  if (!link.carry(to->interface, packet)) drop(from, to->host, DropCause::kLoss, *packet);
+}
+
+Flight& World::take_flight() {
+  if (spare_flights_.empty()) {
+    flights_.push_back(std::make_unique<Flight>(*this));
+    return *flights_.back();
+  }
+  Flight& flight = *spare_flights_.back();
+  spare_flights_.pop_back();
+  return flight;
+}
+
+void World::land(Flight& flight) {
+  PacketPtr packet = std::move(flight.packet_);
+  Host& to = *flight.to_;
+  const Host& from = *flight.from_;
+  const std::size_t interface = flight.interface_;
+  spare_flights_.push_back(&flight);
+  to.receive(interface, from, std::move(packet));
+}
+
+// --- news ---------------------------------------------------------------------------------------
+
+void World::announce(Host& from, const Address& address) {
+  for (const auto& to : hosts_) {
+    const LinkOptions& link = link_between(from, *to).options();
+    if (to.get() == &from || link.down) continue;
+    announcements_.push_back(std::make_unique<Announcement>(*to, address));
+    scheduler_.at(*announcements_.back(), now() + link.latency);
+  }
+}
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,122 @@
+// The deterministic world: hosts, a network between them, virtual time and seeded chance. The same
+// program and seed give the same trace, byte for byte, on every compiler and machine.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/address_key.h"
+#include "sim/capture.h"
+#include "sim/faults.h"
+#include "sim/host.h"
+#include "sim/link.h"
+#include "sim/options.h"
+#include "sim/random_stream.h"
+#include "sim/scheduler.h"
+#include "sim/trace.h"
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::sim {
+
+/// All of a simulation. Single-threaded: belongs to the thread that uses it; other worlds may live
+/// in other threads. What programs make (event channels, ids, verbs objects) must be destroyed
+/// before it; destroying it cancels what fibers wait for (EDEADLK) and lets them run to their end.
+class World {
+ public:
+  explicit World(std::uint64_t seed, const WorldOptions& options = {});
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // --- what there is ----------------------------------------------------------------------------
+  /// Adds a host with one interface and one RDMA device that has all the addresses. Aborts on an
+  /// address that does not parse (see Prefix), a name in use or an address that another host has.
+  Host& add_host(std::string_view name, std::initializer_list<std::string_view> addresses);
+  /// Adds any other host. As above.
+  Host& add_host(std::string_view name, const HostOptions& options);
+  [[nodiscard]] Host* find_host(std::string_view name) const;
+  /// Sets both directions between two hosts, for packets sent from now on.
+  void set_link(Host& a, Host& b, const LinkOptions& options);
+  /// Sets one direction.
+  void set_path(Host& from, Host& to, const LinkOptions& options);
+  /// A stream of random numbers for the test's own use, by name. Which others exist does not
+  /// matter. Lives as long as the world.
+  [[nodiscard]] RandomStream& random(std::string_view name);
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] const WorldOptions& options() const { return options_; }
+
+  // --- time -------------------------------------------------------------------------------------
+  [[nodiscard]] Instant now() const { return scheduler_.now(); }
+  /// Runs until nothing is left that could happen. EDEADLK: fibers that must end still wait then;
+  /// stuck_report() says for what. Not to be called from a fiber, nor are the next three.
+  [[nodiscard]] Result<void> run();
+  /// Runs what happens in the next `duration`; the clock has moved on by that much afterwards.
+  void run_for(Duration duration);
+  /// Runs until `done()`, which is asked before anything and after everything that happens. False:
+  /// the deadline came, or nothing is left that could happen.
+  template <class Predicate>
+  [[nodiscard]] bool run_until(Predicate&& done, Instant deadline = Scheduler::kNever) {
+    while (!done()) {
+      if (!scheduler_.step(deadline)) return false;
+    }
+    return true;
+  }
+  /// Who waits for what, since when; one line each. Empty when no fiber waits.
+  [[nodiscard]] std::string stuck_report() const;
+  [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+
+  // --- what happened ----------------------------------------------------------------------------
+  [[nodiscard]] Trace& trace() { return trace_; }
+  [[nodiscard]] Faults& faults() { return faults_; }
+  /// All packets put on the wire so far as a classic pcap file that Wireshark reads. Precondition:
+  /// WorldOptions::capture.
+  [[nodiscard]] std::vector<std::uint8_t> capture() const;
+  /// Packets put on the wire so far.
+  [[nodiscard]] std::uint64_t packets() const { return packets_; }
+
+ private:
+  friend class Host;
+  friend class Link;
+  friend class Flight;
+  class Announcement;
+
+  /// Who has an address.
+  struct Owner {
+    Host* host = nullptr;
+    std::size_t interface = 0;
+  };
+
+  Host& adopt(std::unique_ptr<Host> host);
+  [[nodiscard]] const Owner* owner_of(const AddressKey& address) const;
+  [[nodiscard]] Link& link_between(Host& from, Host& to);
+  void transmit(Host& from, std::size_t interface, verbs::soft::PacketPtr packet);
+  void drop(const Host& at, const Host* peer, DropCause cause, const verbs::soft::Packet& packet);
+  [[nodiscard]] Flight& take_flight();
+  void land(Flight& flight);
+  void announce(Host& from, const Address& address);
+
+  std::uint64_t seed_;
+  WorldOptions options_;
+  verbs::soft::PacketPool pool_;
+  Scheduler scheduler_;
+  Trace trace_;
+  Capture capture_;
+  Faults faults_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  boost::unordered_flat_map<AddressKey, Owner, AddressKeyHash> owners_;
+  struct NamedStream {
+    std::string name;
+    std::unique_ptr<RandomStream> stream;
+  };
+  std::vector<NamedStream> streams_;
+  std::vector<std::unique_ptr<Flight>> flights_;  ///< all there ever were
+  std::vector<Flight*> spare_flights_;
+  std::vector<std::unique_ptr<Announcement>> announcements_;  ///< rare: kept to the end
+  std::uint64_t packets_ = 0;
+};
+
+}  // namespace anyrdma::sim
