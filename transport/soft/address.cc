@@ -85,9 +85,7 @@ bool Address::same_ip(const Address& other) const {
   return family == other.family && ip == other.ip && scope == other.scope;
 }
 
-ibv_gid Address::gid() const {
-  return std::bit_cast<ibv_gid>(ip);
-}
+ibv_gid Address::gid() const { return std::bit_cast<ibv_gid>(ip); }
 
 sockaddr_storage Address::to_sockaddr() const {
   sockaddr_storage storage{};
@@ -111,14 +109,17 @@ sockaddr_storage Address::to_sockaddr() const {
 std::string Address::to_string() const {
   if (family == AF_UNSPEC) return "none";
   char text[INET6_ADDRSTRLEN] = {};
-  const std::string suffix = ":" + std::to_string(port);
+  std::string result;
   if (family == AF_INET) {
     inet_ntop(AF_INET, ip.data() + kIpv4Offset, text, sizeof text);
-    return text + suffix;
+    result = text;
+  } else {
+    inet_ntop(AF_INET6, ip.data(), text, sizeof text);
+    result.append("[").append(text);
+    if (scope != 0) result.append("%").append(std::to_string(scope));
+    result.append("]");
   }
-  inet_ntop(AF_INET6, ip.data(), text, sizeof text);
-  const std::string zone = scope == 0 ? "" : "%" + std::to_string(scope);
-  return "[" + std::string(text) + zone + "]" + suffix;
+  return result.append(":").append(std::to_string(port));
 }
 
 }  // namespace anyrdma::transport::soft

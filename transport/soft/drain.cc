@@ -16,6 +16,8 @@ template <class... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 does not deduce aggregates
 
 verbs::soft::MadAddress address_of(const ibcm::Path& path) {
   verbs::soft::MadAddress address{.qpn = wire::kGsiQpn, .traffic_class = path.traffic_class};

@@ -124,18 +124,17 @@ Result<void> SoftEndpoint::set_option(int level, int option, std::span<const std
       return {};
     case RDMA_OPTION_ID_REUSEADDR:
       reuse_ = is_set(value);
-      break;
+      update_claim();
+      return {};
     case RDMA_OPTION_ID_AFONLY:
       afonly_ = is_set(value);
-      break;
+      update_claim();
+      return {};
     case RDMA_OPTION_ID_ACK_TIMEOUT:
       ack_timeout_ = value[0];
       return {};
-    default:  // foreign enum
-      return verbs::errno_code(ENOSYS);
   }
-  update_claim();
-  return {};
+  return verbs::errno_code(ENOSYS);
 }
 
 Binding SoftEndpoint::binding() const {

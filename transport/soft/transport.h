@@ -34,7 +34,8 @@ struct SoftTransportConfig {
   bool ipv6_only = false;
 };
 
-/// Sees every CM message, for traces and tests. Called from drain and on_timer; must not call back.
+/// Sees every CM message, for traces and tests. Called from drain and remove_device; must not call
+/// back.
 class Observer {
  public:
   using Mad = std::span<const std::uint8_t, ibcm::kMadBytes>;
