@@ -2,12 +2,14 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <chrono>
 #include <utility>
 
 #include "transport/fabric/cancellation.h"
 #include "transport/fabric/eventfd_semaphore.h"
 #include "transport/fabric/switchboard.h"
+#include "transport/ibcm/wire/rej.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -94,8 +96,10 @@ bool Driver::deliver_own(Instant now, int& budget) {
 bool Driver::take_gone(Instant now) {
   if (gone_.empty()) return false;
   parts_.transport->drain(now);  // what they said before they went
-  for (const Slot slot : std::exchange(gone_, {}))
+  for (const Slot slot : std::exchange(gone_, {})) {
     parts_.transport->on_peer_gone(now, comm_id_tag(slot), kCommIdTagMask);
+    reject_for(slot);
+  }
   return true;
 }
 
@@ -118,6 +122,8 @@ void Driver::route(PacketPtr packet) {
   if (destination.slot == parts_.registry->slot()) {
     own_.push_back(std::move(packet));
   } else {
+    if (destination.request != wire::CommId{})
+      requests_.note(destination.slot, destination.request);
     parts_.mesh->send(destination.slot, std::move(packet));
   }
 }
@@ -129,6 +135,17 @@ void Driver::send_to_everyone(PacketPtr packet) {
     parts_.mesh->send(slot, std::move(copy));
   }
   own_.push_back(std::move(packet));
+}
+
+/// Says what the kernel of a process that is gone would have said to requests it had not answered.
+void Driver::reject_for(Slot slot) {
+  if (parts_.hca->gids().empty()) return;
+  const ibv_gid self = parts_.hca->gids().front();
+  for (const wire::CommId id : requests_.take(slot)) {
+    std::array<std::uint8_t, ibcm::wire::kMadSize> mad;
+    ibcm::wire::Rej{.remote_comm_id = id, .reason = ibcm::kRejConsumerDefined}.serialize(mad);
+    parts_.hca->send_mad({.source = self, .destination = self}, mad);
+  }
 }
 
 // --- time ---------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/progress_thread.h"
 #include "transport/fabric/registry.h"
+#include "transport/fabric/request_log.h"
 #include "transport/soft/transport.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca.h"
@@ -72,6 +73,7 @@ class Driver final : public verbs::Runtime, private Mesh::Receiver, private Prog
   [[nodiscard]] bool deliver_own(verbs::Instant now, int& budget);
   void route(verbs::soft::PacketPtr packet);
   void send_to_everyone(verbs::soft::PacketPtr packet);
+  void reject_for(Slot slot);
   void run_timers();
   [[nodiscard]] std::optional<verbs::Instant> next_deadline();
   void ask_for_thread();
@@ -84,6 +86,7 @@ class Driver final : public verbs::Runtime, private Mesh::Receiver, private Prog
   std::optional<verbs::Instant> awaited_;
   verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
   std::vector<Slot> gone_;
+  RequestLog requests_;
 };
 
 }  // namespace anyrdma::transport::fabric

@@ -204,7 +204,7 @@ TEST_F(FabricDeath, AKilledPeerIsADisconnectedOne) {
   EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
 }
 
-TEST_F(FabricDeath, AServerKilledBeforeItAnswersRejects) {
+TEST_F(FabricDeath, AServerKilledBeforeItAnswersRejectsAsItsKernelWould) {
   Party client(scratch.config());
   Child child([this](const Child::Line& line) {
     Party server(scratch.config());
@@ -220,6 +220,7 @@ TEST_F(FabricDeath, AServerKilledBeforeItAnswersRejects) {
   child.kill();
 
   EXPECT_EQ(client.next_event(), RDMA_CM_EVENT_REJECTED);
+  EXPECT_EQ(client.status(), 28);
 }
 
 TEST_F(FabricDeath, AProcessThatJustExitsIsSeenTooAndThePortIsFree) {

@@ -15,7 +15,8 @@ using verbs::soft::Packet;
 using wire::CommId;
 
 constexpr std::size_t kMadAt = roce::Bth::kBytes + roce::Deth::kBytes;
-// Common to all connection messages but REQ (IBTA vol 1, 12.6).
+// IBTA vol 1, 12.6: all connection messages start with these; REQ has no remote id.
+constexpr wire::Field kLocalCommId{0, 0, 32};
 constexpr wire::Field kRemoteCommId{4, 0, 32};
 
 std::optional<Slot> listener_for(ibcm::wire::MadView mad, Registry& registry) {
@@ -30,12 +31,13 @@ std::optional<Slot> listener_for(ibcm::wire::MadView mad, Registry& registry) {
 }
 
 Destination of_message(ibcm::wire::MadView mad, Registry& registry) {
-  const Destination ourselves{Audience::kOne, registry.slot()};
+  const Destination ourselves{Audience::kOne, registry.slot(), {}};
   const auto header = ibcm::wire::MadHeader::parse(mad);
   if (!header) return ourselves;
   switch (header->attribute) {
     case ibcm::wire::Attribute::kReq:
-      return {Audience::kOne, listener_for(mad, registry).value_or(registry.slot())};
+      return {Audience::kOne, listener_for(mad, registry).value_or(registry.slot()),
+              CommId{wire::get<kLocalCommId>(ibcm::wire::payload(mad))}};
     case ibcm::wire::Attribute::kMra:
     case ibcm::wire::Attribute::kRej:
     case ibcm::wire::Attribute::kRep:
@@ -45,8 +47,8 @@ Destination of_message(ibcm::wire::MadView mad, Registry& registry) {
     case ibcm::wire::Attribute::kLap:
     case ibcm::wire::Attribute::kApr: {
       const auto remote = CommId{wire::get<kRemoteCommId>(ibcm::wire::payload(mad))};
-      if (remote == CommId{}) return {Audience::kEveryone, {}};
-      return {Audience::kOne, slot_of(remote)};
+      if (remote == CommId{}) return {Audience::kEveryone, {}, {}};
+      return {Audience::kOne, slot_of(remote), {}};
     }
     case ibcm::wire::Attribute::kSidrReq:
     case ibcm::wire::Attribute::kSidrRep:
@@ -61,7 +63,7 @@ Destination destination_of(const Packet& packet, Registry& registry) {
   const std::span<const std::uint8_t> bytes = packet.payload();
   if (bytes.size() < roce::Bth::kBytes) return {};
   const auto bth = roce::Bth::parse(bytes.first<roce::Bth::kBytes>());
-  if (bth.destination != wire::kGsiQpn) return {Audience::kOne, slot_of(bth.destination)};
+  if (bth.destination != wire::kGsiQpn) return {Audience::kOne, slot_of(bth.destination), {}};
   if (bytes.size() < kMadAt + ibcm::wire::kMadSize) return {};
   return of_message(bytes.subspan<kMadAt, ibcm::wire::kMadSize>(), registry);
 }

@@ -7,6 +7,7 @@
 #include "transport/fabric/registry.h"
 #include "transport/fabric/slot.h"
 #include "verbs/soft/packet.h"
+#include "verbs/wire/ids.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -19,6 +20,8 @@ enum class Audience : std::uint8_t {
 struct Destination {
   Audience audience = Audience::kNobody;
   Slot slot{};
+  /// Of a connection request: its sender's comm id; else 0.
+  wire::CommId request{};
 };
 
 /// A connection request goes to whoever listens for its service and address, and to ourselves when
