@@ -42,7 +42,7 @@ TEST_F(ObjectDoor, NullArgumentsAreEinvalWhereRdmaCoreWouldCrash) {
 }
 
 TEST_F(ObjectDoor, BusyObjectsGiveTheErrnoValueAndSetErrno) {
-  ibv_mr* mr = ibv_reg_mr(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* mr = (ibv_reg_mr)(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
 
   EXPECT_EQ(ibv_dealloc_pd(pd), EBUSY);
 
@@ -51,7 +51,7 @@ TEST_F(ObjectDoor, BusyObjectsGiveTheErrnoValueAndSetErrno) {
 }
 
 TEST_F(ObjectDoor, MemoryShowsItsFieldsAndKeepsItsOwnAddressUnlessToldOtherwise) {
-  ibv_mr* mr = ibv_reg_mr(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* mr = (ibv_reg_mr)(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
   ibv_mr* moved = ibv_reg_mr_iova(pd, buffer.data(), buffer.size(), 0x1000, 0);
 
   EXPECT_EQ(mr->addr, buffer.data());
