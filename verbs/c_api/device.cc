@@ -27,7 +27,7 @@ Result<ibv_device**> device_list(int* count) {
   const auto transport = process_transport();
   if (!transport) return transport.error();
   const std::span<ibv_device* const> devices = devices_of(**transport);
-  auto* list = static_cast<ibv_device**>(std::calloc(devices.size() + 1, sizeof(ibv_device*)));
+  auto* list = static_cast<ibv_device**>(std::calloc(devices.size() + 1, sizeof(void*)));
   if (list == nullptr) return errno_code(ENOMEM);
   std::ranges::copy(devices, list);
   if (count != nullptr) *count = static_cast<int>(devices.size());
