@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# What anyrdma does, in two parts. `./dev demo` builds what this needs and runs it.
+set -uo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.." || exit 1
+
+limit=60 # seconds for each program; it needs a fraction of one
+work=$(mktemp -d "${TMPDIR:-/tmp}/anyrdma-demo.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+
+say() { printf '\n== %s\n' "$*"; }
+fact() { printf '  %-16s%s\n' "$1" "$2"; }
+prefixed() { sed "s/^/  $1 | /" "$2"; }
+
+# --- Part 1: an unmodified program, two processes ----------------------------------------------
+
+# As root we step down to `nobody`, so that what follows is seen to need no rights.
+as_user=() user=$(id -un) anyrdma=bin/anyrdma
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+  as_user=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+  user="nobody (this script runs as root and steps down)"
+  cp -r bin "$work" # where nobody may read it
+  chmod -R a+rX "$work/bin"
+  anyrdma=$work/bin/anyrdma
+fi
+
+describe_machine() {
+  local rping package sum devices modules
+  rping=$(command -v rping)
+  package=$(dpkg-query -S "$(readlink -f "$rping")" 2>/dev/null | cut -d: -f1)
+  fact "program" "$rping, of package $package $(dpkg-query -W -f='${Version}' "$package" 2>/dev/null)"
+  sum=/var/lib/dpkg/info/$package.md5sums
+  if grep ' usr/bin/rping$' "$sum" 2>/dev/null | (cd / && md5sum --status -c -); then
+    fact "unmodified" "its MD5 sum is the one in $sum"
+  else
+    fact "unmodified" "not known: its MD5 sum is not the one in $sum"
+  fi
+  devices=$(ls /sys/class/infiniband 2>/dev/null | xargs)
+  if [ -d /sys/class/infiniband ]; then
+    fact "RDMA devices" "${devices:-none}: /sys/class/infiniband (anyrdma uses none of them)"
+  else
+    fact "RDMA devices" "none: there is no /sys/class/infiniband"
+  fi
+  modules=$(grep -oE '^(ib_|rdma_|iw_|mlx[45]_|siw|irdma|bnxt_re)[a-z0-9_]*' /proc/modules 2>/dev/null | xargs)
+  fact "kernel modules" "${modules:-none} for RDMA in /proc/modules"
+  fact "user" "$user"
+}
+
+# rping_of NAME ARGUMENT...: runs rping on a fabric of its own; output in $work/NAME.log
+rping_of() {
+  local log=$work/$1.log
+  shift
+  ${as_user[@]+"${as_user[@]}"} timeout "$limit" "$anyrdma" run --fabric "demo-$$" -- rping "$@" \
+    >"$log" 2>&1 </dev/null
+}
+
+# While nobody listens yet, a client is told so (REJECTED, reason 8) and tries again.
+client_until_served() {
+  local status give_up=$((SECONDS + limit))
+  while true; do
+    rping_of client -c -a 127.0.0.1 -C 3 -v -V
+    status=$?
+    if [ "$status" = 0 ] || [ "$SECONDS" -ge "$give_up" ] ||
+      ! kill -0 "$server" 2>/dev/null || ! grep -qE 'REJECTED, error:? 8$' "$work/client.log"; then
+      return "$status"
+    fi
+  done
+}
+
+say "1. rping, a program nobody recompiled: client and server as two processes, without RDMA"
+describe_machine
+echo
+echo '  $ anyrdma run -- rping -s -a 127.0.0.1 -C 3 -v -V &'
+echo '  $ anyrdma run -- rping -c -a 127.0.0.1 -C 3 -v -V'
+rping_of server -s -a 127.0.0.1 -C 3 -v -V &
+server=$!
+client_until_served
+client_status=$?
+[ "$client_status" = 0 ] || kill "$server" 2>/dev/null # nobody will come any more
+wait "$server"
+server_status=$?
+prefixed server "$work/server.log"
+prefixed client "$work/client.log"
+fact "exit status" "server $server_status, client $client_status"
+
+# --- Part 2: a seeded run ------------------------------------------------------------------------
+
+say "2. Two simulated hosts: the same seed, the same events; clean, then with each of four faults"
+bin/examples/seeded_run "$@"
+run_status=$?
+
+# --- Summary ---------------------------------------------------------------------------------------
+
+if [ "$server_status$client_status$run_status" = 000 ]; then
+  say "Both parts went as they should: rping exited with 0 on both sides; every trace came twice."
+  exit 0
+fi
+say "FAILED: rping's server exited with $server_status, its client with $client_status; the seeded run with $run_status."
+exit 1
