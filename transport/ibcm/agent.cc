@@ -8,7 +8,9 @@
 namespace anyrdma::ibcm {
 namespace {
 
-std::uint16_t number_of(wire::Attribute attribute) { return static_cast<std::uint16_t>(attribute); }
+std::uint16_t number_of(wire::Attribute attribute) {
+  return static_cast<std::uint16_t>(attribute);
+}
 
 /// A REQ of these parameters would be understood (cm_validate_req_param).
 bool can_be_sent(const ReqParameters& req) {

@@ -111,7 +111,9 @@ void Machine::rep_in_mra_rep_sent(Connection& c, const Input& in) {
   send(*in.from, make_mra(c, wire::AnsweredMessage::kRep, config_.profile.mra_service_timeout));
 }
 
-void Machine::rep_in_established(Connection& c, const Input& in) { send(*in.from, make_rtu(c)); }
+void Machine::rep_in_established(Connection& c, const Input& in) {
+  send(*in.from, make_rtu(c));
+}
 
 void Machine::rtu_awaited(Connection& c, const Input& in) {
   transition(c, State::kEstablished, in.now);

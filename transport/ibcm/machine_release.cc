@@ -40,7 +40,9 @@ void Machine::dreq_in_connection(Connection& c, const Input& in) {
   outbox_.upcall(UpcallKind::kDreqReceived, c.local_id);
 }
 
-void Machine::dreq_in_timewait(Connection& c, const Input& in) { send(*in.from, make_drep(c)); }
+void Machine::dreq_in_timewait(Connection& c, const Input& in) {
+  send(*in.from, make_drep(c));
+}
 
 void Machine::drep_awaited(Connection& c, const Input& in) {
   transition(c, State::kTimewait, in.now);
@@ -68,7 +70,9 @@ void Machine::timewait_over(Connection& c, const Input& in) {
   outbox_.upcall(UpcallKind::kTimewaitExit, c.local_id);
 }
 
-void Machine::destroy_quietly(Connection& c, const Input& in) { release(c, in.now); }
+void Machine::destroy_quietly(Connection& c, const Input& in) {
+  release(c, in.now);
+}
 
 // The peer may have made a connection of the REQ: it finds it by our GUID and our comm id.
 void Machine::destroy_unanswered(Connection& c, const Input& in) {

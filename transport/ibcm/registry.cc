@@ -63,7 +63,9 @@ void Registry::unlist_by_peer(Connection& connection) {
   connection.listed_by_peer = false;
 }
 
-Connection* Registry::find(CommId local) const { return look_up(by_id_, value(local)); }
+Connection* Registry::find(CommId local) const {
+  return look_up(by_id_, value(local));
+}
 
 Connection* Registry::find_by_remote_id(CommId remote, Guid guid) const {
   return look_up(by_remote_id_, PeerKey{value(remote), value(guid)});
@@ -73,7 +75,9 @@ Connection* Registry::find_by_remote_qpn(Qpn remote, Guid guid) const {
   return look_up(by_remote_qpn_, PeerKey{value(remote), value(guid)});
 }
 
-bool Registry::usable(std::uint32_t id) const { return id != 0 && !by_id_.contains(id); }
+bool Registry::usable(std::uint32_t id) const {
+  return id != 0 && !by_id_.contains(id);
+}
 
 // Draws a few times, then walks the ids of the mask from the last draw on: with a narrow mask and
 // many connections drawing alone might never end.

@@ -85,7 +85,9 @@ bool Address::same_ip(const Address& other) const {
   return family == other.family && ip == other.ip && scope == other.scope;
 }
 
-ibv_gid Address::gid() const { return std::bit_cast<ibv_gid>(ip); }
+ibv_gid Address::gid() const {
+  return std::bit_cast<ibv_gid>(ip);
+}
 
 sockaddr_storage Address::to_sockaddr() const {
   sockaddr_storage storage{};

@@ -73,7 +73,9 @@ struct MadHeader {
 [[nodiscard]] inline const std::uint8_t* payload(MadView mad) {
   return mad.data() + kMadHeaderSize;
 }
-[[nodiscard]] inline std::uint8_t* payload(MadBuffer mad) { return mad.data() + kMadHeaderSize; }
+[[nodiscard]] inline std::uint8_t* payload(MadBuffer mad) {
+  return mad.data() + kMadHeaderSize;
+}
 
 /// Copies `data`, which must fit, to the start of a field that is already zero.
 template <Field F>
