@@ -11,11 +11,18 @@ namespace anyrdma::ibcm {
 // Which function handles which cell; the compiler holds it against the verdicts.
 struct Cells {
   using Cell = Machine::Cell;
-  using Grid = std::array<Cell, kStates * kEvents>;
+  /// `handled` beside the pointers, because g++'s UBSan has no constant comparison of those.
+  struct Grid {
+    std::array<Cell, kStates * kEvents> cells{};
+    std::array<bool, kStates * kEvents> handled{};
+  };
 
   static constexpr void set(Grid& grid, std::initializer_list<State> states, Event event,
                             Cell cell) {
-    for (const State state : states) grid[cell_index(state, event)] = cell;
+    for (const State state : states) {
+      grid.cells[cell_index(state, event)] = cell;
+      grid.handled[cell_index(state, event)] = true;
+    }
   }
   static constexpr void set_messages(Grid& grid);
   static constexpr void set_commands(Grid& grid);
@@ -28,8 +35,8 @@ struct Cells {
     return grid;
   }
   static constexpr bool match_the_verdicts(const Grid& grid) {
-    for (std::size_t i = 0; i < grid.size(); ++i)
-      if ((grid[i] != nullptr) != (kStateTable[i].verdict == Verdict::kHandle)) return false;
+    for (std::size_t i = 0; i < grid.handled.size(); ++i)
+      if (grid.handled[i] != (kStateTable[i].verdict == Verdict::kHandle)) return false;
     return true;
   }
 };
@@ -147,7 +154,7 @@ Result<void> Machine::handle(Connection& connection, Event event, const Input& i
     return {};
   }
   const Row* const outer = std::exchange(row_, &row);
-  (this->*kCells[cell_index(connection.state, event)])(connection, input);
+  (this->*kCells.cells[cell_index(connection.state, event)])(connection, input);
   row_ = outer;
   if (connection.local_id != CommId{}) check_resources(connection);
   return {};
