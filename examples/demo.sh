@@ -46,19 +46,15 @@ describe_machine() {
   fact "user" "$user"
 }
 
-# rping_of NAME ARGUMENT...: runs rping on a fabric of its own; output in $work/NAME.log
-rping_of() {
-  local log=$work/$1.log
-  shift
-  ${as_user[@]+"${as_user[@]}"} timeout "$limit" "$anyrdma" run --fabric "demo-$$" -- rping "$@" \
-    >"$log" 2>&1 </dev/null
-}
+# Each rping on this run's own fabric, its output by the line.
+rping=(${as_user[@]+"${as_user[@]}"} timeout "$limit" stdbuf -oL
+  "$anyrdma" run --fabric "demo-$$" -- rping -a 127.0.0.1 -C 3 -v -V)
 
 # While nobody listens yet, a client is told so (REJECTED, reason 8) and tries again.
 client_until_served() {
   local status give_up=$((SECONDS + limit))
   while true; do
-    rping_of client -c -a 127.0.0.1 -C 3 -v -V
+    "${rping[@]}" -c >"$work/client.log" 2>&1 </dev/null
     status=$?
     if [ "$status" = 0 ] || [ "$SECONDS" -ge "$give_up" ] ||
       ! kill -0 "$server" 2>/dev/null || ! grep -qE 'REJECTED, error:? 8$' "$work/client.log"; then
@@ -70,9 +66,9 @@ client_until_served() {
 say "1. rping, a program nobody recompiled: client and server as two processes, without RDMA"
 describe_machine
 echo
-echo '  $ anyrdma run -- rping -s -a 127.0.0.1 -C 3 -v -V &'
-echo '  $ anyrdma run -- rping -c -a 127.0.0.1 -C 3 -v -V'
-rping_of server -s -a 127.0.0.1 -C 3 -v -V &
+echo '  $ anyrdma run -- rping -a 127.0.0.1 -C 3 -v -V -s &'
+echo '  $ anyrdma run -- rping -a 127.0.0.1 -C 3 -v -V -c'
+"${rping[@]}" -s >"$work/server.log" 2>&1 </dev/null &
 server=$!
 client_until_served
 client_status=$?
