@@ -176,7 +176,9 @@ BENCHMARK(plain_memcpy)->Arg(4096)->Arg(65536)->Arg(1 << 20);
 
 void hca_qp_create_destroy(benchmark::State& state) {
   Wire wire;
-  for (auto _ : state) wire.a.hca->destroy_qp(wire.a.create()).value();
+  for (auto _ : state) {
+    wire.a.hca->destroy_qp(wire.a.create()).value();
+  }
 }
 BENCHMARK(hca_qp_create_destroy);
 
@@ -203,9 +205,11 @@ BENCHMARK(hca_region);
 
 void hca_completion_queue(benchmark::State& state) {
   Wire wire;
-  for (auto _ : state)
-    wire.a.hca->destroy_cq(wire.a.hca->create_cq(wire.a.context, 16, nullptr, nullptr, 0).value())
-        .value();
+  End& a = wire.a;
+  for (auto _ : state) {
+    ibv_cq* const cq = a.hca->create_cq(a.context, 16, nullptr, nullptr, 0).value();
+    a.hca->destroy_cq(cq).value();
+  }
 }
 BENCHMARK(hca_completion_queue);
 

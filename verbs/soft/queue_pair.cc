@@ -10,7 +10,8 @@ namespace anyrdma::verbs::soft {
 
 namespace {
 
-constexpr std::size_t kBytesKept = 64 * 1024;       // per queue of a QP that waits for reuse
+constexpr std::size_t kBytesKept =
+    std::size_t{64} * 1024;                         // per queue of a QP that waits for reuse
 constexpr std::uint16_t kFirstSourcePort = 0xc000;  // IBTA annex A17: the dynamic ports
 
 std::uint16_t source_port(std::uint32_t own, std::uint32_t peer) {

@@ -208,7 +208,7 @@ TEST_P(RemoteAccess, IsRefusedAndBothSidesKnow) {
   EXPECT_TRUE(b.filled(0, kMemory, 1));
 }
 
-constexpr std::int64_t kEnd = 256 * 1024;
+constexpr std::int64_t kEnd = std::int64_t{256} * 1024;
 INSTANTIATE_TEST_SUITE_P(
     RcErrors, RemoteAccess,
     ::testing::Values(BadRemote{"WriteBefore", IBV_WR_RDMA_WRITE, -1, 10, 0},

@@ -210,11 +210,13 @@ PacketPtr Requester::make_packet(SendWork& work) {
   if (ask) unrequested_ = 0;
   const bool solicited = work.solicited && last && (!is_write || work.with_immediate);
   PacketPtr packet = qp_.make_packet(opcode, next_psn_, size, ask, solicited);
-  if (is_write && first)
+  if (is_write && first) {
     put_header(*packet, opcode, roce::kReth,
                roce::Reth{work.remote_address, work.remote_key, work.length});
-  if (work.with_immediate && last)
+  }
+  if (work.with_immediate && last) {
     put_header(*packet, opcode, roce::kImmDt, roce::ImmDt{be32toh(work.immediate)});
+  }
   gather(work, offset, size, packet->storage.data() + roce::kHeaderBytes[opcode]);
   if (work.status != IBV_WC_SUCCESS) {
     // The memory was deregistered while the message was on its way.

@@ -357,11 +357,12 @@ PacketPtr Responder::make_read_response(Answer& answer) {
   const bool last = size == answer.remaining;
   const std::uint8_t opcode = kOpcodes[!answer.begun][last];
   PacketPtr packet = qp_.make_packet(opcode, answer.psn, size, false, false);
-  if ((roce::kOpcodes[opcode].headers & roce::kAeth) != 0)
+  if ((roce::kOpcodes[opcode].headers & roce::kAeth) != 0) {
     roce::Aeth{roce::AckKind::kAck, roce::kCreditsUnlimited, answer.message_sequence}.serialize(
         std::span(packet->storage)
             .subspan(roce::offset_of(opcode, roce::kAeth))
             .first<roce::Aeth::kBytes>());
+  }
   if (size > 0) std::memcpy(packet->storage.data() + roce::kHeaderBytes[opcode], from, size);
   answer.begun = true;
   answer.psn = answer.psn + 1;

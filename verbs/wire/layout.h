@@ -47,9 +47,10 @@ template <Field F>
   static_assert(F.width <= 64 && F.bit + F.width <= 64);
   // At -O2 g++ makes no single load of the loop below.
   if constexpr (F.bit == 0 && (F.width == 16 || F.width == 32 || F.width == 64)) {
-    if (!std::is_constant_evaluated())
+    if (!std::is_constant_evaluated()) {
       return boost::endian::endian_load<UintFor<F.width>, F.width / 8, boost::endian::order::big>(
           bytes + F.byte);
+    }
   }
   constexpr unsigned kEnd = F.bit + F.width;
   constexpr unsigned kBytes = (kEnd + 7) / 8;

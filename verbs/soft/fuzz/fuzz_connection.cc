@@ -15,7 +15,7 @@ using testing::ConnectionOptions;
 using testing::Side;
 
 constexpr std::size_t kGuard = 4096;  // unregistered bytes on both ends of the attacked memory
-constexpr std::size_t kRegistered = 16 * 1024;
+constexpr std::size_t kRegistered = std::size_t{16} * 1024;
 constexpr std::uint8_t kCanary = 0xc5;
 
 // Bytes of the script; zero when it is over.

@@ -76,7 +76,7 @@ class Side {
 /// a and b, connected on request. Packets move when the test says so.
 class Pair : public ::testing::Test {
  protected:
-  static constexpr std::size_t kMemory = 256 * 1024;
+  static constexpr std::size_t kMemory = std::size_t{256} * 1024;
 
   /// What the wire does with a packet: deliver it this many times; 0 loses it; -n lets the next n
   /// packets overtake it.
