@@ -1,90 +1,127 @@
-// The life of a connection between two simulated hosts: every event of both sides, in order.
+// The life of a connection between two simulated hosts: every event of both sides, in order, with
+// every field as the fact sheet has it (2.2, 2.3, 2.4).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "sim/testing/program.h"
+#include "sim/testing/clean_run.h"
 
 namespace anyrdma::sim::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr std::size_t kRequestBytes = 56;
 constexpr std::size_t kResponseBytes = 196;
 
-TEST(Connection, LivesFromResolutionToTimewaitWithEveryFieldAsLinuxReportsIt) {
-  World world(1);
-  Host& client_host = world.add_host("client", {"192.0.2.1"});
-  Host& server_host = world.add_host("server", {"192.0.2.2"});
-  Program client(client_host);
-  Program server(server_host);
-  std::uint32_t client_qpn = 0;
-  std::uint32_t server_qpn = 0;
-  std::uint64_t remote_address = 0;
-  std::uint32_t remote_key = 0;
-
-  server_host.spawn("main", [&] {
-    auto listener = server.listen(server_host.address(kPort));
-    auto id = server.expect_request();
-    {
-      Pipe pipe(*id);
-      server_qpn = id->qp()->qp_num;
-      remote_address = pipe.address();
-      remote_key = pipe.rkey();
-      std::memcpy(pipe.buffer().data() + 1024, "to be read", 10);
-      pipe.post_receive(1, 0, 64);
-      const rdma_conn_param param = parameters("welcome", 1, 2);
-      id->accept(&param).value();
-      server.expect(RDMA_CM_EVENT_ESTABLISHED);
-      EXPECT_EQ(pipe.wait_received().status, IBV_WC_SUCCESS);
-      EXPECT_EQ(std::memcmp(pipe.buffer().data(), "ping", 4), 0);
-      std::memcpy(pipe.buffer().data() + 64, "pong", 4);
-      pipe.post(IBV_WR_SEND, 2, 64, 4);
-      EXPECT_EQ(pipe.wait_sent().status, IBV_WC_SUCCESS);
-      server.expect(RDMA_CM_EVENT_DISCONNECTED);
-      EXPECT_EQ(std::memcmp(pipe.buffer().data() + 512, "written", 7), 0);
-      id->disconnect().value();
-      server.expect(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+class Connection : public ::testing::Test {
+ protected:
+  Connection() {
+    run.start();
+    EXPECT_TRUE(world.run()) << world.stuck_report();
+  }
+  [[nodiscard]] static const Seen& only(const Program& program, rdma_cm_event_type type) {
+    for (const Seen& seen : program.seen) {
+      if (seen.type == type) return seen;
     }
-    EXPECT_TRUE(cm::Id::destroy(std::move(id)));
-  });
-  client_host.spawn("main", [&] {
-    auto id = client.resolve(server_host.address(kPort));
-    {
-      Pipe pipe(*id);
-      client_qpn = id->qp()->qp_num;
-      const rdma_conn_param param = parameters("hello", 3, 5);
-      id->connect(&param).value();
-      client.expect(RDMA_CM_EVENT_ESTABLISHED);
-      pipe.post_receive(1, 0, 64);
-      std::memcpy(pipe.buffer().data() + 64, "ping", 4);
-      pipe.post(IBV_WR_SEND, 2, 64, 4);
-      EXPECT_EQ(pipe.wait_sent().status, IBV_WC_SUCCESS);
-      EXPECT_EQ(pipe.wait_received().status, IBV_WC_SUCCESS);
-      EXPECT_EQ(std::memcmp(pipe.buffer().data(), "pong", 4), 0);
-      std::memcpy(pipe.buffer().data() + 128, "written", 7);
-      pipe.post(IBV_WR_RDMA_WRITE, 3, 128, 7, remote_address + 512, remote_key);
-      EXPECT_EQ(pipe.wait_sent().status, IBV_WC_SUCCESS);
-      pipe.post(IBV_WR_RDMA_READ, 4, 256, 10, remote_address + 1024, remote_key);
-      EXPECT_EQ(pipe.wait_sent().status, IBV_WC_SUCCESS);
-      EXPECT_EQ(std::memcmp(pipe.buffer().data() + 256, "to be read", 10), 0);
-      id->disconnect().value();
-      client.expect(RDMA_CM_EVENT_DISCONNECTED);
-      client.expect(RDMA_CM_EVENT_TIMEWAIT_EXIT);
-    }
-    EXPECT_TRUE(cm::Id::destroy(std::move(id)));
-  });
-  EXPECT_TRUE(world.run()) << world.stuck_report();
+    ADD_FAILURE() << "no event of type " << type;
+    return program.seen.front();
+  }
+  static void expect_empty(const Seen& seen) {
+    EXPECT_EQ(seen.status, 0);
+    EXPECT_TRUE(seen.data.empty());
+    EXPECT_EQ(seen.conn.private_data_len, 0);
+    EXPECT_EQ(seen.conn.responder_resources, 0);
+    EXPECT_EQ(seen.conn.initiator_depth, 0);
+    EXPECT_EQ(seen.conn.retry_count, 0);
+    EXPECT_EQ(seen.conn.rnr_retry_count, 0);
+    EXPECT_EQ(seen.conn.qp_num, 0u);
+  }
 
-  EXPECT_THAT(types_of(client.seen),
+  World world{1};
+  CleanRun run{world};
+};
+
+TEST_F(Connection, GivesTheActiveSideFiveEvents) {
+  EXPECT_THAT(types_of(run.client().seen),
               ElementsAre(RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ROUTE_RESOLVED,
                           RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_DISCONNECTED,
                           RDMA_CM_EVENT_TIMEWAIT_EXIT));
-  EXPECT_THAT(types_of(server.seen),
+}
+
+TEST_F(Connection, GivesThePassiveSideFourEvents) {
+  EXPECT_THAT(types_of(run.server().seen),
               ElementsAre(RDMA_CM_EVENT_CONNECT_REQUEST, RDMA_CM_EVENT_ESTABLISHED,
                           RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_TIMEWAIT_EXIT));
+}
+
+TEST_F(Connection, RequestCarriesSwappedDepthsAnd56BytesOfPrivateData) {
+  const Seen& request = only(run.server(), RDMA_CM_EVENT_CONNECT_REQUEST);
+
+  EXPECT_NE(request.listener, 0u);
+  EXPECT_NE(request.id, request.listener);
+  EXPECT_EQ(request.status, 0);
+  EXPECT_EQ(request.data, padded("hello", kRequestBytes));
+  EXPECT_EQ(request.conn.responder_resources, 5);
+  EXPECT_EQ(request.conn.initiator_depth, 3);
+  EXPECT_EQ(request.conn.flow_control, 0);
+  EXPECT_EQ(request.conn.retry_count, 7);
+  EXPECT_EQ(request.conn.rnr_retry_count, 7);
+  EXPECT_EQ(request.conn.srq, 0);
+  EXPECT_EQ(request.conn.qp_num, run.client_qpn());
+}
+
+TEST_F(Connection, ActiveEstablishedCarriesSwappedDepthsAnd196BytesOfPrivateData) {
+  const Seen& established = only(run.client(), RDMA_CM_EVENT_ESTABLISHED);
+
+  EXPECT_EQ(established.status, 0);
+  EXPECT_EQ(established.data, padded("welcome", kResponseBytes));
+  EXPECT_EQ(established.conn.responder_resources, 2);
+  EXPECT_EQ(established.conn.initiator_depth, 1);
+  EXPECT_EQ(established.conn.flow_control, 0);
+  EXPECT_EQ(established.conn.retry_count, 0);
+  EXPECT_EQ(established.conn.rnr_retry_count, 7);
+  EXPECT_EQ(established.conn.qp_num, run.server_qpn());
+}
+
+TEST_F(Connection, AllOtherEventsAreEmpty) {
+  expect_empty(only(run.client(), RDMA_CM_EVENT_ADDR_RESOLVED));
+  expect_empty(only(run.client(), RDMA_CM_EVENT_ROUTE_RESOLVED));
+  expect_empty(only(run.client(), RDMA_CM_EVENT_DISCONNECTED));
+  expect_empty(only(run.client(), RDMA_CM_EVENT_TIMEWAIT_EXIT));
+  expect_empty(only(run.server(), RDMA_CM_EVENT_ESTABLISHED));
+  expect_empty(only(run.server(), RDMA_CM_EVENT_DISCONNECTED));
+  expect_empty(only(run.server(), RDMA_CM_EVENT_TIMEWAIT_EXIT));
+}
+
+TEST_F(Connection, MovesDataByAllFourWays) {
+  EXPECT_EQ(run.received_by_server(), "ping");
+  EXPECT_EQ(run.received_by_client(), "pong");
+  EXPECT_EQ(run.written(), "written");
+  EXPECT_EQ(run.read(), "to be read");
+}
+
+TEST_F(Connection, LeavesNoPortAndNoDropBehind) {
+  run.end();
+
+  EXPECT_EQ(run.client().host().ports().size(), 0u);
+  EXPECT_EQ(run.server().host().ports().size(), 0u);
+  EXPECT_THAT(world.trace().text(), ::testing::Not(HasSubstr("drop")));
+  EXPECT_EQ(world.run(), verbs::Result<void>{});
+}
+
+TEST_F(Connection, ShowsItsMessagesInTheTrace) {
+  const std::string text = world.trace().text();
+
+  EXPECT_THAT(text, HasSubstr("client -> server REQ id=0x"));
+  EXPECT_THAT(text, HasSubstr("service=TCP:7471"));
+  EXPECT_THAT(text, HasSubstr("resources=3 depth=5 retry=7 rnr=7 from=192.0.2.1:"));
+  EXPECT_THAT(text, HasSubstr("data=\"hello\""));
+  EXPECT_THAT(text, HasSubstr("server -> client REP id=0x"));
+  EXPECT_THAT(text, HasSubstr("RC RDMA READ Response Only"));
+  EXPECT_THAT(text, HasSubstr("client fetched id=1 ESTABLISHED status=0 resources=2 depth=1"));
 }
 
 }  // namespace

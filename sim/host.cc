@@ -126,7 +126,7 @@ void Host::spawn(std::string_view name, std::function<void()> body, Ending endin
 }
 
 bool Host::sleep(Duration duration) {
-  return world_.scheduler().sleep_until(world_.now() + duration);
+  return world_.scheduler().idle_until(world_.now() + duration);
 }
 
 void Host::note(std::string_view text) {

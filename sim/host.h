@@ -78,11 +78,11 @@ class Host final : private transport::soft::Network,
 
   // --- faults -----------------------------------------------------------------------------------
   /// Unplugs a device: DEVICE_REMOVAL to the ids on it. ENODEV: no such device (any more).
-  Result<void> remove_device(std::string_view device);
+  [[nodiscard]] Result<void> remove_device(std::string_view device);
   /// A bonded interface takes another link address: ADDR_CHANGE to the ids on it, and UNREACHABLE
   /// to the active ids of hosts that knew the old one, once they hear of it. ENODEV: no such
   /// interface.
-  Result<void> fail_over(std::string_view interface);
+  [[nodiscard]] Result<void> fail_over(std::string_view interface);
   [[nodiscard]] bool has_device(std::string_view device) const;
   [[nodiscard]] bool has_interface(std::string_view interface) const;
 

@@ -54,9 +54,11 @@ bool Link::carry(std::size_t interface, PacketPtr& packet) {
   if (random_.chance(options_.duplicate)) {
     PacketPtr twin = world_.pool_.take();
     copy(*packet, *twin);
-    launch(arrival_of(*twin), interface, std::move(twin));
+    const Instant arrival = arrival_of(*twin);
+    launch(arrival, interface, std::move(twin));
   }
-  launch(arrival_of(*packet), interface, std::move(packet));
+  const Instant arrival = arrival_of(*packet);
+  launch(arrival, interface, std::move(packet));
   return true;
 }
 

@@ -59,7 +59,7 @@ class Scheduler::Alarm final : public Task {
   FiberList& sleeper_;
 };
 
-bool Scheduler::sleep_until(Instant time) {
+bool Scheduler::idle_until(Instant time) {
   if (fibers_.current() == nullptr) {
     while (step(time)) continue;
     skip_to(time);

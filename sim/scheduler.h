@@ -66,7 +66,7 @@ class Scheduler {
 
   /// How long the running fiber, or the thread outside of all, wants to do nothing. False: it was
   /// cancelled.
-  bool sleep_until(Instant time);
+  bool idle_until(Instant time);
 
  private:
   class Alarm;
