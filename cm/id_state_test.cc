@@ -207,7 +207,8 @@ INSTANTIATE_TEST_SUITE_P(Cells, EveryEvent,
                                             ::testing::Range<std::size_t>(0, kStateCount)),
                          [](const auto& test) {
                            return cell_name(
-                               event_name(static_cast<rdma_cm_event_type>(std::get<0>(test.param))),
+                               transport::short_event_name(
+                                   static_cast<rdma_cm_event_type>(std::get<0>(test.param))),
                                static_cast<State>(std::get<1>(test.param)));
                          });
 

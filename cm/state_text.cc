@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cm/state_table.h"
+#include "transport/event_name.h"
 
 namespace anyrdma::cm {
 namespace {
@@ -12,12 +13,7 @@ std::string_view short_name(State state) {
 }
 
 std::string_view event_name(std::size_t type) {
-  static constexpr std::array<std::string_view, kEventTypeCount> kNames{
-      "ADDR_RESOLVED",   "ADDR_ERROR",       "ROUTE_RESOLVED", "ROUTE_ERROR",
-      "CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR",  "UNREACHABLE",
-      "REJECTED",        "ESTABLISHED",      "DISCONNECTED",   "DEVICE_REMOVAL",
-      "MULTICAST_JOIN",  "MULTICAST_ERROR",  "ADDR_CHANGE",    "TIMEWAIT_EXIT"};
-  return kNames[type];
+  return transport::short_event_name(static_cast<rdma_cm_event_type>(type));
 }
 
 /// "-> ADDR_BOUND, else IDLE": where an allowed call leads.

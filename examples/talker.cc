@@ -1,10 +1,10 @@
 #include "examples/talker.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "sim/world.h"
+#include "transport/event_name.h"
 
 namespace anyrdma::examples {
 
@@ -100,12 +100,8 @@ bool Line::succeeds(ibv_cq* cq) {
 }
 
 std::string to_string(const cm::Event& event) {
-  static constexpr std::array kNames{
-      "ADDR_RESOLVED",   "ADDR_ERROR",       "ROUTE_RESOLVED", "ROUTE_ERROR",
-      "CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR",  "UNREACHABLE",
-      "REJECTED",        "ESTABLISHED",      "DISCONNECTED",   "DEVICE_REMOVAL",
-      "MULTICAST_JOIN",  "MULTICAST_ERROR",  "ADDR_CHANGE",    "TIMEWAIT_EXIT"};
-  std::string text = "id " + std::to_string(event.id().number()) + " " + kNames.at(event.type());
+  std::string text = "id " + std::to_string(event.id().number()) + " ";
+  text += transport::short_event_name(event.type());
   if (event.status() != 0) text += " status " + std::to_string(event.status());
   if (event.status() < 0) text += std::string(" (") + strerror(-event.status()) + ")";
   const auto data = event.private_data();

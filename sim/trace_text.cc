@@ -9,6 +9,7 @@
 #include "sim/fault.h"
 #include "sim/text.h"
 #include "sim/trace.h"
+#include "transport/event_name.h"
 #include "transport/ibcm/names.h"
 #include "transport/ibcm/wire/drep.h"
 #include "transport/ibcm/wire/dreq.h"
@@ -24,16 +25,6 @@ namespace {
 
 namespace message = ibcm::wire;
 using transport::soft::CmaHeader;
-
-std::string_view name_of(rdma_cm_event_type type) {
-  static constexpr std::array<std::string_view, 16> kNames{
-      "ADDR_RESOLVED",   "ADDR_ERROR",       "ROUTE_RESOLVED", "ROUTE_ERROR",
-      "CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR",  "UNREACHABLE",
-      "REJECTED",        "ESTABLISHED",      "DISCONNECTED",   "DEVICE_REMOVAL",
-      "MULTICAST_JOIN",  "MULTICAST_ERROR",  "ADDR_CHANGE",    "TIMEWAIT_EXIT"};
-  const auto index = static_cast<std::size_t>(type);
-  return index < kNames.size() ? kNames[index] : "?";
-}
 
 /// Private data without the zeros that pad it: quoted if it can be read, else hexadecimal.
 void append_data(std::string& text, std::span<const std::uint8_t> data) {
@@ -226,7 +217,7 @@ void append_event(std::string& text, FieldReader& fields) {
   append(text, "id=%llu", static_cast<unsigned long long>(fields.take<std::uint64_t>()));
   const auto listener = fields.take<std::uint64_t>();
   text += ' ';
-  text += name_of(static_cast<rdma_cm_event_type>(fields.take<std::uint8_t>()));
+  text += transport::short_event_name(static_cast<rdma_cm_event_type>(fields.take<std::uint8_t>()));
   if (listener != 0) append(text, " listener=%llu", static_cast<unsigned long long>(listener));
   append(text, " status=%d", static_cast<int>(fields.take<std::uint32_t>()));
   std::array<std::uint8_t, 6> small;

@@ -1,29 +1,10 @@
 // Fetching and acknowledging events.
 #include <rdma/rdma_cma.h>
 
-#include <array>
-#include <cstddef>
-
 #include "cm/event.h"
 #include "cm/event_channel.h"
+#include "transport/event_name.h"
 #include "verbs/c_api/c_result.h"
-
-namespace {
-
-// In the order of the enumerators; programs log them.
-constexpr std::array kNames{
-    "RDMA_CM_EVENT_ADDR_RESOLVED",   "RDMA_CM_EVENT_ADDR_ERROR",
-    "RDMA_CM_EVENT_ROUTE_RESOLVED",  "RDMA_CM_EVENT_ROUTE_ERROR",
-    "RDMA_CM_EVENT_CONNECT_REQUEST", "RDMA_CM_EVENT_CONNECT_RESPONSE",
-    "RDMA_CM_EVENT_CONNECT_ERROR",   "RDMA_CM_EVENT_UNREACHABLE",
-    "RDMA_CM_EVENT_REJECTED",        "RDMA_CM_EVENT_ESTABLISHED",
-    "RDMA_CM_EVENT_DISCONNECTED",    "RDMA_CM_EVENT_DEVICE_REMOVAL",
-    "RDMA_CM_EVENT_MULTICAST_JOIN",  "RDMA_CM_EVENT_MULTICAST_ERROR",
-    "RDMA_CM_EVENT_ADDR_CHANGE",     "RDMA_CM_EVENT_TIMEWAIT_EXIT",
-};
-static_assert(kNames.size() == RDMA_CM_EVENT_TIMEWAIT_EXIT + 1);
-
-}  // namespace
 
 using namespace anyrdma::c_api;
 using anyrdma::cm::Event;
@@ -47,8 +28,7 @@ int rdma_ack_cm_event(rdma_cm_event* event) {
 }
 
 const char* rdma_event_str(rdma_cm_event_type event) {
-  const auto index = static_cast<std::size_t>(event);
-  return index < kNames.size() ? kNames[index] : "UNKNOWN EVENT";
+  return anyrdma::transport::event_name(event);
 }
 
 }  // extern "C"

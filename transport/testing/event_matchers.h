@@ -11,13 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include "transport/event_name.h"
+
 namespace anyrdma::transport::testing {
 
-/// "ESTABLISHED" for RDMA_CM_EVENT_ESTABLISHED.
-[[nodiscard]] std::string_view event_name(rdma_cm_event_type type);
-
-MATCHER_P(EventIs, type, std::string("is ") + std::string(event_name(type))) {
-  *result_listener << "which is " << event_name(arg.type()) << ", status " << arg.status();
+MATCHER_P(EventIs, type, std::string("is ") + std::string(short_event_name(type))) {
+  *result_listener << "which is " << short_event_name(arg.type()) << ", status " << arg.status();
   return arg.type() == type;
 }
 
