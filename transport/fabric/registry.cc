@@ -67,8 +67,12 @@ verbs::Result<std::unique_ptr<Registry>> Registry::join(const FabricConfig& conf
   verbs::Result<RegistryFile> file = RegistryFile::open(config);
   if (!file) return file.error();
   std::unique_ptr<Registry> registry(new Registry(std::move(*file), random, ports));
-  registry->file_->unlock();
-  if (registry->take_slot()) return registry;
+  // The file is locked from before the check that it has its name until the slot is ours: nobody
+  // finds it unused, and removes it, in between.
+  if (registry->take_slot()) {
+    RegistryFile::sweep(config);
+    return registry;
+  }
   registry->abandon();
   return FabricErrc::kTooManyProcesses;
 }

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "verbs/assert.h"
@@ -63,6 +65,20 @@ FabricErrc open_error(int error, const std::string& path, uid_t uid) {
   }
 }
 
+/// Whatever its version; a file of that name by chance is not.
+bool looks_like_registry(int fd) {
+  constexpr int kVersionBits = 32;
+  std::uint64_t magic = 0;
+  return ::pread(fd, &magic, sizeof magic, 0) == sizeof magic &&
+         magic >> kVersionBits == kRegistryMagic >> kVersionBits;
+}
+
+bool is_ours_alone(int fd, uid_t uid) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == uid &&
+         (status.st_mode & 077) == 0;
+}
+
 bool reserve(int fd, off_t offset, off_t length) {
   int result = -1;
   do {
@@ -89,10 +105,7 @@ Result<RegistryFile> RegistryFile::open(const FabricConfig& config) {
     Descriptor fd(
         ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
     if (!fd) return open_error(errno, path, config.uid);
-    struct stat status {};
-    if (::fstat(fd.get(), &status) != 0) return FabricErrc::kNoResources;
-    if (!S_ISREG(status.st_mode) || status.st_uid != config.uid || (status.st_mode & 077) != 0)
-      return FabricErrc::kNotOurs;
+    if (!is_ours_alone(fd.get(), config.uid)) return FabricErrc::kNotOurs;
     RegistryFile file(std::move(fd), path);
     file.lock();
     if (!file.is_current()) continue;  // the last user removed it while we waited
@@ -171,6 +184,25 @@ bool RegistryFile::reserve_ports(std::uint32_t count) {
   if (!reserve(fd_.get(), offset, length)) return false;
   image_->ports_ready = rounded;
   return true;
+}
+
+void RegistryFile::sweep(const FabricConfig& config) {
+  const std::string mine = registry_path(config);
+  const std::string family = mine.substr(0, mine.size() - config.name.size());
+  std::error_code error;
+  std::filesystem::directory_iterator entry(config.directory, error);
+  for (const std::filesystem::directory_iterator end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path().string();
+    if (path == mine || !path.starts_with(family)) continue;
+    Descriptor fd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    if (!fd || !is_ours_alone(fd.get(), config.uid) || !looks_like_registry(fd.get())) continue;
+    // Busy means used. An opener who waits for our lock finds that the name has gone, and opens
+    // anew.
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    RegistryFile file(std::move(fd), path);
+    if (!file.anybody_there()) file.remove();
+  }
 }
 
 void RegistryFile::remove() {

@@ -73,7 +73,8 @@ class RegistryFile {
   /// The file's inode number.
   [[nodiscard]] std::uint64_t place() const;
 
-  /// Waits for the lock of the whole file. It is held for microseconds.
+  /// Waits for the lock of the whole file. It is held for microseconds. Locking what this instance
+  /// has locked has no effect: one unlock() ends it.
   void lock();
   void unlock();
 
@@ -85,6 +86,9 @@ class RegistryFile {
   [[nodiscard]] bool taken(Slot slot) const;
   /// Puts memory behind all port records below `count`. False: none left.
   [[nodiscard]] bool reserve_ports(std::uint32_t count);
+  /// Removes the files of this user's other fabrics in that directory whose processes were all
+  /// killed: nobody else would.
+  static void sweep(const FabricConfig& config);
   /// Removes the file's name, if it still is this file's. Locked.
   void remove();
 

@@ -174,6 +174,43 @@ TEST_F(RegistryMembership, AfterLeavingNothingWorksAndNothingHarms) {
   EXPECT_TRUE(mine->others().empty());
 }
 
+TEST_F(RegistryMembership, FilesOfKilledFabricsAreSweptAndThoseInUseAreNot) {
+  FabricConfig killed = scratch.config();
+  killed.name = "killed";
+  FabricConfig used = scratch.config();
+  used.name = "used";
+  FabricConfig chance = scratch.config();
+  chance.name = "notes";
+  std::ofstream(registry_path(chance)) << "a file of such a name by chance";
+  ASSERT_EQ(::chmod(registry_path(chance).c_str(), 0600), 0);
+  const auto user = Registry::join(used, random).value();
+  Registry::join(killed, random).value()->abandon();
+  ASSERT_TRUE(std::filesystem::exists(registry_path(killed)));
+
+  const auto mine = join();
+
+  EXPECT_FALSE(std::filesystem::exists(registry_path(killed)));
+  EXPECT_TRUE(std::filesystem::exists(registry_path(used)));
+  EXPECT_TRUE(std::filesystem::exists(registry_path(chance)));
+}
+
+TEST_F(RegistryMembership, JoiningWhileTheLastOneLeavesAlwaysMeets) {
+  constexpr int kRounds = 300;
+  Child child([this](const Child::Line&) {
+    for (int i = 0; i < kRounds; ++i) join().reset();
+    return 0;
+  });
+
+  for (int i = 0; i < kRounds; ++i) {
+    const auto first = join();
+    const auto second = join();
+    ASSERT_EQ(first->place(), second->place());
+    ASSERT_TRUE(std::filesystem::exists(registry_path(scratch.config())));
+  }
+
+  EXPECT_EQ(child.wait(), 0);
+}
+
 TEST_F(RegistryMembership, AFileRemovedByHandDoesNotStopItsUsers) {
   auto mine = join();
   std::filesystem::remove(registry_path(scratch.config()));
