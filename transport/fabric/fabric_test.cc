@@ -2,6 +2,7 @@
 #include "transport/fabric/fabric.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -194,6 +195,32 @@ TEST_F(FabricConnection, RemoteWritesAndReadsProgressWhileTheTargetSleeps) {
   EXPECT_EQ(client.buffer[999'999], 0x33);
   child.send('e');
   EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(FabricConnection, AThreadCancelledInsideACallTakesNoLockAlong) {
+  if (!testing::kCanCancelThreads) GTEST_SKIP() << "not under AddressSanitizer";
+  Party server(scratch.config());
+  Party client(scratch.config());
+  server.listen(kPort);
+  ASSERT_TRUE(client.start_connecting(kPort));
+  ASSERT_TRUE(server.answer());
+  ASSERT_EQ(client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+  ibv_cq* cq = client.id().qp()->send_cq;
+
+  for (int i = 0; i < 50; ++i) {
+    pthread_t poller;
+    const auto body = [](void* queue) -> void* {
+      ibv_wc completion{};
+      while (true) {
+        (void)ibv_poll_cq(static_cast<ibv_cq*>(queue), 1, &completion);
+        pthread_testcancel();
+      }
+    };
+    ASSERT_EQ(::pthread_create(&poller, nullptr, body, cq), 0);
+    ASSERT_EQ(::pthread_cancel(poller), 0);
+    ASSERT_EQ(::pthread_join(poller, nullptr), 0);
+    const verbs::CriticalSection section(client.fabric().transport().runtime());
+  }
 }
 
 // --- death --------------------------------------------------------------------------------------
