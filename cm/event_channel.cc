@@ -25,7 +25,7 @@ EventChannel::EventChannel(transport::Transport& transport,
   raw_.channel.fd = semaphore_->fd();
 }
 
-EventChannel::~EventChannel() {
+void EventChannel::close() {
   EventQueue dropped;
   {
     verbs::CriticalSection section(transport_.runtime());
@@ -33,6 +33,10 @@ EventChannel::~EventChannel() {
     CM_ASSERT(queue_.empty());
   }
   Id::discard(transport_.runtime(), dropped);
+}
+
+EventChannel::~EventChannel() {
+  close();
   verbs::CriticalSection section(transport_.runtime());
   EventPool::abandon(pool_);
 }

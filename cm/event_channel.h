@@ -26,10 +26,12 @@ class EventChannel {
   /// `transport` outlives the channel. ENODEV: the transport has no device; EMFILE, ENOMEM.
   [[nodiscard]] static Result<std::unique_ptr<EventChannel>> create(
       transport::Transport& transport);
-  /// Ends every id that is still on the channel, as the kernel does when the descriptor closes:
-  /// peers see what a destroyed id shows them. Those ids then only serve to be destroyed. Fetched
-  /// events stay valid until acknowledged.
+  /// Closes. Fetched events stay valid until acknowledged.
   ~EventChannel();
+  /// Ends every id that is still on the channel, as the kernel does when the descriptor closes:
+  /// peers see what a destroyed id shows them. Those ids then only serve to be destroyed. Whoever
+  /// is in get(), or comes later, waits for ever: C programs leave threads there (rping does).
+  void close();
   EventChannel(const EventChannel&) = delete;
   EventChannel& operator=(const EventChannel&) = delete;
 

@@ -226,6 +226,18 @@ TEST_F(CmDoor, MigrationTakesTheEventsAlong) {
   rdma_destroy_event_channel(other);
 }
 
+// rping leaves a thread waiting on the channel that it destroys. Under AddressSanitizer this finds
+// a channel that was freed.
+TEST_F(CmDoor, ThreadThatComesToADestroyedChannelJustWaits) {
+  rdma_event_channel* gone = rdma_create_event_channel();
+  rdma_destroy_event_channel(gone);
+  rdma_cm_event* event = nullptr;
+
+  EXPECT_EQ(rdma_get_cm_event(gone, &event), -1);
+
+  EXPECT_EQ(errno, EDEADLK);  // what the test's runtime says of waiting for ever
+}
+
 TEST_F(CmDoor, ExtendedQueuePairsHaveADomainAndNothingElse) {
   rdma_cm_id* id = routed();
   ibv_qp_init_attr_ex attr{};

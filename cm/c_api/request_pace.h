@@ -1,0 +1,24 @@
+// How fast connection requests are handed out.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+namespace anyrdma::c_api {
+
+/// The kernel needs its time between two connection requests, and programs have come to count on
+/// it: rping -P hands each new id to another thread through one variable and does not wait for it
+/// to be taken, so that a burst of clients would overwrite ids which nobody has seen. Therefore a
+/// thread that asks for the next event waits until somebody has begun to work on the request it got
+/// before, a few milliseconds at most. A program that deals with a request before it asks for more
+/// never waits. Threads: any.
+class RequestPace {
+ public:
+  /// This thread has fetched a request for `id`.
+  static void handed_out(const rdma_cm_id* id);
+  /// Somebody works on `id`, or ends it.
+  static void taken(const rdma_cm_id* id);
+  /// This thread wants the next event.
+  static void wait();
+};
+
+}  // namespace anyrdma::c_api
