@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "cm/c_api/request_pace.h"
 #include "cm/id.h"
 #include "verbs/c_api/c_result.h"
 
@@ -20,6 +21,7 @@ bool sane(const rdma_conn_param* param) {
 template <class Call>
 int reject_by(rdma_cm_id* id, const void* private_data, std::uint8_t length, Call&& call) {
   if (id == nullptr || (private_data == nullptr && length != 0)) return fail(EINVAL);
+  RequestPace::taken(id);
   return minus_one_on_error([&] {
     const auto* bytes = static_cast<const std::uint8_t*>(private_data);
     return call(Id::from(id), std::span(bytes, length));
@@ -46,6 +48,7 @@ int rdma_connect(rdma_cm_id* id, rdma_conn_param* conn_param) {
 
 int rdma_accept(rdma_cm_id* id, rdma_conn_param* conn_param) {
   if (id == nullptr || !sane(conn_param)) return fail(EINVAL);
+  RequestPace::taken(id);
   return minus_one_on_error([&] { return Id::from(id).accept(conn_param); });
 }
 

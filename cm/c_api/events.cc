@@ -1,6 +1,7 @@
 // Fetching and acknowledging events.
 #include <rdma/rdma_cma.h>
 
+#include "cm/c_api/request_pace.h"
 #include "cm/event.h"
 #include "cm/event_channel.h"
 #include "transport/event_name.h"
@@ -16,8 +17,12 @@ extern "C" {
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   if (channel == nullptr || event == nullptr) return fail(EINVAL);
   return minus_one_on_error([&]() -> Result<void> {
+    (void)RequestPace::wait();
     auto fetched = EventChannel::from(channel).get();
     if (!fetched) return fetched.error();
+    if (fetched->type() == RDMA_CM_EVENT_CONNECT_REQUEST) {
+      RequestPace::handed_out(fetched->raw().id);
+    }
     *event = fetched->release();  // the application's, until it acknowledges it
     return {};
   });

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "cm/c_api/request_pace.h"
 #include "cm/event_channel.h"
 #include "cm/id.h"
 #include "verbs/c_api/c_result.h"
@@ -29,6 +30,7 @@ int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
 
 int rdma_destroy_id(rdma_cm_id* id) {
   if (id == nullptr) return fail(EINVAL);
+  RequestPace::taken(id);
   return minus_one_on_error([&] { return Id::destroy(std::unique_ptr<Id>(&Id::from(id))); });
 }
 

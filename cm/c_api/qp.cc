@@ -1,6 +1,7 @@
 // The id's queue pair.
 #include <rdma/rdma_cma.h>
 
+#include "cm/c_api/request_pace.h"
 #include "cm/id.h"
 #include "verbs/c_api/c_result.h"
 
@@ -11,6 +12,7 @@ extern "C" {
 
 int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* qp_init_attr) {
   if (id == nullptr) return fail(EINVAL);
+  RequestPace::taken(id);
   return minus_one_on_error([&] { return Id::from(id).create_qp(pd, qp_init_attr); });
 }
 

@@ -53,13 +53,13 @@ void RequestPace::taken(const rdma_cm_id* id) {
   if (all.remove(id)) all.taken.notify_all();
 }
 
-void RequestPace::wait() {
-  if (mine == nullptr) return;
+bool RequestPace::wait() {
+  if (mine == nullptr) return true;
   const rdma_cm_id* const id = std::exchange(mine, nullptr);
   Shared& all = shared();
   std::unique_lock lock(all.mutex);
   all.taken.wait_for(lock, kPatience, [&] { return std::ranges::count(all.ids, id) == 0; });
-  (void)all.remove(id);
+  return !all.remove(id);
 }
 
 }  // namespace anyrdma::c_api

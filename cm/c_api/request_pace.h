@@ -17,8 +17,8 @@ class RequestPace {
   static void handed_out(const rdma_cm_id* id);
   /// Somebody works on `id`, or ends it.
   static void taken(const rdma_cm_id* id);
-  /// This thread wants the next event.
-  static void wait();
+  /// This thread wants the next event. False: nobody has begun to work on its last request yet.
+  static bool wait();
 };
 
 }  // namespace anyrdma::c_api

@@ -19,7 +19,7 @@ anyrdma=$work/bin/anyrdma
 
 cleanup() {
   local pid
-  for pid in ${started[@]+"${started[@]}"}; do kill -9 "$pid" 2>/dev/null; done
+  for pid in ${started[@]+"${started[@]}"}; do kill -9 "$pid"; done 2>/dev/null
   rm -rf "$work"
 }
 trap cleanup EXIT
@@ -104,7 +104,7 @@ run_cases() {
     "$name"
     [ "$case_failed" = 0 ] && continue
     failures=$((failures + 1))
-    tail -n 20 "$work"/*.log | cut -c1-200 | sed 's/^/      /'
+    tail -n 12 "$work"/*.log | cut -c1-200 | sed 's/^/      /'
   done
   [ "$failures" = 0 ] && echo PASSED
   exit "$((failures > 0))"

@@ -3,17 +3,22 @@
 . tests/programs/lib.sh
 need rping stdbuf setpriv
 
-ping_pong() { # ADDRESS
-  local server status
-  start server rping -s -a "$1" -C 100 -V
+ping_pong() { # ADDRESS ARGUMENT...
+  local server
+  start server rping -s -C 100 -V -a "$@"
   server=$pid
-  run_client client rping -c -a "$1" -C 100 -V
+  run_client client rping -c -C 100 -V -a "$@"
   expect_status client 0 $?
   finish "$server"
   expect_status server 0 $?
 }
 
 case_both_sides_exit_0() { ping_pong 127.0.0.1; }
+
+# -q: rping makes and moves its queue pair itself (rdma_init_qp_attr, rdma_establish).
+case_own_queue_pairs_work() { ping_pong 127.0.0.1 -q; }
+
+case_largest_messages_work() { ping_pong 127.0.0.1 -S 65535; }
 
 case_wildcard_server_serves_loopback() {
   local server
@@ -38,15 +43,18 @@ case_ordinary_user_may() {
   ping_pong 127.0.0.1
 }
 
+# One after the other connects, but all five run at once: rping -P keeps a new id in one variable until
+# its other thread has taken it, so two requests at the same moment are too much for it anywhere.
 case_persistent_server_serves_five_clients_at_once() {
   local server clients=() i
-  start server rping -s -P -a 127.0.0.1 -C 50 -V
+  start server rping -s -P -a 127.0.0.1 -C 3000 -V
   server=$pid
   run_client first rping -c -a 127.0.0.1 -C 1 -V
   expect_status "first client" 0 $?
   for i in 1 2 3 4 5; do
-    start "client$i" rping -c -a 127.0.0.1 -C 50 -V
+    start "client$i" rping -c -a 127.0.0.1 -C 3000 -V -v
     clients+=("$pid")
+    wait_for "$pid" "client$i" '^ping data'
   done
   for i in 1 2 3 4 5; do
     finish "${clients[i - 1]}"

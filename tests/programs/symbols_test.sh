@@ -12,7 +12,7 @@ fail() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
 
 # "name version" of every exported default symbol.
 exports() {
-  objdump -T "$1" | awk '$0 ~ /^[0-9a-f]/ && !/\*UND\*/ && !/\*ABS\*/ {
+  objdump -T "$1" | awk '$2 ~ /^[guw]/ && !/\*UND\*/ && !/\*ABS\*/ {
     version = $(NF - 1); if (version !~ /^\(/) print $NF, version }' | sort
 }
 
@@ -62,7 +62,7 @@ check_docs() {
 
 check_core() {
   local foreign
-  foreign=$(nm -DC --defined-only "$libraries/libanyrdma.so" | cut -c20- | grep -v -e anyrdma -e ANYRDMA || true)
+  foreign=$(nm -DCg --defined-only "$libraries/libanyrdma.so" | cut -c20- | grep -v -e anyrdma -e ANYRDMA || true)
   [ -z "$foreign" ] || fail "libanyrdma.so exports names that are not ours: $foreign"
 }
 

@@ -71,6 +71,7 @@ def shared_library(name, deps, version_script, needs = None, **kwargs):
     linkopts = [
         "-Wl,-soname," + name,
         "-Wl,--version-script=$(location %s)" % version_script,
+        "-Wl,-Bsymbolic",
         "-Wl,-z,defs",
         "-Wl,-z,now",
         "-Wl,-rpath,$$ORIGIN",
