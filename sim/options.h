@@ -46,7 +46,7 @@ struct WorldOptions {
   /// Between any two hosts that World::set_link does not name, and from a host to itself.
   LinkOptions link{};
   /// Of every fiber; too little crashes on the guard page below it.
-  std::size_t stack_bytes = 256 * 1024;
+  std::size_t stack_bytes = std::size_t{256} << 10;
 };
 
 /// One network interface. Defaults: one RoCE device with the interface's addresses as GIDs.

@@ -60,7 +60,8 @@ HostIndex Trace::add_host(std::string_view name) {
 }
 
 std::string_view Trace::name_of(HostIndex host) const {
-  return host == kNoHost ? "-" : names_[static_cast<std::size_t>(host)].text;
+  if (host == kNoHost) return "-";  // one type for both arms of a ?: would be a dying std::string
+  return names_[static_cast<std::size_t>(host)].text;
 }
 
 std::uint64_t Trace::hash_of(HostIndex host) const {
