@@ -88,6 +88,18 @@ case_death_of_the_client_disconnects_the_server() {
   finish "$server"
 }
 
+case_death_of_the_server_disconnects_the_client() {
+  local server
+  start server rping -s -P -a 127.0.0.1
+  server=$pid
+  run_client first rping -c -a 127.0.0.1 -C 1
+  start client rping -c -a 127.0.0.1 -v
+  wait_for "$pid" client '^ping data'
+  kill -9 "$server"
+  wait_for "$pid" client 'DISCONNECT EVENT'
+  finish "$pid"
+}
+
 case_second_server_on_one_port_is_refused() {
   local server
   start server rping -s -P -a 127.0.0.1
