@@ -12,7 +12,7 @@ failures=0
 
 # Copied, because another user must be able to read it.
 mkdir -p "$work/bin/lib"
-install -m 755 tools/bin/anyrdma "$work/bin"
+install -m 755 tools/bin/anyrdma tests/programs/await_listener "$work/bin"
 install -m 755 tools/bin/lib/* "$work/bin/lib"
 chmod 755 "$work"
 anyrdma=$work/bin/anyrdma
@@ -64,18 +64,11 @@ run() {
   finish "$pid"
 }
 
-# run_client NAME PROGRAM...: while nobody listens yet, a client is told so (REJECTED, reason 8) and
-# run again; any other outcome is the answer.
-run_client() {
-  local status give_up=$((SECONDS + deadline))
-  while true; do
-    run "$@"
-    status=$?
-    if [ "$status" = 0 ] || [ "$SECONDS" -ge "$give_up" ] ||
-      ! grep -qE 'REJECTED, error:? 8$' "$work/$1.log"; then
-      return "$status"
-    fi
-  done
+# start_server NAME ADDRESS:PORT PROGRAM ARGUMENT...: start, and wait until it listens there.
+start_server() {
+  start "$1" "${@:3}"
+  ${as_user[@]+"${as_user[@]}"} "$work/bin/await_listener" "$fabric" "${2%:*}" "${2##*:}" ||
+    fail "$1 does not listen on $2"
 }
 
 # wait_for PID NAME PATTERN: until the log NAME has a line like that; a failure when PID ends first.

@@ -6,9 +6,9 @@ need ucmatose stdbuf
 connections() { # COUNT ARGUMENT...: both sides with the same count and arguments
   local server count=$1
   shift
-  start server ucmatose -c "$count" "$@"
+  start_server server 127.0.0.1:7471 ucmatose -c "$count" "$@"
   server=$pid
-  run_client client ucmatose -s 127.0.0.1 -c "$count" "$@"
+  run client ucmatose -s 127.0.0.1 -c "$count" "$@"
   expect_status client 0 $?
   finish "$server"
   expect_status server 0 $?
