@@ -164,7 +164,7 @@ std::optional<transport::soft::Admission::Refusal> Faults::on_request(const Host
     if (const auto* reject = std::get_if<RejectRequest>(&planned->status.fault.action)) {
       if (refusal) continue;
       fire(*planned);
-      refusal.emplace(reject->reason, reject->data);
+      refusal = transport::soft::Admission::Refusal{reject->reason, reject->data};
     } else {
       world_.scheduler().at(*planned, world_.now());
     }
