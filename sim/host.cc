@@ -191,7 +191,7 @@ void Host::leave() {
   if (transport_ == nullptr) return;
   transport_->drain(now());
   for (std::size_t i = 0; i < interfaces_.size(); ++i) send_packets(interfaces_[i], i);
-  set_deadline();
+  world_.scheduler().settle_later(*this);
 }
 
 void Host::progress() {
@@ -232,7 +232,7 @@ void Host::on_deadline() {
   }
 }
 
-void Host::set_deadline() {
+void Host::settle() {
   std::optional<Instant> next = transport_->next_deadline();
   for (Interface& interface : interfaces_) {
     if (interface.present) next = verbs::earlier(next, interface.hca->next_deadline());

@@ -50,7 +50,8 @@ class Host final : private transport::soft::Network,
                    private transport::soft::Observer,
                    private transport::soft::Admission,
                    private transport::EventObserver,
-                   private verbs::Runtime {
+                   private verbs::Runtime,
+                   private Settler {
  public:
   ~Host() override;
   Host(const Host&) = delete;
@@ -119,7 +120,7 @@ class Host final : private transport::soft::Network,
   void receive(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet);
   void take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr packet);
   void on_deadline();
-  void set_deadline();
+  void settle() override;
 
   // --- host_network.cc: Network -----------------------------------------------------------------
   Result<transport::soft::Route> route(const Address* source, const Address& destination) override;

@@ -12,8 +12,17 @@ constexpr std::uint64_t kEmptyPollsMax = 100'000'000;  // 100 s of virtual time
 
 }  // namespace
 
+void Scheduler::settle() {
+  while (!unsettled_.empty()) {
+    Settler& settler = unsettled_.front();
+    unsettled_.pop_front();
+    settler.settle();
+  }
+}
+
 bool Scheduler::step(Instant limit) {
   if (fibers_.run_one()) return true;
+  settle();
   const std::optional<Instant> next = queue_.next_deadline();
   if (!next) {
     if (pollers_.empty() || now_ + kEmptyPoll > limit) return false;
@@ -30,6 +39,7 @@ bool Scheduler::step(Instant limit) {
 }
 
 void Scheduler::skip_to(Instant time) {
+  settle();
   CM_ASSERT(!queue_.next_deadline() || *queue_.next_deadline() >= time);
   now_ = std::max(now_, time);
 }

@@ -2,6 +2,7 @@
 // run whenever they can before the clock moves on.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <string>
 
@@ -33,6 +34,18 @@ class Task {
   verbs::Timer<Task*> timer_;
 };
 
+/// Something that arms its tasks late: only when the scheduler is about to look at the time, however
+/// often they have moved by then.
+class Settler : public boost::intrusive::list_base_hook<
+                    boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  /// Arms or cancels.
+  virtual void settle() = 0;
+
+ protected:
+  ~Settler() = default;
+};
+
 /// The heart of the simulator. Single-threaded; several may live in different threads.
 class Scheduler {
  public:
@@ -50,13 +63,15 @@ class Scheduler {
   /// instant run in the order of arming. O(log n).
   void at(Task& task, Instant time) { queue_.arm(task.timer_, time < now_ ? now_ : time); }
   void cancel(Task& task) { queue_.cancel(task.timer_); }
+  /// Has `settler` settle before the next task is chosen; in the order of these calls.
+  void settle_later(Settler& settler) {
+    if (!settler.is_linked()) unsettled_.push_back(settler);
+  }
   [[nodiscard]] Instant time_of(const Task& task) const { return queue_.deadline(task.timer_); }
 
   /// Runs one ready fiber, or moves the clock to the next task not later than `limit` and runs it.
   /// False: nothing of the kind is left. Not to be called from a fiber.
   bool step(Instant limit = kNever);
-  /// Nothing is left that could ever happen by itself.
-  [[nodiscard]] bool idle() const { return queue_.size() == 0 && !fibers_.any_ready(); }
   /// Moves the clock without anything happening. Precondition: nothing is due before.
   void skip_to(Instant time);
 
@@ -70,12 +85,14 @@ class Scheduler {
 
  private:
   class Alarm;
+  void settle();
   void skip_empty_poll();
 
   Instant now_{};
   std::uint64_t events_ = 0;
   std::uint64_t empty_polls_ = 0;  ///< in a row, with nothing left that could happen
   verbs::TimerQueue<Task*> queue_;
+  boost::intrusive::list<Settler, boost::intrusive::constant_time_size<false>> unsettled_;
   FiberList pollers_;
   Fibers fibers_;
 };
