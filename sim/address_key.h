@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "sim/hash.h"
@@ -16,7 +17,7 @@ using AddressKey = std::array<std::uint8_t, 16>;
 
 [[nodiscard]] inline AddressKey key_of(std::span<const std::uint8_t, 16> bytes) {
   AddressKey key;
-  for (std::size_t i = 0; i < key.size(); ++i) key[i] = bytes[i];
+  std::memcpy(key.data(), bytes.data(), key.size());
   return key;
 }
 

@@ -1,8 +1,10 @@
 // A fast 64-bit hash with the same value on every machine. Not against adversaries.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -17,8 +19,15 @@ namespace anyrdma::sim {
          (hash << 1 | hash >> 63);
 }
 
-/// `count` bytes, at most eight, as a little-endian number. Compilers make one load of eight.
+/// `count` bytes, at most eight, as a little-endian number.
 [[nodiscard]] inline std::uint64_t little_endian(const std::uint8_t* bytes, std::size_t count) {
+  if constexpr (std::endian::native == std::endian::little) {
+    if (count == sizeof(std::uint64_t)) {
+      std::uint64_t whole = 0;
+      std::memcpy(&whole, bytes, sizeof whole);
+      return whole;
+    }
+  }
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < count; ++i) word |= std::uint64_t{bytes[i]} << (8 * i);
   return word;

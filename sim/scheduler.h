@@ -34,8 +34,8 @@ class Task {
   verbs::Timer<Task*> timer_;
 };
 
-/// Something that arms its tasks late: only when the scheduler is about to look at the time, however
-/// often they have moved by then.
+/// Something that arms its tasks late: only when the scheduler is about to look at the time,
+/// however often they have moved by then.
 class Settler : public boost::intrusive::list_base_hook<
                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
