@@ -69,7 +69,7 @@ class IdleTransport final : public transport::Transport {
 void id_creation_and_destruction(benchmark::State& state) {
   IdleTransport transport;
   auto channel = cm::EventChannel::create(transport).value();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     auto id = cm::Id::create(*channel, RDMA_PS_TCP, nullptr);
     benchmark::DoNotOptimize(id);
   }
@@ -93,7 +93,7 @@ void event_from_upcall_to_acknowledgement(benchmark::State& state) {
   (void)channel->try_get().has_value();
   if (!id->connect(&param)) state.SkipWithError("the id does not connect");
   const EndpointEvent event{RDMA_CM_EVENT_CONNECT_RESPONSE, 0, {}, data};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     transport.newest_handler->on_event(event);
     auto fetched = channel->try_get();
     benchmark::DoNotOptimize(fetched);

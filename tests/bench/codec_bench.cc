@@ -31,7 +31,7 @@ ibcm::wire::Req sample_req() {
 void req_encode(benchmark::State& state) {
   const ibcm::wire::Req req = sample_req();
   std::array<std::uint8_t, ibcm::wire::kMadSize> mad{};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     req.serialize(mad);
     benchmark::DoNotOptimize(mad);
   }
@@ -41,7 +41,7 @@ BENCHMARK(req_encode);
 void req_decode(benchmark::State& state) {
   std::array<std::uint8_t, ibcm::wire::kMadSize> mad{};
   sample_req().serialize(mad);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(mad);
     benchmark::DoNotOptimize(ibcm::wire::Req::parse(mad));
   }
@@ -54,7 +54,7 @@ void rep_encode(benchmark::State& state) {
   rep.remote_comm_id = wire::CommId{0x50607080};
   rep.private_data = kPrivateData;
   std::array<std::uint8_t, ibcm::wire::kMadSize> mad{};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     rep.serialize(mad);
     benchmark::DoNotOptimize(mad);
   }
@@ -73,7 +73,7 @@ roce::Headers sample_write() {
 void write_headers_encode(benchmark::State& state) {
   const roce::Headers headers = sample_write();
   std::array<std::uint8_t, 28> bytes{};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     roce::encode(headers, bytes);
     benchmark::DoNotOptimize(bytes);
   }
@@ -83,7 +83,7 @@ BENCHMARK(write_headers_encode);
 void write_headers_decode(benchmark::State& state) {
   std::array<std::uint8_t, 28 + 64 + roce::kIcrcBytes> datagram{};
   roce::encode(sample_write(), std::span(datagram).first<28>());
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(datagram);
     benchmark::DoNotOptimize(roce::decode(datagram));
   }
@@ -96,7 +96,7 @@ void icrc(benchmark::State& state) {
   verbs::soft::PacketPtr packet = pool.take();
   packet->size = static_cast<std::uint16_t>(12 + state.range(0) + 4);
   for (std::uint8_t& byte : packet->payload()) byte = 0x5a;
-  for (auto _ : state) benchmark::DoNotOptimize(roce::icrc_of(*packet));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(roce::icrc_of(*packet));
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(icrc)->Arg(256)->Arg(4096);

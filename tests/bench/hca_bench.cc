@@ -139,7 +139,7 @@ void hca_small_send(benchmark::State& state) {
   request.sg_list = &sge;
   request.num_sge = 1;
   ibv_recv_wr* bad = nullptr;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     if (ibv_post_recv(wire.b.qp, &request, &bad) != 0) std::abort();
     post(wire.a, wire.b, IBV_WR_SEND, 64);
     wire.carry();
@@ -152,7 +152,7 @@ BENCHMARK(hca_small_send);
 void hca_transfer(benchmark::State& state, ibv_wr_opcode opcode) {
   Wire wire;
   const auto length = static_cast<std::uint32_t>(state.range(0));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     post(wire.a, wire.b, opcode, length);
     wire.carry();
     take(wire.a);
@@ -165,7 +165,7 @@ BENCHMARK_CAPTURE(hca_transfer, read, IBV_WR_RDMA_READ)->Arg(64)->Arg(65536);
 void plain_memcpy(benchmark::State& state) {
   const auto length = static_cast<std::size_t>(state.range(0));
   std::vector<std::uint8_t> from(length, 1), to(length);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     std::memcpy(to.data(), from.data(), length);
     benchmark::DoNotOptimize(to.data());
     benchmark::ClobberMemory();
@@ -176,7 +176,7 @@ BENCHMARK(plain_memcpy)->Arg(4096)->Arg(65536)->Arg(1 << 20);
 
 void hca_qp_create_destroy(benchmark::State& state) {
   Wire wire;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     wire.a.hca->destroy_qp(wire.a.create()).value();
   }
 }
@@ -184,7 +184,7 @@ BENCHMARK(hca_qp_create_destroy);
 
 void hca_qp_life(benchmark::State& state) {
   Wire wire;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     ibv_qp* const old = std::exchange(wire.a.qp, wire.a.create());
     wire.a.hca->destroy_qp(old).value();
     wire.a.connect(wire.b);
@@ -196,7 +196,7 @@ void hca_region(benchmark::State& state) {
   Wire wire;
   End& a = wire.a;
   const auto start = reinterpret_cast<std::uintptr_t>(a.memory.data());
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     ibv_mr* const mr = a.hca->reg_mr(a.pd, a.memory.data(), 4096, start, 0).value();
     a.hca->dereg_mr(mr).value();
   }
@@ -206,7 +206,7 @@ BENCHMARK(hca_region);
 void hca_completion_queue(benchmark::State& state) {
   Wire wire;
   End& a = wire.a;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     ibv_cq* const cq = a.hca->create_cq(a.context, 16, nullptr, nullptr, 0).value();
     a.hca->destroy_cq(cq).value();
   }

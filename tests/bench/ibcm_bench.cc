@@ -95,7 +95,7 @@ class World {
 /// REQ, REP, RTU, DREQ, DREP and both destroys, on both sides.
 void cm_lifecycle(benchmark::State& state) {
   World world;
-  for (auto _ : state) world.lifecycle();
+  for ([[maybe_unused]] auto _ : state) world.lifecycle();
   state.SetItemsProcessed(state.iterations());
   state.counters["mads"] =
       benchmark::Counter(static_cast<double>(world.mads()), benchmark::Counter::kAvgIterations);

@@ -127,7 +127,7 @@ struct Pair {
 
 void lifecycle(benchmark::State& state) {
   Pair pair;
-  for (auto _ : state) pair.connect_and_disconnect();
+  for ([[maybe_unused]] auto _ : state) pair.connect_and_disconnect();
   // Six events, beside the request: anything else means that the figure is not a lifecycle's.
   const std::uint64_t events = pair.a.events.events + pair.b.events.events;
   state.counters["events"] = static_cast<double>(events) / static_cast<double>(state.iterations());
