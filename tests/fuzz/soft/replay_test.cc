@@ -34,9 +34,10 @@ std::vector<Bytes> capture_files() {
 /// Changes some bytes and cuts the end.
 Bytes mutated(Bytes bytes, testing::FakeRandom& random) {
   if (random.below(3) == 0) bytes.resize(1 + random.below(bytes.size()));
-  for (std::uint64_t n = 1 + random.below(4); n > 0; --n)
+  for (std::uint64_t n = 1 + random.below(4); n > 0; --n) {
     bytes[random.below(std::min<std::size_t>(bytes.size(), 90))] =
         static_cast<std::uint8_t>(random.next());
+  }
   return bytes;
 }
 
