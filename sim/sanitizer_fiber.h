@@ -67,6 +67,11 @@ class SanitizerFiber {
 #ifdef ANYRDMA_ASAN_FIBERS
     __sanitizer_finish_switch_fiber(thread.fake_stack, nullptr, nullptr);
 #endif
+#ifdef ANYRDMA_TSAN_FIBERS
+    // Only here, not in leaving(): the functions that a fiber still leaves when it ends were
+    // entered on its shadow stack, and must be popped from that one.
+    __tsan_switch_to_fiber(thread.tsan, 0);
+#endif
   }
   /// On the fiber: first thing after every switch into it.
   void arrived([[maybe_unused]] SanitizerThread& thread) {
@@ -78,9 +83,6 @@ class SanitizerFiber {
   void leaving([[maybe_unused]] SanitizerThread& thread, [[maybe_unused]] bool forever) {
 #ifdef ANYRDMA_ASAN_FIBERS
     __sanitizer_start_switch_fiber(forever ? nullptr : &fake_stack_, thread.bottom, thread.size);
-#endif
-#ifdef ANYRDMA_TSAN_FIBERS
-    __tsan_switch_to_fiber(thread.tsan, 0);
 #endif
   }
 

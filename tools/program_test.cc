@@ -17,7 +17,7 @@ class Program : public ::testing::Test {
 
   [[nodiscard]] std::string make(const std::string& name, mode_t mode,
                                  const std::string& content = "#!/bin/sh\n") const {
-    const std::string path = folder + "/" + name;
+    std::string path = folder + "/" + name;
     std::ofstream(path) << content;
     ::chmod(path.c_str(), mode);
     return path;
