@@ -205,7 +205,8 @@ void Mesh::send(Slot to, PacketPtr packet) {
 
 void Mesh::transmit() {
   while (!dirty_.empty()) {
-    for (std::size_t i = 0; i < dirty_.size(); ++i) {  // losing one may queue for another
+    // Losing one may queue for another, so the list grows under the loop.
+    for (std::size_t i = 0; i < dirty_.size(); ++i) {  // NOLINT(modernize-loop-convert)
       dirty_[i]->waiting = false;
       transmit(*dirty_[i]);
     }
@@ -383,9 +384,10 @@ void Mesh::bury_closed() {
   while (!closed_.empty()) {
     // A dying process may have connected to us and sent its last words just before.
     accept_all();
-    for (std::size_t i = 0; i < links_.size(); ++i)
-      while (!links_[i]->greeted && !links_[i]->closed && receive(*links_[i])) {
-      }
+    // Receiving may open links, so the list may grow under the loop.
+    for (std::size_t i = 0; i < links_.size(); ++i) {  // NOLINT(modernize-loop-convert)
+      while (!links_[i]->greeted && !links_[i]->closed && receive(*links_[i])) continue;
+    }
     Link* const link = closed_.back();
     closed_.pop_back();
     bury(*link);

@@ -1,7 +1,8 @@
 #include "transport/fabric/progress_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
+
+#include <csignal>
 
 // ThreadSanitizer does not model fences, and g++ refuses them under it. Ours are the mutexes.
 #ifdef __SANITIZE_THREAD__
