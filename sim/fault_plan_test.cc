@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"on a request 1: reject 28 zz", 1, "'zz' is not hexadecimal"}));
 
 TEST(FaultPlans, RefuseMoreDataThanARejHolds) {
-  const std::string data(149 * 2, 'a');
+  const std::string data(std::size_t{149} * 2, 'a');
 
   const auto plan = FaultPlan::parse("on a request 1: reject 28 " + data);
 
