@@ -17,7 +17,7 @@ using std::chrono::microseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 
-constexpr std::size_t kStack = 64 * 1024;
+constexpr std::size_t kStack = std::size_t{64} * 1024;
 
 /// Writes its name into a log.
 class Logged final : public Task {
