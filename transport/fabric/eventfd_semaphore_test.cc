@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <thread>
 
 #include "transport/fabric/testing/scratch.h"

@@ -18,7 +18,6 @@ namespace {
 using testing::Child;
 using ::testing::ElementsAre;
 using testing::eventually;
-using verbs::soft::Packet;
 using verbs::soft::PacketPool;
 using verbs::soft::PacketPtr;
 

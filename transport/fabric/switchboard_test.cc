@@ -22,7 +22,6 @@ namespace anyrdma::transport::fabric {
 namespace {
 
 using soft::Address;
-using verbs::soft::Packet;
 using verbs::soft::PacketPool;
 using verbs::soft::PacketPtr;
 using wire::CommId;

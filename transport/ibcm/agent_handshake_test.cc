@@ -7,7 +7,6 @@ namespace anyrdma::ibcm {
 namespace {
 
 using testing::Pair;
-using wire::Attribute;
 
 TEST(AgentHandshake, ThreeMessagesEstablishBothSides) {
   Pair pair;
