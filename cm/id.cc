@@ -26,7 +26,7 @@ Result<std::unique_ptr<Id>> Id::create(EventChannel& channel, rdma_port_space sp
                                        void* context) {
   std::unique_ptr<Id> id(new Id(channel, space, context));
   verbs::CriticalSection section(id->runtime());
-  auto endpoint = id->transport_.create_endpoint(space, *id);
+  auto endpoint = id->transport_.create_endpoint(space, id->raw_.id.qp_type, *id);
   if (!endpoint) return endpoint.error();
   id->endpoint_ = std::move(*endpoint);
   id->join(channel);

@@ -33,7 +33,7 @@ TEST_F(IdAddress, TheQpTypeFollowsThePortSpace) {
 
 TEST_F(IdAddress, TheTransportMayRefuseThePortSpace) {
   EXPECT_CALL(transport_, create_endpoint)
-      .WillOnce([](rdma_port_space, transport::EndpointHandler&) {
+      .WillOnce([](rdma_port_space, ibv_qp_type, transport::EndpointHandler&) {
         return Result<std::unique_ptr<transport::Endpoint>>(errno_code(EINVAL));
       });
 

@@ -19,16 +19,28 @@ namespace anyrdma::transport {
 
 using verbs::Result;
 
+/// Names one multicast membership of an endpoint. The caller chooses it; unique per endpoint.
+enum class MembershipId : std::uint64_t {};
+
 /// What happened to an endpoint. `type` uses rdma-core's words; the transport reports what the
 /// kernel would report, so REP received is always CONNECT_RESPONSE and RTU received is ESTABLISHED.
 /// Fields beyond type and status are zero unless named:
 ///   CONNECT_REQUEST, CONNECT_RESPONSE: conn (resources already swapped), private_data padded to
 ///   the message's fixed length; REJECTED: private_data (148 bytes), status = IB reason.
+///   Datagram services: CONNECT_REQUEST, ESTABLISHED and UNREACHABLE with a SIDR status carry `ud`
+///   and private_data; MULTICAST_JOIN carries `ud` and `membership`, MULTICAST_ERROR `membership`.
 struct EndpointEvent {
   rdma_cm_event_type type;
   int status = 0;
   rdma_conn_param conn{};  ///< private_data and private_data_len in here are unused
   std::span<const std::uint8_t> private_data{};  ///< valid during the upcall only
+  /// Set when the event speaks of param.ud instead of param.conn; its private data is unused. Valid
+  /// during the upcall only.
+  const rdma_ud_param* ud = nullptr;
+  MembershipId membership{};
+  /// CONNECT_REQUEST, CONNECT_RESPONSE: enhanced connection establishment as the peer announced it;
+  /// vendor_id 0: it did not.
+  ibv_ece ece{};
 };
 
 /// What connect and accept carry down. Already normalised by cm: no 0xFF constants, counts at
@@ -42,7 +54,14 @@ struct ConnectionParameters {
   std::uint8_t srq = 0;
   std::uint32_t qp_num = 0;
   ibv_qp_type qp_type = IBV_QPT_RC;
+  ibv_ece ece{};  ///< vendor_id 0: none
   std::span<const std::uint8_t> private_data{};
+};
+
+/// How an endpoint belongs to a multicast group (RDMA_MC_JOIN_FLAG_*).
+enum class JoinState : std::uint8_t {
+  kFullMember = RDMA_MC_JOIN_FLAG_FULLMEMBER,
+  kSendOnlyFullMember = RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
 };
 
 /// Where an endpoint stands: kernel's answer to "query addresses". verbs is null while no device is
@@ -97,9 +116,12 @@ class Endpoint {
                                                      std::chrono::milliseconds timeout) = 0;
   /// Starts route resolution: ROUTE_RESOLVED or ROUTE_ERROR follows. ENODEV.
   [[nodiscard]] virtual Result<void> resolve_route(std::chrono::milliseconds timeout) = 0;
-  /// Sends REQ. CONNECT_RESPONSE, REJECTED or UNREACHABLE follows. EINVAL: private data too long.
+  /// Sends REQ: CONNECT_RESPONSE, REJECTED or UNREACHABLE follows; datagram services send SIDR_REQ:
+  /// ESTABLISHED, UNREACHABLE or ADDR_ERROR (the reply's QKey does not fit) follows. EINVAL:
+  /// private data too long.
   [[nodiscard]] virtual Result<void> connect(const ConnectionParameters&) = 0;
-  /// Sends REP; ESTABLISHED, REJECTED, UNREACHABLE or DISCONNECTED follows. On any failure the
+  /// Sends REP; ESTABLISHED, REJECTED, UNREACHABLE or DISCONNECTED follows. Datagram services send
+  /// SIDR_REP, and nothing follows. On any failure the
   /// request is rejected with reason 28 and the error returned (EINVAL: private data too long,
   /// request dead).
   [[nodiscard]] virtual Result<void> accept(const ConnectionParameters&) = 0;
@@ -120,6 +142,14 @@ class Endpoint {
   /// rdma_set_option, checked for level, size and state by cm. ENOSYS: not offered here.
   [[nodiscard]] virtual Result<void> set_option(int level, int option,
                                                 std::span<const std::uint8_t> value) = 0;
+  /// Joins a group: MULTICAST_JOIN or MULTICAST_ERROR with `membership` follows, with the group's
+  /// GID, LID and QKey in ud. EINVAL: not a datagram service, no device, address; ENODEV; ENOTSUPP
+  /// (524): IPv6 group on RoCE v2.
+  [[nodiscard]] virtual Result<void> join_multicast(const sockaddr& group, MembershipId membership,
+                                                    JoinState state) = 0;
+  /// Leaves, or gives a join up that has not been answered; no event follows. EADDRNOTAVAIL:
+  /// unknown.
+  [[nodiscard]] virtual Result<void> leave_multicast(MembershipId membership) = 0;
   [[nodiscard]] virtual Binding binding() const = 0;
   /// The path after route resolution (one record on RoCE); null before.
   [[nodiscard]] virtual const ibv_sa_path_rec* path() const = 0;
@@ -149,10 +179,10 @@ class Transport {
   /// The devices present now; pointers stay valid for the transport's life.
   [[nodiscard]] virtual std::span<ibv_device* const> devices() = 0;
   [[nodiscard]] virtual verbs::Provider& provider_of(ibv_device* device) = 0;
-  /// A fresh endpoint. Critical section. ENODEV: no device at all; EINVAL: unknown port space;
-  /// ENOMEM.
+  /// A fresh endpoint; `type` decides whether it speaks for datagrams (UD) or connections. Critical
+  /// section. ENODEV: no device at all; EINVAL: unknown port space; ENOMEM.
   [[nodiscard]] virtual Result<std::unique_ptr<Endpoint>> create_endpoint(
-      rdma_port_space space, EndpointHandler& handler) = 0;
+      rdma_port_space space, ibv_qp_type type, EndpointHandler& handler) = 0;
 
   /// What cm keeps per transport (the devices in use); the transport only stores it. Empty again
   /// when all ids are destroyed.

@@ -59,6 +59,28 @@ class Provider {
                                               ibv_qp_init_attr* init) = 0;
   [[nodiscard]] virtual Result<void> destroy_qp(ibv_qp*) = 0;
 
+  /// EINVAL: port, GID index, or no GRH on an Ethernet port.
+  [[nodiscard]] virtual Result<ibv_ah*> create_ah(ibv_pd*, const ibv_ah_attr& attr) = 0;
+  [[nodiscard]] virtual Result<void> destroy_ah(ibv_ah*) = 0;
+  /// Makes a UD QP receive what is sent to a multicast group; attaching twice is fine. EINVAL: not
+  /// UD, not a multicast GID; ENOMEM.
+  [[nodiscard]] virtual Result<void> attach_mcast(ibv_qp*, const ibv_gid& gid,
+                                                  std::uint16_t lid) = 0;
+  /// EINVAL: not attached.
+  [[nodiscard]] virtual Result<void> detach_mcast(ibv_qp*, const ibv_gid& gid,
+                                                  std::uint16_t lid) = 0;
+
+  /// Writes the granted capabilities back to attr->attr. Posting goes through context->ops.
+  [[nodiscard]] virtual Result<ibv_srq*> create_srq(ibv_pd*, ibv_srq_init_attr* attr) = 0;
+  [[nodiscard]] virtual Result<void> modify_srq(ibv_srq*, const ibv_srq_attr& attr, int mask) = 0;
+  [[nodiscard]] virtual Result<void> query_srq(ibv_srq*, ibv_srq_attr* attr) = 0;
+  /// EBUSY while a QP uses it.
+  [[nodiscard]] virtual Result<void> destroy_srq(ibv_srq*) = 0;
+
+  /// Enhanced connection establishment. EOPNOTSUPP: the device has no options to agree upon.
+  [[nodiscard]] virtual Result<void> set_ece(ibv_qp*, const ibv_ece& ece) = 0;
+  [[nodiscard]] virtual Result<ibv_ece> query_ece(ibv_qp*) = 0;
+
   [[nodiscard]] virtual Result<ibv_async_event> get_async_event(ibv_context*) = 0;
   virtual void ack_async_event(const ibv_async_event&) = 0;
 };

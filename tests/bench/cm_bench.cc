@@ -38,6 +38,11 @@ class IdleEndpoint final : public transport::Endpoint {
     return step;
   }
   verbs::Result<void> set_option(int, int, std::span<const std::uint8_t>) override { return {}; }
+  verbs::Result<void> join_multicast(const sockaddr&, transport::MembershipId,
+                                     transport::JoinState) override {
+    return {};
+  }
+  verbs::Result<void> leave_multicast(transport::MembershipId) override { return {}; }
   transport::Binding binding() const override { return binding_; }
   const ibv_sa_path_rec* path() const override { return &path_; }
   void set_handler(transport::EndpointHandler&) override {}
@@ -53,7 +58,7 @@ class IdleTransport final : public transport::Transport {
   std::span<ibv_device* const> devices() override { return provider_.devices(); }
   verbs::Provider& provider_of(ibv_device*) override { return provider_; }
   verbs::Result<std::unique_ptr<transport::Endpoint>> create_endpoint(
-      rdma_port_space, transport::EndpointHandler& handler) override {
+      rdma_port_space, ibv_qp_type, transport::EndpointHandler& handler) override {
     newest_handler = &handler;
     transport::Binding binding;
     binding.verbs = provider_.context();

@@ -77,7 +77,7 @@ struct Host {
 struct Pair {
   Pair() {
     const sockaddr_storage local = b.address.to_sockaddr();
-    server = b.transport->create_endpoint(RDMA_PS_TCP, b.events).value();
+    server = b.transport->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, b.events).value();
     (void)server->bind(reinterpret_cast<const sockaddr&>(local)).has_value();
     (void)server->listen().has_value();
   }
@@ -97,7 +97,7 @@ struct Pair {
   }
   void connect_and_disconnect() {
     const sockaddr_storage to = b.address.to_sockaddr();
-    auto client = a.transport->create_endpoint(RDMA_PS_TCP, a.events).value();
+    auto client = a.transport->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, a.events).value();
     const auto& address = reinterpret_cast<const sockaddr&>(to);
     (void)client->resolve_address(nullptr, address, std::chrono::seconds(1)).has_value();
     (void)a.transport->drain(runtime.time);

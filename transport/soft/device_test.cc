@@ -23,7 +23,7 @@ class Devices : public World {
     wildcard_events.requests.clear();
   }
   std::unique_ptr<Endpoint> endpoint(Recorder& events) {
-    return b.transport->create_endpoint(RDMA_PS_TCP, events).value();
+    return b.transport->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, events).value();
   }
   void bind(Endpoint& at, const Address& local) {
     const Sockaddr address(local);

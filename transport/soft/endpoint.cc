@@ -31,16 +31,18 @@ Address scoped(Address address, int interface) {
 
 }  // namespace
 
-SoftEndpoint::SoftEndpoint(Core& core, rdma_port_space space, EndpointHandler& handler)
+SoftEndpoint::SoftEndpoint(Core& core, rdma_port_space space, ibv_qp_type type,
+                           EndpointHandler& handler)
     : core_(core),
       handler_(&handler),
       handle_(core.endpoints.add(*this)),
       space_(space),
+      type_(type),
       psn_(draw_psn(core.random)) {}
 
 SoftEndpoint::SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& device,
                            const CmaHeader& header, wire::CommId comm_id)
-    : SoftEndpoint(core, listener.space_, *listener.handler_) {
+    : SoftEndpoint(core, listener.space_, listener.type_, *listener.handler_) {
   stage_ = Stage::kConnection;
   active_ = false;
   comm_id_ = comm_id;
@@ -135,6 +137,14 @@ Result<void> SoftEndpoint::set_option(int level, int option, std::span<const std
       return {};
   }
   return verbs::errno_code(ENOSYS);
+}
+
+Result<void> SoftEndpoint::join_multicast(const sockaddr&, MembershipId, JoinState) {
+  return verbs::errno_code(EOPNOTSUPP);
+}
+
+Result<void> SoftEndpoint::leave_multicast(MembershipId) {
+  return verbs::errno_code(EADDRNOTAVAIL);
 }
 
 Binding SoftEndpoint::binding() const {

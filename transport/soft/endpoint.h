@@ -29,7 +29,7 @@ enum class Stage : std::uint8_t {
 
 class SoftEndpoint final : public Endpoint, public AttachedHook {
  public:
-  SoftEndpoint(Core& core, rdma_port_space space, EndpointHandler& handler);
+  SoftEndpoint(Core& core, rdma_port_space space, ibv_qp_type type, EndpointHandler& handler);
   /// The endpoint of a request that `device` took in, with the CM id the agent gave it.
   SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& device, const CmaHeader& header,
                wire::CommId comm_id);
@@ -50,6 +50,9 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   [[nodiscard]] Result<QpTransition> qp_transition(ibv_qp_state state) override;
   [[nodiscard]] Result<void> set_option(int level, int option,
                                         std::span<const std::uint8_t> value) override;
+  [[nodiscard]] Result<void> join_multicast(const sockaddr& group, MembershipId membership,
+                                            JoinState state) override;
+  [[nodiscard]] Result<void> leave_multicast(MembershipId membership) override;
   [[nodiscard]] Binding binding() const override;
   [[nodiscard]] const ibv_sa_path_rec* path() const override;
   void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
@@ -99,6 +102,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   EndpointHandler* handler_;
   Handle handle_;
   rdma_port_space space_;
+  ibv_qp_type type_;
   Stage stage_ = Stage::kIdle;
   Device* device_ = nullptr;
   Address source_{};

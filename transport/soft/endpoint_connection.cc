@@ -14,15 +14,11 @@ constexpr std::size_t kUserReqDataMax = kReqDataMax - CmaHeader::kSize;  // 56
 constexpr std::uint8_t kTransportRc = 0;  // transport service type of a REQ
 constexpr std::uint8_t kTransportUc = 1;
 
-bool is_datagram(rdma_port_space space) {
-  return space == RDMA_PS_UDP || space == RDMA_PS_IPOIB;
-}
-
 }  // namespace
 
 // Datagram services (SIDR) are not offered yet.
 Result<void> SoftEndpoint::check_connected_service(ibv_qp_type type) const {
-  if (is_datagram(space_)) return verbs::errno_code(EOPNOTSUPP);
+  if (type_ == IBV_QPT_UD) return verbs::errno_code(EOPNOTSUPP);
   if (type == IBV_QPT_UD) return verbs::errno_code(EOPNOTSUPP);
   if (type != IBV_QPT_RC && type != IBV_QPT_UC) return verbs::errno_code(EINVAL);
   return {};

@@ -50,10 +50,11 @@ verbs::Provider& SoftTransportImpl::provider_of(ibv_device* device) {
 }
 
 Result<std::unique_ptr<Endpoint>> SoftTransportImpl::create_endpoint(rdma_port_space space,
+                                                                     ibv_qp_type type,
                                                                      EndpointHandler& handler) {
   if (!is_known(space)) return verbs::errno_code(EINVAL);
   if (core_.devices.empty()) return verbs::errno_code(ENODEV);
-  return std::unique_ptr<Endpoint>(std::make_unique<SoftEndpoint>(core_, space, handler));
+  return std::unique_ptr<Endpoint>(std::make_unique<SoftEndpoint>(core_, space, type, handler));
 }
 
 Result<void> SoftTransportImpl::check_free(const verbs::soft::Hca& hca, int interface) const {

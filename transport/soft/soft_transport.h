@@ -20,7 +20,7 @@ class SoftTransportImpl final : public SoftTransport {
   [[nodiscard]] std::span<ibv_device* const> devices() override { return present_; }
   [[nodiscard]] verbs::Provider& provider_of(ibv_device* device) override;
   [[nodiscard]] Result<std::unique_ptr<Endpoint>> create_endpoint(
-      rdma_port_space space, EndpointHandler& handler) override;
+      rdma_port_space space, ibv_qp_type type, EndpointHandler& handler) override;
 
   [[nodiscard]] Result<void> add_device(verbs::soft::Hca& hca, int interface) override;
   void remove_device(verbs::soft::Hca& hca) override;

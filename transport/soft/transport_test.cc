@@ -324,10 +324,10 @@ TEST_F(Connecting, PortsComeBackWhenEndpointsGo) {
 
 TEST_F(Connecting, UnknownPortSpaceAndMissingDevicesAreRefused) {
   Recorder events;
-  EXPECT_EQ(a.transport->create_endpoint(rdma_port_space{}, events).error(),
+  EXPECT_EQ(a.transport->create_endpoint(rdma_port_space{}, IBV_QPT_RC, events).error(),
             verbs::errno_code(EINVAL));
   Host bare(runtime, pool, 3, 1);
-  EXPECT_EQ(bare.transport->create_endpoint(RDMA_PS_TCP, events).error(),
+  EXPECT_EQ(bare.transport->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, events).error(),
             verbs::errno_code(ENODEV));
 }
 

@@ -34,9 +34,10 @@ MockTransport::MockTransport(verbs::Runtime& runtime, verbs::Provider& provider)
     : runtime_(runtime),
       provider_(provider),
       devices_(provider.devices().begin(), provider.devices().end()) {
-  ON_CALL(*this, create_endpoint).WillByDefault([this](rdma_port_space, EndpointHandler& handler) {
-    return Result<std::unique_ptr<Endpoint>>(make_endpoint(handler));
-  });
+  ON_CALL(*this, create_endpoint)
+      .WillByDefault([this](rdma_port_space, ibv_qp_type, EndpointHandler& handler) {
+        return Result<std::unique_ptr<Endpoint>>(make_endpoint(handler));
+      });
 }
 
 MockTransport::~MockTransport() = default;

@@ -43,6 +43,8 @@ class MockEndpoint : public Endpoint {
   MOCK_METHOD(Result<void>, notify, (ibv_event_type), (override));
   MOCK_METHOD(Result<QpTransition>, qp_transition, (ibv_qp_state), (override));
   MOCK_METHOD(Result<void>, set_option, (int, int, std::span<const std::uint8_t>), (override));
+  MOCK_METHOD(Result<void>, join_multicast, (const sockaddr&, MembershipId, JoinState), (override));
+  MOCK_METHOD(Result<void>, leave_multicast, (MembershipId), (override));
   MOCK_METHOD(Binding, binding, (), (const, override));
   MOCK_METHOD(const ibv_sa_path_rec*, path, (), (const, override));
   void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
@@ -67,7 +69,7 @@ class MockTransport : public Transport {
   std::span<ibv_device* const> devices() override { return devices_; }
   verbs::Provider& provider_of(ibv_device*) override { return provider_; }
   MOCK_METHOD(Result<std::unique_ptr<Endpoint>>, create_endpoint,
-              (rdma_port_space, EndpointHandler&), (override));
+              (rdma_port_space, ibv_qp_type, EndpointHandler&), (override));
 
   /// From now on there is no RDMA device.
   void remove_devices() { devices_.clear(); }

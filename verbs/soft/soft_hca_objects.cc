@@ -299,4 +299,44 @@ Result<void> SoftHca::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_a
   return {};
 }
 
+Result<ibv_ah*> SoftHca::create_ah(ibv_pd*, const ibv_ah_attr&) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> SoftHca::destroy_ah(ibv_ah*) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> SoftHca::attach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> SoftHca::detach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<ibv_srq*> SoftHca::create_srq(ibv_pd*, ibv_srq_init_attr*) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> SoftHca::modify_srq(ibv_srq*, const ibv_srq_attr&, int) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> SoftHca::query_srq(ibv_srq*, ibv_srq_attr*) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> SoftHca::destroy_srq(ibv_srq*) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> SoftHca::set_ece(ibv_qp*, const ibv_ece&) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<ibv_ece> SoftHca::query_ece(ibv_qp*) {
+  return errno_code(EOPNOTSUPP);
+}
+
 }  // namespace anyrdma::verbs::soft

@@ -151,4 +151,44 @@ Result<ibv_async_event> FakeProvider::get_async_event(ibv_context*) {
   return errno_code(EOPNOTSUPP);
 }
 
+Result<ibv_ah*> FakeProvider::create_ah(ibv_pd*, const ibv_ah_attr&) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> FakeProvider::destroy_ah(ibv_ah*) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> FakeProvider::attach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> FakeProvider::detach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<ibv_srq*> FakeProvider::create_srq(ibv_pd*, ibv_srq_init_attr*) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> FakeProvider::modify_srq(ibv_srq*, const ibv_srq_attr&, int) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> FakeProvider::query_srq(ibv_srq*, ibv_srq_attr*) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> FakeProvider::destroy_srq(ibv_srq*) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<void> FakeProvider::set_ece(ibv_qp*, const ibv_ece&) {
+  return errno_code(EOPNOTSUPP);
+}
+
+Result<ibv_ece> FakeProvider::query_ece(ibv_qp*) {
+  return errno_code(EOPNOTSUPP);
+}
+
 }  // namespace anyrdma::verbs::testing

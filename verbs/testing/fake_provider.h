@@ -73,6 +73,16 @@ class FakeProvider : public Provider {
   Result<void> modify_qp(ibv_qp*, ibv_qp_attr* attr, int mask) override;
   Result<void> query_qp(ibv_qp*, ibv_qp_attr* attr, int, ibv_qp_init_attr*) override;
   Result<void> destroy_qp(ibv_qp*) override;
+  Result<ibv_ah*> create_ah(ibv_pd* pd, const ibv_ah_attr& attr) override;
+  Result<void> destroy_ah(ibv_ah* ah) override;
+  Result<void> attach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t lid) override;
+  Result<void> detach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t lid) override;
+  Result<ibv_srq*> create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) override;
+  Result<void> modify_srq(ibv_srq* srq, const ibv_srq_attr& attr, int mask) override;
+  Result<void> query_srq(ibv_srq* srq, ibv_srq_attr* attr) override;
+  Result<void> destroy_srq(ibv_srq* srq) override;
+  Result<void> set_ece(ibv_qp* qp, const ibv_ece& ece) override;
+  Result<ibv_ece> query_ece(ibv_qp* qp) override;
   Result<ibv_async_event> get_async_event(ibv_context*) override;
   void ack_async_event(const ibv_async_event&) override {}
 

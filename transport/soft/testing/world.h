@@ -115,7 +115,9 @@ class Host {
 
   verbs::soft::Hca& add_device(int interface = 0);
   [[nodiscard]] std::unique_ptr<Endpoint> endpoint(rdma_port_space space = RDMA_PS_TCP) {
-    return transport->create_endpoint(space, events).value();
+    const ibv_qp_type type =
+        space == RDMA_PS_UDP || space == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
+    return transport->create_endpoint(space, type, events).value();
   }
   [[nodiscard]] Address address(int interface = 0, std::uint16_t port = 0) const {
     return address_of(number, interface, port);
