@@ -1,5 +1,8 @@
 #include "verbs/testing/fake_provider.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "verbs/assert.h"
 
 namespace anyrdma::verbs::testing {
@@ -142,6 +145,8 @@ Result<void> FakeProvider::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_i
 
 Result<void> FakeProvider::destroy_qp(ibv_qp* qp) {
   CriticalSection section(runtime_);
+  for (const Attachment& attachment : attached)
+    if (attachment.qp == qp) return errno_code(EBUSY);
   --live.qps;
   delete qp;
   return {};
@@ -151,44 +156,94 @@ Result<ibv_async_event> FakeProvider::get_async_event(ibv_context*) {
   return errno_code(EOPNOTSUPP);
 }
 
-Result<ibv_ah*> FakeProvider::create_ah(ibv_pd*, const ibv_ah_attr&) {
-  return errno_code(EOPNOTSUPP);
+Result<ibv_ah*> FakeProvider::create_ah(ibv_pd* pd, const ibv_ah_attr& attr) {
+  CriticalSection section(runtime_);
+  if (create_ah_error != 0) return errno_code(create_ah_error);
+  ++live.ahs;
+  ah_paths.push_back(attr);
+  auto* ah = new ibv_ah{};
+  ah->context = pd->context;
+  ah->pd = pd;
+  return ah;
 }
 
-Result<void> FakeProvider::destroy_ah(ibv_ah*) {
-  return errno_code(EOPNOTSUPP);
+Result<void> FakeProvider::destroy_ah(ibv_ah* ah) {
+  CriticalSection section(runtime_);
+  --live.ahs;
+  delete ah;
+  return {};
 }
 
-Result<void> FakeProvider::attach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
-  return errno_code(EOPNOTSUPP);
+Result<void> FakeProvider::attach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t lid) {
+  CriticalSection section(runtime_);
+  if (attach_mcast_error != 0) return errno_code(attach_mcast_error);
+  if (find_attachment(qp, gid) == attached.end()) attached.push_back({qp, gid, lid});
+  return {};
 }
 
-Result<void> FakeProvider::detach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
-  return errno_code(EOPNOTSUPP);
+Result<void> FakeProvider::detach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t) {
+  CriticalSection section(runtime_);
+  const auto found = find_attachment(qp, gid);
+  if (found == attached.end()) return errno_code(EINVAL);
+  attached.erase(found);
+  return {};
 }
 
-Result<ibv_srq*> FakeProvider::create_srq(ibv_pd*, ibv_srq_init_attr*) {
-  return errno_code(EOPNOTSUPP);
+std::vector<FakeProvider::Attachment>::iterator FakeProvider::find_attachment(const ibv_qp* qp,
+                                                                              const ibv_gid& gid) {
+  return std::find_if(attached.begin(), attached.end(), [&](const Attachment& attachment) {
+    return attachment.qp == qp && std::memcmp(attachment.gid.raw, gid.raw, sizeof gid.raw) == 0;
+  });
 }
 
-Result<void> FakeProvider::modify_srq(ibv_srq*, const ibv_srq_attr&, int) {
-  return errno_code(EOPNOTSUPP);
+struct FakeProvider::Srq : ibv_srq {
+  ibv_srq_attr attr{};
+};
+
+Result<ibv_srq*> FakeProvider::create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
+  CriticalSection section(runtime_);
+  if (create_srq_error != 0) return errno_code(create_srq_error);
+  ++live.srqs;
+  auto* srq = new Srq{};
+  srq->context = pd->context;
+  srq->srq_context = init->srq_context;
+  srq->pd = pd;
+  srq->attr = init->attr;
+  return srq;
 }
 
-Result<void> FakeProvider::query_srq(ibv_srq*, ibv_srq_attr*) {
-  return errno_code(EOPNOTSUPP);
+Result<void> FakeProvider::modify_srq(ibv_srq* srq, const ibv_srq_attr& attr, int mask) {
+  CriticalSection section(runtime_);
+  ibv_srq_attr& mine = static_cast<Srq*>(srq)->attr;
+  if ((mask & IBV_SRQ_MAX_WR) != 0) mine.max_wr = attr.max_wr;
+  if ((mask & IBV_SRQ_LIMIT) != 0) mine.srq_limit = attr.srq_limit;
+  return {};
 }
 
-Result<void> FakeProvider::destroy_srq(ibv_srq*) {
-  return errno_code(EOPNOTSUPP);
+Result<void> FakeProvider::query_srq(ibv_srq* srq, ibv_srq_attr* attr) {
+  CriticalSection section(runtime_);
+  *attr = static_cast<Srq*>(srq)->attr;
+  return {};
 }
 
-Result<void> FakeProvider::set_ece(ibv_qp*, const ibv_ece&) {
-  return errno_code(EOPNOTSUPP);
+Result<void> FakeProvider::destroy_srq(ibv_srq* srq) {
+  CriticalSection section(runtime_);
+  --live.srqs;
+  delete static_cast<Srq*>(srq);
+  return {};
+}
+
+Result<void> FakeProvider::set_ece(ibv_qp*, const ibv_ece& wanted) {
+  CriticalSection section(runtime_);
+  if (!ece) return errno_code(EOPNOTSUPP);
+  eces_set.push_back(wanted);
+  return {};
 }
 
 Result<ibv_ece> FakeProvider::query_ece(ibv_qp*) {
-  return errno_code(EOPNOTSUPP);
+  CriticalSection section(runtime_);
+  if (!ece) return errno_code(EOPNOTSUPP);
+  return *ece;
 }
 
 }  // namespace anyrdma::verbs::testing

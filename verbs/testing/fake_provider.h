@@ -30,6 +30,8 @@ class FakeProvider : public Provider {
     std::size_t channels = 0;
     std::size_t cqs = 0;
     std::size_t qps = 0;
+    std::size_t ahs = 0;
+    std::size_t srqs = 0;
     bool operator==(const Live&) const = default;
   };
   Live live;
@@ -42,12 +44,29 @@ class FakeProvider : public Provider {
   };
   std::vector<Move> moves;
   [[nodiscard]] std::vector<ibv_qp_state> states_moved_to() const;
+  /// The multicast groups that QPs are attached to now, in order of attaching. A QP with one cannot
+  /// be destroyed (EBUSY), as in the kernel.
+  struct Attachment {
+    ibv_qp* qp;
+    ibv_gid gid;
+    std::uint16_t lid;
+  };
+  std::vector<Attachment> attached;
+  /// The paths of the address handles created so far, in order.
+  std::vector<ibv_ah_attr> ah_paths;
+  /// What query_ece answers for every QP; nullopt: this device knows no ECE (EOPNOTSUPP).
+  std::optional<ibv_ece> ece;
+  /// What set_ece was called with, in order.
+  std::vector<ibv_ece> eces_set;
   /// modify_qp to this state fails with EINVAL.
   std::optional<ibv_qp_state> refused_state;
   /// The call fails with this errno while set.
   int alloc_pd_error = 0;
   int create_cq_error = 0;
   int create_qp_error = 0;
+  int create_ah_error = 0;
+  int create_srq_error = 0;
+  int attach_mcast_error = 0;
 
   // --- Provider ---------------------------------------------------------------------------------
   std::span<ibv_device* const> devices() override { return device_list_; }
@@ -91,6 +110,9 @@ class FakeProvider : public Provider {
   ibv_device device_{};
   std::array<ibv_device*, 1> device_list_{&device_};
   ProvidedContext provided_{};
+  struct Srq;
+  [[nodiscard]] std::vector<Attachment>::iterator find_attachment(const ibv_qp* qp,
+                                                                  const ibv_gid& gid);
   std::uint32_t next_qpn_ = 0x11;
 };
 
