@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/context/preallocated.hpp>
+#include <cerrno>
 #include <utility>
 
 #include "verbs/assert.h"
@@ -11,6 +12,8 @@ namespace {
 
 /// A body that goes on waiting although every wait is refused will never end.
 constexpr unsigned kRefusalsMax = 1000;
+
+thread_local Fiber* running_fiber = nullptr;
 
 /// Stacks go back to the pool when the fiber has been retired, not when its context dies.
 struct KeepStack {
@@ -32,8 +35,12 @@ boost::context::stack_context Fibers::take_stack() {
   return stack;
 }
 
-Fiber& Fibers::spawn(std::string name, Ending ending, std::function<void()> body) {
-  fibers_.emplace_back(new Fiber(std::move(name), ending, std::move(body)));
+Fiber* Fibers::running() {
+  return running_fiber;
+}
+
+Fiber& Fibers::spawn(std::string name, Ending ending, std::function<void()> body, Host* host) {
+  fibers_.emplace_back(new Fiber(std::move(name), ending, std::move(body), host));
   Fiber& fiber = *fibers_.back();
   fiber.stack_ = take_stack();
   fiber.sanitizer_.create(fiber.stack_.sp, fiber.stack_.size);
@@ -102,9 +109,13 @@ bool Fibers::run_one() {
 void Fibers::switch_to(Fiber& fiber) {
   CM_ASSERT(current_ == nullptr);
   current_ = &fiber;
+  Fiber* const outer = std::exchange(running_fiber, &fiber);  // a fiber may run another world
+  const int outer_errno = std::exchange(errno, fiber.errno_value_);
   fiber.sanitizer_.before_resume(sanitizer_thread_);
   fiber.context_ = std::move(fiber.context_).resume();
   fiber.sanitizer_.after_resume(sanitizer_thread_);
+  fiber.errno_value_ = std::exchange(errno, outer_errno);
+  running_fiber = outer;
   current_ = nullptr;
 }
 

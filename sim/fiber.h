@@ -17,6 +17,7 @@
 namespace anyrdma::sim {
 
 class Fibers;
+class Host;
 
 /// Whether the simulation may come to rest while a fiber still waits.
 enum class Ending : unsigned char {
@@ -31,6 +32,8 @@ class Fiber : public boost::intrusive::list_base_hook<
  public:
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] Ending ending() const { return ending_; }
+  /// Whose program it runs; null: nobody's.
+  [[nodiscard]] Host* host() const { return host_; }
   [[nodiscard]] bool parked() const { return parked_; }
   /// What it waits for, in a few words, and since when. Only while parked.
   [[nodiscard]] const char* purpose() const { return purpose_; }
@@ -38,12 +41,14 @@ class Fiber : public boost::intrusive::list_base_hook<
 
  private:
   friend class Fibers;
-  Fiber(std::string name, Ending ending, std::function<void()> body)
-      : name_(std::move(name)), ending_(ending), body_(std::move(body)) {}
+  Fiber(std::string name, Ending ending, std::function<void()> body, Host* host)
+      : name_(std::move(name)), ending_(ending), body_(std::move(body)), host_(host) {}
 
   std::string name_;
   Ending ending_;
   std::function<void()> body_;
+  Host* host_;
+  int errno_value_ = 0;            ///< the C library's errno while it does not run
   boost::context::fiber context_;  ///< where to resume it; empty while it runs
   boost::context::fiber caller_;   ///< where to go back to
   boost::context::stack_context stack_;
@@ -57,7 +62,8 @@ class Fiber : public boost::intrusive::list_base_hook<
 
 using FiberList = boost::intrusive::list<Fiber, boost::intrusive::constant_time_size<false>>;
 
-/// Runs fibers one at a time, in the order in which they became ready. Single-threaded.
+/// Runs fibers one at a time, in the order in which they became ready. Each has an errno of its
+/// own, as threads have. Single-threaded.
 class Fibers {
  public:
   explicit Fibers(std::size_t stack_bytes) : stacks_(stack_bytes) {}
@@ -67,7 +73,9 @@ class Fibers {
   Fibers& operator=(const Fibers&) = delete;
 
   /// Adds a fiber that is ready to run. It may be called from inside a fiber.
-  Fiber& spawn(std::string name, Ending ending, std::function<void()> body);
+  Fiber& spawn(std::string name, Ending ending, std::function<void()> body, Host* host = nullptr);
+  /// The fiber that runs in this thread, of whichever Fibers; null outside of all.
+  [[nodiscard]] static Fiber* running();
   /// The running fiber; null outside of all.
   [[nodiscard]] Fiber* current() const { return current_; }
   [[nodiscard]] bool any_ready() const { return !ready_.empty(); }

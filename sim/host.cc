@@ -65,6 +65,7 @@ Host::Host(World& world, std::string name, HostIndex index, const HostOptions& o
 }
 
 Host::~Host() {
+  kept_.clear();
   std::exchange(transport_, nullptr).reset();  // whose end enters and leaves the critical section
   world_.scheduler().cancel(*deadline_);
   for (const auto& question : questions_) world_.scheduler().cancel(*question);
@@ -122,7 +123,12 @@ Address Host::address(std::uint16_t port, std::size_t interface) const {
 // --- programs -----------------------------------------------------------------------------------
 
 void Host::spawn(std::string_view name, std::function<void()> body, Ending ending) {
-  world_.scheduler().fibers().spawn(name_ + "/" + std::string(name), ending, std::move(body));
+  world_.scheduler().fibers().spawn(name_ + "/" + std::string(name), ending, std::move(body), this);
+}
+
+Host* Host::current() {
+  const Fiber* fiber = Fibers::running();
+  return fiber == nullptr ? nullptr : fiber->host();
 }
 
 bool Host::sleep(Duration duration) {

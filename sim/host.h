@@ -72,6 +72,10 @@ class Host final : private transport::soft::Network,
   // --- programs ---------------------------------------------------------------------------------
   /// Starts a fiber named "host/name" that runs `body` once the world runs. Callable from fibers.
   void spawn(std::string_view name, std::function<void()> body, Ending ending = Ending::kMustEnd);
+  /// The host whose program runs in this thread now; null outside of spawned programs.
+  [[nodiscard]] static Host* current();
+  /// Takes an object that works over this host's transport; it lives until the host ends.
+  void keep(std::shared_ptr<void> object) { kept_.push_back(std::move(object)); }
   /// Lets virtual time pass for the calling fiber. False: the world ends.
   bool sleep(Duration duration);
   /// A line in the trace.
@@ -158,6 +162,7 @@ class Host final : private transport::soft::Network,
   std::vector<std::unique_ptr<Link>>
       links_;  ///< to other hosts, by their index; null: not used yet
   std::unique_ptr<transport::soft::SoftTransport> transport_;
+  std::vector<std::shared_ptr<void>> kept_;
 };
 
 }  // namespace anyrdma::sim

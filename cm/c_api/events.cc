@@ -18,9 +18,11 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   if (channel == nullptr || event == nullptr) return fail(EINVAL);
   return minus_one_on_error([&]() -> Result<void> {
     (void)RequestPace::wait();
-    auto fetched = EventChannel::from(channel).get();
+    EventChannel& source = EventChannel::from(channel);
+    auto fetched = source.get();
     if (!fetched) return fetched.error();
-    if (fetched->type() == RDMA_CM_EVENT_CONNECT_REQUEST) {
+    // Where there are no descriptors (simulator) there are no threads to pace either.
+    if (fetched->type() == RDMA_CM_EVENT_CONNECT_REQUEST && source.fd() >= 0) {
       RequestPace::handed_out(fetched->raw().id);
     }
     *event = fetched->release();  // the application's, until it acknowledges it

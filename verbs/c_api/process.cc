@@ -1,11 +1,14 @@
 #include "verbs/c_api/process.h"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "transport/fabric/fabric.h"
 
@@ -17,6 +20,21 @@ using transport::fabric::FabricConfig;
 
 /// The fabric in use. Never freed: the program's threads may outlive everything we could wait for.
 std::atomic<Fabric*> joined{nullptr};
+
+/// The objects buried last.
+class Graveyard {
+ public:
+  void bury(std::shared_ptr<void> object) {
+    const std::lock_guard lock(mutex_);
+    std::swap(graves_[next_], object);  // the oldest one goes
+    next_ = (next_ + 1) % graves_.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<std::shared_ptr<void>, 16> graves_;
+  std::size_t next_ = 0;
+};
 
 /// A process made by fork() may not use its parent's fabric; it gets its own at its first call.
 Fabric* usable() {
@@ -70,6 +88,11 @@ verbs::Result<transport::Transport*> process_transport() {
   }
   if (fabric == nullptr) return verbs::errno_code(ENODEV);
   return &fabric->transport();
+}
+
+void bury(std::shared_ptr<void> object) {
+  static auto* const graveyard = new Graveyard;  // never destroyed: threads may outlive main()
+  graveyard->bury(std::move(object));
 }
 
 }  // namespace anyrdma::c_api

@@ -1,6 +1,8 @@
 // What a process that runs on the drop-in libraries has exactly once: its way to the fabric.
 #pragma once
 
+#include <memory>
+
 #include "transport/transport.h"
 #include "verbs/result.h"
 
@@ -11,5 +13,9 @@ namespace anyrdma::c_api {
 /// it cannot be opened; the first failure has put one line on stderr that names the cause. Threads:
 /// any.
 [[nodiscard]] verbs::Result<transport::Transport*> process_transport();
+
+/// Takes what the application has destroyed although one of its threads may still be inside, or is
+/// about to enter. It stays in memory for some time. Threads: any.
+void bury(std::shared_ptr<void> object);
 
 }  // namespace anyrdma::c_api
