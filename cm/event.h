@@ -24,6 +24,8 @@ struct EventRecord;
 /// Source: rdma_get_cm_event(3), fact sheet 2 and 5.
 class Event {
  public:
+  /// Empty, as after ack().
+  Event() = default;
   Event(Event&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
   Event& operator=(Event&& other) noexcept;
   ~Event() { ack(); }
@@ -59,7 +61,7 @@ class Event {
   friend class EventChannel;
   explicit Event(EventRecord& record) : record_(&record) {}
 
-  EventRecord* record_;
+  EventRecord* record_ = nullptr;
 };
 
 }  // namespace anyrdma::cm

@@ -31,6 +31,8 @@ void EventChannel::close() {
     verbs::CriticalSection section(transport_.runtime());
     while (first_id_ != nullptr) first_id_->orphan(dropped);
     CM_ASSERT(queue_.empty());
+    closed_ = true;
+    dismiss_waiters();
   }
   Id::discard(transport_.runtime(), dropped);
 }
@@ -98,6 +100,7 @@ void EventChannel::push(EventRecord& record) {
   } else {
     semaphore_->post();
   }
+  call_waiters();
 }
 
 void EventChannel::extract(Id& id, EventQueue& out) {

@@ -9,6 +9,7 @@
 
 #include "cm/event.h"
 #include "cm/event_record.h"
+#include "cm/event_waiter.h"
 #include "transport/transport.h"
 #include "verbs/runtime.h"
 
@@ -31,6 +32,7 @@ class EventChannel {
   /// Ends every id that is still on the channel, as the kernel does when the descriptor closes:
   /// peers see what a destroyed id shows them. Those ids then only serve to be destroyed. Whoever
   /// is in get(), or comes later, waits for ever: C programs leave threads there (rping does).
+  /// Waiters are called at once.
   void close();
   EventChannel(const EventChannel&) = delete;
   EventChannel& operator=(const EventChannel&) = delete;
@@ -44,12 +46,17 @@ class EventChannel {
   [[nodiscard]] Result<Event> get();
   /// The next event if there is one; EAGAIN if not.
   [[nodiscard]] Result<Event> try_get();
+  /// The next event by any of Asio's completion tokens. Defined, and described, in
+  /// cm/asio/async_get.h, which whoever calls it includes.
+  template <class CompletionToken>
+  auto async_get(CompletionToken&& token);
   /// Readable while events wait; -1 in the simulator.
   [[nodiscard]] int fd() const { return semaphore_->fd(); }
 
   [[nodiscard]] transport::Transport& transport() const { return transport_; }
 
  private:
+  friend class EventWaiter;
   friend class Id;
   /// The C struct together with the way back to us.
   struct Raw {
@@ -70,6 +77,11 @@ class EventChannel {
   /// Takes the unfetched events charged to `id` out of the queue.
   void extract(Id& id, EventQueue& out);
 
+  // --- event_waiter.cc, inside the critical section ---------------------------------------------
+  /// Calls waiters until every event has one on its way to it, or none waits.
+  void call_waiters();
+  void dismiss_waiters();
+
   Raw raw_;
   transport::Transport& transport_;
   std::unique_ptr<verbs::Semaphore> semaphore_;
@@ -77,6 +89,9 @@ class EventChannel {
   EventQueue queue_;
   /// Units that a fetcher holds for an event that was taken out of the queue meanwhile.
   std::size_t missing_units_ = 0;
+  EventWaiters waiting_;  ///< first come, first called
+  EventWaiters called_;   ///< on their way to an event
+  bool closed_ = false;
   Id* first_id_ = nullptr;  ///< the ids on this channel, oldest first
   Id* last_id_ = nullptr;
 };
