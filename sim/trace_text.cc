@@ -11,13 +11,17 @@
 #include "sim/trace.h"
 #include "transport/event_name.h"
 #include "transport/ibcm/names.h"
+#include "transport/ibcm/wire/apr.h"
 #include "transport/ibcm/wire/drep.h"
 #include "transport/ibcm/wire/dreq.h"
+#include "transport/ibcm/wire/lap.h"
 #include "transport/ibcm/wire/mra.h"
 #include "transport/ibcm/wire/rej.h"
 #include "transport/ibcm/wire/rep.h"
 #include "transport/ibcm/wire/req.h"
 #include "transport/ibcm/wire/rtu.h"
+#include "transport/ibcm/wire/sidr_rep.h"
+#include "transport/ibcm/wire/sidr_req.h"
 #include "transport/soft/cma_header.h"
 
 namespace anyrdma::sim {
@@ -51,6 +55,8 @@ void append_service(std::string& text, wire::ServiceId id) {
   const auto port = static_cast<unsigned>(service & 0xffff);
   if (space == RDMA_PS_TCP) {
     append(text, " service=TCP:%u", port);
+  } else if (space == RDMA_PS_UDP) {
+    append(text, " service=UDP:%u", port);
   } else {
     append(text, " service=0x%016llx", static_cast<unsigned long long>(service));
   }
@@ -58,18 +64,22 @@ void append_service(std::string& text, wire::ServiceId id) {
 
 // --- CM messages --------------------------------------------------------------------------------
 
+/// The addresses that Linux's CM puts before the private data of a request, then that.
+void append_request_data(std::string& text, std::span<const std::uint8_t> data) {
+  if (const auto header = CmaHeader::parse(data); header) {
+    text += " from=" + header->source.to_string() + " to=" + header->destination.to_string();
+    data = data.subspan(CmaHeader::kSize);
+  }
+  append_data(text, data);
+}
+
 void describe(std::string& text, const message::Req& req) {
   append(text, " id=0x%08x", value(req.local_comm_id));
   append_service(text, req.service_id);
   append(text, " qpn=0x%06x psn=0x%06x", value(req.local_qpn), req.starting_psn.value());
   append(text, " resources=%u depth=%u retry=%u rnr=%u", req.responder_resources,
          req.initiator_depth, req.retry_count, req.rnr_retry_count);
-  std::span<const std::uint8_t> data = req.private_data;
-  if (const auto header = CmaHeader::parse(data); header) {
-    text += " from=" + header->source.to_string() + " to=" + header->destination.to_string();
-    data = data.subspan(CmaHeader::kSize);
-  }
-  append_data(text, data);
+  append_request_data(text, req.private_data);
 }
 
 void describe(std::string& text, const message::Rep& rep) {
@@ -97,8 +107,26 @@ void describe(std::string& text, const message::Dreq& dreq) {
   append_data(text, dreq.private_data);
 }
 
+void describe(std::string& text, const message::SidrReq& request) {
+  append(text, " request=0x%08x", value(request.request_id));
+  append_service(text, request.service_id);
+  append_request_data(text, request.private_data);
+}
+
+void describe(std::string& text, const message::SidrRep& reply) {
+  append(text, " request=0x%08x status=%u", value(reply.request_id), reply.status);
+  append(text, " qpn=0x%06x qkey=0x%08x", value(reply.qpn), reply.q_key);
+  append_data(text, reply.private_data);
+}
+
+void describe(std::string& text, const message::Apr& apr) {
+  append_ids(text, apr.local_comm_id, apr.remote_comm_id);
+  append(text, " status=%u", apr.status);
+  append_data(text, apr.private_data);
+}
+
 template <class Message>
-void describe(std::string& text, const Message& other) {  // RTU, DREP
+void describe(std::string& text, const Message& other) {  // RTU, DREP, LAP
   append_ids(text, other.local_comm_id, other.remote_comm_id);
   append_data(text, other.private_data);
 }
@@ -140,10 +168,13 @@ void append_mad(std::string& text, std::span<const std::uint8_t> bytes) {
     case message::Attribute::kDrep:
       return append_message<message::Drep>(text, "DREP", mad);
     case message::Attribute::kSidrReq:
+      return append_message<message::SidrReq>(text, "SIDR_REQ", mad);
     case message::Attribute::kSidrRep:
+      return append_message<message::SidrRep>(text, "SIDR_REP", mad);
     case message::Attribute::kLap:
+      return append_message<message::Lap>(text, "LAP", mad);
     case message::Attribute::kApr:
-      break;
+      return append_message<message::Apr>(text, "APR", mad);
   }
   append(text, "MAD attribute=0x%04x", static_cast<unsigned>(header->attribute));
 }

@@ -10,13 +10,17 @@
 #include <optional>
 #include <vector>
 
+#include "transport/ibcm/wire/apr.h"
 #include "transport/ibcm/wire/drep.h"
 #include "transport/ibcm/wire/dreq.h"
+#include "transport/ibcm/wire/lap.h"
 #include "transport/ibcm/wire/mra.h"
 #include "transport/ibcm/wire/rej.h"
 #include "transport/ibcm/wire/rep.h"
 #include "transport/ibcm/wire/req.h"
 #include "transport/ibcm/wire/rtu.h"
+#include "transport/ibcm/wire/sidr_rep.h"
+#include "transport/ibcm/wire/sidr_req.h"
 #include "verbs/soft/wire/pcap.h"
 
 namespace anyrdma::ibcm::wire {
@@ -64,11 +68,13 @@ bool comes_back_unchanged(Attribute attribute, MadView mad) {
     case Attribute::kDrep:
       return comes_back_unchanged<Drep>(mad);
     case Attribute::kSidrReq:
+      return comes_back_unchanged<SidrReq>(mad);
     case Attribute::kSidrRep:
-      return true;  // no codec yet
+      return comes_back_unchanged<SidrRep>(mad);
     case Attribute::kLap:
+      return comes_back_unchanged<Lap>(mad);
     case Attribute::kApr:
-      return false;
+      return comes_back_unchanged<Apr>(mad);
   }
   return false;
 }
@@ -96,6 +102,9 @@ TEST(CmFrames, OfAllCapturesComeBackUnchanged) {
   EXPECT_EQ(seen[Attribute::kRtu], 7);
   EXPECT_EQ(seen[Attribute::kDreq], 8);
   EXPECT_EQ(seen[Attribute::kDrep], 8);
+  EXPECT_EQ(seen[Attribute::kSidrReq], 1);
+  EXPECT_EQ(seen[Attribute::kSidrRep], 1);
+  EXPECT_EQ(seen[Attribute::kLap] + seen[Attribute::kApr], 0);  // Linux sends none
 }
 
 }  // namespace

@@ -6,13 +6,17 @@
 #include <string>
 
 #include "tests/wire/fields.h"
+#include "transport/ibcm/wire/apr.h"
 #include "transport/ibcm/wire/drep.h"
 #include "transport/ibcm/wire/dreq.h"
+#include "transport/ibcm/wire/lap.h"
 #include "transport/ibcm/wire/mra.h"
 #include "transport/ibcm/wire/rej.h"
 #include "transport/ibcm/wire/rep.h"
 #include "transport/ibcm/wire/req.h"
 #include "transport/ibcm/wire/rtu.h"
+#include "transport/ibcm/wire/sidr_rep.h"
+#include "transport/ibcm/wire/sidr_req.h"
 #include "transport/soft/cma_header.h"
 
 namespace anyrdma::tests {
@@ -129,10 +133,11 @@ void add(Fields& fields, const cm::Drep& drep) {
   add_pair(fields, ".cm.drsp.", drep);
 }
 
-/// Wireshark shows an MRA as bytes only.
-void add(Fields& fields, const cm::Mra& mra) {
+/// Wireshark shows the others as bytes only.
+template <class Message>
+void add(Fields& fields, const Message& message) {
   std::array<std::uint8_t, cm::kMadSize> mad;
-  mra.serialize(mad);
+  message.serialize(mad);
   fields.bytes(".mad.data", std::span(mad).subspan(cm::kMadHeaderSize));
 }
 
@@ -165,10 +170,13 @@ void add_message(Fields& fields, std::span<const std::uint8_t> bytes) {
     case cm::Attribute::kDrep:
       return parse_and_add<cm::Drep>(fields, mad);
     case cm::Attribute::kSidrReq:
+      return parse_and_add<cm::SidrReq>(fields, mad);
     case cm::Attribute::kSidrRep:
+      return parse_and_add<cm::SidrRep>(fields, mad);
     case cm::Attribute::kLap:
+      return parse_and_add<cm::Lap>(fields, mad);
     case cm::Attribute::kApr:
-      return;  // no codec
+      return parse_and_add<cm::Apr>(fields, mad);
   }
 }
 

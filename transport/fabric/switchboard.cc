@@ -5,6 +5,7 @@
 
 #include "transport/ibcm/wire/mad_header.h"
 #include "transport/ibcm/wire/req.h"
+#include "transport/ibcm/wire/sidr_req.h"
 #include "transport/soft/cma_header.h"
 #include "verbs/soft/wire/headers.h"
 
@@ -15,12 +16,14 @@ using verbs::soft::Packet;
 using wire::CommId;
 
 constexpr std::size_t kMadAt = roce::Bth::kBytes + roce::Deth::kBytes;
-// IBTA vol 1, 12.6: all connection messages start with these; REQ has no remote id.
+// IBTA vol 1, 12.6: all connection messages start with these; REQ has no remote id, and the two of
+// SIDR have the request id in the place of the local one.
 constexpr wire::Field kLocalCommId{0, 0, 32};
 constexpr wire::Field kRemoteCommId{4, 0, 32};
 
+template <class Request>
 std::optional<Slot> listener_for(ibcm::wire::MadView mad, Registry& registry) {
-  const auto request = ibcm::wire::Req::parse(mad);
+  const auto request = Request::parse(mad);
   if (!request) return std::nullopt;
   const auto header = soft::CmaHeader::parse(request->private_data);
   if (!header) return std::nullopt;
@@ -30,14 +33,22 @@ std::optional<Slot> listener_for(ibcm::wire::MadView mad, Registry& registry) {
   return registry.listener(static_cast<rdma_port_space>(service >> 16), destination);
 }
 
+/// To whoever listens, else to ourselves, who will say that nobody does.
+template <class Request>
+Destination of_request(ibcm::wire::MadView mad, Registry& registry, CommId request) {
+  return {Audience::kOne, listener_for<Request>(mad, registry).value_or(registry.slot()), request};
+}
+
 Destination of_message(ibcm::wire::MadView mad, Registry& registry) {
   const Destination ourselves{Audience::kOne, registry.slot(), {}};
   const auto header = ibcm::wire::MadHeader::parse(mad);
   if (!header) return ourselves;
+  const auto local = CommId{wire::get<kLocalCommId>(ibcm::wire::payload(mad))};
   switch (header->attribute) {
     case ibcm::wire::Attribute::kReq:
-      return {Audience::kOne, listener_for(mad, registry).value_or(registry.slot()),
-              CommId{wire::get<kLocalCommId>(ibcm::wire::payload(mad))}};
+      return of_request<ibcm::wire::Req>(mad, registry, local);
+    case ibcm::wire::Attribute::kSidrReq:
+      return of_request<ibcm::wire::SidrReq>(mad, registry, {});
     case ibcm::wire::Attribute::kMra:
     case ibcm::wire::Attribute::kRej:
     case ibcm::wire::Attribute::kRep:
@@ -50,9 +61,9 @@ Destination of_message(ibcm::wire::MadView mad, Registry& registry) {
       if (remote == CommId{}) return {Audience::kEveryone, {}, {}};
       return {Audience::kOne, slot_of(remote), {}};
     }
-    case ibcm::wire::Attribute::kSidrReq:
     case ibcm::wire::Attribute::kSidrRep:
-      return ourselves;  // the datagram services find their way when they come
+      // The request id is a local comm id of whoever asked.
+      return {Audience::kOne, slot_of(local), {}};
   }
   return ourselves;
 }

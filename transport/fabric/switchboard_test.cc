@@ -15,6 +15,8 @@
 #include "transport/ibcm/wire/rep.h"
 #include "transport/ibcm/wire/req.h"
 #include "transport/ibcm/wire/rtu.h"
+#include "transport/ibcm/wire/sidr_rep.h"
+#include "transport/ibcm/wire/sidr_req.h"
 #include "transport/soft/cma_header.h"
 #include "verbs/soft/wire/headers.h"
 
@@ -56,8 +58,8 @@ class SwitchboardTest : public ::testing::Test {
     req.private_data = header;
     return mad(req);
   }
-  void listen(Registry& registry, const Address& local) {
-    const auto claimed = registry.claim({.space = RDMA_PS_TCP, .local = local}).value();
+  void listen(Registry& registry, const Address& local, rdma_port_space space = RDMA_PS_TCP) {
+    const auto claimed = registry.claim({.space = space, .local = local}).value();
     registry.listen(claimed.id).value();
   }
   void expect_one(const PacketPtr& packet, Slot slot) {
@@ -100,6 +102,21 @@ TEST_F(SwitchboardTest, AnAnswerGoesToTheMakerOfTheRemoteCommId) {
   expect_one(mad(ibcm::wire::Mra{.remote_comm_id = remote}), Slot{77});
   expect_one(mad(ibcm::wire::Dreq{.remote_comm_id = remote}), Slot{77});
   expect_one(mad(ibcm::wire::Drep{.remote_comm_id = remote}), Slot{77});
+}
+
+TEST_F(SwitchboardTest, AServiceResolutionFindsTheListenerAndTheWayBack) {
+  std::array<std::uint8_t, soft::CmaHeader::kSize> header{};
+  soft::CmaHeader{Address::ipv4(kLocalhost, 40000), Address::ipv4(kLocalhost)}.serialize(header);
+  const ibcm::wire::SidrReq request{
+      .request_id = CommId{comm_id_tag(Slot{77}) | 7},
+      .service_id = wire::ServiceId{std::uint64_t{RDMA_PS_UDP} << 16 | kPort},
+      .private_data = header};
+  expect_one(mad(request), mine->slot());  // nobody listens
+
+  listen(*other, Address::ipv4(kLocalhost, kPort), RDMA_PS_UDP);
+
+  expect_one(mad(request), other->slot());
+  expect_one(mad(ibcm::wire::SidrRep{.request_id = request.request_id}), Slot{77});
 }
 
 TEST_F(SwitchboardTest, ARejectThatNamesNobodyGoesToEverybody) {

@@ -4,13 +4,17 @@
 #include <array>
 #include <span>
 
+#include "transport/ibcm/wire/apr.h"
 #include "transport/ibcm/wire/drep.h"
 #include "transport/ibcm/wire/dreq.h"
+#include "transport/ibcm/wire/lap.h"
 #include "transport/ibcm/wire/mra.h"
 #include "transport/ibcm/wire/rej.h"
 #include "transport/ibcm/wire/rep.h"
 #include "transport/ibcm/wire/req.h"
 #include "transport/ibcm/wire/rtu.h"
+#include "transport/ibcm/wire/sidr_rep.h"
+#include "transport/ibcm/wire/sidr_req.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::ibcm::fuzz {
@@ -20,8 +24,10 @@ using verbs::Result;
 using wire::Attribute;
 using Mad = std::array<std::uint8_t, wire::kMadSize>;
 
-constexpr std::array kMessages{Attribute::kReq, Attribute::kMra,  Attribute::kRej, Attribute::kRep,
-                               Attribute::kRtu, Attribute::kDreq, Attribute::kDrep};
+constexpr std::array kMessages{Attribute::kReq,  Attribute::kMra,     Attribute::kRej,
+                               Attribute::kRep,  Attribute::kRtu,     Attribute::kDreq,
+                               Attribute::kDrep, Attribute::kSidrReq, Attribute::kSidrRep,
+                               Attribute::kLap,  Attribute::kApr};
 
 // What was read and written once must be read and written again the same way: reserved bits are
 // gone after the first time, nothing else may change.
@@ -66,10 +72,13 @@ void round_trip_as(Attribute attribute, const Mad& mad) {
     case Attribute::kDrep:
       return round_trip(wire::Drep::parse(mad));
     case Attribute::kSidrReq:
+      return round_trip(wire::SidrReq::parse(mad));
     case Attribute::kSidrRep:
+      return round_trip(wire::SidrRep::parse(mad));
     case Attribute::kLap:
+      return round_trip(wire::Lap::parse(mad));
     case Attribute::kApr:
-      return;
+      return round_trip(wire::Apr::parse(mad));
   }
 }
 

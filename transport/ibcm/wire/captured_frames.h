@@ -54,6 +54,16 @@ inline constexpr std::string_view kRejNoListenerFrame =
 inline constexpr std::string_view kRejByKilledFrame =
     "010702030000000000000002b46089a70012000000000000a78960b475e42c334000001c";
 
+// udaddy, packet 1
+inline constexpr std::string_view kSidrReqFrame =
+    "010702030000000000000002b46089a20017000000000000a28960b4ffff00000000000001111c060040e04e"
+    "0000000000000000000000000a0900020000000000000000000000000a090001";
+
+// udaddy, packet 2
+inline constexpr std::string_view kSidrRepFrame =
+    "010702030000000000000002b46089a20018000000000000a28960b400000000000014000000000001111c06"
+    "01234567";
+
 [[nodiscard]] constexpr std::uint8_t hex_digit(char c) {
   return static_cast<std::uint8_t>(c <= '9' ? c - '0' : c - 'a' + 10);
 }

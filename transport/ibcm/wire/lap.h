@@ -1,0 +1,27 @@
+// LAP, load alternate path: proposes another way for a connection to migrate to. Linux never sends
+// it, and ignores it on RoCE. IBTA vol 1, 12.8.1.
+#pragma once
+
+#include "transport/ibcm/wire/mad_header.h"
+#include "transport/ibcm/wire/req.h"
+
+namespace anyrdma::ibcm::wire {
+
+inline constexpr std::size_t kLapPrivateDataSize = 168;
+
+struct Lap {
+  std::uint64_t transaction_id = 0;
+  CommId local_comm_id{};
+  CommId remote_comm_id{};
+  Qpn remote_qpn{};
+  std::uint8_t remote_cm_response_timeout = 0;  ///< 5 bits
+  ReqPath alternate{};                          ///< "local" is the sender of the LAP
+  /// Up to 168 bytes to send; parsing gives a view of all 168 in the parsed bytes.
+  std::span<const std::uint8_t> private_data{};
+
+  /// Errors of the header, and kCommId.
+  [[nodiscard]] static Result<Lap> parse(MadView mad);
+  void serialize(MadBuffer mad) const;
+};
+
+}  // namespace anyrdma::ibcm::wire
