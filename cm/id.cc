@@ -14,22 +14,45 @@ ibv_qp_type qp_type_of(rdma_port_space space) {
 
 }  // namespace
 
-Id::Id(EventChannel& channel, rdma_port_space space, void* context)
-    : transport_(channel.transport()) {
+Id::Id(transport::Transport& transport, rdma_port_space space, ibv_qp_type type, void* context)
+    : transport_(transport) {
   raw_.owner = this;
   raw_.id.context = context;
   raw_.id.ps = space;
-  raw_.id.qp_type = qp_type_of(space);
+  raw_.id.qp_type = type;
+}
+
+Result<void> Id::open(EventChannel& channel) {
+  verbs::CriticalSection section(runtime());
+  auto endpoint = transport_.create_endpoint(raw_.id.ps, raw_.id.qp_type, *this);
+  if (!endpoint) return endpoint.error();
+  endpoint_ = std::move(*endpoint);
+  join(channel);
+  return {};
 }
 
 Result<std::unique_ptr<Id>> Id::create(EventChannel& channel, rdma_port_space space,
                                        void* context) {
-  std::unique_ptr<Id> id(new Id(channel, space, context));
-  verbs::CriticalSection section(id->runtime());
-  auto endpoint = id->transport_.create_endpoint(space, id->raw_.id.qp_type, *id);
-  if (!endpoint) return endpoint.error();
-  id->endpoint_ = std::move(*endpoint);
-  id->join(channel);
+  std::unique_ptr<Id> id(new Id(channel.transport(), space, qp_type_of(space), context));
+  if (Result<void> opened = id->open(channel); !opened) return opened.error();
+  return id;
+}
+
+Result<std::unique_ptr<Id>> Id::create_synchronous(transport::Transport& transport,
+                                                   rdma_port_space space, void* context) {
+  return create_synchronous(transport, space, context, qp_type_of(space));
+}
+
+Result<std::unique_ptr<Id>> Id::create_synchronous(transport::Transport& transport,
+                                                   rdma_port_space space, void* context,
+                                                   ibv_qp_type type) {
+  std::unique_ptr<Id> id(new Id(transport, space, type, context));
+  auto own = PrivateChannel::create(transport, id->raw_.id.event);
+  if (!own) return own.error();
+  id->private_channel_ = std::move(*own);
+  if (Result<void> opened = id->open(id->private_channel_->channel()); !opened) {
+    return opened.error();
+  }
   return id;
 }
 
@@ -51,6 +74,7 @@ Result<void> Id::close() {
     end(dropped);
   }
   discard(runtime(), dropped);
+  if (private_channel_ != nullptr) private_channel_->forget();
   Result<void> drained = drain();
   if (!drained) forgive();
   if (device_ != nullptr) DeviceUses::release(transport_, device_);

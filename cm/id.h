@@ -12,6 +12,7 @@
 #include "cm/event.h"
 #include "cm/event_channel.h"
 #include "cm/operation_table.h"
+#include "cm/private_channel.h"
 #include "cm/state.h"
 #include "transport/transport.h"
 
@@ -19,13 +20,16 @@ namespace anyrdma::cm {
 
 struct DeviceUse;
 
-/// One rdma_cm_id, asynchronous: results arrive as events on its channel. Which call is legal when
-/// is data, in operation_table.h; an illegal one fails with EINVAL and changes nothing. After
-/// DEVICE_REMOVAL everything but destruction gives ENXIO; after the channel's end, ENOENT.
+/// One rdma_cm_id. Asynchronous: results arrive as events on its channel. Synchronous: it has a
+/// channel of its own, and where a call below says that an event follows, the call waits for the
+/// next event of any type and succeeds exactly when its status is 0 (result_of()); the event stays
+/// in raw()->event until the next such call. Which call is legal when is data, in
+/// operation_table.h; an illegal one fails with EINVAL and changes nothing. After DEVICE_REMOVAL
+/// everything but destruction gives ENXIO; after the channel's end, ENOENT.
 /// Embeds the rdma_cm_id that C programs see. Its fields are filled when events are fetched, and by
 /// bind and listen; qp, when set, is moved through its states by accept, disconnect and fetching.
 /// Threads: distinct ids freely; calls on one id one at a time, except that events may be fetched
-/// and acknowledged meanwhile. Ids without a channel (synchronous ones) are not offered yet.
+/// and acknowledged meanwhile.
 /// Source: rdma_cm(7) and the page of each call, fact sheet 1, 5, 9.
 class Id final : private transport::EndpointHandler {
  public:
@@ -33,6 +37,12 @@ class Id final : private transport::EndpointHandler {
   /// EINVAL: unknown port space; ENODEV, ENOMEM.
   [[nodiscard]] static Result<std::unique_ptr<Id>> create(EventChannel& channel,
                                                           rdma_port_space space, void* context);
+  /// A fresh synchronous id. Errors of the above and of EventChannel::create.
+  [[nodiscard]] static Result<std::unique_ptr<Id>> create_synchronous(
+      transport::Transport& transport, rdma_port_space space, void* context);
+  /// The same with a type of queue pair that the port space does not imply (rdma_create_ep).
+  [[nodiscard]] static Result<std::unique_ptr<Id>> create_synchronous(
+      transport::Transport& transport, rdma_port_space space, void* context, ibv_qp_type type);
   /// destroy(), whose errors it cannot report.
   ~Id() override;
   Id(const Id&) = delete;
@@ -53,6 +63,7 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] ibv_qp* qp() const { return raw_.id.qp; }
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] EventChannel* channel() const { return channel_; }
+  [[nodiscard]] bool is_synchronous() const { return private_channel_ != nullptr; }
 
   // --- addresses --------------------------------------------------------------------------------
   /// Port 0 picks one. EINVAL: null, family; EADDRINUSE, EADDRNOTAVAIL, EACCES, ENODEV.
@@ -108,6 +119,18 @@ class Id final : private transport::EndpointHandler {
   /// Moves the id and its unfetched events to another channel of the same transport, then waits
   /// until the fetched ones are acknowledged. EINVAL: other transport; EDEADLK as destroy.
   [[nodiscard]] Result<void> migrate(EventChannel& channel);
+  /// Moves the id to a channel of its own. EINVAL: synchronous already; EMFILE, ENOMEM; EDEADLK as
+  /// destroy.
+  [[nodiscard]] Result<void> make_synchronous();
+
+  // --- synchronous ids --------------------------------------------------------------------------
+  /// What the blocking calls end with, for calls that do not block by themselves but cause an event
+  /// (set_option IB_PATH): waits for the next event. Success at once on an asynchronous id.
+  [[nodiscard]] Result<void> complete();
+  /// Waits for a listener's next request and gives its id, synchronous as well. The request's event
+  /// stays in the new id's raw()->event. EINVAL: asynchronous, or another event came; whatever
+  /// fails stays in this id's raw()->event, and a request in there is rejected with it.
+  [[nodiscard]] Result<std::unique_ptr<Id>> get_request();
 
   /// Fetched and acknowledged events so far, for diagnosis.
   struct Ledger {
@@ -127,9 +150,10 @@ class Id final : private transport::EndpointHandler {
     Id* owner = nullptr;
   };
 
-  Id(EventChannel& channel, rdma_port_space space, void* context);
+  Id(transport::Transport& transport, rdma_port_space space, ibv_qp_type type, void* context);
 
   // --- id.cc: life ------------------------------------------------------------------------------
+  [[nodiscard]] Result<void> open(EventChannel& channel);
   [[nodiscard]] Result<void> close();
   void end(EventQueue& dropped);
   void orphan(EventQueue& dropped);  ///< the channel is being destroyed under the id
@@ -156,12 +180,24 @@ class Id final : private transport::EndpointHandler {
     state_ = result ? row.success : row.failure;
     return result;
   }
+  /// In the critical section, then complete() outside of it.
+  template <class Call>
+  [[nodiscard]] Result<void> perform_and_complete(Operation operation, Call&& call) {
+    {
+      verbs::CriticalSection section(runtime());
+      Result<void> started = perform(operation, std::forward<Call>(call));
+      if (!started) return started;
+    }
+    return complete();
+  }
   [[nodiscard]] Result<void> adopt(const transport::Binding& binding);
-  void move_to(EventChannel& channel);
   [[nodiscard]] Result<void> set_id_option(int option, std::span<const std::uint8_t> value);
   [[nodiscard]] Result<void> set_ib_path(std::span<const std::uint8_t> value);
   [[nodiscard]] Result<void> reject_with(std::uint8_t reason, std::span<const std::uint8_t> data);
   void describe_qp(transport::ConnectionParameters& parameters) const;
+
+  // --- id_migrate.cc ----------------------------------------------------------------------------
+  [[nodiscard]] Result<void> move_to(EventChannel& channel);
 
   // --- id_upcall.cc: events from below, inside the critical section -----------------------------
   void on_event(const transport::EndpointEvent& event) override;
@@ -189,7 +225,8 @@ class Id final : private transport::EndpointHandler {
   Raw raw_;
   transport::Transport& transport_;
   std::uint64_t number_ = 0;
-  EventChannel* channel_ = nullptr;  ///< null once it was destroyed
+  EventChannel* channel_ = nullptr;                  ///< null once it was destroyed
+  std::unique_ptr<PrivateChannel> private_channel_;  ///< of a synchronous id; else null
   std::unique_ptr<transport::Endpoint> endpoint_;
   State state_ = State::kIdle;
   /// The kernel's "uid": an incoming id's events are dropped until its accept succeeded.

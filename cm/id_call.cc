@@ -69,19 +69,19 @@ Result<void> Id::resolve_addr(const sockaddr* source, const sockaddr* destinatio
                               std::chrono::milliseconds timeout) {
   if (Result<void> sane = check_address(destination); !sane) return sane;
   if (source != nullptr && length_of(*source) == 0) return verbs::errno_code(EINVAL);
-  verbs::CriticalSection section(runtime());
-  Result<void> started = perform(Operation::kResolveAddr, [&] {
-    return endpoint_->resolve_address(source, *destination, timeout);
-  });
-  if (started) {
+  {
+    verbs::CriticalSection section(runtime());
+    Result<void> started = perform(Operation::kResolveAddr, [&] {
+      return endpoint_->resolve_address(source, *destination, timeout);
+    });
+    if (!started) return started;
     std::memcpy(&raw_.id.route.addr.dst_storage, destination, length_of(*destination));
   }
-  return started;
+  return complete();
 }
 
 Result<void> Id::resolve_route(std::chrono::milliseconds timeout) {
-  verbs::CriticalSection section(runtime());
-  return perform(Operation::kResolveRoute, [&]() -> Result<void> {
+  return perform_and_complete(Operation::kResolveRoute, [&]() -> Result<void> {
     if (timeout.count() == 0 || raw_.id.verbs == nullptr) return verbs::errno_code(EINVAL);
     return endpoint_->resolve_route(timeout);
   });
@@ -119,8 +119,7 @@ void Id::describe_qp(transport::ConnectionParameters& parameters) const {
 }
 
 Result<void> Id::connect(const rdma_conn_param* param) {
-  verbs::CriticalSection section(runtime());
-  return perform(Operation::kConnect, [&]() -> Result<void> {
+  return perform_and_complete(Operation::kConnect, [&]() -> Result<void> {
     if (device_ == nullptr) return verbs::errno_code(EINVAL);  // ADDR_RESOLVED was not fetched
     Result<void> sane = check_conn_param(param, raw_.id.ps, raw_.id.qp != nullptr, device_->limits);
     if (!sane) return sane;
@@ -152,8 +151,13 @@ Result<void> Id::accept(const rdma_conn_param* param) {
     accepted = perform(Operation::kAccept, [&] { return endpoint_->accept(parameters); });
     if (accepted) reports_events_ = true;
   }
-  if (!accepted) (void)flush_qp().has_value();
-  return accepted;
+  if (!accepted) {
+    (void)flush_qp().has_value();
+    return accepted;
+  }
+  if (raw_.id.qp_type != IBV_QPT_UD) return complete();
+  if (private_channel_ != nullptr) private_channel_->forget();  // datagrams: no event will come
+  return {};
 }
 
 Result<void> Id::reject(std::span<const std::uint8_t> private_data) {
@@ -176,8 +180,7 @@ Result<void> Id::disconnect() {
     if (raw_.id.verbs == nullptr) return verbs::errno_code(EINVAL);
   }
   if (Result<void> flushed = flush_qp(); !flushed) return flushed;
-  verbs::CriticalSection section(runtime());
-  return perform(Operation::kDisconnect, [&] { return endpoint_->disconnect(); });
+  return perform_and_complete(Operation::kDisconnect, [&] { return endpoint_->disconnect(); });
 }
 
 Result<void> Id::establish() {
@@ -191,30 +194,6 @@ Result<void> Id::establish() {
 Result<void> Id::notify(ibv_event_type event) {
   verbs::CriticalSection section(runtime());
   return perform(Operation::kNotify, [&] { return endpoint_->notify(event); });
-}
-
-Result<void> Id::migrate(EventChannel& channel) {
-  if (&channel.transport() != &transport_) return verbs::errno_code(EINVAL);
-  {
-    verbs::CriticalSection section(runtime());
-    if (Result<void> legal = check(Operation::kMigrate); !legal) return legal;
-    if (&channel != channel_) move_to(channel);
-  }
-  return drain();
-}
-
-void Id::move_to(EventChannel& channel) {
-  EventQueue moved;
-  channel_->extract(*this, moved);
-  leave_channel();
-  join(channel);
-  moved.clear_and_dispose([&](EventRecord* record) {
-    if (record->request != nullptr) {
-      record->request->leave_channel();
-      record->request->join(channel);
-    }
-    channel.push(*record);
-  });
 }
 
 }  // namespace anyrdma::cm

@@ -69,6 +69,7 @@ bool Id::fetch_route() {
 
 bool Id::fetch_request(const Id& listener) {
   raw_.id.context = listener.raw_.id.context;
+  if (listener.is_synchronous() && !make_synchronous()) return false;
   return fetch_address();
 }
 

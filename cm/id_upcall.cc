@@ -42,8 +42,7 @@ transport::EndpointHandler* Id::on_connect_request(std::unique_ptr<transport::En
   if (row_of(event.type, state_).delivery == Delivery::kDrop) return nullptr;
   if (backlog_room_ <= 0) return nullptr;  // in silence: the peer repeats (fact 14)
   --backlog_room_;
-  std::unique_ptr<Id> id(new Id(*channel_, raw_.id.ps, raw_.id.context));
-  id->raw_.id.qp_type = raw_.id.qp_type;
+  std::unique_ptr<Id> id(new Id(transport_, raw_.id.ps, raw_.id.qp_type, raw_.id.context));
   id->endpoint_ = std::move(child);
   id->state_ = State::kConnect;
   id->reports_events_ = false;

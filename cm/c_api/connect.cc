@@ -41,6 +41,16 @@ int rdma_listen(rdma_cm_id* id, int backlog) {
   return minus_one_on_error([&] { return Id::from(id).listen(backlog); });
 }
 
+int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
+  if (listen == nullptr || id == nullptr) return fail(EINVAL);
+  return minus_one_on_error([&]() -> Result<void> {
+    auto request = Id::from(listen).get_request();
+    if (!request) return request.error();
+    *id = request->release()->raw();  // the application's, until it destroys it
+    return {};
+  });
+}
+
 int rdma_connect(rdma_cm_id* id, rdma_conn_param* conn_param) {
   if (id == nullptr || !sane(conn_param)) return fail(EINVAL);
   return minus_one_on_error([&] { return Id::from(id).connect(conn_param); });

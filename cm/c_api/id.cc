@@ -8,20 +8,31 @@
 #include "cm/event_channel.h"
 #include "cm/id.h"
 #include "verbs/c_api/c_result.h"
+#include "verbs/c_api/process.h"
 
 using namespace anyrdma::c_api;
 using anyrdma::cm::EventChannel;
 using anyrdma::cm::Id;
 
+namespace {
+
+Result<std::unique_ptr<Id>> create(rdma_event_channel* channel, rdma_port_space space,
+                                   void* context) {
+  if (channel != nullptr) return Id::create(EventChannel::from(channel), space, context);
+  const auto transport = process_transport();
+  if (!transport) return transport.error();
+  return Id::create_synchronous(**transport, space, context);
+}
+
+}  // namespace
+
 extern "C" {
 
-// Without a channel the id would be synchronous, which is not offered: ENOSYS.
 int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
                    rdma_port_space ps) {
   if (id == nullptr) return fail(EINVAL);
-  if (channel == nullptr) return fail(ENOSYS);
   return minus_one_on_error([&]() -> Result<void> {
-    auto created = Id::create(EventChannel::from(channel), ps, context);
+    auto created = create(channel, ps, context);
     if (!created) return created.error();
     *id = created->release()->raw();  // the application's, until it destroys it
     return {};
@@ -36,8 +47,10 @@ int rdma_destroy_id(rdma_cm_id* id) {
 
 int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
   if (id == nullptr) return fail(EINVAL);
-  if (channel == nullptr) return fail(ENOSYS);  // would become synchronous
-  return minus_one_on_error([&] { return Id::from(id).migrate(EventChannel::from(channel)); });
+  return minus_one_on_error([&] {
+    if (channel == nullptr) return Id::from(id).make_synchronous();
+    return Id::from(id).migrate(EventChannel::from(channel));
+  });
 }
 
 int rdma_set_option(rdma_cm_id* id, int level, int optname, void* optval, std::size_t optlen) {
