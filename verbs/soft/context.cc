@@ -31,6 +31,10 @@ bool is_qp_event(ibv_event_type type) {
   return false;
 }
 
+bool is_srq_event(ibv_event_type type) {
+  return type == IBV_EVENT_SRQ_ERR || type == IBV_EVENT_SRQ_LIMIT_REACHED;
+}
+
 SoftContext::SoftContext(Provider& owner, Core& core, ibv_device* device,
                          std::unique_ptr<Semaphore> units)
     : ProvidedContext{}, async_units(std::move(units)), core_(core) {
@@ -69,6 +73,13 @@ void SoftContext::raise_qp(SoftQp& qp, ibv_event_type type) {
   raise(event);
 }
 
+void SoftContext::raise_srq(SoftSrq& srq, ibv_event_type type) {
+  ibv_async_event event{};
+  event.element.srq = &srq;
+  event.event_type = type;
+  raise(event);
+}
+
 void SoftContext::raise_port(ibv_event_type type) {
   ibv_async_event event{};
   event.element.port_num = 1;
@@ -91,6 +102,12 @@ void SoftContext::forget_cq(const SoftCq& cq) {
 void SoftContext::forget_qp(const SoftQp& qp) {
   forget([&qp](const ibv_async_event& event) {
     return is_qp_event(event.event_type) && event.element.qp == &qp;
+  });
+}
+
+void SoftContext::forget_srq(const SoftSrq& srq) {
+  forget([&srq](const ibv_async_event& event) {
+    return is_srq_event(event.event_type) && event.element.srq == &srq;
   });
 }
 

@@ -14,6 +14,7 @@ namespace anyrdma::verbs::soft {
 
 struct Core;
 struct SoftQp;
+class SoftSrq;
 
 class SoftContext : public ProvidedContext {
  public:
@@ -33,10 +34,12 @@ class SoftContext : public ProvidedContext {
   // --- asynchronous events; critical section ----------------------------------------------------
   void raise_cq(SoftCq& cq, ibv_event_type type);
   void raise_qp(SoftQp& qp, ibv_event_type type);
+  void raise_srq(SoftSrq& srq, ibv_event_type type);
   void raise_port(ibv_event_type type);
   /// Drops what was not read yet about an object that goes away.
   void forget_cq(const SoftCq& cq);
   void forget_qp(const SoftQp& qp);
+  void forget_srq(const SoftSrq& srq);
 
   std::unique_ptr<Semaphore> async_units;  ///< one per event in `events`
   Ring<ibv_async_event> events;
@@ -52,6 +55,8 @@ class SoftContext : public ProvidedContext {
 
 /// Whether an event's element is a QP.
 [[nodiscard]] bool is_qp_event(ibv_event_type type);
+/// Whether an event's element is a shared receive queue.
+[[nodiscard]] bool is_srq_event(ibv_event_type type);
 
 /// Fills context->ops and the extended operations that the software HCA has.
 void install_operations(verbs_context& context);

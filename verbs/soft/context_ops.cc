@@ -55,7 +55,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
     if (soft.core.removed) {
       error = EIO;
     } else {
-      error = sends_in(soft.state) ? soft.requester.post(*request) : EINVAL;
+      error = sends_in(soft.state) ? soft.post_send(*request) : EINVAL;
     }
     if (error != 0) {
       *bad = request;
@@ -70,8 +70,21 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad) {
   auto& soft = *static_cast<SoftQp*>(qp);
   CriticalSection section(soft.core.runtime);
   for (; request != nullptr; request = request->next) {
-    int error = soft.state == IBV_QPS_RESET ? EINVAL : soft.responder.post(*request);
+    int error = soft.state == IBV_QPS_RESET ? EINVAL : soft.receives.post(*request);
     if (soft.core.removed) error = EIO;
+    if (error != 0) {
+      *bad = request;
+      return error;
+    }
+  }
+  return 0;
+}
+
+int post_srq_recv(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr** bad) {
+  Core& core = SoftContext::from(srq->context).core();
+  CriticalSection section(core.runtime);
+  for (; request != nullptr; request = request->next) {
+    const int error = core.removed ? EIO : static_cast<SoftSrq*>(srq)->post(*request);
     if (error != 0) {
       *bad = request;
       return error;
@@ -127,6 +140,7 @@ void install_operations(verbs_context& context) {
   ops.req_notify_cq = req_notify_cq;
   ops.post_send = post_send;
   ops.post_recv = post_recv;
+  ops.post_srq_recv = post_srq_recv;
   context.query_port = query_port;
   context.query_device_ex = query_device_ex;
 }

@@ -48,6 +48,12 @@ struct Core {
   TimerQueue<QpTimerTag> timers{};
   ReadyList ready{};
   bool removed = false;
+
+  /// Payload bytes of the longest packet that the port takes.
+  [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes(config.active_mtu); }
+  [[nodiscard]] static constexpr std::uint32_t mtu_bytes(ibv_mtu mtu) {
+    return 128u << static_cast<unsigned>(mtu);
+  }
 };
 
 }  // namespace anyrdma::verbs::soft

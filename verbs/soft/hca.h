@@ -37,6 +37,12 @@ struct HcaConfig {
   std::uint32_t max_inline_data = 1024;
   std::uint8_t max_qp_rd_atom = 16;
   std::uint8_t max_qp_init_rd_atom = 16;
+  std::uint32_t max_ah = 65536;
+  std::uint32_t max_srq = 65536;
+  std::uint32_t max_srq_wr = 32768;
+  std::uint32_t max_srq_sge = 32;
+  std::uint32_t max_mcast_grp = 8192;
+  std::uint32_t max_mcast_qp_attach = 56;  ///< QPs per group
 };
 
 /// Bytes of every management datagram.
@@ -102,6 +108,10 @@ class Hca : public Provider {
     std::uint64_t unknown_qp = 0;
     std::uint64_t bad_icrc = 0;
     std::uint64_t wrong_state = 0;
+    std::uint64_t bad_queue_key = 0;
+    std::uint64_t no_receive = 0;     ///< a datagram for which nothing was posted
+    std::uint64_t unknown_group = 0;  ///< multicast to a group without an attached QP
+    std::uint64_t too_long = 0;       ///< a datagram longer than the MTU, never sent
     std::uint64_t retransmitted = 0;
     std::uint64_t duplicates = 0;
     std::uint64_t rnr_naks_sent = 0;

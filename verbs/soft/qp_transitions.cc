@@ -31,18 +31,33 @@ constexpr std::array kRcRows{
                       kMigration},
 };
 
+constexpr int kDatagramPlace = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+
+constexpr std::array kUdRows{
+    TransitionRow{IBV_QPS_RESET, IBV_QPS_INIT, kDatagramPlace, 0},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_INIT, 0, kDatagramPlace},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY},
+    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, IBV_QP_CUR_STATE | IBV_QP_QKEY},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_CUR_STATE | IBV_QP_QKEY},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, IBV_QP_CUR_STATE | IBV_QP_QKEY},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY},
+    TransitionRow{IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_CUR_STATE | IBV_QP_QKEY},
+};
+
 constexpr int kUniversal = IBV_QP_STATE;
 
 }  // namespace
 
-std::span<const TransitionRow> rc_transitions() {
-  return kRcRows;
+std::span<const TransitionRow> transitions_of(ibv_qp_type type) {
+  if (type == IBV_QPT_RC) return kRcRows;
+  if (type == IBV_QPT_UD) return kUdRows;
+  return {};
 }
 
 bool transition_allowed(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) {
-  if (type != IBV_QPT_RC) return false;
   if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) return (mask & ~kUniversal) == 0;
-  for (const TransitionRow& row : rc_transitions()) {
+  for (const TransitionRow& row : transitions_of(type)) {
     if (row.from != from || row.to != to) continue;
     return (mask & row.required) == row.required &&
            (mask & ~(row.required | row.optional | kUniversal)) == 0;

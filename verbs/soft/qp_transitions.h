@@ -14,9 +14,9 @@ struct TransitionRow {
   int optional;
 };
 
-/// The rows of a reliable connection. A pair that has no row is not allowed, except that every
-/// state may go to RESET and to ERR without attributes. The other services add their own rows.
-[[nodiscard]] std::span<const TransitionRow> rc_transitions();
+/// The rows of a service: RC or UD; none for others. A pair that has no row is not allowed, except
+/// that every state may go to RESET and to ERR without attributes.
+[[nodiscard]] std::span<const TransitionRow> transitions_of(ibv_qp_type type);
 
 /// Whether the mask fits a transition of this service.
 [[nodiscard]] bool transition_allowed(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to,

@@ -1,4 +1,4 @@
-// Every transition of a reliable connection, and every attribute it needs: taken away one by one.
+// Every transition of every service, and every attribute it needs: taken away one by one.
 #include "verbs/soft/qp_transitions.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,6 @@
 namespace anyrdma::verbs::soft {
 namespace {
 
-using testing::ConnectionOptions;
 using testing::Pair;
 using testing::Side;
 
@@ -30,14 +29,17 @@ ibv_qp_attr good_attributes(const Side& side) {
   attr.ah_attr.grh.sgid_index = 1;
   attr.ah_attr.grh.dgid = testing::ipv4_gid(2);
   attr.dest_qp_num = 0x200;
+  attr.sq_psn = 0x123456;
+  attr.rq_psn = 0x654321;
+  attr.qkey = 0x1234;
   attr.timeout = 14;
   attr.retry_cnt = attr.rnr_retry = 7;
   attr.max_rd_atomic = attr.max_dest_rd_atomic = 1;
   return attr;
 }
 
-const TransitionRow* row(ibv_qp_state from, ibv_qp_state to) {
-  for (const TransitionRow& candidate : rc_transitions())
+const TransitionRow* row(ibv_qp_state from, ibv_qp_state to, ibv_qp_type type = IBV_QPT_RC) {
+  for (const TransitionRow& candidate : transitions_of(type))
     if (candidate.from == from && candidate.to == to) return &candidate;
   return nullptr;
 }
@@ -45,35 +47,49 @@ const TransitionRow* row(ibv_qp_state from, ibv_qp_state to) {
 class Transitions : public Pair {
  protected:
   // A fresh QP of side a, led to a state. SQE does not exist for a reliable connection.
-  void place(ibv_qp_state state) {
-    const ConnectionOptions options;
+  void place(ibv_qp_state state, ibv_qp_type type = IBV_QPT_RC) {
     if (a.qp != nullptr) a.hca->destroy_qp(a.qp).value();
-    a.create_qp(options);
-    if (b.qp == nullptr) b.create_qp(options);
+    a.create_qp({.type = type});
     if (state == IBV_QPS_RESET) return;
     if (state == IBV_QPS_ERR) {
       ASSERT_EQ(a.modify(IBV_QPS_ERR, 0, {}), 0);
       return;
     }
-    a.to_init(options);
-    if (state == IBV_QPS_INIT) return;
-    a.to_rtr(options, b);
-    if (state == IBV_QPS_RTR) return;
-    a.to_rts(options);
-    if (state == IBV_QPS_RTS) return;
+    for (const ibv_qp_state step : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}) {
+      ASSERT_EQ(modify(step, row(a.qp->state, step, type)->required), 0);
+      if (step == state) return;
+    }
+    if (state == IBV_QPS_SQE) return fail_a_datagram();
     ASSERT_EQ(a.modify(IBV_QPS_SQD, 0, {}), 0);
+  }
+
+  void fail_a_datagram() {
+    ibv_ah* ah = a.hca->create_ah(a.pd, good_attributes(a).ah_attr).value();
+    ibv_sge nowhere{0, 1, 0};
+    ibv_send_wr request{};
+    request.sg_list = &nowhere;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_SEND;
+    request.wr.ud.ah = ah;
+    ibv_send_wr* failed = nullptr;
+    ASSERT_EQ(ibv_post_send(a.qp, &request, &failed), 0);
+    carry();
+    a.hca->destroy_ah(ah).value();
+    ASSERT_EQ(a.qp->state, IBV_QPS_SQE);
   }
 
   int modify(ibv_qp_state to, int mask) { return a.modify(to, mask, good_attributes(a)); }
 };
 
-TEST_F(Transitions, EveryPairOfStatesIsAllowedExactlyAsTheTableSays) {
+class TransitionsOf : public Transitions, public ::testing::WithParamInterface<ibv_qp_type> {};
+
+TEST_P(TransitionsOf, EveryPairOfStatesIsAllowedExactlyAsTheTableSays) {
   for (const ibv_qp_state from : kStates) {
-    if (from == IBV_QPS_SQE) continue;
+    if (from == IBV_QPS_SQE && GetParam() == IBV_QPT_RC) continue;
     for (const ibv_qp_state to : kStates) {
       SCOPED_TRACE(std::to_string(from) + " to " + std::to_string(to));
-      place(from);
-      const TransitionRow* const found = row(from, to);
+      place(from, GetParam());
+      const TransitionRow* const found = row(from, to, GetParam());
       const bool universal = to == IBV_QPS_RESET || to == IBV_QPS_ERR;
       const bool allowed = found != nullptr || universal;
       EXPECT_EQ(modify(to, found != nullptr ? found->required : 0), allowed ? 0 : EINVAL);
@@ -82,40 +98,43 @@ TEST_F(Transitions, EveryPairOfStatesIsAllowedExactlyAsTheTableSays) {
   }
 }
 
-TEST_F(Transitions, EachMissingRequiredAttributeIsRefused) {
-  for (const TransitionRow& each : rc_transitions()) {
+TEST_P(TransitionsOf, EachMissingRequiredAttributeIsRefused) {
+  for (const TransitionRow& each : transitions_of(GetParam())) {
     for (int bit = 1; bit <= kEveryBit; bit <<= 1) {
       if ((each.required & bit) == 0) continue;
       SCOPED_TRACE(std::to_string(each.from) + " to " + std::to_string(each.to) + " without " +
                    std::to_string(bit));
-      place(each.from);
+      place(each.from, GetParam());
       EXPECT_EQ(modify(each.to, each.required & ~bit), EINVAL);
       EXPECT_EQ(a.qp->state, each.from);
     }
   }
 }
 
-TEST_F(Transitions, EachOptionalAttributeIsTakenAndEachOtherRefused) {
-  for (const TransitionRow& each : rc_transitions()) {
+TEST_P(TransitionsOf, EachOptionalAttributeIsTakenAndEachOtherRefused) {
+  for (const TransitionRow& each : transitions_of(GetParam())) {
     for (int bit = 2; bit <= kEveryBit; bit <<= 1) {
       if ((each.required & bit) != 0) continue;
       SCOPED_TRACE(std::to_string(each.from) + " to " + std::to_string(each.to) + " with " +
                    std::to_string(bit));
-      place(each.from);
+      place(each.from, GetParam());
       const bool allowed = (each.optional & bit) != 0;
       EXPECT_EQ(modify(each.to, each.required | bit), allowed ? 0 : EINVAL);
     }
   }
 }
 
-TEST_F(Transitions, AnyAttributeOnTheWayToResetOrErrorIsRefused) {
+TEST_P(TransitionsOf, AnyAttributeOnTheWayToResetOrErrorIsRefused) {
   for (const ibv_qp_state to : {IBV_QPS_RESET, IBV_QPS_ERR}) {
     for (int bit = 2; bit <= kEveryBit; bit <<= 1) {
-      place(IBV_QPS_RTS);
+      place(IBV_QPS_RTS, GetParam());
       EXPECT_EQ(modify(to, bit), EINVAL) << bit;
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Service, TransitionsOf, ::testing::Values(IBV_QPT_RC, IBV_QPT_UD),
+                         [](const auto& param) { return param.param == IBV_QPT_RC ? "Rc" : "Ud"; });
 
 struct BadValue {
   const char* name;
@@ -169,18 +188,27 @@ TEST_F(Transitions, QueryGivesBackWhatWasSet) {
   ibv_qp_init_attr init{};
   ASSERT_TRUE(a.hca->query_qp(a.qp, &attr, IBV_QP_STATE, &init).has_value());
   EXPECT_EQ(attr.qp_state, IBV_QPS_RTS);
-  EXPECT_EQ(attr.path_mtu, IBV_MTU_256);
-  EXPECT_EQ(attr.dest_qp_num, b.qp->qp_num);
-  EXPECT_EQ(attr.sq_psn, a.first_psn);
-  EXPECT_EQ(attr.rq_psn, b.first_psn);
+  EXPECT_EQ(attr.path_mtu, IBV_MTU_1024);
+  EXPECT_EQ(attr.dest_qp_num, 0x200u);
+  EXPECT_EQ(attr.sq_psn, 0x123456u);
+  EXPECT_EQ(attr.rq_psn, 0x654321u);
   EXPECT_EQ(attr.timeout, 14);
   EXPECT_EQ(attr.cap.max_send_sge, 4u);
   EXPECT_EQ(init.send_cq, a.cq);
   EXPECT_EQ(init.qp_type, IBV_QPT_RC);
 }
 
+TEST_F(Transitions, QueryGivesTheQueueKeyOfADatagramQueuePair) {
+  place(IBV_QPS_RTS, IBV_QPT_UD);
+  ibv_qp_attr attr{};
+  ibv_qp_init_attr init{};
+  ASSERT_TRUE(a.hca->query_qp(a.qp, &attr, IBV_QP_QKEY, &init).has_value());
+  EXPECT_EQ(attr.qkey, 0x1234u);
+  EXPECT_EQ(init.qp_type, IBV_QPT_UD);
+}
+
 TEST_F(Transitions, ServicesThatComeLaterAreNotSupportedYet) {
-  for (const ibv_qp_type type : {IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_XRC_SEND, IBV_QPT_RAW_PACKET}) {
+  for (const ibv_qp_type type : {IBV_QPT_UC, IBV_QPT_XRC_SEND, IBV_QPT_RAW_PACKET}) {
     ibv_qp_init_attr init{};
     init.send_cq = init.recv_cq = a.cq;
     init.qp_type = type;

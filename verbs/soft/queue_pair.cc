@@ -48,7 +48,8 @@ SoftQp* ReadyList::take() {
 
 // --- life ---------------------------------------------------------------------------------------
 
-SoftQp::SoftQp(Core& shared) : ibv_qp{}, core(shared), requester(*this), responder(*this) {}
+SoftQp::SoftQp(Core& shared)
+    : ibv_qp{}, core(shared), receives(*this), requester(*this), responder(*this) {}
 
 SoftQp::~SoftQp() {
   if (open_now) close();
@@ -78,28 +79,45 @@ void SoftQp::open(SoftPd& domain, const ibv_qp_init_attr& init, std::uint32_t nu
   async_taken = async_acknowledged = 0;
   destroyer = nullptr;
   ++domain.users;
-  ++send_queue().users;
-  ++receive_queue().users;
-  requester.configure();
-  responder.configure();
+  ++send_completions().users;
+  ++receive_completions().users;
+  if (srq != nullptr) ++static_cast<SoftSrq*>(srq)->users;
+  receives.configure();
+  if (qp_type == IBV_QPT_UD) {
+    datagrams = std::make_unique<DatagramService>(*this);
+    datagrams->configure();
+    path.udp_source_port = source_port(number, 0);
+  } else {
+    requester.configure();
+    responder.discard();
+  }
 }
 
 void SoftQp::close() {
   CM_ASSERT(open_now);
   open_now = false;
-  requester.discard();
-  responder.discard();
-  core.ready.remove(*this);
-  send_queue().purge(qp_num);
-  if (recv_cq != send_cq) receive_queue().purge(qp_num);
+  reset();
   SoftContext::from(context).forget_qp(*this);
   --static_cast<SoftPd*>(pd)->users;
-  --send_queue().users;
-  --receive_queue().users;
+  --send_completions().users;
+  --receive_completions().users;
+  if (srq != nullptr) --static_cast<SoftSrq*>(srq)->users;
   pthread_cond_destroy(&cond);
   pthread_mutex_destroy(&mutex);
   requester.trim(kBytesKept);
-  responder.trim(kBytesKept);
+  receives.trim(kBytesKept);
+  datagrams.reset();
+}
+
+// Forgets what is under way, and what is not read yet.
+void SoftQp::reset() {
+  requester.discard();
+  responder.discard();
+  receives.discard();
+  if (datagrams) datagrams->discard();
+  core.ready.remove(*this);
+  send_completions().purge(qp_num);
+  if (recv_cq != send_cq) receive_completions().purge(qp_num);
 }
 
 // --- attributes ---------------------------------------------------------------------------------
@@ -111,6 +129,7 @@ void copy_attributes(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
   if ((mask & IBV_QP_ACCESS_FLAGS) != 0) to.qp_access_flags = from.qp_access_flags;
   if ((mask & IBV_QP_PKEY_INDEX) != 0) to.pkey_index = from.pkey_index;
   if ((mask & IBV_QP_PORT) != 0) to.port_num = from.port_num;
+  if ((mask & IBV_QP_QKEY) != 0) to.qkey = from.qkey;
   if ((mask & IBV_QP_AV) != 0) to.ah_attr = from.ah_attr;
   if ((mask & IBV_QP_PATH_MTU) != 0) to.path_mtu = from.path_mtu;
   if ((mask & IBV_QP_TIMEOUT) != 0) to.timeout = from.timeout;
@@ -136,7 +155,7 @@ void copy_attributes(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
 
 void SoftQp::apply(const ibv_qp_attr& wanted, int mask) {
   copy_attributes(attr, wanted, mask);
-  if ((mask & IBV_QP_PATH_MTU) != 0) mtu_bytes = 128u << static_cast<unsigned>(attr.path_mtu);
+  if ((mask & IBV_QP_PATH_MTU) != 0) mtu_bytes = Core::mtu_bytes(attr.path_mtu);
   if ((mask & IBV_QP_AV) != 0) path.udp_source_port = source_port(qp_num, attr.dest_qp_num);
   if ((mask & IBV_QP_STATE) == 0) return;
   const ibv_qp_state from = state;
@@ -148,11 +167,7 @@ void SoftQp::apply(const ibv_qp_attr& wanted, int mask) {
   }
   state = to;
   if (to == IBV_QPS_RESET) {
-    requester.discard();
-    responder.discard();
-    core.ready.remove(*this);
-    send_queue().purge(qp_num);
-    if (recv_cq != send_cq) receive_queue().purge(qp_num);
+    reset();
     const ibv_qp_attr fresh{};
     attr = fresh;
     attr.path_mtu = core.config.active_mtu;
@@ -160,18 +175,40 @@ void SoftQp::apply(const ibv_qp_attr& wanted, int mask) {
   } else if (to == IBV_QPS_RTR) {
     responder.start();
   } else if (to == IBV_QPS_RTS) {
-    if (from == IBV_QPS_RTR) requester.start();
+    if (from == IBV_QPS_RTR) start_sending();
     established = true;  // the event is about packets that arrive before RTS
     schedule();
   } else if (to == IBV_QPS_SQD && from == IBV_QPS_RTS) {
-    if (requester.drained() && attr.en_sqd_async_notify != 0) raise(IBV_EVENT_SQ_DRAINED);
+    if (drained() && attr.en_sqd_async_notify != 0) raise(IBV_EVENT_SQ_DRAINED);
   }
 }
 
+void SoftQp::start_sending() {
+  if (datagrams) {
+    datagrams->start();
+  } else {
+    requester.start();
+  }
+}
+
+int SoftQp::post_send(const ibv_send_wr& request) {
+  return datagrams ? datagrams->post(request) : requester.post(request);
+}
+
+void SoftQp::enter_send_error() {
+  state = IBV_QPS_SQE;
+  datagrams->flush();
+}
+
 void SoftQp::enter_error() {
+  const bool was_in_error = state == IBV_QPS_ERR;
   state = IBV_QPS_ERR;
   requester.flush();
-  responder.flush();
+  if (datagrams) datagrams->flush();
+  responder.abandon_message();
+  receives.flush();
+  // It holds nothing of the shared queue any more (IBTA vol 1, 10.9.2.2).
+  if (srq != nullptr && !was_in_error) raise(IBV_EVENT_QP_LAST_WQE_REACHED);
   schedule();
 }
 
@@ -206,7 +243,7 @@ void SoftQp::on_response(const roce::Envelope& packet, const roce::OpcodeRow& ro
   } else {
     ++core.counters.malformed;  // the answer to an atomic that was never asked for
   }
-  if (state == IBV_QPS_SQD && requester.drained() && attr.en_sqd_async_notify != 0) {
+  if (state == IBV_QPS_SQD && drained() && attr.en_sqd_async_notify != 0) {
     attr.en_sqd_async_notify = 0;
     raise(IBV_EVENT_SQ_DRAINED);
   }
@@ -214,33 +251,39 @@ void SoftQp::on_response(const roce::Envelope& packet, const roce::OpcodeRow& ro
 }
 
 PacketPtr SoftQp::next_packet(Instant now) {
+  if (datagrams) return datagrams->next_packet();
   // Answers first: the peer's timer is running.
   PacketPtr packet = responder.next_packet();
   if (!packet) packet = requester.next_packet(now);
   return packet;
 }
 
+bool SoftQp::wants_to_send() {
+  if (datagrams) return datagrams->wants_to_send();
+  return responder.wants_to_send() || requester.wants_to_send();
+}
+
 void SoftQp::schedule() {
-  if (!ready && (responder.wants_to_send() || requester.wants_to_send())) core.ready.add(*this);
+  if (!ready && wants_to_send()) core.ready.add(*this);
 }
 
 PacketPtr SoftQp::make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t payload,
                               bool ack_request, bool solicited) {
-  PacketPtr packet = core.pool.take();
-  packet->source = path.source;
-  packet->destination = path.destination;
-  packet->udp_source_port = path.udp_source_port;
-  packet->traffic_class = path.traffic_class;
-  packet->hop_limit = path.hop_limit;
-  const std::size_t pad = (0 - payload) & 3;
-  const std::size_t header = roce::kHeaderBytes[opcode];
   roce::Bth bth;
   bth.opcode = opcode;
   bth.solicited = solicited;
-  bth.pad = static_cast<std::uint8_t>(pad);
   bth.destination = wire::Qpn{attr.dest_qp_num};
   bth.ack_request = ack_request;
   bth.psn = psn;
+  return make_packet(path, bth, payload);
+}
+
+PacketPtr SoftQp::make_packet(const PacketPath& to, roce::Bth& bth, std::size_t payload) {
+  PacketPtr packet = core.pool.take();
+  to.address(*packet);
+  const std::size_t pad = (0 - payload) & 3;
+  const std::size_t header = roce::kHeaderBytes[bth.opcode];
+  bth.pad = static_cast<std::uint8_t>(pad);
   bth.serialize(std::span(packet->storage).first<roce::Bth::kBytes>());
   packet->size = static_cast<std::uint16_t>(header + payload + pad + roce::kIcrcBytes);
   // Padding and the place of the ICRC are defined even where nobody computes the ICRC.

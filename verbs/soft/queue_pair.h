@@ -1,32 +1,28 @@
-// A queue pair: the C struct the application holds, its attributes, and its two halves.
+// A queue pair: the C struct the application holds, its attributes, and what serves it.
 #pragma once
 
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "verbs/result.h"
+#include "verbs/soft/address_handle.h"
 #include "verbs/soft/completion_queue.h"
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
+#include "verbs/soft/datagram.h"
+#include "verbs/soft/receive_queue.h"
 #include "verbs/soft/requester.h"
 #include "verbs/soft/responder.h"
+#include "verbs/soft/shared_receive_queue.h"
 #include "verbs/soft/wire/headers.h"
 
 namespace anyrdma::verbs::soft {
 
 /// What the application holds as ibv_pd.
 struct SoftPd : ibv_pd, LiveHook {
-  unsigned users = 0;  ///< memory regions and QPs
-};
-
-/// What every packet of a connection says below its BTH.
-struct PacketPath {
-  ibv_gid source{};
-  ibv_gid destination{};
-  std::uint16_t udp_source_port = 0;
-  std::uint8_t traffic_class = 0;
-  std::uint8_t hop_limit = 64;
+  unsigned users = 0;  ///< memory regions, QPs, address handles and shared receive queues
 };
 
 /// Destroyed QPs are kept and used again with their buffers: creation is on the path of every
@@ -44,6 +40,10 @@ struct SoftQp : ibv_qp {
 
   /// ibv_modify_qp for attributes that were checked against the tables and `path` already made.
   void apply(const ibv_qp_attr& attr, int mask);
+  /// Errno as ibv_post_send returns it, 0 for success.
+  [[nodiscard]] int post_send(const ibv_send_wr& request);
+  /// To SQE, flushing the send queue: a datagram could not be sent (IBTA vol 1, 10.3.1.6).
+  void enter_send_error();
   /// To ERR, flushing both queues. Answers already due, such as the NAK that names the reason,
   /// still leave.
   void enter_error();
@@ -59,9 +59,12 @@ struct SoftQp : ibv_qp {
   /// A packet with this QP's path and a BTH for the peer.
   [[nodiscard]] PacketPtr make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t payload,
                                       bool ack_request, bool solicited);
+  /// A packet with any path and BTH; sets the padding. Its extended headers and its payload are
+  /// yet to be written.
+  [[nodiscard]] PacketPtr make_packet(const PacketPath& to, roce::Bth& bth, std::size_t payload);
 
-  [[nodiscard]] SoftCq& send_queue() const { return *static_cast<SoftCq*>(send_cq); }
-  [[nodiscard]] SoftCq& receive_queue() const { return *static_cast<SoftCq*>(recv_cq); }
+  [[nodiscard]] SoftCq& send_completions() const { return *static_cast<SoftCq*>(send_cq); }
+  [[nodiscard]] SoftCq& receive_completions() const { return *static_cast<SoftCq*>(recv_cq); }
   void raise(ibv_event_type type) { SoftContext::from(context).raise_qp(*this, type); }
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes; }
 
@@ -69,6 +72,7 @@ struct SoftQp : ibv_qp {
   ibv_qp_attr attr{};  ///< as last set; qp_state lives in ibv_qp::state
   ibv_qp_cap cap{};
   PacketPath path{};
+  std::uint32_t groups = 0;  ///< multicast groups it is attached to
   std::uint32_t mtu_bytes = 1024;
   bool signal_all = false;
   bool open_now = false;
@@ -82,8 +86,18 @@ struct SoftQp : ibv_qp {
   SoftQp* ready_next = nullptr;
   bool ready = false;
 
+  ReceiveQueue receives;
   Requester requester;
   Responder responder;
+  /// Of a UD QP; it leaves the requester and the responder idle.
+  std::unique_ptr<DatagramService> datagrams;
+
+ private:
+  void reset();
+  void start_sending();
+  /// No send that was started is unfinished; a datagram is finished as soon as it is started.
+  [[nodiscard]] bool drained() const { return datagrams || requester.drained(); }
+  [[nodiscard]] bool wants_to_send();
 };
 
 }  // namespace anyrdma::verbs::soft

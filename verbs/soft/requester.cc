@@ -7,6 +7,8 @@
 #include "verbs/assert.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/rc_constants.h"
+#include "verbs/soft/scatter_gather.h"
+#include "verbs/soft/send_request.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -45,12 +47,6 @@ ibv_wc_opcode completion_opcode(WorkKind kind) {
   return IBV_WC_SEND;
 }
 
-std::uint64_t total_length(const ibv_send_wr& request) {
-  std::uint64_t length = 0;
-  for (int i = 0; i < request.num_sge; ++i) length += request.sg_list[i].length;
-  return length;
-}
-
 // Opcodes by [write][place][immediate]; the place is a Place's number.
 constexpr std::uint8_t kRequestOpcodes[2][4][2] = {{{roce::kRcSendMiddle, roce::kRcSendMiddle},
                                                     {roce::kRcSendFirst, roce::kRcSendFirst},
@@ -60,13 +56,6 @@ constexpr std::uint8_t kRequestOpcodes[2][4][2] = {{{roce::kRcSendMiddle, roce::
                                                     {roce::kRcWriteFirst, roce::kRcWriteFirst},
                                                     {roce::kRcWriteLast, roce::kRcWriteLastImm},
                                                     {roce::kRcWriteOnly, roce::kRcWriteOnlyImm}}};
-
-template <class T>
-void put_header(Packet& packet, std::uint8_t opcode, roce::Header which, const T& header) {
-  header.serialize(std::span(packet.storage)
-                       .subspan(roce::offset_of(opcode, which))
-                       .template first<T::kBytes>());
-}
 
 }  // namespace
 
@@ -90,19 +79,9 @@ void Requester::start() {
 // --- posting ------------------------------------------------------------------------------------
 
 int Requester::check(const ibv_send_wr& request) const {
-  constexpr unsigned kFlags =
-      IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
   const auto what = asked(request.opcode);
   if (!what) return EINVAL;
-  if ((request.send_flags & ~kFlags) != 0) return EINVAL;
-  if (request.num_sge < 0) return EINVAL;
-  if (static_cast<std::uint32_t>(request.num_sge) > qp_.cap.max_send_sge) return EINVAL;
-  if (request.num_sge > 0 && request.sg_list == nullptr) return EINVAL;
-  const std::uint64_t length = total_length(request);
-  if (length > kMessageBytesMax) return EINVAL;
-  const bool in_line = (request.send_flags & IBV_SEND_INLINE) != 0;
-  if (in_line && (what->kind == WorkKind::kRead || length > qp_.cap.max_inline_data)) return EINVAL;
-  return 0;
+  return check_send_request(request, qp_.cap, what->kind != WorkKind::kRead);
 }
 
 int Requester::post(const ibv_send_wr& request) {
@@ -130,17 +109,7 @@ void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t l
   work.solicited = (request.send_flags & IBV_SEND_SOLICITED) != 0;
   work.fence = (request.send_flags & IBV_SEND_FENCE) != 0;
   work.inline_data = (request.send_flags & IBV_SEND_INLINE) != 0;
-  if (!work.inline_data) {
-    for (int i = 0; i < request.num_sge; ++i) work.list()[i] = request.sg_list[i];
-    return;
-  }
-  std::uint8_t* out = work.data();
-  for (int i = 0; i < request.num_sge; ++i) {
-    const ibv_sge& piece = request.sg_list[i];
-    if (piece.length == 0) continue;
-    std::memcpy(out, reinterpret_cast<const void*>(piece.addr), piece.length);
-    out += piece.length;
-  }
+  copy_list(work, request);
 }
 
 // --- sending ------------------------------------------------------------------------------------
@@ -189,13 +158,8 @@ ibv_wc_status Requester::validate(SendWork& work) const {
   if (work.kind == WorkKind::kRead && qp_.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
   if (work.inline_data) return IBV_WC_SUCCESS;
   const unsigned access = work.kind == WorkKind::kRead ? unsigned{IBV_ACCESS_LOCAL_WRITE} : 0u;
-  for (unsigned i = 0; i < work.sge_count; ++i) {
-    const ibv_sge& piece = work.list()[i];
-    if (piece.length == 0) continue;
-    if (core_.memory.translate(piece.lkey, qp_.pd, piece.addr, piece.length, access) == nullptr)
-      return IBV_WC_LOC_PROT_ERR;
-  }
-  return IBV_WC_SUCCESS;
+  const bool allowed = accessible(core_.memory, qp_.pd, {work.list(), work.sge_count}, access);
+  return allowed ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
 }
 
 PacketPtr Requester::make_packet(SendWork& work) {
@@ -211,11 +175,11 @@ PacketPtr Requester::make_packet(SendWork& work) {
   const bool solicited = work.solicited && last && (!is_write || work.with_immediate);
   PacketPtr packet = qp_.make_packet(opcode, next_psn_, size, ask, solicited);
   if (is_write && first) {
-    put_header(*packet, opcode, roce::kReth,
-               roce::Reth{work.remote_address, work.remote_key, work.length});
+    roce::put(packet->storage, opcode, roce::kReth,
+              roce::Reth{work.remote_address, work.remote_key, work.length});
   }
   if (work.with_immediate && last) {
-    put_header(*packet, opcode, roce::kImmDt, roce::ImmDt{be32toh(work.immediate)});
+    roce::put(packet->storage, opcode, roce::kImmDt, roce::ImmDt{be32toh(work.immediate)});
   }
   gather(work, offset, size, packet->storage.data() + roce::kHeaderBytes[opcode]);
   if (work.status != IBV_WC_SUCCESS) {
@@ -231,8 +195,8 @@ PacketPtr Requester::make_read_request(SendWork& work) {
   // After a loss only what is missing is asked for again (IBTA vol 1, 9.4.4).
   const std::uint32_t offset = work.responses * qp_.mtu();
   PacketPtr packet = qp_.make_packet(roce::kRcReadRequest, next_psn_, 0, true, false);
-  put_header(*packet, roce::kRcReadRequest, roce::kReth,
-             roce::Reth{work.remote_address + offset, work.remote_key, work.length - offset});
+  roce::put(packet->storage, roce::kRcReadRequest, roce::kReth,
+            roce::Reth{work.remote_address + offset, work.remote_key, work.length - offset});
   ++reads_;
   advance(work, work.packets - work.responses);
   return packet;
@@ -254,24 +218,8 @@ void Requester::gather(SendWork& work, std::uint32_t offset, std::uint32_t size,
     std::memcpy(out, work.data() + offset, size);
     return;
   }
-  for (unsigned i = 0; size > 0; ++i) {
-    const ibv_sge& piece = work.list()[i];
-    if (offset >= piece.length) {
-      offset -= piece.length;
-      continue;
-    }
-    const std::uint32_t part = std::min(size, piece.length - offset);
-    const std::uint8_t* from =
-        core_.memory.translate(piece.lkey, qp_.pd, piece.addr + offset, part, 0);
-    if (from == nullptr) {
-      work.status = IBV_WC_LOC_PROT_ERR;
-      return;
-    }
-    std::memcpy(out, from, part);
-    out += part;
-    size -= part;
-    offset = 0;
-  }
+  if (!soft::gather(core_.memory, qp_.pd, work.list(), offset, size, out))
+    work.status = IBV_WC_LOC_PROT_ERR;
 }
 
 // --- acknowledgements ---------------------------------------------------------------------------
@@ -368,7 +316,9 @@ void Requester::on_read_response(const roce::Envelope& packet, Instant now) {
   const std::uint32_t offset = work.responses * qp_.mtu();
   const bool complete = packet.payload.size() == std::min(qp_.mtu(), work.length - offset);
   const ibv_wc_status status =
-      complete ? scatter(work, offset, packet.payload) : IBV_WC_BAD_RESP_ERR;
+      complete
+          ? scatter(core_.memory, qp_.pd, {work.list(), work.sge_count}, offset, packet.payload)
+          : IBV_WC_BAD_RESP_ERR;
   if (status != IBV_WC_SUCCESS) {
     fail(status);
     return;
@@ -383,25 +333,6 @@ void Requester::on_read_response(const roce::Envelope& packet, Instant now) {
   }
   if (next_psn_.before(acknowledged_)) rewind();
   after_acknowledgement(now);
-}
-
-ibv_wc_status Requester::scatter(SendWork& work, std::uint32_t offset,
-                                 std::span<const std::uint8_t> payload) {
-  for (unsigned i = 0; !payload.empty(); ++i) {
-    const ibv_sge& piece = work.list()[i];
-    if (offset >= piece.length) {
-      offset -= piece.length;
-      continue;
-    }
-    const std::size_t part = std::min<std::size_t>(payload.size(), piece.length - offset);
-    std::uint8_t* to = core_.memory.translate(piece.lkey, qp_.pd, piece.addr + offset, part,
-                                              IBV_ACCESS_LOCAL_WRITE);
-    if (to == nullptr) return IBV_WC_LOC_PROT_ERR;
-    std::memcpy(to, payload.data(), part);
-    payload = payload.subspan(part);
-    offset = 0;
-  }
-  return IBV_WC_SUCCESS;
 }
 
 void Requester::on_nak(roce::NakCode code, wire::Psn psn, Instant now) {
@@ -500,7 +431,7 @@ void Requester::complete_front(ibv_wc_status status) {
     completion.opcode = completion_opcode(work.kind);
     completion.byte_len = work.length;
     completion.qp_num = qp_.qp_num;
-    qp_.send_queue().push(completion, false);
+    qp_.send_completions().push(completion, false);
   }
   queue_.pop();
 }

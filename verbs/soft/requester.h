@@ -64,8 +64,6 @@ class Requester {
   [[nodiscard]] bool acknowledge_up_to(wire::Psn end, Instant now);
   void on_nak(roce::NakCode code, wire::Psn psn, Instant now);
   void on_rnr_nak(std::uint8_t delay_field, wire::Psn psn, Instant now);
-  [[nodiscard]] ibv_wc_status scatter(SendWork& work, std::uint32_t offset,
-                                      std::span<const std::uint8_t> payload);
   void progress_made();
   void after_acknowledgement(Instant now);
   void complete_front(ibv_wc_status status);

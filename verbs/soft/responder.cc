@@ -24,29 +24,11 @@ __be32 immediate_of(std::span<const std::uint8_t> datagram, std::uint8_t opcode)
 
 }  // namespace
 
-void Responder::configure() {
-  queue_.configure(qp_.cap.max_recv_wr, std::size_t{qp_.cap.max_recv_sge} * sizeof(ibv_sge));
-  discard();
-}
-
 void Responder::start() {
   expected_ = wire::Psn{qp_.attr.rq_psn};
   message_sequence_ = 0;
   gap_reported_ = false;
   message_ = Message::kNone;
-}
-
-int Responder::post(const ibv_recv_wr& request) {
-  if (request.num_sge < 0) return EINVAL;
-  if (static_cast<std::uint32_t>(request.num_sge) > qp_.cap.max_recv_sge) return EINVAL;
-  if (request.num_sge > 0 && request.sg_list == nullptr) return EINVAL;
-  if (queue_.full()) return ENOMEM;
-  ReceiveWork& work = queue_.push();
-  work.wr_id = request.wr_id;
-  work.sge_count = static_cast<std::uint32_t>(request.num_sge);
-  for (int i = 0; i < request.num_sge; ++i) work.list()[i] = request.sg_list[i];
-  if (qp_.state == IBV_QPS_ERR) flush();
-  return 0;
 }
 
 // --- requests -----------------------------------------------------------------------------------
@@ -133,14 +115,14 @@ bool Responder::length_fits(const roce::OpcodeRow& row, std::size_t length) cons
 void Responder::on_send(const roce::Envelope& packet, const roce::OpcodeRow& row,
                         std::span<const std::uint8_t> datagram) {
   if (roce::is_first(row.place)) {
-    if (queue_.empty()) {
+    if (!qp_.receives.ready()) {
       receiver_not_ready(packet.bth.psn);
       return;
     }
     message_ = Message::kSend;
     received_ = 0;
   }
-  const ibv_wc_status status = scatter(packet.payload);
+  const ibv_wc_status status = qp_.receives.fill(received_, packet.payload);
   if (status != IBV_WC_SUCCESS) {
     // Too long is the requester's mistake, memory that cannot be written is ours.
     refuse(status == IBV_WC_LOC_LEN_ERR ? roce::NakCode::kInvalidRequest
@@ -161,7 +143,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
     return;
   }
   // Before anything is written or remembered, so that the repetition finds nothing done.
-  if (has_immediate(row) && queue_.empty()) {
+  if (has_immediate(row) && !qp_.receives.ready()) {
     receiver_not_ready(psn);
     return;
   }
@@ -231,28 +213,6 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
                       .address = reth.address});
 }
 
-// Copies one packet of a SEND into the receive buffer.
-ibv_wc_status Responder::scatter(std::span<const std::uint8_t> payload) {
-  ReceiveWork& work = queue_.front();
-  std::uint64_t offset = received_;
-  for (std::uint32_t i = 0; !payload.empty(); ++i) {
-    if (i == work.sge_count) return IBV_WC_LOC_LEN_ERR;
-    const ibv_sge& piece = work.list()[i];
-    if (offset >= piece.length) {
-      offset -= piece.length;
-      continue;
-    }
-    const std::size_t part = std::min<std::size_t>(payload.size(), piece.length - offset);
-    std::uint8_t* to = qp_.core.memory.translate(piece.lkey, qp_.pd, piece.addr + offset, part,
-                                                 IBV_ACCESS_LOCAL_WRITE);
-    if (to == nullptr) return IBV_WC_LOC_PROT_ERR;
-    std::memcpy(to, payload.data(), part);
-    payload = payload.subspan(part);
-    offset = 0;
-  }
-  return IBV_WC_SUCCESS;
-}
-
 void Responder::end_message(const roce::Envelope& packet, const roce::OpcodeRow& row,
                             std::span<const std::uint8_t> datagram) {
   const bool is_send = message_ == Message::kSend;
@@ -270,11 +230,8 @@ void Responder::end_message(const roce::Envelope& packet, const roce::OpcodeRow&
 }
 
 void Responder::complete_receive(ibv_wc& completion, bool solicited) {
-  completion.wr_id = queue_.front().wr_id;
-  completion.qp_num = qp_.qp_num;
   completion.src_qp = qp_.attr.dest_qp_num;
-  queue_.pop();
-  qp_.receive_queue().push(completion, solicited);
+  qp_.receives.complete(completion, solicited);
 }
 
 void Responder::accept(const roce::Bth& bth) {
@@ -313,7 +270,7 @@ void Responder::receiver_not_ready(wire::Psn psn) {
 // table 58). A receive in use completes with `status`.
 void Responder::refuse(roce::NakCode code, wire::Psn psn, ibv_wc_status status) {
   answer(roce::AckKind::kNak, static_cast<std::uint8_t>(code), psn);
-  if (message_ == Message::kSend && !queue_.empty()) {
+  if (message_ == Message::kSend && !qp_.receives.empty()) {
     ibv_wc completion{};
     completion.status = status;
     completion.opcode = IBV_WC_RECV;
@@ -388,18 +345,7 @@ PacketPtr Responder::read_failed() {
 
 // --- endings ------------------------------------------------------------------------------------
 
-void Responder::flush() {
-  message_ = Message::kNone;
-  while (!queue_.empty()) {
-    ibv_wc completion{};
-    completion.status = IBV_WC_WR_FLUSH_ERR;
-    completion.opcode = IBV_WC_RECV;
-    complete_receive(completion, false);
-  }
-}
-
 void Responder::discard() {
-  queue_.clear();
   answers_.clear();
   reads_waiting_ = 0;
   message_ = Message::kNone;

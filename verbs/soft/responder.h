@@ -11,7 +11,6 @@
 #include "verbs/soft/packet.h"
 #include "verbs/soft/ring.h"
 #include "verbs/soft/wire/headers.h"
-#include "verbs/soft/work_queue.h"
 #include "verbs/time.h"
 #include "verbs/wire/ids.h"
 
@@ -23,12 +22,8 @@ class Responder {
  public:
   explicit Responder(SoftQp& qp) : qp_(qp) {}
 
-  /// An empty receive queue of the QP's capabilities.
-  void configure();
   /// INIT to RTR: the attributes are in place.
   void start();
-  /// Errno as ibv_post_recv returns it, 0 for success.
-  [[nodiscard]] int post(const ibv_recv_wr& request);
 
   [[nodiscard]] bool wants_to_send() const { return !answers_.empty(); }
   /// The next answer; null when there is none.
@@ -38,16 +33,15 @@ class Responder {
   void on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
                   std::span<const std::uint8_t> datagram);
 
-  /// Completes all receives with a flush error, in order.
-  void flush();
-  /// Forgets receives and answers without a word.
+  /// The message that was being received will not end.
+  void abandon_message() { message_ = Message::kNone; }
+  /// Forgets everything without a word.
   void discard();
   /// Forgets the answers: the local application moved the QP to ERR.
   void forget_answers() {
     answers_.clear();
     reads_waiting_ = 0;
   }
-  void trim(std::size_t limit) { queue_.trim(limit); }
 
  private:
   // An answer not yet sent: an acknowledgement of any kind, or the rest of a READ.
@@ -76,7 +70,6 @@ class Responder {
                 std::span<const std::uint8_t> datagram);
   void on_read(const roce::Envelope& packet, const roce::Reth& reth);
   [[nodiscard]] bool begin_write(const roce::Reth& reth);
-  [[nodiscard]] ibv_wc_status scatter(std::span<const std::uint8_t> payload);
   void end_message(const roce::Envelope& packet, const roce::OpcodeRow& row,
                    std::span<const std::uint8_t> datagram);
   void complete_receive(ibv_wc& completion, bool solicited);
@@ -91,7 +84,6 @@ class Responder {
   [[nodiscard]] PacketPtr read_failed();
 
   SoftQp& qp_;
-  WorkQueue<ReceiveWork> queue_;
   Ring<Answer> answers_;
   std::uint32_t reads_waiting_ = 0;  // READs in answers_
   wire::Psn expected_;

@@ -57,6 +57,8 @@ SoftHca::~SoftHca() {
   for (SoftQp* qp : numbers_)
     if (qp != nullptr) qp->close();
   const auto dispose = [](auto* object) { delete object; };
+  live_address_handles_.clear_and_dispose(dispose);
+  live_shared_receive_queues_.clear_and_dispose(dispose);
   live_completion_queues_.clear_and_dispose(dispose);
   live_channels_.clear_and_dispose(dispose);
   live_domains_.clear_and_dispose(dispose);
@@ -110,22 +112,31 @@ Result<ibv_async_event> SoftHca::get_async_event(ibv_context* context) {
     const ibv_async_event event = soft.events.pop_front();
     if (event.event_type == IBV_EVENT_CQ_ERR) ++static_cast<SoftCq*>(event.element.cq)->async_taken;
     if (is_qp_event(event.event_type)) ++static_cast<SoftQp*>(event.element.qp)->async_taken;
+    if (is_srq_event(event.event_type)) ++static_cast<SoftSrq*>(event.element.srq)->async_taken;
     return event;
   }
 }
 
+namespace {
+
+// For whoever waits with the destruction of an object, and for rdma-core's own count.
+template <class Object>
+void acknowledge(Object* object, std::uint32_t& events_completed) {
+  ++object->async_acknowledged;
+  ++events_completed;
+  if (object->destroyer != nullptr) object->destroyer->post();
+}
+
+}  // namespace
+
 void SoftHca::ack_async_event(const ibv_async_event& event) {
   CriticalSection section(core_.runtime);
   if (event.event_type == IBV_EVENT_CQ_ERR) {
-    auto* cq = static_cast<SoftCq*>(event.element.cq);
-    ++cq->async_acknowledged;
-    ++cq->async_events_completed;
-    if (cq->destroyer != nullptr) cq->destroyer->post();
+    acknowledge(static_cast<SoftCq*>(event.element.cq), event.element.cq->async_events_completed);
   } else if (is_qp_event(event.event_type)) {
-    auto* qp = static_cast<SoftQp*>(event.element.qp);
-    ++qp->async_acknowledged;
-    ++qp->events_completed;
-    if (qp->destroyer != nullptr) qp->destroyer->post();
+    acknowledge(static_cast<SoftQp*>(event.element.qp), event.element.qp->events_completed);
+  } else if (is_srq_event(event.event_type)) {
+    acknowledge(static_cast<SoftSrq*>(event.element.srq), event.element.srq->events_completed);
   }
 }
 
@@ -144,7 +155,8 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
   attr->max_qp = static_cast<int>(config.max_qp);
   attr->max_qp_wr = static_cast<int>(config.max_qp_wr);
   attr->device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
-                           IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD;
+                           IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
+                           IBV_DEVICE_SRQ_RESIZE;
   attr->max_sge = attr->max_sge_rd = static_cast<int>(config.max_sge);
   attr->max_cq = static_cast<int>(config.max_cq);
   attr->max_cqe = static_cast<int>(config.max_cqe);
@@ -154,6 +166,14 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
   attr->max_res_rd_atom = static_cast<int>(config.max_qp_rd_atom * config.max_qp);
   attr->max_qp_init_rd_atom = config.max_qp_init_rd_atom;
   attr->atomic_cap = IBV_ATOMIC_NONE;
+  attr->max_ah = static_cast<int>(config.max_ah);
+  attr->max_srq = static_cast<int>(config.max_srq);
+  attr->max_srq_wr = static_cast<int>(config.max_srq_wr);
+  attr->max_srq_sge = static_cast<int>(config.max_srq_sge);
+  attr->max_mcast_grp = static_cast<int>(config.max_mcast_grp);
+  attr->max_mcast_qp_attach = static_cast<int>(config.max_mcast_qp_attach);
+  attr->max_total_mcast_qp_attach =
+      static_cast<int>(config.max_mcast_grp * config.max_mcast_qp_attach);
   attr->max_pkeys = 1;
   attr->local_ca_ack_delay = config.local_ca_ack_delay;
   attr->phys_port_cnt = 1;

@@ -1,11 +1,11 @@
-// The one implementation of Hca. Its functions are spread over three files by what they serve:
-// soft_hca.cc (device and port), soft_hca_objects.cc (verbs objects), soft_hca_network.cc
-// (packets).
+// The one implementation of Hca. Its functions are spread over files by what they serve, as the
+// sections below say.
 #pragma once
 
 #include <infiniband/verbs.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -61,16 +61,20 @@ class SoftHca final : public Hca {
   Result<void> modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) override;
   Result<void> query_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask, ibv_qp_init_attr* init) override;
   Result<void> destroy_qp(ibv_qp* qp) override;
+  Result<void> set_ece(ibv_qp* qp, const ibv_ece& ece) override;
+  Result<ibv_ece> query_ece(ibv_qp* qp) override;
+
+  // --- datagrams (soft_hca_datagram.cc) ---------------------------------------------------------
   Result<ibv_ah*> create_ah(ibv_pd* pd, const ibv_ah_attr& attr) override;
   Result<void> destroy_ah(ibv_ah* ah) override;
   Result<void> attach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t lid) override;
   Result<void> detach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t lid) override;
+
+  // --- shared receive queues (soft_hca_srq.cc) --------------------------------------------------
   Result<ibv_srq*> create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) override;
   Result<void> modify_srq(ibv_srq* srq, const ibv_srq_attr& attr, int mask) override;
   Result<void> query_srq(ibv_srq* srq, ibv_srq_attr* attr) override;
   Result<void> destroy_srq(ibv_srq* srq) override;
-  Result<void> set_ece(ibv_qp* qp, const ibv_ece& ece) override;
-  Result<ibv_ece> query_ece(ibv_qp* qp) override;
 
   // --- packets (soft_hca_network.cc) ------------------------------------------------------------
   void on_packet(Instant now, PacketPtr packet) override;
@@ -98,11 +102,15 @@ class SoftHca final : public Hca {
   [[nodiscard]] int check_capabilities(const ibv_qp_init_attr& init) const;
   [[nodiscard]] int check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
   [[nodiscard]] int check_path(const ibv_ah_attr& address) const;
-  void set_path(SoftQp& qp, const ibv_ah_attr& address) const;
+  /// Precondition: it passed check_path.
+  [[nodiscard]] PacketPath path_of(const ibv_ah_attr& address) const;
+  /// Repeats `done` in the critical section until it is true; in between waits, outside of it, for
+  /// an acknowledgement (ibv_ack_cq_events and ibv_ack_async_event post `destroyer`).
   template <class Done>
   [[nodiscard]] Result<void> wait_for_acknowledgements(Semaphore*& destroyer, Done done);
 
   void dispatch(PacketPtr packet, Instant now);
+  void on_datagram(const roce::Envelope& envelope, const Packet& packet);
   void on_management_packet(const roce::Envelope& envelope, PacketPtr packet);
   [[nodiscard]] SoftQp* find(wire::Qpn qpn) const;
 
@@ -120,14 +128,41 @@ class SoftHca final : public Hca {
   std::uint32_t live_queue_pairs_ = 0;
   std::uint32_t domains_ = 0;
   std::uint32_t completion_queues_ = 0;
+  std::uint32_t address_handles_ = 0;
+  std::uint32_t shared_receive_queues_ = 0;
   // What the application has not destroyed; each object leaves its list when it is.
   LiveList<SoftPd> live_domains_;
   LiveList<SoftChannel> live_channels_;
   LiveList<SoftCq> live_completion_queues_;
+  LiveList<SoftAh> live_address_handles_;
+  LiveList<SoftSrq> live_shared_receive_queues_;
 
   Ring<PacketPtr> mads_out_;
   Ring<PacketPtr> mads_in_;
   wire::Psn mad_psn_;
 };
+
+template <class Done>
+Result<void> SoftHca::wait_for_acknowledgements(Semaphore*& destroyer, Done done) {
+  {
+    CriticalSection section(core_.runtime);
+    if (done()) return {};
+  }
+  const auto semaphore = core_.runtime.make_semaphore();
+  if (!semaphore) return semaphore.error();
+  (*semaphore)->set_purpose("the acknowledgement of verbs events");
+  while (true) {
+    {
+      CriticalSection section(core_.runtime);
+      destroyer = semaphore->get();
+      if (done()) return {};
+    }
+    const auto waited = (*semaphore)->wait();
+    if (waited || waited.error().value() == EINTR) continue;
+    CriticalSection section(core_.runtime);
+    destroyer = nullptr;
+    return waited.error();
+  }
+}
 
 }  // namespace anyrdma::verbs::soft

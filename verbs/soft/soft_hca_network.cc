@@ -48,9 +48,10 @@ void SoftHca::dispatch(PacketPtr packet, Instant now) {
     on_management_packet(envelope, std::move(packet));
     return;
   }
-  SoftQp* qp = find(envelope.bth.destination);
   const roce::OpcodeRow& row = roce::kOpcodes[envelope.bth.opcode];
-  if (qp == nullptr || row.service != roce::Service::kRc) {
+  if (row.service == roce::Service::kUd) return on_datagram(envelope, *packet);
+  SoftQp* qp = find(envelope.bth.destination);
+  if (qp == nullptr || row.service != roce::Service::kRc || qp->qp_type != IBV_QPT_RC) {
     ++core_.counters.unknown_qp;
     return;
   }
@@ -77,6 +78,15 @@ void SoftHca::dispatch(PacketPtr packet, Instant now) {
       ++core_.counters.malformed;
       return;
   }
+}
+
+void SoftHca::on_datagram(const roce::Envelope& envelope, const Packet& packet) {
+  SoftQp* qp = find(envelope.bth.destination);
+  if (qp == nullptr || qp->qp_type != IBV_QPT_UD || !own_gid(packet.destination)) {
+    ++core_.counters.unknown_qp;
+    return;
+  }
+  qp->datagrams->on_datagram(envelope, packet);
 }
 
 void SoftHca::on_management_packet(const roce::Envelope& envelope, PacketPtr packet) {

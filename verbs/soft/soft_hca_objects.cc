@@ -107,31 +107,6 @@ Result<ibv_cq*> SoftHca::create_cq(ibv_context* context, int cqe, void* cq_conte
   return cq;
 }
 
-// Repeats `done` in the critical section until it is true; in between waits, outside of it, for an
-// acknowledgement (ibv_ack_cq_events and ibv_ack_async_event post `destroyer`).
-template <class Done>
-Result<void> SoftHca::wait_for_acknowledgements(Semaphore*& destroyer, Done done) {
-  {
-    CriticalSection section(core_.runtime);
-    if (done()) return {};
-  }
-  const auto semaphore = core_.runtime.make_semaphore();
-  if (!semaphore) return semaphore.error();
-  (*semaphore)->set_purpose("the acknowledgement of verbs events");
-  while (true) {
-    {
-      CriticalSection section(core_.runtime);
-      destroyer = semaphore->get();
-      if (done()) return {};
-    }
-    const auto waited = (*semaphore)->wait();
-    if (waited || waited.error().value() == EINTR) continue;
-    CriticalSection section(core_.runtime);
-    destroyer = nullptr;
-    return waited.error();
-  }
-}
-
 Result<void> SoftHca::destroy_cq(ibv_cq* cq) {
   auto* soft = static_cast<SoftCq*>(cq);
   bool busy = false;
@@ -179,10 +154,13 @@ int SoftHca::check_capabilities(const ibv_qp_init_attr& init) const {
   const HcaConfig& config = core_.config;
   const ibv_qp_cap& cap = init.cap;
   if (init.send_cq == nullptr || init.recv_cq == nullptr) return EINVAL;
-  // UC, UD, XRC and shared receive queues come with their own requesters and responders.
-  if (init.qp_type != IBV_QPT_RC || init.srq != nullptr) return EOPNOTSUPP;
-  if (cap.max_send_wr > config.max_qp_wr || cap.max_recv_wr > config.max_qp_wr) return EINVAL;
-  if (cap.max_send_sge > config.max_sge || cap.max_recv_sge > config.max_sge) return EINVAL;
+  // UC and XRC come with their own requesters and responders.
+  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
+  if (cap.max_send_wr > config.max_qp_wr || cap.max_send_sge > config.max_sge) return EINVAL;
+  // With a shared receive queue there is none of its own (ibv_create_qp(3)).
+  if (init.srq == nullptr &&
+      (cap.max_recv_wr > config.max_qp_wr || cap.max_recv_sge > config.max_sge))
+    return EINVAL;
   if (cap.max_inline_data > config.max_inline_data) return EINVAL;
   return 0;
 }
@@ -222,7 +200,10 @@ Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
 
 Result<void> SoftHca::destroy_qp(ibv_qp* qp) {
   auto* soft = static_cast<SoftQp*>(qp);
-  return wait_for_acknowledgements(soft->destroyer, [this, soft] {
+  bool busy = false;
+  const auto result = wait_for_acknowledgements(soft->destroyer, [this, soft, &busy] {
+    busy = soft->groups != 0;  // as the kernel says while the QP is attached to one
+    if (busy) return true;
     if (soft->async_taken != soft->async_acknowledged) return false;
     numbers_[soft->qp_num - core_.config.qpn_first] = nullptr;
     --live_queue_pairs_;
@@ -230,6 +211,8 @@ Result<void> SoftHca::destroy_qp(ibv_qp* qp) {
     spare_queue_pairs_.push_back(soft);
     return true;
   });
+  if (result && busy) return errno_code(EBUSY);
+  return result;
 }
 
 int SoftHca::check_path(const ibv_ah_attr& address) const {
@@ -259,14 +242,6 @@ int SoftHca::check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mas
   return given(IBV_QP_AV) ? check_path(attr.ah_attr) : 0;
 }
 
-void SoftHca::set_path(SoftQp& qp, const ibv_ah_attr& address) const {
-  constexpr std::uint8_t kDefaultHopLimit = 64;
-  qp.path.source = gids_[address.grh.sgid_index];
-  qp.path.destination = address.grh.dgid;
-  qp.path.traffic_class = address.grh.traffic_class;
-  qp.path.hop_limit = address.grh.hop_limit == 0 ? kDefaultHopLimit : address.grh.hop_limit;
-}
-
 Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   CriticalSection section(core_.runtime);
   if (core_.removed) return errno_code(EIO);
@@ -274,7 +249,7 @@ Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr->qp_state : soft.state;
   if (!transition_allowed(soft.qp_type, soft.state, to, mask)) return errno_code(EINVAL);
   if (const int error = check_attributes(soft, *attr, mask); error != 0) return errno_code(error);
-  if ((mask & IBV_QP_AV) != 0) set_path(soft, attr->ah_attr);
+  if ((mask & IBV_QP_AV) != 0) soft.path = path_of(attr->ah_attr);
   soft.apply(*attr, mask);
   return {};
 }
@@ -297,46 +272,6 @@ Result<void> SoftHca::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_a
   init->qp_type = soft.qp_type;
   init->sq_sig_all = soft.signal_all ? 1 : 0;
   return {};
-}
-
-Result<ibv_ah*> SoftHca::create_ah(ibv_pd*, const ibv_ah_attr&) {
-  return errno_code(EOPNOTSUPP);
-}
-
-Result<void> SoftHca::destroy_ah(ibv_ah*) {
-  return errno_code(EOPNOTSUPP);
-}
-
-Result<void> SoftHca::attach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
-  return errno_code(EOPNOTSUPP);
-}
-
-Result<void> SoftHca::detach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
-  return errno_code(EOPNOTSUPP);
-}
-
-Result<ibv_srq*> SoftHca::create_srq(ibv_pd*, ibv_srq_init_attr*) {
-  return errno_code(EOPNOTSUPP);
-}
-
-Result<void> SoftHca::modify_srq(ibv_srq*, const ibv_srq_attr&, int) {
-  return errno_code(EOPNOTSUPP);
-}
-
-Result<void> SoftHca::query_srq(ibv_srq*, ibv_srq_attr*) {
-  return errno_code(EOPNOTSUPP);
-}
-
-Result<void> SoftHca::destroy_srq(ibv_srq*) {
-  return errno_code(EOPNOTSUPP);
-}
-
-Result<void> SoftHca::set_ece(ibv_qp*, const ibv_ece&) {
-  return errno_code(EOPNOTSUPP);
-}
-
-Result<ibv_ece> SoftHca::query_ece(ibv_qp*) {
-  return errno_code(EOPNOTSUPP);
 }
 
 }  // namespace anyrdma::verbs::soft

@@ -5,6 +5,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -71,6 +72,9 @@ class WorkQueue {
     capacity_ = bytes_ < stride ? 0 : static_cast<std::uint32_t>(slots);
   }
 
+  /// Changes how many it may hold. Precondition: not less than it holds.
+  void set_depth(std::uint32_t depth) { depth_ = depth; }
+
   /// Gives memory beyond `limit` bytes back; the queue must be configured again.
   void trim(std::size_t limit) {
     if (bytes_ <= limit) return;
@@ -122,5 +126,19 @@ class WorkQueue {
   std::uint32_t head_ = 0;
   std::uint32_t tail_ = 0;
 };
+
+/// Copies a receive into a queue. Errno as ibv_post_recv returns it, 0 for success.
+[[nodiscard]] inline int post_receive(WorkQueue<ReceiveWork>& queue, const ibv_recv_wr& request,
+                                      std::uint32_t max_sge) {
+  if (request.num_sge < 0) return EINVAL;
+  if (static_cast<std::uint32_t>(request.num_sge) > max_sge) return EINVAL;
+  if (request.num_sge > 0 && request.sg_list == nullptr) return EINVAL;
+  if (queue.full()) return ENOMEM;
+  ReceiveWork& work = queue.push();
+  work.wr_id = request.wr_id;
+  work.sge_count = static_cast<std::uint32_t>(request.num_sge);
+  for (int i = 0; i < request.num_sge; ++i) work.list()[i] = request.sg_list[i];
+  return 0;
+}
 
 }  // namespace anyrdma::verbs::soft

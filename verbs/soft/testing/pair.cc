@@ -38,7 +38,8 @@ void Side::create_qp(const ConnectionOptions& options) {
   ibv_qp_init_attr init{};
   init.send_cq = init.recv_cq = cq;
   init.cap = options.cap;
-  init.qp_type = IBV_QPT_RC;
+  init.qp_type = options.type;
+  init.srq = options.srq;
   init.sq_sig_all = options.sq_sig_all;
   qp = hca->create_qp(pd, &init).value();
 }

@@ -29,6 +29,8 @@ struct ConnectionOptions {
   std::uint8_t max_dest_rd_atomic = 4;
   unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
   int sq_sig_all = 0;
+  ibv_qp_type type = IBV_QPT_RC;
+  ibv_srq* srq = nullptr;
   ibv_qp_cap cap{.max_send_wr = 64,
                  .max_recv_wr = 64,
                  .max_send_sge = 4,

@@ -63,4 +63,10 @@ template <class T>
   return datagram.subspan(offset_of(opcode, header)).template first<T::kBytes>();
 }
 
+/// Writes one extended header into a datagram whose opcode carries it.
+template <class T>
+void put(std::span<std::uint8_t> datagram, std::uint8_t opcode, Header which, const T& header) {
+  header.serialize(datagram.subspan(offset_of(opcode, which)).template first<T::kBytes>());
+}
+
 }  // namespace anyrdma::roce

@@ -1,0 +1,67 @@
+// Between the application's memory, as a scatter/gather list names it, and the bytes of a message.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "verbs/soft/memory_table.h"
+
+namespace anyrdma::verbs::soft {
+
+/// Copies bytes [offset, offset + size) of a message out of its gather list. False: memory that the
+/// list names cannot be read (any more). The list must be long enough.
+[[nodiscard]] inline bool gather(const MemoryTable& memory, const ibv_pd* pd, const ibv_sge* list,
+                                 std::uint32_t offset, std::uint32_t size, std::uint8_t* out) {
+  for (; size > 0; ++list) {
+    if (offset >= list->length) {
+      offset -= list->length;
+      continue;
+    }
+    const std::uint32_t part = std::min(size, list->length - offset);
+    const std::uint8_t* from = memory.translate(list->lkey, pd, list->addr + offset, part, 0);
+    if (from == nullptr) return false;
+    std::memcpy(out, from, part);
+    out += part;
+    size -= part;
+    offset = 0;
+  }
+  return true;
+}
+
+/// Copies bytes of a message that begin at `offset` into its scatter list. IBV_WC_LOC_LEN_ERR: the
+/// list is too short; IBV_WC_LOC_PROT_ERR: memory that it names cannot be written.
+[[nodiscard]] inline ibv_wc_status scatter(const MemoryTable& memory, const ibv_pd* pd,
+                                           std::span<const ibv_sge> list, std::uint64_t offset,
+                                           std::span<const std::uint8_t> payload) {
+  for (std::size_t i = 0; !payload.empty(); ++i) {
+    if (i == list.size()) return IBV_WC_LOC_LEN_ERR;
+    const ibv_sge& piece = list[i];
+    if (offset >= piece.length) {
+      offset -= piece.length;
+      continue;
+    }
+    const std::size_t part = std::min<std::size_t>(payload.size(), piece.length - offset);
+    std::uint8_t* to =
+        memory.translate(piece.lkey, pd, piece.addr + offset, part, IBV_ACCESS_LOCAL_WRITE);
+    if (to == nullptr) return IBV_WC_LOC_PROT_ERR;
+    std::memcpy(to, payload.data(), part);
+    payload = payload.subspan(part);
+    offset = 0;
+  }
+  return IBV_WC_SUCCESS;
+}
+
+/// Whether all memory that a list names may be used so (0: reading by ourselves).
+[[nodiscard]] inline bool accessible(const MemoryTable& memory, const ibv_pd* pd,
+                                     std::span<const ibv_sge> list, unsigned access) {
+  return std::all_of(list.begin(), list.end(), [&](const ibv_sge& piece) {
+    return piece.length == 0 ||
+           memory.translate(piece.lkey, pd, piece.addr, piece.length, access) != nullptr;
+  });
+}
+
+}  // namespace anyrdma::verbs::soft

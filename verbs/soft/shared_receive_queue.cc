@@ -1,0 +1,60 @@
+#include "verbs/soft/shared_receive_queue.h"
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "verbs/soft/context.h"
+#include "verbs/soft/queue_pair.h"
+
+namespace anyrdma::verbs::soft {
+
+SoftSrq::SoftSrq(SoftPd& domain, void* user, std::uint32_t number, const ibv_srq_attr& wanted)
+    : ibv_srq{}, attr_(wanted) {
+  context = domain.context;
+  srq_context = user;
+  pd = &domain;
+  handle = number;
+  pthread_mutex_init(&mutex, nullptr);
+  pthread_cond_init(&cond, nullptr);
+  attr_.srq_limit = 0;  // set by ibv_modify_srq only (ibv_create_srq(3))
+  queue_.configure(attr_.max_wr, list_bytes());
+}
+
+SoftSrq::~SoftSrq() {
+  pthread_cond_destroy(&cond);
+  pthread_mutex_destroy(&mutex);
+}
+
+int SoftSrq::post(const ibv_recv_wr& request) {
+  return post_receive(queue_, request, attr_.max_sge);
+}
+
+bool SoftSrq::move_front_to(WorkQueue<ReceiveWork>& queue) {
+  if (queue_.empty()) return false;
+  ReceiveWork& from = queue_.front();
+  std::memcpy(static_cast<void*>(&queue.push()), &from,
+              sizeof from + from.sge_count * sizeof(ibv_sge));
+  queue_.pop();
+  if (queue_.size() < attr_.srq_limit) {
+    attr_.srq_limit = 0;
+    SoftContext::from(context).raise_srq(*this, IBV_EVENT_SRQ_LIMIT_REACHED);
+  }
+  return true;
+}
+
+int SoftSrq::resize(std::uint32_t max_wr) {
+  if (max_wr < queue_.size() || max_wr < attr_.srq_limit) return EINVAL;
+  attr_.max_wr = max_wr;
+  queue_.set_depth(max_wr);
+  return 0;
+}
+
+int SoftSrq::set_limit(std::uint32_t limit) {
+  if (limit > attr_.max_wr) return EINVAL;
+  attr_.srq_limit = limit;
+  return 0;
+}
+
+}  // namespace anyrdma::verbs::soft

@@ -1,0 +1,51 @@
+// Shared receive queues: receives that several queue pairs draw from, first come first served.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+#include "verbs/runtime.h"
+#include "verbs/soft/completion_queue.h"
+#include "verbs/soft/work_queue.h"
+
+namespace anyrdma::verbs::soft {
+
+struct SoftPd;
+
+/// What the application holds as ibv_srq. Used inside the critical section.
+class SoftSrq : public ibv_srq, public LiveHook {
+ public:
+  /// Precondition: `attr` was checked against the device.
+  SoftSrq(SoftPd& pd, void* user, std::uint32_t number, const ibv_srq_attr& attr);
+  ~SoftSrq();
+  SoftSrq(const SoftSrq&) = delete;
+  SoftSrq& operator=(const SoftSrq&) = delete;
+
+  /// Errno as ibv_post_srq_recv returns it, 0 for success.
+  [[nodiscard]] int post(const ibv_recv_wr& request);
+  /// Moves the oldest receive to the end of a queue pair's; raises IBV_EVENT_SRQ_LIMIT_REACHED,
+  /// once, when fewer than the limit are left. False: there is none.
+  [[nodiscard]] bool move_front_to(WorkQueue<ReceiveWork>& queue);
+
+  /// EINVAL: smaller than what is posted or than the limit in force.
+  [[nodiscard]] int resize(std::uint32_t max_wr);
+  /// Arms the event; 0 disarms it. EINVAL: more than the queue holds.
+  [[nodiscard]] int set_limit(std::uint32_t limit);
+  [[nodiscard]] const ibv_srq_attr& attr() const { return attr_; }
+  /// The room that a receive's scatter list needs behind its ReceiveWork.
+  [[nodiscard]] std::size_t list_bytes() const {
+    return std::size_t{attr_.max_sge} * sizeof(ibv_sge);
+  }
+
+  unsigned users = 0;  ///< QPs that refer to it
+  std::uint32_t async_taken = 0;
+  std::uint32_t async_acknowledged = 0;
+  Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
+
+ private:
+  ibv_srq_attr attr_;
+  WorkQueue<ReceiveWork> queue_;
+};
+
+}  // namespace anyrdma::verbs::soft

@@ -1,0 +1,61 @@
+// Shared receive queues of the software HCA.
+#include <cerrno>
+
+#include "verbs/soft/soft_hca.h"
+
+namespace anyrdma::verbs::soft {
+
+Result<ibv_srq*> SoftHca::create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  const HcaConfig& config = core_.config;
+  ibv_srq_attr& attr = init->attr;
+  if (attr.max_wr == 0 || attr.max_wr > config.max_srq_wr) return errno_code(EINVAL);
+  if (attr.max_sge > config.max_srq_sge) return errno_code(EINVAL);
+  if (shared_receive_queues_ >= config.max_srq) return errno_code(ENOMEM);
+  auto& domain = *static_cast<SoftPd*>(pd);
+  auto* srq = new SoftSrq(domain, init->srq_context, shared_receive_queues_++, attr);
+  live_shared_receive_queues_.push_back(*srq);
+  ++domain.users;
+  return srq;
+}
+
+Result<void> SoftHca::modify_srq(ibv_srq* srq, const ibv_srq_attr& attr, int mask) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0) return errno_code(EINVAL);
+  auto& soft = *static_cast<SoftSrq*>(srq);
+  if ((mask & IBV_SRQ_MAX_WR) != 0) {
+    if (attr.max_wr == 0 || attr.max_wr > core_.config.max_srq_wr) return errno_code(EINVAL);
+    if (const int error = soft.resize(attr.max_wr); error != 0) return errno_code(error);
+  }
+  if ((mask & IBV_SRQ_LIMIT) == 0) return {};
+  if (const int error = soft.set_limit(attr.srq_limit); error != 0) return errno_code(error);
+  return {};
+}
+
+Result<void> SoftHca::query_srq(ibv_srq* srq, ibv_srq_attr* attr) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  *attr = static_cast<SoftSrq*>(srq)->attr();
+  return {};
+}
+
+Result<void> SoftHca::destroy_srq(ibv_srq* srq) {
+  auto* soft = static_cast<SoftSrq*>(srq);
+  bool busy = false;
+  const auto result = wait_for_acknowledgements(soft->destroyer, [this, soft, &busy] {
+    busy = soft->users != 0;
+    if (busy) return true;
+    if (soft->async_taken != soft->async_acknowledged) return false;
+    SoftContext::from(soft->context).forget_srq(*soft);
+    --static_cast<SoftPd*>(soft->pd)->users;
+    --shared_receive_queues_;
+    delete soft;
+    return true;
+  });
+  if (result && busy) return errno_code(EBUSY);
+  return result;
+}
+
+}  // namespace anyrdma::verbs::soft
