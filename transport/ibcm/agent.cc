@@ -47,6 +47,8 @@ class AgentImpl final : public Agent {
   Result<void> send_drep(Instant now, CommId id) override {
     return command(id, Event::kSendDrep, {.now = now});
   }
+  Result<CommId> send_sidr_req(Instant now, const SidrReqParameters& request) override;
+  Result<void> send_sidr_rep(Instant now, CommId id, const SidrRepParameters& reply) override;
   Result<void> notify_established(Instant now, CommId id) override {
     return command(id, Event::kNotify, {.now = now});
   }
@@ -78,13 +80,16 @@ class AgentImpl final : public Agent {
   void receive_rtu(const wire::Rtu& rtu, Input& input);
   void receive_dreq(const wire::Dreq& dreq, Input& input);
   void receive_drep(const wire::Drep& drep, Input& input);
+  void receive_sidr_req(const wire::SidrReq& request, Input& input);
+  void receive_sidr_rep(const wire::SidrRep& reply, Input& input);
 
   /// The connection whose two ids these are (cm_acquire_id); 0 for one that has no peer yet.
   [[nodiscard]] Connection* find(CommId local, CommId remote) const;
   [[nodiscard]] Connection* find_rejected(const wire::Rej& rej) const;
   /// Hands the message to its connection, or reports that there is none.
   void deliver(Connection* connection, Event event, const Input& input, wire::Attribute attribute);
-  void admit(const Input& input);
+  /// Makes a connection of a request, if ids are left.
+  void admit(Event event, const Input& input, wire::Attribute attribute);
   template <class Message>
   void answer(const Input& input, const Message& message);
   void drop(DropReason reason, wire::Attribute attribute) {
@@ -127,7 +132,7 @@ void AgentImpl::request_handled(CommId id, bool taken) {
   if (c == nullptr) return;
   if (taken) {
     (void)machine_.handle(*c, Event::kRequestTaken, {});
-  } else if (c->state == State::kReqRcvd) {
+  } else if (c->state == State::kReqRcvd || c->state == State::kSidrReqRcvd) {
     (void)machine_.handle(*c, Event::kRequestDropped, {});
   } else {
     (void)machine_.handle(*c, Event::kDestroy, {});
@@ -143,6 +148,19 @@ Result<void> AgentImpl::send_rej(Instant now, CommId id, std::uint8_t reason,
                                  std::span<const std::uint8_t> private_data) {
   if (private_data.size() > wire::kRejPrivateDataSize) return verbs::errno_code(EINVAL);
   return command(id, Event::kSendRej, {.now = now, .reason = reason, .private_data = private_data});
+}
+
+Result<CommId> AgentImpl::send_sidr_req(Instant now, const SidrReqParameters& request) {
+  if (request.private_data.size() > wire::kSidrReqPrivateDataSize) return verbs::errno_code(EINVAL);
+  Connection* c = registry_.create();
+  if (c == nullptr) return verbs::errno_code(ENOMEM);
+  (void)machine_.handle(*c, Event::kSendSidrReq, {.now = now, .resolve = &request});
+  return c->local_id;
+}
+
+Result<void> AgentImpl::send_sidr_rep(Instant now, CommId id, const SidrRepParameters& reply) {
+  if (reply.private_data.size() > wire::kSidrRepPrivateDataSize) return verbs::errno_code(EINVAL);
+  return command(id, Event::kSendSidrRep, {.now = now, .answer = &reply});
 }
 
 Result<void> AgentImpl::command(CommId id, Event event, const Input& input) {
@@ -174,8 +192,10 @@ void AgentImpl::on_mad(Instant now, const Path& path,
     case wire::Attribute::kDrep:
       return parse_and_receive(input, &AgentImpl::receive_drep, attribute);
     case wire::Attribute::kSidrReq:
+      return parse_and_receive(input, &AgentImpl::receive_sidr_req, attribute);
     case wire::Attribute::kSidrRep:
-    case wire::Attribute::kLap:
+      return parse_and_receive(input, &AgentImpl::receive_sidr_rep, attribute);
+    case wire::Attribute::kLap:  // no path migration on RoCE (kernel: cm_lap_handler)
     case wire::Attribute::kApr:
       return drop(DropReason::kUnsupported, attribute);
   }
@@ -200,14 +220,14 @@ void AgentImpl::receive_req(const wire::Req& req, Input& input) {
   } else if (!listeners_.contains(value(req.service_id))) {
     answer(input, make_stateless_rej(req, kRejInvalidServiceId));
   } else {
-    admit(input);
+    admit(Event::kReq, input, wire::Attribute::kReq);
   }
 }
 
-void AgentImpl::admit(const Input& input) {
+void AgentImpl::admit(Event event, const Input& input, wire::Attribute attribute) {
   Connection* c = registry_.create();
-  if (c == nullptr) return drop(DropReason::kBacklogFull, wire::Attribute::kReq);
-  (void)machine_.handle(*c, Event::kReq, input);
+  if (c == nullptr) return drop(DropReason::kBacklogFull, attribute);
+  (void)machine_.handle(*c, event, input);
 }
 
 void AgentImpl::receive_mra(const wire::Mra& mra, Input& input) {
@@ -249,6 +269,22 @@ void AgentImpl::receive_dreq(const wire::Dreq& dreq, Input& input) {
 void AgentImpl::receive_drep(const wire::Drep& drep, Input& input) {
   deliver(find(drep.remote_comm_id, drep.local_comm_id), Event::kDrep, input,
           wire::Attribute::kDrep);
+}
+
+void AgentImpl::receive_sidr_req(const wire::SidrReq& request, Input& input) {
+  input.sidr_req = &request;
+  if (Connection* c = registry_.find_by_request(request.request_id, *input.from)) {
+    (void)machine_.handle(*c, Event::kSidrReqDuplicate, input);
+  } else if (!listeners_.contains(value(request.service_id))) {
+    answer(input, make_stateless_sidr_rep(request, kSidrUnsupported));
+  } else {
+    admit(Event::kSidrReq, input, wire::Attribute::kSidrReq);
+  }
+}
+
+void AgentImpl::receive_sidr_rep(const wire::SidrRep& reply, Input& input) {
+  input.sidr_rep = &reply;
+  deliver(registry_.find(reply.request_id), Event::kSidrRep, input, wire::Attribute::kSidrRep);
 }
 
 Connection* AgentImpl::find(CommId local, CommId remote) const {

@@ -33,6 +33,12 @@ inline constexpr std::uint8_t kRejTimeout = 4;
 inline constexpr std::uint8_t kRejInvalidServiceId = 8;
 inline constexpr std::uint8_t kRejStaleConnection = 10;
 inline constexpr std::uint8_t kRejConsumerDefined = 28;
+inline constexpr std::uint8_t kRejVendorOption = 35;  ///< only when its owner says so
+
+/// How a service resolution ends; these are the ones that this agent gives (fact sheet 7.3).
+inline constexpr std::uint8_t kSidrSuccess = 0;
+inline constexpr std::uint8_t kSidrUnsupported = 1;  ///< nobody listens
+inline constexpr std::uint8_t kSidrReject = 2;
 
 /// The states of a CM id, with the names and numbers of ib_cm_state (fact sheet 7.2).
 enum class State : std::uint8_t {
@@ -50,7 +56,8 @@ enum class State : std::uint8_t {
   kDreqSent,
   kDreqRcvd,
   kTimewait,
-  // SIDR_REQ_SENT and SIDR_REQ_RCVD join with the UD service.
+  kSidrReqSent,
+  kSidrReqRcvd,
 };
 
 /// Where the peer's QP1 is: the two GIDs of a RoCE v2 path.
@@ -63,6 +70,13 @@ struct Path {
   std::uint8_t mtu = 5;               ///< ibv_mtu
   std::uint8_t packet_lifetime = 18;  ///< the route's owner takes it from the profile
   bool operator==(const Path&) const = default;
+};
+
+/// Enhanced connection establishment: options of the adapters of one vendor (0: none).
+struct Ece {
+  std::uint32_t vendor_id = 0;  ///< 24 bits; travels where once was a reserved field
+  std::uint32_t options = 0;    ///< travels as the MAD's attribute modifier
+  bool operator==(const Ece&) const = default;
 };
 
 /// What a connection's two sides tell each other; also what arrives, as the peer wrote it.
@@ -79,6 +93,7 @@ struct ReqParameters {
   std::uint8_t srq = 0;
   std::uint8_t transport_service = 0;  ///< 0 RC, 1 UC
   std::uint8_t local_ca_ack_delay = 15;
+  Ece ece{};
   std::span<const std::uint8_t> private_data{};  ///< at most 92 bytes
 };
 struct RepParameters {
@@ -90,7 +105,22 @@ struct RepParameters {
   std::uint8_t rnr_retry_count = 7;
   std::uint8_t srq = 0;
   std::uint8_t target_ack_delay = 15;
+  Ece ece{};
   std::span<const std::uint8_t> private_data{};  ///< at most 196 bytes
+};
+
+/// The question of a datagram service, and its answer.
+struct SidrReqParameters {
+  ServiceId service_id{};
+  Path path{};
+  std::span<const std::uint8_t> private_data{};  ///< at most 216 bytes
+};
+struct SidrRepParameters {
+  std::uint8_t status = kSidrSuccess;
+  Qpn qpn{};
+  std::uint32_t qkey = 0;
+  Ece ece{};
+  std::span<const std::uint8_t> private_data{};  ///< at most 136 bytes
 };
 
 /// What both sides of a connection have learnt, for moving the QP (cm_init_qp_rtr_attr / rts_attr).
@@ -126,17 +156,22 @@ enum class UpcallKind : std::uint8_t {
   kDreqError,
   kDrepReceived,
   kTimewaitExit,
+  kSidrReqReceived,
+  kSidrReqError,
+  kSidrRepReceived,
 };
 
 /// Something the connection's user must hear. Views stay valid until the next input.
 struct Upcall {
   UpcallKind kind{};
-  CommId id{};                                   ///< for kReqReceived: the new connection's id
-  ServiceId service_id{};                        ///< kReqReceived
-  ReqParameters req{};                           ///< kReqReceived
+  CommId id{};             ///< for kReqReceived, kSidrReqReceived: the new connection's id
+  ServiceId service_id{};  ///< kReqReceived, kSidrReqReceived
+  /// kReqReceived; of kSidrReqReceived only service_id, path and private_data.
+  ReqParameters req{};
   RepParameters rep{};                           ///< kRepReceived
+  SidrRepParameters sidr{};                      ///< kSidrRepReceived
   std::uint8_t reject_reason = 0;                ///< kRejReceived
-  std::span<const std::uint8_t> private_data{};  ///< kRejReceived: 148 bytes
+  std::span<const std::uint8_t> private_data{};  ///< of the message, padded to its full length
 };
 
 /// A message was ignored, and why; for traces, counters and tests.
@@ -174,7 +209,8 @@ class Agent {
                                                      verbs::Random& random);
   virtual ~Agent() = default;
 
-  // --- listeners: a REQ whose service id nobody listens to is answered with REJ 8 ---------------
+  // --- listeners: a REQ whose service id nobody listens to is answered with REJ 8, a SIDR_REQ with
+  // status 1 -------------------------------------------------------------------------------------
   virtual void listen(ServiceId service) = 0;  ///< counted: call as often as unlisten
   virtual void unlisten(ServiceId service) = 0;
 
@@ -183,7 +219,8 @@ class Agent {
   /// (below 31) or the transport service is none that a REQ can carry.
   [[nodiscard]] virtual Result<CommId> connect(Instant now, const ReqParameters& req) = 0;
   /// After kReqReceived was handled: true moves REQ_RCVD -> MRA_REQ_SENT; false (no memory,
-  /// backlog) forgets the connection without a word.
+  /// backlog) forgets the connection without a word. After kSidrReqReceived: true does nothing;
+  /// false rejects, because nobody asks twice once he is answered.
   virtual void request_handled(CommId id, bool taken) = 0;
   [[nodiscard]] virtual Result<void> send_rep(Instant now, CommId id, const RepParameters& rep) = 0;
   [[nodiscard]] virtual Result<void> send_rtu(Instant now, CommId id) = 0;
@@ -193,6 +230,12 @@ class Agent {
   [[nodiscard]] virtual Result<void> send_dreq(Instant now, CommId id) = 0;
   /// EINVAL unless DREQ_RCVD.
   [[nodiscard]] virtual Result<void> send_drep(Instant now, CommId id) = 0;
+  /// Asks which QP serves a datagram service; kSidrRepReceived or kSidrReqError follows.
+  [[nodiscard]] virtual Result<CommId> send_sidr_req(Instant now,
+                                                     const SidrReqParameters& request) = 0;
+  /// EINVAL unless SIDR_REQ_RCVD. A later repetition of the question counts as new.
+  [[nodiscard]] virtual Result<void> send_sidr_rep(Instant now, CommId id,
+                                                   const SidrRepParameters& reply) = 0;
   /// The QP saw data before the RTU came (cm_establish). EISCONN, EINVAL.
   [[nodiscard]] virtual Result<void> notify_established(Instant now, CommId id) = 0;
   /// Ends the id with the message of fact sheet 7.4; no upcalls for it afterwards.

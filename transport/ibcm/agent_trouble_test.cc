@@ -374,10 +374,10 @@ TEST(AgentTrouble, ARepForNobodyIsDroppedNotRejected) {
 TEST(AgentTrouble, MalformedAndUnsupportedMessagesAreReportedWithTheirAttribute) {
   Pair pair;
   std::array<std::uint8_t, kMadBytes> mad;
-  wire::MadHeader{1, Attribute::kSidrReq}.serialize(mad);
+  wire::MadHeader{1, Attribute::kApr}.serialize(mad);
   pair.inject(pair.server, mad);
   EXPECT_EQ(pair.server.dropped.back().reason, DropReason::kUnsupported);
-  EXPECT_EQ(pair.server.dropped.back().attribute, 0x17);
+  EXPECT_EQ(pair.server.dropped.back().attribute, 0x1a);
 
   wire::MadHeader{1, Attribute::kReq}.serialize(mad);  // comm id 0
   pair.inject(pair.server, mad);

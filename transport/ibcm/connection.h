@@ -29,6 +29,7 @@ struct ConnectionData {
   CommId mra_id{};     ///< the peer's id as its MRA told it: only for on_peer_gone
   std::uint64_t transaction_id = 0;
   Path path;
+  ServiceId service_id{};  ///< what a SIDR_REQ asked for; its answer repeats it
   Guid remote_guid{};
   Qpn local_qpn{};
   Qpn remote_qpn{};
@@ -42,9 +43,10 @@ struct ConnectionData {
   std::uint8_t path_mtu = 0;
   std::uint8_t retries_max = 0;
   std::uint8_t retries_left = 0;
-  bool listed_by_peer = false;  ///< the registry's note
-  Duration response_timeout{};  ///< between transmissions, unless an MRA came
-  Duration retry_interval{};    ///< of the message now waiting for its answer
+  bool listed_by_peer = false;     ///< the registry's note
+  bool listed_by_request = false;  ///< likewise
+  Duration response_timeout{};     ///< between transmissions, unless an MRA came
+  Duration retry_interval{};       ///< of the message now waiting for its answer
 };
 
 /// Lives in the registry's pool at a stable address.

@@ -61,6 +61,8 @@ constexpr void Cells::set_messages(Grid& grid) {
   set(grid, {kRepSent, kMraRepRcvd, kEstablished, kDreqSent}, kDreq, &M::dreq_in_connection);
   set(grid, {kTimewait}, kDreq, &M::dreq_in_timewait);
   set(grid, {kDreqSent, kDreqRcvd}, kDrep, &M::drep_awaited);
+  set(grid, {kIdle}, kSidrReq, &M::sidr_req_in_idle);
+  set(grid, {kSidrReqSent}, kSidrRep, &M::sidr_rep_awaited);
 }
 
 constexpr void Cells::set_commands(Grid& grid) {
@@ -77,6 +79,9 @@ constexpr void Cells::set_commands(Grid& grid) {
   set(grid, {kRepSent, kMraRepRcvd}, kSendRej, &M::send_rej_after_rep);
   set(grid, {kEstablished}, kSendDreq, &M::send_dreq);
   set(grid, {kDreqRcvd}, kSendDrep, &M::send_drep);
+  set(grid, {kIdle}, kSendSidrReq, &M::send_sidr_req_in_idle);
+  set(grid, {kSidrReqRcvd}, kSendSidrRep, &M::send_sidr_rep);
+  set(grid, {kSidrReqRcvd}, kRequestDropped, &M::reject_sidr_req);
   set(grid, {kRepSent, kMraRepRcvd}, kNotify, &M::notify_rtu_awaited);
 }
 
@@ -84,7 +89,8 @@ constexpr void Cells::set_rest(Grid& grid) {
   using enum State;
   using enum Event;
   using M = Machine;
-  set(grid, {kIdle, kDreqSent, kTimewait}, kDestroy, &M::destroy_quietly);
+  set(grid, {kIdle, kDreqSent, kTimewait, kSidrReqSent}, kDestroy, &M::destroy_quietly);
+  set(grid, {kSidrReqRcvd}, kDestroy, &M::reject_sidr_req);
   set(grid, {kReqSent, kMraReqRcvd}, kDestroy, &M::destroy_unanswered);
   set(grid, {kReqRcvd, kMraReqSent, kRepSent, kMraRepSent, kMraRepRcvd}, kDestroy,
       &M::destroy_in_handshake);
@@ -93,6 +99,7 @@ constexpr void Cells::set_rest(Grid& grid) {
   set(grid, {kReqSent, kMraReqRcvd}, kRetryTimer, &M::retry_req);
   set(grid, {kRepSent, kMraRepRcvd}, kRetryTimer, &M::retry_rep);
   set(grid, {kDreqSent}, kRetryTimer, &M::retry_dreq);
+  set(grid, {kSidrReqSent}, kRetryTimer, &M::retry_sidr_req);
   set(grid, {kTimewait}, kTimewaitTimer, &M::timewait_over);
   set(grid, {kReqRcvd, kMraReqSent}, kPeerGone, &M::peer_gone_before_our_answer);
   set(grid, {kMraReqRcvd, kRepSent, kMraRepRcvd}, kPeerGone, &M::peer_gone_in_handshake);
@@ -122,6 +129,11 @@ std::uint16_t attribute_of(Event event) {
       return static_cast<std::uint16_t>(wire::Attribute::kDreq);
     case Event::kDrep:
       return static_cast<std::uint16_t>(wire::Attribute::kDrep);
+    case Event::kSidrReq:
+    case Event::kSidrReqDuplicate:
+      return static_cast<std::uint16_t>(wire::Attribute::kSidrReq);
+    case Event::kSidrRep:
+      return static_cast<std::uint16_t>(wire::Attribute::kSidrRep);
     case Event::kStale:
     case Event::kSendReq:
     case Event::kRequestTaken:
@@ -131,6 +143,8 @@ std::uint16_t attribute_of(Event event) {
     case Event::kSendRej:
     case Event::kSendDreq:
     case Event::kSendDrep:
+    case Event::kSendSidrReq:
+    case Event::kSendSidrRep:
     case Event::kNotify:
     case Event::kDestroy:
     case Event::kRetryTimer:
@@ -166,6 +180,7 @@ void Machine::transition(Connection& c, State to, Instant now) {
   if (!owned.retry_timer) timers_.cancel(c.retry);
   if (!owned.timewait_timer) timers_.cancel(c.timewait);
   if (!owned.found_by_peer) registry_.unlist_by_peer(c);
+  if (!owned.found_by_request) registry_.unlist_by_request(c);
   if (owned.timewait_timer) {
     const Duration wait = from_exponent(c.ack_timeout);
     timers_.arm(c.timewait, now + timer_wait(config_.profile, wait, WaitStart::kAnyTime));
@@ -178,6 +193,7 @@ void Machine::check_resources(const Connection& c) const {
   CM_ASSERT(c.retry.armed() == owned.retry_timer);
   CM_ASSERT(c.timewait.armed() == owned.timewait_timer);
   CM_ASSERT(c.listed_by_peer == owned.found_by_peer);
+  CM_ASSERT(c.listed_by_request == owned.found_by_request);
 }
 
 void Machine::release(Connection& c, Instant now) {

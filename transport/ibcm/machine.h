@@ -23,8 +23,12 @@ struct Input {
   const wire::Rep* rep = nullptr;                ///< kRep
   const wire::Rej* rej = nullptr;                ///< kRej
   const wire::Dreq* dreq = nullptr;              ///< kDreq
+  const wire::SidrReq* sidr_req = nullptr;       ///< kSidrReq
+  const wire::SidrRep* sidr_rep = nullptr;       ///< kSidrRep
   const ReqParameters* connect = nullptr;        ///< kSendReq
   const RepParameters* accept = nullptr;         ///< kSendRep
+  const SidrReqParameters* resolve = nullptr;    ///< kSendSidrReq
+  const SidrRepParameters* answer = nullptr;     ///< kSendSidrRep
   std::uint8_t reason = 0;                       ///< kSendRej
   std::span<const std::uint8_t> private_data{};  ///< kSendRej
 };
@@ -84,6 +88,14 @@ class Machine {
   void peer_gone_after_rep(Connection& c, const Input& in);
   void peer_gone_in_established(Connection& c, const Input& in);
   void peer_gone_in_dreq_sent(Connection& c, const Input& in);
+
+  // --- datagram services (machine_datagram.cc) --------------------------------------------------
+  void sidr_req_in_idle(Connection& c, const Input& in);
+  void send_sidr_req_in_idle(Connection& c, const Input& in);
+  void sidr_rep_awaited(Connection& c, const Input& in);
+  void send_sidr_rep(Connection& c, const Input& in);
+  void retry_sidr_req(Connection& c, const Input& in);
+  void reject_sidr_req(Connection& c, const Input& in);
 
   // --- common ---------------------------------------------------------------------------------
   /// The only place where a state changes. The row must allow it. Lets go of what the new state

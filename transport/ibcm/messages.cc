@@ -53,6 +53,8 @@ void name_the_rejected(wire::Rej& rej, const Connection& connection) {
     case State::kDreqSent:
     case State::kDreqRcvd:
     case State::kTimewait:
+    case State::kSidrReqSent:
+    case State::kSidrReqRcvd:
       rej.message = wire::AnsweredMessage::kOther;
       return;
   }
@@ -67,9 +69,9 @@ std::uint64_t own_transaction_id(const Connection& connection) {
 wire::Req make_req(const Connection& c, const ReqParameters& parameters,
                    const AgentConfig& config) {
   return {.transaction_id = c.transaction_id,
-          .attribute_modifier = 0,
+          .attribute_modifier = parameters.ece.options,
           .local_comm_id = c.local_id,
-          .vendor_id = 0,
+          .vendor_id = parameters.ece.vendor_id,
           .service_id = parameters.service_id,
           .local_ca_guid = config.ca_guid,
           .local_q_key = 0,
@@ -99,12 +101,12 @@ wire::Req make_req(const Connection& c, const ReqParameters& parameters,
 
 wire::Rep make_rep(const Connection& c, const RepParameters& parameters, Guid ca_guid) {
   return {.transaction_id = c.transaction_id,
-          .attribute_modifier = 0,
+          .attribute_modifier = parameters.ece.options,
           .local_comm_id = c.local_id,
           .remote_comm_id = c.remote_id,
           .local_q_key = 0,
           .local_qpn = parameters.qpn,
-          .vendor_id = 0,
+          .vendor_id = parameters.ece.vendor_id,
           .local_eecn = 0,
           .starting_psn = parameters.starting_psn,
           .responder_resources = parameters.responder_resources,
@@ -162,6 +164,27 @@ wire::Drep make_drep(const Connection& c) {
           .private_data = {}};
 }
 
+wire::SidrReq make_sidr_req(const Connection& c, const SidrReqParameters& parameters) {
+  return {.transaction_id = c.transaction_id,
+          .request_id = c.local_id,
+          .partition_key = kDefaultPartition,
+          .service_id = parameters.service_id,
+          .private_data = parameters.private_data};
+}
+
+wire::SidrRep make_sidr_rep(const Connection& c, const SidrRepParameters& parameters) {
+  return {.transaction_id = c.transaction_id,
+          .attribute_modifier = parameters.ece.options,
+          .request_id = c.remote_id,
+          .status = parameters.status,
+          .vendor_id = parameters.ece.vendor_id,
+          .qpn = parameters.qpn,
+          .service_id = c.service_id,
+          .q_key = parameters.qkey,
+          .info = {},
+          .private_data = parameters.private_data};
+}
+
 wire::Rej make_stateless_rej(const wire::Req& req, std::uint16_t reason) {
   return {.transaction_id = req.transaction_id,
           .local_comm_id = CommId{},
@@ -189,6 +212,19 @@ wire::Drep make_stateless_drep(const wire::Dreq& dreq) {
           .private_data = {}};
 }
 
+wire::SidrRep make_stateless_sidr_rep(const wire::SidrReq& request, std::uint8_t status) {
+  return {.transaction_id = request.transaction_id,
+          .attribute_modifier = 0,
+          .request_id = request.request_id,
+          .status = status,
+          .vendor_id = 0,
+          .qpn = {},
+          .service_id = request.service_id,
+          .q_key = 0,
+          .info = {},
+          .private_data = {}};
+}
+
 ReqParameters parameters_of(const wire::Req& req, const Path& from) {
   const std::uint8_t timeout = req.primary.local_ack_timeout;
   return {.service_id = req.service_id,
@@ -209,6 +245,7 @@ ReqParameters parameters_of(const wire::Req& req, const Path& from) {
           .srq = req.srq,
           .transport_service = req.transport_service,
           .local_ca_ack_delay = 0,
+          .ece = {req.vendor_id, req.attribute_modifier},
           .private_data = req.private_data};
 }
 
@@ -221,7 +258,16 @@ RepParameters parameters_of(const wire::Rep& rep) {
           .rnr_retry_count = rep.rnr_retry_count,
           .srq = rep.srq,
           .target_ack_delay = rep.target_ack_delay,
+          .ece = {rep.vendor_id, rep.attribute_modifier},
           .private_data = rep.private_data};
+}
+
+SidrRepParameters parameters_of(const wire::SidrRep& reply) {
+  return {.status = reply.status,
+          .qpn = reply.qpn,
+          .qkey = reply.q_key,
+          .ece = {reply.vendor_id, reply.attribute_modifier},
+          .private_data = reply.private_data};
 }
 
 std::array<std::uint8_t, 8> bytes_of(Guid guid) {

@@ -13,6 +13,8 @@
 #include "transport/ibcm/wire/rep.h"
 #include "transport/ibcm/wire/req.h"
 #include "transport/ibcm/wire/rtu.h"
+#include "transport/ibcm/wire/sidr_rep.h"
+#include "transport/ibcm/wire/sidr_req.h"
 
 namespace anyrdma::ibcm {
 
@@ -32,15 +34,22 @@ namespace anyrdma::ibcm {
 [[nodiscard]] wire::Rej make_rej(const Connection& connection, std::uint16_t reason);
 [[nodiscard]] wire::Dreq make_dreq(const Connection& connection);
 [[nodiscard]] wire::Drep make_drep(const Connection& connection);
+[[nodiscard]] wire::SidrReq make_sidr_req(const Connection& connection,
+                                          const SidrReqParameters& parameters);
+[[nodiscard]] wire::SidrRep make_sidr_rep(const Connection& connection,
+                                          const SidrRepParameters& parameters);
 
 /// Answers to messages for which there is no connection (cm_issue_rej, cm_issue_drep).
 [[nodiscard]] wire::Rej make_stateless_rej(const wire::Req& req, std::uint16_t reason);
 [[nodiscard]] wire::Rej make_stateless_rej(const wire::Rep& rep, std::uint16_t reason);
 [[nodiscard]] wire::Drep make_stateless_drep(const wire::Dreq& dreq);
+[[nodiscard]] wire::SidrRep make_stateless_sidr_rep(const wire::SidrReq& request,
+                                                    std::uint8_t status);
 
 /// The peer's parameters for the user, as the peer wrote them; `from` is the way the REQ came.
 [[nodiscard]] ReqParameters parameters_of(const wire::Req& req, const Path& from);
 [[nodiscard]] RepParameters parameters_of(const wire::Rep& rep);
+[[nodiscard]] SidrRepParameters parameters_of(const wire::SidrRep& reply);
 
 /// A GUID as the eight bytes that travel as additional reject information, and back.
 [[nodiscard]] std::array<std::uint8_t, 8> bytes_of(Guid guid);

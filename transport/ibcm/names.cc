@@ -32,6 +32,10 @@ std::string_view to_string(State state) {
       return "DREQ_RCVD";
     case State::kTimewait:
       return "TIMEWAIT";
+    case State::kSidrReqSent:
+      return "SIDR_REQ_SENT";
+    case State::kSidrReqRcvd:
+      return "SIDR_REQ_RCVD";
   }
   return "?";
 }
@@ -56,6 +60,12 @@ std::string_view to_string(Event event) {
       return "DREQ";
     case Event::kDrep:
       return "DREP";
+    case Event::kSidrReq:
+      return "SIDR_REQ";
+    case Event::kSidrReqDuplicate:
+      return "SIDR_REQ again";
+    case Event::kSidrRep:
+      return "SIDR_REP";
     case Event::kSendReq:
       return "send REQ";
     case Event::kRequestTaken:
@@ -72,6 +82,10 @@ std::string_view to_string(Event event) {
       return "send DREQ";
     case Event::kSendDrep:
       return "send DREP";
+    case Event::kSendSidrReq:
+      return "send SIDR_REQ";
+    case Event::kSendSidrRep:
+      return "send SIDR_REP";
     case Event::kNotify:
       return "notify";
     case Event::kDestroy:
@@ -110,6 +124,12 @@ std::string_view to_string(UpcallKind kind) {
       return "drep received";
     case UpcallKind::kTimewaitExit:
       return "timewait exit";
+    case UpcallKind::kSidrReqReceived:
+      return "sidr req received";
+    case UpcallKind::kSidrReqError:
+      return "sidr req error";
+    case UpcallKind::kSidrRepReceived:
+      return "sidr rep received";
   }
   return "?";
 }

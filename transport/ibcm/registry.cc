@@ -1,5 +1,7 @@
 #include "transport/ibcm/registry.h"
 
+#include <boost/container_hash/hash.hpp>
+
 #include "verbs/assert.h"
 
 namespace anyrdma::ibcm {
@@ -17,6 +19,10 @@ Connection* look_up(const Map& map, const Key& key) {
 std::size_t Registry::PeerHash::operator()(const PeerKey& key) const {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
   return key.guid * kOdd + key.number;
+}
+
+std::size_t Registry::RequestHash::operator()(const RequestKey& key) const {
+  return boost::hash_range(key.sender.begin(), key.sender.end()) ^ key.number;
 }
 
 // A bit that the tag sets cannot tell ids apart.
@@ -39,6 +45,7 @@ void Registry::release(Connection& connection) {
   CM_ASSERT(!connection.retry.armed());
   CM_ASSERT(!connection.timewait.armed());
   CM_ASSERT(!connection.listed_by_peer);
+  CM_ASSERT(!connection.listed_by_request);
   by_id_.erase(value(connection.local_id));
   connection.local_id = CommId{};
   free_.push_back(&connection);
@@ -63,6 +70,22 @@ void Registry::unlist_by_peer(Connection& connection) {
   connection.listed_by_peer = false;
 }
 
+void Registry::list_by_request(Connection& connection) {
+  const bool added =
+      by_request_
+          .emplace(RequestKey{value(connection.remote_id), connection.path.destination},
+                   &connection)
+          .second;
+  CM_ASSERT(added);
+  connection.listed_by_request = true;
+}
+
+void Registry::unlist_by_request(Connection& connection) {
+  if (!connection.listed_by_request) return;
+  by_request_.erase(RequestKey{value(connection.remote_id), connection.path.destination});
+  connection.listed_by_request = false;
+}
+
 Connection* Registry::find(CommId local) const {
   return look_up(by_id_, value(local));
 }
@@ -73,6 +96,10 @@ Connection* Registry::find_by_remote_id(CommId remote, Guid guid) const {
 
 Connection* Registry::find_by_remote_qpn(Qpn remote, Guid guid) const {
   return look_up(by_remote_qpn_, PeerKey{value(remote), value(guid)});
+}
+
+Connection* Registry::find_by_request(CommId remote, const Path& from) const {
+  return look_up(by_request_, RequestKey{value(remote), from.destination});
 }
 
 bool Registry::usable(std::uint32_t id) const {

@@ -1,6 +1,7 @@
 // All connections of an agent: their memory, their ids, and the ways to find them.
 #pragma once
 
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -37,9 +38,17 @@ class Registry {
   /// Undoes that; nothing happens to a connection that is not listed.
   void unlist_by_peer(Connection& connection);
 
+  /// Lists a connection under (remote id, GID of the peer): a SIDR_REQ names no CA.
+  /// Precondition: not taken.
+  void list_by_request(Connection& connection);
+  /// Undoes that; nothing happens to a connection that is not listed.
+  void unlist_by_request(Connection& connection);
+
   [[nodiscard]] Connection* find(CommId local) const;
   [[nodiscard]] Connection* find_by_remote_id(CommId remote, Guid guid) const;
   [[nodiscard]] Connection* find_by_remote_qpn(Qpn remote, Guid guid) const;
+
+  [[nodiscard]] Connection* find_by_request(CommId remote, const Path& from) const;
 
   [[nodiscard]] std::size_t size() const { return by_id_.size(); }
 
@@ -60,6 +69,14 @@ class Registry {
   struct PeerHash {
     std::size_t operator()(const PeerKey& key) const;
   };
+  struct RequestKey {
+    std::uint32_t number;
+    std::array<std::uint8_t, 16> sender;
+    bool operator==(const RequestKey&) const = default;
+  };
+  struct RequestHash {
+    std::size_t operator()(const RequestKey& key) const;
+  };
   using PeerMap = boost::unordered_flat_map<PeerKey, Connection*, PeerHash>;
 
   [[nodiscard]] CommId free_id();
@@ -72,6 +89,7 @@ class Registry {
   boost::unordered_flat_map<std::uint32_t, Connection*> by_id_;
   PeerMap by_remote_id_;
   PeerMap by_remote_qpn_;
+  boost::unordered_flat_map<RequestKey, Connection*, RequestHash> by_request_;
 };
 
 }  // namespace anyrdma::ibcm

@@ -133,5 +133,22 @@ TEST(Registry, VisitsTheLivingInTheOrderOfTheirMemory) {
   EXPECT_EQ(seen, (std::vector{a, c}));
 }
 
+TEST(Registry, ARequestIsFoundByItsIdAndItsSender) {
+  Scripted random({1, 2, 3});
+  Registry registry({}, random);
+  Connection* c = registry.create();
+  c->remote_id = CommId{7};
+  c->path.destination.back() = 9;
+  registry.list_by_request(*c);
+  Path other;
+
+  EXPECT_EQ(registry.find_by_request(CommId{7}, c->path), c);
+  EXPECT_EQ(registry.find_by_request(CommId{8}, c->path), nullptr);
+  EXPECT_EQ(registry.find_by_request(CommId{7}, other), nullptr);
+
+  registry.unlist_by_request(*c);
+  EXPECT_EQ(registry.find_by_request(CommId{7}, c->path), nullptr);
+}
+
 }  // namespace
 }  // namespace anyrdma::ibcm

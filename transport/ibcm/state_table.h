@@ -1,91 +1,14 @@
 // What happens in every state on every event: the whole CM protocol of a connection as data, to be
-// held against fact sheet 7.2 (and 3.3 to 3.5, 7.4), printed in docs/ibcm-states.md.
+// held against fact sheet 7.2 (and 3.3 to 3.5, 7.4, 8.1), printed in docs/ibcm-states.md.
 #pragma once
 
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <optional>
 
-#include "transport/ibcm/agent.h"
+#include "transport/ibcm/state_row.h"
 
 namespace anyrdma::ibcm {
-
-inline constexpr std::size_t kStates = static_cast<std::size_t>(State::kTimewait) + 1;
-
-/// All that can happen to a connection.
-enum class Event : std::uint8_t {
-  kReq,           ///< a REQ made this connection
-  kReqDuplicate,  ///< its REQ again: same comm id, same CA
-  kStale,         ///< the peer uses its QPN for another connection
-  kMra,
-  kRep,
-  kRtu,
-  kRej,
-  kDreq,
-  kDrep,
-  kSendReq,  ///< commands from here on
-  kRequestTaken,
-  kRequestDropped,  ///< the owner has no room
-  kSendRep,
-  kSendRtu,
-  kSendRej,
-  kSendDreq,
-  kSendDrep,
-  kNotify,
-  kDestroy,
-  kRetryTimer,  ///< no answer in time
-  kTimewaitTimer,
-  kPeerGone,  ///< the peer process is gone without a word
-};
-inline constexpr std::size_t kEvents = static_cast<std::size_t>(Event::kPeerGone) + 1;
-
-enum class Verdict : std::uint8_t {
-  kHandle,  ///< a cell of the machine acts, and may move to the states of `next`
-  kIgnore,  ///< nothing happens; for a message, `drop` says why
-  kReject,  ///< the caller's command fails with `error`
-  kBug,     ///< cannot happen: whoever lets it happen aborts
-};
-
-/// One cell of the table.
-struct Row {
-  State from{};
-  Event event{};
-  Verdict verdict{};
-  std::uint32_t next = 0;  ///< bit n: may move to state n
-  std::optional<DropReason> drop;
-  int error = 0;
-
-  [[nodiscard]] constexpr bool may_reach(State state) const {
-    return (next >> static_cast<unsigned>(state) & 1u) != 0;
-  }
-};
-
-namespace table {
-
-using enum State;
-using enum Event;
-using enum DropReason;
-
-[[nodiscard]] constexpr Row handle(State from, Event event, std::initializer_list<State> next) {
-  Row row{from, event, Verdict::kHandle, 0, std::nullopt, 0};
-  for (const State state : next) row.next |= 1u << static_cast<unsigned>(state);
-  return row;
-}
-[[nodiscard]] constexpr Row ignore(State from, Event event,
-                                   std::optional<DropReason> reason = std::nullopt) {
-  return {from, event, Verdict::kIgnore, 0, reason, 0};
-}
-[[nodiscard]] constexpr Row reject(State from, Event event, int error) {
-  return {from, event, Verdict::kReject, 0, std::nullopt, error};
-}
-[[nodiscard]] constexpr Row bug(State from, Event event) {
-  return {from, event, Verdict::kBug, 0, std::nullopt, 0};
-}
-
-}  // namespace table
 
 // clang-format off
 inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
@@ -101,6 +24,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     ignore(kIdle, kRej, kWrongState),
     ignore(kIdle, kDreq, kWrongState),
     ignore(kIdle, kDrep, kWrongState),
+    handle(kIdle, kSidrReq, {kSidrReqRcvd}),
+    bug(kIdle, kSidrReqDuplicate),
+    ignore(kIdle, kSidrRep, kWrongState),
     handle(kIdle, kSendReq, {kReqSent}),
     ignore(kIdle, kRequestTaken),
     bug(kIdle, kRequestDropped),
@@ -109,6 +35,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     reject(kIdle, kSendRej, EINVAL),
     reject(kIdle, kSendDreq, EINVAL),
     reject(kIdle, kSendDrep, EINVAL),
+    handle(kIdle, kSendSidrReq, {kSidrReqSent}),
+    reject(kIdle, kSendSidrRep, EINVAL),
     reject(kIdle, kNotify, EINVAL),
     handle(kIdle, kDestroy, {kIdle}),
     bug(kIdle, kRetryTimer),
@@ -124,6 +52,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     bug(kListen, kRej),
     bug(kListen, kDreq),
     bug(kListen, kDrep),
+    bug(kListen, kSidrReq),
+    bug(kListen, kSidrReqDuplicate),
+    bug(kListen, kSidrRep),
     bug(kListen, kSendReq),
     bug(kListen, kRequestTaken),
     bug(kListen, kRequestDropped),
@@ -132,6 +63,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     bug(kListen, kSendRej),
     bug(kListen, kSendDreq),
     bug(kListen, kSendDrep),
+    bug(kListen, kSendSidrReq),
+    bug(kListen, kSendSidrRep),
     bug(kListen, kNotify),
     bug(kListen, kDestroy),
     bug(kListen, kRetryTimer),
@@ -148,6 +81,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kReqSent, kRej, {kIdle, kTimewait}),
     bug(kReqSent, kDreq),
     bug(kReqSent, kDrep),
+    bug(kReqSent, kSidrReq),
+    bug(kReqSent, kSidrReqDuplicate),
+    ignore(kReqSent, kSidrRep, kWrongState),
     bug(kReqSent, kSendReq),
     ignore(kReqSent, kRequestTaken),
     bug(kReqSent, kRequestDropped),
@@ -156,6 +92,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kReqSent, kSendRej, {kIdle}),
     reject(kReqSent, kSendDreq, EINVAL),
     reject(kReqSent, kSendDrep, EINVAL),
+    bug(kReqSent, kSendSidrReq),
+    reject(kReqSent, kSendSidrRep, EINVAL),
     reject(kReqSent, kNotify, EINVAL),
     handle(kReqSent, kDestroy, {kIdle}),
     handle(kReqSent, kRetryTimer, {kReqSent, kIdle}),
@@ -171,6 +109,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kReqRcvd, kRej, {kIdle, kTimewait}),
     ignore(kReqRcvd, kDreq, kWrongState),
     ignore(kReqRcvd, kDrep, kWrongState),
+    bug(kReqRcvd, kSidrReq),
+    bug(kReqRcvd, kSidrReqDuplicate),
+    ignore(kReqRcvd, kSidrRep, kWrongState),
     bug(kReqRcvd, kSendReq),
     handle(kReqRcvd, kRequestTaken, {kMraReqSent}),
     handle(kReqRcvd, kRequestDropped, {kIdle}),
@@ -179,6 +120,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kReqRcvd, kSendRej, {kIdle}),
     reject(kReqRcvd, kSendDreq, EINVAL),
     reject(kReqRcvd, kSendDrep, EINVAL),
+    bug(kReqRcvd, kSendSidrReq),
+    reject(kReqRcvd, kSendSidrRep, EINVAL),
     reject(kReqRcvd, kNotify, EINVAL),
     handle(kReqRcvd, kDestroy, {kIdle}),
     bug(kReqRcvd, kRetryTimer),
@@ -194,6 +137,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kMraReqSent, kRej, {kIdle, kTimewait}),
     ignore(kMraReqSent, kDreq, kWrongState),
     ignore(kMraReqSent, kDrep, kWrongState),
+    bug(kMraReqSent, kSidrReq),
+    bug(kMraReqSent, kSidrReqDuplicate),
+    ignore(kMraReqSent, kSidrRep, kWrongState),
     bug(kMraReqSent, kSendReq),
     ignore(kMraReqSent, kRequestTaken),
     bug(kMraReqSent, kRequestDropped),
@@ -202,6 +148,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kMraReqSent, kSendRej, {kIdle}),
     reject(kMraReqSent, kSendDreq, EINVAL),
     reject(kMraReqSent, kSendDrep, EINVAL),
+    bug(kMraReqSent, kSendSidrReq),
+    reject(kMraReqSent, kSendSidrRep, EINVAL),
     reject(kMraReqSent, kNotify, EINVAL),
     handle(kMraReqSent, kDestroy, {kIdle}),
     bug(kMraReqSent, kRetryTimer),
@@ -217,6 +165,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kMraReqRcvd, kRej, {kIdle, kTimewait}),
     bug(kMraReqRcvd, kDreq),
     bug(kMraReqRcvd, kDrep),
+    bug(kMraReqRcvd, kSidrReq),
+    bug(kMraReqRcvd, kSidrReqDuplicate),
+    ignore(kMraReqRcvd, kSidrRep, kWrongState),
     bug(kMraReqRcvd, kSendReq),
     ignore(kMraReqRcvd, kRequestTaken),
     bug(kMraReqRcvd, kRequestDropped),
@@ -225,6 +176,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kMraReqRcvd, kSendRej, {kIdle}),
     reject(kMraReqRcvd, kSendDreq, EINVAL),
     reject(kMraReqRcvd, kSendDrep, EINVAL),
+    bug(kMraReqRcvd, kSendSidrReq),
+    reject(kMraReqRcvd, kSendSidrRep, EINVAL),
     reject(kMraReqRcvd, kNotify, EINVAL),
     handle(kMraReqRcvd, kDestroy, {kIdle}),
     handle(kMraReqRcvd, kRetryTimer, {kMraReqRcvd, kIdle}),
@@ -240,6 +193,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kRepSent, kRej, {kIdle, kTimewait}),
     handle(kRepSent, kDreq, {kDreqRcvd}),
     ignore(kRepSent, kDrep, kWrongState),
+    bug(kRepSent, kSidrReq),
+    bug(kRepSent, kSidrReqDuplicate),
+    ignore(kRepSent, kSidrRep, kWrongState),
     bug(kRepSent, kSendReq),
     ignore(kRepSent, kRequestTaken),
     bug(kRepSent, kRequestDropped),
@@ -248,6 +204,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kRepSent, kSendRej, {kTimewait}),
     reject(kRepSent, kSendDreq, EINVAL),
     reject(kRepSent, kSendDrep, EINVAL),
+    bug(kRepSent, kSendSidrReq),
+    reject(kRepSent, kSendSidrRep, EINVAL),
     handle(kRepSent, kNotify, {kEstablished}),
     handle(kRepSent, kDestroy, {kIdle}),
     handle(kRepSent, kRetryTimer, {kRepSent, kIdle}),
@@ -263,6 +221,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     bug(kRepRcvd, kRej),
     bug(kRepRcvd, kDreq),
     bug(kRepRcvd, kDrep),
+    bug(kRepRcvd, kSidrReq),
+    bug(kRepRcvd, kSidrReqDuplicate),
+    bug(kRepRcvd, kSidrRep),
     bug(kRepRcvd, kSendReq),
     bug(kRepRcvd, kRequestTaken),
     bug(kRepRcvd, kRequestDropped),
@@ -271,6 +232,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     bug(kRepRcvd, kSendRej),
     bug(kRepRcvd, kSendDreq),
     bug(kRepRcvd, kSendDrep),
+    bug(kRepRcvd, kSendSidrReq),
+    bug(kRepRcvd, kSendSidrRep),
     bug(kRepRcvd, kNotify),
     bug(kRepRcvd, kDestroy),
     bug(kRepRcvd, kRetryTimer),
@@ -286,6 +249,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kMraRepSent, kRej, {kTimewait}),
     ignore(kMraRepSent, kDreq, kWrongState),
     ignore(kMraRepSent, kDrep, kWrongState),
+    bug(kMraRepSent, kSidrReq),
+    bug(kMraRepSent, kSidrReqDuplicate),
+    ignore(kMraRepSent, kSidrRep, kWrongState),
     bug(kMraRepSent, kSendReq),
     ignore(kMraRepSent, kRequestTaken),
     bug(kMraRepSent, kRequestDropped),
@@ -294,6 +260,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kMraRepSent, kSendRej, {kIdle}),
     reject(kMraRepSent, kSendDreq, EINVAL),
     reject(kMraRepSent, kSendDrep, EINVAL),
+    bug(kMraRepSent, kSendSidrReq),
+    reject(kMraRepSent, kSendSidrRep, EINVAL),
     reject(kMraRepSent, kNotify, EINVAL),
     handle(kMraRepSent, kDestroy, {kIdle}),
     bug(kMraRepSent, kRetryTimer),
@@ -309,6 +277,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kMraRepRcvd, kRej, {kIdle, kTimewait}),
     handle(kMraRepRcvd, kDreq, {kDreqRcvd}),
     ignore(kMraRepRcvd, kDrep, kWrongState),
+    bug(kMraRepRcvd, kSidrReq),
+    bug(kMraRepRcvd, kSidrReqDuplicate),
+    ignore(kMraRepRcvd, kSidrRep, kWrongState),
     bug(kMraRepRcvd, kSendReq),
     ignore(kMraRepRcvd, kRequestTaken),
     bug(kMraRepRcvd, kRequestDropped),
@@ -317,6 +288,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kMraRepRcvd, kSendRej, {kTimewait}),
     reject(kMraRepRcvd, kSendDreq, EINVAL),
     reject(kMraRepRcvd, kSendDrep, EINVAL),
+    bug(kMraRepRcvd, kSendSidrReq),
+    reject(kMraRepRcvd, kSendSidrRep, EINVAL),
     handle(kMraRepRcvd, kNotify, {kEstablished}),
     handle(kMraRepRcvd, kDestroy, {kIdle}),
     handle(kMraRepRcvd, kRetryTimer, {kMraRepRcvd, kIdle}),
@@ -332,6 +305,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kEstablished, kRej, {kTimewait}),
     handle(kEstablished, kDreq, {kDreqRcvd}),
     ignore(kEstablished, kDrep, kWrongState),
+    bug(kEstablished, kSidrReq),
+    bug(kEstablished, kSidrReqDuplicate),
+    ignore(kEstablished, kSidrRep, kWrongState),
     bug(kEstablished, kSendReq),
     ignore(kEstablished, kRequestTaken),
     bug(kEstablished, kRequestDropped),
@@ -340,6 +316,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     reject(kEstablished, kSendRej, EINVAL),
     handle(kEstablished, kSendDreq, {kDreqSent}),
     reject(kEstablished, kSendDrep, EINVAL),
+    bug(kEstablished, kSendSidrReq),
+    reject(kEstablished, kSendSidrRep, EINVAL),
     reject(kEstablished, kNotify, EISCONN),
     handle(kEstablished, kDestroy, {kIdle}),
     bug(kEstablished, kRetryTimer),
@@ -355,6 +333,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     handle(kDreqSent, kRej, {kTimewait}),
     handle(kDreqSent, kDreq, {kDreqRcvd}),
     handle(kDreqSent, kDrep, {kTimewait}),
+    bug(kDreqSent, kSidrReq),
+    bug(kDreqSent, kSidrReqDuplicate),
+    ignore(kDreqSent, kSidrRep, kWrongState),
     bug(kDreqSent, kSendReq),
     ignore(kDreqSent, kRequestTaken),
     bug(kDreqSent, kRequestDropped),
@@ -363,6 +344,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     reject(kDreqSent, kSendRej, EINVAL),
     reject(kDreqSent, kSendDreq, EINVAL),
     reject(kDreqSent, kSendDrep, EINVAL),
+    bug(kDreqSent, kSendSidrReq),
+    reject(kDreqSent, kSendSidrRep, EINVAL),
     reject(kDreqSent, kNotify, EINVAL),
     handle(kDreqSent, kDestroy, {kIdle}),
     handle(kDreqSent, kRetryTimer, {kDreqSent, kTimewait}),
@@ -378,6 +361,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     ignore(kDreqRcvd, kRej, kWrongState),
     ignore(kDreqRcvd, kDreq, kDuplicate),
     handle(kDreqRcvd, kDrep, {kTimewait}),
+    bug(kDreqRcvd, kSidrReq),
+    bug(kDreqRcvd, kSidrReqDuplicate),
+    ignore(kDreqRcvd, kSidrRep, kWrongState),
     bug(kDreqRcvd, kSendReq),
     ignore(kDreqRcvd, kRequestTaken),
     bug(kDreqRcvd, kRequestDropped),
@@ -386,6 +372,8 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     reject(kDreqRcvd, kSendRej, EINVAL),
     reject(kDreqRcvd, kSendDreq, EINVAL),
     handle(kDreqRcvd, kSendDrep, {kTimewait}),
+    bug(kDreqRcvd, kSendSidrReq),
+    reject(kDreqRcvd, kSendSidrRep, EINVAL),
     reject(kDreqRcvd, kNotify, EINVAL),
     handle(kDreqRcvd, kDestroy, {kIdle}),
     bug(kDreqRcvd, kRetryTimer),
@@ -401,6 +389,9 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     ignore(kTimewait, kRej, kWrongState),
     handle(kTimewait, kDreq, {kTimewait}),
     ignore(kTimewait, kDrep, kDuplicate),
+    bug(kTimewait, kSidrReq),
+    bug(kTimewait, kSidrReqDuplicate),
+    ignore(kTimewait, kSidrRep, kWrongState),
     bug(kTimewait, kSendReq),
     ignore(kTimewait, kRequestTaken),
     bug(kTimewait, kRequestDropped),
@@ -409,11 +400,70 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
     reject(kTimewait, kSendRej, EINVAL),
     reject(kTimewait, kSendDreq, EINVAL),
     reject(kTimewait, kSendDrep, EINVAL),
+    bug(kTimewait, kSendSidrReq),
+    reject(kTimewait, kSendSidrRep, EINVAL),
     reject(kTimewait, kNotify, EINVAL),
     handle(kTimewait, kDestroy, {kIdle}),
     bug(kTimewait, kRetryTimer),
     handle(kTimewait, kTimewaitTimer, {kIdle}),
     ignore(kTimewait, kPeerGone),
+    // SIDR_REQ_SENT: as in REQ_SENT, nothing that names the peer can find it.
+    bug(kSidrReqSent, kReq),
+    bug(kSidrReqSent, kReqDuplicate),
+    bug(kSidrReqSent, kStale),
+    ignore(kSidrReqSent, kMra, kWrongState),
+    ignore(kSidrReqSent, kRep, kWrongState),
+    bug(kSidrReqSent, kRtu),
+    ignore(kSidrReqSent, kRej, kWrongState),
+    bug(kSidrReqSent, kDreq),
+    bug(kSidrReqSent, kDrep),
+    bug(kSidrReqSent, kSidrReq),
+    bug(kSidrReqSent, kSidrReqDuplicate),
+    handle(kSidrReqSent, kSidrRep, {kIdle}),
+    bug(kSidrReqSent, kSendReq),
+    ignore(kSidrReqSent, kRequestTaken),
+    bug(kSidrReqSent, kRequestDropped),
+    reject(kSidrReqSent, kSendRep, EINVAL),
+    reject(kSidrReqSent, kSendRtu, EINVAL),
+    reject(kSidrReqSent, kSendRej, EINVAL),
+    reject(kSidrReqSent, kSendDreq, EINVAL),
+    reject(kSidrReqSent, kSendDrep, EINVAL),
+    bug(kSidrReqSent, kSendSidrReq),
+    reject(kSidrReqSent, kSendSidrRep, EINVAL),
+    reject(kSidrReqSent, kNotify, EINVAL),
+    handle(kSidrReqSent, kDestroy, {kIdle}),
+    handle(kSidrReqSent, kRetryTimer, {kSidrReqSent, kIdle}),
+    bug(kSidrReqSent, kTimewaitTimer),
+    bug(kSidrReqSent, kPeerGone),
+    // SIDR_REQ_RCVD: the owner thinks; there is no MRA, a repetition is dropped (3.4). Its ids
+    // belong to no connection, but nothing keeps a peer from naming them.
+    bug(kSidrReqRcvd, kReq),
+    bug(kSidrReqRcvd, kReqDuplicate),
+    bug(kSidrReqRcvd, kStale),
+    ignore(kSidrReqRcvd, kMra, kWrongState),
+    ignore(kSidrReqRcvd, kRep, kWrongState),
+    ignore(kSidrReqRcvd, kRtu, kWrongState),
+    ignore(kSidrReqRcvd, kRej, kWrongState),
+    ignore(kSidrReqRcvd, kDreq, kWrongState),
+    ignore(kSidrReqRcvd, kDrep, kWrongState),
+    bug(kSidrReqRcvd, kSidrReq),
+    ignore(kSidrReqRcvd, kSidrReqDuplicate, kDuplicate),
+    ignore(kSidrReqRcvd, kSidrRep, kWrongState),
+    bug(kSidrReqRcvd, kSendReq),
+    ignore(kSidrReqRcvd, kRequestTaken),
+    handle(kSidrReqRcvd, kRequestDropped, {kIdle}),
+    reject(kSidrReqRcvd, kSendRep, EINVAL),
+    reject(kSidrReqRcvd, kSendRtu, EINVAL),
+    reject(kSidrReqRcvd, kSendRej, EINVAL),
+    reject(kSidrReqRcvd, kSendDreq, EINVAL),
+    reject(kSidrReqRcvd, kSendDrep, EINVAL),
+    bug(kSidrReqRcvd, kSendSidrReq),
+    handle(kSidrReqRcvd, kSendSidrRep, {kIdle}),
+    reject(kSidrReqRcvd, kNotify, EINVAL),
+    handle(kSidrReqRcvd, kDestroy, {kIdle}),
+    bug(kSidrReqRcvd, kRetryTimer),
+    bug(kSidrReqRcvd, kTimewaitTimer),
+    ignore(kSidrReqRcvd, kPeerGone),
   }};
 }();
 // clang-format on
@@ -439,24 +489,27 @@ struct Resources {
   State state{};
   bool retry_timer = false;  ///< a message of ours waits for its answer
   bool timewait_timer = false;
-  bool found_by_peer = false;  ///< listed under the peer's comm id and QPN
+  bool found_by_peer = false;     ///< listed under the peer's comm id and QPN
+  bool found_by_request = false;  ///< listed under the request id and its sender
 };
 
 inline constexpr std::array<Resources, kStates> kResources{{
-    {State::kIdle, false, false, false},
-    {State::kListen, false, false, false},
-    {State::kReqSent, true, false, false},
-    {State::kReqRcvd, false, false, true},
-    {State::kMraReqSent, false, false, true},
-    {State::kMraReqRcvd, true, false, false},
-    {State::kRepSent, true, false, true},
-    {State::kRepRcvd, false, false, true},
-    {State::kMraRepSent, false, false, true},
-    {State::kMraRepRcvd, true, false, true},
-    {State::kEstablished, false, false, true},
-    {State::kDreqSent, true, false, true},
-    {State::kDreqRcvd, false, false, true},
-    {State::kTimewait, false, true, false},
+    {State::kIdle, false, false, false, false},
+    {State::kListen, false, false, false, false},
+    {State::kReqSent, true, false, false, false},
+    {State::kReqRcvd, false, false, true, false},
+    {State::kMraReqSent, false, false, true, false},
+    {State::kMraReqRcvd, true, false, false, false},
+    {State::kRepSent, true, false, true, false},
+    {State::kRepRcvd, false, false, true, false},
+    {State::kMraRepSent, false, false, true, false},
+    {State::kMraRepRcvd, true, false, true, false},
+    {State::kEstablished, false, false, true, false},
+    {State::kDreqSent, true, false, true, false},
+    {State::kDreqRcvd, false, false, true, false},
+    {State::kTimewait, false, true, false, false},
+    {State::kSidrReqSent, true, false, false, false},
+    {State::kSidrReqRcvd, false, false, false, true},
 }};
 
 [[nodiscard]] constexpr bool is_ordered(const std::array<Resources, kStates>& rows) {

@@ -74,6 +74,7 @@ EndpointEvent event_of(const ibcm::Upcall& upcall) {
       return response_event(upcall);
     case ibcm::UpcallKind::kReqError:
     case ibcm::UpcallKind::kRepError:
+    case ibcm::UpcallKind::kSidrReqError:
       return plain(RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
     case ibcm::UpcallKind::kRtuReceived:
     case ibcm::UpcallKind::kUserEstablished:
@@ -89,6 +90,9 @@ EndpointEvent event_of(const ibcm::Upcall& upcall) {
       return plain(RDMA_CM_EVENT_DISCONNECTED);
     case ibcm::UpcallKind::kTimewaitExit:
       return plain(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+    case ibcm::UpcallKind::kSidrReqReceived:
+    case ibcm::UpcallKind::kSidrRepReceived:
+      break;  // datagram endpoints have their own events
   }
   CM_ASSERT(!"every kind of upcall is an event");
   return plain(RDMA_CM_EVENT_CONNECT_ERROR);

@@ -31,6 +31,8 @@ Reach reach_of(ibcm::State state) {
     case ibcm::State::kDreqSent:
     case ibcm::State::kDreqRcvd:
     case ibcm::State::kTimewait:
+    case ibcm::State::kSidrReqSent:
+    case ibcm::State::kSidrReqRcvd:
       return Reach::kNothing;
   }
   return Reach::kNothing;

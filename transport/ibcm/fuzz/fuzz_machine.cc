@@ -14,13 +14,16 @@ using testing::InFlight;
 using testing::Pair;
 using testing::Subject;
 
-constexpr std::array kStartStates{State::kIdle,       State::kReqSent,    State::kReqRcvd,
-                                  State::kMraReqSent, State::kMraReqRcvd, State::kRepSent,
-                                  State::kMraRepSent, State::kMraRepRcvd, State::kEstablished,
-                                  State::kDreqSent,   State::kDreqRcvd,   State::kTimewait};
+constexpr std::array kStartStates{State::kIdle,        State::kReqSent,    State::kReqRcvd,
+                                  State::kMraReqSent,  State::kMraReqRcvd, State::kRepSent,
+                                  State::kMraRepSent,  State::kMraRepRcvd, State::kEstablished,
+                                  State::kDreqSent,    State::kDreqRcvd,   State::kTimewait,
+                                  State::kSidrReqSent, State::kSidrReqRcvd};
 
-constexpr std::array kMessages{Event::kReq, Event::kReqDuplicate, Event::kMra,  Event::kRep,
-                               Event::kRtu, Event::kRej,          Event::kDreq, Event::kDrep};
+constexpr std::array kMessages{
+    Event::kReq,    Event::kReqDuplicate, Event::kMra,  Event::kRep,     Event::kRtu,
+    Event::kRej,    Event::kDreq,         Event::kDrep, Event::kSidrReq, Event::kSidrReqDuplicate,
+    Event::kSidrRep};
 
 /// The script, byte by byte; zeros after its end.
 class Script {
@@ -100,7 +103,7 @@ class Run {
     Agent& agent = any_host().agent();
     const CommId id = ids_[script_.below(ids_.size())];
     const Instant now = pair_.now;
-    switch (script_.below(9)) {
+    switch (script_.below(11)) {
       case 0:
         (void)agent.send_rep(now, id, Pair::reply(script_.next()));
         break;
@@ -128,11 +131,23 @@ class Run {
       case 8:
         connect();
         break;
+      case 9:
+        ask();
+        break;
+      case 10:
+        (void)agent.send_sidr_rep(now, id, Pair::answer());
+        break;
     }
   }
 
   void connect() {
     const auto id = pair_.client.agent().connect(pair_.now, pair_.request(script_.next()));
+    CM_ASSERT(id.has_value());
+    ids_.push_back(*id);
+  }
+
+  void ask() {
+    const auto id = pair_.client.agent().send_sidr_req(pair_.now, pair_.question());
     CM_ASSERT(id.has_value());
     ids_.push_back(*id);
   }
@@ -177,7 +192,8 @@ class Run {
   void remember_new_ids() {
     for (const Host* host : {&pair_.client, &pair_.server})
       for (const testing::Heard& heard : host->heard)
-        if (heard.kind == UpcallKind::kReqReceived) ids_.push_back(heard.id);
+        if (heard.kind == UpcallKind::kReqReceived || heard.kind == UpcallKind::kSidrReqReceived)
+          ids_.push_back(heard.id);
     pair_.client.heard.clear();
     pair_.server.heard.clear();
     pair_.client.dropped.clear();

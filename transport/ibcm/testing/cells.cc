@@ -8,6 +8,8 @@
 #include "transport/ibcm/wire/rep.h"
 #include "transport/ibcm/wire/req.h"
 #include "transport/ibcm/wire/rtu.h"
+#include "transport/ibcm/wire/sidr_rep.h"
+#include "transport/ibcm/wire/sidr_req.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::ibcm::testing {
@@ -33,9 +35,9 @@ Subject client_of(std::unique_ptr<Pair> pair) {
   return {std::move(pair), host, id, peer, kClientQpn, kServerQpn, kServerGuid};
 }
 
-Subject server_of(std::unique_ptr<Pair> pair) {
+Subject server_of(std::unique_ptr<Pair> pair, UpcallKind request = UpcallKind::kReqReceived) {
   Host* host = &pair->server;
-  const CommId id = pair->server.last(UpcallKind::kReqReceived).id;
+  const CommId id = pair->server.last(request).id;
   const CommId peer = pair->client_id;
   return {std::move(pair), host, id, peer, kServerQpn, kClientQpn, kClientGuid};
 }
@@ -99,6 +101,13 @@ Subject reach_released(std::unique_ptr<Pair> pair, State state) {
   return server_of(std::move(pair));
 }
 
+Subject reach_asking(std::unique_ptr<Pair> pair, State state) {
+  if (state == State::kSidrReqSent) lose_everything(*pair);
+  pair->ask();
+  if (state == State::kSidrReqSent) return client_of(std::move(pair));
+  return before_its_qp(server_of(std::move(pair), UpcallKind::kSidrReqReceived));
+}
+
 Subject reach_by_messages(State state, std::unique_ptr<Pair> pair) {
   switch (state) {
     case State::kIdle:
@@ -118,6 +127,9 @@ Subject reach_by_messages(State state, std::unique_ptr<Pair> pair) {
     case State::kDreqRcvd:
     case State::kTimewait:
       return reach_released(std::move(pair), state);
+    case State::kSidrReqSent:
+    case State::kSidrReqRcvd:
+      return reach_asking(std::move(pair), state);
     case State::kListen:
     case State::kRepRcvd:
       break;
@@ -161,6 +173,8 @@ Result<void> command(Subject& s, Event event) {
       return agent.send_dreq(now, s.id);
     case Event::kSendDrep:
       return agent.send_drep(now, s.id);
+    case Event::kSendSidrRep:
+      return agent.send_sidr_rep(now, s.id, Pair::answer());
     case Event::kNotify:
       return agent.notify_established(now, s.id);
     case Event::kDestroy:
@@ -182,9 +196,13 @@ Result<void> command(Subject& s, Event event) {
     case Event::kRej:
     case Event::kDreq:
     case Event::kDrep:
+    case Event::kSidrReq:
+    case Event::kSidrReqDuplicate:
+    case Event::kSidrRep:
       s.pair->inject(*s.host, message_of_peer(s, event));
       return {};
     case Event::kSendReq:
+    case Event::kSendSidrReq:
       break;
   }
   verbs::assertion_failed("event can be provoked", __FILE__, __LINE__);
@@ -200,23 +218,27 @@ std::string join(const std::vector<T>& values, Name name) {
   return text;
 }
 
-/// The two events that make a connection happen to one that does not exist yet.
+/// The events that make a connection happen to one that does not exist yet.
 Observation provoke_first(Event event) {
-  Subject s{.pair = std::make_unique<Pair>()};
-  if (event == Event::kReq) s.pair->server.takes_requests = false;
-  if (event == Event::kSendReq) lose_everything(*s.pair);
-  s.pair->connect();
-  s = event == Event::kReq ? server_of(std::move(s.pair)) : client_of(std::move(s.pair));
+  const bool connected = event == Event::kReq || event == Event::kSendReq;
+  const bool active = event == Event::kSendReq || event == Event::kSendSidrReq;
+  auto pair = std::make_unique<Pair>();
+  pair->server.takes_requests = false;
+  if (active) lose_everything(*pair);
+  connected ? pair->connect() : pair->ask();
+  const Subject s = active ? client_of(std::move(pair))
+                           : server_of(std::move(pair), connected ? UpcallKind::kReqReceived
+                                                                  : UpcallKind::kSidrReqReceived);
   Observation seen;
   seen.state = s.host->state(s.id);
   for (const Heard& h : s.host->heard) seen.heard.push_back(h.kind);
-  if (event == Event::kSendReq) seen.sent.push_back(Attribute::kReq);
+  if (active) seen.sent.push_back(connected ? Attribute::kReq : Attribute::kSidrReq);
   return seen;
 }
 
 std::string describe_cell(const Row& row) {
   Observation seen;
-  if (row.event == Event::kReq || row.event == Event::kSendReq) {
+  if (makes_a_connection(row.event)) {
     seen = provoke_first(row.event);
   } else {
     Subject subject = reach(row.from);
@@ -243,6 +265,11 @@ constexpr std::string_view kPageHead =
 
 }  // namespace
 
+bool makes_a_connection(Event event) {
+  return event == Event::kReq || event == Event::kSendReq || event == Event::kSidrReq ||
+         event == Event::kSendSidrReq;
+}
+
 bool can_rest_in(State state) {
   return state != State::kListen && state != State::kRepRcvd;
 }
@@ -255,7 +282,8 @@ Subject reach(State state, const Profile& profile) {
 
 Mad message_of_peer(const Subject& s, Event event) {
   const auto info = s.host->agent().info(s.id);
-  const bool first = !info || info->remote_qpn == Qpn{};
+  // Whose peer has named neither QP nor id cannot be named by it either.
+  const bool first = !info || (info->remote_qpn == Qpn{} && info->state != State::kSidrReqRcvd);
   switch (event) {
     case Event::kReqDuplicate:
       return bytes_of(request_of_peer(s, s.peer_id));
@@ -286,6 +314,14 @@ Mad message_of_peer(const Subject& s, Event event) {
           wire::Dreq{.local_comm_id = s.peer_id, .remote_comm_id = s.id, .remote_qpn = s.own_qpn});
     case Event::kDrep:
       return bytes_of(wire::Drep{.local_comm_id = s.peer_id, .remote_comm_id = s.id});
+    case Event::kSidrReq:
+      return bytes_of(
+          wire::SidrReq{.request_id = CommId{0x12345678}, .service_id = Pair::kService});
+    case Event::kSidrReqDuplicate:
+      return bytes_of(wire::SidrReq{.request_id = s.peer_id, .service_id = Pair::kService});
+    case Event::kSidrRep:
+      return bytes_of(
+          wire::SidrRep{.request_id = s.id, .qpn = s.peer_qpn, .service_id = Pair::kService});
     case Event::kSendReq:
     case Event::kRequestTaken:
     case Event::kRequestDropped:
@@ -294,6 +330,8 @@ Mad message_of_peer(const Subject& s, Event event) {
     case Event::kSendRej:
     case Event::kSendDreq:
     case Event::kSendDrep:
+    case Event::kSendSidrReq:
+    case Event::kSendSidrRep:
     case Event::kNotify:
     case Event::kDestroy:
     case Event::kRetryTimer:

@@ -26,6 +26,8 @@ struct Subject {
 /// Brings a connection into `state` by nothing but commands, messages and time. Not for LISTEN and
 /// REP_RCVD, in which no connection rests.
 [[nodiscard]] Subject reach(State state, const Profile& profile = kLinux61);
+/// Whether the event makes a connection where there was none.
+[[nodiscard]] bool makes_a_connection(Event event);
 /// False for LISTEN and REP_RCVD.
 [[nodiscard]] bool can_rest_in(State state);
 

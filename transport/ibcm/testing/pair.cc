@@ -87,6 +87,14 @@ RepParameters Pair::reply(std::uint32_t qpn) {
   return parameters;
 }
 
+SidrReqParameters Pair::question() const {
+  return {.service_id = kService, .path = request().path};
+}
+
+SidrRepParameters Pair::answer() {
+  return {.qpn = Qpn{0x14}, .qkey = 0x01234567};
+}
+
 void Pair::collect() {
   collect(client, 0);
   collect(server, 1);
@@ -103,8 +111,9 @@ void Pair::collect(Host& host, int number) {
                             upcall->id,
                             *upcall,
                             {upcall->private_data.begin(), upcall->private_data.end()}});
-      if (upcall->kind == UpcallKind::kReqReceived && host.takes_requests)
-        host.agent().request_handled(upcall->id, true);
+      const bool request =
+          upcall->kind == UpcallKind::kReqReceived || upcall->kind == UpcallKind::kSidrReqReceived;
+      if (request && host.takes_requests) host.agent().request_handled(upcall->id, true);
     } else {
       host.dropped.push_back(std::get<Dropped>(*action));
     }
@@ -164,6 +173,12 @@ const Pair::Sent& Pair::last(wire::Attribute attribute) const {
 
 CommId Pair::connect(std::uint32_t qpn) {
   client_id = client.agent().connect(now, request(qpn)).value();
+  settle();
+  return client_id;
+}
+
+CommId Pair::ask() {
+  client_id = client.agent().send_sidr_req(now, question()).value();
   settle();
   return client_id;
 }

@@ -86,6 +86,8 @@ class Pair {
 
   [[nodiscard]] ReqParameters request(std::uint32_t qpn = 0x12) const;
   [[nodiscard]] static RepParameters reply(std::uint32_t qpn = 0x11);
+  [[nodiscard]] SidrReqParameters question() const;
+  [[nodiscard]] static SidrRepParameters answer();
 
   /// Takes the actions of both agents: MADs onto the wire, upcalls into `heard`.
   void collect();
@@ -114,6 +116,9 @@ class Pair {
   void establish();                          ///< RTU sent and delivered
   /// All three; `client_id` and `server_id` are set.
   void connected(std::uint32_t client_qpn = 0x12, std::uint32_t server_qpn = 0x11);
+
+  /// SIDR_REQ delivered and taken.
+  CommId ask();
 
   CommId client_id{};
   CommId server_id{};
