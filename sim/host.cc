@@ -205,6 +205,11 @@ void Host::progress() {
   world_.scheduler().poll();
 }
 
+bool Host::run_later(std::unique_ptr<verbs::Job>& job) {
+  world_.jobs_.push(std::move(job));
+  return true;
+}
+
 // --- packets and timers -------------------------------------------------------------------------
 
 void Host::send_packets(Interface& interface, std::size_t index) {

@@ -118,6 +118,7 @@ class Host final : private transport::soft::Network,
   void enter() override {}
   void leave() override;
   void progress() override;
+  bool run_later(std::unique_ptr<verbs::Job>& job) override;
 
   // --- packets and timers -----------------------------------------------------------------------
   void send_packets(Interface& interface, std::size_t index);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "sim/executor.h"
 #include "sim/text.h"
 #include "verbs/assert.h"
 
@@ -43,11 +44,14 @@ World::World(std::uint64_t seed, const WorldOptions& options)
     : seed_(seed),
       options_(options),
       scheduler_(options.stack_bytes),
+      asio_(std::make_unique<ExecutionContext>(scheduler_, jobs_)),
       trace_(options.tracing),
       faults_(*this) {}
 
 World::~World() {
   scheduler_.fibers().close();
+  asio_.reset();
+  jobs_.clear();
   for (const auto& flight : flights_) scheduler_.cancel(*flight);
   for (const auto& announcement : announcements_) scheduler_.cancel(*announcement);
 }
@@ -126,6 +130,10 @@ std::string World::stuck_report() const {
               seconds_text(fiber->since().time_since_epoch()) + " s\n";
   }
   return report;
+}
+
+Executor World::executor() {
+  return Executor(*asio_);
 }
 
 // --- packets ------------------------------------------------------------------------------------

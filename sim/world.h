@@ -13,6 +13,7 @@
 #include "sim/capture.h"
 #include "sim/faults.h"
 #include "sim/host.h"
+#include "sim/job_queue.h"
 #include "sim/link.h"
 #include "sim/options.h"
 #include "sim/random_stream.h"
@@ -21,6 +22,9 @@
 #include "verbs/soft/packet.h"
 
 namespace anyrdma::sim {
+
+class ExecutionContext;
+class Executor;
 
 /// All of a simulation. Single-threaded: belongs to the thread that uses it; other worlds may live
 /// in other threads. What programs make (event channels, ids, verbs objects) must be destroyed
@@ -68,6 +72,8 @@ class World {
   /// Who waits for what, since when; one line each. Empty when no fiber waits.
   [[nodiscard]] std::string stuck_report() const;
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+  /// For Asio: completions, strands and coroutines in virtual time. Needs sim/executor.h.
+  [[nodiscard]] Executor executor();
 
   // --- what happened ----------------------------------------------------------------------------
   [[nodiscard]] Trace& trace() { return trace_; }
@@ -103,6 +109,8 @@ class World {
   WorldOptions options_;
   verbs::soft::PacketPool pool_;
   Scheduler scheduler_;
+  JobQueue jobs_{scheduler_};
+  std::unique_ptr<ExecutionContext> asio_;
   Trace trace_;
   Capture capture_;
   Faults faults_;

@@ -32,6 +32,13 @@ class Semaphore {
   virtual void set_purpose(const char* /*purpose*/) {}
 };
 
+/// A piece of work that is done once, later, unless it is destroyed before.
+class Job {
+ public:
+  virtual ~Job() = default;
+  virtual void run() = 0;
+};
+
 /// One per process (fabric) or per simulated host (sim). Outlives every object made with it.
 class Runtime {
  public:
@@ -47,6 +54,10 @@ class Runtime {
   /// Called inside the critical section when a poll found nothing: may take in packets that
   /// have arrived, so that a polling application makes progress by itself. Optional.
   virtual void progress() {}
+  /// Runs `job` soon, outside the critical section: what an asynchronous call leads to when nobody
+  /// says where. False, and the job is left alone: application code has no place of its own here
+  /// (real time). Inside or outside the critical section.
+  [[nodiscard]] virtual bool run_later(std::unique_ptr<Job>& /*job*/) { return false; }
 };
 
 /// Scope guard of Runtime::enter and leave.

@@ -21,9 +21,10 @@ ROOMS = {
     "transport/rxe": ["verbs", "verbs/ibv", "transport", "transport/ucma", "transport/rxe"],
     "transport/testing": ["verbs", "transport", "transport/testing"],
     "cm": ["verbs", "transport", "cm"],
+    "cm/asio": ["verbs", "transport", "cm", "cm/asio"],
     "cm/c_api": None,
     "sim": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
-            "cm", "sim"],
+            "cm", "cm/asio", "sim"],
     "tools": None,
     "tests": None,
     "examples": None,
@@ -32,6 +33,7 @@ ROOMS = {
 # What a test of a room may include beyond its room; verbs/testing is there for all of them.
 TEST_EXTRA = {
     "cm": ["transport/testing"],
+    "cm/asio": ["transport/testing"],
     "transport/soft": ["cm"],
     "transport/fabric": ["cm"],
     "sim": ["examples"],

@@ -4,11 +4,6 @@
 
 #include <csignal>
 
-// ThreadSanitizer does not model fences, and g++ refuses them under it. Ours are the mutexes.
-#ifdef __SANITIZE_THREAD__
-#define BOOST_ASIO_DISABLE_FENCED_BLOCK
-#endif
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
