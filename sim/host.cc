@@ -154,6 +154,12 @@ bool Host::has_device(std::string_view device) const {
   });
 }
 
+Host::Interface* Host::find_interface(std::string_view name) {
+  const auto found = std::find_if(interfaces_.begin(), interfaces_.end(),
+                                  [&](const Interface& each) { return each.name == name; });
+  return found == interfaces_.end() ? nullptr : &*found;
+}
+
 bool Host::has_interface(std::string_view interface) const {
   return std::any_of(interfaces_.begin(), interfaces_.end(),
                      [&](const Interface& each) { return each.name == interface; });
@@ -170,14 +176,21 @@ Result<void> Host::remove_device(std::string_view device) {
   return {};
 }
 
+Result<void> Host::plug_device(std::string_view name) {
+  Interface* interface = find_interface(name);
+  if (interface == nullptr) return verbs::errno_code(ENODEV);
+  if (interface->hca != nullptr) return verbs::errno_code(EEXIST);
+  add_device(*interface, static_cast<int>(interface - interfaces_.data()), {});
+  return {};
+}
+
 Result<void> Host::fail_over(std::string_view name) {
-  const auto found = std::find_if(interfaces_.begin(), interfaces_.end(),
-                                  [&](const Interface& each) { return each.name == name; });
-  if (found == interfaces_.end()) return verbs::errno_code(ENODEV);
+  Interface* found = find_interface(name);
+  if (found == nullptr) return verbs::errno_code(ENODEV);
   ++found->mac[1];
   {
     verbs::CriticalSection section(*this);
-    transport_->on_address_change(static_cast<int>(found - interfaces_.begin()));
+    transport_->on_address_change(static_cast<int>(found - interfaces_.data()));
   }
   for (const Prefix& prefix : found->prefixes) world_.announce(*this, prefix.address);
   return {};

@@ -84,6 +84,8 @@ class Host final : private transport::soft::Network,
   // --- faults -----------------------------------------------------------------------------------
   /// Unplugs a device: DEVICE_REMOVAL to the ids on it. ENODEV: no such device (any more).
   [[nodiscard]] Result<void> remove_device(std::string_view device);
+  /// Plugs a device into an interface that never had one. ENODEV: no such interface; EEXIST.
+  [[nodiscard]] Result<void> plug_device(std::string_view interface);
   /// A bonded interface takes another link address: ADDR_CHANGE to the ids on it, and UNREACHABLE
   /// to the active ids of hosts that knew the old one, once they hear of it. ENODEV: no such
   /// interface.
@@ -111,6 +113,7 @@ class Host final : private transport::soft::Network,
   void add_device(Interface& interface, int index, const InterfaceOptions& options);
   [[nodiscard]] roce::Mac make_mac(std::size_t interface) const;
   [[nodiscard]] Interface* find_device(std::string_view device);
+  [[nodiscard]] Interface* find_interface(std::string_view name);
 
   // --- Runtime ----------------------------------------------------------------------------------
   Instant now() override;
