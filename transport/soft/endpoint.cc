@@ -118,6 +118,7 @@ bool SoftEndpoint::routed_to(const Address& neighbour) const {
 
 Result<void> SoftEndpoint::set_option(int level, int option, std::span<const std::uint8_t> value) {
   if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  if (level == RDMA_OPTION_IB && option == RDMA_OPTION_IB_PATH) return set_path(value);
   if (level != RDMA_OPTION_ID) return verbs::errno_code(ENOSYS);
   if (value.empty()) return verbs::errno_code(EINVAL);
   switch (option) {

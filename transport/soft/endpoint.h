@@ -89,6 +89,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   void attach(Device& device);
   void update_claim();
   void fill_path_record();
+  [[nodiscard]] Result<void> set_path(std::span<const std::uint8_t> value);
   // endpoint_connection.cc
   [[nodiscard]] Result<void> check_connected_service(ibv_qp_type type) const;
   [[nodiscard]] Result<void> send_reply(const ConnectionParameters& parameters);

@@ -1,5 +1,6 @@
 // The addresses of an endpoint: ports, routes, neighbours and the path that follows from them.
 #include <arpa/inet.h>
+#include <infiniband/sa.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -182,6 +183,29 @@ Result<void> SoftEndpoint::resolve_route(std::chrono::milliseconds timeout) {
   stage_ = Stage::kRouted;
   queue(RDMA_CM_EVENT_ROUTE_RESOLVED);
   return {};
+}
+
+// The application brings the route itself, as an array of records of which the first that serves
+// for everything counts (kernel: ucma_set_ib_path). The GIDs stay those that were resolved.
+Result<void> SoftEndpoint::set_path(std::span<const std::uint8_t> value) {
+  constexpr std::uint32_t kWanted =
+      IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL;
+  if (stage_ != Stage::kResolved) return verbs::errno_code(EINVAL);
+  for (; value.size() >= sizeof(ibv_path_data); value = value.subspan(sizeof(ibv_path_data))) {
+    ibv_path_data data{};
+    std::memcpy(&data, value.data(), sizeof data);
+    if ((data.flags & kWanted) != kWanted) continue;
+    constexpr unsigned kNoSelector = 0x3f;
+    const std::uint32_t label_and_limit = ntohl(data.path.flowlabel_hoplimit);
+    path_.flow_label = label_and_limit >> 8 & kFlowLabelMask;
+    path_.traffic_class = data.path.tclass;
+    path_.mtu = data.path.mtu & kNoSelector;
+    path_.packet_lifetime = data.path.packetlifetime & kNoSelector;
+    fill_path_record();
+    stage_ = Stage::kRouted;
+    return {};
+  }
+  return verbs::errno_code(EINVAL);
 }
 
 void SoftEndpoint::fill_path_record() {
