@@ -1,11 +1,13 @@
-// await_listener FABRIC ADDRESS PORT: ends as soon as a process of that fabric listens on that IPv4
-// address (or on the wildcard) and RDMA port, with status 1 when none does within a minute.
+// await_listener FABRIC tcp|udp|ib ADDRESS PORT: ends as soon as a process of that fabric listens
+// on that IPv4 address (or on the wildcard) and port of that RDMA port space, with status 1 when
+// none does within a minute.
 #include <arpa/inet.h>
 #include <sched.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "transport/fabric/error.h"
 #include "transport/fabric/registry.h"
@@ -15,9 +17,9 @@ namespace {
 
 using namespace anyrdma::transport;  // NOLINT: this program is about nothing else
 
-bool await(fabric::Registry& registry, const soft::Address& wanted) {
+bool await(fabric::Registry& registry, rdma_port_space space, const soft::Address& wanted) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!registry.listener(RDMA_PS_TCP, wanted)) {
+  while (!registry.listener(space, wanted)) {
     if (std::chrono::steady_clock::now() > give_up) return false;
     ::sched_yield();
   }
@@ -28,8 +30,8 @@ bool await(fabric::Registry& registry, const soft::Address& wanted) {
 
 int main(int argc, char** argv) {
   in_addr address{};
-  if (argc != 4 || inet_pton(AF_INET, argv[2], &address) != 1) return 2;
-  const auto port = static_cast<std::uint16_t>(std::atoi(argv[3]));
+  if (argc != 5 || inet_pton(AF_INET, argv[3], &address) != 1) return 2;
+  const auto port = static_cast<std::uint16_t>(std::atoi(argv[4]));
   fabric::FabricConfig config;
   config.name = argv[1];
   fabric::SystemRandom random;
@@ -38,5 +40,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", fabric::explain(registry.error(), config).c_str());
     return 1;
   }
-  return await(**registry, soft::Address::ipv4(ntohl(address.s_addr), port)) ? 0 : 1;
+  const std::string_view name = argv[2];
+  const auto space = name == "udp" ? RDMA_PS_UDP : name == "ib" ? RDMA_PS_IB : RDMA_PS_TCP;
+  return await(**registry, space, soft::Address::ipv4(ntohl(address.s_addr), port)) ? 0 : 1;
 }

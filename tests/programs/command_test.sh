@@ -71,4 +71,4 @@ case_version_and_help() {
   expect_line help 'anyrdma run -- rping'
 }
 
-run_cases
+run_cases "$@"

@@ -1,21 +1,28 @@
 # For tests that run programs on the drop-in: sourced, not run. A test defines functions named case_*
-# and calls run_cases. No step waits for time to pass, only for a condition, and each has a deadline.
+# and calls run_cases "$@". No step waits for time to pass, only for a condition, and each has a deadline.
+#
+# With ON_KERNEL set (by tests/rxe_vm) the same cases run on Linux's own connection manager: what we ask
+# of the drop-in must be true there.
 # shellcheck shell=bash
 
 set -uo pipefail
+. tests/programs/skip.sh
 
 deadline=60 # seconds; on an idle machine every step takes a fraction of one
 work=$(mktemp -d /tmp/anyrdma-programs.XXXXXX)
 as_user=() # prefix that changes the user, if a case wants it
 started=() # process ids to end with the test
 failures=0
-
-# Copied, because another user must be able to read it.
-mkdir -p "$work/bin/lib"
-install -m 755 tools/bin/anyrdma tests/programs/await_listener "$work/bin"
-install -m 755 tools/bin/lib/* "$work/bin/lib"
-chmod 755 "$work"
+host=${ON_KERNEL:-127.0.0.1} # the address of the RDMA device
 anyrdma=$work/bin/anyrdma
+
+if [ -z "${ON_KERNEL:-}" ]; then
+  # Copied, because another user must be able to read it.
+  mkdir -p "$work/bin/lib"
+  install -m 755 tools/bin/anyrdma tests/programs/await_listener "$work/bin"
+  install -m 755 tools/bin/lib/* "$work/bin/lib"
+fi
+chmod 755 "$work"
 
 cleanup() {
   local pid
@@ -27,7 +34,7 @@ trap cleanup EXIT
 need() {
   local program
   for program in "$@"; do
-    command -v "$program" >/dev/null || { echo "SKIPPED: $program is not installed"; exit 0; }
+    command -v "$program" >/dev/null || skip_all "$program is not installed"
   done
 }
 
@@ -41,10 +48,10 @@ skip() { printf '    skipped: %s\n' "$*"; }
 # start NAME PROGRAM ARGUMENT...: in the background on this case's fabric, with its output in the log
 # NAME. Sets $pid, which is the program's own: everything in front of it execs.
 start() {
-  local log=$work/$1.log
+  local log=$work/$1.log on=("$anyrdma" run --fabric "$fabric" --)
   shift
-  ${as_user[@]+"${as_user[@]}"} "$anyrdma" run --fabric "$fabric" -- stdbuf -oL -eL "$@" \
-    >"$log" 2>&1 </dev/null &
+  [ -z "${ON_KERNEL:-}" ] || on=()
+  ${as_user[@]+"${as_user[@]}"} ${on[@]+"${on[@]}"} stdbuf -oL -eL "$@" >"$log" 2>&1 </dev/null &
   pid=$!
   started+=("$pid")
 }
@@ -58,17 +65,34 @@ finish() {
   wait "$1" 2>/dev/null
 }
 
+# stop PID: ends what would run for ever.
+stop() {
+  kill -0 "$1" 2>/dev/null || fail "the server is gone"
+  kill "$1" 2>/dev/null
+  finish "$1"
+}
+
 # run NAME PROGRAM ARGUMENT...: start and finish.
 run() {
   start "$@"
   finish "$pid"
 }
 
-# start_server NAME ADDRESS:PORT PROGRAM ARGUMENT...: start, and wait until it listens there.
+# start_server NAME [udp:|ib:]ADDRESS:PORT PROGRAM ARGUMENT...: start, and wait until it listens there.
 start_server() {
+  local space=tcp at=$2
+  case "$at" in udp:* | ib:*) space=${at%%:*} at=${at#*:} ;; esac
   start "$1" "${@:3}"
-  ${as_user[@]+"${as_user[@]}"} "$work/bin/await_listener" "$fabric" "${2%:*}" "${2##*:}" ||
-    fail "$1 does not listen on $2"
+  await_listener "$space" "${at%:*}" "${at##*:}" || fail "$1 does not listen on $2"
+}
+
+await_listener() { # SPACE ADDRESS PORT
+  if [ -z "${ON_KERNEL:-}" ]; then
+    ${as_user[@]+"${as_user[@]}"} "$work/bin/await_listener" "$fabric" "$@"
+  else # the rdma tool gives two port spaces one name
+    timeout "$deadline" bash -c "until rdma resource show cm_id | grep -qE \
+      'state LISTEN .*src-addr ($2|0.0.0.0|\[?::\]?):$3( |\$)'; do sleep 0.1; done"
+  fi
 }
 
 # wait_for PID NAME PATTERN: until the log NAME has a line like that; a failure when PID ends first.
@@ -86,9 +110,11 @@ expect_line() { # NAME PATTERN
   grep -qE -- "$2" "$work/$1.log" || fail "$1 did not say '$2'"
 }
 
-run_cases() {
-  local name
-  for name in $(declare -F | awk '{ print $3 }' | grep '^case_'); do
+run_cases() { # [NAME...]: these, or all
+  local name names
+  names=$(declare -F | awk '{ print $3 }' | grep '^case_')
+  [ $# = 0 ] || names=$(printf 'case_%s\n' "$@")
+  for name in $names; do
     printf '  %s\n' "${name#case_}"
     case_failed=0
     as_user=()

@@ -6,9 +6,9 @@ need ucmatose stdbuf
 connections() { # COUNT ARGUMENT...: both sides with the same count and arguments
   local server count=$1
   shift
-  start_server server 127.0.0.1:7471 ucmatose -c "$count" "$@"
+  start_server server "${space:-}$host:7471" ucmatose -c "$count" "$@"
   server=$pid
-  run client ucmatose -s 127.0.0.1 -c "$count" "$@"
+  run client ucmatose -s "$host" -c "$count" "$@"
   expect_status client 0 $?
   finish "$server"
   expect_status server 0 $?
@@ -25,4 +25,23 @@ case_a_hundred_connections_migrate() { connections 100 -m; }
 
 case_a_type_of_service_may_be_set() { connections 2 -t 32; }
 
-run_cases
+case_an_acknowledgement_timeout_may_be_set() { connections 2 -a 14; }
+
+case_no_message_at_all_is_fine() { connections 3 -C 0; }
+
+# More than one packet each, and as many messages as the receive queue holds.
+case_long_messages_work() { connections 3 -C 64 -S 20000; }
+
+case_the_port_space_may_be_infinibands_own() { space=ib: connections 2 -P ib; }
+
+case_both_sides_may_name_addresses() {
+  local server
+  start_server server "$host:7500" ucmatose -b "$host" -f ip -p 7500
+  server=$pid
+  run client ucmatose -s "$host" -b "$host" -f ip -p 7500
+  expect_status client 0 $?
+  finish "$server"
+  expect_status server 0 $?
+}
+
+run_cases "$@"

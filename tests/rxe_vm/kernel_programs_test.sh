@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The cases of tests/programs in the machine: what they ask of the drop-in is true of the kernel. Left out
+# are the cases about fabrics and users, and the longest, for emulation is slow.
+set -uo pipefail
+. tests/rxe_vm/lib.sh
+
+in_machine bash -c '
+  export ON_KERNEL=10.9.0.1
+  status=0
+  suite() { echo "$1"; "tests/programs/$1_test.sh" "${@:2}" || status=1; }
+  suite rping both_sides_exit_0 own_queue_pairs_work data_are_shown_and_wrap_around events_are_shown \
+    a_source_address_may_be_named another_port_may_be_named wildcard_server_serves_loopback \
+    death_of_the_client_disconnects_the_server death_of_the_server_disconnects_the_client \
+    second_server_on_one_port_is_refused client_without_a_server_is_refused
+  suite ucmatose one_connection a_hundred_connections_migrate a_type_of_service_may_be_set \
+    an_acknowledgement_timeout_may_be_set no_message_at_all_is_fine long_messages_work \
+    the_port_space_may_be_infinibands_own both_sides_may_name_addresses
+  exit $status'

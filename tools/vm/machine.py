@@ -1,0 +1,100 @@
+"""One virtual machine that runs one command on Debian's kernel."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import kernel
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUSYBOX = "/bin/busybox"
+MEMORY_MB = 2048  # taken from the host as it is used
+
+
+def lacking():
+    """What this host lacks for a machine, or None."""
+    if os.uname().machine != "x86_64":
+        return "the machine is x86-64, and its emulation would be too slow elsewhere"
+    for program in ["qemu-system-x86_64", BUSYBOX, "modprobe", "depmod", "cpio", "ip", "rdma"]:
+        if not shutil.which(program, path=kernel.search_path()):
+            return f"{program} is not installed"
+    return None
+
+
+class Machine:
+    """Prepared in a folder of its own, then started once."""
+
+    def __init__(self, folder, kernel_folder, address, script):
+        """The machine gets the IPv4 address and runs the bash script with the host's files."""
+        self.folder = folder
+        self.kernel = kernel_folder
+        self.process = None
+        folder.mkdir()
+        self._pack(address, script)
+
+    def start(self, cpus=1, wire=None, share=None):
+        """Boots with so many processors. `wire`: the peer's folder, for a network card; `share`: a folder to write to."""
+        # At the end of its input QEMU would take the output's port for unplugged, so the input stays open.
+        self.process = subprocess.Popen(
+            self._command_line(cpus, wire, share), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+
+    def end(self):
+        """Ends the process, if it still runs."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+    def exit_status(self):
+        """The command's, once the process has ended; None when the machine broke before."""
+        text = (self.folder / "status").read_text().strip()
+        return int(text) if text.isdigit() else None
+
+    def console(self):
+        """What the kernel said."""
+        return (self.folder / "console").read_text(errors="replace")
+
+    def _pack(self, address, script):
+        root = self.folder / "initramfs"
+        (root / "bin").mkdir(parents=True)
+        shutil.copy(BUSYBOX, root / "bin")
+        shutil.copy(HERE / "guest_init", root / "init")
+        shutil.copy(HERE / "guest_run", root)
+        (root / "guest_address").write_text(address)
+        (root / "guest_command").write_text(script)
+        shutil.copytree(self.kernel / "modules", root / "modules")
+        names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
+        with open(self.folder / "initramfs.cpio", "wb") as archive:
+            subprocess.run(["cpio", "--create", "--quiet", "--format=newc"], check=True, cwd=root,
+                           input=names.encode(), stdout=archive)
+        shutil.rmtree(root)
+
+    def _command_line(self, cpus, wire, share):
+        # A port for the output and one for the status: the serial console is the kernel's, and slow.
+        command = [
+            "qemu-system-x86_64", "-nodefaults", "-display", "none", "-no-reboot",
+            # /dev/kvm exists on machines where it hangs, so QEMU does not get to choose.
+            "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(cpus), "-m", str(MEMORY_MB),
+            "-kernel", self.kernel / "vmlinuz", "-initrd", self.folder / "initramfs.cpio",
+            "-append", "console=ttyS0 quiet loglevel=4 panic=1 mitigations=off net.ifnames=0",
+            "-serial", f"file:{self.folder}/console",
+            "-device", "virtio-serial-pci",
+            "-chardev", "stdio,id=output", "-device", "virtserialport,chardev=output,nr=1",
+            "-chardev", f"file,id=status,path={self.folder}/status",
+            "-device", "virtserialport,chardev=status,nr=2",
+            # Without remap the inodes of the host's file systems collide.
+            "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
+        ]
+        if share:
+            command += ["-virtfs", f"local,path={share},mount_tag=share,security_model=none"]
+        if wire:
+            command += [
+                "-netdev", f"dgram,id=wire,local.type=unix,local.path={self.folder}/wire,"
+                f"remote.type=unix,remote.path={wire}/wire",
+                "-device", f"virtio-net-pci,netdev=wire,romfile=,mac={self._mac()}",
+            ]
+        return command
+
+    def _mac(self):
+        return f"52:54:00:00:00:0{self.folder.name}"
