@@ -7,7 +7,6 @@
 namespace anyrdma::semantics {
 namespace {
 
-
 class Lifetime : public Scenario {
  protected:
   rdma_cm_id* ask() {
