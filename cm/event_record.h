@@ -36,6 +36,7 @@ struct EventRecord : boost::intrusive::list_base_hook<> {
   /// The id of a CONNECT_REQUEST until somebody takes it.
   std::unique_ptr<Id> request;
   bool fetched = false;  ///< handed out and not acknowledged
+  verbs::Runtime::Mark fetcher;
   std::array<std::uint8_t, kPrivateDataBytes> private_data;
 
   EventRecord();

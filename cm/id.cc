@@ -75,7 +75,7 @@ Result<void> Id::close() {
   }
   discard(runtime(), dropped);
   if (private_channel_ != nullptr) private_channel_->forget();
-  Result<void> drained = drain();
+  Result<void> drained = drain("the acknowledgement of the events of an id that it destroys");
   if (!drained) forgive();
   if (device_ != nullptr) DeviceUses::release(transport_, device_);
   return drained;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "cm/conn_param.h"
 #include "cm/event.h"
@@ -165,7 +166,10 @@ class Id final : private transport::EndpointHandler {
   // --- id_ledger.cc: fetched and acknowledged ---------------------------------------------------
   void charge(EventRecord& record);
   static void acknowledge(EventRecord& record);
-  [[nodiscard]] Result<void> drain();
+  /// Waits until all are acknowledged; `purpose` is for who asks why.
+  [[nodiscard]] Result<void> drain(const char* purpose);
+  /// The fetched ones that are not acknowledged, a line each.
+  [[nodiscard]] std::string debts() const;
   void forgive();  ///< nobody will acknowledge the rest
 
   // --- id_call.cc: the table's verdicts ---------------------------------------------------------

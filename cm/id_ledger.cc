@@ -1,6 +1,7 @@
 // How destroy and migrate wait for the events that were fetched (fact sheet 5).
 #include "cm/event_record.h"
 #include "cm/id.h"
+#include "transport/event_name.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::cm {
@@ -10,6 +11,7 @@ void Id::charge(EventRecord& record) {
   --unfetched_;
   ++ledger_.fetched;
   record.fetched = true;
+  record.fetcher = runtime().mark();
   fetched_.push_back(record);
   if (record.raw.event.event == RDMA_CM_EVENT_CONNECT_REQUEST) ++backlog_room_;
 }
@@ -27,7 +29,7 @@ void Id::acknowledge(EventRecord& record) {
   EventPool::give_back(record);
 }
 
-Result<void> Id::drain() {
+Result<void> Id::drain(const char* purpose) {
   for (;;) {
     {
       verbs::CriticalSection section(runtime());
@@ -41,12 +43,25 @@ Result<void> Id::drain() {
       auto semaphore = runtime().make_semaphore();
       if (!semaphore) return semaphore.error();
       acknowledged_ = std::move(*semaphore);
-      acknowledged_->set_purpose("the acknowledgement of an id's events");
+      acknowledged_->set_details([this] { return debts(); });
       continue;
     }
+    acknowledged_->set_purpose(purpose);
     const Result<void> woken = acknowledged_->wait();
     if (!woken && woken.error() != verbs::errno_code(EINTR)) return woken;
   }
+}
+
+std::string Id::debts() const {
+  std::string text;
+  for (const EventRecord& record : fetched_) {
+    const rdma_cm_event& event = record.raw.event;
+    text += "  id " + std::to_string(number_) + ": ";
+    text += transport::short_event_name(event.event);
+    text += " status " + std::to_string(event.status) + ", fetched ";
+    text += runtime().describe(record.fetcher) + ", not acknowledged\n";
+  }
+  return text;
 }
 
 void Id::forgive() {

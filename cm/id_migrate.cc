@@ -3,12 +3,17 @@
 #include "cm/id.h"
 
 namespace anyrdma::cm {
+namespace {
+
+constexpr char kWaitsFor[] = "the acknowledgement of the events of an id that it migrates";
+
+}  // namespace
 
 Result<void> Id::migrate(EventChannel& channel) {
   if (&channel.transport() != &transport_) return verbs::errno_code(EINVAL);
   if (Result<void> moved = move_to(channel); !moved) return moved;
   private_channel_.reset();
-  return drain();
+  return drain(kWaitsFor);
 }
 
 Result<void> Id::make_synchronous() {
@@ -17,7 +22,7 @@ Result<void> Id::make_synchronous() {
   if (!own) return own.error();
   if (Result<void> moved = move_to((*own)->channel()); !moved) return moved;
   private_channel_ = std::move(*own);
-  return drain();
+  return drain(kWaitsFor);
 }
 
 Result<void> Id::move_to(EventChannel& channel) {

@@ -42,6 +42,7 @@ Fiber* Fibers::running() {
 Fiber& Fibers::spawn(std::string name, Ending ending, std::function<void()> body, Host* host) {
   fibers_.emplace_back(new Fiber(std::move(name), ending, std::move(body), host));
   Fiber& fiber = *fibers_.back();
+  fiber.number_ = ++spawned_;
   fiber.stack_ = take_stack();
   fiber.sanitizer_.create(fiber.stack_.sp, fiber.stack_.size);
   const boost::context::preallocated place(fiber.stack_.sp, fiber.stack_.size, fiber.stack_);
@@ -67,7 +68,8 @@ boost::context::fiber Fibers::enter(Fiber& fiber, boost::context::fiber&& caller
   return std::move(fiber.caller_);
 }
 
-bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now) {
+bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now,
+                  const std::function<std::string()>* details) {
   CM_ASSERT(current_ != nullptr);
   Fiber& fiber = *current_;
   if (closed_) {
@@ -77,6 +79,7 @@ bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now) {
   fiber.parked_ = true;
   fiber.purpose_ = purpose;
   fiber.since_ = now;
+  fiber.details_ = details;
   waiters.push_back(fiber);
   fiber.sanitizer_.leaving(sanitizer_thread_, false);
   fiber.caller_ = std::move(fiber.caller_).resume();

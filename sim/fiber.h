@@ -5,6 +5,7 @@
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -38,6 +39,12 @@ class Fiber : public boost::intrusive::list_base_hook<
   /// What it waits for, in a few words, and since when. Only while parked.
   [[nodiscard]] const char* purpose() const { return purpose_; }
   [[nodiscard]] verbs::Instant since() const { return since_; }
+  /// More of that, in whole lines. Only while parked.
+  [[nodiscard]] std::string details() const {
+    return details_ == nullptr || !*details_ ? std::string() : (*details_)();
+  }
+  /// From 1, in the order of creation.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
 
  private:
   friend class Fibers;
@@ -57,6 +64,8 @@ class Fiber : public boost::intrusive::list_base_hook<
   bool cancelled_ = false;
   unsigned refusals_ = 0;  ///< waits refused since the fibers were closed
   const char* purpose_ = "";
+  const std::function<std::string()>* details_ = nullptr;
+  std::uint64_t number_ = 0;
   verbs::Instant since_{};
 };
 
@@ -80,8 +89,9 @@ class Fibers {
   [[nodiscard]] Fiber* current() const { return current_; }
   [[nodiscard]] bool any_ready() const { return !ready_.empty(); }
   /// Stops the running fiber, at the end of `waiters`, until it is woken. False: it was cancelled.
-  /// `purpose` outlives the wait.
-  [[nodiscard]] bool park(FiberList& waiters, const char* purpose, verbs::Instant now);
+  /// `purpose` and `details` outlive the wait.
+  [[nodiscard]] bool park(FiberList& waiters, const char* purpose, verbs::Instant now,
+                          const std::function<std::string()>* details = nullptr);
   /// Makes a parked fiber ready.
   void wake(Fiber& fiber);
   /// Runs the next ready fiber until it parks or ends. False: none is ready. An exception that the
@@ -103,6 +113,7 @@ class Fibers {
   [[nodiscard]] boost::context::stack_context take_stack();
 
   std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::uint64_t spawned_ = 0;
   FiberList ready_;
   Fiber* current_ = nullptr;
   bool closed_ = false;

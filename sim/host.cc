@@ -7,6 +7,7 @@
 
 #include "sim/host_tasks.h"
 #include "sim/semaphore.h"
+#include "sim/text.h"
 #include "sim/world.h"
 #include "verbs/assert.h"
 
@@ -216,6 +217,20 @@ void Host::leave() {
 void Host::progress() {
   leave();  // what the poller itself did before must get on its way
   world_.scheduler().poll();
+}
+
+verbs::Runtime::Mark Host::mark() {
+  const Fiber* fiber = world_.scheduler().fibers().current();
+  return {.when = now(), .who = fiber == nullptr ? 0 : fiber->number()};
+}
+
+std::string Host::describe(const Mark& mark) {
+  std::string text = "at " + seconds_text(mark.when.time_since_epoch()) + " s ";
+  if (mark.who == 0) return text + "outside of all fibers";
+  for (const auto& fiber : world_.scheduler().fibers().all()) {
+    if (fiber->number() == mark.who) return text + "by " + fiber->name();
+  }
+  return text + "by a fiber that has ended";
 }
 
 bool Host::run_later(std::unique_ptr<verbs::Job>& job) {

@@ -121,6 +121,8 @@ class Host final : private transport::soft::Network,
   void enter() override {}
   void leave() override;
   void progress() override;
+  Mark mark() override;
+  std::string describe(const Mark& mark) override;
   bool run_later(std::unique_ptr<verbs::Job>& job) override;
 
   // --- packets and timers -----------------------------------------------------------------------

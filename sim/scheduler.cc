@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/text.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::sim {
@@ -55,6 +56,11 @@ void Scheduler::poll() {
   } else if (!step()) {
     skip_empty_poll();
   }
+}
+
+void Scheduler::note_refusal(const char* purpose, const std::string& details) {
+  refusal_ = std::string("outside of all fibers, somebody waited in vain for ") + purpose + " at " +
+             seconds_text(now_.time_since_epoch()) + " s\n" + details;
 }
 
 /// Wakes a fiber.

@@ -79,6 +79,12 @@ class Scheduler {
   /// microsecond passes, which is what an empty poll costs.
   void poll();
 
+  /// Keeps what a wait outside of all fibers was for that was refused because nothing could happen
+  /// any more.
+  void note_refusal(const char* purpose, const std::string& details);
+  /// The last such note; empty when there is none.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
   /// How long the running fiber, or the thread outside of all, wants to do nothing. False: it was
   /// cancelled.
   bool idle_until(Instant time);
@@ -95,6 +101,7 @@ class Scheduler {
   boost::intrusive::list<Settler, boost::intrusive::constant_time_size<false>> unsettled_;
   FiberList pollers_;
   Fibers fibers_;
+  std::string refusal_;
 };
 
 }  // namespace anyrdma::sim

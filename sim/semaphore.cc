@@ -22,11 +22,14 @@ verbs::Result<void> Semaphore::wait() {
   if (try_wait()) return {};
   Fibers& fibers = scheduler_.fibers();
   if (fibers.current() != nullptr) {
-    if (fibers.park(waiters_, purpose_, scheduler_.now())) return {};
+    if (fibers.park(waiters_, purpose_, scheduler_.now(), &details_)) return {};
     return verbs::errno_code(EDEADLK);
   }
   while (!try_wait()) {
-    if (fibers.closed() || !scheduler_.step()) return verbs::errno_code(EDEADLK);
+    if (fibers.closed() || !scheduler_.step()) {
+      if (details_) scheduler_.note_refusal(purpose_, details_());
+      return verbs::errno_code(EDEADLK);
+    }
   }
   return {};
 }

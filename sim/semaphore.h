@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
 
 #include "sim/scheduler.h"
 #include "verbs/runtime.h"
@@ -19,12 +22,14 @@ class Semaphore final : public verbs::Semaphore {
   [[nodiscard]] verbs::Result<void> wait() override;
   int fd() const override { return -1; }
   void set_purpose(const char* purpose) override { purpose_ = purpose; }
+  void set_details(std::function<std::string()> details) override { details_ = std::move(details); }
 
  private:
   Scheduler& scheduler_;
   std::size_t units_ = 0;
   FiberList waiters_;
   const char* purpose_ = "a semaphore";
+  std::function<std::string()> details_;
 };
 
 }  // namespace anyrdma::sim

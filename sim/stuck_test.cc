@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <optional>
 
 #include "sim/testing/program.h"
 
@@ -64,6 +65,113 @@ TEST_F(Stuck, DestroyingAnIdWhoseEventNobodyAcknowledgesIsADeadlockError) {
   const std::optional<cm::Event> event = client.next();
 
   EXPECT_EQ(cm::Id::destroy(std::move(id)).error().value(), EDEADLK);
+  EXPECT_EQ(world.stuck_report(),
+            "outside of all fibers, somebody waited in vain for the acknowledgement of the events "
+            "of an id that it destroys at 0.000004000 s\n"
+            "  id 1: ADDR_RESOLVED status 0, fetched at 0.000004000 s outside of all fibers, "
+            "not acknowledged\n");
+}
+
+TEST_F(Stuck, TheReportOfABlockedDestroyNamesTheEventsThatAreOwed) {
+  Program client(client_host);
+  client_host.spawn("main", [&] {
+    auto id = client.make_id();
+    const sockaddr_storage nobody = Address::ipv4(0xc00002fe, kPort).to_sockaddr();
+    id->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&nobody), kPatience).value();
+    const cm::Event event = client.channel().get().value();
+    EXPECT_EQ(cm::Id::destroy(std::move(id)).error().value(), EDEADLK);
+  });
+
+  EXPECT_EQ(world.run().error().value(), EDEADLK);
+
+  EXPECT_EQ(world.stuck_report(),
+            "client/main waits for the acknowledgement of the events of an id that it destroys "
+            "since 2.000000000 s\n"
+            "  id 1: ADDR_ERROR status -110, fetched at 2.000000000 s by client/main, "
+            "not acknowledged\n");
+  world.scheduler().fibers().close();
+}
+
+TEST_F(Stuck, ABlockedMigrationNamesTheFetcherThatHasEnded) {
+  Program client(client_host);
+  Program other(client_host);
+  auto id = client.resolve(server_host.address(kPort));
+  std::optional<cm::Event> kept;
+  client_host.spawn("fetcher", [&] {
+    const rdma_conn_param param{};
+    id->connect(&param).value();  // nobody listens there
+    kept = client.channel().get().value();
+  });
+  client_host.spawn("mover", [&] {
+    EXPECT_TRUE(client_host.sleep(kPatience));
+    EXPECT_EQ(id->migrate(other.channel()).error().value(), EDEADLK);
+  });
+
+  EXPECT_EQ(world.run().error().value(), EDEADLK);
+
+  EXPECT_EQ(world.stuck_report(),
+            "client/mover waits for the acknowledgement of the events of an id that it migrates "
+            "since 2.000004000 s\n"
+            "  id 1: REJECTED status 8, fetched at 0.000008000 s by a fiber that has ended, "
+            "not acknowledged\n");
+  world.scheduler().fibers().close();
+  kept.reset();
+}
+
+TEST_F(Stuck, AnAcknowledgementInTimeLeavesNothingToReport) {
+  Program client(client_host);
+  auto id = client.resolve(server_host.address(kPort));
+  std::optional<cm::Event> kept;
+  const rdma_conn_param param{};
+  id->connect(&param).value();
+  kept = client.channel().get().value();
+  client_host.spawn("destroyer", [&] { EXPECT_TRUE(cm::Id::destroy(std::move(id))); });
+  client_host.spawn("acknowledger", [&] {
+    EXPECT_TRUE(client_host.sleep(kPatience));
+    kept.reset();
+  });
+
+  EXPECT_TRUE(world.run());
+
+  EXPECT_EQ(world.stuck_report(), "");
+}
+
+TEST_F(Stuck, ABlockedDestroyOfACompletionQueueCountsItsEvents) {
+  Program client(client_host);
+  auto id = client.resolve(server_host.address(kPort));
+  ibv_context* const verbs = id->raw()->verbs;
+  verbs::Provider& provider = verbs::provider_of(verbs);
+  ibv_comp_channel* const channel = provider.create_comp_channel(verbs).value();
+  ibv_cq* const cq = provider.create_cq(verbs, 16, nullptr, channel, 0).value();
+  ibv_qp_init_attr attr{};
+  attr.qp_type = IBV_QPT_RC;
+  attr.send_cq = attr.recv_cq = cq;
+  attr.cap = {.max_send_wr = 1,
+              .max_recv_wr = 1,
+              .max_send_sge = 1,
+              .max_recv_sge = 1,
+              .max_inline_data = 0};
+  ASSERT_TRUE(id->create_qp(nullptr, &attr));
+  ASSERT_EQ(ibv_req_notify_cq(cq, 0), 0);
+  ibv_recv_wr receive{};
+  ibv_recv_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_recv(id->qp(), &receive, &bad), 0);
+  ibv_qp_attr error{};
+  error.qp_state = IBV_QPS_ERR;
+  ASSERT_TRUE(provider.modify_qp(id->qp(), &error, IBV_QP_STATE));
+  ASSERT_EQ(provider.get_cq_event(channel).value(), cq);
+  ASSERT_TRUE(id->destroy_qp());
+
+  EXPECT_EQ(provider.destroy_cq(cq).error().value(), EDEADLK);
+
+  EXPECT_EQ(world.stuck_report(),
+            "outside of all fibers, somebody waited in vain for the acknowledgement of verbs "
+            "events at 0.000004000 s\n"
+            "  completion events: 1 taken, 0 acknowledged\n"
+            "  asynchronous events: 0 taken, 0 acknowledged\n");
+  provider.ack_cq_events(cq, 1);
+  EXPECT_TRUE(provider.destroy_cq(cq));
+  EXPECT_TRUE(provider.destroy_comp_channel(channel));
 }
 
 TEST_F(Stuck, RunUntilStopsAtItsDeadline) {

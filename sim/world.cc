@@ -127,9 +127,9 @@ std::string World::stuck_report() const {
   for (const auto& fiber : scheduler_.fibers().all()) {
     if (!fiber->parked()) continue;
     report += fiber->name() + " waits for " + fiber->purpose() + " since " +
-              seconds_text(fiber->since().time_since_epoch()) + " s\n";
+              seconds_text(fiber->since().time_since_epoch()) + " s\n" + fiber->details();
   }
-  return report;
+  return report + scheduler_.refusal();
 }
 
 Executor World::executor() {

@@ -69,7 +69,9 @@ class World {
     }
     return true;
   }
-  /// Who waits for what, since when; one line each. Empty when no fiber waits.
+  /// Who waits for what, since when; one line each. Whoever waits for acknowledgements is followed
+  /// by the events that lack them: type, status, when fetched and by whom. So is a wait for them
+  /// outside of all fibers, the last that failed with EDEADLK. Empty when nobody waits.
   [[nodiscard]] std::string stuck_report() const;
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   /// For Asio: completions, strands and coroutines in virtual time. Needs sim/executor.h.

@@ -3,7 +3,10 @@
 // mutex per process and eventfds.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "verbs/result.h"
 #include "verbs/time.h"
@@ -30,6 +33,9 @@ class Semaphore {
   /// Says in a few words what its units are ("an event"), for the report of a simulator that is
   /// stuck. `purpose` outlives the semaphore.
   virtual void set_purpose(const char* /*purpose*/) {}
+  /// Says the rest, for the same report: whole lines. Asked only while somebody waits and nobody
+  /// can go on, in the thread that does.
+  virtual void set_details(std::function<std::string()> /*details*/) {}
 };
 
 /// A piece of work that is done once, later, unless it is destroyed before.
@@ -54,6 +60,15 @@ class Runtime {
   /// Called inside the critical section when a poll found nothing: may take in packets that
   /// have arrived, so that a polling application makes progress by itself. Optional.
   virtual void progress() {}
+  /// Who calls, and when, for the report of a simulator that is stuck. In real time nobody reads
+  /// it, and it says nothing.
+  struct Mark {
+    Instant when{};
+    std::uint64_t who = 0;
+  };
+  [[nodiscard]] virtual Mark mark() { return {}; }
+  /// In words: "at 1.500000000 s by client/main".
+  [[nodiscard]] virtual std::string describe(const Mark& /*mark*/) { return {}; }
   /// Runs `job` soon, outside the critical section: what an asynchronous call leads to when nobody
   /// says where. False, and the job is left alone: application code has no place of its own here
   /// (real time). Inside or outside the critical section.

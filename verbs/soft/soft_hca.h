@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "verbs/soft/completion_queue.h"
@@ -105,9 +106,9 @@ class SoftHca final : public Hca {
   /// Precondition: it passed check_path.
   [[nodiscard]] PacketPath path_of(const ibv_ah_attr& address) const;
   /// Repeats `done` in the critical section until it is true; in between waits, outside of it, for
-  /// an acknowledgement (ibv_ack_cq_events and ibv_ack_async_event post `destroyer`).
-  template <class Done>
-  [[nodiscard]] Result<void> wait_for_acknowledgements(Semaphore*& destroyer, Done done);
+  /// an acknowledgement (ibv_ack_cq_events and ibv_ack_async_event post the object's destroyer).
+  template <class Object, class Done>
+  [[nodiscard]] Result<void> wait_for_acknowledgements(Object& object, Done done);
 
   void dispatch(PacketPtr packet, Instant now);
   void on_datagram(const roce::Envelope& envelope, const Packet& packet);
@@ -142,8 +143,20 @@ class SoftHca final : public Hca {
   wire::Psn mad_psn_;
 };
 
-template <class Done>
-Result<void> SoftHca::wait_for_acknowledgements(Semaphore*& destroyer, Done done) {
+/// The events of an object that were taken and not acknowledged, in lines.
+template <class Object>
+[[nodiscard]] std::string debts_of(const Object& object) {
+  std::string text;
+  if constexpr (requires { object.taken; }) {
+    text += "  completion events: " + std::to_string(object.taken) + " taken, " +
+            std::to_string(object.acknowledged) + " acknowledged\n";
+  }
+  return text + "  asynchronous events: " + std::to_string(object.async_taken) + " taken, " +
+         std::to_string(object.async_acknowledged) + " acknowledged\n";
+}
+
+template <class Object, class Done>
+Result<void> SoftHca::wait_for_acknowledgements(Object& object, Done done) {
   {
     CriticalSection section(core_.runtime);
     if (done()) return {};
@@ -151,16 +164,17 @@ Result<void> SoftHca::wait_for_acknowledgements(Semaphore*& destroyer, Done done
   const auto semaphore = core_.runtime.make_semaphore();
   if (!semaphore) return semaphore.error();
   (*semaphore)->set_purpose("the acknowledgement of verbs events");
+  (*semaphore)->set_details([&object] { return debts_of(object); });
   while (true) {
     {
       CriticalSection section(core_.runtime);
-      destroyer = semaphore->get();
+      object.destroyer = semaphore->get();
       if (done()) return {};
     }
     const auto waited = (*semaphore)->wait();
     if (waited || waited.error().value() == EINTR) continue;
     CriticalSection section(core_.runtime);
-    destroyer = nullptr;
+    object.destroyer = nullptr;
     return waited.error();
   }
 }

@@ -110,7 +110,7 @@ Result<ibv_cq*> SoftHca::create_cq(ibv_context* context, int cqe, void* cq_conte
 Result<void> SoftHca::destroy_cq(ibv_cq* cq) {
   auto* soft = static_cast<SoftCq*>(cq);
   bool busy = false;
-  const auto result = wait_for_acknowledgements(soft->destroyer, [this, soft, &busy] {
+  const auto result = wait_for_acknowledgements(*soft, [this, soft, &busy] {
     busy = soft->users != 0;
     if (busy) return true;
     const bool acknowledged =
@@ -201,7 +201,7 @@ Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
 Result<void> SoftHca::destroy_qp(ibv_qp* qp) {
   auto* soft = static_cast<SoftQp*>(qp);
   bool busy = false;
-  const auto result = wait_for_acknowledgements(soft->destroyer, [this, soft, &busy] {
+  const auto result = wait_for_acknowledgements(*soft, [this, soft, &busy] {
     busy = soft->groups != 0;  // as the kernel says while the QP is attached to one
     if (busy) return true;
     if (soft->async_taken != soft->async_acknowledged) return false;

@@ -44,7 +44,7 @@ Result<void> SoftHca::query_srq(ibv_srq* srq, ibv_srq_attr* attr) {
 Result<void> SoftHca::destroy_srq(ibv_srq* srq) {
   auto* soft = static_cast<SoftSrq*>(srq);
   bool busy = false;
-  const auto result = wait_for_acknowledgements(soft->destroyer, [this, soft, &busy] {
+  const auto result = wait_for_acknowledgements(*soft, [this, soft, &busy] {
     busy = soft->users != 0;
     if (busy) return true;
     if (soft->async_taken != soft->async_acknowledged) return false;
