@@ -20,6 +20,8 @@ enum class CmMessage : std::uint16_t {
   kRtu = 0x14,
   kDreq = 0x15,
   kDrep = 0x16,
+  kSidrReq = 0x17,
+  kSidrRep = 0x18,
 };
 /// "REQ".
 [[nodiscard]] std::string_view to_string(CmMessage message);

@@ -18,10 +18,11 @@ struct MessageName {
   std::string_view name;
 };
 constexpr std::array kMessageNames{
-    MessageName{CmMessage::kReq, "REQ"},   MessageName{CmMessage::kMra, "MRA"},
-    MessageName{CmMessage::kRej, "REJ"},   MessageName{CmMessage::kRep, "REP"},
-    MessageName{CmMessage::kRtu, "RTU"},   MessageName{CmMessage::kDreq, "DREQ"},
-    MessageName{CmMessage::kDrep, "DREP"},
+    MessageName{CmMessage::kReq, "REQ"},          MessageName{CmMessage::kMra, "MRA"},
+    MessageName{CmMessage::kRej, "REJ"},          MessageName{CmMessage::kRep, "REP"},
+    MessageName{CmMessage::kRtu, "RTU"},          MessageName{CmMessage::kDreq, "DREQ"},
+    MessageName{CmMessage::kDrep, "DREP"},        MessageName{CmMessage::kSidrReq, "SIDR_REQ"},
+    MessageName{CmMessage::kSidrRep, "SIDR_REP"},
 };
 
 struct Unit {

@@ -18,6 +18,7 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
       {OnMessage{"", "server", CmMessage::kDrep, kAll}, LoseMessage{}},
       {AtTime{1500ms}, RemoveDevice{"server", "anyrdma0"}},
       {OnMessage{"client", "", CmMessage::kRtu, 3}, ChangeAddress{"client", "eth1"}},
+      {OnMessage{"server", "client", CmMessage::kSidrRep, 1}, LoseMessage{}},
   }};
 
   const std::string text = plan.to_string();
@@ -28,7 +29,8 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
             "on client->server REQ 1: lose\n"
             "on *->server DREP all: lose\n"
             "at 1500ms: remove server anyrdma0\n"
-            "on client->* RTU 3: fail-over client eth1\n");
+            "on client->* RTU 3: fail-over client eth1\n"
+            "on server->client SIDR_REP 1: lose\n");
   EXPECT_EQ(FaultPlan::parse(text).value(), plan);
 }
 
