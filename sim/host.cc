@@ -209,9 +209,11 @@ Result<std::unique_ptr<verbs::Semaphore>> Host::make_semaphore() {
 
 void Host::leave() {
   if (transport_ == nullptr) return;
+  world_.scheduler().settle_later(*this);
+  if (!driver_called()) return;
   transport_->drain(now());
   for (std::size_t i = 0; i < interfaces_.size(); ++i) send_packets(interfaces_[i], i);
-  world_.scheduler().settle_later(*this);
+  answer_call();
 }
 
 void Host::progress() {

@@ -57,6 +57,9 @@ class Runtime {
   /// Carries out what the cores want done (packets to send, timers to arm, events to deliver), then
   /// leaves the critical section.
   virtual void leave() = 0;
+  /// For the cores, inside the critical section: something waits that leave() has to carry out. Who
+  /// has put it where the driver will look must say so, because leave() may look only then.
+  void call_driver() { driver_called_ = true; }
   /// Called inside the critical section when a poll found nothing: may take in packets that
   /// have arrived, so that a polling application makes progress by itself. Optional.
   virtual void progress() {}
@@ -73,6 +76,14 @@ class Runtime {
   /// says where. False, and the job is left alone: application code has no place of its own here
   /// (real time). Inside or outside the critical section.
   [[nodiscard]] virtual bool run_later(std::unique_ptr<Job>& /*job*/) { return false; }
+
+ protected:
+  [[nodiscard]] bool driver_called() const { return driver_called_; }
+  /// All that was called for is done.
+  void answer_call() { driver_called_ = false; }
+
+ private:
+  bool driver_called_ = false;
 };
 
 /// Scope guard of Runtime::enter and leave.

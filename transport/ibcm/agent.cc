@@ -24,9 +24,10 @@ bool can_be_sent(const ReqParameters& req) {
 
 class AgentImpl final : public Agent {
  public:
-  AgentImpl(const AgentConfig& config, verbs::Random& random)
+  AgentImpl(const AgentConfig& config, verbs::Random& random, verbs::Runtime* runtime)
       : config_(config),
         registry_({config.id_mask, config.id_tag}, random),
+        outbox_(runtime),
         machine_(config_, registry_, timers_, outbox_) {}
   ~AgentImpl() override;
 
@@ -346,8 +347,9 @@ std::optional<ConnectionInfo> AgentImpl::info(CommId id) const {
 
 }  // namespace
 
-std::unique_ptr<Agent> Agent::create(const AgentConfig& config, verbs::Random& random) {
-  return std::make_unique<AgentImpl>(config, random);
+std::unique_ptr<Agent> Agent::create(const AgentConfig& config, verbs::Random& random,
+                                     verbs::Runtime* runtime) {
+  return std::make_unique<AgentImpl>(config, random, runtime);
 }
 
 }  // namespace anyrdma::ibcm

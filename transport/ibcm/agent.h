@@ -12,6 +12,7 @@
 #include "transport/ibcm/profile.h"
 #include "verbs/random.h"
 #include "verbs/result.h"
+#include "verbs/runtime.h"
 #include "verbs/time.h"
 #include "verbs/wire/ids.h"
 
@@ -205,8 +206,11 @@ struct AgentConfig {
 /// connection's state does not allow it or data is too long; ENOMEM when ids run out.
 class Agent {
  public:
+  /// `runtime`, whose driver is called when there are actions, and `random` outlive the agent.
+  /// Null: the owner looks for actions by itself.
   [[nodiscard]] static std::unique_ptr<Agent> create(const AgentConfig& config,
-                                                     verbs::Random& random);
+                                                     verbs::Random& random,
+                                                     verbs::Runtime* runtime = nullptr);
   virtual ~Agent() = default;
 
   // --- listeners: a REQ whose service id nobody listens to is answered with REJ 8, a SIDR_REQ with

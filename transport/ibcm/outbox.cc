@@ -12,6 +12,7 @@ void Outbox::pop() {
 }
 
 Action& Outbox::push() {
+  if (runtime_ != nullptr) runtime_->call_driver();
   if (size_ == ring_.size()) grow();
   if (free_.empty()) {
     free_.push_back(&storage_.emplace_back());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "transport/ibcm/agent.h"
+#include "verbs/runtime.h"
 
 namespace anyrdma::ibcm {
 
@@ -13,7 +14,8 @@ namespace anyrdma::ibcm {
 /// Allocates only while the largest backlog so far grows.
 class Outbox {
  public:
-  Outbox() : ring_(kFirstCapacity) {}
+  /// `runtime`, if not null, is told of every action.
+  explicit Outbox(verbs::Runtime* runtime = nullptr) : runtime_(runtime), ring_(kFirstCapacity) {}
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
@@ -45,6 +47,7 @@ class Outbox {
   void grow();
   [[nodiscard]] std::size_t slot(std::size_t i) const { return (first_ + i) & (ring_.size() - 1); }
 
+  verbs::Runtime* runtime_;
   std::vector<Action*> ring_;
   std::size_t first_ = 0;
   std::size_t size_ = 0;

@@ -94,6 +94,7 @@ void SoftEndpoint::abandon_request() {
 
 void SoftEndpoint::queue(rdma_cm_event_type type, int status) {
   core_.pending.push({handle_, type, status});
+  core_.runtime.call_driver();
 }
 
 void SoftEndpoint::attach(Device& device) {

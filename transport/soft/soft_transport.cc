@@ -73,7 +73,7 @@ Result<void> SoftTransportImpl::add_device(verbs::soft::Hca& hca, int interface)
   const Result<ibv_context*> context = hca.open_device(hca.device());
   if (!context) return context.error();
   verbs::CriticalSection section(core_.runtime);
-  auto agent = ibcm::Agent::create(agent_config(core_.config, hca), core_.random);
+  auto agent = ibcm::Agent::create(agent_config(core_.config, hca), core_.random, &core_.runtime);
   for (SoftEndpoint* listener : core_.listeners.wildcards()) agent->listen(listener->own_service());
   core_.devices.push_back(
       std::make_unique<Device>(Device{hca, *context, interface, std::move(agent), {}, {}}));

@@ -105,6 +105,7 @@ void SoftHca::on_management_packet(const roce::Envelope& envelope, PacketPtr pac
     return;
   }
   mads_in_.push_back(std::move(packet));
+  core_.runtime.call_driver();
 }
 
 SoftQp* SoftHca::find(wire::Qpn qpn) const {
@@ -166,6 +167,7 @@ void SoftHca::send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadB
   std::memset(bytes.data() + kMadAt + kMadBytes, 0, roce::kIcrcBytes);
   packet->size = kMadAt + kMadBytes + roce::kIcrcBytes;
   mads_out_.push_back(std::move(packet));
+  core_.runtime.call_driver();
 }
 
 }  // namespace anyrdma::verbs::soft
