@@ -39,6 +39,9 @@ std::optional<DropCause> cause_of(const Hca::Counters& before, const Hca::Counte
   if (after.unknown_qp != before.unknown_qp) return DropCause::kUnknownQp;
   if (after.bad_icrc != before.bad_icrc) return DropCause::kBadIcrc;
   if (after.wrong_state != before.wrong_state) return DropCause::kWrongState;
+  if (after.bad_queue_key != before.bad_queue_key) return DropCause::kBadQueueKey;
+  if (after.no_receive != before.no_receive) return DropCause::kNoReceive;
+  if (after.unknown_group != before.unknown_group) return DropCause::kUnknownGroup;
   return std::nullopt;
 }
 

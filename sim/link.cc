@@ -1,7 +1,6 @@
 #include "sim/link.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "sim/host.h"
@@ -27,19 +26,6 @@ Duration part_of(Duration whole, RandomStream& random) {
   return Duration(random.below(static_cast<std::uint64_t>(whole.count())));
 }
 
-void copy(const Packet& from, Packet& to) {
-  to.source = from.source;
-  to.destination = from.destination;
-  to.udp_source_port = from.udp_source_port;
-  to.traffic_class = from.traffic_class;
-  to.hop_limit = from.hop_limit;
-  to.ip_identification = from.ip_identification;
-  to.ip_fragment = from.ip_fragment;
-  to.icrc_valid = from.icrc_valid;
-  to.size = from.size;
-  std::memcpy(to.storage.data(), from.storage.data(), from.size);
-}
-
 }  // namespace
 
 Link::Link(World& world, Host& from, Host& to, const LinkOptions& options)
@@ -52,8 +38,7 @@ Link::Link(World& world, Host& from, Host& to, const LinkOptions& options)
 bool Link::carry(std::size_t interface, PacketPtr& packet) {
   if (random_.chance(options_.loss)) return false;
   if (random_.chance(options_.duplicate)) {
-    PacketPtr twin = world_.pool_.take();
-    copy(*packet, *twin);
+    PacketPtr twin = world_.pool_.copy_of(*packet);
     const Instant arrival = arrival_of(*twin);
     launch(arrival, interface, std::move(twin));
   }

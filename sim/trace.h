@@ -43,6 +43,9 @@ enum class DropCause : std::uint8_t {
   kUnknownQp,
   kBadIcrc,
   kWrongState,
+  kBadQueueKey,
+  kNoReceive,
+  kUnknownGroup,
 };
 [[nodiscard]] std::string_view to_string(DropCause cause);
 

@@ -289,6 +289,12 @@ std::string_view to_string(DropCause cause) {
       return "wrong ICRC";
     case DropCause::kWrongState:
       return "port or device down";
+    case DropCause::kBadQueueKey:
+      return "wrong QKey";
+    case DropCause::kNoReceive:
+      return "no receive posted";
+    case DropCause::kUnknownGroup:
+      return "no member of the group";
   }
   return "?";
 }

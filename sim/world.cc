@@ -164,12 +164,16 @@ void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet
 
 void World::transmit(Host& from, std::size_t interface, PacketPtr packet) {
   ++packets_;
-  const Owner* to = owner_of(key_of(packet->destination.raw));
+  const bool to_group = roce::is_multicast(packet->destination);
+  const Owner* to = to_group ? nullptr : owner_of(key_of(packet->destination.raw));
   if (trace_.on()) trace_.send(now(), from.index_, to ? to->host->index_ : kNoHost, *packet);
   if (options_.capture) {
-    const roce::Mac target = to ? to->host->interfaces_[to->interface].mac : roce::Mac{};
+    const roce::Mac target = to_group ? roce::mac_from(packet->destination)
+                             : to     ? to->host->interfaces_[to->interface].mac
+                                      : roce::Mac{};
     capture_.add(now(), *packet, from.interfaces_[interface].mac, target);
   }
+  if (to_group) return flood(from, *packet);
   if (to == nullptr) return drop(from, nullptr, DropCause::kNoSuchAddress, *packet);
   if (faults_.watches_messages()) {
     const std::uint16_t attribute = cm_attribute(*packet);
@@ -177,9 +181,23 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr packet) {
       return drop(from, to->host, DropCause::kFault, *packet);
     }
   }
-  Link& link = link_between(from, *to->host);
-  if (link.options().down) return drop(from, to->host, DropCause::kLinkDown, *packet);
-  if (!link.carry(to->interface, packet)) drop(from, to->host, DropCause::kLoss, *packet);
+  carry(from, *to, std::move(packet));
+}
+
+void World::carry(Host& from, const Owner& to, PacketPtr packet) {
+  Link& link = link_between(from, *to.host);
+  if (link.options().down) return drop(from, to.host, DropCause::kLinkDown, *packet);
+  if (!link.carry(to.interface, packet)) drop(from, to.host, DropCause::kLoss, *packet);
+}
+
+// As a switch without IGMP snooping does: every device gets a copy, the sender's own too, in the
+// order in which they were added; each copy has the luck of its own link.
+void World::flood(Host& from, const Packet& packet) {
+  for (const auto& host : hosts_) {
+    for (std::size_t i = 0; i < host->interfaces_.size(); ++i) {
+      if (host->interfaces_[i].hca != nullptr) carry(from, {host.get(), i}, pool_.copy_of(packet));
+    }
+  }
 }
 
 Flight& World::take_flight() {

@@ -102,6 +102,8 @@ class World {
   [[nodiscard]] const Owner* owner_of(const AddressKey& address) const;
   [[nodiscard]] Link& link_between(Host& from, Host& to);
   void transmit(Host& from, std::size_t interface, verbs::soft::PacketPtr packet);
+  void carry(Host& from, const Owner& to, verbs::soft::PacketPtr packet);
+  void flood(Host& from, const verbs::soft::Packet& packet);
   void drop(const Host& at, const Host* peer, DropCause cause, const verbs::soft::Packet& packet);
   [[nodiscard]] Flight& take_flight();
   void land(Flight& flight);

@@ -24,13 +24,6 @@ constexpr int kOwnPacketsAtOnce = 1024;
 constexpr auto kMeshRetry = std::chrono::milliseconds(2);
 constexpr auto kLastWords = std::chrono::milliseconds(250);
 
-void copy_contents(const verbs::soft::Packet& from, verbs::soft::Packet& to) {
-  verbs::soft::PacketPool* const pool = to.pool;
-  to = from;
-  to.pool = pool;
-  to.next_free = nullptr;
-}
-
 }  // namespace
 
 verbs::Result<std::unique_ptr<verbs::Semaphore>> Driver::make_semaphore() {
@@ -130,9 +123,7 @@ void Driver::route(PacketPtr packet) {
 
 void Driver::send_to_everyone(PacketPtr packet) {
   for (const Slot slot : parts_.registry->others()) {
-    PacketPtr copy = parts_.pool->take();
-    copy_contents(*packet, *copy);
-    parts_.mesh->send(slot, std::move(copy));
+    parts_.mesh->send(slot, parts_.pool->copy_of(*packet));
   }
   own_.push_back(std::move(packet));
 }

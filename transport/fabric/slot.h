@@ -19,7 +19,8 @@ inline constexpr std::uint32_t kSlotCount = 1024;
 /// The upper 10 of a QPN's 24 bits are the slot.
 inline constexpr unsigned kQpnShift = 14;
 inline constexpr std::uint32_t kFirstQpn = 0x11;  ///< within a slot: 0 and 1 are everybody's
-inline constexpr std::uint32_t kQpnCount = (1u << kQpnShift) - kFirstQpn;
+/// Without the last: in the last slot it means multicast.
+inline constexpr std::uint32_t kQpnCount = (1u << kQpnShift) - kFirstQpn - 1;
 static_assert(std::uint64_t{kSlotCount} << kQpnShift == 1u << 24);
 
 /// The upper 10 of a comm id's 32 bits are the slot.

@@ -74,6 +74,7 @@ Destination destination_of(const Packet& packet, Registry& registry) {
   const std::span<const std::uint8_t> bytes = packet.payload();
   if (bytes.size() < roce::Bth::kBytes) return {};
   const auto bth = roce::Bth::parse(bytes.first<roce::Bth::kBytes>());
+  if (bth.destination == wire::kMulticastQpn) return {Audience::kEveryone, {}, {}};
   if (bth.destination != wire::kGsiQpn) return {Audience::kOne, slot_of(bth.destination), {}};
   if (bytes.size() < kMadAt + ibcm::wire::kMadSize) return {};
   return of_message(bytes.subspan<kMadAt, ibcm::wire::kMadSize>(), registry);

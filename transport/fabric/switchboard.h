@@ -13,7 +13,7 @@ namespace anyrdma::transport::fabric {
 
 enum class Audience : std::uint8_t {
   kOne,       ///< the process at `slot`, which may be ourselves
-  kEveryone,  ///< all others: the sender does not know for whom it is
+  kEveryone,  ///< all, the sender included: it does not know for whom it is
   kNobody,    ///< no RoCE packet
 };
 
@@ -26,7 +26,8 @@ struct Destination {
 
 /// A connection request goes to whoever listens for its service and address, and to ourselves when
 /// nobody does: our own CM agent then answers as the peer's would (REJ 8). Other CM messages go to
-/// the maker of the remote comm id; a REJ that names none (its sender gave up waiting) to everyone.
+/// the maker of the remote comm id; a REJ that names none (its sender gave up waiting) to everyone,
+/// as multicast.
 [[nodiscard]] Destination destination_of(const verbs::soft::Packet& packet, Registry& registry);
 
 }  // namespace anyrdma::transport::fabric

@@ -124,6 +124,10 @@ TEST_F(SwitchboardTest, ARejectThatNamesNobodyGoesToEverybody) {
             Audience::kEveryone);
 }
 
+TEST_F(SwitchboardTest, MulticastGoesToEverybody) {
+  EXPECT_EQ(destination_of(*to_qp(wire::kMulticastQpn), *mine).audience, Audience::kEveryone);
+}
+
 TEST_F(SwitchboardTest, WhatIsNoPacketGoesNowhere) {
   PacketPtr packet = to_qp(wire::kGsiQpn);
   for (const std::uint16_t size : std::initializer_list<std::uint16_t>{0, 11, 12, 275}) {

@@ -37,6 +37,13 @@ struct HcaConfig {
   std::uint32_t max_inline_data = 1024;
   std::uint8_t max_qp_rd_atom = 16;
   std::uint8_t max_qp_init_rd_atom = 16;
+  /// The vendor and the options that a QP offers its peer (enhanced connection establishment).
+  /// None, as rxe: EOPNOTSUPP.
+  struct Ece {
+    std::uint32_t vendor_id = 0;  ///< an IEEE OUI, never 0
+    std::uint32_t options = 0;
+  };
+  std::optional<Ece> ece = std::nullopt;
   std::uint32_t max_ah = 65536;
   std::uint32_t max_srq = 65536;
   std::uint32_t max_srq_wr = 32768;

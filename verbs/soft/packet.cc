@@ -1,5 +1,6 @@
 #include "verbs/soft/packet.h"
 
+#include <cstring>
 #include <utility>
 
 namespace anyrdma::verbs::soft {
@@ -29,6 +30,21 @@ PacketPtr PacketPool::take() {
     packet->size = 0;
   }
   return PacketPtr(packet);
+}
+
+PacketPtr PacketPool::copy_of(const Packet& packet) {
+  PacketPtr copy = take();
+  copy->source = packet.source;
+  copy->destination = packet.destination;
+  copy->udp_source_port = packet.udp_source_port;
+  copy->traffic_class = packet.traffic_class;
+  copy->hop_limit = packet.hop_limit;
+  copy->ip_identification = packet.ip_identification;
+  copy->ip_fragment = packet.ip_fragment;
+  copy->icrc_valid = packet.icrc_valid;
+  copy->size = packet.size;
+  std::memcpy(copy->storage.data(), packet.storage.data(), packet.size);
+  return copy;
 }
 
 }  // namespace anyrdma::verbs::soft

@@ -58,6 +58,8 @@ class PacketPool {
 
   /// A packet with unspecified storage and default header fields. Never null.
   [[nodiscard]] PacketPtr take();
+  /// A packet with the same contents.
+  [[nodiscard]] PacketPtr copy_of(const Packet& packet);
 
  private:
   friend struct PacketReturn;

@@ -77,6 +77,7 @@ void SoftQp::open(SoftPd& domain, const ibv_qp_init_attr& init, std::uint32_t nu
   cap = init.cap;
   signal_all = init.sq_sig_all != 0;
   established = false;
+  ece_options = core.config.ece ? core.config.ece->options : 0;
   async_taken = async_acknowledged = 0;
   destroyer = nullptr;
   ++domain.users;

@@ -72,6 +72,7 @@ struct SoftQp : ibv_qp {
   ibv_qp_attr attr{};  ///< as last set; qp_state lives in ibv_qp::state
   ibv_qp_cap cap{};
   PacketPath path{};
+  std::uint32_t ece_options = 0;
   std::uint32_t groups = 0;  ///< multicast groups it is attached to
   std::uint32_t mtu_bytes = 1024;
   bool signal_all = false;

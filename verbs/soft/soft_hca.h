@@ -15,6 +15,7 @@
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
 #include "verbs/soft/hca.h"
+#include "verbs/soft/multicast_table.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/ring.h"
 
@@ -112,6 +113,7 @@ class SoftHca final : public Hca {
 
   void dispatch(PacketPtr packet, Instant now);
   void on_datagram(const roce::Envelope& envelope, const Packet& packet);
+  void on_multicast(const roce::Envelope& envelope, const Packet& packet);
   void on_management_packet(const roce::Envelope& envelope, PacketPtr packet);
   [[nodiscard]] SoftQp* find(wire::Qpn qpn) const;
 
@@ -137,6 +139,8 @@ class SoftHca final : public Hca {
   LiveList<SoftCq> live_completion_queues_;
   LiveList<SoftAh> live_address_handles_;
   LiveList<SoftSrq> live_shared_receive_queues_;
+
+  MulticastTable groups_;
 
   Ring<PacketPtr> mads_out_;
   Ring<PacketPtr> mads_in_;

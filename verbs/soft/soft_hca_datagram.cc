@@ -1,7 +1,9 @@
 // Address handles and multicast groups of the software HCA.
 #include <cerrno>
+#include <span>
 
 #include "verbs/soft/soft_hca.h"
+#include "verbs/soft/wire/frame.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -33,20 +35,51 @@ Result<void> SoftHca::destroy_ah(ibv_ah* ah) {
   return {};
 }
 
-Result<void> SoftHca::attach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
-  return errno_code(EOPNOTSUPP);
+// The LID means nothing on Ethernet, as in the kernel.
+Result<void> SoftHca::attach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  if (qp->qp_type != IBV_QPT_UD || !roce::is_multicast(gid)) return errno_code(EINVAL);
+  const HcaConfig& config = core_.config;
+  const int error = groups_.attach(gid, *static_cast<SoftQp*>(qp),
+                                   {config.max_mcast_grp, config.max_mcast_qp_attach});
+  if (error != 0) return errno_code(error);
+  return {};
 }
 
-Result<void> SoftHca::detach_mcast(ibv_qp*, const ibv_gid&, std::uint16_t) {
-  return errno_code(EOPNOTSUPP);
+Result<void> SoftHca::detach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t) {
+  CriticalSection section(core_.runtime);
+  const int error = groups_.detach(gid, *static_cast<SoftQp*>(qp));
+  if (error != 0) return errno_code(error);
+  return {};
 }
 
-Result<void> SoftHca::set_ece(ibv_qp*, const ibv_ece&) {
-  return errno_code(EOPNOTSUPP);
+// --- packets ------------------------------------------------------------------------------------
+
+void SoftHca::on_datagram(const roce::Envelope& envelope, const Packet& packet) {
+  if (envelope.bth.destination == wire::kMulticastQpn) return on_multicast(envelope, packet);
+  SoftQp* qp = find(envelope.bth.destination);
+  if (qp == nullptr || qp->qp_type != IBV_QPT_UD || !own_gid(packet.destination)) {
+    ++core_.counters.unknown_qp;
+    return;
+  }
+  qp->datagrams->on_datagram(envelope, packet);
 }
 
-Result<ibv_ece> SoftHca::query_ece(ibv_qp*) {
-  return errno_code(EOPNOTSUPP);
+// Every member gets a copy, except the one that sent it (IBTA vol 1, 10.5.2.2).
+void SoftHca::on_multicast(const roce::Envelope& envelope, const Packet& packet) {
+  const std::span<SoftQp* const> members = groups_.members_of(packet.destination);
+  if (members.empty()) {
+    ++core_.counters.unknown_group;
+    return;
+  }
+  const auto deth =
+      roce::Deth::parse(roce::view<roce::Deth>(packet.payload(), envelope.bth.opcode, roce::kDeth));
+  const bool from_here = own_gid(packet.source);
+  for (SoftQp* member : members) {
+    if (from_here && member->qp_num == value(deth.source)) continue;
+    member->datagrams->on_datagram(envelope, packet);
+  }
 }
 
 }  // namespace anyrdma::verbs::soft

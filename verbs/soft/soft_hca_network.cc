@@ -80,15 +80,6 @@ void SoftHca::dispatch(PacketPtr packet, Instant now) {
   }
 }
 
-void SoftHca::on_datagram(const roce::Envelope& envelope, const Packet& packet) {
-  SoftQp* qp = find(envelope.bth.destination);
-  if (qp == nullptr || qp->qp_type != IBV_QPT_UD || !own_gid(packet.destination)) {
-    ++core_.counters.unknown_qp;
-    return;
-  }
-  qp->datagrams->on_datagram(envelope, packet);
-}
-
 void SoftHca::on_management_packet(const roce::Envelope& envelope, PacketPtr packet) {
   const std::span<const std::uint8_t> datagram = std::as_const(*packet).payload();
   if (envelope.bth.opcode != roce::kUdSendOnly || envelope.payload.size() != kMadBytes) {

@@ -274,4 +274,28 @@ Result<void> SoftHca::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_a
   return {};
 }
 
+// --- enhanced connection establishment ----------------------------------------------------------
+
+// Both sides agree before the QP learns of its peer. The peer can only take options away.
+Result<void> SoftHca::set_ece(ibv_qp* qp, const ibv_ece& ece) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  const auto& own = core_.config.ece;
+  if (!own) return errno_code(EOPNOTSUPP);
+  if (ece.vendor_id != own->vendor_id || ece.comp_mask != 0) return errno_code(EINVAL);
+  if (qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT) return errno_code(EINVAL);
+  static_cast<SoftQp*>(qp)->ece_options = own->options & ece.options;
+  return {};
+}
+
+Result<ibv_ece> SoftHca::query_ece(ibv_qp* qp) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
+  const auto& own = core_.config.ece;
+  if (!own) return errno_code(EOPNOTSUPP);
+  return ibv_ece{.vendor_id = own->vendor_id,
+                 .options = static_cast<SoftQp*>(qp)->ece_options,
+                 .comp_mask = 0};
+}
+
 }  // namespace anyrdma::verbs::soft

@@ -6,9 +6,11 @@
 
 namespace anyrdma::wire {
 
-/// Queue pair number, 24 bits. 1 is the general service interface (QP1).
+/// Queue pair number, 24 bits. 1 is the general service interface (QP1), the last one means the
+/// members of a multicast group.
 enum class Qpn : std::uint32_t {};
 inline constexpr Qpn kGsiQpn{1};
+inline constexpr Qpn kMulticastQpn{0xffffff};
 [[nodiscard]] constexpr std::uint32_t value(Qpn qpn) {
   return static_cast<std::uint32_t>(qpn);
 }

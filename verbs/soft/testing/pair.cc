@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "verbs/soft/wire/frame.h"
+
 namespace anyrdma::verbs::soft::testing {
 
 ibv_gid ipv4_gid(std::uint8_t last) {
@@ -184,13 +186,7 @@ void Pair::launch(PacketPtr packet) {
     return;
   }
   for (int i = 0; i < verdict; ++i) {
-    PacketPtr copy = pool.take();
-    Packet* const raw = copy.get();
-    PacketPool* const owner = raw->pool;
-    *raw = *packet;
-    raw->pool = owner;
-    raw->next_free = nullptr;
-    in_flight_.push_back(std::move(copy));
+    in_flight_.push_back(pool.copy_of(*packet));
   }
   for (Held& held : held_) --held.overtakers;
   release_held(false);
@@ -208,6 +204,10 @@ bool Pair::carry_one() {
   PacketPtr packet = std::move(in_flight_.front());
   in_flight_.pop_front();
   ++carried;
+  if (roce::is_multicast(packet->destination)) {
+    for (Side* to : {&a, &b}) to->hca->on_packet(runtime.time, pool.copy_of(*packet));
+    return true;
+  }
   Side& to = std::memcmp(&packet->destination, &a.gid, sizeof a.gid) == 0 ? a : b;
   to.hca->on_packet(runtime.time, std::move(packet));
   return true;

@@ -200,7 +200,17 @@ std::span<std::uint8_t> write_ip_udp(const Packet& packet, std::span<std::uint8_
   return bytes.first(ip_bytes + kUdpBytes);
 }
 
+bool is_multicast(const ibv_gid& gid) {
+  return is_mapped(gid) ? (gid.raw[12] & 0xf0) == 0xe0 : gid.raw[0] == 0xff;
+}
+
 Mac mac_from(const ibv_gid& gid) {
+  if (is_multicast(gid)) {
+    if (is_mapped(gid))
+      return {0x01,        0x00,       0x5e, static_cast<std::uint8_t>(gid.raw[13] & 0x7f),
+              gid.raw[14], gid.raw[15]};
+    return {0x33, 0x33, gid.raw[12], gid.raw[13], gid.raw[14], gid.raw[15]};
+  }
   return {0x02, 0x00, gid.raw[12], gid.raw[13], gid.raw[14], gid.raw[15]};
 }
 

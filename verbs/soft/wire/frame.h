@@ -27,8 +27,12 @@ inline constexpr std::size_t kUdpBytes = 8;
 [[nodiscard]] std::span<std::uint8_t> write_ip_udp(const Packet& packet,
                                                    std::span<std::uint8_t, 48> bytes);
 
-/// A locally administered address made from the last four bytes of a GID: simulated hosts have none
-/// of their own, and a capture needs some that are stable.
+/// A group of hosts: IPv4-mapped 224.0.0.0/4, or IPv6 ff00::/8.
+[[nodiscard]] bool is_multicast(const ibv_gid& gid);
+
+/// A group's address, as IP maps it (RFC 1112, RFC 2464). Of any other GID a locally administered
+/// one made from its last four bytes: simulated hosts have none of their own, and a capture needs
+/// some that are stable.
 [[nodiscard]] Mac mac_from(const ibv_gid& gid);
 
 /// The frame of a packet. The ICRC is written as it is in the packet: seal it first.

@@ -116,5 +116,32 @@ TEST(Pcap, RefusesATruncatedRecord) {
     EXPECT_FALSE(pcap::parse(std::span(file).first(size)).has_value()) << size;
 }
 
+TEST(MulticastGid, HasTheLinkAddressThatIpMapsItTo) {
+  ibv_gid gid{};
+  gid.raw[0] = 0xff;
+  gid.raw[1] = 0x0e;
+  gid.raw[12] = 0xaa;
+  gid.raw[15] = 0x42;
+  EXPECT_TRUE(is_multicast(gid));
+  EXPECT_EQ(mac_from(gid), (Mac{0x33, 0x33, 0xaa, 0, 0, 0x42}));
+  gid = {};
+  gid.raw[10] = gid.raw[11] = 0xff;
+  gid.raw[12] = 239;
+  gid.raw[13] = 0x81;  // its high bit is not part of the link address
+  gid.raw[15] = 1;
+  EXPECT_TRUE(is_multicast(gid));
+  EXPECT_EQ(mac_from(gid), (Mac{0x01, 0x00, 0x5e, 0x01, 0, 1}));
+}
+
+TEST(MulticastGid, IsNotAnyOtherAddress) {
+  ibv_gid gid{};
+  EXPECT_FALSE(is_multicast(gid));
+  gid.raw[10] = gid.raw[11] = 0xff;
+  for (const std::uint8_t first : std::initializer_list<std::uint8_t>{1, 127, 223, 240, 255}) {
+    gid.raw[12] = first;
+    EXPECT_FALSE(is_multicast(gid)) << int{first};
+  }
+}
+
 }  // namespace
 }  // namespace anyrdma::roce
