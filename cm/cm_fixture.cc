@@ -38,10 +38,11 @@ Placed CmTest::place(State state) {
       break;
     case State::kAddrBound:
       EXPECT_TRUE(id.bind(raw(here_)));
+      EXPECT_TRUE(id.join_multicast(raw(group_), nullptr));
       break;
     case State::kAddrQuery:
-      EXPECT_TRUE(id.bind(raw(here_)));
-      EXPECT_TRUE(id.resolve_addr(nullptr, raw(there_), kTimeout));
+      placed = place(State::kAddrBound);
+      EXPECT_TRUE(placed.id->resolve_addr(nullptr, raw(there_), kTimeout));
       break;
     case State::kAddrResolved:
     case State::kRouteQuery:
@@ -66,7 +67,8 @@ Placed CmTest::place(State state) {
       deliver(placed, RDMA_CM_EVENT_DISCONNECTED);
       break;
     case State::kListen:
-      EXPECT_TRUE(id.listen(10));
+      placed = place(State::kAddrBound);
+      EXPECT_TRUE(placed.id->listen(10));
       break;
     case State::kDeviceRemoval:
       placed = place(State::kConnect);

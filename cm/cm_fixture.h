@@ -31,6 +31,9 @@ using verbs::testing::errno_of;
 
 inline constexpr std::chrono::milliseconds kTimeout{2000};
 
+/// What place() has joined on the way.
+inline constexpr transport::MembershipId kPlacedMembership{1};
+
 /// An id together with the endpoint below it.
 struct Placed {
   std::unique_ptr<Id> id;
@@ -44,7 +47,8 @@ class CmTest : public ::testing::Test {
 
   [[nodiscard]] Placed make_id(rdma_port_space space = RDMA_PS_TCP);
   /// An id that reached `state` by calls and events, all events acknowledged. CONNECT is the active
-  /// side's, DESTROYING an id whose channel went away.
+  /// side's, DESTROYING an id whose channel went away. As soon as it had an address it has joined
+  /// group_.
   [[nodiscard]] Placed place(State state);
   [[nodiscard]] Placed listener(int backlog = 10);
   /// The new id of one request, its event acknowledged. `listening` must outlive the call only.
@@ -65,6 +69,7 @@ class CmTest : public ::testing::Test {
   std::unique_ptr<EventChannel> channel_;
   sockaddr_in here_ = ipv4(0x0a000001, 0);
   sockaddr_in there_ = ipv4(0x0a000002, 7471);
+  sockaddr_in group_ = ipv4(0xe0000001, 0);
 
   static const sockaddr* raw(const sockaddr_in& address) {
     return reinterpret_cast<const sockaddr*>(&address);

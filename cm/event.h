@@ -40,6 +40,9 @@ class Event {
   [[nodiscard]] Id* listen_id() const;
   /// Parameters of CONNECT_REQUEST, CONNECT_RESPONSE and the active side's ESTABLISHED.
   [[nodiscard]] const rdma_conn_param& conn() const { return raw().param.conn; }
+  /// The same of datagram services, and of multicast events, whose private_data is the context of
+  /// their join.
+  [[nodiscard]] const rdma_ud_param& ud() const { return raw().param.ud; }
   /// Padded with zeros to the message's fixed length; empty when the event carries none.
   [[nodiscard]] std::span<const std::uint8_t> private_data() const;
   /// The event as C programs see it.

@@ -76,6 +76,10 @@ class EventChannel {
   void observe(transport::EventObserver::Step step, const EventRecord& record) const;
   /// Takes the unfetched events charged to `id` out of the queue.
   void extract(Id& id, EventQueue& out);
+  /// Takes the unfetched events of one multicast group out of the queue.
+  void extract(Membership& group, EventQueue& out);
+  template <class Wanted>
+  void extract(const std::uint32_t& left, Wanted&& wanted, EventQueue& out);
 
   // --- event_waiter.cc, inside the critical section ---------------------------------------------
   /// Calls waiters until every event has one on its way to it, or none waits.

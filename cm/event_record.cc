@@ -43,6 +43,7 @@ void EventPool::give_back(EventRecord& record) {
   CM_ASSERT(pool.in_use_ > 0);
   CM_ASSERT(record.request == nullptr);
   record.charged = nullptr;
+  record.membership = nullptr;
   record.fetched = false;
   pool.free_.push_front(record);  // the warmest first
   --pool.in_use_;

@@ -16,6 +16,7 @@ namespace anyrdma::cm {
 
 class EventPool;
 class Id;
+struct Membership;
 
 /// The largest private data of any event: REP, 196 bytes (fact sheet 2.4). SIDR_REQ's 216 (AF_IB)
 /// fit as well.
@@ -35,6 +36,9 @@ struct EventRecord : boost::intrusive::list_base_hook<> {
   Id* charged = nullptr;
   /// The id of a CONNECT_REQUEST until somebody takes it.
   std::unique_ptr<Id> request;
+  /// Of a multicast event, until that group is left: counts the event as well.
+  Membership* membership = nullptr;
+  ibv_ece ece{};         ///< as the peer announced it: CONNECT_REQUEST, CONNECT_RESPONSE
   bool fetched = false;  ///< handed out and not acknowledged
   verbs::Runtime::Mark fetcher;
   std::array<std::uint8_t, kPrivateDataBytes> private_data;

@@ -12,6 +12,7 @@
 #include "cm/conn_param.h"
 #include "cm/event.h"
 #include "cm/event_channel.h"
+#include "cm/memberships.h"
 #include "cm/operation_table.h"
 #include "cm/private_channel.h"
 #include "cm/state.h"
@@ -103,6 +104,19 @@ class Id final : private transport::EndpointHandler {
   /// IBV_EVENT_COMM_EST. EISCONN: established already (harmless); EINVAL.
   [[nodiscard]] Result<void> notify(ibv_event_type event);
 
+  // --- multicast (datagrams) --------------------------------------------------------------------
+  /// Joins a group: MULTICAST_JOIN or MULTICAST_ERROR follows, whose ud.private_data is `context`.
+  /// Fetching MULTICAST_JOIN attaches the QP that exists then, except for send-only members.
+  /// EINVAL: null, family, not a datagram id, no device; ENODEV; 524 (the kernel's ENOTSUPP): IPv6
+  /// group on RoCE v2.
+  [[nodiscard]] Result<void> join_multicast(
+      const sockaddr* group, void* context,
+      transport::JoinState state = transport::JoinState::kFullMember);
+  /// Ends the newest join of this address, answered or not: drops its unfetched events, waits until
+  /// the fetched ones are acknowledged (a synchronous id's own one is, now), detaches the QP.
+  /// EINVAL; EADDRNOTAVAIL: not joined; EDEADLK as destroy.
+  [[nodiscard]] Result<void> leave_multicast(const sockaddr* group);
+
   // --- queue pair -------------------------------------------------------------------------------
   /// Creates the id's QP and moves it to INIT. `pd` null: the device's shared one. CQs that `attr`
   /// lacks are made, with their completion channels, and belong to the id. `attr` receives what was
@@ -168,6 +182,8 @@ class Id final : private transport::EndpointHandler {
   static void acknowledge(EventRecord& record);
   /// Waits until all are acknowledged; `purpose` is for who asks why.
   [[nodiscard]] Result<void> drain(const char* purpose);
+  [[nodiscard]] Result<void> drain(const Membership& leaving);  ///< its events only
+  [[nodiscard]] bool is_drained() const;
   /// The fetched ones that are not acknowledged, a line each.
   [[nodiscard]] std::string debts() const;
   void forgive();  ///< nobody will acknowledge the rest
@@ -207,7 +223,7 @@ class Id final : private transport::EndpointHandler {
   void on_event(const transport::EndpointEvent& event) override;
   transport::EndpointHandler* on_connect_request(std::unique_ptr<transport::Endpoint>& child,
                                                  const transport::EndpointEvent& event) override;
-  void enqueue(const transport::EndpointEvent& event);
+  void enqueue(const transport::EndpointEvent& event, Membership* group);
 
   // --- id_fetch.cc: what happens when an event is fetched, outside of it ------------------------
   /// False: the application must not see the event.
@@ -216,6 +232,12 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] bool fetch_address();
   [[nodiscard]] bool fetch_route();
   void fetch_response(rdma_cm_event& event);
+
+  // --- id_multicast.cc --------------------------------------------------------------------------
+  /// False: the QP could not be attached.
+  [[nodiscard]] bool fetch_join(EventRecord& record);
+  void detach(const Membership& membership);
+  void forget_event_of(const Membership& membership);
 
   // --- id_qp.cc ---------------------------------------------------------------------------------
   [[nodiscard]] Result<ibv_qp*> make_qp(ibv_pd& pd, ibv_qp_init_attr& wanted);
@@ -243,6 +265,8 @@ class Id final : private transport::EndpointHandler {
   EventQueue fetched_;           ///< events charged to this id, not yet acknowledged
   Depths requested_{};           ///< of the request behind an incoming id
   Ledger ledger_;
+  std::unique_ptr<Memberships> memberships_;        ///< made by the first join
+  const Membership* leaving_ = nullptr;             ///< whose events are waited for; null: all
   std::unique_ptr<verbs::Semaphore> acknowledged_;  ///< made when somebody has to wait
   DeviceUse* device_ = nullptr;
   ibv_sa_path_rec path_{};

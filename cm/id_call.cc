@@ -1,8 +1,7 @@
 // The calls, one by one: the table's verdict first, then the transport.
-#include <netinet/in.h>
-
 #include <cstring>
 
+#include "cm/address.h"
 #include "cm/device_use.h"
 #include "cm/id.h"
 
@@ -12,26 +11,6 @@ namespace {
 constexpr int kBacklogMax = 1024;  // net.rdma_ucm.max_backlog
 constexpr std::uint8_t kRejectConsumerDefined = 28;
 constexpr std::uint8_t kRejectVendorOption = 35;
-
-/// 0 for families that the CM does not know.
-std::size_t length_of(const sockaddr& address) {
-  if (address.sa_family == AF_INET) return sizeof(sockaddr_in);
-  if (address.sa_family == AF_INET6) return sizeof(sockaddr_in6);
-  return 0;  // AF_IB joins with InfiniBand's own addressing
-}
-
-Result<void> check_address(const sockaddr* address) {
-  if (address == nullptr || length_of(*address) == 0) return verbs::errno_code(EINVAL);
-  return {};
-}
-
-__be16 port_of(const sockaddr& address) {
-  if (address.sa_family == AF_INET) return reinterpret_cast<const sockaddr_in&>(address).sin_port;
-  if (address.sa_family == AF_INET6) {
-    return reinterpret_cast<const sockaddr_in6&>(address).sin6_port;
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -71,7 +50,13 @@ Result<void> Id::resolve_addr(const sockaddr* source, const sockaddr* destinatio
   if (source != nullptr && length_of(*source) == 0) return verbs::errno_code(EINVAL);
   {
     verbs::CriticalSection section(runtime());
-    Result<void> started = perform(Operation::kResolveAddr, [&] {
+    Result<void> started = perform(Operation::kResolveAddr, [&]() -> Result<void> {
+      // A bound id's own address counts, and `source` does not (fact 37).
+      const sa_family_t bound = local_address().sa_family;
+      const sa_family_t from = bound != AF_UNSPEC  ? bound
+                               : source != nullptr ? source->sa_family
+                                                   : destination->sa_family;
+      if (from != destination->sa_family) return verbs::errno_code(EINVAL);
       return endpoint_->resolve_address(source, *destination, timeout);
     });
     if (!started) return started;

@@ -23,6 +23,9 @@ bool Id::on_fetch(EventRecord& record) {
       return true;
     case RDMA_CM_EVENT_CONNECT_REQUEST:
       return fetch_request(Id::from(event.listen_id));
+    case RDMA_CM_EVENT_MULTICAST_JOIN:
+      if (!fetch_join(record)) turn_into(event, RDMA_CM_EVENT_MULTICAST_ERROR, -1);
+      return true;
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
       if (raw_.id.qp != nullptr) fetch_response(event);
       return true;
@@ -38,7 +41,6 @@ bool Id::on_fetch(EventRecord& record) {
     case RDMA_CM_EVENT_UNREACHABLE:
     case RDMA_CM_EVENT_ESTABLISHED:
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
-    case RDMA_CM_EVENT_MULTICAST_JOIN:
     case RDMA_CM_EVENT_MULTICAST_ERROR:
     case RDMA_CM_EVENT_ADDR_CHANGE:
     case RDMA_CM_EVENT_TIMEWAIT_EXIT:

@@ -1,4 +1,4 @@
-// How destroy and migrate wait for the events that were fetched (fact sheet 5).
+// How destroy, migrate and leave_multicast wait for the events that were fetched (fact sheet 5).
 #include "cm/event_record.h"
 #include "cm/id.h"
 #include "transport/event_name.h"
@@ -10,6 +10,10 @@ void Id::charge(EventRecord& record) {
   CM_ASSERT(unfetched_ > 0);
   --unfetched_;
   ++ledger_.fetched;
+  if (Membership* group = record.membership; group != nullptr) {
+    --group->unfetched;
+    ++group->held;
+  }
   record.fetched = true;
   record.fetcher = runtime().mark();
   fetched_.push_back(record);
@@ -23,17 +27,22 @@ void Id::acknowledge(EventRecord& record) {
   if (Id* id = record.charged; id != nullptr) {
     id->fetched_.erase(EventQueue::s_iterator_to(record));
     ++id->ledger_.acknowledged;
+    if (record.membership != nullptr) --record.membership->held;
     // Posted inside: whoever waits enters the section before it frees the id.
-    if (id->waiting_ && id->fetched_.empty()) id->acknowledged_->post();
+    if (id->waiting_ && id->is_drained()) id->acknowledged_->post();
   }
   EventPool::give_back(record);
+}
+
+bool Id::is_drained() const {
+  return leaving_ == nullptr ? fetched_.empty() : leaving_->held == 0;
 }
 
 Result<void> Id::drain(const char* purpose) {
   for (;;) {
     {
       verbs::CriticalSection section(runtime());
-      if (fetched_.empty()) {
+      if (is_drained()) {
         waiting_ = false;
         return {};
       }
@@ -66,7 +75,24 @@ std::string Id::debts() const {
 
 void Id::forgive() {
   verbs::CriticalSection section(runtime());
-  fetched_.clear_and_dispose([](EventRecord* record) { record->charged = nullptr; });
+  fetched_.clear_and_dispose([](EventRecord* record) {
+    record->charged = nullptr;
+    record->membership = nullptr;
+  });
+}
+
+Result<void> Id::drain(const Membership& leaving) {
+  {
+    verbs::CriticalSection section(runtime());
+    leaving_ = &leaving;
+  }
+  Result<void> drained = drain("the acknowledgement of a multicast group's events, to leave it");
+  verbs::CriticalSection section(runtime());
+  leaving_ = nullptr;
+  for (EventRecord& record : fetched_) {
+    if (record.membership == &leaving) record.membership = nullptr;
+  }
+  return drained;
 }
 
 }  // namespace anyrdma::cm

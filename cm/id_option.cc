@@ -75,7 +75,7 @@ Result<void> Id::set_ib_path(std::span<const std::uint8_t> value) {
     return endpoint_->set_option(RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, value);
   });
   // The one option that is an event at once (fact 50).
-  if (set) enqueue({.type = RDMA_CM_EVENT_ROUTE_RESOLVED, .private_data = {}});
+  if (set) enqueue({.type = RDMA_CM_EVENT_ROUTE_RESOLVED, .private_data = {}}, nullptr);
   return set;
 }
 

@@ -14,9 +14,18 @@ EventRecord& make_record(EventPool& pool, Id& charged, const transport::Endpoint
   event.id = charged.raw();
   event.event = from.type;
   event.status = from.status;
-  event.param.conn = from.conn;
+  if (from.ud != nullptr) {
+    event.param.ud = *from.ud;
+  } else {
+    event.param.conn = from.conn;
+  }
   record.set_private_data(from.private_data);
+  record.ece = from.ece;
   return record;
+}
+
+bool speaks_of_a_group(rdma_cm_event_type type) {
+  return type == RDMA_CM_EVENT_MULTICAST_JOIN || type == RDMA_CM_EVENT_MULTICAST_ERROR;
 }
 
 }  // namespace
@@ -26,12 +35,21 @@ void Id::on_event(const transport::EndpointEvent& event) {
   CM_ASSERT(event.type != RDMA_CM_EVENT_CONNECT_REQUEST);  // comes with an endpoint
   const UpcallRow& row = row_of(event.type, state_);
   if (row.delivery == Delivery::kDrop) return;
+  Membership* group = nullptr;
+  if (speaks_of_a_group(event.type)) {
+    group = memberships_ == nullptr ? nullptr : memberships_->find(event.membership);
+    if (group == nullptr) return;  // left meanwhile
+  }
   state_ = row.next;
-  if (reports_events_) enqueue(event);
+  if (reports_events_) enqueue(event, group);
 }
 
-void Id::enqueue(const transport::EndpointEvent& event) {
+void Id::enqueue(const transport::EndpointEvent& event, Membership* group) {
   EventRecord& record = make_record(*channel_->pool_, *this, event);
+  if (group != nullptr) {
+    record.membership = group;
+    record.raw.event.param.ud.private_data = group->context;  // and no length (fact 57)
+  }
   channel_->observe(transport::EventObserver::Step::kQueued, record);
   channel_->push(record);
 }

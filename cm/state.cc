@@ -52,6 +52,10 @@ std::string_view to_string(Operation operation) {
       return "disconnect";
     case Operation::kNotify:
       return "notify";
+    case Operation::kJoinMulticast:
+      return "join_multicast";
+    case Operation::kLeaveMulticast:
+      return "leave_multicast";
     case Operation::kCreateQp:
       return "create_qp";
     case Operation::kInitQpAttr:

@@ -25,7 +25,8 @@ enum class State : std::uint8_t {
 inline constexpr std::size_t kStateCount = 11;
 
 /// What the state decides about. One entry per call whose legality depends on the state; where the
-/// argument matters as well (REUSEADDR), one per case.
+/// argument matters as well (REUSEADDR), one per case. Not here: what only asks the id's memory or
+/// its device (ports, ECE, shared receive queues).
 enum class Operation : std::uint8_t {
   kBind,
   kResolveAddr,
@@ -37,6 +38,8 @@ enum class Operation : std::uint8_t {
   kReject,
   kDisconnect,
   kNotify,
+  kJoinMulticast,
+  kLeaveMulticast,
   kCreateQp,
   kInitQpAttr,
   kSetTos,
@@ -48,7 +51,7 @@ enum class Operation : std::uint8_t {
   kMigrate,
   kDestroy,
 };
-inline constexpr std::size_t kOperationCount = 20;
+inline constexpr std::size_t kOperationCount = 22;
 
 /// "RDMA_CM_IDLE": the kernel's spelling.
 [[nodiscard]] std::string_view to_string(State state);
