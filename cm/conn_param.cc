@@ -40,11 +40,11 @@ transport::ConnectionParameters with_depths(const rdma_conn_param* param, Depths
 
 Result<void> check_conn_param(const rdma_conn_param* param, rdma_port_space space, bool has_qp,
                               Depths device) {
+  if (space != RDMA_PS_TCP) return {};
   if (param == nullptr) {
     if (!has_qp) return verbs::errno_code(EINVAL);
     return {};
   }
-  if (space != RDMA_PS_TCP) return {};
   if (exceeds(param->responder_resources, device.responder_resources) ||
       exceeds(param->initiator_depth, device.initiator_depth)) {
     return verbs::errno_code(EINVAL);

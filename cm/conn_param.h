@@ -18,8 +18,8 @@ struct Depths {
   bool operator==(const Depths&) const = default;
 };
 
-/// EINVAL when `param` (may be null) cannot be used: depths above the device's (RDMA_PS_TCP only),
-/// or null without a QP.
+/// EINVAL when `param` (may be null) cannot be used in RDMA_PS_TCP: depths above the device's, or
+/// null without a QP. Other port spaces take anything (L/cma.c:ucma_valid_param).
 [[nodiscard]] Result<void> check_conn_param(const rdma_conn_param* param, rdma_port_space space,
                                             bool has_qp, Depths device);
 

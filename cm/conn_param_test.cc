@@ -21,9 +21,10 @@ rdma_conn_param with_depths(std::uint8_t responder_resources, std::uint8_t initi
   return param;
 }
 
-TEST(ConnParam, NullNeedsAQp) {
+TEST(ConnParam, NullNeedsAQpInTheTcpPortSpaceOnly) {
   EXPECT_EQ(errno_of(check_conn_param(nullptr, RDMA_PS_TCP, false, kDevice)), EINVAL);
   EXPECT_EQ(errno_of(check_conn_param(nullptr, RDMA_PS_TCP, true, kDevice)), 0);
+  EXPECT_EQ(errno_of(check_conn_param(nullptr, RDMA_PS_UDP, false, kDevice)), 0);
 }
 
 TEST(ConnParam, DepthsAboveTheDevicesAreRefused) {

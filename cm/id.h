@@ -89,9 +89,9 @@ class Id final : private transport::EndpointHandler {
   /// or CONNECT_ERROR follows. Null means the device's maxima. EINVAL: private data too long,
   /// depths above the device's, null without a QP; the id may connect again then.
   [[nodiscard]] Result<void> connect(const rdma_conn_param* param);
-  /// Moves the QP to RTS, then accepts; ESTABLISHED follows. Null echoes the request. EINVAL as
-  /// connect, and request withdrawn. A failure of the CM has rejected the request and the QP is in
-  /// error.
+  /// Moves the QP to RTS, then accepts; ESTABLISHED follows, except on datagram ids. Null echoes
+  /// the request. EINVAL as connect, null without a QP, and request withdrawn. A failure of the CM
+  /// has rejected the request and the QP is in error.
   [[nodiscard]] Result<void> accept(const rdma_conn_param* param);
   /// EINVAL: too late, or more than 148 bytes: nothing is sent then.
   [[nodiscard]] Result<void> reject(std::span<const std::uint8_t> private_data);
@@ -118,15 +118,22 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> leave_multicast(const sockaddr* group);
 
   // --- queue pair -------------------------------------------------------------------------------
-  /// Creates the id's QP and moves it to INIT. `pd` null: the device's shared one. CQs that `attr`
-  /// lacks are made, with their completion channels, and belong to the id. `attr` receives what was
-  /// granted. EINVAL: null attr, no device, QP exists, other device's pd, dead request; errno of
-  /// verbs.
+  /// Creates the id's QP and moves it to INIT, of a datagram id to RTS. `pd` null: the device's
+  /// shared one. CQs that `attr` lacks are made, with their completion channels, and belong to the
+  /// id. `attr` receives what was granted. EINVAL: null attr, no device, QP exists, other device's
+  /// pd, dead request; errno of verbs.
   [[nodiscard]] Result<void> create_qp(ibv_pd* pd, ibv_qp_init_attr* attr);
   /// Destroys the QP and the CQs made with it. EINVAL: none; errno of ibv_destroy_qp.
   [[nodiscard]] Result<void> destroy_qp();
   /// What ibv_modify_qp needs to reach `state`. EINVAL: no device, or not reachable now.
   [[nodiscard]] Result<transport::QpTransition> init_qp_attr(ibv_qp_state state);
+
+  // --- enhanced connection establishment --------------------------------------------------------
+  /// For a program that makes its QP itself: what connect or accept announces. EINVAL: the id has a
+  /// QP, vendor 0, unknown fields.
+  [[nodiscard]] Result<void> set_local_ece(const ibv_ece& ece);
+  /// What the peer announced; vendor 0: nothing yet. EINVAL: the id has a QP.
+  [[nodiscard]] Result<ibv_ece> remote_ece() const;
 
   // --- the rest ---------------------------------------------------------------------------------
   /// rdma_set_option. EINVAL: size, state; ENOSYS: unknown level or option.
@@ -231,7 +238,17 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] bool fetch_request(const Id& listener);
   [[nodiscard]] bool fetch_address();
   [[nodiscard]] bool fetch_route();
-  void fetch_response(rdma_cm_event& event);
+  void fetch_response(rdma_cm_event& event, const ibv_ece& ece);
+  /// Moves the QP and sends RTU. 0, or the status of a CONNECT_ERROR.
+  [[nodiscard]] int answer_response(const ibv_ece& ece);
+
+  // --- id_ece.cc --------------------------------------------------------------------------------
+  /// A new QP's own options become the id's; those of a request are set on it.
+  [[nodiscard]] Result<void> offer_ece(ibv_qp& qp);
+  /// The options that the QP made of the peer's become the id's.
+  [[nodiscard]] Result<void> take_ece(ibv_qp& qp);
+  [[nodiscard]] bool is_acceptable(const ibv_ece& answer) const;
+  [[nodiscard]] Result<void> agree_on_ece(const ibv_ece& answer);
 
   // --- id_multicast.cc --------------------------------------------------------------------------
   /// False: the QP could not be attached.
@@ -241,6 +258,8 @@ class Id final : private transport::EndpointHandler {
 
   // --- id_qp.cc ---------------------------------------------------------------------------------
   [[nodiscard]] Result<ibv_qp*> make_qp(ibv_pd& pd, ibv_qp_init_attr& wanted);
+  /// To RTS at once: datagrams need no peer.
+  [[nodiscard]] Result<void> start_ud_qp(ibv_qp& qp);
   [[nodiscard]] Result<void> make_cqs(ibv_qp_init_attr& attr);
   void destroy_cqs();
   /// A step of the QP as the transport describes it, with the application's depths if given.
@@ -263,6 +282,8 @@ class Id final : private transport::EndpointHandler {
   int backlog_room_ = 0;         ///< requests that may still wait to be fetched
   std::uint32_t unfetched_ = 0;  ///< events charged to this id, still in its channel
   EventQueue fetched_;           ///< events charged to this id, not yet acknowledged
+  ibv_ece local_ece_{};          ///< what connect and accept announce
+  ibv_ece remote_ece_{};         ///< what the peer announced
   Depths requested_{};           ///< of the request behind an incoming id
   Ledger ledger_;
   std::unique_ptr<Memberships> memberships_;        ///< made by the first join

@@ -110,6 +110,7 @@ Result<void> Id::connect(const rdma_conn_param* param) {
     if (!sane) return sane;
     transport::ConnectionParameters parameters = parameters_for_connect(param, device_->limits);
     describe_qp(parameters);
+    parameters.ece = local_ece_;
     return endpoint_->connect(parameters);
   });
 }
@@ -120,10 +121,13 @@ Result<void> Id::accept(const rdma_conn_param* param) {
     verbs::CriticalSection section(runtime());
     if (Result<void> legal = check(Operation::kAccept); !legal) return legal;
     if (device_ == nullptr) return verbs::errno_code(EINVAL);
+    // In any port space somebody has to name the QP (librdmacm crashes here).
+    if (raw_.id.qp == nullptr && param == nullptr) return verbs::errno_code(EINVAL);
     Result<void> sane = check_conn_param(param, raw_.id.ps, raw_.id.qp != nullptr, device_->limits);
     if (!sane) return sane;
     parameters = parameters_for_accept(param, device_->limits, requested_);
     describe_qp(parameters);
+    parameters.ece = {remote_ece_.vendor_id, local_ece_.options, 0};
   }
   if (raw_.id.qp != nullptr && raw_.id.qp_type != IBV_QPT_UD) {
     // Before the reply leaves, so that the peer's first message finds the QP ready (fact 9).

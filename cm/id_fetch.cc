@@ -22,12 +22,17 @@ bool Id::on_fetch(EventRecord& record) {
       if (!fetch_route()) turn_into(event, RDMA_CM_EVENT_ROUTE_ERROR, -1);
       return true;
     case RDMA_CM_EVENT_CONNECT_REQUEST:
+      remote_ece_ = record.ece;
       return fetch_request(Id::from(event.listen_id));
     case RDMA_CM_EVENT_MULTICAST_JOIN:
       if (!fetch_join(record)) turn_into(event, RDMA_CM_EVENT_MULTICAST_ERROR, -1);
       return true;
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
-      if (raw_.id.qp != nullptr) fetch_response(event);
+      if (raw_.id.qp != nullptr) {
+        fetch_response(event, record.ece);
+      } else {
+        remote_ece_ = record.ece;
+      }
       return true;
     case RDMA_CM_EVENT_REJECTED:
       if (connect_error_) return false;
@@ -75,19 +80,36 @@ bool Id::fetch_request(const Id& listener) {
   return fetch_address();
 }
 
-void Id::fetch_response(rdma_cm_event& event) {
+void Id::fetch_response(rdma_cm_event& event, const ibv_ece& ece) {
+  if (const int status = answer_response(ece); status != 0) {
+    turn_into(event, RDMA_CM_EVENT_CONNECT_ERROR, status);
+    connect_error_ = true;
+    return;
+  }
+  turn_into(event, RDMA_CM_EVENT_ESTABLISHED, event.status);
+}
+
+int Id::answer_response(const ibv_ece& ece) {
+  // The provider's own errors show as they are, all others as -1; the first leaves the QP alone.
+  if (!is_acceptable(ece)) {
+    (void)flush_qp().has_value();
+    return -1;
+  }
+  if (Result<void> agreed = agree_on_ece(ece); !agreed) return agreed.error().value();
   Result<void> up = bring_qp_up(nullptr);
   if (up) {
     verbs::CriticalSection section(runtime());
     up = perform(Operation::kEstablish, [&] { return endpoint_->establish(); });
   }
-  if (up) {
-    turn_into(event, RDMA_CM_EVENT_ESTABLISHED, event.status);
-    return;
+  if (!up) {
+    (void)flush_qp().has_value();
+    return -1;
   }
-  (void)flush_qp().has_value();
-  turn_into(event, RDMA_CM_EVENT_CONNECT_ERROR, -1);
-  connect_error_ = true;
+  if (Result<void> taken = take_ece(*raw_.id.qp); !taken) {
+    (void)flush_qp().has_value();
+    return taken.error().value();
+  }
+  return 0;
 }
 
 }  // namespace anyrdma::cm

@@ -70,11 +70,26 @@ Result<ibv_qp*> Id::make_qp(ibv_pd& pd, ibv_qp_init_attr& wanted) {
   verbs::Provider& provider = verbs::provider_of(raw_.id.verbs);
   Result<ibv_qp*> qp = provider.create_qp(&pd, &wanted);
   if (!qp) return qp;
-  if (Result<void> initialised = move_qp(**qp, IBV_QPS_INIT, nullptr); !initialised) {
+  Result<void> ready = offer_ece(**qp);
+  if (ready)
+    ready =
+        raw_.id.qp_type == IBV_QPT_UD ? start_ud_qp(**qp) : move_qp(**qp, IBV_QPS_INIT, nullptr);
+  if (ready && remote_ece_.vendor_id != 0) ready = take_ece(**qp);
+  if (!ready) {
     (void)provider.destroy_qp(*qp).has_value();
-    return initialised.error();
+    return ready.error();
   }
   return qp;
+}
+
+Result<void> Id::start_ud_qp(ibv_qp& qp) {
+  if (Result<void> moved = move_qp(qp, IBV_QPS_INIT, nullptr); !moved) return moved;
+  verbs::Provider& provider = verbs::provider_of(qp.context);
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_RTR;
+  if (Result<void> moved = provider.modify_qp(&qp, &attr, IBV_QP_STATE); !moved) return moved;
+  attr.qp_state = IBV_QPS_RTS;
+  return provider.modify_qp(&qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
 }
 
 Result<void> Id::make_cqs(ibv_qp_init_attr& attr) {

@@ -60,15 +60,18 @@ void MockTransport::raise(MockEndpoint& endpoint, rdma_cm_event_type type, int s
 
 MockEndpoint* MockTransport::request(MockEndpoint& listener, const rdma_conn_param& conn,
                                      std::span<const std::uint8_t> private_data) {
+  return request(listener, {.type = RDMA_CM_EVENT_CONNECT_REQUEST,
+                            .status = 0,
+                            .conn = conn,
+                            .private_data = private_data});
+}
+
+MockEndpoint* MockTransport::request(MockEndpoint& listener, const EndpointEvent& event) {
   std::unique_ptr<MockEndpoint> made = make_endpoint(no_handler);
   MockEndpoint* child = made.get();
   std::unique_ptr<Endpoint> endpoint = std::move(made);
   verbs::CriticalSection section(runtime_);
-  EndpointHandler* handler =
-      listener.handler().on_connect_request(endpoint, {.type = RDMA_CM_EVENT_CONNECT_REQUEST,
-                                                       .status = 0,
-                                                       .conn = conn,
-                                                       .private_data = private_data});
+  EndpointHandler* handler = listener.handler().on_connect_request(endpoint, event);
   if (handler == nullptr) return nullptr;
   CM_ASSERT(endpoint == nullptr);
   child->set_handler(*handler);

@@ -82,6 +82,7 @@ class MockTransport : public Transport {
   void raise(MockEndpoint& endpoint, const EndpointEvent& event);
   void raise(MockEndpoint& endpoint, rdma_cm_event_type type, int status = 0);
   /// A connection request for a listener: the new endpoint, or null when the request was dropped.
+  MockEndpoint* request(MockEndpoint& listener, const EndpointEvent& event);
   MockEndpoint* request(MockEndpoint& listener, const rdma_conn_param& conn = {},
                         std::span<const std::uint8_t> private_data = {});
 

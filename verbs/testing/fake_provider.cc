@@ -236,6 +236,7 @@ Result<void> FakeProvider::destroy_srq(ibv_srq* srq) {
 Result<void> FakeProvider::set_ece(ibv_qp*, const ibv_ece& wanted) {
   CriticalSection section(runtime_);
   if (!ece) return errno_code(EOPNOTSUPP);
+  if (set_ece_error != 0) return errno_code(set_ece_error);
   eces_set.push_back(wanted);
   return {};
 }

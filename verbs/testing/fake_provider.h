@@ -67,6 +67,7 @@ class FakeProvider : public Provider {
   int create_ah_error = 0;
   int create_srq_error = 0;
   int attach_mcast_error = 0;
+  int set_ece_error = 0;
 
   // --- Provider ---------------------------------------------------------------------------------
   std::span<ibv_device* const> devices() override { return device_list_; }
