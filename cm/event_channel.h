@@ -50,6 +50,9 @@ class EventChannel {
   /// cm/asio/async_get.h, which whoever calls it includes.
   template <class CompletionToken>
   auto async_get(CompletionToken&& token);
+  /// Tells the id on this channel whose accept() named the event's QP: Id::notify, with its errors.
+  /// ENOENT: no such id; EINVAL: not IBV_EVENT_COMM_EST.
+  [[nodiscard]] Result<void> notify(const ibv_async_event& event);
   /// Readable while events wait; -1 in the simulator.
   [[nodiscard]] int fd() const { return semaphore_->fd(); }
 

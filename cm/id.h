@@ -220,6 +220,9 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> adopt(const transport::Binding& binding);
   [[nodiscard]] Result<void> set_id_option(int option, std::span<const std::uint8_t> value);
   [[nodiscard]] Result<void> set_ib_path(std::span<const std::uint8_t> value);
+  [[nodiscard]] Result<void> notify_inside(ibv_event_type event);
+  /// Whether its connection is the QP's: id->qp, or the one that accept() named.
+  [[nodiscard]] bool speaks_for(const ibv_qp& qp) const;
   [[nodiscard]] Result<void> reject_with(std::uint8_t reason, std::span<const std::uint8_t> data);
   void describe_qp(transport::ConnectionParameters& parameters) const;
 
@@ -278,13 +281,14 @@ class Id final : private transport::EndpointHandler {
   bool reports_events_ = true;
   bool connect_error_ = false;
   bool closed_ = false;
-  bool waiting_ = false;         ///< somebody waits for fetched_ to become empty
-  int backlog_room_ = 0;         ///< requests that may still wait to be fetched
-  std::uint32_t unfetched_ = 0;  ///< events charged to this id, still in its channel
-  EventQueue fetched_;           ///< events charged to this id, not yet acknowledged
-  ibv_ece local_ece_{};          ///< what connect and accept announce
-  ibv_ece remote_ece_{};         ///< what the peer announced
-  Depths requested_{};           ///< of the request behind an incoming id
+  bool waiting_ = false;            ///< somebody waits for fetched_ to become empty
+  std::uint32_t accepted_qpn_ = 0;  ///< without id->qp
+  int backlog_room_ = 0;            ///< requests that may still wait to be fetched
+  std::uint32_t unfetched_ = 0;     ///< events charged to this id, still in its channel
+  EventQueue fetched_;              ///< events charged to this id, not yet acknowledged
+  ibv_ece local_ece_{};             ///< what connect and accept announce
+  ibv_ece remote_ece_{};            ///< what the peer announced
+  Depths requested_{};              ///< of the request behind an incoming id
   Ledger ledger_;
   std::unique_ptr<Memberships> memberships_;        ///< made by the first join
   const Membership* leaving_ = nullptr;             ///< whose events are waited for; null: all

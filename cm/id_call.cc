@@ -138,7 +138,10 @@ Result<void> Id::accept(const rdma_conn_param* param) {
   {
     verbs::CriticalSection section(runtime());
     accepted = perform(Operation::kAccept, [&] { return endpoint_->accept(parameters); });
-    if (accepted) reports_events_ = true;
+    if (accepted) {
+      reports_events_ = true;
+      accepted_qpn_ = parameters.qp_num;
+    }
   }
   if (!accepted) {
     (void)flush_qp().has_value();
@@ -182,7 +185,16 @@ Result<void> Id::establish() {
 
 Result<void> Id::notify(ibv_event_type event) {
   verbs::CriticalSection section(runtime());
+  return notify_inside(event);
+}
+
+Result<void> Id::notify_inside(ibv_event_type event) {
   return perform(Operation::kNotify, [&] { return endpoint_->notify(event); });
+}
+
+bool Id::speaks_for(const ibv_qp& qp) const {
+  if (raw_.id.qp != nullptr) return raw_.id.qp == &qp;
+  return raw_.id.verbs == qp.context && accepted_qpn_ == qp.qp_num && accepted_qpn_ != 0;
 }
 
 }  // namespace anyrdma::cm
