@@ -122,11 +122,11 @@ int ask(const char* ip) {
 /// What the client's program returned.
 int run(const char* title, const char* plan) {
   std::puts(title);
+  int status = -1;  // before the world: programs write in it until the world has ended
   anyrdma::sim::World world(/*seed=*/7);
   auto& server = world.add_host("server", {"10.0.0.1"});
   auto& client = world.add_host("client", {"10.0.0.2"});
   world.faults().inject(anyrdma::sim::FaultPlan::parse(plan).value()).value();
-  int status = -1;
   server.spawn(
       "serve", [] { serve("10.0.0.1"); }, anyrdma::sim::Ending::kMayServe);
   client.spawn("ask", [&] { status = ask("10.0.0.1"); });
