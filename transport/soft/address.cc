@@ -1,6 +1,7 @@
 #include "transport/soft/address.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -21,6 +22,36 @@ Address mapped(const void* four_bytes, std::uint16_t port) {
   return address;
 }
 
+// The port spaces that a service id may name, and how an Address says that it names any or none.
+constexpr std::uint32_t kAnySpace = 0;
+constexpr std::uint32_t kNoSpace = ~std::uint32_t{0};
+constexpr unsigned kSpaceShift = 16;
+
+// A mask that leaves some bits of the space open is taken for a whole one.
+Address from_ib(const sockaddr_ib& ib) {
+  const std::uint64_t mask = be64toh(ib.sib_sid_mask);
+  const std::uint64_t service = be64toh(ib.sib_sid) & mask;
+  const std::uint64_t space = service >> kSpaceShift;
+  Address address{.family = AF_IB, .port = static_cast<std::uint16_t>(service)};
+  if (mask >> kSpaceShift != 0) {
+    const bool possible = space != kAnySpace && space < kNoSpace;
+    address.scope = possible ? static_cast<std::uint32_t>(space) : kNoSpace;
+  }
+  std::memcpy(address.ip.data(), &ib.sib_addr, address.ip.size());
+  return address;
+}
+
+sockaddr_ib to_ib(const Address& address) {
+  constexpr std::uint16_t kDefaultPartition = 0xffff;
+  sockaddr_ib ib{};
+  ib.sib_family = AF_IB;
+  ib.sib_pkey = htons(kDefaultPartition);
+  std::memcpy(&ib.sib_addr, address.ip.data(), address.ip.size());
+  ib.sib_sid = htobe64(std::uint64_t{address.scope} << kSpaceShift | address.port);
+  ib.sib_sid_mask = ~std::uint64_t{0};
+  return ib;
+}
+
 bool starts_mapped(const std::array<std::uint8_t, 16>& ip) {
   return std::equal(ip.begin(), ip.begin() + kIpv4Offset, kMappedPrefix.begin());
 }
@@ -33,6 +64,11 @@ verbs::Result<Address> Address::from(const sockaddr& address) {
     std::memcpy(&in, &address, sizeof in);
     return mapped(&in.sin_addr, ntohs(in.sin_port));
   }
+  if (address.sa_family == AF_IB) {
+    sockaddr_ib ib;
+    std::memcpy(&ib, &address, sizeof ib);
+    return from_ib(ib);
+  }
   if (address.sa_family != AF_INET6) return verbs::errno_code(EINVAL);
   sockaddr_in6 in6;
   std::memcpy(&in6, &address, sizeof in6);
@@ -41,6 +77,15 @@ verbs::Result<Address> Address::from(const sockaddr& address) {
   if (!result.is_link_local()) return result;
   if (in6.sin6_scope_id == 0) return verbs::errno_code(EINVAL);
   result.scope = in6.sin6_scope_id;
+  return result;
+}
+
+verbs::Result<Address> Address::for_space(rdma_port_space space) const {
+  const bool own = scope == kAnySpace || scope == static_cast<std::uint32_t>(space);
+  const bool lent = space == RDMA_PS_IB && (scope == RDMA_PS_TCP || scope == RDMA_PS_UDP);
+  if (space == RDMA_PS_IPOIB || (!own && !lent)) return verbs::errno_code(EPROTONOSUPPORT);
+  Address result = *this;
+  if (scope == kAnySpace) result.scope = static_cast<std::uint32_t>(space);
   return result;
 }
 
@@ -104,6 +149,9 @@ sockaddr_storage Address::to_sockaddr() const {
     std::memcpy(&in6.sin6_addr, ip.data(), ip.size());
     in6.sin6_scope_id = scope;
     std::memcpy(&storage, &in6, sizeof in6);
+  } else if (family == AF_IB) {
+    const sockaddr_ib ib = to_ib(*this);
+    std::memcpy(&storage, &ib, sizeof ib);
   }
   return storage;
 }

@@ -1,7 +1,9 @@
 // An IP socket address as a value: what sockaddr_in and sockaddr_in6 say, in one comparable shape.
 #pragma once
 
+#include <infiniband/ib.h>
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -12,18 +14,23 @@
 
 namespace anyrdma::transport::soft {
 
+/// Of an AF_IB address the GID is `ip`, and the service id is the port space in `scope` and `port`.
 /// IPv4 addresses are kept IPv4-mapped, so that `ip` is also the RoCE v2 GID of the address. An
 /// address of family AF_UNSPEC is "none yet". Flow labels are not kept.
 struct Address {
   sa_family_t family = AF_UNSPEC;
   std::uint16_t port = 0;   ///< host order
-  std::uint32_t scope = 0;  ///< interface of an IPv6 link-local address, else 0
+  std::uint32_t scope = 0;  ///< interface of an IPv6 link-local address, AF_IB: see above; else 0
   std::array<std::uint8_t, 16> ip{};
 
   bool operator==(const Address&) const = default;
 
-  /// EINVAL: neither AF_INET nor AF_INET6, or IPv6 link-local without a scope (rdma_bind_addr).
+  /// EINVAL: neither AF_INET, AF_INET6 nor AF_IB, or IPv6 link-local without a scope
+  /// (rdma_bind_addr).
   [[nodiscard]] static verbs::Result<Address> from(const sockaddr& address);
+  /// An AF_IB address as an id of that port space may bind to it. EPROTONOSUPPORT: the service id
+  /// is of another space (kernel: cma_select_ib_ps).
+  [[nodiscard]] verbs::Result<Address> for_space(rdma_port_space space) const;
   /// From the parts of an IPv4 address in host order: ipv4(0x7f000001) is 127.0.0.1.
   [[nodiscard]] static Address ipv4(std::uint32_t host_order, std::uint16_t port = 0);
   /// 0.0.0.0 or [::] with port 0.

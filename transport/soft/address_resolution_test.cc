@@ -1,6 +1,5 @@
 // How endpoints get addresses, ports, devices and paths.
 #include <gtest/gtest.h>
-#include <infiniband/sa.h>
 #include <netinet/in.h>
 
 #include <cerrno>
@@ -377,30 +376,6 @@ TEST_F(Loopback, Ipv6LoopbackConnectsToo) {
 
   EXPECT_EQ(a.events.types(), kArrived);
   EXPECT_EQ(source_of(*a.events.requests[0]), loopback6);
-}
-
-TEST_F(Resolving, APathOfTheApplicationsIsTheRoute) {
-  ibv_path_data paths[2]{};  // the first is for something else
-  paths[1].flags = IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL;
-  paths[1].path.flowlabel_hoplimit = htonl(0x12345u << 8 | 9);
-  paths[1].path.mtu = 2 << 6 | IBV_MTU_2048;
-  paths[1].path.packetlifetime = 2 << 6 | 14;
-  paths[1].path.tclass = 8;
-  const std::span bytes(reinterpret_cast<const std::uint8_t*>(paths), sizeof paths);
-  EXPECT_EQ(error_of(endpoint->set_option(RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, bytes)), EINVAL);
-  ASSERT_EQ(resolve(*endpoint, b.address(0, kPort)), 0);
-  settle();
-
-  EXPECT_EQ(error_of(endpoint->set_option(RDMA_OPTION_IB, RDMA_OPTION_IB_PATH,
-                                          bytes.first(sizeof paths[0]))),
-            EINVAL);
-  EXPECT_EQ(error_of(endpoint->set_option(RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, bytes)), 0);
-
-  ASSERT_NE(endpoint->path(), nullptr);
-  EXPECT_EQ(endpoint->path()->mtu, IBV_MTU_2048);
-  EXPECT_EQ(endpoint->path()->packet_life_time, 14);
-  EXPECT_EQ(endpoint->path()->traffic_class, 8);
-  EXPECT_EQ(endpoint->path()->flow_label, htonl(0x12345));
 }
 
 }  // namespace

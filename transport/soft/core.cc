@@ -23,6 +23,9 @@ void erase(std::vector<SoftEndpoint*>& listeners, SoftEndpoint& listener) {
 
 int Device::index_of(std::span<const std::uint8_t, 16> gid) const {
   const std::span<const ibv_gid> table = hca.gids();
+  if (gid[0] == 0 && std::ranges::all_of(gid, [](std::uint8_t byte) { return byte == 0; })) {
+    return -1;  // what an empty place of the table holds
+  }
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (std::equal(gid.begin(), gid.end(), table[i].raw)) return static_cast<int>(i);
   }

@@ -51,7 +51,8 @@ struct Device {
 struct Pending {
   Handle endpoint;
   rdma_cm_event_type type;
-  int status;
+  int status = 0;
+  MembershipId membership{};  ///< of multicast events
 };
 
 /// First in, first out; keeps its memory.

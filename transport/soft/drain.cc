@@ -1,5 +1,6 @@
 // How work flows through the transport: MADs up to the agents, messages down to the HCAs, events to
 // the endpoints.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -34,11 +35,21 @@ ibcm::Path path_of(const verbs::soft::MadAddress& from) {
   return path;
 }
 
-// Both directions swap: what one side offers to answer, the other may ask (fact sheet 2.2).
-EndpointEvent request_event(const ibcm::Upcall& upcall) {
+ibv_ece ece_of(const ibcm::Ece& ece) {
+  return {.vendor_id = ece.vendor_id, .options = ece.options, .comp_mask = 0};
+}
+
+// Both directions swap: what one side offers to answer, the other may ask (fact sheet 2.2). `data`
+// is what the listener's user may see of the private data.
+EndpointEvent request_event(const ibcm::Upcall& upcall, std::span<const std::uint8_t> data) {
   const ibcm::ReqParameters& req = upcall.req;
-  EndpointEvent event{.type = RDMA_CM_EVENT_CONNECT_REQUEST,
-                      .private_data = upcall.private_data.subspan(CmaHeader::kSize)};
+  EndpointEvent event{.type = RDMA_CM_EVENT_CONNECT_REQUEST, .private_data = data};
+  if (upcall.kind == ibcm::UpcallKind::kSidrReqReceived) {
+    static constexpr rdma_ud_param kNothingKnown{};  // the answer goes to whoever asked
+    event.ud = &kNothingKnown;
+    return event;
+  }
+  event.ece = ece_of(req.ece);
   event.conn.responder_resources = req.initiator_depth;
   event.conn.initiator_depth = req.responder_resources;
   event.conn.flow_control = req.flow_control;
@@ -52,6 +63,7 @@ EndpointEvent request_event(const ibcm::Upcall& upcall) {
 EndpointEvent response_event(const ibcm::Upcall& upcall) {
   const ibcm::RepParameters& rep = upcall.rep;
   EndpointEvent event{.type = RDMA_CM_EVENT_CONNECT_RESPONSE, .private_data = upcall.private_data};
+  event.ece = ece_of(rep.ece);
   event.conn.responder_resources = rep.initiator_depth;
   event.conn.initiator_depth = rep.responder_resources;
   event.conn.flow_control = rep.flow_control;
@@ -61,6 +73,12 @@ EndpointEvent response_event(const ibcm::Upcall& upcall) {
   return event;
 }
 
+/// A refusal is written for REJ, which has more room.
+std::span<const std::uint8_t> fitting(std::span<const std::uint8_t> data) {
+  constexpr std::size_t kSidrRepDataMax = 136;
+  return data.first(std::min(data.size(), kSidrRepDataMax));
+}
+
 EndpointEvent plain(rdma_cm_event_type type, int status = 0) {
   return {.type = type, .status = status, .private_data = {}};
 }
@@ -68,8 +86,6 @@ EndpointEvent plain(rdma_cm_event_type type, int status = 0) {
 /// Fact sheet 2.3 and 2.6; kernel: cma_ib_handler.
 EndpointEvent event_of(const ibcm::Upcall& upcall) {
   switch (upcall.kind) {
-    case ibcm::UpcallKind::kReqReceived:
-      return request_event(upcall);
     case ibcm::UpcallKind::kRepReceived:
       return response_event(upcall);
     case ibcm::UpcallKind::kReqError:
@@ -90,9 +106,10 @@ EndpointEvent event_of(const ibcm::Upcall& upcall) {
       return plain(RDMA_CM_EVENT_DISCONNECTED);
     case ibcm::UpcallKind::kTimewaitExit:
       return plain(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+    case ibcm::UpcallKind::kReqReceived:
     case ibcm::UpcallKind::kSidrReqReceived:
     case ibcm::UpcallKind::kSidrRepReceived:
-      break;  // datagram endpoints have their own events
+      break;  // each has a way of its own
   }
   CM_ASSERT(!"every kind of upcall is an event");
   return plain(RDMA_CM_EVENT_CONNECT_ERROR);
@@ -139,7 +156,12 @@ bool SoftTransportImpl::deliver_pending() {
     const Pending event = core_.pending.pop();
     any = true;
     SoftEndpoint* endpoint = core_.endpoints.find(event.endpoint);
-    if (endpoint != nullptr) endpoint->handler().on_event(plain(event.type, event.status));
+    if (endpoint == nullptr) continue;
+    if (event.type == RDMA_CM_EVENT_MULTICAST_JOIN || event.type == RDMA_CM_EVENT_MULTICAST_ERROR) {
+      endpoint->on_membership(event.membership);
+    } else {
+      endpoint->handler().on_event(plain(event.type, event.status));
+    }
   }
   return any;
 }
@@ -170,23 +192,28 @@ void SoftTransportImpl::perform(Device& device, Instant now, const ibcm::Action&
 }
 
 void SoftTransportImpl::on_upcall(Device& device, Instant now, const ibcm::Upcall& upcall) {
-  if (upcall.kind == ibcm::UpcallKind::kReqReceived) return on_request(device, now, upcall);
+  if (upcall.kind == ibcm::UpcallKind::kReqReceived ||
+      upcall.kind == ibcm::UpcallKind::kSidrReqReceived) {
+    return on_request(device, now, upcall);
+  }
   const auto found = device.connections.find(wire::value(upcall.id));
   if (found == device.connections.end()) return;  // destroyed meanwhile
-  found->second->handler().on_event(event_of(upcall));
+  SoftEndpoint& endpoint = *found->second;
+  if (upcall.kind == ibcm::UpcallKind::kSidrRepReceived) return endpoint.on_resolved(upcall.sidr);
+  endpoint.handler().on_event(event_of(upcall));
 }
 
 void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upcall& upcall) {
-  const Result<Match> match =
-      match_request(core_, device, upcall.req, upcall.service_id, upcall.private_data);
-  if (!match) return device.agent->destroy(now, upcall.id);  // sends REJ 28
+  const Result<Match> match = match_request(core_, device, upcall);
+  if (!match) return device.agent->destroy(now, upcall.id);  // sends REJ 28, or SIDR_REP 2
   if (admission_ != nullptr && refused(device, now, upcall)) return;
   EndpointHandler& handler = match->listener->handler();
   auto request =
       std::make_unique<SoftEndpoint>(core_, *match->listener, device, match->header, upcall.id);
   SoftEndpoint& endpoint = *request;
+  const auto data = upcall.private_data.subspan(match->listener->header_size());
   std::unique_ptr<Endpoint> child = std::move(request);
-  EndpointHandler* owner = handler.on_connect_request(child, event_of(upcall));
+  EndpointHandler* owner = handler.on_connect_request(child, request_event(upcall, data));
   device.agent->request_handled(upcall.id, owner != nullptr);
   if (owner == nullptr) return endpoint.abandon_request();
   endpoint.set_handler(*owner);
@@ -196,7 +223,11 @@ bool SoftTransportImpl::refused(Device& device, Instant now, const ibcm::Upcall&
   const auto refusal = admission_->on_request(device.hca.config().name, upcall.req);
   if (!refusal) return false;
   const Result<void> sent =
-      device.agent->send_rej(now, upcall.id, refusal->reason, refusal->private_data);
+      upcall.kind == ibcm::UpcallKind::kReqReceived
+          ? device.agent->send_rej(now, upcall.id, refusal->reason, refusal->private_data)
+          : device.agent->send_sidr_rep(
+                now, upcall.id,
+                {.status = ibcm::kSidrReject, .private_data = fitting(refusal->private_data)});
   CM_ASSERT(sent.has_value());
   device.agent->destroy(now, upcall.id);
   return true;

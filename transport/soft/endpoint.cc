@@ -38,7 +38,9 @@ SoftEndpoint::SoftEndpoint(Core& core, rdma_port_space space, ibv_qp_type type,
       handle_(core.endpoints.add(*this)),
       space_(space),
       type_(type),
-      psn_(draw_psn(core.random)) {}
+      psn_(draw_psn(core.random)) {
+  if (type == IBV_QPT_UD) datagram_ = std::make_unique<Datagram>();
+}
 
 SoftEndpoint::SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& device,
                            const CmaHeader& header, wire::CommId comm_id)
@@ -46,12 +48,17 @@ SoftEndpoint::SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& dev
   stage_ = Stage::kConnection;
   active_ = false;
   comm_id_ = comm_id;
-  source_ = scoped(header.destination, device.interface);
+  if (const auto info = device.agent->info(comm_id)) path_ = info->path;
+  if (listener.source_.family == AF_IB) {  // kernel: cma_save_ib_info
+    source_ = {.family = AF_IB, .scope = listener.source_.scope, .ip = path_.source};
+    destination_ = {.family = AF_IB, .ip = path_.destination};
+  } else {
+    source_ = scoped(header.destination, device.interface);
+    destination_ = scoped(header.source, device.interface);
+  }
   source_.port = listener.source_.port;
-  destination_ = scoped(header.source, device.interface);
   attach(device);
   device.connections.emplace(wire::value(comm_id), this);
-  if (const auto info = device.agent->info(comm_id)) path_ = info->path;
   fill_path_record();
 }
 
@@ -75,6 +82,7 @@ void SoftEndpoint::release() {
     device_->agent->destroy(core_.runtime.now(), *comm_id_);
     comm_id_.reset();
   }
+  if (datagram_) datagram_->memberships.clear();
   if (claim_) core_.ports.release(*claim_);
   claim_.reset();
 }
@@ -92,8 +100,9 @@ void SoftEndpoint::abandon_request() {
   comm_id_.reset();
 }
 
-void SoftEndpoint::queue(rdma_cm_event_type type, int status) {
-  core_.pending.push({handle_, type, status});
+void SoftEndpoint::queue(rdma_cm_event_type type, int status, MembershipId membership) {
+  core_.pending.push(
+      {.endpoint = handle_, .type = type, .status = status, .membership = membership});
   core_.runtime.call_driver();
 }
 
@@ -104,10 +113,11 @@ void SoftEndpoint::attach(Device& device) {
 }
 
 ibcm::ServiceId SoftEndpoint::service_id(std::uint16_t port) const {
-  return ibcm::ServiceId{static_cast<std::uint64_t>(space_) << 16 | port};
+  return ibcm::ServiceId{static_cast<std::uint64_t>(port_space()) << 16 | port};
 }
 
 bool SoftEndpoint::listens_for(const Address& local, const Device& device) const {
+  if (source_.family == AF_IB) return true;
   if (is_wildcard()) return !claim().afonly || source_.family == local.family;
   return device_ == &device && source_.same_ip(local);
 }
@@ -141,14 +151,6 @@ Result<void> SoftEndpoint::set_option(int level, int option, std::span<const std
   return verbs::errno_code(ENOSYS);
 }
 
-Result<void> SoftEndpoint::join_multicast(const sockaddr&, MembershipId, JoinState) {
-  return verbs::errno_code(EOPNOTSUPP);
-}
-
-Result<void> SoftEndpoint::leave_multicast(MembershipId) {
-  return verbs::errno_code(EADDRNOTAVAIL);
-}
-
 Binding SoftEndpoint::binding() const {
   Binding binding;
   binding.addr.src_storage = source_.to_sockaddr();
@@ -164,7 +166,7 @@ Binding SoftEndpoint::binding() const {
 }
 
 const ibv_sa_path_rec* SoftEndpoint::path() const {
-  return path_record_ ? &*path_record_ : nullptr;
+  return path_record_ && stage_ != Stage::kRemoved ? &*path_record_ : nullptr;
 }
 
 }  // namespace anyrdma::transport::soft

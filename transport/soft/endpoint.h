@@ -1,12 +1,14 @@
 // The transport's side of one rdma_cm_id, over the CM agent of the device it is bound to.
 #pragma once
 
+#include <infiniband/ib.h>
 #include <infiniband/sa.h>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "transport/soft/address.h"
 #include "transport/soft/cma_header.h"
@@ -25,6 +27,19 @@ enum class Stage : std::uint8_t {
   kListening,
   kConnection,  ///< has a CM id
   kRemoved,     ///< its device went away: every call is ENXIO
+};
+
+/// One multicast group that an endpoint is in.
+struct Membership {
+  MembershipId id{};
+  bool joined = false;  ///< false: joining failed; it waits to be left
+  rdma_ud_param group{};
+};
+
+/// What only datagram endpoints have.
+struct Datagram {
+  std::uint32_t qkey = 0;                 ///< 0: not chosen yet (kernel: cma_set_default_qkey)
+  std::vector<Membership> memberships{};  ///< in the order of joining
 };
 
 class SoftEndpoint final : public Endpoint, public AttachedHook {
@@ -60,7 +75,11 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   // --- for the transport ------------------------------------------------------------------------
   [[nodiscard]] EndpointHandler& handler() const { return *handler_; }
   [[nodiscard]] Stage stage() const { return stage_; }
-  [[nodiscard]] rdma_port_space space() const { return space_; }
+  [[nodiscard]] ibv_qp_type type() const { return type_; }
+  /// How much of a request's private data is the CM's own.
+  [[nodiscard]] std::size_t header_size() const {
+    return source_.family == AF_IB ? 0 : CmaHeader::kSize;
+  }
   [[nodiscard]] bool is_wildcard() const { return source_.is_any(); }
   /// Whether a request for `local`, having arrived at `device`, is for this listener
   /// (kernel: cma_match_private_data).
@@ -71,15 +90,20 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   [[nodiscard]] ibcm::ServiceId own_service() const { return service_id(source_.port); }
   /// The neighbour's answer: 0 or an errno.
   void on_neighbour(int error);
+  /// The peer's answer to SIDR_REQ.
+  void on_resolved(const ibcm::SidrRepParameters& reply);
+  /// Reports how joining a group ended, unless it was left meanwhile.
+  void on_membership(MembershipId membership);
   /// Ends all but the object itself, with the message that a destroy would send.
   void on_device_removed();
   /// The request is dropped in silence: the agent has forgotten its CM id already.
   void abandon_request();
   /// Makes drain deliver an event.
-  void queue(rdma_cm_event_type type, int status = 0);
+  void queue(rdma_cm_event_type type, int status = 0, MembershipId membership = {});
 
  private:
   [[nodiscard]] ibcm::ServiceId service_id(std::uint16_t port) const;
+  [[nodiscard]] rdma_port_space port_space() const;
   // endpoint_address.cc
   [[nodiscard]] Result<void> bind_to(const Address& local);
   [[nodiscard]] Result<void> start_query(std::chrono::milliseconds timeout);
@@ -89,11 +113,17 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   void attach(Device& device);
   void update_claim();
   void fill_path_record();
+  // endpoint_path.cc
   [[nodiscard]] Result<void> set_path(std::span<const std::uint8_t> value);
   // endpoint_connection.cc
-  [[nodiscard]] Result<void> check_connected_service(ibv_qp_type type) const;
+  [[nodiscard]] Result<wire::CommId> send_request(const ConnectionParameters& parameters);
   [[nodiscard]] Result<void> send_reply(const ConnectionParameters& parameters);
   [[nodiscard]] Result<void> check_connection() const;
+  // endpoint_datagram.cc
+  [[nodiscard]] Result<wire::CommId> send_question(const ConnectionParameters& parameters);
+  [[nodiscard]] Result<void> send_answer(const ConnectionParameters& parameters);
+  [[nodiscard]] Result<void> choose_qkey();
+  [[nodiscard]] bool agree_on_qkey(std::uint32_t qkey);
   void release();
   [[nodiscard]] NeighbourToken token() const {
     return NeighbourToken{static_cast<std::uint64_t>(handle_)};
@@ -115,6 +145,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   wire::Psn psn_;
   ibcm::Path path_{};
   std::optional<ibv_sa_path_rec> path_record_;
+  std::unique_ptr<Datagram> datagram_;  ///< null: connected service
   // Options.
   std::uint8_t traffic_class_ = 0;
   bool reuse_ = false;

@@ -1,6 +1,5 @@
 // The addresses of an endpoint: ports, routes, neighbours and the path that follows from them.
 #include <arpa/inet.h>
-#include <infiniband/sa.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -31,10 +30,16 @@ Result<void> SoftEndpoint::bind(const sockaddr& local) {
   return bind_to(*address);
 }
 
+// An AF_IB address says its port space itself.
+rdma_port_space SoftEndpoint::port_space() const {
+  return source_.family == AF_IB ? static_cast<rdma_port_space>(source_.scope) : space_;
+}
+
 // An "any" address belongs to no device; a specific one decides which (kernel: rdma_bind_addr_dst).
 Result<void> SoftEndpoint::bind_to(const Address& local) {
   Device* device = nullptr;
   if (!local.is_any()) {
+    if (local.family == AF_IB) return verbs::errno_code(ENODEV);  // InfiniBand ports only
     const Result<int> interface = core_.network.interface_of(local);
     if (!interface) return interface.error();
     device = core_.device_on(*interface);
@@ -42,6 +47,14 @@ Result<void> SoftEndpoint::bind_to(const Address& local) {
     if (space_ == RDMA_PS_IPOIB) return verbs::errno_code(EINVAL);  // RoCE has no IPoIB
   }
   source_ = local;
+  if (local.family == AF_IB) {
+    const Result<Address> with_space = local.for_space(space_);
+    if (!with_space) {
+      source_ = {};
+      return with_space.error();
+    }
+    source_ = *with_space;
+  }
   const Result<PortTable::Claimed> claimed = core_.ports.claim(claim());
   if (!claimed) {
     source_ = {};
@@ -58,8 +71,9 @@ Result<void> SoftEndpoint::bind_to(const Address& local) {
 }
 
 Claim SoftEndpoint::claim() const {
-  const bool by_default = source_.family == AF_INET || core_.config.ipv6_only;
-  return {.space = space_,
+  const bool by_default =
+      source_.family == AF_INET || (source_.family == AF_INET6 && core_.config.ipv6_only);
+  return {.space = port_space(),
           .local = source_,
           .destination = destination_,
           .reuse = reuse_,
@@ -103,7 +117,9 @@ Result<void> SoftEndpoint::resolve_address(const sockaddr* source, const sockadd
     if (Result<void> bound = bind_to(*local); !bound) return bound;
   }
   if (source_.family != destination_.family) return verbs::errno_code(EINVAL);
-  return destination_.is_any() ? resolve_loopback() : start_query(timeout);
+  if (destination_.is_any()) return resolve_loopback();
+  if (destination_.family == AF_IB) return verbs::errno_code(ENODEV);  // cma_resolve_ib_dev
+  return start_query(timeout);
 }
 
 Result<void> SoftEndpoint::start_query(std::chrono::milliseconds timeout) {
@@ -157,9 +173,7 @@ Result<void> SoftEndpoint::resolve_loopback() {
     const ibv_gid* gid = device->first_gid(source_.family);
     if (gid == nullptr) return verbs::errno_code(ENODEV);
     std::memcpy(path_.source.data(), gid->raw, path_.source.size());
-    const std::uint16_t port = source_.port;
-    source_ = Address::loopback(source_.family);
-    source_.port = port;
+    source_.ip = Address::loopback(source_.family).ip;
     attach(*device);
   }
   path_.destination = path_.source;
@@ -172,6 +186,7 @@ Result<void> SoftEndpoint::resolve_loopback() {
 Result<void> SoftEndpoint::resolve_route(std::chrono::milliseconds timeout) {
   if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
   if (stage_ != Stage::kResolved || timeout.count() <= 0) return verbs::errno_code(EINVAL);
+  if (source_.family == AF_IB) return verbs::errno_code(ENODEV);  // bound to no interface
   path_.flow_label = flow_label(source_.port, destination_.port);
   path_.traffic_class = traffic_class_;
   path_.mtu = static_cast<std::uint8_t>(device_->hca.config().active_mtu);
@@ -183,29 +198,6 @@ Result<void> SoftEndpoint::resolve_route(std::chrono::milliseconds timeout) {
   stage_ = Stage::kRouted;
   queue(RDMA_CM_EVENT_ROUTE_RESOLVED);
   return {};
-}
-
-// The application brings the route itself, as an array of records of which the first that serves
-// for everything counts (kernel: ucma_set_ib_path). The GIDs stay those that were resolved.
-Result<void> SoftEndpoint::set_path(std::span<const std::uint8_t> value) {
-  constexpr std::uint32_t kWanted =
-      IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL;
-  if (stage_ != Stage::kResolved) return verbs::errno_code(EINVAL);
-  for (; value.size() >= sizeof(ibv_path_data); value = value.subspan(sizeof(ibv_path_data))) {
-    ibv_path_data data{};
-    std::memcpy(&data, value.data(), sizeof data);
-    if ((data.flags & kWanted) != kWanted) continue;
-    constexpr unsigned kNoSelector = 0x3f;
-    const std::uint32_t label_and_limit = ntohl(data.path.flowlabel_hoplimit);
-    path_.flow_label = label_and_limit >> 8 & kFlowLabelMask;
-    path_.traffic_class = data.path.tclass;
-    path_.mtu = data.path.mtu & kNoSelector;
-    path_.packet_lifetime = data.path.packetlifetime & kNoSelector;
-    fill_path_record();
-    stage_ = Stage::kRouted;
-    return {};
-  }
-  return verbs::errno_code(EINVAL);
 }
 
 void SoftEndpoint::fill_path_record() {

@@ -16,14 +16,6 @@ constexpr std::uint8_t kTransportUc = 1;
 
 }  // namespace
 
-// Datagram services (SIDR) are not offered yet.
-Result<void> SoftEndpoint::check_connected_service(ibv_qp_type type) const {
-  if (type_ == IBV_QPT_UD) return verbs::errno_code(EOPNOTSUPP);
-  if (type == IBV_QPT_UD) return verbs::errno_code(EOPNOTSUPP);
-  if (type != IBV_QPT_RC && type != IBV_QPT_UC) return verbs::errno_code(EINVAL);
-  return {};
-}
-
 Result<void> SoftEndpoint::check_connection() const {
   if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
   if (!comm_id_) return verbs::errno_code(EINVAL);
@@ -32,8 +24,20 @@ Result<void> SoftEndpoint::check_connection() const {
 
 Result<void> SoftEndpoint::connect(const ConnectionParameters& parameters) {
   if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  if (Result<void> offered = check_connected_service(parameters.qp_type); !offered) return offered;
   if (stage_ != Stage::kRouted) return verbs::errno_code(EINVAL);
+  // The address handle to the peer needs it (kernel: cm_init_av_by_path).
+  if (device_->index_of(path_.source) < 0) return verbs::errno_code(EINVAL);
+  const Result<wire::CommId> id = datagram_ ? send_question(parameters) : send_request(parameters);
+  if (!id) return id.error();
+  comm_id_ = *id;
+  device_->connections.emplace(wire::value(*id), this);
+  stage_ = Stage::kConnection;
+  return {};
+}
+
+Result<wire::CommId> SoftEndpoint::send_request(const ConnectionParameters& parameters) {
+  const ibv_qp_type type = parameters.qp_type;
+  if (type != IBV_QPT_RC && type != IBV_QPT_UC) return verbs::errno_code(EINVAL);
   if (parameters.private_data.size() > kUserReqDataMax) return verbs::errno_code(EINVAL);
   std::array<std::uint8_t, kReqDataMax> data{};
   const std::span<std::uint8_t, CmaHeader::kSize> header(data.data(), CmaHeader::kSize);
@@ -50,27 +54,22 @@ Result<void> SoftEndpoint::connect(const ConnectionParameters& parameters) {
       .rnr_retry_count = parameters.rnr_retry_count,
       .flow_control = parameters.flow_control,
       .srq = parameters.srq,
-      .transport_service = parameters.qp_type == IBV_QPT_UC ? kTransportUc : kTransportRc,
+      .transport_service = type == IBV_QPT_UC ? kTransportUc : kTransportRc,
       .local_ca_ack_delay = device_->hca.config().local_ca_ack_delay,
+      .ece = {parameters.ece.vendor_id, parameters.ece.options},
       .private_data = data};
-  const Result<wire::CommId> id = device_->agent->connect(core_.runtime.now(), request);
-  if (!id) return id.error();
-  comm_id_ = *id;
-  device_->connections.emplace(wire::value(*id), this);
-  stage_ = Stage::kConnection;
-  return {};
+  return device_->agent->connect(core_.runtime.now(), request);
 }
 
 // Whatever goes wrong, the peer hears a rejection (kernel: rdma_accept).
 Result<void> SoftEndpoint::accept(const ConnectionParameters& parameters) {
   if (Result<void> live = check_connection(); !live) return live;
-  Result<void> sent = send_reply(parameters);
+  Result<void> sent = datagram_ ? send_answer(parameters) : send_reply(parameters);
   if (!sent) (void)reject(ibcm::kRejConsumerDefined, {}).has_value();
   return sent;
 }
 
 Result<void> SoftEndpoint::send_reply(const ConnectionParameters& parameters) {
-  if (Result<void> offered = check_connected_service(parameters.qp_type); !offered) return offered;
   const ibcm::RepParameters reply{.qpn = wire::Qpn{parameters.qp_num},
                                   .starting_psn = psn_,
                                   .responder_resources = parameters.responder_resources,
@@ -79,13 +78,16 @@ Result<void> SoftEndpoint::send_reply(const ConnectionParameters& parameters) {
                                   .rnr_retry_count = parameters.rnr_retry_count,
                                   .srq = parameters.srq,
                                   .target_ack_delay = device_->hca.config().local_ca_ack_delay,
+                                  .ece = {parameters.ece.vendor_id, parameters.ece.options},
                                   .private_data = parameters.private_data};
   return device_->agent->send_rep(core_.runtime.now(), *comm_id_, reply);
 }
 
-// A handshake that cannot be completed is aborted (kernel: cma_rep_recv).
+// A handshake that cannot be completed is aborted (kernel: cma_rep_recv). Accepting a datagram
+// service's request without parameters rejects it (kernel: rdma_accept).
 Result<void> SoftEndpoint::establish() {
   if (Result<void> live = check_connection(); !live) return live;
+  if (datagram_) return reject(ibcm::kRejConsumerDefined, {});
   Result<void> sent = device_->agent->send_rtu(core_.runtime.now(), *comm_id_);
   if (!sent) (void)reject(ibcm::kRejConsumerDefined, {}).has_value();
   return sent;
@@ -93,7 +95,10 @@ Result<void> SoftEndpoint::establish() {
 
 Result<void> SoftEndpoint::reject(std::uint8_t reason, std::span<const std::uint8_t> private_data) {
   if (Result<void> live = check_connection(); !live) return live;
-  return device_->agent->send_rej(core_.runtime.now(), *comm_id_, reason, private_data);
+  const Instant now = core_.runtime.now();
+  if (!datagram_) return device_->agent->send_rej(now, *comm_id_, reason, private_data);
+  return device_->agent->send_sidr_rep(now, *comm_id_,
+                                       {.status = ibcm::kSidrReject, .private_data = private_data});
 }
 
 // That neither message can be sent is not an error (kernel: rdma_disconnect).
@@ -107,6 +112,11 @@ Result<void> SoftEndpoint::disconnect() {
 
 Result<void> SoftEndpoint::notify(ibv_event_type event) {
   if (Result<void> live = check_connection(); !live) return live;
+  if (event == IBV_EVENT_PATH_MIG) {  // no alternate path is ever loaded, so that is all of it
+    const std::optional<ibcm::ConnectionInfo> info = device_->agent->info(*comm_id_);
+    const bool established = info && info->state == ibcm::State::kEstablished;
+    return established ? Result<void>{} : verbs::errno_code(EINVAL);
+  }
   if (event != IBV_EVENT_COMM_EST) return verbs::errno_code(EINVAL);
   return device_->agent->notify_established(core_.runtime.now(), *comm_id_);
 }

@@ -1,14 +1,13 @@
 // How a queue pair follows its connection: rdma_init_qp_attr (fact sheet 9.1).
 #include <cerrno>
-#include <cstring>
 
+#include "transport/soft/address_vector.h"
 #include "transport/soft/endpoint.h"
 
 namespace anyrdma::transport::soft {
 namespace {
 
 constexpr std::uint8_t kOnlyPort = 1;
-constexpr std::uint32_t kDatagramQkey = RDMA_UDP_QKEY;
 
 /// What the CM id's state lets a QP be moved to (kernel: cm_init_qp_init_attr and its siblings).
 enum class Reach : std::uint8_t { kNothing, kInit, kReadyToSend };
@@ -38,16 +37,16 @@ Reach reach_of(ibcm::State state) {
   return Reach::kNothing;
 }
 
-/// For an id that has no connection yet: the same, whatever state was asked for
+/// For an id that has no connection yet, or never will: the same, whatever state was asked for
 /// (kernel: cma_ib_init_qp_attr).
-QpTransition initial(ibv_qp_state state, rdma_port_space space) {
+QpTransition initial(ibv_qp_state state, const Datagram* datagram) {
   QpTransition step;
   step.attr.qp_state = state;
   step.attr.pkey_index = 0;
   step.attr.port_num = kOnlyPort;
   step.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
-  if (space == RDMA_PS_UDP || space == RDMA_PS_IPOIB) {
-    step.attr.qkey = kDatagramQkey;
+  if (datagram != nullptr) {
+    step.attr.qkey = datagram->qkey;
     step.mask |= IBV_QP_QKEY;
   } else {
     step.attr.qp_access_flags = 0;
@@ -67,18 +66,6 @@ QpTransition to_init(const ibcm::ConnectionInfo& info) {
   }
   step.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
   return step;
-}
-
-ibv_ah_attr address_vector(const ibcm::Path& path, int gid_index) {
-  ibv_ah_attr vector{};
-  vector.is_global = 1;
-  vector.port_num = kOnlyPort;
-  std::memcpy(vector.grh.dgid.raw, path.destination.data(), path.destination.size());
-  vector.grh.sgid_index = static_cast<std::uint8_t>(gid_index);
-  vector.grh.hop_limit = path.hop_limit;
-  vector.grh.traffic_class = path.traffic_class;
-  vector.grh.flow_label = path.flow_label;
-  return vector;
 }
 
 QpTransition to_rtr(const ibcm::ConnectionInfo& info, int gid_index, wire::Psn own_psn) {
@@ -113,7 +100,11 @@ QpTransition to_rts(const ibcm::ConnectionInfo& info, std::uint8_t ack_timeout) 
 Result<QpTransition> SoftEndpoint::qp_transition(ibv_qp_state state) {
   if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
   if (device_ == nullptr || stage_ == Stage::kListening) return verbs::errno_code(EINVAL);
-  if (!comm_id_) return initial(state, space_);
+  if (datagram_) {
+    if (Result<void> chosen = choose_qkey(); !chosen) return chosen.error();
+    return initial(state, datagram_.get());
+  }
+  if (!comm_id_) return initial(state, nullptr);
   const std::optional<ibcm::ConnectionInfo> info = device_->agent->info(*comm_id_);
   const Reach reach = info ? reach_of(info->state) : Reach::kNothing;
   if (reach == Reach::kNothing) return verbs::errno_code(EINVAL);

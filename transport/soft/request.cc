@@ -7,7 +7,9 @@
 namespace anyrdma::transport::soft {
 namespace {
 
-constexpr std::uint8_t kReliable = 0;  // transport service type of a REQ
+// Transport service types of a REQ.
+constexpr std::uint8_t kReliable = 0;
+constexpr std::uint8_t kUnreliable = 1;
 
 class RequestCategory final : public boost::system::error_category {
  public:
@@ -50,18 +52,12 @@ verbs::Result<void> check_addresses(const Core& core, const Device& device, cons
   return {};
 }
 
-/// RDMA_PS_TCP means RC; RDMA_PS_IB leaves the type open; the datagram spaces take no REQ.
-bool takes(const SoftEndpoint& listener, std::uint8_t transport_service) {
-  switch (listener.space()) {
-    case RDMA_PS_TCP:
-      return transport_service == kReliable;
-    case RDMA_PS_IB:
-      return true;
-    case RDMA_PS_UDP:
-    case RDMA_PS_IPOIB:
-      return false;
-  }
-  return false;
+/// Kernel: cma_ib_check_req_qp_type.
+bool takes(const SoftEndpoint& listener, const ibcm::Upcall& request) {
+  const ibv_qp_type type = listener.type();
+  if (request.kind == ibcm::UpcallKind::kSidrReqReceived) return type == IBV_QPT_UD;
+  return (type == IBV_QPT_RC && request.req.transport_service == kReliable) ||
+         (type == IBV_QPT_UC && request.req.transport_service == kUnreliable);
 }
 
 }  // namespace
@@ -72,18 +68,17 @@ const boost::system::error_category& request_category() {
 }
 
 verbs::Result<Match> match_request(const Core& core, const Device& device,
-                                   const ibcm::ReqParameters& request, ibcm::ServiceId service,
-                                   std::span<const std::uint8_t> private_data) {
-  verbs::Result<CmaHeader> header = CmaHeader::parse(private_data);
+                                   const ibcm::Upcall& request) {
+  verbs::Result<CmaHeader> header = CmaHeader::parse(request.private_data);
   if (!header) return header.error();
   add_scope(header->source, device);
   add_scope(header->destination, device);
-  const bool same_host = core.owns(request.path.destination);
+  const bool same_host = core.owns(request.req.path.destination);
   verbs::Result<void> sane = check_addresses(core, device, *header, same_host);
   if (!sane) return sane.error();
-  for (SoftEndpoint* listener : core.listeners.of(service)) {
+  for (SoftEndpoint* listener : core.listeners.of(request.service_id)) {
     if (!listener->listens_for(header->destination, device)) continue;
-    if (!takes(*listener, request.transport_service)) return RequestErrc::kServiceType;
+    if (!takes(*listener, request)) return RequestErrc::kServiceType;
     return Match{listener, *header};
   }
   return RequestErrc::kNoListener;

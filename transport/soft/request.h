@@ -27,11 +27,9 @@ struct Match {
   CmaHeader header{};
 };
 
-/// Errors: HeaderErrc, RequestErrc. `path` is seen from us.
+/// Whose request it is that a REQ or a SIDR_REQ makes. Errors: HeaderErrc, RequestErrc.
 [[nodiscard]] verbs::Result<Match> match_request(const Core& core, const Device& device,
-                                                 const ibcm::ReqParameters& request,
-                                                 ibcm::ServiceId service,
-                                                 std::span<const std::uint8_t> private_data);
+                                                 const ibcm::Upcall& request);
 
 }  // namespace anyrdma::transport::soft
 

@@ -56,7 +56,8 @@ class Admission {
   };
   virtual ~Admission() = default;
   /// Every request that has found its listener. A refusal is sent as REJ, as if the listener's
-  /// owner had said it at once.
+  /// owner had said it at once; to a datagram service's request as SIDR_REP with status 2 and the
+  /// first 136 bytes of the data.
   [[nodiscard]] virtual std::optional<Refusal> on_request(std::string_view device,
                                                           const ibcm::ReqParameters& request) = 0;
 };

@@ -302,13 +302,10 @@ TEST_F(Connecting, EventsOfADestroyedEndpointVanish) {
   EXPECT_TRUE(a.events.events.empty());
 }
 
-TEST_F(Connecting, DatagramSpacesBindAndResolveButDoNotConnect) {
-  auto datagram = a.endpoint(RDMA_PS_UDP);
-  const Sockaddr to(b.address(0, kPort));
-  ASSERT_TRUE(datagram->resolve_address(nullptr, to.get(), 2s));
-  ASSERT_TRUE(datagram->resolve_route(2s));
+TEST_F(Connecting, AConnectedServiceHasNoDatagramQueuePair) {
+  client = routed(a, b.address(0, kPort));
 
-  EXPECT_EQ(datagram->connect({.qp_type = IBV_QPT_UD}).error(), verbs::errno_code(EOPNOTSUPP));
+  EXPECT_EQ(client->connect({.qp_type = IBV_QPT_UD}).error(), verbs::errno_code(EINVAL));
 }
 
 TEST_F(Connecting, PortsComeBackWhenEndpointsGo) {

@@ -26,7 +26,10 @@ void Recorder::on_event(const EndpointEvent& event) {
   events.push_back({event.type,
                     event.status,
                     event.conn,
-                    {event.private_data.begin(), event.private_data.end()}});
+                    {event.private_data.begin(), event.private_data.end()},
+                    event.ud != nullptr ? std::optional(*event.ud) : std::nullopt,
+                    event.membership,
+                    event.ece});
 }
 
 EndpointHandler* Recorder::on_connect_request(std::unique_ptr<Endpoint>& child,
@@ -164,20 +167,25 @@ void World::run_until(verbs::Instant until) {
   runtime.time = until;
 }
 
-std::unique_ptr<Endpoint> World::routed(Host& from, const Address& destination) {
-  auto endpoint = from.endpoint();
-  const Sockaddr to(destination);
-  EXPECT_TRUE(endpoint->resolve_address(nullptr, to.get(), std::chrono::seconds(2)));
-  settle();
-  (void)from.events.only(RDMA_CM_EVENT_ADDR_RESOLVED);
-  EXPECT_TRUE(endpoint->resolve_route(std::chrono::seconds(2)));
-  settle();
-  (void)from.events.only(RDMA_CM_EVENT_ROUTE_RESOLVED);
+std::unique_ptr<Endpoint> World::routed(Host& from, const Address& destination,
+                                        rdma_port_space space) {
+  auto endpoint = from.endpoint(space);
+  route(from, *endpoint, destination);
   return endpoint;
 }
 
-std::unique_ptr<Endpoint> World::listener(Host& at, const Address& local) {
-  auto endpoint = at.endpoint();
+void World::route(Host& from, Endpoint& endpoint, const Address& destination) {
+  const Sockaddr to(destination);
+  EXPECT_TRUE(endpoint.resolve_address(nullptr, to.get(), std::chrono::seconds(2)));
+  settle();
+  (void)from.events.only(RDMA_CM_EVENT_ADDR_RESOLVED);
+  EXPECT_TRUE(endpoint.resolve_route(std::chrono::seconds(2)));
+  settle();
+  (void)from.events.only(RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+std::unique_ptr<Endpoint> World::listener(Host& at, const Address& local, rdma_port_space space) {
+  auto endpoint = at.endpoint(space);
   const Sockaddr address(local);
   EXPECT_TRUE(endpoint->bind(address.get()));
   EXPECT_TRUE(endpoint->listen());

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct Seen {
   int status;
   rdma_conn_param conn;
   std::vector<std::uint8_t> private_data;
+  std::optional<rdma_ud_param> ud;
+  MembershipId membership;
+  ibv_ece ece;
 };
 
 /// Keeps all events and takes requests while there is room.
@@ -106,6 +110,8 @@ inline constexpr std::uint16_t kRep = 0x13;
 inline constexpr std::uint16_t kRtu = 0x14;
 inline constexpr std::uint16_t kDreq = 0x15;
 inline constexpr std::uint16_t kDrep = 0x16;
+inline constexpr std::uint16_t kSidrReq = 0x17;
+inline constexpr std::uint16_t kSidrRep = 0x18;
 
 /// One host. Interfaces have addresses from the start; HCAs are put on them by add_device.
 class Host {
@@ -117,6 +123,9 @@ class Host {
   [[nodiscard]] std::unique_ptr<Endpoint> endpoint(rdma_port_space space = RDMA_PS_TCP) {
     const ibv_qp_type type =
         space == RDMA_PS_UDP || space == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
+    return endpoint(space, type);
+  }
+  [[nodiscard]] std::unique_ptr<Endpoint> endpoint(rdma_port_space space, ibv_qp_type type) {
     return transport->create_endpoint(space, type, events).value();
   }
   [[nodiscard]] Address address(int interface = 0, std::uint16_t port = 0) const {
@@ -152,8 +161,12 @@ class World : public ::testing::Test {
   void run_for(verbs::Duration duration) { run_until(runtime.time + duration); }
 
   /// Address and route of an endpoint to `destination`, ready to connect. Clears a's events.
-  [[nodiscard]] std::unique_ptr<Endpoint> routed(Host& from, const Address& destination);
-  [[nodiscard]] std::unique_ptr<Endpoint> listener(Host& at, const Address& local);
+  [[nodiscard]] std::unique_ptr<Endpoint> routed(Host& from, const Address& destination,
+                                                 rdma_port_space space = RDMA_PS_TCP);
+  /// The same for an endpoint that exists already.
+  void route(Host& from, Endpoint& endpoint, const Address& destination);
+  [[nodiscard]] std::unique_ptr<Endpoint> listener(Host& at, const Address& local,
+                                                   rdma_port_space space = RDMA_PS_TCP);
 
   FakeRuntime runtime;
   verbs::soft::PacketPool pool;

@@ -1,0 +1,75 @@
+// Multicast groups as Linux joins them on RoCE: nobody is asked, so the answer is known at once and
+// reported later (fact sheet 8.2; kernel: cma_iboe_join_multicast). Which hosts are members of the
+// IP group cannot be observed here: every attached queue pair hears what is sent to the group.
+#include <algorithm>
+#include <cerrno>
+
+#include "transport/soft/address_vector.h"
+#include "transport/soft/endpoint.h"
+
+namespace anyrdma::transport::soft {
+namespace {
+
+constexpr int kNotSupported = 524;  // the kernel's ENOTSUPP, which user space has no name for
+constexpr std::uint32_t kMulticastQpn = 0xffffff;
+constexpr std::uint8_t kHopLimit = 64;  // of RoCE v2 over IPv4
+
+auto find(std::vector<Membership>& memberships, MembershipId id) {
+  return std::find_if(memberships.begin(), memberships.end(),
+                      [id](const Membership& each) { return each.id == id; });
+}
+
+}  // namespace
+
+// A RoCE v2 device has no way to an IPv6 group in Linux (cma_iboe_join_multicast): neither has
+// ours.
+Result<void> SoftEndpoint::join_multicast(const sockaddr& group, MembershipId membership,
+                                          JoinState) {
+  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  const bool early = stage_ == Stage::kBound || stage_ == Stage::kResolved;
+  if (!datagram_ || device_ == nullptr || !early) return verbs::errno_code(EINVAL);
+  const Result<Address> address = Address::from(group);
+  if (!address) return address.error();
+  if (address->is_zero()) return verbs::errno_code(EINVAL);
+  if (address->family != AF_INET) return verbs::errno_code(kNotSupported);
+
+  // That a QKey cannot be chosen does not keep Linux from joining.
+  (void)choose_qkey().has_value();
+  ibcm::Path path{.source = path_.source, .hop_limit = kHopLimit};
+  if (!address->is_any()) path.destination = address->ip;
+  const int gid_index = device_->index_of(path.source);
+  Membership& member = datagram_->memberships.emplace_back(Membership{.id = membership});
+  if (gid_index >= 0) {
+    member.joined = true;
+    member.group.ah_attr = address_vector(path, gid_index);
+    member.group.qp_num = kMulticastQpn;
+    member.group.qkey = datagram_->qkey;
+  }
+  queue(member.joined ? RDMA_CM_EVENT_MULTICAST_JOIN : RDMA_CM_EVENT_MULTICAST_ERROR, 0,
+        membership);
+  return {};
+}
+
+// The event of a failed address handle has the status 0 (kernel: cma_make_mc_event).
+void SoftEndpoint::on_membership(MembershipId membership) {
+  const auto found = find(datagram_->memberships, membership);
+  if (found == datagram_->memberships.end()) return;  // left before anybody heard of it
+  const rdma_ud_param group = found->group;           // the handler may leave
+  EndpointEvent event{.type = RDMA_CM_EVENT_MULTICAST_ERROR, .membership = membership};
+  if (found->joined) {
+    event.type = RDMA_CM_EVENT_MULTICAST_JOIN;
+    event.ud = &group;
+  }
+  handler_->on_event(event);
+}
+
+Result<void> SoftEndpoint::leave_multicast(MembershipId membership) {
+  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  if (!datagram_) return verbs::errno_code(EADDRNOTAVAIL);
+  const auto found = find(datagram_->memberships, membership);
+  if (found == datagram_->memberships.end()) return verbs::errno_code(EADDRNOTAVAIL);
+  datagram_->memberships.erase(found);
+  return {};
+}
+
+}  // namespace anyrdma::transport::soft
