@@ -32,6 +32,40 @@ int ibv_destroy_qp(ibv_qp* qp) {
   return errno_on_error([&] { return provider_of(qp->context).destroy_qp(qp); });
 }
 
+int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t lid) {
+  if (qp == nullptr || gid == nullptr) return EINVAL;
+  return errno_on_error([&] { return provider_of(qp->context).attach_mcast(qp, *gid, lid); });
+}
+
+int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t lid) {
+  if (qp == nullptr || gid == nullptr) return EINVAL;
+  return errno_on_error([&] { return provider_of(qp->context).detach_mcast(qp, *gid, lid); });
+}
+
+// Gives the accepted options back in the same structure (ibv_set_ece(3)). Vendor 0 means that the
+// peer knows no ECE, and is answered as if we did not either.
+int ibv_set_ece(ibv_qp* qp, ibv_ece* ece) {
+  if (qp == nullptr || ece == nullptr) return EINVAL;
+  return errno_on_error([&]() -> Result<void> {
+    if (ece->vendor_id == 0) return errno_code(EOPNOTSUPP);
+    if (auto set = provider_of(qp->context).set_ece(qp, *ece); !set) return set;
+    const auto accepted = provider_of(qp->context).query_ece(qp);
+    if (!accepted) return accepted.error();
+    *ece = *accepted;
+    return {};
+  });
+}
+
+int ibv_query_ece(ibv_qp* qp, ibv_ece* ece) {
+  if (qp == nullptr || ece == nullptr) return EINVAL;
+  return errno_on_error([&]() -> Result<void> {
+    const auto current = provider_of(qp->context).query_ece(qp);
+    if (!current) return current.error();
+    *ece = *current;
+    return {};
+  });
+}
+
 // No queue pair of ours was made with the extended send operations (ibv_create_qp_ex refuses them).
 ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp*) {
   return nullptr;

@@ -1,7 +1,6 @@
 #include "verbs/soft/datagram.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <span>
@@ -19,20 +18,6 @@ namespace {
 constexpr std::uint32_t kQpnMask = 0xffffff;
 /// Set in a request's QKey, it asks for the queue pair's own (IBTA vol 1, 10.2.5).
 constexpr std::uint32_t kOwnQueueKey = 0x8000'0000;
-
-// What stands in front of a received datagram: a GRH, or where the packet came over IPv4 20 bytes
-// of nothing and its header, as Linux lays it out.
-using RoutingHeader = std::array<std::uint8_t, sizeof(ibv_grh)>;
-static_assert(sizeof(ibv_grh) == roce::kIpv6Bytes);
-
-RoutingHeader routing_header(const Packet& packet) {
-  std::array<std::uint8_t, roce::kIpv6Bytes + roce::kUdpBytes> buffer;
-  const auto headers = roce::write_ip_udp(packet, buffer);
-  const std::size_t ip_bytes = headers.size() - roce::kUdpBytes;
-  RoutingHeader out{};
-  std::memcpy(out.data() + out.size() - ip_bytes, headers.data(), ip_bytes);
-  return out;
-}
 
 }  // namespace
 
@@ -158,7 +143,8 @@ void DatagramService::on_datagram(const roce::Envelope& envelope, const Packet& 
   ibv_wc completion{};
   completion.status = receive(envelope, packet);
   completion.opcode = IBV_WC_RECV;
-  completion.byte_len = static_cast<std::uint32_t>(sizeof(ibv_grh) + envelope.payload.size());
+  completion.byte_len =
+      static_cast<std::uint32_t>(roce::kRoutingHeaderBytes + envelope.payload.size());
   completion.src_qp = value(deth.source);
   completion.wc_flags = IBV_WC_GRH;
   if (opcode == roce::kUdSendOnlyImm) {
@@ -171,7 +157,7 @@ void DatagramService::on_datagram(const roce::Envelope& envelope, const Packet& 
 }
 
 ibv_wc_status DatagramService::receive(const roce::Envelope& envelope, const Packet& packet) {
-  const RoutingHeader header = routing_header(packet);
+  const roce::RoutingHeader header = roce::routing_header_of(packet);
   const ibv_wc_status status = qp_.receives.fill(0, header);
   if (status != IBV_WC_SUCCESS) return status;
   return qp_.receives.fill(header.size(), envelope.payload);

@@ -108,6 +108,32 @@ TEST_P(Capture, TheFileIsWrittenBackWithTheSameFramesAndTimes) {
   }
 }
 
+// udaddy sends its buffer back as it got it: what the kernel wrote in front of the datagram is
+// there to see, of a packet that is there as well.
+TEST(KernelsRoutingHeader, IsTheSameAsOurs) {
+  verbs::soft::PacketPool pool;
+  const auto file = read_file(std::filesystem::path(kFolder) / "udaddy.pcap");
+  const auto records = pcap::parse(file);
+  ASSERT_TRUE(records.has_value());
+  std::vector<RoutingHeader> seen;
+  int compared = 0;
+  for (const pcap::Record& record : *records) {
+    verbs::soft::PacketPtr packet = pool.take();
+    ASSERT_EQ(from_frame(record.frame, *packet), FrameError::kNone);
+    const Decoded decoded = decode(packet->payload());
+    ASSERT_EQ(decoded.error, DecodeError::kNone);
+    if (decoded.headers.bth.opcode != kUdSendOnlyImm) continue;
+    seen.push_back(routing_header_of(*packet));
+    if (decoded.payload[kRoutingHeaderBytes - kIpv4Bytes] != 0x45) continue;
+    const auto echoed = decoded.payload.first<kRoutingHeaderBytes>();
+    ++compared;
+    EXPECT_EQ(std::count_if(seen.begin(), seen.end(),
+                            [&](const auto& each) { return std::ranges::equal(each, echoed); }),
+              1);
+  }
+  EXPECT_GE(compared, 3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernel, Capture, testing::ValuesIn(captures()), [](const auto& param) {
   std::string name = param.param.substr(0, param.param.find('.'));
   std::replace_if(

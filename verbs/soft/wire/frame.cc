@@ -200,6 +200,39 @@ std::span<std::uint8_t> write_ip_udp(const Packet& packet, std::span<std::uint8_
   return bytes.first(ip_bytes + kUdpBytes);
 }
 
+RoutingHeader routing_header_of(const Packet& packet) {
+  RoutingHeader header{};
+  if (is_ipv4(packet)) {
+    write_ipv4(packet, header.data() + header.size() - kIpv4Bytes);
+  } else {
+    write_ipv6(packet, header.data());
+  }
+  return header;
+}
+
+std::optional<Routing> read_routing_header(
+    std::span<const std::uint8_t, kRoutingHeaderBytes> bytes) {
+  const auto tail = bytes.last<kIpv4Bytes>();
+  const std::uint8_t* b = tail.data();
+  // The bytes in front of an IPv4 header are undefined on some hardware: its checksum decides.
+  if (wire::get<ipv4::kVersion>(b) == 4 && wire::get<ipv4::kHeaderWords>(b) == 5 &&
+      fold(sum16(0, tail)) == 0) {
+    return Routing{.source = mapped(b + ipv4::kSource.byte),
+                   .destination = mapped(b + ipv4::kDestination.byte),
+                   .traffic_class = wire::get<ipv4::kTypeOfService>(b),
+                   .hop_limit = wire::get<ipv4::kTimeToLive>(b)};
+  }
+  b = bytes.data();
+  if (wire::get<ipv6::kVersion>(b) != 6 || wire::get<ipv6::kNextHeader>(b) != kProtocolUdp)
+    return std::nullopt;
+  Routing out{.flow_label = wire::get<ipv6::kFlowLabel>(b),
+              .traffic_class = wire::get<ipv6::kTrafficClass>(b),
+              .hop_limit = wire::get<ipv6::kHopLimit>(b)};
+  std::memcpy(out.source.raw, b + ipv6::kSource.byte, sizeof out.source.raw);
+  std::memcpy(out.destination.raw, b + ipv6::kDestination.byte, sizeof out.destination.raw);
+  return out;
+}
+
 bool is_multicast(const ibv_gid& gid) {
   return is_mapped(gid) ? (gid.raw[12] & 0xf0) == 0xe0 : gid.raw[0] == 0xff;
 }

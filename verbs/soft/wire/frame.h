@@ -1,9 +1,11 @@
 // A Packet as a whole Ethernet frame and back: IPv4 as Linux's rxe writes it, or IPv6. Used by the
-// packet-capture writer and by the ICRC, which covers the IP and UDP headers.
+// packet-capture writer, by the ICRC, which covers the IP and UDP headers, and for what
+// applications see of those.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +36,25 @@ inline constexpr std::size_t kUdpBytes = 8;
 /// one made from its last four bytes: simulated hosts have none of their own, and a capture needs
 /// some that are stable.
 [[nodiscard]] Mac mac_from(const ibv_gid& gid);
+
+/// The 40 bytes in front of every received datagram: the IPv6 header, or where the packet came over
+/// IPv4 twenty bytes of nothing and the IPv4 header, as Linux lays it out (IBTA annex A17.4.5.1).
+inline constexpr std::size_t kRoutingHeaderBytes = kIpv6Bytes;
+using RoutingHeader = std::array<std::uint8_t, kRoutingHeaderBytes>;
+[[nodiscard]] RoutingHeader routing_header_of(const Packet& packet);
+
+/// What a routing header says.
+struct Routing {
+  ibv_gid source{};
+  ibv_gid destination{};
+  std::uint32_t flow_label = 0;
+  std::uint8_t traffic_class = 0;
+  std::uint8_t hop_limit = 0;
+};
+/// Reads what the application got. nullopt: neither an IPv4 header with a right checksum nor an
+/// IPv6 header in front of UDP.
+[[nodiscard]] std::optional<Routing> read_routing_header(
+    std::span<const std::uint8_t, kRoutingHeaderBytes> bytes);
 
 /// The frame of a packet. The ICRC is written as it is in the packet: seal it first.
 [[nodiscard]] std::vector<std::uint8_t> to_frame(const Packet& packet, const Mac& source,

@@ -143,5 +143,61 @@ TEST(MulticastGid, IsNotAnyOtherAddress) {
   }
 }
 
+class RoutingHeaders : public testing::Test {
+ protected:
+  RoutingHeaders() {
+    packet->traffic_class = 0x48;
+    packet->hop_limit = 7;
+    packet->size = 100;
+  }
+  void address(std::uint8_t first) {
+    for (auto [gid, last] : {std::pair{&packet->source, 1}, std::pair{&packet->destination, 2}}) {
+      *gid = {};
+      gid->raw[0] = first;
+      if (first == 0) gid->raw[10] = gid->raw[11] = 0xff;
+      gid->raw[15] = static_cast<std::uint8_t>(last);
+    }
+  }
+  void expect_routing(const std::optional<Routing>& routing) {
+    ASSERT_TRUE(routing.has_value());
+    EXPECT_TRUE(std::ranges::equal(routing->source.raw, packet->source.raw));
+    EXPECT_TRUE(std::ranges::equal(routing->destination.raw, packet->destination.raw));
+    EXPECT_EQ(routing->traffic_class, 0x48);
+    EXPECT_EQ(routing->hop_limit, 7);
+    EXPECT_EQ(routing->flow_label, 0u);
+  }
+
+  verbs::soft::PacketPool pool;
+  verbs::soft::PacketPtr packet = pool.take();
+};
+
+TEST_F(RoutingHeaders, AreReadBackOverBothVersionsOfIp) {
+  for (const std::uint8_t first : std::initializer_list<std::uint8_t>{0x00, 0xfd}) {
+    address(first);
+    expect_routing(read_routing_header(routing_header_of(*packet)));
+  }
+}
+
+TEST_F(RoutingHeaders, OfIpv4AreKnownByTheirChecksumWhateverStandsInFront) {
+  address(0);
+  RoutingHeader header = routing_header_of(*packet);
+  header[0] = 0x60;
+  expect_routing(read_routing_header(header));
+
+  header[35] ^= 1;
+  header[0] = 0;
+
+  EXPECT_FALSE(read_routing_header(header).has_value());
+}
+
+TEST_F(RoutingHeaders, OfOtherProtocolsAreNotRead) {
+  address(0xfd);
+  RoutingHeader header = routing_header_of(*packet);
+  header[6] = 0x1b;  // RoCE v1
+
+  EXPECT_FALSE(read_routing_header(header).has_value());
+  EXPECT_FALSE(read_routing_header(RoutingHeader{}).has_value());
+}
+
 }  // namespace
 }  // namespace anyrdma::roce
