@@ -4,11 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "cm/asio/async_get.h"
 #include "cm/event_channel.h"
 #include "cm/id.h"
 #include "transport/testing/mock_transport.h"
@@ -17,6 +26,8 @@
 namespace anyrdma::cm {
 namespace {
 
+namespace asio = boost::asio;
+using boost::system::error_code;
 using transport::testing::MockEndpoint;
 using transport::testing::MockTransport;
 
@@ -25,14 +36,17 @@ class ThreadRuntime final : public verbs::Runtime {
  public:
   verbs::Instant now() override { return {}; }
   Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override {
-    return std::unique_ptr<verbs::Semaphore>(new ThreadSemaphore);
+    return std::unique_ptr<verbs::Semaphore>(new ThreadSemaphore(blocked_));
   }
   void enter() override { section_.lock(); }
   void leave() override { section_.unlock(); }
+  /// How many threads sleep, or are about to.
+  [[nodiscard]] int blocked() const { return blocked_; }
 
  private:
   class ThreadSemaphore final : public verbs::Semaphore {
    public:
+    explicit ThreadSemaphore(std::atomic<int>& blocked) : blocked_(blocked) {}
     void post() override {
       const std::lock_guard lock(mutex_);
       ++units_;
@@ -46,19 +60,23 @@ class ThreadRuntime final : public verbs::Runtime {
     }
     Result<void> wait() override {
       std::unique_lock lock(mutex_);
+      ++blocked_;
       posted_.wait(lock, [this] { return units_ > 0; });
+      --blocked_;
       --units_;
       return {};
     }
     int fd() const override { return -1; }
 
    private:
+    std::atomic<int>& blocked_;
     std::mutex mutex_;
     std::condition_variable posted_;
     int units_ = 0;
   };
 
   std::mutex section_;
+  std::atomic<int> blocked_ = 0;
 };
 
 class CmThreads : public ::testing::Test {
@@ -122,6 +140,116 @@ TEST_F(CmThreads, DestroyWaitsForAcknowledgementsOfAnotherThread) {
 
     acknowledger.join();
   }
+}
+
+TEST_F(CmThreads, ADestroyThatSleepsReturnsWithTheLastAcknowledgement) {
+  Listener listener = listen();
+  transport_.request(*listener.endpoint);
+  transport_.request(*listener.endpoint);
+  Event one = channel_->get().value();
+  Event two = channel_->get().value();
+  std::atomic<bool> destroyed = false;
+  std::thread destroyer([&] {
+    EXPECT_TRUE(Id::destroy(std::move(listener.id)));
+    destroyed = true;
+  });
+  while (runtime_.blocked() == 0) std::this_thread::yield();
+
+  one.ack();
+  EXPECT_FALSE(destroyed);
+  two.ack();
+  destroyer.join();
+
+  EXPECT_TRUE(destroyed);
+}
+
+TEST_F(CmThreads, CallsOnDistinctIdsRunInParallel) {
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 100; ++round) {
+        auto id = Id::create(*channel_, RDMA_PS_TCP, nullptr).value();
+        const sockaddr_in address = transport::testing::ipv4(0x0a000001, 0);
+        EXPECT_TRUE(id->bind(reinterpret_cast<const sockaddr*>(&address)));
+        EXPECT_TRUE(id->listen(0));
+        EXPECT_FALSE(id->connect(nullptr));
+        EXPECT_TRUE(Id::destroy(std::move(id)));
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+
+  EXPECT_EQ(channel_->try_get().error().value(), EAGAIN);
+}
+
+// --- async_get ----------------------------------------------------------------------------------
+
+TEST_F(CmThreads, AsyncGetsOfSeveralThreadsShareTheEventsWithABlockingOne) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 150;
+  Listener listener = listen();
+  std::atomic<int> fetched = 0;
+  asio::thread_pool pool(3);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < kThreads; ++i) {
+    callers.emplace_back([&] {
+      for (int n = 0; n < kEach; ++n) {
+        channel_->async_get(asio::bind_executor(pool, [&](error_code error, Event event) {
+          if (!error && event.take_request() != nullptr) ++fetched;
+        }));
+      }
+    });
+  }
+  callers.emplace_back([&] {
+    for (int n = 0; n < kEach; ++n) {
+      Event event = channel_->get().value();
+      if (event.take_request() != nullptr) ++fetched;
+    }
+  });
+
+  constexpr int kRequests = (kThreads + 1) * kEach;
+  for (int i = 0; i < kRequests; ++i) transport_.request(*listener.endpoint);
+  for (std::thread& caller : callers) caller.join();
+  pool.join();
+
+  EXPECT_EQ(fetched, kRequests);
+}
+
+TEST_F(CmThreads, CancellingAsyncGetsWhileEventsComeLosesNone) {
+  constexpr int kRequests = 300;
+  Listener listener = listen();
+  std::atomic<int> fetched = 0;
+  std::atomic<int> aborted = 0;
+  asio::thread_pool pool(3);
+  const auto get_and_cancel = [&] {
+    const auto strand = asio::make_strand(pool);
+    const auto signal = std::make_shared<asio::cancellation_signal>();
+    asio::post(strand, [&, strand, signal] {
+      channel_->async_get(asio::bind_cancellation_slot(
+          signal->slot(), asio::bind_executor(strand, [&, signal](error_code error, Event) {
+            ++(error ? aborted : fetched);
+          })));
+      asio::post(strand, [signal] { signal->emit(asio::cancellation_type::total); });
+    });
+  };
+  for (int i = 0; i < kRequests; ++i) {
+    get_and_cancel();
+    transport_.request(*listener.endpoint);
+  }
+  pool.join();
+
+  int left = 0;
+  while (channel_->try_get()) ++left;
+  EXPECT_EQ(fetched + left, kRequests);
+  EXPECT_EQ(fetched + aborted, kRequests);
+}
+
+TEST_F(CmThreads, AFutureWithoutAnExecutorIsServedByAThreadOfAsios) {
+  Listener listener = listen();
+  std::future<Event> future = channel_->async_get(asio::use_future);
+  transport_.request(*listener.endpoint);
+
+  EXPECT_EQ(future.get().type(), RDMA_CM_EVENT_CONNECT_REQUEST);
 }
 
 TEST_F(CmThreads, AnIdMayBeDestroyedWhileOthersFetch) {

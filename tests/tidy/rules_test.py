@@ -126,6 +126,10 @@ class Tree(unittest.TestCase):
         self.write("c.md", "[a](docs/a.md) [d](docs/d.md)\n")
         self.assertEqual(self.found(tree.dead_links), ["c.md", "docs/a.md"])
 
+    def test_a_lambda_in_quoted_code_is_no_link(self):
+        self.write("a.md", "```cpp\n[this](int x) {}\n```\n[b](gone.md)\n")
+        self.assertEqual([line for _, line, _ in tree.dead_links(self.root, ["a.md"])], [4])
+
     def test_generated_folders_are_left_out(self):
         self.write("bazel-bin/a.cc", "")
         self.write("bin/lib/a.h", "")

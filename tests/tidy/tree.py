@@ -43,7 +43,9 @@ def dead_links(root, paths):
     for path in paths:
         if not path.endswith(".md"):
             continue
+        quoted = False  # code between fences, where a lambda looks like a link
         for number, line in enumerate((root / path).read_text().split("\n"), 1):
-            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+            quoted ^= line.startswith("```")
+            for target in [] if quoted else re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
                 if "://" not in target and not ((root / path).parent / target).exists():
                     yield path, number, f"dead link: {target}"
