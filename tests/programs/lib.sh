@@ -83,15 +83,15 @@ start_server() {
   local space=tcp at=$2
   case "$at" in udp:* | ib:*) space=${at%%:*} at=${at#*:} ;; esac
   start "$1" "${@:3}"
-  await_listener "$space" "${at%:*}" "${at##*:}" || fail "$1 does not listen on $2"
+  await_listener "$space" "${at%:*}" "${at##*:}" "$pid" || fail "$1 does not listen on $2"
 }
 
-await_listener() { # SPACE ADDRESS PORT
+await_listener() { # SPACE ADDRESS PORT PID
   if [ -z "${ON_KERNEL:-}" ]; then
     ${as_user[@]+"${as_user[@]}"} "$work/bin/await_listener" "$fabric" "$@"
   else # the rdma tool gives two port spaces one name
     timeout "$deadline" bash -c "until rdma resource show cm_id | grep -qE \
-      'state LISTEN .*src-addr ($2|0.0.0.0|\[?::\]?):$3( |\$)'; do sleep 0.1; done"
+      'state LISTEN .*src-addr ($2|0.0.0.0|\[?::\]?):$3( |\$)'; do kill -0 $4 && sleep 0.1 || exit; done"
   fi
 }
 

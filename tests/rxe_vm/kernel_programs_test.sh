@@ -15,4 +15,8 @@ in_machine bash -c '
   suite ucmatose one_connection a_hundred_connections_migrate a_type_of_service_may_be_set \
     an_acknowledgement_timeout_may_be_set no_message_at_all_is_fine long_messages_work \
     the_port_space_may_be_infinibands_own both_sides_may_name_addresses
+  suite udaddy one_path the_largest_datagrams_work client_without_a_server_fails
+  suite mckey three_receivers a_sender_may_join_to_send_only groups_do_not_hear_each_other
+  suite rdma_client
+  suite cmtime a_hundred_connections the_client_may_bind a_server_serves_one_client_after_the_other
   exit $status'
