@@ -91,13 +91,15 @@ void Host::add_interface(const InterfaceOptions& options) {
   interface.name = options.name.empty() ? "eth" + std::to_string(index) : options.name;
   interface.mac = make_mac(index);
   for (const std::string& text : options.addresses) {
-    interface.prefixes.push_back(Prefix::parse(text).value());
+    Address& address = interface.prefixes.emplace_back(Prefix::parse(text).value()).address;
+    if (address.is_link_local()) address.scope = static_cast<std::uint32_t>(number_of(index));
   }
-  if (options.rdma) add_device(interface, static_cast<int>(index), options);
+  if (options.rdma) add_device(interface, options);
 }
 
-void Host::add_device(Interface& interface, int index, const InterfaceOptions& options) {
-  const HcaConfig config = config_of(options, static_cast<std::size_t>(index), interface.mac);
+void Host::add_device(Interface& interface, const InterfaceOptions& options) {
+  const auto index = static_cast<std::size_t>(&interface - interfaces_.data());
+  const HcaConfig config = config_of(options, index, interface.mac);
   interface.random =
       std::make_unique<RandomStream>(world_.seed(), "device " + name_ + "/" + config.name);
   interface.hca = Hca::create(*this, *interface.random, world_.pool_, config);
@@ -106,7 +108,7 @@ void Host::add_device(Interface& interface, int index, const InterfaceOptions& o
     interface.hca->set_gid(gid_index++, prefix.address.gid());
   }
   interface.present = true;
-  const Result<void> added = transport_->add_device(*interface.hca, index);
+  const Result<void> added = transport_->add_device(*interface.hca, number_of(index));
   CM_ASSERT(added.has_value());
 }
 
@@ -184,7 +186,7 @@ Result<void> Host::plug_device(std::string_view name) {
   Interface* interface = find_interface(name);
   if (interface == nullptr) return verbs::errno_code(ENODEV);
   if (interface->hca != nullptr) return verbs::errno_code(EEXIST);
-  add_device(*interface, static_cast<int>(interface - interfaces_.data()), {});
+  add_device(*interface, {});
   return {};
 }
 
@@ -194,7 +196,8 @@ Result<void> Host::fail_over(std::string_view name) {
   ++found->mac[1];
   {
     verbs::CriticalSection section(*this);
-    transport_->on_address_change(static_cast<int>(found - interfaces_.data()));
+    const auto index = static_cast<std::size_t>(found - interfaces_.data());
+    transport_->on_address_change(number_of(index));
   }
   for (const Prefix& prefix : found->prefixes) world_.announce(*this, prefix.address);
   return {};

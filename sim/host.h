@@ -110,7 +110,11 @@ class Host final : private transport::soft::Network,
 
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
   void add_interface(const InterfaceOptions& options);
-  void add_device(Interface& interface, int index, const InterfaceOptions& options);
+  void add_device(Interface& interface, const InterfaceOptions& options);
+  /// How the transport, and the scope of a link-local address, name an interface: from 1 on.
+  [[nodiscard]] static int number_of(std::size_t interface) {
+    return static_cast<int>(interface) + 1;
+  }
   [[nodiscard]] roce::Mac make_mac(std::size_t interface) const;
   [[nodiscard]] Interface* find_device(std::string_view device);
   [[nodiscard]] Interface* find_interface(std::string_view name);

@@ -24,10 +24,9 @@ constexpr unsigned kDefaultIpv6 = 64;
 Result<Address> parse_ip(const std::string& text) {
   in_addr ipv4{};
   if (inet_pton(AF_INET, text.c_str(), &ipv4) == 1) return Address::ipv4(ntohl(ipv4.s_addr));
-  sockaddr_in6 ipv6{};
-  ipv6.sin6_family = AF_INET6;
-  if (inet_pton(AF_INET6, text.c_str(), &ipv6.sin6_addr) != 1) return verbs::errno_code(EINVAL);
-  return Address::from(reinterpret_cast<const sockaddr&>(ipv6));
+  ibv_gid ipv6{};
+  if (inet_pton(AF_INET6, text.c_str(), ipv6.raw) != 1) return verbs::errno_code(EINVAL);
+  return Address::from_gid(ipv6);
 }
 
 }  // namespace
@@ -50,6 +49,7 @@ Result<Prefix> Prefix::parse(std::string_view text) {
 
 bool Prefix::contains(const Address& other) const {
   if (address.family != other.family) return false;
+  if (address.is_link_local() && address.scope != other.scope) return false;
   const std::size_t whole = bits / 8;
   if (!std::equal(other.ip.begin(), other.ip.begin() + static_cast<std::ptrdiff_t>(whole),
                   address.ip.begin())) {
@@ -69,7 +69,7 @@ Result<Route> Host::route(const Address* source, const Address& destination) {
       return Route{.source = source != nullptr ? *source : prefix.address,
                    .destination = destination,
                    .next_hop = destination,
-                   .interface = local ? *interface_of(destination) : static_cast<int>(i),
+                   .interface = local ? *interface_of(destination) : number_of(i),
                    .local = local};
     }
   }
@@ -82,7 +82,7 @@ Result<Route> Host::route(const Address* source, const Address& destination) {
 Result<int> Host::interface_of(const Address& local) {
   for (std::size_t i = 0; i < interfaces_.size(); ++i) {
     for (const Prefix& prefix : interfaces_[i].prefixes) {
-      if (prefix.address.same_ip(local)) return static_cast<int>(i);
+      if (prefix.address.same_ip(local)) return number_of(i);
     }
   }
   return verbs::errno_code(EADDRNOTAVAIL);
@@ -144,7 +144,9 @@ void Host::on_neighbour_moved(const Address& neighbour) {
   const auto known = neighbours_.find(neighbour.ip);
   if (known == neighbours_.end()) return;
   verbs::CriticalSection section(*this);
-  transport_->on_neighbour_changed(known->second, neighbour);
+  Address here = neighbour;
+  if (here.is_link_local()) here.scope = static_cast<std::uint32_t>(known->second);
+  transport_->on_neighbour_changed(known->second, here);
 }
 
 }  // namespace anyrdma::sim

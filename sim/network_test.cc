@@ -99,6 +99,25 @@ TEST_F(SimulatedNetwork, Ipv6WorksAsWell) {
   EXPECT_EQ(server.seen.back().data, padded("six", 56));
 }
 
+TEST_F(SimulatedNetwork, ALinkLocalAddressIsReachedByTheInterfaceItNames) {
+  Host& left = world.add_host("left", {"fe80::1"});
+  Host& right = world.add_host("right", {"fe80::2"});
+  Program server(right);
+  Program local(left);
+  const auto listener = server.listen(right.address(kPort));
+  ASSERT_EQ(right.address().scope, 1u);
+
+  const auto id = local.resolve(right.address(kPort));  // both call the interface 1
+  Pipe pipe(*id);
+  const rdma_conn_param param = parameters("link");
+  id->connect(&param).value();
+  EXPECT_NE(server.expect_request(), nullptr);
+
+  Address elsewhere = right.address(kPort);
+  elsewhere.scope = 2;
+  EXPECT_EQ(resolve(*local.make_id(), elsewhere).error().value(), ENETUNREACH);
+}
+
 TEST_F(SimulatedNetwork, AHostReachesItself) {
   Program server(client_host);
   const auto listener = server.listen(client_host.address(kPort));
