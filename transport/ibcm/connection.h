@@ -10,6 +10,7 @@
 namespace anyrdma::ibcm {
 
 struct Connection;
+using Mad = std::array<std::uint8_t, kMadBytes>;
 
 enum class TimerKind : std::uint8_t { kRetry, kTimewait };
 
@@ -55,7 +56,7 @@ struct Connection : ConnectionData {
 
   CmTimer retry;
   CmTimer timewait;
-  std::array<std::uint8_t, kMadBytes> pending;  ///< the message that `retry` repeats
+  Mad* pending = nullptr;  ///< the message that `retry` repeats; null when there is none
 };
 
 }  // namespace anyrdma::ibcm

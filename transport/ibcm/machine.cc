@@ -177,10 +177,10 @@ Result<void> Machine::handle(Connection& connection, Event event, const Input& i
 void Machine::transition(Connection& c, State to, Instant now) {
   CM_ASSERT(row_->may_reach(to));
   const Resources& owned = resources_of(to);
-  if (!owned.retry_timer) timers_.cancel(c.retry);
+  if (!owned.retry_timer && c.pending != nullptr) stop_repeating(c);
   if (!owned.timewait_timer) timers_.cancel(c.timewait);
-  if (!owned.found_by_peer) registry_.unlist_by_peer(c);
-  if (!owned.found_by_request) registry_.unlist_by_request(c);
+  if (!owned.found_by_peer && c.listed_by_peer) registry_.unlist_by_peer(c);
+  if (!owned.found_by_request && c.listed_by_request) registry_.unlist_by_request(c);
   if (owned.timewait_timer) {
     const Duration wait = from_exponent(c.ack_timeout);
     timers_.arm(c.timewait, now + timer_wait(config_.profile, wait, WaitStart::kAnyTime));
@@ -188,9 +188,15 @@ void Machine::transition(Connection& c, State to, Instant now) {
   c.state = to;
 }
 
+void Machine::stop_repeating(Connection& c) {
+  timers_.cancel(c.retry);
+  pending_.give_back(*std::exchange(c.pending, nullptr));
+}
+
 void Machine::check_resources(const Connection& c) const {
   const Resources& owned = resources_of(c.state);
   CM_ASSERT(c.retry.armed() == owned.retry_timer);
+  CM_ASSERT((c.pending != nullptr) == owned.retry_timer);
   CM_ASSERT(c.timewait.armed() == owned.timewait_timer);
   CM_ASSERT(c.listed_by_peer == owned.found_by_peer);
   CM_ASSERT(c.listed_by_request == owned.found_by_request);
@@ -204,7 +210,7 @@ void Machine::release(Connection& c, Instant now) {
 bool Machine::send_again(Connection& c, Instant now) {
   if (c.retries_left == 0) return false;
   --c.retries_left;
-  outbox_.send(c.path).mad = c.pending;
+  outbox_.send(c.path).mad = *c.pending;
   timers_.arm(c.retry, now + timer_wait(config_.profile, c.retry_interval, WaitStart::kOnExpiry));
   return true;
 }

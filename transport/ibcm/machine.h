@@ -9,6 +9,7 @@
 #include "transport/ibcm/connection.h"
 #include "transport/ibcm/messages.h"
 #include "transport/ibcm/outbox.h"
+#include "transport/ibcm/pool.h"
 #include "transport/ibcm/registry.h"
 #include "transport/ibcm/state_table.h"
 
@@ -101,6 +102,7 @@ class Machine {
   /// The only place where a state changes. The row must allow it. Lets go of what the new state
   /// does not own, and starts timewait where it begins.
   void transition(Connection& c, State to, Instant now);
+  void stop_repeating(Connection& c);
   void check_resources(const Connection& c) const;
   void release(Connection& c, Instant now);
   template <class Message>
@@ -117,6 +119,7 @@ class Machine {
   Registry& registry_;
   CmTimers& timers_;
   Outbox& outbox_;
+  Pool<Mad> pending_;         ///< for connections that wait for an answer: most wait for none
   const Row* row_ = nullptr;  ///< of the event being handled
 };
 
@@ -127,8 +130,9 @@ void Machine::send(const Path& path, const Message& message) {
 
 template <class Message>
 void Machine::send_until_answered(Connection& c, const Message& message, Instant now) {
-  message.serialize(c.pending);
-  outbox_.send(c.path).mad = c.pending;
+  if (c.pending == nullptr) c.pending = &pending_.take();
+  message.serialize(*c.pending);
+  outbox_.send(c.path).mad = *c.pending;
   c.retries_left = c.retries_max;
   c.retry_interval = c.response_timeout;
   timers_.arm(c.retry, now + timer_wait(config_.profile, c.retry_interval, WaitStart::kAnyTime));

@@ -6,7 +6,7 @@ namespace anyrdma::ibcm {
 
 void Outbox::pop() {
   CM_ASSERT(size_ > 0);
-  free_.push_back(ring_[first_]);
+  actions_.give_back(*ring_[first_]);
   first_ = slot(1);
   --size_;
 }
@@ -14,13 +14,9 @@ void Outbox::pop() {
 Action& Outbox::push() {
   if (runtime_ != nullptr) runtime_->call_driver();
   if (size_ == ring_.size()) grow();
-  if (free_.empty()) {
-    free_.push_back(&storage_.emplace_back());
-  }
-  Action* action = free_.back();
-  free_.pop_back();
-  ring_[slot(size_++)] = action;
-  return *action;
+  Action& action = actions_.take();
+  ring_[slot(size_++)] = &action;
+  return action;
 }
 
 void Outbox::grow() {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <vector>
 
 #include "transport/ibcm/agent.h"
+#include "transport/ibcm/pool.h"
 #include "verbs/runtime.h"
 
 namespace anyrdma::ibcm {
@@ -51,8 +51,7 @@ class Outbox {
   std::vector<Action*> ring_;
   std::size_t first_ = 0;
   std::size_t size_ = 0;
-  std::vector<Action*> free_;
-  std::deque<Action> storage_;
+  Pool<Action> actions_;
 };
 
 }  // namespace anyrdma::ibcm

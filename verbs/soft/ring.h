@@ -52,7 +52,7 @@ class Ring {
   }
 
  private:
-  static constexpr std::size_t kFirstSize = 8;
+  static constexpr std::size_t kFirstSize = 2;
 
   void grow() {
     std::vector<T> larger(slots_.empty() ? kFirstSize : slots_.size() * 2);

@@ -5,6 +5,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -109,7 +110,8 @@ class WorkQueue {
   }
 
   void grow() {
-    const std::uint32_t larger = capacity_ == 0 ? kFirstSlots : capacity_ * 2;
+    const std::uint32_t first = depth_ < kFirstSlots ? std::bit_ceil(depth_) : kFirstSlots;
+    const std::uint32_t larger = capacity_ == 0 ? first : capacity_ * 2;
     std::unique_ptr<std::byte[]> memory(new std::byte[larger * stride_]);  // not zeroed
     for (std::uint32_t i = head_; i != tail_; ++i)
       std::memcpy(static_cast<void*>(at(memory.get(), larger, i)), &(*this)[i], stride_);
