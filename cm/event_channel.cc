@@ -93,8 +93,7 @@ void EventChannel::observe(transport::EventObserver::Step step, const EventRecor
 }
 
 void EventChannel::push(EventRecord& record) {
-  ++record.charged->unfetched_;
-  if (record.membership != nullptr) ++record.membership->unfetched;
+  record.charged->unfetched_.push_back(record);
   queue_.push_back(record);
   if (missing_units_ > 0) {
     --missing_units_;  // a fetcher is on its way with a unit whose event is gone
@@ -104,32 +103,14 @@ void EventChannel::push(EventRecord& record) {
   call_waiters();
 }
 
-template <class Wanted>
-void EventChannel::extract(const std::uint32_t& left, Wanted&& wanted, EventQueue& out) {
-  for (auto at = queue_.begin(); left != 0;) {
-    CM_ASSERT(at != queue_.end());
-    EventRecord& record = *at;
-    if (!wanted(record)) {
-      ++at;
-      continue;
-    }
-    at = queue_.erase(at);
-    --record.charged->unfetched_;
-    if (record.membership != nullptr) --record.membership->unfetched;
-    if (!semaphore_->try_wait()) ++missing_units_;
-    out.push_back(record);
-  }
-}
-
-void EventChannel::extract(Id& id, EventQueue& out) {
-  extract(
-      id.unfetched_, [&id](const EventRecord& record) { return record.charged == &id; }, out);
-}
-
-void EventChannel::extract(Membership& group, EventQueue& out) {
-  extract(
-      group.unfetched, [&group](const EventRecord& record) { return record.membership == &group; },
-      out);
+void EventChannel::extract(Id& id, const Membership* group, EventQueue& out) {
+  id.unfetched_.remove_and_dispose_if(
+      [group](const EventRecord& record) { return group == nullptr || record.membership == group; },
+      [&](EventRecord* record) {
+        queue_.erase(EventQueue::s_iterator_to(*record));
+        if (!semaphore_->try_wait()) ++missing_units_;
+        out.push_back(*record);
+      });
 }
 
 }  // namespace anyrdma::cm

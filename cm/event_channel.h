@@ -77,12 +77,9 @@ class EventChannel {
   void push(EventRecord& record);
   /// Tells the transport's observer, if there is one.
   void observe(transport::EventObserver::Step step, const EventRecord& record) const;
-  /// Takes the unfetched events charged to `id` out of the queue.
-  void extract(Id& id, EventQueue& out);
-  /// Takes the unfetched events of one multicast group out of the queue.
-  void extract(Membership& group, EventQueue& out);
-  template <class Wanted>
-  void extract(const std::uint32_t& left, Wanted&& wanted, EventQueue& out);
+  /// Takes the unfetched events charged to `id` out of the queue: those of one of its multicast
+  /// groups, or with null all.
+  void extract(Id& id, const Membership* group, EventQueue& out);
 
   // --- event_waiter.cc, inside the critical section ---------------------------------------------
   /// Calls waiters until every event has one on its way to it, or none waits.

@@ -22,8 +22,11 @@ struct Membership;
 /// fit as well.
 inline constexpr std::size_t kPrivateDataBytes = 216;
 
+/// Being among the unfetched events of the id it is charged to.
+using ChargedHook = boost::intrusive::list_base_hook<boost::intrusive::tag<struct ChargedTag>>;
+
 /// One event with everything that lives as long as it. Recycled, never freed while its pool lives.
-struct EventRecord : boost::intrusive::list_base_hook<> {
+struct EventRecord : boost::intrusive::list_base_hook<>, ChargedHook {
   /// The C struct together with the way back to us.
   struct Raw {
     rdma_cm_event event{};
@@ -53,6 +56,8 @@ struct EventRecord : boost::intrusive::list_base_hook<> {
 };
 
 using EventQueue = boost::intrusive::list<EventRecord>;
+using ChargedEvents = boost::intrusive::list<EventRecord, boost::intrusive::base_hook<ChargedHook>,
+                                             boost::intrusive::constant_time_size<false>>;
 
 /// The records of one channel. Outlives the channel while fetched events are not acknowledged.
 /// All functions inside the critical section.

@@ -85,7 +85,7 @@ void Id::end(EventQueue& dropped) {
   state_ = State::kDestroying;
   endpoint_.reset();
   if (channel_ == nullptr) return;
-  channel_->extract(*this, dropped);
+  channel_->extract(*this, nullptr, dropped);
   leave_channel();
 }
 

@@ -284,7 +284,7 @@ class Id final : private transport::EndpointHandler {
   bool waiting_ = false;            ///< somebody waits for fetched_ to become empty
   std::uint32_t accepted_qpn_ = 0;  ///< without id->qp
   int backlog_room_ = 0;            ///< requests that may still wait to be fetched
-  std::uint32_t unfetched_ = 0;     ///< events charged to this id, still in its channel
+  ChargedEvents unfetched_;         ///< events charged to this id, still in its channel, in order
   EventQueue fetched_;              ///< events charged to this id, not yet acknowledged
   ibv_ece local_ece_{};             ///< what connect and accept announce
   ibv_ece remote_ece_{};            ///< what the peer announced

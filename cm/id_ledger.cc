@@ -7,13 +7,9 @@
 namespace anyrdma::cm {
 
 void Id::charge(EventRecord& record) {
-  CM_ASSERT(unfetched_ > 0);
-  --unfetched_;
+  unfetched_.erase(ChargedEvents::s_iterator_to(record));
   ++ledger_.fetched;
-  if (Membership* group = record.membership; group != nullptr) {
-    --group->unfetched;
-    ++group->held;
-  }
+  if (record.membership != nullptr) ++record.membership->held;
   record.fetched = true;
   record.fetcher = runtime().mark();
   fetched_.push_back(record);

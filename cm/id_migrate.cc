@@ -30,7 +30,7 @@ Result<void> Id::move_to(EventChannel& channel) {
   if (Result<void> legal = check(Operation::kMigrate); !legal) return legal;
   if (&channel == channel_) return {};
   EventQueue moved;
-  channel_->extract(*this, moved);
+  channel_->extract(*this, nullptr, moved);
   leave_channel();
   join(channel);
   moved.clear_and_dispose([&](EventRecord* record) {

@@ -31,7 +31,7 @@ Result<void> Id::leave_multicast(const sockaddr* group) {
       return endpoint_->leave_multicast(leaving->id);
     });
     if (leaving == nullptr) return left;
-    channel_->extract(*leaving, dropped);
+    channel_->extract(*this, leaving.get(), dropped);
   }
   discard(runtime(), dropped);
   forget_event_of(*leaving);

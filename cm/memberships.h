@@ -21,8 +21,7 @@ struct Membership {
   bool joined = false;
   ibv_gid gid{};
   std::uint16_t lid = 0;
-  std::uint32_t unfetched = 0;  ///< events that wait in the channel
-  std::uint32_t held = 0;       ///< events fetched and not acknowledged
+  std::uint32_t held = 0;  ///< events fetched and not acknowledged
 };
 
 /// In the order of joining. The same group may be joined more than once: the newest is left first

@@ -128,6 +128,7 @@ class Host final : private transport::soft::Network,
   Mark mark() override;
   std::string describe(const Mark& mark) override;
   bool run_later(std::unique_ptr<verbs::Job>& job) override;
+  void carry_out();
 
   // --- packets and timers -----------------------------------------------------------------------
   void send_packets(Interface& interface, std::size_t index);
@@ -168,6 +169,7 @@ class Host final : private transport::soft::Network,
   boost::unordered_flat_map<AddressKey, int, AddressKeyHash> neighbours_;
   std::vector<std::unique_ptr<Question>> questions_;  ///< all there ever were
   std::vector<Question*> spare_questions_;
+  boost::unordered_flat_map<transport::soft::NeighbourToken, Question*> open_questions_;
   std::unique_ptr<Deadline> deadline_;
   std::vector<std::unique_ptr<Link>>
       links_;  ///< to other hosts, by their index; null: not used yet

@@ -108,6 +108,7 @@ void Host::resolve_neighbour(NeighbourToken token, const Route& route,
   question.neighbour = neighbour;
   question.interface = route.interface;
   question.gives_up = now() + timeout;
+  open_questions_.insert_or_assign(token, &question);
   Instant answer = question.gives_up;
   if (answers(neighbour)) {
     Host& owner = *world_.owner_of(neighbour.ip)->host;
@@ -130,14 +131,13 @@ void Host::answer(Question& question) {
 
 void Host::recycle(Question& question) {
   world_.scheduler().cancel(question);
-  question.token = NeighbourToken{};
+  open_questions_.erase(question.token);
   spare_questions_.push_back(&question);
 }
 
 void Host::cancel_neighbour(NeighbourToken token) {
-  for (const auto& question : questions_) {
-    if (question->armed() && question->token == token) return recycle(*question);
-  }
+  const auto found = open_questions_.find(token);
+  if (found != open_questions_.end()) recycle(*found->second);
 }
 
 void Host::on_neighbour_moved(const Address& neighbour) {
