@@ -55,14 +55,20 @@ struct Pending {
   MembershipId membership{};  ///< of multicast events
 };
 
-/// First in, first out; keeps its memory.
+/// First in, first out; keeps its memory. Calls the driver, which drains.
 class PendingQueue {
  public:
-  void push(const Pending& event) { events_.push_back(event); }
+  explicit PendingQueue(verbs::Runtime& runtime) : runtime_(runtime) {}
+
+  void push(const Pending& event) {
+    events_.push_back(event);
+    runtime_.call_driver();
+  }
   [[nodiscard]] bool empty() const { return head_ == events_.size(); }
   [[nodiscard]] Pending pop();
 
  private:
+  verbs::Runtime& runtime_;
   std::vector<Pending> events_;
   std::size_t head_ = 0;
 };
@@ -91,7 +97,7 @@ struct Core {
   std::vector<std::unique_ptr<Device>> removed{};  ///< their contexts are closed at the end
   EndpointRegistry endpoints{};
   ListenerTable listeners{};
-  PendingQueue pending{};
+  PendingQueue pending{runtime};
 
   /// Null when the interface carries no HCA.
   [[nodiscard]] Device* device_on(int interface) const;

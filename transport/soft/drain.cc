@@ -119,15 +119,21 @@ EndpointEvent event_of(const ibcm::Upcall& upcall) {
 
 bool SoftTransportImpl::drain(Instant now) {
   bool any = false;
-  while (true) {
-    bool progress = deliver_pending();
+  do {
+    any |= deliver_pending();
     for (const auto& device : core_.devices) {
-      progress |= take_actions(*device, now);
-      progress |= take_mads(*device, now);
+      any |= take_actions(*device, now);
+      any |= take_mads(*device, now);
     }
-    if (!progress) return any;
-    any = true;
-  }
+  } while (left_behind());
+  return any;
+}
+
+// Whoever heard of something may have asked for more. MADs come from outside only.
+bool SoftTransportImpl::left_behind() const {
+  return !core_.pending.empty() || std::ranges::any_of(core_.devices, [](const auto& device) {
+    return device->agent->next_action() != nullptr;
+  });
 }
 
 bool SoftTransportImpl::take_mads(Device& device, Instant now) {

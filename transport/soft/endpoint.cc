@@ -103,7 +103,6 @@ void SoftEndpoint::abandon_request() {
 void SoftEndpoint::queue(rdma_cm_event_type type, int status, MembershipId membership) {
   core_.pending.push(
       {.endpoint = handle_, .type = type, .status = status, .membership = membership});
-  core_.runtime.call_driver();
 }
 
 void SoftEndpoint::attach(Device& device) {

@@ -41,6 +41,7 @@ class SoftTransportImpl final : public SoftTransport {
   bool take_mads(Device& device, Instant now);
   bool take_actions(Device& device, Instant now);
   bool deliver_pending();
+  [[nodiscard]] bool left_behind() const;
   void receive(Device& device, Instant now, const verbs::soft::Hca::ReceivedMad& mad);
   void send(Device& device, const ibcm::SendMad& message);
   void perform(Device& device, Instant now, const ibcm::Action& action);
