@@ -149,7 +149,8 @@ void World::settle() {
     bool any = a.transport->drain(runtime.time);
     any |= b.transport->drain(runtime.time);
     any |= carry();
-    if (!any) return;
+    if (!any) return runtime.answer_call();
+    EXPECT_TRUE(runtime.driver_called()) << "whoever left this work told nobody";
   }
   FAIL() << "still not at rest";
 }

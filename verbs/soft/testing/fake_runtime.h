@@ -51,6 +51,8 @@ class FakeRuntime : public Runtime {
     inside = false;
   }
   void progress() override { ++progress_calls; }
+  using Runtime::answer_call;
+  using Runtime::driver_called;
 
   Instant time{};
   bool inside = false;

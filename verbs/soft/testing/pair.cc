@@ -175,7 +175,10 @@ void Pair::connect(const ConnectionOptions& options) {
 
 void Pair::collect() {
   for (Side* side : {&a, &b})
-    while (PacketPtr packet = side->hca->next_packet()) launch(std::move(packet));
+    while (PacketPtr packet = side->hca->next_packet()) {
+      EXPECT_TRUE(runtime.driver_called()) << "whoever left this packet told nobody";
+      launch(std::move(packet));
+    }
   if (in_flight_.empty()) release_held(true);
 }
 
@@ -216,6 +219,7 @@ bool Pair::carry_one() {
 void Pair::carry() {
   while (carry_one()) {
   }
+  runtime.answer_call();
 }
 
 bool Pair::next_timer() {
