@@ -215,8 +215,7 @@ Result<std::unique_ptr<verbs::Semaphore>> Host::make_semaphore() {
 
 void Host::leave() {
   world_.scheduler().settle_later(*this);
-  if (driver_called()) [[unlikely]]
-    carry_out();  // once in six times
+  if (driver_called()) carry_out();
 }
 
 void Host::carry_out() {
