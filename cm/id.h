@@ -191,7 +191,7 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> drain(const char* purpose);
   [[nodiscard]] Result<void> drain(const Membership& leaving);  ///< its events only
   [[nodiscard]] bool is_drained() const;
-  /// The fetched ones that are not acknowledged, a line each.
+  /// The events that drain() waits for, a line each.
   [[nodiscard]] std::string debts() const;
   void forgive();  ///< nobody will acknowledge the rest
 

@@ -60,6 +60,7 @@ Result<void> Id::drain(const char* purpose) {
 std::string Id::debts() const {
   std::string text;
   for (const EventRecord& record : fetched_) {
+    if (leaving_ != nullptr && record.membership != leaving_) continue;
     const rdma_cm_event& event = record.raw.event;
     text += "  id " + std::to_string(number_) + ": ";
     text += transport::short_event_name(event.event);

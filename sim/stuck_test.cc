@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <optional>
+#include <vector>
 
 #include "sim/testing/program.h"
 
@@ -116,6 +117,31 @@ TEST_F(Stuck, ABlockedMigrationNamesTheFetcherThatHasEnded) {
             "not acknowledged\n");
   world.scheduler().fibers().close();
   kept.reset();
+}
+
+TEST_F(Stuck, ABlockedLeaveNamesTheEventsOfThatGroupOnly) {
+  Program client(client_host);
+  auto id = cm::Id::create(client.channel(), RDMA_PS_UDP, nullptr).value();
+  const sockaddr_storage local = client_host.address(kPort).to_sockaddr();
+  id->bind(reinterpret_cast<const sockaddr*>(&local)).value();
+  const sockaddr_storage left = Address::ipv4(0xef010101).to_sockaddr();
+  const sockaddr_storage kept = Address::ipv4(0xef010102).to_sockaddr();
+  std::vector<cm::Event> events;
+  for (const sockaddr_storage* group : {&left, &kept}) {
+    id->join_multicast(reinterpret_cast<const sockaddr*>(group), nullptr,
+                       transport::JoinState::kFullMember)
+        .value();
+    events.push_back(client.channel().get().value());
+  }
+
+  EXPECT_EQ(id->leave_multicast(reinterpret_cast<const sockaddr*>(&left)).error().value(), EDEADLK);
+
+  EXPECT_EQ(world.stuck_report(),
+            "outside of all fibers, somebody waited in vain for the acknowledgement of a multicast "
+            "group's events, to leave it at 0.000000000 s\n"
+            "  id 1: MULTICAST_JOIN status 0, fetched at 0.000000000 s outside of all fibers, "
+            "not acknowledged\n");
+  events.clear();
 }
 
 TEST_F(Stuck, AnAcknowledgementInTimeLeavesNothingToReport) {

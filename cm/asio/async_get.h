@@ -79,8 +79,10 @@ class AsyncGet final : public PendingOperation {
         handler_(std::move(handler)) {}
   ~AsyncGet() override = default;
 
-  void destroy() noexcept override {
-    Allocator allocator(boost::asio::get_associated_allocator(handler_));
+  void destroy() noexcept override { free_by(handler_); }
+  /// Gives the memory back to the allocator of `handler`, which may be this operation's own.
+  void free_by(const Handler& handler) {
+    Allocator allocator(boost::asio::get_associated_allocator(handler));
     this->~AsyncGet();
     std::allocator_traits<Allocator>::deallocate(allocator, this, 1);
   }
@@ -112,18 +114,12 @@ class AsyncGet final : public PendingOperation {
     if (slot.is_connected()) slot.clear();
     Handler handler(std::move(handler_));
     const Work work(std::move(work_));
-    destroy_moved(handler);
+    free_by(handler);  // first: the handler may start the next operation in this memory
     if (event) {
       std::move(handler)(boost::system::error_code(), std::move(*event));
     } else {
       std::move(handler)(make_error_code(boost::asio::error::operation_aborted), Event());
     }
-  }
-  /// Gives the memory back before the handler runs, which may start the next operation in it.
-  void destroy_moved(const Handler& handler) {
-    Allocator allocator(boost::asio::get_associated_allocator(handler));
-    this->~AsyncGet();
-    std::allocator_traits<Allocator>::deallocate(allocator, this, 1);
   }
 
   using Work = std::decay_t<typename boost::asio::prefer_result<
