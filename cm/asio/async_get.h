@@ -113,7 +113,7 @@ class AsyncGet final : public PendingOperation {
     auto slot = boost::asio::get_associated_cancellation_slot(handler_);
     if (slot.is_connected()) slot.clear();
     Handler handler(std::move(handler_));
-    const Work work(std::move(work_));
+    [[maybe_unused]] const Work work(std::move(work_));  // the context stays busy
     free_by(handler);  // first: the handler may start the next operation in this memory
     if (event) {
       std::move(handler)(boost::system::error_code(), std::move(*event));
