@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cm/conn_param.h"
+#include "cm/ep_settings.h"
 #include "cm/event.h"
 #include "cm/event_channel.h"
 #include "cm/memberships.h"
@@ -101,7 +102,8 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> disconnect();
   /// Completes a connection that has no id->qp, after CONNECT_RESPONSE. EINVAL.
   [[nodiscard]] Result<void> establish();
-  /// IBV_EVENT_COMM_EST. EISCONN: established already (harmless); EINVAL.
+  /// IBV_EVENT_COMM_EST: ESTABLISHED follows; IBV_EVENT_PATH_MIG: the CM takes note. EISCONN:
+  /// established already (harmless); EINVAL.
   [[nodiscard]] Result<void> notify(ibv_event_type event);
 
   // --- multicast (datagrams) --------------------------------------------------------------------
@@ -116,6 +118,14 @@ class Id final : private transport::EndpointHandler {
   /// the fetched ones are acknowledged (a synchronous id's own one is, now), detaches the QP.
   /// EINVAL; EADDRNOTAVAIL: not joined; EDEADLK as destroy.
   [[nodiscard]] Result<void> leave_multicast(const sockaddr* group);
+
+  // --- shared receive queue ---------------------------------------------------------------------
+  /// Makes the SRQ that later QPs of the id receive from. `pd` null: as create_qp. `attr` receives
+  /// what was granted. EINVAL: null attr, no device, other device's pd; EOPNOTSUPP: XRC; errno of
+  /// ibv_create_srq.
+  [[nodiscard]] Result<void> create_srq(ibv_pd* pd, ibv_srq_init_attr* attr);
+  /// EINVAL: none; EBUSY: a QP uses it.
+  [[nodiscard]] Result<void> destroy_srq();
 
   // --- queue pair -------------------------------------------------------------------------------
   /// Creates the id's QP and moves it to INIT, of a datagram id to RTS. `pd` null: the device's
@@ -153,6 +163,12 @@ class Id final : private transport::EndpointHandler {
   /// stays in the new id's raw()->event. EINVAL: asynchronous, or another event came; whatever
   /// fails stays in this id's raw()->event, and a request in there is rejected with it.
   [[nodiscard]] Result<std::unique_ptr<Id>> get_request();
+  /// For create_ep(): get_request() makes a QP like this (if given) for every new id, on `pd` (if
+  /// given), and fails as create_qp() does.
+  [[nodiscard]] Result<void> set_request_qp(ibv_pd* pd, const ibv_qp_init_attr* attr);
+  /// For create_ep(): what stands before connect()'s private data, until connect() succeeds. EINVAL
+  /// of connect() when both together are too long.
+  void set_connect_prefix(std::span<const std::uint8_t> data);
 
   /// Fetched and acknowledged events so far, for diagnosis.
   struct Ledger {
@@ -224,6 +240,7 @@ class Id final : private transport::EndpointHandler {
   /// Whether its connection is the QP's: id->qp, or the one that accept() named.
   [[nodiscard]] bool speaks_for(const ibv_qp& qp) const;
   [[nodiscard]] Result<void> reject_with(std::uint8_t reason, std::span<const std::uint8_t> data);
+  [[nodiscard]] Result<void> connect_with_prefix(transport::ConnectionParameters& parameters);
   void describe_qp(transport::ConnectionParameters& parameters) const;
 
   // --- id_migrate.cc ----------------------------------------------------------------------------
@@ -290,6 +307,7 @@ class Id final : private transport::EndpointHandler {
   ibv_ece remote_ece_{};            ///< what the peer announced
   Depths requested_{};              ///< of the request behind an incoming id
   Ledger ledger_;
+  std::unique_ptr<EpSettings> ep_;                  ///< of ids made by create_ep()
   std::unique_ptr<Memberships> memberships_;        ///< made by the first join
   const Membership* leaving_ = nullptr;             ///< whose events are waited for; null: all
   std::unique_ptr<verbs::Semaphore> acknowledged_;  ///< made when somebody has to wait

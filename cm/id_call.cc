@@ -111,8 +111,19 @@ Result<void> Id::connect(const rdma_conn_param* param) {
     transport::ConnectionParameters parameters = parameters_for_connect(param, device_->limits);
     describe_qp(parameters);
     parameters.ece = local_ece_;
-    return endpoint_->connect(parameters);
+    return connect_with_prefix(parameters);
   });
+}
+
+Result<void> Id::connect_with_prefix(transport::ConnectionParameters& parameters) {
+  if (ep_ == nullptr) return endpoint_->connect(parameters);
+  PrivateDataBuffer buffer;
+  auto data = ep_->prefixed(parameters.private_data, buffer);
+  if (!data) return data.error();
+  parameters.private_data = *data;
+  Result<void> connecting = endpoint_->connect(parameters);
+  if (connecting) ep_->connect_prefix.clear();
+  return connecting;
 }
 
 Result<void> Id::accept(const rdma_conn_param* param) {

@@ -179,6 +179,9 @@ class Transport {
   /// The devices present now; pointers stay valid for the transport's life.
   [[nodiscard]] virtual std::span<ibv_device* const> devices() = 0;
   [[nodiscard]] virtual verbs::Provider& provider_of(ibv_device* device) = 0;
+  /// The context that bindings to this device show; `device` is one of devices(). Lives as long as
+  /// the transport. Critical section.
+  [[nodiscard]] virtual ibv_context* context_of(ibv_device* device) = 0;
   /// A fresh endpoint; `type` decides whether it speaks for datagrams (UD) or connections. Critical
   /// section. ENODEV: no device at all; EINVAL: unknown port space; ENOMEM.
   [[nodiscard]] virtual Result<std::unique_ptr<Endpoint>> create_endpoint(

@@ -1,10 +1,12 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <infiniband/ib.h>
 #include <netdb.h>
 #include <rdma/rdma_cma.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "transport/testing/mock_transport.h"
 #include "verbs/c_api/testing/process.h"
@@ -91,6 +93,76 @@ TEST_F(AddressInfo, HintsAloneAreTheAnswer) {
   EXPECT_EQ(info->ai_qp_type, IBV_QPT_UC);
   EXPECT_EQ(info->ai_port_space, RDMA_PS_IB);
   EXPECT_EQ(info->ai_dst_addr, nullptr);
+}
+
+TEST_F(AddressInfo, NumericHostOfInfinibandsFamilyIsAGidWithAServiceId) {
+  hints.ai_flags = RAI_NUMERICHOST | RAI_FAMILY;
+  hints.ai_family = AF_IB;
+  hints.ai_port_space = RDMA_PS_TCP;
+
+  ASSERT_EQ(resolve("fe80::1", "7471"), 0);
+
+  EXPECT_EQ(info->ai_family, AF_IB);
+  ASSERT_EQ(info->ai_dst_len, sizeof(sockaddr_ib));
+  const auto& address = *reinterpret_cast<const sockaddr_ib*>(info->ai_dst_addr);
+  EXPECT_EQ(address.sib_family, AF_IB);
+  EXPECT_EQ(address.sib_pkey, 0xffff);
+  EXPECT_EQ(address.sib_addr.sib_raw[0], 0xfe);
+  EXPECT_EQ(address.sib_addr.sib_raw[15], 1);
+  EXPECT_EQ(be64toh(address.sib_sid), RDMA_IB_IP_PS_TCP + 7471);
+  EXPECT_EQ(be64toh(address.sib_sid_mask), 0xffffffffffffffffu);
+}
+
+TEST_F(AddressInfo, InfinibandsFamilyForAPassiveSideIsASource) {
+  hints.ai_flags = RAI_PASSIVE | RAI_NUMERICHOST | RAI_FAMILY;
+  hints.ai_family = AF_IB;
+  hints.ai_port_space = RDMA_PS_TCP;
+
+  ASSERT_EQ(resolve("fe80::1", nullptr), 0);
+
+  EXPECT_EQ(info->ai_flags, RAI_PASSIVE);
+  EXPECT_EQ(info->ai_src_len, sizeof(sockaddr_ib));
+  const auto& address = *reinterpret_cast<const sockaddr_ib*>(info->ai_src_addr);
+  EXPECT_EQ(be64toh(address.sib_sid_mask), 0xffffffffffff0000u) << "no port given";
+}
+
+TEST_F(AddressInfo, InfinibandsFamilyCannotBeMadeOfAnIpv4Text) {
+  hints.ai_flags = RAI_NUMERICHOST | RAI_FAMILY;
+  hints.ai_family = AF_IB;
+
+  EXPECT_GT(std::abs(resolve("10.0.0.1", "7471")), 1);
+  EXPECT_EQ(info, nullptr);
+}
+
+TEST_F(AddressInfo, FamilyDecidesHowANumberIsRead) {
+  hints.ai_flags = RAI_NUMERICHOST | RAI_FAMILY;
+  hints.ai_family = AF_INET6;
+
+  ASSERT_EQ(resolve("::1", "7471"), 0);
+
+  EXPECT_EQ(info->ai_family, AF_INET6);
+  EXPECT_EQ(info->ai_dst_len, sizeof(sockaddr_in6));
+}
+
+TEST_F(AddressInfo, WithoutRouteLookupTheAnswerIsTheSame) {
+  hints.ai_flags = RAI_NOROUTE;
+
+  ASSERT_EQ(resolve("127.0.0.1", "7471"), 0);
+
+  EXPECT_EQ(info->ai_route_len, 0u);
+  EXPECT_EQ(info->ai_connect_len, 0u);
+  EXPECT_EQ(info->ai_next, nullptr);
+}
+
+TEST_F(AddressInfo, DestinationOfTheHintsIsTheAnswerOnlyWithoutNames) {
+  sockaddr_in destination = transport::testing::ipv4(0x0a000002, 5);
+  hints.ai_dst_addr = reinterpret_cast<sockaddr*>(&destination);
+  hints.ai_dst_len = sizeof destination;
+
+  ASSERT_EQ(resolve(nullptr, nullptr), 0);
+
+  ASSERT_EQ(info->ai_dst_len, sizeof destination);
+  EXPECT_EQ(ntohs(ipv4(info->ai_dst_addr).sin_port), 5);
 }
 
 TEST_F(AddressInfo, NamesThatDoNotResolveGiveTheSystemsCode) {

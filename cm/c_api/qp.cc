@@ -22,10 +22,13 @@ int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* qp_init_attr) {
   if ((qp_init_attr->comp_mask & ~static_cast<unsigned>(IBV_QP_INIT_ATTR_PD)) != 0) {
     return fail(ENOTSUP);
   }
-  const bool has_pd = (qp_init_attr->comp_mask & IBV_QP_INIT_ATTR_PD) != 0;
+  if ((qp_init_attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || qp_init_attr->pd == nullptr) {
+    qp_init_attr->pd = id->pd;
+    qp_init_attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
+  }
   // The extended structure begins with the plain one.
   auto* plain = reinterpret_cast<ibv_qp_init_attr*>(qp_init_attr);
-  return rdma_create_qp(id, has_pd ? qp_init_attr->pd : nullptr, plain);
+  return rdma_create_qp(id, qp_init_attr->pd, plain);
 }
 
 void rdma_destroy_qp(rdma_cm_id* id) {

@@ -57,6 +57,7 @@ class IdleTransport final : public transport::Transport {
   verbs::testing::FakeRuntime& runtime() override { return runtime_; }
   std::span<ibv_device* const> devices() override { return provider_.devices(); }
   verbs::Provider& provider_of(ibv_device*) override { return provider_; }
+  ibv_context* context_of(ibv_device*) override { return provider_.context(); }
   verbs::Result<std::unique_ptr<transport::Endpoint>> create_endpoint(
       rdma_port_space, ibv_qp_type, transport::EndpointHandler& handler) override {
     newest_handler = &handler;

@@ -43,6 +43,15 @@ check_library() {
   [ -z "$extra" ] || fail "$1 exports what Debian's does not: $extra"
 }
 
+# Of the connection manager nothing may be missing either.
+check_rdma_names() {
+  local theirs
+  theirs=$(debian librdmacm.so.1)
+  [ -n "$theirs" ] || return 0
+  diff <(exports "$theirs" | grep '^rdma_') <(exports "$libraries/librdmacm.so.1" | grep '^rdma_') ||
+    fail "librdmacm.so.1: rdma_* differ (< Debian, > ours)"
+}
+
 check_program() {
   local path lacking
   path=$(command -v "$1") || { echo "SKIPPED: $1 is not installed"; return; }
@@ -70,6 +79,7 @@ for library in libibverbs.so.1 librdmacm.so.1; do
   check_library "$library"
   check_docs "$library"
 done
+check_rdma_names
 check_program rping
 check_program ucmatose
 check_core

@@ -39,14 +39,22 @@ SoftTransportImpl::~SoftTransportImpl() {
   }
 }
 
-verbs::Provider& SoftTransportImpl::provider_of(ibv_device* device) {
+Device& SoftTransportImpl::known(const ibv_device* device) {
   for (const auto* devices : {&core_.devices, &core_.removed}) {
     for (const auto& each : *devices) {
-      if (each->hca.device() == device) return each->hca;
+      if (each->hca.device() == device) return *each;
     }
   }
   CM_ASSERT(!"a device of another transport");
   std::abort();
+}
+
+verbs::Provider& SoftTransportImpl::provider_of(ibv_device* device) {
+  return known(device).hca;
+}
+
+ibv_context* SoftTransportImpl::context_of(ibv_device* device) {
+  return known(device).context;
 }
 
 Result<std::unique_ptr<Endpoint>> SoftTransportImpl::create_endpoint(rdma_port_space space,

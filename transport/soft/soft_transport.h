@@ -19,6 +19,7 @@ class SoftTransportImpl final : public SoftTransport {
   [[nodiscard]] verbs::Runtime& runtime() override { return core_.runtime; }
   [[nodiscard]] std::span<ibv_device* const> devices() override { return present_; }
   [[nodiscard]] verbs::Provider& provider_of(ibv_device* device) override;
+  [[nodiscard]] ibv_context* context_of(ibv_device* device) override;
   [[nodiscard]] Result<std::unique_ptr<Endpoint>> create_endpoint(
       rdma_port_space space, ibv_qp_type type, EndpointHandler& handler) override;
 
@@ -36,6 +37,7 @@ class SoftTransportImpl final : public SoftTransport {
   void set_admission(Admission* admission) override { admission_ = admission; }
 
  private:
+  [[nodiscard]] Device& known(const ibv_device* device);
   [[nodiscard]] Result<void> check_free(const verbs::soft::Hca& hca, int interface) const;
   /// Each says whether there was anything to do.
   bool take_mads(Device& device, Instant now);

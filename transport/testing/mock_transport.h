@@ -68,6 +68,7 @@ class MockTransport : public Transport {
   verbs::Runtime& runtime() override { return runtime_; }
   std::span<ibv_device* const> devices() override { return devices_; }
   verbs::Provider& provider_of(ibv_device*) override { return provider_; }
+  ibv_context* context_of(ibv_device*) override { return default_binding.verbs; }
   MOCK_METHOD(Result<std::unique_ptr<Endpoint>>, create_endpoint,
               (rdma_port_space, ibv_qp_type, EndpointHandler&), (override));
 

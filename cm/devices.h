@@ -1,0 +1,16 @@
+// The RDMA devices of a transport, open.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <vector>
+
+#include "transport/transport.h"
+
+namespace anyrdma::cm {
+
+/// The contexts that ids show in their `verbs`, one per device that is present; they live as long
+/// as the transport. Source: rdma_get_devices(3).
+[[nodiscard]] std::vector<ibv_context*> devices(transport::Transport& transport);
+
+}  // namespace anyrdma::cm
