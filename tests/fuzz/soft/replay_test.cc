@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "verbs/soft/fuzz/fuzz_connection.h"
+#include "verbs/soft/fuzz/fuzz_datagram.h"
 #include "verbs/soft/fuzz/fuzz_packet.h"
 #include "verbs/soft/testing/fake_runtime.h"
 #include "verbs/soft/wire/pcap.h"
@@ -53,6 +54,8 @@ TEST(SoftFuzzReplay, PacketsAreWrittenAsTheyWereRead) {
         const Bytes changed = mutated(frame, random);
         fuzz_packet(changed.data(), changed.size());
         constexpr std::ptrdiff_t kUdpEnd = 42;
+        constexpr std::ptrdiff_t kPayload = 66;  // udaddy: the kernel's routing header
+        if (changed.size() > kPayload) fuzz_packet(&changed[kPayload], changed.size() - kPayload);
         if (changed.size() > kUdpEnd) fuzz_packet(&changed[kUdpEnd], changed.size() - kUdpEnd);
       }
     }
@@ -68,9 +71,19 @@ TEST(SoftFuzzReplay, ConnectionsSurviveRandomScripts) {
   }
 }
 
+TEST(SoftFuzzReplay, DatagramsSurviveRandomScripts) {
+  testing::FakeRandom random;
+  for (int i = 0; i < 1500; ++i) {
+    Bytes script(1 + random.below(400));
+    for (std::uint8_t& byte : script) byte = static_cast<std::uint8_t>(random.next());
+    fuzz_datagram(script.data(), script.size());
+  }
+}
+
 TEST(SoftFuzzReplay, NothingIsWrongWithNothing) {
   EXPECT_EQ(fuzz_packet(nullptr, 0), 0);
   EXPECT_EQ(fuzz_connection(nullptr, 0), 0);
+  EXPECT_EQ(fuzz_datagram(nullptr, 0), 0);
 }
 
 }  // namespace

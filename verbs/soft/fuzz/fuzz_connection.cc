@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "verbs/assert.h"
+#include "verbs/soft/fuzz/script.h"
 #include "verbs/soft/testing/pair.h"
 
 namespace anyrdma::verbs::soft::fuzz {
@@ -17,23 +18,6 @@ using testing::Side;
 constexpr std::size_t kGuard = 4096;  // unregistered bytes on both ends of the attacked memory
 constexpr std::size_t kRegistered = std::size_t{16} * 1024;
 constexpr std::uint8_t kCanary = 0xc5;
-
-// Bytes of the script; zero when it is over.
-class Script {
- public:
-  Script(const std::uint8_t* data, std::size_t size) : bytes_(data, size) {}
-  [[nodiscard]] bool over() const { return bytes_.empty(); }
-  std::uint8_t byte() {
-    if (bytes_.empty()) return 0;
-    const std::uint8_t value = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return value;
-  }
-  std::uint16_t word() { return static_cast<std::uint16_t>(byte() << 8 | byte()); }
-
- private:
-  std::span<const std::uint8_t> bytes_;
-};
 
 // Completions must come in the order of posting, each once.
 struct Ledger {

@@ -29,6 +29,24 @@ void payload(std::span<const std::uint8_t> bytes) {
   CM_ASSERT(copy == twice);
 }
 
+void routing(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() < roce::kRoutingHeaderBytes) return;
+  const auto routing = roce::read_routing_header(bytes.first<roce::kRoutingHeaderBytes>());
+  if (!routing) return;
+  PacketPool pool;
+  const PacketPtr packet = pool.take();
+  packet->source = routing->source;
+  packet->destination = routing->destination;
+  packet->traffic_class = routing->traffic_class;
+  packet->hop_limit = routing->hop_limit;
+  const auto again = roce::read_routing_header(roce::routing_header_of(*packet));
+  CM_ASSERT(again.has_value());
+  CM_ASSERT(std::ranges::equal(again->source.raw, routing->source.raw));
+  CM_ASSERT(std::ranges::equal(again->destination.raw, routing->destination.raw));
+  CM_ASSERT(again->traffic_class == routing->traffic_class);
+  CM_ASSERT(again->hop_limit == routing->hop_limit);
+}
+
 void frame(std::span<const std::uint8_t> bytes) {
   PacketPool pool;
   const PacketPtr packet = pool.take();
@@ -50,6 +68,7 @@ void frame(std::span<const std::uint8_t> bytes) {
 int fuzz_packet(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::uint8_t> bytes(data, size);
   payload(bytes);
+  routing(bytes);
   frame(bytes);
   if (const auto records = roce::pcap::parse(bytes))
     for (const roce::pcap::Record& record : *records) frame(record.frame);

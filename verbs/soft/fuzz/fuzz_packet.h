@@ -1,4 +1,4 @@
-// Any bytes as an Ethernet frame, as a RoCEv2 payload and as a capture file.
+// Any bytes as an Ethernet frame, as a RoCEv2 payload, as a routing header and as a capture file.
 #pragma once
 
 #include <cstddef>
