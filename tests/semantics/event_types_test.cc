@@ -1,6 +1,8 @@
 // Every type of event, 0 to 15, as an honest cause brings it about: every field of its parameters.
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "tests/semantics/scenario.h"
 
 namespace anyrdma::semantics {
@@ -194,6 +196,29 @@ TEST_F(EventTypes, Type09Established) {
   expect_bare(server.take(RDMA_CM_EVENT_ESTABLISHED), passive);
 }
 
+TEST_F(EventTypes, Type09EstablishedOfADatagramService) {
+  server.listen(kServer, 1, RDMA_PS_UDP);
+  rdma_cm_id* id = client.routed(kServer, RDMA_PS_UDP);
+  Party::make_qp(id);
+  EXPECT_EQ(error_of(rdma_connect(id, &asked)), 0);
+  Seen request = server.take(RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+  EXPECT_EQ(request.ud.qp_num, 0u);
+  EXPECT_EQ(request.ud.qkey, 0u);
+  Party::make_qp(request.id);
+  EXPECT_EQ(error_of(rdma_accept(request.id, &granted)), 0);
+
+  const Seen seen = client.take(RDMA_CM_EVENT_ESTABLISHED, 0);
+
+  EXPECT_EQ(seen.id, id);
+  EXPECT_EQ(seen.data, padded("granted", 136));
+  EXPECT_EQ(seen.ud.qp_num, request.id->qp->qp_num);
+  EXPECT_EQ(seen.ud.qkey, static_cast<std::uint32_t>(RDMA_UDP_QKEY));
+  const ibv_ah_attr& path = seen.ud.ah_attr;
+  EXPECT_EQ(path.is_global, 1);
+  EXPECT_EQ(path.port_num, 1);
+  EXPECT_EQ(std::memcmp(path.grh.dgid.raw, id->route.addr.addr.ibaddr.dgid.raw, 16), 0);
+}
+
 TEST_F(EventTypes, Type10Disconnected) {
   const Connection connection = connect();
   EXPECT_EQ(error_of(rdma_disconnect(connection.active)), 0);
@@ -209,6 +234,53 @@ TEST_F(EventTypes, Type11DeviceRemoval) {
   ASSERT_TRUE(server_host.remove_device("anyrdma0"));
 
   expect_bare(server.take(RDMA_CM_EVENT_DEVICE_REMOVAL), connection.passive);
+}
+
+TEST_F(EventTypes, Type12MulticastJoin) {
+  int context = 0;
+  rdma_cm_id* id = client.make(RDMA_PS_UDP);
+  EXPECT_EQ(error_of(rdma_bind_addr(id, Address(kClient, 0))), 0);
+  EXPECT_EQ(error_of(rdma_join_multicast(id, Address("239.1.1.1", 0), &context)), 0);
+
+  const Seen seen = client.take(RDMA_CM_EVENT_MULTICAST_JOIN, 0);
+
+  EXPECT_EQ(seen.id, id);
+  EXPECT_EQ(seen.listen_id, nullptr);
+  EXPECT_EQ(seen.ud.private_data, &context);
+  EXPECT_EQ(seen.ud.private_data_len, 0);
+  EXPECT_EQ(seen.ud.qp_num, 0xffffffu);
+  EXPECT_EQ(seen.ud.qkey, static_cast<std::uint32_t>(RDMA_UDP_QKEY));
+  const ibv_ah_attr& path = seen.ud.ah_attr;
+  EXPECT_EQ(path.is_global, 1);
+  EXPECT_EQ(path.port_num, 1);
+  EXPECT_EQ(path.dlid, 0);
+  EXPECT_EQ(path.grh.hop_limit, 64);
+  const std::array<std::uint8_t, 16> group{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 239, 1, 1, 1};
+  EXPECT_EQ(std::memcmp(path.grh.dgid.raw, group.data(), group.size()), 0);
+}
+
+// The library's part of joining fails: the device cannot attach a QP to a second group.
+TEST(EventTypesOfASmallDevice, Type13MulticastError) {
+  sim::World world(1);
+  sim::Host& host = world.add_host(
+      "host", {.interfaces = {{.addresses = {"192.0.2.1"},
+                               .device = verbs::soft::HcaConfig{.max_mcast_grp = 1}}}});
+  Party party(host);
+  int context = 0;
+  rdma_cm_id* id = party.make(RDMA_PS_UDP);
+  EXPECT_EQ(error_of(rdma_bind_addr(id, Address("192.0.2.1", 0))), 0);
+  Party::make_qp(id);
+  EXPECT_EQ(error_of(rdma_join_multicast(id, Address("239.1.1.1", 0), nullptr)), 0);
+  party.take(RDMA_CM_EVENT_MULTICAST_JOIN, 0);
+  EXPECT_EQ(error_of(rdma_join_multicast(id, Address("239.1.1.2", 0), &context)), 0);
+
+  const Seen seen = party.take(RDMA_CM_EVENT_MULTICAST_ERROR, -1);
+
+  EXPECT_EQ(seen.id, id);
+  EXPECT_EQ(seen.listen_id, nullptr);
+  EXPECT_EQ(seen.ud.private_data, &context);
+  EXPECT_EQ(seen.ud.private_data_len, 0);
+  EXPECT_EQ(error_of(rdma_leave_multicast(id, Address("239.1.1.2", 0))), 0) << "to clean up";
 }
 
 TEST_F(EventTypes, Type14AddrChange) {

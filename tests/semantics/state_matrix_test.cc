@@ -147,6 +147,21 @@ const std::array kCalls{
            return rdma_set_option(at.id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, &path, sizeof path);
          },
          "EE0EEEEEEX"},
+    Call{"join_multicast",  // these ids serve connections, not datagrams
+         [](Bench& at) { return rdma_join_multicast(at.id, Address("239.1.1.1", 0), nullptr); },
+         "EEEEEEEEEX"},
+    Call{"set_local_ece",
+         [](Bench& at) {
+           ibv_ece ece{.vendor_id = 1, .options = 0, .comp_mask = 0};
+           return rdma_set_local_ece(at.id, &ece);
+         },
+         "0000000000"},
+    Call{"get_remote_ece",
+         [](Bench& at) {
+           ibv_ece ece{};
+           return rdma_get_remote_ece(at.id, &ece);
+         },
+         "0000000000"},
     Call{"get_request",
          [](Bench& at) {
            rdma_cm_id* request = nullptr;
