@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 
-#include <cstring>
-
 #include "verbs/assert.h"
 
 namespace anyrdma::verbs::soft {
@@ -278,19 +276,6 @@ PacketPtr SoftQp::make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t pa
   bth.ack_request = ack_request;
   bth.psn = psn;
   return make_packet(path, bth, payload);
-}
-
-PacketPtr SoftQp::make_packet(const PacketPath& to, roce::Bth& bth, std::size_t payload) {
-  PacketPtr packet = core.pool.take();
-  to.address(*packet);
-  const std::size_t pad = (0 - payload) & 3;
-  const std::size_t header = roce::kHeaderBytes[bth.opcode];
-  bth.pad = static_cast<std::uint8_t>(pad);
-  bth.serialize(std::span(packet->storage).first<roce::Bth::kBytes>());
-  packet->size = static_cast<std::uint16_t>(header + payload + pad + roce::kIcrcBytes);
-  // Padding and the place of the ICRC are defined even where nobody computes the ICRC.
-  std::memset(packet->storage.data() + header + payload, 0, pad + roce::kIcrcBytes);
-  return packet;
 }
 
 }  // namespace anyrdma::verbs::soft
