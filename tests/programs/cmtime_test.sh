@@ -21,6 +21,9 @@ case_a_hundred_connections() { timed 100; }
 
 case_a_thousand_connections() { timed 1000; }
 
+# Ten times the longest backlog, all at once: none is lost, so none is repeated seconds later.
+case_ten_thousand_connections() { timed 10000; }
+
 case_the_client_may_bind() {
   local server
   start_server server "$host:7500" cmtime -b "$host" -p 7500

@@ -24,6 +24,8 @@
 namespace anyrdma::transport::fabric {
 namespace {
 
+// Nothing is lost between processes, so why in one of them: many ids may connect at once.
+constexpr std::size_t kWaitingRequestsMax = 65536;
 constexpr std::size_t kNameMax = 64;
 constexpr std::size_t kGids = 16;
 constexpr int kSlotAttempts = 16;
@@ -147,9 +149,11 @@ Result<void> FabricImpl::build() {
     const verbs::CriticalSection section(driver_);
     for (std::uint32_t i = 0; i < gids.size(); ++i) hca_->set_gid(i, gids[i]);
   }
-  transport_ = soft::SoftTransport::create(
-      driver_, random_, network_, *registry_,
-      {.profile = config_.profile, .comm_id_mask = kCommIdMask, .comm_id_tag = comm_id_tag(slot)});
+  transport_ = soft::SoftTransport::create(driver_, random_, network_, *registry_,
+                                           {.profile = config_.profile,
+                                            .comm_id_mask = kCommIdMask,
+                                            .comm_id_tag = comm_id_tag(slot),
+                                            .waiting_requests_max = kWaitingRequestsMax});
   network_.attach(*transport_);
   if (!transport_->add_device(*hca_, network_.interface())) return FabricErrc::kNoResources;
   {

@@ -118,7 +118,7 @@ EndpointEvent event_of(const ibcm::Upcall& upcall) {
 }  // namespace
 
 bool SoftTransportImpl::drain(Instant now) {
-  bool any = false;
+  bool any = admit_waiting(now);
   do {
     any |= deliver_pending();
     for (const auto& device : core_.devices) {
@@ -139,8 +139,23 @@ bool SoftTransportImpl::left_behind() const {
 bool SoftTransportImpl::take_mads(Device& device, Instant now) {
   bool any = false;
   while (const auto mad = device.hca.next_mad()) {
-    receive(device, now, *mad);
-    take_actions(device, now);  // before the next: upcalls hold views of this one
+    any = true;
+    const ibcm::Path path = path_of(mad->from);
+    if (receive(device, now, path, mad->mad)) continue;
+    waiting_.add({.device = &device, .path = path, .until = now + WaitingRoom::kPatience},
+                 mad->mad);
+  }
+  return any;
+}
+
+/// One by one, until there is no room again. False: there was none.
+bool SoftTransportImpl::admit_waiting(Instant now) {
+  bool any = false;
+  while (const auto request = waiting_.take(now)) {
+    if (!receive(*request->device, now, request->path, request->mad)) {
+      waiting_.put_back(*request);
+      break;
+    }
     any = true;
   }
   return any;
@@ -172,11 +187,13 @@ bool SoftTransportImpl::deliver_pending() {
   return any;
 }
 
-void SoftTransportImpl::receive(Device& device, Instant now,
-                                const verbs::soft::Hca::ReceivedMad& mad) {
-  const ibcm::Path path = path_of(mad.from);
-  if (observer_ != nullptr) observer_->on_mad_received(device.hca.config().name, path, mad.mad);
-  device.agent->on_mad(now, path, mad.mad);
+bool SoftTransportImpl::receive(Device& device, Instant now, const ibcm::Path& path,
+                                Observer::Mad mad) {
+  no_room_ = false;
+  if (observer_ != nullptr) observer_->on_mad_received(device.hca.config().name, path, mad);
+  device.agent->on_mad(now, path, mad);
+  take_actions(device, now);  // before the next: upcalls hold views of this one
+  return !no_room_;
 }
 
 void SoftTransportImpl::send(Device& device, const ibcm::SendMad& message) {
@@ -221,7 +238,8 @@ void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upca
   std::unique_ptr<Endpoint> child = std::move(request);
   EndpointHandler* owner = handler.on_connect_request(child, request_event(upcall, data));
   device.agent->request_handled(upcall.id, owner != nullptr);
-  if (owner == nullptr) return endpoint.abandon_request();
+  no_room_ = owner == nullptr;
+  if (no_room_) return endpoint.abandon_request();
   endpoint.set_handler(*owner);
 }
 

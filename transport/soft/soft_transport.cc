@@ -101,6 +101,7 @@ void SoftTransportImpl::remove_device(verbs::soft::Hca& hca) {
   for (; const ibcm::Action* action = device.agent->next_action(); device.agent->pop_action()) {
     if (const auto* message = std::get_if<ibcm::SendMad>(action)) send(device, *message);
   }
+  waiting_.forget(device);
   device.agent.reset();
   std::erase(present_, hca.device());
   core_.removed.push_back(std::move(*at));
@@ -131,6 +132,7 @@ void SoftTransportImpl::on_neighbour_changed(int interface, const Address& addre
 
 void SoftTransportImpl::on_peer_gone(Instant now, std::uint32_t peer_id_tag,
                                      std::uint32_t peer_id_tag_mask) {
+  waiting_.forget(peer_id_tag, peer_id_tag_mask);
   for (const auto& device : core_.devices) {
     device->agent->on_peer_gone(now, peer_id_tag, peer_id_tag_mask);
   }

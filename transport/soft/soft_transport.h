@@ -8,12 +8,14 @@
 #include "transport/soft/core.h"
 #include "transport/soft/endpoint.h"
 #include "transport/soft/transport.h"
+#include "transport/soft/waiting_room.h"
 
 namespace anyrdma::transport::soft {
 
 class SoftTransportImpl final : public SoftTransport {
  public:
-  explicit SoftTransportImpl(Core core) : core_(std::move(core)) {}
+  explicit SoftTransportImpl(Core core)
+      : core_(std::move(core)), waiting_(core_.config.waiting_requests_max) {}
   ~SoftTransportImpl() override;
 
   [[nodiscard]] verbs::Runtime& runtime() override { return core_.runtime; }
@@ -40,11 +42,14 @@ class SoftTransportImpl final : public SoftTransport {
   [[nodiscard]] Device& known(const ibv_device* device);
   [[nodiscard]] Result<void> check_free(const verbs::soft::Hca& hca, int interface) const;
   /// Each says whether there was anything to do.
+  bool admit_waiting(Instant now);
   bool take_mads(Device& device, Instant now);
   bool take_actions(Device& device, Instant now);
   bool deliver_pending();
   [[nodiscard]] bool left_behind() const;
-  void receive(Device& device, Instant now, const verbs::soft::Hca::ReceivedMad& mad);
+  /// Carries a MAD to its agent and what follows from it further. False: it was a request for which
+  /// its listener had no room.
+  bool receive(Device& device, Instant now, const ibcm::Path& path, Observer::Mad mad);
   void send(Device& device, const ibcm::SendMad& message);
   void perform(Device& device, Instant now, const ibcm::Action& action);
   void on_upcall(Device& device, Instant now, const ibcm::Upcall& upcall);
@@ -53,6 +58,8 @@ class SoftTransportImpl final : public SoftTransport {
 
   Core core_;
   std::vector<ibv_device*> present_;
+  WaitingRoom waiting_;
+  bool no_room_ = false;  ///< for the request at work
   Observer* observer_ = nullptr;
   Admission* admission_ = nullptr;
 };

@@ -30,6 +30,10 @@ struct SoftTransportConfig {
   /// host.
   std::uint32_t comm_id_mask = 0xffffffff;
   std::uint32_t comm_id_tag = 0;
+  /// A request that finds its listener's backlog full waits for room, up to four seconds, and is
+  /// then lost. Zero: it is lost at once, as with Linux (fact sheet 12, 14), and its sender repeats
+  /// it after 4.6 s or more.
+  std::size_t waiting_requests_max = 0;
   /// net.ipv6.bindv6only: AFONLY of IPv6 ids that did not set it.
   bool ipv6_only = false;
 };

@@ -117,7 +117,7 @@ verbs::soft::Hca& Host::add_device(int interface) {
   return *hcas.back();
 }
 
-World::World() {
+World::World(const SoftTransportConfig& config_of_b) : b(runtime, pool, 2, 2, config_of_b) {
   a.add_device();
   b.add_device();
 }

@@ -152,7 +152,7 @@ class World : public ::testing::Test {
  protected:
   static constexpr std::uint16_t kPort = 7471;
 
-  World();
+  explicit World(const SoftTransportConfig& config_of_b = {});
 
   /// Carries packets and drains until all is quiet; time stands still.
   void settle();
@@ -171,7 +171,7 @@ class World : public ::testing::Test {
   FakeRuntime runtime;
   verbs::soft::PacketPool pool;
   Host a{runtime, pool, 1, 2};
-  Host b{runtime, pool, 2, 2};
+  Host b;
   /// False: the packet is lost.
   std::function<bool(const verbs::soft::Packet&)> wire;
 

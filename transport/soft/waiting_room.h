@@ -1,0 +1,48 @@
+// Connection requests that found no room with their listener.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+
+#include "transport/ibcm/agent.h"
+#include "transport/soft/core.h"
+
+namespace anyrdma::transport::soft {
+
+/// In the order of their arrival. Where nothing is lost on the way, a burst of requests that is
+/// longer than the backlog costs its senders seconds only because the listener forgets them.
+class WaitingRoom {
+ public:
+  /// Less than a sender's patience: it repeats after 4.6 s at the earliest.
+  static constexpr std::chrono::seconds kPatience{4};
+
+  struct Request {
+    Device* device;
+    ibcm::Path path;
+    Instant until;
+    std::array<std::uint8_t, ibcm::kMadBytes> mad{};
+  };
+
+  explicit WaitingRoom(std::size_t size) : size_(size) {}
+
+  /// Behind the others; lost when the room is full.
+  void add(const Request& request, std::span<const std::uint8_t, ibcm::kMadBytes> mad);
+  /// The first whose time is not over; the room forgets it.
+  [[nodiscard]] std::optional<Request> take(Instant now);
+  /// One that was taken and found no room again.
+  void put_back(const Request& request) { requests_.push_front(request); }
+  /// That device, or the peers whose comm ids have that tag, are gone.
+  void forget(const Device& device);
+  void forget(std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask);
+
+ private:
+  std::size_t size_;
+  std::deque<Request> requests_;
+};
+
+}  // namespace anyrdma::transport::soft
