@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cm/c_api/request_pace.h"
 #include "cm/create_ep.h"
 #include "verbs/c_api/c_result.h"
 #include "verbs/c_api/process.h"
@@ -27,6 +28,7 @@ int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* res, ibv_pd* pd,
 
 void rdma_destroy_ep(rdma_cm_id* id) {
   if (id == nullptr) return;
+  RequestPace::taken(id);
   (void)minus_one_on_error(
       [&] { return cm::destroy_ep(std::unique_ptr<cm::Id>(&cm::Id::from(id))); });
 }
