@@ -36,7 +36,7 @@ class Party {
   /// Waits for a request and keeps it unanswered.
   [[nodiscard]] bool take_request();
 
-  /// The next event's type; -1 if none comes within ten seconds. The event is acknowledged.
+  /// The next event's type; -1 if none comes within half a minute. The event is acknowledged.
   [[nodiscard]] int next_event();
   /// Status of the event fetched last.
   [[nodiscard]] int status() const { return status_; }
@@ -47,7 +47,7 @@ class Party {
   /// RDMA write or read of `length` bytes between the buffers' starts.
   void post_rdma(ibv_wr_opcode opcode, std::uint64_t address, std::uint32_t rkey,
                  std::uint32_t length);
-  /// Status of the next completion, polling; -1 if none comes within ten seconds.
+  /// Status of the next completion, polling; -1 if none comes within half a minute.
   [[nodiscard]] int next_completion();
 
   /// Ends the connection's id with its QP.

@@ -71,7 +71,7 @@ inline constexpr bool kCanCancelThreads = !__has_feature(address_sanitizer);
 inline constexpr bool kCanCancelThreads = true;
 #endif
 
-/// Whether `condition` comes true within ten seconds, looking again all the time.
+/// Whether `condition` comes true within half a minute, looking again all the time.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
 }  // namespace anyrdma::transport::fabric::testing
