@@ -70,7 +70,7 @@ class Mailbox {
   }
 
   cm::Id& id_;
-  std::array<std::uint8_t, 2 * kWithHeader> buffer_{};
+  std::array<std::uint8_t, std::size_t{2} * kWithHeader> buffer_{};
   verbs::MemoryRegion memory_;
   ibv_ah* to_ = nullptr;
 };

@@ -72,7 +72,7 @@ class AgentImpl final : public Agent {
 
   /// Parses the message kept in incoming_ and hands it to `receive`, or reports why not.
   template <class Message>
-  void parse_and_receive(Input& input, void (AgentImpl::*receive)(const Message&, Input&),
+  void parse_and_receive(Input input, void (AgentImpl::*receive)(const Message&, Input&),
                          wire::Attribute attribute);
   void receive_req(const wire::Req& req, Input& input);
   void receive_mra(const wire::Mra& mra, Input& input);
@@ -204,7 +204,7 @@ void AgentImpl::on_mad(Instant now, const Path& path,
 }
 
 template <class Message>
-void AgentImpl::parse_and_receive(Input& input, void (AgentImpl::*receive)(const Message&, Input&),
+void AgentImpl::parse_and_receive(Input input, void (AgentImpl::*receive)(const Message&, Input&),
                                   wire::Attribute attribute) {
   const Result<Message> message = Message::parse(incoming_);
   if (!message) return drop(DropReason::kMalformed, attribute);
