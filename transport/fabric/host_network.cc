@@ -101,7 +101,7 @@ verbs::Result<soft::Route> HostNetwork::route(const Address* source, const Addre
                     .next_hop = destination,
                     .interface = addresses_.interface,
                     .local = own(destination)};
-  if (!route.local) {
+  if (!route.local && !(chosen && destination.is_multicast())) {
     const verbs::Result<Address> local = ask_system(destination);
     if (!local) return local.error();
     route.source = *local;
@@ -119,7 +119,9 @@ verbs::Result<int> HostNetwork::interface_of(const Address& local) {
 void HostNetwork::resolve_neighbour(soft::NeighbourToken token, const soft::Route& route,
                                     std::chrono::milliseconds) {
   CM_ASSERT(transport_ != nullptr);
-  transport_->on_neighbour(token, route.local ? 0 : ETIMEDOUT);
+  // A group has no neighbour: its link address follows from its own.
+  const bool known = route.local || route.destination.is_multicast();
+  transport_->on_neighbour(token, known ? 0 : ETIMEDOUT);
 }
 
 }  // namespace anyrdma::transport::fabric

@@ -102,6 +102,18 @@ TEST(HostNetwork, ABoundSourceIsKeptAndMustBeOurs) {
   EXPECT_EQ(network.interface_of(theirs).error().value(), EADDRNOTAVAIL);
 }
 
+TEST(HostNetwork, AGroupIsReachedFromWhateverAddressIsBound) {
+  HostNetwork network(machine());
+  const Address mine = Address::ipv4(kMine);
+  const Address group = Address::ipv4(0xef010101);
+
+  const soft::Route route = network.route(&mine, group).value();
+
+  EXPECT_FALSE(route.local);
+  EXPECT_TRUE(route.source.same_ip(mine));
+  EXPECT_TRUE(route.destination.same_ip(group));
+}
+
 TEST(HostNetwork, OthersAreNotLocal) {
   HostNetwork network(machine());
 

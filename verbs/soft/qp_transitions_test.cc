@@ -216,6 +216,22 @@ TEST_F(Transitions, ServicesThatComeLaterAreNotSupportedYet) {
   }
 }
 
+TEST_F(Transitions, WhereThereIsRoomForAListThereIsRoomForInlineData) {
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = a.cq;
+  init.qp_type = IBV_QPT_RC;
+  init.cap = {.max_send_wr = 1,
+              .max_recv_wr = 1,
+              .max_send_sge = 2,
+              .max_recv_sge = 1,
+              .max_inline_data = 0};
+
+  ibv_qp* qp = a.hca->create_qp(a.pd, &init).value();
+
+  EXPECT_EQ(init.cap.max_inline_data, 2 * sizeof(ibv_sge));
+  EXPECT_TRUE(a.hca->destroy_qp(qp));
+}
+
 TEST_F(Transitions, NumbersComeBackAsLateAsPossible) {
   place(IBV_QPS_RESET);
   const std::uint32_t first = a.qp->qp_num;

@@ -191,6 +191,10 @@ Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   }
   SoftQp* qp = spare_queue_pairs_.back();
   spare_queue_pairs_.pop_back();
+  // A slot holds a request's list or its data, so the room for one is there for the other, as with
+  // rxe. rdma_xclient counts on it: it sends inline without having asked.
+  const auto list = static_cast<std::uint32_t>(init->cap.max_send_sge * sizeof(ibv_sge));
+  init->cap.max_inline_data = std::max(init->cap.max_inline_data, list);
   qp->open(*static_cast<SoftPd*>(pd), *init, number);
   numbers_[number - core_.config.qpn_first] = qp;
   ++live_queue_pairs_;
