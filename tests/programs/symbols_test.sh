@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The drop-in's symbol tables against Debian's libraries: same sonames, same version nodes, no name
-# that Debian lacks or has under another version; all that rping and ucmatose ask for; and
-# docs/dropin.md speaks of every name.
+# that Debian lacks or has under another version; all that the tested programs of rdmacm-utils ask for;
+# and docs/dropin.md speaks of every name.
 set -euo pipefail
 
 PATH=$PATH:/usr/sbin:/sbin  # ldconfig
@@ -80,8 +80,7 @@ for library in libibverbs.so.1 librdmacm.so.1; do
   check_docs "$library"
 done
 check_rdma_names
-check_program rping
-check_program ucmatose
+for program in rping ucmatose udaddy mckey cmtime rdma_{,x}{client,server}; do check_program "$program"; done
 check_core
 
 [ "$failures" = 0 ] && echo PASSED
