@@ -20,7 +20,7 @@ ibv_context** rdma_get_devices(int* num_devices) {
     const auto transport = process_transport();
     if (!transport) return transport.error();
     const std::vector<ibv_context*> found = anyrdma::cm::devices(**transport);
-    auto** list = static_cast<ibv_context**>(std::calloc(found.size() + 1, sizeof(ibv_context*)));
+    auto** list = static_cast<ibv_context**>(std::calloc(found.size() + 1, sizeof(void*)));
     if (list == nullptr) return errno_code(ENOMEM);
     std::ranges::copy(found, list);  // the null at the end is there already
     if (num_devices != nullptr) *num_devices = static_cast<int>(found.size());
