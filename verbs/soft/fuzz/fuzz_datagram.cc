@@ -12,8 +12,6 @@ namespace anyrdma::verbs::soft::fuzz {
 
 namespace {
 
-using testing::Side;
-
 constexpr std::size_t kGuard = 4096;  // unregistered bytes on both ends of the attacked memory
 constexpr std::size_t kRegistered = std::size_t{16} * 1024;
 constexpr std::uint8_t kCanary = 0xc5;
