@@ -22,7 +22,7 @@ class Semaphore final : public verbs::Semaphore {
   [[nodiscard]] verbs::Result<void> wait() override;
   int fd() const override { return -1; }
   void set_purpose(const char* purpose) override { purpose_ = purpose; }
-  void set_details(std::function<std::string()> details) override { details_ = std::move(details); }
+  void set_details(const std::function<std::string()>& details) override { details_ = details; }
 
  private:
   Scheduler& scheduler_;

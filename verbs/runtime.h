@@ -35,7 +35,7 @@ class Semaphore {
   virtual void set_purpose(const char* /*purpose*/) {}
   /// Says the rest, for the same report: whole lines. Asked only while somebody waits and nobody
   /// can go on, in the thread that does.
-  virtual void set_details(std::function<std::string()> /*details*/) {}
+  virtual void set_details(const std::function<std::string()>& /*details*/) {}
 };
 
 /// A piece of work that is done once, later, unless it is destroyed before.
