@@ -190,10 +190,13 @@ class Run {
   Host& any_host() { return (script_.next() & 1) != 0 ? pair_.client : pair_.server; }
 
   void remember_new_ids() {
-    for (const Host* host : {&pair_.client, &pair_.server})
-      for (const testing::Heard& heard : host->heard)
-        if (heard.kind == UpcallKind::kReqReceived || heard.kind == UpcallKind::kSidrReqReceived)
+    for (const Host* host : {&pair_.client, &pair_.server}) {
+      for (const testing::Heard& heard : host->heard) {
+        if (heard.kind == UpcallKind::kReqReceived || heard.kind == UpcallKind::kSidrReqReceived) {
           ids_.push_back(heard.id);
+        }
+      }
+    }
     pair_.client.heard.clear();
     pair_.server.heard.clear();
     pair_.client.dropped.clear();

@@ -1,5 +1,7 @@
 #include "transport/ibcm/testing/pair.h"
 
+#include <algorithm>
+
 #include "transport/ibcm/names.h"
 #include "verbs/assert.h"
 
@@ -33,8 +35,9 @@ State Host::state(CommId id) const {
 }
 
 const Heard& Host::last(UpcallKind kind) const {
-  for (auto it = heard.rbegin(); it != heard.rend(); ++it)
-    if (it->kind == kind) return *it;
+  const auto found = std::find_if(heard.rbegin(), heard.rend(),
+                                  [kind](const Heard& each) { return each.kind == kind; });
+  if (found != heard.rend()) return *found;
   verbs::assertion_failed("upcall was heard", __FILE__, __LINE__);
 }
 
@@ -166,8 +169,10 @@ std::size_t Pair::count(wire::Attribute attribute) const {
 }
 
 const Pair::Sent& Pair::last(wire::Attribute attribute) const {
-  for (auto it = sent.rbegin(); it != sent.rend(); ++it)
-    if (it->attribute == attribute) return *it;
+  const auto found = std::find_if(sent.rbegin(), sent.rend(), [attribute](const Sent& each) {
+    return each.attribute == attribute;
+  });
+  if (found != sent.rend()) return *found;
   verbs::assertion_failed("message was sent", __FILE__, __LINE__);
 }
 
