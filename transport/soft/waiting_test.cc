@@ -25,10 +25,11 @@ class Waiting : public World {
     server.reset();
   }
   void connect(int count) {
-    for (std::uint8_t i = 0; i < count; ++i) {
+    for (int i = 0; i < count; ++i) {
       clients.push_back(routed(a, b.address(0, kPort)));
-      const std::array<std::uint8_t, 1> data{i};
-      EXPECT_TRUE(clients.back()->connect({.qp_num = 1U + i, .private_data = data}));
+      const std::array data{static_cast<std::uint8_t>(i)};
+      EXPECT_TRUE(clients.back()->connect(
+          {.qp_num = static_cast<std::uint32_t>(i + 1), .private_data = data}));
       settle();
     }
   }
