@@ -39,8 +39,9 @@ class PathOption : public World {
     return data;
   }
   int set(const std::vector<ibv_path_data>& records, std::size_t excess = 0) {
-    std::vector<std::uint8_t> bytes(records.size() * sizeof(ibv_path_data) + excess);
-    std::memcpy(bytes.data(), records.data(), bytes.size() - excess);
+    const auto* first = reinterpret_cast<const std::uint8_t*>(records.data());
+    std::vector<std::uint8_t> bytes(first, first + records.size() * sizeof(ibv_path_data));
+    bytes.resize(bytes.size() + excess);
     const Result<void> done = client->set_option(RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, bytes);
     return done ? 0 : done.error().value();
   }
