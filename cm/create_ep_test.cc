@@ -9,7 +9,6 @@
 namespace anyrdma::cm::testing {
 namespace {
 
-using ::testing::Field;
 using ::testing::SizeIs;
 using verbs::testing::FakeProvider;
 
