@@ -7,7 +7,6 @@ namespace {
 using ::testing::SizeIs;
 using transport::JoinState;
 using transport::MembershipId;
-using verbs::testing::FakeProvider;
 
 class Multicast : public CmTest {
  protected:

@@ -71,9 +71,8 @@ Result<ibv_qp*> Id::make_qp(ibv_pd& pd, ibv_qp_init_attr& wanted) {
   Result<ibv_qp*> qp = provider.create_qp(&pd, &wanted);
   if (!qp) return qp;
   Result<void> ready = offer_ece(**qp);
-  if (ready)
-    ready =
-        raw_.id.qp_type == IBV_QPT_UD ? start_ud_qp(**qp) : move_qp(**qp, IBV_QPS_INIT, nullptr);
+  const bool datagrams = raw_.id.qp_type == IBV_QPT_UD;
+  if (ready) ready = datagrams ? start_ud_qp(**qp) : move_qp(**qp, IBV_QPS_INIT, nullptr);
   if (ready && remote_ece_.vendor_id != 0) ready = take_ece(**qp);
   if (!ready) {
     (void)provider.destroy_qp(*qp).has_value();
