@@ -78,6 +78,7 @@ void SoftEndpoint::release() {
     }
   }
   if (comm_id_) {
+    CM_ASSERT(device_ != nullptr);  // a CM id belongs to a device's agent
     device_->connections.erase(wire::value(*comm_id_));
     device_->agent->destroy(core_.runtime.now(), *comm_id_);
     comm_id_.reset();
