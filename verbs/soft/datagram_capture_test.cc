@@ -99,7 +99,7 @@ class KernelsDatagrams : public ::testing::Test {
   FakeRuntime runtime;
   FakeRandom random;
   PacketPool pool;
-  std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(64 * 1024);
+  std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(std::size_t{64} * 1024);
   std::unique_ptr<Hca> hca;  // disposes of what was made on it
   ibv_pd* pd = nullptr;
   ibv_cq* cq = nullptr;

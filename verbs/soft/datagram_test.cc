@@ -10,7 +10,6 @@
 namespace anyrdma::verbs::soft {
 namespace {
 
-using testing::DatagramOptions;
 using testing::DatagramPair;
 using testing::kGrh;
 

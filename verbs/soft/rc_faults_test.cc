@@ -74,7 +74,8 @@ class Conversation : public testing::Pair {
     ASSERT_EQ(from.post_send(IBV_WR_RDMA_WRITE_WITH_IMM, 4 * i + 2, 0, kLength, &to,
                              kWriteTarget + place),
               0);
-    ASSERT_EQ(from.post_send(IBV_WR_RDMA_WRITE, 4 * i + 3, 0, 10, &to, kWriteTarget + 9 * kLength),
+    ASSERT_EQ(from.post_send(IBV_WR_RDMA_WRITE, 4 * i + 3, 0, 10, &to,
+                             kWriteTarget + std::size_t{9} * kLength),
               0);
   }
 

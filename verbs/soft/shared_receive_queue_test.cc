@@ -73,7 +73,7 @@ class SharedReceives : public Pair {
 };
 
 TEST_F(SharedReceives, ServeAConnectionsMessagesInOrder) {
-  for (unsigned i = 0; i < 3; ++i) ASSERT_EQ(post(b, srq, i, i * 2000, 2000), 0);
+  for (std::size_t i = 0; i < 3; ++i) ASSERT_EQ(post(b, srq, i, i * 2000, 2000), 0);
   a.fill(0, 1000, 5);  // four packets
 
   for (unsigned i = 0; i < 3; ++i) ASSERT_EQ(a.post_send(IBV_WR_SEND, i, 0, 1000), 0);
@@ -81,7 +81,7 @@ TEST_F(SharedReceives, ServeAConnectionsMessagesInOrder) {
 
   const auto received = b.poll();
   ASSERT_EQ(received.size(), 3u);
-  for (unsigned i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(received[i].wr_id, i);
     EXPECT_EQ(received[i].qp_num, b.qp->qp_num);
     EXPECT_TRUE(b.filled(i * 2000, 1000, 5));

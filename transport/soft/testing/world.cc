@@ -129,15 +129,17 @@ bool World::carry() {
       while (verbs::soft::PacketPtr packet = hca->next_packet()) {
         any = true;
         if (wire && !wire(*packet)) continue;
+        verbs::soft::Hca* target = nullptr;
         for (Host* to : {&a, &b}) {
-          for (const auto& target : to->hcas) {
-            const auto gids = target->gids();
+          for (const auto& each : to->hcas) {
+            const auto gids = each->gids();
             const bool here = std::any_of(gids.begin(), gids.end(), [&](const ibv_gid& gid) {
-              return packet && std::memcmp(&gid, &packet->destination, sizeof gid) == 0;
+              return std::memcmp(&gid, &packet->destination, sizeof gid) == 0;
             });
-            if (here) target->on_packet(runtime.time, std::move(packet));
+            if (here && target == nullptr) target = each.get();
           }
         }
+        if (target != nullptr) target->on_packet(runtime.time, std::move(packet));
       }
     }
   }

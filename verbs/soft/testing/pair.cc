@@ -174,11 +174,12 @@ void Pair::connect(const ConnectionOptions& options) {
 }
 
 void Pair::collect() {
-  for (Side* side : {&a, &b})
+  for (Side* side : {&a, &b}) {
     while (PacketPtr packet = side->hca->next_packet()) {
       EXPECT_TRUE(runtime.driver_called()) << "whoever left this packet told nobody";
       launch(std::move(packet));
     }
+  }
   if (in_flight_.empty()) release_held(true);
 }
 

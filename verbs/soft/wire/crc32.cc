@@ -19,9 +19,11 @@ constexpr Tables make_tables() {
     for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
     tables[0][i] = crc;
   }
-  for (std::size_t t = 1; t < tables.size(); ++t)
-    for (std::size_t i = 0; i < 256; ++i)
+  for (std::size_t t = 1; t < tables.size(); ++t) {
+    for (std::size_t i = 0; i < 256; ++i) {
       tables[t][i] = (tables[t - 1][i] >> 8) ^ tables[0][tables[t - 1][i] & 0xff];
+    }
+  }
   return tables;
 }
 

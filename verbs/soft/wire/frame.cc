@@ -239,9 +239,8 @@ bool is_multicast(const ibv_gid& gid) {
 
 Mac mac_from(const ibv_gid& gid) {
   if (is_multicast(gid)) {
-    if (is_mapped(gid))
-      return {0x01,        0x00,       0x5e, static_cast<std::uint8_t>(gid.raw[13] & 0x7f),
-              gid.raw[14], gid.raw[15]};
+    const auto low = static_cast<std::uint8_t>(gid.raw[13] & 0x7f);
+    if (is_mapped(gid)) return {0x01, 0x00, 0x5e, low, gid.raw[14], gid.raw[15]};
     return {0x33, 0x33, gid.raw[12], gid.raw[13], gid.raw[14], gid.raw[15]};
   }
   return {0x02, 0x00, gid.raw[12], gid.raw[13], gid.raw[14], gid.raw[15]};

@@ -92,7 +92,7 @@ TEST(Icrc, CoversTheAddressesButNotWhatRoutersChange) {
 TEST(Icrc, NoticesEveryFlippedPayloadBitButTheCongestionOnes) {
   verbs::soft::PacketPool pool;
   const auto packet = sample(pool, ipv6(1), ipv6(2));
-  for (std::size_t bit = 0; bit < 64 * 8; ++bit) {
+  for (std::size_t bit = 0; bit < std::size_t{64} * 8; ++bit) {
     const auto flip = static_cast<std::uint8_t>(1u << (bit % 8));
     packet->storage[bit / 8] ^= flip;
     EXPECT_EQ(icrc_ok(*packet), bit / 8 == 4) << bit;
