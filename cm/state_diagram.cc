@@ -16,10 +16,6 @@ constexpr std::string_view kMarkerEnd = " -->\n";
 constexpr std::string_view kFence = "```mermaid\n";
 constexpr std::string_view kFenceEnd = "```\n";
 
-std::string_view short_name(State state) {
-  return to_string(state).substr(std::string_view("RDMA_CM_").size());
-}
-
 /// From one state to another, by what; ordered as the states are.
 using Arrows = std::map<std::pair<State, State>, std::string>;
 

@@ -2,11 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cm/operation_table.h"
 #include "cm/upcall_table.h"
 
 namespace anyrdma::cm {
+
+/// "IDLE": the kernel's spelling without its prefix.
+[[nodiscard]] inline std::string_view short_name(State state) {
+  return to_string(state).substr(std::string_view("RDMA_CM_").size());
+}
 
 /// Every cell of both tables, one per line; the golden file of the test.
 [[nodiscard]] std::string state_tables_as_text();

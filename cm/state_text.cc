@@ -8,10 +8,6 @@
 namespace anyrdma::cm {
 namespace {
 
-std::string_view short_name(State state) {
-  return to_string(state).substr(std::string_view("RDMA_CM_").size());
-}
-
 std::string_view event_name(std::size_t type) {
   return transport::short_event_name(static_cast<rdma_cm_event_type>(type));
 }
