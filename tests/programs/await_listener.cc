@@ -14,7 +14,7 @@
 
 #include "transport/fabric/error.h"
 #include "transport/fabric/registry.h"
-#include "transport/fabric/system_random.h"
+#include "transport/realtime/system_random.h"
 
 namespace {
 
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   const auto port = static_cast<std::uint16_t>(std::atoi(argv[4]));
   fabric::FabricConfig config;
   config.name = argv[1];
-  fabric::SystemRandom random;
+  realtime::SystemRandom random;
   auto registry = fabric::Registry::join(config, random);
   if (!registry) {
     std::fprintf(stderr, "%s\n", fabric::explain(registry.error(), config).c_str());

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <utility>
 
-#include "transport/fabric/cancellation.h"
-#include "transport/fabric/eventfd_semaphore.h"
 #include "transport/fabric/switchboard.h"
 #include "transport/ibcm/wire/rej.h"
+#include "transport/realtime/cancellation.h"
+#include "transport/realtime/eventfd_semaphore.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -27,7 +27,7 @@ constexpr auto kLastWords = std::chrono::milliseconds(250);
 }  // namespace
 
 verbs::Result<std::unique_ptr<verbs::Semaphore>> Driver::make_semaphore() {
-  return EventfdSemaphore::create();
+  return realtime::EventfdSemaphore::create();
 }
 
 // --- the critical section -----------------------------------------------------------------------
@@ -58,7 +58,7 @@ void Driver::settle() {
   if (parts_.hca == nullptr || parts_.transport == nullptr) return;
   int budget = kOwnPacketsAtOnce;
   while (budget > 0) {
-    const Instant now = monotonic_now();
+    const Instant now = realtime::monotonic_now();
     bool worked = parts_.transport->drain(now);
     worked |= take_packets();
     worked |= deliver_own(now, budget);
@@ -99,7 +99,7 @@ bool Driver::take_gone(Instant now) {
 // --- packets ------------------------------------------------------------------------------------
 
 void Driver::on_packet(PacketPtr packet) {
-  parts_.hca->on_packet(monotonic_now(), std::move(packet));
+  parts_.hca->on_packet(realtime::monotonic_now(), std::move(packet));
 }
 
 void Driver::route(PacketPtr packet) {
@@ -143,18 +143,18 @@ void Driver::reject_for(Slot slot) {
 
 void Driver::run_timers() {
   if (parts_.hca == nullptr || parts_.transport == nullptr) return;
-  const Instant now = monotonic_now();
+  const Instant now = realtime::monotonic_now();
   parts_.hca->on_timer(now);
   parts_.transport->on_timer(now);
 }
 
 std::optional<Instant> Driver::next_deadline() {
   if (parts_.hca == nullptr || parts_.transport == nullptr) return std::nullopt;
-  if (!own_.empty()) return monotonic_now();
+  if (!own_.empty()) return realtime::monotonic_now();
   std::optional<Instant> first =
       verbs::earlier(parts_.hca->next_deadline(), parts_.transport->next_deadline());
   if (parts_.mesh != nullptr && parts_.mesh->wants_retry())
-    first = verbs::earlier(first, monotonic_now() + kMeshRetry);
+    first = verbs::earlier(first, realtime::monotonic_now() + kMeshRetry);
   return first;
 }
 
@@ -180,7 +180,7 @@ std::optional<Instant> Driver::on_wakeup() {
 // --- life ---------------------------------------------------------------------------------------
 
 verbs::Result<void> Driver::start() {
-  auto thread = ProgressThread::start(parts_.mesh->fd(), *this);
+  auto thread = realtime::ProgressThread::start(parts_.mesh->fd(), *this);
   if (!thread) return thread.error();
   const verbs::CriticalSection section(*this);
   thread_ = std::move(*thread);
@@ -188,9 +188,9 @@ verbs::Result<void> Driver::start() {
 }
 
 void Driver::retire() {
-  std::unique_ptr<ProgressThread> thread;
+  std::unique_ptr<realtime::ProgressThread> thread;
   {
-    const CancellationOff off;
+    const realtime::CancellationOff off;
     enter();
     settle();
     if (parts_.mesh != nullptr) parts_.mesh->flush(kLastWords);

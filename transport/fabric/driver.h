@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "transport/fabric/mesh.h"
-#include "transport/fabric/progress_thread.h"
 #include "transport/fabric/registry.h"
 #include "transport/fabric/request_log.h"
+#include "transport/realtime/progress_thread.h"
 #include "transport/soft/transport.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca.h"
@@ -23,13 +23,15 @@ namespace anyrdma::transport::fabric {
 /// One mutex per joined fabric. While it is held the thread cannot be cancelled. leave() carries
 /// out all that can be done without waiting, on the caller's thread; the progress thread does the
 /// rest.
-class Driver final : public verbs::Runtime, private Mesh::Receiver, private ProgressThread::Work {
+class Driver final : public verbs::Runtime,
+                     private Mesh::Receiver,
+                     private realtime::ProgressThread::Work {
  public:
   Driver() = default;
   ~Driver() override = default;
 
   // --- verbs::Runtime ---------------------------------------------------------------------------
-  verbs::Instant now() override { return monotonic_now(); }
+  verbs::Instant now() override { return realtime::monotonic_now(); }
   [[nodiscard]] verbs::Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override;
   void enter() override;
   void leave() override;
@@ -81,7 +83,7 @@ class Driver final : public verbs::Runtime, private Mesh::Receiver, private Prog
   std::mutex mutex_;
   int cancel_state_ = 0;  ///< of the thread inside
   Parts parts_;
-  std::unique_ptr<ProgressThread> thread_;
+  std::unique_ptr<realtime::ProgressThread> thread_;
   /// What the thread will wake up for; nullopt: nothing. Guarded by the mutex.
   std::optional<verbs::Instant> awaited_;
   verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us

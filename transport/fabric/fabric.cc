@@ -11,13 +11,13 @@
 #include <string_view>
 #include <utility>
 
-#include "transport/fabric/cancellation.h"
 #include "transport/fabric/driver.h"
-#include "transport/fabric/fork_guard.h"
 #include "transport/fabric/host_network.h"
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/registry.h"
-#include "transport/fabric/system_random.h"
+#include "transport/realtime/cancellation.h"
+#include "transport/realtime/fork_guard.h"
+#include "transport/realtime/system_random.h"
 #include "transport/soft/transport.h"
 #include "verbs/soft/hca.h"
 
@@ -79,7 +79,7 @@ FabricErrc socket_error(int error) {
   }
 }
 
-class FabricImpl final : public Fabric, private ForkGuarded {
+class FabricImpl final : public Fabric, private realtime::ForkGuarded {
  public:
   explicit FabricImpl(const FabricConfig& config)
       : config_(config), network_(HostAddresses::read()) {}
@@ -101,7 +101,7 @@ class FabricImpl final : public Fabric, private ForkGuarded {
   std::atomic<bool> forked_ = false;
   bool remembered_ = false;
   // In the order in which each needs those before it.
-  SystemRandom random_;
+  realtime::SystemRandom random_;
   verbs::soft::PacketPool pool_;
   HostNetwork network_;
   Driver driver_;
@@ -112,11 +112,11 @@ class FabricImpl final : public Fabric, private ForkGuarded {
 };
 
 Result<void> FabricImpl::join() {
-  const CancellationOff off;
-  const auto no_forks = hold_off_forks();
+  const realtime::CancellationOff off;
+  const auto no_forks = realtime::hold_off_forks();
   if (Result<void> placed = take_place(); !placed) return placed;
   if (Result<void> built = build(); !built) return built;
-  remember(*this);
+  realtime::remember(*this);
   remembered_ = true;
   return {};
 }
@@ -167,8 +167,8 @@ Result<void> FabricImpl::build() {
 FabricImpl::~FabricImpl() {
   retire();
   if (remembered_) {
-    const auto no_forks = hold_off_forks();
-    forget(*this);
+    const auto no_forks = realtime::hold_off_forks();
+    realtime::forget(*this);
   }
   driver_.detach();
 }

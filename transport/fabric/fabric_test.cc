@@ -11,6 +11,7 @@
 
 #include "transport/fabric/testing/party.h"
 #include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/can_cancel.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -198,7 +199,7 @@ TEST_F(FabricConnection, RemoteWritesAndReadsProgressWhileTheTargetSleeps) {
 }
 
 TEST_F(FabricConnection, AThreadCancelledInsideACallTakesNoLockAlong) {
-  if (!testing::kCanCancelThreads) GTEST_SKIP() << "not under AddressSanitizer";
+  if (!realtime::testing::kCanCancelThreads) GTEST_SKIP() << "not under AddressSanitizer";
   Party server(scratch.config());
   Party client(scratch.config());
   server.listen(kPort);

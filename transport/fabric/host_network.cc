@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-#include "transport/fabric/descriptor.h"
+#include "transport/realtime/descriptor.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -29,7 +29,7 @@ ibv_gid made_up_link_local() {
 
 /// The local address that the system would use towards `destination`, or its errno.
 verbs::Result<Address> ask_system(const Address& destination) {
-  const Descriptor fd(::socket(destination.family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const realtime::Descriptor fd(::socket(destination.family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd) return verbs::errno_code(ENETUNREACH);
   Address with_port = destination;
   with_port.port = 4791;  // connecting a datagram socket sends nothing, but port 0 is refused

@@ -40,8 +40,8 @@ AbstractAddress address_of(const MeshConfig& config, Slot slot) {
   return result;
 }
 
-Descriptor make_socket() {
-  Descriptor fd(::socket(AF_UNIX, kSocketType, 0));
+realtime::Descriptor make_socket() {
+  realtime::Descriptor fd(::socket(AF_UNIX, kSocketType, 0));
   if (fd) ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &kSocketBytes, sizeof kSocketBytes);
   return fd;
 }
@@ -83,7 +83,7 @@ verbs::Result<std::unique_ptr<Mesh>> Mesh::create(const MeshConfig& config,
 }
 
 verbs::Result<void> Mesh::listen() {
-  epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  epoll_ = realtime::Descriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_) return verbs::errno_code(errno);
   listener_ = make_socket();
   if (!listener_) return verbs::errno_code(errno);
@@ -118,7 +118,7 @@ Mesh::Peer& Mesh::peer_at(Slot slot) {
   return *peer;
 }
 
-Mesh::Link* Mesh::add_link(Descriptor fd) {
+Mesh::Link* Mesh::add_link(realtime::Descriptor fd) {
   auto link = std::make_unique<Link>();
   epoll_event event{};
   event.events = EPOLLIN;
@@ -147,7 +147,8 @@ void Mesh::watch_output(Link& link, bool on) {
 
 void Mesh::accept_all() {
   while (true) {
-    Descriptor fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    realtime::Descriptor fd(
+        ::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
       if (same_user(fd.get())) (void)add_link(std::move(fd));
       continue;
@@ -164,7 +165,7 @@ void Mesh::accept_all() {
 
 /// Makes the peer's first link. EAGAIN: later; other errors: nobody (of ours) is there.
 int Mesh::connect(Peer& peer) {
-  Descriptor fd = make_socket();
+  realtime::Descriptor fd = make_socket();
   if (!fd) return out_of_resources(errno) ? EAGAIN : errno;
   const AbstractAddress theirs = address_of(config_, peer.slot);
   const auto* address = reinterpret_cast<const sockaddr*>(&theirs.address);

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "transport/fabric/datagram.h"
-#include "transport/fabric/descriptor.h"
 #include "transport/fabric/slot.h"
+#include "transport/realtime/descriptor.h"
 #include "verbs/result.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/ring.h"
@@ -79,7 +79,7 @@ class Mesh {
   struct Peer;
   /// One connection. Nameless until its hello has come.
   struct Link {
-    Descriptor fd;
+    realtime::Descriptor fd;
     Peer* peer = nullptr;
     bool greeted = false;  ///< their hello has come
     bool closed = false;
@@ -98,7 +98,7 @@ class Mesh {
   [[nodiscard]] verbs::Result<void> listen();
 
   [[nodiscard]] Peer& peer_at(Slot slot);
-  Link* add_link(Descriptor fd);
+  Link* add_link(realtime::Descriptor fd);
   [[nodiscard]] bool same_user(int fd) const;
   void watch_output(Link& link, bool on);
 
@@ -122,8 +122,8 @@ class Mesh {
   MeshConfig config_;
   verbs::soft::PacketPool& pool_;
   Receiver& receiver_;
-  Descriptor epoll_;
-  Descriptor listener_;
+  realtime::Descriptor epoll_;
+  realtime::Descriptor listener_;
   std::vector<std::unique_ptr<Link>> links_;
   std::array<std::unique_ptr<Peer>, kSlotCount> peers_;
   std::vector<Peer*> dirty_;  ///< peers with something queued that no full socket holds up

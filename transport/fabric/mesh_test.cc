@@ -314,7 +314,7 @@ TEST_F(MeshTest, GarbageEndsTheConnectionOnly) {
   const std::pair<const Preamble*, std::size_t> messages[] = {
       {&other_version, 44}, {&no_slot, 44}, {&packet_first, 44}, {&too_short, 3}};
   for (const auto& [bytes, size] : messages) {
-    Descriptor fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    realtime::Descriptor fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     ASSERT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
     ASSERT_EQ(::send(fd.get(), bytes->data(), size, 0), static_cast<ssize_t>(size));
     a->step();

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "transport/fabric/cancellation.h"
+#include "transport/realtime/cancellation.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -53,7 +53,7 @@ class Registry::Change {
   Change& operator=(const Change&) = delete;
 
  private:
-  CancellationOff off_;
+  realtime::CancellationOff off_;
   RegistryLock lock_;
   RegistryImage& image_;
 };
@@ -63,7 +63,7 @@ class Registry::Change {
 verbs::Result<std::unique_ptr<Registry>> Registry::join(const FabricConfig& config,
                                                         verbs::Random& random,
                                                         const soft::PortTableConfig& ports) {
-  const CancellationOff off;
+  const realtime::CancellationOff off;
   verbs::Result<RegistryFile> file = RegistryFile::open(config);
   if (!file) return file.error();
   std::unique_ptr<Registry> registry(new Registry(std::move(*file), random, ports));
@@ -103,7 +103,7 @@ void Registry::leave() {
     joined_ = false;
     if (!anybody_else()) file_->remove();
   }
-  const CancellationOff off;
+  const realtime::CancellationOff off;
   file_.reset();
 }
 

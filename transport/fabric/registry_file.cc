@@ -102,7 +102,7 @@ RegistryFile::~RegistryFile() {
 Result<RegistryFile> RegistryFile::open(const FabricConfig& config) {
   const std::string path = registry_path(config);
   while (true) {
-    Descriptor fd(
+    realtime::Descriptor fd(
         ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
     if (!fd) return open_error(errno, path, config.uid);
     if (!is_ours_alone(fd.get(), config.uid)) return FabricErrc::kNotOurs;
@@ -195,7 +195,7 @@ void RegistryFile::sweep(const FabricConfig& config) {
        entry.increment(error)) {
     const std::string path = entry->path().string();
     if (path == mine || !path.starts_with(family)) continue;
-    Descriptor fd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    realtime::Descriptor fd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (!fd || !is_ours_alone(fd.get(), config.uid) || !looks_like_registry(fd.get())) continue;
     // Busy means used. An opener who waits for our lock finds that the name has gone, and opens
     // anew.

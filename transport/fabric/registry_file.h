@@ -9,9 +9,9 @@
 #include <string>
 
 #include "transport/fabric/config.h"
-#include "transport/fabric/descriptor.h"
 #include "transport/fabric/error.h"
 #include "transport/fabric/slot.h"
+#include "transport/realtime/descriptor.h"
 #include "transport/soft/port_table.h"
 #include "verbs/result.h"
 
@@ -93,12 +93,13 @@ class RegistryFile {
   void remove();
 
  private:
-  RegistryFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  RegistryFile(realtime::Descriptor fd, std::string path)
+      : fd_(std::move(fd)), path_(std::move(path)) {}
   [[nodiscard]] bool is_current() const;
   [[nodiscard]] verbs::Result<void> prepare();
   [[nodiscard]] bool anybody_there() const;
 
-  Descriptor fd_;
+  realtime::Descriptor fd_;
   std::string path_;
   RegistryImage* image_ = nullptr;
 };

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <vector>
 
-#include "transport/fabric/system_random.h"
 #include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/system_random.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -48,7 +48,7 @@ class RegistryTest : public ::testing::Test {
   }
 
   Scratch scratch;
-  SystemRandom random;
+  realtime::SystemRandom random;
 };
 
 using RegistryMembership = RegistryTest;

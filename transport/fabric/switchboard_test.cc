@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "transport/fabric/registry.h"
-#include "transport/fabric/system_random.h"
 #include "transport/fabric/testing/scratch.h"
 #include "transport/ibcm/wire/drep.h"
 #include "transport/ibcm/wire/dreq.h"
@@ -17,6 +16,7 @@
 #include "transport/ibcm/wire/rtu.h"
 #include "transport/ibcm/wire/sidr_rep.h"
 #include "transport/ibcm/wire/sidr_req.h"
+#include "transport/realtime/system_random.h"
 #include "transport/soft/cma_header.h"
 #include "verbs/soft/wire/headers.h"
 
@@ -69,7 +69,7 @@ class SwitchboardTest : public ::testing::Test {
   }
 
   testing::Scratch scratch;
-  SystemRandom random;
+  realtime::SystemRandom random;
   PacketPool pool;
   std::unique_ptr<Registry> mine = Registry::join(scratch.config(), random).value();
   std::unique_ptr<Registry> other = Registry::join(scratch.config(), random).value();

@@ -62,15 +62,6 @@ class Child {
   Line line_{-1, -1};
 };
 
-/// AddressSanitizer takes the unwinding of a cancelled thread for a broken stack.
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kCanCancelThreads = false;
-#elif defined(__has_feature)
-inline constexpr bool kCanCancelThreads = !__has_feature(address_sanitizer);
-#else
-inline constexpr bool kCanCancelThreads = true;
-#endif
-
 /// Whether `condition` comes true within half a minute, looking again all the time.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 

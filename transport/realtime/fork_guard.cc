@@ -1,10 +1,10 @@
-#include "transport/fabric/fork_guard.h"
+#include "transport/realtime/fork_guard.h"
 
 #include <pthread.h>
 
 #include <vector>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 namespace {
 
 /// Never destroyed: exit handlers may fork.
@@ -54,4 +54,4 @@ void forget(ForkGuarded& guarded) {
   std::erase(state().all, &guarded);
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

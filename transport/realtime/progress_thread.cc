@@ -1,4 +1,4 @@
-#include "transport/fabric/progress_thread.h"
+#include "transport/realtime/progress_thread.h"
 
 #include <pthread.h>
 
@@ -14,7 +14,7 @@
 #include <system_error>
 #include <thread>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 namespace {
 
 namespace asio = boost::asio;
@@ -103,4 +103,4 @@ verbs::Result<std::unique_ptr<ProgressThread>> ProgressThread::start(int fd, Wor
   }
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

@@ -4,10 +4,10 @@
 
 #include <memory>
 
-#include "transport/fabric/descriptor.h"
+#include "transport/realtime/descriptor.h"
 #include "verbs/runtime.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 
 /// wait() is read(2): it honours the O_NONBLOCK that an application may have set, ends with EINTR
 /// on signals, and is a thread cancellation point at which no lock is held.
@@ -27,4 +27,4 @@ class EventfdSemaphore final : public verbs::Semaphore {
   Descriptor fd_;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

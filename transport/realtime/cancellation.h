@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 
 /// The calling thread cannot be cancelled while one exists. Cheap: no system call.
 class CancellationOff {
@@ -18,4 +18,4 @@ class CancellationOff {
   int previous_ = 0;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

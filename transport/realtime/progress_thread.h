@@ -7,7 +7,7 @@
 #include "verbs/result.h"
 #include "verbs/time.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 
 /// The one time axis of a real-time runtime: the system's monotonic clock.
 [[nodiscard]] verbs::Instant monotonic_now();
@@ -32,4 +32,4 @@ class ProgressThread {
   virtual void wake() = 0;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

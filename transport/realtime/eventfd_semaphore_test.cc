@@ -1,4 +1,4 @@
-#include "transport/fabric/eventfd_semaphore.h"
+#include "transport/realtime/eventfd_semaphore.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <csignal>
 #include <thread>
 
-#include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/can_cancel.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 namespace {
 
 class EventfdSemaphoreTest : public ::testing::Test {
@@ -78,4 +78,4 @@ TEST_F(EventfdSemaphoreTest, TheWaitIsACancellationPoint) {
 }
 
 }  // namespace
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

@@ -1,4 +1,4 @@
-#include "transport/fabric/eventfd_semaphore.h"
+#include "transport/realtime/eventfd_semaphore.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "transport/fabric/cancellation.h"
+#include "transport/realtime/cancellation.h"
 #include "verbs/assert.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 namespace {
 
 /// Kernels before 5.8 do not know RWF_NOWAIT here: look first, then take.
@@ -60,4 +60,4 @@ verbs::Result<void> EventfdSemaphore::wait() {
   return {};
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

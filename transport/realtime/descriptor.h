@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 
 class Descriptor {
  public:
@@ -28,4 +28,4 @@ class Descriptor {
   int fd_ = -1;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

@@ -6,7 +6,7 @@
 
 #include "verbs/random.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 
 /// For what must differ between processes and runs (comm ids, PSNs, ports); not for secrets.
 class SystemRandom final : public verbs::Random {
@@ -22,4 +22,4 @@ class SystemRandom final : public verbs::Random {
   std::mt19937_64 generator_;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

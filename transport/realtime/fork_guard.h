@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 
 /// Something that must be in a sane state when the process forks.
 class ForkGuarded {
@@ -24,4 +24,4 @@ class ForkGuarded {
 void remember(ForkGuarded& guarded);
 void forget(ForkGuarded& guarded);
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime
