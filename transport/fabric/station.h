@@ -1,0 +1,34 @@
+// What a process holds of a transport in real time, whatever carries the packets.
+#pragma once
+
+#include "transport/transport.h"
+
+namespace anyrdma::transport::fabric {
+
+/// One process's place in a network: one device, and a host to whom its addresses belong.
+/// Threads: a background thread (all signals blocked) takes in packets and runs timers, so that
+/// remote reads and writes progress while the application sleeps; it costs nothing when idle. The
+/// critical section of transport().runtime() disables thread cancellation while it is held.
+/// fork: a child cannot use the parent's station nor objects made with it (as with the kernel's
+/// uverbs). In the child the parent's station is cut off: calls do no harm and reach nobody.
+class Station {
+ public:
+  /// Retires. Precondition: all endpoints and verbs objects made with it are destroyed.
+  virtual ~Station() = default;
+
+  /// What cm::Id and the C API stand on; its provider is the software HCA.
+  [[nodiscard]] virtual Transport& transport() = 0;
+
+  /// True in a child made by fork() from the process that opened it. The owner then abandons this
+  /// object (it may leak it) and opens a new one. Cheap: no system call. Any thread.
+  [[nodiscard]] virtual bool forked() const = 0;
+
+  /// Leaves the network: sends what still waits (bounded: at most a fraction of a second), stops
+  /// the thread, and gives back what other processes may want: ports, sockets, a place. Objects
+  /// stay in memory and may still be used or destroyed, without effect on anyone. For exit(): a
+  /// process whose threads may still be running calls this instead of destroying. Outside the
+  /// critical section; not from the background thread. Calling it again has no effect.
+  virtual void retire() = 0;
+};
+
+}  // namespace anyrdma::transport::fabric
