@@ -50,7 +50,10 @@ class Command {
     run_->add_option("--fabric", options_.fabric,
                      "name of the fabric to join; programs on one fabric reach each other\n"
                      "(default: $ANYRDMA_FABRIC, else 'default')");
-    run_->footer("anyrdma run [--fabric NAME] -- PROGRAM [ARGUMENT...]");
+    run_->add_option("--transport", options_.transport,
+                     "what the program's connections go over, see docs/transports.md\n"
+                     "(default: $ANYRDMA_TRANSPORT, else 'fabric')");
+    run_->footer("anyrdma run [--transport NAME] [--fabric NAME] -- PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
   }
 

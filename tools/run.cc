@@ -11,6 +11,7 @@
 
 #include "tools/installation.h"
 #include "tools/program.h"
+#include "transport/open/real.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -46,12 +47,14 @@ Exit say_unusable(const std::string& name, int error) {
   return Exit::kUnknownProgram;
 }
 
-void set_environment(const std::string& libraries, const std::string& fabric) {
+void set_environment(const std::string& libraries, const RunOptions& options) {
   const std::string old = environment("LD_LIBRARY_PATH");
   const std::string path = old.empty() ? libraries : libraries + ":" + old;
   ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
-  const std::string name = fabric.empty() ? environment("ANYRDMA_FABRIC", "default") : fabric;
+  const std::string name =
+      options.fabric.empty() ? environment("ANYRDMA_FABRIC", "default") : options.fabric;
   ::setenv("ANYRDMA_FABRIC", name.c_str(), 1);
+  if (!options.transport.empty()) ::setenv("ANYRDMA_TRANSPORT", options.transport.c_str(), 1);
 }
 
 Exit execute(const std::string& path, std::vector<std::string> command) {
@@ -69,6 +72,11 @@ Exit execute(const std::string& path, std::vector<std::string> command) {
 
 Exit run(const RunOptions& options) {
   const std::string& name = options.command.front();
+  if (const auto why = transport::why_not_real(options.transport);
+      !options.transport.empty() && !why.empty()) {
+    say(why);
+    return Exit::kUsage;
+  }
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   const Installation installation = find_libraries(self.parent_path());
@@ -78,7 +86,7 @@ Exit run(const RunOptions& options) {
   if (const auto why = why_not_served(*path)) {
     say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
   }
-  set_environment(installation.directory.string(), options.fabric);
+  set_environment(installation.directory.string(), options);
   std::fflush(nullptr);
   return execute(*path, options.command);
 }

@@ -29,6 +29,20 @@ case_wrong_usage_is_2() {
   refused 2 '^anyrdma: --fabric: 1 required' run --fabric
 }
 
+case_unknown_transport_is_2_and_the_known_ones_are_listed() {
+  refused 2 "^anyrdma: There is no transport 'token-ring': choose .*fabric" run --transport token-ring -- true
+  refused 2 '^anyrdma: The simulator lives in one thread' run --transport sim -- true
+}
+
+case_unknown_transport_of_the_environment_is_said_once() {
+  command -v rping >/dev/null || { skip "rping is not installed"; return; }
+  ANYRDMA_TRANSPORT=token-ring "$anyrdma" run -- rping -s -a 127.0.0.1 >"$work/rping.log" 2>&1
+  [ $? != 0 ] || fail "rping found a device"
+  expect_line rping "^anyrdma: no RDMA device here\. There is no transport 'token-ring': choose .*fabric"
+  [ "$(grep -c '^anyrdma:' "$work/rping.log")" = 1 ] || fail "said more than once"
+  expect_line rping 'No RDMA devices were detected'
+}
+
 case_missing_library_is_named() {
   mv "$work/bin/lib/librdmacm.so.1" "$work/away"
   refused 1 "^anyrdma: the drop-in libraries are not complete: .*/bin/lib lacks librdmacm.so.1\. Build" run -- true
@@ -53,6 +67,10 @@ case_environment_is_set_and_kept() {
   expect_line env '^ANYRDMA_FABRIC=mine$'
   ANYRDMA_FABRIC=theirs "$anyrdma" run -- env >"$work/env.log"
   expect_line env '^ANYRDMA_FABRIC=theirs$'
+  "$anyrdma" run --transport fabric -- env >"$work/env.log"
+  expect_line env '^ANYRDMA_TRANSPORT=fabric$'
+  ANYRDMA_TRANSPORT=theirs "$anyrdma" run -- env >"$work/env.log"
+  expect_line env '^ANYRDMA_TRANSPORT=theirs$'
 }
 
 case_arguments_and_status_are_the_programs() {

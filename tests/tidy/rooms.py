@@ -34,6 +34,7 @@ ROOMS = {
 
 # What a test of a room may include beyond its room; verbs/testing is there for all of them.
 TEST_EXTRA = {
+    "transport": ["transport/testing"],
     "cm": ["transport/testing"],
     "cm/asio": ["transport/testing"],
     "transport/soft": ["cm"],

@@ -10,16 +10,21 @@
 #include <string>
 #include <utility>
 
-#include "transport/fabric/fabric.h"
+#include "transport/open/real.h"
 
 namespace anyrdma::c_api {
 namespace {
 
-using transport::fabric::Fabric;
-using transport::fabric::FabricConfig;
+using transport::Opened;
+using transport::OpenOptions;
 
-/// The fabric in use. Never freed: the program's threads may outlive everything we could wait for.
-std::atomic<Fabric*> joined{nullptr};
+/// What programs run on that name nothing else: the same on every machine. "auto" would be another
+/// choice, but two processes may differ in what they find, and then they would never meet.
+constexpr const char* kDefaultTransport = "fabric";
+
+/// The transport in use. Never freed: the program's threads may outlive everything we could wait
+/// for.
+std::atomic<Opened*> in_use{nullptr};
 
 /// The objects buried last.
 class Graveyard {
@@ -36,58 +41,55 @@ class Graveyard {
   std::size_t next_ = 0;
 };
 
-/// A process made by fork() may not use its parent's fabric; it gets its own at its first call.
-Fabric* usable() {
-  Fabric* fabric = joined.load(std::memory_order_acquire);
-  return fabric != nullptr && !fabric->forked() ? fabric : nullptr;
+/// A process made by fork() may not use its parent's transport; it gets its own at its first call.
+Opened* usable() {
+  Opened* opened = in_use.load(std::memory_order_acquire);
+  return opened != nullptr && !opened->forked() ? opened : nullptr;
 }
 
-FabricConfig config_from_environment() {
-  FabricConfig config;
-  const char* name = std::getenv("ANYRDMA_FABRIC");
-  if (name != nullptr && *name != '\0') config.name = name;
-  return config;
+const char* environment(const char* name, const char* otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
-void say_why(const boost::system::error_code& error, const FabricConfig& config) {
+void say_why(const std::string& sentence) {
   static std::once_flag said;
-  std::call_once(said, [&] {
-    const std::string why = transport::fabric::explain(error, config);
-    std::fprintf(stderr, "anyrdma: no RDMA device here. %s\n", why.c_str());
-  });
+  std::call_once(
+      said, [&] { std::fprintf(stderr, "anyrdma: no RDMA device here. %s\n", sentence.c_str()); });
 }
 
-// At exit() other threads may still be inside: the fabric is left, its memory stays.
+// At exit() other threads may still be inside: the transport is left, its memory stays.
 void leave() {
-  if (Fabric* fabric = usable(); fabric != nullptr) fabric->retire();
+  if (Opened* opened = usable(); opened != nullptr) opened->retire();
 }
 
-Fabric* join() {
-  const FabricConfig config = config_from_environment();
-  auto opened = Fabric::open(config);
-  if (!opened) {
-    say_why(opened.error(), config);
+Opened* open() {
+  OpenOptions options;
+  options.fabric.name = environment("ANYRDMA_FABRIC", options.fabric.name.c_str());
+  auto result = transport::open_real(environment("ANYRDMA_TRANSPORT", kDefaultTransport), options);
+  if (!result) {
+    say_why(result.error().sentence);
     return nullptr;
   }
   static const int registered = std::atexit(leave);
   (void)registered;
-  Fabric* fabric = opened->release();
-  joined.store(fabric, std::memory_order_release);
-  return fabric;
+  Opened* opened = result->release();
+  in_use.store(opened, std::memory_order_release);
+  return opened;
 }
 
 }  // namespace
 
 verbs::Result<transport::Transport*> process_transport() {
   static std::mutex opening;
-  Fabric* fabric = usable();
-  if (fabric == nullptr) {
+  Opened* opened = usable();
+  if (opened == nullptr) {
     const std::lock_guard lock(opening);
-    fabric = usable();
-    if (fabric == nullptr) fabric = join();
+    opened = usable();
+    if (opened == nullptr) opened = open();
   }
-  if (fabric == nullptr) return verbs::errno_code(ENODEV);
-  return &fabric->transport();
+  if (opened == nullptr) return verbs::errno_code(ENODEV);
+  return &opened->transport();
 }
 
 void bury(std::shared_ptr<void> object) {

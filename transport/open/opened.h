@@ -1,0 +1,60 @@
+// A transport that was opened by its name, whichever it is, and why one could not be.
+#pragma once
+
+#include <boost/assert/source_location.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/system/result.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "transport/fabric/config.h"
+#include "transport/transport.h"
+
+namespace anyrdma::transport {
+
+/// Owns a transport and all behind it.
+class Opened {
+ public:
+  /// Retires. Precondition: all endpoints and verbs objects made with it are destroyed.
+  virtual ~Opened() = default;
+
+  /// What cm::EventChannel::create takes.
+  [[nodiscard]] virtual Transport& transport() = 0;
+
+  /// The name of what was opened: never "auto", but what that came to. Lives for ever.
+  [[nodiscard]] virtual const char* name() const = 0;
+
+  /// True in a child made by fork() when the child cannot use this: it then abandons the object (it
+  /// may leak it) and opens a new one. Cheap: no system call. Any thread.
+  [[nodiscard]] virtual bool forked() const = 0;
+
+  /// For exit(), when threads may still be inside: peers see our connections end, and what the
+  /// process holds outside of its memory is given back. Objects stay in memory and may still be
+  /// used or destroyed, without effect on anyone. Outside the critical section. Calling it again
+  /// has no effect.
+  virtual void retire() = 0;
+};
+
+/// Why a transport could not be opened.
+struct OpenError {
+  boost::system::error_code code;  ///< an errno value
+  std::string sentence;            ///< for the user: the cause, and what to do about it
+};
+
+/// What OpenResult::value() does with an error: throws boost::system::system_error.
+[[noreturn]] void throw_exception_from_error(const OpenError& error,
+                                             const boost::source_location& where);
+
+using OpenResult = boost::system::result<std::unique_ptr<Opened>, OpenError>;
+
+/// Each transport takes from it what concerns it.
+struct OpenOptions {
+  /// "fabric", also where "auto" comes to it: which fabric to join.
+  fabric::FabricConfig fabric{};
+  /// "sim": of the world. Unset: the world there is, or a new one with seed 1.
+  std::optional<std::uint64_t> seed{};
+};
+
+}  // namespace anyrdma::transport
