@@ -2,15 +2,11 @@
 
 #include <pthread.h>
 
-#include <array>
 #include <chrono>
 #include <utility>
 
-#include "transport/fabric/switchboard.h"
-#include "transport/ibcm/wire/rej.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/eventfd_semaphore.h"
-#include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -21,7 +17,7 @@ using verbs::soft::PacketPtr;
 /// Packets to ourselves that one leave() carries: a large transfer within one process must not keep
 /// everybody else out.
 constexpr int kOwnPacketsAtOnce = 1024;
-constexpr auto kMeshRetry = std::chrono::milliseconds(2);
+constexpr auto kCarrierRetry = std::chrono::milliseconds(2);
 constexpr auto kLastWords = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -48,7 +44,7 @@ void Driver::leave() {
 }
 
 void Driver::progress() {
-  if (parts_.mesh != nullptr) (void)parts_.mesh->poll();
+  if (parts_.carrier != nullptr) (void)parts_.carrier->poll();
   run_timers();
   settle();
 }
@@ -62,8 +58,10 @@ void Driver::settle() {
     bool worked = parts_.transport->drain(now);
     worked |= take_packets();
     worked |= deliver_own(now, budget);
-    if (parts_.mesh != nullptr) parts_.mesh->transmit();
-    worked |= take_gone(now);
+    if (parts_.carrier != nullptr) {
+      parts_.carrier->transmit();
+      worked |= parts_.carrier->report(now);
+    }
     if (!worked) return;
   }
 }
@@ -72,7 +70,7 @@ bool Driver::take_packets() {
   bool any = false;
   while (PacketPtr packet = parts_.hca->next_packet()) {
     any = true;
-    if (parts_.mesh != nullptr) route(std::move(packet));
+    if (parts_.carrier != nullptr) parts_.carrier->send(std::move(packet));
   }
   return any;
 }
@@ -86,57 +84,10 @@ bool Driver::deliver_own(Instant now, int& budget) {
   return any;
 }
 
-bool Driver::take_gone(Instant now) {
-  if (gone_.empty()) return false;
-  parts_.transport->drain(now);  // what they said before they went
-  for (const Slot slot : std::exchange(gone_, {})) {
-    parts_.transport->on_peer_gone(now, comm_id_tag(slot), kCommIdTagMask);
-    reject_for(slot);
-  }
-  return true;
-}
-
 // --- packets ------------------------------------------------------------------------------------
 
 void Driver::on_packet(PacketPtr packet) {
   parts_.hca->on_packet(realtime::monotonic_now(), std::move(packet));
-}
-
-void Driver::route(PacketPtr packet) {
-  const Destination destination = destination_of(*packet, *parts_.registry);
-  switch (destination.audience) {
-    case Audience::kNobody:
-      return;
-    case Audience::kEveryone:
-      return send_to_everyone(std::move(packet));
-    case Audience::kOne:
-      break;
-  }
-  if (destination.slot == parts_.registry->slot()) {
-    own_.push_back(std::move(packet));
-  } else {
-    if (destination.request != wire::CommId{})
-      requests_.note(destination.slot, destination.request);
-    parts_.mesh->send(destination.slot, std::move(packet));
-  }
-}
-
-void Driver::send_to_everyone(PacketPtr packet) {
-  for (const Slot slot : parts_.registry->others()) {
-    parts_.mesh->send(slot, parts_.pool->copy_of(*packet));
-  }
-  own_.push_back(std::move(packet));
-}
-
-/// Says what the kernel of a process that is gone would have said to requests it had not answered.
-void Driver::reject_for(Slot slot) {
-  if (parts_.hca->gids().empty()) return;
-  const ibv_gid self = parts_.hca->gids().front();
-  for (const wire::CommId id : requests_.take(slot)) {
-    std::array<std::uint8_t, ibcm::wire::kMadSize> mad;
-    ibcm::wire::Rej{.remote_comm_id = id, .reason = ibcm::kRejConsumerDefined}.serialize(mad);
-    parts_.hca->send_mad({.source = self, .destination = self}, mad);
-  }
 }
 
 // --- time ---------------------------------------------------------------------------------------
@@ -153,8 +104,8 @@ std::optional<Instant> Driver::next_deadline() {
   if (!own_.empty()) return realtime::monotonic_now();
   std::optional<Instant> first =
       verbs::earlier(parts_.hca->next_deadline(), parts_.transport->next_deadline());
-  if (parts_.mesh != nullptr && parts_.mesh->wants_retry())
-    first = verbs::earlier(first, realtime::monotonic_now() + kMeshRetry);
+  if (parts_.carrier != nullptr && parts_.carrier->wants_retry())
+    first = verbs::earlier(first, realtime::monotonic_now() + kCarrierRetry);
   return first;
 }
 
@@ -180,7 +131,7 @@ std::optional<Instant> Driver::on_wakeup() {
 // --- life ---------------------------------------------------------------------------------------
 
 verbs::Result<void> Driver::start() {
-  auto thread = realtime::ProgressThread::start(parts_.mesh->fd(), *this);
+  auto thread = realtime::ProgressThread::start(parts_.carrier->fd(), *this);
   if (!thread) return thread.error();
   const verbs::CriticalSection section(*this);
   thread_ = std::move(*thread);
@@ -193,17 +144,16 @@ void Driver::retire() {
     const realtime::CancellationOff off;
     enter();
     settle();
-    if (parts_.mesh != nullptr) parts_.mesh->flush(kLastWords);
+    if (parts_.carrier != nullptr) parts_.carrier->flush(kLastWords);
     thread = std::move(thread_);
     leave();
     thread.reset();  // while its descriptor is still open
   }
   const verbs::CriticalSection section(*this);
-  if (parts_.mesh == nullptr) return;
-  parts_.mesh->close();
+  if (parts_.carrier == nullptr) return;
+  parts_.carrier->close();
   own_.clear();
-  parts_.registry->leave();
-  parts_.mesh = nullptr;
+  parts_.carrier = nullptr;
 }
 
 void Driver::detach() {
@@ -213,9 +163,8 @@ void Driver::detach() {
 }
 
 void Driver::after_fork_in_child() {
-  if (parts_.mesh != nullptr) parts_.mesh->close();
-  if (parts_.registry != nullptr) parts_.registry->abandon();
-  parts_.mesh = nullptr;
+  if (parts_.carrier != nullptr) parts_.carrier->abandon();
+  parts_.carrier = nullptr;
   (void)thread_.release();  // it was not copied, and Asio's state may be in the middle of something
   mutex_.unlock();
 }

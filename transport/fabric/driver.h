@@ -1,16 +1,12 @@
 // Drives the sans-I/O objects of one process in real time: the clock, the lock, and the flow of
-// packets between the HCA, the transport and the mesh.
+// packets between the HCA, the transport and whatever carries packets to others.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
-#include "transport/fabric/mesh.h"
-#include "transport/fabric/registry.h"
-#include "transport/fabric/request_log.h"
+#include "transport/fabric/carrier.h"
 #include "transport/realtime/progress_thread.h"
 #include "transport/soft/transport.h"
 #include "verbs/runtime.h"
@@ -20,11 +16,10 @@
 
 namespace anyrdma::transport::fabric {
 
-/// One mutex per joined fabric. While it is held the thread cannot be cancelled. leave() carries
-/// out all that can be done without waiting, on the caller's thread; the progress thread does the
-/// rest.
+/// One mutex per station. While it is held the thread cannot be cancelled. leave() carries out all
+/// that can be done without waiting, on the caller's thread; the progress thread does the rest.
 class Driver final : public verbs::Runtime,
-                     private Mesh::Receiver,
+                     private Carrier::Receiver,
                      private realtime::ProgressThread::Work {
  public:
   Driver() = default;
@@ -39,23 +34,21 @@ class Driver final : public verbs::Runtime,
   void progress() override;
 
   // --- life -------------------------------------------------------------------------------------
-  /// Where the mesh delivers to.
-  [[nodiscard]] Mesh::Receiver& receiver() { return *this; }
+  /// Where the carrier delivers to.
+  [[nodiscard]] Carrier::Receiver& receiver() { return *this; }
   /// Everything driven from now on; outlives detach().
   struct Parts {
     verbs::soft::Hca* hca = nullptr;
     soft::SoftTransport* transport = nullptr;
-    Registry* registry = nullptr;
-    Mesh* mesh = nullptr;
-    verbs::soft::PacketPool* pool = nullptr;
+    Carrier* carrier = nullptr;
   };
   void attach(const Parts& parts) { parts_ = parts; }
   /// Nothing is driven any more; the parts may be destroyed. Retired, outside the section.
   void detach();
   /// Starts the progress thread.
   [[nodiscard]] verbs::Result<void> start();
-  /// Sends what waits, then packets go nowhere: the mesh is closed and the slot given back. The
-  /// thread ends. Outside the critical section.
+  /// Sends what waits, then packets go nowhere: the carrier is closed. The thread ends. Outside the
+  /// critical section.
   void retire();
 
   // --- fork, in the handlers of pthread_atfork --------------------------------------------------
@@ -66,16 +59,12 @@ class Driver final : public verbs::Runtime,
 
  private:
   void on_packet(verbs::soft::PacketPtr packet) override;
-  void on_gone(Slot slot) override { gone_.push_back(slot); }
+  void on_own_packet(verbs::soft::PacketPtr packet) override { own_.push_back(std::move(packet)); }
   std::optional<verbs::Instant> on_wakeup() override;
 
   void settle();
-  [[nodiscard]] bool take_gone(verbs::Instant now);
   [[nodiscard]] bool take_packets();
   [[nodiscard]] bool deliver_own(verbs::Instant now, int& budget);
-  void route(verbs::soft::PacketPtr packet);
-  void send_to_everyone(verbs::soft::PacketPtr packet);
-  void reject_for(Slot slot);
   void run_timers();
   [[nodiscard]] std::optional<verbs::Instant> next_deadline();
   void ask_for_thread();
@@ -87,8 +76,6 @@ class Driver final : public verbs::Runtime,
   /// What the thread will wake up for; nullopt: nothing. Guarded by the mutex.
   std::optional<verbs::Instant> awaited_;
   verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
-  std::vector<Slot> gone_;
-  RequestLog requests_;
 };
 
 }  // namespace anyrdma::transport::fabric

@@ -1,25 +1,19 @@
 #include "transport/fabric/fabric.h"
 
-#include <linux/capability.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
-#include "transport/fabric/driver.h"
+#include "transport/fabric/engine.h"
 #include "transport/fabric/host_network.h"
-#include "transport/fabric/mesh.h"
+#include "transport/fabric/member_carrier.h"
 #include "transport/fabric/registry.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
 #include "transport/realtime/system_random.h"
-#include "transport/soft/transport.h"
-#include "verbs/soft/hca.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -35,26 +29,6 @@ bool good_name(std::string_view name) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
   return !name.empty() && name.size() <= kNameMax && name.front() != '.' &&
          name.find_first_not_of(kGood) == std::string_view::npos;
-}
-
-bool may_bind_low_ports() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3]{};
-  if (::syscall(SYS_capget, &header, data) != 0) return ::geteuid() == 0;
-  return (data[0].effective & (1u << CAP_NET_BIND_SERVICE)) != 0;
-}
-
-soft::PortTableConfig port_rules() {
-  soft::PortTableConfig config;
-  config.privileged = may_bind_low_ports();
-  std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");
-  std::uint16_t first = 0;
-  std::uint16_t last = 0;
-  if (range >> first >> last && first != 0 && first <= last) {
-    config.ephemeral_first = first;
-    config.ephemeral_last = last;
-  }
-  return config;
 }
 
 MeshConfig mesh_config(const FabricConfig& config, const Registry& registry) {
@@ -79,62 +53,51 @@ FabricErrc socket_error(int error) {
   }
 }
 
-class FabricImpl final : public Fabric, private realtime::ForkGuarded {
+class FabricImpl final : public Fabric {
  public:
   explicit FabricImpl(const FabricConfig& config)
       : config_(config), network_(HostAddresses::read()) {}
-  ~FabricImpl() override;
 
   [[nodiscard]] Result<void> join();
-  Transport& transport() override { return *transport_; }
-  bool forked() const override { return forked_.load(std::memory_order_relaxed); }
-  void retire() override { driver_.retire(); }
+  Transport& transport() override { return engine_.transport(); }
+  bool forked() const override { return engine_.forked(); }
+  void retire() override { engine_.retire(); }
 
  private:
   [[nodiscard]] Result<void> take_place();
   [[nodiscard]] Result<void> build();
-  void before_fork() override { driver_.before_fork(); }
-  void after_fork_in_parent() override { driver_.after_fork_in_parent(); }
-  void after_fork_in_child() override;
 
   const FabricConfig config_;
-  std::atomic<bool> forked_ = false;
-  bool remembered_ = false;
   // In the order in which each needs those before it.
   realtime::SystemRandom random_;
-  verbs::soft::PacketPool pool_;
   HostNetwork network_;
-  Driver driver_;
   std::unique_ptr<Registry> registry_;
-  std::unique_ptr<Mesh> mesh_;
-  std::unique_ptr<verbs::soft::Hca> hca_;
-  std::unique_ptr<soft::SoftTransport> transport_;
+  Engine engine_{random_};
+  std::unique_ptr<MemberCarrier> carrier_;  ///< until the engine has it
 };
 
 Result<void> FabricImpl::join() {
   const realtime::CancellationOff off;
   const auto no_forks = realtime::hold_off_forks();
   if (Result<void> placed = take_place(); !placed) return placed;
-  if (Result<void> built = build(); !built) return built;
-  realtime::remember(*this);
-  remembered_ = true;
-  return {};
+  return build();
 }
 
 /// A slot whose socket's name a stranger has is passed over.
 Result<void> FabricImpl::take_place() {
-  const soft::PortTableConfig rules = port_rules();
+  const soft::PortTableConfig rules = system_port_rules();
   int error = 0;
   for (int attempt = 0; attempt < kSlotAttempts; ++attempt) {
     auto registry = Registry::join(config_, random_, rules);
     if (!registry) return registry.error();
-    auto mesh = Mesh::create(mesh_config(config_, **registry), pool_, driver_.receiver());
-    if (mesh) {
+    auto carrier = MemberCarrier::create(mesh_config(config_, **registry), **registry,
+                                         engine_.pool(), engine_.receiver());
+    if (carrier) {
       registry_ = std::move(*registry);
-      mesh_ = std::move(*mesh);
+      carrier_ = std::move(*carrier);
       return {};
     }
-    error = mesh.error().value();
+    error = carrier.error().value();
     if (error != EADDRINUSE) break;
   }
   return socket_error(error);
@@ -142,40 +105,18 @@ Result<void> FabricImpl::take_place() {
 
 Result<void> FabricImpl::build() {
   const Slot slot = registry_->slot();
-  hca_ = verbs::soft::Hca::create(driver_, random_, pool_,
-                                  {.qpn_first = first_qpn(slot), .qpn_count = kQpnCount});
-  const std::vector<ibv_gid> gids = network_.gids(kGids);
-  {
-    const verbs::CriticalSection section(driver_);
-    for (std::uint32_t i = 0; i < gids.size(); ++i) hca_->set_gid(i, gids[i]);
-  }
-  transport_ = soft::SoftTransport::create(driver_, random_, network_, *registry_,
-                                           {.profile = config_.profile,
-                                            .comm_id_mask = kCommIdMask,
-                                            .comm_id_tag = comm_id_tag(slot),
-                                            .waiting_requests_max = kWaitingRequestsMax});
-  network_.attach(*transport_);
-  if (!transport_->add_device(*hca_, network_.interface())) return FabricErrc::kNoResources;
-  {
-    const verbs::CriticalSection section(driver_);
-    driver_.attach({hca_.get(), transport_.get(), registry_.get(), mesh_.get(), &pool_});
-  }
-  if (!driver_.start()) return FabricErrc::kNoResources;
+  const Result<void> built =
+      engine_.build({.qpn_first = first_qpn(slot), .qpn_count = kQpnCount}, network_.gids(kGids),
+                    network_, network_.interface(), *registry_,
+                    {.profile = config_.profile,
+                     .comm_id_mask = kCommIdMask,
+                     .comm_id_tag = comm_id_tag(slot),
+                     .waiting_requests_max = kWaitingRequestsMax});
+  if (!built) return FabricErrc::kNoResources;
+  network_.attach(engine_.transport());
+  carrier_->attach(engine_.hca(), engine_.transport());
+  if (!engine_.start(std::move(carrier_))) return FabricErrc::kNoResources;
   return {};
-}
-
-FabricImpl::~FabricImpl() {
-  retire();
-  if (remembered_) {
-    const auto no_forks = realtime::hold_off_forks();
-    realtime::forget(*this);
-  }
-  driver_.detach();
-}
-
-void FabricImpl::after_fork_in_child() {
-  forked_.store(true, std::memory_order_relaxed);
-  driver_.after_fork_in_child();
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// What brings packets from one process to others. The driver does not care how.
+#pragma once
+
+#include <chrono>
+
+#include "verbs/soft/packet.h"
+#include "verbs/time.h"
+
+namespace anyrdma::transport::fabric {
+
+/// Used inside the critical section, with thread cancellation off. No call blocks, except flush(),
+/// which says so.
+class Carrier {
+ public:
+  /// Called from poll(), send() and transmit() only, and may call send() but nothing else.
+  class Receiver {
+   public:
+    virtual ~Receiver() = default;
+    /// From another process.
+    virtual void on_packet(verbs::soft::PacketPtr packet) = 0;
+    /// From ourselves to ourselves: delivered once whoever sent it has gone on.
+    virtual void on_own_packet(verbs::soft::PacketPtr packet) = 0;
+  };
+
+  virtual ~Carrier() = default;
+
+  /// Readable when poll() has something to do.
+  [[nodiscard]] virtual int fd() const = 0;
+  /// Takes a packet to wherever its headers say; transmit() sends it. What cannot be sent is lost,
+  /// which retransmission makes good.
+  virtual void send(verbs::soft::PacketPtr packet) = 0;
+  /// Sends what waits, as far as the system takes it.
+  virtual void transmit() = 0;
+  /// Takes in what has arrived, and sends on where that has become possible. It stops after a few
+  /// hundred packets. False: there was nothing.
+  virtual bool poll() = 0;
+  /// Whether poll() should be called soon although nothing is readable.
+  [[nodiscard]] virtual bool wants_retry() const = 0;
+  /// Tells the transport what has become known besides packets. False: nothing.
+  virtual bool report(verbs::Instant now) = 0;
+
+  /// Waits, at most so long, until nothing is queued.
+  virtual void flush(std::chrono::milliseconds limit) = 0;
+  /// Gives everything back that other processes may want; sends from now on go nowhere.
+  virtual void close() = 0;
+  /// In a forked child: lets go of everything shared with the parent, without a trace.
+  virtual void abandon() = 0;
+};
+
+}  // namespace anyrdma::transport::fabric

@@ -1,0 +1,74 @@
+#include "transport/fabric/engine.h"
+
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <utility>
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+bool may_bind_low_ports() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3]{};
+  if (::syscall(SYS_capget, &header, data) != 0) return ::geteuid() == 0;
+  return (data[0].effective & (1u << CAP_NET_BIND_SERVICE)) != 0;
+}
+
+}  // namespace
+
+soft::PortTableConfig system_port_rules() {
+  soft::PortTableConfig config;
+  config.privileged = may_bind_low_ports();
+  std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;
+  if (range >> first >> last && first != 0 && first <= last) {
+    config.ephemeral_first = first;
+    config.ephemeral_last = last;
+  }
+  return config;
+}
+
+verbs::Result<void> Engine::build(const verbs::soft::HcaConfig& device,
+                                  std::span<const ibv_gid> gids, soft::Network& network,
+                                  int interface, soft::PortTable& ports,
+                                  const soft::SoftTransportConfig& config) {
+  hca_ = verbs::soft::Hca::create(driver_, random_, pool_, device);
+  {
+    const verbs::CriticalSection section(driver_);
+    for (std::uint32_t i = 0; i < gids.size(); ++i) hca_->set_gid(i, gids[i]);
+  }
+  transport_ = soft::SoftTransport::create(driver_, random_, network, ports, config);
+  return transport_->add_device(*hca_, interface);
+}
+
+verbs::Result<void> Engine::start(std::unique_ptr<Carrier> carrier) {
+  carrier_ = std::move(carrier);
+  {
+    const verbs::CriticalSection section(driver_);
+    driver_.attach({hca_.get(), transport_.get(), carrier_.get()});
+  }
+  if (verbs::Result<void> started = driver_.start(); !started) return started;
+  realtime::remember(*this);
+  remembered_ = true;
+  return {};
+}
+
+Engine::~Engine() {
+  retire();
+  if (remembered_) {
+    const auto no_forks = realtime::hold_off_forks();
+    realtime::forget(*this);
+  }
+  driver_.detach();
+}
+
+void Engine::after_fork_in_child() {
+  forked_.store(true, std::memory_order_relaxed);
+  driver_.after_fork_in_child();
+}
+
+}  // namespace anyrdma::transport::fabric

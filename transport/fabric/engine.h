@@ -1,0 +1,69 @@
+// The part of a station that does not depend on what carries its packets: the software HCA, the
+// transport over it, the driver of both, and what happens at fork.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+
+#include "transport/fabric/carrier.h"
+#include "transport/fabric/driver.h"
+#include "transport/realtime/fork_guard.h"
+#include "transport/soft/network.h"
+#include "transport/soft/port_table.h"
+#include "transport/soft/transport.h"
+#include "verbs/random.h"
+#include "verbs/soft/hca.h"
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::transport::fabric {
+
+/// Thread cancellation is off and forks are held off while it is built. Destroyed, it retires.
+class Engine final : private realtime::ForkGuarded {
+ public:
+  /// `random` outlives it.
+  explicit Engine(verbs::Random& random) : random_(random) {}
+  ~Engine() override;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // --- building, in this order ------------------------------------------------------------------
+  /// For the carrier to be made.
+  [[nodiscard]] verbs::soft::PacketPool& pool() { return pool_; }
+  [[nodiscard]] Carrier::Receiver& receiver() { return driver_.receiver(); }
+  /// Makes HCA and transport. `network` and `ports` outlive the engine; `interface` carries the
+  /// only device.
+  [[nodiscard]] verbs::Result<void> build(const verbs::soft::HcaConfig& device,
+                                          std::span<const ibv_gid> gids, soft::Network& network,
+                                          int interface, soft::PortTable& ports,
+                                          const soft::SoftTransportConfig& config);
+  /// Starts the thread; packets go through `carrier` from now on.
+  [[nodiscard]] verbs::Result<void> start(std::unique_ptr<Carrier> carrier);
+
+  // --- built ------------------------------------------------------------------------------------
+  [[nodiscard]] verbs::soft::Hca& hca() { return *hca_; }
+  [[nodiscard]] soft::SoftTransport& transport() { return *transport_; }
+  [[nodiscard]] bool forked() const { return forked_.load(std::memory_order_relaxed); }
+  void retire() { driver_.retire(); }
+
+ private:
+  void before_fork() override { driver_.before_fork(); }
+  void after_fork_in_parent() override { driver_.after_fork_in_parent(); }
+  void after_fork_in_child() override;
+
+  verbs::Random& random_;
+  std::atomic<bool> forked_ = false;
+  bool remembered_ = false;
+  // In the order in which each needs those before it.
+  verbs::soft::PacketPool pool_;
+  Driver driver_;
+  std::unique_ptr<Carrier> carrier_;
+  std::unique_ptr<verbs::soft::Hca> hca_;
+  std::unique_ptr<soft::SoftTransport> transport_;
+};
+
+/// What the system says of ports: the range of ephemeral ones, and whether the process may have
+/// those below 1024.
+[[nodiscard]] soft::PortTableConfig system_port_rules();
+
+}  // namespace anyrdma::transport::fabric

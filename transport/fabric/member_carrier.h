@@ -1,0 +1,58 @@
+// Carries packets between the members of a fabric: decides to whom each goes, and speaks for peers
+// that are gone.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "transport/fabric/carrier.h"
+#include "transport/fabric/mesh.h"
+#include "transport/fabric/registry.h"
+#include "transport/fabric/request_log.h"
+#include "transport/soft/transport.h"
+#include "verbs/soft/hca.h"
+
+namespace anyrdma::transport::fabric {
+
+class MemberCarrier final : public Carrier, private Mesh::Receiver {
+ public:
+  using PacketReceiver = Carrier::Receiver;
+
+  /// Opens the mesh; errors as Mesh::create. All references outlive the carrier.
+  [[nodiscard]] static verbs::Result<std::unique_ptr<MemberCarrier>> create(
+      const MeshConfig& config, Registry& registry, verbs::soft::PacketPool& pool,
+      PacketReceiver& receiver);
+  /// Whom to tell of peers that are gone; before the first report().
+  void attach(verbs::soft::Hca& hca, soft::SoftTransport& transport);
+
+  [[nodiscard]] int fd() const override { return mesh_->fd(); }
+  void send(verbs::soft::PacketPtr packet) override;
+  void transmit() override { mesh_->transmit(); }
+  bool poll() override { return mesh_->poll(); }
+  [[nodiscard]] bool wants_retry() const override { return mesh_->wants_retry(); }
+  bool report(verbs::Instant now) override;
+  void flush(std::chrono::milliseconds limit) override { mesh_->flush(limit); }
+  void close() override;
+  void abandon() override;
+
+ private:
+  MemberCarrier(Registry& registry, verbs::soft::PacketPool& pool, PacketReceiver& receiver)
+      : registry_(registry), pool_(pool), receiver_(receiver) {}
+
+  void on_packet(verbs::soft::PacketPtr packet) override { receiver_.on_packet(std::move(packet)); }
+  void on_gone(Slot slot) override { gone_.push_back(slot); }
+
+  void send_to_everyone(verbs::soft::PacketPtr packet);
+  void reject_for(Slot slot);
+
+  Registry& registry_;
+  verbs::soft::PacketPool& pool_;
+  PacketReceiver& receiver_;
+  verbs::soft::Hca* hca_ = nullptr;
+  soft::SoftTransport* transport_ = nullptr;
+  std::unique_ptr<Mesh> mesh_;
+  std::vector<Slot> gone_;
+  RequestLog requests_;
+};
+
+}  // namespace anyrdma::transport::fabric
