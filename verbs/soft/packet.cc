@@ -23,6 +23,7 @@ PacketPtr PacketPool::take() {
     free_ = packet->next_free;
     packet->next_free = nullptr;
     packet->icrc_valid = false;
+    packet->ip_fields_hidden = false;
     packet->hop_limit = 64;
     packet->traffic_class = 0;
     packet->ip_identification = 0;
@@ -41,6 +42,7 @@ PacketPtr PacketPool::copy_of(const Packet& packet) {
   copy->hop_limit = packet.hop_limit;
   copy->ip_identification = packet.ip_identification;
   copy->ip_fragment = packet.ip_fragment;
+  copy->ip_fields_hidden = packet.ip_fields_hidden;
   copy->icrc_valid = packet.icrc_valid;
   copy->size = packet.size;
   std::memcpy(copy->storage.data(), packet.storage.data(), packet.size);

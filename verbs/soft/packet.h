@@ -35,6 +35,9 @@ struct Packet {
   /// IPv4's identification and flags as the ICRC covers them; Linux sends 0 or a counter with DF.
   std::uint16_t ip_identification = 0;
   std::uint16_t ip_fragment = 0x4000;
+  /// The two fields above are not known, because a UDP socket does not show them. They can be
+  /// found: hidden_fields_of() in wire/icrc.h.
+  bool ip_fields_hidden = false;
   /// The last four payload bytes are reserved for the ICRC. False: not computed yet, because nobody
   /// has asked (the simulator); seal() in wire/icrc.h fills them.
   bool icrc_valid = false;

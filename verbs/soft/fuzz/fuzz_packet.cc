@@ -47,6 +47,18 @@ void routing(std::span<const std::uint8_t> bytes) {
   CM_ASSERT(again->hop_limit == routing->hop_limit);
 }
 
+// A UDP socket's view of a sealed packet leads back to what was sealed.
+void hidden(Packet& packet) {
+  const std::uint16_t identification = packet.ip_identification;
+  packet.ip_identification = 0;
+  const auto found = roce::hidden_fields_of(packet);
+  packet.ip_identification = identification;
+  const bool whole = packet.size >= roce::Bth::kBytes + roce::kIcrcBytes;
+  const bool possible = whole && (!roce::is_ipv4(packet) || (packet.ip_fragment & 0x8000) == 0);
+  CM_ASSERT(found.has_value() == possible);
+  CM_ASSERT(!found || !roce::is_ipv4(packet) || found->identification == identification);
+}
+
 void frame(std::span<const std::uint8_t> bytes) {
   PacketPool pool;
   const PacketPtr packet = pool.take();
@@ -56,6 +68,7 @@ void frame(std::span<const std::uint8_t> bytes) {
   roce::seal(*packet);
   const std::size_t shortest = roce::Bth::kBytes + roce::kIcrcBytes;
   CM_ASSERT(packet->size < shortest || roce::icrc_ok(*packet));
+  hidden(*packet);
   const auto written = roce::to_frame(*packet, {}, {});
   const PacketPtr again = pool.take();
   CM_ASSERT(roce::from_frame(written, *again) == roce::FrameError::kNone);

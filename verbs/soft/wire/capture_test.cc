@@ -69,6 +69,25 @@ TEST_P(Capture, EveryIcrcIsAsTheKernelSentIt) {
   EXPECT_GT(count, 0);
 }
 
+// As if a UDP socket had received the packet.
+TEST_P(Capture, IdentificationAndFlagsFollowFromTheIcrc) {
+  for_each_packet([](std::span<const std::uint8_t>, Packet& packet) {
+    const std::uint16_t identification = packet.ip_identification;
+    const std::uint16_t fragment = packet.ip_fragment;
+    packet.ip_identification = 0;
+    packet.ip_fragment = 0x4000;
+    const auto found = hidden_fields_of(packet);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->identification, identification);
+    EXPECT_EQ(found->fragment, fragment);
+    EXPECT_EQ(icrc_ok(packet), identification == 0);
+    packet.ip_fields_hidden = true;
+    EXPECT_TRUE(icrc_ok(packet));
+    packet.payload()[packet.size / 2] ^= 0x10;
+    EXPECT_FALSE(icrc_ok(packet));
+  });
+}
+
 TEST_P(Capture, EveryFrameIsWrittenBackByteForByte) {
   for_each_packet([](std::span<const std::uint8_t> frame, Packet& packet) {
     Mac destination{}, source{};

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "verbs/assert.h"
+
 namespace anyrdma::roce {
 
 namespace {
@@ -30,7 +32,40 @@ constexpr Tables make_tables() {
 constexpr Tables kTables = make_tables();
 static_assert(std::endian::native == std::endian::little, "the eight-byte step loads words");
 
+// Linear maps of the CRC register: the image of each of its bits.
+using Map = std::array<std::uint32_t, 32>;
+
+constexpr std::uint32_t apply(const Map& map, std::uint32_t value) {
+  std::uint32_t image = 0;
+  for (std::size_t bit = 0; bit < map.size(); ++bit)
+    image ^= map[bit] & (0 - (value >> bit & 1));  // without a branch: bits are random
+  return image;
+}
+
+// Undoes one zero byte: the polynomial's highest bit says which way the register came.
+constexpr std::uint32_t step_back(std::uint32_t crc) {
+  for (int bit = 0; bit < 8; ++bit)
+    crc = (crc & 0x8000'0000) != 0 ? (crc ^ kPolynomial) << 1 | 1 : crc << 1;
+  return crc;
+}
+
+// Element k undoes 2^k zero bytes.
+constexpr auto kStepsBack = [] {
+  std::array<Map, 16> maps{};
+  for (std::size_t bit = 0; bit < 32; ++bit) maps[0][bit] = step_back(std::uint32_t{1} << bit);
+  for (std::size_t k = 1; k < maps.size(); ++k)
+    for (std::size_t bit = 0; bit < 32; ++bit) maps[k][bit] = apply(maps[k - 1], maps[k - 1][bit]);
+  return maps;
+}();
+
 }  // namespace
+
+std::uint32_t crc32_cause(std::uint32_t difference, std::size_t distance) {
+  CM_ASSERT(distance >> kStepsBack.size() == 0);
+  for (std::size_t k = 0; distance >> k != 0; ++k)
+    if ((distance >> k & 1) != 0) difference = apply(kStepsBack[k], difference);
+  return difference;
+}
 
 std::uint32_t crc32_update(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
   const std::uint8_t* p = bytes.data();

@@ -13,6 +13,8 @@ namespace anyrdma::roce {
 
 namespace {
 
+constexpr std::uint16_t kDontFragment = 0x4000;
+
 // Fields that routers may rewrite count as ones.
 void mask_ipv4(std::uint8_t* ip) {
   ip[1] = 0xff;            // type of service
@@ -24,6 +26,13 @@ void mask_ipv6(std::uint8_t* ip) {
   ip[0] |= 0x0f;                 // traffic class
   ip[1] = ip[2] = ip[3] = 0xff;  // traffic class, flow label
   ip[7] = 0xff;                  // hop limit
+}
+
+std::uint32_t written_icrc(const verbs::soft::Packet& packet) {
+  const std::uint8_t* in = packet.storage.data() + packet.size - kIcrcBytes;
+  std::uint32_t written = 0;
+  for (unsigned i = 0; i < kIcrcBytes; ++i) written |= std::uint32_t{in[i]} << (8 * i);
+  return written;
 }
 
 }  // namespace
@@ -58,13 +67,27 @@ void seal(verbs::soft::Packet& packet) {
   packet.icrc_valid = true;
 }
 
+std::optional<HiddenFields> hidden_fields_of(const verbs::soft::Packet& packet) {
+  if (packet.size < Bth::kBytes + kIcrcBytes) return std::nullopt;
+  const std::uint32_t difference = icrc_of(packet) ^ written_icrc(packet);
+  HiddenFields fields{packet.ip_identification, packet.ip_fragment};
+  if (difference == 0) return fields;
+  if (!is_ipv4(packet)) return std::nullopt;
+  // Identification and flags are the second four bytes of the IP header, the ICRC's own are last.
+  const std::size_t distance = kIpv4Bytes - 4 + kUdpBytes + packet.size - kIcrcBytes;
+  const std::uint32_t cause = crc32_cause(difference, distance);
+  const auto two_bytes = [cause](unsigned at) {
+    return static_cast<std::uint16_t>((cause >> at & 0xff) << 8 | (cause >> at >> 8 & 0xff));
+  };
+  fields.identification ^= two_bytes(0);
+  fields.fragment ^= two_bytes(16);
+  if ((fields.fragment & ~kDontFragment) != 0) return std::nullopt;
+  return fields;
+}
+
 bool icrc_ok(const verbs::soft::Packet& packet) {
-  if (packet.size < Bth::kBytes + kIcrcBytes) return false;
-  const std::uint32_t crc = icrc_of(packet);
-  const std::uint8_t* in = packet.storage.data() + packet.size - kIcrcBytes;
-  std::uint32_t written = 0;
-  for (unsigned i = 0; i < kIcrcBytes; ++i) written |= std::uint32_t{in[i]} << (8 * i);
-  return written == crc;
+  if (packet.ip_fields_hidden) return hidden_fields_of(packet).has_value();
+  return packet.size >= Bth::kBytes + kIcrcBytes && written_icrc(packet) == icrc_of(packet);
 }
 
 }  // namespace anyrdma::roce
