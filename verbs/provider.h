@@ -23,6 +23,7 @@ class Provider {
   /// The devices that exist now. Pointers stay valid for the provider's life (ibv_get_device_list).
   virtual std::span<ibv_device* const> devices() = 0;
   [[nodiscard]] virtual Result<ibv_context*> open_device(ibv_device* device) = 0;
+  /// Objects that were made of it and still exist end with it.
   [[nodiscard]] virtual Result<void> close_device(ibv_context* context) = 0;
   /// Network byte order, as ibv_get_device_guid returns it.
   virtual __be64 device_guid(ibv_device* device) = 0;

@@ -43,7 +43,6 @@ class SoftContext : public ProvidedContext {
 
   std::unique_ptr<Semaphore> async_units;  ///< one per event in `events`
   Ring<ibv_async_event> events;
-  unsigned objects = 0;  ///< PDs, channels and CQs made here: close_device refuses while any lives
 
  private:
   void raise(const ibv_async_event& event);

@@ -36,6 +36,15 @@ void MemoryTable::remove(SoftMr* region) {
     for (index = 0; index < slots_.size() && slots_[index].region.get() != region;) ++index;
   }
   CM_ASSERT(index < slots_.size());
+  empty(index);
+}
+
+void MemoryTable::remove_all_of(const ibv_context* context) {
+  for (std::uint32_t index = 0; index < slots_.size(); ++index)
+    if (slots_[index].region && slots_[index].region->context == context) empty(index);
+}
+
+void MemoryTable::empty(std::uint32_t index) {
   slots_[index].region.reset();
   free_.push_back(index);
   --size_;

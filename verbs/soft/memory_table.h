@@ -23,6 +23,7 @@ class MemoryTable {
   [[nodiscard]] SoftMr* add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                             unsigned access, std::uint32_t limit);
   void remove(SoftMr* region);
+  void remove_all_of(const ibv_context* context);
   [[nodiscard]] std::size_t size() const { return size_; }
 
   /// The memory behind [address, address + length) of a key, provided that the key is alive,
@@ -47,6 +48,8 @@ class MemoryTable {
     std::uint32_t key = 0;
     std::unique_ptr<SoftMr> region;
   };
+  void empty(std::uint32_t index);
+
   std::vector<Slot> slots_ = std::vector<Slot>(1);  // index 0 is never used: key 0 is always wrong
   std::vector<std::uint32_t> free_;
   std::size_t size_ = 0;

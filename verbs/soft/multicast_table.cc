@@ -41,6 +41,13 @@ int MulticastTable::detach(const ibv_gid& group, SoftQp& qp) {
   return 0;
 }
 
+void MulticastTable::detach_everywhere(SoftQp& qp) {
+  boost::unordered::erase_if(groups_, [&qp](auto& group) {
+    qp.groups -= static_cast<unsigned>(std::erase(group.second, &qp));
+    return group.second.empty();
+  });
+}
+
 std::span<SoftQp* const> MulticastTable::members_of(const ibv_gid& group) const {
   const auto found = groups_.find(key_of(group));
   if (found == groups_.end()) return {};

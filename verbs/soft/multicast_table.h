@@ -25,6 +25,8 @@ class MulticastTable {
   [[nodiscard]] int attach(const ibv_gid& group, SoftQp& qp, const Limits& limits);
   /// EINVAL: not attached; 0 for success.
   [[nodiscard]] int detach(const ibv_gid& group, SoftQp& qp);
+  /// From all groups.
+  void detach_everywhere(SoftQp& qp);
   /// In order of attaching; empty when there is no such group. Valid until the next change.
   [[nodiscard]] std::span<SoftQp* const> members_of(const ibv_gid& group) const;
   void clear() { groups_.clear(); }
@@ -33,7 +35,7 @@ class MulticastTable {
   using Key = std::array<std::uint8_t, 16>;
   [[nodiscard]] static Key key_of(const ibv_gid& group);
 
-  boost::unordered_flat_map<Key, std::vector<SoftQp*>> groups_;  // looked up, never walked through
+  boost::unordered_flat_map<Key, std::vector<SoftQp*>> groups_;  // its order decides nothing
 };
 
 }  // namespace anyrdma::verbs::soft

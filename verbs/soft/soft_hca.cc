@@ -97,7 +97,7 @@ Result<void> SoftHca::close_device(ibv_context* context) {
   SoftContext& soft = SoftContext::from(context);
   {
     CriticalSection section(core_.runtime);
-    if (soft.objects != 0) return errno_code(EBUSY);
+    end_objects_of(context);
     std::erase(contexts_, &soft);
   }
   delete &soft;

@@ -101,6 +101,8 @@ class SoftHca final : public Hca {
   void raise_everywhere(ibv_event_type type);
 
   [[nodiscard]] std::uint32_t allocate_number();
+  void retire(SoftQp& qp);
+  void end_objects_of(const ibv_context* context);
   [[nodiscard]] int check_capabilities(const ibv_qp_init_attr& init) const;
   [[nodiscard]] int check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
   [[nodiscard]] int check_path(const ibv_ah_attr& address) const;

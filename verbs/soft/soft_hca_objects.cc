@@ -19,7 +19,6 @@ Result<ibv_pd*> SoftHca::alloc_pd(ibv_context* context) {
   pd->context = context;
   pd->handle = domains_++;
   live_domains_.push_back(*pd);
-  ++SoftContext::from(context).objects;
   return pd;
 }
 
@@ -28,7 +27,6 @@ Result<void> SoftHca::dealloc_pd(ibv_pd* pd) {
   auto* soft = static_cast<SoftPd*>(pd);
   if (soft->users != 0) return errno_code(EBUSY);
   --domains_;
-  --SoftContext::from(pd->context).objects;
   delete soft;
   return {};
 }
@@ -76,7 +74,6 @@ Result<ibv_comp_channel*> SoftHca::create_comp_channel(ibv_context* context) {
   channel->fd = (*semaphore)->fd();
   channel->semaphore = std::move(*semaphore);
   live_channels_.push_back(*channel);
-  ++SoftContext::from(context).objects;
   return channel;
 }
 
@@ -85,7 +82,6 @@ Result<void> SoftHca::destroy_comp_channel(ibv_comp_channel* channel) {
   {
     CriticalSection section(core_.runtime);
     if (channel->refcnt != 0) return errno_code(EBUSY);
-    --SoftContext::from(channel->context).objects;
   }
   delete soft;
   return {};
@@ -103,7 +99,6 @@ Result<ibv_cq*> SoftHca::create_cq(ibv_context* context, int cqe, void* cq_conte
   auto* cq = new SoftCq(soft, cqe, cq_context, static_cast<SoftChannel*>(channel));
   cq->handle = completion_queues_++;
   live_completion_queues_.push_back(*cq);
-  ++soft.objects;
   return cq;
 }
 
@@ -118,7 +113,6 @@ Result<void> SoftHca::destroy_cq(ibv_cq* cq) {
     if (!acknowledged) return false;
     SoftContext& context = SoftContext::from(soft->context);
     context.forget_cq(*soft);
-    --context.objects;
     --completion_queues_;
     delete soft;
     return true;
@@ -165,6 +159,16 @@ int SoftHca::check_capabilities(const ibv_qp_init_attr& init) const {
   return 0;
 }
 
+namespace {
+
+// What is named to the kernel through one descriptor was made through it.
+bool of_one_context(const ibv_pd& pd, const ibv_qp_init_attr& init) {
+  return init.send_cq->context == pd.context && init.recv_cq->context == pd.context &&
+         (init.srq == nullptr || init.srq->context == pd.context);
+}
+
+}  // namespace
+
 // The next free number, round-robin: a number comes back as late as possible, so that stale packets
 // find nobody. 0 when all are taken.
 std::uint32_t SoftHca::allocate_number() {
@@ -182,6 +186,7 @@ Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   CriticalSection section(core_.runtime);
   if (core_.removed) return errno_code(EIO);
   if (const int error = check_capabilities(*init); error != 0) return errno_code(error);
+  if (!of_one_context(*pd, *init)) return errno_code(EINVAL);
   if (live_queue_pairs_ >= core_.config.max_qp) return errno_code(ENOMEM);
   const std::uint32_t number = allocate_number();
   if (number == 0) return errno_code(ENOMEM);
@@ -209,14 +214,18 @@ Result<void> SoftHca::destroy_qp(ibv_qp* qp) {
     busy = soft->groups != 0;  // as the kernel says while the QP is attached to one
     if (busy) return true;
     if (soft->async_taken != soft->async_acknowledged) return false;
-    numbers_[soft->qp_num - core_.config.qpn_first] = nullptr;
-    --live_queue_pairs_;
-    soft->close();
-    spare_queue_pairs_.push_back(soft);
+    retire(*soft);
     return true;
   });
   if (result && busy) return errno_code(EBUSY);
   return result;
+}
+
+void SoftHca::retire(SoftQp& qp) {
+  numbers_[qp.qp_num - core_.config.qpn_first] = nullptr;
+  --live_queue_pairs_;
+  qp.close();
+  spare_queue_pairs_.push_back(&qp);
 }
 
 int SoftHca::check_path(const ibv_ah_attr& address) const {
@@ -276,6 +285,32 @@ Result<void> SoftHca::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_a
   init->qp_type = soft.qp_type;
   init->sq_sig_all = soft.signal_all ? 1 : 0;
   return {};
+}
+
+// --- the end of a context -----------------------------------------------------------------------
+
+// What a program has left behind ends with its context, as in the kernel, which sees a descriptor
+// closed. perftest counts on it.
+void SoftHca::end_objects_of(const ibv_context* context) {
+  const auto made_here = [context](const auto& object) { return object.context == context; };
+  const auto end = [&](auto& list, std::uint32_t& count) {
+    list.remove_and_dispose_if(made_here, [&count](auto* object) {
+      --count;
+      delete object;
+    });
+  };
+  for (SoftQp* qp : numbers_) {
+    if (qp == nullptr || !made_here(*qp)) continue;
+    groups_.detach_everywhere(*qp);
+    retire(*qp);
+  }
+  std::uint32_t uncounted = 0;
+  core_.memory.remove_all_of(context);
+  end(live_address_handles_, address_handles_);
+  end(live_shared_receive_queues_, shared_receive_queues_);
+  end(live_completion_queues_, completion_queues_);
+  end(live_channels_, uncounted);
+  end(live_domains_, domains_);
 }
 
 // --- enhanced connection establishment ----------------------------------------------------------
