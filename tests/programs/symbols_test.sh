@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The drop-in's symbol tables against Debian's libraries: same sonames, same version nodes, no name
-# that Debian lacks or has under another version; all that the tested programs of rdmacm-utils ask for;
-# and docs/dropin.md speaks of every name.
+# that Debian lacks or has under another version; all that the tested programs, and the drivers that
+# programs are linked against, ask for; and docs/dropin.md speaks of every name.
 set -euo pipefail
 
 PATH=$PATH:/usr/sbin:/sbin  # ldconfig
@@ -52,9 +52,10 @@ check_rdma_names() {
     fail "librdmacm.so.1: rdma_* differ (< Debian, > ours)"
 }
 
-check_program() {
+check_program() { # PROGRAM, or SONAME
   local path lacking
-  path=$(command -v "$1") || { echo "SKIPPED: $1 is not installed"; return; }
+  case "$1" in *.so.*) path=$(debian "$1") ;; *) path=$(command -v "$1" || true) ;; esac
+  [ -n "$path" ] || { echo "SKIPPED: $1 is not installed"; return; }
   [ -n "$(needs "$path")" ] || fail "$1 needs no symbol at all: is this objdump's output?"
   lacking=$(comm -23 <(needs "$path") <(all_exports))
   [ -z "$lacking" ] || fail "$1 would lack: $lacking"
@@ -64,7 +65,7 @@ all_exports() { for library in "$libraries"/lib{ibverbs,rdmacm}.so.1; do exports
 
 check_docs() {
   local name
-  for name in $(exports "$libraries/$1" | cut -d' ' -f1); do
+  for name in $(exports "$libraries/$1" | cut -d' ' -f1 | grep -v '^ibv_cmd_'); do
     grep -qw "$name" docs/dropin.md || fail "docs/dropin.md does not mention $name of $1"
   done
 }
@@ -80,7 +81,10 @@ for library in libibverbs.so.1 librdmacm.so.1; do
   check_docs "$library"
 done
 check_rdma_names
-for program in rping ucmatose udaddy mckey cmtime rdma_{,x}{client,server}; do check_program "$program"; done
+for program in rping ucmatose udaddy mckey cmtime rdma_{,x}{client,server} ib_{send,write,read}_{bw,lat} \
+  lib{mlx4,mlx5,efa,mana}.so.1; do
+  check_program "$program"
+done
 check_core
 
 [ "$failures" = 0 ] && echo PASSED
