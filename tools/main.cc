@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/run.h"
+#include "tools/rxe.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -55,11 +56,13 @@ class Command {
                      "(default: $ANYRDMA_TRANSPORT, else 'fabric')");
     run_->footer("anyrdma run [--transport NAME] [--fabric NAME] -- PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
+    describe_rxe();
   }
 
   int main(const Words& words) {
     if (const std::string* unknown = unknown_command(words.ours); unknown != nullptr) {
-      return usage("there is no command '" + *unknown + "'. There is: run. See `anyrdma --help`.");
+      return usage("there is no command '" + *unknown +
+                   "'. There are: run, rxe. See `anyrdma --help`.");
     }
     try {
       std::vector<std::string> reversed(words.ours.rbegin(), words.ours.rend());
@@ -74,13 +77,29 @@ class Command {
 
  private:
   [[nodiscard]] static const std::string* unknown_command(const std::vector<std::string>& ours) {
-    if (ours.empty() || ours.front().starts_with('-') || ours.front() == "run") {
-      return nullptr;
-    }
-    return &ours.front();
+    if (ours.empty() || ours.front().starts_with('-')) return nullptr;
+    return ours.front() == "run" || ours.front() == "rxe" ? nullptr : &ours.front();
+  }
+
+  void describe_rxe() {
+    rxe_->require_subcommand(1);
+    rxe_->add_subcommand("show", "Lists the links.");
+    rxe_add_->add_option("NAME", rxe_options_.link, "of the new RDMA device")->required();
+    rxe_add_->add_option("INTERFACE", rxe_options_.interface, "for example eth0")->required();
+    rxe_del_->add_option("NAME", rxe_options_.link, "of the RDMA device")->required();
+  }
+
+  Exit dispatch_rxe() const {
+    if (rxe_add_->parsed()) return rxe_add(rxe_options_);
+    if (rxe_del_->parsed()) return rxe_del(rxe_options_);
+    return rxe_show();
   }
 
   int dispatch(const Words& words) {
+    if (rxe_->parsed()) {
+      if (words.separated) return usage("rxe starts no program, so nothing comes after `--`.");
+      return static_cast<int>(dispatch_rxe());
+    }
     if (!run_->parsed()) {
       std::fputs(app_.help().c_str(), stderr);
       return static_cast<int>(Exit::kUsage);
@@ -101,6 +120,11 @@ class Command {
   CLI::App* run_ = app_.add_subcommand(
       "run", "Starts an unmodified program on anyrdma's libibverbs and librdmacm.");
   RunOptions options_;
+  CLI::App* rxe_ =
+      app_.add_subcommand("rxe", "The kernel's Soft-RoCE links: RDMA over any network interface.");
+  CLI::App* rxe_add_ = rxe_->add_subcommand("add", "Makes a link (as root).");
+  CLI::App* rxe_del_ = rxe_->add_subcommand("del", "Removes a link (as root).");
+  RxeOptions rxe_options_;
 };
 
 }  // namespace

@@ -4,16 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace anyrdma::tools {
+#include "tools/exit.h"
 
-/// Exit codes of the command itself; the last two are the shell's.
-enum class Exit : int {
-  kOk = 0,
-  kFailed = 1,
-  kUsage = 2,
-  kNotExecutable = 126,
-  kUnknownProgram = 127,
-};
+namespace anyrdma::tools {
 
 struct RunOptions {
   std::string transport;             ///< empty: ANYRDMA_TRANSPORT as it is

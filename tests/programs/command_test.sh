@@ -24,7 +24,7 @@ case_file_that_is_no_program_is_126() {
 case_wrong_usage_is_2() {
   refused 2 "^anyrdma: run what\?" run
   refused 2 "^anyrdma: run what\?" run --
-  refused 2 "^anyrdma: there is no command 'explain'\. There is: run" explain
+  refused 2 "^anyrdma: there is no command 'explain'\. There are: run, rxe" explain
   refused 2 "^anyrdma: '--bogus' is no option of run" run --bogus -- true
   refused 2 '^anyrdma: --fabric: 1 required' run --fabric
 }
@@ -41,6 +41,24 @@ case_unknown_transport_of_the_environment_is_said_once() {
   expect_line rping "^anyrdma: no RDMA device here\. There is no transport 'token-ring': choose .*fabric"
   [ "$(grep -c '^anyrdma:' "$work/rping.log")" = 1 ] || fail "said more than once"
   expect_line rping 'No RDMA devices were detected'
+}
+
+case_wrong_usage_of_rxe_is_2() {
+  refused 2 '^anyrdma: .*subcommand is required' rxe
+  refused 2 '^anyrdma: .*INTERFACE is required' rxe add rxe0
+  refused 2 '^anyrdma: .*NAME is required' rxe del
+  refused 2 '^anyrdma: ' rxe mend rxe0
+  refused 2 '^anyrdma: rxe starts no program' rxe show -- true
+  refused 1 "^anyrdma: 'a/b' cannot name an RDMA device" rxe add a/b lo
+}
+
+case_rxe_says_what_is_missing() {
+  if "$anyrdma" rxe show >"$work/show.log" 2>&1; then
+    skip "this kernel has RDMA"
+    return
+  fi
+  refused 1 '^anyrdma: This kernel has no RDMA: load' rxe show
+  refused 1 '^anyrdma: This kernel has no RDMA: load' rxe del rxe0
 }
 
 case_missing_library_is_named() {

@@ -19,7 +19,7 @@ ROOMS = {
                          "transport/soft", "transport/realtime", "transport/fabric"],
     "transport/fault": ["verbs", "transport", "transport/fault"],
     "transport/ucma": ["verbs", "verbs/ibv", "transport", "transport/realtime", "transport/ucma"],
-    "transport/rxe": ["verbs", "verbs/ibv", "transport", "transport/ucma", "transport/rxe"],
+    "transport/rxe": ["verbs", "transport/rxe"],
     "transport/open": None,
     "transport/testing": ["verbs", "transport", "transport/testing"],
     "cm": ["verbs", "transport", "cm"],

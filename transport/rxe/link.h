@@ -1,0 +1,59 @@
+// Soft-RoCE links: RDMA devices that the kernel's rdma_rxe makes of network interfaces. Works in
+// the network namespace of the calling thread; on Linux 6.1 rxe itself works in the first one only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "transport/rxe/error.h"
+#include "verbs/result.h"
+
+namespace anyrdma::transport::rxe {
+
+using verbs::Result;
+
+struct LinkInfo {
+  std::uint32_t index = 0;  ///< of the RDMA device; never used twice until the next boot
+  std::string name;
+  std::string interface;
+};
+
+/// All links, in the order they were made. Any user. Errors: kNoRdma.
+[[nodiscard]] Result<std::vector<LinkInfo>> links();
+
+/// Makes a link, loading rdma_rxe if need be. Its GIDs come a moment later. Errors: kBadName,
+/// kNoRdma, kNotPermitted, kNoModule, kNoChecksum, kNoInterface, kNameTaken, kInterfaceTaken; what
+/// else the kernel says.
+[[nodiscard]] Result<void> add_link(const std::string& name, const std::string& interface);
+
+/// Removes a link: programs on it see their device vanish. On Linux 6.1 this returns only when all
+/// of them have closed it, the caller included. Errors: kNoRdma, kNotPermitted, kNoLink,
+/// kNotSoftware.
+[[nodiscard]] Result<void> remove_link(const std::string& name);
+
+/// A link that ends with its owner.
+class Link {
+ public:
+  /// As add_link.
+  [[nodiscard]] static Result<Link> add(const std::string& name, const std::string& interface);
+  /// Removes it, if nobody else has. Precondition: the process has closed the device.
+  ~Link();
+  Link(Link&& other) noexcept;
+  Link& operator=(Link&&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// It stays when its owner goes.
+  void release() { name_.clear(); }
+
+ private:
+  explicit Link(std::string name) : name_(std::move(name)) {}
+
+  std::string name_;  ///< empty: not ours to remove
+};
+
+/// Where a link is made when nobody names an interface: the first that is up and has an IPv4
+/// address, but for loopback. Errors: kNoneSuitable.
+[[nodiscard]] Result<std::string> suitable_interface();
+
+}  // namespace anyrdma::transport::rxe

@@ -1,0 +1,44 @@
+// What is said to the kernel over rdma netlink, and what it answers: <rdma/rdma_netlink.h>, through
+// libnl. Only messages; netlink.h sends them.
+#pragma once
+
+#include <netlink/msg.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "verbs/result.h"
+
+namespace anyrdma::transport::rxe {
+
+using verbs::Result;
+
+struct MessageDeleter {
+  void operator()(nl_msg* message) const { nlmsg_free(message); }
+};
+using Message = std::unique_ptr<nl_msg, MessageDeleter>;
+
+// --- requests; ENOMEM ---------------------------------------------------------------------------
+/// All RDMA devices: an answer for each, to parse_device().
+[[nodiscard]] Result<Message> ask_for_devices();
+/// What drives a device: an answer for parse_driver().
+[[nodiscard]] Result<Message> ask_for_driver(std::uint32_t device);
+/// The first port of a device: an answer for parse_interface().
+[[nodiscard]] Result<Message> ask_for_port(std::uint32_t device);
+[[nodiscard]] Result<Message> make_link(const std::string& name, const std::string& interface);
+[[nodiscard]] Result<Message> remove_link(std::uint32_t device);
+
+// --- answers; EBADMSG: not what was asked for ---------------------------------------------------
+struct Device {
+  std::uint32_t index = 0;
+  std::string name;
+};
+/// Precondition of each: all bytes that the header speaks of are there (libnl's nlmsg_ok).
+[[nodiscard]] Result<Device> parse_device(nlmsghdr& answer);
+/// An rdma_driver_id.
+[[nodiscard]] Result<std::uint32_t> parse_driver(nlmsghdr& answer);
+/// The network interface of the port; empty: it has none.
+[[nodiscard]] Result<std::string> parse_interface(nlmsghdr& answer);
+
+}  // namespace anyrdma::transport::rxe
