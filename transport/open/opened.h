@@ -43,7 +43,8 @@ struct OpenError {
   std::string sentence;            ///< for the user: the cause, and what to do about it
 };
 
-/// What OpenResult::value() does with an error: throws boost::system::system_error.
+/// What OpenResult::value() does with an error: throws boost::system::system_error, whose what() is
+/// the sentence.
 [[noreturn]] void throw_exception_from_error(const OpenError& error,
                                              const boost::source_location& where);
 
