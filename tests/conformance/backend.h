@@ -1,0 +1,98 @@
+// What a scenario's stage needs of the place where it is performed. One implementation per place:
+// the simulator, the fabric between processes, a kernel.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "tests/conformance/place.h"
+#include "transport/transport.h"
+#include "verbs/time.h"
+
+namespace anyrdma::conformance {
+
+using verbs::Duration;
+using verbs::Instant;
+
+enum class Side : std::uint8_t { kPassive, kActive };  ///< server, client
+
+/// What not every place can do. A scenario names what it needs.
+enum class Ability : std::uint8_t {
+  kLoss,           ///< lose chosen CM messages
+  kDeafNeighbour,  ///< a neighbour that answers, and has no RDMA
+  kTwoHosts,       ///< each party has a host, and so ports, of its own
+  kIPv6,           ///< the parties have IPv6 addresses
+  kRemoveDevice,   ///< unplug a party's device
+  kFailOver,       ///< a bonded interface takes another link address
+  kMulticast,      ///< groups of one's own
+  kEce,            ///< devices that have options to agree upon
+};
+inline constexpr Ability kLastAbility = Ability::kEce;
+/// As the matrix words it: "lose chosen CM messages".
+[[nodiscard]] std::string_view to_string(Ability ability);
+
+/// The CM's messages that can be lost.
+enum class Message : std::uint8_t {
+  kReq,
+  kMra,
+  kRej,
+  kRep,
+  kRtu,
+  kDreq,
+  kDrep,
+  kSidrReq,
+  kSidrRep
+};
+/// "REQ".
+[[nodiscard]] std::string_view to_string(Message message);
+
+/// One performance's surroundings: made before it, destroyed after it.
+/// Threads: straight-line scenarios use one; both() may use two more.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  /// The way to the network of one party. Lives as long as the backend.
+  [[nodiscard]] virtual transport::Transport& transport(Side side) = 0;
+  /// The address of a role; groups and any-addresses are the stage's.
+  [[nodiscard]] virtual std::string address(Role role) = 0;
+  [[nodiscard]] virtual Instant now() = 0;
+  /// Lets time pass until `done()`; false: `patience` was not enough. May be called in both().
+  [[nodiscard]] virtual bool wait_until(const std::function<bool()>& done, Duration patience) = 0;
+  /// Runs both at once, to their ends. False: they did not end within `patience`; the performance
+  /// is over then, and what is left is cancelled or the process ends.
+  [[nodiscard]] virtual bool run_both(std::function<void()> server, std::function<void()> client,
+                                      Duration patience) = 0;
+
+  // --- abilities; calling one that the backend lacks aborts -------------------------------------
+  /// Loses the next `count` messages of a kind that `from` sends; 0: all from now on.
+  virtual void lose(Side from, Message message, unsigned count);
+  virtual void remove_device(Side side);
+  virtual void fail_over(Side side);
+};
+
+/// A kind of place, by name, as tests and tables refer to it.
+struct BackendKind {
+  std::string_view name;
+  std::set<Ability> abilities;
+  /// Waiting costs nothing (virtual time); else slow scenarios run beside the others.
+  bool virtual_time = false;
+  /// Whether what it shows is the reference: a kernel's.
+  bool is_kernel = false;
+};
+/// All kinds, in the order of the matrix.
+[[nodiscard]] const std::vector<BackendKind>& backend_kinds();
+/// Null: no such kind.
+[[nodiscard]] const BackendKind* find_backend_kind(std::string_view name);
+
+/// A test binary links one implementation of the following three.
+[[nodiscard]] std::string_view backend_name();
+/// Prepares the process, before threads are started. Empty: fine; else why nothing can run here.
+[[nodiscard]] std::string prepare_process();
+/// `number` is the scenario's, for what must not collide on a shared host.
+[[nodiscard]] std::unique_ptr<Backend> make_backend(unsigned number);
+
+}  // namespace anyrdma::conformance

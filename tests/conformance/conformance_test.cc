@@ -1,0 +1,204 @@
+// Performs the scenarios on the backend that is linked in, and holds what they show against the
+// records and the table of deviations. With --write: writes the records; with --differences: prints
+// what the table lacks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <future>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "tests/conformance/deviations.h"
+#include "tests/conformance/golden.h"
+#include "tests/conformance/scenario.h"
+
+namespace anyrdma::conformance {
+namespace {
+
+constexpr const char* kFolder = "tests/conformance/";
+
+const BackendKind& here() {
+  return *find_backend_kind(backend_name());
+}
+
+bool can_perform(const Scenario& scenario) {
+  return std::ranges::includes(here().abilities, scenario.needs);
+}
+
+std::string read_file(const std::string& name) {
+  const std::ifstream file(kFolder + name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// What the tests compare with; the problem of the first that cannot be read.
+struct Tables {
+  Goldens goldens;
+  Deviations deviations;
+  std::string problem;
+
+  static const Tables& get() {
+    static const Tables kTables = [] {
+      Tables tables;
+      tables.goldens = load_records(std::string(kFolder) + "records", tables.problem);
+      tables.deviations = parse_deviations(read_file("deviations.json"), tables.problem);
+      return tables;
+    }();
+    return kTables;
+  }
+};
+
+/// Slow scenarios wait most of the time: in real time they are all started at the beginning.
+class Performances {
+ public:
+  void start(std::size_t number) {
+    running_.emplace(number, std::async(std::launch::async, [number] { return now(number); }));
+  }
+  [[nodiscard]] Lines of(std::size_t number) {
+    const auto found = running_.find(number);
+    return found == running_.end() ? now(number) : found->second.get();
+  }
+
+ private:
+  static Lines now(std::size_t number) { return perform(scenarios()[number], number); }
+  std::map<std::size_t, std::future<Lines>> running_;
+};
+
+std::string text_of(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "  " + line + "\n";
+  return text;
+}
+
+class Conformance : public ::testing::TestWithParam<std::size_t> {
+ public:
+  static std::string problem;  ///< why nothing can run here
+  static Performances performances;
+
+  static void SetUpTestSuite() {
+    if (here().virtual_time || !problem.empty()) return;
+    const auto& suite = *::testing::UnitTest::GetInstance()->current_test_suite();
+    for (int i = 0; i < suite.total_test_count(); ++i) {
+      const std::string text = suite.GetTestInfo(i)->value_param();
+      const std::size_t number = std::stoul(text);
+      if (suite.GetTestInfo(i)->should_run() && is_slow(number)) performances.start(number);
+    }
+  }
+
+ private:
+  static bool is_slow(std::size_t number) {
+    const Scenario& scenario = scenarios()[number];
+    const Difference* const listed =
+        Tables::get().deviations.find(scenario.full_name(), here().name);
+    return scenario.slow && (listed == nullptr || !listed->not_run);
+  }
+};
+std::string Conformance::problem;
+Performances Conformance::performances;
+
+TEST_P(Conformance, ShowsWhatTheKernelShows) {
+  if (!problem.empty()) GTEST_SKIP() << problem;
+  const Tables& tables = Tables::get();
+  ASSERT_EQ(tables.problem, "");
+  const std::string name = scenarios()[GetParam()].full_name();
+  const Difference* const listed = tables.deviations.find(name, here().name);
+  if (listed != nullptr && listed->not_run) {
+    GTEST_SKIP() << tables.deviations.all[listed->deviation].reason;
+  }
+  const auto golden = tables.goldens.find(name);
+  ASSERT_NE(golden, tables.goldens.end()) << "no record yet: run with --write";
+
+  const Lines actual = performances.of(GetParam());
+
+  const Lines differing = difference(golden->second.lines, actual);
+  EXPECT_EQ(differing, listed == nullptr ? Lines{} : listed->lines)
+      << name << " differs from what " << golden->second.origin << " showed:\n"
+      << text_of(differing)
+      << (listed == nullptr ? "which deviations.json does not list" : "not as deviations.json says")
+      << ". All of it:\n"
+      << text_of(actual);
+}
+
+std::vector<std::size_t> performable(bool slow) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < scenarios().size(); ++i) {
+    if (can_perform(scenarios()[i]) && scenarios()[i].slow == slow) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+std::string test_name(const ::testing::TestParamInfo<std::size_t>& about) {
+  const Scenario& scenario = scenarios()[about.param];
+  return std::string(scenario.group) + "_" + std::string(scenario.name);
+}
+INSTANTIATE_TEST_SUITE_P(Fast, Conformance, ::testing::ValuesIn(performable(false)), test_name);
+INSTANTIATE_TEST_SUITE_P(Slow, Conformance, ::testing::ValuesIn(performable(true)), test_name);
+
+/// A kernel's record is replaced by a kernel's only.
+bool may_replace(const Golden& golden) {
+  return here().is_kernel || !find_backend_kind(golden.origin)->is_kernel;
+}
+
+int write_records() {
+  const char* const root = std::getenv("BUILD_WORKSPACE_DIRECTORY");
+  const std::string folder = std::string(root == nullptr ? "." : root) + "/" + kFolder + "records";
+  std::string trouble;
+  Goldens goldens = load_records(folder, trouble);
+  if (!trouble.empty()) std::cerr << trouble << "\n";
+  std::erase_if(goldens, [](const auto& each) {
+    return std::ranges::find(scenarios(), each.first, &Scenario::full_name) == scenarios().end();
+  });
+  Performances performances;
+  std::vector<std::size_t> numbers = performable(true);
+  if (!here().virtual_time) {
+    for (const std::size_t number : numbers) performances.start(number);
+  }
+  std::ranges::copy(performable(false), std::back_inserter(numbers));
+  for (const std::size_t number : numbers) {
+    const std::string name = scenarios()[number].full_name();
+    const auto old = goldens.find(name);
+    if (old != goldens.end() && !may_replace(old->second)) continue;
+    goldens[name] = {.origin = std::string(here().name), .lines = performances.of(number)};
+  }
+  save_records(folder, goldens);
+  return 0;
+}
+
+/// What the table does not list yet, as entries for it.
+int print_differences() {
+  const Tables& tables = Tables::get();
+  for (const bool slow : {false, true}) {
+    for (const std::size_t number : performable(slow)) {
+      const std::string name = scenarios()[number].full_name();
+      const auto golden = tables.goldens.find(name);
+      const Difference* const listed = tables.deviations.find(name, here().name);
+      if (golden == tables.goldens.end() || (listed != nullptr && listed->not_run)) continue;
+      const Lines differing =
+          difference(golden->second.lines, perform(scenarios()[number], number));
+      if (differing == (listed == nullptr ? Lines{} : listed->lines)) continue;
+      std::cout << difference_text(name, here().name, differing);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace anyrdma::conformance
+
+int main(int argc, char** argv) {
+  using namespace anyrdma::conformance;
+  ::testing::InitGoogleTest(&argc, argv);
+  Conformance::problem = prepare_process();
+  if (argc == 2 && std::string_view(argv[1]) == "--write") {
+    if (Conformance::problem.empty()) return write_records();
+    std::cerr << Conformance::problem << "\n";
+    return 1;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == "--differences") return print_differences();
+  return RUN_ALL_TESTS();
+}

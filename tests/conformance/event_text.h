@@ -1,0 +1,27 @@
+// Events in words.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <string>
+
+#include "cm/event.h"
+
+namespace anyrdma::conformance {
+
+class Party;
+class Stage;
+
+/// The id on whose behalf an event came: the listener's for CONNECT_REQUEST.
+[[nodiscard]] const cm::Id* event_owner(const cm::Event& event);
+/// "REJECTED 28 data=148 00*148": the type, the status if it is not 0, and every field that is not
+/// zero, as `reader` understands it.
+[[nodiscard]] std::string describe_event(Stage& stage, const Party& reader,
+                                         const rdma_cm_event& event);
+/// "TCP".
+[[nodiscard]] std::string space_text(rdma_port_space space);
+/// " data=5 hello resources=1": what is not the default.
+struct Param;
+[[nodiscard]] std::string param_text(const Param& param);
+
+}  // namespace anyrdma::conformance

@@ -1,0 +1,242 @@
+#include "tests/conformance/party.h"
+
+#include <utility>
+
+#include "tests/conformance/event_text.h"
+#include "tests/conformance/stage.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::conformance {
+namespace {
+
+/// How long an event without bounds may take: long enough for a loaded machine.
+constexpr Duration kPatience = 60s;
+/// How much later than its bound an event is still waited for, to say how late it was.
+constexpr Duration kOverdue = 30s;
+constexpr auto kResolving = std::chrono::milliseconds(2000);
+
+std::string timing_text(Duration elapsed, const Within& within) {
+  if (within.at_most == Duration{}) return {};
+  const std::string bounds = duration_text(within.at_least) + ".." + duration_text(within.at_most);
+  if (elapsed < within.at_least) {
+    return " too early for " + bounds + ": after " + duration_text(elapsed);
+  }
+  if (elapsed > within.at_most) {
+    return " too late for " + bounds + ": after " + duration_text(elapsed);
+  }
+  return " after " + bounds;
+}
+
+}  // namespace
+
+void Held::ack() {
+  event_.ack();
+  party_->note(name_ + " acknowledged");
+}
+
+Party::Party(Stage& stage, Side side) : stage_(stage), side_(side) {
+  (void)channel();
+}
+
+Party::~Party() {
+  early_.clear();
+  for (Id& id : ids_) id.clear();
+  while (!ids_.empty()) ids_.pop_back();
+}
+
+cm::EventChannel& Party::channel(int number) {
+  while (channels_.size() <= static_cast<std::size_t>(number)) {
+    auto channel = cm::EventChannel::create(stage_.backend().transport(side_));
+    CM_ASSERT(channel.has_value());
+    channels_.push_back(std::move(*channel));
+  }
+  return *channels_[static_cast<std::size_t>(number)];
+}
+
+void Party::note(const std::string& line) {
+  stage_.add(side_, (side_ == Side::kPassive ? "server: " : "client: ") + line);
+}
+
+std::string Party::owner_of(std::uint32_t qpn) const {
+  for (const Id& id : ids_) {
+    if (qpn == id.number_ || (id.get() != nullptr && qpn == id.qp_num())) return id.name();
+  }
+  return {};
+}
+
+// --- ids ----------------------------------------------------------------------------------------
+
+Id& Party::add(std::unique_ptr<cm::Id> id) {
+  const std::string name = (side_ == Side::kPassive ? "s" : "c") + std::to_string(++count_);
+  return ids_.emplace_back(*this, name, std::move(id));
+}
+
+Id* Party::find(const cm::Id* id) {
+  for (Id& each : ids_) {
+    if (each.get() == id) return &each;
+  }
+  return nullptr;
+}
+
+void Party::forget(const Id& id) {
+  for (auto& [number, early] : early_) {
+    std::erase_if(early, [&id](const Fetched& each) { return each.id == &id; });
+  }
+}
+
+Id& Party::create(rdma_port_space space) {
+  auto made = cm::Id::create(channel(), space, nullptr);
+  const std::string result = result_text(made);
+  Id& id = add(made ? std::move(*made) : nullptr);
+  id.note_call("create " + space_text(space), result);
+  return id;
+}
+
+Id& Party::create_synchronous(rdma_port_space space) {
+  auto made = cm::Id::create_synchronous(stage_.backend().transport(side_), space, nullptr);
+  const std::string result = result_text(made);
+  Id& id = add(made ? std::move(*made) : nullptr);
+  id.note_call("create synchronous " + space_text(space), result);
+  return id;
+}
+
+bool Party::step(Id& id, rdma_cm_event_type expected, std::string& failure) {
+  std::optional<Fetched> fetched = fetch(0, &id, kPatience);
+  if (fetched && fetched->event.type() == expected && fetched->event.status() == 0) return true;
+  failure = fetched ? describe(*fetched) : "no event";
+  return false;
+}
+
+Id& Party::routed(Place to, rdma_port_space space) {
+  auto made = cm::Id::create(channel(), space, nullptr);
+  Id& id = add(made ? std::move(*made) : nullptr);
+  std::string failure;
+  const Address address = stage_.address(to);
+  const Address own = stage_.address(any_port(side_ == Side::kPassive ? kServer : kClient));
+  if (id.id_ == nullptr) {
+    failure = "no id";
+  } else if (auto result = id.id_->resolve_addr(own.get(), address.get(), kResolving); !result) {
+    failure = "resolve_addr " + result_text(result);
+  } else if (step(id, RDMA_CM_EVENT_ADDR_RESOLVED, failure)) {
+    if (result = id.id_->resolve_route(kResolving); !result) {
+      failure = "resolve_route " + result_text(result);
+    } else {
+      (void)step(id, RDMA_CM_EVENT_ROUTE_RESOLVED, failure);
+    }
+  }
+  const std::string kind = space == RDMA_PS_TCP ? "" : " " + space_text(space);
+  id.note_call("routed" + kind + " to " + stage_.place_text(to), failure.empty() ? "ok" : failure);
+  return id;
+}
+
+Id& Party::connecting(Place to, const Param& param, rdma_port_space space) {
+  Id& id = routed(to, space);
+  id.make_qp();
+  id.connect(param);
+  return id;
+}
+
+Id& Party::listening(Place on, int backlog, rdma_port_space space) {
+  auto made = cm::Id::create(channel(), space, nullptr);
+  Id& id = add(made ? std::move(*made) : nullptr);
+  std::string failure;
+  const Address address = stage_.address(on);
+  if (id.id_ == nullptr) {
+    failure = "no id";
+  } else if (auto result = id.id_->bind(address.get()); !result) {
+    failure = "bind " + result_text(result);
+  } else if (result = id.id_->listen(backlog); !result) {
+    failure = "listen " + result_text(result);
+  }
+  const std::string kind = space == RDMA_PS_TCP ? "" : " " + space_text(space);
+  id.note_call("listening" + kind + " on " + stage_.place_text(on),
+               failure.empty() ? "ok" : failure);
+  return id;
+}
+
+void Party::die() {
+  note("dies");
+  early_.clear();
+  for (const auto& channel : channels_) channel->close();
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+std::optional<Party::Fetched> Party::fetch(int channel_number, const Id* only, Duration patience) {
+  std::deque<Fetched>& early = early_[channel_number];
+  for (auto each = early.begin(); each != early.end(); ++each) {
+    if (only != nullptr && each->id != only) continue;
+    Fetched found = std::move(*each);
+    early.erase(each);
+    return found;
+  }
+  cm::EventChannel& from = channel(channel_number);
+  std::optional<Fetched> found;
+  (void)stage_.backend().wait_until(
+      [&] {
+        while (auto event = from.try_get()) {
+          Fetched fetched{.event = std::move(*event)};
+          fetched.id = find(event_owner(fetched.event));
+          if (auto request = fetched.event.take_request())
+            fetched.request = &add(std::move(request));
+          if (only == nullptr || fetched.id == only) {
+            found = std::move(fetched);
+            return true;
+          }
+          early.push_back(std::move(fetched));
+        }
+        return false;
+      },
+      patience);
+  return found;
+}
+
+std::optional<Party::Fetched> Party::next(const Id* only, const Within& within) {
+  const Instant start = stage_.last_line();
+  const bool bounded = within.at_most != Duration{};
+  std::optional<Fetched> fetched =
+      fetch(within.channel, only, bounded ? within.at_most + kOverdue : kPatience);
+  if (!fetched) {
+    note("no event" + (only == nullptr ? std::string() : " for " + only->name()));
+    return {};
+  }
+  const Duration elapsed = stage_.backend().now() - start;
+  stage_.add(side_, describe(*fetched) + timing_text(elapsed, within));
+  return fetched;
+}
+
+void Party::take(const Within& within) {
+  (void)next(nullptr, within);
+}
+
+void Party::take(const Id& id, const Within& within) {
+  (void)next(&id, within);
+}
+
+Id& Party::take_request(const Within& within) {
+  const std::optional<Fetched> fetched = next(nullptr, within);
+  return fetched && fetched->request != nullptr ? *fetched->request : add(nullptr);
+}
+
+Held Party::hold(const Within& within) {
+  std::optional<Fetched> fetched = next(nullptr, within);
+  if (!fetched) return {*this, {}, "nothing"};
+  std::string name = (fetched->id != nullptr ? fetched->id->name() : "?") + " " +
+                     event_text(fetched->event.type());
+  return {*this, std::move(fetched->event), std::move(name)};
+}
+
+void Party::quiet(Duration time) {
+  const std::optional<Fetched> fetched = fetch(0, nullptr, time);
+  note(fetched ? "not quiet" : "quiet for " + duration_text(time));
+  if (fetched) stage_.add(side_, describe(*fetched));
+}
+
+std::string Party::describe(const Fetched& fetched) {
+  std::string text = (fetched.id != nullptr ? fetched.id->name() : "?") + " <- " +
+                     describe_event(stage_, *this, fetched.event.raw());
+  if (fetched.request != nullptr) text += " " + fetched.request->name();
+  return text;
+}
+
+}  // namespace anyrdma::conformance
