@@ -4,6 +4,7 @@
 #include <linux/netlink.h>
 #include <net/if.h>
 #include <rdma/ib_user_ioctl_verbs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -107,14 +108,33 @@ Result<void> remove_link(const std::string& name) {
 
 Result<Link> Link::add(const std::string& name, const std::string& interface) {
   if (auto added = add_link(name, interface); !added) return added.error();
-  return Link(name);
+  return Link(name, ::getpid());
+}
+
+Result<Link> Link::find_or_add(const std::string& interface) {
+  const auto there = links();
+  if (!there) return there.error();
+  for (const LinkInfo& link : *there) {
+    if (interface.empty() || link.interface == interface) return Link(link.name, 0);
+  }
+  const Result<std::string> chosen = interface.empty() ? suitable_interface() : interface;
+  if (!chosen) return chosen.error();
+  for (int number = 0;; ++number) {
+    Result<Link> added = add("rxe" + std::to_string(number), *chosen);
+    if (added || added.error() != RxeErrc::kNameTaken) {
+      // Somebody may have been faster; the link is theirs then.
+      return !added && added.error() == RxeErrc::kInterfaceTaken ? find_or_add(*chosen)
+                                                                 : std::move(added);
+    }
+  }
 }
 
 Link::~Link() {
-  if (!name_.empty()) static_cast<void>(remove_link(name_).has_value());
+  if (was_made() && maker_ == ::getpid()) static_cast<void>(remove_link(name_).has_value());
 }
 
-Link::Link(Link&& other) noexcept : name_(std::exchange(other.name_, {})) {}
+Link::Link(Link&& other) noexcept
+    : name_(std::move(other.name_)), maker_(std::exchange(other.maker_, 0)) {}
 
 Result<std::string> suitable_interface() {
   ifaddrs* list = nullptr;

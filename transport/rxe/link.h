@@ -2,8 +2,11 @@
 // the network namespace of the calling thread; on Linux 6.1 rxe itself works in the first one only.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/rxe/error.h"
@@ -32,24 +35,30 @@ struct LinkInfo {
 /// kNotSoftware.
 [[nodiscard]] Result<void> remove_link(const std::string& name);
 
-/// A link that ends with its owner.
+/// A link to work on. One that was made for this purpose ends with its owner; one that was there
+/// before stays.
 class Link {
  public:
   /// As add_link.
   [[nodiscard]] static Result<Link> add(const std::string& name, const std::string& interface);
-  /// Removes it, if nobody else has. Precondition: the process has closed the device.
+  /// The link of an interface; if it has none, a new one with a name that is free. Empty: any
+  /// link's, else suitable_interface(). Errors: as links(), add_link() and suitable_interface().
+  [[nodiscard]] static Result<Link> find_or_add(const std::string& interface);
+  /// Removes it if it was made, nobody else has, and this is the process that made it.
+  /// Precondition: the process has closed the device.
   ~Link();
   Link(Link&& other) noexcept;
   Link& operator=(Link&&) = delete;
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// It stays when its owner goes.
-  void release() { name_.clear(); }
+  /// Ends with its owner.
+  [[nodiscard]] bool was_made() const { return maker_ != 0; }
 
  private:
-  explicit Link(std::string name) : name_(std::move(name)) {}
+  Link(std::string name, pid_t maker) : name_(std::move(name)), maker_(maker) {}
 
-  std::string name_;  ///< empty: not ours to remove
+  std::string name_;
+  pid_t maker_;  ///< 0: not ours to remove
 };
 
 /// Where a link is made when nobody names an interface: the first that is up and has an IPv4

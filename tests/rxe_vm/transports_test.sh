@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# What chooses and makes real devices, where there are some: transport/rxe, `anyrdma rxe`, and the example
+# that runs everywhere. One machine for all, because starting it takes longest.
+set -uo pipefail
+. tests/rxe_vm/lib.sh
+
+in_machine bash -c '
+  status=0
+  expect() { # PATTERN COMMAND...: what the command says, in its last line
+    local said pattern=$1
+    shift
+    said=$("$@" 2>&1 | tail -n 1)
+    grep -qE -- "$pattern" <<<"$said" || { echo "FAILED: $*: $said"; status=1; }
+  }
+  anyrdma=tools/bin/anyrdma
+  tests/rxe_vm/rxe_links || status=1
+
+  expect "^rxe0 on veth0$" $anyrdma rxe show
+  expect "^anyrdma: An RDMA device is called .rxe0. already" $anyrdma rxe add rxe0 veth1
+  expect "^anyrdma: Making and removing .* CAP_NET_ADMIN" setpriv --reuid 65534 --clear-groups $anyrdma rxe add rxe1 veth1
+  $anyrdma rxe add rxe1 veth1 || status=1
+  expect "^rxe1 on veth1$" $anyrdma rxe show
+  $anyrdma rxe del rxe1 || status=1
+  expect "^rxe0 on veth0$" $anyrdma rxe show
+  expect "^anyrdma: There is no RDMA device .rxe1." $anyrdma rxe del rxe1
+
+  tests/rxe_vm/rxe_links --gtest_also_run_disabled_tests --gtest_filter="*WithoutModules*" || status=1
+  expect "^anyrdma: The kernel.s module rdma_rxe is missing" $anyrdma rxe add rxe0 veth0
+  exit $status'
