@@ -20,6 +20,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using namespace std::chrono_literals;
 
 /// What went wrong, by its errno; the sentence must end like one.
@@ -33,7 +34,10 @@ TEST(Open, AnUnknownNameListsTheKnownOnes) {
   const OpenResult result = open("infiniband");
 
   EXPECT_EQ(error_of(result), EINVAL);
-  EXPECT_EQ(result.error().sentence, "There is no transport 'infiniband': choose fabric or sim.");
+  EXPECT_THAT(result.error().sentence, StartsWith("There is no transport 'infiniband': choose "));
+  for (const char* name : {"fabric", "sim"}) {
+    EXPECT_THAT(result.error().sentence, HasSubstr(name));
+  }
 }
 
 TEST(Open, AnEmptyNameIsUnknown) {

@@ -10,25 +10,34 @@
 namespace anyrdma::transport {
 namespace {
 
-class OpenedFabric final : public Opened {
+/// What has transport(), forked() and retire() as Opened describes them.
+template <class Host>
+class OpenedAs final : public Opened {
  public:
-  explicit OpenedFabric(std::unique_ptr<fabric::Fabric> fabric) : fabric_(std::move(fabric)) {}
-  Transport& transport() override { return fabric_->transport(); }
-  const char* name() const override { return "fabric"; }
-  bool forked() const override { return fabric_->forked(); }
-  void retire() override { fabric_->retire(); }
+  OpenedAs(const char* name, std::unique_ptr<Host> host) : name_(name), host_(std::move(host)) {}
+  Transport& transport() override { return host_->transport(); }
+  const char* name() const override { return name_; }
+  bool forked() const override { return host_->forked(); }
+  void retire() override { host_->retire(); }
 
  private:
-  std::unique_ptr<fabric::Fabric> fabric_;
+  const char* name_;
+  std::unique_ptr<Host> host_;
 };
 
-OpenResult open_fabric(const OpenOptions& options) {
-  auto opened = fabric::Fabric::open(options.fabric);
-  if (!opened) {
-    return OpenError{verbs::errno_code(fabric::errno_of(opened.error())),
-                     fabric::explain(opened.error(), options.fabric)};
+/// An error is worded by the explain() of the configuration's room.
+template <class Host, class Config>
+OpenResult opened_as(const char* name, verbs::Result<std::unique_ptr<Host>> host,
+                     const Config& config) {
+  if (!host) {
+    return OpenError{verbs::errno_code(host.error().default_error_condition().value()),
+                     explain(host.error(), config)};
   }
-  return std::unique_ptr<Opened>(std::make_unique<OpenedFabric>(std::move(*opened)));
+  return std::unique_ptr<Opened>(std::make_unique<OpenedAs<Host>>(name, std::move(*host)));
+}
+
+OpenResult open_fabric(const OpenOptions& options) {
+  return opened_as("fabric", fabric::Fabric::open(options.fabric), options.fabric);
 }
 
 struct Row {
