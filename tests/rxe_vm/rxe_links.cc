@@ -81,12 +81,15 @@ TEST(RxeLinks, AreFoundRatherThanMade) {
   EXPECT_THAT(links_there(), ElementsAre("rxe0 on veth0"));
 }
 
-TEST(RxeLinks, AreMadeUnderAFreeNameWhereTheInterfaceHasNone) {
+TEST(RxeLinks, AreMadeUnderAFreeNameAndHaveTheirAddressAtOnce) {
+  ASSERT_TRUE(add_address("veth1", "10.9.1.1/24"));
   {
     const Link link = Link::find_or_add("veth1").value();
     EXPECT_EQ(link.name(), "rxe1");
     EXPECT_TRUE(link.was_made());
+    EXPECT_TRUE(has_gid(link.name(), "0000:0000:0000:0000:0000:ffff:0a09:0101"));
   }
+  ASSERT_TRUE(remove_address("veth1", "10.9.1.1/24"));
   EXPECT_THAT(links_there(), ElementsAre("rxe0 on veth0"));
 }
 

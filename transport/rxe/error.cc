@@ -59,7 +59,8 @@ std::string sentence(RxeErrc error, std::string_view link, std::string_view inte
       return "This kernel has no RDMA: load its module (`modprobe ib_core`), or in a container ask "
              "for that on its host.";
     case RxeErrc::kNotPermitted:
-      return "Making and removing Soft-RoCE links takes CAP_NET_ADMIN: run this as root.";
+      return "Making and removing Soft-RoCE links takes CAP_NET_ADMIN: run this as root, or "
+             "use a link that root has made (`anyrdma rxe add`).";
     case RxeErrc::kNoModule:
       return "The kernel's module rdma_rxe is missing: install the kernel's modules and say "
              "`modprobe rdma_rxe`, or in a container ask for that on its host.";
@@ -136,8 +137,9 @@ std::string explain(const boost::system::error_code& error, std::string_view lin
   if (error.category() == rxe_category()) {
     return sentence(static_cast<RxeErrc>(error.value()), link, interface);
   }
-  const std::string subject = interface.empty() ? quoted(link) : quoted(interface);
-  return "The kernel refuses what was asked of " + subject + ": " + error.message() + ".";
+  const std::string_view subject = interface.empty() ? link : interface;
+  return "The kernel refuses what was asked of " +
+         (subject.empty() ? "Soft-RoCE" : quoted(subject)) + ": " + error.message() + ".";
 }
 
 }  // namespace anyrdma::transport::rxe

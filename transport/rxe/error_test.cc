@@ -36,6 +36,7 @@ TEST(RxeError, SentencesNameWhatIsConcerned) {
 TEST(RxeError, OtherRefusalsOfTheKernelAreWordedByItsErrno) {
   EXPECT_THAT(explain(of_kernel(EBUSY), "rxe0", "eth0"), HasSubstr("'eth0': Device or resource"));
   EXPECT_THAT(explain(of_kernel(EBUSY), "rxe0"), HasSubstr("'rxe0': Device or resource"));
+  EXPECT_THAT(explain(of_kernel(EBUSY), ""), HasSubstr("Soft-RoCE: Device or resource"));
 }
 
 // Measured on Linux 6.1.

@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <fstream>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "transport/rxe/messages.h"
@@ -18,6 +21,8 @@
 namespace anyrdma::transport::rxe {
 namespace {
 
+constexpr std::chrono::seconds kGidTime(2);
+constexpr int kFirstGids = 8;             // link-local ones come first
 constexpr std::size_t kLongestName = 63;  // IB_DEVICE_NAME_MAX, with its end
 
 bool is_link_name(std::string_view name) {
@@ -58,6 +63,25 @@ Result<T> ask_once(Netlink& netlink, const Result<Message>& request,
 bool is_rxe(Netlink& netlink, const Device& device) {
   const auto driver = ask_once(netlink, ask_for_driver(device.index), parse_driver);
   return driver && *driver == RDMA_DRIVER_RXE;
+}
+
+bool has_ipv4_gid(const std::string& device) {
+  constexpr const char* kMapped = "0000:0000:0000:0000:0000:ffff:";
+  for (int index = 0; index < kFirstGids; ++index) {
+    std::ifstream file("/sys/class/infiniband/" + device + "/ports/1/gids/" +
+                       std::to_string(index));
+    std::string gid;
+    if (file >> gid && gid.starts_with(kMapped)) return true;
+  }
+  return false;
+}
+
+/// The kernel fills the table in its own time.
+void await_address(const std::string& device) {
+  const auto deadline = std::chrono::steady_clock::now() + kGidTime;
+  while (!has_ipv4_gid(device) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kGidTime) / 1000);
+  }
 }
 
 }  // namespace
@@ -119,13 +143,17 @@ Result<Link> Link::find_or_add(const std::string& interface) {
   }
   const Result<std::string> chosen = interface.empty() ? suitable_interface() : interface;
   if (!chosen) return chosen.error();
+  auto added = add_under_a_free_name(*chosen);
+  // Somebody may have been faster; the link is theirs then.
+  if (!added && added.error() == RxeErrc::kInterfaceTaken) return find_or_add(*chosen);
+  if (added) await_address(added->name_);
+  return added;
+}
+
+Result<Link> Link::add_under_a_free_name(const std::string& interface) {
   for (int number = 0;; ++number) {
-    Result<Link> added = add("rxe" + std::to_string(number), *chosen);
-    if (added || added.error() != RxeErrc::kNameTaken) {
-      // Somebody may have been faster; the link is theirs then.
-      return !added && added.error() == RxeErrc::kInterfaceTaken ? find_or_add(*chosen)
-                                                                 : std::move(added);
-    }
+    auto added = add("rxe" + std::to_string(number), interface);
+    if (added || added.error() != RxeErrc::kNameTaken) return added;
   }
 }
 

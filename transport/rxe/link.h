@@ -42,7 +42,8 @@ class Link {
   /// As add_link.
   [[nodiscard]] static Result<Link> add(const std::string& name, const std::string& interface);
   /// The link of an interface; if it has none, a new one with a name that is free. Empty: any
-  /// link's, else suitable_interface(). Errors: as links(), add_link() and suitable_interface().
+  /// link's, else suitable_interface(). A new one is waited for, two seconds at most, until its
+  /// device has a GID with an IPv4 address. Errors: as links(), add_link(), suitable_interface().
   [[nodiscard]] static Result<Link> find_or_add(const std::string& interface);
   /// Removes it if it was made, nobody else has, and this is the process that made it.
   /// Precondition: the process has closed the device.
@@ -55,6 +56,7 @@ class Link {
   [[nodiscard]] bool was_made() const { return maker_ != 0; }
 
  private:
+  [[nodiscard]] static Result<Link> add_under_a_free_name(const std::string& interface);
   Link(std::string name, pid_t maker) : name_(std::move(name)), maker_(maker) {}
 
   std::string name_;
