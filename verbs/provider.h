@@ -86,16 +86,24 @@ class Provider {
   virtual void ack_async_event(const ibv_async_event&) = 0;
 };
 
-/// The provider behind a context. The context must come from open_device of one of our providers:
-/// asserts on any other. Constant time.
+/// The provider behind a context: its own, or for a context of the system's libibverbs the one that
+/// speaks for the system. Asserts that there is one. Constant time, no lock.
 [[nodiscard]] Provider& provider_of(const ibv_context* context);
+
+/// From now on `provider` stands behind all contexts that are not a ProvidedContext; null: nobody
+/// does. It outlives them. Threads: before any other uses such a context.
+void speak_for_system_contexts(Provider* provider);
 
 /// How a provider's context carries its provider: embed this with `vctx` LAST in the allocation
 /// order that verbs_get_ctx_op expects (verbs_context ends with the ibv_context the application
 /// sees).
 struct ProvidedContext {
-  Provider* provider;
-  verbs_context vctx;
+  /// Marks the context as one of ours, in verbs_context.priv: a word that the system's libibverbs
+  /// keeps a pointer of its own in.
+  ProvidedContext();
+
+  Provider* provider = nullptr;
+  verbs_context vctx{};
 
   /// From the application's pointer back to us.
   [[nodiscard]] static ProvidedContext& from(const ibv_context* context);

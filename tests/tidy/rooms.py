@@ -8,7 +8,7 @@ ROOMS = {
     "verbs/wire": ["verbs/wire"],
     "verbs/testing": ["verbs", "verbs/wire"],
     "verbs/soft": ["verbs", "verbs/wire", "verbs/soft"],
-    "verbs/ibv": ["verbs"],
+    "verbs/ibv": ["verbs", "verbs/ibv"],
     "verbs/c_api": None,
     "transport": ["verbs", "transport"],
     "transport/ibcm": ["verbs", "verbs/wire", "transport/ibcm"],

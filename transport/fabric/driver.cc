@@ -1,7 +1,5 @@
 #include "transport/fabric/driver.h"
 
-#include <pthread.h>
-
 #include <chrono>
 #include <utility>
 
@@ -29,18 +27,13 @@ verbs::Result<std::unique_ptr<verbs::Semaphore>> Driver::make_semaphore() {
 // --- the critical section -----------------------------------------------------------------------
 
 void Driver::enter() {
-  int previous = 0;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &previous);
-  mutex_.lock();
-  cancel_state_ = previous;
+  lock_.enter();
 }
 
 void Driver::leave() {
   settle();
   ask_for_thread();
-  const int previous = cancel_state_;
-  mutex_.unlock();
-  pthread_setcancelstate(previous, nullptr);
+  lock_.leave();
 }
 
 void Driver::progress() {
@@ -166,7 +159,7 @@ void Driver::after_fork_in_child() {
   if (parts_.carrier != nullptr) parts_.carrier->abandon();
   parts_.carrier = nullptr;
   (void)thread_.release();  // it was not copied, and Asio's state may be in the middle of something
-  mutex_.unlock();
+  lock_.after_fork();
 }
 
 }  // namespace anyrdma::transport::fabric

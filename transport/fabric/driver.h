@@ -3,11 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "transport/fabric/carrier.h"
 #include "transport/realtime/progress_thread.h"
+#include "transport/realtime/section_lock.h"
 #include "transport/soft/transport.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca.h"
@@ -16,7 +16,7 @@
 
 namespace anyrdma::transport::fabric {
 
-/// One mutex per station. While it is held the thread cannot be cancelled. leave() carries out all
+/// One lock per station. While it is held the thread cannot be cancelled. leave() carries out all
 /// that can be done without waiting, on the caller's thread; the progress thread does the rest.
 class Driver final : public verbs::Runtime,
                      private Carrier::Receiver,
@@ -52,8 +52,8 @@ class Driver final : public verbs::Runtime,
   void retire();
 
   // --- fork, in the handlers of pthread_atfork --------------------------------------------------
-  void before_fork() { mutex_.lock(); }
-  void after_fork_in_parent() { mutex_.unlock(); }
+  void before_fork() { lock_.before_fork(); }
+  void after_fork_in_parent() { lock_.after_fork(); }
   /// Lets go of everything shared with the parent, without a trace.
   void after_fork_in_child();
 
@@ -69,11 +69,10 @@ class Driver final : public verbs::Runtime,
   [[nodiscard]] std::optional<verbs::Instant> next_deadline();
   void ask_for_thread();
 
-  std::mutex mutex_;
-  int cancel_state_ = 0;  ///< of the thread inside
+  realtime::SectionLock lock_;
   Parts parts_;
   std::unique_ptr<realtime::ProgressThread> thread_;
-  /// What the thread will wake up for; nullopt: nothing. Guarded by the mutex.
+  /// What the thread will wake up for; nullopt: nothing. Guarded by the lock.
   std::optional<verbs::Instant> awaited_;
   verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
 };

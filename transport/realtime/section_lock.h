@@ -1,0 +1,33 @@
+// The lock behind the critical section of a runtime in real time.
+#pragma once
+
+#include <pthread.h>
+
+#include <mutex>
+
+namespace anyrdma::transport::realtime {
+
+/// While it is held the thread cannot be cancelled (see CancellationOff, whose scope is a block).
+/// Around a fork, enter() and leave() do not fit: the child's half runs in another process.
+class SectionLock {
+ public:
+  void enter() {
+    int previous = 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &previous);
+    mutex_.lock();
+    cancel_state_ = previous;
+  }
+  void leave() {
+    const int previous = cancel_state_;
+    mutex_.unlock();
+    pthread_setcancelstate(previous, nullptr);
+  }
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+  int cancel_state_ = 0;  ///< of the thread inside
+};
+
+}  // namespace anyrdma::transport::realtime

@@ -1,0 +1,15 @@
+// How the kernel's connection manager is reached.
+#pragma once
+
+#include "verbs/ibv/system_libraries.h"
+
+namespace anyrdma::transport::ucma {
+
+/// Nothing here is read from the environment: whoever fills it does that.
+struct UcmaConfig {
+  /// Where the system's libibverbs.so.1 and librdmacm.so.1 are; empty: where distributions have
+  /// them.
+  verbs::ibv::Directories library_directories;
+};
+
+}  // namespace anyrdma::transport::ucma

@@ -1,0 +1,38 @@
+// Why the kernel's connection manager cannot be used. The numbers compare equal to the errno value
+// that the C API returns; explain makes a sentence of them.
+#pragma once
+
+#include <boost/system/error_code.hpp>
+#include <string>
+#include <type_traits>
+
+#include "transport/ucma/config.h"
+
+namespace anyrdma::transport::ucma {
+
+enum class UcmaErrc {
+  kNoLibrary = 1,  ///< ENODEV: the system's libibverbs or librdmacm is missing or does not load
+  kTooOld,         ///< ENOSYS: it lacks a function
+  kNoDevice,       ///< ENODEV: the system has no RDMA device
+  kNoModule,       ///< ENODEV: the connection manager's or the device's special file is missing
+  kNoPermission,   ///< EACCES: a special file may not be opened
+  kOtherAbi,       ///< EPROTO: the library does not speak the kernel's version of the interface
+  kNoResources,    ///< EMFILE: descriptors, memory or threads have run out
+};
+
+[[nodiscard]] const boost::system::error_category& ucma_category();
+[[nodiscard]] inline boost::system::error_code make_error_code(UcmaErrc error) {
+  return {static_cast<int>(error), ucma_category()};
+}
+
+/// The errno value that a C caller gets for an error of this room or of the errno category.
+[[nodiscard]] int errno_of(const boost::system::error_code& error);
+
+/// One or two sentences for a human: the cause and the remedy. For libraries that cannot be used it
+/// looks at them again.
+[[nodiscard]] std::string explain(const boost::system::error_code& error, const UcmaConfig& config);
+
+}  // namespace anyrdma::transport::ucma
+
+template <>
+struct boost::system::is_error_code_enum<anyrdma::transport::ucma::UcmaErrc> : std::true_type {};

@@ -1,0 +1,17 @@
+// From the path that an application hands in to the one it is shown.
+#pragma once
+
+#include <infiniband/sa.h>
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace anyrdma::transport::ucma {
+
+/// The record that the kernel chooses from the value of RDMA_OPTION_IB_PATH (ibv_path_data); none:
+/// there is no such.
+[[nodiscard]] std::optional<ibv_sa_path_rec> path_record(std::span<const std::uint8_t> value);
+
+}  // namespace anyrdma::transport::ucma

@@ -1,0 +1,49 @@
+// The kernel's RDMA connection manager and devices, real or Soft-RoCE, through the system's
+// librdmacm and libibverbs, which are loaded at run time.
+#pragma once
+
+#include <memory>
+
+#include "transport/transport.h"
+#include "transport/ucma/config.h"
+#include "transport/ucma/error.h"
+#include "verbs/result.h"
+
+namespace anyrdma::transport::ucma {
+
+using verbs::Result;
+
+struct System;
+
+/// Usable from open() until retire() or destruction. A process may open several: each has an event
+/// channel and endpoints of its own, on the same devices.
+/// Threads: a background thread (all signals blocked) takes the kernel's events; posting and
+/// polling go from the caller to the device without it. The critical section of
+/// transport().runtime() disables thread cancellation while it is held.
+/// fork: a child cannot use the parent's endpoints. In the child they are cut off: calls do no harm
+/// and reach nobody. What the child may do with the parent's verbs objects is up to the kernel.
+class Ucma {
+ public:
+  /// Errors: UcmaErrc; explain() words them, errno_of() numbers them.
+  [[nodiscard]] static Result<std::unique_ptr<Ucma>> open(const UcmaConfig& config = {});
+  /// The same over libraries that the caller has; they outlive it, and their contexts.
+  [[nodiscard]] static Result<std::unique_ptr<Ucma>> open(System& system);
+
+  /// Retires. Precondition: all endpoints are destroyed.
+  virtual ~Ucma() = default;
+
+  /// What cm::Id and the C API stand on; its provider passes calls on to the system's libibverbs.
+  [[nodiscard]] virtual Transport& transport() = 0;
+
+  /// True in a child made by fork() from the process that opened it. The owner then abandons this
+  /// object (it may leak it) and opens a new one. Cheap: no system call. Any thread.
+  [[nodiscard]] virtual bool forked() const = 0;
+
+  /// Ends all endpoints, as the end of the process would, and the thread. Objects stay in memory
+  /// and may still be used or destroyed, without effect on anyone. For exit(): a process whose
+  /// threads may still be running calls this instead of destroying. Outside the critical section;
+  /// not from the background thread. Calling it again has no effect.
+  virtual void retire() = 0;
+};
+
+}  // namespace anyrdma::transport::ucma
