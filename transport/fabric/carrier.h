@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 #include "verbs/soft/packet.h"
 #include "verbs/time.h"
@@ -34,8 +35,8 @@ class Carrier {
   /// Takes in what has arrived, and sends on where that has become possible. It stops after a few
   /// hundred packets. False: there was nothing.
   virtual bool poll() = 0;
-  /// Whether poll() should be called soon although nothing is readable.
-  [[nodiscard]] virtual bool wants_retry() const = 0;
+  /// When poll() wants to be called although nothing is readable; nullopt: not at all.
+  [[nodiscard]] virtual std::optional<verbs::Instant> next_deadline() const = 0;
   /// Tells the transport what has become known besides packets. False: nothing.
   virtual bool report(verbs::Instant now) = 0;
 

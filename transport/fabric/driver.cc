@@ -15,7 +15,6 @@ using verbs::soft::PacketPtr;
 /// Packets to ourselves that one leave() carries: a large transfer within one process must not keep
 /// everybody else out.
 constexpr int kOwnPacketsAtOnce = 1024;
-constexpr auto kCarrierRetry = std::chrono::milliseconds(2);
 constexpr auto kLastWords = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -97,8 +96,7 @@ std::optional<Instant> Driver::next_deadline() {
   if (!own_.empty()) return realtime::monotonic_now();
   std::optional<Instant> first =
       verbs::earlier(parts_.hca->next_deadline(), parts_.transport->next_deadline());
-  if (parts_.carrier != nullptr && parts_.carrier->wants_retry())
-    first = verbs::earlier(first, realtime::monotonic_now() + kCarrierRetry);
+  if (parts_.carrier != nullptr) first = verbs::earlier(first, parts_.carrier->next_deadline());
   return first;
 }
 

@@ -80,8 +80,8 @@ TEST_F(FabricOpening, RetiringTwiceIsHarmlessAndObjectsCanStillGo) {
   Party party(scratch.config());
   party.listen(kPort);
 
-  party.fabric().retire();
-  party.fabric().retire();
+  party.station().retire();
+  party.station().retire();
 
   EXPECT_FALSE(scratch.exists());
 }
@@ -172,7 +172,7 @@ TEST_F(FabricConnection, RemoteWritesAndReadsProgressWhileTheTargetSleeps) {
     if (server.next_completion() != IBV_WC_SUCCESS) return 2;
     (void)line.receive();  // asleep in read(2) while its memory changes
     // The thread wrote it inside the section: now that is in the past for this one, too.
-    const verbs::CriticalSection section(server.fabric().transport().runtime());
+    const verbs::CriticalSection section(server.station().transport().runtime());
     return server.buffer[500'000] == 0x33 ? 0 : 3;
   });
   ASSERT_EQ(child.receive(), 'l');
@@ -220,7 +220,7 @@ TEST_F(FabricConnection, AThreadCancelledInsideACallTakesNoLockAlong) {
     ASSERT_EQ(::pthread_create(&poller, nullptr, body, cq), 0);
     ASSERT_EQ(::pthread_cancel(poller), 0);
     ASSERT_EQ(::pthread_join(poller, nullptr), 0);
-    const verbs::CriticalSection section(client.fabric().transport().runtime());
+    const verbs::CriticalSection section(client.station().transport().runtime());
   }
 }
 
@@ -290,16 +290,16 @@ TEST_F(FabricFork, AChildIsCutOffAndMayJoinAnew) {
   Party mine(scratch.config());
 
   Child child([&](const Child::Line&) {
-    if (!mine.fabric().forked() || !server.fabric().forked()) return 1;
+    if (!mine.station().forked() || !server.station().forked()) return 1;
     Party own(scratch.config());
-    if (own.fabric().forked()) return 2;
+    if (own.station().forked()) return 2;
     return own.connect(kPort) ? 0 : 3;
   });
   ASSERT_TRUE(server.accept());
 
   EXPECT_EQ(child.wait(), 0);
   EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
-  EXPECT_FALSE(mine.fabric().forked());
+  EXPECT_FALSE(mine.station().forked());
 }
 
 TEST_F(FabricFork, AChildMayDestroyWhatItInheritedWithoutHarmToTheParent) {

@@ -5,11 +5,16 @@
 
 #include "transport/fabric/switchboard.h"
 #include "transport/ibcm/wire/rej.h"
+#include "transport/realtime/progress_thread.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
 
 using verbs::soft::PacketPtr;
+
+namespace {
+constexpr auto kMeshRetry = std::chrono::milliseconds(2);
+}  // namespace
 
 verbs::Result<std::unique_ptr<MemberCarrier>> MemberCarrier::create(const MeshConfig& config,
                                                                     Registry& registry,
@@ -49,6 +54,11 @@ void MemberCarrier::send(PacketPtr packet) {
 void MemberCarrier::send_to_everyone(PacketPtr packet) {
   for (const Slot slot : registry_.others()) mesh_->send(slot, pool_.copy_of(*packet));
   receiver_.on_own_packet(std::move(packet));
+}
+
+std::optional<verbs::Instant> MemberCarrier::next_deadline() const {
+  if (!mesh_->wants_retry()) return std::nullopt;
+  return realtime::monotonic_now() + kMeshRetry;
 }
 
 bool MemberCarrier::report(verbs::Instant now) {

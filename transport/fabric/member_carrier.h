@@ -29,7 +29,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   void send(verbs::soft::PacketPtr packet) override;
   void transmit() override { mesh_->transmit(); }
   bool poll() override { return mesh_->poll(); }
-  [[nodiscard]] bool wants_retry() const override { return mesh_->wants_retry(); }
+  [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
   bool report(verbs::Instant now) override;
   void flush(std::chrono::milliseconds limit) override { mesh_->flush(limit); }
   void close() override;

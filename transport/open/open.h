@@ -14,8 +14,10 @@ namespace anyrdma::transport {
 ///             world belongs to the thread that opened its first host and to no other; it ends with
 ///             its last host. Hosts are 10.0.0.1, 10.0.0.2 ..., in the order of opening.
 ///   "fabric"  this process as one of those of this user on this machine (transport/fabric).
+///   "udp"     this process as a host of its own on the machine's network: RoCEv2 over UDP sockets,
+///             with kernels and NICs as peers (transport/fabric/udp.h).
 /// Errors, each with its sentence. EINVAL: no such name, or an option that cannot be; EBUSY: the
-/// simulated world belongs to another thread; of the fabric: what fabric::errno_of says.
+/// simulated world belongs to another thread; of fabric and udp: what fabric::errno_of says.
 /// Threads: any, but for "sim".
 [[nodiscard]] OpenResult open(std::string_view name, const OpenOptions& options = {});
 

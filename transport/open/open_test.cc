@@ -35,7 +35,7 @@ TEST(Open, AnUnknownNameListsTheKnownOnes) {
 
   EXPECT_EQ(error_of(result), EINVAL);
   EXPECT_THAT(result.error().sentence, StartsWith("There is no transport 'infiniband': choose "));
-  for (const char* name : {"fabric", "sim"}) {
+  for (const char* name : {"fabric", "udp", "sim"}) {
     EXPECT_THAT(result.error().sentence, HasSubstr(name));
   }
 }

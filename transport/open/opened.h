@@ -10,6 +10,7 @@
 #include <string>
 
 #include "transport/fabric/config.h"
+#include "transport/fabric/udp_config.h"
 #include "transport/transport.h"
 
 namespace anyrdma::transport {
@@ -54,6 +55,8 @@ using OpenResult = boost::system::result<std::unique_ptr<Opened>, OpenError>;
 struct OpenOptions {
   /// "fabric", also where "auto" comes to it: which fabric to join.
   fabric::FabricConfig fabric{};
+  /// "udp": on which addresses.
+  fabric::UdpConfig udp{};
   /// "sim": of the world. Unset: the world there is, or a new one with seed 1.
   std::optional<std::uint64_t> seed{};
 };

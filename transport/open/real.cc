@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "transport/fabric/fabric.h"
+#include "transport/fabric/udp.h"
 
 namespace anyrdma::transport {
 namespace {
@@ -40,6 +41,10 @@ OpenResult open_fabric(const OpenOptions& options) {
   return opened_as("fabric", fabric::Fabric::open(options.fabric), options.fabric);
 }
 
+OpenResult open_udp(const OpenOptions& options) {
+  return opened_as("udp", fabric::Udp::open(options.udp), options.udp);
+}
+
 struct Row {
   const char* name;
   OpenResult (*open)(const OpenOptions&);  ///< null: not in real time
@@ -47,6 +52,7 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"fabric", open_fabric},
+    {"udp", open_udp},
     {"sim", nullptr},
 };
 

@@ -104,6 +104,11 @@ struct Core {
   /// The first device with an active port, else the first device; null without any
   /// (cma_bind_loopback).
   [[nodiscard]] Device* loopback_device() const;
+  /// Whether an address stands for whatever host uses it: a wildcard, and a loopback address unless
+  /// those are routed (kernel: cma_any_addr).
+  [[nodiscard]] bool means_self(const Address& address) const {
+    return address.is_zero() || (address.is_loopback() && !config.loopback_is_routed);
+  }
   /// Whether the GID is one of this host's own.
   [[nodiscard]] bool owns(std::span<const std::uint8_t, 16> gid) const;
 };

@@ -83,7 +83,10 @@ void SoftEndpoint::release() {
     device_->agent->destroy(core_.runtime.now(), *comm_id_);
     comm_id_.reset();
   }
-  if (datagram_) datagram_->memberships.clear();
+  if (datagram_) {
+    for (const Membership& each : datagram_->memberships) leave_group(each);
+    datagram_->memberships.clear();
+  }
   if (claim_) core_.ports.release(*claim_);
   claim_.reset();
 }
@@ -123,7 +126,7 @@ bool SoftEndpoint::listens_for(const Address& local, const Device& device) const
 }
 
 bool SoftEndpoint::routed_to(const Address& neighbour) const {
-  if (!active_ || destination_.is_any()) return false;
+  if (!active_ || core_.means_self(destination_)) return false;
   return path_record_.has_value() && destination_.same_ip(neighbour);
 }
 

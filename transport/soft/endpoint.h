@@ -34,6 +34,8 @@ struct Membership {
   MembershipId id{};
   bool joined = false;  ///< false: joining failed; it waits to be left
   rdma_ud_param group{};
+  Address local{};  ///< where the host became a member of the IP group; AF_UNSPEC: it did not
+  Address ip_group{};
 };
 
 /// What only datagram endpoints have.
@@ -94,6 +96,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   void on_resolved(const ibcm::SidrRepParameters& reply);
   /// Reports how joining a group ended, unless it was left meanwhile.
   void on_membership(MembershipId membership);
+  void leave_group(const Membership& membership);
   /// Ends all but the object itself, with the message that a destroy would send.
   void on_device_removed();
   /// The request is dropped in silence: the agent has forgotten its CM id already.

@@ -38,7 +38,7 @@ rdma_port_space SoftEndpoint::port_space() const {
 // An "any" address belongs to no device; a specific one decides which (kernel: rdma_bind_addr_dst).
 Result<void> SoftEndpoint::bind_to(const Address& local) {
   Device* device = nullptr;
-  if (!local.is_any()) {
+  if (!core_.means_self(local)) {
     if (local.family == AF_IB) return verbs::errno_code(ENODEV);  // InfiniBand ports only
     const Result<int> interface = core_.network.interface_of(local);
     if (!interface) return interface.error();
@@ -117,13 +117,14 @@ Result<void> SoftEndpoint::resolve_address(const sockaddr* source, const sockadd
     if (Result<void> bound = bind_to(*local); !bound) return bound;
   }
   if (source_.family != destination_.family) return verbs::errno_code(EINVAL);
-  if (destination_.is_any()) return resolve_loopback();
+  if (core_.means_self(destination_)) return resolve_loopback();
   if (destination_.family == AF_IB) return verbs::errno_code(ENODEV);  // cma_resolve_ib_dev
   return start_query(timeout);
 }
 
 Result<void> SoftEndpoint::start_query(std::chrono::milliseconds timeout) {
-  Result<Route> route = core_.network.route(source_.is_any() ? nullptr : &source_, destination_);
+  Result<Route> route =
+      core_.network.route(core_.means_self(source_) ? nullptr : &source_, destination_);
   if (!route) return route.error();
   route_ = *route;
   stage_ = Stage::kResolving;
@@ -154,7 +155,7 @@ int SoftEndpoint::finish_query() {
   Device* device = device_ != nullptr ? device_ : core_.device_on(route_.interface);
   if (device == nullptr) return ENODEV;
   if (!route_.local && device->interface != route_.interface) return ENODEV;
-  const Address& local = source_.is_any() ? route_.source : source_;
+  const Address& local = core_.means_self(source_) ? route_.source : source_;
   if (device->index_of(local.ip) < 0) return ENODEV;
   attach(*device);
   source_ = {local.family, source_.port, local.scope, local.ip};

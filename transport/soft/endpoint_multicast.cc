@@ -19,12 +19,18 @@ auto find(std::vector<Membership>& memberships, MembershipId id) {
                       [id](const Membership& each) { return each.id == id; });
 }
 
+ibv_gid gid_of(const std::array<std::uint8_t, 16>& ip) {
+  ibv_gid gid;
+  std::copy(ip.begin(), ip.end(), gid.raw);
+  return gid;
+}
+
 }  // namespace
 
 // A RoCE v2 device has no way to an IPv6 group in Linux (cma_iboe_join_multicast): neither has
 // ours.
 Result<void> SoftEndpoint::join_multicast(const sockaddr& group, MembershipId membership,
-                                          JoinState) {
+                                          JoinState state) {
   if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
   const bool early = stage_ == Stage::kBound || stage_ == Stage::kResolved;
   if (!datagram_ || device_ == nullptr || !early) return verbs::errno_code(EINVAL);
@@ -37,14 +43,22 @@ Result<void> SoftEndpoint::join_multicast(const sockaddr& group, MembershipId me
   (void)choose_qkey().has_value();
   ibcm::Path path{.source = path_.source, .hop_limit = kHopLimit};
   if (!address->is_any()) path.destination = address->ip;
+  Membership member{.id = membership};
+  // Who only sends need not hear (kernel: cma_iboe_join_multicast).
+  if (state == JoinState::kFullMember && address->is_multicast()) {
+    member.local = Address::from_gid(gid_of(path.source));
+    member.ip_group = *address;
+    const Result<void> joined = core_.network.join_group(member.local, member.ip_group);
+    if (!joined) return joined.error();
+  }
   const int gid_index = device_->index_of(path.source);
-  Membership& member = datagram_->memberships.emplace_back(Membership{.id = membership});
   if (gid_index >= 0) {
     member.joined = true;
     member.group.ah_attr = address_vector(path, gid_index);
     member.group.qp_num = kMulticastQpn;
     member.group.qkey = datagram_->qkey;
   }
+  datagram_->memberships.push_back(member);
   queue(member.joined ? RDMA_CM_EVENT_MULTICAST_JOIN : RDMA_CM_EVENT_MULTICAST_ERROR, 0,
         membership);
   return {};
@@ -68,8 +82,14 @@ Result<void> SoftEndpoint::leave_multicast(MembershipId membership) {
   if (!datagram_) return verbs::errno_code(EADDRNOTAVAIL);
   const auto found = find(datagram_->memberships, membership);
   if (found == datagram_->memberships.end()) return verbs::errno_code(EADDRNOTAVAIL);
+  leave_group(*found);
   datagram_->memberships.erase(found);
   return {};
+}
+
+void SoftEndpoint::leave_group(const Membership& membership) {
+  if (membership.local.family == AF_UNSPEC) return;
+  core_.network.leave_group(membership.local, membership.ip_group);
 }
 
 }  // namespace anyrdma::transport::soft

@@ -42,6 +42,19 @@ class Network {
                                  std::chrono::milliseconds timeout) = 0;
   /// No answer comes for `token` any more.
   virtual void cancel_neighbour(NeighbourToken token) = 0;
+  /// The interface that owns `local` becomes a member of an IPv4 group (kernel: cma_igmp_send),
+  /// once more if it is one. What refuses it is the caller's error. Where every host hears every
+  /// group there is nothing to do.
+  [[nodiscard]] virtual verbs::Result<void> join_group(const Address& local, const Address& group) {
+    (void)local;
+    (void)group;
+    return {};
+  }
+  /// Undoes one successful join.
+  virtual void leave_group(const Address& local, const Address& group) {
+    (void)local;
+    (void)group;
+  }
 };
 
 }  // namespace anyrdma::transport::soft

@@ -41,8 +41,9 @@ verbs::Result<void> check_addresses(const Core& core, const Device& device, cons
   const Address& local = header.destination;
   const Address& peer = header.source;
   if (local.is_multicast() || peer.is_multicast()) return RequestErrc::kBadAddress;
-  if ((local.is_any() || peer.is_any()) && !same_host) return RequestErrc::kBadAddress;
-  if (!local.is_any()) {
+  if ((core.means_self(local) || core.means_self(peer)) && !same_host)
+    return RequestErrc::kBadAddress;
+  if (!core.means_self(local)) {
     const verbs::Result<int> interface = core.network.interface_of(local);
     if (!interface || *interface != device.interface) return RequestErrc::kNotOurs;
   }

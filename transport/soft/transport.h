@@ -36,6 +36,9 @@ struct SoftTransportConfig {
   std::size_t waiting_requests_max = 0;
   /// net.ipv6.bindv6only: AFONLY of IPv6 ids that did not set it.
   bool ipv6_only = false;
+  /// Loopback destinations are looked up as any others are, where hosts have such addresses; false:
+  /// they mean the host itself, as with Linux.
+  bool loopback_is_routed = false;
 };
 
 /// Sees every CM message, for traces and tests. Called from drain and remove_device; must not call

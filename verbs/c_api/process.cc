@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "transport/open/real.h"
 
@@ -52,6 +54,14 @@ const char* environment(const char* name, const char* otherwise) {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
+/// What commas separate.
+std::vector<std::string> list_of(const char* text) {
+  std::vector<std::string> list;
+  std::istringstream stream(text);
+  for (std::string item; std::getline(stream, item, ',');) list.push_back(item);
+  return list;
+}
+
 void say_why(const std::string& sentence) {
   static std::once_flag said;
   std::call_once(
@@ -66,6 +76,7 @@ void leave() {
 Opened* open() {
   OpenOptions options;
   options.fabric.name = environment("ANYRDMA_FABRIC", options.fabric.name.c_str());
+  options.udp.addresses = list_of(environment("ANYRDMA_UDP_ADDRESS", ""));
   auto result = transport::open_real(environment("ANYRDMA_TRANSPORT", kDefaultTransport), options);
   if (!result) {
     say_why(result.error().sentence);

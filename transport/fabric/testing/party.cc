@@ -26,9 +26,11 @@ sockaddr_in to_sockaddr(const char* address, std::uint16_t port) {
 
 }  // namespace
 
-Party::Party(const FabricConfig& config)
-    : fabric_(Fabric::open(config).value()),
-      channel_(cm::EventChannel::create(fabric_->transport()).value()) {}
+Party::Party(const FabricConfig& config) : Party(Fabric::open(config).value()) {}
+
+Party::Party(std::unique_ptr<Station> station)
+    : station_(std::move(station)),
+      channel_(cm::EventChannel::create(station_->transport()).value()) {}
 
 Party::~Party() {
   drop();

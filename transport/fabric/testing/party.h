@@ -1,4 +1,4 @@
-// One side of a connection through a fabric, as an application with the C++ interface sees it.
+// One side of a connection in real time, as an application with the C++ interface sees it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,6 +19,7 @@ namespace anyrdma::transport::fabric::testing {
 class Party {
  public:
   explicit Party(const FabricConfig& config);
+  explicit Party(std::unique_ptr<Station> station);
   ~Party();
   Party(const Party&) = delete;
   Party& operator=(const Party&) = delete;
@@ -53,7 +54,7 @@ class Party {
   /// Ends the connection's id with its QP.
   void drop();
   [[nodiscard]] cm::Id& id() { return *id_; }
-  [[nodiscard]] Fabric& fabric() { return *fabric_; }
+  [[nodiscard]] Station& station() { return *station_; }
   [[nodiscard]] ibv_mr& region() { return *mr_; }
   [[nodiscard]] ibv_cq& cq() { return *id_->raw()->send_cq; }
 
@@ -63,7 +64,7 @@ class Party {
   [[nodiscard]] bool make_qp();
   [[nodiscard]] bool expect(rdma_cm_event_type type);
 
-  std::unique_ptr<Fabric> fabric_;
+  std::unique_ptr<Station> station_;
   std::unique_ptr<cm::EventChannel> channel_;
   std::unique_ptr<cm::Id> listener_;
   std::unique_ptr<cm::Id> id_;

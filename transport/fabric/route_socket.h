@@ -1,0 +1,48 @@
+// What the kernel knows of routes and neighbours, asked for over rtnetlink. Needs no privilege.
+#pragma once
+
+#include "transport/realtime/descriptor.h"
+#include "transport/soft/address.h"
+#include "verbs/result.h"
+
+namespace anyrdma::transport::fabric {
+
+/// The kernel answers while it takes the question, so no call waits.
+class RouteSocket {
+ public:
+  /// Asks the calling thread's network namespace for ever. EMFILE, EACCES, EAFNOSUPPORT ...
+  [[nodiscard]] static verbs::Result<RouteSocket> open();
+
+  struct Route {
+    soft::Address source{};    ///< what the system would send from; AF_UNSPEC: it did not say
+    soft::Address next_hop{};  ///< a gateway, or the destination itself
+    int interface = 0;         ///< that carries it
+    bool local = false;        ///< stays on this machine
+  };
+  /// Ports are ignored. `source` may be null. ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL: as the
+  /// route or its absence says.
+  [[nodiscard]] verbs::Result<Route> route(const soft::Address* source,
+                                           const soft::Address& destination);
+
+  /// What the kernel knows of a neighbour's link address.
+  enum class Neighbour : std::uint8_t {
+    kKnown,
+    kAsking,   ///< its request is under way
+    kUnknown,  ///< nobody asked for it lately, or there was no answer
+  };
+  [[nodiscard]] Neighbour neighbour(int interface, const soft::Address& address);
+
+  /// Readable, while watching, whenever the kernel learns something about any neighbour.
+  [[nodiscard]] int news() const { return news_.get(); }
+  void watch_neighbours(bool on);
+  /// Makes news() unreadable again.
+  void discard_news();
+
+ private:
+  RouteSocket() = default;
+
+  realtime::Descriptor questions_;
+  realtime::Descriptor news_;
+};
+
+}  // namespace anyrdma::transport::fabric

@@ -1,0 +1,123 @@
+#include "transport/fabric/udp.h"
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "transport/fabric/engine.h"
+#include "transport/fabric/local_addresses.h"
+#include "transport/fabric/network_namespace.h"
+#include "transport/fabric/udp_host.h"
+#include "transport/realtime/cancellation.h"
+#include "transport/realtime/fork_guard.h"
+#include "transport/realtime/system_random.h"
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+using verbs::Result;
+
+constexpr std::uint32_t kQpnCount = 1 << 16;
+
+UdpErrc socket_error(int error) {
+  switch (error) {
+    case EADDRINUSE:
+      return UdpErrc::kPortTaken;
+    case EADDRNOTAVAIL:
+      return UdpErrc::kNotLocal;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+      return UdpErrc::kNoResources;
+    default:
+      return UdpErrc::kNoSocket;
+  }
+}
+
+UdpErrc namespace_error(int error) {
+  switch (error) {
+    case EPERM:
+    case EACCES:
+      return UdpErrc::kNotPermitted;
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return UdpErrc::kNoResources;
+    default:
+      return UdpErrc::kNoNamespace;
+  }
+}
+
+/// Peers remember connections by the device and its queue pair numbers, also those of a process
+/// that is gone (kernel: cm_insert_remote_qpn). So neither is ever the same again.
+verbs::soft::HcaConfig new_device(verbs::Random& random, ibv_mtu mtu) {
+  constexpr std::uint64_t kLocallyAdministered = 0x0200'0000'0000'0000;
+  constexpr std::uint64_t kFreeBits = 0x00ff'ffff'ffff'ffff;
+  constexpr std::uint32_t kFirstQpn = 0x11;
+  constexpr std::uint32_t kLastStart = (1u << 24) - kQpnCount - 1;  // the last QPN means multicast
+  const std::uint64_t guid = kLocallyAdministered | (random.next() & kFreeBits);
+  return {
+      .node_guid = wire::Guid{guid},
+      .active_mtu = mtu,
+      .qpn_first = kFirstQpn + static_cast<std::uint32_t>(random.next() % (kLastStart - kFirstQpn)),
+      .qpn_count = kQpnCount};
+}
+
+class UdpImpl final : public Udp {
+ public:
+  [[nodiscard]] Result<void> open(const UdpConfig& config);
+  Transport& transport() override { return engine_.transport(); }
+  bool forked() const override { return engine_.forked(); }
+  void retire() override { engine_.retire(); }
+
+ private:
+  [[nodiscard]] Result<void> open_here(const UdpConfig& config);
+
+  // In the order in which each needs those before it.
+  realtime::SystemRandom random_;
+  soft::LocalPortTable ports_{random_, system_port_rules()};
+  Engine engine_{random_};
+  std::unique_ptr<UdpHost> host_;  ///< until the engine has it
+};
+
+Result<void> UdpImpl::open(const UdpConfig& config) {
+  const realtime::CancellationOff off;
+  const auto no_forks = realtime::hold_off_forks();
+  Result<void> opened;
+  const auto entered =
+      in_network_namespace(config.network_namespace, [&] { opened = open_here(config); });
+  if (!entered) return make_error_code(namespace_error(entered.error().value()));
+  if (!opened) return opened;
+  const Result<void> built = engine_.build(
+      new_device(random_, host_->path_mtu()), host_->gids(), *host_, host_->interface(), ports_,
+      {.profile = config.profile, .loopback_is_routed = host_->only_loopback()});
+  if (!built) return make_error_code(UdpErrc::kNoResources);
+  host_->attach(engine_.transport());
+  if (!engine_.start(std::move(host_))) return make_error_code(UdpErrc::kNoResources);
+  return {};
+}
+
+/// What must be done in the network namespace itself.
+Result<void> UdpImpl::open_here(const UdpConfig& config) {
+  auto addresses = local_addresses(config.addresses);
+  if (!addresses) return addresses.error();
+  auto host = UdpHost::create({.addresses = std::move(*addresses),
+                               .port = config.port,
+                               .network_namespace = config.network_namespace},
+                              engine_.pool(), engine_.receiver());
+  if (!host) return make_error_code(socket_error(host.error().value()));
+  host_ = std::move(*host);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Udp>> Udp::open(const UdpConfig& config) {
+  auto udp = std::make_unique<UdpImpl>();
+  if (Result<void> opened = udp->open(config); !opened) return opened.error();
+  return std::unique_ptr<Udp>(std::move(udp));
+}
+
+}  // namespace anyrdma::transport::fabric

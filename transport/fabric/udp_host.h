@@ -1,0 +1,81 @@
+// The machine as a process sees it that speaks RoCEv2 over UDP: its sockets carry the packets, its
+// kernel knows routes and neighbours.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "transport/fabric/carrier.h"
+#include "transport/fabric/local_addresses.h"
+#include "transport/fabric/route_socket.h"
+#include "transport/fabric/udp_sockets.h"
+#include "transport/soft/network.h"
+#include "transport/soft/transport.h"
+
+namespace anyrdma::transport::fabric {
+
+/// All addresses belong to one device, whichever their interfaces: the index of the first one's
+/// stands for all.
+class UdpHost final : public Carrier, public soft::Network {
+ public:
+  /// In the network namespace of the calling thread, which is the one of `config`. Errors of
+  /// UdpSockets::create and RouteSocket::open. `pool` and `receiver` outlive it.
+  [[nodiscard]] static verbs::Result<std::unique_ptr<UdpHost>> create(
+      const UdpSocketsConfig& config, verbs::soft::PacketPool& pool, Receiver& receiver);
+  /// Whom to tell of neighbours; before the first resolve_neighbour.
+  void attach(soft::SoftTransport& transport) { transport_ = &transport; }
+
+  [[nodiscard]] int interface() const { return addresses_.front().interface; }
+  [[nodiscard]] std::vector<ibv_gid> gids() const;
+  /// That fits all interfaces.
+  [[nodiscard]] ibv_mtu path_mtu() const;
+  [[nodiscard]] bool only_loopback() const;
+
+  // --- Carrier ----------------------------------------------------------------------------------
+  [[nodiscard]] int fd() const override { return sockets_->fd(); }
+  void send(verbs::soft::PacketPtr packet) override { sockets_->send(std::move(packet)); }
+  void transmit() override { sockets_->transmit(); }
+  bool poll() override { return sockets_->poll(); }
+  [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
+  bool report(verbs::Instant now) override;
+  void flush(std::chrono::milliseconds limit) override { sockets_->flush(limit); }
+  void close() override { sockets_->close(); }
+  void abandon() override { sockets_->close(); }
+
+  // --- soft::Network ----------------------------------------------------------------------------
+  [[nodiscard]] verbs::Result<soft::Route> route(const soft::Address* source,
+                                                 const soft::Address& destination) override;
+  [[nodiscard]] verbs::Result<int> interface_of(const soft::Address& local) override;
+  /// Sends a datagram of nothing to the destination's discard port if the kernel does not know the
+  /// neighbour yet: it then asks for it.
+  void resolve_neighbour(soft::NeighbourToken token, const soft::Route& route,
+                         std::chrono::milliseconds timeout) override;
+  void cancel_neighbour(soft::NeighbourToken token) override;
+  [[nodiscard]] verbs::Result<void> join_group(const soft::Address& local,
+                                               const soft::Address& group) override;
+  void leave_group(const soft::Address& local, const soft::Address& group) override;
+
+ private:
+  struct Question {
+    soft::NeighbourToken token{};
+    int interface = 0;
+    soft::Address next_hop{};
+    soft::Address destination{};
+    verbs::Instant deadline{};
+  };
+
+  UdpHost(std::vector<LocalAddress> addresses, RouteSocket routes)
+      : addresses_(std::move(addresses)), routes_(std::move(routes)) {}
+
+  [[nodiscard]] const LocalAddress* own(const soft::Address& address) const;
+  [[nodiscard]] const LocalAddress* source_for(const RouteSocket::Route& route) const;
+  [[nodiscard]] bool known(const Question& question);
+
+  std::vector<LocalAddress> addresses_;
+  RouteSocket routes_;
+  std::unique_ptr<UdpSockets> sockets_;
+  soft::SoftTransport* transport_ = nullptr;
+  std::vector<Question> questions_;  ///< in the order in which they were asked
+};
+
+}  // namespace anyrdma::transport::fabric

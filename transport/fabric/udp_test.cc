@@ -1,0 +1,248 @@
+// Processes that speak RoCEv2 over UDP, as their applications see each other. Loopback addresses
+// are hosts here, so no test needs root; a port of each test's own keeps tests apart.
+#include "transport/fabric/udp.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "transport/fabric/testing/party.h"
+#include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/descriptor.h"
+#include "transport/soft/address.h"
+#include "verbs/testing/datagram_member.h"
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+using realtime::Descriptor;
+using testing::eventually;
+using testing::Party;
+using verbs::testing::DatagramMember;
+
+constexpr std::uint16_t kRdmaPort = 7471;
+constexpr const char* kFirst = "127.9.0.1";
+constexpr const char* kSecond = "127.9.0.2";
+
+/// A UDP port that nobody has on our addresses.
+std::uint16_t free_port() {
+  const Descriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  socklen_t length = sizeof name;
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) return 0;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&name), &length) != 0) return 0;
+  return ntohs(name.sin_port);
+}
+
+class UdpTest : public ::testing::Test {
+ protected:
+  UdpConfig config(const char* address) const {
+    return {.addresses = {address}, .port = port_, .network_namespace = {}};
+  }
+  std::unique_ptr<Udp> open(const char* address) const {
+    return Udp::open(config(address)).value();
+  }
+  static int error_of(const UdpConfig& config) {
+    const auto opened = Udp::open(config);
+    if (opened) return 0;
+    EXPECT_GT(explain(opened.error(), config).size(), 40u);
+    return opened.error().default_error_condition().value();
+  }
+
+  const std::uint16_t port_ = free_port();
+};
+
+using UdpOpening = UdpTest;
+using UdpConnection = UdpTest;
+using UdpDatagrams = UdpTest;
+
+// --- opening ------------------------------------------------------------------------------------
+
+TEST_F(UdpOpening, OffersOneDeviceWithTheAddressesAsGids) {
+  UdpConfig both = config(kFirst);
+  both.addresses.push_back(kSecond);
+  const auto udp = Udp::open(both).value();
+
+  ASSERT_EQ(udp->transport().devices().size(), 1u);
+  ibv_device* const device = udp->transport().devices()[0];
+  EXPECT_STREQ(device->name, "anyrdma0");
+  verbs::Provider& provider = udp->transport().provider_of(device);
+  ibv_context* const context = provider.open_device(device).value();
+  const ibv_gid gid = provider.query_gid(context, 1, 1).value().gid;
+  EXPECT_EQ(soft::Address::from_gid(gid), soft::Address::ipv4(0x7f090002));
+  provider.close_device(context).value();
+}
+
+// Peers remember connections by GUID and queue pair number, also those of a process that is gone.
+TEST_F(UdpOpening, NoTwoDevicesHaveTheSameGuid) {
+  const auto guid = [this](const char* address) {
+    const auto udp = open(address);
+    ibv_device* const device = udp->transport().devices()[0];
+    verbs::Provider& provider = udp->transport().provider_of(device);
+    ibv_context* const context = provider.open_device(device).value();
+    ibv_device_attr attributes{};
+    provider.query_device(context, &attributes).value();
+    provider.close_device(context).value();
+    return attributes.node_guid;
+  };
+  EXPECT_NE(guid(kFirst), guid(kFirst));
+}
+
+TEST_F(UdpOpening, RefusesWhatIsNoAddressOfThisMachine) {
+  for (const char* bad : {"", "localhost", "1.2.3", "0.0.0.0", "224.0.0.1", "fe80::1", "::"})
+    EXPECT_EQ(error_of(config(bad)), EINVAL) << bad;
+  EXPECT_EQ(error_of(config("198.51.100.77")), EADDRNOTAVAIL);  // RFC 5737: for documentation
+}
+
+TEST_F(UdpOpening, FindsThePortTaken) {
+  const auto first = open(kFirst);
+  EXPECT_EQ(error_of(config(kFirst)), EADDRINUSE);
+  EXPECT_EQ(error_of(config(kSecond)), 0);
+}
+
+TEST_F(UdpOpening, FindsThePortFreeOnceTheOtherHasRetired) {
+  const auto first = open(kFirst);
+  first->retire();
+  first->retire();
+  EXPECT_EQ(error_of(config(kFirst)), 0);
+}
+
+TEST_F(UdpOpening, RefusesANamespaceThatIsNone) {
+  UdpConfig elsewhere = config(kFirst);
+  for (const char* bad : {"/nonexistent/netns", "/proc/self/status", "/dev/null/x"}) {
+    elsewhere.network_namespace = bad;
+    EXPECT_EQ(error_of(elsewhere), ENOENT) << bad;
+  }
+}
+
+TEST_F(UdpOpening, MayNotEnterANamespaceWithoutPrivilege) {
+  const pid_t child = ::fork();  // who lives without capabilities
+  if (child == 0) {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
+    if (::syscall(SYS_capset, &header, none) != 0) ::_exit(2);
+    UdpConfig elsewhere = config(kFirst);
+    elsewhere.network_namespace = "/proc/self/ns/net";
+    const auto opened = Udp::open(elsewhere);
+    ::_exit(!opened && opened.error() == make_error_code(UdpErrc::kNotPermitted) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(UdpOpening, EveryErrorHasASentenceAndAnErrno) {
+  for (int i = 1; i <= static_cast<int>(UdpErrc::kNoResources); ++i) {
+    const auto error = make_error_code(static_cast<UdpErrc>(i));
+    EXPECT_NE(error.default_error_condition().value(), 0);
+    EXPECT_EQ(error.message().find("unknown"), std::string::npos);
+    EXPECT_GT(explain(error, config(kFirst)).size(), 40u);
+  }
+}
+
+// --- connections --------------------------------------------------------------------------------
+
+TEST_F(UdpConnection, SendsWritesReadsAndEnds) {
+  Party server(open(kFirst));
+  Party client(open(kSecond));
+  server.listen(kRdmaPort, kFirst);
+  ASSERT_TRUE(client.start_connecting(kRdmaPort, kFirst));
+  ASSERT_TRUE(server.answer());
+  ASSERT_EQ(client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+  ASSERT_EQ(server.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+
+  constexpr std::uint32_t kLength = 100'000;
+  server.post_recv(kLength);
+  std::memset(client.buffer.data(), 'a', kLength);
+  client.post_send(kLength);
+  EXPECT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+  EXPECT_EQ(server.next_completion(), IBV_WC_SUCCESS);
+  EXPECT_EQ(server.buffer[kLength - 1], 'a');
+
+  const auto address = reinterpret_cast<std::uintptr_t>(server.buffer.data());
+  std::memset(client.buffer.data(), 'w', kLength);
+  client.post_rdma(IBV_WR_RDMA_WRITE, address, server.region().rkey, kLength);
+  EXPECT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+  EXPECT_EQ(server.buffer[kLength - 1], 'w');
+
+  std::memset(server.buffer.data(), 'r', kLength);
+  client.post_rdma(IBV_WR_RDMA_READ, address, server.region().rkey, kLength);
+  EXPECT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+  EXPECT_EQ(client.buffer[kLength - 1], 'r');
+
+  client.drop();
+  EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+}
+
+TEST_F(UdpConnection, ToNobodysServiceIsRejectedByTheOtherHost) {
+  Party server(open(kFirst));
+  Party client(open(kSecond));
+  ASSERT_TRUE(client.start_connecting(kRdmaPort, kFirst));
+  EXPECT_EQ(client.next_event(), RDMA_CM_EVENT_REJECTED);
+  EXPECT_EQ(client.status(), 8);
+}
+
+TEST_F(UdpConnection, ToOneselfNeedsNoWire) {
+  Party both(open(kFirst));
+  both.listen(kRdmaPort, kFirst);
+  ASSERT_TRUE(both.start_connecting(kRdmaPort, kFirst));
+  EXPECT_EQ(both.next_event(), RDMA_CM_EVENT_CONNECT_REQUEST);
+}
+
+// --- datagrams ----------------------------------------------------------------------------------
+
+/// A host with one datagram queue pair.
+struct DatagramHost {
+  explicit DatagramHost(std::unique_ptr<Udp> opened) : udp(std::move(opened)) {}
+  [[nodiscard]] std::unique_ptr<DatagramMember> make_member() const {
+    ibv_device* const device = udp->transport().devices()[0];
+    return std::make_unique<DatagramMember>(udp->transport().provider_of(device), device, 0);
+  }
+
+  std::unique_ptr<Udp> udp;
+  std::unique_ptr<DatagramMember> member = make_member();
+};
+
+TEST_F(UdpDatagrams, FindTheQueuePairOfAnotherHost) {
+  DatagramHost a(open(kFirst));
+  DatagramHost b(open(kSecond));
+
+  a.member->send(soft::Address::ipv4(0x7f090002).gid(), b.member->qpn(), 'b');
+
+  EXPECT_TRUE(eventually([&] { return b.member->received() == 1; }));
+  EXPECT_EQ(b.member->last_letter(), 'b');
+}
+
+// Whatever comes before it, a good packet gets through; the others do nothing at all.
+TEST_F(UdpDatagrams, BadPacketsAreDropped) {
+  DatagramHost a(open(kFirst));
+  DatagramHost b(open(kSecond));
+  const Descriptor stranger(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(port_);
+  ASSERT_EQ(::inet_pton(AF_INET, kSecond, &to.sin_addr), 1);
+  std::vector<std::uint8_t> bytes(9000, 0x64);  // 0x64: a datagram's opcode
+  for (const std::size_t size : {0u, 1u, 11u, 15u, 16u, 40u, 300u, 4224u, 4225u, 9000u}) {
+    ASSERT_EQ(::sendto(stranger.get(), bytes.data(), size, 0,
+                       reinterpret_cast<const sockaddr*>(&to), sizeof to),
+              static_cast<ssize_t>(size));
+  }
+
+  a.member->send(soft::Address::ipv4(0x7f090002).gid(), b.member->qpn(), 'g');
+
+  EXPECT_TRUE(eventually([&] { return b.member->received() == 1; }));
+  EXPECT_EQ(b.member->last_letter(), 'g');
+}
+
+}  // namespace
+}  // namespace anyrdma::transport::fabric
