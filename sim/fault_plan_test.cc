@@ -19,6 +19,17 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
       {AtTime{1500ms}, RemoveDevice{"server", "anyrdma0"}},
       {OnMessage{"client", "", CmMessage::kRtu, 3}, ChangeAddress{"client", "eth1"}},
       {OnMessage{"server", "client", CmMessage::kSidrRep, 1}, LoseMessage{}},
+      {OnPacket{"client", "server", Occurrence::each_with(5'000)}, CorruptMessage{}, true},
+      {OnPacket{"", "", 7}, DelayMessage{2500us}},
+      {OnMessage{"", "", CmMessage::kDreq, kAll}, DuplicateMessage{}},
+      {OnRequest{"server", Occurrence::each_with(123'456)}, OverflowBacklog{}},
+      {OnQueued{"client", 3, RDMA_CM_EVENT_ESTABLISHED, 1}, PortDown{"server", "anyrdma0"}},
+      {OnFetched{"", 0, RDMA_CM_EVENT_REJECTED, kAll}, PortUp{"server", "anyrdma0"}},
+      {AtTime{1s}, ReturnDevice{"server", "anyrdma0", false}},
+      {AtTime{1ns}, ReturnDevice{"server", "anyrdma0", true}},
+      {AtTime{}, CutPath{"client", "server", false}},
+      {AtTime{1us}, MendPath{"", "server", true}},
+      {AtTime{}, SlowPath{"a-", "", true, 5ms}},
   }};
 
   const std::string text = plan.to_string();
@@ -30,8 +41,31 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
             "on *->server DREP all: lose\n"
             "at 1500ms: remove server anyrdma0\n"
             "on client->* RTU 3: fail-over client eth1\n"
-            "on server->client SIDR_REP 1: lose\n");
+            "on server->client SIDR_REP 1: lose\n"
+            "maybe on client->server packet 0.5%: corrupt\n"
+            "on *->* packet 7: delay 2500us\n"
+            "on *->* DREQ all: duplicate\n"
+            "on server request 12.3456%: overflow\n"
+            "on client#3 queued ESTABLISHED 1: port-down server anyrdma0\n"
+            "on * fetched REJECTED all: port-up server anyrdma0\n"
+            "at 1s: return server anyrdma0\n"
+            "at 1ns: return server anyrdma0 new-guid\n"
+            "at 0s: cut client->server\n"
+            "at 1us: mend *<->server\n"
+            "at 0s: slow a-<->* 5ms\n");
   EXPECT_EQ(FaultPlan::parse(text).value(), plan);
+}
+
+TEST(FaultPlans, AreBuiltFromPairsThatMakeSense) {
+  const FaultPlan plan = FaultPlan()
+                             .on(OnRequest{"server", 2}, RejectRequest{28, {}})
+                             .maybe(AtTime{1s}, RemoveDevice{"server", "anyrdma0"});
+
+  EXPECT_EQ(plan.to_string(),
+            "on server request 2: reject 28\n"
+            "maybe at 1s: remove server anyrdma0\n");
+  static_assert(kFits<OnMessage, LoseMessage> && kFits<OnMessage, RemoveDevice>);
+  static_assert(!kFits<AtTime, LoseMessage> && !kFits<OnMessage, RejectRequest>);
 }
 
 TEST(FaultPlans, TimesAreExactToTheNanosecondInAnyUnit) {
@@ -72,26 +106,48 @@ INSTANTIATE_TEST_SUITE_P(
     All, WrongPlan,
     ::testing::Values(
         Wrong{"at 1s remove h d", 1, "expected 'TRIGGER: ACTION'"},
-        Wrong{"at 1s: lose\n", 1, "only a message can be lost"},
-        Wrong{"\n\nat 1x: remove h d", 3, "'1x' is no time: a number with ns, us, ms or s"},
-        Wrong{"at s: remove h d", 1, "'s' is no time: a number with ns, us, ms or s"},
-        Wrong{"at 1.2ns: remove h d", 1, "'1.2ns' is no time"},
-        Wrong{"at 1.2.3s: remove h d", 1, "'1.2.3s' is no time"},
+        Wrong{"at 1s: lose\n", 1, "'lose' happens to a message or packet only"},
+        Wrong{"\n\nat 1x: remove h d", 3,
+              "'1x' is no time: a number with ns, us, ms or s, whole nanoseconds"},
+        Wrong{"at s: remove h d", 1,
+              "'s' is no time: a number with ns, us, ms or s, whole nanoseconds"},
+        Wrong{"at 1.2ns: remove h d", 1,
+              "'1.2ns' is no time: a number with ns, us, ms or s, whole nanoseconds"},
+        Wrong{"at 1.2.3s: remove h d", 1,
+              "'1.2.3s' is no time: a number with ns, us, ms or s, whole nanoseconds"},
         Wrong{"at 99999999999s: remove h d", 1,
-              "'99999999999s' is no time: a number with ns, us, ms or s"},
+              "'99999999999s' is no time: a number with ns, us, ms or s, whole nanoseconds"},
+        Wrong{"at 1s 2s: remove h d", 1, "'time' knows no '2s'"},
+        Wrong{"at: remove h d", 1, "'time' lacks its time"},
         Wrong{"on a->b REX 1: lose", 1, "no such message 'REX'"},
-        Wrong{"on a->b REQ 0: lose", 1, "'0' is no occurrence: a number from 1, or all"},
-        Wrong{"on a->b REQ -1: lose", 1, "'-1' is no occurrence: a number from 1, or all"},
+        Wrong{"on a->b REQ 0: lose", 1,
+              "'0' is no occurrence: a number from 1, all, or a percentage"},
+        Wrong{"on a->b REQ -1: lose", 1,
+              "'-1' is no occurrence: a number from 1, all, or a percentage"},
+        Wrong{"on a->b REQ 100%: lose", 1,
+              "'100%' is no probability: above 0% and below 100%, four decimals"},
+        Wrong{"on a->b REQ 0.00001%: lose", 1,
+              "'0.00001%' is no probability: above 0% and below 100%, four decimals"},
+        Wrong{"on a->b REQ: lose", 1, "'message' lacks its occurrence"},
+        Wrong{"on a<->b REQ 1: lose", 1, "a message goes one way: HOST->HOST"},
+        Wrong{"on a->b>c REQ 1: lose", 1, "'b>c' is no host"},
+        Wrong{"on a#x queued ESTABLISHED 1: cut a->b", 1, "'x' is no id: a number from 1"},
+        Wrong{"on *#1 queued ESTABLISHED 1: cut a->b", 1, "ids are numbered per host: name one"},
+        Wrong{"on a fetched CONNECTED 1: cut a->b", 1, "no such event 'CONNECTED'"},
+        Wrong{"at 1s: cut a", 1, "'a' is no path: HOST->HOST"},
+        Wrong{"at 1s: return h d again", 1, "expected 'new-guid'"},
+        Wrong{"on a->b REQ 1: delay", 1, "'delay' lacks its by"},
+        Wrong{"on a->b REQ 1: overflow", 1, "'overflow' happens to a request only"},
         Wrong{"on ->b REQ 1: lose", 1, "a host is missing in '->b'; * means any"},
-        Wrong{"on a requests 1: lose", 1, "expected 'request' or HOST->HOST"},
+        Wrong{"on a requests 1: lose", 1, "expected request, queued, fetched or HOST->HOST"},
         Wrong{"when a: lose", 1,
-              "no trigger: 'at TIME', 'on HOST->HOST MESSAGE N' or 'on HOST request N'"},
+              "no trigger: 'at TIME', 'on HOST->HOST MESSAGE N', 'on HOST request N' ..."},
         Wrong{"at 1s: ", 1, "no action after the colon"},
         Wrong{"at 1s: explode", 1, "no such action 'explode'"},
-        Wrong{"at 1s: remove h", 1, "'remove' needs a host and what of it"},
-        Wrong{"on a->b REQ 1: lose it", 1, "'lose' stands alone"},
-        Wrong{"on a->b REQ 1: reject 28", 1, "only a request can be rejected"},
-        Wrong{"on a request 1: reject", 1, "expected 'reject REASON [HEX]'"},
+        Wrong{"at 1s: remove h", 1, "'remove' lacks its device"},
+        Wrong{"on a->b REQ 1: lose it", 1, "'lose' knows no 'it'"},
+        Wrong{"on a->b REQ 1: reject 28", 1, "'reject' happens to a request only"},
+        Wrong{"on a request 1: reject", 1, "'reject' lacks its reason"},
         Wrong{"on a request 1: reject 256", 1, "'256' is no reject reason: 0 to 255"},
         Wrong{"on a request 1: reject 28 abc", 1, "'abc' has half a byte"},
         Wrong{"on a request 1: reject 28 zz", 1, "'zz' is not hexadecimal"}));

@@ -1,58 +1,94 @@
 #include "sim/faults.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "sim/fault_action.h"
+#include "sim/fault_names.h"
 #include "sim/host.h"
+#include "sim/overloaded.h"
+#include "sim/random_stream.h"
 #include "sim/world.h"
-#include "verbs/assert.h"
 
 namespace anyrdma::sim {
 namespace {
 
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
-
 std::uint32_t planned_count(const Trigger& trigger) {
   return std::visit(
       Overloaded{[](const AtTime&) { return 1u; },
-                 [](const auto& counted) { return counted.occurrence == kAll ? kAll : 1u; }},
+                 [](const auto& counted) { return counted.occurrence.number == kAll ? kAll : 1u; }},
       trigger);
+}
+
+Occurrence occurrence_of(const Trigger& trigger) {
+  return std::visit(Overloaded{[](const AtTime&) { return Occurrence(); },
+                               [](const auto& counted) { return counted.occurrence; }},
+                    trigger);
 }
 
 bool names(const std::string& pattern, const Host& host) {
   return pattern.empty() || pattern == host.name();
 }
 
+template <class On>
+bool names_event(const Trigger& trigger, const Host& host, std::uint64_t id,
+                 rdma_cm_event_type type) {
+  const On* on = std::get_if<On>(&trigger);
+  return on != nullptr && on->event == type && names(on->host, host) &&
+         (on->id == 0 || on->id == id);
+}
+
+bool names_packet(const Trigger& trigger, const Host& from, const Host& to,
+                  std::uint16_t attribute) {
+  if (const auto* on = std::get_if<OnMessage>(&trigger)) {
+    return static_cast<std::uint16_t>(on->message) == attribute && names(on->from, from) &&
+           names(on->to, to);
+  }
+  const auto* on = std::get_if<OnPacket>(&trigger);
+  return on != nullptr && names(on->from, from) && names(on->to, to);
+}
+
 }  // namespace
 
-/// One fault under way; runs as a task when its time has come or, after a message, at once but
-/// outside of the sender's critical section.
+std::string FaultStatus::to_string() const {
+  const std::string times = planned == kAll ? "all" : std::to_string(planned);
+  return "planned " + times + ", armed " + std::to_string(armed) + ", fired " +
+         std::to_string(fired) + ", observed " + std::to_string(observed) + ": " +
+         sim::to_string(fault);
+}
+
+/// One fault under way; runs as a task when its time has come or, after its trigger, at once but
+/// outside of everybody's critical section.
 class Faults::Planned final : public Task {
  public:
   Planned(Faults& faults, const Fault& fault)
-      : status{.fault = fault, .planned = planned_count(fault.trigger), .fired = 0},
+      : status{.fault = fault, .planned = planned_count(fault.trigger)},
+        occurrence_(occurrence_of(fault.trigger)),
         faults_(faults) {}
 
   /// Counts an occurrence. True: it is the one.
-  [[nodiscard]] bool is_due(std::uint32_t occurrence) {
-    ++seen_;
-    return occurrence == kAll || occurrence == seen_;
+  [[nodiscard]] bool is_due() {
+    ++status.armed;
+    if (occurrence_.number != kAll) return occurrence_.number == status.armed;
+    return dice == nullptr || dice->below(Occurrence::kCertain) < occurrence_.per_million;
   }
+  [[nodiscard]] bool needs_dice() const { return occurrence_.per_million != Occurrence::kCertain; }
 
   FaultStatus status;
+  std::unique_ptr<RandomStream> dice;
 
  private:
   void run() override {
+    if (std::holds_alternative<AtTime>(status.fault.trigger)) ++status.armed;
     faults_.fire(*this);
-    faults_.carry_out(status.fault.action);
+    // A cut path is observed when somebody comes that way.
+    const bool changed = carry_out(faults_.world_, status.fault.action);
+    const bool is_cut = std::holds_alternative<CutPath>(status.fault.action);
+    if (changed && !is_cut) ++status.observed;
   }
 
+  Occurrence occurrence_;
   Faults& faults_;
-  std::uint32_t seen_ = 0;
 };
 
 Faults::Faults(World& world) : world_(world) {}
@@ -60,6 +96,8 @@ Faults::Faults(World& world) : world_(world) {}
 Faults::~Faults() {
   for (const auto& planned : planned_) world_.scheduler().cancel(*planned);
 }
+
+// --- planning -----------------------------------------------------------------------------------
 
 PlanResult<void> Faults::inject(const FaultPlan& plan) {
   for (std::size_t i = 0; i < plan.faults.size(); ++i) {
@@ -69,13 +107,43 @@ PlanResult<void> Faults::inject(const FaultPlan& plan) {
   }
   for (const Fault& fault : plan.faults) {
     Planned& planned = *planned_.emplace_back(std::make_unique<Planned>(*this, fault));
-    if (const auto* at = std::get_if<AtTime>(&fault.trigger)) {
-      world_.scheduler().at(planned, Instant(at->time));
-    }
-    if (std::holds_alternative<OnMessage>(fault.trigger)) watching_messages_ = true;
+    if (planned.needs_dice()) plan_chance(planned);
+    watch_for(planned);
   }
   return {};
 }
+
+void Faults::watch_for(Planned& planned) {
+  const Trigger& trigger = planned.status.fault.trigger;
+  if (const auto* at = std::get_if<AtTime>(&trigger)) {
+    world_.scheduler().at(planned, Instant(at->time));
+  }
+  watching_packets_ |=
+      std::holds_alternative<OnMessage>(trigger) || std::holds_alternative<OnPacket>(trigger);
+  if (std::holds_alternative<OnQueued>(trigger) || std::holds_alternative<OnFetched>(trigger)) {
+    watching_events_ = true;
+    world_.watch_events();
+  }
+}
+
+// The stream's name is the fault's text, so that leaving another fault out changes nothing here.
+void Faults::plan_chance(Planned& planned) {
+  const auto same = std::count_if(planned_.begin(), planned_.end(), [&](const auto& other) {
+    return other->status.fault == planned.status.fault;
+  });
+  const std::string name = "fault " + to_string(planned.status.fault) + " " + std::to_string(same);
+  planned.dice = std::make_unique<RandomStream>(world_.seed(), name);
+}
+
+std::string Faults::problem_here(const Fault& fault) const {
+  if (std::string problem = problem_with(fault); !problem.empty()) return problem;
+  const PlanResult<FaultPlan> again = FaultPlan::parse(to_string(fault));
+  if (!again) return again.error().reason;
+  if (again->faults != std::vector{fault}) return "a fault whose text means something else";
+  return problem_with_names(world_, fault);
+}
+
+// --- accounting ---------------------------------------------------------------------------------
 
 std::vector<FaultStatus> Faults::status() const {
   std::vector<FaultStatus> all;
@@ -83,93 +151,103 @@ std::vector<FaultStatus> Faults::status() const {
   return all;
 }
 
+std::string Faults::report() const {
+  std::string text;
+  for (const auto& planned : planned_) text += planned->status.to_string() + "\n";
+  return text;
+}
+
 std::vector<Fault> Faults::unfired() const {
   std::vector<Fault> all;
   for (const auto& planned : planned_) {
-    if (planned->status.fired == 0) all.push_back(planned->status.fault);
+    const FaultStatus& status = planned->status;
+    if (status.fired == 0 && !status.fault.maybe) all.push_back(status.fault);
   }
   return all;
 }
 
-std::string Faults::problem_with_names(const Trigger& trigger) const {
-  const auto unknown = [this](const std::string& host) {
-    return !host.empty() && world_.find_host(host) == nullptr;
-  };
-  if (const auto* message = std::get_if<OnMessage>(&trigger)) {
-    if (unknown(message->from)) return "no host '" + message->from + "'";
-    if (unknown(message->to)) return "no host '" + message->to + "'";
-  }
-  if (const auto* request = std::get_if<OnRequest>(&trigger)) {
-    if (unknown(request->host)) return "no host '" + request->host + "'";
-  }
-  return "";
-}
-
-std::string Faults::problem_here(const Fault& fault) const {
-  if (std::string problem = problem_with(fault); !problem.empty()) return problem;
-  if (std::string problem = problem_with_names(fault.trigger); !problem.empty()) return problem;
-  if (const auto* remove = std::get_if<RemoveDevice>(&fault.action)) {
-    const Host* host = world_.find_host(remove->host);
-    if (host == nullptr) return "no host '" + remove->host + "'";
-    if (!host->has_device(remove->device)) return "no device '" + remove->device + "' there";
-  }
-  if (const auto* change = std::get_if<ChangeAddress>(&fault.action)) {
-    const Host* host = world_.find_host(change->host);
-    if (host == nullptr) return "no host '" + change->host + "'";
-    if (!host->has_interface(change->interface)) {
-      return "no interface '" + change->interface + "' there";
-    }
-  }
-  return "";
-}
+// --- running ------------------------------------------------------------------------------------
 
 void Faults::fire(Planned& planned) {
   ++planned.status.fired;
   if (world_.trace().on()) world_.trace().fault(world_.now(), to_string(planned.status.fault));
 }
 
-void Faults::carry_out(const FaultAction& action) {
-  // A second removal of one device finds nothing left to do.
-  if (const auto* remove = std::get_if<RemoveDevice>(&action)) {
-    (void)world_.find_host(remove->host)->remove_device(remove->device).has_value();
-  }
-  if (const auto* change = std::get_if<ChangeAddress>(&action)) {
-    (void)world_.find_host(change->host)->fail_over(change->interface).has_value();
-  }
+void Faults::fire_soon(Planned& planned) {
+  world_.scheduler().at(planned, world_.now());
 }
 
-bool Faults::on_message(const Host& from, const Host& to, std::uint16_t attribute) {
-  bool lost = false;
+Mishap Faults::on_packet(const Host& from, const Host& to, std::uint16_t attribute, bool passes) {
+  Mishap mishap;
   for (const auto& planned : planned_) {
-    const auto* when = std::get_if<OnMessage>(&planned->status.fault.trigger);
-    if (when == nullptr || static_cast<std::uint16_t>(when->message) != attribute) continue;
-    if (!names(when->from, from) || !names(when->to, to)) continue;
-    if (!planned->is_due(when->occurrence)) continue;
-    if (std::holds_alternative<LoseMessage>(planned->status.fault.action)) {
-      fire(*planned);
-      lost = true;
-    } else {
-      world_.scheduler().at(*planned, world_.now());
+    const Fault& fault = planned->status.fault;
+    if (!names_packet(fault.trigger, from, to, attribute) || !planned->is_due()) continue;
+    const bool to_packet =
+        std::visit(Overloaded{[&](const LoseMessage&) { return mishap.lost = true; },
+                              [&](const CorruptMessage&) { return mishap.corrupted = true; },
+                              [&](const DuplicateMessage&) { return ++mishap.copies != 0; },
+                              [&](const DelayMessage& delay) {
+                                mishap.late += delay.by;
+                                return true;
+                              },
+                              [](const auto&) { return false; }},
+                   fault.action);
+    if (!to_packet) {
+      fire_soon(*planned);
+      continue;
     }
+    fire(*planned);
+    if (passes) ++planned->status.observed;
   }
-  return lost;
+  // As random as the run, the same wherever it is repeated.
+  if (mishap.corrupted) mishap.chance = world_.random("faults: which bit").next();
+  return mishap;
 }
 
 std::optional<transport::soft::Admission::Refusal> Faults::on_request(const Host& host) {
   std::optional<transport::soft::Admission::Refusal> refusal;
   for (const auto& planned : planned_) {
-    const auto* when = std::get_if<OnRequest>(&planned->status.fault.trigger);
-    if (when == nullptr || !names(when->host, host)) continue;
-    if (!planned->is_due(when->occurrence)) continue;
-    if (const auto* reject = std::get_if<RejectRequest>(&planned->status.fault.action)) {
-      if (refusal) continue;
-      fire(*planned);
-      refusal = transport::soft::Admission::Refusal{reject->reason, reject->data};
-    } else {
-      world_.scheduler().at(*planned, world_.now());
+    const Fault& fault = planned->status.fault;
+    const auto* when = std::get_if<OnRequest>(&fault.trigger);
+    if (when == nullptr || !names(when->host, host) || !planned->is_due()) continue;
+    const auto* reject = std::get_if<RejectRequest>(&fault.action);
+    const bool overflow = std::holds_alternative<OverflowBacklog>(fault.action);
+    if (reject == nullptr && !overflow) {
+      fire_soon(*planned);
+      continue;
+    }
+    if (refusal) continue;
+    fire(*planned);
+    ++planned->status.observed;
+    refusal.emplace();
+    refusal->no_room = overflow;
+    if (reject != nullptr) {
+      refusal->reason = reject->reason;
+      refusal->private_data = reject->data;
     }
   }
   return refusal;
+}
+
+void Faults::on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
+                      rdma_cm_event_type type) {
+  const bool queued = step == transport::EventObserver::Step::kQueued;
+  for (const auto& planned : planned_) {
+    const Trigger& trigger = planned->status.fault.trigger;
+    const bool is_it = queued ? names_event<OnQueued>(trigger, host, id, type)
+                              : names_event<OnFetched>(trigger, host, id, type);
+    if (is_it && planned->is_due()) fire_soon(*planned);
+  }
+}
+
+void Faults::on_dead_path(const Host& from, const Host& to) {
+  for (const auto& planned : planned_) {
+    const auto* cut = std::get_if<CutPath>(&planned->status.fault.action);
+    if (cut == nullptr || planned->status.fired == 0) continue;
+    const bool forth = names(cut->from, from) && names(cut->to, to);
+    const bool back = cut->both && names(cut->from, to) && names(cut->to, from);
+    if (forth || back) ++planned->status.observed;
+  }
 }
 
 }  // namespace anyrdma::sim

@@ -1,7 +1,6 @@
 // The fault plan of a running world: which faults wait for what, and which have fired.
 #pragma once
 
-#include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,11 +19,29 @@ class World;
 /// A fault and what became of it.
 struct FaultStatus {
   Fault fault;
-  std::uint32_t planned = 1;  ///< how often it can fire; kAll: as often as it happens
-  std::uint32_t fired = 0;
+  std::uint32_t planned = 1;   ///< how often it can fire; kAll: as often as it happens
+  std::uint32_t armed = 0;     ///< how often what its trigger watches for happened, due or not
+  std::uint32_t fired = 0;     ///< how often it was carried out
+  std::uint32_t observed = 0;  ///< how often that made a difference: there was a device to remove,
+                               ///< a packet met the path that was cut
+
+  /// "planned 1, armed 3, fired 1, observed 0: on client->server REQ 3: lose".
+  [[nodiscard]] std::string to_string() const;
 };
 
-/// Owned by the World. Faults are counted from the moment of their injection.
+/// What becomes of a packet on its way.
+struct Mishap {
+  bool lost = false;
+  bool corrupted = false;
+  std::uint32_t copies = 0;  ///< besides the packet itself
+  verbs::Duration late{};    ///< behind its time
+  std::uint64_t chance = 0;  ///< for what is left to chance: which bit
+
+  [[nodiscard]] bool any() const { return lost || corrupted || copies != 0 || late.count() != 0; }
+};
+
+/// Owned by the World. Faults are counted from the moment of their injection. What happens to the
+/// world follows its trigger at the same instant, once the programs that can run have run.
 class Faults {
  public:
   explicit Faults(World& world);
@@ -37,25 +54,38 @@ class Faults {
   [[nodiscard]] PlanResult<void> inject(const FaultPlan& plan);
   /// In the order of injection.
   [[nodiscard]] std::vector<FaultStatus> status() const;
-  /// Those that have not happened at all: a test that planned them tested nothing.
+  /// All of status() as text, a line each.
+  [[nodiscard]] std::string report() const;
+  /// Those that have not happened at all, except where that is fine (Fault::maybe): a test that
+  /// planned them tested nothing.
   [[nodiscard]] std::vector<Fault> unfired() const;
 
   // --- for the simulator ------------------------------------------------------------------------
-  [[nodiscard]] bool watches_messages() const { return watching_messages_; }
-  /// A CM message leaves a host. True: it is to be lost.
-  [[nodiscard]] bool on_message(const Host& from, const Host& to, std::uint16_t attribute);
+  [[nodiscard]] bool watches_packets() const { return watching_packets_; }
+  [[nodiscard]] bool watches_events() const { return watching_events_; }
+  /// A packet leaves a host; `attribute` names the CM message in it, or is 0; `passes`: the path is
+  /// not down.
+  [[nodiscard]] Mishap on_packet(const Host& from, const Host& to, std::uint16_t attribute,
+                                 bool passes);
   [[nodiscard]] std::optional<transport::soft::Admission::Refusal> on_request(const Host& host);
+  void on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
+                rdma_cm_event_type type);
+  /// Somebody finds that nothing passes here.
+  void on_dead_path(const Host& from, const Host& to);
 
  private:
   class Planned;
   [[nodiscard]] std::string problem_here(const Fault& fault) const;
-  [[nodiscard]] std::string problem_with_names(const Trigger& trigger) const;
+  void watch_for(Planned& planned);
+  void plan_chance(Planned& planned);
   void fire(Planned& planned);
-  void carry_out(const FaultAction& action);
+  /// After the critical section, with no program running.
+  void fire_soon(Planned& planned);
 
   World& world_;
   std::vector<std::unique_ptr<Planned>> planned_;
-  bool watching_messages_ = false;
+  bool watching_packets_ = false;
+  bool watching_events_ = false;
 };
 
 }  // namespace anyrdma::sim

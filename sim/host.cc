@@ -57,8 +57,8 @@ Host::Host(World& world, std::string name, HostIndex index, const HostOptions& o
   transport_ = transport::soft::SoftTransport::create(*this, random_, *this, ports_,
                                                       {.profile = world.options().profile});
   transport_->set_admission(this);
-  if (world.trace().on()) {
-    transport_->set_observer(this);
+  if (world.trace().on()) transport_->set_observer(this);
+  if (world.trace().on() || world.faults().watches_events()) {
     transport_->set_event_observer(this);
   }
   interfaces_.reserve(options.interfaces.size());
@@ -99,9 +99,15 @@ void Host::add_interface(const InterfaceOptions& options) {
 
 void Host::add_device(Interface& interface, const InterfaceOptions& options) {
   const auto index = static_cast<std::size_t>(&interface - interfaces_.data());
-  const HcaConfig config = config_of(options, index, interface.mac);
-  interface.random =
-      std::make_unique<RandomStream>(world_.seed(), "device " + name_ + "/" + config.name);
+  plug(interface, config_of(options, index, interface.mac));
+}
+
+void Host::plug(Interface& interface, const HcaConfig& config) {
+  const auto index = static_cast<std::size_t>(&interface - interfaces_.data());
+  if (interface.random == nullptr) {
+    interface.random =
+        std::make_unique<RandomStream>(world_.seed(), "device " + name_ + "/" + config.name);
+  }
   interface.hca = Hca::create(*this, *interface.random, world_.pool_, config);
   std::uint32_t gid_index = 0;
   for (const Prefix& prefix : interface.prefixes) {
@@ -179,6 +185,35 @@ Result<void> Host::remove_device(std::string_view device) {
   send_packets(*interface, static_cast<std::size_t>(interface - interfaces_.data()));
   interface->hca->remove();
   interface->present = false;
+  return {};
+}
+
+bool Host::knows_device(std::string_view device) const {
+  return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Interface& each) {
+    return each.hca != nullptr && each.hca->config().name == device;
+  });
+}
+
+Result<void> Host::return_device(std::string_view device, bool new_guid) {
+  if (has_device(device)) return verbs::errno_code(EEXIST);
+  const auto found = std::find_if(interfaces_.begin(), interfaces_.end(), [&](const auto& each) {
+    return each.hca != nullptr && each.hca->config().name == device;
+  });
+  if (found == interfaces_.end()) return verbs::errno_code(ENODEV);
+  HcaConfig config = found->hca->config();
+  if (new_guid) config.node_guid = wire::Guid{value(config.node_guid) + 1};
+  removed_.push_back(std::move(found->hca));
+  plug(*found, config);
+  return {};
+}
+
+Result<void> Host::set_port(std::string_view device, bool active) {
+  Interface* interface = find_device(device);
+  if (interface == nullptr) return verbs::errno_code(ENODEV);
+  const ibv_port_state state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+  verbs::CriticalSection section(*this);
+  if (interface->hca->port_state() == state) return verbs::errno_code(EALREADY);
+  interface->hca->set_port_state(state);
   return {};
 }
 

@@ -84,6 +84,11 @@ class Host final : private transport::soft::Network,
   // --- faults -----------------------------------------------------------------------------------
   /// Unplugs a device: DEVICE_REMOVAL to the ids on it. ENODEV: no such device (any more).
   [[nodiscard]] Result<void> remove_device(std::string_view device);
+  /// Plugs a removed device in again, with its limits and GIDs but nothing of what was made on it.
+  /// ENODEV: no device of that name was removed; EEXIST: it is there.
+  [[nodiscard]] Result<void> return_device(std::string_view device, bool new_guid = false);
+  /// The device's port loses its link or has it again: PORT_ERR or PORT_ACTIVE. ENODEV; EALREADY.
+  [[nodiscard]] Result<void> set_port(std::string_view device, bool active);
   /// Plugs a device into an interface that never had one. ENODEV: no such interface; EEXIST.
   [[nodiscard]] Result<void> plug_device(std::string_view interface);
   /// A bonded interface takes another link address: ADDR_CHANGE to the ids on it, and UNREACHABLE
@@ -91,6 +96,8 @@ class Host final : private transport::soft::Network,
   /// interface.
   [[nodiscard]] Result<void> fail_over(std::string_view interface);
   [[nodiscard]] bool has_device(std::string_view device) const;
+  /// Whether it is there or was removed.
+  [[nodiscard]] bool knows_device(std::string_view device) const;
   [[nodiscard]] bool has_interface(std::string_view interface) const;
 
  private:
@@ -109,8 +116,10 @@ class Host final : private transport::soft::Network,
   };
 
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
+  void watch_events() { transport_->set_event_observer(this); }
   void add_interface(const InterfaceOptions& options);
   void add_device(Interface& interface, const InterfaceOptions& options);
+  void plug(Interface& interface, const verbs::soft::HcaConfig& config);
   /// How the transport, and the scope of a link-local address, name an interface: from 1 on.
   [[nodiscard]] static int number_of(std::size_t interface) {
     return static_cast<int>(interface) + 1;
@@ -166,6 +175,7 @@ class Host final : private transport::soft::Network,
   RandomStream random_;
   transport::soft::LocalPortTable ports_;
   std::vector<Interface> interfaces_;
+  std::vector<std::unique_ptr<verbs::soft::Hca>> removed_;  ///< replaced; programs hold contexts
   std::vector<Prefix> unreachable_;
   /// Neighbours whose link address is known, with the interface that leads to them.
   boost::unordered_flat_map<AddressKey, int, AddressKeyHash> neighbours_;

@@ -90,7 +90,10 @@ Result<int> Host::interface_of(const Address& local) {
 
 bool Host::answers(const Address& neighbour) {
   const World::Owner* owner = world_.owner_of(neighbour.ip);
-  return owner != nullptr && !world_.link_between(*this, *owner->host).options().down;
+  if (owner == nullptr) return false;
+  if (!world_.link_between(*this, *owner->host).options().down) return true;
+  world_.faults().on_dead_path(*this, *owner->host);
+  return false;
 }
 
 // A known neighbour is a matter of a look-up; a new one answers after a round trip.

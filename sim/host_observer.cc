@@ -11,6 +11,7 @@ void Host::on_mad_dropped(std::string_view, ibcm::DropReason reason, std::uint16
 void Host::on_event(Step step, std::uint64_t id, std::uint64_t listener,
                     const rdma_cm_event& event) {
   world_.trace().event(now(), index_, step, id, listener, event);
+  if (world_.faults().watches_events()) world_.faults().on_event(*this, step, id, event.event);
 }
 
 std::optional<transport::soft::Admission::Refusal> Host::on_request(std::string_view,

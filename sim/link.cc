@@ -35,15 +35,15 @@ Link::Link(World& world, Host& from, Host& to, const LinkOptions& options)
       options_(options),
       random_(world.seed(), "link " + from.name() + "->" + to.name()) {}
 
-bool Link::carry(std::size_t interface, PacketPtr& packet) {
+bool Link::carry(std::size_t interface, PacketPtr& packet, Duration late) {
   if (random_.chance(options_.loss)) return false;
   if (random_.chance(options_.duplicate)) {
     PacketPtr twin = world_.pool_.copy_of(*packet);
     const Instant arrival = arrival_of(*twin);
-    launch(arrival, interface, std::move(twin));
+    launch(arrival + late, interface, std::move(twin));
   }
   const Instant arrival = arrival_of(*packet);
-  launch(arrival, interface, std::move(packet));
+  launch(arrival + late, interface, std::move(packet));
   return true;
 }
 

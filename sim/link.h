@@ -38,8 +38,10 @@ class Link {
 
   void set(const LinkOptions& options) { options_ = options; }
   [[nodiscard]] const LinkOptions& options() const { return options_; }
-  /// Takes a packet for the receiver's interface. False: it is lost.
-  [[nodiscard]] bool carry(std::size_t interface, verbs::soft::PacketPtr& packet);
+  /// Takes a packet for the receiver's interface. False: it is lost. What is sent behind a packet
+  /// that is `late` overtakes it.
+  [[nodiscard]] bool carry(std::size_t interface, verbs::soft::PacketPtr& packet,
+                           Duration late = Duration::zero());
 
  private:
   [[nodiscard]] Instant arrival_of(const verbs::soft::Packet& packet);

@@ -8,6 +8,7 @@
 #include "sim/executor.h"
 #include "sim/text.h"
 #include "verbs/assert.h"
+#include "verbs/soft/wire/icrc.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -24,6 +25,14 @@ std::uint16_t cm_attribute(const Packet& packet) {
   if (bytes[0] != roce::kUdSendOnly) return 0;
   if ((bytes[5] | bytes[6]) != 0 || bytes[7] != value(wire::kGsiQpn)) return 0;
   return static_cast<std::uint16_t>(bytes[kAttributeAt] << 8 | bytes[kAttributeAt + 1]);
+}
+
+/// Behind the BTH, so that the packet still looks like one to whoever reads the trace.
+void flip_bit(Packet& packet, std::uint64_t chance) {
+  roce::seal(packet);
+  const std::size_t bits = (packet.size - roce::Bth::kBytes) * 8;
+  const std::size_t bit = chance % bits;
+  packet.storage[roce::Bth::kBytes + bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
 }
 
 }  // namespace
@@ -94,6 +103,10 @@ void World::set_link(Host& a, Host& b, const LinkOptions& options) {
 
 void World::set_path(Host& from, Host& to, const LinkOptions& options) {
   link_between(from, to).set(options);
+}
+
+const LinkOptions& World::path(Host& from, Host& to) {
+  return link_between(from, to).options();
 }
 
 RandomStream& World::random(std::string_view name) {
@@ -175,19 +188,32 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr packet) {
   }
   if (to_group) return flood(from, *packet);
   if (to == nullptr) return drop(from, nullptr, DropCause::kNoSuchAddress, *packet);
-  if (faults_.watches_messages()) {
-    const std::uint16_t attribute = cm_attribute(*packet);
-    if (attribute != 0 && faults_.on_message(from, *to->host, attribute)) {
-      return drop(from, to->host, DropCause::kFault, *packet);
-    }
-  }
+  if (faults_.watches_packets()) return carry_or_not(from, *to, std::move(packet));
   carry(from, *to, std::move(packet));
 }
 
-void World::carry(Host& from, const Owner& to, PacketPtr packet) {
+void World::carry(Host& from, const Owner& to, PacketPtr packet, Duration late) {
   Link& link = link_between(from, *to.host);
-  if (link.options().down) return drop(from, to.host, DropCause::kLinkDown, *packet);
-  if (!link.carry(to.interface, packet)) drop(from, to.host, DropCause::kLoss, *packet);
+  if (link.options().down) {
+    faults_.on_dead_path(from, *to.host);
+    return drop(from, to.host, DropCause::kLinkDown, *packet);
+  }
+  if (!link.carry(to.interface, packet, late)) drop(from, to.host, DropCause::kLoss, *packet);
+}
+
+void World::carry_or_not(Host& from, const Owner& to, PacketPtr packet) {
+  const bool passes = !link_between(from, *to.host).options().down;
+  const Mishap mishap = faults_.on_packet(from, *to.host, cm_attribute(*packet), passes);
+  if (mishap.lost) return drop(from, to.host, DropCause::kFault, *packet);
+  if (mishap.corrupted) flip_bit(*packet, mishap.chance);
+  for (std::uint32_t i = 0; i < mishap.copies; ++i) {
+    carry(from, to, pool_.copy_of(*packet), mishap.late);
+  }
+  carry(from, to, std::move(packet), mishap.late);
+}
+
+void World::watch_events() {
+  for (const auto& host : hosts_) host->watch_events();
 }
 
 // As a switch without IGMP snooping does: every device gets a copy, the sender's own too, in the

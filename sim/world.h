@@ -47,6 +47,9 @@ class World {
   void set_link(Host& a, Host& b, const LinkOptions& options);
   /// Sets one direction.
   void set_path(Host& from, Host& to, const LinkOptions& options);
+  [[nodiscard]] const LinkOptions& path(Host& from, Host& to);
+  /// In the order in which they were added.
+  [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
   /// A stream of random numbers for the test's own use, by name. Which others exist does not
   /// matter. Lives as long as the world.
   [[nodiscard]] RandomStream& random(std::string_view name);
@@ -90,6 +93,7 @@ class World {
   friend class Host;
   friend class Link;
   friend class Flight;
+  friend class Faults;
   class Announcement;
 
   /// Who has an address.
@@ -102,7 +106,12 @@ class World {
   [[nodiscard]] const Owner* owner_of(const AddressKey& address) const;
   [[nodiscard]] Link& link_between(Host& from, Host& to);
   void transmit(Host& from, std::size_t interface, verbs::soft::PacketPtr packet);
-  void carry(Host& from, const Owner& to, verbs::soft::PacketPtr packet);
+  void carry(Host& from, const Owner& to, verbs::soft::PacketPtr packet,
+             Duration late = Duration::zero());
+  /// As carry, after what the fault plan has for this packet.
+  void carry_or_not(Host& from, const Owner& to, verbs::soft::PacketPtr packet);
+  /// From now on the fault plan hears of events.
+  void watch_events();
   void flood(Host& from, const verbs::soft::Packet& packet);
   void drop(const Host& at, const Host* peer, DropCause cause, const verbs::soft::Packet& packet);
   [[nodiscard]] Flight& take_flight();

@@ -229,23 +229,29 @@ void SoftTransportImpl::on_upcall(Device& device, Instant now, const ibcm::Upcal
 void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upcall& upcall) {
   const Result<Match> match = match_request(core_, device, upcall);
   if (!match) return device.agent->destroy(now, upcall.id);  // sends REJ 28, or SIDR_REP 2
-  if (admission_ != nullptr && refused(device, now, upcall)) return;
+  const Entry entry = ask_admission(device, now, upcall);
+  if (entry == Entry::kRefused) return;
   EndpointHandler& handler = match->listener->handler();
   auto request =
       std::make_unique<SoftEndpoint>(core_, *match->listener, device, match->header, upcall.id);
   SoftEndpoint& endpoint = *request;
   const auto data = upcall.private_data.subspan(match->listener->header_size());
   std::unique_ptr<Endpoint> child = std::move(request);
-  EndpointHandler* owner = handler.on_connect_request(child, request_event(upcall, data));
+  EndpointHandler* owner = entry == Entry::kFull
+                               ? nullptr
+                               : handler.on_connect_request(child, request_event(upcall, data));
   device.agent->request_handled(upcall.id, owner != nullptr);
   no_room_ = owner == nullptr;
   if (no_room_) return endpoint.abandon_request();
   endpoint.set_handler(*owner);
 }
 
-bool SoftTransportImpl::refused(Device& device, Instant now, const ibcm::Upcall& upcall) {
+SoftTransportImpl::Entry SoftTransportImpl::ask_admission(Device& device, Instant now,
+                                                          const ibcm::Upcall& upcall) {
+  if (admission_ == nullptr) return Entry::kOpen;
   const auto refusal = admission_->on_request(device.hca.config().name, upcall.req);
-  if (!refusal) return false;
+  if (!refusal) return Entry::kOpen;
+  if (refusal->no_room) return Entry::kFull;
   const Result<void> sent =
       upcall.kind == ibcm::UpcallKind::kReqReceived
           ? device.agent->send_rej(now, upcall.id, refusal->reason, refusal->private_data)
@@ -254,7 +260,7 @@ bool SoftTransportImpl::refused(Device& device, Instant now, const ibcm::Upcall&
                 {.status = ibcm::kSidrReject, .private_data = fitting(refusal->private_data)});
   CM_ASSERT(sent.has_value());
   device.agent->destroy(now, upcall.id);
-  return true;
+  return Entry::kRefused;
 }
 
 }  // namespace anyrdma::transport::soft

@@ -54,7 +54,9 @@ class SoftTransportImpl final : public SoftTransport {
   void perform(Device& device, Instant now, const ibcm::Action& action);
   void on_upcall(Device& device, Instant now, const ibcm::Upcall& upcall);
   void on_request(Device& device, Instant now, const ibcm::Upcall& upcall);
-  bool refused(Device& device, Instant now, const ibcm::Upcall& upcall);
+  /// Admission's word about a request; kRefused: and it has been answered.
+  enum class Entry : std::uint8_t { kOpen, kFull, kRefused };
+  Entry ask_admission(Device& device, Instant now, const ibcm::Upcall& upcall);
 
   Core core_;
   std::vector<ibv_device*> present_;

@@ -60,6 +60,7 @@ class Admission {
   struct Refusal {
     std::uint8_t reason = ibcm::kRejConsumerDefined;
     std::span<const std::uint8_t> private_data;  ///< at most 148 bytes; valid until the next call
+    bool no_room = false;  ///< nothing is sent: as if the listener's backlog were full
   };
   virtual ~Admission() = default;
   /// Every request that has found its listener. A refusal is sent as REJ, as if the listener's

@@ -1,0 +1,81 @@
+#include "sim/fault_action.h"
+
+#include <string>
+
+#include "sim/host.h"
+#include "sim/overloaded.h"
+#include "sim/world.h"
+
+namespace anyrdma::sim {
+namespace {
+
+bool set_path(World& world, Host& from, Host& to, bool down) {
+  LinkOptions options = world.path(from, to);
+  if (options.down == down) return false;
+  options.down = down;
+  world.set_path(from, to, options);
+  return true;
+}
+
+/// Calls `change(from, to)` for each path that is meant; true if one of them did.
+template <class Path, class Change>
+bool on_each(World& world, const Path& path, Change&& change) {
+  bool changed = false;
+  const bool wild = path.from.empty() || path.to.empty();
+  for (const auto& from : world.hosts()) {
+    for (const auto& to : world.hosts()) {
+      if (wild && from == to) continue;  // a machine always reaches itself
+      if (!path.from.empty() && path.from != from->name()) continue;
+      if (!path.to.empty() && path.to != to->name()) continue;
+      changed |= change(*from, *to);
+      if (path.both && from != to) changed |= change(*to, *from);
+    }
+  }
+  return changed;
+}
+
+Host& host(World& world, const std::string& name) {
+  return *world.find_host(name);  // inject() has looked
+}
+
+}  // namespace
+
+bool carry_out(World& world, const FaultAction& action) {
+  const Overloaded cases{
+      [&](const RemoveDevice& remove) {
+        return host(world, remove.host).remove_device(remove.device).has_value();
+      },
+      [&](const ReturnDevice& plug) {
+        return host(world, plug.host).return_device(plug.device, plug.new_guid).has_value();
+      },
+      [&](const ChangeAddress& change) {
+        return host(world, change.host).fail_over(change.interface).has_value();
+      },
+      [&](const PortDown& port) {
+        return host(world, port.host).set_port(port.device, false).has_value();
+      },
+      [&](const PortUp& port) {
+        return host(world, port.host).set_port(port.device, true).has_value();
+      },
+      [&](const CutPath& cut) {
+        return on_each(world, cut,
+                       [&](Host& from, Host& to) { return set_path(world, from, to, true); });
+      },
+      [&](const MendPath& mend) {
+        return on_each(world, mend,
+                       [&](Host& from, Host& to) { return set_path(world, from, to, false); });
+      },
+      [&](const SlowPath& slow) {
+        return on_each(world, slow, [&](Host& from, Host& to) {
+          LinkOptions options = world.path(from, to);
+          const bool changed = options.latency != slow.latency;
+          options.latency = slow.latency;
+          world.set_path(from, to, options);
+          return changed;
+        });
+      },
+      [](const auto&) { return false; }};
+  return std::visit(cases, action);
+}
+
+}  // namespace anyrdma::sim

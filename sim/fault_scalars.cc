@@ -1,0 +1,175 @@
+#include "sim/fault_scalars.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "transport/event_name.h"
+
+namespace anyrdma::sim {
+namespace {
+
+struct MessageName {
+  CmMessage message;
+  std::string_view name;
+};
+constexpr std::array kMessageNames{
+    MessageName{CmMessage::kReq, "REQ"},          MessageName{CmMessage::kMra, "MRA"},
+    MessageName{CmMessage::kRej, "REJ"},          MessageName{CmMessage::kRep, "REP"},
+    MessageName{CmMessage::kRtu, "RTU"},          MessageName{CmMessage::kDreq, "DREQ"},
+    MessageName{CmMessage::kDrep, "DREP"},        MessageName{CmMessage::kSidrReq, "SIDR_REQ"},
+    MessageName{CmMessage::kSidrRep, "SIDR_REP"},
+};
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t nanoseconds;
+};
+constexpr std::array kUnits{Unit{"ns", 1}, Unit{"us", 1'000}, Unit{"ms", 1'000'000},
+                            Unit{"s", 1'000'000'000}};
+
+/// A decimal number in units of 1/`one`, which is a power of ten: "1.5" of 1000 is 1500. Empty:
+/// none, or not exact, or more than `most`.
+std::optional<std::uint64_t> parse_decimal(std::string_view word, std::uint64_t one,
+                                           std::uint64_t most) {
+  const std::size_t point = std::min(word.find('.'), word.size());
+  std::uint64_t whole = 0;
+  if (!parse_number(word.substr(0, point), whole) || whole > most / one) return std::nullopt;
+  std::uint64_t value = whole * one;
+  std::uint64_t weight = one;
+  const std::string_view fraction = point < word.size() ? word.substr(point + 1) : "";
+  for (const char digit : fraction) {
+    if (digit < '0' || digit > '9' || weight % 10 != 0) return std::nullopt;
+    weight /= 10;
+    value += weight * static_cast<std::uint64_t>(digit - '0');
+  }
+  return value > most ? std::nullopt : std::optional(value);
+}
+
+std::optional<std::uint8_t> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
+  if (c >= 'A' && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string quoted(std::string_view word) {
+  return "'" + std::string(word) + "'";
+}
+
+// --- times --------------------------------------------------------------------------------------
+
+std::string time_text(verbs::Duration time) {
+  const auto count = static_cast<std::uint64_t>(time.count());
+  const Unit* best = &kUnits.front();
+  for (const Unit& unit : kUnits) {
+    if (count % unit.nanoseconds == 0) best = &unit;
+  }
+  return std::to_string(count / best->nanoseconds) + std::string(best->name);
+}
+
+std::string parse_time(std::string_view word, verbs::Duration& time) {
+  constexpr std::uint64_t kMost = 1'000'000'000'000'000'000;  // 31 years: sums cannot overflow
+  const std::size_t unit_at = std::min(word.find_first_not_of("0123456789."), word.size());
+  for (const Unit& unit : kUnits) {
+    if (unit.name != word.substr(unit_at)) continue;
+    const auto count = parse_decimal(word.substr(0, unit_at), unit.nanoseconds, kMost);
+    if (!count) break;
+    time = verbs::Duration(static_cast<std::int64_t>(*count));
+    return "";
+  }
+  return quoted(word) + " is no time: a number with ns, us, ms or s, whole nanoseconds";
+}
+
+// --- occurrences --------------------------------------------------------------------------------
+
+std::string occurrence_text(const Occurrence& occurrence) {
+  if (occurrence.number != kAll) return std::to_string(occurrence.number);
+  if (occurrence.per_million == Occurrence::kCertain) return "all";
+  std::string text = std::to_string(occurrence.per_million / 10'000);
+  std::string fraction = std::to_string(10'000 + occurrence.per_million % 10'000);
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  if (fraction.size() > 1) text += "." + fraction.substr(1);
+  return text + "%";
+}
+
+std::string parse_occurrence(std::string_view word, Occurrence& occurrence) {
+  std::uint32_t number = 0;
+  if (word == "all") {
+    occurrence = kAll;
+    return "";
+  }
+  if (word.ends_with('%')) {
+    const auto millionths =
+        parse_decimal(word.substr(0, word.size() - 1), 10'000, Occurrence::kCertain - 1);
+    if (!millionths || *millionths == 0) {
+      return quoted(word) + " is no probability: above 0% and below 100%, four decimals";
+    }
+    occurrence = Occurrence::each_with(static_cast<std::uint32_t>(*millionths));
+    return "";
+  }
+  if (!parse_number(word, number) || number == 0) {
+    return quoted(word) + " is no occurrence: a number from 1, all, or a percentage";
+  }
+  occurrence = number;
+  return "";
+}
+
+// --- names --------------------------------------------------------------------------------------
+
+std::string_view to_string(CmMessage message) {
+  for (const MessageName& row : kMessageNames) {
+    if (row.message == message) return row.name;
+  }
+  return "?";
+}
+
+std::string parse_message(std::string_view word, CmMessage& message) {
+  for (const MessageName& row : kMessageNames) {
+    if (row.name != word) continue;
+    message = row.message;
+    return "";
+  }
+  return "no such message " + quoted(word);
+}
+
+std::string event_text(rdma_cm_event_type event) {
+  return std::string(transport::short_event_name(event));
+}
+
+std::string parse_event(std::string_view word, rdma_cm_event_type& event) {
+  for (int type = 0; type <= RDMA_CM_EVENT_TIMEWAIT_EXIT; ++type) {
+    if (transport::short_event_name(static_cast<rdma_cm_event_type>(type)) != word) continue;
+    event = static_cast<rdma_cm_event_type>(type);
+    return "";
+  }
+  return "no such event " + quoted(word);
+}
+
+bool is_name(std::string_view name) {
+  constexpr std::string_view kSigns = "*#<>\"\\";
+  return !name.empty() && name.back() != ':' && std::ranges::all_of(name, [&](char c) {
+    return c > ' ' && c <= '~' && kSigns.find(c) == std::string_view::npos;
+  });
+}
+
+// --- rejections ---------------------------------------------------------------------------------
+
+std::string parse_reason(std::string_view word, std::uint8_t& reason) {
+  return parse_number(word, reason) ? "" : quoted(word) + " is no reject reason: 0 to 255";
+}
+
+std::string parse_data(std::string_view word, std::vector<std::uint8_t>& data) {
+  if (word.empty() || word.size() % 2 != 0) return quoted(word) + " has half a byte";
+  for (std::size_t i = 0; i < word.size(); i += 2) {
+    const auto high = hex_digit(word[i]);
+    const auto low = hex_digit(word[i + 1]);
+    if (!high || !low) return quoted(word) + " is not hexadecimal";
+    data.push_back(static_cast<std::uint8_t>(*high << 4 | *low));
+  }
+  return "";
+}
+
+}  // namespace anyrdma::sim

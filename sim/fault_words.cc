@@ -1,0 +1,236 @@
+#include "sim/fault_words.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "sim/fault_fields.h"
+#include "sim/fault_scalars.h"
+#include "sim/text.h"
+
+namespace anyrdma::sim {
+namespace {
+
+/// Turns fields into words.
+class Writer {
+ public:
+  std::vector<Word> words;
+
+  void name(const char* key, const std::string& name) { put(key, name); }
+  void any_host(const char* key, const std::string& host) { put(key, host_text(host)); }
+  void one_way(const char* key, const std::string& from, const std::string& to) {
+    path(key, from, to, false);
+  }
+  void path(const char* key, const std::string& from, const std::string& to, bool both) {
+    put(key, host_text(from) + (both ? "<->" : "->") + host_text(to));
+  }
+  void host_or_id(const char* key, const std::string& host, std::uint64_t id) {
+    put(key, host_text(host) + (id == 0 ? "" : "#" + std::to_string(id)));
+  }
+  void time(const char* key, verbs::Duration time) { put(key, time_text(time)); }
+  void message(const char* key, CmMessage message) { put(key, std::string(to_string(message))); }
+  void event(const char* key, rdma_cm_event_type event) { put(key, event_text(event)); }
+  void occurrence(const char* key, const Occurrence& which) { put(key, occurrence_text(which)); }
+  void reason(const char* key, std::uint8_t reason) { put(key, std::to_string(reason)); }
+  void data(const char* key, const std::vector<std::uint8_t>& data) {
+    if (!data.empty()) put(key, hex_text(data));
+  }
+  void option(const char* key, const char* word, bool on) {
+    if (on) put(key, word);
+  }
+
+ private:
+  static std::string host_text(const std::string& host) { return host.empty() ? "*" : host; }
+  void put(const char* key, std::string text) { words.push_back({key, std::move(text), 0}); }
+};
+
+/// Turns words into fields; keeps the first problem.
+class Reader {
+ public:
+  Reader(const Phrase& phrase, Order order) : phrase_(phrase), order_(order) {
+    used_.resize(phrase.words.size());
+  }
+
+  void name(const char* key, std::string& name) {
+    const Word* word = need(key);
+    if (word == nullptr) return;
+    name = word->text;
+    if (!is_name(name)) fail(*word, quoted(name) + " is no name");
+  }
+  void any_host(const char* key, std::string& host) {
+    if (const Word* word = need(key)) take_host(*word, word->text, host);
+  }
+  void one_way(const char* key, std::string& from, std::string& to) {
+    bool both = false;
+    path(key, from, to, both);
+    if (both) fail_last("a message goes one way: HOST->HOST");
+  }
+  void path(const char* key, std::string& from, std::string& to, bool& both);
+  void host_or_id(const char* key, std::string& host, std::uint64_t& id);
+  void time(const char* key, verbs::Duration& time) { scalar(key, time, parse_time); }
+  void message(const char* key, CmMessage& message) { scalar(key, message, parse_message); }
+  void event(const char* key, rdma_cm_event_type& event) { scalar(key, event, parse_event); }
+  void occurrence(const char* key, Occurrence& which) { scalar(key, which, parse_occurrence); }
+  void reason(const char* key, std::uint8_t& reason) { scalar(key, reason, parse_reason); }
+  void data(const char* key, std::vector<std::uint8_t>& data) {
+    if (find(key) != nullptr) scalar(key, data, parse_data);
+  }
+  void option(const char* key, const char* expected, bool& on) {
+    const Word* word = find(key);
+    on = word != nullptr;
+    if (!on) return;
+    (void)need(key);
+    if (word->text != expected) fail(*word, "expected " + quoted(expected));
+  }
+
+  /// Once all fields were visited: what is wrong.
+  [[nodiscard]] WordProblem finish();
+
+ private:
+  [[nodiscard]] const Word* find(std::string_view key) const;
+  [[nodiscard]] const Word* need(const char* key);
+  void fail(const Word& word, std::string reason) { fail_at(word.line, std::move(reason)); }
+  void fail_last(std::string reason) { fail_at(last_line_, std::move(reason)); }
+  void fail_at(std::size_t line, std::string reason) {
+    if (problem_.reason.empty()) problem_ = {line, std::move(reason)};
+  }
+  void take_host(const Word& word, std::string_view text, std::string& host) {
+    host = text == "*" ? "" : text;
+    if (!host.empty() && is_name(host)) return;
+    if (text != "*") fail(word, quoted(text) + " is no host");
+  }
+  template <class T>
+  void scalar(const char* key, T& value, std::string (*parse)(std::string_view, T&)) {
+    const Word* word = need(key);
+    if (word == nullptr) return;
+    std::string reason = parse(word->text, value);
+    if (!reason.empty()) fail(*word, std::move(reason));
+  }
+
+  const Phrase& phrase_;
+  Order order_;
+  std::vector<bool> used_;
+  std::size_t next_ = 0;
+  std::size_t last_line_ = 0;
+  WordProblem problem_;
+};
+
+const Word* Reader::find(std::string_view key) const {
+  const auto& words = phrase_.words;
+  if (order_ == Order::kByPlace) return next_ < words.size() ? &words[next_] : nullptr;
+  const auto found =
+      std::find_if(words.begin(), words.end(), [key](const Word& word) { return word.key == key; });
+  return found == words.end() ? nullptr : &*found;
+}
+
+const Word* Reader::need(const char* key) {
+  const Word* word = find(key);
+  if (word == nullptr) {
+    fail_at(phrase_.line, quoted(phrase_.kind) + " lacks its " + key);
+    return nullptr;
+  }
+  used_[static_cast<std::size_t>(word - phrase_.words.data())] = true;
+  last_line_ = word->line;
+  ++next_;
+  return word;
+}
+
+void Reader::path(const char* key, std::string& from, std::string& to, bool& both) {
+  const Word* word = need(key);
+  if (word == nullptr) return;
+  const std::string_view text = word->text;
+  const std::size_t arrow = text.find("->");
+  if (arrow == std::string_view::npos) {
+    return fail(*word, quoted(text) + " is no path: HOST->HOST");
+  }
+  both = arrow > 0 && text[arrow - 1] == '<';
+  const std::string_view left = text.substr(0, arrow - (both ? 1 : 0));
+  const std::string_view right = text.substr(arrow + 2);
+  if (left.empty() || right.empty()) {
+    return fail(*word, "a host is missing in " + quoted(text) + "; * means any");
+  }
+  take_host(*word, left, from);
+  take_host(*word, right, to);
+}
+
+void Reader::host_or_id(const char* key, std::string& host, std::uint64_t& id) {
+  const Word* word = need(key);
+  if (word == nullptr) return;
+  const std::string_view text = word->text;
+  const std::size_t mark = std::min(text.find('#'), text.size());
+  take_host(*word, text.substr(0, mark), host);
+  if (mark == text.size()) return;
+  if (host.empty()) return fail(*word, "ids are numbered per host: name one");
+  if (!parse_number(text.substr(mark + 1), id) || id == 0) {
+    fail(*word, quoted(text.substr(mark + 1)) + " is no id: a number from 1");
+  }
+}
+
+WordProblem Reader::finish() {
+  if (!problem_.reason.empty()) return problem_;
+  for (std::size_t i = 0; i < used_.size(); ++i) {
+    if (used_[i]) continue;
+    const Word& word = phrase_.words[i];
+    const std::string& what = word.key.empty() ? word.text : word.key;
+    return {word.line, quoted(phrase_.kind) + " knows no " + quoted(what)};
+  }
+  return {};
+}
+
+// --- kinds --------------------------------------------------------------------------------------
+
+/// Makes `variant` its alternative number `index`, with default fields.
+template <class Variant, std::size_t I = 0>
+void become(Variant& variant, std::size_t index) {
+  if constexpr (I < std::variant_size_v<Variant>) {
+    if (index != I) return become<Variant, I + 1>(variant, index);
+    variant.template emplace<I>();
+  }
+}
+
+template <class Variant>
+Phrase write(const Variant& part, std::span<const std::string_view> kinds) {
+  Writer writer;
+  std::visit([&writer](const auto& each) { visit_fields(writer, each); }, part);
+  return {std::string(kinds[part.index()]), std::move(writer.words), 0};
+}
+
+template <class Variant>
+WordProblem read(const Phrase& phrase, Order order, std::span<const std::string_view> kinds,
+                 std::string_view what, Variant& part) {
+  const auto kind = std::find(kinds.begin(), kinds.end(), phrase.kind);
+  if (kind == kinds.end()) {
+    return {phrase.line, "no such " + std::string(what) + " " + quoted(phrase.kind)};
+  }
+  become(part, static_cast<std::size_t>(kind - kinds.begin()));
+  Reader reader(phrase, order);
+  std::visit([&reader](auto& each) { visit_fields(reader, each); }, part);
+  return reader.finish();
+}
+
+}  // namespace
+
+Phrase phrase_of(const Trigger& trigger) {
+  return write(trigger, kTriggerKinds);
+}
+
+Phrase phrase_of(const FaultAction& action) {
+  return write(action, kActionKinds);
+}
+
+WordProblem read_phrase(const Phrase& phrase, Order order, Trigger& trigger) {
+  return read(phrase, order, kTriggerKinds, "trigger", trigger);
+}
+
+WordProblem read_phrase(const Phrase& phrase, Order order, FaultAction& action) {
+  return read(phrase, order, kActionKinds, "action", action);
+}
+
+bool is_trigger_kind(std::string_view word) {
+  return word != "message" && word != "time" &&
+         std::find(kTriggerKinds.begin(), kTriggerKinds.end(), word) != kTriggerKinds.end();
+}
+
+}  // namespace anyrdma::sim
