@@ -28,11 +28,15 @@ bool same_ip_anywhere(const soft::Address& a, const soft::Address& b) {
   return a.family == b.family && a.ip == b.ip;  // link-local scopes are not on the wire
 }
 
-/// How well a listener fits a destination; 0: not at all.
+/// How well a listener on the port fits a destination. One for another address is the last resort:
+/// it refuses the request, where without any the service would be unknown (fact sheet 2.6).
 int fit(const soft::Claim& listener, const soft::Address& destination) {
-  if (same_ip_anywhere(listener.local, destination)) return 2;
-  if (!listener.local.is_zero()) return 0;
-  return !listener.afonly || listener.local.family == destination.family ? 1 : 0;
+  constexpr int kNotForIt = 1;
+  constexpr int kForAll = 2;
+  constexpr int kForItAlone = 3;
+  if (same_ip_anywhere(listener.local, destination)) return kForItAlone;
+  if (!listener.local.is_zero()) return kNotForIt;
+  return !listener.afonly || listener.local.family == destination.family ? kForAll : kNotForIt;
 }
 
 }  // namespace

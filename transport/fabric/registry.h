@@ -41,7 +41,8 @@ class Registry final : public soft::PortTable {
 
   // --- the others -------------------------------------------------------------------------------
   /// Who gets a connection request for `destination` and its port: a listener on that very address
-  /// before one on the wildcard; nullopt: nobody listens.
+  /// before one on the wildcard before one that will refuse it; nullopt: nobody listens on the
+  /// port.
   [[nodiscard]] std::optional<Slot> listener(rdma_port_space space,
                                              const soft::Address& destination);
   /// All other members that are alive, in ascending order.

@@ -386,7 +386,19 @@ TEST_F(RegistryListeners, TheSpecificOneIsPreferred) {
   EXPECT_EQ(b->listener(RDMA_PS_TCP, with_port(Address::loopback(AF_INET6), 7471)), a->slot());
   EXPECT_EQ(b->listener(RDMA_PS_TCP, with_port(here, 7472)), std::nullopt);
   EXPECT_EQ(b->listener(RDMA_PS_IB, here), std::nullopt);
-  EXPECT_EQ(b->listener(RDMA_PS_TCP, Address::ipv4(kElsewhere + 1, 7471)), std::nullopt);
+}
+
+TEST_F(RegistryListeners, OneForAnotherAddressIsTheLastResort) {
+  auto a = join();
+  auto b = join();
+  const Address here = Address::ipv4(kElsewhere, 7471);
+  const Address there = Address::ipv4(kElsewhere + 1, 7471);
+
+  ASSERT_EQ(listen(*a, tcp(here)), 0);
+  EXPECT_EQ(b->listener(RDMA_PS_TCP, there), a->slot());
+
+  ASSERT_EQ(listen(*b, tcp(there)), 0);
+  EXPECT_EQ(b->listener(RDMA_PS_TCP, there), b->slot());
 }
 
 TEST_F(RegistryListeners, BoundIsNotListening) {

@@ -91,7 +91,12 @@ TEST_F(SwitchboardTest, ARequestThatNobodyListensForComesToOurselves) {
   listen(*other, Address::ipv4(kLocalhost, kPort));
 
   expect_one(request(kLocalhost, kPort + 1), mine->slot());
-  expect_one(request(kLocalhost + 1, kPort), mine->slot());
+}
+
+TEST_F(SwitchboardTest, ARequestToAnotherAddressOfAListenersPortComesToTheListener) {
+  listen(*other, Address::ipv4(kLocalhost, kPort));
+
+  expect_one(request(kLocalhost + 1, kPort), other->slot());
 }
 
 TEST_F(SwitchboardTest, AnAnswerGoesToTheMakerOfTheRemoteCommId) {
