@@ -18,6 +18,7 @@ std::string_view to_string(Ability ability) {
       "a bonded interface",
       "multicast",
       "a device with ECE options",
+      "atomic operations",
   };
   return kNames[static_cast<std::size_t>(ability)];
 }

@@ -30,8 +30,9 @@ enum class Ability : std::uint8_t {
   kFailOver,       ///< a bonded interface takes another link address
   kMulticast,      ///< groups of one's own
   kEce,            ///< devices that have options to agree upon
+  kAtomics,        ///< atomic operations in the peer's memory
 };
-inline constexpr Ability kLastAbility = Ability::kEce;
+inline constexpr Ability kLastAbility = Ability::kAtomics;
 /// As the matrix words it: "lose chosen CM messages".
 [[nodiscard]] std::string_view to_string(Ability ability);
 

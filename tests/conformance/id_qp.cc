@@ -10,8 +10,6 @@ namespace {
 
 constexpr Duration kPatience = 60s;
 constexpr Duration kOverdue = 30s;
-constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                             IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 std::string opcode_name(ibv_wr_opcode opcode) {
   switch (opcode) {
@@ -48,8 +46,11 @@ void Id::make_qp(const QpOptions& options) {
   attr.cap.max_send_sge = attr.cap.max_recv_sge = 1;
   attr.cap.max_inline_data = options.max_inline_data;
   perform("make_qp()", [&] { return id_->create_qp(nullptr, &attr); });
-  if (id_ == nullptr || id_->qp() == nullptr || region_) return;
-  auto region = verbs::MemoryRegion::create(id_->qp()->pd, memory_->data(), kMemory, kAccess);
+  if (id_ == nullptr || id_->qp() == nullptr) return;
+  had_ = id_->qp()->qp_num;
+  if (region_) return;
+  auto region =
+      verbs::MemoryRegion::create(id_->qp()->pd, memory_->data(), kMemory, options.access);
   if (!region) return note_call("reg_mr()", result_text(region));
   region_ = std::move(*region);
 }

@@ -58,10 +58,11 @@ void Party::note(const std::string& line) {
 }
 
 std::string Party::owner_of(std::uint32_t qpn) const {
+  std::string name;
   for (const Id& id : ids_) {
-    if (qpn == id.number_ || (id.get() != nullptr && qpn == id.qp_num())) return id.name();
+    if (qpn == id.number_ || qpn == id.had_) name = id.name();
   }
-  return {};
+  return name;
 }
 
 // --- ids ----------------------------------------------------------------------------------------

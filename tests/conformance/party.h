@@ -53,6 +53,9 @@ struct QpOptions {
   std::uint32_t max_inline_data = 0;
   bool signal_all = true;
   std::optional<ibv_qp_type> type{};  ///< default: the id's
+  /// What may be done with the id's memory: all.
+  unsigned access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                    IBV_ACCESS_REMOTE_ATOMIC;
 };
 
 /// How long an event or completion may take, from the last recorded line on. Without bounds its
@@ -147,7 +150,7 @@ class Id {
   /// Records the depths of the queue pair: max_rd_atomic and max_dest_rd_atomic.
   void note_depths();
 
-  /// Memory of 4096 bytes, registered with its queue pair for all that peers may do.
+  /// Memory of 4096 bytes, registered with its first queue pair.
   static constexpr std::size_t kMemory = 4096;
   [[nodiscard]] std::array<std::uint8_t, kMemory>& memory() { return *memory_; }
   void post_recv(std::uint32_t length = kMemory, std::size_t offset = 0);
@@ -196,6 +199,7 @@ class Id {
   verbs::MemoryRegion region_;
   std::uint64_t posted_ = 0;
   std::uint32_t number_ = 0;  ///< what it says its QPN is while it has no QP
+  std::uint32_t had_ = 0;     ///< the number of the last QP it had
 };
 
 /// An application of one side: event channels and the ids on them. What is left at the end it
@@ -219,8 +223,7 @@ class Party {
   /// are on one host, the kernel would else take the peer's); recorded in one line.
   [[nodiscard]] Id& routed(Place to = kServer, rdma_port_space space = RDMA_PS_TCP);
   /// As routed, with a queue pair, and connecting.
-  [[nodiscard]] Id& connecting(Place to = kServer, const Param& param = {},
-                               rdma_port_space space = RDMA_PS_TCP);
+  Id& connecting(Place to = kServer, const Param& param = {}, rdma_port_space space = RDMA_PS_TCP);
   /// Bound and listening, likewise.
   Id& listening(Place on = kServer, int backlog = 8, rdma_port_space space = RDMA_PS_TCP);
   /// The process ends: all its ids and channels with it. Nothing more can be done here.
@@ -238,7 +241,7 @@ class Party {
   /// Records that no event comes for so long, or the one that does.
   void quiet(Duration time);
 
-  /// "c1": the id that a queue pair number belongs to; empty: none here.
+  /// "c1": the id that a queue pair number belongs to, or did last; empty: none here.
   [[nodiscard]] std::string owner_of(std::uint32_t qpn) const;
 
  private:

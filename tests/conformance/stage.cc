@@ -26,6 +26,14 @@ constexpr std::string_view kMadeQpToo = "P.make_qp(): ok";
 constexpr std::string_view kEstablished = "A <- ESTABLISHED rnr=7 qp=P data=196 00*196";
 constexpr std::string_view kEstablishedToo = "P <- ESTABLISHED";
 
+/// And on the terms that both ends may read.
+constexpr std::string_view kConnectsToRead = "A.connect(resources=2 depth=2): ok";
+constexpr std::string_view kRequestToRead =
+    "L <- CONNECT_REQUEST resources=2 depth=2 retry=7 rnr=7 qp=A data=56 00*56 P";
+constexpr std::string_view kAcceptsReads = "P.accept(resources=2 depth=2): ok";
+constexpr std::string_view kEstablishedToRead =
+    "A <- ESTABLISHED resources=2 depth=2 rnr=7 qp=P data=196 00*196";
+
 /// The placeholder as a word of its own, which begins no other.
 void replace_all(std::string& text, std::string_view placeholder, const std::string& name) {
   const auto is_letter = [&text](std::size_t at) {
@@ -141,6 +149,24 @@ Connection Stage::connect() {
   const Connection connection = half_connect();
   server_->take(connection.passive);
   condense(first, connection, "connected with", {"A accepted by P", kEstablishedToo});
+  return connection;
+}
+
+Connection Stage::connect(const Terms& terms) {
+  listen_once();
+  const std::size_t first = record_.lines().size();
+  Id& active = client_->routed();
+  active.make_qp(terms.active);
+  active.connect(terms.asked);
+  Id& passive = server_->take_request();
+  passive.make_qp(terms.passive);
+  passive.accept(terms.granted);
+  client_->take(active);
+  server_->take(passive);
+  const Connection connection{active, passive};
+  condense(first, connection, "connected for reads with",
+           {kRouted, kMadeQp, kConnectsToRead, kRequestToRead, kMadeQpToo, kAcceptsReads,
+            kEstablishedToRead, kEstablishedToo});
   return connection;
 }
 

@@ -21,6 +21,14 @@ struct Connection {
   Id& passive;
 };
 
+/// What a connection is made with, if not with what is usual. By default both ends may read.
+struct Terms {
+  Param asked{.resources = 2, .depth = 2};
+  Param granted{.resources = 2, .depth = 2};
+  QpOptions active{};
+  QpOptions passive{};
+};
+
 /// One performance of one scenario.
 class Stage {
  public:
@@ -40,6 +48,8 @@ class Stage {
   Connection half_connect();
   /// An established connection with queue pairs; no event is left to fetch.
   Connection connect();
+  /// The same on other terms.
+  Connection connect(const Terms& terms);
   /// The same without queue pairs.
   Connection connect_without_qp();
 
