@@ -78,6 +78,14 @@ std::optional<LocalAddress> find(const std::vector<LocalAddress>& all, const Add
   return std::nullopt;
 }
 
+/// IPv6 addresses are not in their first seconds, while the kernel looks for duplicates.
+bool usable(const Address& address) {
+  const realtime::Descriptor fd(::socket(address.family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const sockaddr_storage name = address.to_sockaddr();
+  return fd && ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name),
+                      address.family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6)) == 0;
+}
+
 verbs::Result<std::vector<LocalAddress>> choose(const std::vector<LocalAddress>& all,
                                                 const std::vector<std::string>& wanted) {
   std::vector<LocalAddress> chosen;
@@ -101,7 +109,7 @@ verbs::Result<std::vector<LocalAddress>> local_addresses(const std::vector<std::
     chosen = std::move(*named);
   } else {
     std::erase_if(chosen, [](const LocalAddress& each) {
-      return each.address.is_loopback() || each.address.is_link_local();
+      return each.address.is_loopback() || each.address.is_link_local() || !usable(each.address);
     });
     std::ranges::stable_partition(
         chosen, [](const LocalAddress& each) { return each.address.family == AF_INET; });

@@ -91,6 +91,7 @@ struct Answer {
 
 template <class Body>
 verbs::Result<Answer<Body>> ask(const Descriptor& fd, Question<Body> question) {
+  if (!fd) return verbs::errno_code(ENETUNREACH);
   Answer<Body> answer;
   // What an earlier question left unread would be taken for the answer to this one.
   while (::recv(fd.get(), answer.bytes.data(), answer.bytes.size(), MSG_DONTWAIT) >= 0) continue;
@@ -171,14 +172,21 @@ void RouteSocket::watch_neighbours(bool on) {
   const int group = RTNLGRP_NEIGH;
   const int option = on ? NETLINK_ADD_MEMBERSHIP : NETLINK_DROP_MEMBERSHIP;
   (void)::setsockopt(news_.get(), SOL_NETLINK, option, &group, sizeof group);
-  discard_news();
+  (void)discard_news();
 }
 
-void RouteSocket::discard_news() {
+bool RouteSocket::discard_news() {
   std::array<std::uint8_t, 4096> news;
+  bool any = false;
   // ENOBUFS says that some were lost: they are not read anyway.
   while (::recv(news_.get(), news.data(), news.size(), MSG_DONTWAIT) >= 0 || errno == ENOBUFS)
-    continue;
+    any = true;
+  return any;
+}
+
+void RouteSocket::close() {
+  questions_.reset();
+  news_.reset();
 }
 
 }  // namespace anyrdma::transport::fabric

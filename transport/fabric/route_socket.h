@@ -35,8 +35,12 @@ class RouteSocket {
   /// Readable, while watching, whenever the kernel learns something about any neighbour.
   [[nodiscard]] int news() const { return news_.get(); }
   void watch_neighbours(bool on);
-  /// Makes news() unreadable again.
-  void discard_news();
+  /// Makes news() unreadable again. False: there were none.
+  bool discard_news();
+
+  /// In a forked child, so that it does not take the parent's answers: nothing is known from now
+  /// on.
+  void close();
 
  private:
   RouteSocket() = default;

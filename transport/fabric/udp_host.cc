@@ -139,7 +139,7 @@ std::optional<verbs::Instant> UdpHost::next_deadline() const {
 /// Looks at all questions again whatever the news: there are few, and seldom.
 bool UdpHost::report(verbs::Instant now) {
   if (questions_.empty()) return false;
-  routes_.discard_news();
+  if (!routes_.discard_news() && now < *next_deadline()) return false;
   std::vector<std::pair<soft::NeighbourToken, int>> answers;
   std::erase_if(questions_, [&](const Question& each) {
     const bool found = known(each);
@@ -151,6 +151,11 @@ bool UdpHost::report(verbs::Instant now) {
   if (questions_.empty()) routes_.watch_neighbours(false);
   for (const auto& [token, error] : answers) transport_->on_neighbour(token, error);
   return true;
+}
+
+void UdpHost::abandon() {
+  sockets_->close();
+  routes_.close();
 }
 
 // --- groups -------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class UdpHost final : public Carrier, public soft::Network {
   bool report(verbs::Instant now) override;
   void flush(std::chrono::milliseconds limit) override { sockets_->flush(limit); }
   void close() override { sockets_->close(); }
-  void abandon() override { sockets_->close(); }
+  void abandon() override;
 
   // --- soft::Network ----------------------------------------------------------------------------
   [[nodiscard]] verbs::Result<soft::Route> route(const soft::Address* source,
