@@ -65,24 +65,37 @@ void Id::make_srq() {
   perform("make_srq()", [&] { return id_->create_srq(nullptr, &attr); });
 }
 
-void Id::note_qp() {
+void Id::note_attr(int mask, const std::function<std::string(const ibv_qp_attr&)>& text) {
   if (id_ == nullptr || id_->qp() == nullptr) return note("has no qp");
   ibv_qp_attr attr{};
   ibv_qp_init_attr init{};
   const auto result =
-      verbs::provider_of(id_->qp()->context).query_qp(id_->qp(), &attr, IBV_QP_STATE, &init);
-  note("qp is " + (result ? qp_state_text(attr.qp_state) : result_text(result)));
+      verbs::provider_of(id_->qp()->context).query_qp(id_->qp(), &attr, mask, &init);
+  note("qp " + (result ? text(attr) : "query: " + result_text(result)));
+}
+
+void Id::note_qp() {
+  note_attr(IBV_QP_STATE,
+            [](const ibv_qp_attr& attr) { return "is " + qp_state_text(attr.qp_state); });
 }
 
 void Id::note_depths() {
-  if (id_ == nullptr || id_->qp() == nullptr) return note("has no qp");
-  ibv_qp_attr attr{};
-  ibv_qp_init_attr init{};
-  const auto result =
-      verbs::provider_of(id_->qp()->context)
-          .query_qp(id_->qp(), &attr, IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC, &init);
-  note("qp starts " + std::to_string(attr.max_rd_atomic) + " reads and serves " +
-       std::to_string(attr.max_dest_rd_atomic) + (result ? "" : " " + result_text(result)));
+  note_attr(IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC, [](const ibv_qp_attr& attr) {
+    return "starts " + std::to_string(attr.max_rd_atomic) + " reads and serves " +
+           std::to_string(attr.max_dest_rd_atomic);
+  });
+}
+
+void Id::note_retries() {
+  note_attr(IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY, [](const ibv_qp_attr& attr) {
+    return "retries " + std::to_string(attr.retry_cnt) + " times, without receive " +
+           std::to_string(attr.rnr_retry);
+  });
+}
+
+void Id::note_timeout() {
+  note_attr(IBV_QP_TIMEOUT,
+            [](const ibv_qp_attr& attr) { return "has timeout " + std::to_string(attr.timeout); });
 }
 
 ibv_sge Id::piece(std::uint32_t length, std::size_t offset) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -149,6 +150,9 @@ class Id {
   void note_qp();
   /// Records the depths of the queue pair: max_rd_atomic and max_dest_rd_atomic.
   void note_depths();
+  /// And its retry_cnt and rnr_retry, and its timeout.
+  void note_retries();
+  void note_timeout();
 
   /// Memory of 4096 bytes, registered with its first queue pair.
   static constexpr std::size_t kMemory = 4096;
@@ -190,6 +194,8 @@ class Id {
   [[nodiscard]] std::uint32_t rkey() const { return region_ ? region_.get()->rkey : 0; }
   [[nodiscard]] ibv_sge piece(std::uint32_t length, std::size_t offset) const;
   void take(ibv_cq* cq, std::string_view queue, const Within& within);
+  /// Records what it says of its queue pair.
+  void note_attr(int mask, const std::function<std::string(const ibv_qp_attr&)>& text);
 
   Party& party_;
   std::string name_;

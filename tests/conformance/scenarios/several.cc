@@ -30,6 +30,19 @@ SCENARIO(several, requests_are_answered_in_any_order) {
   server.take();
 }
 
+SCENARIO(several, events_come_in_the_order_in_which_they_happened) {
+  const Connection one = stage.connect();
+  const Connection two = stage.connect();
+  two.active.disconnect();
+  stage.pass(200ms);  // it arrives
+  one.active.disconnect();
+  stage.pass(200ms);
+  client.connecting();
+  server.take();
+  server.take();
+  (void)server.take_request();
+}
+
 SCENARIO(several, both_sides_connect_to_each_other) {
   server.listening(kServer);
   client.listening(kClient);
