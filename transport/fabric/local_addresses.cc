@@ -111,8 +111,9 @@ verbs::Result<std::vector<LocalAddress>> local_addresses(const std::vector<std::
     std::erase_if(chosen, [](const LocalAddress& each) {
       return each.address.is_loopback() || each.address.is_link_local() || !usable(each.address);
     });
-    std::ranges::stable_partition(
-        chosen, [](const LocalAddress& each) { return each.address.family == AF_INET; });
+    std::stable_sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) {
+      return a.address.family == AF_INET && b.address.family != AF_INET;
+    });
   }
   if (chosen.empty()) return make_error_code(UdpErrc::kNoAddress);
   if (chosen.size() > kLocalAddressesMax) chosen.resize(kLocalAddressesMax);
