@@ -7,6 +7,7 @@
 
 #include "transport/fabric/fabric.h"
 #include "transport/fabric/udp.h"
+#include "transport/ucma/ucma.h"
 
 namespace anyrdma::transport {
 namespace {
@@ -45,6 +46,11 @@ OpenResult open_udp(const OpenOptions& options) {
   return opened_as("udp", fabric::Udp::open(options.udp), options.udp);
 }
 
+OpenResult open_ucma(const OpenOptions&) {
+  const ucma::UcmaConfig config;
+  return opened_as("ucma", ucma::Ucma::open(config), config);
+}
+
 struct Row {
   const char* name;
   OpenResult (*open)(const OpenOptions&);  ///< null: not in real time
@@ -54,6 +60,7 @@ constexpr Row kRows[] = {
     {"fabric", open_fabric},
     {"udp", open_udp},
     {"sim", nullptr},
+    {"ucma", open_ucma},
 };
 
 const Row* row_of(std::string_view name) {

@@ -14,14 +14,22 @@ namespace {
 
 using verbs::provider_of;
 
-/// Where a GID of ours is in a port's table. ENOENT: nowhere.
-Result<std::uint32_t> gid_index(ibv_context* context, std::uint8_t port, const ibv_gid& gid) {
+/// Whether a datagram with this header was sent to the address as this entry means it: hardware has
+/// one for RoCE v1 and another for v2, with the same GID.
+bool is_addressed(const ibv_gid_entry& entry, const roce::Routing& routing) {
+  return std::memcmp(entry.gid.raw, routing.destination.raw, sizeof entry.gid.raw) == 0 &&
+         (entry.gid_type != IBV_GID_TYPE_ROCE_V2) == routing.native;
+}
+
+/// Where the address that it was sent to is in a port's table. ENOENT: nowhere.
+Result<std::uint32_t> gid_index(ibv_context* context, std::uint8_t port,
+                                const roce::Routing& routing) {
   ibv_port_attr attr{};
   if (auto queried = provider_of(context).query_port(context, port, &attr); !queried)
     return queried.error();
   for (std::uint32_t index = 0; index < static_cast<std::uint32_t>(attr.gid_tbl_len); ++index) {
     const auto entry = provider_of(context).query_gid(context, port, index);
-    if (entry && std::memcmp(entry->gid.raw, gid.raw, sizeof gid.raw) == 0) return index;
+    if (entry && is_addressed(*entry, routing)) return index;
   }
   return errno_code(ENOENT);
 }
@@ -42,7 +50,7 @@ Result<ibv_ah_attr> answer_to(ibv_context* context, std::uint8_t port, const ibv
   if (!routing) return errno_code(EPROTONOSUPPORT);
   // Nothing in the table says by which of our addresses we got what was sent to a group.
   if (roce::is_multicast(routing->destination)) return errno_code(EINVAL);
-  const auto index = gid_index(context, port, routing->destination);
+  const auto index = gid_index(context, port, *routing);
   if (!index) return index.error();
   attr.is_global = 1;
   attr.grh.dgid = routing->source;

@@ -51,6 +51,7 @@ static_assert(wire::tiles(std::array{kSourcePort, kDestinationPort, kLength, kCh
 }  // namespace udp
 
 constexpr std::uint8_t kProtocolUdp = 17;
+constexpr std::uint8_t kProtocolNative = 0x1b;  // InfiniBand (IBTA vol 1, 8.3.5)
 constexpr std::uint16_t kEtherTypeIpv4 = 0x0800;
 constexpr std::uint16_t kEtherTypeIpv6 = 0x86dd;
 constexpr std::uint16_t kMoreFragmentsOrOffset = 0x3fff;
@@ -214,20 +215,24 @@ std::optional<Routing> read_routing_header(
     std::span<const std::uint8_t, kRoutingHeaderBytes> bytes) {
   const auto tail = bytes.last<kIpv4Bytes>();
   const std::uint8_t* b = tail.data();
-  // The bytes in front of an IPv4 header are undefined on some hardware: its checksum decides.
+  const bool looks_like_ipv6 = wire::get<ipv6::kVersion>(bytes.data()) == 6;
+  // The bytes in front of an IPv4 header are undefined on some hardware. The checksum counts only
+  // where they could be IPv6: Linux's Soft-RoCE leaves it out of what it sends to itself.
   if (wire::get<ipv4::kVersion>(b) == 4 && wire::get<ipv4::kHeaderWords>(b) == 5 &&
-      fold(sum16(0, tail)) == 0) {
+      (!looks_like_ipv6 || fold(sum16(0, tail)) == 0)) {
     return Routing{.source = mapped(b + ipv4::kSource.byte),
                    .destination = mapped(b + ipv4::kDestination.byte),
                    .traffic_class = wire::get<ipv4::kTypeOfService>(b),
                    .hop_limit = wire::get<ipv4::kTimeToLive>(b)};
   }
   b = bytes.data();
-  if (wire::get<ipv6::kVersion>(b) != 6 || wire::get<ipv6::kNextHeader>(b) != kProtocolUdp)
-    return std::nullopt;
+  const auto next_header = wire::get<ipv6::kNextHeader>(b);
+  const bool native = next_header == kProtocolNative;
+  if (!looks_like_ipv6 || (next_header != kProtocolUdp && !native)) return std::nullopt;
   Routing out{.flow_label = wire::get<ipv6::kFlowLabel>(b),
               .traffic_class = wire::get<ipv6::kTrafficClass>(b),
-              .hop_limit = wire::get<ipv6::kHopLimit>(b)};
+              .hop_limit = wire::get<ipv6::kHopLimit>(b),
+              .native = native};
   std::memcpy(out.source.raw, b + ipv6::kSource.byte, sizeof out.source.raw);
   std::memcpy(out.destination.raw, b + ipv6::kDestination.byte, sizeof out.destination.raw);
   return out;

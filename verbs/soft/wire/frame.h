@@ -50,9 +50,11 @@ struct Routing {
   std::uint32_t flow_label = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 0;
+  bool native = false;  ///< InfiniBand's own GRH (RoCE v1 has it, too), no UDP behind it
 };
-/// Reads what the application got. nullopt: neither an IPv4 header with a right checksum nor an
-/// IPv6 header in front of UDP.
+/// Reads what the application got. nullopt: neither an IPv4 header nor, in front of UDP or of
+/// InfiniBand's own transport headers, an IPv6 one. Where both could be meant, the IPv4 checksum
+/// decides.
 [[nodiscard]] std::optional<Routing> read_routing_header(
     std::span<const std::uint8_t, kRoutingHeaderBytes> bytes);
 

@@ -178,22 +178,39 @@ TEST_F(RoutingHeaders, AreReadBackOverBothVersionsOfIp) {
   }
 }
 
-TEST_F(RoutingHeaders, OfIpv4AreKnownByTheirChecksumWhateverStandsInFront) {
+TEST_F(RoutingHeaders, OfIpv4AreKnownByTheirChecksumWhereIpv6CouldStandInFront) {
   address(0);
   RoutingHeader header = routing_header_of(*packet);
   header[0] = 0x60;
   expect_routing(read_routing_header(header));
 
   header[35] ^= 1;
-  header[0] = 0;
 
   EXPECT_FALSE(read_routing_header(header).has_value());
+}
+
+TEST_F(RoutingHeaders, OfIpv4NeedNoChecksumBehindNothing) {
+  address(0);
+  RoutingHeader header = routing_header_of(*packet);
+  header[30] = header[31] = 0;  // as rxe leaves them in what it sends to itself
+
+  expect_routing(read_routing_header(header));
+}
+
+TEST_F(RoutingHeaders, OfInfiniBandItselfAreToldApart) {
+  address(0xfd);
+  RoutingHeader header = routing_header_of(*packet);
+  EXPECT_FALSE(read_routing_header(header)->native);
+  header[6] = 0x1b;
+
+  expect_routing(read_routing_header(header));
+  EXPECT_TRUE(read_routing_header(header)->native);
 }
 
 TEST_F(RoutingHeaders, OfOtherProtocolsAreNotRead) {
   address(0xfd);
   RoutingHeader header = routing_header_of(*packet);
-  header[6] = 0x1b;  // RoCE v1
+  header[6] = 0x06;  // TCP
 
   EXPECT_FALSE(read_routing_header(header).has_value());
   EXPECT_FALSE(read_routing_header(RoutingHeader{}).has_value());
