@@ -126,6 +126,26 @@ TEST_F(FabricConnection, NobodyListeningMeansReason8) {
   EXPECT_EQ(client.status(), 8);
 }
 
+TEST_F(FabricConnection, RequestWaitsALittleForItsListener) {
+  Party server(scratch.config());
+  Party client(scratch.config());
+
+  ASSERT_TRUE(client.start_connecting(kPort));
+  server.listen(kPort);
+
+  ASSERT_TRUE(server.answer());
+  EXPECT_EQ(client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+}
+
+TEST_F(FabricConnection, RequestWaitsForAListenerOfItsOwnProcessToo) {
+  Party both(scratch.config());
+
+  ASSERT_TRUE(both.start_connecting(kPort));
+  both.listen(kPort);
+
+  EXPECT_EQ(both.next_event(), RDMA_CM_EVENT_CONNECT_REQUEST);
+}
+
 TEST_F(FabricConnection, ASecondServerOnOnePortIsRefused) {
   Party server(scratch.config());
   server.listen(kPort);

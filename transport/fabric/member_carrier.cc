@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "transport/fabric/switchboard.h"
 #include "transport/ibcm/wire/rej.h"
 #include "transport/realtime/progress_thread.h"
 #include "verbs/assert.h"
@@ -13,7 +12,14 @@ namespace anyrdma::transport::fabric {
 using verbs::soft::PacketPtr;
 
 namespace {
-constexpr auto kMeshRetry = std::chrono::milliseconds(2);
+constexpr auto kRetry = std::chrono::milliseconds(2);
+
+/// perftest's server closes its listener once it has accepted and opens another on the same port,
+/// to which its client connects at once. A network's time hides that; without one the server may
+/// not have had the processor yet, and with only one processor it has not.
+constexpr auto kEarlyRequestPatience = std::chrono::milliseconds(100);
+/// More at once are no program's order of calls; they are answered at once.
+constexpr std::size_t kEarlyRequestsMax = 64;
 }  // namespace
 
 verbs::Result<std::unique_ptr<MemberCarrier>> MemberCarrier::create(const MeshConfig& config,
@@ -39,9 +45,14 @@ void MemberCarrier::send(PacketPtr packet) {
       return;
     case Audience::kEveryone:
       return send_to_everyone(std::move(packet));
+    case Audience::kUnclaimed:
+      return keep_early_request(std::move(packet));
     case Audience::kOne:
-      break;
+      return send_to(destination, std::move(packet));
   }
+}
+
+void MemberCarrier::send_to(const Destination& destination, PacketPtr packet) {
   if (destination.slot == registry_.slot()) {
     receiver_.on_own_packet(std::move(packet));
   } else {
@@ -56,9 +67,33 @@ void MemberCarrier::send_to_everyone(PacketPtr packet) {
   receiver_.on_own_packet(std::move(packet));
 }
 
+void MemberCarrier::keep_early_request(PacketPtr packet) {
+  if (early_.size() >= kEarlyRequestsMax) return receiver_.on_own_packet(std::move(packet));
+  early_.push_back({realtime::monotonic_now() + kEarlyRequestPatience, std::move(packet)});
+}
+
+/// Those that somebody listens for by now; and to ourselves, who will say that nobody does, those
+/// that have waited long enough.
+bool MemberCarrier::send_early_requests() {
+  if (early_.empty()) return false;
+  const verbs::Instant now = realtime::monotonic_now();
+  const auto sent = std::erase_if(early_, [&](EarlyRequest& request) {
+    const Destination destination = destination_of(*request.packet, registry_);
+    if (destination.audience == Audience::kUnclaimed && now < request.until) return false;
+    send_to(destination, std::move(request.packet));
+    return true;
+  });
+  return sent != 0;
+}
+
+bool MemberCarrier::poll() {
+  const bool sent = send_early_requests();
+  return mesh_->poll() || sent;
+}
+
 std::optional<verbs::Instant> MemberCarrier::next_deadline() const {
-  if (!mesh_->wants_retry()) return std::nullopt;
-  return realtime::monotonic_now() + kMeshRetry;
+  if (!mesh_->wants_retry() && early_.empty()) return std::nullopt;
+  return realtime::monotonic_now() + kRetry;
 }
 
 bool MemberCarrier::report(verbs::Instant now) {
@@ -84,11 +119,13 @@ void MemberCarrier::reject_for(Slot slot) {
 }
 
 void MemberCarrier::close() {
+  early_.clear();
   mesh_->close();
   registry_.leave();
 }
 
 void MemberCarrier::abandon() {
+  early_.clear();
   mesh_->close();
   registry_.abandon();
 }

@@ -9,6 +9,7 @@
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/registry.h"
 #include "transport/fabric/request_log.h"
+#include "transport/fabric/switchboard.h"
 #include "transport/soft/transport.h"
 #include "verbs/soft/hca.h"
 
@@ -28,7 +29,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   [[nodiscard]] int fd() const override { return mesh_->fd(); }
   void send(verbs::soft::PacketPtr packet) override;
   void transmit() override { mesh_->transmit(); }
-  bool poll() override { return mesh_->poll(); }
+  bool poll() override;
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
   bool report(verbs::Instant now) override;
   void flush(std::chrono::milliseconds limit) override { mesh_->flush(limit); }
@@ -42,7 +43,16 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   void on_packet(verbs::soft::PacketPtr packet) override { receiver_.on_packet(std::move(packet)); }
   void on_gone(Slot slot) override { gone_.push_back(slot); }
 
+  /// A connection request that nobody listens for yet.
+  struct EarlyRequest {
+    verbs::Instant until;
+    verbs::soft::PacketPtr packet;
+  };
+
+  void send_to(const Destination& destination, verbs::soft::PacketPtr packet);
   void send_to_everyone(verbs::soft::PacketPtr packet);
+  void keep_early_request(verbs::soft::PacketPtr packet);
+  bool send_early_requests();
   void reject_for(Slot slot);
 
   Registry& registry_;
@@ -53,6 +63,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   std::unique_ptr<Mesh> mesh_;
   std::vector<Slot> gone_;
   RequestLog requests_;
+  std::vector<EarlyRequest> early_;  // in the order of sending
 };
 
 }  // namespace anyrdma::transport::fabric

@@ -33,10 +33,11 @@ std::optional<Slot> listener_for(ibcm::wire::MadView mad, Registry& registry) {
   return registry.listener(static_cast<rdma_port_space>(service >> 16), destination);
 }
 
-/// To whoever listens, else to ourselves, who will say that nobody does.
 template <class Request>
 Destination of_request(ibcm::wire::MadView mad, Registry& registry, CommId request) {
-  return {Audience::kOne, listener_for<Request>(mad, registry).value_or(registry.slot()), request};
+  if (const auto slot = listener_for<Request>(mad, registry))
+    return {Audience::kOne, *slot, request};
+  return {Audience::kUnclaimed, registry.slot(), request};
 }
 
 Destination of_message(ibcm::wire::MadView mad, Registry& registry) {

@@ -12,9 +12,10 @@
 namespace anyrdma::transport::fabric {
 
 enum class Audience : std::uint8_t {
-  kOne,       ///< the process at `slot`, which may be ourselves
-  kEveryone,  ///< all, the sender included: it does not know for whom it is
-  kNobody,    ///< no RoCE packet
+  kOne,        ///< the process at `slot`, which may be ourselves
+  kEveryone,   ///< all, the sender included: it does not know for whom it is
+  kUnclaimed,  ///< who listens for this request; nobody does now. `slot` is ourselves
+  kNobody,     ///< no RoCE packet
 };
 
 struct Destination {
@@ -24,8 +25,8 @@ struct Destination {
   wire::CommId request{};
 };
 
-/// A connection request goes to whoever listens for its service and address, and to ourselves when
-/// nobody does: our own CM agent then answers as the peer's would (REJ 8). Other CM messages go to
+/// A connection request goes to whoever listens for its service and address. When nobody does, our
+/// own CM agent answers as the peer's would (REJ 8). Other CM messages go to
 /// the maker of the remote comm id; a REJ that names none (its sender gave up waiting) to everyone,
 /// as multicast.
 [[nodiscard]] Destination destination_of(const verbs::soft::Packet& packet, Registry& registry);

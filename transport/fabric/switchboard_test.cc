@@ -62,11 +62,12 @@ class SwitchboardTest : public ::testing::Test {
     const auto claimed = registry.claim({.space = space, .local = local}).value();
     registry.listen(claimed.id).value();
   }
-  void expect_one(const PacketPtr& packet, Slot slot) {
+  void expect(Audience audience, const PacketPtr& packet, Slot slot) {
     const Destination destination = destination_of(*packet, *mine);
-    EXPECT_EQ(destination.audience, Audience::kOne);
+    EXPECT_EQ(destination.audience, audience);
     EXPECT_EQ(destination.slot, slot);
   }
+  void expect_one(const PacketPtr& packet, Slot slot) { expect(Audience::kOne, packet, slot); }
 
   testing::Scratch scratch;
   realtime::SystemRandom random;
@@ -87,10 +88,10 @@ TEST_F(SwitchboardTest, ARequestGoesToTheListener) {
   EXPECT_EQ(destination_of(*request(kLocalhost, kPort), *mine).request, CommId{7});
 }
 
-TEST_F(SwitchboardTest, ARequestThatNobodyListensForComesToOurselves) {
+TEST_F(SwitchboardTest, ARequestThatNobodyListensForIsUnclaimed) {
   listen(*other, Address::ipv4(kLocalhost, kPort));
 
-  expect_one(request(kLocalhost, kPort + 1), mine->slot());
+  expect(Audience::kUnclaimed, request(kLocalhost, kPort + 1), mine->slot());
 }
 
 TEST_F(SwitchboardTest, ARequestToAnotherAddressOfAListenersPortComesToTheListener) {
@@ -116,7 +117,7 @@ TEST_F(SwitchboardTest, AServiceResolutionFindsTheListenerAndTheWayBack) {
       .request_id = CommId{comm_id_tag(Slot{77}) | 7},
       .service_id = wire::ServiceId{std::uint64_t{RDMA_PS_UDP} << 16 | kPort},
       .private_data = header};
-  expect_one(mad(request), mine->slot());  // nobody listens
+  expect(Audience::kUnclaimed, mad(request), mine->slot());  // nobody listens
 
   listen(*other, Address::ipv4(kLocalhost, kPort), RDMA_PS_UDP);
 
