@@ -159,9 +159,16 @@ void hang_up(Side& client, Side& server) {
   }
 }
 
-void converse(const std::string& transport, const transport::OpenOptions& options) {
-  Side server("server", transport, options);
-  Side client("client", transport, options);
+/// Each transport takes what concerns it: over UDP, two hosts on one machine need an address each.
+transport::OpenOptions options_with(const char* address) {
+  transport::OpenOptions options;
+  options.udp.addresses = {address};
+  return options;
+}
+
+void converse(const std::string& transport) {
+  Side server("server", transport, options_with("127.0.0.2"));
+  Side client("client", transport, options_with("127.0.0.3"));
   std::printf("over %s\n", server.host->name());
   sockaddr_storage address = address_of(server);
   const auto listener = listen(server, address);
@@ -178,7 +185,7 @@ int main(int argc, char** argv) {
   app.add_option("--transport", transport, "sim (default), fabric, udp, ucma, rxe or auto");
   CLI11_PARSE(app, argc, argv);
   try {
-    converse(transport, {});
+    converse(transport);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
