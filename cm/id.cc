@@ -83,6 +83,8 @@ Result<void> Id::close() {
 
 void Id::end(EventQueue& dropped) {
   state_ = State::kDestroying;
+  if (transport_.call_observer() != nullptr) [[unlikely]]
+    report_call("destroy", 0);
   endpoint_.reset();
   if (channel_ == nullptr) return;
   channel_->extract(*this, nullptr, dropped);

@@ -221,8 +221,12 @@ class Id final : private transport::EndpointHandler {
     if (row.verdict == Verdict::kRefuse) return verbs::errno_code(row.error);
     Result<void> result = call();
     state_ = result ? row.success : row.failure;
+    if (transport_.call_observer() != nullptr) [[unlikely]] {
+      report_call(to_string(operation), result ? 0 : result.error().value());
+    }
     return result;
   }
+  void report_call(std::string_view call, int error) const;
   /// In the critical section, then complete() outside of it.
   template <class Call>
   [[nodiscard]] Result<void> perform_and_complete(Operation operation, Call&& call) {

@@ -20,6 +20,10 @@ Result<void> Id::check(Operation operation) const {
   return {};
 }
 
+void Id::report_call(std::string_view call, int error) const {
+  transport_.call_observer()->on_call(number_, call, error);
+}
+
 Result<void> Id::adopt(const transport::Binding& binding) {
   raw_.id.route.addr = binding.addr;
   if (binding.verbs == nullptr || device_ != nullptr) return {};

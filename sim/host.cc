@@ -58,8 +58,10 @@ Host::Host(World& world, std::string name, HostIndex index, const HostOptions& o
                                                       {.profile = world.options().profile});
   transport_->set_admission(this);
   if (world.trace().on()) transport_->set_observer(this);
-  if (world.trace().on() || world.faults().watches_events()) {
-    transport_->set_event_observer(this);
+  if (world.trace().on() || world.faults().watches_events()) watch_events();
+  if (world.monitor() != nullptr) {
+    watch_events();
+    transport_->set_call_observer(this);
   }
   interfaces_.reserve(options.interfaces.size());
   for (const InterfaceOptions& interface : options.interfaces) add_interface(interface);

@@ -50,6 +50,7 @@ class Host final : private transport::soft::Network,
                    private transport::soft::Observer,
                    private transport::soft::Admission,
                    private transport::EventObserver,
+                   private transport::CallObserver,
                    private verbs::Runtime,
                    private Settler {
  public:
@@ -166,6 +167,7 @@ class Host final : private transport::soft::Network,
                       std::uint16_t attribute) override;
   void on_event(Step step, std::uint64_t id, std::uint64_t listener,
                 const rdma_cm_event& event) override;
+  void on_call(std::uint64_t id, std::string_view call, int error) override;
   std::optional<Refusal> on_request(std::string_view device,
                                     const ibcm::ReqParameters& request) override;
 

@@ -105,14 +105,6 @@ TEST_F(Reject, TheUsersOwnRejectionCarriesItsData) {
   EXPECT_EQ(seen.data, padded("no", kRejectBytes));
 }
 
-TEST_F(Reject, AFaultThatDidNotHappenIsReported) {
-  inject("on server request 9: reject 28\non client->server DREP 1: lose\n");
-
-  ask(server_host.address(kPort));
-
-  EXPECT_EQ(world.faults().unfired().size(), 2u);
-}
-
 TEST_F(Reject, APlanThatNamesNobodyIsRefusedWithItsLine) {
   const auto result = world.faults().inject(
       FaultPlan::parse("at 1s: remove server anyrdma0\non nobody request 1: reject 28").value());

@@ -59,6 +59,7 @@ World::World(std::uint64_t seed, const WorldOptions& options)
 
 World::~World() {
   scheduler_.fibers().close();
+  if (monitor_ != nullptr) monitor_->on_end(*this);
   asio_.reset();
   jobs_.clear();
   for (const auto& flight : flights_) scheduler_.cancel(*flight);
@@ -123,6 +124,7 @@ RandomStream& World::random(std::string_view name) {
 
 Result<void> World::run() {
   while (scheduler_.step()) continue;
+  if (monitor_ != nullptr) monitor_->on_rest(*this);
   for (const auto& fiber : scheduler_.fibers().all()) {
     if (fiber->ending() == Ending::kMustEnd) return verbs::errno_code(EDEADLK);
   }

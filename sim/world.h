@@ -15,6 +15,7 @@
 #include "sim/host.h"
 #include "sim/job_queue.h"
 #include "sim/link.h"
+#include "sim/monitor.h"
 #include "sim/options.h"
 #include "sim/random_stream.h"
 #include "sim/scheduler.h"
@@ -83,6 +84,8 @@ class World {
   // --- what happened ----------------------------------------------------------------------------
   [[nodiscard]] Trace& trace() { return trace_; }
   [[nodiscard]] Faults& faults() { return faults_; }
+  /// Null when nobody watches.
+  [[nodiscard]] Monitor* monitor() const { return monitor_.get(); }
   /// All packets put on the wire so far as a classic pcap file that Wireshark reads. Precondition:
   /// WorldOptions::capture.
   [[nodiscard]] std::vector<std::uint8_t> capture() const;
@@ -127,6 +130,7 @@ class World {
   Trace trace_;
   Capture capture_;
   Faults faults_;
+  std::unique_ptr<Monitor> monitor_ = Monitor::make();
   std::vector<std::unique_ptr<Host>> hosts_;
   boost::unordered_flat_map<AddressKey, Owner, AddressKeyHash> owners_;
   struct NamedStream {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "verbs/provider.h"
 #include "verbs/result.h"
@@ -171,6 +172,16 @@ class EventObserver {
                         const rdma_cm_event& event) = 0;
 };
 
+/// Sees which calls on one transport's ids took effect or failed in the transport, for checkers.
+/// Inside the critical section; must not call back. Ids as in EventObserver.
+class CallObserver {
+ public:
+  virtual ~CallObserver() = default;
+  /// `call` is cm's name of the operation ("resolve_addr"; "destroy" for the id's end); `error` an
+  /// errno, 0 for success. Refusals for the id's state are not reported.
+  virtual void on_call(std::uint64_t id, std::string_view call, int error) = 0;
+};
+
 /// One host's way to the network.
 class Transport {
  public:
@@ -199,11 +210,15 @@ class Transport {
   /// Null for none; cm reports to it. Outlives the transport or is unset before.
   void set_event_observer(EventObserver* observer) { event_observer_ = observer; }
   [[nodiscard]] EventObserver* event_observer() const { return event_observer_; }
+  /// As set_event_observer.
+  void set_call_observer(CallObserver* observer) { call_observer_ = observer; }
+  [[nodiscard]] CallObserver* call_observer() const { return call_observer_; }
   /// The number that observers know the next new id by. Critical section.
   [[nodiscard]] std::uint64_t number_id() { return ++ids_; }
 
  private:
   EventObserver* event_observer_ = nullptr;
+  CallObserver* call_observer_ = nullptr;
   std::uint64_t ids_ = 0;
   std::unique_ptr<Attachment> attachment_;
 };

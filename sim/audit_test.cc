@@ -1,0 +1,73 @@
+// What makes a simulated test fail although none of its own expectations does.
+#include "sim/testing/audit.h"
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "sim/testing/life.h"
+#include "sim/testing/program.h"
+
+namespace anyrdma::sim::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+void plan_in_vain(const char* plan) {
+  World world(1);
+  world.add_host("server", {"192.0.2.2"});
+  ASSERT_TRUE(world.faults().inject(FaultPlan::parse(plan).value()));
+  world.run_for(1s);
+}
+
+TEST(Audit, APlannedFaultThatDidNotHappenIsAFailure) {
+  EXPECT_NONFATAL_FAILURE(plan_in_vain("on server request 9: reject 28\n"),
+                          "planned 1, armed 0, fired 0, observed 0: on server request 9");
+}
+
+TEST(Audit, AFaultThatMayStayAwayIsNone) {
+  plan_in_vain("maybe on server request 9: reject 28\n");
+}
+
+TEST(Audit, NoWorldIsWatchedMeanwhile) {
+  const Unaudited nobody_looks;
+  plan_in_vain("on server request 9: reject 28\n");
+}
+
+/// Tells the world's monitor of an event that never was.
+void pretend(rdma_cm_event_type type) {
+  World world(7);
+  Host& host = world.add_host("server", {"192.0.2.2"});
+  rdma_cm_event event{};
+  event.event = type;
+  Program program(host);
+  const auto id = program.make_id();
+  world.monitor()->on_event(host, transport::EventObserver::Step::kQueued, id->number(), 0, event);
+}
+
+TEST(Audit, AnEventThatNoKernelGivesIsAFailureThatNamesTheSeed) {
+  EXPECT_NONFATAL_FAILURE(pretend(RDMA_CM_EVENT_TIMEWAIT_EXIT),
+                          "server#1: TIMEWAIT_EXIT although it is idle (seed 7)");
+}
+
+/// Tells it of an id that is never destroyed.
+void leak() {
+  World world(7);
+  Host& host = world.add_host("server", {"192.0.2.2"});
+  world.monitor()->on_call(host, 99, "bind_addr", 0);
+}
+
+TEST(Audit, AnIdThatIsNotDestroyedIsAFailure) {
+  EXPECT_NONFATAL_FAILURE(leak(), "server#99: never destroyed (seed 7)");
+}
+
+TEST(Audit, ChangesNoTrace) {
+  const LifeResult watched = run_life(3);
+  const Unaudited nobody_looks;
+
+  EXPECT_EQ(run_life(3).hash, watched.hash);
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::testing

@@ -1,0 +1,96 @@
+// Which sequences of events an id can have: an automaton of its own, fed with the calls that took
+// effect and the events that came, and knowing nothing of how cm and the transports come to them.
+// What it does not accept, no kernel has been seen to do; docs/legality.md shows the table.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "transport/transport.h"
+
+namespace anyrdma::sim {
+
+/// How far an id has come, as its calls and events tell.
+enum class Phase : std::uint8_t {
+  kIdle,           ///< created, bound, or an address could not be resolved
+  kAddrQuery,      ///< resolve_addr has been called
+  kAddrResolved,   ///< ADDR_RESOLVED came
+  kRouteQuery,     ///< resolve_route, or a path was set
+  kRouteResolved,  ///< ROUTE_RESOLVED came
+  kListening,
+  kConnecting,    ///< connect has been called
+  kResponded,     ///< the active side's handshake has been answered
+  kRequested,     ///< the passive side's id, which nobody has accepted
+  kAccepted,      ///< accept has been called
+  kEstablished,   ///< the passive side heard RTU
+  kRefused,       ///< the handshake or the connection has been rejected or given up
+  kDisconnected,  ///< DISCONNECTED came
+  kOver,          ///< TIMEWAIT_EXIT came
+  kRemoved,       ///< DEVICE_REMOVAL came
+  kDestroyed,
+};
+inline constexpr std::size_t kPhaseCount = 16;
+[[nodiscard]] std::string_view to_string(Phase phase);
+
+/// Whose id it has to be.
+enum class Side : std::uint8_t { kAny, kActive, kPassive };
+
+/// A legal step: in `from`, such an event may be queued. Everything else is illegal.
+struct LegalEvent {
+  Phase from;
+  rdma_cm_event_type event;
+  Phase next;
+  Side side;
+  std::string_view source;  ///< where the kernel does it, or the issue where it was seen
+};
+[[nodiscard]] std::span<const LegalEvent> legal_events();
+
+/// What a call that succeeded makes of an id, whatever it was.
+struct CallEffect {
+  std::string_view call;
+  Phase next;
+};
+[[nodiscard]] std::span<const CallEffect> call_effects();
+
+/// docs/legality.md's tables.
+[[nodiscard]] std::string legality_tables();
+
+/// The ids of all hosts of one world. Keeps every violation, a line each.
+class Legality {
+ public:
+  void on_call(std::string_view host, std::uint64_t id, std::string_view call, int error);
+  void on_event(std::string_view host, transport::EventObserver::Step step, std::uint64_t id,
+                std::uint64_t listener, rdma_cm_event_type event);
+  /// Nothing can happen any more: whoever still waits for the answer of a call waits in vain.
+  void on_rest();
+  /// The world ends: whoever has not been destroyed has leaked.
+  void on_end();
+
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+
+ private:
+  struct Life {
+    Phase phase = Phase::kIdle;
+    Side side = Side::kAny;                  ///< kAny: not decided yet
+    bool joined = false;                     ///< has joined a group
+    bool missed = false;                     ///< reported at rest already
+    std::vector<rdma_cm_event_type> queued;  ///< not fetched
+  };
+  void on_queued(std::string_view host, std::uint64_t id, Life& life, rdma_cm_event_type event);
+  void on_fetched(std::string_view host, std::uint64_t id, Life& life, rdma_cm_event_type event);
+  void on_request(std::string_view host, std::uint64_t id, std::uint64_t listener);
+  [[nodiscard]] Life& life_of(std::string_view host, std::uint64_t id);
+  void violation(std::string_view host, std::uint64_t id, std::string text);
+
+  std::map<std::pair<std::string, std::uint64_t>, Life, std::less<>> lives_;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace anyrdma::sim
