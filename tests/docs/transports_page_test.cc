@@ -16,6 +16,8 @@
 #include "transport/open/open.h"
 #include "transport/open/real.h"
 #include "transport/rxe/error.h"
+#include "transport/ucma/error.h"
+#include "verbs/ibv/system_libraries.h"
 
 namespace anyrdma::transport {
 namespace {
@@ -61,6 +63,20 @@ TEST(TransportsPage, QuotesUdp) {
   for (int i = 1; i <= count_of<fabric::UdpErrc>("unknown error of RoCE over UDP"); ++i) {
     const error_code error = make_error_code(static_cast<fabric::UdpErrc>(i));
     expect_row(error, fabric::explain(error, config));
+  }
+}
+
+TEST(TransportsPage, QuotesUcma) {
+  ucma::UcmaConfig nowhere;
+  nowhere.library_directories = {"/no-such-directory"};
+  for (int i = 1; i <= count_of<ucma::UcmaErrc>("unknown ucma error"); ++i) {
+    const auto which = static_cast<ucma::UcmaErrc>(i);
+    const error_code error = make_error_code(which);
+    if (which == ucma::UcmaErrc::kTooOld) {
+      expect_row(error, verbs::ibv::too_old("libibverbs.so.1", "FUNCTION@VERSION").sentence);
+    } else {
+      expect_row(error, ucma::explain(error, nowhere));
+    }
   }
 }
 

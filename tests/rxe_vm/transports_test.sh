@@ -12,6 +12,7 @@ in_machine bash -c '
     said=$("$@" 2>&1 | tail -n 1)
     grep -qE -- "$pattern" <<<"$said" || { echo "FAILED: $*: $said"; status=1; }
   }
+  first_line() { "$@" | head -n 1; }
   anyrdma=tools/bin/anyrdma
   tests/rxe_vm/rxe_links || status=1
 
@@ -23,6 +24,21 @@ in_machine bash -c '
   $anyrdma rxe del rxe1 || status=1
   expect "^rxe0 on veth0$" $anyrdma rxe show
   expect "^anyrdma: There is no RDMA device .rxe1." $anyrdma rxe del rxe1
+
+  examples/anywhere_test.sh ucma rxe auto || status=1
+  expect "^over ucma$" first_line examples/anywhere --transport auto
+  chmod 600 /dev/infiniband/*
+  expect "/dev/infiniband/.* may not be opened" setpriv --reuid 65534 --clear-groups examples/anywhere --transport ucma
+  chmod 666 /dev/infiniband/*
+
+  $anyrdma rxe del rxe0 || status=1
+  expect "^This machine has no RDMA device" examples/anywhere --transport ucma
+  expect "^over fabric$" first_line examples/anywhere --transport auto
+  expect "CAP_NET_ADMIN: run this as root, or use a link" setpriv --reuid 65534 --clear-groups examples/anywhere --transport rxe
+  timeout 60 examples/anywhere_test.sh rxe || status=1
+  until [ -z "$($anyrdma rxe show)" ] || [ $SECONDS -gt 60 ]; do :; done
+  expect "^$" $anyrdma rxe show
+  $anyrdma rxe add rxe0 veth0 || status=1
 
   tests/rxe_vm/rxe_links --gtest_also_run_disabled_tests --gtest_filter="*WithoutModules*" || status=1
   expect "^anyrdma: The kernel.s module rdma_rxe is missing" $anyrdma rxe add rxe0 veth0

@@ -35,7 +35,7 @@ TEST(Open, AnUnknownNameListsTheKnownOnes) {
 
   EXPECT_EQ(error_of(result), EINVAL);
   EXPECT_THAT(result.error().sentence, StartsWith("There is no transport 'infiniband': choose "));
-  for (const char* name : {"fabric", "udp", "sim"}) {
+  for (const char* name : {"auto", "fabric", "rxe", "sim", "ucma", "udp"}) {
     EXPECT_THAT(result.error().sentence, HasSubstr(name));
   }
 }
@@ -82,6 +82,43 @@ TEST(OpenFabric, SaysWhyItCannotBeJoined) {
 
   EXPECT_EQ(error_of(result), EINVAL);
   EXPECT_THAT(result.error().sentence, HasSubstr("'no/name' cannot name a fabric"));
+}
+
+/// A directory without libraries: as on a machine without rdma-core.
+OpenOptions without_system_libraries() {
+  OpenOptions options;
+  options.ucma.library_directories = {::testing::TempDir()};
+  options.fabric.directory = ::testing::TempDir();
+  return options;
+}
+
+TEST(OpenUcma, SaysWhatTheSystemLacks) {
+  const OpenResult result = open("ucma", without_system_libraries());
+
+  EXPECT_EQ(error_of(result), ENODEV);
+  EXPECT_THAT(result.error().sentence, HasSubstr("lib"));
+}
+
+TEST(OpenAuto, ComesToTheFabricWhereThereIsNoDevice) {
+  const auto opened = open("auto", without_system_libraries()).value();
+
+  EXPECT_STREQ(opened->name(), "fabric");
+}
+
+TEST(OpenAuto, SaysWhatTheFabricLacksWhenThatIsTheLastHope) {
+  OpenOptions options = without_system_libraries();
+  options.fabric.name = "no/name";
+
+  EXPECT_EQ(error_of(open("auto", options)), EINVAL);
+}
+
+TEST(OpenRxe, NamesTheInterfaceThatItCannotUse) {
+  OpenOptions options;
+  options.interface = "no-such-if";
+
+  const OpenResult result = open("rxe", options);
+
+  EXPECT_NE(error_of(result), 0);  // by machine: no RDMA, no root, no interface
 }
 
 in_addr_t only_address_of(Opened& opened) {

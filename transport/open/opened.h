@@ -12,6 +12,7 @@
 #include "transport/fabric/config.h"
 #include "transport/fabric/udp_config.h"
 #include "transport/transport.h"
+#include "transport/ucma/config.h"
 
 namespace anyrdma::transport {
 
@@ -57,6 +58,11 @@ struct OpenOptions {
   fabric::FabricConfig fabric{};
   /// "udp": on which addresses.
   fabric::UdpConfig udp{};
+  /// "ucma", also where "rxe" and "auto" come to it: where the system's libraries are.
+  ucma::UcmaConfig ucma{};
+  /// "rxe": the network interface to have a link on. Empty: any that has one, else the first that
+  /// suits.
+  std::string interface {};
   /// "sim": of the world. Unset: the world there is, or a new one with seed 1.
   std::optional<std::uint64_t> seed{};
 };

@@ -7,6 +7,7 @@
 
 #include "transport/fabric/fabric.h"
 #include "transport/fabric/udp.h"
+#include "transport/rxe/link.h"
 #include "transport/ucma/ucma.h"
 
 namespace anyrdma::transport {
@@ -27,13 +28,16 @@ class OpenedAs final : public Opened {
   std::unique_ptr<Host> host_;
 };
 
+boost::system::error_code errno_of(const boost::system::error_code& error) {
+  return verbs::errno_code(error.default_error_condition().value());
+}
+
 /// An error is worded by the explain() of the configuration's room.
 template <class Host, class Config>
 OpenResult opened_as(const char* name, verbs::Result<std::unique_ptr<Host>> host,
                      const Config& config) {
   if (!host) {
-    return OpenError{verbs::errno_code(host.error().default_error_condition().value()),
-                     explain(host.error(), config)};
+    return OpenError{errno_of(host.error()), explain(host.error(), config)};
   }
   return std::unique_ptr<Opened>(std::make_unique<OpenedAs<Host>>(name, std::move(*host)));
 }
@@ -46,9 +50,22 @@ OpenResult open_udp(const OpenOptions& options) {
   return opened_as("udp", fabric::Udp::open(options.udp), options.udp);
 }
 
-OpenResult open_ucma(const OpenOptions&) {
-  const ucma::UcmaConfig config;
-  return opened_as("ucma", ucma::Ucma::open(config), config);
+OpenResult open_ucma(const OpenOptions& options) {
+  return opened_as("ucma", ucma::Ucma::open(options.ucma), options.ucma);
+}
+
+OpenResult open_rxe(const OpenOptions& options) {
+  auto link = rxe::Link::find_or_add(options.interface);
+  const auto kept = link ? link->end_with_process() : link.error();
+  if (!kept) {
+    return OpenError{errno_of(kept.error()), rxe::explain(kept.error(), {}, options.interface)};
+  }
+  return opened_as("rxe", ucma::Ucma::open(options.ucma), options.ucma);
+}
+
+OpenResult open_auto(const OpenOptions& options) {
+  auto real = open_ucma(options);
+  return real ? std::move(real) : open_fabric(options);
 }
 
 struct Row {
@@ -57,10 +74,8 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"fabric", open_fabric},
-    {"udp", open_udp},
-    {"sim", nullptr},
-    {"ucma", open_ucma},
+    {"auto", open_auto}, {"fabric", open_fabric}, {"rxe", open_rxe},
+    {"sim", nullptr},    {"ucma", open_ucma},     {"udp", open_udp},
 };
 
 const Row* row_of(std::string_view name) {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "transport/rxe/last_will.h"
 #include "transport/rxe/messages.h"
 #include "transport/rxe/netlink.h"
 
@@ -63,6 +64,15 @@ Result<T> ask_once(Netlink& netlink, const Result<Message>& request,
 bool is_rxe(Netlink& netlink, const Device& device) {
   const auto driver = ask_once(netlink, ask_for_driver(device.index), parse_driver);
   return driver && *driver == RDMA_DRIVER_RXE;
+}
+
+Result<std::uint32_t> index_of(Netlink& netlink, const std::string& name) {
+  const auto all = devices(netlink);
+  if (!all) return all.error();
+  const auto found = std::find_if(all->begin(), all->end(),
+                                  [&](const Device& device) { return device.name == name; });
+  if (found == all->end()) return RxeErrc::kNoLink;
+  return found->index;
 }
 
 bool has_ipv4_gid(const std::string& device) {
@@ -118,12 +128,9 @@ Result<void> add_link(const std::string& name, const std::string& interface) {
 Result<void> remove_link(const std::string& name) {
   auto netlink = open_rdma();
   if (!netlink) return netlink.error();
-  const auto all = devices(*netlink);
-  if (!all) return all.error();
-  const auto found = std::find_if(all->begin(), all->end(),
-                                  [&](const Device& device) { return device.name == name; });
-  if (found == all->end()) return RxeErrc::kNoLink;
-  auto request = remove_link(found->index);
+  const auto index = index_of(*netlink, name);
+  if (!index) return index.error();
+  auto request = remove_link(*index);
   if (!request) return request.error();
   auto asked = netlink->ask(**request);
   if (!asked) return what_removing_met(asked.error());
@@ -155,6 +162,19 @@ Result<Link> Link::add_under_a_free_name(const std::string& interface) {
     auto added = add("rxe" + std::to_string(number), interface);
     if (added || added.error() != RxeErrc::kNameTaken) return added;
   }
+}
+
+Result<void> Link::end_with_process() {
+  if (!was_made()) return {};
+  auto netlink = open_rdma();
+  if (!netlink) return netlink.error();
+  const auto index = index_of(*netlink, name_);
+  if (!index) return index.error();
+  auto request = remove_link(*index);
+  if (!request) return request.error();
+  auto left = send_after_the_end(**request, "/sys/class/infiniband/" + name_);
+  if (left) maker_ = 0;
+  return left;
 }
 
 Link::~Link() {

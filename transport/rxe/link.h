@@ -17,12 +17,12 @@ namespace anyrdma::transport::rxe {
 using verbs::Result;
 
 struct LinkInfo {
-  std::uint32_t index = 0;  ///< of the RDMA device; never used twice until the next boot
+  std::uint32_t index = 0;  ///< of the RDMA device
   std::string name;
   std::string interface;
 };
 
-/// All links, in the order they were made. Any user. Errors: kNoRdma.
+/// All links, by their index. Any user. Errors: kNoRdma.
 [[nodiscard]] Result<std::vector<LinkInfo>> links();
 
 /// Makes a link, loading rdma_rxe if need be. Its GIDs come a moment later. Errors: kBadName,
@@ -54,6 +54,10 @@ class Link {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Ends with its owner.
   [[nodiscard]] bool was_made() const { return maker_ != 0; }
+  /// A link that was made ends with this process instead, however that ends: for who cannot close
+  /// the device before. (librdmacm keeps a device open from its first use on, so that a process
+  /// which removes its own link waits for ever.) Errors: as send_after_the_end().
+  [[nodiscard]] Result<void> end_with_process();
 
  private:
   [[nodiscard]] static Result<Link> add_under_a_free_name(const std::string& interface);

@@ -1,7 +1,11 @@
 #include "transport/ucma/ucma.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "transport/realtime/cancellation.h"
@@ -34,11 +38,20 @@ error_code opening_error(const error_code& error) {
   }
 }
 
+/// The libraries do not say so: they look for other files then, and report that there is none.
+bool is_forbidden(const std::string& special_file) {
+  const std::string path = "/dev/infiniband/" + special_file;
+  return ::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) != 0 && errno == EACCES;
+}
+
 /// Why librdmacm knows no device that can be used.
 error_code lack_of_devices(System& system, int error) {
   if (error == EPERM) return UcmaErrc::kOtherAbi;  // L/cma.c:ucma_init
   const auto devices = system.provider.devices();
   if (devices.empty()) return UcmaErrc::kNoDevice;
+  if (is_forbidden("rdma_cm") || is_forbidden(devices.front()->dev_name)) {
+    return UcmaErrc::kNoPermission;
+  }
   auto context = system.provider.open_device(devices.front());
   if (!context) return opening_error(context.error());
   (void)system.provider.close_device(*context).has_value();
