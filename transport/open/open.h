@@ -21,9 +21,8 @@ namespace anyrdma::transport {
 ///             goes when this process ends.
 ///   "auto"    "ucma" if that opens, else "fabric".
 /// Errors, each with its sentence. EINVAL: no such name, or an option that cannot be; EBUSY: the
-/// simulated world belongs to another thread; else of
-/// each transport's own list: fabric::FabricErrc, fabric::UdpErrc, ucma::UcmaErrc,
-/// rxe::RxeErrc.
+/// simulated world belongs to another thread; else of each transport's own list:
+/// fabric::FabricErrc, fabric::UdpErrc, ucma::UcmaErrc, rxe::RxeErrc.
 /// Threads: any, but for "sim".
 [[nodiscard]] OpenResult open(std::string_view name, const OpenOptions& options = {});
 
