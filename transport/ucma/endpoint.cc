@@ -185,7 +185,6 @@ Result<void> UcmaEndpoint::leave_multicast(MembershipId membership) {
 // --- events -------------------------------------------------------------------------------------
 
 void UcmaEndpoint::on_event(const Event& event) {
-  if (event.type() > RDMA_CM_EVENT_TIMEWAIT_EXIT) return;  // of a newer librdmacm, about itself
   if (event.type() == RDMA_CM_EVENT_ROUTE_RESOLVED && path_events_ > 0) {
     --path_events_;
     return;
