@@ -25,13 +25,6 @@ Result<CompletionQueue> CompletionQueue::create(ibv_context* context, int depth,
   return CompletionQueue(*cq);
 }
 
-Result<std::size_t> CompletionQueue::poll(std::span<ibv_wc> completions) const {
-  if (get() == nullptr) return errno_code(EINVAL);
-  const int got = ibv_poll_cq(get(), static_cast<int>(completions.size()), completions.data());
-  if (got < 0) return errno_code(EIO);
-  return static_cast<std::size_t>(got);
-}
-
 Result<void> CompletionQueue::request_notification(Notify what) const {
   if (get() == nullptr) return errno_code(EINVAL);
   const int error = ibv_req_notify_cq(get(), static_cast<int>(what));

@@ -1,6 +1,7 @@
 // Completion queues and the channels that announce them.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <span>
 
@@ -35,7 +36,12 @@ class CompletionQueue : public Handle<ibv_cq, &Provider::destroy_cq> {
   [[nodiscard]] static Result<CompletionQueue> create(ibv_context* context, int depth,
                                                       const CompletionQueueOptions& options = {});
   /// Takes up to completions.size() completions and says how many.
-  [[nodiscard]] Result<std::size_t> poll(std::span<ibv_wc> completions) const;
+  [[nodiscard]] Result<std::size_t> poll(std::span<ibv_wc> completions) const {
+    if (get() == nullptr) return errno_code(EINVAL);
+    const int got = ibv_poll_cq(get(), static_cast<int>(completions.size()), completions.data());
+    if (got < 0) return errno_code(EIO);
+    return static_cast<std::size_t>(got);
+  }
   /// The next completion (or solicited one) will be announced on the channel, once.
   [[nodiscard]] Result<void> request_notification(Notify what) const;
   void acknowledge(unsigned events) const;

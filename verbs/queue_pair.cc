@@ -25,20 +25,4 @@ Result<QueuePair::Queried> QueuePair::query(int mask) const {
   return queried;
 }
 
-Result<void> QueuePair::post_send(ibv_send_wr* request, ibv_send_wr** bad) const {
-  if (get() == nullptr || request == nullptr) return errno_code(EINVAL);
-  ibv_send_wr* first_bad = nullptr;
-  const int error = ibv_post_send(get(), request, bad != nullptr ? bad : &first_bad);
-  if (error != 0) return errno_code(error);
-  return {};
-}
-
-Result<void> QueuePair::post_recv(ibv_recv_wr* request, ibv_recv_wr** bad) const {
-  if (get() == nullptr || request == nullptr) return errno_code(EINVAL);
-  ibv_recv_wr* first_bad = nullptr;
-  const int error = ibv_post_recv(get(), request, bad != nullptr ? bad : &first_bad);
-  if (error != 0) return errno_code(error);
-  return {};
-}
-
 }  // namespace anyrdma::verbs

@@ -1,5 +1,7 @@
-// Queue pairs.
+// Queue pairs. What the data path calls is inline: it costs a C program's call and two comparisons.
 #pragma once
+
+#include <cerrno>
 
 #include "verbs/handle.h"
 
@@ -23,8 +25,20 @@ class QueuePair : public Handle<ibv_qp, &Provider::destroy_qp> {
 
   /// Posts a list of requests. On failure the requests before *bad are posted; `bad` may be null.
   /// EINVAL: wrong state or request; ENOMEM: the queue is full.
-  [[nodiscard]] Result<void> post_send(ibv_send_wr* request, ibv_send_wr** bad = nullptr) const;
-  [[nodiscard]] Result<void> post_recv(ibv_recv_wr* request, ibv_recv_wr** bad = nullptr) const;
+  [[nodiscard]] Result<void> post_send(ibv_send_wr* request, ibv_send_wr** bad = nullptr) const {
+    if (get() == nullptr || request == nullptr) return errno_code(EINVAL);
+    ibv_send_wr* first_bad = nullptr;
+    const int error = ibv_post_send(get(), request, bad != nullptr ? bad : &first_bad);
+    if (error != 0) return errno_code(error);
+    return {};
+  }
+  [[nodiscard]] Result<void> post_recv(ibv_recv_wr* request, ibv_recv_wr** bad = nullptr) const {
+    if (get() == nullptr || request == nullptr) return errno_code(EINVAL);
+    ibv_recv_wr* first_bad = nullptr;
+    const int error = ibv_post_recv(get(), request, bad != nullptr ? bad : &first_bad);
+    if (error != 0) return errno_code(error);
+    return {};
+  }
 };
 
 }  // namespace anyrdma::verbs

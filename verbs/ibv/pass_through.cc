@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 
 namespace anyrdma::verbs::ibv {
 
@@ -61,8 +62,12 @@ Result<void> PassThrough::query_device(ibv_context* context, ibv_device_attr* at
 
 Result<void> PassThrough::query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr) {
   // The exported ibv_query_port fills an older, shorter structure.
-  const verbs_context* const extended = verbs_get_ctx_op(context, query_port);
-  if (extended == nullptr) return errno_code(EOPNOTSUPP);
+  // The structure grows at its front, and says how far it goes.
+  constexpr std::size_t kNeeded = sizeof(verbs_context) - offsetof(verbs_context, query_port);
+  const verbs_context* const extended = verbs_get_ctx(context);
+  if (extended == nullptr || extended->sz < kNeeded || extended->query_port == nullptr) {
+    return errno_code(EOPNOTSUPP);
+  }
   *attr = {};
   return done(extended->query_port(context, port, attr, sizeof *attr));
 }
