@@ -72,15 +72,18 @@ ip -n peer address add 10.9.0.3/24 dev veth1
 dumpcap -q -P -i veth0 -f 'udp port 4791' -w "$folder/wire.pcap" 2>"$work/dumpcap" & capture=$!
 wait_for "$work/dumpcap" '^File: ' $capture
 
-set -x
-rping_both_ways "$rounds"
-datagrams_both_ways
-groups_both_ways
-nobody_answers
+step() {
+  echo "$*"
+  "$@"
+}
+
+step rping_both_ways "$rounds"
+step datagrams_both_ways
+step groups_both_ways
+step nobody_answers
 tc qdisc add dev veth0 root netem loss 1%
 ip netns exec peer tc qdisc add dev veth1 root netem loss 1%
-rping_both_ways "$lossy_rounds"
-set +x
+step rping_both_ways "$lossy_rounds"
 
 tc -s qdisc show dev veth0 | grep -o 'dropped [1-9][0-9]*' || fail "no packet was lost"
 kill $capture
