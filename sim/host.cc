@@ -190,6 +190,14 @@ Result<void> Host::remove_device(std::string_view device) {
   return {};
 }
 
+std::vector<std::string> Host::devices() const {
+  std::vector<std::string> names;
+  for (const Interface& each : interfaces_) {
+    if (each.present) names.push_back(each.hca->config().name);
+  }
+  return names;
+}
+
 bool Host::knows_device(std::string_view device) const {
   return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Interface& each) {
     return each.hca != nullptr && each.hca->config().name == device;

@@ -65,6 +65,8 @@ class Host final : private transport::soft::Network,
   [[nodiscard]] verbs::Runtime& runtime() { return *this; }
   /// The device of an interface. Precondition: it has, or had, one.
   [[nodiscard]] verbs::soft::Hca& hca(std::size_t interface = 0);
+  /// The names of those that are there.
+  [[nodiscard]] std::vector<std::string> devices() const;
   [[nodiscard]] std::size_t interfaces() const { return interfaces_.size(); }
   /// The first address of an interface, with a port in host order.
   [[nodiscard]] Address address(std::uint16_t port = 0, std::size_t interface = 0) const;

@@ -26,7 +26,7 @@ class Audit final : public Monitor {
   void on_end(World& world) override {
     legality_.on_end();
     for (const std::string& violation : legality_.violations()) {
-      ADD_FAILURE() << violation << " (seed " << world.seed() << ")";
+      ADD_FAILURE() << violation << " (seed " << world.seed() << ")\n" << world.faults().report();
     }
     if (!world.faults().unfired().empty()) {
       ADD_FAILURE() << "planned faults did not happen; mark them as maybe if that is fine:\n"

@@ -1,0 +1,274 @@
+// Searching for the faults that break a program, with programs that have a bug on purpose.
+#include "sim/explore.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+
+#include "sim/testing/program.h"
+
+namespace anyrdma::sim::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A client or server that gives up at the first thing that is not as it should be.
+class Careful {
+ public:
+  Careful(Host& host, bool heeds_removal) : program(host), heeds_removal_(heeds_removal) {}
+
+  /// Waits for what a call is answered by. False: it went otherwise.
+  [[nodiscard]] bool wait(const Result<void>& started, rdma_cm_event_type wanted) {
+    if (!started) return false;
+    while (const std::optional<cm::Event> event = program.next()) {
+      if (event->type() == wanted) return true;
+      // The bug of an example program long ago: nobody waits for the removal of a device.
+      if (event->type() == RDMA_CM_EVENT_DEVICE_REMOVAL && !heeds_removal_) continue;
+      return false;
+    }
+    return false;
+  }
+
+  Program program;
+
+ private:
+  bool heeds_removal_;
+};
+
+void talk(Host& host, const Address& server, std::uint32_t qpn, bool heeds_removal) {
+  Careful self(host, heeds_removal);
+  const auto id = self.program.make_id();
+  const sockaddr_storage address = server.to_sockaddr();
+  const auto* to = reinterpret_cast<const sockaddr*>(&address);
+  if (!self.wait(id->resolve_addr(nullptr, to, kPatience), RDMA_CM_EVENT_ADDR_RESOLVED)) return;
+  if (!self.wait(id->resolve_route(kPatience), RDMA_CM_EVENT_ROUTE_RESOLVED)) return;
+  rdma_conn_param param = parameters("hello");
+  param.qp_num = qpn;
+  if (!self.wait(id->connect(&param), RDMA_CM_EVENT_CONNECT_RESPONSE)) return;
+  if (!id->establish()) return;
+  host.note("connected");
+  if (!host.sleep(1s)) return;
+  (void)self.wait(id->disconnect(), RDMA_CM_EVENT_DISCONNECTED);
+}
+
+void serve(Host& host, std::uint32_t connections) {
+  Program program(host);
+  const auto listener = program.listen(Address::ipv4(0, kPort));
+  std::vector<std::unique_ptr<cm::Id>> ids;
+  while (std::optional<cm::Event> event = program.next()) {
+    if (event->type() == RDMA_CM_EVENT_CONNECT_REQUEST) {
+      rdma_conn_param param = parameters("welcome");
+      param.qp_num = 0x800 + static_cast<std::uint32_t>(ids.size());
+      (void)ids.emplace_back(event->take_request())->accept(&param).has_value();
+    }
+    if (event->type() == RDMA_CM_EVENT_DISCONNECTED) (void)event->id().disconnect().has_value();
+    if (ids.size() > connections * 20) return;  // far more than retries can make
+  }
+}
+
+struct Options {
+  bool heeds_removal = true;
+  std::uint32_t connections = 1;
+};
+
+/// A world in which clients talk to a server.
+struct Talk {
+  Talk(const Trial& trial, const Options& options) : world(trial.seed) {
+    EXPECT_TRUE(world.faults().inject(trial.plan)) << trial.plan.to_string();
+    server.spawn(
+        "main", [this, options] { serve(server, options.connections); }, Ending::kMayServe);
+    for (std::uint32_t i = 0; i < options.connections; ++i) {
+      client.spawn("talk " + std::to_string(i), [this, options, i] {
+        talk(client, server.address(kPort), 0x100 + i, options.heeds_removal);
+      });
+    }
+  }
+
+  World world;
+  Host& client = world.add_host("client", {"10.0.0.1"});
+  Host& server = world.add_host("server", {"10.0.0.2"});
+};
+
+Scenario talk_scenario(const Options& options) {
+  return [options](const Trial& trial) {
+    Talk run(trial, options);
+    run.world.run_for(30s);
+    heal(run.world);
+    return finish(run.world);
+  };
+}
+
+std::vector<FaultAction> removals() {
+  return {RemoveDevice{"client", "anyrdma0"}, RemoveDevice{"server", "anyrdma0"}};
+}
+
+TEST(Explore, RemovingTheDeviceAtEveryStepFindsWhoeverDoesNotExpectIt) {
+  const Exploration found = explore_steps(talk_scenario({.heeds_removal = false}),
+                                          {.actions = removals(), .faults_max = 2});
+
+  ASSERT_TRUE(found.failure);
+  EXPECT_THAT(found.failure->trial.plan.to_string(), HasSubstr(": remove client anyrdma0\n"));
+  EXPECT_EQ(found.failure->trial.plan.faults.size(), 1u);
+  EXPECT_THAT(found.failure->outcome.problem, HasSubstr("client/talk 0 waits for an event"));
+}
+
+TEST(Explore, AFailureIsPrintedAsThePageShowsIt) {
+  const Exploration found =
+      explore_steps(talk_scenario({.heeds_removal = false}), {.actions = removals()});
+  std::ifstream page("docs/explore.md");
+  const std::string text{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
+
+  ASSERT_TRUE(found.failure);
+  EXPECT_THAT(text, HasSubstr("```\n" + found.failure->to_string() + "```\n"));
+}
+
+TEST(Explore, RemovingTheDeviceAtEveryStepFindsNothingInACarefulProgram) {
+  const Exploration found =
+      explore_steps(talk_scenario({}), {.actions = removals(), .faults_max = 2});
+
+  EXPECT_FALSE(found.failure) << found.failure->to_string();
+  EXPECT_GT(found.runs, 100u);
+}
+
+TEST(Explore, EightConnectionsAtOnceAreNoObstacle) {
+  const Exploration careful =
+      explore_steps(talk_scenario({.connections = 8}), {.actions = removals(), .faults_max = 1});
+  const Exploration found = explore_steps(talk_scenario({.heeds_removal = false, .connections = 8}),
+                                          {.actions = removals()});
+
+  EXPECT_FALSE(careful.failure) << careful.failure->to_string();
+  ASSERT_TRUE(found.failure);
+  EXPECT_EQ(found.failure->trial.plan.faults.size(), 1u);
+}
+
+SampleOptions sample_options() {
+  SampleOptions options;
+  options.menu = FaultPlan::parse(
+                     "on client->server packet 20%: lose\n"
+                     "on server->client packet 20%: lose\n"
+                     "on *->* packet 20%: duplicate\n"
+                     "on *->* packet 20%: delay 5ms\n"
+                     "on *->* packet 10%: corrupt\n"
+                     "on server request 1: reject 28\n"
+                     "on server request 1: overflow\n"
+                     "at 6us: cut client<->server\n"
+                     "at 500ms: port-down server anyrdma0\n"
+                     "at 800ms: fail-over server eth0\n"
+                     "at 900ms: remove server anyrdma0\n")
+                     .value()
+                     .faults;
+  options.runs = 300;
+  return options;
+}
+
+TEST(Explore, SamplesFindNothingInACarefulProgramAndEveryFaultFires) {
+  const Exploration found = explore_samples(talk_scenario({.connections = 2}), sample_options());
+
+  EXPECT_FALSE(found.failure) << found.failure->to_string();
+  EXPECT_EQ(found.to_string(), "300 runs");
+  EXPECT_EQ(found.fired.size(), sample_options().menu.size());
+}
+
+TEST(Explore, ATrialSaysAllThatDecidesItsOutcome) {
+  SampleOptions options = sample_options();
+  options.menu.push_back({AtTime{500ms}, RemoveDevice{"client", "anyrdma0"}});
+  const Scenario scenario = talk_scenario({.heeds_removal = false});
+
+  const Exploration found = explore_samples(scenario, options);
+
+  ASSERT_TRUE(found.failure);
+  const Outcome again = scenario(found.failure->trial);
+  EXPECT_EQ(again.trace_hash, found.failure->outcome.trace_hash);
+  EXPECT_EQ(again.problem, found.failure->outcome.problem);
+  EXPECT_THAT(found.failure->to_string(),
+              AllOf(HasSubstr("maybe at 500ms: remove client anyrdma0\n"),
+                    HasSubstr("client/talk 0 waits for an event")));
+}
+
+TEST(Explore, AFaultThatNeverFiresIsNamed) {
+  SampleOptions options;
+  options.menu = FaultPlan::parse("on server->client DREQ 1: lose").value().faults;
+  options.runs = 20;
+
+  const Exploration found = explore_samples(talk_scenario({}), options);
+
+  EXPECT_EQ(found.to_string(), "20 runs; never fired: maybe on server->client DREQ 1: lose");
+}
+
+/// Goes wrong when the handshake takes more than ten seconds: two lost requests are needed.
+Outcome is_quick(const Trial& trial) {
+  Talk run(trial, {});
+  Outcome outcome = finish(run.world);
+  const std::string text = run.world.trace().text();
+  const std::size_t connected = text.find(" client note connected");
+  if (connected == std::string::npos) outcome.problem = "not connected";
+  const std::size_t line = text.rfind('\n', connected) + 1;
+  if (std::stod(text.substr(line)) > 10) outcome.problem = "too late";
+  return outcome;
+}
+
+TEST(Shrink, LeavesTheTwoGuiltyOfFourHundredFaults) {
+  Trial trial;
+  for (int i = 0; i < 398; ++i) {
+    trial.plan.maybe(AtTime{10ms * i}, SlowPath{"client", "server", true, 2us + i * 10ns});
+  }
+  const auto& faults = trial.plan.faults;
+  const Fault first{OnMessage{"client", "server", CmMessage::kReq, 1}, LoseMessage{}, true};
+  const Fault second{OnMessage{"client", "server", CmMessage::kReq, 2}, LoseMessage{}, true};
+  trial.plan.faults.insert(faults.begin() + 77, first);
+  trial.plan.faults.insert(faults.begin() + 311, second);
+  ASSERT_EQ(is_quick(trial).problem, "too late");
+
+  const FaultPlan guilty = shrink(is_quick, trial);
+
+  EXPECT_THAT(guilty.faults, ElementsAre(first, second));
+}
+
+TEST(Shrink, LeavesNothingOfAPlanThatIsNotToBlame) {
+  const Trial trial{1, FaultPlan::parse("at 1s: cut a->b\nat 2s: mend a->b").value()};
+
+  const FaultPlan guilty =
+      shrink([](const Trial&) { return Outcome{.problem = "whatever happens"}; }, trial);
+
+  EXPECT_THAT(guilty.faults, IsEmpty());
+}
+
+TEST(Explore, AFailureIsWrittenAsATest) {
+  Failure failure;
+  failure.trial = {7, FaultPlan::parse("at 1s: remove server anyrdma0").value()};
+
+  EXPECT_EQ(failure.to_test("scenario"),
+            "TEST(Replay, Seed7) {\n"
+            "  const auto plan = anyrdma::sim::FaultPlan::parse(\n"
+            "      \"at 1s: remove server anyrdma0\\n\"\n"
+            "      ).value();\n"
+            "\n"
+            "  EXPECT_EQ(scenario({7, plan}).problem, \"\");\n"
+            "}\n");
+}
+
+TEST(Explore, HealingLetsEverythingPassAgain) {
+  World world(1);
+  Host& client = world.add_host("client", {"10.0.0.1"});
+  Host& server = world.add_host("server", {"10.0.0.2"});
+  const auto plan = FaultPlan::parse("at 0s: cut *<->*\nat 0s: port-down server anyrdma0");
+  ASSERT_TRUE(world.faults().inject(plan.value()));
+  world.run_for(1s);
+  ASSERT_TRUE(world.path(client, server).down);
+
+  heal(world);
+
+  EXPECT_FALSE(world.path(client, server).down);
+  EXPECT_FALSE(world.path(server, client).down);
+  EXPECT_EQ(server.hca().port_state(), IBV_PORT_ACTIVE);
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::testing
