@@ -65,7 +65,8 @@ OpenResult open_rxe(const OpenOptions& options) {
 
 OpenResult open_auto(const OpenOptions& options) {
   auto real = open_ucma(options);
-  return real ? std::move(real) : open_fabric(options);
+  if (real) return real;
+  return open_fabric(options);
 }
 
 struct Row {
