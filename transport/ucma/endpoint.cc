@@ -210,7 +210,7 @@ bool UcmaEndpoint::offer(Request& request) {
   std::unique_ptr<Endpoint> child = std::move(request.child);
   EndpointHandler* const handler = handler_->on_connect_request(child, request.event.view());
   if (handler == nullptr) {
-    child.release();  // still the same, and still ours
+    (void)child.release();  // still the same, and still ours
     request.child.reset(&fresh);
     return false;
   }

@@ -50,21 +50,21 @@ std::span<ibv_device* const> UcmaTransport::devices() {
   ibv_context** const list = system_.get_devices(&count);
   std::vector<ibv_device*> now;
   for (int i = 0; list != nullptr && i < count; ++i) now.push_back(list[i]->device);
-  if (!generations_.empty() && generations_.back().devices == now) {
+  if (!generations_.empty() && generations_.front().devices == now) {
     if (list != nullptr) system_.free_devices(list);
   } else if (list != nullptr) {
-    generations_.push_back({list, std::move(now)});
+    generations_.push_front({list, std::move(now)});
   } else {
     return {};
   }
-  return generations_.back().devices;
+  return generations_.front().devices;
 }
 
 ibv_context* UcmaTransport::context_of(ibv_device* device) {
   if (generations_.empty()) (void)devices();
-  for (auto each = generations_.rbegin(); each != generations_.rend(); ++each) {
-    const auto found = std::ranges::find(each->devices, device);
-    if (found != each->devices.end()) return each->list[found - each->devices.begin()];
+  for (const Generation& each : generations_) {
+    const auto found = std::ranges::find(each.devices, device);
+    if (found != each.devices.end()) return each.list[found - each.devices.begin()];
   }
   CM_ASSERT(!"a device of another transport");
   std::abort();

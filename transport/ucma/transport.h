@@ -57,7 +57,8 @@ class UcmaTransport final : public Transport, public Driver::Source, public Ucma
   verbs::Runtime& runtime_;
   rdma_event_channel* channel_ = nullptr;
   std::vector<UcmaEndpoint*> crowded_;  ///< listeners with requests that wait
-  /// The devices each time that they had changed. Older ones stay, because their pointers do.
+  /// The devices each time that they had changed, newest first. Older ones stay, because their
+  /// pointers do.
   std::list<Generation> generations_;
 };
 

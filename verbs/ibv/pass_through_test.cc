@@ -90,7 +90,7 @@ TEST_F(PassThroughTest, ContextsOfOursStayOurs) {
 }
 
 TEST_F(PassThroughTest, APrivatePointerOfTheLibraryIsNotTakenForOurMark) {
-  int private_to_it = 0;
+  static int private_to_it = 0;
   library.context.priv = reinterpret_cast<verbs_ex_private*>(&private_to_it);
   EXPECT_EQ(&provider_of(&library.context.context), &system);
 }

@@ -1,2 +1,2 @@
 // A library by the system's name that has none of its functions.
-extern "C" const int anyrdma_nothing = 0;
+extern "C" const int kNothing = 0;
