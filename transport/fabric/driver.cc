@@ -1,5 +1,7 @@
 #include "transport/fabric/driver.h"
 
+#include <sched.h>
+
 #include <chrono>
 #include <utility>
 
@@ -15,6 +17,9 @@ using verbs::soft::PacketPtr;
 /// Packets to ourselves that one leave() carries: a large transfer within one process must not keep
 /// everybody else out.
 constexpr int kOwnPacketsAtOnce = 1024;
+/// Polls in vain after which whoever polls lets others have the processor: they may be those it
+/// waits for. A peer on another processor answers sooner.
+constexpr unsigned kIdlePollsMax = 32;
 constexpr auto kLastWords = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -32,11 +37,18 @@ void Driver::enter() {
 void Driver::leave() {
   settle();
   ask_for_thread();
+  const bool yield = std::exchange(yield_, false);
   lock_.leave();
+  if (yield) ::sched_yield();
 }
 
 void Driver::progress() {
-  if (parts_.carrier != nullptr) (void)parts_.carrier->poll();
+  advance();
+  yield_ = ++idle_polls_ > kIdlePollsMax;
+}
+
+void Driver::advance() {
+  if (parts_.carrier != nullptr && parts_.carrier->poll()) idle_polls_ = 0;
   run_timers();
   settle();
 }
@@ -112,7 +124,7 @@ void Driver::ask_for_thread() {
 
 std::optional<Instant> Driver::on_wakeup() {
   enter();
-  progress();
+  advance();
   awaited_ = next_deadline();
   const std::optional<Instant> deadline = awaited_;
   leave();

@@ -30,7 +30,8 @@ class Driver final : public verbs::Runtime,
   [[nodiscard]] verbs::Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override;
   void enter() override;
   void leave() override;
-  /// Takes in packets and runs due timers, so that who polls needs nobody's help.
+  /// Takes in packets and runs due timers, so that who polls needs nobody's help. When that has
+  /// been in vain for a while, leave() yields the processor.
   void progress() override;
 
   // --- life -------------------------------------------------------------------------------------
@@ -62,6 +63,7 @@ class Driver final : public verbs::Runtime,
   void on_own_packet(verbs::soft::PacketPtr packet) override { own_.push_back(std::move(packet)); }
   std::optional<verbs::Instant> on_wakeup() override;
 
+  void advance();
   void settle();
   [[nodiscard]] bool take_packets();
   [[nodiscard]] bool deliver_own(verbs::Instant now, int& budget);
@@ -75,6 +77,8 @@ class Driver final : public verbs::Runtime,
   /// What the thread will wake up for; nullopt: nothing. Guarded by the lock.
   std::optional<verbs::Instant> awaited_;
   verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
+  unsigned idle_polls_ = 0;                        ///< since something arrived
+  bool yield_ = false;
 };
 
 }  // namespace anyrdma::transport::fabric

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -372,6 +373,64 @@ double processor_seconds(const rusage& usage) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// For the calling thread and those it starts, until destroyed.
+class OneProcessor {
+ public:
+  OneProcessor() {
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    int first = 0;
+    while (!CPU_ISSET(first, &before_)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneProcessor() { ::sched_setaffinity(0, sizeof before_, &before_); }
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+
+ private:
+  cpu_set_t before_{};
+};
+
+TEST_F(FabricCost, WhoPollsLeavesTheProcessorToThePeerItWaitsFor) {
+  constexpr int kMessages = 100;
+  const OneProcessor both_here;
+  Child child([this](const Child::Line& line) {
+    Party server(scratch.config());
+    server.listen(kPort);
+    line.send('l');
+    if (!server.accept()) return 1;
+    server.post_recv(8);
+    line.send('r');
+    for (int i = 0; i < kMessages; ++i) {
+      if (server.next_completion() != IBV_WC_SUCCESS) return 2;
+      server.post_recv(8);
+      server.post_send(8);
+      if (server.next_completion() != IBV_WC_SUCCESS) return 3;
+    }
+    return 0;
+  });
+  ASSERT_EQ(child.receive(), 'l');
+  Party client(scratch.config());
+  ASSERT_TRUE(client.connect(kPort));
+  ASSERT_EQ(child.receive(), 'r');
+
+  int polls = 0;
+  for (int i = 0; i < kMessages; ++i) {
+    client.post_recv(8);
+    client.post_send(8);
+    for (int completions = 0; completions < 2 && polls < 1'000'000; ++polls) {
+      ibv_wc completion{};
+      completions += ibv_poll_cq(client.id().qp()->send_cq, 1, &completion);
+    }
+  }
+
+  // A processor's time slice is thousands of polls.
+  EXPECT_LT(polls, 300 * kMessages);
+  EXPECT_EQ(child.wait(), 0);
 }
 
 TEST_F(FabricCost, AConnectedProcessThatSleepsCostsNothing) {
