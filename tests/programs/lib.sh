@@ -1,8 +1,8 @@
 # For tests that run programs on the drop-in: sourced, not run. A test defines functions named case_*
 # and calls run_cases "$@". No step waits for time to pass, only for a condition, and each has a deadline.
 #
-# With ON_KERNEL set (by tests/rxe_vm) the same cases run on Linux's own connection manager: what we ask
-# of the drop-in must be true there.
+# With ON_KERNEL set to an address (by tests/rxe_vm) the same cases run on Linux's own connection manager:
+# what we ask of the drop-in must be true there; with ANYRDMA_TRANSPORT=ucma as well, on the drop-in over it.
 # shellcheck shell=bash
 
 set -uo pipefail
@@ -16,7 +16,10 @@ failures=0
 host=${ON_KERNEL:-127.0.0.1} # the address of the RDMA device
 anyrdma=$work/bin/anyrdma
 
-if [ -z "${ON_KERNEL:-}" ]; then
+on_fabric() { [ -z "${ON_KERNEL:-}" ]; }
+on_dropin() { on_fabric || [ -n "${ANYRDMA_TRANSPORT:-}" ]; }
+
+if on_dropin; then
   # Copied, because another user must be able to read it.
   mkdir -p "$work/bin/lib"
   install -m 755 tools/bin/anyrdma tests/programs/await_listener "$work/bin"
@@ -48,9 +51,9 @@ skip() { printf '    skipped: %s\n' "$*"; }
 # start NAME PROGRAM ARGUMENT...: in the background on this case's fabric, with its output in the log
 # NAME. Sets $pid, which is the program's own: everything in front of it execs.
 start() {
-  local log=$work/$1.log on=("$anyrdma" run --fabric "$fabric" --)
+  local log=$work/$1.log on=()
   shift
-  [ -z "${ON_KERNEL:-}" ] || on=()
+  ! on_dropin || on=("$anyrdma" run --fabric "$fabric" --)
   ${as_user[@]+"${as_user[@]}"} ${on[@]+"${on[@]}"} stdbuf -oL -eL "$@" >"$log" 2>&1 </dev/null &
   pid=$!
   started+=("$pid")
@@ -87,7 +90,7 @@ start_server() {
 }
 
 await_listener() { # SPACE ADDRESS PORT PID
-  if [ -z "${ON_KERNEL:-}" ]; then
+  if on_fabric; then
     ${as_user[@]+"${as_user[@]}"} "$work/bin/await_listener" "$fabric" "$@"
   else # the rdma tool gives two port spaces one name
     timeout "$deadline" bash -c "until rdma resource show cm_id | grep -qE \
