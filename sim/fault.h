@@ -101,7 +101,17 @@ struct OnFetched {
   bool operator==(const OnFetched&) const = default;
 };
 
-using Trigger = std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched>;
+/// When the application makes the n-th call of a kind that the id's state allows, successful or
+/// not: "connect", "destroy" (see call_names()). `id` as in OnQueued.
+struct OnCall {
+  std::string host;
+  std::uint64_t id = 0;
+  std::string call;
+  Occurrence occurrence{};
+  bool operator==(const OnCall&) const = default;
+};
+
+using Trigger = std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched, OnCall>;
 
 // --- what: to a packet (OnMessage, OnPacket) ----------------------------------------------------
 

@@ -124,6 +124,20 @@ TEST_F(FaultAction, AnEventOfOneIdCanPullTheTrigger) {
   EXPECT_EQ(only().fired, 1u);
 }
 
+TEST_F(FaultAction, ACallOfOneIdCanPullTheTrigger) {
+  inject("on client#2 call connect 1: remove client anyrdma0");
+
+  const Connection first = connect();
+  const auto second = ask();
+  world.run_for(1ms);
+  client.take_all();
+
+  ASSERT_EQ(types_of(client.seen).back(), RDMA_CM_EVENT_DEVICE_REMOVAL);
+  EXPECT_EQ(client.seen.back().id, second->number());
+  EXPECT_EQ(only().armed, 1u);  // the first id's call does not count
+  EXPECT_EQ(only().fired, 1u);
+}
+
 TEST_F(FaultAction, AnEventThatIsFetchedPullsTheTriggerWithoutATraceToo) {
   WorldOptions options;
   options.tracing = Tracing::kOff;

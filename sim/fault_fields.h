@@ -13,7 +13,7 @@ namespace anyrdma::sim {
 
 /// The kinds, in the order of the variants.
 inline constexpr std::array<std::string_view, std::variant_size_v<Trigger>> kTriggerKinds{
-    "time", "message", "packet", "request", "queued", "fetched"};
+    "time", "message", "packet", "request", "queued", "fetched", "call"};
 inline constexpr std::array<std::string_view, std::variant_size_v<FaultAction>> kActionKinds{
     "lose",   "delay",     "duplicate", "corrupt", "reject", "overflow", "remove",
     "return", "fail-over", "port-down", "port-up", "cut",    "mend",     "slow"};
@@ -48,6 +48,12 @@ void visit_fields(auto& visitor, Of<OnRequest> auto& on) {
 void visit_fields(auto& visitor, OneOf<OnQueued, OnFetched> auto& on) {
   visitor.host_or_id("host", on.host, on.id);
   visitor.event("event", on.event);
+  visitor.occurrence("occurrence", on.occurrence);
+}
+
+void visit_fields(auto& visitor, Of<OnCall> auto& on) {
+  visitor.host_or_id("host", on.host, on.id);
+  visitor.call("call", on.call);
   visitor.occurrence("occurrence", on.occurrence);
 }
 

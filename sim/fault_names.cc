@@ -43,6 +43,7 @@ class NameChecker {
   void time(std::string_view, verbs::Duration) {}
   void message(std::string_view, CmMessage) {}
   void event(std::string_view, rdma_cm_event_type) {}
+  void call(std::string_view, const std::string&) {}
   void occurrence(std::string_view, const Occurrence&) {}
   void reason(std::string_view, std::uint8_t) {}
   void data(std::string_view, const std::vector<std::uint8_t>&) {}

@@ -64,7 +64,7 @@ std::string parse_trigger(std::span<const std::string_view> words, Trigger& trig
   }
   if (!is_trigger_kind(words[2])) {
     if (words[1].find("->") == std::string_view::npos) {
-      return "expected request, queued, fetched or HOST->HOST";
+      return "expected request, queued, fetched, call or HOST->HOST";
     }
     return read_phrase(phrase_from("message", words.subspan(1)), Order::kByPlace, trigger).reason;
   }

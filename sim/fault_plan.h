@@ -9,6 +9,7 @@
 //           | "on " HOST [ "#" ID ] " queued " EVENT " " WHICH      on server queued ESTABLISHED 1
 //           | "on " HOST [ "#" ID ] " fetched " EVENT " " WHICH     on client#3 fetched REJECTED
 //           all
+//           | "on " HOST [ "#" ID ] " call " CALL " " WHICH         on client call connect 2
 //   action  = "lose" | "duplicate" | "corrupt" | "delay " TIME      a message or packet
 //           | "reject " REASON [ " " HEX ] | "overflow"             a request
 //           | "remove " HOST " " DEVICE                             remove server anyrdma0

@@ -25,6 +25,7 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
       {OnRequest{"server", Occurrence::each_with(123'456)}, OverflowBacklog{}},
       {OnQueued{"client", 3, RDMA_CM_EVENT_ESTABLISHED, 1}, PortDown{"server", "anyrdma0"}},
       {OnFetched{"", 0, RDMA_CM_EVENT_REJECTED, kAll}, PortUp{"server", "anyrdma0"}},
+      {OnCall{"client", 2, "connect", 1}, RemoveDevice{"server", "anyrdma0"}},
       {AtTime{1s}, ReturnDevice{"server", "anyrdma0", false}},
       {AtTime{1ns}, ReturnDevice{"server", "anyrdma0", true}},
       {AtTime{}, CutPath{"client", "server", false}},
@@ -48,6 +49,7 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
             "on server request 12.3456%: overflow\n"
             "on client#3 queued ESTABLISHED 1: port-down server anyrdma0\n"
             "on * fetched REJECTED all: port-up server anyrdma0\n"
+            "on client#2 call connect 1: remove server anyrdma0\n"
             "at 1s: return server anyrdma0\n"
             "at 1ns: return server anyrdma0 new-guid\n"
             "at 0s: cut client->server\n"
@@ -134,12 +136,13 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"on a#x queued ESTABLISHED 1: cut a->b", 1, "'x' is no id: a number from 1"},
         Wrong{"on *#1 queued ESTABLISHED 1: cut a->b", 1, "ids are numbered per host: name one"},
         Wrong{"on a fetched CONNECTED 1: cut a->b", 1, "no such event 'CONNECTED'"},
+        Wrong{"on a call rdma_connect 1: cut a->b", 1, "no such call 'rdma_connect'"},
         Wrong{"at 1s: cut a", 1, "'a' is no path: HOST->HOST"},
         Wrong{"at 1s: return h d again", 1, "expected 'new-guid'"},
         Wrong{"on a->b REQ 1: delay", 1, "'delay' lacks its by"},
         Wrong{"on a->b REQ 1: overflow", 1, "'overflow' happens to a request only"},
         Wrong{"on ->b REQ 1: lose", 1, "a host is missing in '->b'; * means any"},
-        Wrong{"on a requests 1: lose", 1, "expected request, queued, fetched or HOST->HOST"},
+        Wrong{"on a requests 1: lose", 1, "expected request, queued, fetched, call or HOST->HOST"},
         Wrong{"when a: lose", 1,
               "no trigger: 'at TIME', 'on HOST->HOST MESSAGE N', 'on HOST request N' ..."},
         Wrong{"at 1s: ", 1, "no action after the colon"},

@@ -148,6 +148,23 @@ std::string parse_event(std::string_view word, rdma_cm_event_type& event) {
   return "no such event " + quoted(word);
 }
 
+std::span<const std::string_view> call_names() {
+  static constexpr std::array<std::string_view, 13> kNames{
+      "bind_addr", "resolve_addr",   "resolve_route",  "listen",     "connect",
+      "establish", "accept",         "reject",         "disconnect", "notify",
+      "destroy",   "join_multicast", "leave_multicast"};
+  return kNames;
+}
+
+std::string parse_call(std::string_view word, std::string& call) {
+  const auto names = call_names();
+  if (std::find(names.begin(), names.end(), word) == names.end()) {
+    return "no such call " + quoted(word);
+  }
+  call = word;
+  return "";
+}
+
 bool is_name(std::string_view name) {
   constexpr std::string_view kSigns = "*#<>\"\\";
   return !name.empty() && name.back() != ':' && std::ranges::all_of(name, [&](char c) {

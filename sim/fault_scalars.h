@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,10 @@ namespace anyrdma::sim {
 /// "ESTABLISHED".
 [[nodiscard]] std::string event_text(rdma_cm_event_type event);
 [[nodiscard]] std::string parse_event(std::string_view word, rdma_cm_event_type& event);
+
+/// The calls that can pull a trigger, as cm names them.
+[[nodiscard]] std::span<const std::string_view> call_names();
+[[nodiscard]] std::string parse_call(std::string_view word, std::string& call);
 
 [[nodiscard]] std::string parse_reason(std::string_view word, std::uint8_t& reason);
 [[nodiscard]] std::string parse_data(std::string_view word, std::vector<std::uint8_t>& data);

@@ -32,6 +32,7 @@ class Writer {
   void time(const char* key, verbs::Duration time) { put(key, time_text(time)); }
   void message(const char* key, CmMessage message) { put(key, std::string(to_string(message))); }
   void event(const char* key, rdma_cm_event_type event) { put(key, event_text(event)); }
+  void call(const char* key, const std::string& call) { put(key, call); }
   void occurrence(const char* key, const Occurrence& which) { put(key, occurrence_text(which)); }
   void reason(const char* key, std::uint8_t reason) { put(key, std::to_string(reason)); }
   void data(const char* key, const std::vector<std::uint8_t>& data) {
@@ -72,6 +73,7 @@ class Reader {
   void time(const char* key, verbs::Duration& time) { scalar(key, time, parse_time); }
   void message(const char* key, CmMessage& message) { scalar(key, message, parse_message); }
   void event(const char* key, rdma_cm_event_type& event) { scalar(key, event, parse_event); }
+  void call(const char* key, std::string& call) { scalar(key, call, parse_call); }
   void occurrence(const char* key, Occurrence& which) { scalar(key, which, parse_occurrence); }
   void reason(const char* key, std::uint8_t& reason) { scalar(key, reason, parse_reason); }
   void data(const char* key, std::vector<std::uint8_t>& data) {

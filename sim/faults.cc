@@ -124,6 +124,10 @@ void Faults::watch_for(Planned& planned) {
     watching_events_ = true;
     world_.watch_events();
   }
+  if (std::holds_alternative<OnCall>(trigger)) {
+    watching_calls_ = true;
+    world_.watch_calls();
+  }
 }
 
 // The stream's name is the fault's text, so that leaving another fault out changes nothing here.
@@ -237,6 +241,14 @@ void Faults::on_event(const Host& host, transport::EventObserver::Step step, std
     const bool is_it = queued ? names_event<OnQueued>(trigger, host, id, type)
                               : names_event<OnFetched>(trigger, host, id, type);
     if (is_it && planned->is_due()) fire_soon(*planned);
+  }
+}
+
+void Faults::on_call(const Host& host, std::uint64_t id, std::string_view call) {
+  for (const auto& planned : planned_) {
+    const auto* on = std::get_if<OnCall>(&planned->status.fault.trigger);
+    if (on == nullptr || on->call != call || !names(on->host, host)) continue;
+    if ((on->id == 0 || on->id == id) && planned->is_due()) fire_soon(*planned);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/fault_plan.h"
@@ -63,6 +64,7 @@ class Faults {
   // --- for the simulator ------------------------------------------------------------------------
   [[nodiscard]] bool watches_packets() const { return watching_packets_; }
   [[nodiscard]] bool watches_events() const { return watching_events_; }
+  [[nodiscard]] bool watches_calls() const { return watching_calls_; }
   /// A packet leaves a host; `attribute` names the CM message in it, or is 0; `passes`: the path is
   /// not down.
   [[nodiscard]] Mishap on_packet(const Host& from, const Host& to, std::uint16_t attribute,
@@ -70,6 +72,7 @@ class Faults {
   [[nodiscard]] std::optional<transport::soft::Admission::Refusal> on_request(const Host& host);
   void on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
                 rdma_cm_event_type type);
+  void on_call(const Host& host, std::uint64_t id, std::string_view call);
   /// Somebody finds that nothing passes here.
   void on_dead_path(const Host& from, const Host& to);
 
@@ -86,6 +89,7 @@ class Faults {
   std::vector<std::unique_ptr<Planned>> planned_;
   bool watching_packets_ = false;
   bool watching_events_ = false;
+  bool watching_calls_ = false;
 };
 
 }  // namespace anyrdma::sim

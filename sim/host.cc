@@ -61,8 +61,9 @@ Host::Host(World& world, std::string name, HostIndex index, const HostOptions& o
   if (world.trace().on() || world.faults().watches_events()) watch_events();
   if (world.monitor() != nullptr) {
     watch_events();
-    transport_->set_call_observer(this);
+    watch_calls();
   }
+  if (world.faults().watches_calls()) watch_calls();
   interfaces_.reserve(options.interfaces.size());
   for (const InterfaceOptions& interface : options.interfaces) add_interface(interface);
   for (const std::string& text : options.unreachable) {

@@ -120,6 +120,7 @@ class Host final : private transport::soft::Network,
 
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
   void watch_events() { transport_->set_event_observer(this); }
+  void watch_calls() { transport_->set_call_observer(this); }
   void add_interface(const InterfaceOptions& options);
   void add_device(Interface& interface, const InterfaceOptions& options);
   void plug(Interface& interface, const verbs::soft::HcaConfig& config);

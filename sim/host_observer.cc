@@ -17,6 +17,7 @@ void Host::on_event(Step step, std::uint64_t id, std::uint64_t listener,
 
 void Host::on_call(std::uint64_t id, std::string_view call, int error) {
   if (world_.monitor() != nullptr) world_.monitor()->on_call(*this, id, call, error);
+  if (world_.faults().watches_calls()) world_.faults().on_call(*this, id, call);
 }
 
 std::optional<transport::soft::Admission::Refusal> Host::on_request(std::string_view,

@@ -214,6 +214,10 @@ void World::carry_or_not(Host& from, const Owner& to, PacketPtr packet) {
   carry(from, to, std::move(packet), mishap.late);
 }
 
+void World::watch_calls() {
+  for (const auto& host : hosts_) host->watch_calls();
+}
+
 void World::watch_events() {
   for (const auto& host : hosts_) host->watch_events();
 }

@@ -115,6 +115,7 @@ class World {
   void carry_or_not(Host& from, const Owner& to, verbs::soft::PacketPtr packet);
   /// From now on the fault plan hears of events.
   void watch_events();
+  void watch_calls();  ///< of calls
   void flood(Host& from, const verbs::soft::Packet& packet);
   void drop(const Host& at, const Host* peer, DropCause cause, const verbs::soft::Packet& packet);
   [[nodiscard]] Flight& take_flight();
