@@ -55,10 +55,11 @@ std::optional<Address> parse(const std::string& text) {
   sockaddr_in6 v6{};
   v6.sin6_family = AF_INET6;
   const sockaddr* found = nullptr;
-  if (::inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1)
+  if (::inet_pton(AF_INET, text.c_str(), &v4.sin_addr) == 1) {
     found = reinterpret_cast<const sockaddr*>(&v4);
-  else if (::inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) == 1)
+  } else if (::inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) == 1) {
     found = reinterpret_cast<const sockaddr*>(&v6);
+  }
   if (found == nullptr) return std::nullopt;
   const verbs::Result<Address> address = Address::from(*found);
   if (!address || address->is_zero() || address->is_multicast()) return std::nullopt;

@@ -92,7 +92,7 @@ using UdpDatagrams = UdpTest;
 
 TEST_F(UdpOpening, OffersOneDeviceWithTheAddressesAsGids) {
   UdpConfig both = config(kFirst);
-  both.addresses.push_back(kSecond);
+  both.addresses.emplace_back(kSecond);
   const auto udp = Udp::open(both).value();
 
   ASSERT_EQ(udp->transport().devices().size(), 1u);

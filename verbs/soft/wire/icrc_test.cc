@@ -90,7 +90,7 @@ TEST(HiddenFields, OfThousandsOfDamagedBitsAllButOneAreNoticed) {
   const PacketPtr packet = sealed(pool, 300, 0xbeef, 0x4000);
   hide(*packet);
   int unnoticed = 0;
-  for (std::size_t bit = 0; bit < packet->size * 8u; ++bit) {
+  for (std::size_t bit = 0; bit < std::size_t{packet->size} * 8; ++bit) {
     if (bit / 8 == 4) continue;  // congestion bits are not covered
     const auto mask = static_cast<std::uint8_t>(1u << bit % 8);
     packet->storage[bit / 8] ^= mask;
