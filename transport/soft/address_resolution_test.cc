@@ -378,5 +378,27 @@ TEST_F(Loopback, Ipv6LoopbackConnectsToo) {
   EXPECT_EQ(source_of(*a.events.requests[0]), loopback6);
 }
 
+class RoutedLoopback : public World {
+ protected:
+  RoutedLoopback() : World({.loopback_is_routed = true}) {}
+};
+
+TEST_F(RoutedLoopback, LoopbackAddressesAreOtherHostsThere) {
+  auto endpoint = b.endpoint();
+  const Sockaddr to(Address::ipv4(0x7f000009, kPort));
+
+  const auto resolved = endpoint->resolve_address(nullptr, to.get(), std::chrono::seconds(1));
+
+  EXPECT_EQ(resolved.error(), verbs::errno_code(ENETUNREACH)) << "as the network says";
+}
+
+TEST_F(RoutedLoopback, TheWildcardStillMeansThisHost) {
+  auto endpoint = b.endpoint();
+  const Sockaddr to(Address::ipv4(0, kPort));
+  ASSERT_TRUE(endpoint->resolve_address(nullptr, to.get(), std::chrono::seconds(1)));
+  settle();
+  (void)b.events.only(RDMA_CM_EVENT_ADDR_RESOLVED);
+}
+
 }  // namespace
 }  // namespace anyrdma::transport::soft::testing

@@ -68,6 +68,37 @@ TEST_F(Multicast, AnIpv4GroupIsReportedLaterWithItsMappedGid) {
   EXPECT_EQ(0, std::memcmp(seen.ud->ah_attr.grh.dgid.raw, group("::ffff:239.1.2.3").ip.data(), 16));
 }
 
+TEST_F(Multicast, AFullMembersHostIsAMemberUntilItLeavesOrEnds) {
+  auto endpoint = bound();
+  ASSERT_EQ(join(*endpoint, group("239.1.2.3")), 0);
+  ASSERT_EQ(join(*endpoint, group("239.1.2.4"), kSecond), 0);
+  ASSERT_EQ(a.network.groups.size(), 2u);
+  EXPECT_EQ(a.network.groups[0], std::pair(a.address(), group("239.1.2.3")));
+
+  EXPECT_EQ(leave(*endpoint, kFirst), 0);
+  ASSERT_EQ(a.network.groups.size(), 1u);
+  EXPECT_EQ(a.network.groups[0].second, group("239.1.2.4"));
+
+  endpoint.reset();
+  EXPECT_TRUE(a.network.groups.empty());
+}
+
+TEST_F(Multicast, WhoOnlySendsMakesNoMemberOfItsHost) {
+  auto endpoint = bound();
+  ASSERT_EQ(join(*endpoint, group("239.1.2.3"), kFirst, JoinState::kSendOnlyFullMember), 0);
+  EXPECT_TRUE(a.network.groups.empty());
+  EXPECT_EQ(leave(*endpoint, kFirst), 0);
+}
+
+TEST_F(Multicast, WhatTheHostRefusesIsNotJoined) {
+  auto endpoint = bound();
+  a.network.join_error = ENOBUFS;
+  EXPECT_EQ(join(*endpoint, group("239.1.2.3")), ENOBUFS);
+  settle();
+  EXPECT_TRUE(a.events.events.empty());
+  EXPECT_EQ(leave(*endpoint, kFirst), EADDRNOTAVAIL);
+}
+
 TEST_F(Multicast, AResolvedAddressIsEarlyEnoughARouteIsNot) {
   auto endpoint = a.endpoint(RDMA_PS_UDP);
   const Sockaddr to(b.address(0, kPort));

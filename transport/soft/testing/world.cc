@@ -92,6 +92,18 @@ int Trace::sent(std::uint16_t attribute) const {
   return static_cast<int>(std::count(attributes.begin(), attributes.end(), attribute));
 }
 
+verbs::Result<void> FakeNetwork::join_group(const Address& local, const Address& group) {
+  if (join_error != 0) return verbs::errno_code(join_error);
+  groups.emplace_back(local, group);
+  return {};
+}
+
+void FakeNetwork::leave_group(const Address& local, const Address& group) {
+  const auto found = std::find(groups.begin(), groups.end(), std::pair(local, group));
+  ASSERT_NE(found, groups.end());
+  groups.erase(found);
+}
+
 Host::Host(FakeRuntime& runtime, verbs::soft::PacketPool& pool, int host, int interfaces,
            const SoftTransportConfig& config)
     : number(host),

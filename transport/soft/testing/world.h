@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/soft/network.h"
@@ -72,7 +73,12 @@ class FakeNetwork final : public Network {
   void resolve_neighbour(NeighbourToken token, const Route& route,
                          std::chrono::milliseconds timeout) override;
   void cancel_neighbour(NeighbourToken token) override;
+  verbs::Result<void> join_group(const Address& local, const Address& group) override;
+  void leave_group(const Address& local, const Address& group) override;
 
+  /// Memberships in force, as (interface's address, group).
+  std::vector<std::pair<Address, Address>> groups;
+  int join_error = 0;              ///< of joins to come
   std::vector<Address> addresses;  ///< by interface index; AF_UNSPEC: no such interface
   /// Answers of questions to come; without it they stay open in `asked`.
   std::optional<int> answer = 0;
