@@ -1,16 +1,15 @@
 #include "transport/rxe/last_will.h"
 
 #include <fcntl.h>
-#include <linux/close_range.h>
-#include <signal.h>
+#include <linux/netlink.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <linux/netlink.h>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 
 namespace anyrdma::transport::rxe {
 namespace {
