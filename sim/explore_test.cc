@@ -69,7 +69,7 @@ void serve(Host& host, std::uint32_t connections) {
       (void)ids.emplace_back(event->take_request())->accept(&param).has_value();
     }
     if (event->type() == RDMA_CM_EVENT_DISCONNECTED) (void)event->id().disconnect().has_value();
-    if (ids.size() > connections * 20) return;  // far more than retries can make
+    if (ids.size() / 20 > connections) return;  // far more than retries can make
   }
 }
 

@@ -15,16 +15,17 @@ constexpr std::size_t kDepthMax = 32;
 /// Takes what Boost.JSON's parser finds. It is fed line by line, so that it knows in which it is.
 class TreeBuilder {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): the parser's names
   static constexpr std::size_t max_object_size = std::size_t(-1);
   static constexpr std::size_t max_array_size = std::size_t(-1);
   static constexpr std::size_t max_key_size = std::size_t(-1);
   static constexpr std::size_t max_string_size = std::size_t(-1);
+  // NOLINTEND(readability-identifier-naming)
 
   std::size_t line = 1;
   JsonNode root;
   std::string error;
 
-  // NOLINTBEGIN(readability-identifier-naming): the parser's names
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
   bool on_object_begin(error_code&) { return open(JsonKind::kObject); }
@@ -73,7 +74,6 @@ class TreeBuilder {
   }
   bool on_comment_part(string_view, error_code&) { return true; }
   bool on_comment(string_view, error_code&) { return true; }
-  // NOLINTEND(readability-identifier-naming)
 
  private:
   bool collect(string_view part) {

@@ -37,7 +37,7 @@ class Audit final : public Monitor {
   Legality legality_;
 };
 
-[[maybe_unused]] const bool installed = (Monitor::install(&Audit::make), true);
+[[maybe_unused]] const bool kInstalled = (Monitor::install(&Audit::make), true);
 
 }  // namespace
 
