@@ -4,7 +4,7 @@
 
 #include "tests/conformance/event_text.h"
 #include "tests/conformance/stage.h"
-#include "verbs/queue_pair.h"
+#include "verbs/provider.h"
 
 namespace anyrdma::conformance {
 namespace {
@@ -34,12 +34,26 @@ Id::~Id() {
   clear();
 }
 
-void Id::clear() {
-  if (id_ == nullptr) return;
+void Id::destroy_objects() {
+  if (ah_ != nullptr) {
+    (void)verbs::provider_of(ah_->context).destroy_ah(std::exchange(ah_, nullptr));
+  }
   region_ = {};
   if (id_->qp() != nullptr) (void)id_->destroy_qp();
   if (id_->raw()->srq != nullptr) (void)id_->destroy_srq();
+}
+
+void Id::clear() {
+  if (id_ == nullptr) return;
+  destroy_objects();
   id_.reset();
+}
+
+void Id::learn(const cm::Event& event) {
+  const bool names_peer = event.type() == RDMA_CM_EVENT_MULTICAST_JOIN ||
+                          (event.type() == RDMA_CM_EVENT_ESTABLISHED && id_ != nullptr &&
+                           id_->raw()->qp_type == IBV_QPT_UD);
+  if (names_peer) ud_ = event.ud();
 }
 
 void Id::note(const std::string& what) {
@@ -152,9 +166,7 @@ void Id::notify(ibv_event_type event) {
 
 void Id::destroy() {
   if (id_ == nullptr) return note_call("destroy()", "no id");
-  region_ = {};
-  if (id_->qp() != nullptr) (void)id_->destroy_qp();
-  if (id_->raw()->srq != nullptr) (void)id_->destroy_srq();
+  destroy_objects();
   party_.forget(*this);
   note_call("destroy()", result_text(cm::Id::destroy(std::move(id_))));
 }

@@ -149,6 +149,25 @@ void Id::post_send_imm(std::uint32_t length, std::uint32_t immediate) {
   post(request, "post_send_imm(" + std::to_string(length) + ")");
 }
 
+void Id::post_datagram(std::uint32_t length) {
+  const std::string call = "post_datagram(" + std::to_string(length) + ")";
+  if (id_ == nullptr || id_->qp() == nullptr) return note_call(call, "no qp");
+  if (ah_ == nullptr) {
+    const auto made = verbs::provider_of(id_->qp()->context).create_ah(id_->qp()->pd, ud_.ah_attr);
+    if (!made) return note_call(call, "create_ah " + result_text(made));
+    ah_ = *made;
+  }
+  ibv_sge sge = piece(length, 0);
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_SEND;
+  request.sg_list = &sge;
+  request.num_sge = 1;
+  request.wr.ud.ah = ah_;
+  request.wr.ud.remote_qpn = ud_.qp_num;
+  request.wr.ud.remote_qkey = ud_.qkey;
+  post(request, call);
+}
+
 void Id::post_rdma(ibv_wr_opcode opcode, const Target& target, std::uint32_t length,
                    std::size_t offset) {
   ibv_sge sge = piece(length, offset);

@@ -40,7 +40,7 @@ Party::Party(Stage& stage, Side side) : stage_(stage), side_(side) {
 
 Party::~Party() {
   early_.clear();
-  for (Id& id : ids_) id.clear();
+  // Newest first: a listener waits for the requests that its children still hold.
   while (!ids_.empty()) ids_.pop_back();
 }
 
@@ -178,6 +178,7 @@ std::optional<Party::Fetched> Party::fetch(int channel_number, const Id* only, D
         while (auto event = from.try_get()) {
           Fetched fetched{.event = std::move(*event)};
           fetched.id = find(event_owner(fetched.event));
+          if (fetched.id != nullptr) fetched.id->learn(fetched.event);
           if (auto request = fetched.event.take_request())
             fetched.request = &add(std::move(request));
           if (only == nullptr || fetched.id == only) {

@@ -160,6 +160,8 @@ class Id {
   void post_recv(std::uint32_t length = kMemory, std::size_t offset = 0);
   void post_send(std::uint32_t length, std::size_t offset = 0, unsigned flags = 0);
   void post_send_imm(std::uint32_t length, std::uint32_t immediate);
+  /// To the peer or group that its last ESTABLISHED or MULTICAST_JOIN named.
+  void post_datagram(std::uint32_t length);
   /// IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ.
   void post_rdma(ibv_wr_opcode opcode, const Target& target, std::uint32_t length,
                  std::size_t offset = 0);
@@ -188,6 +190,9 @@ class Id {
   void perform_blocking(const std::string& call, Call&& body) {
     note_blocking(call, id_ == nullptr ? "no id" : result_text(body()));
   }
+  void learn(const cm::Event& event);
+  /// Without a record, and with all that hangs on it; not the id itself.
+  void destroy_objects();
   void clear();
   [[nodiscard]] rdma_conn_param raw(const Param& param) const;
   [[nodiscard]] std::uint32_t qp_num() const;
@@ -203,6 +208,8 @@ class Id {
   std::unique_ptr<std::array<std::uint8_t, kMemory>> memory_ =
       std::make_unique<std::array<std::uint8_t, kMemory>>();
   verbs::MemoryRegion region_;
+  rdma_ud_param ud_{};  ///< of the last event that named a peer
+  ibv_ah* ah_ = nullptr;
   std::uint64_t posted_ = 0;
   std::uint32_t number_ = 0;  ///< what it says its QPN is while it has no QP
   std::uint32_t had_ = 0;     ///< the number of the last QP it had

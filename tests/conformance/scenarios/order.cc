@@ -36,6 +36,13 @@ SCENARIO(order, a_rejection_after_the_client_is_established) {
   server.take();
 }
 
+SCENARIO(order, an_acceptance_after_more_than_all_repetitions, .facts = {16}, .slow = true) {
+  const Connection pair = stage.request();
+  client.quiet(110s);
+  pair.passive.accept(kNoParam);
+  client.take();
+}
+
 SCENARIO(order, an_acceptance_twice) {
   const Connection pair = stage.request();
   pair.passive.accept(kNoParam);
