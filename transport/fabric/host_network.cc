@@ -103,8 +103,9 @@ verbs::Result<soft::Route> HostNetwork::route(const Address* source, const Addre
                     .local = own(destination)};
   if (!route.local && !(chosen && destination.is_multicast())) {
     const verbs::Result<Address> local = ask_system(destination);
-    if (!local) return local.error();
-    route.source = *local;
+    // A group is all processes of the fabric, also on a machine that has no way out.
+    if (!local && !destination.is_multicast()) return local.error();
+    route.source = local ? *local : Address::loopback(destination.family);
   }
   if (chosen) route.source = *source;
   route.source.port = 0;

@@ -1,8 +1,10 @@
 #include "transport/fabric/host_network.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <cstring>
+#include <thread>
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -112,6 +114,19 @@ TEST(HostNetwork, AGroupIsReachedFromWhateverAddressIsBound) {
   EXPECT_FALSE(route.local);
   EXPECT_TRUE(route.source.same_ip(mine));
   EXPECT_TRUE(route.destination.same_ip(group));
+}
+
+TEST(HostNetwork, AGroupNeedsNoRoute) {
+  const HostAddresses mine = machine();
+  std::thread lonely([&mine] {
+    // Nothing but a loopback interface, which is down. Ordinary users may not ask for that.
+    if (::unshare(CLONE_NEWNET) != 0) return;
+    HostNetwork network(mine);
+
+    EXPECT_FALSE(network.route(nullptr, Address::ipv4(kTheirs)));
+    EXPECT_TRUE(network.route(nullptr, Address::ipv4(0xef010101)));
+  });
+  lonely.join();
 }
 
 TEST(HostNetwork, OthersAreNotLocal) {
