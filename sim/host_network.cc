@@ -61,6 +61,13 @@ bool Prefix::contains(const Address& other) const {
 
 Result<Route> Host::route(const Address* source, const Address& destination) {
   if (source != nullptr && !interface_of(*source)) return verbs::errno_code(EADDRNOTAVAIL);
+  if (source != nullptr && destination.is_multicast()) {
+    return Route{.source = *source,
+                 .destination = destination,
+                 .next_hop = destination,
+                 .interface = *interface_of(*source),
+                 .local = false};
+  }
   const bool local = interface_of(destination).has_value();
   for (std::size_t i = 0; i < interfaces_.size(); ++i) {
     for (const Prefix& prefix : interfaces_[i].prefixes) {
@@ -100,7 +107,9 @@ bool Host::answers(const Address& neighbour) {
 void Host::resolve_neighbour(NeighbourToken token, const Route& route,
                              std::chrono::milliseconds timeout) {
   const Address& neighbour = route.next_hop;
-  if (neighbours_.contains(neighbour.ip)) return transport_->on_neighbour(token, 0);
+  // A group's link address follows from its own.
+  const bool known = neighbour.is_multicast() || neighbours_.contains(neighbour.ip);
+  if (known) return transport_->on_neighbour(token, 0);
   if (spare_questions_.empty()) {
     questions_.push_back(std::make_unique<Question>(*this));
     spare_questions_.push_back(questions_.back().get());

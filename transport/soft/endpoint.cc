@@ -158,6 +158,8 @@ Binding SoftEndpoint::binding() const {
   Binding binding;
   binding.addr.src_storage = source_.to_sockaddr();
   binding.addr.dst_storage = destination_.to_sockaddr();
+  // Binding decides the family of both (K/cma:rdma_bind_addr_dst).
+  binding.addr.dst_storage.ss_family = source_.family;
   if (device_ == nullptr) return binding;
   binding.verbs = device_->context;
   binding.port_num = kOnlyPort;
