@@ -8,19 +8,37 @@
 
 namespace anyrdma::conformance {
 
+namespace {
+
+struct AbilityWords {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+const AbilityWords& words_of(Ability ability) {
+  static constexpr std::array<AbilityWords, static_cast<std::size_t>(kLastAbility) + 1> kWords = {{
+      {"loss", "chosen messages of the connection manager lost"},
+      {"deaf neighbour", "a neighbour that answers, but has no RDMA"},
+      {"two hosts", "a host, and so ports, for each party"},
+      {"IPv6", "IPv6 addresses"},
+      {"removal", "a device unplugged"},
+      {"fail-over", "a bonded interface that takes another link address"},
+      {"multicast", "groups"},
+      {"ECE", "a device with options to agree upon"},
+      {"atomics", "atomic operations in the peer's memory"},
+      {"minutes", "performances side by side, so that minutes of real time are affordable"},
+  }};
+  return kWords[static_cast<std::size_t>(ability)];
+}
+
+}  // namespace
+
 std::string_view to_string(Ability ability) {
-  constexpr std::array<std::string_view, static_cast<std::size_t>(kLastAbility) + 1> kNames = {
-      "lose chosen CM messages",
-      "a neighbour without RDMA",
-      "a host for each party",
-      "IPv6 addresses",
-      "unplug a device",
-      "a bonded interface",
-      "multicast",
-      "a device with ECE options",
-      "atomic operations",
-  };
-  return kNames[static_cast<std::size_t>(ability)];
+  return words_of(ability).meaning;
+}
+
+std::string_view short_name(Ability ability) {
+  return words_of(ability).name;
 }
 
 std::string_view to_string(Message message) {
@@ -43,9 +61,14 @@ const std::vector<BackendKind>& backend_kinds() {
   using enum Ability;
   static const std::vector<BackendKind> kKinds = {
       {.name = "sim",
-       .abilities = {kLoss, kDeafNeighbour, kTwoHosts, kIPv6, kRemoveDevice, kFailOver, kMulticast},
+       .abilities = {kLoss, kDeafNeighbour, kTwoHosts, kIPv6, kRemoveDevice, kFailOver, kMulticast,
+                     kMinutes},
        .virtual_time = true},
-      {.name = "fabric", .abilities = {kMulticast}},
+      {.name = "fabric", .abilities = {kMulticast, kMinutes}},
+      {.name = "rxe",
+       .abilities = {kDeafNeighbour, kMulticast, kAtomics, kMinutes},
+       .is_kernel = true},
+      {.name = "wire", .abilities = {kTwoHosts, kMulticast}, .is_kernel = true, .is_untried = true},
   };
   return kKinds;
 }

@@ -31,10 +31,13 @@ enum class Ability : std::uint8_t {
   kMulticast,      ///< groups of one's own
   kEce,            ///< devices that have options to agree upon
   kAtomics,        ///< atomic operations in the peer's memory
+  kMinutes,        ///< performances side by side, so that minutes of real time are affordable
 };
-inline constexpr Ability kLastAbility = Ability::kAtomics;
+inline constexpr Ability kLastAbility = Ability::kMinutes;
 /// As the matrix words it: "lose chosen CM messages".
 [[nodiscard]] std::string_view to_string(Ability ability);
+/// "loss".
+[[nodiscard]] std::string_view short_name(Ability ability);
 
 /// The CM's messages that can be lost.
 enum class Message : std::uint8_t {
@@ -83,6 +86,8 @@ struct BackendKind {
   bool virtual_time = false;
   /// Whether what it shows is the reference: a kernel's.
   bool is_kernel = false;
+  /// Nobody has performed anything there so far: the matrix claims nothing.
+  bool is_untried = false;
 };
 /// All kinds, in the order of the matrix.
 [[nodiscard]] const std::vector<BackendKind>& backend_kinds();

@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <future>
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <sstream>
 
 #include "tests/conformance/deviations.h"
 #include "tests/conformance/golden.h"
+#include "tests/conformance/performance.h"
 #include "tests/conformance/scenario.h"
 
 namespace anyrdma::conformance {
@@ -53,21 +52,9 @@ struct Tables {
   }
 };
 
-/// Slow scenarios wait most of the time: in real time they are all started at the beginning.
-class Performances {
- public:
-  void start(std::size_t number) {
-    running_.emplace(number, std::async(std::launch::async, [number] { return now(number); }));
-  }
-  [[nodiscard]] Lines of(std::size_t number) {
-    const auto found = running_.find(number);
-    return found == running_.end() ? now(number) : found->second.get();
-  }
-
- private:
-  static Lines now(std::size_t number) { return perform(scenarios()[number], number); }
-  std::map<std::size_t, std::future<Lines>> running_;
-};
+Lines show(Performances& performances, std::size_t number) {
+  return here().virtual_time ? perform(number) : performances.of(number);
+}
 
 std::string text_of(const Lines& lines) {
   std::string text;
@@ -79,18 +66,24 @@ class Conformance : public ::testing::TestWithParam<std::size_t> {
  public:
   static std::string problem;  ///< why nothing can run here
   static Performances performances;
+  static bool started;
 
+  /// The first suite starts the slow ones of all suites.
   static void SetUpTestSuite() {
-    if (here().virtual_time || !problem.empty()) return;
-    const auto& suite = *::testing::UnitTest::GetInstance()->current_test_suite();
-    for (int i = 0; i < suite.total_test_count(); ++i) {
-      const std::string text = suite.GetTestInfo(i)->value_param();
-      const std::size_t number = std::stoul(text);
-      if (suite.GetTestInfo(i)->should_run() && is_slow(number)) performances.start(number);
-    }
+    if (here().virtual_time || !problem.empty() || started) return;
+    started = true;
+    const auto& all = *::testing::UnitTest::GetInstance();
+    for (int i = 0; i < all.total_test_suite_count(); ++i) start_slow(*all.GetTestSuite(i));
   }
 
  private:
+  static void start_slow(const ::testing::TestSuite& suite) {
+    for (int i = 0; i < suite.total_test_count(); ++i) {
+      if (suite.GetTestInfo(i)->value_param() == nullptr) continue;
+      const std::size_t number = std::stoul(suite.GetTestInfo(i)->value_param());
+      if (suite.GetTestInfo(i)->should_run() && is_slow(number)) performances.start(number);
+    }
+  }
   static bool is_slow(std::size_t number) {
     const Scenario& scenario = scenarios()[number];
     const Difference* const listed =
@@ -100,6 +93,7 @@ class Conformance : public ::testing::TestWithParam<std::size_t> {
 };
 std::string Conformance::problem;
 Performances Conformance::performances;
+bool Conformance::started = false;
 
 TEST_P(Conformance, ShowsWhatTheKernelShows) {
   if (!problem.empty()) GTEST_SKIP() << problem;
@@ -113,7 +107,7 @@ TEST_P(Conformance, ShowsWhatTheKernelShows) {
   const auto golden = tables.goldens.find(name);
   ASSERT_NE(golden, tables.goldens.end()) << "no record yet: run with --write";
 
-  const Lines actual = performances.of(GetParam());
+  const Lines actual = show(performances, GetParam());
 
   const Lines differing = difference(golden->second.lines, actual);
   EXPECT_EQ(differing, listed == nullptr ? Lines{} : listed->lines)
@@ -139,14 +133,19 @@ std::string test_name(const ::testing::TestParamInfo<std::size_t>& about) {
 INSTANTIATE_TEST_SUITE_P(Fast, Conformance, ::testing::ValuesIn(performable(false)), test_name);
 INSTANTIATE_TEST_SUITE_P(Slow, Conformance, ::testing::ValuesIn(performable(true)), test_name);
 
-/// A kernel's record is replaced by a kernel's only.
-bool may_replace(const Golden& golden) {
-  return here().is_kernel || !find_backend_kind(golden.origin)->is_kernel;
+/// A kernel's record is replaced by a kernel's only, and where this backend is known to differ from
+/// what is right, it is not the one to ask.
+bool may_replace(const std::string& name, const Golden* golden) {
+  if (Tables::get().deviations.find(name, here().name) != nullptr) return false;
+  return here().is_kernel || golden == nullptr || !find_backend_kind(golden->origin)->is_kernel;
 }
 
-int write_records() {
+std::string records_of_the_work_tree() {
   const char* const root = std::getenv("BUILD_WORKSPACE_DIRECTORY");
-  const std::string folder = std::string(root == nullptr ? "." : root) + "/" + kFolder + "records";
+  return std::string(root == nullptr ? "." : root) + "/" + kFolder + "records";
+}
+
+int write_records(const std::string& folder) {
   std::string trouble;
   Goldens goldens = load_records(folder, trouble);
   if (!trouble.empty()) std::cerr << trouble << "\n";
@@ -154,32 +153,36 @@ int write_records() {
     return std::ranges::find(scenarios(), each.first, &Scenario::full_name) == scenarios().end();
   });
   Performances performances;
-  std::vector<std::size_t> numbers = performable(true);
   if (!here().virtual_time) {
-    for (const std::size_t number : numbers) performances.start(number);
+    for (const std::size_t number : performable(true)) performances.start(number);
   }
-  std::ranges::copy(performable(false), std::back_inserter(numbers));
+  std::vector<std::size_t> numbers = performable(false);
+  std::ranges::copy(performable(true), std::back_inserter(numbers));
   for (const std::size_t number : numbers) {
     const std::string name = scenarios()[number].full_name();
     const auto old = goldens.find(name);
-    if (old != goldens.end() && !may_replace(old->second)) continue;
-    goldens[name] = {.origin = std::string(here().name), .lines = performances.of(number)};
+    if (!may_replace(name, old == goldens.end() ? nullptr : &old->second)) continue;
+    std::cerr << name << "\n";
+    goldens[name] = {.origin = std::string(here().name), .lines = show(performances, number)};
+    save_records(folder, goldens);
   }
-  save_records(folder, goldens);
   return 0;
 }
 
 /// What the table does not list yet, as entries for it.
 int print_differences() {
   const Tables& tables = Tables::get();
+  Performances performances;
+  if (!here().virtual_time) {
+    for (const std::size_t number : performable(true)) performances.start(number);
+  }
   for (const bool slow : {false, true}) {
     for (const std::size_t number : performable(slow)) {
       const std::string name = scenarios()[number].full_name();
       const auto golden = tables.goldens.find(name);
       const Difference* const listed = tables.deviations.find(name, here().name);
       if (golden == tables.goldens.end() || (listed != nullptr && listed->not_run)) continue;
-      const Lines differing =
-          difference(golden->second.lines, perform(scenarios()[number], number));
+      const Lines differing = difference(golden->second.lines, show(performances, number));
       if (differing == (listed == nullptr ? Lines{} : listed->lines)) continue;
       std::cout << difference_text(name, here().name, differing);
     }
@@ -194,11 +197,16 @@ int main(int argc, char** argv) {
   using namespace anyrdma::conformance;
   ::testing::InitGoogleTest(&argc, argv);
   Conformance::problem = prepare_process();
-  if (argc == 2 && std::string_view(argv[1]) == "--write") {
-    if (Conformance::problem.empty()) return write_records();
+  const std::string_view wish = argc > 1 ? argv[1] : "";
+  if (wish.empty()) return RUN_ALL_TESTS();
+  if (!Conformance::problem.empty()) {
     std::cerr << Conformance::problem << "\n";
     return 1;
   }
-  if (argc == 2 && std::string_view(argv[1]) == "--differences") return print_differences();
-  return RUN_ALL_TESTS();
+  constexpr std::string_view kWriteTo = "--write=";
+  if (wish.starts_with(kWriteTo)) return write_records(std::string(wish.substr(kWriteTo.size())));
+  if (wish == "--write") return write_records(records_of_the_work_tree());
+  if (wish == "--differences") return print_differences();
+  std::cerr << "--write, --write=FOLDER or --differences, not " << wish << "\n";
+  return 1;
 }

@@ -5,6 +5,7 @@
 
 #include "tests/conformance/party.h"
 #include "tests/conformance/stage.h"
+#include "verbs/provider.h"
 
 namespace anyrdma::conformance {
 namespace {
@@ -26,8 +27,15 @@ std::string qp_text(Stage& stage, const Party& reader, std::uint32_t qpn) {
   return " qp=" + (qpn == 0xffffff ? "multicast" : stage.qpn_text(reader, qpn));
 }
 
-std::string conn_text(Stage& stage, const Party& reader, const rdma_conn_param& conn) {
-  return field("resources", conn.responder_resources) + field("depth", conn.initiator_depth) +
+std::string depth_field(const char* name, unsigned value, unsigned maximum) {
+  return value == 0 ? "" : " " + std::string(name) + "=" + depth_text(value, maximum);
+}
+
+std::string conn_text(Stage& stage, const Party& reader, const rdma_cm_event& event) {
+  const rdma_conn_param& conn = event.param.conn;
+  const DepthLimits limits = depth_limits(event.id->verbs);
+  return depth_field("resources", conn.responder_resources, limits.serves) +
+         depth_field("depth", conn.initiator_depth, limits.starts) +
          field("flow", conn.flow_control) + field("retry", conn.retry_count) +
          field("rnr", conn.rnr_retry_count) + field("srq", conn.srq) +
          qp_text(stage, reader, conn.qp_num) + data_text(conn.private_data, conn.private_data_len);
@@ -65,6 +73,17 @@ bool is_about_multicast(rdma_cm_event_type type) {
 
 }  // namespace
 
+std::string depth_text(unsigned value, unsigned maximum) {
+  return value != 0 && value == maximum ? "max" : std::to_string(value);
+}
+
+DepthLimits depth_limits(ibv_context* device) {
+  ibv_device_attr attr{};
+  if (device == nullptr || !verbs::provider_of(device).query_device(device, &attr)) return {};
+  return {.serves = static_cast<unsigned>(attr.max_qp_rd_atom),
+          .starts = static_cast<unsigned>(attr.max_qp_init_rd_atom)};
+}
+
 const cm::Id* event_owner(const cm::Event& event) {
   return event.listen_id() != nullptr ? event.listen_id() : &event.id();
 }
@@ -74,7 +93,7 @@ std::string describe_event(Stage& stage, const Party& reader, const rdma_cm_even
   if (event.status != 0) text += " " + status_text(event.status);
   const bool multicast = is_about_multicast(event.event);
   if (!multicast && event.id->qp_type != IBV_QPT_UD) {
-    return text + conn_text(stage, reader, event.param.conn);
+    return text + conn_text(stage, reader, event);
   }
   text += ud_text(stage, reader, event.param.ud);
   // What join was given, though no length says so.

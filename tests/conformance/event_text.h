@@ -12,6 +12,16 @@ namespace anyrdma::conformance {
 class Party;
 class Stage;
 
+/// How many RDMA reads and atomics a device serves and starts per queue pair; zeros for none.
+/// Devices differ, so the records call these numbers "max".
+struct DepthLimits {
+  unsigned serves = 0;
+  unsigned starts = 0;
+};
+[[nodiscard]] DepthLimits depth_limits(ibv_context* device);
+/// "max", or the number.
+[[nodiscard]] std::string depth_text(unsigned value, unsigned maximum);
+
 /// The id on whose behalf an event came: the listener's for CONNECT_REQUEST.
 [[nodiscard]] const cm::Id* event_owner(const cm::Event& event);
 /// "REJECTED 28 data=148 00*148": the type, the status if it is not 0, and every field that is not

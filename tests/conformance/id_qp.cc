@@ -2,13 +2,14 @@
 #include <cerrno>
 #include <utility>
 
+#include "tests/conformance/event_text.h"
 #include "tests/conformance/stage.h"
 #include "verbs/provider.h"
 
 namespace anyrdma::conformance {
 namespace {
 
-constexpr Duration kPatience = 60s;
+constexpr Duration kPatience = 30s;
 constexpr Duration kOverdue = 30s;
 
 std::string opcode_name(ibv_wr_opcode opcode) {
@@ -80,9 +81,10 @@ void Id::note_qp() {
 }
 
 void Id::note_depths() {
-  note_attr(IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC, [](const ibv_qp_attr& attr) {
-    return "starts " + std::to_string(attr.max_rd_atomic) + " reads and serves " +
-           std::to_string(attr.max_dest_rd_atomic);
+  note_attr(IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC, [this](const ibv_qp_attr& attr) {
+    const DepthLimits limits = depth_limits(id_->qp()->context);
+    return "starts " + depth_text(attr.max_rd_atomic, limits.starts) + " reads and serves " +
+           depth_text(attr.max_dest_rd_atomic, limits.serves);
   });
 }
 

@@ -230,11 +230,11 @@ class Party {
   void note(const std::string& line);
 
   // --- ids --------------------------------------------------------------------------------------
-  [[nodiscard]] Id& create(rdma_port_space space = RDMA_PS_TCP);
-  [[nodiscard]] Id& create_synchronous(rdma_port_space space = RDMA_PS_TCP);
+  Id& create(rdma_port_space space = RDMA_PS_TCP);
+  Id& create_synchronous(rdma_port_space space = RDMA_PS_TCP);
   /// An id whose address and route are resolved, from the party's own address (where both parties
   /// are on one host, the kernel would else take the peer's); recorded in one line.
-  [[nodiscard]] Id& routed(Place to = kServer, rdma_port_space space = RDMA_PS_TCP);
+  Id& routed(Place to = kServer, rdma_port_space space = RDMA_PS_TCP);
   /// As routed, with a queue pair, and connecting.
   Id& connecting(Place to = kServer, const Param& param = {}, rdma_port_space space = RDMA_PS_TCP);
   /// Bound and listening, likewise.
@@ -248,7 +248,7 @@ class Party {
   /// The next event of one id; those of others stay for later.
   void take(const Id& id, const Within& within = {});
   /// The new id of the next event, which should be a CONNECT_REQUEST.
-  [[nodiscard]] Id& take_request(const Within& within = {});
+  Id& take_request(const Within& within = {});
   /// As take, but not acknowledged.
   [[nodiscard]] Held hold(const Within& within = {});
   /// Records that no event comes for so long, or the one that does.

@@ -43,9 +43,6 @@ struct Scenario {
 /// For SCENARIO.
 bool add_scenario(Scenario scenario);
 
-/// Performs it; what it showed. `number` is its index in scenarios().
-[[nodiscard]] std::vector<std::string> perform(const Scenario& scenario, std::size_t number);
-
 // NOLINTBEGIN(bugprone-macro-parentheses): names and designated initializers
 #define SCENARIO(GROUP, NAME, ...)                                                              \
   static void GROUP##_##NAME(::anyrdma::conformance::Stage& stage,                              \

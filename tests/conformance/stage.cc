@@ -55,6 +55,7 @@ std::vector<Scenario>& registered() {
 }  // namespace
 
 bool add_scenario(Scenario scenario) {
+  if (scenario.slow) scenario.needs.insert(Ability::kMinutes);
   registered().push_back(std::move(scenario));
   return true;
 }
@@ -69,14 +70,6 @@ const std::vector<Scenario>& scenarios() {
     return all;
   }();
   return kSorted;
-}
-
-std::vector<std::string> perform(const Scenario& scenario, std::size_t index) {
-  const auto number = static_cast<unsigned>(index);
-  const std::unique_ptr<Backend> backend = make_backend(number);
-  Stage stage(*backend, number);
-  scenario.body(stage, stage.server(), stage.client());
-  return stage.record().lines();
 }
 
 Stage::Stage(Backend& backend, unsigned number)

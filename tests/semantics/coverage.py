@@ -33,6 +33,10 @@ METHODS = {
 
 FUNCTION = re.compile(r"^\s+(rdma_\w+);", re.MULTILINE)
 MISUSE = re.compile(r"Null")  # a test of what a crash would be says nothing of the function
+SCENARIO = re.compile(r"^SCENARIO\((\w+), (\w+)(.*?)\) \{", re.MULTILINE | re.DOTALL)
+FACTS_OF = re.compile(r"\.facts = \{([\d, ]+)\}")
+RECORD = re.compile(r"^== (\S+) \((\w+)\)$", re.MULTILINE)
+KERNELS = ("rxe", "wire")  # whose records are measurements
 TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
 
 
@@ -85,16 +89,40 @@ class Sources:
         return [test.name for test in self.tests if f".{word}{number:02}" in test.name]
 
 
-def rows(keys, find, label):
-    """A table's rows, and the keys that have no test."""
+class Measured:
+    """Which facts a kernel has shown: by scenarios of tests/conformance whose record is a kernel's."""
+
+    def __init__(self, root):
+        here = root / "tests/conformance"
+        origins = {}
+        for path in sorted((here / "records").glob("*.txt")):
+            origins.update(RECORD.findall(path.read_text(encoding="utf-8")))
+        self.scenarios = {}
+        for path in sorted((here / "scenarios").glob("*.cc")):
+            for group, name, options in SCENARIO.findall(path.read_text(encoding="utf-8")):
+                facts = FACTS_OF.search(options)
+                if facts and origins.get(f"{group}/{name}") in KERNELS:
+                    for fact in facts.group(1).split(","):
+                        self.scenarios.setdefault(int(fact), []).append(f"{group}/{name}")
+
+    def showing(self, fact):
+        return self.scenarios.get(fact, [])
+
+
+def listed(names):
+    more = " ..." if len(names) > NAMES_PER_ROW else ""
+    return " ".join(f"`{name}`" for name in names[:NAMES_PER_ROW]) + more
+
+
+def rows(keys, find, label, *columns):
+    """A table's rows, and the keys that have no test. What further columns find may be nothing."""
     lines, missing = [], []
     for key in keys:
         names = find(key)
         if not names:
             missing.append(label(key))
-        more = " ..." if len(names) > NAMES_PER_ROW else ""
-        shown = " ".join(f"`{name}`" for name in names[:NAMES_PER_ROW])
-        lines.append(f"| {label(key)} | {shown}{more} |")
+        cells = [listed(names)] + [listed(column(key)) for column in columns]
+        lines.append(f"| {label(key)} | {' | '.join(cells)} |")
     return lines, missing
 
 
@@ -102,7 +130,7 @@ def page(root):
     """The page's text and what is missing."""
     sources = Sources(root)
     functions = sorted(FUNCTION.findall((root / "cm/c_api/librdmacm.map").read_text()))
-    facts, no_fact = rows(FACTS, lambda n: sources.named("Fact", n), str)
+    facts, no_fact = rows(FACTS, lambda n: sources.named("Fact", n), str, Measured(root).showing)
     types, no_type = rows(TYPES, lambda n: sources.named("Type", n), str)
     calls, no_call = rows(functions, sources.callers, lambda name: f"`{name}`")
     lines = [
@@ -114,10 +142,11 @@ def page(root):
         "",
         "## The subtle behaviours of rdma_cm",
         "",
-        "By their numbers in our list of what Linux does where a naive implementation would not.",
+        "By their numbers in our list of what Linux does where a naive implementation would not. Kernel 6.1",
+        "showed those that name a scenario: [drift.md](drift.md).",
         "",
-        "| Fact | Tests |",
-        "|---|---|",
+        "| Fact | Tests | Shown by the kernel |",
+        "|---|---|---|",
         *facts,
         "",
         "## Types of events",

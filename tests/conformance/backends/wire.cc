@@ -1,0 +1,62 @@
+// A kernel and us on one wire: the server is Linux with its Soft-RoCE, the client our own stack,
+// RoCEv2 over UDP sockets in a network namespace of its own at the other end of a veth pair. Runs
+// in the machine of tools/vm, which wire_machine.sh has prepared.
+#include <map>
+
+#include "tests/conformance/backends/realtime.h"
+#include "transport/fabric/udp.h"
+#include "transport/ucma/ucma.h"
+
+namespace anyrdma::conformance {
+namespace {
+
+using transport::fabric::Udp;
+using transport::fabric::UdpConfig;
+using transport::ucma::Ucma;
+
+UdpConfig client_config() {
+  UdpConfig config;
+  config.addresses = {"10.9.0.2"};
+  config.network_namespace = "/run/netns/peer";
+  return config;
+}
+
+class WireBackend final : public RealtimeBackend {
+ public:
+  transport::Transport& transport(Side side) override {
+    return side == Side::kPassive ? server_->transport() : client_->transport();
+  }
+
+  std::string address(Role role) override {
+    static const std::map<Role, std::string> kAddresses = {
+        {Role::kServer, "10.9.0.1"},    {Role::kServerOther, "10.9.0.3"},
+        {Role::kClient, "10.9.0.2"},    {Role::kNobody, "10.9.0.77"},
+        {Role::kDeaf, "10.9.0.9"},      {Role::kNowhere, "203.0.113.5"},
+        {Role::kForeign, "203.0.113.6"}};
+    return kAddresses.at(role);
+  }
+
+ private:
+  std::unique_ptr<Ucma> server_ = Ucma::open().value();
+  std::unique_ptr<Udp> client_ = Udp::open(client_config()).value();
+};
+
+}  // namespace
+
+std::string_view backend_name() {
+  return "wire";
+}
+
+std::string prepare_process() {
+  if (auto kernel = Ucma::open(); !kernel) return transport::ucma::explain(kernel.error(), {});
+  if (auto udp = Udp::open(client_config()); !udp) {
+    return transport::fabric::explain(udp.error(), client_config());
+  }
+  return {};
+}
+
+std::unique_ptr<Backend> make_backend(unsigned) {
+  return std::make_unique<WireBackend>();
+}
+
+}  // namespace anyrdma::conformance

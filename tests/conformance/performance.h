@@ -1,0 +1,41 @@
+// Performing scenarios on the backend that is linked in.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/scenario.h"
+
+namespace anyrdma::conformance {
+
+/// What a scenario shows here, in this very process; `number` is its index in scenarios().
+[[nodiscard]] std::vector<std::string> perform(std::size_t number);
+
+/// Performances in processes of their own, which real time calls for: slow ones wait side by side,
+/// and what hangs or crashes is a record like any other. Not for two threads at once; the process
+/// has no other threads.
+class Performances {
+ public:
+  Performances() = default;
+  ~Performances();
+  Performances(const Performances&) = delete;
+  Performances& operator=(const Performances&) = delete;
+
+  void start(std::size_t number);
+  /// Starts it unless that has been done, and waits for its end. What does not end in time ends
+  /// with the line "it does not end", what crashes with "it crashes".
+  [[nodiscard]] std::vector<std::string> of(std::size_t number);
+
+ private:
+  struct Running {
+    pid_t process = -1;
+    int pipe = -1;
+  };
+  std::map<std::size_t, Running> running_;
+};
+
+}  // namespace anyrdma::conformance

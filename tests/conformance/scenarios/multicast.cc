@@ -1,0 +1,104 @@
+// Groups.
+#include "tests/conformance/scenario.h"
+
+namespace anyrdma::conformance {
+
+SCENARIO(multicast, a_resolved_id_joins, .facts = {57, 58}, .needs = {Ability::kMulticast}) {
+  Id& id = client.create(RDMA_PS_UDP);
+  id.resolve_addr(kGroup, 2s, any_port(kClient));
+  client.take();
+  id.make_qp();
+  id.join(kGroup);
+  client.take();
+  id.leave(kGroup);
+  id.leave(kGroup);
+}
+
+SCENARIO(multicast, a_bound_id_joins, .needs = {Ability::kMulticast}) {
+  Id& id = client.create(RDMA_PS_UDP);
+  id.bind(any_port(kClient));
+  id.make_qp();
+  id.join(kGroup);
+  client.take();
+}
+
+SCENARIO(multicast, without_a_queue_pair, .facts = {58}, .needs = {Ability::kMulticast}) {
+  Id& id = client.create(RDMA_PS_UDP);
+  id.bind(any_port(kClient));
+  id.join(kGroup);
+  client.take();
+  id.make_qp();
+  id.leave(kGroup);
+}
+
+SCENARIO(multicast, only_to_send, .needs = {Ability::kMulticast}) {
+  Id& id = client.create(RDMA_PS_UDP);
+  id.bind(any_port(kClient));
+  id.make_qp();
+  id.join(kGroup, transport::JoinState::kSendOnlyFullMember);
+  client.take();
+  id.leave(kGroup);
+}
+
+SCENARIO(multicast, twice, .needs = {Ability::kMulticast}) {
+  Id& id = client.create(RDMA_PS_UDP);
+  id.bind(any_port(kClient));
+  id.make_qp();
+  id.join(kGroup);
+  client.take();
+  id.join(kGroup);
+  client.take();
+  id.leave(kGroup);
+  id.leave(kGroup);
+  id.leave(kGroup);
+}
+
+SCENARIO(multicast, too_early_or_too_late, .facts = {56}, .needs = {Ability::kMulticast}) {
+  client.create(RDMA_PS_UDP).join(kGroup);
+  Id& wildcard = client.create(RDMA_PS_UDP);
+  wildcard.bind(any_port(kAny));
+  wildcard.join(kGroup);
+  client.routed(kServer, RDMA_PS_UDP).join(kGroup);
+}
+
+SCENARIO(multicast, a_connected_id, .needs = {Ability::kMulticast}) {
+  Id& id = client.create();
+  id.bind(any_port(kClient));
+  id.join(kGroup);
+  id.leave(kGroup);
+}
+
+SCENARIO(multicast, an_ipv6_group_on_roce, .facts = {59}, .needs = {Ability::kMulticast}) {
+  Id& id = client.create(RDMA_PS_UDP);
+  id.bind(any_port(kClient));
+  id.join(kGroup6);
+  id.join(kGroup);
+  client.take();
+}
+
+SCENARIO(multicast, left_before_the_event_is_fetched, .needs = {Ability::kMulticast}) {
+  Id& id = client.create(RDMA_PS_UDP);
+  id.bind(any_port(kClient));
+  id.join(kGroup);
+  id.leave(kGroup);
+  client.quiet(500ms);
+}
+
+SCENARIO(multicast, members_hear_each_other, .needs = {Ability::kMulticast}) {
+  Id& listener = server.create(RDMA_PS_UDP);
+  listener.bind(any_port(kServer));
+  listener.make_qp();
+  listener.post_recv(64);
+  listener.join(kGroup);
+  server.take();
+  Id& speaker = client.create(RDMA_PS_UDP);
+  speaker.bind(any_port(kClient));
+  speaker.make_qp();
+  speaker.join(kGroup, transport::JoinState::kSendOnlyFullMember);
+  client.take();
+  speaker.post_datagram(8);
+  speaker.take_send();
+  listener.take_recv();
+}
+
+}  // namespace anyrdma::conformance
