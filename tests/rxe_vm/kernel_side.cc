@@ -91,7 +91,7 @@ cm::Event KernelSide::next() {
     ADD_FAILURE() << "no event came";
     return {};
   }
-  return std::move(channel_->get().value());
+  return channel_->get().value();
 }
 
 rdma_cm_event_type KernelSide::next_type() {

@@ -56,9 +56,9 @@ class KernelSide {
 
   [[nodiscard]] cm::Id& id() { return *id_; }
   [[nodiscard]] cm::EventChannel& channel() { return *channel_; }
-  void adopt(std::unique_ptr<cm::Id> id) { id_ = std::move(id); }
   [[nodiscard]] ibv_mr& region() const { return *region_.get(); }
-  [[nodiscard]] const verbs::CompletionQueue& cq() const { return cq_; }
+  /// The buffer's beginning.
+  [[nodiscard]] ibv_sge piece(std::uint32_t length) const { return region_.piece(0, length); }
 
   std::vector<std::uint8_t> buffer = std::vector<std::uint8_t>(4096);
 

@@ -20,6 +20,8 @@ struct System;
 /// Threads: a background thread (all signals blocked) takes the kernel's events; posting and
 /// polling go from the caller to the device without it. The critical section of
 /// transport().runtime() disables thread cancellation while it is held.
+/// librdmacm keeps the devices open until the process ends; Linux removes a Soft-RoCE device no
+/// sooner, though endpoints hear of its removal at once.
 /// fork: a child cannot use the parent's endpoints. In the child they are cut off: calls do no harm
 /// and reach nobody. What the child may do with the parent's verbs objects is up to the kernel.
 class Ucma {
