@@ -73,6 +73,8 @@ class Machine:
     def _command_line(self, cpus, wire, share):
         # A port for the output and one for the status: the serial console is the kernel's, and slow.
         command = [
+            # A machine outlives nobody: not even one who was killed and could not end it.
+            "setpriv", "--pdeathsig", "KILL", "--",
             "qemu-system-x86_64", "-nodefaults", "-display", "none", "-no-reboot",
             # /dev/kvm exists on machines where it hangs, so QEMU does not get to choose.
             "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(cpus), "-m", str(MEMORY_MB),
