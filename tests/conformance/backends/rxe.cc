@@ -1,10 +1,10 @@
 // Linux, on a Soft-RoCE device that talks to itself: two applications over the kernel's connection
 // manager, in one process. Runs in the machine of tools/vm, which rxe_machine.sh has prepared.
+#include <filesystem>
 #include <map>
 
 #include "tests/conformance/backends/realtime.h"
 #include "transport/ucma/ucma.h"
-#include "verbs/assert.h"
 
 namespace anyrdma::conformance {
 namespace {
@@ -37,9 +37,11 @@ std::string_view backend_name() {
   return "rxe";
 }
 
+// Nothing is opened here: performances are forked, and the kernel takes no commands over a parent's
+// descriptors (EACCES).
 std::string prepare_process() {
-  if (auto kernel = Ucma::open(); !kernel) return transport::ucma::explain(kernel.error(), {});
-  return {};
+  return std::filesystem::exists("/sys/class/infiniband/rxe0") ? ""
+                                                               : "there is no Soft-RoCE device";
 }
 
 std::unique_ptr<Backend> make_backend(unsigned) {
