@@ -68,27 +68,28 @@ class Conformance : public ::testing::TestWithParam<std::size_t> {
   static Performances performances;
   static bool started;
 
-  /// The first suite starts the slow ones of all suites.
+  /// The first suite plans those of all suites.
   static void SetUpTestSuite() {
     if (here().virtual_time || !problem.empty() || started) return;
     started = true;
     const auto& all = *::testing::UnitTest::GetInstance();
-    for (int i = 0; i < all.total_test_suite_count(); ++i) start_slow(*all.GetTestSuite(i));
+    for (int i = 0; i < all.total_test_suite_count(); ++i) plan(*all.GetTestSuite(i));
   }
 
  private:
-  static void start_slow(const ::testing::TestSuite& suite) {
+  static void plan(const ::testing::TestSuite& suite) {
+    std::vector<std::size_t> numbers;
     for (int i = 0; i < suite.total_test_count(); ++i) {
       if (suite.GetTestInfo(i)->value_param() == nullptr) continue;
       const std::size_t number = std::stoul(suite.GetTestInfo(i)->value_param());
-      if (suite.GetTestInfo(i)->should_run() && is_slow(number)) performances.start(number);
+      if (suite.GetTestInfo(i)->should_run() && is_run(number)) numbers.push_back(number);
     }
+    performances.plan(numbers);
   }
-  static bool is_slow(std::size_t number) {
-    const Scenario& scenario = scenarios()[number];
+  static bool is_run(std::size_t number) {
     const Difference* const listed =
-        Tables::get().deviations.find(scenario.full_name(), here().name);
-    return scenario.slow && (listed == nullptr || !listed->not_run);
+        Tables::get().deviations.find(scenarios()[number].full_name(), here().name);
+    return listed == nullptr || !listed->not_run;
   }
 };
 std::string Conformance::problem;
@@ -152,16 +153,17 @@ int write_records(const std::string& folder) {
   std::erase_if(goldens, [](const auto& each) {
     return std::ranges::find(scenarios(), each.first, &Scenario::full_name) == scenarios().end();
   });
-  Performances performances;
-  if (!here().virtual_time) {
-    for (const std::size_t number : performable(true)) performances.start(number);
-  }
   std::vector<std::size_t> numbers = performable(false);
   std::ranges::copy(performable(true), std::back_inserter(numbers));
-  for (const std::size_t number : numbers) {
+  std::erase_if(numbers, [&goldens](std::size_t number) {
     const std::string name = scenarios()[number].full_name();
     const auto old = goldens.find(name);
-    if (!may_replace(name, old == goldens.end() ? nullptr : &old->second)) continue;
+    return !may_replace(name, old == goldens.end() ? nullptr : &old->second);
+  });
+  Performances performances;
+  if (!here().virtual_time) performances.plan(numbers);
+  for (const std::size_t number : numbers) {
+    const std::string name = scenarios()[number].full_name();
     std::cerr << name << "\n";
     goldens[name] = {.origin = std::string(here().name), .lines = show(performances, number)};
     save_records(folder, goldens);
@@ -174,7 +176,8 @@ int print_differences() {
   const Tables& tables = Tables::get();
   Performances performances;
   if (!here().virtual_time) {
-    for (const std::size_t number : performable(true)) performances.start(number);
+    performances.plan(performable(true));
+    performances.plan(performable(false));
   }
   for (const bool slow : {false, true}) {
     for (const std::size_t number : performable(slow)) {

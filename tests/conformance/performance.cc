@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <sstream>
+#include <utility>
 
 #include "verbs/assert.h"
 
@@ -16,6 +18,8 @@ namespace {
 
 /// Longer than any scenario's own patience.
 constexpr std::chrono::seconds kPatience{200};
+/// Besides the slow ones. Most of their time is spent waiting.
+constexpr std::ptrdiff_t kAtOnce = 6;
 
 void write_all(int to, const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -25,19 +29,11 @@ void write_all(int to, const std::string& text) {
   }
 }
 
-/// What comes until the other end is closed; false: it was not, in time.
-bool read_all(int from, std::string& text) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  std::array<char, 4096> part{};
-  while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    pollfd entry{from, POLLIN, 0};
-    if (left.count() <= 0 || ::poll(&entry, 1, static_cast<int>(left.count())) != 1) return false;
-    const ssize_t length = ::read(from, part.data(), part.size());
-    if (length <= 0) return true;
-    text.append(part.data(), static_cast<std::size_t>(length));
-  }
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 }  // namespace
@@ -57,6 +53,26 @@ Performances::~Performances() {
   }
 }
 
+void Performances::plan(const std::vector<std::size_t>& numbers) {
+  for (const std::size_t number : numbers) {
+    if (scenarios()[number].slow) {
+      start(number);
+    } else {
+      planned_.push_back(number);
+    }
+  }
+}
+
+std::vector<std::string> Performances::of(std::size_t number) {
+  if (std::erase(planned_, number) != 0 || (!running_.contains(number) && !ended_.contains(number)))
+    start(number);
+  while (!ended_.contains(number)) {
+    start_planned();
+    wait();
+  }
+  return ended_.extract(number).mapped();
+}
+
 void Performances::start(std::size_t number) {
   std::array<int, 2> ends{};
   CM_ASSERT(::pipe(ends.data()) == 0);
@@ -70,27 +86,60 @@ void Performances::start(std::size_t number) {
     ::_exit(0);
   }
   (void)::close(ends[1]);
-  running_[number] = {.process = process, .pipe = ends[0]};
+  running_[number] = {.process = process,
+                      .pipe = ends[0],
+                      .slow = scenarios()[number].slow,
+                      .deadline = std::chrono::steady_clock::now() + kPatience};
 }
 
-std::vector<std::string> Performances::of(std::size_t number) {
-  if (!running_.contains(number)) start(number);
-  const Running running = running_.extract(number).mapped();
-  std::string text;
-  const bool ended = read_all(running.pipe, text);
+void Performances::start_planned() {
+  auto busy =
+      std::ranges::count(running_, false, [](const auto& each) { return each.second.slow; });
+  for (; busy < kAtOnce && !planned_.empty(); ++busy) {
+    start(planned_.front());
+    planned_.pop_front();
+  }
+}
+
+void Performances::wait() {
+  std::vector<pollfd> entries;
+  std::vector<std::size_t> numbers;
+  auto first = std::chrono::steady_clock::time_point::max();
+  for (const auto& [number, each] : running_) {
+    entries.push_back({each.pipe, POLLIN, 0});
+    numbers.push_back(number);
+    first = std::min(first, each.deadline);
+  }
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      first - std::chrono::steady_clock::now());
+  const int patience = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  (void)::poll(entries.data(), entries.size(), patience);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    Running& running = running_[numbers[i]];
+    std::array<char, 4096> part{};
+    const bool news = entries[i].revents != 0;
+    const ssize_t length = news ? ::read(running.pipe, part.data(), part.size()) : 0;
+    if (length > 0) running.text.append(part.data(), static_cast<std::size_t>(length));
+    const bool over = news && length <= 0;
+    if (over || std::chrono::steady_clock::now() >= running.deadline) {
+      end(numbers[i], running, over);
+      running_.erase(numbers[i]);
+    }
+  }
+}
+
+void Performances::end(std::size_t number, const Running& running, bool in_time) {
   (void)::close(running.pipe);
-  if (!ended) (void)::kill(running.process, SIGKILL);
+  if (!in_time) (void)::kill(running.process, SIGKILL);
   int status = 0;
   (void)::waitpid(running.process, &status, 0);
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  if (!ended) {
+  std::vector<std::string> lines = lines_of(running.text);
+  if (!in_time) {
     lines.emplace_back("it does not end");
   } else if (status != 0) {
     lines.emplace_back("it crashes");
   }
-  return lines;
+  ended_[number] = std::move(lines);
 }
 
 }  // namespace anyrdma::conformance
