@@ -68,7 +68,7 @@ const std::vector<BackendKind>& backend_kinds() {
       {.name = "rxe",
        .abilities = {kDeafNeighbour, kMulticast, kAtomics, kMinutes},
        .is_kernel = true},
-      {.name = "wire", .abilities = {kTwoHosts, kMulticast}, .is_kernel = true, .is_untried = true},
+      {.name = "wire", .abilities = {kTwoHosts, kMulticast}, .is_kernel = true},
   };
   return kKinds;
 }

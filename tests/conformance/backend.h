@@ -86,8 +86,6 @@ struct BackendKind {
   bool virtual_time = false;
   /// Whether what it shows is the reference: a kernel's.
   bool is_kernel = false;
-  /// Nobody has performed anything there so far: the matrix claims nothing.
-  bool is_untried = false;
 };
 /// All kinds, in the order of the matrix.
 [[nodiscard]] const std::vector<BackendKind>& backend_kinds();

@@ -6,10 +6,10 @@ set -uo pipefail
 
 here=tests/conformance
 if [ "${1:-}" = --write ]; then
-  tools/vm/rxe --deadline 400 --share "$BUILD_WORKSPACE_DIRECTORY/$here/records" -- \
+  tools/vm/rxe --cpus 2 --deadline 850 --share "$BUILD_WORKSPACE_DIRECTORY/$here/records" -- \
     sh $here/rxe_machine.sh $here/rxe --write=/mnt/share
 else
-  tools/vm/rxe --deadline 400 -- sh -c "
+  tools/vm/rxe --cpus 2 --deadline 850 -- sh -c "
     status=0
     sh $here/rxe_machine.sh $here/rxe || status=1
     sh $here/wire_machine.sh $here/wire || status=1
