@@ -10,6 +10,7 @@ namespace anyrdma::conformance {
 namespace {
 
 constexpr Duration kPatienceOfBoth = 400s;
+constexpr Duration kArrival = 1500ms;
 constexpr std::uint16_t kFirstPort = 7500;
 constexpr unsigned kPortsEach = 8;
 constexpr std::uint16_t kFirstEphemeral = 32768;
@@ -188,6 +189,10 @@ void Stage::both(std::function<void()> server, std::function<void()> client) {
   const bool ended = backend_.run_both(std::move(server), std::move(client), kPatienceOfBoth);
   record_.end_apart();
   if (!ended) add(Side::kPassive, "they do not end");
+}
+
+void Stage::settle() {
+  pass(kArrival);
 }
 
 void Stage::pass(Duration time) {

@@ -58,6 +58,8 @@ class Stage {
   void both(std::function<void()> server, std::function<void()> client);
   /// Lets time pass; keep it short if it is real.
   void pass(Duration time);
+  /// Lets what has been sent arrive and be dealt with, on a busy machine too.
+  void settle();
   /// Loses the next `count` messages of a kind that one side sends; 0: all. Needs kLoss.
   void lose(Party& from, Message message, unsigned count = 1);
   /// Unplugs the device. Needs kRemoveDevice.

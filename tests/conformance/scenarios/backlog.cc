@@ -6,7 +6,7 @@ namespace anyrdma::conformance {
 SCENARIO(backlog, full_is_silence_until_one_is_fetched, .facts = {14}) {
   server.listening(kServer, 1);
   Id& first = client.connecting();
-  stage.pass(300ms);  // it arrives
+  stage.settle();  // it arrives
   Id& second = client.connecting();
   client.quiet(1s);
   Id& passive = server.take_request();
@@ -31,9 +31,9 @@ SCENARIO(backlog, room_is_made_by_fetching_not_by_accepting, .facts = {14}) {
 SCENARIO(backlog, of_zero_is_a_large_one, .facts = {15}) {
   server.listening(kServer, 0);
   client.connecting();
-  stage.pass(300ms);
+  stage.settle();
   client.connecting();
-  stage.pass(300ms);
+  stage.settle();
   server.take_request();
   server.take_request();
 }
@@ -41,7 +41,7 @@ SCENARIO(backlog, of_zero_is_a_large_one, .facts = {15}) {
 SCENARIO(backlog, a_full_one_refuses_datagram_services) {
   server.listening(kServer, 1, RDMA_PS_UDP);
   client.connecting(kServer, {}, RDMA_PS_UDP);
-  stage.pass(300ms);
+  stage.settle();
   Id& second = client.connecting(kServer, {}, RDMA_PS_UDP);
   client.take(second);
 }

@@ -6,7 +6,7 @@ namespace anyrdma::conformance {
 SCENARIO(lifetime, the_client_goes_before_it_is_accepted, .facts = {18}) {
   const Connection pair = stage.request();
   pair.active.destroy();
-  stage.pass(500ms);
+  stage.settle();
   pair.passive.accept(kNoParam);
   server.quiet(500ms);
 }
@@ -16,14 +16,14 @@ SCENARIO(lifetime, the_client_goes_before_it_is_given_a_queue_pair, .facts = {18
   Id& active = client.connecting();
   Id& passive = server.take_request();
   active.destroy();
-  stage.pass(500ms);
+  stage.settle();
   passive.make_qp();
 }
 
 SCENARIO(lifetime, the_client_goes_with_the_reply_unfetched, .facts = {19}) {
   const Connection pair = stage.request();
   pair.passive.accept(kNoParam);
-  stage.pass(500ms);  // the reply arrives
+  stage.settle();  // the reply arrives
   pair.active.destroy();
   server.take(pair.passive);
 }
@@ -54,7 +54,7 @@ SCENARIO(lifetime, a_listener_goes_with_requests_unfetched, .facts = {45}) {
   Id& first = client.connecting();
   Id& passive = server.take_request();
   Id& second = client.connecting();
-  stage.pass(500ms);  // it arrives
+  stage.settle();  // it arrives
   listener.destroy();
   client.take(second);
   passive.make_qp();
@@ -66,7 +66,7 @@ SCENARIO(lifetime, a_listener_goes_with_requests_unfetched, .facts = {45}) {
 SCENARIO(lifetime, events_of_a_destroyed_id_vanish, .facts = {46}) {
   const Connection pair = stage.connect();
   pair.active.disconnect();
-  stage.pass(500ms);
+  stage.settle();
   pair.passive.destroy();
   server.quiet(500ms);
   client.take();
@@ -78,7 +78,7 @@ SCENARIO(lifetime, destroying_a_listener_waits_for_acknowledgements, .facts = {4
   Held held = server.hold();
   stage.both([&] { listener.destroy(); },
              [&] {
-               stage.pass(500ms);
+               stage.settle();
                held.ack();
              });
 }

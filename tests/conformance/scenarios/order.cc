@@ -21,7 +21,7 @@ SCENARIO(order, a_rejection_overtakes_the_fetching_of_the_acceptance, .facts = {
   const Connection pair = stage.request();
   pair.passive.accept(kNoParam);
   pair.passive.reject();
-  stage.pass(500ms);  // both arrive
+  stage.settle();  // both arrive
   client.take();
   client.quiet(500ms);
   pair.active.note_qp();
@@ -47,7 +47,7 @@ SCENARIO(order, an_acceptance_twice) {
   const Connection pair = stage.request();
   pair.passive.accept(kNoParam);
   pair.passive.accept(kNoParam);
-  stage.pass(500ms);
+  stage.settle();
   client.take();
   pair.passive.note_qp();
 }
@@ -176,7 +176,7 @@ SCENARIO(order, the_server_disconnects_before_the_client_is_established, .facts 
 
 SCENARIO(order, the_server_disconnects_before_it_fetches_established) {
   const Connection pair = stage.half_connect();
-  stage.pass(500ms);  // the last word arrives
+  stage.settle();  // the last word arrives
   pair.passive.disconnect();
   client.take();
   pair.active.disconnect();

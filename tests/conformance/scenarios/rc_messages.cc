@@ -83,7 +83,7 @@ SCENARIO(rc_messages, unsignalled_leave_no_completion) {
 SCENARIO(rc_messages, wait_for_a_receive) {
   const Connection pair = stage.connect();
   pair.active.post_send(8);
-  stage.pass(200ms);  // it arrives
+  stage.settle();  // it arrives
   pair.passive.post_recv();
   pair.active.take_send();
   pair.passive.take_recv();
@@ -105,7 +105,7 @@ SCENARIO(rc_messages, of_the_server_may_be_earlier_than_the_clients_established,
   pair.active.post_recv();
   pair.passive.accept(kNoParam);
   pair.passive.post_send(8);
-  stage.pass(200ms);  // it arrives too early
+  stage.settle();  // it arrives too early
   client.take();
   pair.active.take_recv();
   pair.passive.take_send();

@@ -34,9 +34,9 @@ SCENARIO(several, events_come_in_the_order_in_which_they_happened) {
   const Connection one = stage.connect();
   const Connection two = stage.connect();
   two.active.disconnect();
-  stage.pass(200ms);  // it arrives
+  stage.settle();  // it arrives
   one.active.disconnect();
-  stage.pass(200ms);
+  stage.settle();
   client.connecting();
   server.take();
   server.take();

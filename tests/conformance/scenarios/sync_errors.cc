@@ -61,9 +61,9 @@ SCENARIO(sync_errors, the_client_is_gone_when_it_is_accepted, .facts = {18}) {
   listener.bind(kServer);
   listener.listen();
   Id& active = client.connecting();
-  stage.pass(500ms);  // it arrives
+  stage.settle();  // it arrives
   active.destroy();
-  stage.pass(500ms);
+  stage.settle();
   stage.both(
       [&] {
         Id& passive = listener.get_request();
@@ -95,7 +95,7 @@ SCENARIO(sync_errors, two_requests_one_after_the_other) {
   listener.bind(kServer);
   listener.listen();
   Id& first = client.connecting();
-  stage.pass(200ms);  // it arrives
+  stage.settle();  // it arrives
   Id& second = client.connecting();
   stage.both(
       [&] {
@@ -125,7 +125,7 @@ SCENARIO(sync_errors, the_peer_disconnects_first) {
       [&] {
         prepare(active);
         active.connect();
-        stage.pass(500ms);  // the disconnect arrives
+        stage.settle();  // the disconnect arrives
         active.disconnect();
         active.note_qp();
       });

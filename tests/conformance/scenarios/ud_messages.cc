@@ -38,7 +38,7 @@ SCENARIO(ud_messages, that_nobody_receives_are_lost) {
   const Connection pair = introduce(server, client);
   pair.active.post_datagram(1);
   pair.active.take_send();
-  stage.pass(200ms);  // it arrives
+  stage.settle();  // it arrives
   pair.passive.post_recv();
   pair.active.post_datagram(2);
   pair.active.take_send();

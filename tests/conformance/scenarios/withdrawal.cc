@@ -7,9 +7,9 @@ SCENARIO(withdrawal, by_the_client_before_the_server_looks, .facts = {18}) {
   server.listening();
   Id& active = client.routed();
   active.connect();
-  stage.pass(500ms);  // it arrives
+  stage.settle();  // it arrives
   active.destroy();
-  stage.pass(500ms);
+  stage.settle();
   Id& passive = server.take_request();
   passive.make_qp();
   passive.accept();
@@ -20,7 +20,7 @@ SCENARIO(withdrawal, by_the_client_before_the_server_looks, .facts = {18}) {
 SCENARIO(withdrawal, by_the_client_is_not_rejected_either, .facts = {18}) {
   const Connection pair = stage.request();
   pair.active.destroy();
-  stage.pass(500ms);
+  stage.settle();
   pair.passive.reject("late");
   pair.passive.note_qp();
   pair.passive.destroy();
@@ -36,7 +36,7 @@ SCENARIO(withdrawal, by_the_client_while_it_resolves) {
 SCENARIO(withdrawal, by_the_client_with_a_rejection_unfetched, .facts = {46}) {
   const Connection pair = stage.request();
   pair.passive.reject();
-  stage.pass(500ms);  // it arrives
+  stage.settle();  // it arrives
   pair.active.destroy();
   client.quiet(500ms);
 }
@@ -62,7 +62,7 @@ SCENARIO(withdrawal, by_the_server_with_the_acceptance_unfetched, .facts = {20, 
   const Connection pair = stage.request();
   pair.passive.accept(kNoParam);
   pair.passive.destroy();
-  stage.pass(500ms);  // all arrives
+  stage.settle();  // all arrives
   client.take();
   client.quiet(500ms);
 }
@@ -82,7 +82,7 @@ SCENARIO(withdrawal, by_the_server_while_the_client_hesitates, .facts = {20}) {
 
 SCENARIO(withdrawal, by_the_server_with_established_unfetched) {
   const Connection pair = stage.half_connect();
-  stage.pass(500ms);  // the last word arrives
+  stage.settle();  // the last word arrives
   pair.passive.destroy();
   server.quiet(500ms);
   client.take();
@@ -145,7 +145,7 @@ SCENARIO(withdrawal, of_the_listener_leaves_connections_alone) {
 SCENARIO(withdrawal, of_the_listener_of_a_datagram_service) {
   Id& listener = server.listening(kServer, 8, RDMA_PS_UDP);
   client.connecting(kServer, {}, RDMA_PS_UDP);
-  stage.pass(500ms);  // it arrives
+  stage.settle();  // it arrives
   listener.destroy();
   client.take();
 }
@@ -155,7 +155,7 @@ SCENARIO(withdrawal, by_the_client_of_a_question_for_a_service) {
   Id& active = client.connecting(kServer, {}, RDMA_PS_UDP);
   Id& passive = server.take_request();
   active.destroy();
-  stage.pass(500ms);
+  stage.settle();
   passive.make_qp();
   passive.accept();
   server.quiet(500ms);
