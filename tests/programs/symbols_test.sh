@@ -31,7 +31,8 @@ nodes() {
 
 soname() { objdump -p "$1" | awk '$1 == "SONAME" { print $2 }'; }
 
-debian() { ldconfig -p | awk -v name="$1" '$1 == name && /x86-64/ { print $NF; exit }'; }
+# To the end of the list: who hangs up on ldconfig fails with it.
+debian() { ldconfig -p | awk -v name="$1" '$1 == name && /x86-64/ && !found++ { print $NF }'; }
 
 check_library() {
   local ours=$libraries/$1 theirs extra
