@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# udp_in_machine.sh FOLDER [ROUNDS [LOSSY-ROUNDS]], in the machine: Linux's Soft-RoCE at 10.9.0.1 and the
+# udp_in_machine.sh FOLDER ROUNDS LOSSY-ROUNDS, in the machine: Linux's Soft-RoCE at 10.9.0.1 and the
 # drop-in over UDP at 10.9.0.2 and 10.9.0.3, beyond a pair of veth. Leaves FOLDER/wire.pcap.
 set -uo pipefail
-folder=$1 rounds=${2:-1000} lossy_rounds=${3:-60}
+folder=$1 rounds=$2 lossy_rounds=$3
 work=$(mktemp -d)
 deadline=600
 

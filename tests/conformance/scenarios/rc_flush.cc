@@ -21,6 +21,7 @@ SCENARIO(rc_flush, of_receives_by_disconnecting, .facts = {27}) {
 SCENARIO(rc_flush, of_what_is_posted_after_disconnecting) {
   const Connection pair = stage.connect();
   pair.active.disconnect();
+  stage.settle();
   pair.active.post_recv();
   pair.active.post_send(8);
   pair.active.take_recv();
