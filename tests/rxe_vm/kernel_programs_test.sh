@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The cases of tests/programs in one machine: what they ask of the drop-in is true of the kernel, and holds on the
-# drop-in beside it and over it. Left out are the cases about fabrics and users, and the longest, for emulation is
-# slow.
+# drop-in beside it and over it. Left out are the cases about fabrics and users, the longest, for emulation is slow,
+# and perftest -R, whose server stops listening for a moment: a client that meets that crashes, on any stack.
 set -uo pipefail
 . tests/rxe_vm/lib.sh
 
@@ -20,7 +20,7 @@ in_machine --deadline 880 --cpus 2 -- bash -c '
     suite mckey three_receivers a_sender_may_join_to_send_only groups_do_not_hear_each_other
     suite rdma_client
     suite cmtime a_hundred_connections the_client_may_bind a_server_serves_one_client_after_the_other
-    suite perftest sockets_tell_of_the_queue_pairs the_connection_manager_connects shared_receive_queue datagrams
+    suite perftest sockets_tell_of_the_queue_pairs shared_receive_queue datagrams
     return $status
   }
 
