@@ -62,6 +62,13 @@ std::string text_of(const Lines& lines) {
   return text;
 }
 
+/// Whether the table lets this backend perform it.
+bool is_run(std::size_t number) {
+  const Difference* const listed =
+      Tables::get().deviations.find(scenarios()[number].full_name(), here().name);
+  return listed == nullptr || !listed->not_run;
+}
+
 class Conformance : public ::testing::TestWithParam<std::size_t> {
  public:
   static std::string problem;  ///< why nothing can run here
@@ -85,11 +92,6 @@ class Conformance : public ::testing::TestWithParam<std::size_t> {
       if (suite.GetTestInfo(i)->should_run() && is_run(number)) numbers.push_back(number);
     }
     performances.plan(numbers);
-  }
-  static bool is_run(std::size_t number) {
-    const Difference* const listed =
-        Tables::get().deviations.find(scenarios()[number].full_name(), here().name);
-    return listed == nullptr || !listed->not_run;
   }
 };
 std::string Conformance::problem;
@@ -127,6 +129,12 @@ std::vector<std::size_t> performable(bool slow) {
   return numbers;
 }
 
+std::vector<std::size_t> all_performable() {
+  std::vector<std::size_t> numbers = performable(false);
+  std::ranges::copy(performable(true), std::back_inserter(numbers));
+  return numbers;
+}
+
 std::string test_name(const ::testing::TestParamInfo<std::size_t>& about) {
   const Scenario& scenario = scenarios()[about.param];
   return std::string(scenario.group) + "_" + std::string(scenario.name);
@@ -153,8 +161,7 @@ int write_records(const std::string& folder) {
   std::erase_if(goldens, [](const auto& each) {
     return std::ranges::find(scenarios(), each.first, &Scenario::full_name) == scenarios().end();
   });
-  std::vector<std::size_t> numbers = performable(false);
-  std::ranges::copy(performable(true), std::back_inserter(numbers));
+  std::vector<std::size_t> numbers = all_performable();
   std::erase_if(numbers, [&goldens](std::size_t number) {
     const std::string name = scenarios()[number].full_name();
     const auto old = goldens.find(name);
@@ -174,21 +181,18 @@ int write_records(const std::string& folder) {
 /// What the table does not list yet, as entries for it.
 int print_differences() {
   const Tables& tables = Tables::get();
+  std::vector<std::size_t> numbers = all_performable();
+  std::erase_if(numbers, [](std::size_t number) { return !is_run(number); });
   Performances performances;
-  if (!here().virtual_time) {
-    performances.plan(performable(true));
-    performances.plan(performable(false));
-  }
-  for (const bool slow : {false, true}) {
-    for (const std::size_t number : performable(slow)) {
-      const std::string name = scenarios()[number].full_name();
-      const auto golden = tables.goldens.find(name);
-      const Difference* const listed = tables.deviations.find(name, here().name);
-      if (golden == tables.goldens.end() || (listed != nullptr && listed->not_run)) continue;
-      const Lines differing = difference(golden->second.lines, show(performances, number));
-      if (differing == (listed == nullptr ? Lines{} : listed->lines)) continue;
-      std::cout << difference_text(name, here().name, differing);
-    }
+  if (!here().virtual_time) performances.plan(numbers);
+  for (const std::size_t number : numbers) {
+    const std::string name = scenarios()[number].full_name();
+    const auto golden = tables.goldens.find(name);
+    if (golden == tables.goldens.end()) continue;
+    const Difference* const listed = tables.deviations.find(name, here().name);
+    const Lines differing = difference(golden->second.lines, show(performances, number));
+    if (differing == (listed == nullptr ? Lines{} : listed->lines)) continue;
+    std::cout << difference_text(name, here().name, differing);
   }
   return 0;
 }
