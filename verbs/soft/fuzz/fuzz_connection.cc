@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "verbs/assert.h"
+#include "verbs/soft/fuzz/attacked.h"
 #include "verbs/soft/fuzz/script.h"
 #include "verbs/soft/testing/pair.h"
 
@@ -15,9 +16,8 @@ namespace {
 using testing::ConnectionOptions;
 using testing::Side;
 
-constexpr std::size_t kGuard = 4096;  // unregistered bytes on both ends of the attacked memory
-constexpr std::size_t kRegistered = std::size_t{16} * 1024;
-constexpr std::uint8_t kCanary = 0xc5;
+constexpr unsigned kAccess =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
 // Completions must come in the order of posting, each once.
 struct Ledger {
@@ -27,19 +27,10 @@ struct Ledger {
   std::uint64_t done_receives = 0;
 };
 
-class Arena : public testing::Pair {
+class Arena : public Attacked<testing::Pair> {
  public:
-  void TestBody() override {}
-
-  explicit Arena(std::uint8_t first) {
+  explicit Arena(std::uint8_t first) : Attacked(kAccess) {
     static constexpr ibv_qp_state kStates[] = {IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD};
-    std::fill(b.memory.begin(), b.memory.end(), kCanary);
-    b.hca->dereg_mr(b.mr).value();
-    constexpr unsigned kAll =
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-    std::uint8_t* const start = b.memory.data() + kGuard;
-    b.mr = b.hca->reg_mr(b.pd, start, kRegistered, reinterpret_cast<std::uintptr_t>(start), kAll)
-               .value();
     ConnectionOptions options;
     options.rnr_retry = 3;
     const ibv_qp_state state = kStates[first % 3];
@@ -100,15 +91,15 @@ class Arena : public testing::Pair {
     check(b, of_b_);
     CM_ASSERT(of_a_.done_sends == of_a_.posted_sends);
     CM_ASSERT(of_b_.done_receives == of_b_.posted_receives);
-    const auto guarded = [](std::uint8_t byte) { return byte == kCanary; };
-    CM_ASSERT(std::all_of(b.memory.begin(), b.memory.begin() + kGuard, guarded));
-    CM_ASSERT(std::all_of(b.memory.begin() + kGuard + kRegistered, b.memory.end(), guarded));
+    check_guards();
   }
 
  private:
   // A packet with chosen headers, near to what the target expects.
   void forge(Script& script, Side& to, Side& from) {
-    PacketPtr packet = addressed(to, from);
+    PacketPtr packet = pool.take();
+    packet->source = from.gid;
+    packet->destination = to.gid;
     roce::Headers headers;
     headers.bth.opcode = script.byte() % 0x18;
     const std::uint8_t flags = script.byte();
@@ -134,23 +125,6 @@ class Arena : public testing::Pair {
     to.hca->on_packet(runtime.time, std::move(packet));
   }
 
-  void raw(Script& script) {
-    PacketPtr packet = addressed(b, a);
-    packet->size = script.byte();
-    for (std::size_t i = 0; i < packet->size; ++i) packet->storage[i] = script.byte();
-    b.hca->on_packet(runtime.time, std::move(packet));
-  }
-
-  // A real packet of a, with a byte changed.
-  void damage(Script& script) {
-    PacketPtr packet = a.hca->next_packet();
-    const std::size_t at = script.word();
-    const std::uint8_t change = script.byte();
-    if (!packet) return;
-    packet->storage[at % packet->size] ^= change;
-    b.hca->on_packet(runtime.time, std::move(packet));
-  }
-
   void receive(Script& script) {
     if (b.post_recv(of_b_.posted_receives, kGuard, script.word() % 2048u) == 0)
       ++of_b_.posted_receives;
@@ -166,14 +140,6 @@ class Arena : public testing::Pair {
     if (from.post_send(opcode, ledger.posted_sends, 2 * kGuard, length, &to, 2 * kGuard) == 0)
       ++ledger.posted_sends;
   }
-
-  static PacketPtr addressed_from(PacketPool& pool, const Side& to, const Side& from) {
-    PacketPtr packet = pool.take();
-    packet->source = from.gid;
-    packet->destination = to.gid;
-    return packet;
-  }
-  PacketPtr addressed(const Side& to, const Side& from) { return addressed_from(pool, to, from); }
 
   static void check(Side& side, Ledger& ledger) {
     for (const ibv_wc& wc : side.poll()) {

@@ -5,16 +5,13 @@
 #include <utility>
 
 #include "verbs/assert.h"
+#include "verbs/soft/fuzz/attacked.h"
 #include "verbs/soft/fuzz/script.h"
 #include "verbs/soft/testing/datagram_pair.h"
 
 namespace anyrdma::verbs::soft::fuzz {
 
 namespace {
-
-constexpr std::size_t kGuard = 4096;  // unregistered bytes on both ends of the attacked memory
-constexpr std::size_t kRegistered = std::size_t{16} * 1024;
-constexpr std::uint8_t kCanary = 0xc5;
 
 ibv_gid group() {
   ibv_gid gid{};
@@ -23,18 +20,9 @@ ibv_gid group() {
   return gid;
 }
 
-class Arena : public testing::DatagramPair {
+class Arena : public Attacked<testing::DatagramPair> {
  public:
-  void TestBody() override {}
-
-  explicit Arena(std::uint8_t first) {
-    std::fill(b.memory.begin(), b.memory.end(), kCanary);
-    b.hca->dereg_mr(b.mr).value();
-    std::uint8_t* const start = b.memory.data() + kGuard;
-    b.mr = b.hca
-               ->reg_mr(b.pd, start, kRegistered, reinterpret_cast<std::uintptr_t>(start),
-                        IBV_ACCESS_LOCAL_WRITE)
-               .value();
+  explicit Arena(std::uint8_t first) : Attacked(IBV_ACCESS_LOCAL_WRITE) {
     if (first % 2 == 0) b.hca->attach_mcast(b.qp, group(), 0).value();
     to_group_ = a.hca->create_ah(a.pd, path_to(group())).value();
   }
@@ -76,9 +64,7 @@ class Arena : public testing::DatagramPair {
     CM_ASSERT(b.modify(IBV_QPS_ERR, 0, {}) == 0);
     check();
     CM_ASSERT(received_ == posted_);
-    const auto guarded = [](std::uint8_t byte) { return byte == kCanary; };
-    CM_ASSERT(std::all_of(b.memory.begin(), b.memory.begin() + kGuard, guarded));
-    CM_ASSERT(std::all_of(b.memory.begin() + kGuard + kRegistered, b.memory.end(), guarded));
+    check_guards();
   }
 
  private:
@@ -101,25 +87,6 @@ class Arena : public testing::DatagramPair {
     std::fill_n(packet->storage.begin() + static_cast<std::ptrdiff_t>(header), body + 4,
                 script.byte());
     packet->size = static_cast<std::uint16_t>(header + body + roce::kIcrcBytes);
-    b.hca->on_packet(runtime.time, std::move(packet));
-  }
-
-  void raw(Script& script) {
-    PacketPtr packet = pool.take();
-    packet->source = a.gid;
-    packet->destination = b.gid;
-    packet->size = script.byte();
-    for (std::size_t i = 0; i < packet->size; ++i) packet->storage[i] = script.byte();
-    b.hca->on_packet(runtime.time, std::move(packet));
-  }
-
-  // A real packet of a, with a byte changed.
-  void damage(Script& script) {
-    PacketPtr packet = a.hca->next_packet();
-    const std::size_t at = script.word();
-    const std::uint8_t change = script.byte();
-    if (!packet) return;
-    packet->storage[at % packet->size] ^= change;
     b.hca->on_packet(runtime.time, std::move(packet));
   }
 
