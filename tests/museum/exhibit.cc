@@ -1,0 +1,73 @@
+#include "tests/museum/exhibit.h"
+
+#include <ctime>
+
+namespace anyrdma::museum {
+
+namespace {
+
+// Sanitizers make everything several times slower.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kSecondsMax = 20;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr double kSecondsMax = 20;
+#else
+constexpr double kSecondsMax = 1;
+#endif
+#else
+constexpr double kSecondsMax = 1;
+#endif
+
+/// Processor time, so that a busy machine does not matter.
+class Stopwatch final : public ::testing::EmptyTestEventListener {
+  void OnTestStart(const ::testing::TestInfo&) override { start_ = std::clock(); }
+  void OnTestEnd(const ::testing::TestInfo& test) override {
+    const double seconds = static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC;
+    EXPECT_LT(seconds, kSecondsMax) << test.name() << " takes too long for an exhibit";
+  }
+
+  std::clock_t start_ = 0;
+};
+
+[[maybe_unused]] const bool kInstalled =
+    (::testing::UnitTest::GetInstance()->listeners().Append(new Stopwatch), true);
+
+}  // namespace
+
+void Exhibit::plan(std::string_view lines) {
+  const auto parsed = sim::FaultPlan::parse(lines);
+  ASSERT_TRUE(parsed) << parsed.error().to_string();
+  ASSERT_TRUE(world.faults().inject(*parsed));
+}
+
+void Exhibit::serve(std::function<void()> body) {
+  server_host.spawn("serve", std::move(body), sim::Ending::kMayServe);
+}
+
+void Exhibit::ask(std::function<void()> body) {
+  client_host.spawn("ask", std::move(body));
+}
+
+void Exhibit::run() {
+  ASSERT_TRUE(world.run()) << world.stuck_report();
+}
+
+std::string Exhibit::run_into_hang() {
+  EXPECT_FALSE(world.run()) << "nobody hangs";
+  std::string report = world.stuck_report();
+  world.scheduler().fibers().close();
+  return report;
+}
+
+Exhibit::Served Exhibit::accept() {
+  Served served{server.expect_request(), nullptr};
+  if (served.id == nullptr) return served;
+  served.pipe = std::make_unique<Pipe>(*served.id);
+  served.pipe->post_receive(1, 0, 64);
+  const rdma_conn_param param = parameters("");
+  EXPECT_TRUE(served.id->accept(&param));
+  return served;
+}
+
+}  // namespace anyrdma::museum
