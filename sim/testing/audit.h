@@ -8,6 +8,9 @@
 
 namespace anyrdma::sim::testing {
 
+/// Says that the caller counts on the checkers, so that a linker takes them out of an archive.
+void require_audit();
+
 /// For tests of what cannot be legal: no checkers for the worlds that are made while it lives.
 class Unaudited {
  public:

@@ -39,7 +39,7 @@ TEST_EXTRA = {
     "cm/asio": ["transport/testing"],
     "transport/soft": ["cm"],
     "transport/fabric": ["cm"],
-    "sim": ["examples"],
+    "sim": ["examples", "transport/testing"],
 }
 
 # Rooms that never wait, lock, roll dice or read the time: everything comes in as an argument.

@@ -6,8 +6,12 @@
 #include <rdma/rdma_cma.h>
 
 #include <algorithm>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,9 +19,26 @@
 
 namespace anyrdma::transport::testing {
 
+/// Bytes of a text or of any container of them.
+[[nodiscard]] inline std::vector<std::uint8_t> bytes_of(std::string_view text) {
+  return {text.begin(), text.end()};
+}
+template <class Bytes>
+requires(!std::convertible_to<Bytes, std::string_view>)
+    [[nodiscard]] std::vector<std::uint8_t> bytes_of(const Bytes& bytes) {
+  return {std::begin(bytes), std::end(bytes)};
+}
+
 MATCHER_P(EventIs, type, std::string("is ") + std::string(short_event_name(type))) {
   *result_listener << "which is " << short_event_name(arg.type()) << ", status " << arg.status();
   return arg.type() == type;
+}
+
+MATCHER_P2(EventIs, type, status,
+           std::string("is ") + std::string(short_event_name(type)) + " with status " +
+               std::to_string(status)) {
+  *result_listener << "which is " << short_event_name(arg.type()) << ", status " << arg.status();
+  return arg.type() == type && arg.status() == status;
 }
 
 MATCHER_P(HasStatus, status, "") {
@@ -32,6 +53,18 @@ MATCHER_P2(HasPrivateData, data, length, "") {
   std::vector<std::uint8_t> expected(std::begin(data), std::end(data));
   expected.resize(static_cast<std::size_t>(length));
   return std::equal(actual.begin(), actual.end(), expected.begin(), expected.end());
+}
+
+/// `data` first, then zeros to the end: a message pads what was sent.
+MATCHER_P(HasPrivateData, data, "has " + ::testing::PrintToString(data) + " as private data") {
+  const std::span<const std::uint8_t> actual = arg.private_data();
+  const std::vector<std::uint8_t> expected = bytes_of(data);
+  *result_listener << "with " << actual.size() << " bytes of private data: "
+                   << ::testing::PrintToString(std::string(actual.begin(), actual.end()));
+  return actual.size() >= expected.size() &&
+         std::equal(expected.begin(), expected.end(), actual.begin()) &&
+         std::all_of(actual.begin() + static_cast<std::ptrdiff_t>(expected.size()), actual.end(),
+                     [](std::uint8_t byte) { return byte == 0; });
 }
 
 MATCHER(HasNoPrivateData, "") {

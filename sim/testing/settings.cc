@@ -1,0 +1,109 @@
+#include "sim/testing/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace anyrdma::sim::testing {
+namespace {
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
+/// One setting by its two names.
+struct Said {
+  std::string name;   ///< as it was given
+  std::string value;  ///< empty: not given
+};
+
+Said said(std::span<const std::string> words, const std::string& flag, const char* variable,
+          const char* value) {
+  for (const std::string& word : words) {
+    if (word.starts_with(flag + "=")) return {flag, word.substr(flag.size() + 1)};
+    if (word == flag) return {flag, "nothing"};
+  }
+  return {variable, value == nullptr ? "" : value};
+}
+
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+const Settings& at_start() {
+  static const Settings settings =
+      read_settings(command_line(), std::getenv("ANYRDMA_SEED"), std::getenv("ANYRDMA_RUNS"));
+  return settings;
+}
+
+int run_under_way = 0;
+
+/// Has GoogleTest repeat everything, and counts.
+class Runs final : public ::testing::EmptyTestEventListener {
+  void OnTestProgramStart(const ::testing::UnitTest&) override {
+    if (at_start().runs != 1) GTEST_FLAG_SET(repeat, at_start().runs);
+  }
+  void OnTestIterationStart(const ::testing::UnitTest&, int iteration) override {
+    run_under_way = iteration;
+  }
+};
+
+[[maybe_unused]] const bool kListening = [] {
+  ::testing::UnitTest::GetInstance()->listeners().Append(new Runs);  // which owns it
+  return true;
+}();
+
+}  // namespace
+
+Settings read_settings(std::span<const std::string> words, const char* seed, const char* runs) {
+  Settings settings;
+  const auto refuse = [&settings](const Said& wrong, const char* expected) {
+    settings.problem = wrong.name + " is " + wrong.value + ": it should be " + expected + ".";
+  };
+  if (const Said it = said(words, "--anyrdma_seed", "ANYRDMA_SEED", seed); !it.value.empty()) {
+    const auto number = number_in<std::uint64_t>(it.value);
+    if (!number) refuse(it, "a number from 0 to 2^64 - 1");
+    settings.seed = number.value_or(settings.seed);
+  }
+  if (const Said it = said(words, "--anyrdma_runs", "ANYRDMA_RUNS", runs); !it.value.empty()) {
+    const auto number = number_in<int>(it.value);
+    if (!number || *number < 1) refuse(it, "a number from 1 to 2^31 - 1");
+    settings.runs = number.value_or(0) < 1 ? 1 : *number;
+  }
+  return settings;
+}
+
+Settings current_settings() {
+  Settings settings = at_start();
+  settings.seed += static_cast<std::uint64_t>(run_under_way);
+  return settings;
+}
+
+std::string command_to_repeat(std::uint64_t seed) {
+  const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  if (test == nullptr) return {};
+  const std::string name = std::string(test->test_suite_name()) + "." + test->name();
+  const std::string number = std::to_string(seed);
+  if (const char* target = std::getenv("TEST_TARGET"); target != nullptr) {  // Bazel's
+    return "bazel test " + std::string(target) + " --test_filter='" + name +
+           "' --test_env=ANYRDMA_SEED=" + number;
+  }
+  const std::vector<std::string> words = command_line();
+  const std::string program = words.empty() ? "PROGRAM" : words.front();
+  return program + " --gtest_filter='" + name + "' --anyrdma_seed=" + number;
+}
+
+}  // namespace anyrdma::sim::testing

@@ -1,0 +1,57 @@
+// The fixture of a simulated test: a world with a server and a client. Whatever fails in it, the
+// test says at its end with which seed, faults and trace hash, and how to repeat it. With it come
+// the checkers of sim/testing/audit.h.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "sim/fault_plan.h"
+#include "sim/host.h"
+#include "sim/options.h"
+#include "sim/world.h"
+
+namespace anyrdma::sim::testing {
+
+/// Channels, ids and verbs objects must go before the fixture does: keep them in the programs, in
+/// the test's body or in members of a derived fixture. The seed is the one that
+/// sim/testing/settings.h tells of.
+class SimTest : public ::testing::Test {
+ protected:
+  explicit SimTest(const WorldOptions& options = {});
+  ~SimTest() override;
+  SimTest(const SimTest&) = delete;
+  SimTest& operator=(const SimTest&) = delete;
+
+  [[nodiscard]] World& world() { return *world_; }
+  /// 10.0.0.1, "server".
+  [[nodiscard]] Host& server() { return server_; }
+  /// 10.0.0.2, "client".
+  [[nodiscard]] Host& client() { return client_; }
+
+  /// Starts a program on the server that may wait for ever, as servers do.
+  void serve(std::function<void()> program);
+  /// Starts a program on the client that has to end.
+  void ask(std::function<void()> program);
+
+  /// Faults as text (sim/fault_plan.h) or as JSON. The test fails with line and reason when they
+  /// are wrong.
+  void inject(std::string_view plan);
+  void inject(const FaultPlan& plan);
+
+  /// Runs the world until nothing can happen any more. The test fails, and says who waits for what,
+  /// when a program that has to end still waits then. May be called again.
+  void run();
+
+ private:
+  void inject(const PlanResult<FaultPlan>& plan);
+
+  std::optional<World> world_;
+  Host& server_;
+  Host& client_;
+};
+
+}  // namespace anyrdma::sim::testing

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# A project that knows only what `./dev install` has installed: it compiles, links and runs a test of its
+# own, and reads in the failures of others what it takes to repeat them.
+set -uo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+expect() { grep -qE -- "$2" "$work/$1.log" || { fail "$1 does not say '$2':"; cat "$work/$1.log"; }; }
+
+tools/dev/install tools/bin tools/kit "$work/prefix" || exit
+# What is to be included and linked is what docs/testing.md says.
+command=$(sed -n 's/^\(g++ .*handshake_test\.cc.*\)$/\1/p' docs/testing.md)
+[ -n "$command" ] || { fail "docs/testing.md has no command"; exit 1; }
+cp tests/consumer/handshake_test.cc "$work"
+(cd "$work" && PREFIX=$work/prefix bash -c "$command") || { fail "does not compile: $command"; exit 1; }
+cd "$work" || exit
+unset TEST_TARGET ANYRDMA_SEED ANYRDMA_RUNS TESTBRIDGE_TEST_ONLY XML_OUTPUT_FILE GTEST_OUTPUT
+
+./handshake_test --gtest_filter='Handshake.*' >good.log 2>&1 || { fail "fails"; cat good.log; }
+expect good 'PASSED  \] 3 tests'
+
+./handshake_test --gtest_filter='Broken.*' --anyrdma_seed=7 >broken.log 2>&1 && fail "does not fail"
+expect broken 'which says REJECTED, status 28'
+expect broken '^seed 7, trace hash [0-9a-f]{16}'
+expect broken 'fired 1, observed 1: on server request 1: reject 28'
+expect broken "repeat it with: ./handshake_test --gtest_filter='Broken.ExpectsAConnectionThatIsRefused' --anyrdma_seed=7"
+expect broken 'planned faults did not happen'
+
+# The command that a failure prints gives the same run again.
+hash=$(grep -m1 -o 'trace hash .*' broken.log)
+again=$(sed -n 's/^repeat it with: \(.*Refused.*\)$/\1/p' broken.log)
+bash -c "$again" >again.log 2>&1 && fail "does not fail again"
+expect again "$hash"
+
+# Every run has a seed of its own.
+./handshake_test --gtest_filter='Broken.Expects*' --anyrdma_runs=3 >runs.log 2>&1 && fail "does not fail"
+expect runs '^seed 1, '
+expect runs '^seed 3, '
+ANYRDMA_SEED=x ./handshake_test --gtest_filter='Handshake.*' >wrong.log 2>&1 && fail "takes any seed"
+expect wrong 'ANYRDMA_SEED is x: it should be a number'
+
+[ "$failures" = 0 ] && echo PASSED
+exit "$((failures > 0))"

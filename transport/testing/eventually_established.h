@@ -1,0 +1,60 @@
+// The matcher of a channel on which a connection comes up.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <rdma/rdma_cma.h>
+
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "transport/event_name.h"
+
+namespace anyrdma::transport::testing {
+
+/// See EventuallyEstablished(). Takes events once only, although GoogleMock asks a second time to
+/// hear why not.
+class EventuallyEstablishedMatcher {
+ public:
+  using is_gtest_matcher = void;
+
+  template <class ChannelPointer>
+  bool MatchAndExplain(const ChannelPointer& channel,
+                       ::testing::MatchResultListener* listener) const {
+    if (!*obstacle_) *obstacle_ = await(*channel);
+    *listener << **obstacle_;
+    return (*obstacle_)->empty();
+  }
+  void DescribeTo(std::ostream* out) const { *out << "is eventually established"; }
+  void DescribeNegationTo(std::ostream* out) const { *out << "is never established"; }
+
+ private:
+  /// What came instead; empty: ESTABLISHED did.
+  template <class Channel>
+  static std::string await(Channel& channel) {
+    while (true) {
+      auto event = channel.get();
+      if (!event) return "which has no event to come: " + event.error().message();
+      const rdma_cm_event_type type = event->type();
+      if (type == RDMA_CM_EVENT_ESTABLISHED) return {};
+      const bool on_the_way = type == RDMA_CM_EVENT_ADDR_RESOLVED ||
+                              type == RDMA_CM_EVENT_ROUTE_RESOLVED ||
+                              type == RDMA_CM_EVENT_CONNECT_RESPONSE;
+      if (on_the_way) continue;
+      return "which says " + std::string(short_event_name(type)) + ", status " +
+             std::to_string(event->status());
+    }
+  }
+
+  std::shared_ptr<std::optional<std::string>> obstacle_ =
+      std::make_shared<std::optional<std::string>>();
+};
+
+/// A pointer to a channel (as cm::EventChannel) on which an ESTABLISHED comes: takes its events,
+/// waiting for them, until one says so or that there is no connection, or none can ever come.
+[[nodiscard]] inline EventuallyEstablishedMatcher EventuallyEstablished() {
+  return {};
+}
+
+}  // namespace anyrdma::transport::testing
