@@ -60,14 +60,23 @@ std::string Exhibit::run_into_hang() {
   return report;
 }
 
-Exhibit::Served Exhibit::accept() {
-  Served served{server.expect_request(), nullptr};
-  if (served.id == nullptr) return served;
-  served.pipe = std::make_unique<Pipe>(*served.id);
-  served.pipe->post_receive(1, 0, 64);
+Exhibit::Connection Exhibit::accept() {
+  Connection side{server.expect_request(), nullptr};
+  if (side.id == nullptr) return side;
+  side.pipe = std::make_unique<Pipe>(*side.id);
+  side.pipe->post_receive(1, 0, 64);
   const rdma_conn_param param = parameters("");
-  EXPECT_TRUE(served.id->accept(&param));
-  return served;
+  EXPECT_TRUE(side.id->accept(&param));
+  return side;
+}
+
+Exhibit::Connection Exhibit::connect() {
+  Connection side{client.resolve(server_host.address(kPort)), nullptr};
+  side.pipe = std::make_unique<Pipe>(*side.id);
+  const rdma_conn_param param = parameters("");
+  EXPECT_TRUE(side.id->connect(&param));
+  client.expect(RDMA_CM_EVENT_ESTABLISHED);
+  return side;
 }
 
 }  // namespace anyrdma::museum

@@ -63,13 +63,16 @@ class Exhibit : public ::testing::Test {
   /// Lets everything happen, after which somebody hangs: who waits for what. Then their waits fail
   /// and the programs end.
   [[nodiscard]] std::string run_into_hang();
-  /// Accepts the next request, with a pipe of its own. The event of the handshake's end, which is
-  /// normally ESTABLISHED, is left to fetch.
-  struct Served {
+  /// One side of a connection.
+  struct Connection {
     std::unique_ptr<cm::Id> id;
     std::unique_ptr<Pipe> pipe;  ///< destroyed before its id
   };
-  [[nodiscard]] Served accept();
+  /// The server's: accepts the next request, with a receive of 64 bytes posted. The event of the
+  /// handshake's end, normally ESTABLISHED, is left to fetch.
+  [[nodiscard]] Connection accept();
+  /// The client's: connects, and expects ESTABLISHED.
+  [[nodiscard]] Connection connect();
 };
 
 }  // namespace anyrdma::museum

@@ -9,7 +9,7 @@ import re
 import sys
 
 ENTRIES = [  # of the collection
-    14,
+    *range(14, 22),
     # sections E to H, and traps
     *range(28, 33), 34, 35,
 ]
