@@ -43,6 +43,7 @@ void pretend(rdma_cm_event_type type) {
   event.event = type;
   Program program(host);
   const auto id = program.make_id();
+  event.id = id->raw();
   world.monitor()->on_event(host, transport::EventObserver::Step::kQueued, id->number(), 0, event);
 }
 

@@ -23,9 +23,14 @@ bool is_about_the_device(rdma_cm_event_type event) {
   return event == RDMA_CM_EVENT_DEVICE_REMOVAL || event == RDMA_CM_EVENT_ADDR_CHANGE;
 }
 
-const LegalEvent* find_step(Phase from, rdma_cm_event_type event, Side side) {
+bool speaks_of(Service row, Service service) {
+  return row == Service::kAny || row == service;
+}
+
+const LegalEvent* find_step(Phase from, rdma_cm_event_type event, Service service, Side side) {
   for (const LegalEvent& legal : legal_events()) {
     if (legal.from != from || legal.event != event) continue;
+    if (!speaks_of(legal.service, service)) continue;
     if (legal.side == Side::kAny || legal.side == side) return &legal;
   }
   return nullptr;
@@ -54,10 +59,6 @@ bool can_be_swallowed(rdma_cm_event_type queued) {
          is_about_a_group(queued);
 }
 
-bool awaits_an_answer(Phase phase) {
-  return phase == kAddrQuery || phase == kRouteQuery;
-}
-
 }  // namespace
 
 Legality::Life& Legality::life_of(std::string_view host, std::uint64_t id) {
@@ -72,22 +73,25 @@ void Legality::on_call(std::string_view host, std::uint64_t id, std::string_view
   if (error != 0) return;
   Life& life = life_of(host, id);
   if (call == "join_multicast") life.joined = true;
+  if (call == "establish") life.connected = true;
+  if (call == "disconnect" && life.connected) life.parted = true;
   for (const CallEffect& effect : call_effects()) {
-    if (effect.call != call) continue;
+    if (effect.call != call || !speaks_of(effect.service, life.service)) continue;
     if (effect.next != kDestroyed && is_dead(life.phase)) {
       violation(
           host, id,
           std::string(call) + " succeeded although it is " + std::string(to_string(life.phase)));
     }
     life.phase = effect.next;
-    if (effect.next == kConnecting) life.side = Side::kActive;
+    if (call == "connect") life.side = Side::kActive;
     if (effect.next == kDestroyed) life.queued.clear();
   }
 }
 
 void Legality::on_event(std::string_view host, Step step, std::uint64_t id, std::uint64_t listener,
-                        rdma_cm_event_type event) {
+                        rdma_cm_event_type event, Service service) {
   Life& life = life_of(host, id);
+  life.service = service;
   if (step == Step::kFetched) return on_fetched(host, id, life, event);
   if (event == RDMA_CM_EVENT_CONNECT_REQUEST) {
     on_request(host, id, listener);
@@ -114,10 +118,11 @@ void Legality::on_request(std::string_view host, std::uint64_t id, std::uint64_t
 
 void Legality::on_queued(std::string_view host, std::uint64_t id, Life& life,
                          rdma_cm_event_type event) {
-  const LegalEvent* legal = find_step(life.phase, event, life.side);
+  const LegalEvent* legal = find_step(life.phase, event, life.service, life.side);
   const bool deaf = is_dead(life.phase) || life.phase == kRequested;
   if (legal != nullptr) {
     life.phase = legal->next;
+    if (life.phase == kEstablished) life.connected = true;
   } else if (is_about_the_device(event) && !deaf) {
     if (event == RDMA_CM_EVENT_DEVICE_REMOVAL) life.phase = kRemoved;
   } else if (!(is_about_a_group(event) && life.joined && !deaf)) {
@@ -144,13 +149,44 @@ void Legality::on_fetched(std::string_view host, std::uint64_t id, Life& life,
   queued.erase(queued.begin(), match + 1);
 }
 
+std::string_view Legality::awaited_by(const Life& life) {
+  switch (life.phase) {
+    case kAddrQuery:
+    case kRouteQuery:
+    case kConnecting:
+    case kAccepted:
+    case kAsking:
+      return to_string(life.phase);
+    case kResponded:
+    case kEstablished:
+      return life.parted ? "disconnect" : "";
+    case kDisconnected:
+      return life.parted ? "time wait" : "";
+    case kIdle:
+    case kAddrResolved:
+    case kRouteResolved:
+    case kListening:
+    case kUnreached:
+    case kRequested:
+    case kRefused:
+    case kOver:
+    case kUnanswered:
+    case kAnswered:
+    case kServing:
+    case kRemoved:
+    case kDestroyed:
+      return "";
+  }
+  return "";
+}
+
 void Legality::on_rest() {
   for (auto& [key, life] : lives_) {
-    if (!awaits_an_answer(life.phase) || life.missed) continue;
+    const std::string_view awaited = awaited_by(life);
+    if (awaited.empty() || life.missed) continue;
     life.missed = true;
     violation(key.first, key.second,
-              "nothing can happen any more and nobody answered its " +
-                  std::string(to_string(life.phase)));
+              "nothing can happen any more and nobody answered its " + std::string(awaited));
   }
 }
 

@@ -1,6 +1,7 @@
-// Which sequences of events an id can have: an automaton of its own, fed with the calls that took
-// effect and the events that came, and knowing nothing of how cm and the transports come to them.
-// What it does not accept, no kernel has been seen to do; docs/legality.md shows the table.
+// Which sequences of events an id can have: an automaton for connections and one for datagrams, fed
+// with the calls that took effect and the events that came, and knowing nothing of how cm and the
+// transports come to them. What it does not accept, no kernel has been seen to do; docs/legality.md
+// shows the table.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -26,6 +27,7 @@ enum class Phase : std::uint8_t {
   kRouteResolved,  ///< ROUTE_RESOLVED came
   kListening,
   kConnecting,    ///< connect has been called
+  kUnreached,     ///< UNREACHABLE came meanwhile: the end, or the neighbour has only moved
   kResponded,     ///< the active side's handshake has been answered
   kRequested,     ///< the passive side's id, which nobody has accepted
   kAccepted,      ///< accept has been called
@@ -33,11 +35,22 @@ enum class Phase : std::uint8_t {
   kRefused,       ///< the handshake or the connection has been rejected or given up
   kDisconnected,  ///< DISCONNECTED came
   kOver,          ///< TIMEWAIT_EXIT came
+  kAsking,        ///< of a datagram service: connect has been called
+  kUnanswered,    ///< as kUnreached
+  kAnswered,      ///< ESTABLISHED came
+  kServing,       ///< accept has been called: nothing follows
   kRemoved,       ///< DEVICE_REMOVAL came
   kDestroyed,
 };
-inline constexpr std::size_t kPhaseCount = 16;
+inline constexpr std::size_t kPhaseCount = 21;
 [[nodiscard]] std::string_view to_string(Phase phase);
+
+/// What an id is for. Each has an automaton of its own; finding addresses is the same in both.
+enum class Service : std::uint8_t {
+  kAny,
+  kConnected,  ///< RC: REQ, REP, RTU
+  kDatagram,   ///< UD: SIDR_REQ, SIDR_REP
+};
 
 /// Whose id it has to be.
 enum class Side : std::uint8_t { kAny, kActive, kPassive };
@@ -47,6 +60,7 @@ struct LegalEvent {
   Phase from;
   rdma_cm_event_type event;
   Phase next;
+  Service service;
   Side side;
   std::string_view source;  ///< where the kernel does it, or the issue where it was seen
 };
@@ -56,19 +70,21 @@ struct LegalEvent {
 struct CallEffect {
   std::string_view call;
   Phase next;
+  Service service;
 };
 [[nodiscard]] std::span<const CallEffect> call_effects();
 
-/// docs/legality.md's tables.
-[[nodiscard]] std::string legality_tables();
+/// docs/legality.md's tables: of what both services do alike, or of one alone.
+[[nodiscard]] std::string legality_tables(Service service);
 
 /// The ids of all hosts of one world. Keeps every violation, a line each.
 class Legality {
  public:
   void on_call(std::string_view host, std::uint64_t id, std::string_view call, int error);
   void on_event(std::string_view host, transport::EventObserver::Step step, std::uint64_t id,
-                std::uint64_t listener, rdma_cm_event_type event);
-  /// Nothing can happen any more: whoever still waits for the answer of a call waits in vain.
+                std::uint64_t listener, rdma_cm_event_type event,
+                Service service = Service::kConnected);
+  /// Nothing can happen any more: whoever still waits for what a call leads to waits in vain.
   void on_rest();
   /// The world ends: whoever has not been destroyed has leaked.
   void on_end();
@@ -78,14 +94,18 @@ class Legality {
  private:
   struct Life {
     Phase phase = Phase::kIdle;
+    Service service = Service::kConnected;   ///< as its last event said
     Side side = Side::kAny;                  ///< kAny: not decided yet
     bool joined = false;                     ///< has joined a group
+    bool connected = false;                  ///< the handshake is over at this end
+    bool parted = false;                     ///< and then disconnect was called
     bool missed = false;                     ///< reported at rest already
     std::vector<rdma_cm_event_type> queued;  ///< not fetched
   };
   void on_queued(std::string_view host, std::uint64_t id, Life& life, rdma_cm_event_type event);
   void on_fetched(std::string_view host, std::uint64_t id, Life& life, rdma_cm_event_type event);
   void on_request(std::string_view host, std::uint64_t id, std::uint64_t listener);
+  [[nodiscard]] static std::string_view awaited_by(const Life& life);
   [[nodiscard]] Life& life_of(std::string_view host, std::uint64_t id);
   void violation(std::string_view host, std::uint64_t id, std::string text);
 

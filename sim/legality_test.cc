@@ -32,9 +32,9 @@ class LegalityTest : public ::testing::Test {
   void live(const std::vector<std::string_view>& steps, std::uint64_t id = 1) {
     for (const std::string_view each : steps) {
       if (each.front() == '+') {
-        legality.on_event("h", Step::kQueued, id, 0, type_of(each.substr(1)));
+        legality.on_event("h", Step::kQueued, id, 0, type_of(each.substr(1)), service);
       } else if (each.front() == '-') {
-        legality.on_event("h", Step::kFetched, id, 0, type_of(each.substr(1)));
+        legality.on_event("h", Step::kFetched, id, 0, type_of(each.substr(1)), service);
       } else {
         legality.on_call("h", id, each, 0);
       }
@@ -44,9 +44,10 @@ class LegalityTest : public ::testing::Test {
   /// An incoming id 2 of the listener 1.
   void request() {
     live({"listen"});
-    legality.on_event("h", Step::kQueued, 2, 1, RDMA_CM_EVENT_CONNECT_REQUEST);
+    legality.on_event("h", Step::kQueued, 2, 1, RDMA_CM_EVENT_CONNECT_REQUEST, service);
   }
 
+  Service service = Service::kConnected;
   Legality legality;
 };
 
@@ -81,6 +82,32 @@ TEST_F(LegalityTest, AcceptsAnUnreachableAfterEstablishedOnTheActiveSideOnly) {
   legality.on_event("g", Step::kQueued, 2, 0, RDMA_CM_EVENT_ESTABLISHED);
   legality.on_event("g", Step::kQueued, 2, 0, RDMA_CM_EVENT_UNREACHABLE);
   EXPECT_THAT(legality.violations(), ElementsAre("g#2: UNREACHABLE although it is established"));
+}
+
+TEST_F(LegalityTest, AcceptsAWholeDatagramLifeOnBothSides) {
+  service = Service::kDatagram;
+  route();
+  live({"connect", "+UNREACHABLE", "+ESTABLISHED", "+UNREACHABLE", "destroy"});
+  legality.on_event("h", Step::kQueued, 4, 3, RDMA_CM_EVENT_CONNECT_REQUEST, service);
+  EXPECT_THAT(legality.violations(),
+              ElementsAre("h#4: CONNECT_REQUEST from listener 3, which is idle"));
+  live({"accept"}, 4);
+  legality.on_rest();
+
+  EXPECT_EQ(legality.violations().size(), 1u);
+}
+
+TEST_F(LegalityTest, ADatagramIdHearsNothingOfConnections) {
+  service = Service::kDatagram;
+  route();
+  live({"connect", "+CONNECT_RESPONSE", "+REJECTED", "+ESTABLISHED", "+DISCONNECTED"});
+  request();
+  live({"accept", "+ESTABLISHED"}, 2);
+
+  EXPECT_THAT(legality.violations(), ElementsAre("h#1: CONNECT_RESPONSE although it is asking",
+                                                 "h#1: REJECTED although it is asking",
+                                                 "h#1: DISCONNECTED although it is answered",
+                                                 "h#2: ESTABLISHED although it is serving"));
 }
 
 TEST_F(LegalityTest, AFailedCallChangesNothing) {
@@ -183,6 +210,60 @@ TEST_F(LegalityTest, AQuestionThatNobodyAnswersIsReportedOnce) {
   EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its address query")));
 }
 
+TEST_F(LegalityTest, AnAcceptThatNobodyAnswersIsReported) {
+  request();
+  live({"accept"}, 2);
+  legality.on_rest();
+
+  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its accepted")));
+}
+
+TEST_F(LegalityTest, AConnectThatNobodyAnswersIsReported) {
+  route();
+  live({"connect"});
+  legality.on_rest();
+
+  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its connecting")));
+}
+
+TEST_F(LegalityTest, AConnectThatWasGivenUpIsAnswered) {
+  route();
+  live({"connect", "+UNREACHABLE"});
+  legality.on_rest();
+
+  EXPECT_THAT(legality.violations(), IsEmpty());
+}
+
+TEST_F(LegalityTest, AQuestionOfADatagramServiceWantsAnAnswer) {
+  service = Service::kDatagram;
+  route();
+  live({"connect"});
+  legality.on_rest();
+
+  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its asking")));
+}
+
+TEST_F(LegalityTest, ADisconnectLeadsToDisconnectedAndThenToTheEndOfTimeWait) {
+  route();
+  live({"connect", "+CONNECT_RESPONSE", "establish", "disconnect"});
+  legality.on_rest();
+  live({"+DISCONNECTED"});
+  request();
+  live({"accept", "+ESTABLISHED", "+DISCONNECTED", "disconnect"}, 2);
+  legality.on_rest();
+
+  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its disconnect"),
+                                                 HasSubstr("nobody answered its time wait")));
+}
+
+TEST_F(LegalityTest, ADisconnectBeforeTheConnectionHasNoEffectToWaitFor) {
+  route();
+  live({"connect", "+CONNECT_RESPONSE", "disconnect"});
+  legality.on_rest();
+
+  EXPECT_THAT(legality.violations(), IsEmpty());
+}
+
 TEST_F(LegalityTest, AnIdThatIsNeverDestroyedLeaks) {
   live({"listen"});
   legality.on_end();
@@ -194,8 +275,10 @@ TEST(LegalityPage, ShowsTheTables) {
   std::ifstream page("docs/legality.md");
   const std::string text{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
 
-  EXPECT_NE(text.find(legality_tables()), std::string::npos) << "docs/legality.md must hold:\n"
-                                                             << legality_tables();
+  for (const Service each : {Service::kAny, Service::kConnected, Service::kDatagram}) {
+    const std::string tables = legality_tables(each);
+    EXPECT_NE(text.find(tables), std::string::npos) << "docs/legality.md must hold:\n" << tables;
+  }
 }
 
 TEST(LegalityPage, CitesWhereEachFaultIsSeen) {

@@ -17,7 +17,9 @@ class Audit final : public Monitor {
  private:
   void on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
                 std::uint64_t listener, const rdma_cm_event& event) override {
-    legality_.on_event(host.name(), step, id, listener, event.event);
+    const bool datagram = event.id->qp_type == IBV_QPT_UD;
+    legality_.on_event(host.name(), step, id, listener, event.event,
+                       datagram ? Service::kDatagram : Service::kConnected);
   }
   void on_call(const Host& host, std::uint64_t id, std::string_view call, int error) override {
     legality_.on_call(host.name(), id, call, error);
