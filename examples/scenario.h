@@ -22,7 +22,8 @@ struct Outcome {
 };
 
 /// Runs the conversation between "client", 10.0.0.2, and "server", 10.0.0.1, until nothing is left
-/// to happen. `plan` has the form of sim/fault_plan.h; throws std::invalid_argument if it does not.
+/// to happen. `plan` has the form of transport/fault/plan/fault_plan.h; throws
+/// std::invalid_argument if it does not.
 [[nodiscard]] Outcome run_conversation(std::uint64_t seed, std::string_view plan,
                                        const sim::WorldOptions& options);
 

@@ -21,7 +21,7 @@ using anyrdma::examples::run_conversation;
 struct Chapter {
   const char* title;
   const char* shows;
-  const char* plan;  ///< see sim/fault_plan.h
+  const char* plan;  ///< see transport/fault/plan/fault_plan.h
 };
 
 constexpr Chapter kChapters[] = {

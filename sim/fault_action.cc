@@ -3,8 +3,8 @@
 #include <string>
 
 #include "sim/host.h"
-#include "sim/overloaded.h"
 #include "sim/world.h"
+#include "verbs/overloaded.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -41,7 +41,7 @@ Host& host(World& world, const std::string& name) {
 }  // namespace
 
 bool carry_out(World& world, const FaultAction& action) {
-  const Overloaded cases{
+  const verbs::Overloaded cases{
       [&](const RemoveDevice& remove) {
         return host(world, remove.host).remove_device(remove.device).has_value();
       },

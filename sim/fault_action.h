@@ -1,7 +1,7 @@
 // What a fault does to the world.
 #pragma once
 
-#include "sim/fault.h"
+#include "sim/fault_plan.h"
 
 namespace anyrdma::sim {
 

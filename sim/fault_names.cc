@@ -1,11 +1,11 @@
 #include "sim/fault_names.h"
 
+#include <span>
 #include <string_view>
 
-#include "sim/fault_fields.h"
-#include "sim/fault_scalars.h"
 #include "sim/host.h"
 #include "sim/world.h"
+#include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -21,9 +21,9 @@ class NameChecker {
     } else if (host_ == nullptr) {
       return;
     } else if (key == "device") {
-      if (!host_->knows_device(name)) fail("no device " + quoted(name) + " there");
+      if (!host_->knows_device(name)) fail("no device " + fault::quoted(name) + " there");
     } else if (!host_->has_interface(name)) {
-      fail("no interface " + quoted(name) + " there");
+      fail("no interface " + fault::quoted(name) + " there");
     }
   }
   void any_host(std::string_view, const std::string& host) {
@@ -40,12 +40,8 @@ class NameChecker {
     any_host(key, host);
   }
   // The others name nothing.
-  void time(std::string_view, verbs::Duration) {}
-  void message(std::string_view, CmMessage) {}
-  void event(std::string_view, rdma_cm_event_type) {}
-  void call(std::string_view, const std::string&) {}
-  void occurrence(std::string_view, const Occurrence&) {}
-  void reason(std::string_view, std::uint8_t) {}
+  void scalar(std::string_view, const auto&) {}
+  void one_of(std::string_view, const std::string&, std::span<const std::string_view>) {}
   void data(std::string_view, const std::vector<std::uint8_t>&) {}
   void option(std::string_view, std::string_view, bool) {}
 
@@ -54,7 +50,7 @@ class NameChecker {
  private:
   const Host* look_up(const std::string& name) {
     const Host* host = world_.find_host(name);
-    if (host == nullptr) fail("no host " + quoted(name));
+    if (host == nullptr) fail("no host " + fault::quoted(name));
     return host;
   }
   void fail(std::string problem) {
@@ -70,8 +66,9 @@ class NameChecker {
 
 std::string problem_with_names(const World& world, const Fault& fault) {
   NameChecker checker(world);
-  std::visit([&checker](const auto& part) { visit_fields(checker, part); }, fault.trigger);
-  std::visit([&checker](const auto& part) { visit_fields(checker, part); }, fault.action);
+  const auto look = [&checker]<class Part>(const Part& part) { Part::visit(checker, part); };
+  std::visit(look, fault.trigger);
+  std::visit(look, fault.action);
   return checker.problem();
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/fault.h"
+#include "sim/fault_plan.h"
 
 namespace anyrdma::sim {
 

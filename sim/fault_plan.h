@@ -1,81 +1,12 @@
-// A list of faults and its text. fault_json.h has the same as JSON.
-//
-//   plan    = { line "\n" }            empty lines and those starting with '#' mean nothing
-//   line    = [ "maybe " ] trigger ": " action          maybe: that it does not happen is fine
-//   trigger = "at " TIME                                            at 1.5s
-//           | "on " HOST "->" HOST " " MESSAGE " " WHICH            on client->server REQ 1
-//           | "on " HOST "->" HOST " packet " WHICH                 on client->server packet 0.5%
-//           | "on " HOST " request " WHICH                          on server request 2
-//           | "on " HOST [ "#" ID ] " queued " EVENT " " WHICH      on server queued ESTABLISHED 1
-//           | "on " HOST [ "#" ID ] " fetched " EVENT " " WHICH     on client#3 fetched REJECTED
-//           all
-//           | "on " HOST [ "#" ID ] " call " CALL " " WHICH         on client call connect 2
-//   action  = "lose" | "duplicate" | "corrupt" | "delay " TIME      a message or packet
-//           | "reject " REASON [ " " HEX ] | "overflow"             a request
-//           | "remove " HOST " " DEVICE                             remove server anyrdma0
-//           | "return " HOST " " DEVICE [ " new-guid" ]             return server anyrdma0
-//           | ( "port-down " | "port-up " ) HOST " " DEVICE
-//           | "fail-over " HOST " " INTERFACE                       fail-over server eth0
-//           | ( "cut " | "mend " ) HOST ARROW HOST                  cut client<->server
-//           | "slow " HOST ARROW HOST " " TIME                      slow server->* 5ms
-//
-// TIME is a decimal number with ns, us, ms or s; HOST beside an arrow or in "on" may be * for any;
-// ARROW is -> or, for both ways, <->; WHICH counts from 1, or is "all", or a percentage: each with
-// that probability, drawn from the world's seed.
+// The language of faults, for those who test in the simulator: sim::FaultPlan, sim::OnRequest ...
 #pragma once
 
-#include <boost/system/result.hpp>
-#include <cstddef>
-#include <exception>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "sim/fault.h"
+#include "transport/fault/plan/fault_json.h"
+#include "transport/fault/plan/fault_plan.h"
 
 namespace anyrdma::sim {
 
-/// Why a plan is refused.
-struct PlanError {
-  std::size_t line = 0;  ///< from 1
-  std::string reason;
-
-  /// "line 3: no such message 'REX'".
-  [[nodiscard]] std::string to_string() const;
-};
-
-/// What PlanResult::value() throws when there is none.
-[[noreturn]] void throw_exception_from_error(const PlanError& error,
-                                             const boost::source_location& location);
-
-template <class T>
-using PlanResult = boost::system::result<T, PlanError>;
-
-struct FaultPlan {
-  std::vector<Fault> faults;
-  bool operator==(const FaultPlan&) const = default;
-
-  /// Adds a fault; a pair that makes no sense does not compile.
-  ///   FaultPlan().on(OnRequest{"server", 2}, RejectRequest{28}).on(AtTime{1s}, ...)
-  template <class When, class What>
-  requires kFits<When, What> FaultPlan& on(When trigger, What action) {
-    faults.push_back({std::move(trigger), std::move(action)});
-    return *this;
-  }
-  /// The same for a fault that need not happen.
-  template <class When, class What>
-  requires kFits<When, What> FaultPlan& maybe(When trigger, What action) {
-    faults.push_back({std::move(trigger), std::move(action), true});
-    return *this;
-  }
-
-  [[nodiscard]] static PlanResult<FaultPlan> parse(std::string_view text);
-  /// One line per fault, each with its newline; parse gives the plan back.
-  [[nodiscard]] std::string to_string() const;
-};
-
-/// What is wrong with a fault whatever the world it happens in; empty: nothing.
-[[nodiscard]] std::string problem_with(const Fault& fault);
+using namespace fault;
+using fault::to_string;  // beside those of the simulator
 
 }  // namespace anyrdma::sim

@@ -6,23 +6,24 @@
 #include "sim/fault_action.h"
 #include "sim/fault_names.h"
 #include "sim/host.h"
-#include "sim/overloaded.h"
 #include "sim/random_stream.h"
 #include "sim/world.h"
+#include "verbs/overloaded.h"
 
 namespace anyrdma::sim {
 namespace {
 
 std::uint32_t planned_count(const Trigger& trigger) {
-  return std::visit(
-      Overloaded{[](const AtTime&) { return 1u; },
-                 [](const auto& counted) { return counted.occurrence.number == kAll ? kAll : 1u; }},
-      trigger);
+  return std::visit(verbs::Overloaded{[](const AtTime&) { return 1u; },
+                                      [](const auto& counted) {
+                                        return counted.occurrence.number == kAll ? kAll : 1u;
+                                      }},
+                    trigger);
 }
 
 Occurrence occurrence_of(const Trigger& trigger) {
-  return std::visit(Overloaded{[](const AtTime&) { return Occurrence(); },
-                               [](const auto& counted) { return counted.occurrence; }},
+  return std::visit(verbs::Overloaded{[](const AtTime&) { return Occurrence(); },
+                                      [](const auto& counted) { return counted.occurrence; }},
                     trigger);
 }
 
@@ -187,14 +188,14 @@ Mishap Faults::on_packet(const Host& from, const Host& to, std::uint16_t attribu
     const Fault& fault = planned->status.fault;
     if (!names_packet(fault.trigger, from, to, attribute) || !planned->is_due()) continue;
     const bool to_packet =
-        std::visit(Overloaded{[&](const LoseMessage&) { return mishap.lost = true; },
-                              [&](const CorruptMessage&) { return mishap.corrupted = true; },
-                              [&](const DuplicateMessage&) { return ++mishap.copies != 0; },
-                              [&](const DelayMessage& delay) {
-                                mishap.late += delay.by;
-                                return true;
-                              },
-                              [](const auto&) { return false; }},
+        std::visit(verbs::Overloaded{[&](const LoseMessage&) { return mishap.lost = true; },
+                                     [&](const CorruptMessage&) { return mishap.corrupted = true; },
+                                     [&](const DuplicateMessage&) { return ++mishap.copies != 0; },
+                                     [&](const DelayMessage& delay) {
+                                       mishap.late += delay.by;
+                                       return true;
+                                     },
+                                     [](const auto&) { return false; }},
                    fault.action);
     if (!to_packet) {
       fire_soon(*planned);

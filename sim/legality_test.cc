@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/fault_fields.h"
-#include "sim/fault_scalars.h"
+#include "transport/fault/plan/scalars.h"
+#include "transport/fault/plan/words.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -25,7 +25,7 @@ class LegalityTest : public ::testing::Test {
  protected:
   static rdma_cm_event_type type_of(std::string_view name) {
     rdma_cm_event_type type{};
-    EXPECT_EQ(parse_event(name, type), "");
+    EXPECT_EQ(fault::parse_word("event", name, type), "");
     return type;
   }
 
@@ -285,7 +285,7 @@ TEST(LegalityPage, CitesWhereEachFaultIsSeen) {
   std::ifstream page("docs/legality.md");
   const std::string text{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
 
-  for (const std::string_view kind : kActionKinds) {
+  for (const std::string_view kind : fault::action_kinds()) {
     EXPECT_THAT(text, HasSubstr("\n| `" + std::string(kind) + "` | "));
   }
 }

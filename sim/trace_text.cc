@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "sim/fault.h"
+#include "sim/fault_plan.h"
 #include "sim/text.h"
 #include "sim/trace.h"
 #include "transport/event_name.h"

@@ -17,7 +17,8 @@ ROOMS = {
     "transport/realtime": ["verbs", "transport/realtime"],
     "transport/fabric": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
                          "transport/soft", "transport/realtime", "transport/fabric"],
-    "transport/fault": ["verbs", "transport", "transport/fault"],
+    "transport/fault": ["verbs", "transport", "transport/fault/plan", "transport/fault"],
+    "transport/fault/plan": ["verbs", "transport", "transport/fault/plan"],
     "transport/ucma": ["verbs", "verbs/ibv", "transport", "transport/realtime", "transport/ucma"],
     "transport/rxe": ["verbs", "transport/rxe"],
     "transport/open": None,
@@ -26,7 +27,7 @@ ROOMS = {
     "cm/asio": ["verbs", "transport", "cm", "cm/asio"],
     "cm/c_api": None,
     "sim": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
-            "cm", "cm/asio", "sim"],
+            "transport/fault/plan", "cm", "cm/asio", "sim"],
     "tools": None,
     "tests": None,
     "examples": None,
@@ -44,7 +45,7 @@ TEST_EXTRA = {
 
 # Rooms that never wait, lock, roll dice or read the time: everything comes in as an argument.
 SANS_IO = ["verbs", "verbs/soft", "verbs/wire", "transport", "transport/ibcm", "transport/soft",
-           "cm"]
+           "transport/fault/plan", "cm"]
 
 # Top-level rooms whose subfolders are rooms of their own: a new one needs a row above.
 SPLIT = ["transport", "verbs"]

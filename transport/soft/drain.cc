@@ -9,16 +9,10 @@
 #include "transport/soft/request.h"
 #include "transport/soft/soft_transport.h"
 #include "verbs/assert.h"
+#include "verbs/overloaded.h"
 
 namespace anyrdma::transport::soft {
 namespace {
-
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 does not deduce aggregates
 
 verbs::soft::MadAddress address_of(const ibcm::Path& path) {
   verbs::soft::MadAddress address{.qpn = wire::kGsiQpn, .traffic_class = path.traffic_class};
@@ -204,13 +198,13 @@ void SoftTransportImpl::send(Device& device, const ibcm::SendMad& message) {
 }
 
 void SoftTransportImpl::perform(Device& device, Instant now, const ibcm::Action& action) {
-  std::visit(Overloaded{[&](const ibcm::SendMad& message) { send(device, message); },
-                        [&](const ibcm::Upcall& upcall) { on_upcall(device, now, upcall); },
-                        [&](const ibcm::Dropped& dropped) {
-                          if (observer_ == nullptr) return;
-                          observer_->on_mad_dropped(device.hca.config().name, dropped.reason,
-                                                    dropped.attribute);
-                        }},
+  std::visit(verbs::Overloaded{[&](const ibcm::SendMad& message) { send(device, message); },
+                               [&](const ibcm::Upcall& upcall) { on_upcall(device, now, upcall); },
+                               [&](const ibcm::Dropped& dropped) {
+                                 if (observer_ == nullptr) return;
+                                 observer_->on_mad_dropped(device.hca.config().name, dropped.reason,
+                                                           dropped.attribute);
+                               }},
              action);
 }
 

@@ -15,9 +15,9 @@
 #include <string>
 #include <string_view>
 
-#include "sim/fault_plan.h"
+#include "transport/fault/plan/fault_plan.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 
 /// One fault a line, so that versions of a plan can be compared; parse_json gives the plan back.
 [[nodiscard]] std::string to_json(const FaultPlan& plan);
@@ -25,4 +25,4 @@ namespace anyrdma::sim {
 /// and all that FaultPlan::parse refuses. The error's line is that of the offending key or value.
 [[nodiscard]] PlanResult<FaultPlan> parse_json(std::string_view text);
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

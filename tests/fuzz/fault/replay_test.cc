@@ -9,18 +9,20 @@
 #include <string>
 #include <vector>
 
-#include "sim/fault_json.h"
-#include "sim/fuzz/fuzz_fault_plan.h"
 #include "sim/random_stream.h"
+#include "transport/fault/plan/fault_json.h"
+#include "transport/fault/plan/fuzz/fuzz_fault_plan.h"
 
-namespace anyrdma::sim::fuzz {
+namespace anyrdma::fault::fuzz {
 namespace {
+
+using sim::RandomStream;
 
 constexpr int kChangesPerSeed = 5000;
 
 std::vector<std::string> seeds(const std::string& name) {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/sim/seeds/" + name)) {
+  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/fault/seeds/" + name)) {
     paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
@@ -89,4 +91,4 @@ TEST(FaultPlanFuzzReplay, NothingIsWrongWithNothing) {
 }
 
 }  // namespace
-}  // namespace anyrdma::sim::fuzz
+}  // namespace anyrdma::fault::fuzz

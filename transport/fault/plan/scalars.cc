@@ -1,4 +1,4 @@
-#include "sim/fault_scalars.h"
+#include "transport/fault/plan/scalars.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "transport/event_name.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 namespace {
 
 struct MessageName {
@@ -61,7 +61,7 @@ std::string quoted(std::string_view word) {
 
 // --- times --------------------------------------------------------------------------------------
 
-std::string time_text(verbs::Duration time) {
+std::string word_of(verbs::Duration time) {
   const auto count = static_cast<std::uint64_t>(time.count());
   const Unit* best = &kUnits.front();
   for (const Unit& unit : kUnits) {
@@ -70,7 +70,7 @@ std::string time_text(verbs::Duration time) {
   return std::to_string(count / best->nanoseconds) + std::string(best->name);
 }
 
-std::string parse_time(std::string_view word, verbs::Duration& time) {
+std::string parse_word(std::string_view, std::string_view word, verbs::Duration& time) {
   constexpr std::uint64_t kMost = 1'000'000'000'000'000'000;  // 31 years: sums cannot overflow
   const std::size_t unit_at = std::min(word.find_first_not_of("0123456789."), word.size());
   for (const Unit& unit : kUnits) {
@@ -85,7 +85,7 @@ std::string parse_time(std::string_view word, verbs::Duration& time) {
 
 // --- occurrences --------------------------------------------------------------------------------
 
-std::string occurrence_text(const Occurrence& occurrence) {
+std::string word_of(const Occurrence& occurrence) {
   if (occurrence.number != kAll) return std::to_string(occurrence.number);
   if (occurrence.per_million == Occurrence::kCertain) return "all";
   std::string text = std::to_string(occurrence.per_million / 10'000);
@@ -95,7 +95,7 @@ std::string occurrence_text(const Occurrence& occurrence) {
   return text + "%";
 }
 
-std::string parse_occurrence(std::string_view word, Occurrence& occurrence) {
+std::string parse_word(std::string_view, std::string_view word, Occurrence& occurrence) {
   std::uint32_t number = 0;
   if (word == "all") {
     occurrence = kAll;
@@ -119,6 +119,18 @@ std::string parse_occurrence(std::string_view word, Occurrence& occurrence) {
 
 // --- names --------------------------------------------------------------------------------------
 
+std::string_view to_string(Victim victim) {
+  switch (victim) {
+    case Victim::kWorld:
+      return "the world";
+    case Victim::kPacket:
+      return "a message or packet";
+    case Victim::kRequest:
+      return "a request";
+  }
+  return "?";
+}
+
 std::string_view to_string(CmMessage message) {
   for (const MessageName& row : kMessageNames) {
     if (row.message == message) return row.name;
@@ -126,7 +138,11 @@ std::string_view to_string(CmMessage message) {
   return "?";
 }
 
-std::string parse_message(std::string_view word, CmMessage& message) {
+std::string word_of(CmMessage message) {
+  return std::string(to_string(message));
+}
+
+std::string parse_word(std::string_view, std::string_view word, CmMessage& message) {
   for (const MessageName& row : kMessageNames) {
     if (row.name != word) continue;
     message = row.message;
@@ -135,34 +151,17 @@ std::string parse_message(std::string_view word, CmMessage& message) {
   return "no such message " + quoted(word);
 }
 
-std::string event_text(rdma_cm_event_type event) {
+std::string word_of(rdma_cm_event_type event) {
   return std::string(transport::short_event_name(event));
 }
 
-std::string parse_event(std::string_view word, rdma_cm_event_type& event) {
+std::string parse_word(std::string_view, std::string_view word, rdma_cm_event_type& event) {
   for (int type = 0; type <= RDMA_CM_EVENT_TIMEWAIT_EXIT; ++type) {
     if (transport::short_event_name(static_cast<rdma_cm_event_type>(type)) != word) continue;
     event = static_cast<rdma_cm_event_type>(type);
     return "";
   }
   return "no such event " + quoted(word);
-}
-
-std::span<const std::string_view> call_names() {
-  static constexpr std::array<std::string_view, 13> kNames{
-      "bind_addr", "resolve_addr",   "resolve_route",  "listen",     "connect",
-      "establish", "accept",         "reject",         "disconnect", "notify",
-      "destroy",   "join_multicast", "leave_multicast"};
-  return kNames;
-}
-
-std::string parse_call(std::string_view word, std::string& call) {
-  const auto names = call_names();
-  if (std::find(names.begin(), names.end(), word) == names.end()) {
-    return "no such call " + quoted(word);
-  }
-  call = word;
-  return "";
 }
 
 bool is_name(std::string_view name) {
@@ -172,21 +171,27 @@ bool is_name(std::string_view name) {
   });
 }
 
-// --- rejections ---------------------------------------------------------------------------------
+// --- bytes --------------------------------------------------------------------------------------
 
-std::string parse_reason(std::string_view word, std::uint8_t& reason) {
-  return parse_number(word, reason) ? "" : quoted(word) + " is no reject reason: 0 to 255";
+std::string word_of(const std::vector<std::uint8_t>& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 0xf];
+  }
+  return text;
 }
 
-std::string parse_data(std::string_view word, std::vector<std::uint8_t>& data) {
+std::string parse_word(std::string_view, std::string_view word, std::vector<std::uint8_t>& bytes) {
   if (word.empty() || word.size() % 2 != 0) return quoted(word) + " has half a byte";
   for (std::size_t i = 0; i < word.size(); i += 2) {
     const auto high = hex_digit(word[i]);
     const auto low = hex_digit(word[i + 1]);
     if (!high || !low) return quoted(word) + " is not hexadecimal";
-    data.push_back(static_cast<std::uint8_t>(*high << 4 | *low));
+    bytes.push_back(static_cast<std::uint8_t>(*high << 4 | *low));
   }
   return "";
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

@@ -1,10 +1,10 @@
-#include "sim/json_tree.h"
+#include "transport/fault/plan/json_tree.h"
 
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 #include <utility>
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 namespace {
 
 using boost::json::error_code;
@@ -137,4 +137,4 @@ JsonTree parse_json_tree(std::string_view text) {
   return tree;
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

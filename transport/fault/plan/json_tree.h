@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 
 struct JsonMember;
 
@@ -38,4 +38,4 @@ struct JsonTree {
 /// Exactly one value, nested 32 deep at most. A key twice in one object is an error.
 [[nodiscard]] JsonTree parse_json_tree(std::string_view text);
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

@@ -1,13 +1,13 @@
-#include "sim/fuzz/fuzz_fault_plan.h"
+#include "transport/fault/plan/fuzz/fuzz_fault_plan.h"
 
 #include <algorithm>
 #include <string_view>
 
-#include "sim/fault_json.h"
-#include "sim/fault_plan.h"
+#include "transport/fault/plan/fault_json.h"
+#include "transport/fault/plan/fault_plan.h"
 #include "verbs/assert.h"
 
-namespace anyrdma::sim::fuzz {
+namespace anyrdma::fault::fuzz {
 namespace {
 
 std::string_view text_of(const std::uint8_t* data, std::size_t size) {
@@ -45,4 +45,4 @@ int fuzz_fault_json(const std::uint8_t* data, std::size_t size) {
   return 0;
 }
 
-}  // namespace anyrdma::sim::fuzz
+}  // namespace anyrdma::fault::fuzz

@@ -1,16 +1,15 @@
-#include "sim/fault_words.h"
+#include "transport/fault/plan/words.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include "sim/fault_fields.h"
-#include "sim/fault_scalars.h"
-#include "sim/text.h"
+#include "transport/fault/plan/scalars.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 namespace {
 
 /// Turns fields into words.
@@ -29,14 +28,12 @@ class Writer {
   void host_or_id(const char* key, const std::string& host, std::uint64_t id) {
     put(key, host_text(host) + (id == 0 ? "" : "#" + std::to_string(id)));
   }
-  void time(const char* key, verbs::Duration time) { put(key, time_text(time)); }
-  void message(const char* key, CmMessage message) { put(key, std::string(to_string(message))); }
-  void event(const char* key, rdma_cm_event_type event) { put(key, event_text(event)); }
-  void call(const char* key, const std::string& call) { put(key, call); }
-  void occurrence(const char* key, const Occurrence& which) { put(key, occurrence_text(which)); }
-  void reason(const char* key, std::uint8_t reason) { put(key, std::to_string(reason)); }
+  void scalar(const char* key, const auto& value) { put(key, word_of(value)); }
+  void one_of(const char* key, const std::string& word, std::span<const std::string_view>) {
+    put(key, word);
+  }
   void data(const char* key, const std::vector<std::uint8_t>& data) {
-    if (!data.empty()) put(key, hex_text(data));
+    if (!data.empty()) scalar(key, data);
   }
   void option(const char* key, const char* word, bool on) {
     if (on) put(key, word);
@@ -70,14 +67,21 @@ class Reader {
   }
   void path(const char* key, std::string& from, std::string& to, bool& both);
   void host_or_id(const char* key, std::string& host, std::uint64_t& id);
-  void time(const char* key, verbs::Duration& time) { scalar(key, time, parse_time); }
-  void message(const char* key, CmMessage& message) { scalar(key, message, parse_message); }
-  void event(const char* key, rdma_cm_event_type& event) { scalar(key, event, parse_event); }
-  void call(const char* key, std::string& call) { scalar(key, call, parse_call); }
-  void occurrence(const char* key, Occurrence& which) { scalar(key, which, parse_occurrence); }
-  void reason(const char* key, std::uint8_t& reason) { scalar(key, reason, parse_reason); }
+  void scalar(const char* key, auto& value) {
+    const Word* word = need(key);
+    if (word == nullptr) return;
+    std::string reason = parse_word(key, word->text, value);
+    if (!reason.empty()) fail(*word, std::move(reason));
+  }
+  void one_of(const char* key, std::string& value, std::span<const std::string_view> words) {
+    const Word* word = need(key);
+    if (word == nullptr) return;
+    value = word->text;
+    const bool known = std::find(words.begin(), words.end(), value) != words.end();
+    if (!known) fail(*word, std::string("no such ") + key + " " + quoted(value));
+  }
   void data(const char* key, std::vector<std::uint8_t>& data) {
-    if (find(key) != nullptr) scalar(key, data, parse_data);
+    if (find(key) != nullptr) scalar(key, data);
   }
   void option(const char* key, const char* expected, bool& on) {
     const Word* word = find(key);
@@ -102,13 +106,6 @@ class Reader {
     host = text == "*" ? "" : text;
     if (!host.empty() && is_name(host)) return;
     if (text != "*") fail(word, quoted(text) + " is no host");
-  }
-  template <class T>
-  void scalar(const char* key, T& value, std::string (*parse)(std::string_view, T&)) {
-    const Word* word = need(key);
-    if (word == nullptr) return;
-    std::string reason = parse(word->text, value);
-    if (!reason.empty()) fail(*word, std::move(reason));
   }
 
   const Phrase& phrase_;
@@ -183,6 +180,19 @@ WordProblem Reader::finish() {
 
 // --- kinds --------------------------------------------------------------------------------------
 
+/// Its alternatives' kinds, in their order.
+template <class... Parts>
+constexpr auto kinds_of(const std::variant<Parts...>*) {
+  return std::array<std::string_view, sizeof...(Parts)>{Parts::kKind...};
+}
+template <class Variant>
+constexpr auto kKinds = kinds_of(static_cast<const Variant*>(nullptr));
+
+template <class Variant>
+constexpr std::string_view kWhat = "trigger";
+template <>
+constexpr std::string_view kWhat<FaultAction> = "action";
+
 /// Makes `variant` its alternative number `index`, with default fields.
 template <class Variant, std::size_t I = 0>
 void become(Variant& variant, std::size_t index) {
@@ -193,46 +203,59 @@ void become(Variant& variant, std::size_t index) {
 }
 
 template <class Variant>
-Phrase write(const Variant& part, std::span<const std::string_view> kinds) {
-  Writer writer;
-  std::visit([&writer](const auto& each) { visit_fields(writer, each); }, part);
-  return {std::string(kinds[part.index()]), std::move(writer.words), 0};
+Phrase write(const Variant& variant) {
+  return std::visit(
+      []<class Part>(const Part& part) {
+        Writer writer;
+        Part::visit(writer, part);
+        return Phrase{std::string(Part::kKind), std::move(writer.words), 0};
+      },
+      variant);
 }
 
 template <class Variant>
-WordProblem read(const Phrase& phrase, Order order, std::span<const std::string_view> kinds,
-                 std::string_view what, Variant& part) {
+WordProblem read(const Phrase& phrase, Order order, Variant& variant) {
+  const auto& kinds = kKinds<Variant>;
   const auto kind = std::find(kinds.begin(), kinds.end(), phrase.kind);
   if (kind == kinds.end()) {
-    return {phrase.line, "no such " + std::string(what) + " " + quoted(phrase.kind)};
+    return {phrase.line, "no such " + std::string(kWhat<Variant>) + " " + quoted(phrase.kind)};
   }
-  become(part, static_cast<std::size_t>(kind - kinds.begin()));
+  become(variant, static_cast<std::size_t>(kind - kinds.begin()));
   Reader reader(phrase, order);
-  std::visit([&reader](auto& each) { visit_fields(reader, each); }, part);
+  std::visit([&reader]<class Part>(Part& part) { Part::visit(reader, part); }, variant);
   return reader.finish();
 }
 
 }  // namespace
 
 Phrase phrase_of(const Trigger& trigger) {
-  return write(trigger, kTriggerKinds);
+  return write(trigger);
 }
 
 Phrase phrase_of(const FaultAction& action) {
-  return write(action, kActionKinds);
+  return write(action);
 }
 
 WordProblem read_phrase(const Phrase& phrase, Order order, Trigger& trigger) {
-  return read(phrase, order, kTriggerKinds, "trigger", trigger);
+  return read(phrase, order, trigger);
 }
 
 WordProblem read_phrase(const Phrase& phrase, Order order, FaultAction& action) {
-  return read(phrase, order, kActionKinds, "action", action);
+  return read(phrase, order, action);
+}
+
+std::span<const std::string_view> trigger_kinds() {
+  return kKinds<Trigger>;
+}
+
+std::span<const std::string_view> action_kinds() {
+  return kKinds<FaultAction>;
 }
 
 bool is_trigger_kind(std::string_view word) {
-  return word != "message" && word != "time" &&
-         std::find(kTriggerKinds.begin(), kTriggerKinds.end(), word) != kTriggerKinds.end();
+  const auto& kinds = kKinds<Trigger>;
+  return word != OnMessage::kKind && word != AtTime::kKind &&
+         std::find(kinds.begin(), kinds.end(), word) != kinds.end();
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

@@ -1,13 +1,13 @@
-#include "sim/fault_plan.h"
+#include "transport/fault/plan/fault_plan.h"
 
 #include <algorithm>
 #include <span>
 #include <stdexcept>
 
-#include "sim/fault_scalars.h"
-#include "sim/fault_words.h"
+#include "transport/fault/plan/scalars.h"
+#include "transport/fault/plan/words.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 namespace {
 
 constexpr std::size_t kRejectDataMax = 148;
@@ -23,8 +23,8 @@ std::string joined(std::span<const Word> words) {
 
 std::string trigger_text(const Trigger& trigger) {
   const Phrase phrase = phrase_of(trigger);
-  if (phrase.kind == "time") return "at" + joined(phrase.words);
-  if (phrase.kind == "message") return "on" + joined(phrase.words);
+  if (phrase.kind == AtTime::kKind) return "at" + joined(phrase.words);
+  if (phrase.kind == OnMessage::kKind) return "on" + joined(phrase.words);
   const std::span<const Word> words = phrase.words;
   return "on " + words.front().text + " " + phrase.kind + joined(words.subspan(1));
 }
@@ -57,7 +57,8 @@ Phrase phrase_from(std::string_view kind, std::span<const std::string_view> word
 
 std::string parse_trigger(std::span<const std::string_view> words, Trigger& trigger) {
   if (!words.empty() && words[0] == "at") {
-    return read_phrase(phrase_from("time", words.subspan(1)), Order::kByPlace, trigger).reason;
+    return read_phrase(phrase_from(AtTime::kKind, words.subspan(1)), Order::kByPlace, trigger)
+        .reason;
   }
   if (words.size() < 3 || words[0] != "on") {
     return "no trigger: 'at TIME', 'on HOST->HOST MESSAGE N', 'on HOST request N' ...";
@@ -66,7 +67,8 @@ std::string parse_trigger(std::span<const std::string_view> words, Trigger& trig
     if (words[1].find("->") == std::string_view::npos) {
       return "expected request, queued, fetched, call or HOST->HOST";
     }
-    return read_phrase(phrase_from("message", words.subspan(1)), Order::kByPlace, trigger).reason;
+    return read_phrase(phrase_from(OnMessage::kKind, words.subspan(1)), Order::kByPlace, trigger)
+        .reason;
   }
   Phrase phrase = phrase_from(words[2], words.subspan(2));
   phrase.words.front().text = words[1];  // where it happens, before the kind
@@ -103,8 +105,8 @@ std::string problem_with(const Fault& fault) {
   const Victim there =
       std::visit([]<class When>(const When&) { return kVictim<When>; }, fault.trigger);
   if (needed != Victim::kWorld && needed != there) {
-    return quoted(phrase_of(fault.action).kind) + " happens to a " +
-           (needed == Victim::kPacket ? "message or packet" : "request") + " only";
+    return quoted(phrase_of(fault.action).kind) + " happens to " + std::string(to_string(needed)) +
+           " only";
   }
   const auto* reject = std::get_if<RejectRequest>(&fault.action);
   if (reject != nullptr && reject->data.size() > kRejectDataMax) {
@@ -123,7 +125,7 @@ void throw_exception_from_error(const PlanError& error, const boost::source_loca
 
 std::string FaultPlan::to_string() const {
   std::string text;
-  for (const Fault& fault : faults) text += sim::to_string(fault) + "\n";
+  for (const Fault& fault : faults) text += fault::to_string(fault) + "\n";
   return text;
 }
 
@@ -143,4 +145,4 @@ PlanResult<FaultPlan> FaultPlan::parse(std::string_view text) {
   return plan;
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

@@ -1,11 +1,11 @@
-#include "sim/fault_plan.h"
+#include "transport/fault/plan/fault_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 namespace {
 
 using namespace std::chrono_literals;
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"on a->b REQ 1: lose it", 1, "'lose' knows no 'it'"},
         Wrong{"on a->b REQ 1: reject 28", 1, "'reject' happens to a request only"},
         Wrong{"on a request 1: reject", 1, "'reject' lacks its reason"},
-        Wrong{"on a request 1: reject 256", 1, "'256' is no reject reason: 0 to 255"},
+        Wrong{"on a request 1: reject 256", 1, "'256' is no reason: 0 to 255"},
         Wrong{"on a request 1: reject 28 abc", 1, "'abc' has half a byte"},
         Wrong{"on a request 1: reject 28 zz", 1, "'zz' is not hexadecimal"}));
 
@@ -169,4 +169,4 @@ TEST(FaultPlans, ThrowTheReasonWhenTheValueIsTaken) {
 }
 
 }  // namespace
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

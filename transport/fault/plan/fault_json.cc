@@ -1,4 +1,4 @@
-#include "sim/fault_json.h"
+#include "transport/fault/plan/fault_json.h"
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
@@ -6,11 +6,11 @@
 #include <initializer_list>
 #include <utility>
 
-#include "sim/fault_scalars.h"
-#include "sim/fault_words.h"
-#include "sim/json_tree.h"
+#include "transport/fault/plan/json_tree.h"
+#include "transport/fault/plan/scalars.h"
+#include "transport/fault/plan/words.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 namespace {
 
 namespace json = boost::json;
@@ -154,4 +154,4 @@ PlanResult<FaultPlan> parse_json(std::string_view text) {
   return PlanReader().read(tree.root);
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

@@ -1,10 +1,10 @@
-#include "sim/fault_json.h"
+#include "transport/fault/plan/fault_json.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 namespace {
 
 TEST(FaultPlansAsJson, PrintOneLinePerFaultAndReadItBack) {
@@ -103,4 +103,4 @@ TEST(FaultPlansAsJson, NestingWithoutEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

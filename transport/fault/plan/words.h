@@ -4,13 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sim/fault.h"
+#include "transport/fault/plan/fault.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::fault {
 
 /// One field.
 struct Word {
@@ -39,7 +40,10 @@ enum class Order : std::uint8_t { kByPlace, kByKey };
 [[nodiscard]] Phrase phrase_of(const FaultAction& action);
 [[nodiscard]] WordProblem read_phrase(const Phrase& phrase, Order order, Trigger& trigger);
 [[nodiscard]] WordProblem read_phrase(const Phrase& phrase, Order order, FaultAction& action);
+/// All there are.
+[[nodiscard]] std::span<const std::string_view> trigger_kinds();
+[[nodiscard]] std::span<const std::string_view> action_kinds();
 /// Whether it is a kind of trigger other than a message's name: what stands behind "on HOST".
 [[nodiscard]] bool is_trigger_kind(std::string_view word);
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::fault

@@ -1,0 +1,187 @@
+// What a fault does. part.h says what such a struct has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/fault/plan/part.h"
+#include "verbs/time.h"
+
+namespace anyrdma::fault {
+
+// --- to a packet (OnMessage, OnPacket) ----------------------------------------------------------
+
+/// It does not arrive.
+struct LoseMessage {
+  static constexpr std::string_view kKind = "lose";
+  static constexpr Victim kVictim = Victim::kPacket;
+
+  static void visit(auto&, auto&) {}
+  bool operator==(const LoseMessage&) const = default;
+};
+
+/// It arrives later than the link would have it; what is sent behind it overtakes it.
+struct DelayMessage {
+  static constexpr std::string_view kKind = "delay";
+  static constexpr Victim kVictim = Victim::kPacket;
+  verbs::Duration by{};
+
+  static void visit(auto& visitor, auto& delay) { visitor.scalar("by", delay.by); }
+  bool operator==(const DelayMessage&) const = default;
+};
+
+/// It arrives twice.
+struct DuplicateMessage {
+  static constexpr std::string_view kKind = "duplicate";
+  static constexpr Victim kVictim = Victim::kPacket;
+
+  static void visit(auto&, auto&) {}
+  bool operator==(const DuplicateMessage&) const = default;
+};
+
+/// One bit of it is flipped on the way, so that the receiver's ICRC check drops it.
+struct CorruptMessage {
+  static constexpr std::string_view kKind = "corrupt";
+  static constexpr Victim kVictim = Victim::kPacket;
+
+  static void visit(auto&, auto&) {}
+  bool operator==(const CorruptMessage&) const = default;
+};
+
+// --- to a connection request (OnRequest) --------------------------------------------------------
+
+/// The host's CM answers the request with REJ.
+struct RejectRequest {
+  static constexpr std::string_view kKind = "reject";
+  static constexpr Victim kVictim = Victim::kRequest;
+  std::uint8_t reason = 28;          ///< IBTA's; 28: consumer defined
+  std::vector<std::uint8_t> data{};  ///< at most 148 bytes
+
+  static void visit(auto& visitor, auto& reject) {
+    visitor.scalar("reason", reject.reason);
+    visitor.data("data", reject.data);
+  }
+  bool operator==(const RejectRequest&) const = default;
+};
+
+/// The listener's backlog is full: nobody answers, and the sender's next try counts as new.
+struct OverflowBacklog {
+  static constexpr std::string_view kKind = "overflow";
+  static constexpr Victim kVictim = Victim::kRequest;
+
+  static void visit(auto&, auto&) {}
+  bool operator==(const OverflowBacklog&) const = default;
+};
+
+// --- to a device --------------------------------------------------------------------------------
+
+void visit_device(auto& visitor, auto& action) {
+  visitor.name("host", action.host);
+  visitor.name("device", action.device);
+}
+
+/// The device is removed, as if unplugged: DEVICE_REMOVAL.
+struct RemoveDevice {
+  static constexpr std::string_view kKind = "remove";
+  std::string host;
+  std::string device;
+
+  static void visit(auto& visitor, auto& remove) { visit_device(visitor, remove); }
+  bool operator==(const RemoveDevice&) const = default;
+};
+
+/// A removed device is plugged in again: the same name, limits and GIDs; its objects are gone.
+struct ReturnDevice {
+  static constexpr std::string_view kKind = "return";
+  std::string host;
+  std::string device;
+  bool new_guid = false;  ///< another card in the slot
+
+  static void visit(auto& visitor, auto& plug) {
+    visit_device(visitor, plug);
+    visitor.option("guid", "new-guid", plug.new_guid);
+  }
+  bool operator==(const ReturnDevice&) const = default;
+};
+
+/// The device's port loses its link: PORT_ERR, and no packet in.
+struct PortDown {
+  static constexpr std::string_view kKind = "port-down";
+  std::string host;
+  std::string device;
+
+  static void visit(auto& visitor, auto& port) { visit_device(visitor, port); }
+  bool operator==(const PortDown&) const = default;
+};
+
+/// The device's port is active again: PORT_ACTIVE.
+struct PortUp {
+  static constexpr std::string_view kKind = "port-up";
+  std::string host;
+  std::string device;
+
+  static void visit(auto& visitor, auto& port) { visit_device(visitor, port); }
+  bool operator==(const PortUp&) const = default;
+};
+
+// --- to a network -------------------------------------------------------------------------------
+
+/// The bonded interface fails over to another link address: ADDR_CHANGE there, UNREACHABLE at the
+/// active ids of its neighbours.
+struct ChangeAddress {
+  static constexpr std::string_view kKind = "fail-over";
+  std::string host;
+  std::string interface;
+
+  static void visit(auto& visitor, auto& change) {
+    visitor.name("host", change.host);
+    visitor.name("interface", change.interface);
+  }
+  bool operator==(const ChangeAddress&) const = default;
+};
+
+void visit_path(auto& visitor, auto& action) {
+  visitor.path("path", action.from, action.to, action.both);
+}
+
+/// Nothing passes from one host to another, nor do neighbours hear each other there, until
+/// MendPath. Empty names mean all the hosts there are then; `both` means both directions.
+struct CutPath {
+  static constexpr std::string_view kKind = "cut";
+  std::string from;
+  std::string to;
+  bool both = false;
+
+  static void visit(auto& visitor, auto& cut) { visit_path(visitor, cut); }
+  bool operator==(const CutPath&) const = default;
+};
+
+/// Undoes CutPath and a LinkOptions::down.
+struct MendPath {
+  static constexpr std::string_view kKind = "mend";
+  std::string from;
+  std::string to;
+  bool both = false;
+
+  static void visit(auto& visitor, auto& mend) { visit_path(visitor, mend); }
+  bool operator==(const MendPath&) const = default;
+};
+
+/// Sets the latency from one host to another. Names as in CutPath.
+struct SlowPath {
+  static constexpr std::string_view kKind = "slow";
+  std::string from;
+  std::string to;
+  bool both = false;
+  verbs::Duration latency{};
+
+  static void visit(auto& visitor, auto& slow) {
+    visit_path(visitor, slow);
+    visitor.scalar("latency", slow.latency);
+  }
+  bool operator==(const SlowPath&) const = default;
+};
+
+}  // namespace anyrdma::fault

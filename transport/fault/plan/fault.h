@@ -1,0 +1,43 @@
+// A fault as data: when, what, and which goes with which.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "transport/fault/plan/action.h"
+#include "transport/fault/plan/trigger.h"
+
+namespace anyrdma::fault {
+
+using Trigger = std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched, OnCall>;
+
+using FaultAction = std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage,
+                                 RejectRequest, OverflowBacklog, RemoveDevice, ReturnDevice,
+                                 ChangeAddress, PortDown, PortUp, CutPath, MendPath, SlowPath>;
+
+/// What an action happens to, or what a trigger has at hand; whoever says nothing: the world.
+template <class Part>
+inline constexpr Victim kVictim = [] {
+  if constexpr (requires { Part::kVictim; }) {
+    return Part::kVictim;
+  } else {
+    return Victim::kWorld;
+  }
+}();
+
+/// Whether the action can follow from the trigger: a packet is lost on a packet, while the world
+/// changes whenever.
+template <class When, class What>
+inline constexpr bool kFits = kVictim<What> == Victim::kWorld || kVictim<What> == kVictim<When>;
+
+struct Fault {
+  Trigger trigger;
+  FaultAction action;
+  bool maybe = false;  ///< a run in which it does not happen is fine
+  bool operator==(const Fault&) const = default;
+};
+
+/// One line; see fault_plan.h for the grammar.
+[[nodiscard]] std::string to_string(const Fault& fault);
+
+}  // namespace anyrdma::fault

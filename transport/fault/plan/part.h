@@ -1,0 +1,76 @@
+// What triggers and actions are made of. Each is a struct that says all there is to say about it in
+// one place, and from which its text, its JSON and its checks follow:
+//
+//   kKind    its word: "remove"
+//   kVictim  what it happens to, or what is at hand when it comes; left out: the world
+//   visit    its fields, in the order of the text, each with its key in JSON
+//
+// The visitor is a reader or a writer of words, or looks names up (see words.h). It knows
+//
+//   scalar(key, value)            a time, an occurrence, a message, an event, a number: scalars.h
+//   one_of(key, value, words)     one of these words
+//   name(key, value)              "host", then, of that host, "device" or "interface"
+//   any_host(key, value)          or * for any
+//   host_or_id(key, host, id)     host#3
+//   one_way(key, from, to)        from->to
+//   path(key, from, to, both)     the same, or from<->to
+//   data(key, bytes)              hexadecimal; none: left out
+//   option(key, word, on)         that word or nothing
+//
+// A new one also belongs into a variant of fault.h, the grammar in fault_plan.h, and the tables of
+// docs/sim.md and docs/legality.md.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace anyrdma::fault {
+
+/// What an action happens to, and what a trigger has at hand.
+enum class Victim : std::uint8_t { kWorld, kPacket, kRequest };
+/// "a request".
+[[nodiscard]] std::string_view to_string(Victim victim);
+
+/// The messages of the CM protocol, with their attribute ids.
+enum class CmMessage : std::uint16_t {
+  kReq = 0x10,
+  kMra = 0x11,
+  kRej = 0x12,
+  kRep = 0x13,
+  kRtu = 0x14,
+  kDreq = 0x15,
+  kDrep = 0x16,
+  kSidrReq = 0x17,
+  kSidrRep = 0x18,
+};
+/// "REQ".
+[[nodiscard]] std::string_view to_string(CmMessage message);
+
+/// Every occurrence instead of the n-th.
+inline constexpr std::uint32_t kAll = 0;
+
+/// Which of many: the n-th, all, or each with a probability drawn from the world's seed.
+struct Occurrence {
+  static constexpr std::uint32_t kCertain = 1'000'000;
+
+  // Implicit: OnRequest{"server", 2} reads as it should.
+  constexpr Occurrence(std::uint32_t which = 1) : number(which) {}
+  /// Each with a probability in millionths, 1 to 999,999.
+  [[nodiscard]] static constexpr Occurrence each_with(std::uint32_t millionths) {
+    Occurrence occurrence(kAll);
+    occurrence.per_million = millionths;
+    return occurrence;
+  }
+  bool operator==(const Occurrence&) const = default;
+
+  std::uint32_t number = 1;  ///< from 1, or kAll
+  std::uint32_t per_million = kCertain;
+};
+
+/// The calls that can pull a trigger, as cm names them.
+inline constexpr std::string_view kCallNames[]{
+    "bind_addr", "resolve_addr",   "resolve_route",  "listen",     "connect",
+    "establish", "accept",         "reject",         "disconnect", "notify",
+    "destroy",   "join_multicast", "leave_multicast"};
+
+}  // namespace anyrdma::fault

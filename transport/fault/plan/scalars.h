@@ -1,0 +1,71 @@
+// The single words of a fault: times, occurrences, names of messages and events. Each parse gives
+// what is wrong with the word, which stands under a key; empty: nothing.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/fault/plan/fault.h"
+#include "verbs/time.h"
+
+namespace anyrdma::fault {
+
+/// "'word'".
+[[nodiscard]] std::string quoted(std::string_view word);
+
+/// The largest unit without a fraction: "1500ms".
+[[nodiscard]] std::string word_of(verbs::Duration time);
+/// A decimal number with ns, us, ms or s; exact to the nanosecond.
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
+                                     verbs::Duration& time);
+
+/// "2", "all", "12.5%".
+[[nodiscard]] std::string word_of(const Occurrence& occurrence);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
+                                     Occurrence& occurrence);
+
+/// "REQ".
+[[nodiscard]] std::string word_of(CmMessage message);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
+                                     CmMessage& message);
+
+/// "ESTABLISHED".
+[[nodiscard]] std::string word_of(rdma_cm_event_type event);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
+                                     rdma_cm_event_type& event);
+
+/// "6e6f".
+[[nodiscard]] std::string word_of(const std::vector<std::uint8_t>& bytes);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
+                                     std::vector<std::uint8_t>& bytes);
+
+/// All of the word as a decimal number.
+template <class T>
+[[nodiscard]] bool parse_number(std::string_view word, T& number) {
+  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
+  return parsed.ec == std::errc{} && parsed.ptr == word.data() + word.size();
+}
+
+/// Any number of a type: "28".
+template <std::integral T>
+[[nodiscard]] std::string word_of(T number) {
+  return std::to_string(number);
+}
+template <std::integral T>
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word, T& number) {
+  using Limits = std::numeric_limits<T>;
+  if (parse_number(word, number)) return "";
+  return quoted(word) + " is no " + std::string(key) + ": " + std::to_string(Limits::min()) +
+         " to " + std::to_string(Limits::max());
+}
+
+/// Whether a host, device or interface can be named so in a plan: printable, without blanks and the
+/// signs that mean something there.
+[[nodiscard]] bool is_name(std::string_view name);
+
+}  // namespace anyrdma::fault

@@ -1,0 +1,123 @@
+// When a fault happens. part.h says what such a struct has.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "transport/fault/plan/part.h"
+#include "verbs/time.h"
+
+namespace anyrdma::fault {
+
+/// At a virtual time since the beginning.
+struct AtTime {
+  static constexpr std::string_view kKind = "time";
+  verbs::Duration time{};
+
+  static void visit(auto& visitor, auto& at) { visitor.scalar("time", at.time); }
+  bool operator==(const AtTime&) const = default;
+};
+
+// --- the wire -----------------------------------------------------------------------------------
+
+/// When a host puts its n-th CM message of a kind on the wire to another host. An empty name
+/// means any host.
+struct OnMessage {
+  static constexpr std::string_view kKind = "message";
+  static constexpr Victim kVictim = Victim::kPacket;
+  std::string from;
+  std::string to;
+  CmMessage message = CmMessage::kReq;
+  Occurrence occurrence{};
+
+  static void visit(auto& visitor, auto& on) {
+    visitor.one_way("path", on.from, on.to);
+    visitor.scalar("message", on.message);
+    visitor.scalar("occurrence", on.occurrence);
+  }
+  bool operator==(const OnMessage&) const = default;
+};
+
+/// When a host puts its n-th packet of any kind, CM messages too, on the wire to another host.
+struct OnPacket {
+  static constexpr std::string_view kKind = "packet";
+  static constexpr Victim kVictim = Victim::kPacket;
+  std::string from;
+  std::string to;
+  Occurrence occurrence{};
+
+  static void visit(auto& visitor, auto& on) {
+    visitor.one_way("path", on.from, on.to);
+    visitor.scalar("occurrence", on.occurrence);
+  }
+  bool operator==(const OnPacket&) const = default;
+};
+
+// --- the connection manager ---------------------------------------------------------------------
+
+/// When the n-th connection request reaches a listener of a host.
+struct OnRequest {
+  static constexpr std::string_view kKind = "request";
+  static constexpr Victim kVictim = Victim::kRequest;
+  std::string host;
+  Occurrence occurrence{};
+
+  static void visit(auto& visitor, auto& on) {
+    visitor.any_host("host", on.host);
+    visitor.scalar("occurrence", on.occurrence);
+  }
+  bool operator==(const OnRequest&) const = default;
+};
+
+void visit_event(auto& visitor, auto& on) {
+  visitor.host_or_id("host", on.host, on.id);
+  visitor.scalar("event", on.event);
+  visitor.scalar("occurrence", on.occurrence);
+}
+
+/// When the n-th CM event of a type enters its channel on a host. `id` as the trace numbers it; 0
+/// means any.
+struct OnQueued {
+  static constexpr std::string_view kKind = "queued";
+  std::string host;
+  std::uint64_t id = 0;
+  rdma_cm_event_type event = RDMA_CM_EVENT_ESTABLISHED;
+  Occurrence occurrence{};
+
+  static void visit(auto& visitor, auto& on) { visit_event(visitor, on); }
+  bool operator==(const OnQueued&) const = default;
+};
+
+/// When the application is handed the n-th CM event of a type. As OnQueued.
+struct OnFetched {
+  static constexpr std::string_view kKind = "fetched";
+  std::string host;
+  std::uint64_t id = 0;
+  rdma_cm_event_type event = RDMA_CM_EVENT_ESTABLISHED;
+  Occurrence occurrence{};
+
+  static void visit(auto& visitor, auto& on) { visit_event(visitor, on); }
+  bool operator==(const OnFetched&) const = default;
+};
+
+/// When the application makes the n-th call of a kind that the id's state allows, successful or
+/// not: "connect", "destroy" (kCallNames). `id` as in OnQueued.
+struct OnCall {
+  static constexpr std::string_view kKind = "call";
+  std::string host;
+  std::uint64_t id = 0;
+  std::string call;
+  Occurrence occurrence{};
+
+  static void visit(auto& visitor, auto& on) {
+    visitor.host_or_id("host", on.host, on.id);
+    visitor.one_of("call", on.call, kCallNames);
+    visitor.scalar("occurrence", on.occurrence);
+  }
+  bool operator==(const OnCall&) const = default;
+};
+
+}  // namespace anyrdma::fault
