@@ -4,7 +4,6 @@
 #include <ios>
 #include <utility>
 
-#include "sim/fault_json.h"
 #include "sim/testing/audit.h"
 #include "sim/testing/settings.h"
 
