@@ -19,7 +19,7 @@ namespace {
 /// Longer than any scenario's own patience.
 constexpr std::chrono::seconds kPatience{200};
 /// Besides the slow ones. Most of their time is spent waiting.
-constexpr std::ptrdiff_t kAtOnce = 6;
+constexpr std::ptrdiff_t kAtOnce = 10;
 
 void write_all(int to, const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {

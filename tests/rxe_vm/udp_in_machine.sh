@@ -73,7 +73,7 @@ dumpcap -q -P -i veth0 -f 'udp port 4791' -w "$folder/wire.pcap" 2>"$work/dumpca
 wait_for "$work/dumpcap" '^File: ' $capture
 
 step() {
-  echo "$*"
+  echo "$SECONDS s: $*"
   "$@"
 }
 
