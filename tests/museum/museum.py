@@ -9,7 +9,7 @@ import re
 import sys
 
 ENTRIES = [  # of the collection
-    *range(14, 22),
+    *range(14, 28),
     # sections E to H, and traps
     *range(28, 33), 34, 35,
 ]
