@@ -280,6 +280,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Misnamed{"on sever#1 queued ESTABLISHED 1: cut *->*", "no host 'sever'"},
                       Misnamed{"at 1s: return server anyrdma1", "no device 'anyrdma1' there"},
                       Misnamed{"at 1s: port-up sever anyrdma0", "no host 'sever'"},
+                      Misnamed{"on server queued ESTABLISHED 1: hold 1s",
+                               "the simulator holds no event: delay the message that it comes "
+                               "from"},
                       Misnamed{"at 1s: fail-over server eth9", "no interface 'eth9' there"}));
 
 TEST_F(FaultAction, AFaultThatNoTextCanSayIsRefused) {

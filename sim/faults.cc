@@ -13,20 +13,6 @@
 namespace anyrdma::sim {
 namespace {
 
-std::uint32_t planned_count(const Trigger& trigger) {
-  return std::visit(verbs::Overloaded{[](const AtTime&) { return 1u; },
-                                      [](const auto& counted) {
-                                        return counted.occurrence.number == kAll ? kAll : 1u;
-                                      }},
-                    trigger);
-}
-
-Occurrence occurrence_of(const Trigger& trigger) {
-  return std::visit(verbs::Overloaded{[](const AtTime&) { return Occurrence(); },
-                                      [](const auto& counted) { return counted.occurrence; }},
-                    trigger);
-}
-
 bool names(const std::string& pattern, const Host& host) {
   return pattern.empty() || pattern == host.name();
 }
@@ -51,32 +37,11 @@ bool names_packet(const Trigger& trigger, const Host& from, const Host& to,
 
 }  // namespace
 
-std::string FaultStatus::to_string() const {
-  const std::string times = planned == kAll ? "all" : std::to_string(planned);
-  return "planned " + times + ", armed " + std::to_string(armed) + ", fired " +
-         std::to_string(fired) + ", observed " + std::to_string(observed) + ": " +
-         sim::to_string(fault);
-}
-
 /// One fault under way; runs as a task when its time has come or, after its trigger, at once but
 /// outside of everybody's critical section.
-class Faults::Planned final : public Task {
+class Faults::Planned final : public fault::Arming, public Task {
  public:
-  Planned(Faults& faults, const Fault& fault)
-      : status{.fault = fault, .planned = planned_count(fault.trigger)},
-        occurrence_(occurrence_of(fault.trigger)),
-        faults_(faults) {}
-
-  /// Counts an occurrence. True: it is the one.
-  [[nodiscard]] bool is_due() {
-    ++status.armed;
-    if (occurrence_.number != kAll) return occurrence_.number == status.armed;
-    return dice == nullptr || dice->below(Occurrence::kCertain) < occurrence_.per_million;
-  }
-  [[nodiscard]] bool needs_dice() const { return occurrence_.per_million != Occurrence::kCertain; }
-
-  FaultStatus status;
-  std::unique_ptr<RandomStream> dice;
+  Planned(Faults& faults, const Fault& fault) : Arming(fault), faults_(faults) {}
 
  private:
   void run() override {
@@ -88,7 +53,6 @@ class Faults::Planned final : public Task {
     if (changed && !is_cut) ++status.observed;
   }
 
-  Occurrence occurrence_;
   Faults& faults_;
 };
 
@@ -142,6 +106,9 @@ void Faults::plan_chance(Planned& planned) {
 
 std::string Faults::problem_here(const Fault& fault) const {
   if (std::string problem = problem_with(fault); !problem.empty()) return problem;
+  if (std::holds_alternative<HoldEvent>(fault.action)) {
+    return "the simulator holds no event: delay the message that it comes from";
+  }
   const PlanResult<FaultPlan> again = FaultPlan::parse(to_string(fault));
   if (!again) return again.error().reason;
   if (again->faults != std::vector{fault}) return "a fault whose text means something else";

@@ -10,6 +10,7 @@
 
 #include "sim/fault_plan.h"
 #include "sim/scheduler.h"
+#include "transport/fault/plan/arming.h"
 #include "transport/soft/transport.h"
 
 namespace anyrdma::sim {
@@ -17,18 +18,7 @@ namespace anyrdma::sim {
 class Host;
 class World;
 
-/// A fault and what became of it.
-struct FaultStatus {
-  Fault fault;
-  std::uint32_t planned = 1;   ///< how often it can fire; kAll: as often as it happens
-  std::uint32_t armed = 0;     ///< how often what its trigger watches for happened, due or not
-  std::uint32_t fired = 0;     ///< how often it was carried out
-  std::uint32_t observed = 0;  ///< how often that made a difference: there was a device to remove,
-                               ///< a packet met the path that was cut
-
-  /// "planned 1, armed 3, fired 1, observed 0: on client->server REQ 3: lose".
-  [[nodiscard]] std::string to_string() const;
-};
+using fault::FaultStatus;
 
 /// What becomes of a packet on its way.
 struct Mishap {

@@ -75,6 +75,19 @@ struct OverflowBacklog {
   bool operator==(const OverflowBacklog&) const = default;
 };
 
+// --- to an event (OnQueued) ---------------------------------------------------------------------
+
+/// It enters its channel later, as when the kernel's work queue is busy; what comes for the same id
+/// waits behind it.
+struct HoldEvent {
+  static constexpr std::string_view kKind = "hold";
+  static constexpr Victim kVictim = Victim::kEvent;
+  verbs::Duration by{};
+
+  static void visit(auto& visitor, auto& hold) { visitor.scalar("by", hold.by); }
+  bool operator==(const HoldEvent&) const = default;
+};
+
 // --- to a device --------------------------------------------------------------------------------
 
 void visit_device(auto& visitor, auto& action) {

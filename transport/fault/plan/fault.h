@@ -11,9 +11,10 @@ namespace anyrdma::fault {
 
 using Trigger = std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched, OnCall>;
 
-using FaultAction = std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage,
-                                 RejectRequest, OverflowBacklog, RemoveDevice, ReturnDevice,
-                                 ChangeAddress, PortDown, PortUp, CutPath, MendPath, SlowPath>;
+using FaultAction =
+    std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, RejectRequest,
+                 OverflowBacklog, HoldEvent, RemoveDevice, ReturnDevice, ChangeAddress, PortDown,
+                 PortUp, CutPath, MendPath, SlowPath>;
 
 /// What an action happens to, or what a trigger has at hand; whoever says nothing: the world.
 template <class Part>

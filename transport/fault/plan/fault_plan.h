@@ -12,6 +12,7 @@
 //           | "on " HOST [ "#" ID ] " call " CALL " " WHICH         on client call connect 2
 //   action  = "lose" | "duplicate" | "corrupt" | "delay " TIME      a message or packet
 //           | "reject " REASON [ " " HEX ] | "overflow"             a request
+//           | "hold " TIME                                          an event that is queued
 //           | "remove " HOST " " DEVICE                             remove server anyrdma0
 //           | "return " HOST " " DEVICE [ " new-guid" ]             return server anyrdma0
 //           | ( "port-down " | "port-up " ) HOST " " DEVICE

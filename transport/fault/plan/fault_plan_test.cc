@@ -31,6 +31,7 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
       {AtTime{}, CutPath{"client", "server", false}},
       {AtTime{1us}, MendPath{"", "server", true}},
       {AtTime{}, SlowPath{"a-", "", true, 5ms}},
+      {OnQueued{"server", 0, RDMA_CM_EVENT_CONNECT_REQUEST, 1}, HoldEvent{2s}},
   }};
 
   const std::string text = plan.to_string();
@@ -54,7 +55,8 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
             "at 1ns: return server anyrdma0 new-guid\n"
             "at 0s: cut client->server\n"
             "at 1us: mend *<->server\n"
-            "at 0s: slow a-<->* 5ms\n");
+            "at 0s: slow a-<->* 5ms\n"
+            "on server queued CONNECT_REQUEST 1: hold 2s\n");
   EXPECT_EQ(FaultPlan::parse(text).value(), plan);
 }
 
@@ -67,6 +69,7 @@ TEST(FaultPlans, AreBuiltFromPairsThatMakeSense) {
             "on server request 2: reject 28\n"
             "maybe at 1s: remove server anyrdma0\n");
   static_assert(kFits<OnMessage, LoseMessage> && kFits<OnMessage, RemoveDevice>);
+  static_assert(kFits<OnQueued, HoldEvent> && !kFits<OnFetched, HoldEvent>);
   static_assert(!kFits<AtTime, LoseMessage> && !kFits<OnMessage, RejectRequest>);
 }
 

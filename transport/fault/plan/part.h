@@ -27,7 +27,7 @@
 namespace anyrdma::fault {
 
 /// What an action happens to, and what a trigger has at hand.
-enum class Victim : std::uint8_t { kWorld, kPacket, kRequest };
+enum class Victim : std::uint8_t { kWorld, kPacket, kRequest, kEvent };
 /// "a request".
 [[nodiscard]] std::string_view to_string(Victim victim);
 

@@ -127,6 +127,8 @@ std::string_view to_string(Victim victim) {
       return "a message or packet";
     case Victim::kRequest:
       return "a request";
+    case Victim::kEvent:
+      return "an event that is queued";
   }
   return "?";
 }

@@ -82,6 +82,7 @@ void visit_event(auto& visitor, auto& on) {
 /// means any.
 struct OnQueued {
   static constexpr std::string_view kKind = "queued";
+  static constexpr Victim kVictim = Victim::kEvent;
   std::string host;
   std::uint64_t id = 0;
   rdma_cm_event_type event = RDMA_CM_EVENT_ESTABLISHED;

@@ -1,0 +1,46 @@
+// A fault that waits for its moment, and the account of what became of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "transport/fault/plan/fault.h"
+#include "verbs/random.h"
+
+namespace anyrdma::fault {
+
+/// A fault and what became of it.
+struct FaultStatus {
+  Fault fault;
+  std::uint32_t planned = 1;   ///< how often it can fire; kAll: as often as it happens
+  std::uint32_t armed = 0;     ///< how often what its trigger watches for happened, due or not
+  std::uint32_t fired = 0;     ///< how often it was carried out
+  std::uint32_t observed = 0;  ///< how often that made a difference: there was a device to remove,
+                               ///< a packet met the path that was cut
+
+  /// "planned 1, armed 3, fired 1, observed 0: on client->server REQ 3: lose".
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// Which of many occurrences a trigger means.
+[[nodiscard]] Occurrence occurrence_of(const Trigger& trigger);
+
+/// Counts what a trigger watches for.
+class Arming {
+ public:
+  explicit Arming(const Fault& fault);
+
+  /// Something happened that the trigger watches for. True: this is the one.
+  [[nodiscard]] bool is_due();
+  /// Chance decides, so `dice` is needed before is_due().
+  [[nodiscard]] bool needs_dice() const { return occurrence_.per_million != Occurrence::kCertain; }
+
+  FaultStatus status;
+  std::unique_ptr<verbs::Random> dice;
+
+ private:
+  Occurrence occurrence_;
+};
+
+}  // namespace anyrdma::fault
