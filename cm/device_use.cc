@@ -1,6 +1,7 @@
 #include "cm/device_use.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "verbs/assert.h"
 #include "verbs/provider.h"
@@ -12,6 +13,9 @@ Result<std::unique_ptr<DeviceUse>> open(ibv_context* verbs) {
   verbs::Provider& provider = verbs::provider_of(verbs);
   ibv_device_attr attr{};
   if (Result<void> queried = provider.query_device(verbs, &attr); !queried) return queried.error();
+  // librdmacm knows devices by their GUID; without one it leaves id->verbs null, and older ones
+  // then crash (rdma-core #1547).
+  if (attr.node_guid == 0) return verbs::errno_code(ENODEV);
   Result<ibv_pd*> pd = provider.alloc_pd(verbs);
   if (!pd) return pd.error();
   auto use = std::make_unique<DeviceUse>();

@@ -23,7 +23,7 @@ struct DeviceUse {
 class DeviceUses final : public transport::Transport::Attachment {
  public:
   /// Adds a user to the device behind `verbs`. Outside the critical section, because the provider
-  /// enters it. Errors of ibv_alloc_pd and ibv_query_device.
+  /// enters it. ENODEV: its node GUID is 0; errors of ibv_alloc_pd and ibv_query_device.
   [[nodiscard]] static Result<DeviceUse*> acquire(transport::Transport& transport,
                                                   ibv_context* verbs);
   /// Takes a user away; the last one takes the protection domain along, unless the application

@@ -177,6 +177,17 @@ TEST_F(IdAddress, ADeviceThatCannotBeUsedTurnsAddrResolvedIntoAnError) {
   EXPECT_EQ(placed.id->raw()->verbs, nullptr);
 }
 
+TEST_F(IdAddress, ADeviceWithoutAGuidTurnsAddrResolvedIntoAnError) {
+  Placed placed = make_id();
+  EXPECT_TRUE(placed.id->resolve_addr(nullptr, raw(there_), kTimeout));
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ADDR_RESOLVED);
+  provider_.attributes.node_guid = 0;
+
+  EXPECT_THAT(next(), ::testing::AllOf(EventIs(RDMA_CM_EVENT_ADDR_ERROR), HasStatus(-1)));
+
+  EXPECT_EQ(placed.id->raw()->verbs, nullptr);
+}
+
 TEST_F(IdAddress, AnswersOfARemovedDeviceAreFetchedAsErrors) {
   Placed address = place(State::kAddrQuery);
   transport_.raise(*address.endpoint, RDMA_CM_EVENT_ADDR_RESOLVED);

@@ -14,6 +14,7 @@ constexpr std::uint32_t kInlineGranted = 64;
 }  // namespace
 
 FakeProvider::FakeProvider(Runtime& runtime) : runtime_(runtime) {
+  attributes.node_guid = 1;
   attributes.max_qp_rd_atom = 16;
   attributes.max_qp_init_rd_atom = 8;
   provided_.provider = this;
