@@ -9,6 +9,10 @@ Result<std::unique_ptr<EventChannel>> EventChannel::create(transport::Transport&
   {
     verbs::CriticalSection section(transport.runtime());
     if (transport.devices().empty()) return verbs::errno_code(ENODEV);
+    if (verbs::CallGate* gate = transport.call_gate(); gate != nullptr) {
+      const int error = gate->on_call(0, "create_event_channel");
+      if (error != 0) return verbs::errno_code(error);
+    }
   }
   auto semaphore = transport.runtime().make_semaphore();
   if (!semaphore) return semaphore.error();
@@ -62,6 +66,7 @@ Result<Event> EventChannel::try_get() {
 }
 
 EventRecord* EventChannel::fetch() {
+  if (transport_.call_gate() != nullptr) transport_.call_gate()->on_take();
   EventRecord* record = pop();
   if (record == nullptr) return nullptr;
   if (Id::from(record->raw.event.id).on_fetch(*record)) {

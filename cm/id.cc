@@ -24,6 +24,11 @@ Id::Id(transport::Transport& transport, rdma_port_space space, ibv_qp_type type,
 
 Result<void> Id::open(EventChannel& channel) {
   verbs::CriticalSection section(runtime());
+  if (verbs::CallGate* gate = transport_.call_gate(); gate != nullptr) {
+    if (const int error = gate->on_call(0, "create_id"); error != 0) {
+      return verbs::errno_code(error);
+    }
+  }
   auto endpoint = transport_.create_endpoint(raw_.id.ps, raw_.id.qp_type, *this);
   if (!endpoint) return endpoint.error();
   endpoint_ = std::move(*endpoint);

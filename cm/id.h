@@ -219,13 +219,18 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> perform(Operation operation, Call&& call) {
     const OperationRow& row = row_of(operation, state_);
     if (row.verdict == Verdict::kRefuse) return verbs::errno_code(row.error);
-    Result<void> result = call();
+    Result<void> result;
+    if (transport_.call_gate() != nullptr) [[unlikely]]
+      result = admit(operation);
+    if (result) result = call();
     state_ = result ? row.success : row.failure;
     if (transport_.call_observer() != nullptr) [[unlikely]] {
       report_call(to_string(operation), result ? 0 : result.error().value());
     }
     return result;
   }
+  /// What a fault plan lets the call fail with before it has an effect.
+  [[nodiscard]] Result<void> admit(Operation operation);
   void report_call(std::string_view call, int error) const;
   /// In the critical section, then complete() outside of it.
   template <class Call>

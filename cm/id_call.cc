@@ -20,6 +20,16 @@ Result<void> Id::check(Operation operation) const {
   return {};
 }
 
+Result<void> Id::admit(Operation operation) {
+  const int error = transport_.call_gate()->on_call(number_, to_string(operation));
+  if (error == 0) return {};
+  // Whatever accept fails with, the request is rejected (K/cma.c:rdma_accept).
+  if (operation == Operation::kAccept) {
+    (void)endpoint_->reject(kRejectConsumerDefined, {}).has_value();
+  }
+  return verbs::errno_code(error);
+}
+
 void Id::report_call(std::string_view call, int error) const {
   transport_.call_observer()->on_call(number_, call, error);
 }

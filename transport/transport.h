@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "verbs/call_gate.h"
 #include "verbs/provider.h"
 #include "verbs/result.h"
 #include "verbs/runtime.h"
@@ -213,12 +214,17 @@ class Transport {
   /// As set_event_observer.
   void set_call_observer(CallObserver* observer) { call_observer_ = observer; }
   [[nodiscard]] CallObserver* call_observer() const { return call_observer_; }
+  /// Asked by cm before calls that the id's state allows, and before an event is fetched; null for
+  /// none. As set_event_observer.
+  void set_call_gate(verbs::CallGate* gate) { call_gate_ = gate; }
+  [[nodiscard]] verbs::CallGate* call_gate() const { return call_gate_; }
   /// The number that observers know the next new id by. Critical section.
   [[nodiscard]] std::uint64_t number_id() { return ++ids_; }
 
  private:
   EventObserver* event_observer_ = nullptr;
   CallObserver* call_observer_ = nullptr;
+  verbs::CallGate* call_gate_ = nullptr;
   std::uint64_t ids_ = 0;
   std::unique_ptr<Attachment> attachment_;
 };

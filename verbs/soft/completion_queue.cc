@@ -8,7 +8,8 @@
 
 namespace anyrdma::verbs::soft {
 
-SoftCq::SoftCq(SoftContext& owner, int depth, void* user, SoftChannel* announced_by) : ibv_cq{} {
+SoftCq::SoftCq(SoftContext& owner, int depth, void* user, SoftChannel* announced_by)
+    : ibv_cq{}, room_(static_cast<std::size_t>(depth)) {
   context = owner.ibv();
   channel = announced_by;
   cq_context = user;
@@ -19,6 +20,7 @@ SoftCq::SoftCq(SoftContext& owner, int depth, void* user, SoftChannel* announced
 }
 
 SoftCq::~SoftCq() {
+  SoftContext::from(context).core().timers.cancel(lost_);
   if (channel != nullptr) {
     auto* soft = static_cast<SoftChannel*>(channel);
     --soft->refcnt;
@@ -31,14 +33,19 @@ SoftCq::~SoftCq() {
 }
 
 void SoftCq::push(const ibv_wc& completion, bool solicited) {
-  if (entries_.size() >= static_cast<std::size_t>(cqe)) {
-    if (!overrun_) SoftContext::from(context).raise_cq(*this, IBV_EVENT_CQ_ERR);
-    overrun_ = true;
-    return;
-  }
+  if (entries_.size() >= room_) return overrun();
   entries_.push_back(completion);
   const bool wanted = solicited || completion.status != IBV_WC_SUCCESS;
   if (armed_ == Armed::kAny || (armed_ == Armed::kSolicited && wanted)) announce();
+}
+
+// The QPs follow by a timer that expires at once: whoever pushes is in the middle of one.
+void SoftCq::overrun() {
+  if (is_overrun()) return;
+  room_ = 0;
+  SoftContext& owner = SoftContext::from(context);
+  owner.raise_cq(*this, IBV_EVENT_CQ_ERR);
+  owner.core().timers.arm(lost_, owner.core().runtime.now());
 }
 
 int SoftCq::poll(int count, ibv_wc* completions) {

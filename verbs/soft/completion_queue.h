@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "verbs/runtime.h"
+#include "verbs/soft/core.h"
 #include "verbs/soft/ring.h"
 
 namespace anyrdma::verbs::soft {
@@ -36,14 +37,19 @@ class SoftCq : public ibv_cq, public LiveHook {
   SoftCq& operator=(const SoftCq&) = delete;
 
   /// Appends a completion and announces it if asked to. `solicited`: the peer asked for an event;
-  /// errors always count as solicited. A full queue loses it and raises IBV_EVENT_CQ_ERR once.
+  /// errors always count as solicited. A full queue loses it, and all that follow: overrun().
   void push(const ibv_wc& completion, bool solicited);
   [[nodiscard]] int poll(int count, ibv_wc* completions);
   /// ibv_req_notify_cq: the next completion (or solicited completion) is announced, once.
   void request_notification(bool solicited_only);
+  /// From now on no completion finds room (IBTA vol 1, 11.6.3.1): IBV_EVENT_CQ_ERR, and
+  /// soon its QPs fail, who cannot report any more. What is there can be polled. Once.
+  void overrun();
+  [[nodiscard]] bool is_overrun() const { return room_ == 0; }
   /// Forgets the completions of a QP (IBTA vol 1, 11.2.5.3: transition to RESET; destruction).
   void purge(std::uint32_t qp_num);
 
+  std::uint64_t made = 0;          ///< the n-th on its host
   unsigned users = 0;              ///< QPs that refer to it
   std::uint32_t taken = 0;         ///< completion events handed to the application
   std::uint32_t acknowledged = 0;  ///< ... and acknowledged by it
@@ -56,8 +62,9 @@ class SoftCq : public ibv_cq, public LiveHook {
   void announce();
 
   Ring<ibv_wc> entries_;
+  std::size_t room_;  ///< completions that it holds; 0: it is overrun
   Armed armed_ = Armed::kNo;
-  bool overrun_ = false;
+  QpTimer lost_{QpTimerTag{nullptr, QpTimerKind::kOverrun, this}};
 };
 
 }  // namespace anyrdma::verbs::soft

@@ -48,6 +48,7 @@ SoftContext::SoftContext(Provider& owner, Core& core, ibv_device* device,
   context.abi_compat = __VERBS_ABI_IS_EXTENDED;
   pthread_mutex_init(&context.mutex, nullptr);
   install_operations(vctx);
+  if (core.gate != nullptr) install_gated_operations(vctx);
 }
 
 SoftContext::~SoftContext() {

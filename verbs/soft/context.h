@@ -59,5 +59,9 @@ class SoftContext : public ProvidedContext {
 
 /// Fills context->ops and the extended operations that the software HCA has.
 void install_operations(verbs_context& context);
+/// As the above, but Core::gate is asked first (gated_ops.cc).
+void install_gated_operations(verbs_context& context);
+/// ibv_poll_cq.
+[[nodiscard]] int poll_cq(ibv_cq* cq, int count, ibv_wc* completions);
 
 }  // namespace anyrdma::verbs::soft

@@ -23,6 +23,8 @@ int error_of(const Result<void>& result) {
 
 // --- data path ----------------------------------------------------------------------------------
 
+}  // namespace
+
 int poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
   auto& soft = *static_cast<SoftCq*>(cq);
   Runtime& runtime = runtime_of(cq->context);
@@ -36,15 +38,12 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
   return got;
 }
 
+namespace {
+
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
   CriticalSection section(runtime_of(cq->context));
   static_cast<SoftCq*>(cq)->request_notification(solicited_only != 0);
   return 0;
-}
-
-bool sends_in(ibv_qp_state state) {
-  return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE ||
-         state == IBV_QPS_ERR;
 }
 
 int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
@@ -52,11 +51,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
   CriticalSection section(soft.core.runtime);
   int error = 0;
   for (; request != nullptr; request = request->next) {
-    if (soft.core.removed) {
-      error = EIO;
-    } else {
-      error = sends_in(soft.state) ? soft.post_send(*request) : EINVAL;
-    }
+    error = soft.post_send(*request);
     if (error != 0) {
       *bad = request;
       break;
@@ -70,8 +65,7 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad) {
   auto& soft = *static_cast<SoftQp*>(qp);
   CriticalSection section(soft.core.runtime);
   for (; request != nullptr; request = request->next) {
-    int error = soft.state == IBV_QPS_RESET ? EINVAL : soft.receives.post(*request);
-    if (soft.core.removed) error = EIO;
+    const int error = soft.post_receive(*request);
     if (error != 0) {
       *bad = request;
       return error;

@@ -2,8 +2,11 @@
 // that have something to send. Used inside the critical section.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
+#include <string_view>
 
+#include "verbs/call_gate.h"
 #include "verbs/random.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca.h"
@@ -13,15 +16,18 @@
 
 namespace anyrdma::verbs::soft {
 
+class SoftCq;
 struct SoftQp;
 
 enum class QpTimerKind : std::uint8_t {
   kRetransmit,  ///< no acknowledgement within the local ACK timeout
   kReceiverNotReady,
+  kOverrun,  ///< the completion queue is lost: its queue pairs follow
 };
 struct QpTimerTag {
   SoftQp* qp;
   QpTimerKind kind;
+  SoftCq* cq = nullptr;  ///< kOverrun, which has no QP
 };
 using QpTimer = Timer<QpTimerTag>;
 
@@ -48,7 +54,16 @@ struct Core {
   TimerQueue<QpTimerTag> timers{};
   ReadyList ready{};
   bool removed = false;
+  CallGate* gate = nullptr;
+  MadeObjects own_made{};
+  MadeObjects* made = nullptr;  ///< the host's; null: own_made
 
+  /// What a call fails with before anything is looked at, 0 for nothing.
+  [[nodiscard]] int refusal(std::string_view call) const {
+    if (removed) return EIO;
+    return gate == nullptr ? 0 : gate->on_call(0, call);
+  }
+  [[nodiscard]] MadeObjects& objects() { return made != nullptr ? *made : own_made; }
   /// Payload bytes of the longest packet that the port takes.
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes(config.active_mtu); }
   [[nodiscard]] static constexpr std::uint32_t mtu_bytes(ibv_mtu mtu) {

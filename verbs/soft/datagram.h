@@ -47,6 +47,9 @@ class DatagramService {
   /// Errno as ibv_post_send returns it, 0 for success.
   [[nodiscard]] int post(const ibv_send_wr& request);
 
+  /// The datagram posted last is not sent and ends with this status.
+  void spoil_last(ibv_wc_status status) { queue_[queue_.tail() - 1].status = status; }
+
   /// Whether next_packet() would do anything.
   [[nodiscard]] bool wants_to_send() const;
   /// Ends the oldest request and gives its packet; null when that has none.

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "verbs/call_gate.h"
 #include "verbs/provider.h"
 #include "verbs/random.h"
 #include "verbs/runtime.h"
@@ -63,6 +64,18 @@ struct MadAddress {
   std::uint8_t traffic_class = 0;
 };
 
+/// How many objects were made on a host so far.
+struct MadeObjects {
+  std::uint64_t queue_pairs = 0;
+  std::uint64_t completion_queues = 0;
+};
+
+/// One queue pair of a host.
+struct ObjectName {
+  std::uint64_t made = 0;    ///< the n-th that was made there; 0: see `number`
+  std::uint32_t number = 0;  ///< the QPN
+};
+
 /// Implements the provider for exactly one device. All functions of the network side must be called
 /// inside the Runtime's critical section; the Provider functions and the context->ops enter it.
 class Hca : public Provider {
@@ -106,6 +119,18 @@ class Hca : public Provider {
   /// The device goes away: every QP to error, later verbs calls fail with EIO, no more packets;
   /// contexts get IBV_EVENT_DEVICE_FATAL. Destroy calls still work.
   virtual void remove() = 0;
+  /// Asked from now on before calls that open, make, modify or post; null: no more. Whoever posts
+  /// and polls without a gate does not pay for there being such a thing.
+  virtual void set_call_gate(CallGate* gate) = 0;
+  /// Numbers queue pairs and completion queues by the host's counters, so that the n-th made on a
+  /// host can be named whatever its device. The counters outlive the HCA.
+  virtual void count_with(MadeObjects& made) = 0;
+  /// The queue pair fails by itself: to ERR, with IBV_EVENT_QP_FATAL, _QP_REQ_ERR or
+  /// _QP_ACCESS_ERR. ENOENT: there is none; EINVAL: not an event that it can have in its state.
+  [[nodiscard]] virtual Result<void> fail_qp(const ObjectName& qp, ibv_event_type event) = 0;
+  /// The completion queue is lost: IBV_EVENT_CQ_ERR, and IBV_EVENT_QP_FATAL to the queue pairs on
+  /// it, as when there is no room for a completion. ENOENT; EALREADY.
+  [[nodiscard]] virtual Result<void> overrun_cq(std::uint64_t made) = 0;
 
   /// Why packets were dropped, for traces and tests.
   struct Counters {

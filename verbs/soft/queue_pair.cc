@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <cerrno>
+
 #include "verbs/assert.h"
 
 namespace anyrdma::verbs::soft {
@@ -191,8 +193,28 @@ void SoftQp::start_sending() {
   }
 }
 
+namespace {
+
+bool sends_in(ibv_qp_state state) {
+  return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE ||
+         state == IBV_QPS_ERR;
+}
+
+}  // namespace
+
 int SoftQp::post_send(const ibv_send_wr& request) {
+  if (core.removed) return EIO;
+  if (!sends_in(state)) return EINVAL;
   return datagrams ? datagrams->post(request) : requester.post(request);
+}
+
+int SoftQp::post_receive(const ibv_recv_wr& request) {
+  if (core.removed) return EIO;
+  return state == IBV_QPS_RESET ? EINVAL : receives.post(request);
+}
+
+void SoftQp::spoil_send(ibv_wc_status status) {
+  datagrams ? datagrams->spoil_last(status) : requester.spoil_last(status);
 }
 
 void SoftQp::enter_send_error() {

@@ -43,6 +43,9 @@ struct SoftQp : ibv_qp {
   void apply(const ibv_qp_attr& attr, int mask);
   /// Errno as ibv_post_send returns it, 0 for success.
   [[nodiscard]] int post_send(const ibv_send_wr& request);
+  [[nodiscard]] int post_receive(const ibv_recv_wr& request);
+  /// The send posted last ends with this error in its turn. Precondition: the state is RTS.
+  void spoil_send(ibv_wc_status status);
   /// To SQE, flushing the send queue: a datagram could not be sent (IBTA vol 1, 10.3.1.6).
   void enter_send_error();
   /// To ERR, flushing both queues. Answers already due, such as the NAK that names the reason,
@@ -88,6 +91,7 @@ struct SoftQp : ibv_qp {
   ibv_qp_cap cap{};
   PacketPath path{};
   std::uint32_t ece_options = 0;
+  std::uint64_t made = 0;    ///< the n-th on its host
   std::uint32_t groups = 0;  ///< multicast groups it is attached to
   std::uint32_t mtu_bytes = 1024;
   bool signal_all = false;

@@ -22,6 +22,9 @@ class ReceiveQueue {
   /// Errno as ibv_post_recv returns it, 0 for success.
   [[nodiscard]] int post(const ibv_recv_wr& request);
 
+  /// The receive posted last cannot take a message in: see soft::spoil.
+  void spoil_last(ibv_wc_status status) { spoil(queue_[queue_.tail() - 1], status); }
+
   /// Whether a message can begin. Takes a request from the shared queue if need be.
   [[nodiscard]] bool ready() { return !queue_.empty() || take_shared(); }
   [[nodiscard]] bool empty() const { return queue_.empty(); }

@@ -92,6 +92,16 @@ int Requester::post(const ibv_send_wr& request) {
   return 0;
 }
 
+void Requester::spoil_last(ibv_wc_status status) {
+  SendWork& work = queue_[queue_.tail() - 1];
+  if (status == IBV_WC_REM_ACCESS_ERR) {
+    work.remote_key = kNoKey;
+    return;
+  }
+  work.status = status;
+  if (queue_.size() == 1) fail(status);
+}
+
 void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t length) {
   const auto what = asked(request.opcode);
   work.wr_id = request.wr_id;
@@ -380,6 +390,9 @@ void Requester::on_timer(QpTimerKind kind, Instant now) {
     case QpTimerKind::kReceiverNotReady:
       waiting_ = false;
       rewind();
+      break;
+    case QpTimerKind::kOverrun:
+      CM_ASSERT(!"a timer of a completion queue");
       break;
   }
   qp_.schedule();

@@ -29,6 +29,11 @@ class Requester {
   /// Copies one work request into the queue. Errno as ibv_post_send returns it, 0 for success.
   [[nodiscard]] int post(const ibv_send_wr& request);
 
+  /// The work posted last fails with this status once its turn comes. What its packets should have
+  /// caused at the peer does not happen, except for IBV_WC_REM_ACCESS_ERR: it asks for memory that
+  /// nobody has registered.
+  void spoil_last(ibv_wc_status status);
+
   /// Whether next_packet() would give one.
   [[nodiscard]] bool wants_to_send();
   /// The next request packet; null when there is none to send now.

@@ -24,6 +24,8 @@ class SoftSrq : public ibv_srq, public LiveHook {
 
   /// Errno as ibv_post_srq_recv returns it, 0 for success.
   [[nodiscard]] int post(const ibv_recv_wr& request);
+  /// The receive posted last cannot take a message in: see soft::spoil.
+  void spoil_last(ibv_wc_status status) { spoil(queue_[queue_.tail() - 1], status); }
   /// Moves the oldest receive to the end of a queue pair's; raises IBV_EVENT_SRQ_LIMIT_REACHED,
   /// once, when fewer than the limit are left. False: there is none.
   [[nodiscard]] bool move_front_to(WorkQueue<ReceiveWork>& queue);

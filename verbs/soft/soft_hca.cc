@@ -87,7 +87,7 @@ Result<ibv_context*> SoftHca::open_device(ibv_device* device) {
   if (!units) return units.error();
   (*units)->set_purpose("an asynchronous event of a device");
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("open_device"); error != 0) return errno_code(error);
   auto* context = new SoftContext(*this, core_, device, std::move(*units));
   contexts_.push_back(context);
   return context->ibv();

@@ -78,6 +78,12 @@ class SoftHca final : public Hca {
   Result<void> query_srq(ibv_srq* srq, ibv_srq_attr* attr) override;
   Result<void> destroy_srq(ibv_srq* srq) override;
 
+  // --- faults (soft_hca_faults.cc) --------------------------------------------------------------
+  void set_call_gate(CallGate* gate) override;
+  void count_with(MadeObjects& made) override { core_.made = &made; }
+  Result<void> fail_qp(const ObjectName& name, ibv_event_type event) override;
+  Result<void> overrun_cq(std::uint64_t made) override;
+
   // --- packets (soft_hca_network.cc) ------------------------------------------------------------
   void on_packet(Instant now, PacketPtr packet) override;
   void on_timer(Instant now) override;
@@ -97,6 +103,8 @@ class SoftHca final : public Hca {
   };
 
   void describe_device();
+  [[nodiscard]] SoftQp* find(const ObjectName& name) const;
+  void fail_users_of(const SoftCq& cq);
   [[nodiscard]] bool own_gid(const ibv_gid& gid) const;
   void raise_everywhere(ibv_event_type type);
 

@@ -13,7 +13,7 @@ PacketPath SoftHca::path_of(const ibv_ah_attr& address) const {
 
 Result<ibv_ah*> SoftHca::create_ah(ibv_pd* pd, const ibv_ah_attr& attr) {
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("create_ah"); error != 0) return errno_code(error);
   if (attr.port_num != 1) return errno_code(EINVAL);
   if (const int error = check_path(attr); error != 0) return errno_code(error);
   if (address_handles_ >= core_.config.max_ah) return errno_code(ENOMEM);
@@ -38,7 +38,7 @@ Result<void> SoftHca::destroy_ah(ibv_ah* ah) {
 // The LID means nothing on Ethernet, as in the kernel.
 Result<void> SoftHca::attach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t) {
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("attach_mcast"); error != 0) return errno_code(error);
   if (qp->qp_type != IBV_QPT_UD || !roce::is_multicast(gid)) return errno_code(EINVAL);
   const HcaConfig& config = core_.config;
   const int error = groups_.attach(gid, *static_cast<SoftQp*>(qp),

@@ -116,8 +116,14 @@ std::optional<Hca::ReceivedMad> SoftHca::next_mad() {
 // --- time ---------------------------------------------------------------------------------------
 
 void SoftHca::on_timer(Instant now) {
-  while (QpTimer* timer = core_.timers.next_expired(now))
-    timer->tag().qp->requester.on_timer(timer->tag().kind, now);
+  while (QpTimer* timer = core_.timers.next_expired(now)) {
+    const QpTimerTag& tag = timer->tag();
+    if (tag.kind == QpTimerKind::kOverrun) {
+      fail_users_of(*tag.cq);
+    } else {
+      tag.qp->requester.on_timer(tag.kind, now);
+    }
+  }
 }
 
 // --- out ----------------------------------------------------------------------------------------

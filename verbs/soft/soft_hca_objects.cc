@@ -13,7 +13,7 @@ namespace anyrdma::verbs::soft {
 
 Result<ibv_pd*> SoftHca::alloc_pd(ibv_context* context) {
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("alloc_pd"); error != 0) return errno_code(error);
   if (domains_ >= core_.config.max_pd) return errno_code(ENOMEM);
   auto* pd = new SoftPd{};
   pd->context = context;
@@ -39,7 +39,7 @@ Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, s
                               IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB;
   constexpr unsigned kNeedLocal = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("reg_mr"); error != 0) return errno_code(error);
   if ((access & IBV_ACCESS_ON_DEMAND) != 0) return errno_code(EOPNOTSUPP);
   if ((access & ~(kKnown | kOptional)) != 0) return errno_code(EINVAL);
   // Whoever lets others write must let itself (ibv_reg_mr(3)).
@@ -68,7 +68,7 @@ Result<ibv_comp_channel*> SoftHca::create_comp_channel(ibv_context* context) {
   if (!semaphore) return semaphore.error();
   (*semaphore)->set_purpose("a completion event");
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("create_comp_channel"); error != 0) return errno_code(error);
   auto* channel = new SoftChannel{};
   channel->context = context;
   channel->fd = (*semaphore)->fd();
@@ -90,7 +90,7 @@ Result<void> SoftHca::destroy_comp_channel(ibv_comp_channel* channel) {
 Result<ibv_cq*> SoftHca::create_cq(ibv_context* context, int cqe, void* cq_context,
                                    ibv_comp_channel* channel, int comp_vector) {
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("create_cq"); error != 0) return errno_code(error);
   if (cqe < 1 || static_cast<std::uint32_t>(cqe) > core_.config.max_cqe) return errno_code(EINVAL);
   if (comp_vector < 0 || comp_vector >= context->num_comp_vectors) return errno_code(EINVAL);
   if (channel != nullptr && channel->context != context) return errno_code(EINVAL);
@@ -98,6 +98,7 @@ Result<ibv_cq*> SoftHca::create_cq(ibv_context* context, int cqe, void* cq_conte
   SoftContext& soft = SoftContext::from(context);
   auto* cq = new SoftCq(soft, cqe, cq_context, static_cast<SoftChannel*>(channel));
   cq->handle = completion_queues_++;
+  cq->made = ++core_.objects().completion_queues;
   live_completion_queues_.push_back(*cq);
   return cq;
 }
@@ -126,6 +127,7 @@ Result<ibv_cq*> SoftHca::get_cq_event(ibv_comp_channel* channel) {
   auto* soft = static_cast<SoftChannel*>(channel);
   while (true) {
     if (const auto waited = soft->semaphore->wait(); !waited) return waited.error();
+    if (core_.gate != nullptr) core_.gate->on_take();
     CriticalSection section(core_.runtime);
     if (soft->announced.empty()) continue;  // its queue was destroyed meanwhile
     SoftCq* cq = soft->announced.pop_front();
@@ -184,7 +186,7 @@ std::uint32_t SoftHca::allocate_number() {
 
 Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("create_qp"); error != 0) return errno_code(error);
   if (const int error = check_capabilities(*init); error != 0) return errno_code(error);
   if (!of_one_context(*pd, *init)) return errno_code(EINVAL);
   if (live_queue_pairs_ >= core_.config.max_qp) return errno_code(ENOMEM);
@@ -201,6 +203,7 @@ Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   const auto list = static_cast<std::uint32_t>(init->cap.max_send_sge * sizeof(ibv_sge));
   init->cap.max_inline_data = std::max(init->cap.max_inline_data, list);
   qp->open(*static_cast<SoftPd*>(pd), *init, number);
+  qp->made = ++core_.objects().queue_pairs;
   numbers_[number - core_.config.qpn_first] = qp;
   ++live_queue_pairs_;
   init->cap = qp->cap;
@@ -257,7 +260,7 @@ int SoftHca::check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mas
 
 Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("modify_qp"); error != 0) return errno_code(error);
   auto& soft = *static_cast<SoftQp*>(qp);
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr->qp_state : soft.state;
   if (!transition_allowed(soft.qp_type, soft.state, to, mask)) return errno_code(EINVAL);

@@ -7,7 +7,7 @@ namespace anyrdma::verbs::soft {
 
 Result<ibv_srq*> SoftHca::create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("create_srq"); error != 0) return errno_code(error);
   const HcaConfig& config = core_.config;
   ibv_srq_attr& attr = init->attr;
   if (attr.max_wr == 0 || attr.max_wr > config.max_srq_wr) return errno_code(EINVAL);

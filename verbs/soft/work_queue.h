@@ -143,4 +143,14 @@ class WorkQueue {
   return 0;
 }
 
+/// A key that no memory region ever has.
+inline constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
+
+/// Makes a receive that was copied into a queue one whose message ends with this status:
+/// IBV_WC_LOC_PROT_ERR, its memory is not registered; else IBV_WC_LOC_LEN_ERR, it has no room.
+inline void spoil(ReceiveWork& work, ibv_wc_status status) {
+  if (status != IBV_WC_LOC_PROT_ERR) work.sge_count = 0;
+  for (std::uint32_t i = 0; i < work.sge_count; ++i) work.list()[i].lkey = kNoKey;
+}
+
 }  // namespace anyrdma::verbs::soft

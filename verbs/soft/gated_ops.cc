@@ -1,0 +1,109 @@
+// The data path while a fault plan watches it: the same, except that Core::gate is asked before
+// each call, and about each request once it is posted. Contexts without a gate have the operations
+// of context_ops.cc and pay nothing.
+#include "verbs/soft/context.h"
+#include "verbs/soft/core.h"
+#include "verbs/soft/queue_pair.h"
+#include "verbs/soft/send_request.h"
+
+namespace anyrdma::verbs::soft {
+
+namespace {
+
+ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
+  switch (static_cast<int>(opcode)) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return IBV_WC_RDMA_WRITE;
+    case IBV_WR_RDMA_READ:
+      return IBV_WC_RDMA_READ;
+  }
+  return IBV_WC_SEND;
+}
+
+std::uint64_t total_length(const ibv_recv_wr& request) {
+  std::uint64_t length = 0;
+  for (int i = 0; i < request.num_sge; ++i) length += request.sg_list[i].length;
+  return length;
+}
+
+// Where the queue pair is not able to do it, it fails, or is flushed, without our help.
+void judge(SoftQp& qp, const ibv_send_wr& request) {
+  if (qp.state != IBV_QPS_RTS) return;
+  const ibv_wc_status status = qp.core.gate->on_work({.qp = qp.made,
+                                                      .qp_num = qp.qp_num,
+                                                      .type = qp.qp_type,
+                                                      .opcode = completion_opcode(request.opcode),
+                                                      .length = soft::total_length(request)});
+  if (status != IBV_WC_SUCCESS) qp.spoil_send(status);
+}
+
+void judge(SoftQp& qp, const ibv_recv_wr& request) {
+  if (qp.state == IBV_QPS_ERR) return;
+  const ibv_wc_status status = qp.core.gate->on_work({.qp = qp.made,
+                                                      .qp_num = qp.qp_num,
+                                                      .type = qp.qp_type,
+                                                      .opcode = IBV_WC_RECV,
+                                                      .length = total_length(request)});
+  if (status != IBV_WC_SUCCESS) qp.receives.spoil_last(status);
+}
+
+int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
+  auto& soft = *static_cast<SoftQp*>(qp);
+  CriticalSection section(soft.core.runtime);
+  int error = soft.core.refusal("post_send");
+  for (; error == 0 && request != nullptr; request = request->next) {
+    error = soft.post_send(*request);
+    if (error != 0) break;
+    judge(soft, *request);
+  }
+  if (error != 0) *bad = request;
+  soft.schedule();
+  return error;
+}
+
+int post_recv(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad) {
+  auto& soft = *static_cast<SoftQp*>(qp);
+  CriticalSection section(soft.core.runtime);
+  int error = soft.core.refusal("post_recv");
+  for (; error == 0 && request != nullptr; request = request->next) {
+    error = soft.post_receive(*request);
+    if (error != 0) break;
+    judge(soft, *request);
+  }
+  if (error != 0) *bad = request;
+  return error;
+}
+
+int post_srq_recv(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr** bad) {
+  auto& soft = *static_cast<SoftSrq*>(srq);
+  Core& core = SoftContext::from(srq->context).core();
+  CriticalSection section(core.runtime);
+  int error = core.refusal("post_srq_recv");
+  for (; error == 0 && request != nullptr; request = request->next) {
+    error = soft.post(*request);
+    if (error != 0) break;
+    const ibv_wc_status status =
+        core.gate->on_work({.opcode = IBV_WC_RECV, .length = total_length(*request)});
+    if (status != IBV_WC_SUCCESS) soft.spoil_last(status);
+  }
+  if (error != 0) *bad = request;
+  return error;
+}
+
+int gated_poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
+  SoftContext::from(cq->context).core().gate->on_take();
+  return poll_cq(cq, count, completions);
+}
+
+}  // namespace
+
+void install_gated_operations(verbs_context& context) {
+  ibv_context_ops& ops = context.context.ops;
+  ops.poll_cq = gated_poll_cq;
+  ops.post_send = post_send;
+  ops.post_recv = post_recv;
+  ops.post_srq_recv = post_srq_recv;
+}
+
+}  // namespace anyrdma::verbs::soft

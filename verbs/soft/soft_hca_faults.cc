@@ -1,0 +1,73 @@
+// What goes wrong on purpose in the software HCA.
+#include <algorithm>
+#include <cerrno>
+
+#include "verbs/soft/soft_hca.h"
+
+namespace anyrdma::verbs::soft {
+
+namespace {
+
+// Errors that a responder has, of the peer's making, need a responder that is at work; only
+// reliable connections have one (IBTA vol 1, 11.6.3.2 and 11.6.3.3).
+bool may_have(const SoftQp& qp, ibv_event_type event) {
+  if (qp.state == IBV_QPS_RESET || qp.state == IBV_QPS_ERR) return false;
+  if (event == IBV_EVENT_QP_FATAL) return true;
+  if (event != IBV_EVENT_QP_REQ_ERR && event != IBV_EVENT_QP_ACCESS_ERR) return false;
+  return qp.qp_type == IBV_QPT_RC && qp.state != IBV_QPS_INIT;
+}
+
+}  // namespace
+
+void SoftHca::set_call_gate(CallGate* gate) {
+  CriticalSection section(core_.runtime);
+  core_.gate = gate;
+  for (SoftContext* context : contexts_) {
+    install_operations(context->vctx);
+    if (gate != nullptr) install_gated_operations(context->vctx);
+  }
+}
+
+SoftQp* SoftHca::find(const ObjectName& name) const {
+  if (name.made == 0) return find(wire::Qpn{name.number});
+  const auto found = std::find_if(numbers_.begin(), numbers_.end(), [&](const SoftQp* qp) {
+    return qp != nullptr && qp->made == name.made;
+  });
+  return found == numbers_.end() ? nullptr : *found;
+}
+
+Result<void> SoftHca::fail_qp(const ObjectName& name, ibv_event_type event) {
+  CriticalSection section(core_.runtime);
+  SoftQp* qp = find(name);
+  if (qp == nullptr || core_.removed) return errno_code(ENOENT);
+  if (!may_have(*qp, event)) return errno_code(EINVAL);
+  qp->responder.forget_answers();
+  qp->raise(event);
+  qp->enter_error();
+  return {};
+}
+
+Result<void> SoftHca::overrun_cq(std::uint64_t made) {
+  CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(ENOENT);
+  const auto found = std::find_if(live_completion_queues_.begin(), live_completion_queues_.end(),
+                                  [made](const SoftCq& cq) { return cq.made == made; });
+  if (found == live_completion_queues_.end()) return errno_code(ENOENT);
+  if (found->is_overrun()) return errno_code(EALREADY);
+  found->overrun();
+  return {};
+}
+
+// They could not report what becomes of their work (IBTA vol 1, 11.6.3.1; rxe:
+// RESPST_ERR_CQ_OVERFLOW moves the queue pair to ERR).
+void SoftHca::fail_users_of(const SoftCq& cq) {
+  for (SoftQp* qp : numbers_) {
+    if (qp == nullptr || (qp->send_cq != &cq && qp->recv_cq != &cq)) continue;
+    if (!may_have(*qp, IBV_EVENT_QP_FATAL)) continue;
+    qp->responder.forget_answers();
+    qp->raise(IBV_EVENT_QP_FATAL);
+    qp->enter_error();
+  }
+}
+
+}  // namespace anyrdma::verbs::soft
