@@ -162,6 +162,21 @@ TEST_F(CompletionEvents, AnExceptionBeforeTheAcknowledgementHangsTheCleanUp) {
               HasSubstr("client/ask waits for the acknowledgement of verbs events"));
 }
 
+// Exhibit 23: whoever acknowledges more events than he took waits as long: the counts have to be
+// equal. https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
+TEST_F(CompletionEvents, AcknowledgedTwiceBlockTheDestructionAsWell) {
+  ask([this] {
+    with_events([this] {
+      ibv_cq* const taken = take_event();
+      ibv_ack_cq_events(taken, 2);
+      EXPECT_EQ(ibv_destroy_cq(taken), EDEADLK);
+      ibv_ack_cq_events(taken, 0u - 1);  // takes one back, to clean up behind the hang
+    });
+  });
+
+  EXPECT_THAT(run_into_hang(), HasSubstr("completion events: 1 taken, 2 acknowledged"));
+}
+
 /// A transfer engine whose peer died: it counts its transfers by their completions alone.
 class Transfers : public Teardown {
  protected:
