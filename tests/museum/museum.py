@@ -11,9 +11,9 @@ import sys
 ENTRIES = [  # of the collection
     *range(1, 28),
     # sections E to H, and traps
-    *range(28, 33), *range(34, 40),
+    *range(28, 33), *range(34, 54),
 ]
-EXHIBITS_MIN = 1
+EXHIBITS_MIN = 40
 PAGE = "docs/museum.md"
 
 SECTION = re.compile(r"^// Section ([A-Z]): (.*)$", re.MULTILINE)
@@ -29,6 +29,8 @@ def link(address):
     """[rdma-core #28](https://github.com/linux-rdma/rdma-core/pull/28)."""
     parts = address.removeprefix("https://").split("/")
     if "github.com" in parts[0] and len(parts) >= 5:
+        if parts[3] == "blob":
+            return f"[{parts[2]} {parts[-1]}]({address})"
         number = parts[4][:10] if parts[3] == "commit" else f"#{parts[4]}"
         name = number if parts[3] in ("pull", "issues") else f"{parts[3]} {number}"
         return f"[{parts[2]} {name}]({address})"
