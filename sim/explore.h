@@ -1,41 +1,27 @@
-// Looks for a seed and a plan of few faults with which a scenario goes wrong.
+// Looks for a seed, a plan of few faults and an order of the ready work with which a scenario goes
+// wrong.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sim/fault_plan.h"
-#include "sim/faults.h"
-#include "verbs/time.h"
+#include "sim/findings.h"
+#include "sim/trial.h"
 
 namespace anyrdma::sim {
 
 class World;
 
-/// All that decides a run.
-struct Trial {
-  std::uint64_t seed = 1;
-  FaultPlan plan{};
-};
-
-/// What became of it.
-struct Outcome {
-  std::string problem{};  ///< empty: all is well
-  std::uint64_t trace_hash = 0;
-  std::vector<verbs::Duration> steps{};  ///< the instants at which something happened, in order
-  std::vector<FaultStatus> faults{};
-};
-
-/// Makes a world with the trial's seed, injects its plan, starts programs, and gives finish(world)
-/// back, perhaps with a problem of its own. Same trial, same outcome. Programs must survive what
-/// the plan does, and the end of the world (EDEADLK) where they wait then.
+/// Makes a world with the trial's seed and options, injects its plan, starts programs, and gives
+/// finish(world) back, perhaps with a problem of its own. Same trial, same outcome. Programs must
+/// survive what the plan does, and the end of the world (EDEADLK) where they wait then.
 using Scenario = std::function<Outcome(const Trial&)>;
 
 /// Runs the world until nothing is left that could happen. A fiber that still waits is the problem:
@@ -51,48 +37,119 @@ struct Failure {
   Trial trial;
   Outcome outcome;
   std::size_t faults_found = 0;  ///< in the plan before it was shrunk
+  std::string command{};         ///< what to type to have it again; empty: nobody said
 
-  /// Seed, plan, trace hash and problem, for people.
+  /// Seed, plan, trace hash, problem and command, for people.
   [[nodiscard]] std::string to_string() const;
   /// A GoogleTest that repeats it; `scenario` is the C++ name of the function that was explored.
   [[nodiscard]] std::string to_test(std::string_view scenario) const;
+};
+
+/// In how many runs a situation was looked for, and in how many it was there: see findings.h.
+struct Sighting {
+  std::uint64_t looked = 0;
+  std::uint64_t seen = 0;
+  bool operator==(const Sighting&) const = default;
+};
+
+/// All failures whose problems begin alike but for numbers.
+struct FailureKind {
+  std::uint64_t runs = 0;
+  Failure first;  ///< shrunk
 };
 
 struct Exploration {
   std::uint64_t runs = 0;          ///< those for shrinking not counted
   std::optional<Failure> failure;  ///< the first, shrunk; the search ended with it
   /// In how many runs each fault fired, by its text: a fault that never did has tested nothing.
-  std::map<std::string, std::uint64_t> fired;
+  std::map<std::string, std::uint64_t> fired{};
+  std::map<std::string, Sighting> situations{};
+  std::map<std::string, FailureKind> kinds{};  ///< more than the first with keep_going
+  bool out_of_time = false;                    ///< the budget ended it
 
+  /// The situations that never occurred.
+  [[nodiscard]] std::vector<std::string> never_seen() const;
   /// One line: runs, and what never fired.
   [[nodiscard]] std::string to_string() const;
+  /// A line per situation: "in 12 of 300 runs: late UNREACHABLE seen".
+  [[nodiscard]] std::string sightings() const;
 };
 
-struct SampleOptions {
+struct ExploreOptions {
+  // --- runs by chance: one per seed
+  // ---------------------------------------------------------------
   std::uint64_t first_seed = 1;
   std::uint64_t runs = 1000;
   /// What can be drawn. Every run leaves about half of the kinds of actions out, so that rare
   /// combinations of the others come up (swarm testing).
   std::vector<Fault> menu{};
   std::size_t faults_max = 4;  ///< per run
+  /// Each run takes one of them, by chance; none: fifo.
+  std::vector<Schedule> schedules{};
+
+  // --- before these: every placement
+  // --------------------------------------------------------------
+  /// What to place before everything that happens at each instant of the first seed's run: "remove
+  /// the device at every step". Those that need no message or request.
+  std::vector<FaultAction> placed{};
+  /// In one run; those with fewer come first. Costs (steps * actions) to that power.
+  std::size_t placed_max = 1;
+  std::uint64_t placed_runs_max = 10'000;
+
+  // --- how
+  // ----------------------------------------------------------------------------------------
+  std::vector<Parameter> workload{};    ///< of every run; made smaller only to shrink a failure
+  std::vector<std::string> expected{};  ///< situations that are in the result even if nobody looked
+  bool keep_going = false;              ///< after a failure; collects their kinds
+  /// Ends the search when so much real time has passed; zero: never.
+  std::chrono::nanoseconds budget{};
+  /// Forked processes, up to one per core; the result does not depend on their number, and a crash
+  /// is a failure like any other. 0: all in this process. The caller must have no other threads.
+  unsigned jobs = 0;
+  bool progress = false;  ///< a line on stderr, if that is a terminal
+  /// Of the runs, only every `shards`-th from `shard` on.
+  std::uint64_t shards = 1;
+  std::uint64_t shard = 0;
+  /// What repeats a failure when the trial, quoted for the shell, is put behind it:
+  /// "anyrdma replay connect". Empty: the test that runs here, by $ANYRDMA_TRIAL.
+  std::string command{};
 };
-/// One run per seed, each with its own draw from the menu.
+
+/// Runs the scenario until it goes wrong; shrinks the failure. The trial in $ANYRDMA_TRIAL (see
+/// trial.h), if there is one, is the only run. Same options, same result, but for the budget.
+[[nodiscard]] Exploration explore(const ExploreOptions& options, const Scenario& scenario);
+
+/// The options for this process of a test that Bazel has sharded (TEST_TOTAL_SHARDS) or repeated
+/// (TEST_RUN_NUMBER of --runs_per_test): every shard has a part of the seeds, every repetition
+/// others. As a side effect Bazel is told that the test knows of shards. GoogleTest, too, would
+/// divide its tests: link //sim/testing:sharded.
+[[nodiscard]] ExploreOptions for_this_shard(ExploreOptions options);
+
+/// Makes a trial that goes wrong as small as it gets while it still does: faults are left out
+/// (delta debugging), choices of the schedule become fifo again, parameters go down. What goes
+/// wrong may change on the way. The result goes wrong, and without any one of its faults or choices
+/// it does not.
+[[nodiscard]] Trial shrink(const Scenario& scenario, const Trial& trial);
+
+// --- parts of explore() by name
+// -------------------------------------------------------------------
+
+struct SampleOptions {
+  std::uint64_t first_seed = 1;
+  std::uint64_t runs = 1000;
+  std::vector<Fault> menu{};
+  std::size_t faults_max = 4;
+};
+/// Only the runs by chance.
 [[nodiscard]] Exploration explore_samples(const Scenario& scenario, const SampleOptions& options);
 
 struct StepOptions {
   std::uint64_t seed = 1;
-  /// What to place; those that need no message or request.
   std::vector<FaultAction> actions{};
-  std::size_t faults_max = 1;  ///< in one run; costs (steps * actions) to that power
+  std::size_t faults_max = 1;
   std::uint64_t runs_max = 10'000;
 };
-/// Places the actions, up to `faults_max` in one run, before everything that happens at each
-/// instant of the run: "remove the device at every step".
+/// Only the placements.
 [[nodiscard]] Exploration explore_steps(const Scenario& scenario, const StepOptions& options);
-
-/// Leaves faults out of a plan that goes wrong for as long as it still does (delta debugging). What
-/// goes wrong may change on the way. The result goes wrong, and without any one of its faults it
-/// does not.
-[[nodiscard]] FaultPlan shrink(const Scenario& scenario, const Trial& trial);
 
 }  // namespace anyrdma::sim

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "sim/testing/program.h"
 
@@ -80,7 +83,7 @@ struct Options {
 
 /// A world in which clients talk to a server.
 struct Talk {
-  Talk(const Trial& trial, const Options& options) : world(trial.seed) {
+  Talk(const Trial& trial, const Options& options) : world(trial.seed, trial.options()) {
     EXPECT_TRUE(world.faults().inject(trial.plan)) << trial.plan.to_string();
     server.spawn(
         "main", [this, options] { serve(server, options.connections); }, Ending::kMayServe);
@@ -202,6 +205,165 @@ TEST(Explore, AFaultThatNeverFiresIsNamed) {
   EXPECT_EQ(found.to_string(), "20 runs; never fired: maybe on server->client DREQ 1: lose");
 }
 
+/// A bug of order: goes wrong when "late" runs before "early", and a fault and a size play their
+/// part.
+Outcome order_matters(const Trial& trial) {
+  World world(trial.seed, trial.options());
+  Host& host = world.add_host("host", {"10.0.0.1"});
+  (void)world.faults().inject(trial.plan).has_value();
+  std::string order;
+  const std::uint64_t bystanders = trial.size("bystanders", 0);
+  for (std::uint64_t i = 0; i < bystanders; ++i) host.spawn("bystander", [] {});
+  host.spawn("early", [&] { order += 'e'; });
+  host.spawn("late", [&] { order += 'l'; });
+  Outcome outcome = finish(world);
+  sometimes("late first", order == "le");
+  sometimes("neither", order.empty());
+  if (order == "le" && bystanders > 2 && host.has_device("anyrdma0")) outcome.problem = "late\n";
+  return outcome;
+}
+
+ExploreOptions order_options() {
+  return {.runs = 200,
+          .schedules = {{.policy = Policy::kRandom}, {.policy = Policy::kPct}},
+          .workload = {{.name = "bystanders", .value = 9}}};
+}
+
+TEST(Explore, AnOrderOfProgramsIsFoundAndShrunkToOneChoiceAndTheLeastWorkload) {
+  const Exploration found = explore(order_options(), order_matters);
+
+  ASSERT_TRUE(found.failure);
+  const Trial& trial = found.failure->trial;
+  EXPECT_EQ(trial.schedule.policy, Policy::kGiven);
+  EXPECT_EQ(trial.schedule.deviations.size(), 1u);
+  EXPECT_EQ(trial.size("bystanders", 0), 3u);
+  EXPECT_EQ(order_matters(Trial::parse(trial.to_string()).value()).problem, "late\n");
+  EXPECT_THAT(found.failure->to_string(), HasSubstr(trial.to_string()));  // the command
+}
+
+TEST(Explore, FifoOnlyNeverComesToTheOrder) {
+  const Exploration found = explore({.runs = 50, .expected = {"no such line"}}, order_matters);
+
+  EXPECT_FALSE(found.failure);
+  EXPECT_THAT(found.never_seen(), ElementsAre("late first", "neither", "no such line"));
+  EXPECT_EQ(found.sightings(),
+            "in 0 of 50 runs: late first\n"
+            "in 0 of 50 runs: neither\n"
+            "in 0 of 50 runs: no such line\n");
+}
+
+/// All that a result says.
+std::string text_of(const Exploration& found) {
+  std::string text = found.to_string() + "\n" + found.sightings();
+  for (const auto& [kind, failures] : found.kinds) {
+    text += kind + " " + std::to_string(failures.runs) + " " + failures.first.to_string();
+  }
+  return text;
+}
+
+TEST(Explore, TheResultDoesNotDependOnTheNumberOfProcesses) {
+  ExploreOptions options = order_options();
+  options.menu = sample_options().menu;
+  for (const bool keep_going : {false, true}) {
+    options.keep_going = keep_going;
+    options.jobs = 0;
+    const std::string alone = text_of(explore(options, order_matters));
+    for (const unsigned jobs : {1u, 2u, 5u}) {
+      options.jobs = jobs;
+      EXPECT_EQ(text_of(explore(options, order_matters)), alone) << jobs;
+    }
+  }
+}
+
+TEST(Explore, PlacementsDoNotDependOnTheNumberOfProcessesEither) {
+  ExploreOptions options{.runs = 10, .placed = removals(), .placed_max = 2, .jobs = 2};
+  options.placed_runs_max = 150;
+  const Exploration many = explore(options, talk_scenario({}));
+  options.jobs = 0;
+  const Exploration one = explore(options, talk_scenario({}));
+
+  EXPECT_EQ(many.runs, 1u + 150 + 10);
+  EXPECT_EQ(text_of(many), text_of(one));
+}
+
+TEST(Explore, ACrashIsAFailureWithASeed) {
+  const auto crashes = [](const Trial& trial) {
+    if (trial.seed == 20) std::raise(SIGKILL);
+    return Outcome{.problem = trial.seed == 23 ? "other 5\n" : ""};
+  };
+
+  const Exploration found = explore({.runs = 100, .keep_going = true, .jobs = 2}, crashes);
+
+  EXPECT_EQ(found.runs, 100u);
+  ASSERT_TRUE(found.failure);
+  EXPECT_EQ(found.failure->trial.seed, 20u);
+  EXPECT_EQ(found.failure->outcome.problem, "the process died of signal Killed\n");
+  EXPECT_EQ(found.kinds.size(), 2u);
+  EXPECT_EQ(found.kinds.at("other #").first.trial.seed, 23u);
+}
+
+TEST(Explore, ABudgetEndsIt) {
+  const auto endless = [](const Trial&) { return Outcome{}; };
+
+  const Exploration found =
+      explore({.runs = std::uint64_t{1} << 60, .budget = 10ms, .jobs = 1}, endless);
+
+  EXPECT_TRUE(found.out_of_time);
+  EXPECT_FALSE(found.failure);
+}
+
+TEST(Explore, ShardsDivideTheSeedsAndRepetitionsTakeOthers) {
+  std::set<std::uint64_t> seeds;
+  const auto remember = [&seeds](const Trial& trial) {
+    EXPECT_TRUE(seeds.insert(trial.seed).second) << trial.seed;
+    return Outcome{};
+  };
+  ::setenv("TEST_TOTAL_SHARDS", "3", 1);
+  for (const char* run : {"1", "2"}) {
+    for (const char* shard : {"0", "1", "2"}) {
+      ::setenv("TEST_RUN_NUMBER", run, 1);
+      ::setenv("TEST_SHARD_INDEX", shard, 1);
+      (void)explore(for_this_shard({.first_seed = 100, .runs = 10}), remember);
+    }
+  }
+  for (const char* name : {"TEST_TOTAL_SHARDS", "TEST_RUN_NUMBER", "TEST_SHARD_INDEX"}) {
+    ::unsetenv(name);
+  }
+
+  EXPECT_EQ(seeds.size(), 20u);
+  EXPECT_EQ(*seeds.begin(), 100u);
+  EXPECT_EQ(*seeds.rbegin(), 119u);
+}
+
+TEST(Explore, OneTrialOfTheEnvironmentIsTheOnlyRun) {
+  ::setenv("ANYRDMA_TRIAL", "seed 5; schedule given 1:1; set bystanders 1", 1);
+  const Exploration found = explore(order_options(), order_matters);
+  ::setenv("ANYRDMA_TRIAL", "seed", 1);
+  const Exploration wrong = explore(order_options(), order_matters);
+  ::unsetenv("ANYRDMA_TRIAL");
+
+  EXPECT_EQ(found.runs, 1u);
+  EXPECT_EQ(found.situations.at("late first"), (Sighting{1, 1}));
+  ASSERT_TRUE(wrong.failure);
+  EXPECT_THAT(wrong.failure->outcome.problem, HasSubstr("line 1: a seed is a number"));
+}
+
+TEST(Findings, WhatIsSaidOutsideOfAnExplorationIsNotNoted) {
+  sometimes("nobody listens", true);
+  EXPECT_FALSE(complain("nobody listens"));
+}
+
+TEST(Findings, AComplaintIsAProblem) {
+  const Exploration found = explore({.runs = 3}, [](const Trial& trial) {
+    const bool noted = trial.seed == 2 && complain("it is the second");
+    EXPECT_EQ(noted, trial.seed == 2);
+    return Outcome{};
+  });
+
+  ASSERT_TRUE(found.failure);
+  EXPECT_EQ(found.failure->outcome.problem, "it is the second\n");
+}
+
 /// Goes wrong when the handshake takes more than ten seconds: two lost requests are needed.
 Outcome is_quick(const Trial& trial) {
   Talk run(trial, {});
@@ -226,18 +388,18 @@ TEST(Shrink, LeavesTheTwoGuiltyOfFourHundredFaults) {
   trial.plan.faults.insert(faults.begin() + 311, second);
   ASSERT_EQ(is_quick(trial).problem, "too late");
 
-  const FaultPlan guilty = shrink(is_quick, trial);
+  const Trial guilty = shrink(is_quick, trial);
 
-  EXPECT_THAT(guilty.faults, ElementsAre(first, second));
+  EXPECT_THAT(guilty.plan.faults, ElementsAre(first, second));
 }
 
 TEST(Shrink, LeavesNothingOfAPlanThatIsNotToBlame) {
   const Trial trial{1, FaultPlan::parse("at 1s: cut a->b\nat 2s: mend a->b").value()};
 
-  const FaultPlan guilty =
+  const Trial guilty =
       shrink([](const Trial&) { return Outcome{.problem = "whatever happens"}; }, trial);
 
-  EXPECT_THAT(guilty.faults, IsEmpty());
+  EXPECT_THAT(guilty.plan.faults, IsEmpty());
 }
 
 TEST(Explore, AFailureIsWrittenAsATest) {
@@ -246,11 +408,12 @@ TEST(Explore, AFailureIsWrittenAsATest) {
 
   EXPECT_EQ(failure.to_test("scenario"),
             "TEST(Replay, Seed7) {\n"
-            "  const auto plan = anyrdma::sim::FaultPlan::parse(\n"
+            "  const auto trial = anyrdma::sim::Trial::parse(\n"
+            "      \"seed 7\\n\"\n"
             "      \"at 1s: remove server anyrdma0\\n\"\n"
             "      ).value();\n"
             "\n"
-            "  EXPECT_EQ(scenario({7, plan}).problem, \"\");\n"
+            "  EXPECT_EQ(scenario(trial).problem, \"\");\n"
             "}\n");
 }
 

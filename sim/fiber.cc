@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/context/preallocated.hpp>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "verbs/assert.h"
@@ -101,12 +102,19 @@ void Fibers::cancel(Fiber& fiber) {
 
 bool Fibers::run_one() {
   if (ready_.empty()) return false;
-  Fiber& fiber = ready_.front();
-  ready_.pop_front();
+  run(ready_.front());
+  return true;
+}
+
+void Fibers::run_nth(std::size_t n) {
+  run(*std::next(ready_.begin(), static_cast<std::ptrdiff_t>(n)));
+}
+
+void Fibers::run(Fiber& fiber) {
+  fiber.unlink();
   switch_to(fiber);
   if (!fiber.context_) retire(fiber);
   if (thrown_ && !closed_) std::rethrow_exception(std::exchange(thrown_, nullptr));
-  return true;
 }
 
 void Fibers::switch_to(Fiber& fiber) {

@@ -97,6 +97,10 @@ class Fibers {
   /// Runs the next ready fiber until it parks or ends. False: none is ready. An exception that the
   /// body lets out leaves here.
   bool run_one();
+  /// Those that can run, in the order in which they became ready.
+  [[nodiscard]] const FiberList& ready() const { return ready_; }
+  /// As run_one, for the n-th of them from 0. Precondition: there is one.
+  void run_nth(std::size_t n);
   /// All fibers that have not ended, in the order of creation.
   [[nodiscard]] const std::vector<std::unique_ptr<Fiber>>& all() const { return fibers_; }
 
@@ -107,6 +111,7 @@ class Fibers {
 
  private:
   boost::context::fiber enter(Fiber& fiber, boost::context::fiber&& caller);
+  void run(Fiber& fiber);
   void switch_to(Fiber& fiber);
   void retire(Fiber& fiber);
   void cancel(Fiber& fiber);

@@ -33,6 +33,9 @@ Link::Link(World& world, Host& from, Host& to, const LinkOptions& options)
       from_(from),
       to_(to),
       options_(options),
+      lane_((std::uint32_t{static_cast<std::uint16_t>(from.index_)} << 16 |
+             static_cast<std::uint16_t>(to.index_)) +
+            1),
       random_(world.seed(), "link " + from.name() + "->" + to.name()) {}
 
 bool Link::carry(std::size_t interface, PacketPtr& packet, Duration late) {
@@ -65,6 +68,7 @@ void Link::launch(Instant arrival, std::size_t interface, PacketPtr packet) {
   flight.to_ = &to_;
   flight.interface_ = interface;
   flight.packet_ = std::move(packet);
+  flight.set_lane(lane_);
   world_.scheduler().at(flight, arrival);
 }
 

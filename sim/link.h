@@ -51,6 +51,7 @@ class Link {
   Host& from_;
   Host& to_;
   LinkOptions options_;
+  std::uint32_t lane_;  ///< of its packets
   RandomStream random_;
   Instant wire_free_{};     ///< when the wire takes the next packet
   Instant last_arrival_{};  ///< none overtakes it unless reordered

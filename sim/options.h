@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/schedule.h"
 #include "transport/ibcm/profile.h"
 #include "transport/soft/port_table.h"
 #include "verbs/soft/hca.h"
@@ -45,6 +46,8 @@ struct WorldOptions {
   bool capture = false;
   /// Between any two hosts that World::set_link does not name, and from a host to itself.
   LinkOptions link{};
+  /// In which order programs and the network go on where either could.
+  Schedule schedule{};
   /// Of every fiber; too little crashes on the guard page below it.
   std::size_t stack_bytes = std::size_t{256} << 10;
 };

@@ -22,20 +22,66 @@ void Scheduler::settle() {
 }
 
 bool Scheduler::step(Instant limit) {
-  if (fibers_.run_one()) return true;
+  if (chooser_.active()) {
+    if (step_chosen(limit)) return true;
+  } else if (fibers_.run_one()) {
+    return true;
+  }
   settle();
   const std::optional<Instant> next = queue_.next_deadline();
   if (!next) {
     if (pollers_.empty() || now_ + kEmptyPoll > limit) return false;
     skip_empty_poll();
+    while (!pollers_.empty()) fibers_.wake(pollers_.front());
   } else {
     if (*next > limit) return false;
     now_ = *next;
-    ++events_;
-    empty_polls_ = 0;
-    queue_.next_expired(now_)->tag()->run();
+    run_task(*queue_.next_expired(now_)->tag());
   }
+  return true;
+}
+
+void Scheduler::run_task(Task& task) {
+  ++events_;
+  empty_polls_ = 0;
+  task.run();
   while (!pollers_.empty()) fibers_.wake(pollers_.front());
+}
+
+// Of the tasks that come next, the first of each lane; lane 0 has many firsts.
+void Scheduler::gather_due() {
+  queue_.first_of_all(due_);
+  auto kept = due_.begin();
+  for (verbs::Timer<Task*>* timer : due_) {
+    const std::uint32_t lane = timer->tag()->lane_;
+    const auto same_lane = [lane](const auto* other) { return other->tag()->lane_ == lane; };
+    if (lane == 0 || std::none_of(due_.begin(), kept, same_lane)) *kept++ = timer;
+  }
+  due_.erase(kept, due_.end());
+}
+
+bool Scheduler::step_chosen(Instant limit) {
+  settle();
+  candidates_.clear();
+  for (const Fiber& fiber : fibers_.ready()) candidates_.push_back(2 * fiber.number() + 1);
+  const std::size_t fibers = candidates_.size();
+  if (fibers != 0 && !kept_waiting_since_) kept_waiting_since_ = now_;
+  const Instant latest =
+      fibers == 0 ? limit : std::min(limit, *kept_waiting_since_ + chooser_.slack());
+  due_.clear();
+  if (const auto next = queue_.next_deadline(); next && *next <= latest) gather_due();
+  for (const auto* timer : due_) candidates_.push_back(2 * std::uint64_t{timer->tag()->lane_});
+  if (candidates_.empty()) return false;
+  const std::size_t choice = chooser_.choose(candidates_);
+  if (choice < fibers) {
+    kept_waiting_since_.reset();
+    fibers_.run_nth(choice);
+    return true;
+  }
+  verbs::Timer<Task*>& timer = *due_[choice - fibers];
+  now_ = queue_.deadline(timer);
+  queue_.cancel(timer);
+  run_task(*timer.tag());
   return true;
 }
 

@@ -1,12 +1,15 @@
 // Virtual time and what happens in it: tasks ordered by (time, order of arming), and fibers that
-// run whenever they can before the clock moves on.
+// run whenever they can before the clock moves on; or in another order that a Schedule asks for.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/fiber.h"
+#include "sim/schedule.h"
 #include "verbs/time.h"
 #include "verbs/timer_queue.h"
 
@@ -25,6 +28,9 @@ class Task {
  protected:
   Task() : timer_(this) {}
   virtual ~Task() = default;
+  /// Tasks of one lane that are due at one instant stay in their order whatever the schedule; in
+  /// lane 0, the default, each is on its own.
+  void set_lane(std::uint32_t lane) { lane_ = lane; }
 
  private:
   friend class Scheduler;
@@ -32,6 +38,7 @@ class Task {
   virtual void run() = 0;
 
   verbs::Timer<Task*> timer_;
+  std::uint32_t lane_ = 0;
 };
 
 /// Something that arms its tasks late: only when the scheduler is about to look at the time,
@@ -51,7 +58,8 @@ class Scheduler {
  public:
   static constexpr Instant kNever = Instant::max();
 
-  explicit Scheduler(std::size_t stack_bytes) : fibers_(stack_bytes) {}
+  explicit Scheduler(std::size_t stack_bytes, const Schedule& schedule = {}, std::uint64_t seed = 0)
+      : chooser_(schedule, seed), fibers_(stack_bytes) {}
 
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] Fibers& fibers() { return fibers_; }
@@ -69,9 +77,12 @@ class Scheduler {
   }
   [[nodiscard]] Instant time_of(const Task& task) const { return queue_.deadline(task.timer_); }
 
-  /// Runs one ready fiber, or moves the clock to the next task not later than `limit` and runs it.
-  /// False: nothing of the kind is left. Not to be called from a fiber.
+  /// Runs one ready fiber, or moves the clock to the next task not later than `limit` and runs it;
+  /// which of them, the schedule says. False: nothing of the kind is left. Not to be called from a
+  /// fiber.
   bool step(Instant limit = kNever);
+  /// Where the schedule's choices were not the first.
+  [[nodiscard]] const std::vector<Deviation>& deviations() const { return chooser_.deviations(); }
   /// Moves the clock without anything happening. Precondition: nothing is due before.
   void skip_to(Instant time);
 
@@ -93,7 +104,15 @@ class Scheduler {
   class Alarm;
   void settle();
   void skip_empty_poll();
+  void run_task(Task& task);
+  /// step(), where there is a choice: false when there is nothing to choose from.
+  bool step_chosen(Instant limit);
+  void gather_due();
 
+  Chooser chooser_;
+  std::vector<std::uint64_t> candidates_;      ///< of step_chosen
+  std::vector<verbs::Timer<Task*>*> due_;      ///< likewise
+  std::optional<Instant> kept_waiting_since_;  ///< no fiber that was ready has run since
   Instant now_{};
   std::uint64_t events_ = 0;
   std::uint64_t empty_polls_ = 0;  ///< in a row, with nothing left that could happen

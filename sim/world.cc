@@ -52,7 +52,7 @@ class World::Announcement final : public Task {
 World::World(std::uint64_t seed, const WorldOptions& options)
     : seed_(seed),
       options_(options),
-      scheduler_(options.stack_bytes),
+      scheduler_(options.stack_bytes, options.schedule, seed),
       asio_(std::make_unique<ExecutionContext>(scheduler_, jobs_)),
       trace_(options.tracing),
       faults_(*this) {}

@@ -2,6 +2,7 @@
 // cancelling cost O(log n) and nothing is allocated per timer in steady state.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -76,6 +77,24 @@ class TimerQueue {
   [[nodiscard]] std::optional<Instant> next_deadline() const {
     if (heap_.empty()) return std::nullopt;
     return heap_.front().at;
+  }
+
+  /// All timers that expire at the next deadline, in the order of arming. O(n log n) in their
+  /// number.
+  void first_of_all(std::vector<Timer<Tag>*>& due) const {
+    due.clear();
+    if (heap_.empty()) return;
+    const Instant first = heap_.front().at;
+    due.push_back(heap_.front().timer);
+    for (std::size_t i = 0; i < due.size(); ++i) {  // whoever is due has a parent who is
+      const std::size_t child = due[i]->slot_ * kFanout + 1;
+      for (std::size_t slot = child; slot < child + kFanout && slot < heap_.size(); ++slot) {
+        if (heap_[slot].at == first) due.push_back(heap_[slot].timer);
+      }
+    }
+    std::sort(due.begin(), due.end(), [this](const auto* one, const auto* other) {
+      return heap_[one->slot_].sequence < heap_[other->slot_].sequence;
+    });
   }
 
   /// Takes the first timer that is due at `now`, makes it idle and returns it; null when none is.

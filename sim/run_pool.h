@@ -1,0 +1,27 @@
+// The same function for many numbers, in several processes, with the results in order.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace anyrdma::sim {
+
+struct PoolOptions {
+  unsigned processes = 1;
+  /// How long a single call may take, in real time, before its process is killed.
+  std::chrono::milliseconds patience = std::chrono::seconds(60);
+};
+
+/// Calls `produce` for 0, 1 ... up to `count` in forked processes, and `consume` here, with the
+/// number and the bytes that came of it, in their order whoever was quicker; until it returns false
+/// or all are done. When a process dies or is killed meanwhile, `consume` is given its number with
+/// no bytes and the cause, and another process goes on behind it. The caller must have no other
+/// threads.
+using Produce = std::function<std::string(std::uint64_t)>;
+using Consume = std::function<bool(std::uint64_t, std::string bytes, const std::string& death)>;
+void run_in_order(std::uint64_t count, const PoolOptions& options, const Produce& produce,
+                  const Consume& consume);
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,61 @@
+// All that decides a run, as data: it prints, parses, and repeats the run on every machine.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/fault_plan.h"
+#include "sim/faults.h"
+#include "sim/options.h"
+
+namespace anyrdma::sim {
+
+class World;
+
+/// A size of a scenario's workload, such as its number of connections.
+struct Parameter {
+  std::string name;
+  std::uint64_t value = 1;
+  std::uint64_t least = 1;  ///< shrinking stops there
+  bool operator==(const Parameter&) const = default;
+};
+
+/// As text: parts, one a line or with "; " between them.
+///   seed 7                                  the rest may be absent
+///   schedule random                         or "pct 2 200": changes, length
+///   schedule given 12:1 40:2                at point 12 what was second, at 40 what was third
+///   slack 10us                              of the schedule
+///   set connections 2                       a parameter
+///   maybe at 6us: remove client anyrdma0    a fault, as in fault_plan.h
+struct Trial {
+  std::uint64_t seed = 1;
+  FaultPlan plan{};
+  Schedule schedule{};
+  std::vector<Parameter> workload{};
+
+  bool operator==(const Trial&) const = default;
+  /// What a world of this trial is to be made with: `base` with the trial's schedule.
+  [[nodiscard]] WorldOptions options(const WorldOptions& base = {}) const;
+  /// A parameter, or what it is where nobody set it.
+  [[nodiscard]] std::uint64_t size(std::string_view name, std::uint64_t otherwise) const;
+
+  /// `separator` is "\n" or "; ".
+  [[nodiscard]] std::string to_string(std::string_view separator = "; ") const;
+  /// The error's line is the part's number.
+  [[nodiscard]] static PlanResult<Trial> parse(std::string_view text);
+};
+
+/// What became of it.
+struct Outcome {
+  std::string problem{};  ///< empty: all is well
+  std::uint64_t trace_hash = 0;
+  std::vector<verbs::Duration> steps{};  ///< the instants at which something happened, in order
+  std::vector<FaultStatus> faults{};
+  std::vector<Deviation> deviations{};  ///< the choices made; a Schedule that gives them repeats it
+  std::map<std::string, bool> situations{};  ///< see findings.h; exploring fills it in
+};
+
+}  // namespace anyrdma::sim
