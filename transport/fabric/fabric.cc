@@ -20,6 +20,9 @@ namespace {
 
 // Nothing is lost between processes, so why in one of them: many ids may connect at once.
 constexpr std::size_t kWaitingRequestsMax = 65536;
+// No packet is lost here: who does not answer waits for a processor, where a NIC would have
+// answered without one. About a second.
+constexpr std::uint8_t kMinAckTimeout = 18;
 constexpr std::size_t kNameMax = 64;
 constexpr std::size_t kGids = 16;
 constexpr int kSlotAttempts = 16;
@@ -105,13 +108,13 @@ Result<void> FabricImpl::take_place() {
 
 Result<void> FabricImpl::build() {
   const Slot slot = registry_->slot();
-  const Result<void> built =
-      engine_.build({.qpn_first = first_qpn(slot), .qpn_count = kQpnCount}, network_.gids(kGids),
-                    network_, network_.interface(), *registry_,
-                    {.profile = config_.profile,
-                     .comm_id_mask = kCommIdMask,
-                     .comm_id_tag = comm_id_tag(slot),
-                     .waiting_requests_max = kWaitingRequestsMax});
+  const Result<void> built = engine_.build(
+      {.qpn_first = first_qpn(slot), .qpn_count = kQpnCount, .min_ack_timeout = kMinAckTimeout},
+      network_.gids(kGids), network_, network_.interface(), *registry_,
+      {.profile = config_.profile,
+       .comm_id_mask = kCommIdMask,
+       .comm_id_tag = comm_id_tag(slot),
+       .waiting_requests_max = kWaitingRequestsMax});
   if (!built) return FabricErrc::kNoResources;
   network_.attach(engine_.transport());
   carrier_->attach(engine_.hca(), engine_.transport());

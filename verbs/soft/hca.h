@@ -28,6 +28,8 @@ struct HcaConfig {
   std::uint32_t qpn_first = 0x11;     ///< first QPN handed out; must be > 1
   std::uint32_t qpn_count = 1 << 16;  ///< QPNs are [first, first + count), reused round-robin
   std::uint8_t local_ca_ack_delay = 15;
+  /// Shorter local ACK timeouts take this long, 4.096 us * 2^n: some NICs have such a minimum.
+  std::uint8_t min_ack_timeout = 0;
   std::uint32_t max_qp = 65536;
   std::uint32_t max_cq = 65536;
   std::uint32_t max_mr = 1 << 20;

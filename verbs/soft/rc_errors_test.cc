@@ -152,6 +152,31 @@ TEST_F(RcErrors, ProgressGivesTheRetriesBack) {
   EXPECT_EQ(statuses(a), Statuses(10, IBV_WC_SUCCESS));
 }
 
+TEST_F(RcErrors, ADeviceMayLengthenShortTimeouts) {
+  for (const auto& [asked, taken] : {std::pair{10, 12}, std::pair{14, 14}}) {
+    Side c(runtime, random, pool, 3, 0x300, {.min_ack_timeout = 12});
+    c.memory.resize(10);
+    c.mr = c.hca
+               ->reg_mr(c.pd, c.memory.data(), c.memory.size(),
+                        reinterpret_cast<std::uintptr_t>(c.memory.data()), 0)
+               .value();
+    ConnectionOptions options;
+    options.timeout = static_cast<std::uint8_t>(asked);
+    b.create_qp(options);
+    c.create_qp(options);
+    c.to_init(options);
+    c.to_rtr(options, b);
+    c.to_rts(options);
+
+    ASSERT_EQ(c.post_send(IBV_WR_RDMA_WRITE, 1, 0, 10, &b, 0), 0);
+    EXPECT_TRUE(c.hca->next_packet());
+
+    EXPECT_EQ(c.hca->next_deadline(), runtime.time + Duration(4096 << taken));
+    b.hca->destroy_qp(b.qp).value();
+    b.qp = nullptr;
+  }
+}
+
 TEST_F(RcErrors, TimeoutZeroWaitsForEver) {
   ConnectionOptions options;
   options.timeout = 0;

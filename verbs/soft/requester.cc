@@ -430,7 +430,9 @@ void Requester::rewind() {
 }
 
 void Requester::restart_timer(Instant now) {
-  if (qp_.attr.timeout != 0) core_.timers.arm(retransmit_, now + ack_timeout(qp_.attr.timeout));
+  if (qp_.attr.timeout == 0) return;
+  const std::uint8_t timeout = std::max(qp_.attr.timeout, core_.config.min_ack_timeout);
+  core_.timers.arm(retransmit_, now + ack_timeout(timeout));
 }
 
 // --- completion ---------------------------------------------------------------------------------

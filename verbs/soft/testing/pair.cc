@@ -16,9 +16,8 @@ ibv_gid ipv4_gid(std::uint8_t last) {
 }
 
 Side::Side(FakeRuntime& runtime, FakeRandom& random, PacketPool& pool, std::uint8_t address,
-           std::uint32_t first_qpn)
+           std::uint32_t first_qpn, HcaConfig config)
     : gid(ipv4_gid(address)) {
-  HcaConfig config;
   config.qpn_first = first_qpn;
   hca = Hca::create(runtime, random, pool, config);
   hca->set_gid(1, gid);

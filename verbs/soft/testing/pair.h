@@ -42,7 +42,7 @@ struct ConnectionOptions {
 class Side {
  public:
   Side(FakeRuntime& runtime, FakeRandom& random, PacketPool& pool, std::uint8_t address,
-       std::uint32_t first_qpn);
+       std::uint32_t first_qpn, HcaConfig config = {});
   ~Side();
 
   void create_qp(const ConnectionOptions& options);
