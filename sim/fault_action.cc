@@ -74,6 +74,15 @@ bool carry_out(World& world, const FaultAction& action) {
           return changed;
         });
       },
+      [&](const FailQueuePair& fail) {
+        return host(world, fail.host)
+            .fail_qp({fail.qp.made, fail.qp.number}, fail.event)
+            .has_value();
+      },
+      [&](const OverrunQueue& overrun) {
+        return host(world, overrun.host).overrun_cq(overrun.cq.made).has_value();
+      },
+      [&](const SlowConsumer& slow) { return host(world, slow.host).slow_down(slow.delay); },
       [](const auto&) { return false; }};
   return std::visit(cases, action);
 }

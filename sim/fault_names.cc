@@ -39,6 +39,12 @@ class NameChecker {
   void host_or_id(std::string_view key, const std::string& host, std::uint64_t) {
     any_host(key, host);
   }
+  void object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
+    any_host(key, host);
+  }
+  void host_or_object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
+    any_host(key, host);
+  }
   // The others name nothing.
   void scalar(std::string_view, const auto&) {}
   void one_of(std::string_view, const std::string&, std::span<const std::string_view>) {}

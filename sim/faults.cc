@@ -8,6 +8,7 @@
 #include "sim/host.h"
 #include "sim/random_stream.h"
 #include "sim/world.h"
+#include "transport/fault/plan/legal.h"
 #include "verbs/overloaded.h"
 
 namespace anyrdma::sim {
@@ -33,6 +34,30 @@ bool names_packet(const Trigger& trigger, const Host& from, const Host& to,
   }
   const auto* on = std::get_if<OnPacket>(&trigger);
   return on != nullptr && names(on->from, from) && names(on->to, to);
+}
+
+bool names_call(const OnCall& on, const Host& host, std::uint64_t id, std::string_view call) {
+  if (!names(on.host, host) || (on.id != 0 && on.id != id)) return false;
+  return on.call == call || (on.call == fault::kAnyAllocation && fault::makes_object(call));
+}
+
+/// Counted when the gate asks; other faults on calls when they have been made.
+bool counts_at_gate(const Fault& fault) {
+  const auto* on = std::get_if<OnCall>(&fault.trigger);
+  if (on == nullptr) return std::holds_alternative<OnCompletion>(fault.trigger);
+  return std::holds_alternative<FailCall>(fault.action) || !fault::is_call_on_id(on->call);
+}
+
+bool names_work(const Fault& fault, const Host& host, const verbs::PostedWork& work) {
+  const auto* on = std::get_if<OnCompletion>(&fault.trigger);
+  if (on == nullptr || on->opcode != work.opcode || !names(on->host, host)) return false;
+  if (on->qp.made != 0 && on->qp.made != work.qp) return false;
+  if (on->qp.made == 0 && on->qp.number != 0 && on->qp.number != work.qp_num) return false;
+  const auto* complete = std::get_if<CompleteWork>(&fault.action);
+  if (complete == nullptr) return true;
+  const fault::LegalStatus* legal = fault::find_legal(on->opcode, complete->status);
+  return (legal->datagrams || work.type != IBV_QPT_UD) &&
+         (!legal->needs_payload || work.length != 0);
 }
 
 }  // namespace
@@ -89,7 +114,10 @@ void Faults::watch_for(Planned& planned) {
     watching_events_ = true;
     world_.watch_events();
   }
-  if (std::holds_alternative<OnCall>(trigger)) {
+  if (counts_at_gate(planned.status.fault)) {
+    watching_gate_ = true;
+    world_.watch_gate();
+  } else if (std::holds_alternative<OnCall>(trigger)) {
     watching_calls_ = true;
     world_.watch_calls();
   }
@@ -214,10 +242,47 @@ void Faults::on_event(const Host& host, transport::EventObserver::Step step, std
 
 void Faults::on_call(const Host& host, std::uint64_t id, std::string_view call) {
   for (const auto& planned : planned_) {
-    const auto* on = std::get_if<OnCall>(&planned->status.fault.trigger);
-    if (on == nullptr || on->call != call || !names(on->host, host)) continue;
-    if ((on->id == 0 || on->id == id) && planned->is_due()) fire_soon(*planned);
+    const Fault& fault = planned->status.fault;
+    const auto* on = std::get_if<OnCall>(&fault.trigger);
+    if (on == nullptr || counts_at_gate(fault) || !names_call(*on, host, id, call)) continue;
+    if (planned->is_due()) fire_soon(*planned);
   }
+}
+
+int Faults::on_gate(const Host& host, std::uint64_t id, std::string_view call) {
+  int error = 0;
+  for (const auto& planned : planned_) {
+    const Fault& fault = planned->status.fault;
+    const auto* on = std::get_if<OnCall>(&fault.trigger);
+    if (on == nullptr || !counts_at_gate(fault) || !names_call(*on, host, id, call)) continue;
+    if (!planned->is_due()) continue;
+    const auto* fail = std::get_if<FailCall>(&fault.action);
+    if (fail == nullptr) {
+      fire_soon(*planned);
+    } else if (error == 0) {
+      fire(*planned);
+      ++planned->status.observed;
+      error = fail->error.value;
+    }
+  }
+  return error;
+}
+
+ibv_wc_status Faults::on_work(const Host& host, const verbs::PostedWork& work) {
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  for (const auto& planned : planned_) {
+    const Fault& fault = planned->status.fault;
+    if (!names_work(fault, host, work) || !planned->is_due()) continue;
+    const auto* complete = std::get_if<CompleteWork>(&fault.action);
+    if (complete == nullptr) {
+      fire_soon(*planned);
+    } else if (status == IBV_WC_SUCCESS) {
+      fire(*planned);
+      ++planned->status.observed;
+      status = complete->status;
+    }
+  }
+  return status;
 }
 
 void Faults::on_dead_path(const Host& from, const Host& to) {

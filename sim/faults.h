@@ -55,6 +55,7 @@ class Faults {
   [[nodiscard]] bool watches_packets() const { return watching_packets_; }
   [[nodiscard]] bool watches_events() const { return watching_events_; }
   [[nodiscard]] bool watches_calls() const { return watching_calls_; }
+  [[nodiscard]] bool watches_gate() const { return watching_gate_; }
   /// A packet leaves a host; `attribute` names the CM message in it, or is 0; `passes`: the path is
   /// not down.
   [[nodiscard]] Mishap on_packet(const Host& from, const Host& to, std::uint16_t attribute,
@@ -63,6 +64,9 @@ class Faults {
   void on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
                 rdma_cm_event_type type);
   void on_call(const Host& host, std::uint64_t id, std::string_view call);
+  /// As verbs::CallGate.
+  [[nodiscard]] int on_gate(const Host& host, std::uint64_t id, std::string_view call);
+  [[nodiscard]] ibv_wc_status on_work(const Host& host, const verbs::PostedWork& work);
   /// Somebody finds that nothing passes here.
   void on_dead_path(const Host& from, const Host& to);
 
@@ -80,6 +84,7 @@ class Faults {
   bool watching_packets_ = false;
   bool watching_events_ = false;
   bool watching_calls_ = false;
+  bool watching_gate_ = false;
 };
 
 }  // namespace anyrdma::sim

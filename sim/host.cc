@@ -64,6 +64,7 @@ Host::Host(World& world, std::string name, HostIndex index, const HostOptions& o
     watch_calls();
   }
   if (world.faults().watches_calls()) watch_calls();
+  if (world.faults().watches_gate()) watch_gate();
   interfaces_.reserve(options.interfaces.size());
   for (const InterfaceOptions& interface : options.interfaces) add_interface(interface);
   for (const std::string& text : options.unreachable) {
@@ -112,6 +113,7 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
         std::make_unique<RandomStream>(world_.seed(), "device " + name_ + "/" + config.name);
   }
   interface.hca = Hca::create(*this, *interface.random, world_.pool_, config);
+  interface.hca->count_with(made_);
   std::uint32_t gid_index = 0;
   for (const Prefix& prefix : interface.prefixes) {
     interface.hca->set_gid(gid_index++, prefix.address.gid());
@@ -119,6 +121,7 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
   interface.present = true;
   const Result<void> added = transport_->add_device(*interface.hca, number_of(index));
   CM_ASSERT(added.has_value());
+  if (transport_->call_gate() != nullptr) interface.hca->set_call_gate(this);
 }
 
 verbs::soft::Hca& Host::hca(std::size_t interface) {

@@ -21,6 +21,7 @@
 #include "transport/soft/network.h"
 #include "transport/soft/port_table.h"
 #include "transport/soft/transport.h"
+#include "verbs/call_gate.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/wire/frame.h"
@@ -51,6 +52,7 @@ class Host final : private transport::soft::Network,
                    private transport::soft::Admission,
                    private transport::EventObserver,
                    private transport::CallObserver,
+                   private verbs::CallGate,
                    private verbs::Runtime,
                    private Settler {
  public:
@@ -98,6 +100,14 @@ class Host final : private transport::soft::Network,
   /// to the active ids of hosts that knew the old one, once they hear of it. ENODEV: no such
   /// interface.
   [[nodiscard]] Result<void> fail_over(std::string_view interface);
+  /// A queue pair fails by itself: verbs::soft::Hca::fail_qp, whose errors it has. By its number it
+  /// is that of the first device with such a one.
+  [[nodiscard]] Result<void> fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event);
+  /// The n-th completion queue that was made here is overrun. ENOENT; EALREADY.
+  [[nodiscard]] Result<void> overrun_cq(std::uint64_t made);
+  /// From now on the host's programs (not what runs outside of them) take that long before each
+  /// event and each poll. False: that is what they did already.
+  bool slow_down(Duration delay);
   [[nodiscard]] bool has_device(std::string_view device) const;
   /// Whether it is there or was removed.
   [[nodiscard]] bool knows_device(std::string_view device) const;
@@ -121,6 +131,7 @@ class Host final : private transport::soft::Network,
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
   void watch_events() { transport_->set_event_observer(this); }
   void watch_calls() { transport_->set_call_observer(this); }
+  void watch_gate();
   void add_interface(const InterfaceOptions& options);
   void add_device(Interface& interface, const InterfaceOptions& options);
   void plug(Interface& interface, const verbs::soft::HcaConfig& config);
@@ -171,6 +182,10 @@ class Host final : private transport::soft::Network,
   void on_event(Step step, std::uint64_t id, std::uint64_t listener,
                 const rdma_cm_event& event) override;
   void on_call(std::uint64_t id, std::string_view call, int error) override;
+  // Asked before, if the plan has something to say then.
+  int on_call(std::uint64_t id, std::string_view call) override;
+  ibv_wc_status on_work(const verbs::PostedWork& work) override;
+  void on_take() override;
   std::optional<Refusal> on_request(std::string_view device,
                                     const ibcm::ReqParameters& request) override;
 
@@ -180,6 +195,8 @@ class Host final : private transport::soft::Network,
   RandomStream random_;
   transport::soft::LocalPortTable ports_;
   std::vector<Interface> interfaces_;
+  verbs::soft::MadeObjects made_;                           ///< on all devices
+  Duration slowness_{};                                     ///< of the programs
   std::vector<std::unique_ptr<verbs::soft::Hca>> removed_;  ///< replaced; programs hold contexts
   std::vector<Prefix> unreachable_;
   /// Neighbours whose link address is known, with the interface that leads to them.

@@ -1,4 +1,7 @@
 // What a host tells the trace, and what the fault plan tells it.
+#include <cerrno>
+#include <utility>
+
 #include "sim/host.h"
 #include "sim/world.h"
 
@@ -19,6 +22,54 @@ void Host::on_call(std::uint64_t id, std::string_view call, int error) {
   if (world_.monitor() != nullptr) world_.monitor()->on_call(*this, id, call, error);
   if (world_.faults().watches_calls()) world_.faults().on_call(*this, id, call);
 }
+
+// --- before calls -------------------------------------------------------------------------------
+
+void Host::watch_gate() {
+  transport_->set_call_gate(this);
+  for (Interface& interface : interfaces_) {
+    if (interface.hca != nullptr) interface.hca->set_call_gate(this);
+  }
+}
+
+int Host::on_call(std::uint64_t id, std::string_view call) {
+  return world_.faults().on_gate(*this, id, call);
+}
+
+ibv_wc_status Host::on_work(const verbs::PostedWork& work) {
+  return world_.faults().on_work(*this, work);
+}
+
+void Host::on_take() {
+  if (slowness_ > Duration::zero() && Fibers::running() != nullptr) (void)sleep(slowness_);
+}
+
+bool Host::slow_down(Duration delay) {
+  watch_gate();
+  return std::exchange(slowness_, delay) != delay;
+}
+
+Result<void> Host::fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event) {
+  Result<void> failed = verbs::errno_code(ENOENT);
+  for (Interface& interface : interfaces_) {
+    if (!interface.present) continue;
+    failed = interface.hca->fail_qp(qp, event);
+    if (failed || failed.error().value() != ENOENT) return failed;
+  }
+  return failed;
+}
+
+Result<void> Host::overrun_cq(std::uint64_t made) {
+  Result<void> overrun = verbs::errno_code(ENOENT);
+  for (Interface& interface : interfaces_) {
+    if (!interface.present) continue;
+    overrun = interface.hca->overrun_cq(made);
+    if (overrun || overrun.error().value() != ENOENT) return overrun;
+  }
+  return overrun;
+}
+
+// --- requests -----------------------------------------------------------------------------------
 
 std::optional<transport::soft::Admission::Refusal> Host::on_request(std::string_view,
                                                                     const ibcm::ReqParameters&) {

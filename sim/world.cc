@@ -218,6 +218,10 @@ void World::watch_calls() {
   for (const auto& host : hosts_) host->watch_calls();
 }
 
+void World::watch_gate() {
+  for (const auto& host : hosts_) host->watch_gate();
+}
+
 void World::watch_events() {
   for (const auto& host : hosts_) host->watch_events();
 }

@@ -116,6 +116,7 @@ class World {
   /// From now on the fault plan hears of events.
   void watch_events();
   void watch_calls();  ///< of calls
+  void watch_gate();   ///< before them
   void flood(Host& from, const verbs::soft::Packet& packet);
   void drop(const Host& at, const Host* peer, DropCause cause, const verbs::soft::Packet& packet);
   [[nodiscard]] Flight& take_flight();

@@ -5,16 +5,19 @@
 #include <variant>
 
 #include "transport/fault/plan/action.h"
+#include "transport/fault/plan/api.h"
 #include "transport/fault/plan/trigger.h"
 
 namespace anyrdma::fault {
 
-using Trigger = std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched, OnCall>;
+using Trigger =
+    std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched, OnCall, OnCompletion>;
 
 using FaultAction =
     std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, RejectRequest,
                  OverflowBacklog, HoldEvent, RemoveDevice, ReturnDevice, ChangeAddress, PortDown,
-                 PortUp, CutPath, MendPath, SlowPath>;
+                 PortUp, CutPath, MendPath, SlowPath, FailCall, CompleteWork, FailQueuePair,
+                 OverrunQueue, SlowConsumer>;
 
 /// What an action happens to, or what a trigger has at hand; whoever says nothing: the world.
 template <class Part>

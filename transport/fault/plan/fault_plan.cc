@@ -4,6 +4,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "transport/fault/plan/legal.h"
 #include "transport/fault/plan/scalars.h"
 #include "transport/fault/plan/words.h"
 
@@ -65,7 +66,7 @@ std::string parse_trigger(std::span<const std::string_view> words, Trigger& trig
   }
   if (!is_trigger_kind(words[2])) {
     if (words[1].find("->") == std::string_view::npos) {
-      return "expected request, queued, fetched, call or HOST->HOST";
+      return "expected request, queued, fetched, call, completion or HOST->HOST";
     }
     return read_phrase(phrase_from(OnMessage::kKind, words.subspan(1)), Order::kByPlace, trigger)
         .reason;
@@ -112,7 +113,7 @@ std::string problem_with(const Fault& fault) {
   if (reject != nullptr && reject->data.size() > kRejectDataMax) {
     return "more than 148 bytes of private data";
   }
-  return "";
+  return api_problem(fault);
 }
 
 std::string PlanError::to_string() const {

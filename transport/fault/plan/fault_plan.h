@@ -10,6 +10,8 @@
 //           | "on " HOST [ "#" ID ] " fetched " EVENT " " WHICH     on client#3 fetched REJECTED
 //           all
 //           | "on " HOST [ "#" ID ] " call " CALL " " WHICH         on client call connect 2
+//           | "on " HOST [ "#" QP ] " completion " OPCODE " " WHICH
+//                                                         on server#qp1 completion SEND 3
 //   action  = "lose" | "duplicate" | "corrupt" | "delay " TIME      a message or packet
 //           | "reject " REASON [ " " HEX ] | "overflow"             a request
 //           | "hold " TIME                                          an event that is queued
@@ -18,9 +20,15 @@
 //           | ( "port-down " | "port-up " ) HOST " " DEVICE
 //           | "fail-over " HOST " " INTERFACE                       fail-over server eth0
 //           | ( "cut " | "mend " ) HOST ARROW HOST                  cut client<->server
+//           | "fail " ERRNO                                         a call: fail ENOMEM
+//           | "complete " STATUS                            a completion: complete RETRY_EXC_ERR
+//           | "qp-error " HOST "#" QP " " ASYNC-EVENT               qp-error server#qp1 QP_FATAL
+//           | "cq-overrun " HOST "#cq" N                            cq-overrun server#cq1
+//           | "slow-consumer " HOST " " TIME                        slow-consumer client 5ms
 //           | "slow " HOST ARROW HOST " " TIME                      slow server->* 5ms
 //
 // TIME is a decimal number with ns, us, ms or s; HOST beside an arrow or in "on" may be * for any;
+// QP is qp and which one made there it is, or its number: qp2, qp0x11;
 // ARROW is -> or, for both ways, <->; WHICH counts from 1, or is "all", or a percentage: each with
 // that probability, drawn from the world's seed.
 #pragma once

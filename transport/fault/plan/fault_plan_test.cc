@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <string>
 
@@ -32,6 +33,13 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
       {AtTime{1us}, MendPath{"", "server", true}},
       {AtTime{}, SlowPath{"a-", "", true, 5ms}},
       {OnQueued{"server", 0, RDMA_CM_EVENT_CONNECT_REQUEST, 1}, HoldEvent{2s}},
+      {OnCall{"client", 0, "reg_mr", kAll}, FailCall{{ENOMEM}}},
+      {OnCompletion{"", {}, IBV_WC_SEND, 3}, CompleteWork{IBV_WC_RETRY_EXC_ERR}},
+      {OnCompletion{"server", {.made = 2}, IBV_WC_RECV, 1}, CompleteWork{IBV_WC_LOC_LEN_ERR}},
+      {OnCompletion{"server", {.made = 0, .number = 0x1a}, IBV_WC_RDMA_READ, 1},
+       FailQueuePair{"client", {.made = 1}, IBV_EVENT_QP_ACCESS_ERR}},
+      {AtTime{1s}, OverrunQueue{"server", {.made = 4}}},
+      {AtTime{}, SlowConsumer{"client", 5ms}},
   }};
 
   const std::string text = plan.to_string();
@@ -56,7 +64,13 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
             "at 0s: cut client->server\n"
             "at 1us: mend *<->server\n"
             "at 0s: slow a-<->* 5ms\n"
-            "on server queued CONNECT_REQUEST 1: hold 2s\n");
+            "on server queued CONNECT_REQUEST 1: hold 2s\n"
+            "on client call reg_mr all: fail ENOMEM\n"
+            "on * completion SEND 3: complete RETRY_EXC_ERR\n"
+            "on server#qp2 completion RECV 1: complete LOC_LEN_ERR\n"
+            "on server#qp0x1a completion RDMA_READ 1: qp-error client#qp1 QP_ACCESS_ERR\n"
+            "at 1s: cq-overrun server#cq4\n"
+            "at 0s: slow-consumer client 5ms\n");
   EXPECT_EQ(FaultPlan::parse(text).value(), plan);
 }
 
@@ -145,7 +159,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"on a->b REQ 1: delay", 1, "'delay' lacks its by"},
         Wrong{"on a->b REQ 1: overflow", 1, "'overflow' happens to a request only"},
         Wrong{"on ->b REQ 1: lose", 1, "a host is missing in '->b'; * means any"},
-        Wrong{"on a requests 1: lose", 1, "expected request, queued, fetched, call or HOST->HOST"},
+        Wrong{"on a requests 1: lose", 1,
+              "expected request, queued, fetched, call, completion or HOST->HOST"},
         Wrong{"when a: lose", 1,
               "no trigger: 'at TIME', 'on HOST->HOST MESSAGE N', 'on HOST request N' ..."},
         Wrong{"at 1s: ", 1, "no action after the colon"},

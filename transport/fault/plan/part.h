@@ -12,6 +12,8 @@
 //   name(key, value)              "host", then, of that host, "device" or "interface"
 //   any_host(key, value)          or * for any
 //   host_or_id(key, host, id)     host#3
+//   object(key, host, kind, name) host#qp2, host#cq1; a queue pair by its number: host#qp0x11
+//   host_or_object(the same)      or host alone, for any of its objects
 //   one_way(key, from, to)        from->to
 //   path(key, from, to, both)     the same, or from<->to
 //   data(key, bytes)              hexadecimal; none: left out
@@ -27,7 +29,7 @@
 namespace anyrdma::fault {
 
 /// What an action happens to, and what a trigger has at hand.
-enum class Victim : std::uint8_t { kWorld, kPacket, kRequest, kEvent };
+enum class Victim : std::uint8_t { kWorld, kPacket, kRequest, kEvent, kCall, kWork };
 /// "a request".
 [[nodiscard]] std::string_view to_string(Victim victim);
 
@@ -67,10 +69,36 @@ struct Occurrence {
   std::uint32_t per_million = kCertain;
 };
 
-/// The calls that can pull a trigger, as cm names them.
-inline constexpr std::string_view kCallNames[]{
-    "bind_addr", "resolve_addr",   "resolve_route",  "listen",     "connect",
-    "establish", "accept",         "reject",         "disconnect", "notify",
-    "destroy",   "join_multicast", "leave_multicast"};
+/// The calls that can pull a trigger: those on an id, as cm names them; those that make what has no
+/// id yet; those of verbs. The last stands for all that make an object.
+inline constexpr std::string_view kCallNames[]{"bind_addr",
+                                               "resolve_addr",
+                                               "resolve_route",
+                                               "listen",
+                                               "connect",
+                                               "establish",
+                                               "accept",
+                                               "reject",
+                                               "disconnect",
+                                               "notify",
+                                               "destroy",
+                                               "join_multicast",
+                                               "leave_multicast",
+                                               "create_event_channel",
+                                               "create_id",
+                                               "open_device",
+                                               "alloc_pd",
+                                               "reg_mr",
+                                               "create_comp_channel",
+                                               "create_cq",
+                                               "create_qp",
+                                               "modify_qp",
+                                               "create_srq",
+                                               "create_ah",
+                                               "attach_mcast",
+                                               "post_send",
+                                               "post_recv",
+                                               "post_srq_recv",
+                                               "any_allocation"};
 
 }  // namespace anyrdma::fault

@@ -127,6 +127,10 @@ std::string_view to_string(Victim victim) {
       return "a message or packet";
     case Victim::kRequest:
       return "a request";
+    case Victim::kCall:
+      return "a call";
+    case Victim::kWork:
+      return "a completion";
     case Victim::kEvent:
       return "an event that is queued";
   }

@@ -44,6 +44,26 @@ namespace anyrdma::fault {
 [[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
                                      std::vector<std::uint8_t>& bytes);
 
+/// "ENOMEM".
+[[nodiscard]] std::string word_of(const Errno& error);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word, Errno& error);
+/// "RDMA_WRITE".
+[[nodiscard]] std::string word_of(ibv_wc_opcode opcode);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
+                                     ibv_wc_opcode& opcode);
+/// "RETRY_EXC_ERR".
+[[nodiscard]] std::string word_of(ibv_wc_status status);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
+                                     ibv_wc_status& status);
+/// "QP_FATAL".
+[[nodiscard]] std::string word_of(ibv_event_type event);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
+                                     ibv_event_type& event);
+/// "qp2", "qp0x11"; `kind` is "qp" or "cq".
+[[nodiscard]] std::string word_of(std::string_view kind, const ObjectName& name);
+[[nodiscard]] std::string parse_object(std::string_view kind, std::string_view word,
+                                       ObjectName& name);
+
 /// All of the word as a decimal number.
 template <class T>
 [[nodiscard]] bool parse_number(std::string_view word, T& number) {

@@ -104,21 +104,4 @@ struct OnFetched {
   bool operator==(const OnFetched&) const = default;
 };
 
-/// When the application makes the n-th call of a kind that the id's state allows, successful or
-/// not: "connect", "destroy" (kCallNames). `id` as in OnQueued.
-struct OnCall {
-  static constexpr std::string_view kKind = "call";
-  std::string host;
-  std::uint64_t id = 0;
-  std::string call;
-  Occurrence occurrence{};
-
-  static void visit(auto& visitor, auto& on) {
-    visitor.host_or_id("host", on.host, on.id);
-    visitor.one_of("call", on.call, kCallNames);
-    visitor.scalar("occurrence", on.occurrence);
-  }
-  bool operator==(const OnCall&) const = default;
-};
-
 }  // namespace anyrdma::fault

@@ -28,6 +28,15 @@ class Writer {
   void host_or_id(const char* key, const std::string& host, std::uint64_t id) {
     put(key, host_text(host) + (id == 0 ? "" : "#" + std::to_string(id)));
   }
+  void object(const char* key, const std::string& host, std::string_view kind,
+              const ObjectName& name) {
+    put(key, host_text(host) + "#" + word_of(kind, name));
+  }
+  void host_or_object(const char* key, const std::string& host, std::string_view kind,
+                      const ObjectName& name) {
+    if (name == ObjectName{}) return any_host(key, host);
+    object(key, host, kind, name);
+  }
   void scalar(const char* key, const auto& value) { put(key, word_of(value)); }
   void one_of(const char* key, const std::string& word, std::span<const std::string_view>) {
     put(key, word);
@@ -67,6 +76,15 @@ class Reader {
   }
   void path(const char* key, std::string& from, std::string& to, bool& both);
   void host_or_id(const char* key, std::string& host, std::uint64_t& id);
+  void object(const char* key, std::string& host, std::string_view kind, ObjectName& name) {
+    const Word* word = take_host_and_object(key, host, kind, name);
+    if (word != nullptr && name == ObjectName{}) {
+      fail(*word, quoted(word->text) + " lacks its #" + std::string(kind));
+    }
+  }
+  void host_or_object(const char* key, std::string& host, std::string_view kind, ObjectName& name) {
+    (void)take_host_and_object(key, host, kind, name);
+  }
   void scalar(const char* key, auto& value) {
     const Word* word = need(key);
     if (word == nullptr) return;
@@ -107,6 +125,9 @@ class Reader {
     if (!host.empty() && is_name(host)) return;
     if (text != "*") fail(word, quoted(text) + " is no host");
   }
+
+  const Word* take_host_and_object(const char* key, std::string& host, std::string_view kind,
+                                   ObjectName& name);
 
   const Phrase& phrase_;
   Order order_;
@@ -165,6 +186,20 @@ void Reader::host_or_id(const char* key, std::string& host, std::uint64_t& id) {
   if (!parse_number(text.substr(mark + 1), id) || id == 0) {
     fail(*word, quoted(text.substr(mark + 1)) + " is no id: a number from 1");
   }
+}
+
+const Word* Reader::take_host_and_object(const char* key, std::string& host, std::string_view kind,
+                                         ObjectName& name) {
+  const Word* word = need(key);
+  if (word == nullptr) return nullptr;
+  const std::string_view text = word->text;
+  const std::size_t mark = std::min(text.find('#'), text.size());
+  take_host(*word, text.substr(0, mark), host);
+  if (mark == text.size()) return word;
+  if (host.empty()) fail(*word, "objects are counted per host: name one");
+  std::string reason = parse_object(kind, text.substr(mark + 1), name);
+  if (!reason.empty()) fail(*word, std::move(reason));
+  return word;
 }
 
 WordProblem Reader::finish() {

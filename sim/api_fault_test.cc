@@ -1,0 +1,291 @@
+// What a plan does to calls, queue pairs and completions: each action, end to end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "sim/testing/program.h"
+#include "verbs/provider.h"
+#include "verbs/testing/errno_of.h"
+
+namespace anyrdma::sim::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using verbs::testing::errno_of;
+
+class ApiFault : public ::testing::Test {
+ protected:
+  void inject(std::string_view plan) {
+    const auto injected = world.faults().inject(FaultPlan::parse(plan).value());
+    ASSERT_TRUE(injected) << injected.error().to_string();
+  }
+  FaultStatus only() { return world.faults().status().front(); }
+  void connect() {
+    active = client.resolve(server_host.address(kPort));
+    out = std::make_unique<Pipe>(*active);
+    const rdma_conn_param param = parameters("");
+    active->connect(&param).value();
+    passive = server.expect_request();
+    in = std::make_unique<Pipe>(*passive);
+    passive->accept(&param).value();
+    client.expect(RDMA_CM_EVENT_ESTABLISHED);
+    server.expect(RDMA_CM_EVENT_ESTABLISHED);
+  }
+  /// All completions of one side until nothing more can come.
+  std::vector<ibv_wc_status> statuses(const cm::Id& id) {
+    world.run_for(60s);
+    std::vector<ibv_wc_status> all;
+    ibv_wc one{};
+    while (ibv_poll_cq(id.qp()->send_cq, 1, &one) == 1) all.push_back(one.status);
+    while (ibv_poll_cq(id.qp()->recv_cq, 1, &one) == 1) all.push_back(one.status);
+    return all;
+  }
+  /// The next asynchronous event, acknowledged.
+  static ibv_event_type async_event(const cm::Id& id) {
+    verbs::Provider& provider = verbs::provider_of(id.raw()->verbs);
+    const auto event = provider.get_async_event(id.raw()->verbs);
+    if (!event) return IBV_EVENT_DEVICE_FATAL;
+    provider.ack_async_event(*event);
+    return event->event_type;
+  }
+  /// The server posts receives, the client sends into them.
+  void send(std::uint64_t count) {
+    for (std::uint64_t id = 1; id <= count; ++id) in->post_receive(id, 0, 64);
+    for (std::uint64_t id = 1; id <= count; ++id) out->post(IBV_WR_SEND, id, 0, 16);
+  }
+
+  World world{1};
+  Host& client_host = world.add_host("client", {"10.0.0.1"});
+  Host& server_host = world.add_host("server", {"10.0.0.2"});
+  Program client{client_host};
+  Program server{server_host};
+  std::unique_ptr<cm::Id> listener = server.listen(server_host.address(kPort));
+  std::unique_ptr<cm::Id> active;
+  std::unique_ptr<cm::Id> passive;
+  std::unique_ptr<Pipe> out;
+  std::unique_ptr<Pipe> in;
+};
+
+// --- calls --------------------------------------------------------------------------------------
+
+TEST_F(ApiFault, ACallFailsOnceAndMayBeTriedAgain) {
+  inject("on client call connect 1: fail ENOMEM");
+  active = client.resolve(server_host.address(kPort));
+  rdma_conn_param param = parameters("");
+  param.qp_num = 0x100;
+
+  EXPECT_EQ(errno_of(active->connect(&param)), ENOMEM);
+  EXPECT_EQ(errno_of(active->connect(&param)), 0);
+
+  passive = server.expect_request();
+  EXPECT_EQ(only().armed, 2u);
+  EXPECT_EQ(only().observed, 1u);
+}
+
+TEST_F(ApiFault, AnAcceptThatFailsRejects) {
+  inject("on server call accept 1: fail ENOMEM");
+  active = client.resolve(server_host.address(kPort));
+  rdma_conn_param param = parameters("");
+  param.qp_num = 0x100;
+  active->connect(&param).value();
+  passive = server.expect_request();
+
+  EXPECT_EQ(errno_of(passive->accept(&param)), ENOMEM);
+
+  EXPECT_EQ(client.expect(RDMA_CM_EVENT_REJECTED).status, 28);
+}
+
+TEST_F(ApiFault, ResolutionAndBindingFailAtOnce) {
+  inject(
+      "on client call create_event_channel 1: fail EMFILE\n"
+      "on client call create_id 1: fail ENOMEM\n"
+      "on client call bind_addr 1: fail EADDRINUSE\n"
+      "on client call resolve_addr 1: fail ENETUNREACH\n"
+      "on client call listen 1: fail EADDRINUSE\n");
+  const auto address = server_host.address(kPort).to_sockaddr();
+  const auto own = client_host.address(0).to_sockaddr();
+  const auto* peer = reinterpret_cast<const sockaddr*>(&address);
+  const auto* self = reinterpret_cast<const sockaddr*>(&own);
+
+  EXPECT_EQ(errno_of(cm::EventChannel::create(client_host.transport())), EMFILE);
+  EXPECT_EQ(errno_of(cm::Id::create(client.channel(), RDMA_PS_TCP, nullptr)), ENOMEM);
+  active = client.make_id();
+  EXPECT_EQ(errno_of(active->bind(self)), EADDRINUSE);
+  EXPECT_EQ(errno_of(active->resolve_addr(nullptr, peer, kPatience)), ENETUNREACH);
+  EXPECT_EQ(errno_of(active->listen(1)), EADDRINUSE);
+  EXPECT_TRUE(world.faults().unfired().empty());
+}
+
+TEST_F(ApiFault, AResolutionIsToldOfWhatFailsWhenItIsFetched) {
+  inject("on client call alloc_pd 1: fail ENOMEM");  // librdmacm's own, at the first event
+  const auto address = server_host.address(kPort).to_sockaddr();
+  active = client.make_id();
+  active->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&address), kPatience).value();
+
+  EXPECT_EQ(client.expect(RDMA_CM_EVENT_ADDR_ERROR).status, -1);
+}
+
+TEST_F(ApiFault, TheNthAllocationFailsWhateverItIs) {
+  inject("on client call any_allocation 4: fail ENOMEM");  // id, domain, channel: the CQ
+  active = client.resolve(server_host.address(kPort));
+  ibv_qp_init_attr attr{};
+  attr.qp_type = IBV_QPT_RC;
+  attr.cap = {.max_send_wr = 1,
+              .max_recv_wr = 1,
+              .max_send_sge = 1,
+              .max_recv_sge = 1,
+              .max_inline_data = 0};
+
+  EXPECT_EQ(errno_of(active->create_qp(nullptr, &attr)), ENOMEM);
+  EXPECT_EQ(errno_of(active->create_qp(nullptr, &attr)), 0);
+  EXPECT_EQ(errno_of(active->destroy_qp()), 0);
+}
+
+TEST_F(ApiFault, AQueuePairThatCannotBeMovedIsAConnectError) {
+  // To INIT when it is made, and again; then to RTR.
+  inject("on client call modify_qp 3: fail ETIMEDOUT");
+  active = client.resolve(server_host.address(kPort));
+  out = std::make_unique<Pipe>(*active);
+  const rdma_conn_param param = parameters("");
+  active->connect(&param).value();
+  passive = server.expect_request();
+  in = std::make_unique<Pipe>(*passive);
+  passive->accept(&param).value();
+
+  EXPECT_EQ(client.expect(RDMA_CM_EVENT_CONNECT_ERROR).status, -1);
+}
+
+TEST_F(ApiFault, APostThatFailsPostsNothing) {
+  connect();
+  inject("on client call post_send 2: fail ENOMEM");
+  in->post_receive(1, 0, 64);
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_SEND;
+  ibv_send_wr* bad = nullptr;
+
+  EXPECT_EQ(ibv_post_send(active->qp(), &request, &bad), 0);
+  EXPECT_EQ(ibv_post_send(active->qp(), &request, &bad), ENOMEM);
+
+  EXPECT_EQ(bad, &request);
+  EXPECT_THAT(statuses(*active), ElementsAre(IBV_WC_SUCCESS));
+}
+
+TEST_F(ApiFault, AVerbsCallTriggersWhatHappensToTheWorld) {
+  connect();
+  inject("on client call post_recv 1: remove server anyrdma0");
+  out->post_receive(1, 0, 64);
+  EXPECT_EQ(server.expect(RDMA_CM_EVENT_DEVICE_REMOVAL).status, 0);
+}
+
+// --- completions --------------------------------------------------------------------------------
+
+TEST_F(ApiFault, TheNthSendEndsInErrorAndTheRestIsFlushed) {
+  connect();
+  inject("on client completion SEND 2: complete RETRY_EXC_ERR");
+
+  send(3);
+
+  EXPECT_THAT(statuses(*active),
+              ElementsAre(IBV_WC_SUCCESS, IBV_WC_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR));
+  EXPECT_THAT(statuses(*passive), ElementsAre(IBV_WC_SUCCESS));
+  EXPECT_EQ(only().observed, 1u);
+}
+
+TEST_F(ApiFault, AReceiveInErrorIsAnErrorOfTheSender) {
+  connect();
+  inject("on server completion RECV 1: complete LOC_PROT_ERR");
+
+  send(2);
+
+  EXPECT_THAT(statuses(*passive), ElementsAre(IBV_WC_LOC_PROT_ERR, IBV_WC_WR_FLUSH_ERR));
+  EXPECT_THAT(statuses(*active), ElementsAre(IBV_WC_REM_OP_ERR, IBV_WC_WR_FLUSH_ERR));
+}
+
+TEST_F(ApiFault, ARefusedWriteIsAnErrorOfThePeersQueuePair) {
+  connect();
+  inject("on client#qp1 completion RDMA_WRITE 1: complete REM_ACCESS_ERR");
+
+  out->post(IBV_WR_RDMA_WRITE, 1, 0, 16, in->address(), in->rkey());
+
+  EXPECT_THAT(statuses(*active), ElementsAre(IBV_WC_REM_ACCESS_ERR));
+  EXPECT_EQ(async_event(*passive), IBV_EVENT_QP_ACCESS_ERR);
+}
+
+TEST_F(ApiFault, WorkOfAnotherQueuePairDoesNotCount) {
+  connect();
+  inject("maybe on client#qp2 completion SEND 1: complete RETRY_EXC_ERR");
+  send(1);
+  EXPECT_THAT(statuses(*active), ElementsAre(IBV_WC_SUCCESS));
+  EXPECT_EQ(only().armed, 0u);
+}
+
+// --- queues -------------------------------------------------------------------------------------
+
+TEST_F(ApiFault, AQueuePairFailsByItself) {
+  connect();
+  in->post_receive(1, 0, 64);
+  inject("at 1s: qp-error server#qp1 QP_FATAL");
+
+  EXPECT_THAT(statuses(*passive), ElementsAre(IBV_WC_WR_FLUSH_ERR));
+  EXPECT_EQ(async_event(*passive), IBV_EVENT_QP_FATAL);
+  EXPECT_EQ(only().observed, 1u);
+
+  out->post(IBV_WR_SEND, 1, 0, 16);
+  EXPECT_THAT(statuses(*active), ElementsAre(IBV_WC_RETRY_EXC_ERR));
+}
+
+TEST_F(ApiFault, AQueuePairThatIsNotThereCannotFail) {
+  connect();
+  inject("at 1s: qp-error server#qp0x999 QP_FATAL");
+  world.run_for(2s);
+  EXPECT_EQ(only().fired, 1u);
+  EXPECT_EQ(only().observed, 0u);
+}
+
+TEST_F(ApiFault, AnOverrunTakesTheQueuePairWithIt) {
+  connect();
+  inject("at 1s: cq-overrun server#cq1");
+  world.run_for(2s);
+  EXPECT_EQ(async_event(*passive), IBV_EVENT_CQ_ERR);
+  EXPECT_EQ(async_event(*passive), IBV_EVENT_QP_FATAL);
+  EXPECT_EQ(only().observed, 1u);
+}
+
+// --- programs -----------------------------------------------------------------------------------
+
+TEST_F(ApiFault, ASlowProgramTakesItsEventsLate) {
+  inject("at 0s: slow-consumer client 5ms");
+  world.run_for(1ms);
+  client_host.spawn("client", [this] { active = client.resolve(server_host.address(kPort)); });
+
+  ASSERT_TRUE(world.run());
+
+  const Instant start{1ms};
+  ASSERT_EQ(client.seen.size(), 2u);
+  EXPECT_GE(client.seen[0].when, start + 5ms);
+  EXPECT_GE(client.seen[1].when, client.seen[0].when + 5ms);
+}
+
+TEST_F(ApiFault, ASlowProgramSeesItsCompletionsLate) {
+  connect();
+  in->post_receive(1, 0, 64);
+  inject("at 0s: slow-consumer server 5ms");
+  world.run_for(1ms);
+  const Instant start = world.now();
+  Instant polled{};
+  server_host.spawn("poll", [&] {
+    EXPECT_EQ(in->wait_received().status, IBV_WC_SUCCESS);
+    polled = world.now();
+  });
+  out->post(IBV_WR_SEND, 1, 0, 16);
+
+  ASSERT_TRUE(world.run());
+
+  EXPECT_GE(polled, start + 5ms);
+  EXPECT_EQ(only().observed, 1u);
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::testing
