@@ -357,6 +357,8 @@ void heal(World& world) {
   carry_out(world, MendPath{.from = "", .to = "", .both = true});
   for (const auto& host : world.hosts()) {
     carry_out(world, MendPath{.from = host->name(), .to = host->name()});
+    (void)host->resume().has_value();
+    if (!host->running()) host->restart();
     for (const std::string& device : host->devices()) {
       carry_out(world, PortUp{.host = host->name(), .device = device});
     }

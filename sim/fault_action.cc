@@ -57,6 +57,13 @@ bool carry_out(World& world, const FaultAction& action) {
       [&](const PortUp& port) {
         return host(world, port.host).set_port(port.device, true).has_value();
       },
+      [&](const CrashHost& crash) { return host(world, crash.host).crash().has_value(); },
+      [&](const RestartHost& restart) {
+        host(world, restart.host).restart();
+        return true;
+      },
+      [&](const PauseHost& pause) { return host(world, pause.host).pause().has_value(); },
+      [&](const ResumeHost& resume) { return host(world, resume.host).resume().has_value(); },
       [&](const CutPath& cut) {
         return on_each(world, cut,
                        [&](Host& from, Host& to) { return set_path(world, from, to, true); });

@@ -56,6 +56,7 @@ Fiber& Fibers::spawn(std::string name, Ending ending, std::function<void()> body
 
 boost::context::fiber Fibers::enter(Fiber& fiber, boost::context::fiber&& caller) {
   fiber.caller_ = std::move(caller);
+  fiber.started_ = true;
   fiber.sanitizer_.arrived(sanitizer_thread_);
   try {
     fiber.body_();
@@ -91,8 +92,35 @@ bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now,
 void Fibers::wake(Fiber& fiber) {
   CM_ASSERT(fiber.parked_);
   fiber.parked_ = false;
-  fiber.unlink();
-  ready_.push_back(fiber);
+  if (fiber.is_linked()) fiber.unlink();
+  if (!fiber.held_) ready_.push_back(fiber);
+}
+
+void Fibers::hold(const Host& host) {
+  for (const auto& fiber : fibers_) {
+    if (fiber->host_ != &host) continue;
+    CM_ASSERT(fiber.get() != current_);
+    fiber->held_ = true;
+    if (!fiber->parked_ && fiber->is_linked()) fiber->unlink();
+  }
+}
+
+void Fibers::release(const Host& host) {
+  for (const auto& fiber : fibers_) {
+    if (fiber->host_ != &host || fiber->abandoned_) continue;
+    fiber->held_ = false;
+    if (!fiber->parked_ && !fiber->is_linked() && fiber.get() != current_) ready_.push_back(*fiber);
+  }
+}
+
+void Fibers::abandon(const Host& host) {
+  hold(host);
+  for (const auto& fiber : fibers_) {
+    if (fiber->host_ != &host) continue;
+    fiber->abandoned_ = true;
+    if (fiber->is_linked()) fiber->unlink();
+    if (!fiber->started_) fiber->body_ = [] {};
+  }
 }
 
 void Fibers::cancel(Fiber& fiber) {
@@ -139,7 +167,12 @@ void Fibers::retire(Fiber& fiber) {
 void Fibers::close() {
   closed_ = true;
   for (const auto& fiber : fibers_) {
-    if (fiber->parked_) cancel(*fiber);
+    const bool was_held = std::exchange(fiber->held_, false);
+    if (fiber->parked_) {
+      cancel(*fiber);
+    } else if (was_held) {
+      ready_.push_back(*fiber);
+    }
   }
   while (run_one()) continue;
   thrown_ = nullptr;

@@ -36,6 +36,9 @@ class Fiber : public boost::intrusive::list_base_hook<
   /// Whose program it runs; null: nobody's.
   [[nodiscard]] Host* host() const { return host_; }
   [[nodiscard]] bool parked() const { return parked_; }
+  /// Fibers::hold and abandon.
+  [[nodiscard]] bool held() const { return held_; }
+  [[nodiscard]] bool abandoned() const { return abandoned_; }
   /// What it waits for, in a few words, and since when. Only while parked.
   [[nodiscard]] const char* purpose() const { return purpose_; }
   [[nodiscard]] verbs::Instant since() const { return since_; }
@@ -60,7 +63,10 @@ class Fiber : public boost::intrusive::list_base_hook<
   boost::context::fiber caller_;   ///< where to go back to
   boost::context::stack_context stack_;
   SanitizerFiber sanitizer_;
+  bool started_ = false;
   bool parked_ = false;
+  bool held_ = false;
+  bool abandoned_ = false;
   bool cancelled_ = false;
   unsigned refusals_ = 0;  ///< waits refused since the fibers were closed
   const char* purpose_ = "";
@@ -92,8 +98,15 @@ class Fibers {
   /// `purpose` and `details` outlive the wait.
   [[nodiscard]] bool park(FiberList& waiters, const char* purpose, verbs::Instant now,
                           const std::function<std::string()>* details = nullptr);
-  /// Makes a parked fiber ready.
+  /// Makes a parked fiber ready, once it is not held any more.
   void wake(Fiber& fiber);
+  /// A host's fibers do not run until they are released; who wakes them meanwhile is not lost. Not
+  /// from one of them.
+  void hold(const Host& host);
+  void release(const Host& host);
+  /// A host's fibers never run again: nobody finds them waiting. Those that have begun come to
+  /// their ends in close, so that what is on their stacks goes. Not from one of them.
+  void abandon(const Host& host);
   /// Runs the next ready fiber until it parks or ends. False: none is ready. An exception that the
   /// body lets out leaves here.
   bool run_one();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sim/boot.h"
 #include "sim/host_tasks.h"
 #include "sim/semaphore.h"
 #include "sim/text.h"
@@ -52,19 +53,9 @@ Host::Host(World& world, std::string name, HostIndex index, const HostOptions& o
       name_(std::move(name)),
       index_(index),
       random_(world.seed(), "host " + name_),
-      ports_(random_, options.ports),
+      port_options_(options.ports),
       deadline_(std::make_unique<Deadline>(*this)) {
-  transport_ = transport::soft::SoftTransport::create(*this, random_, *this, ports_,
-                                                      {.profile = world.options().profile});
-  transport_->set_admission(this);
-  if (world.trace().on()) transport_->set_observer(this);
-  if (world.trace().on() || world.faults().watches_events()) watch_events();
-  if (world.monitor() != nullptr) {
-    watch_events();
-    watch_calls();
-  }
-  if (world.faults().watches_calls()) watch_calls();
-  if (world.faults().watches_gate()) watch_gate();
+  boot();
   interfaces_.reserve(options.interfaces.size());
   for (const InterfaceOptions& interface : options.interfaces) add_interface(interface);
   for (const std::string& text : options.unreachable) {
@@ -73,8 +64,9 @@ Host::Host(World& world, std::string name, HostIndex index, const HostOptions& o
 }
 
 Host::~Host() {
-  kept_.clear();
-  std::exchange(transport_, nullptr).reset();  // whose end enters and leaves the critical section
+  transport_ = nullptr;  // their ends enter and leave the critical section
+  boot_.reset();
+  past_.clear();
   world_.scheduler().cancel(*deadline_);
   for (const auto& question : questions_) world_.scheduler().cancel(*question);
 }
@@ -141,7 +133,15 @@ Address Host::address(std::uint16_t port, std::size_t interface) const {
 // --- programs -----------------------------------------------------------------------------------
 
 void Host::spawn(std::string_view name, std::function<void()> body, Ending ending) {
-  world_.scheduler().fibers().spawn(name_ + "/" + std::string(name), ending, std::move(body), this);
+  if (power_ == Power::kOff) return;
+  Fibers& fibers = world_.scheduler().fibers();
+  fibers.spawn(name_ + "/" + std::string(name), ending, std::move(body), this);
+  if (power_ == Power::kPaused) fibers.hold(*this);
+}
+
+void Host::on_start(std::string_view name, std::function<void()> body, Ending ending) {
+  spawn(name, body, ending);
+  startups_.push_back({std::string(name), std::move(body), ending});
 }
 
 Host* Host::current() {
@@ -268,7 +268,7 @@ void Host::leave() {
 }
 
 void Host::carry_out() {
-  if (transport_ == nullptr) return;
+  if (transport_ == nullptr || !running()) return;
   transport_->drain(now());
   for (std::size_t i = 0; i < interfaces_.size(); ++i) send_packets(interfaces_[i], i);
   answer_call();
@@ -308,6 +308,7 @@ void Host::send_packets(Interface& interface, std::size_t index) {
 }
 
 void Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr packet) {
+  if (!running()) return receive_later(index, from, std::move(packet));
   Interface& interface = interfaces_[index];
   if (!interface.present) return world_.drop(*this, &from, DropCause::kNoDevice, *packet);
   verbs::CriticalSection section(*this);
@@ -332,6 +333,7 @@ void Host::on_deadline() {
 }
 
 void Host::settle() {
+  if (!running()) return world_.scheduler().cancel(*deadline_);
   std::optional<Instant> next = transport_->next_deadline();
   for (Interface& interface : interfaces_) {
     if (interface.present) next = verbs::earlier(next, interface.hca->next_deadline());

@@ -47,8 +47,7 @@ struct Prefix {
 
 /// Made by World::add_host. Everything runs in one thread; blocking calls belong into fibers
 /// (spawn) or, outside of all fibers, let the world go on meanwhile.
-class Host final : private transport::soft::Network,
-                   private transport::soft::Observer,
+class Host final : private transport::soft::Observer,
                    private transport::soft::Admission,
                    private transport::EventObserver,
                    private transport::CallObserver,
@@ -72,15 +71,19 @@ class Host final : private transport::soft::Network,
   [[nodiscard]] std::size_t interfaces() const { return interfaces_.size(); }
   /// The first address of an interface, with a port in host order.
   [[nodiscard]] Address address(std::uint16_t port = 0, std::size_t interface = 0) const;
-  [[nodiscard]] const transport::soft::LocalPortTable& ports() const { return ports_; }
+  [[nodiscard]] const transport::soft::LocalPortTable& ports() const;
 
   // --- programs ---------------------------------------------------------------------------------
   /// Starts a fiber named "host/name" that runs `body` once the world runs. Callable from fibers.
+  /// Nothing happens on a host that is off.
   void spawn(std::string_view name, std::function<void()> body, Ending ending = Ending::kMustEnd);
+  /// The same now and after every restart.
+  void on_start(std::string_view name, std::function<void()> body,
+                Ending ending = Ending::kMustEnd);
   /// The host whose program runs in this thread now; null outside of spawned programs.
   [[nodiscard]] static Host* current();
   /// Takes an object that works over this host's transport; it lives until the host ends.
-  void keep(std::shared_ptr<void> object) { kept_.push_back(std::move(object)); }
+  void keep(std::shared_ptr<void> object);
   /// Lets virtual time pass for the calling fiber. False: the world ends.
   bool sleep(Duration duration);
   /// A line in the trace.
@@ -108,6 +111,22 @@ class Host final : private transport::soft::Network,
   /// From now on the host's programs (not what runs outside of them) take that long before each
   /// event and each poll. False: that is what they did already.
   bool slow_down(Duration delay);
+
+  // --- power (host_power.cc); not from the host's own programs ----------------------------------
+  /// The power is cut: its programs never run again, nothing leaves any more, and what the kernel
+  /// and the devices knew is gone. What outlives it of the test's own (channels, ids) is dead:
+  /// calls do nothing and no event comes. `transport()` is a new one. EALREADY: it is off.
+  [[nodiscard]] Result<void> crash();
+  /// It starts with nothing but its devices and addresses; a host that is on crashes before.
+  void restart();
+  /// As a virtual machine that is stopped: nothing runs, its clock goes on, and a few packets wait
+  /// for it; more are lost. EALREADY: it is off or paused.
+  [[nodiscard]] Result<void> pause();
+  /// EALREADY: it is not paused.
+  [[nodiscard]] Result<void> resume();
+  /// Neither off nor paused.
+  [[nodiscard]] bool running() const { return power_ == Power::kOn; }
+
   [[nodiscard]] bool has_device(std::string_view device) const;
   /// Whether it is there or was removed.
   [[nodiscard]] bool knows_device(std::string_view device) const;
@@ -118,6 +137,20 @@ class Host final : private transport::soft::Network,
   friend class Link;
   class Deadline;
   class Question;
+  class Boot;
+
+  enum class Power : std::uint8_t { kOn, kPaused, kOff };
+  struct Startup {
+    std::string name;
+    std::function<void()> body;
+    Ending ending;
+  };
+  /// A packet that waits for a host that is paused.
+  struct Waiting {
+    std::size_t interface;
+    const Host* from;
+    verbs::soft::PacketPtr packet;
+  };
 
   struct Interface {
     std::string name;
@@ -129,6 +162,7 @@ class Host final : private transport::soft::Network,
   };
 
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
+  void boot();
   void watch_events() { transport_->set_event_observer(this); }
   void watch_calls() { transport_->set_call_observer(this); }
   void watch_gate();
@@ -159,16 +193,18 @@ class Host final : private transport::soft::Network,
   // --- packets and timers -----------------------------------------------------------------------
   void send_packets(Interface& interface, std::size_t index);
   void receive(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet);
+  void receive_later(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet);
   void take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr packet);
   void on_deadline();
   void settle() override;
 
-  // --- host_network.cc: Network -----------------------------------------------------------------
-  Result<transport::soft::Route> route(const Address* source, const Address& destination) override;
-  Result<int> interface_of(const Address& local) override;
+  // --- host_network.cc: the network, for the transport that is up -------------------------------
+  [[nodiscard]] Result<transport::soft::Route> route(const Address* source,
+                                                     const Address& destination);
+  [[nodiscard]] Result<int> interface_of(const Address& local);
   void resolve_neighbour(transport::soft::NeighbourToken token, const transport::soft::Route& route,
-                         std::chrono::milliseconds timeout) override;
-  void cancel_neighbour(transport::soft::NeighbourToken token) override;
+                         std::chrono::milliseconds timeout);
+  void cancel_neighbour(transport::soft::NeighbourToken token);
   void answer(Question& question);
   void recycle(Question& question);
   [[nodiscard]] bool answers(const Address& neighbour);
@@ -193,7 +229,10 @@ class Host final : private transport::soft::Network,
   std::string name_;
   HostIndex index_;
   RandomStream random_;
-  transport::soft::LocalPortTable ports_;
+  transport::soft::PortTableConfig port_options_;
+  Power power_ = Power::kOn;
+  std::vector<Startup> startups_;
+  std::vector<Waiting> waiting_;  ///< in the order of arrival
   std::vector<Interface> interfaces_;
   verbs::soft::MadeObjects made_;                           ///< on all devices
   Duration slowness_{};                                     ///< of the programs
@@ -206,9 +245,10 @@ class Host final : private transport::soft::Network,
   boost::unordered_flat_map<transport::soft::NeighbourToken, Question*> open_questions_;
   std::unique_ptr<Deadline> deadline_;
   std::vector<std::unique_ptr<Link>>
-      links_;  ///< to other hosts, by their index; null: not used yet
-  std::unique_ptr<transport::soft::SoftTransport> transport_;
-  std::vector<std::shared_ptr<void>> kept_;
+      links_;                                ///< to other hosts, by their index; null: not used yet
+  std::vector<std::unique_ptr<Boot>> past_;  ///< what crashes have left
+  std::unique_ptr<Boot> boot_;
+  transport::soft::SoftTransport* transport_ = nullptr;  ///< of boot_
 };
 
 }  // namespace anyrdma::sim

@@ -98,6 +98,7 @@ Result<int> Host::interface_of(const Address& local) {
 bool Host::answers(const Address& neighbour) {
   const World::Owner* owner = world_.owner_of(neighbour.ip);
   if (owner == nullptr) return false;
+  if (!owner->host->running()) return false;
   if (!world_.link_between(*this, *owner->host).options().down) return true;
   world_.faults().on_dead_path(*this, *owner->host);
   return false;
@@ -154,7 +155,7 @@ void Host::cancel_neighbour(NeighbourToken token) {
 
 void Host::on_neighbour_moved(const Address& neighbour) {
   const auto known = neighbours_.find(neighbour.ip);
-  if (known == neighbours_.end()) return;
+  if (known == neighbours_.end() || !running()) return;
   verbs::CriticalSection section(*this);
   Address here = neighbour;
   if (here.is_link_local()) here.scope = static_cast<std::uint32_t>(known->second);

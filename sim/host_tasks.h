@@ -27,7 +27,9 @@ class Host::Question final : public Task {
   Instant gives_up{};
 
  private:
-  void run() override { host_.answer(*this); }
+  void run() override {
+    if (host_.running()) host_.answer(*this);  // else it waits until the host goes on
+  }
 
   Host& host_;
 };

@@ -180,6 +180,10 @@ std::string_view Legality::awaited_by(const Life& life) {
   return "";
 }
 
+void Legality::on_crash(std::string_view host) {
+  std::erase_if(lives_, [host](const auto& entry) { return entry.first.first == host; });
+}
+
 void Legality::on_rest() {
   for (auto& [key, life] : lives_) {
     const std::string_view awaited = awaited_by(life);

@@ -84,6 +84,8 @@ class Legality {
   void on_event(std::string_view host, transport::EventObserver::Step step, std::uint64_t id,
                 std::uint64_t listener, rdma_cm_event_type event,
                 Service service = Service::kConnected);
+  /// A host's power is cut: its ids end without a call or an event.
+  void on_crash(std::string_view host);
   /// Nothing can happen any more: whoever still waits for what a call leads to waits in vain.
   void on_rest();
   /// The world ends: whoever has not been destroyed has leaked.

@@ -22,6 +22,8 @@ class Monitor {
                         std::uint64_t listener, const rdma_cm_event& event) = 0;
   /// See transport::CallObserver.
   virtual void on_call(const Host& host, std::uint64_t id, std::string_view call, int error) = 0;
+  /// The host's power is cut: its ids are gone without a word, and numbers begin again.
+  virtual void on_crash(const Host& /*host*/) {}
   /// Nothing is left that could happen: World::run ends.
   virtual void on_rest(const World& world) = 0;
   /// The world is about to end; its programs have ended, all else is still there.

@@ -115,7 +115,9 @@ class Scheduler::Alarm final : public Task {
   Alarm(Fibers& fibers, FiberList& sleeper) : fibers_(fibers), sleeper_(sleeper) {}
 
  private:
-  void run() override { fibers_.wake(sleeper_.front()); }
+  void run() override {
+    if (!sleeper_.empty()) fibers_.wake(sleeper_.front());  // else it has been abandoned
+  }
 
   Fibers& fibers_;
   FiberList& sleeper_;

@@ -46,6 +46,7 @@ enum class DropCause : std::uint8_t {
   kBadQueueKey,
   kNoReceive,
   kUnknownGroup,
+  kHostStopped,  ///< the host is off, or paused with its queue full
 };
 [[nodiscard]] std::string_view to_string(DropCause cause);
 

@@ -295,6 +295,8 @@ std::string_view to_string(DropCause cause) {
       return "no receive posted";
     case DropCause::kUnknownGroup:
       return "no member of the group";
+    case DropCause::kHostStopped:
+      return "host stopped";
   }
   return "?";
 }

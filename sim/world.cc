@@ -126,7 +126,8 @@ Result<void> World::run() {
   while (scheduler_.step()) continue;
   if (monitor_ != nullptr) monitor_->on_rest(*this);
   for (const auto& fiber : scheduler_.fibers().all()) {
-    if (fiber->ending() == Ending::kMustEnd) return verbs::errno_code(EDEADLK);
+    const bool missed = fiber->ending() == Ending::kMustEnd && !fiber->abandoned();
+    if (missed) return verbs::errno_code(EDEADLK);
   }
   return {};
 }
@@ -140,6 +141,8 @@ void World::run_for(Duration duration) {
 std::string World::stuck_report() const {
   std::string report;
   for (const auto& fiber : scheduler_.fibers().all()) {
+    if (fiber->abandoned()) continue;
+    if (fiber->held()) report += fiber->name() + " cannot run: its host is paused\n";
     if (!fiber->parked()) continue;
     report += fiber->name() + " waits for " + fiber->purpose() + " since " +
               seconds_text(fiber->since().time_since_epoch()) + " s\n" + fiber->details();

@@ -24,6 +24,7 @@ class Audit final : public Monitor {
   void on_call(const Host& host, std::uint64_t id, std::string_view call, int error) override {
     legality_.on_call(host.name(), id, call, error);
   }
+  void on_crash(const Host& host) override { legality_.on_crash(host.name()); }
   void on_rest(const World&) override { legality_.on_rest(); }
   void on_end(World& world) override {
     legality_.on_end();

@@ -139,6 +139,45 @@ struct PortUp {
   bool operator==(const PortUp&) const = default;
 };
 
+// --- to a host ----------------------------------------------------------------------------------
+
+/// Its power is cut: its programs never run again, nothing leaves it, all its state is gone.
+struct CrashHost {
+  static constexpr std::string_view kKind = "crash";
+  std::string host;
+
+  static void visit(auto& visitor, auto& crash) { visitor.name("host", crash.host); }
+  bool operator==(const CrashHost&) const = default;
+};
+
+/// It starts with nothing, and runs the programs that start with it; one that is on crashes before.
+struct RestartHost {
+  static constexpr std::string_view kKind = "restart";
+  std::string host;
+
+  static void visit(auto& visitor, auto& restart) { visitor.name("host", restart.host); }
+  bool operator==(const RestartHost&) const = default;
+};
+
+/// Nothing of it runs until ResumeHost, as on a virtual machine that is stopped; packets wait for
+/// it or are lost.
+struct PauseHost {
+  static constexpr std::string_view kKind = "pause";
+  std::string host;
+
+  static void visit(auto& visitor, auto& pause) { visitor.name("host", pause.host); }
+  bool operator==(const PauseHost&) const = default;
+};
+
+/// It goes on.
+struct ResumeHost {
+  static constexpr std::string_view kKind = "resume";
+  std::string host;
+
+  static void visit(auto& visitor, auto& resume) { visitor.name("host", resume.host); }
+  bool operator==(const ResumeHost&) const = default;
+};
+
 // --- to a network -------------------------------------------------------------------------------
 
 /// The bonded interface fails over to another link address: ADDR_CHANGE there, UNREACHABLE at the

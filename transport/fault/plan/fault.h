@@ -13,11 +13,13 @@ namespace anyrdma::fault {
 using Trigger =
     std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched, OnCall, OnCompletion>;
 
+// clang-format off: a line for each section
 using FaultAction =
     std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, RejectRequest,
-                 OverflowBacklog, HoldEvent, RemoveDevice, ReturnDevice, ChangeAddress, PortDown,
-                 PortUp, CutPath, MendPath, SlowPath, FailCall, CompleteWork, FailQueuePair,
-                 OverrunQueue, SlowConsumer>;
+                 OverflowBacklog, HoldEvent, RemoveDevice, ReturnDevice, PortDown, PortUp,
+                 CrashHost, RestartHost, PauseHost, ResumeHost, ChangeAddress, CutPath, MendPath,
+                 SlowPath, FailCall, CompleteWork, FailQueuePair, OverrunQueue, SlowConsumer>;
+// clang-format on
 
 /// What an action happens to, or what a trigger has at hand; whoever says nothing: the world.
 template <class Part>

@@ -18,6 +18,7 @@
 //           | "remove " HOST " " DEVICE                             remove server anyrdma0
 //           | "return " HOST " " DEVICE [ " new-guid" ]             return server anyrdma0
 //           | ( "port-down " | "port-up " ) HOST " " DEVICE
+//           | ( "crash " | "restart " | "pause " | "resume " ) HOST  crash server
 //           | "fail-over " HOST " " INTERFACE                       fail-over server eth0
 //           | ( "cut " | "mend " ) HOST ARROW HOST                  cut client<->server
 //           | "fail " ERRNO                                         a call: fail ENOMEM

@@ -74,6 +74,24 @@ TEST(FaultPlans, PrintOneLinePerFaultAndReadItBack) {
   EXPECT_EQ(FaultPlan::parse(text).value(), plan);
 }
 
+TEST(FaultPlans, PrintWhatHappensToHosts) {
+  const FaultPlan plan{{
+      {AtTime{1s}, CrashHost{"server"}},
+      {AtTime{2s}, RestartHost{"server"}},
+      {AtTime{3s}, PauseHost{"client"}},
+      {AtTime{4s}, ResumeHost{"client"}},
+  }};
+
+  const std::string text = plan.to_string();
+
+  EXPECT_EQ(text,
+            "at 1s: crash server\n"
+            "at 2s: restart server\n"
+            "at 3s: pause client\n"
+            "at 4s: resume client\n");
+  EXPECT_EQ(FaultPlan::parse(text).value(), plan);
+}
+
 TEST(FaultPlans, AreBuiltFromPairsThatMakeSense) {
   const FaultPlan plan = FaultPlan()
                              .on(OnRequest{"server", 2}, RejectRequest{28, {}})

@@ -1,0 +1,52 @@
+// What a machine has from one start to the next, and loses with its power. Internal to the host.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/host.h"
+#include "sim/world.h"
+
+namespace anyrdma::sim {
+
+/// The kernel's side of a host: the transport, with the network as it sees it. Once it is over, its
+/// ids are in nobody's way: they may go whenever their owners do, and find nothing on the network.
+class Host::Boot final : public transport::soft::Network {
+ public:
+  explicit Boot(Host& host) : host_(host), ports(host.random_, host.port_options_) {
+    transport = transport::soft::SoftTransport::create(host, host.random_, *this, ports,
+                                                       {.profile = host.world_.options().profile});
+  }
+  ~Boot() override {
+    kept.clear();
+    transport.reset();
+  }
+
+ private:
+  Host& host_;
+
+ public:
+  transport::soft::LocalPortTable ports;
+  std::unique_ptr<transport::soft::SoftTransport> transport;
+  std::vector<std::shared_ptr<void>> kept;
+  bool over = false;
+
+ private:
+  Result<transport::soft::Route> route(const Address* source, const Address& target) override {
+    if (over) return verbs::errno_code(ENETUNREACH);
+    return host_.route(source, target);
+  }
+  Result<int> interface_of(const Address& local) override {
+    if (over) return verbs::errno_code(EADDRNOTAVAIL);
+    return host_.interface_of(local);
+  }
+  void resolve_neighbour(transport::soft::NeighbourToken token, const transport::soft::Route& route,
+                         std::chrono::milliseconds timeout) override {
+    if (!over) host_.resolve_neighbour(token, route, timeout);
+  }
+  void cancel_neighbour(transport::soft::NeighbourToken token) override {
+    if (!over) host_.cancel_neighbour(token);
+  }
+};
+
+}  // namespace anyrdma::sim

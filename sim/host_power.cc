@@ -1,0 +1,109 @@
+// A host's power: on, paused, off, and on again with nothing left.
+#include <cerrno>
+#include <utility>
+
+#include "sim/boot.h"
+#include "sim/host_tasks.h"
+#include "sim/world.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::sim {
+namespace {
+
+/// How many packets wait for a stopped virtual machine: the size of virtio-net's receive queue.
+constexpr std::size_t kWaitingMax = 256;
+
+}  // namespace
+
+const transport::soft::LocalPortTable& Host::ports() const {
+  return boot_->ports;
+}
+
+void Host::keep(std::shared_ptr<void> object) {
+  boot_->kept.push_back(std::move(object));
+}
+
+void Host::boot() {
+  boot_ = std::make_unique<Boot>(*this);
+  transport_ = boot_->transport.get();
+  transport_->set_admission(this);
+  const bool watched = world_.monitor() != nullptr;
+  if (world_.trace().on()) transport_->set_observer(this);
+  if (world_.trace().on() || watched || world_.faults().watches_events()) watch_events();
+  if (watched || world_.faults().watches_calls()) watch_calls();
+  if (world_.faults().watches_gate()) watch_gate();
+}
+
+Result<void> Host::crash() {
+  if (power_ == Power::kOff) return verbs::errno_code(EALREADY);
+  power_ = Power::kOff;
+  world_.scheduler().fibers().abandon(*this);
+  world_.scheduler().cancel(*deadline_);
+  waiting_.clear();
+  neighbours_.clear();
+  slowness_ = {};
+  for (const auto& [token, question] : std::exchange(open_questions_, {})) {
+    world_.scheduler().cancel(*question);
+  }
+  spare_questions_.clear();
+  for (const auto& question : questions_) spare_questions_.push_back(question.get());
+
+  transport_->set_observer(nullptr);
+  transport_->set_admission(nullptr);
+  transport_->set_event_observer(nullptr);
+  transport_->set_call_observer(nullptr);
+  transport_->set_call_gate(nullptr);
+  boot_->over = true;
+  past_.push_back(std::move(boot_));
+  boot();
+  for (Interface& interface : interfaces_) {
+    if (interface.hca != nullptr) interface.hca->set_call_gate(nullptr);
+    if (!interface.present) continue;
+    const verbs::soft::HcaConfig config = interface.hca->config();
+    removed_.push_back(std::move(interface.hca));
+    plug(interface, config);
+  }
+  if (world_.monitor() != nullptr) world_.monitor()->on_crash(*this);
+  return {};
+}
+
+void Host::restart() {
+  (void)crash().has_value();
+  power_ = Power::kOn;
+  for (const Startup& program : startups_) spawn(program.name, program.body, program.ending);
+}
+
+Result<void> Host::pause() {
+  if (!running()) return verbs::errno_code(EALREADY);
+  power_ = Power::kPaused;
+  world_.scheduler().fibers().hold(*this);
+  world_.scheduler().cancel(*deadline_);
+  return {};
+}
+
+// What came in meanwhile is there at once; timers that were due run behind it.
+Result<void> Host::resume() {
+  if (power_ != Power::kPaused) return verbs::errno_code(EALREADY);
+  power_ = Power::kOn;
+  world_.scheduler().fibers().release(*this);
+  for (Waiting& each : std::exchange(waiting_, {})) {
+    receive(each.interface, *each.from, std::move(each.packet));
+  }
+  for (const auto& question : questions_) {
+    const auto open = open_questions_.find(question->token);
+    const bool is_open = open != open_questions_.end() && open->second == question.get();
+    if (is_open && !question->armed()) world_.scheduler().at(*question, world_.now());
+  }
+  leave();
+  return {};
+}
+
+void Host::receive_later(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet) {
+  if (power_ == Power::kPaused && waiting_.size() < kWaitingMax) {
+    waiting_.push_back({interface, &from, std::move(packet)});
+  } else {
+    world_.drop(*this, &from, DropCause::kHostStopped, *packet);
+  }
+}
+
+}  // namespace anyrdma::sim
