@@ -195,7 +195,7 @@ TEST_F(Sharp, ErrnoIsPositiveWhereAStatusIsNot) {
 // each queue pair: EADDRINUSE, although TCP does not mind. REUSEADDR, or a source without port,
 // mends it. https://github.com/spdk/spdk/issues/2604
 TEST_F(Sharp, TheSecondIdCannotHaveTheSameSource) {
-  const auto resolve = [this](rdma_cm_id* id, std::uint16_t port) {
+  const auto resolve = [](rdma_cm_id* id, std::uint16_t port) {
     return error_of(rdma_resolve_addr(id, Address(kClient, port), Address(kServer), 2000));
   };
   const auto reusing = [this] {

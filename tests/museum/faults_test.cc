@@ -146,6 +146,27 @@ TEST_F(Injection, AFalsifiedCompletionIsWaitedForForEver) {
   EXPECT_THAT(run_into_hang(), HasSubstr("client/ask waits for a completion event"));
 }
 
+// Exhibit 47: a completion may have an error, as hardware has it: it is there, the queue pair is in
+// ERR, and the application ends. https://github.com/pmem/rpma/pull/1975
+TEST_F(Injection, ACompletionInErrorIsNotWaitedFor) {
+  plan("on client completion SEND 1: complete RETRY_EXC_ERR");
+  serve([this] {
+    const auto listener = server.listen(server_host.address(kPort));
+    const Connection served = accept();
+    server.expect(RDMA_CM_EVENT_ESTABLISHED);
+    (void)server.next().has_value();
+  });
+  ask([this] {
+    const Connection connection = connect();
+    connection.pipe->post(IBV_WR_SEND, 1, 0, 16);
+    EXPECT_EQ(connection.pipe->wait_sent().status, IBV_WC_RETRY_EXC_ERR);
+    connection.pipe->post(IBV_WR_SEND, 2, 0, 16);
+    EXPECT_EQ(connection.pipe->wait_sent().status, IBV_WC_WR_FLUSH_ERR);
+  });
+
+  run();
+}
+
 // Exhibit 47: a fault may only happen where hardware has one: a packet on its way is lost, the
 // completion is not. Whatever else one plans is refused before the run starts.
 // https://github.com/pmem/rpma/pull/1975
@@ -157,6 +178,9 @@ TEST_F(Injection, AFaultThatCannotBeIsRefused) {
            "at 1s: overflow",                        // of whose backlog?
            "at 1s: remove server",                   // which device?
            "on client queued NO_SUCH_EVENT 1: remove client anyrdma0",
+           "on client completion SEND 1: lose",                     // one for each request
+           "on client completion SEND 1: complete REM_ACCESS_ERR",  // a SEND has no remote key
+           "on client call connect 1: fail EISCONN",                // no kernel says that
        }) {
     EXPECT_FALSE(sim::FaultPlan::parse(line)) << line;
   }

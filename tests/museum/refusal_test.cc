@@ -44,7 +44,8 @@ class Refusal : public semantics::Scenario {
 // --- 28: the peer lost its power ----------------------------------------------------------------
 
 // Exhibit 28: a client whose power was cut came back with the queue pair number that the server
-// still knew: REJECTED, stale connection. It gave up, and every new start of it as well.
+// still knew: REJECTED, stale connection, and the client gave up. The refusal makes the server's CM
+// end the old connection, so that the next attempt works.
 // https://github.com/spdk/spdk/issues/450 https://github.com/spdk/spdk/issues/1043
 // https://github.com/spdk/spdk/issues/1087
 TEST_F(Refusal, APowerCutClientIsStaleWhenItReturns) {

@@ -82,7 +82,7 @@ TEST_F(Traps, TheMachinesOwnDevicesDoNotLeakIn) {
   run();
 }
 
-// Not shown 52: rdma_write_cm_event and five event types came in 2025, which a program that was
+// Not shown 52: rdma_write_cm_event and four event types came in 2025, which a program that was
 // compiled before has never heard of. The headers that the simulator and the drop-ins stand on are
 // rdma-core 44's, which end at TIMEWAIT_EXIT.
 // https://github.com/linux-rdma/rdma-core/commit/7d7ca522f
