@@ -133,7 +133,8 @@ class Id final : private transport::EndpointHandler {
   /// id. `attr` receives what was granted. EINVAL: null attr, no device, QP exists, other device's
   /// pd, dead request; errno of verbs.
   [[nodiscard]] Result<void> create_qp(ibv_pd* pd, ibv_qp_init_attr* attr);
-  /// Destroys the QP and the CQs made with it. EINVAL: none; errno of ibv_destroy_qp.
+  /// Destroys the QP and the CQs made with it, once fetches that work on the QP are through.
+  /// EINVAL: none; errno of ibv_destroy_qp.
   [[nodiscard]] Result<void> destroy_qp();
   /// What ibv_modify_qp needs to reach `state`. EINVAL: no device, or not reachable now.
   [[nodiscard]] Result<transport::QpTransition> init_qp_attr(ibv_qp_state state);
@@ -286,6 +287,10 @@ class Id final : private transport::EndpointHandler {
   void forget_event_of(const Membership& membership);
 
   // --- id_qp.cc ---------------------------------------------------------------------------------
+  /// For the work of a fetch on the QP: destroy_qp(), in another thread, waits for release_qp().
+  /// False: there is no QP, or it is about to go.
+  [[nodiscard]] bool hold_qp();
+  void release_qp();
   [[nodiscard]] Result<ibv_qp*> make_qp(ibv_pd& pd, ibv_qp_init_attr& wanted);
   /// To RTS at once: datagrams need no peer.
   [[nodiscard]] Result<void> start_ud_qp(ibv_qp& qp);
@@ -307,7 +312,9 @@ class Id final : private transport::EndpointHandler {
   bool reports_events_ = true;
   bool connect_error_ = false;
   bool closed_ = false;
-  bool waiting_ = false;            ///< somebody waits for fetched_ to become empty
+  bool waiting_ = false;            ///< somebody waits until is_drained()
+  bool qp_going_ = false;           ///< destroy_qp() is under way
+  unsigned qp_holds_ = 0;           ///< fetches that work on the QP
   std::uint32_t accepted_qpn_ = 0;  ///< without id->qp
   int backlog_room_ = 0;            ///< requests that may still wait to be fetched
   ChargedEvents unfetched_;         ///< events charged to this id, still in its channel, in order

@@ -28,15 +28,19 @@ bool Id::on_fetch(EventRecord& record) {
       if (!fetch_join(record)) turn_into(event, RDMA_CM_EVENT_MULTICAST_ERROR, -1);
       return true;
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
-      if (raw_.id.qp != nullptr) {
+      if (hold_qp()) {
         fetch_response(event, record.ece);
+        release_qp();
       } else {
         remote_ece_ = record.ece;
       }
       return true;
     case RDMA_CM_EVENT_REJECTED:
       if (connect_error_) return false;
-      (void)flush_qp().has_value();  // its failure is not reported (L/cma.c)
+      if (hold_qp()) {
+        (void)flush_qp().has_value();  // its failure is not reported (L/cma.c)
+        release_qp();
+      }
       return true;
     case RDMA_CM_EVENT_DISCONNECTED:
       return !connect_error_;

@@ -31,6 +31,7 @@ void Id::acknowledge(EventRecord& record) {
 }
 
 bool Id::is_drained() const {
+  if (qp_going_) return qp_holds_ == 0;
   return leaving_ == nullptr ? fetched_.empty() : leaving_->held == 0;
 }
 

@@ -59,10 +59,13 @@ bool Id::fetch_join(EventRecord& record) {
   membership.joined = true;
   membership.gid = path.grh.dgid;
   membership.lid = path.dlid;
-  if (raw_.id.qp == nullptr) return true;
   if (membership.state == transport::JoinState::kSendOnlyFullMember) return true;
+  if (!hold_qp()) return true;
   verbs::Provider& provider = verbs::provider_of(raw_.id.qp->context);
-  return provider.attach_mcast(raw_.id.qp, membership.gid, membership.lid).has_value();
+  const bool attached =
+      provider.attach_mcast(raw_.id.qp, membership.gid, membership.lid).has_value();
+  release_qp();
+  return attached;
 }
 
 }  // namespace anyrdma::cm

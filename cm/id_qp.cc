@@ -58,9 +58,10 @@ Result<void> Id::create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
     destroy_cqs();
     return qp.error();
   }
+  *attr = wanted;
+  verbs::CriticalSection section(runtime());
   raw_.id.pd = pd;
   raw_.id.qp = *qp;
-  *attr = wanted;
   return {};
 }
 
@@ -117,11 +118,34 @@ void Id::destroy_cqs() {
 
 Result<void> Id::destroy_qp() {
   if (raw_.id.qp == nullptr) return verbs::errno_code(EINVAL);
-  Result<void> destroyed = verbs::provider_of(raw_.id.qp->context).destroy_qp(raw_.id.qp);
-  if (!destroyed) return destroyed;
-  raw_.id.qp = nullptr;
-  destroy_cqs();
-  return {};
+  {
+    verbs::CriticalSection section(runtime());
+    qp_going_ = true;
+  }
+  Result<void> destroyed = drain("a fetch that works on the queue pair");
+  if (destroyed) {
+    destroyed = verbs::provider_of(raw_.id.qp->context).destroy_qp(raw_.id.qp);
+  }
+  {
+    verbs::CriticalSection section(runtime());
+    qp_going_ = false;
+    if (destroyed) raw_.id.qp = nullptr;
+  }
+  if (destroyed) destroy_cqs();
+  return destroyed;
+}
+
+bool Id::hold_qp() {
+  verbs::CriticalSection section(runtime());
+  if (raw_.id.qp == nullptr || qp_going_) return false;
+  ++qp_holds_;
+  return true;
+}
+
+void Id::release_qp() {
+  verbs::CriticalSection section(runtime());
+  --qp_holds_;
+  if (waiting_ && is_drained()) acknowledged_->post();
 }
 
 Result<transport::QpTransition> Id::init_qp_attr(ibv_qp_state state) {

@@ -27,6 +27,7 @@ namespace anyrdma::cm {
 namespace {
 
 namespace asio = boost::asio;
+using namespace std::chrono_literals;
 using boost::system::error_code;
 using transport::testing::MockEndpoint;
 using transport::testing::MockTransport;
@@ -79,6 +80,31 @@ class ThreadRuntime final : public verbs::Runtime {
   std::atomic<int> blocked_ = 0;
 };
 
+/// Stops whoever modifies a queue pair, once, until another thread sleeps, or has had the time to.
+class SlowProvider final : public verbs::testing::FakeProvider {
+ public:
+  explicit SlowProvider(ThreadRuntime& runtime) : FakeProvider(runtime), threads_(runtime) {}
+
+  Result<void> modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) override {
+    if (slow.exchange(false)) {
+      modifying = true;
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (threads_.blocked() == 0 && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+      }
+      somebody_waited = threads_.blocked() != 0;
+    }
+    return FakeProvider::modify_qp(qp, attr, mask);
+  }
+
+  std::atomic<bool> slow = false;
+  std::atomic<bool> modifying = false;
+  std::atomic<bool> somebody_waited = false;
+
+ private:
+  ThreadRuntime& threads_;
+};
+
 class CmThreads : public ::testing::Test {
  protected:
   CmThreads() {
@@ -98,7 +124,26 @@ class CmThreads : public ::testing::Test {
   }
 
   ThreadRuntime runtime_;
-  verbs::testing::FakeProvider provider_{runtime_};
+  /// An id with a queue pair that is being connected.
+  Listener connect() {
+    Listener active{Id::create(*channel_, RDMA_PS_TCP, nullptr).value(), nullptr};
+    active.endpoint = &transport_.last();
+    const sockaddr_in peer = transport::testing::ipv4(0x0a000002, 7471);
+    EXPECT_TRUE(active.id->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&peer), 2s));
+    transport_.raise(*active.endpoint, RDMA_CM_EVENT_ADDR_RESOLVED);
+    EXPECT_TRUE(channel_->try_get());
+    EXPECT_TRUE(active.id->resolve_route(2s));
+    transport_.raise(*active.endpoint, RDMA_CM_EVENT_ROUTE_RESOLVED);
+    EXPECT_TRUE(channel_->try_get());
+    ibv_qp_init_attr attr{};
+    attr.qp_type = IBV_QPT_RC;
+    attr.cap.max_send_wr = attr.cap.max_recv_wr = 1;
+    EXPECT_TRUE(active.id->create_qp(nullptr, &attr));
+    EXPECT_TRUE(active.id->connect(nullptr));
+    return active;
+  }
+
+  SlowProvider provider_{runtime_};
   ::testing::NiceMock<MockTransport> transport_{runtime_, provider_};
   std::unique_ptr<EventChannel> channel_;
 };
@@ -268,6 +313,37 @@ TEST_F(CmThreads, AnIdMayBeDestroyedWhileOthersFetch) {
 
   done = true;
   fetcher.join();
+}
+
+TEST_F(CmThreads, AQueuePairThatAFetchWorksOnIsDestroyedAfterIt) {
+  Listener active = connect();
+  transport_.raise(*active.endpoint, RDMA_CM_EVENT_CONNECT_RESPONSE);
+  provider_.moves.clear();
+  provider_.slow = true;
+  rdma_cm_event_type fetched{};
+  std::thread fetcher([&] { fetched = channel_->get()->type(); });
+  while (!provider_.modifying) std::this_thread::yield();
+
+  EXPECT_TRUE(active.id->destroy_qp());
+
+  fetcher.join();
+  EXPECT_TRUE(provider_.somebody_waited);
+  EXPECT_EQ(fetched, RDMA_CM_EVENT_ESTABLISHED);
+  EXPECT_THAT(provider_.states_moved_to(),
+              ::testing::ElementsAre(IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS));
+  EXPECT_EQ(provider_.live.qps, 0u);
+}
+
+TEST_F(CmThreads, AQueuePairMayBeDestroyedWhileItsEventsAreFetched) {
+  for (int round = 0; round < 300; ++round) {
+    Listener active = connect();
+    transport_.raise(*active.endpoint,
+                     round % 2 == 0 ? RDMA_CM_EVENT_CONNECT_RESPONSE : RDMA_CM_EVENT_REJECTED);
+    std::thread fetcher([&] { EXPECT_TRUE(channel_->get()); });
+    EXPECT_TRUE(active.id->destroy_qp());
+    fetcher.join();
+  }
+  EXPECT_EQ(provider_.live.qps, 0u);
 }
 
 }  // namespace
