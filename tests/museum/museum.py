@@ -32,7 +32,8 @@ def link(address):
         if parts[3] == "blob":
             return f"[{parts[2]} {parts[-1]}]({address})"
         number = parts[4][:10] if parts[3] == "commit" else f"#{parts[4]}"
-        name = number if parts[3] in ("pull", "issues") else f"{parts[3]} {number}"
+        name = {"pull": number, "issues": number, "blob": parts[-1]}.get(parts[3])
+        name = name or f"{parts[3]} {number}"
         return f"[{parts[2]} {name}]({address})"
     return f"[{parts[0]}]({address})"
 

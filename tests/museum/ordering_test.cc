@@ -175,8 +175,9 @@ TEST_F(Ordering, AReceivePostedAfterTheAcceptComesTooLate) {
 }
 
 // Exhibit 17: one thread destroyed the queue pair while another fetched the response, and librdmacm
-// modified a dead queue pair. Here the fetcher finds none, so that it sees the bare
-// CONNECT_RESPONSE. https://github.com/linux-rdma/rdma-core/pull/1182
+// modified a dead queue pair. Here destruction waits for a fetch at work (tests/threads has the
+// threads), and a fetch that comes later finds none, and shows the bare CONNECT_RESPONSE.
+// https://github.com/linux-rdma/rdma-core/pull/1182
 TEST_F(Ordering, AQueuePairIsDestroyedBeforeTheResponseIsFetched) {
   std::unique_ptr<cm::Id> id;
   std::unique_ptr<Pipe> pipe;
