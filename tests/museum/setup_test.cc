@@ -126,6 +126,22 @@ TEST_F(Pod, ThatRoutesOverItsRdmaInterfaceResolves) {
   EXPECT_EQ(resolve(peer.address(kPort)).type, RDMA_CM_EVENT_ADDR_RESOLVED);
 }
 
+// Exhibit 6: without such a pod at hand a plan makes the call itself fail.
+// https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/87
+TEST_F(Setup, APlanLetsTheResolutionFailWithNoSuchDevice) {
+  plan("on client call resolve_addr 1: fail ENODEV");
+  ask([this] {
+    const auto id = client.make_id();
+    const sockaddr_storage peer = server_host.address(kPort).to_sockaddr();
+    const auto* const wanted = reinterpret_cast<const sockaddr*>(&peer);
+    EXPECT_EQ(id->resolve_addr(nullptr, wanted, kPatience).error().value(), ENODEV);
+    EXPECT_TRUE(id->resolve_addr(nullptr, wanted, kPatience)) << "it may be tried again";
+    client.expect(RDMA_CM_EVENT_ADDR_RESOLVED);
+  });
+
+  run();
+}
+
 /// How a program ends that finds no event channel: with the words that perror() has for it, or with
 /// what is wrong.
 enum class Words { kOfTheCall, kOfTheCause };

@@ -135,6 +135,26 @@ TEST_F(SmallDevice, RefusesTheThreeHundredAndFortiethQueuePair) {
   run();
 }
 
+// Exhibit 9: the limit can be injected as well, wherever it is to hurt: a program that wants four
+// rails gets the third refused, and has to do with the others.
+// https://www.github.com/ofiwg/librdmacm/issues/8
+TEST_F(SmallDevice, MayRunOutOfQueuePairsWheneverAPlanSaysSo) {
+  plan("on client call create_qp 3: fail ENOMEM");
+  std::vector<int> errors;
+  ask([&] {
+    std::vector<std::unique_ptr<cm::Id>> rails;
+    for (int rail = 0; rail < 4; ++rail) {
+      rails.push_back(client.resolve(server_host.address(kPort)));
+      errors.push_back(error_of_create_qp(*rails.back()));
+    }
+    for (auto& rail : rails) (void)rail->destroy_qp().has_value();
+  });
+
+  run();
+
+  EXPECT_THAT(errors, ::testing::ElementsAre(0, 0, ENOMEM, 0));
+}
+
 /// A target that is killed, and comes back after a while.
 class Reconnect : public Exhibit {
  protected:
