@@ -354,6 +354,7 @@ Outcome finish(World& world) {
 }
 
 void heal(World& world) {
+  world.faults().end();
   carry_out(world, MendPath{.from = "", .to = "", .both = true});
   for (const auto& host : world.hosts()) {
     carry_out(world, MendPath{.from = host->name(), .to = host->name()});

@@ -28,8 +28,9 @@ using Scenario = std::function<Outcome(const Trial&)>;
 /// World::stuck_report. Steps need Tracing::kKeep.
 [[nodiscard]] Outcome finish(World& world);
 
-/// Ends what faults have done to the network and its hosts: every path passes, every port is
-/// active, every host runs. Removed devices stay away. Outside of fibers and critical sections.
+/// Ends the faults, and what they have done to the network and its hosts: every path passes, every
+/// port is active, every host runs. Removed devices stay away. Outside of fibers and critical
+/// sections.
 void heal(World& world);
 
 /// A trial that goes wrong.

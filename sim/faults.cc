@@ -68,6 +68,9 @@ class Faults::Planned final : public fault::Arming, public Task {
  public:
   Planned(Faults& faults, const Fault& fault) : Arming(fault), faults_(faults) {}
 
+  [[nodiscard]] bool is_due() { return !ended_ && Arming::is_due(); }
+  void end() { ended_ = true; }
+
  private:
   void run() override {
     if (std::holds_alternative<AtTime>(status.fault.trigger)) ++status.armed;
@@ -79,6 +82,7 @@ class Faults::Planned final : public fault::Arming, public Task {
   }
 
   Faults& faults_;
+  bool ended_ = false;
 };
 
 Faults::Faults(World& world) : world_(world) {}
@@ -101,6 +105,13 @@ PlanResult<void> Faults::inject(const FaultPlan& plan) {
     watch_for(planned);
   }
   return {};
+}
+
+void Faults::end() {
+  for (const auto& planned : planned_) {
+    planned->end();
+    world_.scheduler().cancel(*planned);
+  }
 }
 
 void Faults::watch_for(Planned& planned) {

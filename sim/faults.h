@@ -43,6 +43,8 @@ class Faults {
   /// Adds faults to those there are. Refused as a whole when one names a host, device or interface
   /// that does not exist, or makes no sense; `line` counts the faults of the plan from 1.
   [[nodiscard]] PlanResult<void> inject(const FaultPlan& plan);
+  /// No fault happens any more; what happened stays.
+  void end();
   /// In the order of injection.
   [[nodiscard]] std::vector<FaultStatus> status() const;
   /// All of status() as text, a line each.

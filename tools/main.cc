@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/explore.h"
 #include "tools/run.h"
 #include "tools/rxe.h"
 
@@ -57,12 +58,13 @@ class Command {
     run_->footer("anyrdma run [--transport NAME] [--fabric NAME] -- PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
     describe_rxe();
+    describe_explore();
   }
 
   int main(const Words& words) {
     if (const std::string* unknown = unknown_command(words.ours); unknown != nullptr) {
       return usage("there is no command '" + *unknown +
-                   "'. There are: run, rxe. See `anyrdma --help`.");
+                   "'. There are: run, rxe, explore, replay. See `anyrdma --help`.");
     }
     try {
       std::vector<std::string> reversed(words.ours.rbegin(), words.ours.rend());
@@ -78,7 +80,34 @@ class Command {
  private:
   [[nodiscard]] static const std::string* unknown_command(const std::vector<std::string>& ours) {
     if (ours.empty() || ours.front().starts_with('-')) return nullptr;
-    return ours.front() == "run" || ours.front() == "rxe" ? nullptr : &ours.front();
+    for (const char* known : {"run", "rxe", "explore", "replay"}) {
+      if (ours.front() == known) return nullptr;
+    }
+    return &ours.front();
+  }
+
+  void describe_explore() {
+    explore_->add_option("SCENARIO", explore_options_.scenario, "or all; without, they are listed");
+    explore_->add_option("--seeds", explore_options_.seeds, "how many runs (default: 1000)");
+    explore_->add_option("--first-seed", explore_options_.first_seed, "of the first (default: 1)");
+    explore_->add_option("--faults", explore_options_.faults,
+                         "a file with faults to draw from, text or JSON, see docs/sim.md;\n"
+                         "or none (default: standard, the scenario's own)");
+    explore_->add_option("--faults-max", explore_options_.faults_max, "in a run (default: 4)");
+    explore_->add_option("--steps", explore_options_.steps,
+                         "before the seeds: remove devices at every step, up to so many in a run");
+    explore_->add_option("--schedule", explore_options_.schedule,
+                         "the order of ready work: fifo, random, pct (default: mixed)");
+    explore_->add_option("--jobs", explore_options_.jobs, "processes (default: one per core)");
+    explore_->add_option("--budget", explore_options_.budget, "ends it after a time such as 60s");
+    explore_->add_option("--set", explore_options_.sizes, "a size of the scenario, NAME=NUMBER");
+    explore_->add_flag("--keep-going", explore_options_.keep_going,
+                       "after a failure, and collect their kinds");
+    explore_->add_flag("--must-see", explore_options_.must_see,
+                       "a rare situation that never occurred is a failure, too");
+    replay_->add_option("SCENARIO", replay_options_.scenario)->required();
+    replay_->add_option("TRIAL", replay_options_.trial, "as explore printed it")->required();
+    replay_->add_flag("--trace", replay_options_.trace, "print what happened, line by line");
   }
 
   void describe_rxe() {
@@ -99,6 +128,11 @@ class Command {
     if (rxe_->parsed()) {
       if (words.separated) return usage("rxe starts no program, so nothing comes after `--`.");
       return static_cast<int>(dispatch_rxe());
+    }
+    if (explore_->parsed() || replay_->parsed()) {
+      if (words.separated) return usage("nothing comes after `--` here.");
+      return static_cast<int>(explore_->parsed() ? explore(explore_options_)
+                                                 : replay(replay_options_));
     }
     if (!run_->parsed()) {
       std::fputs(app_.help().c_str(), stderr);
@@ -125,6 +159,11 @@ class Command {
   CLI::App* rxe_add_ = rxe_->add_subcommand("add", "Makes a link (as root).");
   CLI::App* rxe_del_ = rxe_->add_subcommand("del", "Removes a link (as root).");
   RxeOptions rxe_options_;
+  CLI::App* explore_ = app_.add_subcommand(
+      "explore", "Looks for seeds, faults and orders that break a standard scenario.");
+  ExploreCommand explore_options_;
+  CLI::App* replay_ = app_.add_subcommand("replay", "Repeats one run that explore has found.");
+  ReplayCommand replay_options_;
 };
 
 }  // namespace

@@ -1,0 +1,53 @@
+// Standard scenarios: what most users of RDMA do, by programs that any fault must leave whole. What
+// goes wrong in them goes wrong in the connection manager, the device or the simulator.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/explore.h"
+
+namespace anyrdma::sim::scenarios {
+
+/// What is to be left of a run.
+struct Staging {
+  Tracing tracing = Tracing::kHash;  ///< kKeep where steps or the trace are wanted
+  std::string* trace = nullptr;      ///< takes the trace as text
+};
+
+/// Each lets faults happen for 30 s of virtual time, heals the world, and wants every program to
+/// come to its end.
+struct Standard {
+  std::string_view name;    ///< "connect"
+  std::string_view what;    ///< in a sentence
+  std::string_view menu;    ///< the faults that can be drawn, as text
+  std::string_view placed;  ///< the actions that can be placed at every step, each after "at 0s: "
+  std::vector<Parameter> sizes;  ///< the parameters it heeds
+  Outcome (*run)(const Trial& trial, const Staging& staging);
+};
+
+[[nodiscard]] std::span<const Standard> standard();
+/// Null: there is none of that name.
+[[nodiscard]] const Standard* find(std::string_view name);
+
+// --- each of them
+// ---------------------------------------------------------------------------------
+
+/// One client talks to a server over a reliable connection: connect, messages there and back,
+/// disconnect. Sizes: connections (1), messages (4).
+[[nodiscard]] Outcome connect(const Trial& trial, const Staging& staging);
+/// The same with eight connections at once.
+[[nodiscard]] Outcome clients(const Trial& trial, const Staging& staging);
+/// A server that begins to listen late and refuses the first who comes; the client tries again.
+[[nodiscard]] Outcome late(const Trial& trial, const Staging& staging);
+/// A client that connects again whenever its connection ends, until all messages are through. The
+/// healed world has its devices again: it must succeed.
+[[nodiscard]] Outcome reconnect(const Trial& trial, const Staging& staging);
+/// A client asks a datagram service where it is (SIDR), and has datagrams echoed.
+[[nodiscard]] Outcome datagram(const Trial& trial, const Staging& staging);
+/// Three hosts join a group; one sends, all leave.
+[[nodiscard]] Outcome multicast(const Trial& trial, const Staging& staging);
+
+}  // namespace anyrdma::sim::scenarios

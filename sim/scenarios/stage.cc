@@ -1,0 +1,51 @@
+#include "sim/scenarios/stage.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace anyrdma::sim::scenarios {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kFaulty = 30s;
+
+/// Plugs in again what was removed.
+void return_devices(World& world) {
+  for (const auto& host : world.hosts()) {
+    for (std::size_t i = 0; i < host->interfaces(); ++i) {
+      (void)host->return_device("anyrdma" + std::to_string(i)).has_value();
+    }
+  }
+}
+
+}  // namespace
+
+Stage::Stage(const Trial& trial, const Staging& staging)
+    : trial_(trial),
+      staging_(staging),
+      world_(trial.seed, trial.options({.tracing = staging.tracing})) {}
+
+bool Stage::set() {
+  const auto accepted = world_.faults().inject(trial_.plan);
+  if (!accepted) refusal_ = "the plan is refused: " + accepted.error().to_string() + "\n";
+  return accepted.has_value();
+}
+
+Outcome Stage::play(const Score& score, Demand demand) {
+  if (!refusal_.empty()) return {.problem = refusal_};
+  world_.run_for(kFaulty);
+  if (demand == Demand::kWhateverHappened) return_devices(world_);
+  heal(world_);
+  Outcome outcome = finish(world_);
+  if (staging_.trace != nullptr) *staging_.trace = world_.trace().text();
+  const bool undisturbed = std::all_of(outcome.faults.begin(), outcome.faults.end(),
+                                       [](const FaultStatus& status) { return status.fired == 0; });
+  if ((undisturbed || demand == Demand::kWhateverHappened) && score.passed != score.wanted) {
+    outcome.problem += "only " + std::to_string(score.passed) + " of " +
+                       std::to_string(score.wanted) + " messages passed\n";
+  }
+  return outcome;
+}
+
+}  // namespace anyrdma::sim::scenarios

@@ -1,0 +1,226 @@
+#include "tools/explore.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <thread>
+
+#include "sim/fault_plan.h"
+#include "sim/scenarios/scenarios.h"
+#include "transport/fault/plan/scalars.h"
+
+namespace anyrdma::tools {
+namespace {
+
+using namespace std::chrono_literals;
+using sim::scenarios::Standard;
+
+void say(const std::string& sentence) {
+  std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
+}
+
+std::string names() {
+  std::string names;
+  for (const Standard& each : sim::scenarios::standard()) {
+    names += (names.empty() ? "" : ", ") + std::string(each.name);
+  }
+  return names;
+}
+
+const Standard* find_or_say(const std::string& name) {
+  const Standard* found = sim::scenarios::find(name);
+  if (found == nullptr) say("there is no scenario '" + name + "'. There are: " + names() + ".");
+  return found;
+}
+
+void list() {
+  for (const Standard& each : sim::scenarios::standard()) {
+    std::string sizes;
+    for (const sim::Parameter& size : each.sizes) {
+      sizes += " " + size.name + "=" + std::to_string(size.value);
+    }
+    std::printf("%-10.*s %.*s (%s)\n", static_cast<int>(each.name.size()), each.name.data(),
+                static_cast<int>(each.what.size()), each.what.data(), sizes.c_str() + 1);
+  }
+}
+
+std::optional<std::string> read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// What the words of a command mean for one scenario; each part says what is wrong with its word.
+class Request {
+ public:
+  Request(const ExploreCommand& command, const Standard& standard)
+      : command_(command), standard_(standard) {}
+
+  /// False: it has said why not.
+  [[nodiscard]] bool make() {
+    options.first_seed = command_.first_seed;
+    options.runs = command_.seeds;
+    options.faults_max = command_.faults_max;
+    options.placed_max = command_.steps;
+    options.workload = standard_.sizes;
+    options.keep_going = command_.keep_going;
+    options.jobs =
+        command_.jobs != 0 ? command_.jobs : std::max(std::thread::hardware_concurrency(), 1u);
+    options.progress = true;
+    options.command = "anyrdma replay " + std::string(standard_.name);
+    if (command_.steps != 0) {
+      for (const sim::Fault& fault : sim::FaultPlan::parse(standard_.placed).value().faults) {
+        options.placed.push_back(fault.action);
+      }
+    }
+    return take_menu() && take_schedule() && take_budget() && take_sizes();
+  }
+
+  sim::ExploreOptions options;
+
+ private:
+  bool take_menu() {
+    if (command_.faults == "none") return true;
+    std::string text(standard_.menu);
+    if (command_.faults != "standard") {
+      const auto file = read(command_.faults);
+      if (!file) {
+        say("the faults '" + command_.faults +
+            "' cannot be read. Name a file with a plan, or say standard or none.");
+        return false;
+      }
+      text = *file;
+    }
+    const bool is_json = text.find_first_not_of(" \t\r\n") != std::string::npos &&
+                         text[text.find_first_not_of(" \t\r\n")] == '{';
+    const auto plan = is_json ? sim::parse_json(text) : sim::FaultPlan::parse(text);
+    if (!plan) {
+      say(command_.faults + ": " + plan.error().to_string() + ".");
+      return false;
+    }
+    options.menu = plan->faults;
+    return true;
+  }
+
+  bool take_schedule() {
+    const sim::Schedule random{.policy = sim::Policy::kRandom, .slack = 10us};
+    const sim::Schedule pct{.policy = sim::Policy::kPct, .changes = 3, .slack = 10us};
+    const std::string& name = command_.schedule;
+    if (name == "random" || name == "mixed") options.schedules.push_back(random);
+    if (name == "pct" || name == "mixed") options.schedules.push_back(pct);
+    if (name == "fifo" || name == "mixed") options.schedules.emplace_back();
+    if (!options.schedules.empty()) return true;
+    say("there is no schedule '" + name + "'. There are: fifo, random, pct, mixed.");
+    return false;
+  }
+
+  bool take_budget() {
+    if (command_.budget.empty()) return true;
+    verbs::Duration budget{};
+    const std::string problem = fault::parse_word("budget", command_.budget, budget);
+    options.budget = budget;
+    if (!problem.empty() || budget <= verbs::Duration::zero()) {
+      say("a budget is a time such as 60s, not '" + command_.budget + "'.");
+      return false;
+    }
+    return true;
+  }
+
+  bool take_sizes() {
+    for (const std::string& word : command_.sizes) {
+      const std::size_t sign = word.find('=');
+      const std::string name = word.substr(0, sign);
+      const auto found =
+          std::find_if(options.workload.begin(), options.workload.end(),
+                       [&](const sim::Parameter& each) { return each.name == name; });
+      if (found == options.workload.end() || sign == std::string::npos ||
+          !fault::parse_number(std::string_view(word).substr(sign + 1), found->value)) {
+        say("'" + word + "' is no size of " + std::string(standard_.name) +
+            ". `anyrdma explore` lists them.");
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const ExploreCommand& command_;
+  const Standard& standard_;
+};
+
+void print(const Standard& standard, const sim::Exploration& found, double seconds) {
+  std::printf("%.*s: %s in %.1f s%s\n", static_cast<int>(standard.name.size()),
+              standard.name.data(), found.to_string().c_str(), seconds,
+              found.out_of_time ? ", then the time was up" : "");
+  std::printf("%s", found.sightings().c_str());
+  for (const auto& [kind, failures] : found.kinds) {
+    std::printf("\n%llu went wrong like this:\n%s\n%s",
+                static_cast<unsigned long long>(failures.runs), failures.first.to_string().c_str(),
+                failures.first.to_test(standard.name).c_str());
+  }
+}
+
+Exit explore_one(const ExploreCommand& command, const Standard& standard) {
+  Request request(command, standard);
+  if (!request.make()) return Exit::kUsage;
+  const auto start = std::chrono::steady_clock::now();
+  const auto tracing = command.steps != 0 ? sim::Tracing::kKeep : sim::Tracing::kHash;
+  const sim::Exploration found = sim::explore(request.options, [&](const sim::Trial& trial) {
+    return standard.run(trial, {.tracing = tracing});
+  });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  print(standard, found, took.count());
+  std::fflush(stdout);
+  const bool all_seen = !command.must_see || found.never_seen().empty();
+  if (!all_seen) say("some situations never occurred; see above.");
+  return found.failure || !all_seen ? Exit::kFailed : Exit::kOk;
+}
+
+}  // namespace
+
+Exit explore(const ExploreCommand& command) {
+  if (command.scenario.empty()) {
+    list();
+    return Exit::kOk;
+  }
+  if (command.scenario != "all") {
+    const Standard* standard = find_or_say(command.scenario);
+    return standard == nullptr ? Exit::kUsage : explore_one(command, *standard);
+  }
+  Exit worst = Exit::kOk;
+  for (const Standard& each : sim::scenarios::standard()) {
+    const Exit exit = explore_one(command, each);
+    if (exit == Exit::kUsage) return exit;
+    if (exit != Exit::kOk) worst = exit;
+  }
+  return worst;
+}
+
+Exit replay(const ReplayCommand& command) {
+  const Standard* standard = find_or_say(command.scenario);
+  if (standard == nullptr) return Exit::kUsage;
+  const auto trial = sim::Trial::parse(command.trial);
+  if (!trial) {
+    say("the trial is not understood: " + trial.error().to_string() + ".");
+    return Exit::kUsage;
+  }
+  std::string trace;
+  const sim::Findings findings;
+  const sim::Outcome outcome = standard->run(
+      *trial, {.tracing = sim::Tracing::kKeep, .trace = command.trace ? &trace : nullptr});
+  const std::string problem = outcome.problem + findings.problems();
+  std::printf("%strace hash 0x%016llx\n", trace.c_str(),
+              static_cast<unsigned long long>(outcome.trace_hash));
+  for (const sim::FaultStatus& status : outcome.faults) {
+    std::printf("%s\n", status.to_string().c_str());
+  }
+  std::printf("%s", problem.empty() ? "all is well\n" : problem.c_str());
+  std::fflush(stdout);
+  return problem.empty() ? Exit::kOk : Exit::kFailed;
+}
+
+}  // namespace anyrdma::tools

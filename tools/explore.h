@@ -1,0 +1,38 @@
+// `anyrdma explore` and `anyrdma replay`: standard scenarios of the simulator under faults.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/exit.h"
+
+namespace anyrdma::tools {
+
+struct ExploreCommand {
+  std::string scenario;  ///< "all": one after the other; empty: they are listed
+  std::uint64_t first_seed = 1;
+  std::uint64_t seeds = 1000;
+  std::string faults = "standard";  ///< "standard", "none" or a file, text or JSON
+  std::size_t faults_max = 4;
+  std::size_t steps = 0;           ///< so many removals of devices placed at every step
+  std::string schedule = "mixed";  ///< "fifo", "random", "pct" or "mixed"
+  unsigned jobs = 0;               ///< 0: one per core
+  std::string budget;              ///< "60s"; empty: none
+  std::vector<std::string> sizes;  ///< "connections=2"
+  bool keep_going = false;
+  bool must_see = false;  ///< a situation that never occurred is a failure, too
+};
+/// Prints what was found. kFailed: a run went wrong; kUsage: after a sentence on stderr.
+[[nodiscard]] Exit explore(const ExploreCommand& command);
+
+struct ReplayCommand {
+  std::string scenario;
+  std::string trial;   ///< as sim/trial.h has it; what explore printed
+  bool trace = false;  ///< print it
+};
+/// Repeats one run and prints what became of it. kFailed: it went wrong; kUsage: after a sentence
+/// on stderr.
+[[nodiscard]] Exit replay(const ReplayCommand& command);
+
+}  // namespace anyrdma::tools
