@@ -1,6 +1,8 @@
 #include "tests/museum/exhibit.h"
 
 #include <ctime>
+#include <list>
+#include <optional>
 
 namespace anyrdma::museum {
 
@@ -68,6 +70,23 @@ Exhibit::Connection Exhibit::accept() {
   const rdma_conn_param param = parameters("");
   EXPECT_TRUE(side.id->accept(&param));
   return side;
+}
+
+void Exhibit::serve_everybody() {
+  serve([this] {
+    const auto listener = server.listen(server_host.address(kPort));
+    std::list<Connection> all;
+    while (std::optional<cm::Event> event = server.next()) {
+      if (event->type() == RDMA_CM_EVENT_DISCONNECTED) (void)event->id().disconnect().has_value();
+      if (event->type() != RDMA_CM_EVENT_CONNECT_REQUEST) continue;
+      Connection& served = all.emplace_back();
+      served.id = event->take_request();
+      served.pipe = std::make_unique<Pipe>(*served.id);
+      for (int i = 0; i < 8; ++i) served.pipe->post_receive(1, 0, 64);
+      const rdma_conn_param param = parameters("");
+      EXPECT_TRUE(served.id->accept(&param));
+    }
+  });
 }
 
 Exhibit::Connection Exhibit::connect() {

@@ -71,6 +71,9 @@ class Exhibit : public ::testing::Test {
   /// The server's: accepts the next request, with a receive of 64 bytes posted. The event of the
   /// handshake's end, normally ESTABLISHED, is left to fetch.
   [[nodiscard]] Connection accept();
+  /// Starts a server that accepts whoever comes, with eight receives each, and parts from whoever
+  /// leaves.
+  void serve_everybody();
   /// The client's: connects, and expects ESTABLISHED.
   [[nodiscard]] Connection connect();
 };

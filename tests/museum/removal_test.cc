@@ -389,24 +389,6 @@ class PortFlap : public Exhibit {
     rail.pipe->post(IBV_WR_SEND, 1, 0, 16);
     return rail.pipe->wait_sent().status;
   }
-  /// Accepts whoever comes, and has a receive for each of them.
-  void serve_everybody() {
-    serve([this] {
-      const auto listener = server.listen(server_host.address(kPort));
-      std::list<Connection> all;
-      while (std::optional<cm::Event> event = server.next()) {
-        if (event->type() == RDMA_CM_EVENT_DISCONNECTED) (void)event->id().disconnect().has_value();
-        if (event->type() != RDMA_CM_EVENT_CONNECT_REQUEST) continue;
-        Connection& served = all.emplace_back();
-        served.id = event->take_request();
-        served.pipe = std::make_unique<Pipe>(*served.id);
-        for (int i = 0; i < 8; ++i) served.pipe->post_receive(1, 0, 64);
-        const rdma_conn_param param = parameters("");
-        EXPECT_TRUE(served.id->accept(&param));
-      }
-    });
-  }
-
   int connections = 0;
 };
 
