@@ -25,6 +25,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::Lt;
+using ::testing::SizeIs;
 
 class Refusal : public semantics::Scenario {
  protected:
@@ -373,6 +374,40 @@ TEST_F(Refusal, ADisconnectThatTimedOutShowsInTheStatusOnly) {
   EXPECT_EQ(end.status, -ETIMEDOUT);
   EXPECT_GT(end.when.time_since_epoch(), 60s);
   server.expect_silence();
+}
+
+// --- 33: the server moved -----------------------------------------------------------------------
+
+// Exhibit 33: a server was moved to another machine while its client reconnected. The route had
+// been resolved, so that request after request went to the old link address: minutes per attempt.
+// Here it leads nowhere for those requests alone.
+// https://bugzilla.kernel.org/show_bug.cgi?id=214523
+TEST_F(Refusal, RequestsGoToTheOldPlaceForMinutes) {
+  plan("on client->server REQ all: lose");
+  rdma_cm_id* id = ask();
+
+  EXPECT_EQ(client.take(RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT).id, id);
+
+  EXPECT_THAT(sent("client", "REQ"), SizeIs(16));
+  EXPECT_NEAR(seconds(client.now().time_since_epoch()), 102, 1);
+}
+
+// Exhibit 33: since then the kernel says UNREACHABLE as soon as a neighbour announces itself from
+// elsewhere; whoever takes a fresh id at that is there at once.
+// https://bugzilla.kernel.org/show_bug.cgi?id=214523
+TEST_F(Refusal, ANeighbourThatMovedIsReportedAtOnce) {
+  plan(
+      "on client->server REQ 1: lose\n"
+      "on client->server REQ 2: lose\n"
+      "at 10s: fail-over server eth0");
+  rdma_cm_id* id = ask();
+
+  EXPECT_EQ(client.take(RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT).id, id);
+  client.destroy(id);
+  const Connection fresh = connect();
+
+  EXPECT_EQ(Party::qp_state(fresh.active), IBV_QPS_RTS);
+  EXPECT_NEAR(seconds(client.now().time_since_epoch()), 10, 0.1);
 }
 
 // --- 34: the timeout of the wrong id ------------------------------------------------------------
