@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <map>
+#include <string>
 
 #include "sim/testing/program.h"
+#include "transport/fault/plan/legal.h"
 #include "verbs/provider.h"
+#include "verbs/testing/datagram_member.h"
 #include "verbs/testing/errno_of.h"
 
 namespace anyrdma::sim::testing {
@@ -13,6 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using verbs::testing::DatagramMember;
 using verbs::testing::errno_of;
 
 class ApiFault : public ::testing::Test {
@@ -213,12 +218,42 @@ TEST_F(ApiFault, ARefusedWriteIsAnErrorOfThePeersQueuePair) {
   EXPECT_EQ(async_event(*passive), IBV_EVENT_QP_ACCESS_ERR);
 }
 
+TEST_F(ApiFault, WorkThatIsNeverDoneWasNotObserved) {
+  connect();
+  inject("on server completion RECV 2: complete LOC_LEN_ERR");
+  in->post_receive(1, 0, 64);
+  in->post_receive(2, 0, 64);
+
+  EXPECT_EQ(errno_of(passive->disconnect()), 0);
+
+  EXPECT_THAT(statuses(*passive), ElementsAre(IBV_WC_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR));
+  EXPECT_EQ(only().fired, 1u);
+  EXPECT_EQ(only().observed, 0u);
+}
+
 TEST_F(ApiFault, WorkOfAnotherQueuePairDoesNotCount) {
   connect();
   inject("maybe on client#qp2 completion SEND 1: complete RETRY_EXC_ERR");
   send(1);
   EXPECT_THAT(statuses(*active), ElementsAre(IBV_WC_SUCCESS));
   EXPECT_EQ(only().armed, 0u);
+}
+
+TEST_F(ApiFault, ADatagramThatCannotBeSentLeavesItsReceivesAlone) {
+  DatagramMember sender(client_host.hca(), client_host.hca().device(), 0);
+  inject(
+      "on client completion SEND 1: complete LOC_QP_OP_ERR\n"
+      "maybe on client completion SEND 1: complete RETRY_EXC_ERR\n");  // none on datagrams
+
+  sender.send_to_group(Address::ipv4(0xef010101).gid());
+  world.run_for(1s);
+
+  ibv_wc completion{};
+  ASSERT_EQ(ibv_poll_cq(sender.qp()->send_cq, 1, &completion), 1);
+  EXPECT_EQ(completion.status, IBV_WC_LOC_QP_OP_ERR);
+  EXPECT_EQ(sender.qp()->state, IBV_QPS_SQE);
+  EXPECT_EQ(only().observed, 1u);
+  EXPECT_EQ(world.faults().status()[1].armed, 0u);
 }
 
 // --- queues -------------------------------------------------------------------------------------
@@ -285,6 +320,136 @@ TEST_F(ApiFault, ASlowProgramSeesItsCompletionsLate) {
 
   EXPECT_GE(polled, start + 5ms);
   EXPECT_EQ(only().observed, 1u);
+}
+
+// --- every row of the table ---------------------------------------------------------------------
+
+/// Makes every call that a plan can let fail, and goes on whatever it gives.
+class Tour {
+ public:
+  explicit Tour(World& world)
+      : client_host_(world.add_host("client", {"10.0.0.1"})),
+        server_host_(world.add_host("server", {"10.0.0.2"})) {}
+
+  /// What the first call of each kind gave.
+  std::map<std::string, int, std::less<>> errors;
+
+  void run() {
+    make_objects();
+    const auto channel = cm::EventChannel::create(client_host_.transport());
+    note("create_event_channel", channel);
+    note("create_id", cm::Id::create(client_.channel(), RDMA_PS_TCP, nullptr));
+    listen();
+    connect();
+    reject();
+    join();
+    errors["any_allocation"] = errors["open_device"];
+  }
+
+ private:
+  int note(std::string_view call, const auto& result) {
+    const int error = errno_of(result);
+    errors.emplace(call, error);
+    return error;
+  }
+  /// Until it succeeds, which takes two tries at most.
+  auto make(std::string_view call, const auto& attempt) {
+    auto made = attempt();
+    return note(call, made) == 0 ? *made : attempt().value();
+  }
+
+  void make_objects() {
+    verbs::soft::Hca& hca = client_host_.hca();
+    ibv_context* const context = make("open_device", [&] { return hca.open_device(hca.device()); });
+    ibv_pd* const pd = make("alloc_pd", [&] { return hca.alloc_pd(context); });
+    (void)make("reg_mr", [&] { return hca.reg_mr(pd, &errors, 1, 0, 0); });
+    (void)make("create_comp_channel", [&] { return hca.create_comp_channel(context); });
+    ibv_cq* const cq =
+        make("create_cq", [&] { return hca.create_cq(context, 1, nullptr, nullptr, 0); });
+    ibv_srq_init_attr srq{.srq_context = nullptr,
+                          .attr = {.max_wr = 1, .max_sge = 1, .srq_limit = 0}};
+    ibv_srq* const shared = make("create_srq", [&] { return hca.create_srq(pd, &srq); });
+    ibv_qp_init_attr init{};
+    init.send_cq = init.recv_cq = cq;
+    init.qp_type = IBV_QPT_UD;
+    ibv_qp* const qp = make("create_qp", [&] { return hca.create_qp(pd, &init); });
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_ERR;
+    note("modify_qp", hca.modify_qp(qp, &attr, IBV_QP_STATE));
+    const ibv_gid group = Address::ipv4(0xef010101).gid();
+    note("attach_mcast", hca.attach_mcast(qp, group, 0));
+    note("create_ah", hca.create_ah(pd, {}));
+    ibv_send_wr* bad_send = nullptr;
+    ibv_recv_wr* bad_receive = nullptr;
+    errors["post_send"] = ibv_post_send(qp, nullptr, &bad_send);
+    errors["post_recv"] = ibv_post_recv(qp, nullptr, &bad_receive);
+    errors["post_srq_recv"] = ibv_post_srq_recv(shared, nullptr, &bad_receive);
+  }
+  void listen() {
+    const sockaddr_storage address = server_host_.address(kPort).to_sockaddr();
+    listener_ = server_.make_id();
+    const auto bind = [&] { return listener_->bind(reinterpret_cast<const sockaddr*>(&address)); };
+    if (note("bind_addr", bind()) != 0) bind().value();
+    if (note("listen", listener_->listen(8)) != 0) listener_->listen(8).value();
+  }
+  void connect() {
+    const sockaddr_storage address = server_host_.address(kPort).to_sockaddr();
+    const auto id = client_.make_id();
+    const auto resolve = [&] {
+      return id->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&address), kPatience);
+    };
+    if (note("resolve_addr", resolve()) != 0) resolve().value();
+    client_.expect(RDMA_CM_EVENT_ADDR_RESOLVED);
+    const auto route = [&] { return id->resolve_route(kPatience); };
+    if (note("resolve_route", route()) != 0) route().value();
+    client_.expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    rdma_conn_param param = parameters("");
+    param.qp_num = 0x100;
+    if (note("connect", id->connect(&param)) != 0) id->connect(&param).value();
+    const auto passive = server_.expect_request();
+    note("accept", passive->accept(&param));
+    note("notify", passive->notify(IBV_EVENT_COMM_EST));
+    (void)client_.next();  // CONNECT_RESPONSE, or REJECTED
+    note("establish", id->establish());
+    note("disconnect", id->disconnect());
+  }
+  void reject() {
+    const auto id = client_.resolve(server_host_.address(kPort));
+    rdma_conn_param param = parameters("");
+    param.qp_num = 0x101;
+    id->connect(&param).value();
+    note("reject", server_.expect_request()->reject({}));
+  }
+  void join() {
+    const auto id = cm::Id::create(client_.channel(), RDMA_PS_UDP, nullptr).value();
+    const sockaddr_storage own = client_host_.address(0).to_sockaddr();
+    id->bind(reinterpret_cast<const sockaddr*>(&own)).value();
+    const sockaddr_storage group = Address::ipv4(0xef010101).to_sockaddr();
+    const auto* to = reinterpret_cast<const sockaddr*>(&group);
+    note("join_multicast", id->join_multicast(to, nullptr));
+    note("leave_multicast", id->leave_multicast(to));
+  }
+
+  Host& client_host_;
+  Host& server_host_;
+  Program client_{client_host_};
+  Program server_{server_host_};
+  std::unique_ptr<cm::Id> listener_;
+};
+
+TEST(ApiFaults, EveryCallFailsWithEachErrnoThatItCanHave) {
+  for (const fault::LegalErrno& row : fault::legal_errnos()) {
+    const FaultPlan plan{{{OnCall{"", 0, std::string(row.call), 1}, FailCall{{row.error}}}}};
+    SCOPED_TRACE(plan.to_string());
+    World world(1);
+    Tour tour(world);
+    ASSERT_TRUE(world.faults().inject(plan));
+
+    tour.run();
+
+    EXPECT_EQ(tour.errors[std::string(row.call)], row.error);
+    EXPECT_EQ(world.faults().status().front().fired, 1u);
+  }
 }
 
 }  // namespace

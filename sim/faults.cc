@@ -71,6 +71,8 @@ class Faults::Planned final : public fault::Arming, public Task {
   [[nodiscard]] bool is_due() { return !ended_ && Arming::is_due(); }
   void end() { ended_ = true; }
 
+  std::vector<verbs::PostedWork> awaited;  ///< was to end in error; nobody has seen it yet
+
  private:
   void run() override {
     if (std::holds_alternative<AtTime>(status.fault.trigger)) ++status.armed;
@@ -289,11 +291,24 @@ ibv_wc_status Faults::on_work(const Host& host, const verbs::PostedWork& work) {
       fire_soon(*planned);
     } else if (status == IBV_WC_SUCCESS) {
       fire(*planned);
-      ++planned->status.observed;
+      planned->awaited.push_back(work);
       status = complete->status;
     }
   }
   return status;
+}
+
+void Faults::on_failure(const ibv_wc& completion) {
+  for (const auto& planned : planned_) {
+    const auto* complete = std::get_if<CompleteWork>(&planned->status.fault.action);
+    if (complete == nullptr || complete->status != completion.status) continue;
+    const std::size_t seen =
+        std::erase_if(planned->awaited, [&completion](const verbs::PostedWork& work) {
+          const bool shared = work.qp_num == 0;  // a shared receive queue's: any queue pair
+          return (shared || work.qp_num == completion.qp_num) && work.wr_id == completion.wr_id;
+        });
+    planned->status.observed += static_cast<std::uint32_t>(seen);
+  }
 }
 
 void Faults::on_dead_path(const Host& from, const Host& to) {

@@ -69,6 +69,7 @@ class Faults {
   /// As verbs::CallGate.
   [[nodiscard]] int on_gate(const Host& host, std::uint64_t id, std::string_view call);
   [[nodiscard]] ibv_wc_status on_work(const Host& host, const verbs::PostedWork& work);
+  void on_failure(const ibv_wc& completion);
   /// Somebody finds that nothing passes here.
   void on_dead_path(const Host& from, const Host& to);
 

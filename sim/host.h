@@ -221,6 +221,7 @@ class Host final : private transport::soft::Observer,
   // Asked before, if the plan has something to say then.
   int on_call(std::uint64_t id, std::string_view call) override;
   ibv_wc_status on_work(const verbs::PostedWork& work) override;
+  void on_failure(const ibv_wc& completion) override;
   void on_take() override;
   std::optional<Refusal> on_request(std::string_view device,
                                     const ibcm::ReqParameters& request) override;

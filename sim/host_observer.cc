@@ -40,6 +40,10 @@ ibv_wc_status Host::on_work(const verbs::PostedWork& work) {
   return world_.faults().on_work(*this, work);
 }
 
+void Host::on_failure(const ibv_wc& completion) {
+  world_.faults().on_failure(completion);
+}
+
 void Host::on_take() {
   if (slowness_ > Duration::zero() && Fibers::running() != nullptr) (void)sleep(slowness_);
 }

@@ -13,6 +13,7 @@ namespace anyrdma::verbs {
 struct PostedWork {
   std::uint64_t qp = 0;      ///< the n-th queue pair made on its host; 0: a shared receive queue
   std::uint32_t qp_num = 0;  ///< the same, by number
+  std::uint64_t wr_id = 0;
   ibv_qp_type type = IBV_QPT_RC;
   ibv_wc_opcode opcode = IBV_WC_SEND;  ///< of the completion it leads to
   std::uint64_t length = 0;            ///< of its list, in bytes
@@ -28,6 +29,8 @@ class CallGate {
   [[nodiscard]] virtual int on_call(std::uint64_t id, std::string_view call) = 0;
   /// How the work is to end: IBV_WC_SUCCESS leaves it alone. Inside the critical section.
   [[nodiscard]] virtual ibv_wc_status on_work(const PostedWork& work) = 0;
+  /// The program was handed the completion of work in error. Inside the critical section.
+  virtual void on_failure(const ibv_wc& completion) = 0;
   /// The program is about to take an event or to poll: a slow one takes its time here. Outside of
   /// the critical section.
   virtual void on_take() = 0;

@@ -33,11 +33,13 @@ class FakeGate : public CallGate {
     posted.push_back(work);
     return work.opcode == opcode && ++seen == which ? status : IBV_WC_SUCCESS;
   }
+  void on_failure(const ibv_wc& completion) override { failures.push_back(completion.wr_id); }
   void on_take() override { ++takes; }
 
   std::map<std::string, int> errors;
   std::vector<std::string> calls;
   std::vector<PostedWork> posted;
+  std::vector<std::uint64_t> failures;  ///< their wr_id
   ibv_wc_opcode opcode = IBV_WC_SEND;
   int which = 0;
   int seen = 0;
@@ -129,6 +131,7 @@ TEST_F(Gated, ASpoiledSendFailsInItsTurnAndTheRestIsFlushed) {
   send_three();
   EXPECT_EQ(statuses(a), (Statuses{IBV_WC_SUCCESS, IBV_WC_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR}));
   EXPECT_EQ(a.qp->state, IBV_QPS_ERR);
+  EXPECT_EQ(gate.failures, (std::vector<std::uint64_t>{2, 3}));
   // Of what was lost the peer knows nothing.
   EXPECT_EQ(statuses(b), Statuses{IBV_WC_SUCCESS});
   EXPECT_EQ(b.qp->state, IBV_QPS_RTS);

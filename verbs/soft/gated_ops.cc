@@ -32,6 +32,7 @@ void judge(SoftQp& qp, const ibv_send_wr& request) {
   if (qp.state != IBV_QPS_RTS) return;
   const ibv_wc_status status = qp.core.gate->on_work({.qp = qp.made,
                                                       .qp_num = qp.qp_num,
+                                                      .wr_id = request.wr_id,
                                                       .type = qp.qp_type,
                                                       .opcode = completion_opcode(request.opcode),
                                                       .length = soft::total_length(request)});
@@ -42,6 +43,7 @@ void judge(SoftQp& qp, const ibv_recv_wr& request) {
   if (qp.state == IBV_QPS_ERR) return;
   const ibv_wc_status status = qp.core.gate->on_work({.qp = qp.made,
                                                       .qp_num = qp.qp_num,
+                                                      .wr_id = request.wr_id,
                                                       .type = qp.qp_type,
                                                       .opcode = IBV_WC_RECV,
                                                       .length = total_length(request)});
@@ -83,8 +85,8 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr** bad) {
   for (; error == 0 && request != nullptr; request = request->next) {
     error = soft.post(*request);
     if (error != 0) break;
-    const ibv_wc_status status =
-        core.gate->on_work({.opcode = IBV_WC_RECV, .length = total_length(*request)});
+    const ibv_wc_status status = core.gate->on_work(
+        {.wr_id = request->wr_id, .opcode = IBV_WC_RECV, .length = total_length(*request)});
     if (status != IBV_WC_SUCCESS) soft.spoil_last(status);
   }
   if (error != 0) *bad = request;
@@ -92,8 +94,15 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr** bad) {
 }
 
 int gated_poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
-  SoftContext::from(cq->context).core().gate->on_take();
-  return poll_cq(cq, count, completions);
+  Core& core = SoftContext::from(cq->context).core();
+  core.gate->on_take();
+  const int got = poll_cq(cq, count, completions);
+  for (int i = 0; i < got; ++i) {
+    if (completions[i].status == IBV_WC_SUCCESS) continue;
+    CriticalSection section(core.runtime);
+    if (core.gate != nullptr) core.gate->on_failure(completions[i]);
+  }
+  return got;
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ class DatagramMember {
   DatagramMember(const DatagramMember&) = delete;
   DatagramMember& operator=(const DatagramMember&) = delete;
 
+  [[nodiscard]] ibv_qp* qp() const { return qp_.get(); }
   [[nodiscard]] std::uint32_t qpn() const { return qp_.get()->qp_num; }
   void attach(const ibv_gid& group);
   /// A message whose bytes are all `letter`.
