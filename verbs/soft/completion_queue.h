@@ -42,7 +42,7 @@ class SoftCq : public ibv_cq, public LiveHook {
   [[nodiscard]] int poll(int count, ibv_wc* completions);
   /// ibv_req_notify_cq: the next completion (or solicited completion) is announced, once.
   void request_notification(bool solicited_only);
-  /// From now on no completion finds room (IBTA vol 1, 11.6.3.1): IBV_EVENT_CQ_ERR, and
+  /// From now on no completion finds room (IBTA vol 1, 11.6.3): IBV_EVENT_CQ_ERR, and
   /// soon its QPs fail, who cannot report any more. What is there can be polled. Once.
   void overrun();
   [[nodiscard]] bool is_overrun() const { return room_ == 0; }

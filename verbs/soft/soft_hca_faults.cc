@@ -9,7 +9,7 @@ namespace anyrdma::verbs::soft {
 namespace {
 
 // Errors that a responder has, of the peer's making, need a responder that is at work; only
-// reliable connections have one (IBTA vol 1, 11.6.3.2 and 11.6.3.3).
+// reliable connections have one (IBTA vol 1, 11.6.3).
 bool may_have(const SoftQp& qp, ibv_event_type event) {
   if (qp.state == IBV_QPS_RESET || qp.state == IBV_QPS_ERR) return false;
   if (event == IBV_EVENT_QP_FATAL) return true;
@@ -58,7 +58,7 @@ Result<void> SoftHca::overrun_cq(std::uint64_t made) {
   return {};
 }
 
-// They could not report what becomes of their work (IBTA vol 1, 11.6.3.1; rxe:
+// They could not report what becomes of their work (IBTA vol 1, 11.6.3; rxe:
 // RESPST_ERR_CQ_OVERFLOW moves the queue pair to ERR).
 void SoftHca::fail_users_of(const SoftCq& cq) {
   for (SoftQp* qp : numbers_) {
