@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "sim/explore.h"
 #include "sim/testing/program.h"
 #include "transport/fault/plan/legal.h"
 #include "verbs/provider.h"
@@ -301,6 +302,17 @@ TEST_F(ApiFault, ASlowProgramTakesItsEventsLate) {
   ASSERT_EQ(client.seen.size(), 2u);
   EXPECT_GE(client.seen[0].when, start + 5ms);
   EXPECT_GE(client.seen[1].when, client.seen[0].when + 5ms);
+}
+
+TEST_F(ApiFault, HealingMakesProgramsFastAgain) {
+  inject("at 0s: slow-consumer client 5ms");
+  world.run_for(1ms);
+  heal(world);
+  client_host.spawn("client", [this] { active = client.resolve(server_host.address(kPort)); });
+
+  ASSERT_TRUE(world.run());
+
+  EXPECT_LT(client.seen.back().when, Instant(5ms));
 }
 
 TEST_F(ApiFault, ASlowProgramSeesItsCompletionsLate) {

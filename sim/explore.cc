@@ -360,6 +360,7 @@ void heal(World& world) {
     carry_out(world, MendPath{.from = host->name(), .to = host->name()});
     (void)host->resume().has_value();
     if (!host->running()) host->restart();
+    (void)host->slow_down({});
     for (const std::string& device : host->devices()) {
       carry_out(world, PortUp{.host = host->name(), .device = device});
     }

@@ -1,6 +1,5 @@
 // What a host tells the trace, and what the fault plan tells it.
 #include <cerrno>
-#include <utility>
 
 #include "sim/host.h"
 #include "sim/world.h"
@@ -49,8 +48,10 @@ void Host::on_take() {
 }
 
 bool Host::slow_down(Duration delay) {
+  if (slowness_ == delay) return false;
+  slowness_ = delay;
   watch_gate();
-  return std::exchange(slowness_, delay) != delay;
+  return true;
 }
 
 Result<void> Host::fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event) {

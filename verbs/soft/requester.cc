@@ -392,7 +392,7 @@ void Requester::on_timer(QpTimerKind kind, Instant now) {
       rewind();
       break;
     case QpTimerKind::kOverrun:
-      CM_ASSERT(!"a timer of a completion queue");
+      CM_ASSERT(kind != QpTimerKind::kOverrun);  // a completion queue's
       break;
   }
   qp_.schedule();
