@@ -9,6 +9,7 @@
 #include "sim/random_stream.h"
 #include "sim/world.h"
 #include "transport/fault/plan/legal.h"
+#include "transport/fault/plan/matching.h"
 #include "verbs/overloaded.h"
 
 namespace anyrdma::sim {
@@ -37,27 +38,12 @@ bool names_packet(const Trigger& trigger, const Host& from, const Host& to,
 }
 
 bool names_call(const OnCall& on, const Host& host, std::uint64_t id, std::string_view call) {
-  if (!names(on.host, host) || (on.id != 0 && on.id != id)) return false;
-  return on.call == call || (on.call == fault::kAnyAllocation && fault::makes_object(call));
-}
-
-/// Counted when the gate asks; other faults on calls when they have been made.
-bool counts_at_gate(const Fault& fault) {
-  const auto* on = std::get_if<OnCall>(&fault.trigger);
-  if (on == nullptr) return std::holds_alternative<OnCompletion>(fault.trigger);
-  return std::holds_alternative<FailCall>(fault.action) || !fault::is_call_on_id(on->call);
+  return names(on.host, host) && fault::names_call(on, id, call);
 }
 
 bool names_work(const Fault& fault, const Host& host, const verbs::PostedWork& work) {
   const auto* on = std::get_if<OnCompletion>(&fault.trigger);
-  if (on == nullptr || on->opcode != work.opcode || !names(on->host, host)) return false;
-  if (on->qp.made != 0 && on->qp.made != work.qp) return false;
-  if (on->qp.made == 0 && on->qp.number != 0 && on->qp.number != work.qp_num) return false;
-  const auto* complete = std::get_if<CompleteWork>(&fault.action);
-  if (complete == nullptr) return true;
-  const fault::LegalStatus* legal = fault::find_legal(on->opcode, complete->status);
-  return (legal->datagrams || work.type != IBV_QPT_UD) &&
-         (!legal->needs_payload || work.length != 0);
+  return on != nullptr && names(on->host, host) && fault::names_work(fault, work);
 }
 
 }  // namespace
@@ -127,7 +113,7 @@ void Faults::watch_for(Planned& planned) {
     watching_events_ = true;
     world_.watch_events();
   }
-  if (counts_at_gate(planned.status.fault)) {
+  if (fault::counts_at_gate(planned.status.fault)) {
     watching_gate_ = true;
     world_.watch_gate();
   } else if (std::holds_alternative<OnCall>(trigger)) {
@@ -257,7 +243,7 @@ void Faults::on_call(const Host& host, std::uint64_t id, std::string_view call) 
   for (const auto& planned : planned_) {
     const Fault& fault = planned->status.fault;
     const auto* on = std::get_if<OnCall>(&fault.trigger);
-    if (on == nullptr || counts_at_gate(fault) || !names_call(*on, host, id, call)) continue;
+    if (on == nullptr || fault::counts_at_gate(fault) || !names_call(*on, host, id, call)) continue;
     if (planned->is_due()) fire_soon(*planned);
   }
 }
@@ -267,7 +253,8 @@ int Faults::on_gate(const Host& host, std::uint64_t id, std::string_view call) {
   for (const auto& planned : planned_) {
     const Fault& fault = planned->status.fault;
     const auto* on = std::get_if<OnCall>(&fault.trigger);
-    if (on == nullptr || !counts_at_gate(fault) || !names_call(*on, host, id, call)) continue;
+    if (on == nullptr || !fault::counts_at_gate(fault) || !names_call(*on, host, id, call))
+      continue;
     if (!planned->is_due()) continue;
     const auto* fail = std::get_if<FailCall>(&fault.action);
     if (fail == nullptr) {

@@ -36,6 +36,7 @@ ROOMS = {
 # What a test of a room may include beyond its room; verbs/testing is there for all of them.
 TEST_EXTRA = {
     "transport": ["transport/testing"],
+    "transport/fault": ["transport/testing"],
     "cm": ["transport/testing"],
     "cm/asio": ["transport/testing"],
     "transport/soft": ["cm"],
@@ -45,7 +46,7 @@ TEST_EXTRA = {
 
 # Rooms that never wait, lock, roll dice or read the time: everything comes in as an argument.
 SANS_IO = ["verbs", "verbs/soft", "verbs/wire", "transport", "transport/ibcm", "transport/soft",
-           "transport/fault/plan", "cm"]
+           "transport/fault", "transport/fault/plan", "cm"]
 
 # Top-level rooms whose subfolders are rooms of their own: a new one needs a row above.
 SPLIT = ["transport", "verbs"]

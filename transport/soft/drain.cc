@@ -235,8 +235,8 @@ void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upca
                                ? nullptr
                                : handler.on_connect_request(child, request_event(upcall, data));
   device.agent->request_handled(upcall.id, owner != nullptr);
-  no_room_ = owner == nullptr;
-  if (no_room_) return endpoint.abandon_request();
+  no_room_ = owner == nullptr && entry == Entry::kOpen;
+  if (owner == nullptr) return endpoint.abandon_request();
   endpoint.set_handler(*owner);
 }
 

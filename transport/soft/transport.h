@@ -60,7 +60,8 @@ class Admission {
   struct Refusal {
     std::uint8_t reason = ibcm::kRejConsumerDefined;
     std::span<const std::uint8_t> private_data;  ///< at most 148 bytes; valid until the next call
-    bool no_room = false;  ///< nothing is sent: as if the listener's backlog were full
+    /// Nothing is sent, and nobody waits: as if the listener's backlog were full, on Linux.
+    bool no_room = false;
   };
   virtual ~Admission() = default;
   /// Every request that has found its listener. A refusal is sent as REJ, as if the listener's

@@ -1,0 +1,106 @@
+// One endpoint between cm and the transport below: what comes up may be held or never arrive.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "transport/fault/fault_transport.h"
+#include "transport/transport.h"
+
+namespace anyrdma::fault {
+
+using verbs::Result;
+
+/// An event that outlives its upcall.
+class StoredEvent {
+ public:
+  explicit StoredEvent(const transport::EndpointEvent& event);
+  /// Valid as long as this is.
+  [[nodiscard]] transport::EndpointEvent view() const;
+
+ private:
+  transport::EndpointEvent event_;
+  std::vector<std::uint8_t> private_data_;
+  std::optional<rdma_ud_param> ud_;
+  std::vector<std::uint8_t> ud_data_;
+};
+
+class FaultEndpoint final : public transport::Endpoint, private transport::EndpointHandler {
+ public:
+  /// `handler` null: a request's, until it is taken.
+  FaultEndpoint(FaultTransport& owner, transport::EndpointHandler* handler);
+  ~FaultEndpoint() override;
+  FaultEndpoint(const FaultEndpoint&) = delete;
+  FaultEndpoint& operator=(const FaultEndpoint&) = delete;
+
+  /// Once, before all else; it comes into being with its handler.
+  void stand_on(std::unique_ptr<transport::Endpoint> below) { below_ = std::move(below); }
+  [[nodiscard]] transport::EndpointHandler& handler_for_below() { return *this; }
+  void number(std::uint64_t number) { number_ = number; }
+
+  // --- for FaultTransport -----------------------------------------------------------------------
+  /// When something held is due.
+  [[nodiscard]] std::optional<verbs::Instant> next_deadline() const;
+  void deliver_held(verbs::Instant now);
+  [[nodiscard]] bool is_on(const ibv_device* device) const;
+  [[nodiscard]] bool is_bound() const { return below_->binding().verbs != nullptr && !removed_; }
+  /// The device is gone: DEVICE_REMOVAL, the peer sees a disconnection, and that was all.
+  void remove();
+  /// An event that the transport below knows nothing of.
+  void raise(rdma_cm_event_type type, int status);
+
+  // --- Endpoint ---------------------------------------------------------------------------------
+  [[nodiscard]] Result<void> bind(const sockaddr& local) override;
+  [[nodiscard]] Result<void> listen() override;
+  [[nodiscard]] Result<void> resolve_address(const sockaddr* source, const sockaddr& destination,
+                                             std::chrono::milliseconds timeout) override;
+  [[nodiscard]] Result<void> resolve_route(std::chrono::milliseconds timeout) override;
+  [[nodiscard]] Result<void> connect(const transport::ConnectionParameters&) override;
+  [[nodiscard]] Result<void> accept(const transport::ConnectionParameters&) override;
+  [[nodiscard]] Result<void> establish() override;
+  [[nodiscard]] Result<void> reject(std::uint8_t reason,
+                                    std::span<const std::uint8_t> private_data) override;
+  [[nodiscard]] Result<void> disconnect() override;
+  [[nodiscard]] Result<void> notify(ibv_event_type event) override;
+  [[nodiscard]] Result<transport::QpTransition> qp_transition(ibv_qp_state state) override;
+  [[nodiscard]] Result<void> set_option(int level, int option,
+                                        std::span<const std::uint8_t> value) override;
+  [[nodiscard]] Result<void> join_multicast(const sockaddr& group,
+                                            transport::MembershipId membership,
+                                            transport::JoinState state) override;
+  [[nodiscard]] Result<void> leave_multicast(transport::MembershipId membership) override;
+  [[nodiscard]] transport::Binding binding() const override { return below_->binding(); }
+  [[nodiscard]] const ibv_sa_path_rec* path() const override { return below_->path(); }
+  void set_handler(transport::EndpointHandler& handler) override { handler_ = &handler; }
+
+ private:
+  /// What waits for its time, or behind what does.
+  struct Held {
+    StoredEvent event;
+    verbs::Instant due{};
+    std::unique_ptr<FaultEndpoint> child{};  ///< of a request
+  };
+
+  void on_event(const transport::EndpointEvent& event) override;
+  transport::EndpointHandler* on_connect_request(std::unique_ptr<transport::Endpoint>& child,
+                                                 const transport::EndpointEvent& event) override;
+  [[nodiscard]] bool must_wait(std::uint64_t id, rdma_cm_event_type type, verbs::Instant& due);
+  void keep(Held held);
+  /// False: a request for which there is no room.
+  [[nodiscard]] bool deliver(Held& held);
+  [[nodiscard]] bool offer(std::unique_ptr<FaultEndpoint>& child,
+                           const transport::EndpointEvent& event);
+
+  FaultTransport& owner_;
+  transport::EndpointHandler* handler_;
+  const std::uint64_t serial_;
+  std::uint64_t number_ = 0;  ///< of the id, as cm counts them
+  std::unique_ptr<transport::Endpoint> below_;
+  std::deque<Held> held_;
+  bool removed_ = false;
+};
+
+}  // namespace anyrdma::fault

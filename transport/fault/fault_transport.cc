@@ -1,0 +1,322 @@
+#include "transport/fault/fault_transport.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "transport/fault/fault_endpoint.h"
+#include "transport/fault/plan/matching.h"
+#include "verbs/assert.h"
+#include "verbs/overloaded.h"
+
+namespace anyrdma::fault {
+namespace {
+
+using verbs::CriticalSection;
+using verbs::Instant;
+using Step = transport::EventObserver::Step;
+
+/// The plan is this host's alone, so names need no look.
+template <class On>
+bool watches(const Trigger& trigger, std::uint64_t id, rdma_cm_event_type type) {
+  const On* on = std::get_if<On>(&trigger);
+  return on != nullptr && on->event == type && (on->id == 0 || on->id == id);
+}
+
+bool watches_call(const Trigger& trigger, std::uint64_t id, std::string_view call) {
+  const auto* on = std::get_if<OnCall>(&trigger);
+  return on != nullptr && names_call(*on, id, call);
+}
+
+}  // namespace
+
+// --- life ---------------------------------------------------------------------------------------
+
+FaultTransport::FaultTransport(transport::Transport& below, const FaultPlan& plan, Ground& ground,
+                               RequestsSeen requests)
+    : below_(below), ground_(ground), requests_(requests), start_(below.runtime().now()) {
+  for (const Fault& each : plan.faults) {
+    Arming& fault = *faults_.emplace_back(std::make_unique<Arming>(each));
+    if (fault.needs_dice()) plan_chance(fault);
+    if (std::holds_alternative<AtTime>(each.trigger)) timed_.push_back(&fault);
+  }
+  set_event_observer(this);
+  set_call_observer(this);
+  set_call_gate(this);
+}
+
+FaultTransport::~FaultTransport() {
+  const CriticalSection section(runtime());
+  graves_.clear();
+  CM_ASSERT(endpoints_.empty());
+}
+
+// As in the simulator: the stream's name is the fault's text, so that leaving another fault out
+// changes nothing here.
+void FaultTransport::plan_chance(Arming& fault) {
+  const auto same = std::ranges::count_if(
+      faults_, [&](const auto& other) { return other->status.fault == fault.status.fault; });
+  fault.dice = ground_.dice("fault " + to_string(fault.status.fault) + " " + std::to_string(same));
+}
+
+std::vector<FaultStatus> FaultTransport::status() const {
+  std::vector<FaultStatus> all;
+  for (const auto& fault : faults_) all.push_back(fault->status);
+  return all;
+}
+
+// --- Transport ----------------------------------------------------------------------------------
+
+std::span<ibv_device* const> FaultTransport::devices() {
+  const auto all = below_.devices();
+  if (gone_.empty()) return all;
+  present_.clear();
+  std::ranges::copy_if(all, std::back_inserter(present_), [this](ibv_device* device) {
+    return std::ranges::find(gone_, device) == gone_.end();
+  });
+  return present_;
+}
+
+bool FaultTransport::is_gone(const ibv_context* context) const {
+  return context != nullptr && std::ranges::find(gone_, context->device) != gone_.end();
+}
+
+verbs::Result<std::unique_ptr<transport::Endpoint>> FaultTransport::create_endpoint(
+    rdma_port_space space, ibv_qp_type type, transport::EndpointHandler& handler) {
+  if (!gone_.empty() && devices().empty()) return verbs::errno_code(ENODEV);
+  auto endpoint = std::make_unique<FaultEndpoint>(*this, &handler);
+  auto below = below_.create_endpoint(space, type, endpoint->handler_for_below());
+  if (!below) return below.error();
+  endpoint->stand_on(std::move(*below));
+  endpoint->number(next_number());
+  return std::unique_ptr<transport::Endpoint>(std::move(endpoint));
+}
+
+// --- endpoints ----------------------------------------------------------------------------------
+
+std::uint64_t FaultTransport::enter(FaultEndpoint& endpoint) {
+  endpoints_.emplace(++serials_, &endpoint);
+  return serials_;
+}
+
+void FaultTransport::bury(std::unique_ptr<transport::Endpoint> endpoint) {
+  graves_.push_back(std::move(endpoint));
+  wake();
+}
+
+std::optional<Refusal> FaultTransport::refusal_of_request() {
+  if (requests_ == RequestsSeen::kBelow) return std::nullopt;
+  return next_refusal();
+}
+
+std::optional<Refusal> FaultTransport::next_refusal() {
+  std::optional<Refusal> refusal;
+  for (const auto& fault : faults_) {
+    FaultStatus& status = fault->status;
+    if (!std::holds_alternative<OnRequest>(status.fault.trigger) || !fault->is_due()) continue;
+    const auto* reject = std::get_if<RejectRequest>(&status.fault.action);
+    const bool overflow = std::holds_alternative<OverflowBacklog>(status.fault.action);
+    if (reject == nullptr && !overflow) {
+      soon(*fault);
+      continue;
+    }
+    if (refusal) continue;
+    fire(*fault);
+    ++status.observed;
+    refusal.emplace();
+    refusal->forgotten = overflow;
+    if (reject == nullptr) continue;
+    refusal->reason = reject->reason;
+    refusal->private_data = reject->data;
+  }
+  return refusal;
+}
+
+std::optional<verbs::Duration> FaultTransport::hold(std::uint64_t id, rdma_cm_event_type type) {
+  std::optional<verbs::Duration> longest;
+  for (const auto& fault : faults_) {
+    FaultStatus& status = fault->status;
+    const auto* hold = std::get_if<HoldEvent>(&status.fault.action);
+    if (hold == nullptr || !watches<OnQueued>(status.fault.trigger, id, type)) continue;
+    if (!fault->is_due()) continue;
+    fire(*fault);
+    ++status.observed;
+    longest = std::max(longest.value_or(hold->by), hold->by);
+  }
+  return longest;
+}
+
+// --- triggers -----------------------------------------------------------------------------------
+
+// Fetching happens outside of the critical section, queueing inside.
+void FaultTransport::on_event(Step step, std::uint64_t id, std::uint64_t listener,
+                              const rdma_cm_event& event) {
+  if (auto* below = below_.event_observer()) below->on_event(step, id, listener, event);
+  if (step == Step::kQueued) return count_event(step, id, event.event);
+  const CriticalSection section(runtime());
+  count_event(step, id, event.event);
+}
+
+void FaultTransport::count_event(Step step, std::uint64_t id, rdma_cm_event_type type) {
+  for (const auto& fault : faults_) {
+    const Fault& what = fault->status.fault;
+    if (std::holds_alternative<HoldEvent>(what.action)) continue;
+    const bool is_it = step == Step::kQueued ? watches<OnQueued>(what.trigger, id, type)
+                                             : watches<OnFetched>(what.trigger, id, type);
+    if (is_it && fault->is_due()) soon(*fault);
+  }
+}
+
+void FaultTransport::on_call(std::uint64_t id, std::string_view call, int error) {
+  if (auto* below = below_.call_observer()) below->on_call(id, call, error);
+  for (const auto& fault : faults_) {
+    if (counts_at_gate(fault->status.fault) ||
+        !watches_call(fault->status.fault.trigger, id, call)) {
+      continue;
+    }
+    if (fault->is_due()) soon(*fault);
+  }
+}
+
+int FaultTransport::on_call(std::uint64_t id, std::string_view call) {
+  int error = 0;
+  for (const auto& fault : faults_) {
+    const Fault& what = fault->status.fault;
+    if (!counts_at_gate(what) || !watches_call(what.trigger, id, call) || !fault->is_due())
+      continue;
+    const auto* fail = std::get_if<FailCall>(&what.action);
+    if (fail == nullptr) {
+      soon(*fault);
+    } else if (error == 0) {
+      fire(*fault);
+      ++fault->status.observed;
+      error = fail->error.value;
+    }
+  }
+  return error;
+}
+
+ibv_wc_status FaultTransport::on_work(const verbs::PostedWork& work) {
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  for (const auto& fault : faults_) {
+    const Fault& what = fault->status.fault;
+    if (!names_work(what, work) || !fault->is_due()) continue;
+    const auto* complete = std::get_if<CompleteWork>(&what.action);
+    if (complete == nullptr) {
+      soon(*fault);
+    } else if (status == IBV_WC_SUCCESS) {
+      fire(*fault);
+      ++fault->status.observed;
+      status = complete->status;
+    }
+  }
+  return status;
+}
+
+void FaultTransport::soon(Arming& fault) {
+  due_.push_back(&fault);
+  wake();
+}
+
+// --- driving ------------------------------------------------------------------------------------
+
+std::optional<Instant> FaultTransport::next_deadline() const {
+  if (!due_.empty() || !graves_.empty()) return Instant{};
+  std::optional<Instant> first;
+  for (const Arming* fault : timed_) {
+    first = verbs::earlier(first, start_ + std::get<AtTime>(fault->status.fault.trigger).time);
+  }
+  for (const auto& [serial, endpoint] : endpoints_) {
+    first = verbs::earlier(first, endpoint->next_deadline());
+  }
+  return first;
+}
+
+void FaultTransport::on_timer(Instant now) {
+  std::vector<Arming*> due;
+  {
+    const CriticalSection section(runtime());
+    graves_.clear();
+    take_due(now, due);
+    deliver_held(now);
+  }
+  for (Arming* fault : due) carry_out(*fault);
+}
+
+void FaultTransport::take_due(Instant now, std::vector<Arming*>& due) {
+  due.swap(due_);
+  std::erase_if(timed_, [&](Arming* fault) {
+    if (start_ + std::get<AtTime>(fault->status.fault.trigger).time > now) return false;
+    (void)fault->is_due();
+    due.push_back(fault);
+    return true;
+  });
+}
+
+/// The action may make and end endpoints.
+template <class Do>
+void FaultTransport::for_each_endpoint(Do&& action) {
+  std::vector<std::uint64_t> serials;
+  for (const auto& [serial, endpoint] : endpoints_) serials.push_back(serial);
+  for (const std::uint64_t serial : serials) {
+    if (const auto found = endpoints_.find(serial); found != endpoints_.end()) {
+      action(*found->second);
+    }
+  }
+}
+
+void FaultTransport::deliver_held(Instant now) {
+  for_each_endpoint([now](FaultEndpoint& endpoint) { endpoint.deliver_held(now); });
+}
+
+// --- actions ------------------------------------------------------------------------------------
+
+void FaultTransport::fire(Arming& fault) {
+  ++fault.status.fired;
+  ground_.on_fired(fault.status);
+}
+
+void FaultTransport::carry_out(Arming& fault) {
+  {
+    const CriticalSection section(runtime());
+    fire(fault);
+  }
+  Effect effect = ground_.carry_out(fault.status.fault.action);
+  const CriticalSection section(runtime());
+  if (effect == Effect::kUnknown) effect = carry_out_here(fault.status.fault.action);
+  if (effect == Effect::kSome) ++fault.status.observed;
+}
+
+Effect FaultTransport::carry_out_here(const FaultAction& action) {
+  const verbs::Overloaded cases{[this](const RemoveDevice& gone) { return remove(gone.device); },
+                                [this](const ChangeAddress&) { return change_address(); },
+                                [](const auto&) { return Effect::kNone; }};
+  return std::visit(cases, action);
+}
+
+Effect FaultTransport::remove(const std::string& name) {
+  const auto all = devices();
+  const auto found = std::ranges::find_if(
+      all, [&](const ibv_device* device) { return std::string_view(device->name) == name; });
+  if (found == all.end()) return Effect::kNone;
+  ibv_device* const device = *found;
+  gone_.push_back(device);
+  for_each_endpoint([device](FaultEndpoint& endpoint) {
+    if (endpoint.is_on(device)) endpoint.remove();
+  });
+  return Effect::kSome;
+}
+
+Effect FaultTransport::change_address() {
+  Effect effect = Effect::kNone;
+  for_each_endpoint([&effect](FaultEndpoint& endpoint) {
+    if (!endpoint.is_bound()) return;
+    endpoint.raise(RDMA_CM_EVENT_ADDR_CHANGE, 0);
+    effect = Effect::kSome;
+  });
+  return effect;
+}
+
+}  // namespace anyrdma::fault

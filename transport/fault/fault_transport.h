@@ -1,0 +1,127 @@
+// A transport over any other, with faults: it carries out a plan on what passes between cm and the
+// transport below, so that neither knows. Requests are rejected or forgotten, events held,
+// devices removed, addresses changed. Sans-I/O: whoever drives it hands in time and chance.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transport/fault/ground.h"
+#include "transport/fault/plan/arming.h"
+#include "transport/fault/plan/fault_plan.h"
+#include "transport/transport.h"
+#include "verbs/call_gate.h"
+#include "verbs/time.h"
+
+namespace anyrdma::fault {
+
+class FaultEndpoint;
+
+/// What a plan wants done with a connection request.
+struct Refusal {
+  std::uint8_t reason = 0;
+  std::vector<std::uint8_t> private_data{};
+  bool forgotten = false;  ///< nobody answers, and the sender's next try counts as new
+};
+
+/// Who asks the plan about requests.
+enum class RequestsSeen : std::uint8_t {
+  kHere,   ///< this transport, when they come up
+  kBelow,  ///< whoever drives the transport below, before (see next_refusal())
+};
+
+class FaultTransport final : public transport::Transport,
+                             private transport::EventObserver,
+                             private transport::CallObserver,
+                             private verbs::CallGate {
+ public:
+  /// `plan` is what part_of() gave; times count from now. `below` and `ground` outlive it.
+  FaultTransport(transport::Transport& below, const FaultPlan& plan, Ground& ground,
+                 RequestsSeen requests = RequestsSeen::kHere);
+  /// Precondition: no endpoints.
+  ~FaultTransport() override;
+
+  // --- driving ----------------------------------------------------------------------------------
+  /// When on_timer() wants to be called next; nullopt: not at all. Critical section.
+  [[nodiscard]] std::optional<verbs::Instant> next_deadline() const;
+  /// Does what is due, upcalls too. Outside the critical section.
+  void on_timer(verbs::Instant now);
+  /// A request has arrived: what happens to it instead of coming up. Critical section.
+  [[nodiscard]] std::optional<Refusal> next_refusal();
+
+  /// For who has the device below: what calls of verbs and work ask.
+  [[nodiscard]] verbs::CallGate& gate() { return *this; }
+
+  // --- the account ------------------------------------------------------------------------------
+  /// In the order of the plan. Critical section.
+  [[nodiscard]] std::vector<FaultStatus> status() const;
+
+  // --- Transport --------------------------------------------------------------------------------
+  [[nodiscard]] verbs::Runtime& runtime() override { return below_.runtime(); }
+  [[nodiscard]] std::span<ibv_device* const> devices() override;
+  [[nodiscard]] verbs::Provider& provider_of(ibv_device* device) override {
+    return below_.provider_of(device);
+  }
+  [[nodiscard]] ibv_context* context_of(ibv_device* device) override {
+    return below_.context_of(device);
+  }
+  [[nodiscard]] verbs::Result<std::unique_ptr<transport::Endpoint>> create_endpoint(
+      rdma_port_space space, ibv_qp_type type, transport::EndpointHandler& handler) override;
+
+ private:
+  friend class FaultEndpoint;
+
+  // --- for endpoints, inside the critical section -----------------------------------------------
+  [[nodiscard]] std::uint64_t enter(FaultEndpoint& endpoint);
+  void leave(std::uint64_t serial) { endpoints_.erase(serial); }
+  [[nodiscard]] std::uint64_t next_number() { return ++numbers_; }
+  [[nodiscard]] std::uint64_t upcoming_number() const { return numbers_ + 1; }
+  [[nodiscard]] std::optional<Refusal> refusal_of_request();
+  /// How long this event is held; nullopt: not at all.
+  [[nodiscard]] std::optional<verbs::Duration> hold(std::uint64_t id, rdma_cm_event_type type);
+  /// Ends an endpoint soon: not from within its upcall.
+  void bury(std::unique_ptr<transport::Endpoint> endpoint);
+  void wake() { ground_.wake(); }
+  [[nodiscard]] bool is_gone(const ibv_context* context) const;
+
+  // --- observers --------------------------------------------------------------------------------
+  void on_event(Step step, std::uint64_t id, std::uint64_t listener,
+                const rdma_cm_event& event) override;
+  void on_call(std::uint64_t id, std::string_view call, int error) override;
+  int on_call(std::uint64_t id, std::string_view call) override;
+  ibv_wc_status on_work(const verbs::PostedWork& work) override;
+  void on_take() override {}
+
+  void plan_chance(Arming& fault);
+  void count_event(Step step, std::uint64_t id, rdma_cm_event_type type);
+  void soon(Arming& fault);
+  void take_due(verbs::Instant now, std::vector<Arming*>& due);
+  void deliver_held(verbs::Instant now);
+  void fire(Arming& fault);
+  void carry_out(Arming& fault);
+  [[nodiscard]] Effect carry_out_here(const FaultAction& action);
+  [[nodiscard]] Effect remove(const std::string& device);
+  [[nodiscard]] Effect change_address();
+  template <class Do>
+  void for_each_endpoint(Do&& action);
+
+  transport::Transport& below_;
+  Ground& ground_;
+  const RequestsSeen requests_;
+  const verbs::Instant start_;
+  std::vector<std::unique_ptr<Arming>> faults_;
+  std::vector<Arming*> timed_;                         ///< the faults with a time that has not come
+  std::vector<Arming*> due_;                           ///< those whose trigger was there
+  std::map<std::uint64_t, FaultEndpoint*> endpoints_;  ///< by age
+  std::uint64_t serials_ = 0;
+  std::uint64_t numbers_ = 0;  ///< of ids, as cm counts them
+  std::vector<std::unique_ptr<transport::Endpoint>> graves_;
+  std::vector<ibv_device*> gone_;
+  std::vector<ibv_device*> present_;  ///< what devices() answers when some are gone
+};
+
+}  // namespace anyrdma::fault

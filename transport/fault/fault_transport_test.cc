@@ -1,0 +1,310 @@
+// The decorator alone: GoogleMock below, a hand for the clock, nobody above but a handler.
+#include "transport/fault/fault_transport.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "transport/event_name.h"
+#include "transport/testing/mock_transport.h"
+#include "verbs/testing/errno_of.h"
+#include "verbs/testing/fake_provider.h"
+#include "verbs/testing/fake_runtime.h"
+
+namespace anyrdma::fault {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::_;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::IsEmpty;
+using ::testing::NiceMock;
+using transport::Endpoint;
+using transport::EndpointEvent;
+using transport::EndpointHandler;
+using transport::testing::ipv4;
+using transport::testing::MockEndpoint;
+using transport::testing::MockTransport;
+using verbs::testing::errno_of;
+
+/// What cm would be.
+class Above final : public EndpointHandler {
+ public:
+  void on_event(const EndpointEvent& event) override {
+    seen.push_back(std::string(transport::short_event_name(event.type)) + " " +
+                   std::to_string(event.status));
+    data.assign(event.private_data.begin(), event.private_data.end());
+  }
+  EndpointHandler* on_connect_request(std::unique_ptr<Endpoint>& child,
+                                      const EndpointEvent& event) override {
+    if (room == 0) return nullptr;
+    --room;
+    on_event(event);
+    children.push_back(std::move(child));
+    return this;
+  }
+
+  std::vector<std::string> seen;
+  std::vector<std::uint8_t> data;
+  std::vector<std::unique_ptr<Endpoint>> children;
+  int room = 8;
+};
+
+/// Draws zeros and highest numbers in turn.
+class Alternating final : public verbs::Random {
+ public:
+  std::uint64_t next() override { return (odd_ = !odd_) ? ~std::uint64_t{0} : 0; }
+
+ private:
+  bool odd_ = false;
+};
+
+class TestGround final : public Ground {
+ public:
+  Effect carry_out(const FaultAction&) override { return effect; }
+  void on_fired(const FaultStatus& fault) override { fired.push_back(to_string(fault.fault)); }
+  void wake() override { ++woken; }
+  std::unique_ptr<verbs::Random> dice(std::string_view) override {
+    return std::make_unique<Alternating>();
+  }
+
+  Effect effect = Effect::kUnknown;
+  std::vector<std::string> fired;
+  int woken = 0;
+};
+
+class Faulty : public ::testing::Test {
+ protected:
+  Faulty() { std::strcpy(provider_.devices().front()->name, "fake0"); }
+  void plan(const std::string& text) {
+    faults_ = std::make_unique<FaultTransport>(below_, FaultPlan::parse(text).value(), ground_);
+    const verbs::CriticalSection section(runtime_);
+    endpoint_ = create();
+    mock_ = &below_.last();
+    mock_->bound = transport::testing::resolved_binding(context_);
+  }
+  std::unique_ptr<Endpoint> create() {
+    return std::move(faults_->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, above_).value());
+  }
+  ~Faulty() override {
+    const verbs::CriticalSection section(runtime_);
+    above_.children.clear();
+    endpoint_.reset();
+  }
+  void advance(verbs::Duration by) {
+    runtime_.advance(by);
+    faults_->on_timer(runtime_.now());
+  }
+  template <class Call>
+  auto inside(Call call) {
+    const verbs::CriticalSection section(runtime_);
+    return call();
+  }
+  [[nodiscard]] FaultStatus status(std::size_t index = 0) { return faults_->status().at(index); }
+  /// What cm says of its events.
+  void observe(transport::EventObserver::Step step, std::uint64_t id, rdma_cm_event_type type) {
+    rdma_cm_event event{};
+    event.event = type;
+    const auto say = [&] { faults_->event_observer()->on_event(step, id, 0, event); };
+    if (step == transport::EventObserver::Step::kFetched) return say();
+    inside([&] { say(); });
+  }
+
+  verbs::testing::FakeRuntime runtime_;
+  verbs::testing::FakeProvider provider_{runtime_};
+  NiceMock<MockTransport> below_{runtime_, provider_};
+  ibv_context* context_ = provider_.open_device(provider_.devices().front()).value();
+  TestGround ground_;
+  Above above_;
+  std::unique_ptr<FaultTransport> faults_;
+  std::unique_ptr<Endpoint> endpoint_;
+  MockEndpoint* mock_ = nullptr;
+};
+
+TEST_F(Faulty, RequestIsRejectedBelowAndNeverComesUp) {
+  plan("on h request 2: reject 28 6e6f");
+
+  EXPECT_NE(below_.request(*mock_), nullptr);
+  EXPECT_EQ(above_.children.size(), 1u);
+  EXPECT_NE(below_.request(*mock_), nullptr);  // taken, but by nobody
+
+  EXPECT_EQ(above_.children.size(), 1u);
+  EXPECT_EQ(status().armed, 2u);
+  EXPECT_EQ(status().observed, 1u);
+  EXPECT_THAT(ground_.fired, ElementsAre("on h request 2: reject 28 6e6f"));
+  EXPECT_GT(ground_.woken, 0);
+  advance(0s);  // the rejected endpoint ends now
+  EXPECT_EQ(inside([&] { return faults_->next_deadline(); }), std::nullopt);
+}
+
+TEST_F(Faulty, RequestIsForgotten) {
+  plan("on h request 1: overflow");
+
+  EXPECT_EQ(below_.request(*mock_), nullptr);
+  EXPECT_NE(below_.request(*mock_), nullptr);
+
+  EXPECT_EQ(above_.children.size(), 1u);
+}
+
+TEST_F(Faulty, RequestsAreSomebodyElsesWhenTheyAreSeenBelow) {
+  faults_ = std::make_unique<FaultTransport>(
+      below_, FaultPlan::parse("on h request 1: overflow").value(), ground_, RequestsSeen::kBelow);
+  endpoint_ = inside([&] { return create(); });
+
+  EXPECT_NE(below_.request(below_.last()), nullptr);
+  EXPECT_EQ(status().armed, 0u);
+  EXPECT_TRUE(inside([&] { return faults_->next_refusal(); })->forgotten);
+  EXPECT_FALSE(inside([&] { return faults_->next_refusal(); }));
+}
+
+TEST_F(Faulty, EventIsHeldAndWhatComesBehindItWaits) {
+  plan("on h queued ROUTE_RESOLVED 1: hold 5ms");
+  const std::vector<std::uint8_t> data{1, 2, 3};
+
+  below_.raise(*mock_, RDMA_CM_EVENT_ADDR_RESOLVED);
+  below_.raise(*mock_, RDMA_CM_EVENT_ROUTE_RESOLVED);
+  below_.raise(*mock_,
+               {.type = RDMA_CM_EVENT_REJECTED, .status = 8, .conn = {}, .private_data = data});
+  EXPECT_THAT(above_.seen, ElementsAre("ADDR_RESOLVED 0"));
+  EXPECT_EQ(inside([&] { return faults_->next_deadline(); }), runtime_.now() + 5ms);
+  advance(4ms);
+  EXPECT_THAT(above_.seen, ElementsAre("ADDR_RESOLVED 0"));
+  advance(1ms);
+
+  EXPECT_THAT(above_.seen, ElementsAre("ADDR_RESOLVED 0", "ROUTE_RESOLVED 0", "REJECTED 8"));
+  EXPECT_EQ(above_.data, data);
+}
+
+TEST_F(Faulty, HeldRequestKeepsItsEventsBehindItAndWaitsForRoom) {
+  plan("on h queued CONNECT_REQUEST 1: hold 1s");
+  above_.room = 0;
+  MockEndpoint* const child = below_.request(*mock_);
+  ASSERT_NE(child, nullptr);
+  below_.raise(*child, RDMA_CM_EVENT_REJECTED, 4);
+
+  advance(1s);
+  EXPECT_THAT(above_.seen, IsEmpty());
+  above_.room = 1;
+  advance(50ms);
+  advance(0s);
+
+  EXPECT_THAT(above_.seen, ElementsAre("CONNECT_REQUEST 0", "REJECTED 4"));
+}
+
+TEST_F(Faulty, HeldRequestEndsWithItsListener) {
+  plan("on h queued CONNECT_REQUEST 1: hold 1s");
+  MockEndpoint* const child = below_.request(*mock_);
+  EXPECT_CALL(*child, destroyed);
+
+  inside([&] { endpoint_.reset(); });
+
+  advance(2s);
+  EXPECT_THAT(above_.seen, IsEmpty());
+}
+
+TEST_F(Faulty, DeviceIsRemovedWithItsIdsAndStaysAway) {
+  plan("at 2s: remove h fake0");
+  EXPECT_CALL(*mock_, disconnect);
+
+  advance(1s);
+  EXPECT_THAT(above_.seen, IsEmpty());
+  advance(1s);
+
+  EXPECT_THAT(above_.seen, ElementsAre("DEVICE_REMOVAL 0"));
+  below_.raise(*mock_, RDMA_CM_EVENT_DISCONNECTED);
+  EXPECT_THAT(above_.seen, ElementsAre("DEVICE_REMOVAL 0"));
+  EXPECT_EQ(errno_of(inside([&] { return endpoint_->disconnect(); })), ENXIO);
+  EXPECT_EQ(errno_of(inside([&] { return endpoint_->resolve_route(1s); })), ENXIO);
+  EXPECT_THAT(faults_->devices(), IsEmpty());
+  EXPECT_EQ(
+      errno_of(inside([&] { return faults_->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, above_); })),
+      ENODEV);
+  EXPECT_EQ(status().observed, 1u);
+}
+
+TEST_F(Faulty, IdThatResolvesToARemovedDeviceLearnsThatThereIsNone) {
+  plan("at 0s: remove h fake0");
+  mock_->bound = {};
+  advance(0s);
+
+  mock_->bound = transport::testing::resolved_binding(context_);
+  below_.raise(*mock_, RDMA_CM_EVENT_ADDR_RESOLVED);
+
+  EXPECT_THAT(above_.seen, ElementsAre("ADDR_ERROR -19"));
+  const sockaddr_in here = ipv4(0x0a000001, 0);
+  EXPECT_EQ(
+      errno_of(inside([&] { return endpoint_->bind(reinterpret_cast<const sockaddr&>(here)); })),
+      ENODEV);
+}
+
+TEST_F(Faulty, RemovalOfWhatIsNotThereIsFiredButNotObserved) {
+  plan("at 0s: remove h nothing0");
+
+  advance(0s);
+
+  EXPECT_EQ(status().fired, 1u);
+  EXPECT_EQ(status().observed, 0u);
+  EXPECT_THAT(above_.seen, IsEmpty());
+}
+
+TEST_F(Faulty, AddressChangeReachesIdsWithADevice) {
+  plan("at 1ms: fail-over h eth0");
+
+  advance(1ms);
+
+  EXPECT_THAT(above_.seen, ElementsAre("ADDR_CHANGE 0"));
+}
+
+TEST_F(Faulty, WhatTheGroundDoesIsNotDoneTwice) {
+  ground_.effect = Effect::kSome;
+  plan("at 1ms: remove h fake0");
+
+  advance(1ms);
+
+  EXPECT_THAT(above_.seen, IsEmpty());
+  EXPECT_EQ(status().observed, 1u);
+}
+
+TEST_F(Faulty, QueuedAndFetchedEventsAndCallsPullTriggers) {
+  plan(
+      "on h#1 queued ESTABLISHED 2: fail-over h eth0\n"
+      "on h fetched ESTABLISHED 1: fail-over h eth0\n"
+      "on h#2 call connect 1: fail-over h eth0\n");
+  using Step = transport::EventObserver::Step;
+
+  observe(Step::kQueued, 1, RDMA_CM_EVENT_ESTABLISHED);
+  observe(Step::kQueued, 2, RDMA_CM_EVENT_ESTABLISHED);
+  advance(0s);
+  EXPECT_THAT(above_.seen, IsEmpty());
+  observe(Step::kQueued, 1, RDMA_CM_EVENT_ESTABLISHED);
+  advance(0s);
+  EXPECT_EQ(above_.seen.size(), 1u);
+  observe(Step::kFetched, 7, RDMA_CM_EVENT_ESTABLISHED);
+  advance(0s);
+  EXPECT_EQ(above_.seen.size(), 2u);
+  inside([&] { faults_->call_observer()->on_call(1, "connect", 0); });
+  inside([&] { faults_->call_observer()->on_call(2, "listen", 0); });
+  inside([&] { faults_->call_observer()->on_call(2, "connect", EINVAL); });
+  advance(0s);
+
+  EXPECT_EQ(above_.seen.size(), 3u);
+  EXPECT_EQ(status(2).armed, 1u);
+}
+
+TEST_F(Faulty, ChanceIsTheGrounds) {
+  plan("on h request 50%: overflow");
+  std::vector<bool> taken;
+
+  for (int i = 0; i < 4; ++i) taken.push_back(below_.request(*mock_) != nullptr);
+
+  EXPECT_THAT(taken, ElementsAreArray({true, false, true, false}));
+}
+
+}  // namespace
+}  // namespace anyrdma::fault

@@ -1,0 +1,160 @@
+#include "transport/fault/part.h"
+
+#include <algorithm>
+#include <concepts>
+#include <optional>
+#include <set>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "transport/fault/plan/legal.h"
+#include "transport/fault/plan/scalars.h"
+#include "verbs/overloaded.h"
+
+namespace anyrdma::fault {
+namespace {
+
+template <class T, class... Kinds>
+concept OneOf = (std::same_as<T, Kinds> || ...);
+
+/// The hosts that a trigger or action names.
+class HostCollector {
+ public:
+  std::set<std::string> hosts;
+
+  void name(std::string_view key, const std::string& name) {
+    if (key == "host") hosts.insert(name);
+  }
+  void any_host(std::string_view, const std::string& host) {
+    if (!host.empty()) hosts.insert(host);
+  }
+  void one_way(std::string_view key, const std::string& from, const std::string& to) {
+    any_host(key, from);
+    any_host(key, to);
+  }
+  void path(std::string_view key, const std::string& from, const std::string& to, bool) {
+    one_way(key, from, to);
+  }
+  void host_or_id(std::string_view key, const std::string& host, std::uint64_t) {
+    any_host(key, host);
+  }
+  void object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
+    any_host(key, host);
+  }
+  void host_or_object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
+    any_host(key, host);
+  }
+  // The others name no host.
+  void scalar(std::string_view, const auto&) {}
+  void one_of(std::string_view, const std::string&, std::span<const std::string_view>) {}
+  void data(std::string_view, const std::vector<std::uint8_t>&) {}
+  void option(std::string_view, std::string_view, bool) {}
+};
+
+template <class Variant>
+std::set<std::string> hosts_of(const Variant& variant) {
+  HostCollector collector;
+  std::visit([&]<class Part>(const Part& part) { Part::visit(collector, part); }, variant);
+  return collector.hosts;
+}
+
+// --- what cannot be done ------------------------------------------------------------------------
+
+constexpr std::uint8_t kConsumerDefined = 28;
+constexpr std::uint8_t kVendorOption = 35;
+
+std::string on_this(const Abilities& abilities, std::string_view sentence) {
+  return "over " + std::string(abilities.name) + " " + std::string(sentence);
+}
+
+std::string problem_with_trigger(const Trigger& trigger, const Abilities& can) {
+  const std::string no_packets =
+      on_this(can, "no packet is seen: say request, queued, fetched or call");
+  const verbs::Overloaded cases{
+      [&](const OnMessage&) { return no_packets; }, [&](const OnPacket&) { return no_packets; },
+      [&](const OnCompletion&) { return can.ours ? "" : on_this(can, "no work is seen"); },
+      [&](const OnCall& on) {
+        const bool of_cm =
+            is_call_on_id(on.call) || on.call == "create_id" || on.call == "create_event_channel";
+        return can.ours || of_cm ? "" : on_this(can, "calls of verbs are not seen");
+      },
+      [](const auto&) { return std::string(); }};
+  return std::visit(cases, trigger);
+}
+
+std::string problem_with_device(const std::string& device, const Abilities& abilities) {
+  if (abilities.device.empty() || device == abilities.device) return {};
+  return on_this(abilities, "the only device is " + quoted(abilities.device));
+}
+
+std::string problem_with_action(const FaultAction& action, const Abilities& can) {
+  const auto port = [&](const std::string& device) {
+    if (!can.ours) return on_this(can, "nobody can take a port's link away");
+    return problem_with_device(device, can);
+  };
+  const verbs::Overloaded cases{
+      [&](const RejectRequest& reject) {
+        const bool plain = reject.reason == kConsumerDefined || reject.reason == kVendorOption;
+        return can.ours || plain ? "" : on_this(can, "a rejection has the reason 28 or 35");
+      },
+      [&](const OverflowBacklog&) {
+        return can.ours ? "" : on_this(can, "a request that has come is not forgotten");
+      },
+      [](const OneOf<HoldEvent, ChangeAddress, FailCall, CompleteWork, CrashHost,
+                     PauseHost> auto&) { return std::string(); },
+      [&](const RemoveDevice& remove) { return problem_with_device(remove.device, can); },
+      [&](const PortDown& down) { return port(down.device); },
+      [&](const PortUp& up) { return port(up.device); },
+      [&](const auto& other) {
+        return on_this(can, "nobody can do " + quoted(std::decay_t<decltype(other)>::kKind));
+      }};
+  return std::visit(cases, action);
+}
+
+/// Nothing: the fault is for another host.
+std::optional<std::string> problem_on(const Fault& fault, const std::string& host,
+                                      const Abilities& abilities) {
+  const std::set<std::string> causes = hosts_of(fault.trigger);
+  const std::set<std::string> victims = hosts_of(fault.action);
+  const bool caused_here = causes.empty() || causes.contains(host);
+  const bool happens_here = victims.empty() ? caused_here : victims.contains(host);
+  if (!happens_here) {
+    if (causes.empty() || !causes.contains(host)) return std::nullopt;
+  }
+  if (!caused_here || !happens_here) return "its cause and what it does are on different hosts";
+  if (std::string problem = problem_with_trigger(fault.trigger, abilities); !problem.empty()) {
+    return problem;
+  }
+  return problem_with_action(fault.action, abilities);
+}
+
+}  // namespace
+
+PlanResult<std::string> only_host(const FaultPlan& plan) {
+  std::set<std::string> hosts;
+  for (const Fault& fault : plan.faults) {
+    hosts.merge(hosts_of(fault.trigger));
+    hosts.merge(hosts_of(fault.action));
+  }
+  if (hosts.empty()) return std::string("here");
+  if (hosts.size() == 1) return *hosts.begin();
+  std::string names;
+  for (const std::string& name : hosts) names += (names.empty() ? "" : ", ") + name;
+  return PlanError{1, "it is for several hosts (" + names + "): say which one the program is"};
+}
+
+PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
+                              const Abilities& abilities) {
+  FaultPlan part;
+  for (std::size_t i = 0; i < plan.faults.size(); ++i) {
+    const auto problem = problem_on(plan.faults[i], host, abilities);
+    if (!problem) continue;
+    if (!problem->empty()) return PlanError{i + 1, *problem};
+    part.faults.push_back(plan.faults[i]);
+  }
+  if (part.faults.empty()) return PlanError{1, "it has no fault for the host " + quoted(host)};
+  return part;
+}
+
+}  // namespace anyrdma::fault

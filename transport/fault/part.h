@@ -1,0 +1,30 @@
+// Which part of a plan is for one host, and what of it a transport can do.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "transport/fault/plan/fault_plan.h"
+
+namespace anyrdma::fault {
+
+/// What there is besides events, calls and requests, by transport.
+struct Abilities {
+  std::string_view name;      ///< of the transport, for whoever is refused
+  std::string_view device{};  ///< its only device; empty: unknown before it is opened
+  /// The device is software of ours: a request can be rejected with any reason or forgotten, a port
+  /// loses its link, verbs calls and work are seen.
+  bool ours = false;
+};
+
+/// The name that a plan must have for this host: the only one in it, or, as it names none, "here".
+/// Refused: there are several.
+[[nodiscard]] PlanResult<std::string> only_host(const FaultPlan& plan);
+
+/// The faults of `host`, each without a change; those of other hosts are theirs. Refused, with the
+/// number of the fault in the plan, from 1, as line: what such a transport cannot do, a fault whose
+/// cause is on another host, a plan that has nothing for this one.
+[[nodiscard]] PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
+                                            const Abilities& abilities);
+
+}  // namespace anyrdma::fault

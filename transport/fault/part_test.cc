@@ -1,0 +1,96 @@
+#include "transport/fault/part.h"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+namespace anyrdma::fault {
+namespace {
+
+constexpr Abilities kSoft{.name = "fabric", .device = "anyrdma0", .ours = true};
+constexpr Abilities kKernel{.name = "ucma"};
+
+FaultPlan parsed(const std::string& text) {
+  return FaultPlan::parse(text).value();
+}
+
+TEST(PartOfAPlan, IsWhatIsForThisHost) {
+  const FaultPlan plan = parsed(
+      "on server request 1: reject 28\n"
+      "on client call connect 1: remove client anyrdma0\n"
+      "at 1s: port-down server anyrdma0\n"
+      "on * fetched ESTABLISHED 1: fail-over client eth0\n"
+      "on * request 2: overflow\n");
+
+  EXPECT_EQ(part_of(plan, "server", kSoft)->to_string(),
+            "on server request 1: reject 28\n"
+            "at 1s: port-down server anyrdma0\n"
+            "on * request 2: overflow\n");
+  EXPECT_EQ(part_of(plan, "client", kSoft)->to_string(),
+            "on client call connect 1: remove client anyrdma0\n"
+            "on * fetched ESTABLISHED 1: fail-over client eth0\n"
+            "on * request 2: overflow\n");
+}
+
+TEST(PartOfAPlan, OnlyHostIsTheOneThatIsNamed) {
+  EXPECT_EQ(only_host(parsed("on b request 1: overflow\nat 0s: remove b d")).value(), "b");
+  EXPECT_EQ(only_host(parsed("on * request 1: overflow")).value(), "here");
+  EXPECT_EQ(only_host(parsed("on b request 1: overflow\nat 0s: remove a d")).error().reason,
+            "it is for several hosts (a, b): say which one the program is");
+}
+
+struct Refused {
+  std::string fault;
+  Abilities abilities;
+  std::string reason;
+};
+std::ostream& operator<<(std::ostream& out, const Refused& refused) {
+  return out << refused.fault;
+}
+
+class PartOfAPlanRefused : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(PartOfAPlanRefused, WithItsNumberAndASentence) {
+  const FaultPlan plan = parsed("on h queued REJECTED 1: hold 1s\n" + GetParam().fault);
+
+  const auto part = part_of(plan, "h", GetParam().abilities);
+
+  ASSERT_FALSE(part);
+  EXPECT_EQ(part.error().line, 2u);
+  EXPECT_EQ(part.error().reason, GetParam().reason);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, PartOfAPlanRefused,
+    ::testing::Values(
+        Refused{"on h->* REQ 1: lose", kSoft,
+                "over fabric no packet is seen: say request, queued, fetched or call"},
+        Refused{"on h->* packet 5%: fail-over h eth0", kKernel,
+                "over ucma no packet is seen: say request, queued, fetched or call"},
+        Refused{"on h request 1: reject 3", kKernel,
+                "over ucma a rejection has the reason 28 or 35"},
+        Refused{"on h request 1: overflow", kKernel,
+                "over ucma a request that has come is not forgotten"},
+        Refused{"at 1s: port-up h mlx5_0", kKernel, "over ucma nobody can take a port's link away"},
+        Refused{"at 1s: port-up h mlx5_0", kSoft, "over fabric the only device is 'anyrdma0'"},
+        Refused{"at 1s: remove h mlx5_0", kSoft, "over fabric the only device is 'anyrdma0'"},
+        Refused{"at 1s: return h anyrdma0", kSoft, "over fabric nobody can do 'return'"},
+        Refused{"at 1s: cut h->*", kSoft, "over fabric nobody can do 'cut'"},
+        Refused{"on h call alloc_pd 1: fail ENOMEM", kKernel,
+                "over ucma calls of verbs are not seen"},
+        Refused{"on h completion SEND 1: complete RETRY_EXC_ERR", kKernel,
+                "over ucma no work is seen"},
+        Refused{"on h request 1: remove g anyrdma0", kSoft,
+                "its cause and what it does are on different hosts"},
+        Refused{"on g request 1: remove h anyrdma0", kSoft,
+                "its cause and what it does are on different hosts"}));
+
+TEST(PartOfAPlan, WithNothingForTheHostIsRefused) {
+  const auto part = part_of(parsed("on server request 1: overflow"), "sever", kSoft);
+
+  EXPECT_EQ(part.error().reason, "it has no fault for the host 'sever'");
+}
+
+}  // namespace
+}  // namespace anyrdma::fault

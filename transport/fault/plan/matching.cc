@@ -1,0 +1,32 @@
+#include "transport/fault/plan/matching.h"
+
+#include <variant>
+
+#include "transport/fault/plan/legal.h"
+
+namespace anyrdma::fault {
+
+bool counts_at_gate(const Fault& fault) {
+  const auto* on = std::get_if<OnCall>(&fault.trigger);
+  if (on == nullptr) return std::holds_alternative<OnCompletion>(fault.trigger);
+  return std::holds_alternative<FailCall>(fault.action) || !is_call_on_id(on->call);
+}
+
+bool names_call(const OnCall& on, std::uint64_t id, std::string_view call) {
+  if (on.id != 0 && on.id != id) return false;
+  return on.call == call || (on.call == kAnyAllocation && makes_object(call));
+}
+
+bool names_work(const Fault& fault, const verbs::PostedWork& work) {
+  const auto* on = std::get_if<OnCompletion>(&fault.trigger);
+  if (on == nullptr || on->opcode != work.opcode) return false;
+  if (on->qp.made != 0 && on->qp.made != work.qp) return false;
+  if (on->qp.made == 0 && on->qp.number != 0 && on->qp.number != work.qp_num) return false;
+  const auto* complete = std::get_if<CompleteWork>(&fault.action);
+  if (complete == nullptr) return true;
+  const LegalStatus* legal = find_legal(on->opcode, complete->status);
+  return (legal->datagrams || work.type != IBV_QPT_UD) &&
+         (!legal->needs_payload || work.length != 0);
+}
+
+}  // namespace anyrdma::fault
