@@ -55,7 +55,19 @@ class Command {
     run_->add_option("--transport", options_.transport,
                      "what the program's connections go over, see docs/transports.md\n"
                      "(default: $ANYRDMA_TRANSPORT, else 'fabric')");
-    run_->footer("anyrdma run [--transport NAME] [--fabric NAME] -- PROGRAM [ARGUMENT...]");
+    CLI::Option* const faults = run_->add_option(
+        "--faults", options_.faults,
+        "file with a fault plan, text or JSON: what goes wrong below the program,\n"
+        "see docs/faults.md; what came of it is said on stderr at the end");
+    run_->add_option("--host", options_.host, "which of the plan's hosts the program is")
+        ->needs(faults);
+    run_->add_option("--seed", options_.seed, "of the plan's chances (default: 1)")->needs(faults);
+    run_->add_flag("--strict", options_.strict,
+                   "exit status 3 when the program did well, but a planned fault\n"
+                   "did not happen")
+        ->needs(faults);
+    run_->footer(
+        "anyrdma run [--transport NAME] [--fabric NAME] [--faults FILE] -- PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
     describe_rxe();
     describe_explore();

@@ -7,15 +7,20 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include "tools/installation.h"
 #include "tools/program.h"
+#include "transport/fault/plan/fault_plan.h"
+#include "transport/open/fault_file.h"
 #include "transport/open/real.h"
 
 namespace anyrdma::tools {
 namespace {
 
+constexpr const char* kDefaultTransport = "fabric";
 constexpr const char* kDefaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
 
 void say(const std::string& sentence) {
@@ -57,6 +62,14 @@ void set_environment(const std::string& libraries, const RunOptions& options) {
   if (!options.transport.empty()) ::setenv("ANYRDMA_TRANSPORT", options.transport.c_str(), 1);
 }
 
+/// The plan as text, so that nothing is left to find wrong when the program has begun.
+void set_faults(const fault::FaultPlan& plan, const RunOptions& options) {
+  ::setenv("ANYRDMA_FAULTS", plan.to_string().c_str(), 1);
+  if (!options.host.empty()) ::setenv("ANYRDMA_FAULTS_HOST", options.host.c_str(), 1);
+  if (options.seed) ::setenv("ANYRDMA_SEED", std::to_string(*options.seed).c_str(), 1);
+  if (options.strict) ::setenv("ANYRDMA_FAULTS_STRICT", "1", 1);
+}
+
 Exit execute(const std::string& path, std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());
@@ -77,6 +90,17 @@ Exit run(const RunOptions& options) {
     say(why);
     return Exit::kUsage;
   }
+  fault::FaultPlan plan;
+  if (!options.faults.empty()) {
+    const std::string named = environment("ANYRDMA_TRANSPORT", kDefaultTransport);
+    auto read = transport::read_fault_file(options.faults, options.host,
+                                           options.transport.empty() ? named : options.transport);
+    if (!read) {
+      say(read.error().sentence);
+      return Exit::kUsage;
+    }
+    plan = std::move(*read);
+  }
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   const Installation installation = find_libraries(self.parent_path());
@@ -87,6 +111,7 @@ Exit run(const RunOptions& options) {
     say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
   }
   set_environment(installation.directory.string(), options);
+  if (!plan.faults.empty()) set_faults(plan, options);
   std::fflush(nullptr);
   return execute(*path, options.command);
 }

@@ -1,6 +1,8 @@
 // `anyrdma run`: starts an unmodified program on the drop-in libraries.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,14 +11,20 @@
 namespace anyrdma::tools {
 
 struct RunOptions {
-  std::string transport;             ///< empty: ANYRDMA_TRANSPORT as it is
-  std::string fabric;                ///< empty: ANYRDMA_FABRIC as it is, else "default"
+  std::string transport;  ///< empty: ANYRDMA_TRANSPORT as it is
+  std::string fabric;     ///< empty: ANYRDMA_FABRIC as it is, else "default"
+  std::string faults;     ///< file with a fault plan; empty: ANYRDMA_FAULTS as it is
+  std::string host;       ///< which of the plan's hosts; empty: the only one
+  std::optional<std::uint64_t>
+      seed;                          ///< of the plan's chances; none: ANYRDMA_SEED as it is, else 1
+  bool strict = false;               ///< a planned fault that does not happen fails the program
   std::vector<std::string> command;  ///< the program and its arguments
 };
 
 /// Replaces this process by the program, with LD_LIBRARY_PATH, ANYRDMA_FABRIC and, if a transport
-/// was named, ANYRDMA_TRANSPORT set. Returns only when that fails, after a sentence on stderr that
-/// names the cause and the remedy.
+/// was named, ANYRDMA_TRANSPORT set, and ANYRDMA_FAULTS and what belongs to it, if a plan was. A
+/// plan that is wrong, or asks for what this transport cannot do, starts nothing. Returns only when
+/// that fails, after a sentence on stderr that names the cause and the remedy.
 [[nodiscard]] Exit run(const RunOptions& options);
 
 }  // namespace anyrdma::tools

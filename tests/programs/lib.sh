@@ -11,6 +11,7 @@ set -uo pipefail
 deadline=60 # seconds; on an idle machine every step takes a fraction of one
 work=$(mktemp -d /tmp/anyrdma-programs.XXXXXX)
 as_user=() # prefix that changes the user, if a case wants it
+fault_options=() # of `anyrdma run`, if a case wants any
 started=() # process ids to end with the test
 failures=0
 host=${ON_KERNEL:-127.0.0.1} # the address of the RDMA device
@@ -53,7 +54,7 @@ skip() { printf '    skipped: %s\n' "$*"; }
 start() {
   local log=$work/$1.log on=()
   shift
-  ! on_dropin || on=("$anyrdma" run --fabric "$fabric" --)
+  ! on_dropin || on=("$anyrdma" run --fabric "$fabric" ${fault_options[@]+"${fault_options[@]}"} --)
   ${as_user[@]+"${as_user[@]}"} ${on[@]+"${on[@]}"} stdbuf -oL -eL "$@" >"$log" 2>&1 </dev/null &
   pid=$!
   started+=("$pid")

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <utility>
 
@@ -64,6 +65,36 @@ Engine::~Engine() {
     realtime::forget(*this);
   }
   driver_.detach();
+}
+
+// The device's last words must be on their way before it goes.
+verbs::Result<void> Engine::remove_device() {
+  {
+    const verbs::CriticalSection section(driver_);
+    if (std::exchange(removed_, true)) return verbs::errno_code(ENODEV);
+    transport_->remove_device(*hca_);
+  }
+  const verbs::CriticalSection section(driver_);
+  hca_->remove();
+  return {};
+}
+
+verbs::Result<void> Engine::set_port(bool active) {
+  const ibv_port_state state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+  const verbs::CriticalSection section(driver_);
+  if (removed_) return verbs::errno_code(ENODEV);
+  if (hca_->port_state() == state) return verbs::errno_code(EALREADY);
+  hca_->set_port_state(state);
+  return {};
+}
+
+void Engine::set_admission(soft::Admission* admission) {
+  const verbs::CriticalSection section(driver_);
+  transport_->set_admission(admission);
+}
+
+void Engine::set_call_gate(verbs::CallGate* gate) {
+  hca_->set_call_gate(gate);  // enters the critical section
 }
 
 void Engine::after_fork_in_child() {

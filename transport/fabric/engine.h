@@ -45,6 +45,11 @@ class Engine final : private realtime::ForkGuarded {
   [[nodiscard]] soft::SoftTransport& transport() { return *transport_; }
   [[nodiscard]] bool forked() const { return forked_.load(std::memory_order_relaxed); }
   void retire() { driver_.retire(); }
+  /// See Station.
+  [[nodiscard]] verbs::Result<void> remove_device();
+  [[nodiscard]] verbs::Result<void> set_port(bool active);
+  void set_admission(soft::Admission* admission);
+  void set_call_gate(verbs::CallGate* gate);
 
  private:
   void before_fork() override { driver_.before_fork(); }
@@ -54,6 +59,7 @@ class Engine final : private realtime::ForkGuarded {
   verbs::Random& random_;
   std::atomic<bool> forked_ = false;
   bool remembered_ = false;
+  bool removed_ = false;  ///< the device; guarded by the critical section
   // In the order in which each needs those before it.
   verbs::soft::PacketPool pool_;
   Driver driver_;

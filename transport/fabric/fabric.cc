@@ -65,6 +65,10 @@ class FabricImpl final : public Fabric {
   Transport& transport() override { return engine_.transport(); }
   bool forked() const override { return engine_.forked(); }
   void retire() override { engine_.retire(); }
+  Result<void> remove_device() override { return engine_.remove_device(); }
+  Result<void> set_port(bool active) override { return engine_.set_port(active); }
+  void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }
+  void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
 
  private:
   [[nodiscard]] Result<void> take_place();

@@ -1,7 +1,10 @@
 // What a process holds of a transport in real time, whatever carries the packets.
 #pragma once
 
+#include "transport/soft/transport.h"
 #include "transport/transport.h"
+#include "verbs/call_gate.h"
+#include "verbs/result.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -29,6 +32,18 @@ class Station {
   /// process whose threads may still be running calls this instead of destroying. Outside the
   /// critical section; not from the background thread. Calling it again has no effect.
   virtual void retire() = 0;
+
+  // --- faults, outside the critical section -----------------------------------------------------
+  /// Unplugs the device: DEVICE_REMOVAL to the ids on it, its queue pairs in error. ENODEV: it has
+  /// been.
+  [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
+  /// The port loses its link or has it again. EALREADY; ENODEV.
+  [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
+  /// Who decides about requests before listeners hear of them; null: nobody. As
+  /// SoftTransport::set_admission.
+  virtual void set_admission(soft::Admission* admission) = 0;
+  /// Who decides about calls of verbs and posted work; null: nobody. As Hca::set_call_gate.
+  virtual void set_call_gate(verbs::CallGate* gate) = 0;
 };
 
 }  // namespace anyrdma::transport::fabric

@@ -5,12 +5,16 @@
 #include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "transport/fabric/config.h"
 #include "transport/fabric/udp_config.h"
+#include "transport/fault/plan/arming.h"
+#include "transport/fault/plan/fault_plan.h"
 #include "transport/transport.h"
 #include "transport/ucma/config.h"
 
@@ -37,6 +41,10 @@ class Opened {
   /// used or destroyed, without effect on anyone. Outside the critical section. Calling it again
   /// has no effect.
   virtual void retire() = 0;
+
+  /// What became of the faults of OpenOptions so far, in the order of their plan. Outside the
+  /// critical section.
+  [[nodiscard]] virtual std::vector<fault::FaultStatus> faults() { return {}; }
 };
 
 /// Why a transport could not be opened.
@@ -52,6 +60,14 @@ struct OpenError {
 
 using OpenResult = boost::system::result<std::unique_ptr<Opened>, OpenError>;
 
+/// What is to go wrong below a program.
+struct FaultOptions {
+  fault::FaultPlan plan{};  ///< a part_of() one; empty: nothing
+  std::uint64_t seed = 1;   ///< of its chances
+  /// Called with each that happens, inside the critical section; empty: nobody wants to know.
+  std::function<void(const fault::FaultStatus&)> on_fired{};
+};
+
 /// Each transport takes from it what concerns it.
 struct OpenOptions {
   /// "fabric", also where "auto" comes to it: which fabric to join.
@@ -65,6 +81,8 @@ struct OpenOptions {
   std::string interface {};
   /// "sim": of the world. Unset: the world there is, or a new one with seed 1.
   std::optional<std::uint64_t> seed{};
+  /// All but "sim", which has faults of its own: what goes wrong below.
+  FaultOptions faults{};
 };
 
 }  // namespace anyrdma::transport

@@ -7,6 +7,7 @@
 
 #include "transport/fabric/fabric.h"
 #include "transport/fabric/udp.h"
+#include "transport/open/faulty.h"
 #include "transport/rxe/link.h"
 #include "transport/ucma/ucma.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 /// What has transport(), forked() and retire() as Opened describes them.
 template <class Host>
-class OpenedAs final : public Opened {
+class OpenedAs : public Opened {
  public:
   OpenedAs(const char* name, std::unique_ptr<Host> host) : name_(name), host_(std::move(host)) {}
   Transport& transport() override { return host_->transport(); }
@@ -23,9 +24,23 @@ class OpenedAs final : public Opened {
   bool forked() const override { return host_->forked(); }
   void retire() override { host_->retire(); }
 
+ protected:
+  [[nodiscard]] Host& host() { return *host_; }
+
  private:
   const char* name_;
   std::unique_ptr<Host> host_;
+};
+
+/// What has faults below it, too.
+template <class Station>
+class OpenedStation final : public OpenedAs<Station>, public Breakable {
+ public:
+  using OpenedAs<Station>::OpenedAs;
+  verbs::Result<void> remove_device() override { return this->host().remove_device(); }
+  verbs::Result<void> set_port(bool active) override { return this->host().set_port(active); }
+  void set_admission(soft::Admission* admission) override { this->host().set_admission(admission); }
+  void set_call_gate(verbs::CallGate* gate) override { this->host().set_call_gate(gate); }
 };
 
 boost::system::error_code errno_of(const boost::system::error_code& error) {
@@ -33,25 +48,25 @@ boost::system::error_code errno_of(const boost::system::error_code& error) {
 }
 
 /// An error is worded by the explain() of the configuration's room.
-template <class Host, class Config>
+template <template <class> class As, class Host, class Config>
 OpenResult opened_as(const char* name, verbs::Result<std::unique_ptr<Host>> host,
                      const Config& config) {
   if (!host) {
     return OpenError{errno_of(host.error()), explain(host.error(), config)};
   }
-  return std::unique_ptr<Opened>(std::make_unique<OpenedAs<Host>>(name, std::move(*host)));
+  return std::unique_ptr<Opened>(std::make_unique<As<Host>>(name, std::move(*host)));
 }
 
 OpenResult open_fabric(const OpenOptions& options) {
-  return opened_as("fabric", fabric::Fabric::open(options.fabric), options.fabric);
+  return opened_as<OpenedStation>("fabric", fabric::Fabric::open(options.fabric), options.fabric);
 }
 
 OpenResult open_udp(const OpenOptions& options) {
-  return opened_as("udp", fabric::Udp::open(options.udp), options.udp);
+  return opened_as<OpenedStation>("udp", fabric::Udp::open(options.udp), options.udp);
 }
 
 OpenResult open_ucma(const OpenOptions& options) {
-  return opened_as("ucma", ucma::Ucma::open(options.ucma), options.ucma);
+  return opened_as<OpenedAs>("ucma", ucma::Ucma::open(options.ucma), options.ucma);
 }
 
 OpenResult open_rxe(const OpenOptions& options) {
@@ -60,7 +75,7 @@ OpenResult open_rxe(const OpenOptions& options) {
   if (!kept) {
     return OpenError{errno_of(kept.error()), rxe::explain(kept.error(), {}, options.interface)};
   }
-  return opened_as("rxe", ucma::Ucma::open(options.ucma), options.ucma);
+  return opened_as<OpenedAs>("rxe", ucma::Ucma::open(options.ucma), options.ucma);
 }
 
 OpenResult open_auto(const OpenOptions& options) {
@@ -105,11 +120,21 @@ std::string why_not_real(std::string_view name) {
          "or see docs/sim.md.";
 }
 
+fault::Abilities fault_abilities(std::string_view transport) {
+  if (transport == "fabric" || transport == "udp") {
+    return {.name = transport, .device = "anyrdma0", .ours = true};
+  }
+  return {.name = transport};
+}
+
 OpenResult open_real(std::string_view name, const OpenOptions& options) {
   if (auto why = why_not_real(name); !why.empty()) {
     return OpenError{verbs::errno_code(EINVAL), std::move(why)};
   }
-  return row_of(name)->open(options);
+  OpenResult opened = row_of(name)->open(options);
+  if (!opened || options.faults.plan.faults.empty()) return opened;
+  auto* const breakable = dynamic_cast<Breakable*>(opened->get());
+  return with_faults(std::move(*opened), breakable, options.faults);
 }
 
 }  // namespace anyrdma::transport

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "transport/fault/part.h"
 #include "transport/open/opened.h"
 
 namespace anyrdma::transport {
@@ -14,5 +15,8 @@ namespace anyrdma::transport {
 
 /// Why open_real() knows no such name, in a sentence; empty: it does.
 [[nodiscard]] std::string why_not_real(std::string_view name);
+
+/// What faults a transport can have, by the name it is opened by.
+[[nodiscard]] fault::Abilities fault_abilities(std::string_view transport);
 
 }  // namespace anyrdma::transport

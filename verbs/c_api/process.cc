@@ -1,17 +1,26 @@
 #include "verbs/c_api/process.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
+#include <boost/system/result.hpp>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <semaphore>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "transport/fault/part.h"
+#include "transport/fault/plan/arming.h"
+#include "transport/fault/plan/fault_plan.h"
 #include "transport/open/real.h"
 
 namespace anyrdma::c_api {
@@ -23,6 +32,9 @@ using transport::OpenOptions;
 /// What programs run on that name nothing else: the same on every machine. "auto" would be another
 /// choice, but two processes may differ in what they find, and then they would never meet.
 constexpr const char* kDefaultTransport = "fabric";
+/// The exit status of a program that did well although a planned fault did not happen, if
+/// ANYRDMA_FAULTS_STRICT is set.
+constexpr int kFaultMissed = 3;
 
 /// The transport in use. Never freed: the program's threads may outlive everything we could wait
 /// for.
@@ -68,21 +80,92 @@ void say_why(const std::string& sentence) {
       said, [&] { std::fprintf(stderr, "anyrdma: no RDMA device here. %s\n", sentence.c_str()); });
 }
 
+// --- faults -------------------------------------------------------------------------------------
+
+/// At once, because a program may end in ways that leave no time for a report.
+void say_fired(const fault::FaultStatus& status) {
+  constexpr std::uint32_t kSaidAtMost = 3;
+  if (status.fired > kSaidAtMost) return;
+  const std::string text = "anyrdma: fault: " + to_string(status.fault) + "\n";
+  std::fputs(text.c_str(), stderr);
+}
+
+/// What ANYRDMA_FAULTS says goes wrong over that transport: a plan as text. `anyrdma run` sets it.
+boost::system::result<transport::FaultOptions, fault::PlanError> planned_faults(
+    std::string_view transport) {
+  transport::FaultOptions options;
+  const auto plan = fault::FaultPlan::parse(environment("ANYRDMA_FAULTS", ""));
+  if (!plan) return plan.error();
+  if (plan->faults.empty()) return options;
+  const auto only = fault::only_host(*plan);
+  const std::string otherwise = only ? *only : "";
+  const std::string host = environment("ANYRDMA_FAULTS_HOST", otherwise.c_str());
+  if (host.empty()) return only.error();
+  auto part = fault::part_of(*plan, host, transport::fault_abilities(transport));
+  if (!part) return part.error();
+  options.plan = std::move(*part);
+  options.on_fired = say_fired;
+  options.seed = std::strtoull(environment("ANYRDMA_SEED", "1"), nullptr, 10);
+  return options;
+}
+
+/// True: one that should have happened did not.
+bool report_faults(Opened& opened) {
+  const std::vector<fault::FaultStatus> faults = opened.faults();
+  if (faults.empty()) return false;
+  bool missed = false;
+  std::string text =
+      "anyrdma: faults, seed " + std::string(environment("ANYRDMA_SEED", "1")) + ":\n";
+  for (const fault::FaultStatus& each : faults) {
+    text += "  " + each.to_string() + "\n";
+    missed |= each.fired == 0 && !each.fault.maybe;
+  }
+  if (missed) text += "anyrdma: a planned fault did not happen, so nothing was tested by it.\n";
+  std::fputs(text.c_str(), stderr);
+  return missed;
+}
+
+/// Given when the first thread in exit() has left the transport.
+std::binary_semaphore has_left{0};
+
 // At exit() other threads may still be inside: the transport is left, its memory stays.
-void leave() {
-  if (Opened* opened = usable(); opened != nullptr) opened->retire();
+void leave(int status, void*) {
+  Opened* const opened = usable();
+  if (opened == nullptr) return has_left.release();
+  opened->retire();
+  const bool missed = report_faults(*opened);
+  if (missed && status == 0 && *environment("ANYRDMA_FAULTS_STRICT", "") != '\0') {
+    std::fflush(nullptr);
+    ::_exit(kFaultMissed);
+  }
+  has_left.release();
+}
+
+// Programs call exit() from several threads (rping does), and the second one would end the process
+// while the first is still at work. It comes here instead, because it finds leave() taken. Not for
+// ever: a signal's handler may have interrupted the first one.
+void wait_for_leaving(int, void*) {
+  (void)has_left.try_acquire_for(std::chrono::seconds(1));
 }
 
 Opened* open() {
   OpenOptions options;
   options.fabric.name = environment("ANYRDMA_FABRIC", options.fabric.name.c_str());
   options.udp.addresses = list_of(environment("ANYRDMA_UDP_ADDRESS", ""));
-  auto result = transport::open_real(environment("ANYRDMA_TRANSPORT", kDefaultTransport), options);
+  const char* const name = environment("ANYRDMA_TRANSPORT", kDefaultTransport);
+  auto faults = planned_faults(name);
+  if (!faults) {
+    say_why("ANYRDMA_FAULTS is no plan for it: " + faults.error().to_string() + ".");
+    return nullptr;
+  }
+  options.faults = std::move(*faults);
+  auto result = transport::open_real(name, options);
   if (!result) {
     say_why(result.error().sentence);
     return nullptr;
   }
-  static const int registered = std::atexit(leave);
+  static const int registered =  // the last one is called first
+      ::on_exit(wait_for_leaving, nullptr) + ::on_exit(leave, nullptr);
   (void)registered;
   Opened* opened = result->release();
   in_use.store(opened, std::memory_order_release);

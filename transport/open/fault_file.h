@@ -1,0 +1,32 @@
+// A fault plan in a file, for one program over one transport: read, checked, and reduced to what is
+// for that program before anything starts.
+#pragma once
+
+#include <boost/system/result.hpp>
+#include <string>
+#include <string_view>
+
+#include "transport/fault/plan/fault_plan.h"
+
+namespace anyrdma::transport {
+
+/// Why there is no plan, in a sentence.
+struct FaultFileError {
+  std::string sentence;
+};
+template <class T>
+using FaultFileResult = boost::system::result<T, FaultFileError>;
+
+/// The part of the plan in `text` that is for `host`, or, as that is empty, for the only host there
+/// is in it. JSON begins with '{'; everything else is the text of fault_plan.h. `file` is for the
+/// sentence, which names the line.
+[[nodiscard]] FaultFileResult<fault::FaultPlan> parse_fault_file(std::string_view file,
+                                                                 std::string_view text,
+                                                                 std::string_view host,
+                                                                 std::string_view transport);
+/// The same, of a file.
+[[nodiscard]] FaultFileResult<fault::FaultPlan> read_fault_file(const std::string& path,
+                                                                std::string_view host,
+                                                                std::string_view transport);
+
+}  // namespace anyrdma::transport

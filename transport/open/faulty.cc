@@ -1,0 +1,170 @@
+#include "transport/open/faulty.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "sim/random_stream.h"
+#include "transport/fault/fault_transport.h"
+#include "transport/realtime/cancellation.h"
+#include "transport/realtime/eventfd_semaphore.h"
+#include "transport/realtime/progress_thread.h"
+#include "verbs/overloaded.h"
+
+namespace anyrdma::transport {
+namespace {
+
+using fault::Effect;
+using realtime::ProgressThread;
+
+/// Drives the decorator in real time, and stands between it and what is below.
+class FaultyOpened final : public Opened,
+                           private fault::Ground,
+                           private soft::Admission,
+                           private ProgressThread::Work {
+ public:
+  FaultyOpened(std::unique_ptr<Opened> below, Breakable* breakable, const FaultOptions& options);
+  ~FaultyOpened() override;
+  [[nodiscard]] verbs::Result<void> start();
+
+  Transport& transport() override { return faults_; }
+  const char* name() const override { return below_->name(); }
+  bool forked() const override { return below_->forked(); }
+  void retire() override;
+  std::vector<fault::FaultStatus> faults() override;
+
+ private:
+  // --- fault::Ground ----------------------------------------------------------------------------
+  Effect carry_out(const fault::FaultAction& action) override;
+  void on_fired(const fault::FaultStatus& status) override {
+    if (on_fired_) on_fired_(status);
+  }
+  void wake() override;
+  std::unique_ptr<verbs::Random> dice(std::string_view name) override {
+    return std::make_unique<sim::RandomStream>(seed_, name);
+  }
+
+  std::optional<Refusal> on_request(std::string_view device,
+                                    const ibcm::ReqParameters& request) override;
+  std::optional<verbs::Instant> on_wakeup() override;
+
+  std::unique_ptr<Opened> below_;
+  Breakable* breakable_;
+  std::uint64_t seed_;
+  std::function<void(const fault::FaultStatus&)> on_fired_;
+  fault::FaultTransport faults_;
+  std::vector<std::uint8_t> rejection_data_;
+  std::unique_ptr<verbs::Semaphore> never_;  ///< the thread wants a descriptor
+  std::unique_ptr<ProgressThread> thread_;   ///< guarded by the critical section
+};
+
+FaultyOpened::FaultyOpened(std::unique_ptr<Opened> below, Breakable* breakable,
+                           const FaultOptions& options)
+    : below_(std::move(below)),
+      breakable_(breakable),
+      seed_(options.seed),
+      on_fired_(options.on_fired),
+      faults_(below_->transport(), options.plan, *this,
+              breakable == nullptr ? fault::RequestsSeen::kHere : fault::RequestsSeen::kBelow) {}
+
+FaultyOpened::~FaultyOpened() {
+  retire();
+}
+
+verbs::Result<void> FaultyOpened::start() {
+  auto never = realtime::EventfdSemaphore::create();
+  if (!never) return never.error();
+  never_ = std::move(*never);
+  auto thread = ProgressThread::start(never_->fd(), *this);
+  if (!thread) return thread.error();
+  if (breakable_ != nullptr) {
+    breakable_->set_admission(this);
+    breakable_->set_call_gate(&faults_.gate());
+  }
+  const verbs::CriticalSection section(faults_.runtime());
+  thread_ = std::move(*thread);
+  wake();
+  return {};
+}
+
+void FaultyOpened::retire() {
+  if (below_->forked()) return;
+  {
+    const realtime::CancellationOff off;
+    std::unique_ptr<ProgressThread> thread;
+    {
+      const verbs::CriticalSection section(faults_.runtime());
+      thread = std::move(thread_);
+    }
+    if (thread != nullptr && breakable_ != nullptr) {
+      breakable_->set_admission(nullptr);
+      breakable_->set_call_gate(nullptr);
+    }
+  }
+  below_->retire();
+}
+
+std::vector<fault::FaultStatus> FaultyOpened::faults() {
+  const verbs::CriticalSection section(faults_.runtime());
+  return faults_.status();
+}
+
+// --- driving ------------------------------------------------------------------------------------
+
+void FaultyOpened::wake() {
+  if (thread_ != nullptr && !below_->forked()) thread_->wake();
+}
+
+std::optional<verbs::Instant> FaultyOpened::on_wakeup() {
+  verbs::Runtime& runtime = faults_.runtime();
+  faults_.on_timer(runtime.now());
+  const verbs::CriticalSection section(runtime);
+  return faults_.next_deadline();
+}
+
+// --- what is below ------------------------------------------------------------------------------
+
+Effect FaultyOpened::carry_out(const fault::FaultAction& action) {
+  if (std::holds_alternative<fault::CrashHost>(action)) ::kill(::getpid(), SIGKILL);
+  if (std::holds_alternative<fault::PauseHost>(action)) {
+    ::kill(::getpid(), SIGSTOP);  // it stands still here, until somebody says SIGCONT
+    return Effect::kSome;
+  }
+  if (breakable_ == nullptr) return Effect::kUnknown;
+  const auto effect_of = [](const verbs::Result<void>& done) {
+    return done ? Effect::kSome : Effect::kNone;
+  };
+  const verbs::Overloaded cases{
+      [&](const fault::RemoveDevice&) { return effect_of(breakable_->remove_device()); },
+      [&](const fault::PortDown&) { return effect_of(breakable_->set_port(false)); },
+      [&](const fault::PortUp&) { return effect_of(breakable_->set_port(true)); },
+      [](const auto&) { return Effect::kUnknown; }};
+  return std::visit(cases, action);
+}
+
+std::optional<soft::Admission::Refusal> FaultyOpened::on_request(std::string_view,
+                                                                 const ibcm::ReqParameters&) {
+  auto refusal = faults_.next_refusal();
+  if (!refusal) return std::nullopt;
+  rejection_data_ = std::move(refusal->private_data);
+  return Refusal{
+      .reason = refusal->reason, .private_data = rejection_data_, .no_room = refusal->forgotten};
+}
+
+}  // namespace
+
+OpenResult with_faults(std::unique_ptr<Opened> below, Breakable* breakable,
+                       const FaultOptions& options) {
+  auto opened = std::make_unique<FaultyOpened>(std::move(below), breakable, options);
+  if (auto started = opened->start(); !started) {
+    return OpenError{started.error(), "The thread that carries out faults cannot be started: " +
+                                          started.error().message() + "."};
+  }
+  return std::unique_ptr<Opened>(std::move(opened));
+}
+
+}  // namespace anyrdma::transport
