@@ -208,11 +208,21 @@ ibv_wc_status FaultTransport::on_work(const verbs::PostedWork& work) {
       soon(*fault);
     } else if (status == IBV_WC_SUCCESS) {
       fire(*fault);
-      ++fault->status.observed;
       status = complete->status;
+      spoiled_.push_back({fault.get(), work, status});
     }
   }
   return status;
+}
+
+void FaultTransport::on_failure(const ibv_wc& completion) {
+  std::erase_if(spoiled_, [&completion](const Spoiled& each) {
+    const bool shared = each.work.qp_num == 0;  // a shared receive queue's: any queue pair
+    const bool is_it = each.status == completion.status && each.work.wr_id == completion.wr_id &&
+                       (shared || each.work.qp_num == completion.qp_num);
+    if (is_it) ++each.fault->status.observed;
+    return is_it;
+  });
 }
 
 void FaultTransport::soon(Arming& fault) {

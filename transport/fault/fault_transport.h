@@ -94,6 +94,7 @@ class FaultTransport final : public transport::Transport,
   void on_call(std::uint64_t id, std::string_view call, int error) override;
   int on_call(std::uint64_t id, std::string_view call) override;
   ibv_wc_status on_work(const verbs::PostedWork& work) override;
+  void on_failure(const ibv_wc& completion) override;
   void on_take() override {}
 
   void plan_chance(Arming& fault);
@@ -114,7 +115,14 @@ class FaultTransport final : public transport::Transport,
   const RequestsSeen requests_;
   const verbs::Instant start_;
   std::vector<std::unique_ptr<Arming>> faults_;
-  std::vector<Arming*> timed_;                         ///< the faults with a time that has not come
+  std::vector<Arming*> timed_;  ///< the faults with a time that has not come
+  /// Work that was made to fail, and that the program has not been told of.
+  struct Spoiled {
+    Arming* fault;
+    verbs::PostedWork work;
+    ibv_wc_status status;
+  };
+  std::vector<Spoiled> spoiled_;
   std::vector<Arming*> due_;                           ///< those whose trigger was there
   std::map<std::uint64_t, FaultEndpoint*> endpoints_;  ///< by age
   std::uint64_t serials_ = 0;
