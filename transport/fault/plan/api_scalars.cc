@@ -1,8 +1,7 @@
 // The words of what happens to calls, work and queues.
-#include <string.h>  // strerrorname_np
-
 #include <array>
 #include <charconv>
+#include <cstring>  // strerrorname_np
 
 #include "transport/fault/plan/scalars.h"
 
