@@ -297,6 +297,40 @@ TEST_F(Faulty, QueuedAndFetchedEventsAndCallsPullTriggers) {
   EXPECT_EQ(status(2).armed, 1u);
 }
 
+TEST_F(Faulty, CallFailsWithTheErrnoOfThePlanWhenItIsItsTurn) {
+  plan("on h#2 call connect 2: fail ENOMEM\non h call alloc_pd 1: fail ENOMEM\n");
+  verbs::CallGate& gate = *faults_->call_gate();
+  const auto ask = [&](std::uint64_t id, const char* call) {
+    return inside([&] { return gate.on_call(id, call); });
+  };
+
+  EXPECT_EQ(ask(2, "connect"), 0);
+  EXPECT_EQ(ask(1, "connect"), 0);
+  EXPECT_EQ(ask(2, "listen"), 0);
+  EXPECT_EQ(ask(2, "connect"), ENOMEM);
+  EXPECT_EQ(ask(0, "alloc_pd"), ENOMEM);
+  EXPECT_EQ(ask(0, "alloc_pd"), 0);
+  EXPECT_EQ(status(0).observed, 1u);
+}
+
+TEST_F(Faulty, WorkFailsAndIsObservedWhenTheProgramSeesIt) {
+  plan("on h completion SEND 2: complete RETRY_EXC_ERR");
+  const verbs::PostedWork work{.qp = 1, .qp_num = 17, .wr_id = 5, .length = 8};
+  const auto post = [&] { return inside([&] { return faults_->gate().on_work(work); }); };
+
+  EXPECT_EQ(post(), IBV_WC_SUCCESS);
+  EXPECT_EQ(post(), IBV_WC_RETRY_EXC_ERR);
+  EXPECT_EQ(status().observed, 0u);
+  ibv_wc completion{};
+  completion.qp_num = 17;
+  completion.wr_id = 5;
+  completion.status = IBV_WC_RETRY_EXC_ERR;
+  inside([&] { faults_->gate().on_failure(completion); });
+
+  EXPECT_EQ(status().fired, 1u);
+  EXPECT_EQ(status().observed, 1u);
+}
+
 TEST_F(Faulty, ChanceIsTheGrounds) {
   plan("on h request 50%: overflow");
   std::vector<bool> taken;
