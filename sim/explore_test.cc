@@ -22,18 +22,28 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+struct Options {
+  bool heeds_removal = true;
+  bool keeps_the_last = false;
+  std::uint32_t connections = 1;
+};
+
 /// A client or server that gives up at the first thing that is not as it should be.
 class Careful {
  public:
-  Careful(Host& host, bool heeds_removal) : program(host), heeds_removal_(heeds_removal) {}
+  Careful(Host& host, const Options& options)
+      : program(host),
+        heeds_removal_(options.heeds_removal),
+        keeps_the_last_(options.keeps_the_last) {}
 
   /// Waits for what a call is answered by. False: it went otherwise.
   [[nodiscard]] bool wait(const Result<void>& started, rdma_cm_event_type wanted) {
     if (!started) return false;
-    while (const std::optional<cm::Event> event = program.next()) {
+    while (std::optional<cm::Event> event = program.next()) {
       if (event->type() == wanted) return true;
       // The bug of an example program long ago: nobody waits for the removal of a device.
       if (event->type() == RDMA_CM_EVENT_DEVICE_REMOVAL && !heeds_removal_) continue;
+      if (keeps_the_last_) last_ = std::move(*event);
       return false;
     }
     return false;
@@ -43,10 +53,12 @@ class Careful {
 
  private:
   bool heeds_removal_;
+  bool keeps_the_last_;
+  cm::Event last_;  ///< the one that ended the talk, for whoever asks why
 };
 
-void talk(Host& host, const Address& server, std::uint32_t qpn, bool heeds_removal) {
-  Careful self(host, heeds_removal);
+void talk(Host& host, const Address& server, std::uint32_t qpn, const Options& options) {
+  Careful self(host, options);
   const auto id = self.program.make_id();
   const sockaddr_storage address = server.to_sockaddr();
   const auto* to = reinterpret_cast<const sockaddr*>(&address);
@@ -76,21 +88,16 @@ void serve(Host& host, std::uint32_t connections) {
   }
 }
 
-struct Options {
-  bool heeds_removal = true;
-  std::uint32_t connections = 1;
-};
-
 /// A world in which clients talk to a server.
 struct Talk {
   Talk(const Trial& trial, const Options& options) : world(trial.seed, trial.options()) {
     EXPECT_TRUE(world.faults().inject(trial.plan)) << trial.plan.to_string();
     server.spawn(
         "main", [this, options] { serve(server, options.connections); }, Ending::kMayServe);
-    for (std::uint32_t i = 0; i < options.connections; ++i) {
-      client.spawn("talk " + std::to_string(i), [this, options, i] {
-        talk(client, server.address(kPort), 0x100 + i, options.heeds_removal);
-      });
+    const std::uint64_t connections = trial.size("connections", options.connections);
+    for (std::uint32_t i = 0; i < connections; ++i) {
+      client.spawn("talk " + std::to_string(i),
+                   [this, options, i] { talk(client, server.address(kPort), 0x100 + i, options); });
     }
   }
 
@@ -169,6 +176,25 @@ SampleOptions sample_options() {
                      .faults;
   options.runs = 300;
   return options;
+}
+
+ExploreOptions eight_clients() {
+  return {.runs = 0,
+          .placed = removals(),
+          .placed_max = 2,
+          .workload = {{.name = "connections", .value = 8}}};
+}
+
+TEST(Explore, OneOfEightClientsHangsOverAnEventThatItKeeps) {
+  const Exploration found = explore(eight_clients(), talk_scenario({.keeps_the_last = true}));
+
+  ASSERT_TRUE(found.failure);
+  EXPECT_LE(found.failure->trial.plan.faults.size(), 2u);
+  EXPECT_EQ(found.failure->trial.size("connections", 0), 1u);
+  EXPECT_THAT(found.failure->outcome.problem, HasSubstr(", not acknowledged"));
+  std::ifstream page("docs/explore.md");
+  const std::string text{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
+  EXPECT_THAT(text, HasSubstr("```\n" + found.failure->to_string() + "```\n"));
 }
 
 TEST(Explore, SamplesFindNothingInACarefulProgramAndEveryFaultFires) {

@@ -12,6 +12,7 @@
 
 #include "sim/fault_plan.h"
 #include "sim/scenarios/scenarios.h"
+#include "sim/scenarios/watch.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
@@ -167,6 +168,7 @@ void print(const Standard& standard, const sim::Exploration& found, double secon
 Exit explore_one(const ExploreCommand& command, const Standard& standard) {
   Request request(command, standard);
   if (!request.make()) return Exit::kUsage;
+  sim::scenarios::watch();
   const auto start = std::chrono::steady_clock::now();
   const auto tracing = command.steps != 0 ? sim::Tracing::kKeep : sim::Tracing::kHash;
   const sim::Exploration found = sim::explore(request.options, [&](const sim::Trial& trial) {
@@ -208,6 +210,7 @@ Exit replay(const ReplayCommand& command) {
     say("the trial is not understood: " + trial.error().to_string() + ".");
     return Exit::kUsage;
   }
+  sim::scenarios::watch();
   std::string trace;
   const sim::Findings findings;
   const sim::Outcome outcome = standard->run(

@@ -45,10 +45,17 @@ const sockaddr* raw(const sockaddr_storage& address) {
 }  // namespace
 
 Party::Party(Host& host) : host_(host) {
-  if (auto channel = cm::EventChannel::create(host.transport())) channel_ = std::move(*channel);
+  open_channel();
+}
+
+// A host without a device gives none, but it may have one later.
+void Party::open_channel() {
+  auto channel = cm::EventChannel::create(host_.transport());
+  if (channel) channel_ = std::move(*channel);
 }
 
 std::unique_ptr<cm::Id> Party::make_id(rdma_port_space space) {
+  if (channel_ == nullptr) open_channel();
   if (channel_ == nullptr) return nullptr;
   auto id = cm::Id::create(*channel_, space, nullptr);
   return id ? std::move(*id) : nullptr;

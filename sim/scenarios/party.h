@@ -55,6 +55,7 @@ class Party {
   [[nodiscard]] int end_status() const { return end_status_; }
 
  private:
+  void open_channel();
   void look_at(const cm::Event& event);
 
   Host& host_;

@@ -98,10 +98,12 @@ void ask(Host& host, const Address& server, std::uint64_t messages, Score& score
   }
 }
 
-/// Calls until everything is done; the pauses get longer.
+/// Calls until everything is done, or for an hour; the pauses get longer.
 void insist(Host& host, const Address& server, std::uint64_t messages, Score& score) {
   std::uint64_t done = 0;
-  for (Duration pause = kRetryPause; done < messages; pause = std::min<Duration>(2 * pause, 10s)) {
+  const Instant end = host.world().now() + 1h;
+  for (Duration pause = kRetryPause; done < messages && host.world().now() < end;
+       pause = std::min<Duration>(2 * pause, 10s)) {
     Party self(host);
     const std::uint64_t before = done;
     (void)call(self, server, messages, score, done);
@@ -164,9 +166,9 @@ Outcome reconnect(const Trial& trial, const Staging& staging) {
   Host& server = stage.add_host("server", "10.0.0.2");
   if (!stage.set()) return stage.play(score);
   score.wanted = trial.size("messages", 8);
-  server.spawn(
+  server.on_start(
       "serve", [&] { serve(server, 0); }, Ending::kMayServe);
-  client.spawn("insist", [&] { insist(client, server.address(kPort), score.wanted, score); });
+  client.on_start("insist", [&] { insist(client, server.address(kPort), score.wanted, score); });
   return stage.play(score, Demand::kWhateverHappened);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace anyrdma::sim::scenarios {
 namespace {
@@ -36,13 +37,30 @@ constexpr std::string_view kConnectionMenu =
     "at 1ms: return client anyrdma0\n"
     "at 1ms: return server anyrdma0 new-guid\n"
     "at 20us: slow client<->server 700ms\n"
-    "at 1s: mend client<->server\n";
+    "at 1s: mend client<->server\n"
+    "at 45us: crash server\n"
+    "at 45us: crash client\n"
+    "at 2s: restart server\n"
+    "at 2s: restart client\n"
+    "at 20us: pause server\n"
+    "at 20us: pause client\n"
+    "at 5s: resume server\n"
+    "at 5s: resume client\n"
+    "on client call create_qp 1: fail ENOMEM\n"
+    "on server call create_qp 1: fail ENOMEM\n"
+    "on server call reg_mr 1: fail ENOMEM\n"
+    "on client call connect 1: fail ENOMEM\n"
+    "on server call accept 1: fail ENOMEM\n"
+    "on client call post_send 2: fail ENOMEM\n"
+    "on client completion SEND 2: complete RETRY_EXC_ERR\n"
+    "on server completion RECV 2: complete LOC_PROT_ERR\n"
+    "at 40us: qp-error server#qp1 QP_FATAL\n"
+    "at 40us: cq-overrun client#cq1\n"
+    "at 0s: slow-consumer client 5ms\n"
+    "at 0s: slow-consumer server 3s\n";
 
-constexpr std::string_view kDatagramMenu =
-    "on client->server packet 20%: lose\n"
-    "on *->* packet 20%: duplicate\n"
-    "on *->* packet 20%: delay 5ms\n"
-    "on *->* packet 10%: corrupt\n"
+/// Of the hosts, for whoever sends datagrams.
+constexpr std::string_view kGroupMenu =
     "at 6us: cut client<->server\n"
     "at 2ms: port-down server anyrdma0\n"
     "at 6ms: port-up server anyrdma0\n"
@@ -53,7 +71,27 @@ constexpr std::string_view kDatagramMenu =
     "at 7ms: return server anyrdma0\n"
     "at 10us: fail-over server eth0\n"
     "at 20us: slow client<->server 700ms\n"
-    "at 1s: mend client<->server\n";
+    "at 1s: mend client<->server\n"
+    "at 4us: crash server\n"
+    "at 120ms: crash client\n"
+    "at 2s: restart server\n"
+    "at 4us: pause server\n"
+    "at 5s: resume server\n"
+    "on client call create_qp 1: fail ENOMEM\n"
+    "on server call create_qp 1: fail ENOMEM\n"
+    "on server call create_ah 1: fail ENOMEM\n"
+    "on client completion SEND 2: complete LOC_PROT_ERR\n"
+    "at 2ms: qp-error server#qp1 QP_FATAL\n"
+    "at 0s: slow-consumer server 2ms\n";
+
+/// Of a datagram service: what becomes of packets, too.
+const std::string kDatagramMenu = std::string(kGroupMenu) +
+                                  "on client->server packet 20%: lose\n"
+                                  "on *->* packet 20%: duplicate\n"
+                                  "on *->* packet 20%: delay 5ms\n"
+                                  "on *->* packet 10%: corrupt\n"
+                                  "on client->server SIDR_REQ 1: lose\n"
+                                  "on server->client SIDR_REP 1: lose\n";
 
 constexpr std::string_view kRemovals =
     "at 0s: remove client anyrdma0\n"
@@ -92,7 +130,7 @@ const std::array kStandard{
              datagram},
     Standard{"multicast",
              "three hosts join a group, one sends, all leave",
-             kDatagramMenu,
+             kGroupMenu,
              kRemovals,
              {{"messages", 4}},
              multicast},

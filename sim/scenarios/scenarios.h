@@ -17,8 +17,8 @@ struct Staging {
   std::string* trace = nullptr;      ///< takes the trace as text
 };
 
-/// Each lets faults happen for 30 s of virtual time, heals the world, and wants every program to
-/// come to its end.
+/// Each lets faults happen for 30 s of virtual time (all heed "seconds"), heals the world, and
+/// wants every program to come to its end.
 struct Standard {
   std::string_view name;    ///< "connect"
   std::string_view what;    ///< in a sentence

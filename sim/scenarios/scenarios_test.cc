@@ -1,6 +1,8 @@
 // The standard scenarios: undisturbed they do what they are for; disturbed they come to their end.
 #include "sim/scenarios/scenarios.h"
 
+#include "sim/scenarios/watch.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +17,7 @@ using namespace std::chrono_literals;
 class Scenarios : public ::testing::TestWithParam<Standard> {
  protected:
   static Scenario scenario(Tracing tracing = Tracing::kHash) {
+    watch();
     return [run = GetParam().run, tracing](const Trial& trial) {
       return run(trial, {.tracing = tracing});
     };

@@ -8,8 +8,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kFaulty = 30s;
-
 /// Plugs in again what was removed.
 void return_devices(World& world) {
   for (const auto& host : world.hosts()) {
@@ -34,14 +32,14 @@ bool Stage::set() {
 
 Outcome Stage::play(const Score& score, Demand demand) {
   if (!refusal_.empty()) return {.problem = refusal_};
-  world_.run_for(kFaulty);
+  world_.run_for(std::chrono::seconds(trial_.size("seconds", 30)));
   if (demand == Demand::kWhateverHappened) return_devices(world_);
   heal(world_);
   Outcome outcome = finish(world_);
   if (staging_.trace != nullptr) *staging_.trace = world_.trace().text();
   const bool undisturbed = std::all_of(outcome.faults.begin(), outcome.faults.end(),
                                        [](const FaultStatus& status) { return status.fired == 0; });
-  if ((undisturbed || demand == Demand::kWhateverHappened) && score.passed != score.wanted) {
+  if ((undisturbed || demand == Demand::kWhateverHappened) && score.passed < score.wanted) {
     outcome.problem += "only " + std::to_string(score.passed) + " of " +
                        std::to_string(score.wanted) + " messages passed\n";
   }

@@ -52,6 +52,55 @@ case_wrong_usage_of_rxe_is_2() {
   refused 1 "^anyrdma: 'a/b' cannot name an RDMA device" rxe add a/b lo
 }
 
+case_wrong_usage_of_explore_and_replay_is_2() {
+  refused 2 "^anyrdma: there is no scenario 'lunch'\. There are: connect, clients, late" explore lunch
+  refused 2 "^anyrdma: there is no schedule 'fair'\. There are: fifo, random, pct, mixed" explore connect --schedule fair
+  refused 2 "^anyrdma: a budget is a time such as 60s, not 'soon'" explore connect --budget soon
+  refused 2 "^anyrdma: the faults '/no/file' cannot be read\. Name a file" explore connect --faults /no/file
+  refused 2 "^anyrdma: 'beds=2' is no size of connect" explore connect --set beds=2
+  refused 2 "^anyrdma: 'messages=many' is no size of connect" explore connect --set messages=many
+  refused 2 '^anyrdma: .*--seeds' explore connect --seeds few
+  refused 2 '^anyrdma: nothing comes after `--` here' explore connect -- true
+  refused 2 '^anyrdma: .*TRIAL is required' replay connect
+  refused 2 "^anyrdma: there is no scenario 'lunch'" replay lunch 'seed 1'
+  refused 2 '^anyrdma: the trial is not understood: line 2: ' replay connect 'seed 1; at 1s: explode'
+  echo 'at 1s: explode' >"$work/plan"
+  refused 2 "^anyrdma: .*/plan: line 1: " explore connect --faults "$work/plan"
+}
+
+case_explore_lists_scenarios_and_runs_them() {
+  "$anyrdma" explore >"$work/list.log"
+  expect_status explore 0 $?
+  expect_line list '^connect  *a client talks to a server'
+  "$anyrdma" explore all --seeds 60 --jobs 2 >"$work/explore.log"
+  expect_status 'explore all' 0 $?
+  expect_line explore '^multicast: 60 runs'
+  expect_line explore '^in [1-9][0-9]* of 60 runs: DISCONNECTED seen'
+  "$anyrdma" explore late --seeds 20 --faults none --must-see >"$work/unseen.log" 2>&1
+  expect_status 'explore --must-see' 1 $?
+  expect_line unseen '^anyrdma: some situations never occurred'
+}
+
+# A plan that is refused by the world is a failure like any other: it has a command that repeats it.
+case_a_failure_is_repeated_by_the_command_it_prints() {
+  local again
+  echo 'at 1s: remove nobody anyrdma0' >"$work/plan"
+  "$anyrdma" explore connect --seeds 9 --faults "$work/plan" >"$work/failure.log"
+  expect_status 'explore' 1 $?
+  expect_line failure '^TEST\(Replay, Seed'
+  again=$(sed -n "s/^again: anyrdma //p" "$work/failure.log")
+  eval "$anyrdma $again" >"$work/again.log"
+  expect_status "$again" 1 $?
+  expect_line again "$(grep '^the plan is refused' "$work/failure.log")"
+}
+
+case_replay_shows_the_trace() {
+  "$anyrdma" replay connect 'seed 7; set messages 1' --trace >"$work/trace.log"
+  expect_status replay 0 $?
+  expect_line trace '^0\.000004000 client -> server REQ'
+  expect_line trace '^all is well$'
+}
+
 case_rxe_says_what_is_missing() {
   if "$anyrdma" rxe show >"$work/show.log" 2>&1; then
     skip "this kernel has RDMA"
