@@ -568,6 +568,7 @@ TEST_F(RcErrors, RemovalFlushesEverythingAndSilencesTheDevice) {
   EXPECT_EQ(a.events(), Events{IBV_EVENT_DEVICE_FATAL});
   EXPECT_EQ(a.post_send(IBV_WR_SEND, 1, 0, 1), EIO);
   EXPECT_EQ(a.post_recv(1, 0, 1), EIO);
+  EXPECT_EQ(statuses(a), Statuses{});  // what was refused does not complete
   ASSERT_EQ(b.post_send(IBV_WR_RDMA_WRITE, 2, 0, 10, &a, 0), 0);
   settle();
   EXPECT_EQ(statuses(b), Statuses{IBV_WC_RETRY_EXC_ERR});
