@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "transport/ibcm/testing/pair.h"
+#include "transport/ibcm/wire/drep.h"
+#include "transport/ibcm/wire/dreq.h"
+#include "transport/ibcm/wire/rep.h"
 
 namespace anyrdma::ibcm {
 namespace {
@@ -41,6 +44,23 @@ TEST(AgentHandshake, ThreeMoreEndIt) {
   EXPECT_EQ(pair.client.state(pair.client_id), State::kIdle);
   EXPECT_EQ(pair.server.state(pair.server_id), State::kIdle);
   EXPECT_EQ(pair.sent.size(), 5u);
+}
+
+// IBTA vol 1, 12.6.2: a response carries its request's transaction id.
+TEST(AgentHandshake, TheAnswerToADisconnectNamesItsExchange) {
+  Pair pair;
+  pair.connected();
+
+  pair.server.agent().send_dreq(pair.now, pair.server_id).value();
+  pair.settle();
+  pair.client.agent().send_drep(pair.now, pair.client_id).value();
+  pair.settle();
+
+  const auto dreq = wire::Dreq::parse(pair.last(wire::Attribute::kDreq).bytes).value();
+  const auto drep = wire::Drep::parse(pair.last(wire::Attribute::kDrep).bytes).value();
+  EXPECT_EQ(drep.transaction_id, dreq.transaction_id);
+  const auto rep = wire::Rep::parse(pair.last(wire::Attribute::kRep).bytes).value();
+  EXPECT_NE(drep.transaction_id, rep.transaction_id);
 }
 
 }  // namespace

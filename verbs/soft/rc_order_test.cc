@@ -151,6 +151,22 @@ TEST_F(RcOrder, OneNakPerGap) {
   EXPECT_EQ(opcodes(a).size(), 5u);  // go back to the gap
 }
 
+TEST_F(RcOrder, EveryGapIsReported) {
+  connect();
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(a.post_send(IBV_WR_RDMA_WRITE, 2 * i, 0, 10, &b, 0), 0);
+    ASSERT_EQ(a.post_send(IBV_WR_RDMA_WRITE, 2 * i + 1, 0, 10, &b, 0), 0);
+    pull(a);  // lost
+    push(b, pull(a));
+    PacketPtr nak = pull(b);
+    ASSERT_TRUE(nak) << "gap " << i;
+    EXPECT_EQ(roce::decode(nak->payload()).headers.aeth.kind, roce::AckKind::kNak);
+    push(a, std::move(nak));
+    settle();
+  }
+  EXPECT_EQ(a.poll().size(), 4u);
+}
+
 TEST_F(RcOrder, ARepeatedReadAsksOnlyForWhatIsMissing) {
   connect();
   b.fill(0, 1000, 2);
