@@ -1,0 +1,23 @@
+// The black-box oracles: the sample application in a simulated world, under all checkers.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/explore.h"
+
+namespace anyrdma::planted {
+
+/// How many clients, how often each asks, whether one more is sent away, and whether all must be
+/// served although there is a plan.
+struct Street {
+  std::uint32_t clients = 2;
+  int rounds = 2;
+  bool unwelcome = true;
+  bool harmless = false;
+};
+
+/// One run; every fault of the plan may stay away. Besides what the checkers and the application
+/// say, a client that comes after everything is healed must be served. Without a plan, all must be.
+[[nodiscard]] sim::Outcome run_street(const sim::Trial& trial, const Street& street);
+
+}  // namespace anyrdma::planted

@@ -1,0 +1,83 @@
+"""What plant.py makes of bugs, and what it refuses."""
+
+import sys
+import unittest
+
+sys.path.insert(0, "tests/planted")
+import plant  # noqa: E402
+
+SOURCE = """void f() {
+  // The first.
+  g(1);
+  // The second.
+  g(1);
+  if (x > 3) return;
+  h();
+}
+"""
+
+BUG = """== b
+in: a.cc
+is: something
+  is wrong
+found by: unit, Suite.Name, 7
+"""
+
+
+def planted(*changes):
+    bugs = [plant.parse(BUG + change)[0] for change in changes]
+    for number, bug in enumerate(bugs, 1):
+        bug.name, bug.number = f"b{number}", number
+    return plant.plant("a.cc", SOURCE, bugs)
+
+
+class Planting(unittest.TestCase):
+    def refused(self, data, says):
+        with self.assertRaises(plant.Wrong) as caught:
+            plant.parse(data)
+        self.assertIn(says, str(caught.exception))
+
+    def test_a_statement_becomes_two(self):
+        text = planted("-  h();\n+  g(2);\n")
+        self.assertIn("{ if (::anyrdma::planted::is_on(1)) { g(2); } else { h(); } }", text)
+
+    def test_an_expression_becomes_a_choice(self):
+        text = planted("-x > 3\n+true\n")
+        self.assertIn("if ((::anyrdma::planted::is_on(1) ? (true) : (x > 3))) return;", text)
+
+    def test_the_line_before_tells_two_places_apart(self):
+        text = planted("@  // The second.\n-g(1);\n+\n")
+        self.assertIn("// The first.\n  g(1);\n  // The second.\n  { if", text)
+
+    def test_the_copy_includes_the_switch_and_keeps_its_lines(self):
+        self.assertTrue(planted("-h();\n+\n").startswith(
+            '#include "tests/planted/planted.h"\n#line 1 "a.cc"\nvoid f() {'))
+
+    def test_old_text_that_is_there_twice_or_never_is_refused_by_name(self):
+        for old, times in (("g(1);", 2), ("k();", 0)):
+            with self.assertRaisesRegex(plant.Wrong, f"b1: its old text occurs {times} times"):
+                planted(f"-{old}\n+\n")
+
+    def test_two_bugs_in_one_place_are_refused(self):
+        with self.assertRaisesRegex(plant.Wrong, "b1 and b2 change the same text"):
+            planted("-  if (x > 3) return;\n+\n", "-x > 3\n+true\n")
+
+    def test_what_is_said_about_a_bug(self):
+        bug = plant.parse(BUG + "-a;\n-b;\n+c;\n")[0]
+        self.assertEqual((bug.what, bug.checker, bug.test, bug.runs),
+                         ("something is wrong", "unit", "Suite.Name", 7))
+        self.assertEqual((bug.old, bug.new), (["a;", "b;"], ["c;"]))
+
+    def test_what_cannot_be_used_is_refused(self):
+        change = "-a;\n+b;\n"
+        self.refused(BUG, "b: lacks 'a line to replace'")
+        self.refused(BUG.replace("is: something", "was: something") + change, "says nothing known")
+        self.refused(BUG.replace("a.cc", "a.h") + change, "headers have no copies")
+        self.refused(BUG.replace("unit,", "luck,") + change, "no such checker: luck")
+        self.refused(BUG.replace(" 7", " 0") + change, "in no run at all")
+        self.refused(BUG.replace(", 7", "") + change, "a checker, a test and a number")
+        self.refused("in: a.cc\n", "belongs to no bug")
+
+
+if __name__ == "__main__":
+    unittest.main()
