@@ -87,7 +87,7 @@ Result<void> Id::close() {
 }
 
 void Id::end(EventQueue& dropped) {
-  state_ = State::kDestroying;
+  enter(State::kDestroying);
   if (transport_.call_observer() != nullptr) [[unlikely]]
     report_call("destroy", 0);
   endpoint_.reset();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "cm/conn_param.h"
 #include "cm/ep_settings.h"
@@ -224,7 +225,7 @@ class Id final : private transport::EndpointHandler {
     if (transport_.call_gate() != nullptr) [[unlikely]]
       result = admit(operation);
     if (result) result = call();
-    state_ = result ? row.success : row.failure;
+    enter(result ? row.success : row.failure);
     if (transport_.call_observer() != nullptr) [[unlikely]] {
       report_call(to_string(operation), result ? 0 : result.error().value());
     }
@@ -233,6 +234,12 @@ class Id final : private transport::EndpointHandler {
   /// What a fault plan lets the call fail with before it has an effect.
   [[nodiscard]] Result<void> admit(Operation operation);
   void report_call(std::string_view call, int error) const;
+  void enter(State next) {
+    if (std::exchange(state_, next) == next) return;
+    if (transport_.call_observer() != nullptr) [[unlikely]]
+      report_state();
+  }
+  void report_state() const;
   /// In the critical section, then complete() outside of it.
   template <class Call>
   [[nodiscard]] Result<void> perform_and_complete(Operation operation, Call&& call) {

@@ -34,6 +34,10 @@ void Id::report_call(std::string_view call, int error) const {
   transport_.call_observer()->on_call(number_, call, error);
 }
 
+void Id::report_state() const {
+  transport_.call_observer()->on_state(number_, to_string(state_));
+}
+
 Result<void> Id::adopt(const transport::Binding& binding) {
   raw_.id.route.addr = binding.addr;
   if (binding.verbs == nullptr || device_ != nullptr) return {};

@@ -40,7 +40,7 @@ void Id::on_event(const transport::EndpointEvent& event) {
     group = memberships_ == nullptr ? nullptr : memberships_->find(event.membership);
     if (group == nullptr) return;  // left meanwhile
   }
-  state_ = row.next;
+  enter(row.next);
   if (reports_events_) enqueue(event, group);
 }
 
@@ -62,10 +62,10 @@ transport::EndpointHandler* Id::on_connect_request(std::unique_ptr<transport::En
   --backlog_room_;
   std::unique_ptr<Id> id(new Id(transport_, raw_.id.ps, raw_.id.qp_type, raw_.id.context));
   id->endpoint_ = std::move(child);
-  id->state_ = State::kConnect;
   id->reports_events_ = false;
   id->requested_ = {event.conn.responder_resources, event.conn.initiator_depth};
   id->join(*channel_);
+  id->enter(State::kConnect);
 
   EventRecord& record = make_record(*channel_->pool_, *this, event);
   record.raw.event.listen_id = raw();

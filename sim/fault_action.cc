@@ -1,6 +1,7 @@
 #include "sim/fault_action.h"
 
 #include <string>
+#include <utility>
 
 #include "sim/host.h"
 #include "sim/world.h"
@@ -11,8 +12,10 @@ namespace {
 
 bool set_path(World& world, Host& from, Host& to, bool down) {
   LinkOptions options = world.path(from, to);
-  if (options.down == down) return false;
+  const bool clogged = options.clogged && down;
+  if (options.down == down && options.clogged == clogged) return false;
   options.down = down;
+  options.clogged = clogged;
   world.set_path(from, to, options);
   return true;
 }
@@ -64,6 +67,21 @@ bool carry_out(World& world, const FaultAction& action) {
       },
       [&](const PauseHost& pause) { return host(world, pause.host).pause().has_value(); },
       [&](const ResumeHost& resume) { return host(world, resume.host).resume().has_value(); },
+      [&](const DriftClock& drift) { return host(world, drift.host).drift(drift.ppm); },
+      [&](const AddAddress& add) {
+        return host(world, add.host).add_address(add.interface, add.address).has_value();
+      },
+      [&](const DropAddress& drop) {
+        return host(world, drop.host).drop_address(drop.interface, drop.address).has_value();
+      },
+      [&](const ClogPath& clog) {
+        return on_each(world, clog, [&](Host& from, Host& to) {
+          LinkOptions options = world.path(from, to);
+          const bool changed = !std::exchange(options.clogged, true);
+          world.set_path(from, to, options);
+          return changed;
+        });
+      },
       [&](const CutPath& cut) {
         return on_each(world, cut,
                        [&](Host& from, Host& to) { return set_path(world, from, to, true); });

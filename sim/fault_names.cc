@@ -22,6 +22,8 @@ class NameChecker {
       return;
     } else if (key == "device") {
       if (!host_->knows_device(name)) fail("no device " + fault::quoted(name) + " there");
+    } else if (key == "address") {
+      if (!Prefix::parse(name)) fail(fault::quoted(name) + " is no address");
     } else if (!host_->has_interface(name)) {
       fail("no interface " + fault::quoted(name) + " there");
     }

@@ -10,6 +10,8 @@
 #include "sim/world.h"
 #include "transport/fault/plan/legal.h"
 #include "transport/fault/plan/matching.h"
+#include "transport/fault/plan/scalars.h"
+#include "verbs/assert.h"
 #include "verbs/overloaded.h"
 
 namespace anyrdma::sim {
@@ -39,6 +41,15 @@ bool names_packet(const Trigger& trigger, const Host& from, const Host& to,
 
 bool names_call(const OnCall& on, const Host& host, std::uint64_t id, std::string_view call) {
   return names(on.host, host) && fault::names_call(on, id, call);
+}
+
+constexpr std::string_view kStatePrefix = "RDMA_CM_";
+
+int errno_of(std::string_view resolving_error) {
+  fault::Errno error;
+  const std::string problem = fault::parse_word("error", resolving_error, error);
+  CM_ASSERT(problem.empty());
+  return error.value;
 }
 
 bool names_work(const Fault& fault, const Host& host, const verbs::PostedWork& work) {
@@ -116,7 +127,7 @@ void Faults::watch_for(Planned& planned) {
   if (fault::counts_at_gate(planned.status.fault)) {
     watching_gate_ = true;
     world_.watch_gate();
-  } else if (std::holds_alternative<OnCall>(trigger)) {
+  } else if (std::holds_alternative<OnCall>(trigger) || std::holds_alternative<OnState>(trigger)) {
     watching_calls_ = true;
     world_.watch_calls();
   }
@@ -185,6 +196,7 @@ Mishap Faults::on_packet(const Host& from, const Host& to, std::uint16_t attribu
         std::visit(verbs::Overloaded{[&](const LoseMessage&) { return mishap.lost = true; },
                                      [&](const CorruptMessage&) { return mishap.corrupted = true; },
                                      [&](const DuplicateMessage&) { return ++mishap.copies != 0; },
+                                     [&](const ReorderMessage&) { return mishap.overtaken = true; },
                                      [&](const DelayMessage& delay) {
                                        mishap.late += delay.by;
                                        return true;
@@ -211,7 +223,8 @@ std::optional<transport::soft::Admission::Refusal> Faults::on_request(const Host
     if (when == nullptr || !names(when->host, host) || !planned->is_due()) continue;
     const auto* reject = std::get_if<RejectRequest>(&fault.action);
     const bool overflow = std::holds_alternative<OverflowBacklog>(fault.action);
-    if (reject == nullptr && !overflow) {
+    const bool ignored = std::holds_alternative<IgnoreRequest>(fault.action);
+    if (reject == nullptr && !overflow && !ignored) {
       fire_soon(*planned);
       continue;
     }
@@ -220,6 +233,7 @@ std::optional<transport::soft::Admission::Refusal> Faults::on_request(const Host
     ++planned->status.observed;
     refusal.emplace();
     refusal->no_room = overflow;
+    refusal->unanswered = ignored;
     if (reject != nullptr) {
       refusal->reason = reject->reason;
       refusal->private_data = reject->data;
@@ -246,6 +260,35 @@ void Faults::on_call(const Host& host, std::uint64_t id, std::string_view call) 
     if (on == nullptr || fault::counts_at_gate(fault) || !names_call(*on, host, id, call)) continue;
     if (planned->is_due()) fire_soon(*planned);
   }
+}
+
+void Faults::on_state(const Host& host, std::uint64_t id, std::string_view state) {
+  for (const auto& planned : planned_) {
+    const auto* on = std::get_if<OnState>(&planned->status.fault.trigger);
+    if (on == nullptr || !names(on->host, host) || (on->id != 0 && on->id != id)) continue;
+    if (state.ends_with(on->state) && state.size() == kStatePrefix.size() + on->state.size() &&
+        planned->is_due()) {
+      fire_soon(*planned);
+    }
+  }
+}
+
+int Faults::on_resolving(const Host& host) {
+  int error = 0;
+  for (const auto& planned : planned_) {
+    const Fault& fault = planned->status.fault;
+    const auto* on = std::get_if<OnResolving>(&fault.trigger);
+    if (on == nullptr || !names(on->host, host) || !planned->is_due()) continue;
+    const auto* fail = std::get_if<FailResolving>(&fault.action);
+    if (fail == nullptr) {
+      fire_soon(*planned);
+    } else if (error == 0) {
+      fire(*planned);
+      ++planned->status.observed;
+      error = errno_of(fail->error);
+    }
+  }
+  return error;
 }
 
 int Faults::on_gate(const Host& host, std::uint64_t id, std::string_view call) {

@@ -24,11 +24,14 @@ using fault::FaultStatus;
 struct Mishap {
   bool lost = false;
   bool corrupted = false;
+  bool overtaken = false;    ///< by the next one
   std::uint32_t copies = 0;  ///< besides the packet itself
   verbs::Duration late{};    ///< behind its time
   std::uint64_t chance = 0;  ///< for what is left to chance: which bit
 
-  [[nodiscard]] bool any() const { return lost || corrupted || copies != 0 || late.count() != 0; }
+  [[nodiscard]] bool any() const {
+    return lost || corrupted || overtaken || copies != 0 || late.count() != 0;
+  }
 };
 
 /// Owned by the World. Faults are counted from the moment of their injection. What happens to the
@@ -70,6 +73,9 @@ class Faults {
   [[nodiscard]] int on_gate(const Host& host, std::uint64_t id, std::string_view call);
   [[nodiscard]] ibv_wc_status on_work(const Host& host, const verbs::PostedWork& work);
   void on_failure(const ibv_wc& completion);
+  void on_state(const Host& host, std::uint64_t id, std::string_view state);
+  /// The errno with which the way to an address is not found; 0: let it be looked for.
+  [[nodiscard]] int on_resolving(const Host& host);
   /// Somebody finds that nothing passes here.
   void on_dead_path(const Host& from, const Host& to);
 

@@ -15,6 +15,8 @@
 namespace anyrdma::sim {
 namespace {
 
+constexpr std::int64_t kMillion = 1'000'000;
+
 using verbs::soft::Hca;
 using verbs::soft::HcaConfig;
 
@@ -150,7 +152,7 @@ Host* Host::current() {
 }
 
 bool Host::sleep(Duration duration) {
-  return world_.scheduler().idle_until(world_.now() + duration);
+  return world_.scheduler().idle_until(world_time(now() + duration));
 }
 
 void Host::note(std::string_view text) {
@@ -255,7 +257,25 @@ Result<void> Host::fail_over(std::string_view name) {
 // --- Runtime ------------------------------------------------------------------------------------
 
 Instant Host::now() {
-  return world_.now();
+  if (drift_ppm_ == 0 && clock_ == clock_set_at_) return world_.now();
+  const Duration passed = world_.now() - clock_set_at_;
+  return clock_ + passed + passed / kMillion * drift_ppm_ +
+         passed % kMillion * drift_ppm_ / kMillion;
+}
+
+// Never early, or a timer would find that it is not due.
+Instant Host::world_time(Instant local) const {
+  if (drift_ppm_ == 0) return local + (clock_set_at_ - clock_);
+  const Duration wait = local - clock_;
+  const std::int64_t rate = kMillion + drift_ppm_;
+  return clock_set_at_ + wait / rate * kMillion + wait % rate * kMillion / rate + Duration(1);
+}
+
+bool Host::drift(std::int32_t ppm) {
+  clock_ = now();
+  clock_set_at_ = world_.now();
+  world_.scheduler().settle_later(*this);
+  return std::exchange(drift_ppm_, ppm) != ppm;
 }
 
 Result<std::unique_ptr<verbs::Semaphore>> Host::make_semaphore() {
@@ -281,7 +301,7 @@ void Host::progress() {
 
 verbs::Runtime::Mark Host::mark() {
   const Fiber* fiber = world_.scheduler().fibers().current();
-  return {.when = now(), .who = fiber == nullptr ? 0 : fiber->number()};
+  return {.when = world_.now(), .who = fiber == nullptr ? 0 : fiber->number()};
 }
 
 std::string Host::describe(const Mark& mark) {
@@ -321,7 +341,7 @@ void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPt
   const Hca::Counters before = interface.hca->counters();
   interface.hca->on_packet(now(), std::move(packet));
   const std::optional<DropCause> cause = cause_of(before, interface.hca->counters());
-  if (cause) world_.trace().drop(now(), index_, from.index_, *cause, fields);
+  if (cause) world_.trace().drop(world_.now(), index_, from.index_, *cause, fields);
 }
 
 void Host::on_deadline() {
@@ -340,8 +360,9 @@ void Host::settle() {
   }
   Scheduler& scheduler = world_.scheduler();
   if (!next) return scheduler.cancel(*deadline_);
-  if (deadline_->armed() && scheduler.time_of(*deadline_) == *next) return;
-  scheduler.at(*deadline_, *next);
+  const Instant due = world_time(*next);
+  if (deadline_->armed() && scheduler.time_of(*deadline_) == due) return;
+  scheduler.at(*deadline_, due);
 }
 
 }  // namespace anyrdma::sim

@@ -127,6 +127,18 @@ class Host final : private transport::soft::Observer,
   /// Neither off nor paused.
   [[nodiscard]] bool running() const { return power_ == Power::kOn; }
 
+  /// From now on the host's clock, and with it every timer, runs `ppm` millionths faster than time,
+  /// or slower. False: it did already.
+  bool drift(std::int32_t ppm);
+
+  // --- addresses (host_network.cc) --------------------------------------------------------------
+  /// An interface gets one more address ("192.0.2.9/24"), its device a GID: GID_CHANGE. ENODEV: no
+  /// such interface; EINVAL: no address; EADDRINUSE: some host has it.
+  [[nodiscard]] Result<void> add_address(std::string_view interface, std::string_view prefix);
+  /// The interface loses it, its device the GID: GID_CHANGE, and what comes for it is lost. Ids
+  /// stay as they are. ENODEV, EINVAL; EADDRNOTAVAIL: it does not have it.
+  [[nodiscard]] Result<void> drop_address(std::string_view interface, std::string_view address);
+
   [[nodiscard]] bool has_device(std::string_view device) const;
   /// Whether it is there or was removed.
   [[nodiscard]] bool knows_device(std::string_view device) const;
@@ -190,6 +202,9 @@ class Host final : private transport::soft::Observer,
   /// no registers.
   [[gnu::noinline]] void carry_out();
 
+  /// When the world is, once the host's clock shows `local`.
+  [[nodiscard]] Instant world_time(Instant local) const;
+
   // --- packets and timers -----------------------------------------------------------------------
   void send_packets(Interface& interface, std::size_t index);
   void receive(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet);
@@ -205,6 +220,7 @@ class Host final : private transport::soft::Observer,
   void resolve_neighbour(transport::soft::NeighbourToken token, const transport::soft::Route& route,
                          std::chrono::milliseconds timeout);
   void cancel_neighbour(transport::soft::NeighbourToken token);
+  void replace_gid(Interface& interface, const ibv_gid& old, const ibv_gid& gid);
   void answer(Question& question);
   void recycle(Question& question);
   [[nodiscard]] bool answers(const Address& neighbour);
@@ -218,6 +234,7 @@ class Host final : private transport::soft::Observer,
   void on_event(Step step, std::uint64_t id, std::uint64_t listener,
                 const rdma_cm_event& event) override;
   void on_call(std::uint64_t id, std::string_view call, int error) override;
+  void on_state(std::uint64_t id, std::string_view state) override;
   // Asked before, if the plan has something to say then.
   int on_call(std::uint64_t id, std::string_view call) override;
   ibv_wc_status on_work(const verbs::PostedWork& work) override;
@@ -232,6 +249,9 @@ class Host final : private transport::soft::Observer,
   RandomStream random_;
   transport::soft::PortTableConfig port_options_;
   Power power_ = Power::kOn;
+  std::int32_t drift_ppm_ = 0;
+  Instant clock_{};         ///< the host's time ...
+  Instant clock_set_at_{};  ///< ... when it was this in the world
   std::vector<Startup> startups_;
   std::vector<Waiting> waiting_;  ///< in the order of arrival
   std::vector<Interface> interfaces_;

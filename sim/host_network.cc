@@ -99,7 +99,8 @@ bool Host::answers(const Address& neighbour) {
   const World::Owner* owner = world_.owner_of(neighbour.ip);
   if (owner == nullptr) return false;
   if (!owner->host->running()) return false;
-  if (!world_.link_between(*this, *owner->host).options().down) return true;
+  const LinkOptions& link = world_.link_between(*this, *owner->host).options();
+  if (!link.down && !link.clogged) return true;
   world_.faults().on_dead_path(*this, *owner->host);
   return false;
 }
@@ -107,6 +108,9 @@ bool Host::answers(const Address& neighbour) {
 // A known neighbour is a matter of a look-up; a new one answers after a round trip.
 void Host::resolve_neighbour(NeighbourToken token, const Route& route,
                              std::chrono::milliseconds timeout) {
+  if (const int error = world_.faults().on_resolving(*this); error != 0) {
+    return transport_->on_neighbour(token, error);
+  }
   const Address& neighbour = route.next_hop;
   // A group's link address follows from its own.
   const bool known = neighbour.is_multicast() || neighbours_.contains(neighbour.ip);
@@ -120,14 +124,14 @@ void Host::resolve_neighbour(NeighbourToken token, const Route& route,
   question.token = token;
   question.neighbour = neighbour;
   question.interface = route.interface;
-  question.gives_up = now() + timeout;
+  question.gives_up = world_time(now() + timeout);
   open_questions_.insert_or_assign(token, &question);
   Instant answer = question.gives_up;
   if (answers(neighbour)) {
     Host& owner = *world_.owner_of(neighbour.ip)->host;
     const Duration round_trip = world_.link_between(*this, owner).options().latency +
                                 world_.link_between(owner, *this).options().latency;
-    answer = std::min(answer, now() + round_trip);
+    answer = std::min(answer, world_.now() + round_trip);
   }
   world_.scheduler().at(question, answer);
 }
@@ -151,6 +155,49 @@ void Host::recycle(Question& question) {
 void Host::cancel_neighbour(NeighbourToken token) {
   const auto found = open_questions_.find(token);
   if (found != open_questions_.end()) recycle(*found->second);
+}
+
+// --- addresses ----------------------------------------------------------------------------------
+
+Result<void> Host::add_address(std::string_view interface, std::string_view text) {
+  Interface* found = find_interface(interface);
+  if (found == nullptr) return verbs::errno_code(ENODEV);
+  Result<Prefix> prefix = Prefix::parse(text);
+  if (!prefix) return prefix.error();
+  const auto index = static_cast<std::size_t>(found - interfaces_.data());
+  if (prefix->address.is_link_local()) {
+    prefix->address.scope = static_cast<std::uint32_t>(number_of(index));
+  }
+  if (!world_.claim(prefix->address, *this, index)) return verbs::errno_code(EADDRINUSE);
+  found->prefixes.push_back(*prefix);
+  replace_gid(*found, ibv_gid{}, prefix->address.gid());
+  return {};
+}
+
+Result<void> Host::drop_address(std::string_view interface, std::string_view text) {
+  Interface* found = find_interface(interface);
+  if (found == nullptr) return verbs::errno_code(ENODEV);
+  const Result<Prefix> prefix = Prefix::parse(text);
+  if (!prefix) return prefix.error();
+  const auto at =
+      std::find_if(found->prefixes.begin(), found->prefixes.end(),
+                   [&](const auto& own) { return own.address.ip == prefix->address.ip; });
+  if (at == found->prefixes.end()) return verbs::errno_code(EADDRNOTAVAIL);
+  replace_gid(*found, at->address.gid(), ibv_gid{});
+  found->prefixes.erase(at);
+  world_.disown(prefix->address);
+  return {};
+}
+
+/// All-zero: an empty place.
+void Host::replace_gid(Interface& interface, const ibv_gid& old, const ibv_gid& gid) {
+  if (!interface.present) return;
+  verbs::CriticalSection section(*this);
+  const auto gids = interface.hca->gids();
+  const auto at = std::find_if(gids.begin(), gids.end(), [&](const ibv_gid& each) {
+    return std::equal(std::begin(each.raw), std::end(each.raw), std::begin(old.raw));
+  });
+  if (at != gids.end()) interface.hca->set_gid(static_cast<std::uint32_t>(at - gids.begin()), gid);
 }
 
 void Host::on_neighbour_moved(const Address& neighbour) {

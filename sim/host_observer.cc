@@ -7,12 +7,12 @@
 namespace anyrdma::sim {
 
 void Host::on_mad_dropped(std::string_view, ibcm::DropReason reason, std::uint16_t attribute) {
-  world_.trace().drop_message(now(), index_, reason, attribute);
+  world_.trace().drop_message(world_.now(), index_, reason, attribute);
 }
 
 void Host::on_event(Step step, std::uint64_t id, std::uint64_t listener,
                     const rdma_cm_event& event) {
-  world_.trace().event(now(), index_, step, id, listener, event);
+  world_.trace().event(world_.now(), index_, step, id, listener, event);
   if (world_.monitor() != nullptr) world_.monitor()->on_event(*this, step, id, listener, event);
   if (world_.faults().watches_events()) world_.faults().on_event(*this, step, id, event.event);
 }
@@ -75,6 +75,10 @@ Result<void> Host::overrun_cq(std::uint64_t made) {
 }
 
 // --- requests -----------------------------------------------------------------------------------
+
+void Host::on_state(std::uint64_t id, std::string_view state) {
+  if (world_.faults().watches_calls()) world_.faults().on_state(*this, id, state);
+}
 
 std::optional<transport::soft::Admission::Refusal> Host::on_request(std::string_view,
                                                                     const ibcm::ReqParameters&) {

@@ -38,7 +38,52 @@ Link::Link(World& world, Host& from, Host& to, const LinkOptions& options)
             1),
       random_(world.seed(), "link " + from.name() + "->" + to.name()) {}
 
+/// A packet that lets the next one pass.
+class Link::Straggler final : public Task {
+ public:
+  explicit Straggler(Link& link) : link_(link) {}
+
+  Waiting waiting{};
+
+ private:
+  void run() override { link_.follow(link_.world_.now() + link_.options_.latency); }
+
+  Link& link_;
+};
+
+Link::~Link() {
+  if (straggler_ != nullptr) world_.scheduler().cancel(*straggler_);
+}
+
+void Link::set(const LinkOptions& options) {
+  const bool opens = options_.clogged && !options.clogged;
+  options_ = options;
+  if (!opens) return;
+  for (Waiting& each : std::exchange(waiting_, {})) {
+    launch(arrival_of(*each.packet), each.interface, std::move(each.packet));
+  }
+}
+
+bool Link::hold_back(std::size_t interface, PacketPtr& packet) {
+  if (options_.down || options_.clogged) return false;
+  if (straggler_ == nullptr) straggler_ = std::make_unique<Straggler>(*this);
+  if (straggler_->armed()) return false;
+  straggler_->waiting = {interface, std::move(packet)};
+  world_.scheduler().at(*straggler_, world_.now() + options_.reorder_delay);
+  return true;
+}
+
+/// What was held back comes behind what has just been sent.
+void Link::follow(Instant arrival) {
+  world_.scheduler().cancel(*straggler_);
+  launch(arrival, straggler_->waiting.interface, std::move(straggler_->waiting.packet));
+}
+
 bool Link::carry(std::size_t interface, PacketPtr& packet, Duration late) {
+  if (options_.clogged) {
+    waiting_.push_back({interface, std::move(packet)});
+    return true;
+  }
   if (random_.chance(options_.loss)) return false;
   if (random_.chance(options_.duplicate)) {
     PacketPtr twin = world_.pool_.copy_of(*packet);
@@ -47,6 +92,7 @@ bool Link::carry(std::size_t interface, PacketPtr& packet, Duration late) {
   }
   const Instant arrival = arrival_of(*packet);
   launch(arrival + late, interface, std::move(packet));
+  if (straggler_ != nullptr && straggler_->armed()) follow(arrival + late);
   return true;
 }
 

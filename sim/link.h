@@ -1,6 +1,7 @@
 // One direction between two hosts: what happens to packets on the way.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -36,14 +37,27 @@ class Link {
  public:
   Link(World& world, Host& from, Host& to, const LinkOptions& options);
 
-  void set(const LinkOptions& options) { options_ = options; }
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  void set(const LinkOptions& options);
   [[nodiscard]] const LinkOptions& options() const { return options_; }
   /// Takes a packet for the receiver's interface. False: it is lost. What is sent behind a packet
   /// that is `late` overtakes it.
   [[nodiscard]] bool carry(std::size_t interface, verbs::soft::PacketPtr& packet,
                            Duration late = Duration::zero());
+  /// The next packet overtakes this one, unless none comes within LinkOptions::reorder_delay.
+  /// False: one is held back already, or none passes.
+  [[nodiscard]] bool hold_back(std::size_t interface, verbs::soft::PacketPtr& packet);
 
  private:
+  class Straggler;
+  struct Waiting {
+    std::size_t interface;
+    verbs::soft::PacketPtr packet;
+  };
+  void follow(Instant arrival);
   [[nodiscard]] Instant arrival_of(const verbs::soft::Packet& packet);
   void launch(Instant arrival, std::size_t interface, verbs::soft::PacketPtr packet);
 
@@ -53,8 +67,10 @@ class Link {
   LinkOptions options_;
   std::uint32_t lane_;  ///< of its packets
   RandomStream random_;
-  Instant wire_free_{};     ///< when the wire takes the next packet
-  Instant last_arrival_{};  ///< none overtakes it unless reordered
+  Instant wire_free_{};                   ///< when the wire takes the next packet
+  Instant last_arrival_{};                ///< none overtakes it unless reordered
+  std::vector<Waiting> waiting_;          ///< while it is clogged
+  std::unique_ptr<Straggler> straggler_;  ///< null: there never was one
 };
 
 }  // namespace anyrdma::sim

@@ -36,6 +36,7 @@ struct LinkOptions {
   Duration reorder_delay = std::chrono::microseconds(50);
   std::uint64_t bits_per_second = 0;  ///< 0: no limit; else packets queue up for the wire
   bool down = false;                  ///< nothing passes; neighbours do not answer
+  bool clogged = false;               ///< the same, but packets wait until it no longer is
 };
 
 struct WorldOptions {

@@ -80,10 +80,14 @@ Host& World::add_host(std::string_view name, const HostOptions& options) {
   return adopt(std::unique_ptr<Host>(new Host(*this, std::string(name), index, options)));
 }
 
+bool World::claim(const Address& address, Host& host, std::size_t interface) {
+  return owners_.try_emplace(address.ip, Owner{&host, interface}).second;
+}
+
 Host& World::adopt(std::unique_ptr<Host> host) {
   for (std::size_t i = 0; i < host->interfaces_.size(); ++i) {
     for (const Prefix& prefix : host->interfaces_[i].prefixes) {
-      const bool fresh = owners_.try_emplace(prefix.address.ip, Owner{host.get(), i}).second;
+      const bool fresh = claim(prefix.address, *host, i);
       CM_ASSERT(fresh);  // else two hosts have one address
     }
   }
@@ -211,6 +215,7 @@ void World::carry_or_not(Host& from, const Owner& to, PacketPtr packet) {
   const Mishap mishap = faults_.on_packet(from, *to.host, cm_attribute(*packet), passes);
   if (mishap.lost) return drop(from, to.host, DropCause::kFault, *packet);
   if (mishap.corrupted) flip_bit(*packet, mishap.chance);
+  if (mishap.overtaken && link_between(from, *to.host).hold_back(to.interface, packet)) return;
   for (std::uint32_t i = 0; i < mishap.copies; ++i) {
     carry(from, to, pool_.copy_of(*packet), mishap.late);
   }

@@ -105,6 +105,9 @@ class World {
     std::size_t interface = 0;
   };
 
+  /// False: the address has an owner.
+  [[nodiscard]] bool claim(const Address& address, Host& host, std::size_t interface);
+  void disown(const Address& address) { owners_.erase(address.ip); }
   Host& adopt(std::unique_ptr<Host> host);
   [[nodiscard]] const Owner* owner_of(const AddressKey& address) const;
   [[nodiscard]] Link& link_between(Host& from, Host& to);

@@ -181,6 +181,9 @@ class CallObserver {
   /// `call` is cm's name of the operation ("resolve_addr"; "destroy" for the id's end); `error` an
   /// errno, 0 for success. Refusals for the id's state are not reported.
   virtual void on_call(std::uint64_t id, std::string_view call, int error) = 0;
+  /// The id has come to another state, in the kernel's spelling: "RDMA_CM_CONNECT". Before the call
+  /// or the event that brings it there is reported.
+  virtual void on_state(std::uint64_t /*id*/, std::string_view /*state*/) {}
 };
 
 /// One host's way to the network.

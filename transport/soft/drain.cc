@@ -246,6 +246,7 @@ SoftTransportImpl::Entry SoftTransportImpl::ask_admission(Device& device, Instan
   const auto refusal = admission_->on_request(device.hca.config().name, upcall.req);
   if (!refusal) return Entry::kOpen;
   if (refusal->no_room) return Entry::kFull;
+  if (refusal->unanswered) return Entry::kRefused;  // as if its handler never came back
   const Result<void> sent =
       upcall.kind == ibcm::UpcallKind::kReqReceived
           ? device.agent->send_rej(now, upcall.id, refusal->reason, refusal->private_data)

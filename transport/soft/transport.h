@@ -60,6 +60,7 @@ class Admission {
   struct Refusal {
     std::uint8_t reason = ibcm::kRejConsumerDefined;
     std::span<const std::uint8_t> private_data;  ///< at most 148 bytes; valid until the next call
+    bool unanswered = false;                     ///< nothing is ever sent, nor to its repetitions
     /// Nothing is sent, and nobody waits: as if the listener's backlog were full, on Linux.
     bool no_room = false;
   };

@@ -50,6 +50,15 @@ struct CorruptMessage {
   bool operator==(const CorruptMessage&) const = default;
 };
 
+/// It changes places with the next one that goes the same way, if that comes soon.
+struct ReorderMessage {
+  static constexpr std::string_view kKind = "reorder";
+  static constexpr Victim kVictim = Victim::kPacket;
+
+  static void visit(auto&, auto&) {}
+  bool operator==(const ReorderMessage&) const = default;
+};
+
 // --- to a connection request (OnRequest) --------------------------------------------------------
 
 /// The host's CM answers the request with REJ.
@@ -64,6 +73,15 @@ struct RejectRequest {
     visitor.data("data", reject.data);
   }
   bool operator==(const RejectRequest&) const = default;
+};
+
+/// Nobody ever answers it, nor its repetitions.
+struct IgnoreRequest {
+  static constexpr std::string_view kKind = "ignore";
+  static constexpr Victim kVictim = Victim::kRequest;
+
+  static void visit(auto&, auto&) {}
+  bool operator==(const IgnoreRequest&) const = default;
 };
 
 /// The listener's backlog is full: nobody answers, and the sender's next try counts as new.
@@ -139,6 +157,26 @@ struct PortUp {
   bool operator==(const PortUp&) const = default;
 };
 
+// --- to the resolution of an address (OnResolving) ----------------------------------------------
+
+/// It ends with ADDR_ERROR.
+struct FailResolving {
+  static constexpr std::string_view kKind = "unresolved";
+  static constexpr Victim kVictim = Victim::kQuery;
+  std::string error;  ///< kResolvingErrors
+
+  static void visit(auto& visitor, auto& fail) {
+    visitor.one_of("error", fail.error, kResolvingErrors);
+  }
+  bool operator==(const FailResolving&) const = default;
+};
+
+void visit_address(auto& visitor, auto& action) {
+  visitor.name("host", action.host);
+  visitor.name("interface", action.interface);
+  visitor.name("address", action.address);
+}
+
 // --- to a host ----------------------------------------------------------------------------------
 
 /// Its power is cut: its programs never run again, nothing leaves it, all its state is gone.
@@ -178,6 +216,42 @@ struct ResumeHost {
   bool operator==(const ResumeHost&) const = default;
 };
 
+/// Its clock runs so many millionths faster than time, or slower where negative: all its timers.
+struct DriftClock {
+  static constexpr std::string_view kKind = "drift";
+  std::string host;
+  std::int32_t ppm = 0;  ///< at most 100,000 either way
+
+  static void visit(auto& visitor, auto& drift) {
+    visitor.name("host", drift.host);
+    visitor.scalar("ppm", drift.ppm);
+  }
+  bool operator==(const DriftClock&) const = default;
+};
+
+/// An interface gets one more address, with the length of its network's prefix, and its device a
+/// GID.
+struct AddAddress {
+  static constexpr std::string_view kKind = "add-address";
+  std::string host;
+  std::string interface;
+  std::string address;
+
+  static void visit(auto& visitor, auto& add) { visit_address(visitor, add); }
+  bool operator==(const AddAddress&) const = default;
+};
+
+/// An interface loses an address, and its device the GID.
+struct DropAddress {
+  static constexpr std::string_view kKind = "drop-address";
+  std::string host;
+  std::string interface;
+  std::string address;
+
+  static void visit(auto& visitor, auto& drop) { visit_address(visitor, drop); }
+  bool operator==(const DropAddress&) const = default;
+};
+
 // --- to a network -------------------------------------------------------------------------------
 
 /// The bonded interface fails over to another link address: ADDR_CHANGE there, UNREACHABLE at the
@@ -210,7 +284,19 @@ struct CutPath {
   bool operator==(const CutPath&) const = default;
 };
 
-/// Undoes CutPath and a LinkOptions::down.
+/// What goes from one host to another waits on the way, and neighbours do not hear each other
+/// there, until MendPath; then it arrives all at once. As CutPath.
+struct ClogPath {
+  static constexpr std::string_view kKind = "clog";
+  std::string from;
+  std::string to;
+  bool both = false;
+
+  static void visit(auto& visitor, auto& clog) { visit_path(visitor, clog); }
+  bool operator==(const ClogPath&) const = default;
+};
+
+/// Undoes CutPath, ClogPath, and LinkOptions::down and ::clogged.
 struct MendPath {
   static constexpr std::string_view kKind = "mend";
   std::string from;

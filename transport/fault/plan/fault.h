@@ -10,15 +10,17 @@
 
 namespace anyrdma::fault {
 
-using Trigger =
-    std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched, OnCall, OnCompletion>;
-
 // clang-format off: a line for each section
+using Trigger = std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched,
+                             OnResolving, OnState, OnCall, OnCompletion>;
+
 using FaultAction =
-    std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, RejectRequest,
-                 OverflowBacklog, HoldEvent, RemoveDevice, ReturnDevice, PortDown, PortUp,
-                 CrashHost, RestartHost, PauseHost, ResumeHost, ChangeAddress, CutPath, MendPath,
-                 SlowPath, FailCall, CompleteWork, FailQueuePair, OverrunQueue, SlowConsumer>;
+    std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, ReorderMessage,
+                 RejectRequest, IgnoreRequest, OverflowBacklog, HoldEvent, FailResolving,
+                 RemoveDevice, ReturnDevice, PortDown, PortUp, CrashHost, RestartHost, PauseHost,
+                 ResumeHost, DriftClock, AddAddress, DropAddress, ChangeAddress, CutPath, ClogPath,
+                 MendPath, SlowPath, FailCall, CompleteWork, FailQueuePair, OverrunQueue,
+                 SlowConsumer>;
 // clang-format on
 
 /// What an action happens to, or what a trigger has at hand; whoever says nothing: the world.

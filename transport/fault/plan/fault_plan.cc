@@ -12,6 +12,7 @@ namespace anyrdma::fault {
 namespace {
 
 constexpr std::size_t kRejectDataMax = 148;
+constexpr std::int32_t kDriftMax = 100'000;  // what adjtimex(2) lets one do to a clock
 constexpr std::string_view kMaybe = "maybe";
 
 // --- to text ------------------------------------------------------------------------------------
@@ -108,6 +109,10 @@ std::string problem_with(const Fault& fault) {
   if (needed != Victim::kWorld && needed != there) {
     return quoted(phrase_of(fault.action).kind) + " happens to " + std::string(to_string(needed)) +
            " only";
+  }
+  const auto* drift = std::get_if<DriftClock>(&fault.action);
+  if (drift != nullptr && (drift->ppm < -kDriftMax || drift->ppm > kDriftMax)) {
+    return "a clock drifts by at most 100000 millionths";
   }
   const auto* reject = std::get_if<RejectRequest>(&fault.action);
   if (reject != nullptr && reject->data.size() > kRejectDataMax) {

@@ -10,17 +10,24 @@
 //           | "on " HOST [ "#" ID ] " fetched " EVENT " " WHICH     on client#3 fetched REJECTED
 //           all
 //           | "on " HOST [ "#" ID ] " call " CALL " " WHICH         on client call connect 2
+//           | "on " HOST " resolving " WHICH                        on client resolving 1
+//           | "on " HOST [ "#" ID ] " state " STATE " " WHICH       on client#3 state CONNECT 1
 //           | "on " HOST [ "#" QP ] " completion " OPCODE " " WHICH
 //                                                         on server#qp1 completion SEND 3
-//   action  = "lose" | "duplicate" | "corrupt" | "delay " TIME      a message or packet
-//           | "reject " REASON [ " " HEX ] | "overflow"             a request
+//   action  = "lose" | "duplicate" | "corrupt" | "delay " TIME | "reorder"
+//                                                                   a message or packet
+//           | "reject " REASON [ " " HEX ] | "overflow" | "ignore"  a request
+//           | "unresolved " ERRNO                                   what is being resolved
 //           | "hold " TIME                                          an event that is queued
 //           | "remove " HOST " " DEVICE                             remove server anyrdma0
 //           | "return " HOST " " DEVICE [ " new-guid" ]             return server anyrdma0
 //           | ( "port-down " | "port-up " ) HOST " " DEVICE
 //           | ( "crash " | "restart " | "pause " | "resume " ) HOST  crash server
+//           | "drift " HOST " " PPM                                 drift client -300
+//           | ( "add-address " | "drop-address " ) HOST " " INTERFACE " " ADDRESS
+//                                                   add-address server eth0 10.0.0.9/24
 //           | "fail-over " HOST " " INTERFACE                       fail-over server eth0
-//           | ( "cut " | "mend " ) HOST ARROW HOST                  cut client<->server
+//           | ( "cut " | "clog " | "mend " ) HOST ARROW HOST                  cut client<->server
 //           | "fail " ERRNO                                         a call: fail ENOMEM
 //           | "complete " STATUS                            a completion: complete RETRY_EXC_ERR
 //           | "qp-error " HOST "#" QP " " ASYNC-EVENT               qp-error server#qp1 QP_FATAL

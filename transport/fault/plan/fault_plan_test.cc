@@ -80,6 +80,9 @@ TEST(FaultPlans, PrintWhatHappensToHosts) {
       {AtTime{2s}, RestartHost{"server"}},
       {AtTime{3s}, PauseHost{"client"}},
       {AtTime{4s}, ResumeHost{"client"}},
+      {AtTime{5s}, DriftClock{"client", -300}},
+      {AtTime{6s}, AddAddress{"client", "eth0", "10.0.0.9/24"}},
+      {AtTime{7s}, DropAddress{"client", "eth0", "2001:db8::9"}},
   }};
 
   const std::string text = plan.to_string();
@@ -88,7 +91,28 @@ TEST(FaultPlans, PrintWhatHappensToHosts) {
             "at 1s: crash server\n"
             "at 2s: restart server\n"
             "at 3s: pause client\n"
-            "at 4s: resume client\n");
+            "at 4s: resume client\n"
+            "at 5s: drift client -300\n"
+            "at 6s: add-address client eth0 10.0.0.9/24\n"
+            "at 7s: drop-address client eth0 2001:db8::9\n");
+  EXPECT_EQ(FaultPlan::parse(text).value(), plan);
+}
+
+TEST(FaultPlans, PrintWhatHappensToTheConnectionManagersSurroundings) {
+  const FaultPlan plan{{
+      {OnResolving{"client", 2}, FailResolving{"EHOSTUNREACH"}},
+      {OnState{"client", 3, "CONNECT", 1}, ClogPath{"client", "server", false}},
+      {OnRequest{"server", kAll}, IgnoreRequest{}},
+      {OnPacket{"client", "server", 4}, ReorderMessage{}},
+  }};
+
+  const std::string text = plan.to_string();
+
+  EXPECT_EQ(text,
+            "on client resolving 2: unresolved EHOSTUNREACH\n"
+            "on client#3 state CONNECT 1: clog client->server\n"
+            "on server request all: ignore\n"
+            "on client->server packet 4: reorder\n");
   EXPECT_EQ(FaultPlan::parse(text).value(), plan);
 }
 
@@ -186,6 +210,11 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"at 1s: remove h", 1, "'remove' lacks its device"},
         Wrong{"on a->b REQ 1: lose it", 1, "'lose' knows no 'it'"},
         Wrong{"on a->b REQ 1: reject 28", 1, "'reject' happens to a request only"},
+        Wrong{"on a state CONNECTED 1: cut a->b", 1, "no such state 'CONNECTED'"},
+        Wrong{"on a resolving 1: unresolved EIO", 1, "no such error 'EIO'"},
+        Wrong{"at 1s: unresolved ENODEV", 1,
+              "'unresolved' happens to the resolution of an address only"},
+        Wrong{"at 1s: drift a 100001", 1, "a clock drifts by at most 100000 millionths"},
         Wrong{"on a request 1: reject", 1, "'reject' lacks its reason"},
         Wrong{"on a request 1: reject 256", 1, "'256' is no reason: 0 to 255"},
         Wrong{"on a request 1: reject 28 abc", 1, "'abc' has half a byte"},

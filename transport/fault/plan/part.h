@@ -29,7 +29,7 @@
 namespace anyrdma::fault {
 
 /// What an action happens to, and what a trigger has at hand.
-enum class Victim : std::uint8_t { kWorld, kPacket, kRequest, kEvent, kCall, kWork };
+enum class Victim : std::uint8_t { kWorld, kPacket, kRequest, kEvent, kCall, kWork, kQuery };
 /// "a request".
 [[nodiscard]] std::string_view to_string(Victim victim);
 
@@ -68,6 +68,15 @@ struct Occurrence {
   std::uint32_t number = 1;  ///< from 1, or kAll
   std::uint32_t per_million = kCertain;
 };
+
+/// How the resolution of an address can fail (kernel: addr_resolve, rdma_resolve_ip).
+inline constexpr std::string_view kResolvingErrors[]{"ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH",
+                                                     "ENODEV"};
+
+/// The states of an id, as the kernel has them behind "RDMA_CM_".
+inline constexpr std::string_view kStateNames[]{
+    "IDLE",       "ADDR_QUERY", "ADDR_RESOLVED", "ROUTE_QUERY",    "ROUTE_RESOLVED", "CONNECT",
+    "DISCONNECT", "ADDR_BOUND", "LISTEN",        "DEVICE_REMOVAL", "DESTROYING"};
 
 /// The calls that can pull a trigger: those on an id, as cm names them; those that make what has no
 /// id yet; those of verbs. The last stands for all that make an object.

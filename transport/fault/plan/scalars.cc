@@ -131,6 +131,8 @@ std::string_view to_string(Victim victim) {
       return "a call";
     case Victim::kWork:
       return "a completion";
+    case Victim::kQuery:
+      return "the resolution of an address";
     case Victim::kEvent:
       return "an event that is queued";
   }

@@ -72,6 +72,36 @@ struct OnRequest {
   bool operator==(const OnRequest&) const = default;
 };
 
+/// When a host looks for the n-th time for the way to another's address.
+struct OnResolving {
+  static constexpr std::string_view kKind = "resolving";
+  static constexpr Victim kVictim = Victim::kQuery;
+  std::string host;
+  Occurrence occurrence{};
+
+  static void visit(auto& visitor, auto& on) {
+    visitor.any_host("host", on.host);
+    visitor.scalar("occurrence", on.occurrence);
+  }
+  bool operator==(const OnResolving&) const = default;
+};
+
+/// When an id comes to a state for the n-th time: "CONNECT" (kStateNames). `id` as in OnQueued.
+struct OnState {
+  static constexpr std::string_view kKind = "state";
+  std::string host;
+  std::uint64_t id = 0;
+  std::string state;
+  Occurrence occurrence{};
+
+  static void visit(auto& visitor, auto& on) {
+    visitor.host_or_id("host", on.host, on.id);
+    visitor.one_of("state", on.state, kStateNames);
+    visitor.scalar("occurrence", on.occurrence);
+  }
+  bool operator==(const OnState&) const = default;
+};
+
 void visit_event(auto& visitor, auto& on) {
   visitor.host_or_id("host", on.host, on.id);
   visitor.scalar("event", on.event);
