@@ -27,6 +27,7 @@ EventChannel::EventChannel(transport::Transport& transport,
       pool_(new EventPool(transport.runtime())) {
   raw_.owner = this;
   raw_.channel.fd = semaphore_->fd();
+  if (transport_.call_observer() != nullptr) transport_.call_observer()->on_channels(1);
 }
 
 void EventChannel::close() {
@@ -43,6 +44,7 @@ void EventChannel::close() {
 
 EventChannel::~EventChannel() {
   close();
+  if (transport_.call_observer() != nullptr) transport_.call_observer()->on_channels(-1);
   verbs::CriticalSection section(transport_.runtime());
   EventPool::abandon(pool_);
 }
@@ -70,6 +72,7 @@ EventRecord* EventChannel::fetch() {
   EventRecord* record = pop();
   if (record == nullptr) return nullptr;
   if (Id::from(record->raw.event.id).on_fetch(*record)) {
+    record->shown = true;
     observe(transport::EventObserver::Step::kFetched, *record);
     return record;
   }

@@ -43,6 +43,7 @@ struct EventRecord : boost::intrusive::list_base_hook<>, ChargedHook {
   Membership* membership = nullptr;
   ibv_ece ece{};         ///< as the peer announced it: CONNECT_REQUEST, CONNECT_RESPONSE
   bool fetched = false;  ///< handed out and not acknowledged
+  bool shown = false;    ///< to the application, which must acknowledge it
   verbs::Runtime::Mark fetcher;
   std::array<std::uint8_t, kPrivateDataBytes> private_data;
 

@@ -38,6 +38,16 @@ void Id::report_state() const {
   transport_.call_observer()->on_state(number_, to_string(state_));
 }
 
+void Id::report_handshake(std::string_view call, transport::ConnectionParameters given,
+                          const rdma_conn_param* param) const {
+  if (transport_.call_observer() == nullptr) return;
+  if (param != nullptr) {
+    given.private_data = {static_cast<const std::uint8_t*>(param->private_data),
+                          param->private_data_len};
+  }
+  transport_.call_observer()->on_handshake(number_, raw_.id, call, given);
+}
+
 Result<void> Id::adopt(const transport::Binding& binding) {
   raw_.id.route.addr = binding.addr;
   if (binding.verbs == nullptr || device_ != nullptr) return {};
@@ -129,18 +139,22 @@ Result<void> Id::connect(const rdma_conn_param* param) {
     transport::ConnectionParameters parameters = parameters_for_connect(param, device_->limits);
     describe_qp(parameters);
     parameters.ece = local_ece_;
-    return connect_with_prefix(parameters);
+    return connect_with_prefix(parameters, param);
   });
 }
 
-Result<void> Id::connect_with_prefix(transport::ConnectionParameters& parameters) {
-  if (ep_ == nullptr) return endpoint_->connect(parameters);
+Result<void> Id::connect_with_prefix(transport::ConnectionParameters& parameters,
+                                     const rdma_conn_param* param) {
   PrivateDataBuffer buffer;
-  auto data = ep_->prefixed(parameters.private_data, buffer);
-  if (!data) return data.error();
-  parameters.private_data = *data;
+  if (ep_ != nullptr) {
+    auto data = ep_->prefixed(parameters.private_data, buffer);
+    if (!data) return data.error();
+    parameters.private_data = *data;
+  }
   Result<void> connecting = endpoint_->connect(parameters);
-  if (connecting) ep_->connect_prefix.clear();
+  if (!connecting) return connecting;
+  if (ep_ != nullptr) ep_->connect_prefix.clear();
+  report_handshake("connect", parameters, ep_ == nullptr ? param : nullptr);
   return connecting;
 }
 
@@ -170,6 +184,7 @@ Result<void> Id::accept(const rdma_conn_param* param) {
     if (accepted) {
       reports_events_ = true;
       accepted_qpn_ = parameters.qp_num;
+      report_handshake("accept", parameters, param);
     }
   }
   if (!accepted) {
@@ -191,7 +206,11 @@ Result<void> Id::reject_ece(std::span<const std::uint8_t> private_data) {
 
 Result<void> Id::reject_with(std::uint8_t reason, std::span<const std::uint8_t> data) {
   verbs::CriticalSection section(runtime());
-  return perform(Operation::kReject, [&] { return endpoint_->reject(reason, data); });
+  return perform(Operation::kReject, [&] {
+    Result<void> rejected = endpoint_->reject(reason, data);
+    if (rejected) report_handshake("reject", {.private_data = data});
+    return rejected;
+  });
 }
 
 Result<void> Id::disconnect() {

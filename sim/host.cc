@@ -108,6 +108,9 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
   }
   interface.hca = Hca::create(*this, *interface.random, world_.pool_, config);
   interface.hca->count_with(made_);
+  if (world_.monitor() != nullptr) {
+    interface.hca->set_observer(world_.monitor()->watch(*this, *interface.hca));
+  }
   std::uint32_t gid_index = 0;
   for (const Prefix& prefix : interface.prefixes) {
     interface.hca->set_gid(gid_index++, prefix.address.gid());
@@ -336,12 +339,19 @@ void Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr p
 }
 
 void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr packet) {
-  if (!world_.trace().on()) return interface.hca->on_packet(now(), std::move(packet));
-  FieldWriter fields = Trace::fields_of(*packet);
+  const bool tracing = world_.trace().on();
+  if (!tracing && world_.monitor() == nullptr) {
+    return interface.hca->on_packet(now(), std::move(packet));
+  }
+  FieldWriter fields;
+  if (tracing) fields = Trace::fields_of(*packet);
+  const bool message = cm_attribute(*packet) != 0;
   const Hca::Counters before = interface.hca->counters();
   interface.hca->on_packet(now(), std::move(packet));
   const std::optional<DropCause> cause = cause_of(before, interface.hca->counters());
-  if (cause) world_.trace().drop(world_.now(), index_, from.index_, *cause, fields);
+  if (!cause) return;
+  if (message) world_.lose_message(*this, &from);
+  world_.trace().drop(world_.now(), index_, from.index_, *cause, fields);
 }
 
 void Host::on_deadline() {

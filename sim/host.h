@@ -233,8 +233,12 @@ class Host final : private transport::soft::Observer,
                       std::uint16_t attribute) override;
   void on_event(Step step, std::uint64_t id, std::uint64_t listener,
                 const rdma_cm_event& event) override;
+  void on_acknowledged(std::uint64_t id) override;
   void on_call(std::uint64_t id, std::string_view call, int error) override;
   void on_state(std::uint64_t id, std::string_view state) override;
+  void on_handshake(std::uint64_t id, const rdma_cm_id& raw, std::string_view call,
+                    const transport::ConnectionParameters& given) override;
+  void on_channels(int change) override;
   // Asked before, if the plan has something to say then.
   int on_call(std::uint64_t id, std::string_view call) override;
   ibv_wc_status on_work(const verbs::PostedWork& work) override;

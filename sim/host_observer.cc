@@ -22,6 +22,19 @@ void Host::on_call(std::uint64_t id, std::string_view call, int error) {
   if (world_.faults().watches_calls()) world_.faults().on_call(*this, id, call);
 }
 
+void Host::on_acknowledged(std::uint64_t id) {
+  if (world_.monitor() != nullptr) world_.monitor()->on_acknowledged(*this, id);
+}
+
+void Host::on_handshake(std::uint64_t id, const rdma_cm_id& raw, std::string_view call,
+                        const transport::ConnectionParameters& given) {
+  if (world_.monitor() != nullptr) world_.monitor()->on_handshake(*this, id, raw, call, given);
+}
+
+void Host::on_channels(int change) {
+  if (world_.monitor() != nullptr) world_.monitor()->on_channels(*this, change);
+}
+
 // --- before calls -------------------------------------------------------------------------------
 
 void Host::watch_gate() {

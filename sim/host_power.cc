@@ -55,6 +55,7 @@ Result<void> Host::crash() {
   transport_->set_call_gate(nullptr);
   boot_->over = true;
   past_.push_back(std::move(boot_));
+  if (world_.monitor() != nullptr) world_.monitor()->on_crash(*this);
   boot();
   for (Interface& interface : interfaces_) {
     if (interface.hca != nullptr) interface.hca->set_call_gate(nullptr);
@@ -63,7 +64,6 @@ Result<void> Host::crash() {
     removed_.push_back(std::move(interface.hca));
     plug(interface, config);
   }
-  if (world_.monitor() != nullptr) world_.monitor()->on_crash(*this);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "transport/transport.h"
+#include "verbs/soft/hca.h"
 
 namespace anyrdma::sim {
 
@@ -22,8 +23,24 @@ class Monitor {
                         std::uint64_t listener, const rdma_cm_event& event) = 0;
   /// See transport::CallObserver.
   virtual void on_call(const Host& host, std::uint64_t id, std::string_view call, int error) = 0;
-  /// The host's power is cut: its ids are gone without a word, and numbers begin again.
+  /// The host's power is cut: its ids, and what its devices held, are gone without a word, and
+  /// numbers begin again. The devices come back by watch().
   virtual void on_crash(const Host& /*host*/) {}
+  /// See transport::EventObserver.
+  virtual void on_acknowledged(const Host& /*host*/, std::uint64_t /*id*/) {}
+  /// See transport::CallObserver.
+  virtual void on_handshake(const Host& /*host*/, std::uint64_t /*id*/, const rdma_cm_id& /*raw*/,
+                            std::string_view /*call*/,
+                            const transport::ConnectionParameters& /*given*/) {}
+  virtual void on_channels(const Host& /*host*/, int /*change*/) {}
+  /// A CM message between two hosts, either way, was lost or could not be taken in. `peer` null:
+  /// nobody has its destination.
+  virtual void on_message_lost(const Host& /*at*/, const Host* /*peer*/) {}
+  /// A device is plugged in, before anybody uses it. What is given back sees its work; null:
+  /// nobody.
+  virtual verbs::soft::HcaObserver* watch(const Host& /*host*/, verbs::soft::Hca& /*hca*/) {
+    return nullptr;
+  }
   /// Nothing is left that could happen: World::run ends.
   virtual void on_rest(const World& world) = 0;
   /// The world is about to end; its programs have ended, all else is still there.

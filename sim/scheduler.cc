@@ -9,7 +9,11 @@ namespace anyrdma::sim {
 namespace {
 
 constexpr Duration kEmptyPoll = std::chrono::microseconds(1);
-constexpr std::uint64_t kEmptyPollsMax = 100'000'000;  // 100 s of virtual time
+/// An empty poll takes ever longer while nothing but polling happens, so that whoever polls with a
+/// patience of minutes is through with it soon.
+constexpr int kEmptyPollShare = 1024;
+/// Who has polled for so long in vain polls for what can never happen.
+constexpr Duration kPollingMax = std::chrono::hours(1);
 
 }  // namespace
 
@@ -30,8 +34,8 @@ bool Scheduler::step(Instant limit) {
   settle();
   const std::optional<Instant> next = queue_.next_deadline();
   if (!next) {
-    if (pollers_.empty() || now_ + kEmptyPoll > limit) return false;
-    skip_empty_poll();
+    if (pollers_.empty() || now_ + kEmptyPoll > limit || in_vain_ >= kPollingMax) return false;
+    skip_empty_poll(limit);
     while (!pollers_.empty()) fibers_.wake(pollers_.front());
   } else {
     if (*next > limit) return false;
@@ -43,7 +47,7 @@ bool Scheduler::step(Instant limit) {
 
 void Scheduler::run_task(Task& task) {
   ++events_;
-  empty_polls_ = 0;
+  in_vain_ = Duration::zero();
   task.run();
   while (!pollers_.empty()) fibers_.wake(pollers_.front());
 }
@@ -91,16 +95,19 @@ void Scheduler::skip_to(Instant time) {
   now_ = std::max(now_, time);
 }
 
-void Scheduler::skip_empty_poll() {
-  CM_ASSERT(++empty_polls_ < kEmptyPollsMax);  // a program polls for what can never happen
-  now_ += kEmptyPoll;
+void Scheduler::skip_empty_poll(Instant limit) {
+  const Duration pause = std::max(kEmptyPoll, in_vain_ / kEmptyPollShare);
+  const Instant end = limit - now_ < pause ? limit : now_ + pause;
+  in_vain_ += end - now_;
+  now_ = end;
 }
 
 void Scheduler::poll() {
   if (fibers_.current() != nullptr) {
-    (void)fibers_.park(pollers_, "something to happen (it polls)", now_);
+    (void)fibers_.park(pollers_, "something to happen (it polls)", now_ - in_vain_);
   } else if (!step()) {
-    skip_empty_poll();
+    CM_ASSERT(in_vain_ < kPollingMax);  // this program polls for what can never happen
+    skip_empty_poll(kNever);
   }
 }
 

@@ -87,7 +87,8 @@ class Scheduler {
   void skip_to(Instant time);
 
   /// For programs that poll: lets something else happen, then returns. When nothing can, a
-  /// microsecond passes, which is what an empty poll costs.
+  /// microsecond passes, which is what an empty poll costs; more after a thousand in a row. After
+  /// an hour of nothing else, step() says that nothing is left that could happen.
   void poll();
 
   /// Keeps what a wait outside of all fibers was for that was refused because nothing could happen
@@ -103,7 +104,7 @@ class Scheduler {
  private:
   class Alarm;
   void settle();
-  void skip_empty_poll();
+  void skip_empty_poll(Instant limit);
   void run_task(Task& task);
   /// step(), where there is a choice: false when there is nothing to choose from.
   bool step_chosen(Instant limit);
@@ -115,7 +116,7 @@ class Scheduler {
   std::optional<Instant> kept_waiting_since_;  ///< no fiber that was ready has run since
   Instant now_{};
   std::uint64_t events_ = 0;
-  std::uint64_t empty_polls_ = 0;  ///< in a row, with nothing left that could happen
+  Duration in_vain_{};  ///< how long there has been nothing but empty polls
   verbs::TimerQueue<Task*> queue_;
   boost::intrusive::list<Settler, boost::intrusive::constant_time_size<false>> unsettled_;
   FiberList pollers_;

@@ -194,5 +194,21 @@ TEST_F(SchedulerTest, PollingForNothingTakesAMicrosecondEach) {
   EXPECT_EQ(scheduler.now(), Instant(microseconds(10)));
 }
 
+TEST_F(SchedulerTest, PollingForWhatCanNeverHappenEnds) {
+  bool happened = false;
+  spawn("poller", [&] {
+    for (int i = 0; !happened && i < 100'000; ++i) scheduler.poll();
+  });
+
+  run();  // at once, and not after an hour of microseconds
+
+  ASSERT_EQ(scheduler.fibers().all().size(), 1u);
+  EXPECT_TRUE(scheduler.fibers().all().front()->parked());
+  EXPECT_EQ(scheduler.fibers().all().front()->since(), Instant{});
+  EXPECT_LT(scheduler.now(), Instant(seconds(3700)));
+  happened = true;
+  scheduler.fibers().close();
+}
+
 }  // namespace
 }  // namespace anyrdma::sim

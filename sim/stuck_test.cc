@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/testing/audit.h"
 #include "sim/testing/program.h"
 
 namespace anyrdma::sim::testing {
@@ -13,8 +14,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
+/// Its programs break the rules on purpose.
 class Stuck : public ::testing::Test {
  protected:
+  const Unaudited nobody_looks_;
   World world{1};
   Host& client_host = world.add_host("client", {"192.0.2.1"});
   Host& server_host = world.add_host("server", {"192.0.2.2"});
@@ -193,11 +196,54 @@ TEST_F(Stuck, ABlockedDestroyOfACompletionQueueCountsItsEvents) {
   EXPECT_EQ(world.stuck_report(),
             "outside of all fibers, somebody waited in vain for the acknowledgement of verbs "
             "events at 0.000004000 s\n"
-            "  completion events: 1 taken, 0 acknowledged\n"
-            "  asynchronous events: 0 taken, 0 acknowledged\n");
+            "  completion events: 1 taken, 0 acknowledged (completion queue 0, the last taken at "
+            "0.000004000 s outside of all fibers)\n");
   provider.ack_cq_events(cq, 1);
   EXPECT_TRUE(provider.destroy_cq(cq));
   EXPECT_TRUE(provider.destroy_comp_channel(channel));
+}
+
+TEST_F(Stuck, ABlockedDestroyOfAQueuePairNamesItsAsynchronousEvents) {
+  Program client(client_host);
+  auto id = client.resolve(server_host.address(kPort));
+  ibv_qp_init_attr attr{};
+  attr.qp_type = IBV_QPT_RC;
+  attr.cap = {1, 1, 1, 1, 0};
+  ASSERT_TRUE(id->create_qp(nullptr, &attr));
+  const std::string number = std::to_string(id->qp()->qp_num);
+  verbs::Provider& provider = verbs::provider_of(id->raw()->verbs);
+  ibv_async_event event{};
+  client_host.spawn("watcher", [&] { event = provider.get_async_event(id->raw()->verbs).value(); });
+  client_host.spawn("main", [&] {
+    EXPECT_TRUE(client_host.sleep(kPatience));
+    EXPECT_TRUE(client_host.hca().fail_qp({0, id->qp()->qp_num}, IBV_EVENT_QP_FATAL));
+    EXPECT_TRUE(client_host.sleep(kPatience));
+    EXPECT_EQ(id->destroy_qp().error().value(), EDEADLK);
+  });
+
+  EXPECT_EQ(world.run().error().value(), EDEADLK);
+
+  EXPECT_EQ(world.stuck_report(),
+            "client/main waits for the acknowledgement of verbs events since 4.000004000 s\n"
+            "  asynchronous events: 1 taken, 0 acknowledged (queue pair " +
+                number + ", the last taken at 2.000004000 s by a fiber that has ended)\n");
+  world.scheduler().fibers().close();
+  provider.ack_async_event(event);
+  EXPECT_TRUE(id->destroy_qp());
+}
+
+TEST_F(Stuck, AProgramThatPollsForEverIsReportedAsAnyOther) {
+  bool wanted = true;
+  client_host.spawn("poller", [&] {
+    while (wanted) client_host.runtime().progress();
+  });
+
+  EXPECT_EQ(world.run().error().value(), EDEADLK);
+
+  EXPECT_EQ(world.stuck_report(),
+            "client/poller waits for something to happen (it polls) since 0.000000000 s\n");
+  wanted = false;
+  world.scheduler().fibers().close();
 }
 
 TEST_F(Stuck, RunUntilStopsAtItsDeadline) {

@@ -16,17 +16,6 @@ namespace {
 using verbs::soft::Packet;
 using verbs::soft::PacketPtr;
 
-/// A MAD of the CM: one for QP1. Its attribute id; 0 when it is none.
-std::uint16_t cm_attribute(const Packet& packet) {
-  constexpr std::size_t kMadAt = roce::offset_of(roce::kUdSendOnly, roce::kDeth) + 8;
-  constexpr std::size_t kAttributeAt = kMadAt + 16;
-  if (packet.size < kMadAt + verbs::soft::kMadBytes) return 0;
-  const std::uint8_t* bytes = packet.storage.data();
-  if (bytes[0] != roce::kUdSendOnly) return 0;
-  if ((bytes[5] | bytes[6]) != 0 || bytes[7] != value(wire::kGsiQpn)) return 0;
-  return static_cast<std::uint16_t>(bytes[kAttributeAt] << 8 | bytes[kAttributeAt + 1]);
-}
-
 /// Behind the BTH, so that the packet still looks like one to whoever reads the trace.
 void flip_bit(Packet& packet, std::uint64_t chance) {
   roce::seal(packet);
@@ -36,6 +25,17 @@ void flip_bit(Packet& packet, std::uint64_t chance) {
 }
 
 }  // namespace
+
+// A MAD of the CM is one for QP1.
+std::uint16_t cm_attribute(const Packet& packet) {
+  constexpr std::size_t kMadAt = roce::offset_of(roce::kUdSendOnly, roce::kDeth) + 8;
+  constexpr std::size_t kAttributeAt = kMadAt + 16;
+  if (packet.size < kMadAt + verbs::soft::kMadBytes) return 0;
+  const std::uint8_t* bytes = packet.storage.data();
+  if (bytes[0] != roce::kUdSendOnly) return 0;
+  if ((bytes[5] | bytes[6]) != 0 || bytes[7] != value(wire::kGsiQpn)) return 0;
+  return static_cast<std::uint16_t>(bytes[kAttributeAt] << 8 | bytes[kAttributeAt + 1]);
+}
 
 /// A host's word that one of its addresses has moved, on its way to another.
 class World::Announcement final : public Task {
@@ -178,7 +178,12 @@ Link& World::link_between(Host& from, Host& to) {
   return *link;
 }
 
+void World::lose_message(const Host& at, const Host* peer) {
+  if (monitor_ != nullptr) monitor_->on_message_lost(at, peer);
+}
+
 void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet& packet) {
+  if (monitor_ != nullptr && cm_attribute(packet) != 0) lose_message(at, peer);
   if (!trace_.on()) return;
   FieldWriter fields = Trace::fields_of(packet);
   trace_.drop(now(), at.index_, peer == nullptr ? kNoHost : peer->index_, cause, fields);

@@ -78,12 +78,14 @@ class World {
   /// outside of all fibers, the last that failed with EDEADLK. Empty when nobody waits.
   [[nodiscard]] std::string stuck_report() const;
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+  [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
   /// For Asio: completions, strands and coroutines in virtual time. Needs sim/executor.h.
   [[nodiscard]] Executor executor();
 
   // --- what happened ----------------------------------------------------------------------------
   [[nodiscard]] Trace& trace() { return trace_; }
   [[nodiscard]] Faults& faults() { return faults_; }
+  [[nodiscard]] const Faults& faults() const { return faults_; }
   /// Null when nobody watches.
   [[nodiscard]] Monitor* monitor() const { return monitor_.get(); }
   /// All packets put on the wire so far as a classic pcap file that Wireshark reads. Precondition:
@@ -122,6 +124,7 @@ class World {
   void watch_gate();   ///< before them
   void flood(Host& from, const verbs::soft::Packet& packet);
   void drop(const Host& at, const Host* peer, DropCause cause, const verbs::soft::Packet& packet);
+  void lose_message(const Host& at, const Host* peer);
   [[nodiscard]] Flight& take_flight();
   void land(Flight& flight);
   void announce(Host& from, const Address& address);
@@ -148,5 +151,8 @@ class World {
   std::vector<std::unique_ptr<Announcement>> announcements_;  ///< rare: kept to the end
   std::uint64_t packets_ = 0;
 };
+
+/// The attribute id of the CM's MAD in a packet; 0 when there is none.
+[[nodiscard]] std::uint16_t cm_attribute(const verbs::soft::Packet& packet);
 
 }  // namespace anyrdma::sim

@@ -171,6 +171,9 @@ class EventObserver {
   /// `listener` is 0 except for CONNECT_REQUEST, whose `id` is the new one.
   virtual void on_event(Step step, std::uint64_t id, std::uint64_t listener,
                         const rdma_cm_event& event) = 0;
+  /// The application acknowledged one of the events that `id` owes: the listener for
+  /// CONNECT_REQUEST. Inside the critical section.
+  virtual void on_acknowledged(std::uint64_t /*id*/) {}
 };
 
 /// Sees which calls on one transport's ids took effect or failed in the transport, for checkers.
@@ -184,6 +187,12 @@ class CallObserver {
   /// The id has come to another state, in the kernel's spelling: "RDMA_CM_CONNECT". Before the call
   /// or the event that brings it there is reported.
   virtual void on_state(std::uint64_t /*id*/, std::string_view /*state*/) {}
+  /// What "connect", "accept" or "reject" has just given the transport to send, with success; of a
+  /// reject only the private data.
+  virtual void on_handshake(std::uint64_t /*id*/, const rdma_cm_id& /*raw*/,
+                            std::string_view /*call*/, const ConnectionParameters& /*given*/) {}
+  /// One event channel more (1), or one less (-1). Outside the critical section.
+  virtual void on_channels(int /*change*/) {}
 };
 
 /// One host's way to the network.

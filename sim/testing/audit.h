@@ -1,9 +1,6 @@
-// Checkers for every world of a test that links this: nothing has to be called. A test fails when
-//   - a planned fault did not happen that is not marked as `maybe`;
-//   - an id had events that no kernel gives it (sim/legality.h), or any after it was destroyed;
-//   - an id's events were fetched in another order than they were queued in;
-//   - nothing can happen any more, and a call that is answered by an event was not;
-//   - the world ends, and an id was not destroyed.
+// Checkers for every world of a test that links this: nothing has to be called. A test fails when a
+// planned fault did not happen that is not marked as `maybe`, and when a checker's claim does not
+// hold: docs/checkers.md has them all.
 #pragma once
 
 namespace anyrdma::sim::testing {

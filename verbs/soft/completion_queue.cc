@@ -69,6 +69,15 @@ void SoftCq::purge(std::uint32_t qp_num) {
   entries_.remove_if([qp_num](const ibv_wc& wc) { return wc.qp_num == qp_num; });
 }
 
+std::size_t SoftCq::waiting(std::uint32_t qp_num, bool received) const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const ibv_wc& wc = entries_[i];
+    if (wc.qp_num == qp_num && ((wc.opcode & IBV_WC_RECV) != 0) == received) ++count;
+  }
+  return count;
+}
+
 void SoftCq::announce() {
   armed_ = Armed::kNo;
   if (channel == nullptr) return;

@@ -48,6 +48,10 @@ class SoftCq : public ibv_cq, public LiveHook {
   [[nodiscard]] bool is_overrun() const { return room_ == 0; }
   /// Forgets the completions of a QP (IBTA vol 1, 11.2.5.3: transition to RESET; destruction).
   void purge(std::uint32_t qp_num);
+  /// How many completions of a QP wait to be polled.
+  [[nodiscard]] std::size_t waiting(std::uint32_t qp_num, bool received) const;
+  /// Its own timer is armed: it is overrun and its QPs have yet to fail.
+  [[nodiscard]] bool waits_to_fail() const { return lost_.armed(); }
 
   std::uint64_t made = 0;          ///< the n-th on its host
   unsigned users = 0;              ///< QPs that refer to it
@@ -55,6 +59,7 @@ class SoftCq : public ibv_cq, public LiveHook {
   std::uint32_t acknowledged = 0;  ///< ... and acknowledged by it
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;
+  Runtime::Mark taker;             ///< who took the last of these events
   Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
 
  private:

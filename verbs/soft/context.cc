@@ -47,12 +47,17 @@ SoftContext::SoftContext(Provider& owner, Core& core, ibv_device* device,
   context.num_comp_vectors = kCompletionVectors;
   context.abi_compat = __VERBS_ABI_IS_EXTENDED;
   pthread_mutex_init(&context.mutex, nullptr);
-  install_operations(vctx);
-  if (core.gate != nullptr) install_gated_operations(vctx);
+  choose_operations();
 }
 
 SoftContext::~SoftContext() {
   pthread_mutex_destroy(&vctx.context.mutex);
+}
+
+void SoftContext::choose_operations() {
+  install_operations(vctx);
+  if (core_.gate != nullptr) install_gated_operations(vctx);
+  if (core_.observer != nullptr) install_observed_operations(*this);
 }
 
 void SoftContext::raise(const ibv_async_event& event) {

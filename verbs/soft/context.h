@@ -30,6 +30,8 @@ class SoftContext : public ProvidedContext {
   }
   [[nodiscard]] ibv_context* ibv() { return &vctx.context; }
   [[nodiscard]] Core& core() { return core_; }
+  /// The data path's functions, by who wants to hear of it now: a gate, an observer, nobody.
+  void choose_operations();
 
   // --- asynchronous events; critical section ----------------------------------------------------
   void raise_cq(SoftCq& cq, ibv_event_type type);
@@ -43,6 +45,7 @@ class SoftContext : public ProvidedContext {
 
   std::unique_ptr<Semaphore> async_units;  ///< one per event in `events`
   Ring<ibv_async_event> events;
+  ibv_context_ops observed{};  ///< those behind the ones that tell the observer
 
  private:
   void raise(const ibv_async_event& event);
@@ -61,6 +64,9 @@ class SoftContext : public ProvidedContext {
 void install_operations(verbs_context& context);
 /// As the above, but Core::gate is asked first (gated_ops.cc).
 void install_gated_operations(verbs_context& context);
+/// Puts operations before those that are there, which tell Core::observer what was done; the
+/// context keeps the others (observed_ops.cc).
+void install_observed_operations(SoftContext& context);
 /// ibv_poll_cq.
 [[nodiscard]] int poll_cq(ibv_cq* cq, int count, ibv_wc* completions);
 

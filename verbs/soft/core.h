@@ -53,6 +53,7 @@ struct Core {
   MemoryTable memory{};
   TimerQueue<QpTimerTag> timers{};
   ReadyList ready{};
+  HcaObserver* observer = nullptr;  ///< null: none
   bool removed = false;
   CallGate* gate = nullptr;
   MadeObjects own_made{};

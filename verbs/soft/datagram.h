@@ -50,6 +50,8 @@ class DatagramService {
   /// The datagram posted last is not sent and ends with this status.
   void spoil_last(ibv_wc_status status) { queue_[queue_.tail() - 1].status = status; }
 
+  [[nodiscard]] std::size_t size() const { return queue_.size(); }
+  [[nodiscard]] std::size_t signaled() const { return queue_.signaled(); }
   /// Whether next_packet() would do anything.
   [[nodiscard]] bool wants_to_send() const;
   /// Ends the oldest request and gives its packet; null when that has none.

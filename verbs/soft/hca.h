@@ -9,11 +9,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "verbs/call_gate.h"
 #include "verbs/provider.h"
 #include "verbs/random.h"
 #include "verbs/runtime.h"
+#include "verbs/soft/hca_observer.h"
 #include "verbs/soft/packet.h"
 #include "verbs/wire/ids.h"
 
@@ -151,6 +153,18 @@ class Hca : public Provider {
     std::uint64_t rnr_naks_sent = 0;
   };
   [[nodiscard]] virtual const Counters& counters() const = 0;
+
+  // --- checkers ---------------------------------------------------------------------------------
+  /// Null for none. Before the first context is opened; the observer outlives the HCA.
+  virtual void set_observer(HcaObserver* observer) = 0;
+  [[nodiscard]] virtual Census census() const = 0;
+  [[nodiscard]] virtual QpCensus census_of(const ibv_qp& qp) const = 0;
+  /// Those that are open, by number.
+  [[nodiscard]] virtual std::vector<const ibv_qp*> queue_pairs() const = 0;
+  /// A hash of the first `length` bytes that a list names; nullopt when they cannot be read.
+  [[nodiscard]] virtual std::optional<std::uint64_t> digest(const ibv_pd* pd,
+                                                            std::span<const ibv_sge> list,
+                                                            std::uint64_t length) const = 0;
 };
 
 }  // namespace anyrdma::verbs::soft

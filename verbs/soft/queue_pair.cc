@@ -93,6 +93,7 @@ void SoftQp::open(SoftPd& domain, const ibv_qp_init_attr& init, std::uint32_t nu
     requester.configure();
     responder.discard();
   }
+  if (core.observer != nullptr) core.observer->on_opened(*this);
 }
 
 void SoftQp::close() {
@@ -113,6 +114,7 @@ void SoftQp::close() {
 
 // Forgets what is under way, and what is not read yet.
 void SoftQp::reset() {
+  if (core.observer != nullptr) core.observer->on_discarding(*this, !open_now);
   requester.discard();
   responder.discard();
   receives.discard();

@@ -99,6 +99,7 @@ struct SoftQp : ibv_qp {
   bool established = false;  ///< IBV_EVENT_COMM_EST was raised, or is not due any more
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;
+  Runtime::Mark taker;             ///< who took the last of these events
   Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
 
   // The ready list's links.

@@ -28,6 +28,7 @@ class ReceiveQueue {
   /// Whether a message can begin. Takes a request from the shared queue if need be.
   [[nodiscard]] bool ready() { return !queue_.empty() || take_shared(); }
   [[nodiscard]] bool empty() const { return queue_.empty(); }
+  [[nodiscard]] std::size_t size() const { return queue_.size(); }
   /// Copies a piece of the message into the front request (see scatter()).
   [[nodiscard]] ibv_wc_status fill(std::uint64_t offset, std::span<const std::uint8_t> payload);
   /// Gives the front request back with this completion; sets its wr_id and qp_num.

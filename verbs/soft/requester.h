@@ -49,6 +49,12 @@ class Requester {
   void discard();
   /// Nothing that was started is unfinished (for the SQD state).
   [[nodiscard]] bool drained() const { return queue_.head() == started_; }
+  [[nodiscard]] std::size_t size() const { return queue_.size(); }
+  [[nodiscard]] std::size_t signaled() const { return queue_.signaled(); }
+  /// How many of its timers are armed.
+  [[nodiscard]] std::size_t timers() const {
+    return (retransmit_.armed() ? 1u : 0u) + (not_ready_.armed() ? 1u : 0u);
+  }
   /// Gives large buffers back.
   void trim(std::size_t limit) { queue_.trim(limit); }
 

@@ -18,6 +18,9 @@ class Ring {
   [[nodiscard]] T& front() { return slots_[head_]; }
   /// The i-th oldest element.
   [[nodiscard]] T& operator[](std::size_t i) { return slots_[(head_ + i) & (slots_.size() - 1)]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const {
+    return slots_[(head_ + i) & (slots_.size() - 1)];
+  }
   [[nodiscard]] T& back() { return (*this)[size_ - 1]; }
 
   void push_back(T value) {

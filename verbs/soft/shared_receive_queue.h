@@ -43,6 +43,7 @@ class SoftSrq : public ibv_srq, public LiveHook {
   unsigned users = 0;  ///< QPs that refer to it
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;
+  Runtime::Mark taker;             ///< who took the last of these events
   Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
 
  private:

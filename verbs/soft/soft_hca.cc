@@ -111,9 +111,13 @@ Result<ibv_async_event> SoftHca::get_async_event(ibv_context* context) {
     CriticalSection section(core_.runtime);
     if (soft.events.empty()) continue;  // forgotten together with its object
     const ibv_async_event event = soft.events.pop_front();
-    if (event.event_type == IBV_EVENT_CQ_ERR) ++static_cast<SoftCq*>(event.element.cq)->async_taken;
-    if (is_qp_event(event.event_type)) ++static_cast<SoftQp*>(event.element.qp)->async_taken;
-    if (is_srq_event(event.event_type)) ++static_cast<SoftSrq*>(event.element.srq)->async_taken;
+    const auto charge = [this](auto* object) {
+      ++object->async_taken;
+      object->taker = core_.runtime.mark();
+    };
+    if (event.event_type == IBV_EVENT_CQ_ERR) charge(static_cast<SoftCq*>(event.element.cq));
+    if (is_qp_event(event.event_type)) charge(static_cast<SoftQp*>(event.element.qp));
+    if (is_srq_event(event.event_type)) charge(static_cast<SoftSrq*>(event.element.srq));
     return event;
   }
 }
@@ -129,6 +133,34 @@ void acknowledge(Object* object, std::uint32_t& events_completed) {
 }
 
 }  // namespace
+
+namespace {
+
+std::string debt(Runtime& runtime, const std::string& object, const char* kind, std::uint32_t taken,
+                 std::uint32_t acknowledged, const Runtime::Mark& taker) {
+  if (taken == acknowledged) return {};
+  return std::string("  ") + kind + " events: " + std::to_string(taken) + " taken, " +
+         std::to_string(acknowledged) + " acknowledged (" + object + ", the last taken " +
+         runtime.describe(taker) + ")\n";
+}
+
+}  // namespace
+
+std::string debts_of(Runtime& runtime, const SoftCq& cq) {
+  const std::string name = "completion queue " + std::to_string(cq.handle);
+  return debt(runtime, name, "completion", cq.taken, cq.acknowledged, cq.taker) +
+         debt(runtime, name, "asynchronous", cq.async_taken, cq.async_acknowledged, cq.taker);
+}
+
+std::string debts_of(Runtime& runtime, const SoftQp& qp) {
+  return debt(runtime, "queue pair " + std::to_string(qp.qp_num), "asynchronous", qp.async_taken,
+              qp.async_acknowledged, qp.taker);
+}
+
+std::string debts_of(Runtime& runtime, const SoftSrq& srq) {
+  return debt(runtime, "shared receive queue " + std::to_string(srq.handle), "asynchronous",
+              srq.async_taken, srq.async_acknowledged, srq.taker);
+}
 
 void SoftHca::ack_async_event(const ibv_async_event& event) {
   CriticalSection section(core_.runtime);

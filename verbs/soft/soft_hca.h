@@ -66,6 +66,14 @@ class SoftHca final : public Hca {
   Result<void> set_ece(ibv_qp* qp, const ibv_ece& ece) override;
   Result<ibv_ece> query_ece(ibv_qp* qp) override;
 
+  // --- checkers (soft_hca_census.cc) ------------------------------------------------------------
+  void set_observer(HcaObserver* observer) override;
+  Census census() const override;
+  QpCensus census_of(const ibv_qp& qp) const override;
+  std::vector<const ibv_qp*> queue_pairs() const override;
+  std::optional<std::uint64_t> digest(const ibv_pd* pd, std::span<const ibv_sge> list,
+                                      std::uint64_t length) const override;
+
   // --- datagrams (soft_hca_datagram.cc) ---------------------------------------------------------
   Result<ibv_ah*> create_ah(ibv_pd* pd, const ibv_ah_attr& attr) override;
   Result<void> destroy_ah(ibv_ah* ah) override;
@@ -157,17 +165,10 @@ class SoftHca final : public Hca {
   wire::Psn mad_psn_;
 };
 
-/// The events of an object that were taken and not acknowledged, in lines.
-template <class Object>
-[[nodiscard]] std::string debts_of(const Object& object) {
-  std::string text;
-  if constexpr (requires { object.taken; }) {
-    text += "  completion events: " + std::to_string(object.taken) + " taken, " +
-            std::to_string(object.acknowledged) + " acknowledged\n";
-  }
-  return text + "  asynchronous events: " + std::to_string(object.async_taken) + " taken, " +
-         std::to_string(object.async_acknowledged) + " acknowledged\n";
-}
+/// The events of an object that its destruction waits for, in lines.
+[[nodiscard]] std::string debts_of(Runtime& runtime, const SoftCq& cq);
+[[nodiscard]] std::string debts_of(Runtime& runtime, const SoftQp& qp);
+[[nodiscard]] std::string debts_of(Runtime& runtime, const SoftSrq& srq);
 
 template <class Object, class Done>
 Result<void> SoftHca::wait_for_acknowledgements(Object& object, Done done) {
@@ -178,7 +179,7 @@ Result<void> SoftHca::wait_for_acknowledgements(Object& object, Done done) {
   const auto semaphore = core_.runtime.make_semaphore();
   if (!semaphore) return semaphore.error();
   (*semaphore)->set_purpose("the acknowledgement of verbs events");
-  (*semaphore)->set_details([&object] { return debts_of(object); });
+  (*semaphore)->set_details([this, &object] { return debts_of(core_.runtime, object); });
   while (true) {
     {
       CriticalSection section(core_.runtime);

@@ -22,10 +22,7 @@ bool may_have(const SoftQp& qp, ibv_event_type event) {
 void SoftHca::set_call_gate(CallGate* gate) {
   CriticalSection section(core_.runtime);
   core_.gate = gate;
-  for (SoftContext* context : contexts_) {
-    install_operations(context->vctx);
-    if (gate != nullptr) install_gated_operations(context->vctx);
-  }
+  for (SoftContext* context : contexts_) context->choose_operations();
 }
 
 SoftQp* SoftHca::find(const ObjectName& name) const {

@@ -132,6 +132,7 @@ Result<ibv_cq*> SoftHca::get_cq_event(ibv_comp_channel* channel) {
     if (soft->announced.empty()) continue;  // its queue was destroyed meanwhile
     SoftCq* cq = soft->announced.pop_front();
     ++cq->taken;
+    cq->taker = core_.runtime.mark();
     return cq;
   }
 }

@@ -92,6 +92,15 @@ class WorkQueue {
   [[nodiscard]] Work& operator[](std::uint32_t index) {
     return *at(memory_.get(), capacity_, index);
   }
+  [[nodiscard]] const Work& operator[](std::uint32_t index) const {
+    return *at(memory_.get(), capacity_, index);
+  }
+  /// How many of those in it are to be reported.
+  [[nodiscard]] std::size_t signaled() const {
+    std::size_t count = 0;
+    for (std::uint32_t i = head_; i != tail_; ++i) count += (*this)[i].signaled ? 1 : 0;
+    return count;
+  }
   [[nodiscard]] Work& front() { return (*this)[head_]; }
 
   /// A new slot at the tail, uninitialised. The queue must not be full.

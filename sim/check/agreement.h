@@ -1,0 +1,77 @@
+// The claim: both ends of a connection agree. What each is told of the other's queue pair is what
+// the other said, the queue pairs fit together, and at rest no end is connected whose peer is not,
+// unless a message between their hosts was lost.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/check/violations.h"
+#include "verbs/soft/hca_observer.h"
+
+namespace anyrdma::sim::check {
+
+/// What one side says about itself in REQ or REP, or hears about the other.
+struct Terms {
+  std::uint32_t qp_num = 0;
+  std::uint8_t responder_resources = 0;
+  std::uint8_t initiator_depth = 0;
+  bool operator==(const Terms&) const = default;
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// Routes as in PrivateData.
+class Agreement {
+ public:
+  explicit Agreement(Violations& violations) : violations_(violations) {}
+
+  /// connect or accept succeeded.
+  void on_offer(const IdName& id, const std::string& route, bool active, const Terms& terms);
+  /// Somebody hears the peer's terms: CONNECT_REQUEST on the passive side, the response on the
+  /// active one. They are exchanged already: what the peer takes in, we may send out.
+  void on_heard(const IdName& id, const std::string& route, bool active, const Terms& terms);
+  /// Both queue pairs are up.
+  void on_queue_pairs(const IdName& active, const IdName& passive,
+                      const verbs::soft::QpCensus& left, std::uint32_t left_number,
+                      const verbs::soft::QpCensus& right, std::uint32_t right_number);
+  /// This end's handshake is over.
+  void on_up(const IdName& id);
+  /// Its connection is over, or it is destroyed or removed.
+  void on_over(const IdName& id);
+  /// Its ends are gone, and nobody tells their peers.
+  void on_crash(const std::string& host);
+  void on_message_lost(const std::string& host, const std::string& other);
+  /// Something happened that explains any half-open connection.
+  void excuse() { excused_ = true; }
+  void on_rest();
+
+  /// Whom the id's terms were agreed with last; id 0: nobody.
+  [[nodiscard]] IdName peer_of(const IdName& id) const;
+  [[nodiscard]] Terms terms_of(const IdName& id) const;
+
+ private:
+  enum class Stage : std::uint8_t { kShaking, kUp, kOver };
+  struct End {
+    std::string route;
+    bool active = false;
+    bool offered = false;
+    bool reported = false;
+    Terms terms{};
+    Stage stage = Stage::kShaking;
+    IdName peer{};
+  };
+  void pair(const IdName& id, const IdName& peer);
+  [[nodiscard]] bool troubled(const std::string& host, const std::string& other) const;
+
+  Violations& violations_;
+  std::map<IdName, End> ends_;
+  std::map<std::string, std::vector<IdName>> by_route_;
+  std::set<std::pair<std::string, std::string>> troubled_;
+  bool excused_ = false;
+};
+
+}  // namespace anyrdma::sim::check

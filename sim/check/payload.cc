@@ -1,0 +1,32 @@
+#include "sim/check/payload.h"
+
+namespace anyrdma::sim::check {
+namespace {
+
+constexpr std::string_view kName = "payload";
+
+}  // namespace
+
+void Payload::on_sent(const std::string& stream, const Message& message) {
+  under_way_[stream].push_back(message);
+}
+
+void Payload::on_received(const std::string& stream, const Message& message) {
+  std::deque<Message>& queue = under_way_[stream];
+  if (queue.empty()) {
+    return violations_.add(
+        kName, stream + ": " + std::to_string(message.length) + " bytes received that nobody sent");
+  }
+  const Message sent = queue.front();
+  queue.pop_front();
+  if (sent.length != message.length) {
+    return violations_.add(kName, stream + ": " + std::to_string(message.length) +
+                                      " bytes received of a message of " +
+                                      std::to_string(sent.length));
+  }
+  if (!sent.digest || !message.digest || *sent.digest == *message.digest) return;
+  violations_.add(kName, stream + ": a message of " + std::to_string(message.length) +
+                             " bytes arrived changed");
+}
+
+}  // namespace anyrdma::sim::check

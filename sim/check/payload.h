@@ -1,0 +1,35 @@
+// The claim: what is sent over a reliable connection arrives whole, once, in order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sim/check/violations.h"
+
+namespace anyrdma::sim::check {
+
+/// A stream is one direction of one connection, by whatever names both its ends call it alike.
+class Payload {
+ public:
+  explicit Payload(Violations& violations) : violations_(violations) {}
+
+  struct Message {
+    std::uint64_t length = 0;
+    std::optional<std::uint64_t> digest;  ///< nullopt: not known, fits any
+  };
+  /// A SEND was posted.
+  void on_sent(const std::string& stream, const Message& message);
+  /// A receive completed with it.
+  void on_received(const std::string& stream, const Message& message);
+  /// The stream ends here: a later one may have its name.
+  void on_end(const std::string& stream) { under_way_.erase(stream); }
+
+ private:
+  Violations& violations_;
+  std::map<std::string, std::deque<Message>> under_way_;
+};
+
+}  // namespace anyrdma::sim::check

@@ -1,0 +1,129 @@
+#include "sim/check/work.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace anyrdma::sim::check {
+namespace {
+
+constexpr std::string_view kName = "work";
+
+/// The software HCA says so in every completion; others only in successful ones.
+bool is_receive(const ibv_wc& completion) {
+  return (completion.opcode & IBV_WC_RECV) != 0;
+}
+
+std::string text_of(const ibv_wc& completion) {
+  return std::string(is_receive(completion) ? "receive " : "send ") +
+         std::to_string(completion.wr_id) + " (status " + std::to_string(completion.status) + ")";
+}
+
+}  // namespace
+
+void Work::violation(std::uint32_t qp, const std::string& text) {
+  violations_.add(kName, device_ + " QP " + std::to_string(qp) + ": " + text);
+}
+
+void Work::on_opened(std::uint32_t qp, const ibv_srq* srq) {
+  queues_[qp] = {};
+  queues_[qp].open = true;
+  queues_[qp].srq = srq;
+}
+
+void Work::on_send(std::uint32_t qp, std::uint64_t wr_id, bool signaled) {
+  queues_[qp].sends.push_back({wr_id, signaled});
+}
+
+void Work::on_receive(std::uint32_t qp, std::uint64_t wr_id) {
+  queues_[qp].receives.push_back(wr_id);
+}
+
+void Work::on_shared_receive(const ibv_srq* srq, std::uint64_t wr_id) {
+  shared_[srq].push_back(wr_id);
+}
+
+void Work::on_polled(const ibv_wc& completion) {
+  Queues& queues = queues_[completion.qp_num];
+  if (!queues.open) {
+    return violation(completion.qp_num,
+                     text_of(completion) + " completed, but there is no such QP");
+  }
+  if (is_receive(completion)) {
+    on_received(completion.qp_num, queues, completion);
+  } else {
+    on_sent(completion.qp_num, queues, completion);
+  }
+}
+
+void Work::on_sent(std::uint32_t qp, Queues& queues, const ibv_wc& completion) {
+  const bool failed = completion.status != IBV_WC_SUCCESS;
+  auto& sends = queues.sends;
+  auto match = sends.begin();
+  // Those before it that were not signaled have completed in silence, as long as all goes well.
+  const auto is_it = [&](const Send& send) {
+    return send.wr_id == completion.wr_id && (send.signaled || failed);
+  };
+  while (match != sends.end() && !is_it(*match) && !match->signaled && !queues.failed) ++match;
+  queues.failed = queues.failed || failed;
+  if (match != sends.end() && is_it(*match)) {
+    sends.erase(sends.begin(), match + 1);
+    return;
+  }
+  const std::string next = sends.empty() ? "nothing" : std::to_string(sends.front().wr_id);
+  violation(qp, text_of(completion) + " completed, but next is " + next);
+}
+
+void Work::on_received(std::uint32_t qp, Queues& queues, const ibv_wc& completion) {
+  if (queues.srq == nullptr) {
+    if (!queues.receives.empty() && queues.receives.front() == completion.wr_id) {
+      return queues.receives.pop_front();
+    }
+    const std::string next =
+        queues.receives.empty() ? "nothing" : std::to_string(queues.receives.front());
+    return violation(qp, text_of(completion) + " completed, but next is " + next);
+  }
+  auto& shared = shared_[queues.srq];
+  const auto match = std::find(shared.begin(), shared.end(), completion.wr_id);
+  if (match != shared.end()) {
+    shared.erase(match);
+    return;
+  }
+  violation(qp, text_of(completion) + " completed, but was not posted to its shared queue");
+}
+
+void Work::audit(std::uint32_t qp, const verbs::soft::QpCensus& census) {
+  Queues& queues = queues_[qp];
+  if (census.overrun || queues.reported) return;
+  const auto signaled = static_cast<std::size_t>(std::count_if(
+      queues.sends.begin(), queues.sends.end(), [](const Send& send) { return send.signaled; }));
+  const std::size_t reports = census.sent + census.signaled_sends;
+  const auto told = [](std::size_t a, std::size_t b) {
+    return std::to_string(a) + " are not completed, and it has " + std::to_string(b);
+  };
+  if (reports < signaled || census.sent + census.sends > queues.sends.size()) {
+    violation(qp, "of its sends " + told(signaled, reports));
+    queues.reported = true;
+  }
+  const std::size_t receives = census.received + census.receives;
+  if (queues.srq == nullptr && receives != queues.receives.size()) {
+    violation(qp, "of its receives " + told(queues.receives.size(), receives));
+    queues.reported = true;
+  }
+  const bool dead = census.state == IBV_QPS_ERR;
+  if (!dead || queues.reported || census.sends + census.receives == 0) return;
+  violation(qp, "it is in ERR and " + std::to_string(census.sends + census.receives) +
+                    " of its requests are not flushed");
+  queues.reported = true;
+}
+
+void Work::on_discarding(std::uint32_t qp, const verbs::soft::QpCensus& census, bool destroyed) {
+  Queues& queues = queues_[qp];
+  audit(qp, census);
+  discarded_ += queues.sends.size() + queues.receives.size();
+  queues.sends.clear();
+  queues.receives.clear();
+  queues.failed = false;
+  if (destroyed) queues.open = false;
+}
+
+}  // namespace anyrdma::sim::check

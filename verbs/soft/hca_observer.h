@@ -1,0 +1,59 @@
+// What checkers see of a software HCA: the work that comes and goes, and a count of what there is.
+// A device without an observer pays nothing: the operations of its contexts are others.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyrdma::verbs::soft {
+
+/// Hears of the work of one device. Must not call back, except for a census or a digest.
+class HcaObserver {
+ public:
+  virtual ~HcaObserver() = default;
+  /// A fresh QP, in RESET.
+  virtual void on_opened(const ibv_qp& qp) = 0;
+  /// A request that was taken. `signaled`: by its flag or by the QP's sq_sig_all.
+  virtual void on_posted(const ibv_qp& qp, const ibv_send_wr& request, bool signaled) = 0;
+  virtual void on_posted(const ibv_qp& qp, const ibv_recv_wr& request) = 0;
+  virtual void on_posted(const ibv_srq& srq, const ibv_recv_wr& request) = 0;
+  /// A completion that the application took.
+  virtual void on_polled(const ibv_cq& cq, const ibv_wc& completion) = 0;
+  /// All that the QP has to do, and its completions that nobody took, are about to be forgotten: it
+  /// is destroyed, or goes to RESET.
+  virtual void on_discarding(const ibv_qp& qp, bool destroyed) = 0;
+};
+
+/// One QP with what it has still to do.
+struct QpCensus {
+  ibv_qp_state state{};
+  ibv_qp_type type{};
+  ibv_qp_attr attr{};  ///< as last set
+  ibv_gid gid{};       ///< its own, from the path it was given; zero without one
+  std::size_t sends = 0;
+  std::size_t signaled_sends = 0;  ///< of them
+  std::size_t receives = 0;
+  std::size_t sent = 0;      ///< completions of sends that nobody took
+  std::size_t received = 0;  ///< ... of receives
+  bool overrun = false;      ///< one of its completion queues has lost some
+  std::size_t timers = 0;    ///< armed
+};
+
+/// What a device holds.
+struct Census {
+  std::size_t queue_pairs = 0;
+  std::size_t completion_queues = 0;
+  std::size_t completion_channels = 0;
+  std::size_t memory_regions = 0;
+  std::size_t protection_domains = 0;
+  std::size_t address_handles = 0;
+  std::size_t shared_receive_queues = 0;
+  std::size_t timers = 0;        ///< armed
+  std::size_t queue_timers = 0;  ///< of them, those of completion queues
+
+  bool operator==(const Census&) const = default;
+};
+
+}  // namespace anyrdma::verbs::soft

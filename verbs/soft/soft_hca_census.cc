@@ -1,0 +1,74 @@
+// What the device holds, counted for checkers.
+#include <algorithm>
+#include <iterator>
+
+#include "verbs/assert.h"
+#include "verbs/soft/soft_hca.h"
+
+namespace anyrdma::verbs::soft {
+
+void SoftHca::set_observer(HcaObserver* observer) {
+  CM_ASSERT(contexts_.empty());  // their operations were chosen without it
+  core_.observer = observer;
+}
+
+Census SoftHca::census() const {
+  const auto count = [](const auto& list) {
+    return static_cast<std::size_t>(std::distance(list.begin(), list.end()));
+  };
+  return {.queue_pairs = live_queue_pairs_,
+          .completion_queues = count(live_completion_queues_),
+          .completion_channels = count(live_channels_),
+          .memory_regions = core_.memory.size(),
+          .protection_domains = count(live_domains_),
+          .address_handles = count(live_address_handles_),
+          .shared_receive_queues = count(live_shared_receive_queues_),
+          .timers = core_.timers.size(),
+          .queue_timers = static_cast<std::size_t>(
+              std::count_if(live_completion_queues_.begin(), live_completion_queues_.end(),
+                            [](const SoftCq& cq) { return cq.waits_to_fail(); }))};
+}
+
+QpCensus SoftHca::census_of(const ibv_qp& qp) const {
+  const auto& soft = static_cast<const SoftQp&>(qp);
+  QpCensus census;
+  census.state = soft.state;
+  census.type = soft.qp_type;
+  census.attr = soft.attr;
+  if (soft.attr.ah_attr.is_global != 0) census.gid = gids_[soft.attr.ah_attr.grh.sgid_index];
+  census.sends = soft.datagrams ? soft.datagrams->size() : soft.requester.size();
+  census.signaled_sends = soft.datagrams ? soft.datagrams->signaled() : soft.requester.signaled();
+  census.receives = soft.receives.size();
+  census.sent = soft.send_completions().waiting(soft.qp_num, false);
+  census.received = soft.receive_completions().waiting(soft.qp_num, true);
+  census.overrun = soft.send_completions().is_overrun() || soft.receive_completions().is_overrun();
+  census.timers = soft.requester.timers();
+  return census;
+}
+
+std::vector<const ibv_qp*> SoftHca::queue_pairs() const {
+  std::vector<const ibv_qp*> open;
+  for (const SoftQp* qp : numbers_) {
+    if (qp != nullptr) open.push_back(qp);
+  }
+  return open;
+}
+
+std::optional<std::uint64_t> SoftHca::digest(const ibv_pd* pd, std::span<const ibv_sge> list,
+                                             std::uint64_t length) const {
+  constexpr std::uint64_t kBasis = 0xcbf29ce484222325;  // FNV-1a
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  std::uint64_t hash = kBasis;
+  for (const ibv_sge& piece : list) {
+    const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, piece.length));
+    if (part == 0) continue;
+    const std::uint8_t* bytes = core_.memory.translate(piece.lkey, pd, piece.addr, part, 0);
+    if (bytes == nullptr) return std::nullopt;
+    for (std::uint32_t i = 0; i < part; ++i) hash = (hash ^ bytes[i]) * kPrime;
+    length -= part;
+  }
+  if (length != 0) return std::nullopt;
+  return hash;
+}
+
+}  // namespace anyrdma::verbs::soft
