@@ -1,0 +1,70 @@
+// The fuzz function of the trace reader on traces and on traces spoilt by chance, with a fixed
+// start: it runs everywhere, not only where libFuzzer does.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "sim/fuzz/fuzz_trace.h"
+#include "sim/random_stream.h"
+#include "sim/trace_reader.h"
+
+namespace anyrdma::sim::fuzz {
+namespace {
+
+constexpr int kChangesPerSeed = 3000;
+
+std::vector<std::string> seeds() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/sim/seeds/trace")) {
+    paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> texts;
+  for (const auto& path : paths) {
+    std::ifstream in(path, std::ios::binary);
+    texts.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  EXPECT_FALSE(texts.empty());
+  return texts;
+}
+
+/// Drops, doubles or changes a piece.
+std::string spoilt(std::string text, RandomStream& random) {
+  const std::size_t at = random.below(text.size());
+  const std::size_t length = std::min<std::size_t>(1 + random.below(9), text.size() - at);
+  switch (random.below(3)) {
+    case 0:
+      return text.erase(at, length);
+    case 1:
+      return text.insert(random.below(text.size()), text.substr(at, length));
+    default:
+      text[at] = " :->#=()\"\n0123"[random.below(14)];
+      return text;
+  }
+}
+
+void run(const std::string& text) {
+  fuzz_trace(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+}
+
+TEST(TraceFuzzReplay, TextIsTakenAsItIsWrittenOrRefused) {
+  RandomStream random(1, "traces");
+  for (const std::string& seed : seeds()) {
+    TraceError error;
+    ASSERT_TRUE(parse_trace(seed, error)) << error.to_string();
+    run(seed);
+    for (int i = 0; i < kChangesPerSeed; ++i) run(spoilt(seed, random));
+  }
+}
+
+TEST(TraceFuzzReplay, NothingIsAnEmptyTrace) {
+  EXPECT_EQ(fuzz_trace(nullptr, 0), 0);
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::fuzz
