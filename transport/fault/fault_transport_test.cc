@@ -90,7 +90,7 @@ class Faulty : public ::testing::Test {
     mock_->bound = transport::testing::resolved_binding(context_);
   }
   std::unique_ptr<Endpoint> create() {
-    return std::move(faults_->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, above_).value());
+    return faults_->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, above_).value();
   }
   ~Faulty() override {
     const verbs::CriticalSection section(runtime_);
