@@ -32,19 +32,22 @@ EventChannel::EventChannel(transport::Transport& transport,
 
 void EventChannel::close() {
   EventQueue dropped;
+  bool was_open = false;
   {
     verbs::CriticalSection section(transport_.runtime());
+    was_open = !closed_;
     while (first_id_ != nullptr) first_id_->orphan(dropped);
     CM_ASSERT(queue_.empty());
     closed_ = true;
     dismiss_waiters();
   }
   Id::discard(transport_.runtime(), dropped);
+  if (was_open && transport_.call_observer() != nullptr)
+    transport_.call_observer()->on_channels(-1);
 }
 
 EventChannel::~EventChannel() {
   close();
-  if (transport_.call_observer() != nullptr) transport_.call_observer()->on_channels(-1);
   verbs::CriticalSection section(transport_.runtime());
   EventPool::abandon(pool_);
 }

@@ -41,7 +41,7 @@ void Id::report_state() const {
 void Id::report_handshake(std::string_view call, transport::ConnectionParameters given,
                           const rdma_conn_param* param) const {
   if (transport_.call_observer() == nullptr) return;
-  if (param != nullptr) {
+  if (param != nullptr && param->private_data != nullptr) {
     given.private_data = {static_cast<const std::uint8_t*>(param->private_data),
                           param->private_data_len};
   }

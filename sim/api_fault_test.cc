@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/explore.h"
+#include "sim/testing/audit.h"
 #include "sim/testing/program.h"
 #include "transport/fault/plan/legal.h"
 #include "verbs/provider.h"
@@ -450,6 +451,7 @@ class Tour {
 };
 
 TEST(ApiFaults, EveryCallFailsWithEachErrnoThatItCanHave) {
+  const Unaudited what_a_failure_leaves_behind;
   for (const fault::LegalErrno& row : fault::legal_errnos()) {
     const FaultPlan plan{{{OnCall{"", 0, std::string(row.call), 1}, FailCall{{row.error}}}}};
     SCOPED_TRACE(plan.to_string());

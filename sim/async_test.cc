@@ -20,6 +20,7 @@
 #include "cm/asio/async_get.h"
 #include "sim/async_wait.h"
 #include "sim/executor.h"
+#include "sim/testing/audit.h"
 #include "sim/testing/program.h"
 
 namespace anyrdma::sim::testing {
@@ -231,6 +232,7 @@ TEST_F(Async, ACancelledCoroutineLeavesTheEventInTheChannel) {
 }
 
 TEST(AsyncEnd, TheWorldsEndDestroysCoroutinesThatWait) {
+  const Unaudited ends_after_the_audit;
   const auto token = std::make_shared<int>();
   {
     World world(1);

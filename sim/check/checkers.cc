@@ -224,7 +224,7 @@ void Checkers::on_handshake(const Host& host, std::uint64_t id, const rdma_cm_id
                             std::string_view call, const transport::ConnectionParameters& given) {
   const IdName name{host.name(), id};
   Known& known = known_[name];
-  known.active = call == "connect";
+  if (call != "reject") known.active = call == "connect";  // either side rejects
   const std::string route = route_of(name.host, raw, known.active);
   if (known.active) known.route = route;
   if (call == "reject") {

@@ -1,6 +1,7 @@
 // Linked into a test whose explorations divide their seeds among Bazel's shards themselves
 // (sim::for_this_shard): GoogleTest must not divide the tests as well, so every shard runs all.
 #include <cstdlib>
+#include <initializer_list>
 
 namespace anyrdma::sim::testing {
 namespace {

@@ -39,6 +39,9 @@ void Id::destroy_objects() {
     (void)verbs::provider_of(ah_->context).destroy_ah(std::exchange(ah_, nullptr));
   }
   region_ = {};
+  for (const Place group : groups_) {
+    (void)id_->leave_multicast(party_.stage().address(group).get());
+  }
   if (id_->qp() != nullptr) (void)id_->destroy_qp();
   if (id_->raw()->srq != nullptr) (void)id_->destroy_srq();
 }
@@ -176,6 +179,7 @@ void Id::destroy() {
 void Id::join(Place group, transport::JoinState state) {
   const Address address = party_.stage().address(group);
   const bool sends_only = state == transport::JoinState::kSendOnlyFullMember;
+  groups_.push_back(group);
   perform_blocking(
       "join(" + party_.stage().place_text(group) + (sends_only ? " to send" : "") + ")",
       [&] { return id_->join_multicast(address.get(), &party_, state); });

@@ -210,6 +210,7 @@ class Id {
   verbs::MemoryRegion region_;
   rdma_ud_param ud_{};  ///< of the last event that named a peer
   ibv_ah* ah_ = nullptr;
+  std::vector<Place> groups_;  // joined, perhaps left: a QP attached to one cannot be destroyed
   std::uint64_t posted_ = 0;
   std::uint32_t number_ = 0;  ///< what it says its QPN is while it has no QP
   std::uint32_t had_ = 0;     ///< the number of the last QP it had

@@ -280,7 +280,9 @@ TEST(EventTypesOfASmallDevice, Type13MulticastError) {
   EXPECT_EQ(seen.listen_id, nullptr);
   EXPECT_EQ(seen.ud.private_data, &context);
   EXPECT_EQ(seen.ud.private_data_len, 0);
-  EXPECT_EQ(error_of(rdma_leave_multicast(id, Address("239.1.1.2", 0))), 0) << "to clean up";
+  for (const char* group : {"239.1.1.1", "239.1.1.2"}) {
+    EXPECT_EQ(error_of(rdma_leave_multicast(id, Address(group, 0))), 0) << "to clean up";
+  }
 }
 
 TEST_F(EventTypes, Type14AddrChange) {

@@ -64,6 +64,7 @@ class Multicast : public Scenario {
     pass(1s);
     EXPECT_EQ(rdma_dereg_mr(region), 0);
     EXPECT_EQ(ibv_destroy_ah(ah), 0);
+    EXPECT_EQ(error_of(rdma_leave_multicast(id, Address(kGroup, 0))), 0) << "to clean up";
   }
 };
 
@@ -117,6 +118,7 @@ TEST_F(Multicast, Fact58FetchingAttachesTheQpThatExistsThen) {
   EXPECT_TRUE(early.heard());
   EXPECT_FALSE(late.heard()) << "its QP came after the fetch";
   EXPECT_FALSE(sender.heard()) << "it only sends";
+  EXPECT_EQ(error_of(rdma_leave_multicast(early.id, Address(kGroup, 0))), 0) << "to clean up";
 }
 
 TEST_F(Multicast, Fact58AMemberThatHasNotFetchedItsEventIsNotAttached) {
@@ -129,6 +131,7 @@ TEST_F(Multicast, Fact58AMemberThatHasNotFetchedItsEventIsNotAttached) {
 
   EXPECT_FALSE(member.heard());
   server.take(RDMA_CM_EVENT_MULTICAST_JOIN, 0);
+  EXPECT_EQ(error_of(rdma_leave_multicast(member.id, Address(kGroup, 0))), 0) << "to clean up";
 }
 
 TEST_F(Multicast, Fact59AnIPv6GroupIsRefusedWithTheKernelsOwnErrno) {
