@@ -73,6 +73,7 @@ void Agreement::on_heard(const IdName& id, const std::string& route, bool active
     }
     return pair(id, peer);
   }
+  if (std::ranges::find(of_the_dead_, Offer{route, !active, said}) != of_the_dead_.end()) return;
   std::string offered;
   for (const IdName& each : ids) {
     const End& end = ends_[each];
@@ -106,6 +107,9 @@ void Agreement::on_over(const IdName& id) {
 }
 
 void Agreement::on_crash(const std::string& host) {
+  for (const auto& [id, end] : ends_) {
+    if (id.host == host && end.offered) of_the_dead_.push_back({end.route, end.active, end.terms});
+  }
   std::erase_if(ends_, [&](const auto& entry) { return entry.first.host == host; });
   for (auto& [route, ids] : by_route_) {
     std::erase_if(ids, [&](const IdName& id) { return id.host == host; });

@@ -71,6 +71,13 @@ class Agreement {
   std::map<IdName, End> ends_;
   std::map<std::string, std::vector<IdName>> by_route_;
   std::set<std::pair<std::string, std::string>> troubled_;
+  struct Offer {
+    std::string route;
+    bool active = false;
+    Terms terms{};
+    bool operator==(const Offer&) const = default;
+  };
+  std::vector<Offer> of_the_dead_;  ///< of hosts that crashed; their messages may still be heard
   bool excused_ = false;
 };
 

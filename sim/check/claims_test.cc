@@ -241,6 +241,14 @@ TEST_F(AgreementTest, AHostWithoutPowerExplainsWhatItsPeersThink) {
   EXPECT_THAT(found.lines(), IsEmpty());
 }
 
+TEST_F(AgreementTest, WhatAHostSaidBeforeItCrashedMayBeHeardLate) {
+  agreement.on_offer(kClient, kRoute, true, {17, 3, 5});
+  agreement.on_crash("client");
+  agreement.on_heard(kServer, kRoute, false, {17, 5, 3});
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
 TEST_F(AgreementTest, AMessageLostBetweenOthersExplainsNothing) {
   shake_hands();
   agreement.on_over(kServer);

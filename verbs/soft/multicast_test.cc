@@ -196,6 +196,15 @@ TEST_F(Multicast, KeepsItsQueuePairBusy) {
   EXPECT_EQ(detach(b, b.qp, ipv4_group(1)), 0);
 }
 
+TEST_F(Multicast, ARemovedDevicesQueuePairIsBusyNoMore) {
+  ASSERT_EQ(attach(b, b.qp, ipv4_group(1)), 0);
+
+  b.hca->remove();
+
+  EXPECT_TRUE(b.hca->destroy_qp(b.qp));
+  b.qp = nullptr;
+}
+
 TEST_F(Multicast, LimitsAreOutOfMemory) {
   HcaConfig config;
   config.max_mcast_grp = 1;
@@ -221,7 +230,7 @@ TEST_F(Multicast, EndsWithTheDevice) {
   b.hca->remove();
 
   EXPECT_EQ(attach(b, b.qp, ipv4_group(2)), EIO);
-  EXPECT_EQ(detach(b, b.qp, ipv4_group(1)), 0);
+  EXPECT_EQ(detach(b, b.qp, ipv4_group(1)), EIO);
 }
 
 }  // namespace

@@ -271,7 +271,9 @@ void SoftHca::set_port_state(ibv_port_state state) {
 void SoftHca::remove() {
   if (std::exchange(core_.removed, true)) return;
   for (SoftQp* qp : numbers_) {
-    if (qp == nullptr || qp->state == IBV_QPS_RESET) continue;
+    if (qp == nullptr) continue;
+    groups_.detach_everywhere(*qp);  // the kernel's queue pair is gone: nothing keeps ours busy
+    if (qp->state == IBV_QPS_RESET) continue;
     qp->responder.forget_answers();
     qp->enter_error();
   }

@@ -49,6 +49,7 @@ Result<void> SoftHca::attach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t
 
 Result<void> SoftHca::detach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t) {
   CriticalSection section(core_.runtime);
+  if (core_.removed) return errno_code(EIO);
   const int error = groups_.detach(gid, *static_cast<SoftQp*>(qp));
   if (error != 0) return errno_code(error);
   return {};
