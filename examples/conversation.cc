@@ -22,7 +22,9 @@ void see_off(Talker& self, std::unique_ptr<cm::Id> id, std::unique_ptr<Line> lin
       static_cast<void>(id->disconnect().has_value());  // answers the peer, if it asks
       break;
     }
-    if (event->type() == RDMA_CM_EVENT_DEVICE_REMOVAL && &event->id() == id.get()) break;
+    if (&event->id() != id.get()) continue;
+    if (event->type() == RDMA_CM_EVENT_DEVICE_REMOVAL) break;
+    if (event->type() == RDMA_CM_EVENT_REJECTED) break;  // the server died before it was connected
   }
   line.reset();
   static_cast<void>(cm::Id::destroy(std::move(id)).has_value());
@@ -31,14 +33,14 @@ void see_off(Talker& self, std::unique_ptr<cm::Id> id, std::unique_ptr<Line> lin
 /// The client's side of the talk. False: it broke off.
 bool ask_over(Line& line, Talker& self) {
   std::memcpy(line.memory.question, kQuestion, sizeof kQuestion);
-  if (!line.invite() || !line.invitation_came()) return false;
+  if (!line.invite() || !line.invitation_came(self)) return false;
   self.note(std::string("the answer is \"") + line.memory.answer + "\"");
   return true;
 }
 
 /// The server's.
 bool answer_over(Line& line, Talker& self) {
-  if (!line.invitation_came()) return false;
+  if (!line.invitation_came(self)) return false;
   const std::uint64_t theirs = line.memory.received.address;
   if (!line.read(line.memory.question, theirs, sizeof kQuestion)) return false;
   self.note(std::string("the question is \"") + line.memory.question + "\"");
@@ -49,9 +51,9 @@ bool answer_over(Line& line, Talker& self) {
 std::unique_ptr<cm::Id> resolve(Talker& self, const sim::Address& server) {
   auto id = self.make_id();
   const sockaddr_storage address = server.to_sockaddr();
-  id->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&address), 2s).value();
-  if (!self.next_is(RDMA_CM_EVENT_ADDR_RESOLVED)) return nullptr;
-  id->resolve_route(2s).value();
+  const auto* to = reinterpret_cast<const sockaddr*>(&address);
+  if (!id->resolve_addr(nullptr, to, 2s)) return nullptr;
+  if (!self.next_is(RDMA_CM_EVENT_ADDR_RESOLVED) || !id->resolve_route(2s)) return nullptr;
   return self.next_is(RDMA_CM_EVENT_ROUTE_RESOLVED) ? std::move(id) : nullptr;
 }
 
@@ -71,7 +73,7 @@ void serve(sim::Host& host, Diary& diary) {
   auto line = std::make_unique<Line>(*id);
   line->expect_invitation();
   const rdma_conn_param param = parameters("welcome");
-  id->accept(&param).value();
+  if (!id->accept(&param)) return;
   if (self.next_is(RDMA_CM_EVENT_ESTABLISHED) && !answer_over(*line, self)) {
     self.note("the talk broke off");
   }
@@ -85,8 +87,8 @@ void ask(sim::Host& host, const sim::Address& server, Diary& diary) {
   auto line = std::make_unique<Line>(*id);
   line->expect_invitation();
   const rdma_conn_param param = parameters("hello");
-  id->connect(&param).value();
-  if (!self.next_is(RDMA_CM_EVENT_ESTABLISHED)) return;  // line goes before id
+  if (!id->connect(&param) || !self.next_is(RDMA_CM_EVENT_ESTABLISHED))
+    return;  // line goes before id
   if (!ask_over(*line, self)) self.note("the talk broke off");
 
   auto connected = std::make_shared<bool>(true);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "sim/world.h"
 #include "transport/event_name.h"
@@ -15,11 +16,19 @@ std::unique_ptr<cm::Id> Talker::make_id() {
   return cm::Id::create(*channel_, RDMA_PS_TCP, nullptr).value();
 }
 
+bool Talker::has_news() {
+  if (news_) return true;
+  if (cm::Result<cm::Event> event = channel_->try_get()) news_ = std::move(*event);
+  return news_.has_value();
+}
+
 std::optional<cm::Event> Talker::next() {
-  cm::Result<cm::Event> event = channel_->get();
-  if (!event) return std::nullopt;
-  note(to_string(*event));
-  return std::move(*event);
+  std::optional<cm::Event> event = std::exchange(news_, std::nullopt);
+  if (!event) {
+    if (cm::Result<cm::Event> fetched = channel_->get()) event = std::move(*fetched);
+  }
+  if (event) note(to_string(*event));
+  return event;
 }
 
 bool Talker::next_is(rdma_cm_event_type type) {
@@ -55,6 +64,14 @@ void Line::expect_invitation() {
   ibv_recv_wr request{.wr_id = 0, .next = nullptr, .sg_list = &to, .num_sge = 1};
   ibv_recv_wr* bad = nullptr;
   ibv_post_recv(id_.qp(), &request, &bad);
+}
+
+bool Line::invitation_came(Talker& self) {
+  ibv_wc completion{};
+  while (ibv_poll_cq(id_.qp()->recv_cq, 1, &completion) == 0) {
+    if (self.has_news()) return false;
+  }
+  return completion.status == IBV_WC_SUCCESS;
 }
 
 bool Line::invite() {

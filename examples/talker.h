@@ -25,6 +25,8 @@ class Talker {
   Talker(sim::Host& host, Diary& diary);
 
   [[nodiscard]] std::unique_ptr<cm::Id> make_id();
+  /// Whether there is an event to take. Never waits.
+  [[nodiscard]] bool has_news();
   /// The next event, written down; none when the world ends.
   [[nodiscard]] std::optional<cm::Event> next();
   /// Takes the next event; whether it is of that type.
@@ -36,6 +38,7 @@ class Talker {
   sim::Host& host_;
   Diary& diary_;
   std::unique_ptr<cm::EventChannel> channel_;
+  std::optional<cm::Event> news_;  ///< fetched, and not taken yet
 };
 
 /// The queue pair of an id and one piece of registered memory. Goes before its id does.
@@ -63,8 +66,8 @@ class Line {
   Memory memory{};
   /// Makes room for the peer's invitation.
   void expect_invitation();
-  /// Whether it came.
-  [[nodiscard]] bool invitation_came() { return succeeds(id_.qp()->recv_cq); }
+  /// Whether it came, before `self` heard anything: the peer may be gone.
+  [[nodiscard]] bool invitation_came(Talker& self);
   /// Sends where our memory is. Whether it was delivered; the next two likewise.
   [[nodiscard]] bool invite();
   [[nodiscard]] bool read(char* to, std::uint64_t from, std::uint32_t length);

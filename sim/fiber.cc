@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/context/preallocated.hpp>
 #include <cerrno>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -13,6 +14,8 @@ namespace {
 
 /// A body that goes on waiting although every wait is refused will never end.
 constexpr unsigned kRefusalsMax = 1000;
+/// Unwinds a program; Fibers::enter catches it.
+struct WorldEnded {};
 
 thread_local Fiber* running_fiber = nullptr;
 
@@ -75,7 +78,8 @@ bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now,
   CM_ASSERT(current_ != nullptr);
   Fiber& fiber = *current_;
   if (closed_) {
-    CM_ASSERT(++fiber.refusals_ < kRefusalsMax);  // the world ends, but this fiber does not
+    // Who polls on hears no refusal: it is unwound.
+    if (++fiber.refusals_ >= kRefusalsMax && std::uncaught_exceptions() == 0) throw WorldEnded();
     return false;
   }
   fiber.parked_ = true;

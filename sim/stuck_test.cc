@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -244,6 +245,23 @@ TEST_F(Stuck, AProgramThatPollsForEverIsReportedAsAnyOther) {
             "client/poller waits for something to happen (it polls) since 0.000000000 s\n");
   wanted = false;
   world.scheduler().fibers().close();
+}
+
+TEST(StuckEnd, AProgramThatPollsForEverIsUnwoundWhenItsWorldEnds) {
+  const auto token = std::make_shared<int>();
+  {
+    const Unaudited it_hangs;
+    World world(1);
+    Host& host = world.add_host("host", {"10.0.0.1"});
+    host.spawn("poller", [&host, token] {
+      const std::shared_ptr<int> held = token;
+      for (;;) host.runtime().progress();
+    });
+    EXPECT_EQ(world.run().error().value(), EDEADLK);
+    EXPECT_EQ(token.use_count(), 3);
+  }
+
+  EXPECT_EQ(token.use_count(), 1);
 }
 
 TEST_F(Stuck, RunUntilStopsAtItsDeadline) {
