@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "sim/testing/program.h"
+#include "sim/testing/faulted_pair.h"
 
 namespace anyrdma::sim::testing {
 namespace {
@@ -13,53 +13,9 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class FaultAction : public ::testing::Test {
+class FaultAction : public FaultedPair {
  protected:
-  void inject(std::string_view plan) {
-    const auto injected = world.faults().inject(FaultPlan::parse(plan).value());
-    EXPECT_TRUE(injected) << injected.error().to_string();
-  }
   FaultStatus only() { return world.faults().status().front(); }
-  /// Asks for a connection without a QP; what the client is told.
-  std::unique_ptr<cm::Id> ask() {
-    auto id = client.resolve(server_host.address(kPort));
-    rdma_conn_param param = parameters("");
-    param.qp_num = next_qpn++;
-    id->connect(&param).value();
-    return id;
-  }
-  /// The server's side of the next request.
-  std::unique_ptr<cm::Id> accept() {
-    auto id = server.expect_request();
-    rdma_conn_param param = parameters("");
-    param.qp_num = next_qpn++;
-    id->accept(&param).value();
-    return id;
-  }
-  struct Connection {
-    std::unique_ptr<cm::Id> active;
-    std::unique_ptr<cm::Id> passive;
-  };
-  Connection connect() {
-    Connection made;
-    made.active = ask();
-    made.passive = accept();
-    client.expect(RDMA_CM_EVENT_CONNECT_RESPONSE);
-    made.active->establish().value();
-    server.expect(RDMA_CM_EVENT_ESTABLISHED);
-    return made;
-  }
-  [[nodiscard]] double now() const {
-    return std::chrono::duration<double>(world.now().time_since_epoch()).count();
-  }
-
-  std::uint32_t next_qpn = 0x100;
-  World world{1};
-  Host& client_host = world.add_host("client", {"10.0.0.1"});
-  Host& server_host = world.add_host("server", {"10.0.0.2"});
-  Program client{client_host};
-  Program server{server_host};
-  std::unique_ptr<cm::Id> listener = server.listen(server_host.address(kPort));
 };
 
 TEST_F(FaultAction, ADelayedMessageArrivesSoMuchLater) {

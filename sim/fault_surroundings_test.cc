@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "sim/testing/program.h"
+#include "sim/testing/faulted_pair.h"
 
 namespace anyrdma::sim::testing {
 namespace {
@@ -16,46 +16,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Surroundings : public ::testing::Test {
+class Surroundings : public FaultedPair {
  protected:
-  void inject(std::string_view plan) {
-    const auto injected = world.faults().inject(FaultPlan::parse(plan).value());
-    EXPECT_TRUE(injected) << injected.error().to_string();
-  }
   std::unique_ptr<cm::Id> start_resolving(const Address& to) {
     auto id = client.make_id();
     const sockaddr_storage address = to.to_sockaddr();
     id->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&address), kPatience).value();
     return id;
   }
-  void connect(cm::Id& id) {
-    rdma_conn_param param = parameters("");
-    param.qp_num = next_qpn++;
-    id.connect(&param).value();
-  }
-  std::unique_ptr<cm::Id> ask() {
-    auto id = client.resolve(server_host.address(kPort));
-    connect(*id);
-    return id;
-  }
-  std::unique_ptr<cm::Id> accept() {
-    auto id = server.expect_request();
-    rdma_conn_param param = parameters("");
-    param.qp_num = next_qpn++;
-    id->accept(&param).value();
-    return id;
-  }
-  [[nodiscard]] double now() const {
-    return std::chrono::duration<double>(world.now().time_since_epoch()).count();
-  }
-
-  std::uint32_t next_qpn = 0x100;
-  World world{1};
-  Host& client_host = world.add_host("client", {"10.0.0.1"});
-  Host& server_host = world.add_host("server", {"10.0.0.2"});
-  Program client{client_host};
-  Program server{server_host};
-  std::unique_ptr<cm::Id> listener = server.listen(server_host.address(kPort));
+  void connect(cm::Id& id) { FaultedPair::connect(id, next_qpn++); }
 };
 
 // --- states -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "sim/testing/program.h"
+#include "sim/testing/faulted_pair.h"
 
 namespace anyrdma::sim::testing {
 namespace {
@@ -16,51 +16,11 @@ using ::testing::Not;
 
 constexpr std::uint8_t kStaleConnection = 10;
 
-class PowerTest : public ::testing::Test {
+class PowerTest : public FaultedPair {
  protected:
-  void inject(std::string_view plan) {
-    const auto injected = world.faults().inject(FaultPlan::parse(plan).value());
-    EXPECT_TRUE(injected) << injected.error().to_string();
-  }
-  /// Asks for a connection; the queue pair's number is that of every first one after a start.
-  std::unique_ptr<cm::Id> ask(Program& program) {
-    auto id = program.resolve(server_host.address(kPort));
-    rdma_conn_param param = parameters("");
-    param.qp_num = 0x11;
-    id->connect(&param).value();
-    return id;
-  }
-  std::unique_ptr<cm::Id> accept() {
-    auto id = server.expect_request();
-    rdma_conn_param param = parameters("");
-    param.qp_num = next_qpn++;
-    id->accept(&param).value();
-    return id;
-  }
-  struct Connection {
-    std::unique_ptr<cm::Id> active;
-    std::unique_ptr<cm::Id> passive;
-  };
-  Connection connect(Program& program) {
-    Connection made;
-    made.active = ask(program);
-    made.passive = accept();
-    program.expect(RDMA_CM_EVENT_CONNECT_RESPONSE);
-    made.active->establish().value();
-    server.expect(RDMA_CM_EVENT_ESTABLISHED);
-    return made;
-  }
-  [[nodiscard]] double now() const {
-    return std::chrono::duration<double>(world.now().time_since_epoch()).count();
-  }
-
-  std::uint32_t next_qpn = 0x100;
-  World world{1};
-  Host& client_host = world.add_host("client", {"10.0.0.1"});
-  Host& server_host = world.add_host("server", {"10.0.0.2"});
-  Program client{client_host};
-  Program server{server_host};
-  std::unique_ptr<cm::Id> listener = server.listen(server_host.address(kPort));
+  /// The queue pair's number is that of every first one after a start.
+  std::unique_ptr<cm::Id> ask(Program& program) { return FaultedPair::ask(program, 0x11); }
+  Connection connect(Program& program) { return finish(program, ask(program)); }
 };
 
 // --- crash and restart --------------------------------------------------------------------------
