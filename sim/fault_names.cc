@@ -1,17 +1,17 @@
 #include "sim/fault_names.h"
 
-#include <span>
 #include <string_view>
 
 #include "sim/host.h"
 #include "sim/world.h"
+#include "transport/fault/plan/name_visitor.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::sim {
 namespace {
 
 /// Looks up every name among the fields of a trigger or action.
-class NameChecker {
+class NameChecker : public fault::NameVisitor<NameChecker> {
  public:
   explicit NameChecker(const World& world) : world_(world) {}
 
@@ -28,30 +28,7 @@ class NameChecker {
       fail("no interface " + fault::quoted(name) + " there");
     }
   }
-  void any_host(std::string_view, const std::string& host) {
-    if (!host.empty()) (void)look_up(host);
-  }
-  void one_way(std::string_view, const std::string& from, const std::string& to) {
-    any_host("from", from);
-    any_host("to", to);
-  }
-  void path(std::string_view key, const std::string& from, const std::string& to, bool) {
-    one_way(key, from, to);
-  }
-  void host_or_id(std::string_view key, const std::string& host, std::uint64_t) {
-    any_host(key, host);
-  }
-  void object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
-    any_host(key, host);
-  }
-  void host_or_object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
-    any_host(key, host);
-  }
-  // The others name nothing.
-  void scalar(std::string_view, const auto&) {}
-  void one_of(std::string_view, const std::string&, std::span<const std::string_view>) {}
-  void data(std::string_view, const std::vector<std::uint8_t>&) {}
-  void option(std::string_view, std::string_view, bool) {}
+  void named(const std::string& host) { (void)look_up(host); }
 
   [[nodiscard]] const std::string& problem() const { return problem_; }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,7 +14,10 @@ namespace anyrdma::sim::check {
 struct IdName {
   std::string host;
   std::uint64_t id = 0;
-  auto operator<=>(const IdName&) const = default;
+  bool operator==(const IdName&) const = default;
+  bool operator<(const IdName& other) const {
+    return std::tie(host, id) < std::tie(other.host, other.id);
+  }
   [[nodiscard]] std::string to_string() const { return host + "#" + std::to_string(id); }
 };
 

@@ -4,11 +4,11 @@
 #include <concepts>
 #include <optional>
 #include <set>
-#include <span>
 #include <variant>
 #include <vector>
 
 #include "transport/fault/plan/legal.h"
+#include "transport/fault/plan/name_visitor.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/overloaded.h"
 
@@ -19,37 +19,14 @@ template <class T, class... Kinds>
 concept OneOf = (std::same_as<T, Kinds> || ...);
 
 /// The hosts that a trigger or action names.
-class HostCollector {
+class HostCollector : public NameVisitor<HostCollector> {
  public:
   std::set<std::string> hosts;
 
   void name(std::string_view key, const std::string& name) {
     if (key == "host") hosts.insert(name);
   }
-  void any_host(std::string_view, const std::string& host) {
-    if (!host.empty()) hosts.insert(host);
-  }
-  void one_way(std::string_view key, const std::string& from, const std::string& to) {
-    any_host(key, from);
-    any_host(key, to);
-  }
-  void path(std::string_view key, const std::string& from, const std::string& to, bool) {
-    one_way(key, from, to);
-  }
-  void host_or_id(std::string_view key, const std::string& host, std::uint64_t) {
-    any_host(key, host);
-  }
-  void object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
-    any_host(key, host);
-  }
-  void host_or_object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
-    any_host(key, host);
-  }
-  // The others name no host.
-  void scalar(std::string_view, const auto&) {}
-  void one_of(std::string_view, const std::string&, std::span<const std::string_view>) {}
-  void data(std::string_view, const std::vector<std::uint8_t>&) {}
-  void option(std::string_view, std::string_view, bool) {}
+  void named(const std::string& host) { hosts.insert(host); }
 };
 
 template <class Variant>

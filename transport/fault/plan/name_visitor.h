@@ -1,0 +1,45 @@
+// A visitor of the fields of triggers and actions (part.h) for whoever cares for names alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/fault/plan/api.h"
+
+namespace anyrdma::fault {
+
+/// `Visitor` derives from it, and has name(key, value) and named(host) for every host that is not
+/// "any".
+template <class Visitor>
+class NameVisitor {
+ public:
+  void any_host(std::string_view, const std::string& host) {
+    if (!host.empty()) static_cast<Visitor&>(*this).named(host);
+  }
+  void one_way(std::string_view key, const std::string& from, const std::string& to) {
+    any_host(key, from);
+    any_host(key, to);
+  }
+  void path(std::string_view key, const std::string& from, const std::string& to, bool) {
+    one_way(key, from, to);
+  }
+  void host_or_id(std::string_view key, const std::string& host, std::uint64_t) {
+    any_host(key, host);
+  }
+  void object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
+    any_host(key, host);
+  }
+  void host_or_object(std::string_view key, const std::string& host, std::string_view, ObjectName) {
+    any_host(key, host);
+  }
+  // The others name nothing.
+  void scalar(std::string_view, const auto&) {}
+  void one_of(std::string_view, const std::string&, std::span<const std::string_view>) {}
+  void data(std::string_view, const std::vector<std::uint8_t>&) {}
+  void option(std::string_view, std::string_view, bool) {}
+};
+
+}  // namespace anyrdma::fault
