@@ -23,7 +23,8 @@ static_assert(kNames.size() == RDMA_CM_EVENT_TIMEWAIT_EXIT + 1);
 
 }  // namespace
 
-const char* event_name(rdma_cm_event_type type) {
+// In C any number may come as an enumerator; UBSan objects to that in C++.
+__attribute__((no_sanitize("undefined"))) const char* event_name(rdma_cm_event_type type) {
   const auto index = static_cast<std::size_t>(type);
   return index < kNames.size() ? kNames[index] : "UNKNOWN EVENT";
 }
