@@ -10,17 +10,6 @@ namespace anyrdma::verbs::soft {
 
 namespace {
 
-ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
-  switch (static_cast<int>(opcode)) {
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-      return IBV_WC_RDMA_WRITE;
-    case IBV_WR_RDMA_READ:
-      return IBV_WC_RDMA_READ;
-  }
-  return IBV_WC_SEND;
-}
-
 std::uint64_t total_length(const ibv_recv_wr& request) {
   std::uint64_t length = 0;
   for (int i = 0; i < request.num_sge; ++i) length += request.sg_list[i].length;

@@ -14,48 +14,9 @@ namespace anyrdma::verbs::soft {
 
 namespace {
 
-// What ibv_wr_opcode asks for; nullopt for what this HCA does not do on a reliable connection.
-struct Asked {
-  WorkKind kind;
-  bool immediate;
-};
-std::optional<Asked> asked(ibv_wr_opcode opcode) {
-  switch (static_cast<int>(opcode)) {
-    case IBV_WR_SEND:
-      return Asked{WorkKind::kSend, false};
-    case IBV_WR_SEND_WITH_IMM:
-      return Asked{WorkKind::kSend, true};
-    case IBV_WR_RDMA_WRITE:
-      return Asked{WorkKind::kWrite, false};
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-      return Asked{WorkKind::kWrite, true};
-    case IBV_WR_RDMA_READ:
-      return Asked{WorkKind::kRead, false};
-  }
-  return std::nullopt;
+const SendOperation& operation(const SendWork& work) {
+  return kSendOperations[work.opcode];
 }
-
-ibv_wc_opcode completion_opcode(WorkKind kind) {
-  switch (kind) {
-    case WorkKind::kSend:
-      return IBV_WC_SEND;
-    case WorkKind::kWrite:
-      return IBV_WC_RDMA_WRITE;
-    case WorkKind::kRead:
-      return IBV_WC_RDMA_READ;
-  }
-  return IBV_WC_SEND;
-}
-
-// Opcodes by [write][place][immediate]; the place is a Place's number.
-constexpr std::uint8_t kRequestOpcodes[2][4][2] = {{{roce::kRcSendMiddle, roce::kRcSendMiddle},
-                                                    {roce::kRcSendFirst, roce::kRcSendFirst},
-                                                    {roce::kRcSendLast, roce::kRcSendLastImm},
-                                                    {roce::kRcSendOnly, roce::kRcSendOnlyImm}},
-                                                   {{roce::kRcWriteMiddle, roce::kRcWriteMiddle},
-                                                    {roce::kRcWriteFirst, roce::kRcWriteFirst},
-                                                    {roce::kRcWriteLast, roce::kRcWriteLastImm},
-                                                    {roce::kRcWriteOnly, roce::kRcWriteOnlyImm}}};
 
 }  // namespace
 
@@ -79,9 +40,9 @@ void Requester::start() {
 // --- posting ------------------------------------------------------------------------------------
 
 int Requester::check(const ibv_send_wr& request) const {
-  const auto what = asked(request.opcode);
-  if (!what) return EINVAL;
-  return check_send_request(request, qp_.cap, what->kind != WorkKind::kRead);
+  const SendOperation* what = find_operation(request.opcode);
+  if (what == nullptr) return EINVAL;
+  return check_send_request(request, qp_.cap, what->may_inline);
 }
 
 int Requester::post(const ibv_send_wr& request) {
@@ -103,7 +64,7 @@ void Requester::spoil_last(ibv_wc_status status) {
 }
 
 void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t length) {
-  const auto what = asked(request.opcode);
+  const SendOperation& what = kSendOperations[request.opcode];
   work.wr_id = request.wr_id;
   work.remote_address = request.wr.rdma.remote_addr;
   work.remote_key = request.wr.rdma.rkey;
@@ -112,9 +73,10 @@ void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t l
   work.packets = 0;
   work.responses = 0;
   work.status = IBV_WC_SUCCESS;
-  work.kind = what->kind;
+  work.kind = what.kind;
+  work.opcode = static_cast<std::uint8_t>(request.opcode);
   work.sge_count = static_cast<std::uint8_t>(request.num_sge);
-  work.with_immediate = what->immediate;
+  work.with_immediate = what.immediate;
   work.signaled = qp_.signal_all || (request.send_flags & IBV_SEND_SIGNALED) != 0;
   work.solicited = (request.send_flags & IBV_SEND_SOLICITED) != 0;
   work.fence = (request.send_flags & IBV_SEND_FENCE) != 0;
@@ -179,7 +141,7 @@ PacketPtr Requester::make_packet(SendWork& work) {
   const bool last = packet_ + 1 == work.packets;
   const unsigned place = (first ? 1u : 0u) | (last ? 2u : 0u);
   const bool is_write = work.kind == WorkKind::kWrite;
-  const std::uint8_t opcode = kRequestOpcodes[is_write][place][work.with_immediate];
+  const std::uint8_t opcode = operation(work).packets[place];
   const bool ask = last || ++unrequested_ >= kPacketsPerAckRequest;
   if (ask) unrequested_ = 0;
   const bool solicited = work.solicited && last && (!is_write || work.with_immediate);
@@ -443,7 +405,7 @@ void Requester::complete_front(ibv_wc_status status) {
     ibv_wc completion{};
     completion.wr_id = work.wr_id;
     completion.status = status;
-    completion.opcode = completion_opcode(work.kind);
+    completion.opcode = operation(work).completion;
     completion.byte_len = work.length;
     completion.qp_num = qp_.qp_num;
     qp_.send_completions().push(completion, false);

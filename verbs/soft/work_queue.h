@@ -13,16 +13,10 @@
 #include <memory>
 #include <utility>
 
+#include "verbs/soft/send_operations.h"
 #include "verbs/wire/ids.h"
 
 namespace anyrdma::verbs::soft {
-
-enum class WorkKind : std::uint8_t {
-  kSend,
-  kWrite,
-  kRead,
-  // Atomics, invalidation and memory windows join here.
-};
 
 /// A work request on the send queue. Its gather list or inline data follows in the slot.
 struct SendWork {
@@ -35,7 +29,8 @@ struct SendWork {
   std::uint32_t packets;    ///< PSNs it occupies: of its requests or, for a READ, of the responses
   std::uint32_t responses;  ///< READ: response packets taken in so far
   ibv_wc_status status;     ///< a local error found when it was to be started
-  WorkKind kind;
+  WorkKind kind;            ///< of the opcode's row in kSendOperations
+  std::uint8_t opcode;      ///< ibv_wr_opcode
   std::uint8_t sge_count;
   bool with_immediate : 1;
   bool signaled : 1;
