@@ -14,6 +14,7 @@ Preamble Hello::serialize() const {
   put<kKind>(bytes.data(), static_cast<std::uint8_t>(MessageKind::kHello));
   put<kVersion>(bytes.data(), version);
   put<kSlot>(bytes.data(), static_cast<std::uint16_t>(slot));
+  put<kDescriptors>(bytes.data(), descriptors);
   put<kIncarnation>(bytes.data(), incarnation);
   return bytes;
 }
@@ -24,6 +25,7 @@ std::optional<Hello> Hello::parse(PreambleView bytes) {
   if (get<kSlot>(bytes.data()) >= kSlotCount) return std::nullopt;
   return Hello{.version = get<kVersion>(bytes.data()),
                .slot = static_cast<Slot>(get<kSlot>(bytes.data())),
+               .descriptors = get<kDescriptors>(bytes.data()),
                .incarnation = get<kIncarnation>(bytes.data())};
 }
 

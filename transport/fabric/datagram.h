@@ -21,12 +21,13 @@ using PreambleView = std::span<const std::uint8_t, kPreambleBytes>;
 enum class MessageKind : std::uint8_t { kHello = 1, kPacket = 2 };
 
 /// Of an equal version only: both ends run the same software on the same machine.
-inline constexpr std::uint16_t kMeshVersion = 1;
+inline constexpr std::uint16_t kMeshVersion = 2;
 
-/// Who is there. First in each direction of a connection.
+/// Who is there. First in each direction of a connection; descriptors come along with it.
 struct Hello {
   std::uint16_t version = kMeshVersion;
   Slot slot{};
+  std::uint8_t descriptors = 0;  ///< so many were sent along
   std::uint64_t incarnation = 0;
   bool operator==(const Hello&) const = default;
 
@@ -61,11 +62,12 @@ static_assert(wire::tiles(kPacketRows, kPreambleBytes));
 inline constexpr Field kReserved3{1, 0, 8};
 inline constexpr Field kVersion{2, 0, 16};
 inline constexpr Field kSlot{4, 0, 16};
-inline constexpr Field kReserved4{6, 0, 16};
+inline constexpr Field kDescriptors{6, 0, 8};
+inline constexpr Field kReserved4{7, 0, 8};
 inline constexpr Field kIncarnation{8, 0, 64};
 inline constexpr Field kReserved5{16, 0, 224};
-inline constexpr std::array kHelloRows{kKind,      kReserved3,   kVersion,  kSlot,
-                                       kReserved4, kIncarnation, kReserved5};
+inline constexpr std::array kHelloRows{kKind,        kReserved3, kVersion,     kSlot,
+                                       kDescriptors, kReserved4, kIncarnation, kReserved5};
 static_assert(wire::tiles(kHelloRows, kPreambleBytes));
 }  // namespace datagram_layout
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "transport/fabric/descriptor_passing.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -70,7 +71,9 @@ struct Mesh::Batch {
 // --- life ---------------------------------------------------------------------------------------
 
 Mesh::Mesh(const MeshConfig& config, verbs::soft::PacketPool& pool, Receiver& receiver)
-    : config_(config), pool_(pool), receiver_(receiver), batch_(std::make_unique<Batch>()) {}
+    : config_(config), pool_(pool), receiver_(receiver), batch_(std::make_unique<Batch>()) {
+  CM_ASSERT(config.gifts.size() <= kGiftsMax);
+}
 
 Mesh::~Mesh() = default;
 
@@ -179,10 +182,13 @@ int Mesh::connect(Peer& peer) {
 }
 
 bool Mesh::greet(Link& link) const {
-  const Preamble hello =
-      Hello{.slot = config_.self, .incarnation = config_.incarnation}.serialize();
-  return ::send(link.fd.get(), hello.data(), hello.size(), MSG_NOSIGNAL) ==
-         static_cast<ssize_t>(hello.size());
+  Hello hello{.slot = config_.self,
+              .descriptors = static_cast<std::uint8_t>(config_.gifts.size()),
+              .incarnation = config_.incarnation};
+  if (send_message(link.fd.get(), hello.serialize(), config_.gifts) >= 0) return true;
+  if (errno != ETOOMANYREFS) return false;
+  hello.descriptors = 0;
+  return send_message(link.fd.get(), hello.serialize(), {}) >= 0;
 }
 
 void Mesh::attach(Link& link, Peer& peer) {
@@ -314,23 +320,27 @@ void Mesh::on_writable(Link& link) {
   dirty_.push_back(link.peer);
 }
 
+/// What an error of receiving means: true, if there is nothing more for now.
+bool Mesh::ends_reading(Link& link, int error) {
+  // ECONNRESET comes once, in front of what the peer sent before it went: read on.
+  if (error == EINTR || error == ECONNRESET) return false;
+  if (error != EAGAIN && !out_of_resources(error)) mark_closed(link);
+  return true;
+}
+
 /// Takes in up to a batch. False: no more for now.
 bool Mesh::receive(Link& link) {
+  if (!link.greeted) return receive_hello(link);
   for (std::size_t i = 0; i < kBatch; ++i) {
     if (!batch_->packets[i]) batch_->packets[i] = pool_.take();
     batch_->set(i, batch_->packets[i]->storage.data(), verbs::soft::kPacketBytesMax);
   }
   const int count =
       ::recvmmsg(link.fd.get(), batch_->messages.data(), kBatch, MSG_DONTWAIT, nullptr);
-  if (count < 0) {
-    // ECONNRESET comes once, in front of what the peer sent before it went: read on.
-    if (errno == EINTR || errno == ECONNRESET) return true;
-    if (errno != EAGAIN && !out_of_resources(errno)) mark_closed(link);
-    return false;
-  }
+  if (count < 0) return !ends_reading(link, errno);
   for (int i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    if (on_message(link, at, batch_->messages[at].msg_len)) continue;
+    if (on_message(at, batch_->messages[at].msg_len)) continue;
     mark_closed(link);
     return false;
   }
@@ -338,14 +348,10 @@ bool Mesh::receive(Link& link) {
 }
 
 /// False: the end, or something that our software would not send.
-bool Mesh::on_message(Link& link, std::size_t index, std::size_t size) {
+bool Mesh::on_message(std::size_t index, std::size_t size) {
   if (size < kPreambleBytes) return false;
   if ((batch_->messages[index].msg_hdr.msg_flags & MSG_TRUNC) != 0) return false;
   const PreambleView preamble(batch_->preambles[index]);
-  if (!link.greeted) {
-    const std::optional<Hello> hello = Hello::parse(preamble);
-    return hello.has_value() && on_hello(link, *hello);
-  }
   PacketPtr packet = std::move(batch_->packets[index]);
   if (!read_preamble(preamble, *packet)) return false;
   packet->size = static_cast<std::uint16_t>(size - kPreambleBytes);
@@ -353,7 +359,18 @@ bool Mesh::on_message(Link& link, std::size_t index, std::size_t size) {
   return true;
 }
 
-bool Mesh::on_hello(Link& link, const Hello& hello) {
+bool Mesh::receive_hello(Link& link) {
+  Preamble bytes;
+  ReceivedMessage message = receive_message(link.fd.get(), bytes);
+  if (message.size < 0) return !ends_reading(link, errno);
+  const bool whole = message.size == std::ssize(bytes) && !message.truncated;
+  const std::optional<Hello> hello = whole ? Hello::parse(bytes) : std::nullopt;
+  if (hello && on_hello(link, *hello, std::move(message.descriptors))) return true;
+  mark_closed(link);
+  return false;
+}
+
+bool Mesh::on_hello(Link& link, const Hello& hello, std::vector<realtime::Descriptor> descriptors) {
   if (hello.version != kMeshVersion) return false;
   if (link.peer != nullptr && link.peer->slot != hello.slot) return false;
   Peer& peer = peer_at(hello.slot);
@@ -368,9 +385,12 @@ bool Mesh::on_hello(Link& link, const Hello& hello) {
   }
   peer.incarnation = hello.incarnation;
   link.greeted = true;
-  if (link.peer != nullptr) return true;
-  attach(link, peer);
-  (void)greet(link);  // when it has gone already, what it sent is still to be read
+  if (link.peer == nullptr) {
+    attach(link, peer);
+    (void)greet(link);  // when it has gone already, what it sent is still to be read
+  }
+  if (!descriptors.empty() && descriptors.size() == hello.descriptors)
+    receiver_.on_gifts(hello.slot, hello.incarnation, std::move(descriptors));
   return true;
 }
 

@@ -28,7 +28,11 @@ struct MeshConfig {
   std::uint64_t incarnation = 0;
   /// Packets that wait for one peer to read; more are dropped, which retransmission makes good.
   std::size_t queue_max = 8192;
+  /// What every peer is given along with the hello; the descriptors stay the caller's and outlive
+  /// the mesh. At most kGiftsMax.
+  std::vector<int> gifts{};
 };
+inline constexpr std::size_t kGiftsMax = 4;
 
 /// Not thread-safe: used inside the critical section, with thread cancellation off. No call blocks,
 /// except flush(), which says so.
@@ -41,6 +45,10 @@ class Mesh {
     virtual void on_packet(verbs::soft::PacketPtr packet) = 0;
     /// The process at that slot is gone, or was never there; all it sent has been delivered before.
     virtual void on_gone(Slot slot) = 0;
+    /// The gifts of the process at that slot, before any of its packets. They come again when it
+    /// connects again, and not at all when either side has run out of descriptors.
+    virtual void on_gifts(Slot /*slot*/, std::uint64_t /*incarnation*/,
+                          std::vector<realtime::Descriptor> /*gifts*/) {}
   };
 
   /// Listens. EADDRINUSE: the address of our slot is taken (by a stranger); EMFILE, ENFILE, ENOMEM,
@@ -112,8 +120,11 @@ class Mesh {
 
   void on_writable(Link& link);
   [[nodiscard]] bool receive(Link& link);
-  [[nodiscard]] bool on_message(Link& link, std::size_t index, std::size_t size);
-  [[nodiscard]] bool on_hello(Link& link, const Hello& hello);
+  [[nodiscard]] bool ends_reading(Link& link, int error);
+  [[nodiscard]] bool on_message(std::size_t index, std::size_t size);
+  [[nodiscard]] bool receive_hello(Link& link);
+  [[nodiscard]] bool on_hello(Link& link, const Hello& hello,
+                              std::vector<realtime::Descriptor> descriptors);
   void attach(Link& link, Peer& peer);
   void mark_closed(Link& link);
   void bury_closed();

@@ -1,11 +1,13 @@
 #include "transport/fabric/mesh.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -33,6 +35,11 @@ class Member : public Mesh::Receiver {
     last = std::move(packet);
   }
   void on_gone(Slot slot) override { gone.push_back(slot); }
+  void on_gifts(Slot /*slot*/, std::uint64_t incarnation,
+                std::vector<realtime::Descriptor> descriptors) override {
+    giver = incarnation;
+    gifts = std::move(descriptors);
+  }
 
   PacketPtr make(std::uint16_t number, std::uint16_t size = 64) {
     PacketPtr packet = pool.take();
@@ -64,6 +71,8 @@ class Member : public Mesh::Receiver {
   PacketPool pool;
   std::vector<std::uint16_t> numbers;
   std::vector<Slot> gone;
+  std::uint64_t giver = 0;
+  std::vector<realtime::Descriptor> gifts;
   PacketPtr last;
   std::unique_ptr<Mesh> mesh;
 };
@@ -327,6 +336,31 @@ TEST_F(MeshTest, GarbageEndsTheConnectionOnly) {
   auto b = member(kB);
   b->send(kA, 1);
   ASSERT_TRUE(a->hears());
+}
+
+TEST_F(MeshTest, GiftsReachBothSidesBeforeAnyPacket) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  const realtime::Descriptor in(pipe[0]);
+  const realtime::Descriptor out(pipe[1]);
+  MeshConfig generous = config(kA, 17);
+  generous.gifts = {in.get()};
+  Member a(generous);
+  generous = config(kB, 18);
+  generous.gifts = {out.get()};
+  Member b(generous);
+
+  a.send(kB, 1);
+  ASSERT_TRUE(b.hears());
+  ASSERT_EQ(b.giver, 17u);
+  b.send(kA, 2);
+  ASSERT_TRUE(a.hears());
+
+  ASSERT_EQ(a.giver, 18u);
+  ASSERT_EQ(::write(a.gifts.at(0).get(), "x", 1), 1);
+  char byte = 0;
+  ASSERT_EQ(::read(b.gifts.at(0).get(), &byte, 1), 1);
+  EXPECT_EQ(byte, 'x');
 }
 
 TEST_F(MeshTest, TwoOwnersOfOneSlotAreRefused) {
