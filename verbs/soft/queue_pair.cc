@@ -264,8 +264,10 @@ void SoftQp::on_response(const roce::Envelope& packet, const roce::OpcodeRow& ro
     requester.on_acknowledge(packet.bth, aeth, now);
   } else if (row.operation == roce::Operation::kReadResponse) {
     requester.on_read_response(packet, now);
-  } else {
-    ++core.counters.malformed;  // the answer to an atomic that was never asked for
+  } else if (row.operation == roce::Operation::kAtomicAcknowledge) {
+    const auto answer = roce::AtomicAckEth::parse(
+        roce::view<roce::AtomicAckEth>(datagram, packet.bth.opcode, roce::kAtomicAckEth));
+    requester.on_atomic_acknowledge(packet.bth.psn, answer.original, now);
   }
   if (state == IBV_QPS_SQD && drained() && attr.en_sqd_async_notify != 0) {
     attr.en_sqd_async_notify = 0;

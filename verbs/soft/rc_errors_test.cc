@@ -444,7 +444,7 @@ TEST_F(RcErrors, AFullQueueRefusesWithEnomem) {
 TEST_F(RcErrors, ABadRequestNamesItselfAndThoseBeforeItArePosted) {
   connect();
   ibv_send_wr second{};
-  second.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+  second.opcode = IBV_WR_TSO;
   ibv_send_wr first{};
   first.opcode = IBV_WR_RDMA_WRITE;
   first.send_flags = IBV_SEND_SIGNALED;

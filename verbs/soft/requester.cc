@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "verbs/assert.h"
+#include "verbs/soft/atomics.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/rc_constants.h"
 #include "verbs/soft/scatter_gather.h"
@@ -27,7 +28,8 @@ Requester::Requester(SoftQp& qp)
       not_ready_(QpTimerTag{&qp, QpTimerKind::kReceiverNotReady}) {}
 
 void Requester::configure() {
-  const std::size_t list = std::size_t{qp_.cap.max_send_sge} * sizeof(ibv_sge);
+  const std::size_t list =
+      std::size_t{qp_.cap.max_send_sge} * sizeof(ibv_sge) + sizeof(AtomicOperands);
   queue_.configure(qp_.cap.max_send_wr, std::max<std::size_t>(list, qp_.cap.max_inline_data));
   discard();
 }
@@ -63,6 +65,19 @@ void Requester::spoil_last(ibv_wc_status status) {
   if (queue_.size() == 1) fail(status);
 }
 
+namespace {
+
+void fill_atomic(SendWork& work, const ibv_send_wr& request) {
+  const auto& asked = request.wr.atomic;
+  const bool swaps = request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+  work.remote_key = asked.rkey;
+  work.length = std::min(work.length, kAtomicBytes);  // no more than its answer
+  work.operands() = {.swap_or_add = swaps ? asked.swap : asked.compare_add,
+                     .compare = swaps ? asked.compare_add : 0};
+}
+
+}  // namespace
+
 void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t length) {
   const SendOperation& what = kSendOperations[request.opcode];
   work.wr_id = request.wr_id;
@@ -82,6 +97,7 @@ void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t l
   work.fence = (request.send_flags & IBV_SEND_FENCE) != 0;
   work.inline_data = (request.send_flags & IBV_SEND_INLINE) != 0;
   copy_list(work, request);
+  if (work.kind == WorkKind::kAtomic) fill_atomic(work, request);
 }
 
 // --- sending ------------------------------------------------------------------------------------
@@ -92,18 +108,17 @@ bool Requester::wants_to_send() {
   if (next_psn_.distance_from(acknowledged_) >= kWindowPackets) return false;
   SendWork& work = queue_[next_];
   if (work.status != IBV_WC_SUCCESS) return false;  // waits for its turn to fail
-  if (packet_ != 0 && work.kind != WorkKind::kRead) return true;
+  if (packet_ != 0 && !has_response(work.kind)) return true;
   if (work.fence && reads_ > 0) return false;
   // A work request that is bound to fail is begun, to find that out.
-  return work.kind != WorkKind::kRead || qp_.attr.max_rd_atomic == 0 ||
-         reads_ < qp_.attr.max_rd_atomic;
+  return !has_response(work.kind) || qp_.attr.max_rd_atomic == 0 || reads_ < qp_.attr.max_rd_atomic;
 }
 
 PacketPtr Requester::next_packet(Instant now) {
   if (!wants_to_send()) return nullptr;
   SendWork& work = queue_[next_];
   if (next_ == started_ && !begin(work)) return nullptr;
-  PacketPtr packet = work.kind == WorkKind::kRead ? make_read_request(work) : make_packet(work);
+  PacketPtr packet = has_response(work.kind) ? make_question(work) : make_packet(work);
   if (!packet) return nullptr;
   if (!retransmit_.armed()) restart_timer(now);
   return packet;
@@ -127,9 +142,10 @@ bool Requester::begin(SendWork& work) {
 }
 
 ibv_wc_status Requester::validate(SendWork& work) const {
-  if (work.kind == WorkKind::kRead && qp_.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
+  if (has_response(work.kind) && qp_.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
+  if (work.kind == WorkKind::kAtomic && work.length < kAtomicBytes) return IBV_WC_LOC_LEN_ERR;
   if (work.inline_data) return IBV_WC_SUCCESS;
-  const unsigned access = work.kind == WorkKind::kRead ? unsigned{IBV_ACCESS_LOCAL_WRITE} : 0u;
+  const unsigned access = has_response(work.kind) ? unsigned{IBV_ACCESS_LOCAL_WRITE} : 0u;
   const bool allowed = accessible(core_.memory, qp_.pd, {work.list(), work.sge_count}, access);
   return allowed ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
 }
@@ -163,6 +179,11 @@ PacketPtr Requester::make_packet(SendWork& work) {
   return packet;
 }
 
+// What the peer answers with data.
+PacketPtr Requester::make_question(SendWork& work) {
+  return work.kind == WorkKind::kRead ? make_read_request(work) : make_atomic_request(work);
+}
+
 PacketPtr Requester::make_read_request(SendWork& work) {
   // After a loss only what is missing is asked for again (IBTA vol 1, 9.4.4).
   const std::uint32_t offset = work.responses * qp_.mtu();
@@ -171,6 +192,18 @@ PacketPtr Requester::make_read_request(SendWork& work) {
             roce::Reth{work.remote_address + offset, work.remote_key, work.length - offset});
   ++reads_;
   advance(work, work.packets - work.responses);
+  return packet;
+}
+
+PacketPtr Requester::make_atomic_request(SendWork& work) {
+  const std::uint8_t opcode = operation(work).packets[static_cast<std::size_t>(roce::Place::kOnly)];
+  const AtomicOperands& operands = work.operands();
+  PacketPtr packet = qp_.make_packet(opcode, next_psn_, 0, true, false);
+  roce::put(packet->storage, opcode, roce::kAtomicEth,
+            roce::AtomicEth{work.remote_address, work.remote_key, operands.swap_or_add,
+                            operands.compare});
+  ++reads_;
+  advance(work, 1);
   return packet;
 }
 
@@ -227,7 +260,7 @@ void Requester::on_acknowledge(const roce::Bth& bth, const roce::Aeth& aeth, Ins
 bool Requester::acknowledge_up_to(wire::Psn end, Instant now) {
   while (queue_.head() != started_ && acknowledged_.before(end)) {
     SendWork& work = queue_.front();
-    if (work.kind == WorkKind::kRead) {
+    if (has_response(work.kind)) {
       response_lost(now);
       return false;
     }
@@ -267,16 +300,26 @@ void Requester::after_acknowledgement(Instant now) {
 }
 
 void Requester::on_read_response(const roce::Envelope& packet, Instant now) {
-  const wire::Psn psn = packet.bth.psn;
+  on_data(WorkKind::kRead, packet.bth.psn, packet.payload, now);
+}
+
+void Requester::on_atomic_acknowledge(wire::Psn psn, std::uint64_t original, Instant now) {
+  std::array<std::uint8_t, kAtomicBytes> bytes{};
+  std::memcpy(bytes.data(), &original, bytes.size());
+  on_data(WorkKind::kAtomic, psn, bytes, now);
+}
+
+void Requester::on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8_t> data,
+                        Instant now) {
   if (!outstanding(psn)) {
     ++core_.counters.duplicates;
     return;
   }
-  // A response acknowledges all requests before its READ (IBTA vol 1, 9.7.5.1.2).
+  // A response acknowledges all requests before the one it answers (IBTA vol 1, 9.7.5.1.2).
   std::uint32_t index = queue_.head();
   while (index != started_ && !psn.before(queue_[index].end_psn())) ++index;
   SendWork& work = queue_[index];
-  if (work.kind != WorkKind::kRead) {
+  if (work.kind != kind) {
     ++core_.counters.malformed;
     return;
   }
@@ -286,11 +329,10 @@ void Requester::on_read_response(const roce::Envelope& packet, Instant now) {
     return;
   }
   const std::uint32_t offset = work.responses * qp_.mtu();
-  const bool complete = packet.payload.size() == std::min(qp_.mtu(), work.length - offset);
+  const bool complete = data.size() == std::min(qp_.mtu(), work.length - offset);
   const ibv_wc_status status =
-      complete
-          ? scatter(core_.memory, qp_.pd, {work.list(), work.sge_count}, offset, packet.payload)
-          : IBV_WC_BAD_RESP_ERR;
+      complete ? scatter(core_.memory, qp_.pd, {work.list(), work.sge_count}, offset, data)
+               : IBV_WC_BAD_RESP_ERR;
   if (status != IBV_WC_SUCCESS) {
     fail(status);
     return;

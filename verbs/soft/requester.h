@@ -5,7 +5,7 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
-#include <optional>
+#include <span>
 
 #include "verbs/soft/core.h"
 #include "verbs/soft/packet.h"
@@ -41,6 +41,7 @@ class Requester {
 
   void on_acknowledge(const roce::Bth& bth, const roce::Aeth& aeth, Instant now);
   void on_read_response(const roce::Envelope& packet, Instant now);
+  void on_atomic_acknowledge(wire::Psn psn, std::uint64_t original, Instant now);
   void on_timer(QpTimerKind kind, Instant now);
 
   /// Completes everything with a flush error, in order.
@@ -66,12 +67,15 @@ class Requester {
   [[nodiscard]] bool begin(SendWork& work);
   [[nodiscard]] ibv_wc_status validate(SendWork& work) const;
   [[nodiscard]] PacketPtr make_packet(SendWork& work);
+  [[nodiscard]] PacketPtr make_question(SendWork& work);
   [[nodiscard]] PacketPtr make_read_request(SendWork& work);
+  [[nodiscard]] PacketPtr make_atomic_request(SendWork& work);
   void gather(SendWork& work, std::uint32_t offset, std::uint32_t size, std::uint8_t* out);
   void advance(const SendWork& work, std::uint32_t packets);
 
   // --- acknowledgements -------------------------------------------------------------------------
   [[nodiscard]] bool outstanding(wire::Psn psn) const;
+  void on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8_t> data, Instant now);
   [[nodiscard]] bool acknowledge_up_to(wire::Psn end, Instant now);
   void on_nak(roce::NakCode code, wire::Psn psn, Instant now);
   void on_rnr_nak(std::uint8_t delay_field, wire::Psn psn, Instant now);
@@ -94,7 +98,7 @@ class Requester {
   wire::Psn next_psn_;
   wire::Psn acknowledged_;   // oldest PSN without an acknowledgement; lies in the front work
   wire::Psn end_;            // first PSN never used
-  std::uint32_t reads_ = 0;  // READs sent and not finished, in [head, next_)
+  std::uint32_t reads_ = 0;  // READs and ATOMICs sent and not finished, in [head, next_)
   std::uint32_t unrequested_ = 0;
   std::uint8_t retries_left_ = 0;
   std::uint8_t rnr_retries_left_ = 0;

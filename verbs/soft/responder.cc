@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "verbs/assert.h"
+#include "verbs/soft/atomics.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/rc_constants.h"
 
@@ -22,9 +23,18 @@ __be32 immediate_of(std::span<const std::uint8_t> datagram, std::uint8_t opcode)
   return htobe32(roce::ImmDt::parse(roce::view<roce::ImmDt>(datagram, opcode, roce::kImmDt)).data);
 }
 
+roce::Reth reth_of(std::span<const std::uint8_t> datagram, std::uint8_t opcode) {
+  return roce::Reth::parse(roce::view<roce::Reth>(datagram, opcode, roce::kReth));
+}
+
+roce::AtomicEth atomic_of(std::span<const std::uint8_t> datagram, std::uint8_t opcode) {
+  return roce::AtomicEth::parse(roce::view<roce::AtomicEth>(datagram, opcode, roce::kAtomicEth));
+}
+
 }  // namespace
 
 void Responder::start() {
+  atomics_.clear();
   expected_ = wire::Psn{qp_.attr.rq_psn};
   message_sequence_ = 0;
   gap_reported_ = false;
@@ -58,16 +68,19 @@ void Responder::on_request(const roce::Envelope& packet, const roce::OpcodeRow& 
       on_write(packet, row, datagram);
       return;
     case roce::Operation::kReadRequest:
-      on_read(packet, roce::Reth::parse(roce::view<roce::Reth>(datagram, bth.opcode, roce::kReth)));
+      on_read(packet, reth_of(datagram, bth.opcode));
       return;
     case roce::Operation::kCompareSwap:
     case roce::Operation::kFetchAdd:
+      on_atomic(bth, row.operation == roce::Operation::kCompareSwap,
+                atomic_of(datagram, bth.opcode));
+      return;
     case roce::Operation::kNone:
     case roce::Operation::kReadResponse:
     case roce::Operation::kAcknowledge:
     case roce::Operation::kAtomicAcknowledge:
     case roce::Operation::kCongestion:
-      // Atomics answer here once the HCA has them; the others are no requests.
+      // No requests.
       refuse(roce::NakCode::kInvalidRequest, bth.psn, IBV_WC_LOC_QP_OP_ERR);
       return;
   }
@@ -78,12 +91,17 @@ void Responder::on_request(const roce::Envelope& packet, const roce::OpcodeRow& 
 void Responder::on_duplicate(const roce::Bth& bth, const roce::OpcodeRow& row,
                              std::span<const std::uint8_t> datagram) {
   ++qp_.core.counters.duplicates;
-  if (row.operation != roce::Operation::kReadRequest) {
+  if (row.operation == roce::Operation::kReadRequest) {
+    on_duplicate_read(bth, reth_of(datagram, bth.opcode));
+  } else if ((row.headers & roce::kAtomicEth) != 0) {
+    on_duplicate_atomic(bth.psn);
+  } else {
     acknowledge(expected_ + 0xffffff);
-    return;
   }
+}
+
+void Responder::on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth) {
   const std::uint32_t limit = 2u * qp_.attr.max_dest_rd_atomic;
-  const auto reth = roce::Reth::parse(roce::view<roce::Reth>(datagram, bth.opcode, roce::kReth));
   const bool allowed =
       (qp_.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) != 0 && reth.length <= kMessageBytesMax;
   if (!allowed || reads_waiting_ >= limit) return;
@@ -95,6 +113,14 @@ void Responder::on_duplicate(const roce::Bth& bth, const roce::OpcodeRow& row,
                       .key = reth.remote_key,
                       .remaining = reth.length,
                       .address = reth.address});
+}
+
+// What it found the first time is kept until the peer can have no use for it (IBTA vol 1, 9.4.5).
+// Without it nothing can be said: the packet is dropped in silence.
+void Responder::on_duplicate_atomic(wire::Psn psn) {
+  if (reads_waiting_ >= 2u * qp_.attr.max_dest_rd_atomic) return;
+  for (std::size_t i = 0; i < atomics_.size(); ++i)
+    if (atomics_[i].psn == psn) return answer_atomic(atomics_[i]);
 }
 
 // First and Only begin a message, Middle and Last continue one of the same kind (IBTA vol 1,
@@ -148,8 +174,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
     return;
   }
   const std::uint8_t opcode = packet.bth.opcode;
-  if (roce::is_first(row.place) &&
-      !begin_write(roce::Reth::parse(roce::view<roce::Reth>(datagram, opcode, roce::kReth)))) {
+  if (roce::is_first(row.place) && !begin_write(reth_of(datagram, opcode))) {
     refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
     return;
   }
@@ -187,10 +212,15 @@ bool Responder::begin_write(const roce::Reth& reth) {
   return true;
 }
 
+// The peer asks for more at once than was agreed.
+bool Responder::no_room_for_answer() const {
+  return reads_waiting_ >= qp_.attr.max_dest_rd_atomic;
+}
+
 void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
   const wire::Psn psn = packet.bth.psn;
-  if ((qp_.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) == 0 ||
-      reads_waiting_ >= qp_.attr.max_dest_rd_atomic || reth.length > kMessageBytesMax) {
+  if ((qp_.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) == 0 || no_room_for_answer() ||
+      reth.length > kMessageBytesMax) {
     refuse(roce::NakCode::kInvalidRequest, psn, IBV_WC_LOC_QP_OP_ERR);
     return;
   }
@@ -211,6 +241,41 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
                       .key = reth.remote_key,
                       .remaining = reth.length,
                       .address = reth.address});
+}
+
+void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::AtomicEth& eth) {
+  if ((qp_.attr.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC) == 0 || no_room_for_answer() ||
+      !is_atomic_address(eth.address)) {
+    refuse(roce::NakCode::kInvalidRequest, bth.psn, IBV_WC_LOC_QP_OP_ERR);
+    return;
+  }
+  std::uint8_t* at = qp_.core.memory.translate(eth.remote_key, qp_.pd, eth.address, kAtomicBytes,
+                                               IBV_ACCESS_REMOTE_ATOMIC);
+  if (at == nullptr) {
+    refuse(roce::NakCode::kRemoteAccess, bth.psn, IBV_WC_LOC_ACCESS_ERR);
+    return;
+  }
+  // A region's own addresses can make an address look aligned that is not.
+  if (!is_atomic_address(reinterpret_cast<std::uintptr_t>(at))) {
+    refuse(roce::NakCode::kInvalidRequest, bth.psn, IBV_WC_LOC_QP_OP_ERR);
+    return;
+  }
+  const std::uint64_t original = execute_atomic(
+      at, {.compare_swap = compare_swap, .swap_or_add = eth.swap_or_add, .compare = eth.compare});
+  expected_ = expected_ + 1;
+  message_sequence_ = (message_sequence_ + 1) & kSequenceMask;
+  gap_reported_ = false;
+  while (atomics_.size() >= qp_.attr.max_dest_rd_atomic) atomics_.pop_front();
+  atomics_.push_back({bth.psn, message_sequence_, original});
+  answer_atomic(atomics_.back());
+}
+
+void Responder::answer_atomic(const Done& done) {
+  ++reads_waiting_;
+  answers_.push_back({.psn = done.psn,
+                      .message_sequence = done.message_sequence,
+                      .atomic = true,
+                      .original = done.original});
 }
 
 void Responder::end_message(const roce::Envelope& packet, const roce::OpcodeRow& row,
@@ -250,7 +315,7 @@ void Responder::answer(roce::AckKind kind, std::uint8_t value, wire::Psn psn) {
   // One acknowledgement covers all before it (IBTA vol 1, 9.7.5.1.1).
   if (kind == roce::AckKind::kAck && !answers_.empty()) {
     Answer& last = answers_.back();
-    if (!last.read && last.kind == roce::AckKind::kAck) {
+    if (!last.read && !last.atomic && last.kind == roce::AckKind::kAck) {
       last.psn = psn;
       last.message_sequence = message_sequence_;
       return;
@@ -288,8 +353,18 @@ PacketPtr Responder::next_packet() {
   if (answers_.empty()) return nullptr;
   Answer& answer = answers_.front();
   if (answer.read) return make_read_response(answer);
-  PacketPtr packet = make_acknowledge(answer);
+  PacketPtr packet = answer.atomic ? make_atomic_acknowledge(answer) : make_acknowledge(answer);
   answers_.pop_front();
+  return packet;
+}
+
+PacketPtr Responder::make_atomic_acknowledge(const Answer& answer) {
+  constexpr std::uint8_t kOpcode = roce::kRcAtomicAcknowledge;
+  --reads_waiting_;
+  PacketPtr packet = qp_.make_packet(kOpcode, answer.psn, 0, false, false);
+  roce::put(packet->storage, kOpcode, roce::kAeth,
+            roce::Aeth{roce::AckKind::kAck, roce::kCreditsUnlimited, answer.message_sequence});
+  roce::put(packet->storage, kOpcode, roce::kAtomicAckEth, roce::AtomicAckEth{answer.original});
   return packet;
 }
 
@@ -346,6 +421,7 @@ PacketPtr Responder::read_failed() {
 // --- endings ------------------------------------------------------------------------------------
 
 void Responder::discard() {
+  atomics_.clear();
   answers_.clear();
   reads_waiting_ = 0;
   message_ = Message::kNone;

@@ -44,11 +44,13 @@ class Responder {
   }
 
  private:
-  // An answer not yet sent: an acknowledgement of any kind, or the rest of a READ.
+  // An answer not yet sent: an acknowledgement of any kind, the rest of a READ, or what an atomic
+  // operation found.
   struct Answer {
     wire::Psn psn;
     std::uint32_t message_sequence = 0;
     bool read = false;
+    bool atomic = false;
     bool begun = false;      // READ: its first response packet is out
     bool repeated = false;   // READ: a duplicate, not worth an error
     roce::AckKind kind{};    // acknowledgement
@@ -56,6 +58,13 @@ class Responder {
     std::uint32_t key = 0;   // READ ...
     std::uint32_t remaining = 0;
     std::uint64_t address = 0;
+    std::uint64_t original = 0;  // ATOMIC
+  };
+  // An atomic operation that was done and must not be done again.
+  struct Done {
+    wire::Psn psn;
+    std::uint32_t message_sequence = 0;
+    std::uint64_t original = 0;
   };
   // What the requester is in the middle of.
   enum class Message : std::uint8_t { kNone, kSend, kWrite };
@@ -69,6 +78,11 @@ class Responder {
   void on_write(const roce::Envelope& packet, const roce::OpcodeRow& row,
                 std::span<const std::uint8_t> datagram);
   void on_read(const roce::Envelope& packet, const roce::Reth& reth);
+  void on_atomic(const roce::Bth& bth, bool compare_swap, const roce::AtomicEth& eth);
+  void answer_atomic(const Done& done);
+  void on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth);
+  void on_duplicate_atomic(wire::Psn psn);
+  [[nodiscard]] bool no_room_for_answer() const;
   [[nodiscard]] bool begin_write(const roce::Reth& reth);
   void end_message(const roce::Envelope& packet, const roce::OpcodeRow& row,
                    std::span<const std::uint8_t> datagram);
@@ -80,12 +94,14 @@ class Responder {
   void receiver_not_ready(wire::Psn psn);
   void refuse(roce::NakCode code, wire::Psn psn, ibv_wc_status status);
   [[nodiscard]] PacketPtr make_acknowledge(const Answer& answer);
+  [[nodiscard]] PacketPtr make_atomic_acknowledge(const Answer& answer);
   [[nodiscard]] PacketPtr make_read_response(Answer& answer);
   [[nodiscard]] PacketPtr read_failed();
 
   SoftQp& qp_;
   Ring<Answer> answers_;
-  std::uint32_t reads_waiting_ = 0;  // READs in answers_
+  Ring<Done> atomics_;               // the last ones, as many as the peer may have outstanding
+  std::uint32_t reads_waiting_ = 0;  // READs and ATOMICs in answers_
   wire::Psn expected_;
   std::uint32_t message_sequence_ = 0;  // completed messages, modulo 2^24
   bool gap_reported_ = false;           // one NAK per gap (IBTA vol 1, 9.7.5.2.8)

@@ -16,7 +16,13 @@ enum class WorkKind : std::uint8_t {
   kSend,
   kWrite,
   kRead,
+  kAtomic,
 };
+
+/// Whether the peer answers with data: such work counts against the initiator depth.
+[[nodiscard]] constexpr bool has_response(WorkKind kind) {
+  return kind >= WorkKind::kRead;
+}
 
 struct SendOperation {
   ibv_wr_opcode opcode{};
@@ -65,6 +71,14 @@ inline constexpr std::size_t kSendOpcodes = 16;
                     .kind = WorkKind::kRead,
                     .completion = IBV_WC_RDMA_READ,
                     .packets = {0, 0, 0, kRcReadRequest}},
+      SendOperation{.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+                    .kind = WorkKind::kAtomic,
+                    .completion = IBV_WC_COMP_SWAP,
+                    .packets = {0, 0, 0, kRcCompareSwap}},
+      SendOperation{.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+                    .kind = WorkKind::kAtomic,
+                    .completion = IBV_WC_FETCH_ADD,
+                    .packets = {0, 0, 0, kRcFetchAdd}},
   };
   std::array<SendOperation, kSendOpcodes> table{};
   for (const SendOperation& row : rows) table[static_cast<std::size_t>(row.opcode)] = row;

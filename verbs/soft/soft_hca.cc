@@ -198,7 +198,7 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
   attr->max_qp_rd_atom = config.max_qp_rd_atom;
   attr->max_res_rd_atom = static_cast<int>(config.max_qp_rd_atom * config.max_qp);
   attr->max_qp_init_rd_atom = config.max_qp_init_rd_atom;
-  attr->atomic_cap = IBV_ATOMIC_NONE;
+  attr->atomic_cap = IBV_ATOMIC_GLOB;
   attr->max_ah = static_cast<int>(config.max_ah);
   attr->max_srq = static_cast<int>(config.max_srq);
   attr->max_srq_wr = static_cast<int>(config.max_srq_wr);

@@ -18,6 +18,12 @@
 
 namespace anyrdma::verbs::soft {
 
+/// What an atomic operation works with, behind the list of its work request.
+struct AtomicOperands {
+  std::uint64_t swap_or_add;
+  std::uint64_t compare;
+};
+
 /// A work request on the send queue. Its gather list or inline data follows in the slot.
 struct SendWork {
   std::uint64_t wr_id;
@@ -27,7 +33,7 @@ struct SendWork {
   __be32 immediate;
   wire::Psn first_psn;      ///< valid once started
   std::uint32_t packets;    ///< PSNs it occupies: of its requests or, for a READ, of the responses
-  std::uint32_t responses;  ///< READ: response packets taken in so far
+  std::uint32_t responses;  ///< READ, ATOMIC: response packets taken in so far
   ibv_wc_status status;     ///< a local error found when it was to be started
   WorkKind kind;            ///< of the opcode's row in kSendOperations
   std::uint8_t opcode;      ///< ibv_wr_opcode
@@ -39,6 +45,9 @@ struct SendWork {
   bool inline_data : 1;
 
   [[nodiscard]] ibv_sge* list() { return reinterpret_cast<ibv_sge*>(this + 1); }
+  [[nodiscard]] AtomicOperands& operands() {
+    return *reinterpret_cast<AtomicOperands*>(list() + sge_count);
+  }
   [[nodiscard]] std::uint8_t* data() { return reinterpret_cast<std::uint8_t*>(this + 1); }
   [[nodiscard]] wire::Psn end_psn() const { return first_psn + packets; }
 };

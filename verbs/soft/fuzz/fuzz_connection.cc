@@ -16,8 +16,8 @@ namespace {
 using testing::ConnectionOptions;
 using testing::Side;
 
-constexpr unsigned kAccess =
-    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                             IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 // Completions must come in the order of posting, each once.
 struct Ledger {
@@ -33,6 +33,7 @@ class Arena : public Attacked<testing::Pair> {
     static constexpr ibv_qp_state kStates[] = {IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD};
     ConnectionOptions options;
     options.rnr_retry = 3;
+    options.access |= IBV_ACCESS_REMOTE_ATOMIC;
     const ibv_qp_state state = kStates[first % 3];
     for (Side* side : {&a, &b}) {
       side->create_qp(options);
@@ -114,6 +115,10 @@ class Arena : public Attacked<testing::Pair> {
     headers.reth.address = to.piece(0, 0).addr + script.word() - 256u;
     headers.reth.remote_key = to.mr->rkey ^ (script.byte() % 8 == 0 ? 1u : 0u);
     headers.reth.length = script.word() % 2048u;
+    headers.atomic.address =
+        headers.reth.address & ((flags & 16) != 0 ? ~std::uint64_t{7} : ~std::uint64_t{0});
+    headers.atomic.remote_key = headers.reth.remote_key;
+    headers.atomic.swap_or_add = headers.atomic.compare = headers.reth.length;
     headers.aeth.kind = roce::AckKind{static_cast<std::uint8_t>(script.byte() & 3)};
     headers.aeth.value = script.byte() & 31;
     const std::size_t header = roce::kHeaderBytes[headers.bth.opcode];
@@ -131,10 +136,14 @@ class Arena : public Attacked<testing::Pair> {
   }
 
   static void send(Script& script, Side& from, Side& to, Ledger& ledger) {
-    static constexpr ibv_wr_opcode kOpcodes[] = {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM,
-                                                 IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
-                                                 IBV_WR_RDMA_READ};
-    const ibv_wr_opcode opcode = kOpcodes[script.byte() % 5];
+    static constexpr ibv_wr_opcode kOpcodes[] = {IBV_WR_SEND,
+                                                 IBV_WR_SEND_WITH_IMM,
+                                                 IBV_WR_RDMA_WRITE,
+                                                 IBV_WR_RDMA_WRITE_WITH_IMM,
+                                                 IBV_WR_RDMA_READ,
+                                                 IBV_WR_ATOMIC_CMP_AND_SWP,
+                                                 IBV_WR_ATOMIC_FETCH_AND_ADD};
+    const ibv_wr_opcode opcode = kOpcodes[script.byte() % std::size(kOpcodes)];
     const std::uint32_t length = script.word() % 4096u;
     // Inside the registered part on both sides, but for the occasional excess.
     if (from.post_send(opcode, ledger.posted_sends, 2 * kGuard, length, &to, 2 * kGuard) == 0)

@@ -84,6 +84,9 @@ inline constexpr std::uint8_t kRcReadResponseMiddle = 0x0e;
 inline constexpr std::uint8_t kRcReadResponseLast = 0x0f;
 inline constexpr std::uint8_t kRcReadResponseOnly = 0x10;
 inline constexpr std::uint8_t kRcAcknowledge = 0x11;
+inline constexpr std::uint8_t kRcAtomicAcknowledge = 0x12;
+inline constexpr std::uint8_t kRcCompareSwap = 0x13;
+inline constexpr std::uint8_t kRcFetchAdd = 0x14;
 inline constexpr std::uint8_t kUdSendOnly = 0x64;
 inline constexpr std::uint8_t kUdSendOnlyImm = 0x65;
 

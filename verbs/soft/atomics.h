@@ -1,0 +1,34 @@
+// The one place where an atomic operation of a peer is carried out.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace anyrdma::verbs::soft {
+
+inline constexpr std::uint32_t kAtomicBytes = 8;
+
+/// An atomic request as its packet has it. Values are in the byte order of the host.
+struct AtomicRequest {
+  bool compare_swap = false;  ///< false: fetch and add
+  std::uint64_t swap_or_add = 0;
+  std::uint64_t compare = 0;  ///< of compare and swap
+};
+
+/// Carries it out on 8 aligned bytes and gives what was there before. With the processor's own
+/// atomics: it excludes those of every other device, process and thread that holds this memory
+/// (IBV_ATOMIC_GLOB).
+inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
+  std::atomic_ref<std::uint64_t> word(*static_cast<std::uint64_t*>(at));
+  if (!request.compare_swap) return word.fetch_add(request.swap_or_add);
+  std::uint64_t original = request.compare;
+  word.compare_exchange_strong(original, request.swap_or_add);
+  return original;
+}
+
+/// Whether an address may be one of an atomic operation (IBTA vol 1, 9.4.5).
+[[nodiscard]] constexpr bool is_atomic_address(std::uint64_t address) {
+  return address % kAtomicBytes == 0;
+}
+
+}  // namespace anyrdma::verbs::soft
