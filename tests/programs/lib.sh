@@ -13,9 +13,9 @@ work=$(mktemp -d /tmp/anyrdma-programs.XXXXXX)
 as_user=() # prefix that changes the user, if a case wants it
 fault_options=() # of `anyrdma run`, if a case wants any
 started=() # process ids to end with the test
-failures=0
 host=${ON_KERNEL:-127.0.0.1} # the address of the RDMA device
 anyrdma=$work/bin/anyrdma
+together=1 # cases that run at once; each that runs beside others has a folder of logs of its own
 
 on_fabric() { [ -z "${ON_KERNEL:-}" ]; }
 on_dropin() { on_fabric || [ -n "${ANYRDMA_TRANSPORT:-}" ]; }
@@ -28,9 +28,13 @@ if on_dropin; then
 fi
 chmod 755 "$work"
 
-cleanup() {
+end_started() {
   local pid
   for pid in ${started[@]+"${started[@]}"}; do kill -9 "$pid"; done 2>/dev/null
+}
+
+cleanup() {
+  end_started
   rm -rf "$work"
 }
 trap cleanup EXIT
@@ -114,20 +118,59 @@ expect_line() { # NAME PATTERN
   grep -qE -- "$2" "$work/$1.log" || fail "$1 did not say '$2'"
 }
 
-run_cases() { # [NAME...]: these, or all
-  local name names
-  names=$(declare -F | awk '{ print $3 }' | grep '^case_')
-  [ $# = 0 ] || names=$(printf 'case_%s\n' "$@")
-  for name in $names; do
-    printf '  %s\n' "${name#case_}"
-    case_failed=0
-    as_user=()
-    fabric=test-$$-$RANDOM
+# until the TCP socket of PID listens on $port; for programs that tell each other of their queue pairs there
+await_socket() { # PID
+  timeout "$deadline" bash -c "until grep -qi ': [0-9A-F]*:$(printf %04X "$port") 0*:0000 0A' \
+    /proc/net/tcp /proc/net/tcp6; do kill -0 $1 && sleep 0.05 || exit; done" || fail "the server does not listen"
+}
+
+# Sets $port to a TCP port that no other test has, for as long as this shell or what it has started runs.
+take_port() {
+  mkdir -p -m 1777 /tmp/anyrdma-ports
+  for ((port = 10000 + RANDOM % 20000;; port++)); do
+    exec {taken}>>"/tmp/anyrdma-ports/$port" || continue
+    flock -n "$taken" && ! grep -qi ": [0-9A-F]*:$(printf %04X "$port") " /proc/net/tcp /proc/net/tcp6 && return
+    exec {taken}>&-
+  done
+}
+
+run_case() { # NAME: in a shell and, if several run at once, a folder of its own
+  trap cleanup EXIT
+  case_failed=0
+  as_user=()
+  started=()
+  fabric=test-$$-$RANDOM$RANDOM
+  if [ "$together" = 1 ]; then
+    trap end_started EXIT
     rm -f "$work"/*.log
-    "$name"
-    [ "$case_failed" = 0 ] && continue
-    failures=$((failures + 1))
-    tail -n 12 "$work"/*.log | cut -c1-200 | sed 's/^/      /'
+  else
+    mkdir "$work/$1"
+    ln -s ../bin "$work/$1/bin"
+    work=$work/$1
+  fi
+  "case_$1"
+  [ "$case_failed" = 0 ] || tail -n 12 "$work"/*.log | cut -c1-200 | sed 's/^/      /'
+  exit "$case_failed"
+}
+
+run_cases() { # [NAME...]: these, or all
+  local name names running=() failures=0
+  names=$(declare -F | awk '/ case_/ { sub("case_", "", $3); print $3 }')
+  [ $# = 0 ] || names=$*
+  for name in $names; do
+    if [ "$together" = 1 ]; then
+      printf '  %s\n' "$name"
+      (run_case "$name") || failures=$((failures + 1))
+      continue
+    fi
+    while [ "$(jobs -pr | wc -l)" -ge "$together" ]; do wait -n; done
+    (run_case "$name") >"$work/$name.out" 2>&1 &
+    running+=("$name=$!")
+  done
+  for name in ${running[@]+"${running[@]}"}; do
+    wait "${name#*=}" || failures=$((failures + 1))
+    printf '  %s\n' "${name%=*}"
+    cat "$work/${name%=*}.out"
   done
   [ "$failures" = 0 ] && echo PASSED
   exit "$((failures > 0))"

@@ -20,7 +20,8 @@ in_machine --deadline 880 --cpus 2 -- bash -c '
     suite mckey three_receivers a_sender_may_join_to_send_only groups_do_not_hear_each_other
     suite rdma_client
     suite cmtime a_hundred_connections the_client_may_bind a_server_serves_one_client_after_the_other
-    suite perftest sockets_tell_of_the_queue_pairs shared_receive_queue datagrams
+    suite perftest ib_{send,write,read}_{bw,lat}_over_sockets ib_send_bw_with_a_shared_receive_queue \
+      ib_send_lat_with_datagrams
     return $status
   }
 
@@ -33,7 +34,7 @@ in_machine --deadline 880 --cpus 2 -- bash -c '
     suite mckey three_receivers
     suite rdma_client client_and_server
     suite cmtime a_hundred_connections
-    suite perftest sockets_tell_of_the_queue_pairs shared_receive_queue
+    suite perftest ib_{send,write,read}_{bw,lat}_over_sockets ib_send_bw_with_a_shared_receive_queue
     return $status
   }
 

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Debian's ibverbs-utils: what lists devices, and the ping-pongs over each kind of queue pair.
+. tests/programs/lib.sh
+need ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong ibv_xsrq_pingpong stdbuf
+together=4
+
+# ping_pong PROGRAM ARGUMENT...: 127.0.0.1 has the GID with index 1. Both sides count and time what they have done.
+ping_pong() {
+  local server program=$1
+  shift
+  take_port
+  start server "$program" -g 1 -p "$port" "$@"
+  server=$pid
+  await_socket "$server"
+  run client "$program" -g 1 -p "$port" "$@" "$host"
+  expect_status "client of $program $*" 0 $?
+  finish "$server"
+  expect_status "server of $program $*" 0 $?
+  for side in client server; do
+    expect_line "$side" "^ +(remote|local) address: LID 0x0000, QPN 0x[0-9a-f]{6}"
+    expect_line "$side" "^[0-9]+ iters in [0-9.]+ seconds = [0-9.]+ usec/iter"
+  done
+}
+
+case_devices_are_listed() {
+  run list ibv_devices
+  expect_status ibv_devices 0 $?
+  expect_line list '^ +anyrdma0 +	02'
+}
+
+case_reliable_connections() { ping_pong ibv_rc_pingpong -n 100 -c; }
+
+case_reliable_connections_with_events() { ping_pong ibv_rc_pingpong -n 100 -e; }
+
+case_datagrams() { ping_pong ibv_ud_pingpong -n 100 -c; }
+
+case_datagrams_with_events() { ping_pong ibv_ud_pingpong -n 100 -e; }
+
+case_shared_receive_queue() { ping_pong ibv_srq_pingpong -n 100 -c; }
+
+case_shared_receive_queue_with_events() { ping_pong ibv_srq_pingpong -n 100 -e; }
+
+run_cases "$@"
