@@ -5,6 +5,9 @@
 
 #include <infiniband/verbs.h>
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "verbs/result.h"
@@ -42,6 +45,11 @@ class Provider {
   [[nodiscard]] virtual Result<ibv_mr*> reg_mr(ibv_pd*, void* address, std::size_t length,
                                                std::uint64_t iova, unsigned access) = 0;
   [[nodiscard]] virtual Result<void> dereg_mr(ibv_mr*) = 0;
+  /// Changes what ibv_rereg_mr(3)'s flags say, in place; upon an error the region is as it was.
+  [[nodiscard]] virtual Result<void> rereg_mr(ibv_mr*, int /*flags*/, ibv_pd*, void* /*address*/,
+                                              std::size_t /*length*/, int /*access*/) {
+    return errno_code(EOPNOTSUPP);
+  }
 
   [[nodiscard]] virtual Result<ibv_comp_channel*> create_comp_channel(ibv_context*) = 0;
   [[nodiscard]] virtual Result<void> destroy_comp_channel(ibv_comp_channel*) = 0;
@@ -52,6 +60,10 @@ class Provider {
   /// Waits for the next completion event of the channel (see Semaphore::wait for its errors).
   [[nodiscard]] virtual Result<ibv_cq*> get_cq_event(ibv_comp_channel*) = 0;
   virtual void ack_cq_events(ibv_cq*, unsigned count) = 0;
+  /// EINVAL: no size, more than the device has, or less than what waits to be polled.
+  [[nodiscard]] virtual Result<void> resize_cq(ibv_cq*, int /*cqe*/) {
+    return errno_code(EOPNOTSUPP);
+  }
 
   /// Writes the granted capabilities back to attr->cap.
   [[nodiscard]] virtual Result<ibv_qp*> create_qp(ibv_pd*, ibv_qp_init_attr* attr) = 0;
@@ -59,6 +71,8 @@ class Provider {
   [[nodiscard]] virtual Result<void> query_qp(ibv_qp*, ibv_qp_attr* attr, int mask,
                                               ibv_qp_init_attr* init) = 0;
   [[nodiscard]] virtual Result<void> destroy_qp(ibv_qp*) = 0;
+  /// The queue pair with its ibv_wr_* functions; null: it was made without.
+  [[nodiscard]] virtual ibv_qp_ex* qp_to_qp_ex(ibv_qp*) { return nullptr; }
 
   /// EINVAL: port, GID index, or no GRH on an Ethernet port.
   [[nodiscard]] virtual Result<ibv_ah*> create_ah(ibv_pd*, const ibv_ah_attr& attr) = 0;

@@ -55,4 +55,9 @@ void ibv_ack_cq_events(ibv_cq* cq, unsigned nevents) {
   });
 }
 
+int ibv_resize_cq(ibv_cq* cq, int cqe) {
+  if (cq == nullptr) return EINVAL;
+  return errno_on_error([&] { return provider_of(cq->context).resize_cq(cq, cqe); });
+}
+
 }  // extern "C"

@@ -59,4 +59,16 @@ int ibv_dereg_mr(ibv_mr* mr) {
   return errno_on_error([&] { return provider_of(mr->context).dereg_mr(mr); });
 }
 
+// Its errors are numbers of its own: what to do about the old region, which here is as it was.
+int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access) {
+  if (mr == nullptr) {
+    errno = EINVAL;
+    return IBV_REREG_MR_ERR_INPUT;
+  }
+  const int error = errno_on_error(
+      [&] { return provider_of(mr->context).rereg_mr(mr, flags, pd, address, length, access); });
+  if (error == 0) return 0;
+  return error == EINVAL ? IBV_REREG_MR_ERR_INPUT : IBV_REREG_MR_ERR_CMD;
+}
+
 }  // extern "C"

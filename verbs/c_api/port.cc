@@ -150,4 +150,8 @@ int ibv_read_sysfs_file(const char*, const char*, char*, std::size_t) {
   return fail(ENOENT);
 }
 
+const char* ibv_get_sysfs_path() {
+  return "/sys";
+}
+
 }  // extern "C"

@@ -66,9 +66,8 @@ int ibv_query_ece(ibv_qp* qp, ibv_ece* ece) {
   });
 }
 
-// No queue pair of ours was made with the extended send operations (ibv_create_qp_ex refuses them).
-ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp*) {
-  return nullptr;
+ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
+  return qp == nullptr ? nullptr : provider_of(qp->context).qp_to_qp_ex(qp);
 }
 
 // 0: nothing is promised about the order in which the bytes of a message arrive.

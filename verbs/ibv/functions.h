@@ -27,6 +27,7 @@ struct VerbsFunctions {
   int (*dealloc_pd)(ibv_pd*);
   ibv_mr* (*reg_mr_iova2)(ibv_pd*, void*, std::size_t, std::uint64_t iova, unsigned access);
   int (*dereg_mr)(ibv_mr*);
+  int (*rereg_mr)(ibv_mr*, int flags, ibv_pd*, void*, std::size_t, int access);
 
   ibv_comp_channel* (*create_comp_channel)(ibv_context*);
   int (*destroy_comp_channel)(ibv_comp_channel*);
@@ -34,11 +35,13 @@ struct VerbsFunctions {
   int (*destroy_cq)(ibv_cq*);
   int (*get_cq_event)(ibv_comp_channel*, ibv_cq**, void**);
   void (*ack_cq_events)(ibv_cq*, unsigned);
+  int (*resize_cq)(ibv_cq*, int cqe);
 
   ibv_qp* (*create_qp)(ibv_pd*, ibv_qp_init_attr*);
   int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int);
   int (*query_qp)(ibv_qp*, ibv_qp_attr*, int, ibv_qp_init_attr*);
   int (*destroy_qp)(ibv_qp*);
+  ibv_qp_ex* (*qp_to_qp_ex)(ibv_qp*);
 
   ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*);
   int (*destroy_ah)(ibv_ah*);

@@ -107,6 +107,11 @@ Result<void> PassThrough::dereg_mr(ibv_mr* mr) {
   return done(system_.dereg_mr(mr));
 }
 
+Result<void> PassThrough::rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address,
+                                   std::size_t length, int access) {
+  return done(system_.rereg_mr(mr, flags, pd, address, length, access));
+}
+
 // --- completions --------------------------------------------------------------------------------
 
 Result<ibv_comp_channel*> PassThrough::create_comp_channel(ibv_context* context) {
@@ -138,6 +143,10 @@ void PassThrough::ack_cq_events(ibv_cq* cq, unsigned count) {
   system_.ack_cq_events(cq, count);
 }
 
+Result<void> PassThrough::resize_cq(ibv_cq* cq, int cqe) {
+  return done(system_.resize_cq(cq, cqe));
+}
+
 // --- queue pairs --------------------------------------------------------------------------------
 
 Result<ibv_qp*> PassThrough::create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
@@ -155,6 +164,10 @@ Result<void> PassThrough::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask,
 
 Result<void> PassThrough::destroy_qp(ibv_qp* qp) {
   return done(system_.destroy_qp(qp));
+}
+
+ibv_qp_ex* PassThrough::qp_to_qp_ex(ibv_qp* qp) {
+  return system_.qp_to_qp_ex(qp);
 }
 
 // --- datagrams ----------------------------------------------------------------------------------

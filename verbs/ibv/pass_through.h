@@ -36,6 +36,8 @@ class PassThrough final : public Provider {
   [[nodiscard]] Result<ibv_mr*> reg_mr(ibv_pd*, void* address, std::size_t length,
                                        std::uint64_t iova, unsigned access) override;
   [[nodiscard]] Result<void> dereg_mr(ibv_mr*) override;
+  [[nodiscard]] Result<void> rereg_mr(ibv_mr*, int flags, ibv_pd*, void* address,
+                                      std::size_t length, int access) override;
   [[nodiscard]] Result<ibv_comp_channel*> create_comp_channel(ibv_context*) override;
   [[nodiscard]] Result<void> destroy_comp_channel(ibv_comp_channel*) override;
   [[nodiscard]] Result<ibv_cq*> create_cq(ibv_context*, int cqe, void* cq_context,
@@ -43,11 +45,13 @@ class PassThrough final : public Provider {
   [[nodiscard]] Result<void> destroy_cq(ibv_cq*) override;
   [[nodiscard]] Result<ibv_cq*> get_cq_event(ibv_comp_channel*) override;
   void ack_cq_events(ibv_cq*, unsigned count) override;
+  [[nodiscard]] Result<void> resize_cq(ibv_cq*, int cqe) override;
   [[nodiscard]] Result<ibv_qp*> create_qp(ibv_pd*, ibv_qp_init_attr* attr) override;
   [[nodiscard]] Result<void> modify_qp(ibv_qp*, ibv_qp_attr* attr, int mask) override;
   [[nodiscard]] Result<void> query_qp(ibv_qp*, ibv_qp_attr* attr, int mask,
                                       ibv_qp_init_attr* init) override;
   [[nodiscard]] Result<void> destroy_qp(ibv_qp*) override;
+  [[nodiscard]] ibv_qp_ex* qp_to_qp_ex(ibv_qp*) override;
   [[nodiscard]] Result<ibv_ah*> create_ah(ibv_pd*, const ibv_ah_attr& attr) override;
   [[nodiscard]] Result<void> destroy_ah(ibv_ah*) override;
   [[nodiscard]] Result<void> attach_mcast(ibv_qp*, const ibv_gid& gid, std::uint16_t lid) override;
