@@ -240,9 +240,7 @@ class Id final : private transport::EndpointHandler {
       report_state();
   }
   void report_state() const;
-  /// `param` is the application's, whose private data counts, not what became of it on the way.
-  void report_handshake(std::string_view call, transport::ConnectionParameters given,
-                        const rdma_conn_param* param = nullptr) const;
+  void report_handshake(std::string_view call, const transport::ConnectionParameters& given) const;
   /// In the critical section, then complete() outside of it.
   template <class Call>
   [[nodiscard]] Result<void> perform_and_complete(Operation operation, Call&& call) {
@@ -260,8 +258,7 @@ class Id final : private transport::EndpointHandler {
   /// Whether its connection is the QP's: id->qp, or the one that accept() named.
   [[nodiscard]] bool speaks_for(const ibv_qp& qp) const;
   [[nodiscard]] Result<void> reject_with(std::uint8_t reason, std::span<const std::uint8_t> data);
-  [[nodiscard]] Result<void> connect_with_prefix(transport::ConnectionParameters& parameters,
-                                                 const rdma_conn_param* param);
+  [[nodiscard]] Result<void> connect_with_prefix(transport::ConnectionParameters& parameters);
   void describe_qp(transport::ConnectionParameters& parameters) const;
 
   // --- id_migrate.cc ----------------------------------------------------------------------------

@@ -38,13 +38,9 @@ void Id::report_state() const {
   transport_.call_observer()->on_state(number_, to_string(state_));
 }
 
-void Id::report_handshake(std::string_view call, transport::ConnectionParameters given,
-                          const rdma_conn_param* param) const {
+void Id::report_handshake(std::string_view call,
+                          const transport::ConnectionParameters& given) const {
   if (transport_.call_observer() == nullptr) return;
-  if (param != nullptr && param->private_data != nullptr) {
-    given.private_data = {static_cast<const std::uint8_t*>(param->private_data),
-                          param->private_data_len};
-  }
   transport_.call_observer()->on_handshake(number_, raw_.id, call, given);
 }
 
@@ -139,12 +135,11 @@ Result<void> Id::connect(const rdma_conn_param* param) {
     transport::ConnectionParameters parameters = parameters_for_connect(param, device_->limits);
     describe_qp(parameters);
     parameters.ece = local_ece_;
-    return connect_with_prefix(parameters, param);
+    return connect_with_prefix(parameters);
   });
 }
 
-Result<void> Id::connect_with_prefix(transport::ConnectionParameters& parameters,
-                                     const rdma_conn_param* param) {
+Result<void> Id::connect_with_prefix(transport::ConnectionParameters& parameters) {
   PrivateDataBuffer buffer;
   if (ep_ != nullptr) {
     auto data = ep_->prefixed(parameters.private_data, buffer);
@@ -154,7 +149,7 @@ Result<void> Id::connect_with_prefix(transport::ConnectionParameters& parameters
   Result<void> connecting = endpoint_->connect(parameters);
   if (!connecting) return connecting;
   if (ep_ != nullptr) ep_->connect_prefix.clear();
-  report_handshake("connect", parameters, ep_ == nullptr ? param : nullptr);
+  report_handshake("connect", parameters);
   return connecting;
 }
 
@@ -184,7 +179,7 @@ Result<void> Id::accept(const rdma_conn_param* param) {
     if (accepted) {
       reports_events_ = true;
       accepted_qpn_ = parameters.qp_num;
-      report_handshake("accept", parameters, param);
+      report_handshake("accept", parameters);
     }
   }
   if (!accepted) {

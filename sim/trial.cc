@@ -64,6 +64,7 @@ std::string parse_given(std::string_view rest, Schedule& schedule) {
 
 std::string parse_schedule(std::string_view rest, Trial& trial) {
   Schedule& schedule = trial.schedule;
+  schedule = Schedule{.slack = schedule.slack};  // the last one counts, with nothing of others
   const std::string_view policy = next_word(rest);
   if (policy == "given") {
     schedule.policy = Policy::kGiven;
@@ -94,11 +95,12 @@ std::string parse_part(std::string_view part, Trial& trial) {
   return {};
 }
 
-std::string schedule_text(const Schedule& schedule, std::string_view separator) {
+std::string schedule_text(const Schedule& schedule) {
   std::string text = "schedule ";
   switch (schedule.policy) {
     case Policy::kFifo:
-      return {};
+      text += "fifo";
+      break;
     case Policy::kRandom:
       text += "random";
       break;
@@ -112,8 +114,7 @@ std::string schedule_text(const Schedule& schedule, std::string_view separator) 
       }
       break;
   }
-  if (schedule.slack == Duration::zero()) return text;
-  return text + std::string(separator) + "slack " + word_of(schedule.slack);
+  return text;
 }
 
 }  // namespace
@@ -133,7 +134,8 @@ std::uint64_t Trial::size(std::string_view name, std::uint64_t otherwise) const 
 
 std::string Trial::to_string(std::string_view separator) const {
   std::vector<std::string> parts{"seed " + std::to_string(seed)};
-  if (schedule.policy != Policy::kFifo) parts.push_back(schedule_text(schedule, separator));
+  if (schedule.policy != Policy::kFifo) parts.push_back(schedule_text(schedule));
+  if (schedule.slack != Duration::zero()) parts.push_back("slack " + word_of(schedule.slack));
   for (const Parameter& each : workload) {
     parts.push_back("set " + each.name + " " + std::to_string(each.value));
   }

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 

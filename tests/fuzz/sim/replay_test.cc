@@ -1,5 +1,5 @@
-// The fuzz function of the trace reader on traces and on traces spoilt by chance, with a fixed
-// start: it runs everywhere, not only where libFuzzer does.
+// The fuzz functions of the readers of traces and trials on seeds and on seeds spoilt by chance,
+// with a fixed start: they run everywhere, not only where libFuzzer does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,17 +10,19 @@
 #include <vector>
 
 #include "sim/fuzz/fuzz_trace.h"
+#include "sim/fuzz/fuzz_trial.h"
 #include "sim/random_stream.h"
 #include "sim/trace_reader.h"
+#include "sim/trial.h"
 
 namespace anyrdma::sim::fuzz {
 namespace {
 
 constexpr int kChangesPerSeed = 3000;
 
-std::vector<std::string> seeds() {
+std::vector<std::string> seeds(const std::string& of) {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/sim/seeds/trace")) {
+  for (const auto& entry : std::filesystem::directory_iterator("tests/fuzz/sim/seeds/" + of)) {
     paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
@@ -48,22 +50,37 @@ std::string spoilt(std::string text, RandomStream& random) {
   }
 }
 
-void run(const std::string& text) {
-  fuzz_trace(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+/// The text, and many that were made from it.
+void run(int (*fuzz)(const std::uint8_t*, std::size_t), const std::string& text,
+         RandomStream& random) {
+  const auto one = [fuzz](const std::string& each) {
+    fuzz(reinterpret_cast<const std::uint8_t*>(each.data()), each.size());
+  };
+  one(text);
+  for (int i = 0; i < kChangesPerSeed; ++i) one(spoilt(text, random));
 }
 
 TEST(TraceFuzzReplay, TextIsTakenAsItIsWrittenOrRefused) {
   RandomStream random(1, "traces");
-  for (const std::string& seed : seeds()) {
+  for (const std::string& seed : seeds("trace")) {
     TraceError error;
     ASSERT_TRUE(parse_trace(seed, error)) << error.to_string();
-    run(seed);
-    for (int i = 0; i < kChangesPerSeed; ++i) run(spoilt(seed, random));
+    run(fuzz_trace, seed, random);
   }
 }
 
-TEST(TraceFuzzReplay, NothingIsAnEmptyTrace) {
+TEST(TrialFuzzReplay, WhatIsTakenIsWrittenAsTheSameTrial) {
+  RandomStream random(1, "trials");
+  for (const std::string& seed : seeds("trial")) {
+    const auto trial = Trial::parse(seed);
+    ASSERT_TRUE(trial) << trial.error().to_string();
+    run(fuzz_trial, seed, random);
+  }
+}
+
+TEST(FuzzReplay, NothingIsAnEmptyTraceAndAnEmptyTrial) {
   EXPECT_EQ(fuzz_trace(nullptr, 0), 0);
+  EXPECT_EQ(fuzz_trial(nullptr, 0), 0);
 }
 
 }  // namespace
