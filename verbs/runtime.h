@@ -63,6 +63,9 @@ class Runtime {
   /// Called inside the critical section when a poll found nothing: may take in packets that
   /// have arrived, so that a polling application makes progress by itself. Optional.
   virtual void progress() {}
+  /// Called inside the critical section when an application has asked for a notification: it will
+  /// wait, so whatever relied on its polling must not any more. Optional.
+  virtual void about_to_wait() {}
   /// Who calls, and when, for the report of a simulator that is stuck. In real time nobody reads
   /// it, and it says nothing.
   struct Mark {

@@ -35,6 +35,12 @@ class Carrier {
   /// Takes in what has arrived, and sends on where that has become possible. It stops after a few
   /// hundred packets. False: there was nothing.
   virtual bool poll() = 0;
+  /// The same for who polls all the time: cheaper, if there is a way to learn of most arrivals
+  /// without a system call.
+  virtual bool glance() { return poll(); }
+  /// True: somebody calls glance() all the time, so fd() need not become readable. False: nobody
+  /// does any more; poll() must be called once, for what came just before.
+  virtual void set_awake(bool /*awake*/) {}
   /// When poll() wants to be called although nothing is readable; nullopt: not at all.
   [[nodiscard]] virtual std::optional<verbs::Instant> next_deadline() const = 0;
   /// Tells the transport what has become known besides packets. False: nothing.

@@ -15,6 +15,7 @@ Preamble Hello::serialize() const {
   put<kVersion>(bytes.data(), version);
   put<kSlot>(bytes.data(), static_cast<std::uint16_t>(slot));
   put<kDescriptors>(bytes.data(), descriptors);
+  put<kRing>(bytes.data(), ring ? 1 : 0);
   put<kIncarnation>(bytes.data(), incarnation);
   return bytes;
 }
@@ -26,7 +27,18 @@ std::optional<Hello> Hello::parse(PreambleView bytes) {
   return Hello{.version = get<kVersion>(bytes.data()),
                .slot = static_cast<Slot>(get<kSlot>(bytes.data())),
                .descriptors = get<kDescriptors>(bytes.data()),
+               .ring = get<kRing>(bytes.data()) != 0,
                .incarnation = get<kIncarnation>(bytes.data())};
+}
+
+Preamble notice(MessageKind kind) {
+  Preamble bytes{};
+  put<kKind>(bytes.data(), static_cast<std::uint8_t>(kind));
+  return bytes;
+}
+
+MessageKind kind_of(PreambleView bytes) {
+  return static_cast<MessageKind>(get<kKind>(bytes.data()));
 }
 
 Preamble preamble_of(const verbs::soft::Packet& packet) {

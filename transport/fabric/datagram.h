@@ -18,7 +18,13 @@ inline constexpr std::size_t kPreambleBytes = 44;
 using Preamble = std::array<std::uint8_t, kPreambleBytes>;
 using PreambleView = std::span<const std::uint8_t, kPreambleBytes>;
 
-enum class MessageKind : std::uint8_t { kHello = 1, kPacket = 2 };
+enum class MessageKind : std::uint8_t {
+  kHello = 1,
+  kPacket = 2,
+  kRingTaken = 3,   ///< the ring that came along with your hello is mapped here
+  kRingBegins = 4,  ///< this was the last packet here: all others are in the ring
+  kBell = 5,        ///< there is something in the ring, or room
+};
 
 /// Of an equal version only: both ends run the same software on the same machine.
 inline constexpr std::uint16_t kMeshVersion = 2;
@@ -28,6 +34,7 @@ struct Hello {
   std::uint16_t version = kMeshVersion;
   Slot slot{};
   std::uint8_t descriptors = 0;  ///< so many were sent along
+  bool ring = false;             ///< the first of them is a PacketRing's memory
   std::uint64_t incarnation = 0;
   bool operator==(const Hello&) const = default;
 
@@ -35,6 +42,11 @@ struct Hello {
   /// nullopt: not a hello, or no such slot.
   [[nodiscard]] static std::optional<Hello> parse(PreambleView bytes);
 };
+
+/// A message that says nothing but its kind.
+[[nodiscard]] Preamble notice(MessageKind kind);
+/// What a message claims to be.
+[[nodiscard]] MessageKind kind_of(PreambleView bytes);
 
 /// What the IP and UDP headers of a packet would say.
 [[nodiscard]] Preamble preamble_of(const verbs::soft::Packet& packet);
@@ -63,11 +75,12 @@ inline constexpr Field kReserved3{1, 0, 8};
 inline constexpr Field kVersion{2, 0, 16};
 inline constexpr Field kSlot{4, 0, 16};
 inline constexpr Field kDescriptors{6, 0, 8};
-inline constexpr Field kReserved4{7, 0, 8};
+inline constexpr Field kReserved4{7, 0, 7};
+inline constexpr Field kRing{7, 7, 1};
 inline constexpr Field kIncarnation{8, 0, 64};
 inline constexpr Field kReserved5{16, 0, 224};
-inline constexpr std::array kHelloRows{kKind,        kReserved3, kVersion,     kSlot,
-                                       kDescriptors, kReserved4, kIncarnation, kReserved5};
+inline constexpr std::array kHelloRows{
+    kKind, kReserved3, kVersion, kSlot, kDescriptors, kReserved4, kRing, kIncarnation, kReserved5};
 static_assert(wire::tiles(kHelloRows, kPreambleBytes));
 }  // namespace datagram_layout
 

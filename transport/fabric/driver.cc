@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -19,7 +20,15 @@ using verbs::soft::PacketPtr;
 constexpr int kOwnPacketsAtOnce = 1024;
 /// Polls in vain after which whoever polls lets others have the processor: they may be those it
 /// waits for. A peer on another processor answers sooner.
-constexpr unsigned kIdlePollsMax = 32;
+constexpr unsigned kIdlePollsMax = 128;
+/// Polls without a word of waiting that make an application one that polls all the time: whoever
+/// waits for completion events polls a few times per event.
+constexpr unsigned kPollsUntilAwake = 64;
+/// How soon a poller that has stopped is noticed: at first, and when it has polled for long.
+constexpr verbs::Duration kFirstLook = std::chrono::microseconds(50);
+constexpr verbs::Duration kLastLook = std::chrono::milliseconds(2);
+/// Deadlines are the thread's business; that of a poller only if the thread gets no processor.
+constexpr unsigned kIdlePollsPerTimer = 64;
 constexpr auto kLastWords = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -32,83 +41,114 @@ verbs::Result<std::unique_ptr<verbs::Semaphore>> Driver::make_semaphore() {
 
 void Driver::enter() {
   lock_.enter();
+  clock_.reset();
 }
 
 void Driver::leave() {
-  settle();
+  if (driver_called()) settle();
   ask_for_thread();
   const bool yield = std::exchange(yield_, false);
   lock_.leave();
   if (yield) ::sched_yield();
 }
 
+/// The time, read once per critical section.
+Instant Driver::clock() {
+  if (!clock_) clock_ = realtime::monotonic_now();
+  return *clock_;
+}
+
 void Driver::progress() {
-  advance();
-  yield_ = ++idle_polls_ > kIdlePollsMax;
+  notice_polling();
+  if (parts_.carrier != nullptr && parts_.carrier->glance()) {
+    idle_polls_ = 0;
+    settle();
+  } else if (++idle_polls_ % kIdlePollsPerTimer == 0) {
+    run_timers();
+  }
+  yield_ = idle_polls_ > kIdlePollsMax;
 }
 
-void Driver::advance() {
-  if (parts_.carrier != nullptr && parts_.carrier->poll()) idle_polls_ = 0;
-  run_timers();
-  settle();
-}
-
-/// Carries everything to where it belongs, until all wait for somebody else.
+/// Carries everything to where it belongs, until all wait for somebody else. Whoever leaves
+/// something says so.
 void Driver::settle() {
   if (parts_.hca == nullptr || parts_.transport == nullptr) return;
   int budget = kOwnPacketsAtOnce;
-  while (budget > 0) {
-    const Instant now = realtime::monotonic_now();
-    bool worked = parts_.transport->drain(now);
-    worked |= take_packets();
-    worked |= deliver_own(now, budget);
+  bool again = true;
+  while (again && budget > 0) {
+    answer_call();
+    (void)parts_.transport->drain(clock());
+    take_packets();
+    deliver_own(budget);
     if (parts_.carrier != nullptr) {
       parts_.carrier->transmit();
-      worked |= parts_.carrier->report(now);
+      (void)parts_.carrier->report(clock());
     }
-    if (!worked) return;
+    again = driver_called() || !own_.empty();
   }
 }
 
-bool Driver::take_packets() {
-  bool any = false;
-  while (PacketPtr packet = parts_.hca->next_packet()) {
-    any = true;
+void Driver::take_packets() {
+  while (PacketPtr packet = parts_.hca->next_packet())
     if (parts_.carrier != nullptr) parts_.carrier->send(std::move(packet));
-  }
-  return any;
 }
 
-bool Driver::deliver_own(Instant now, int& budget) {
-  bool any = false;
-  for (; budget > 0 && !own_.empty(); --budget) {
-    parts_.hca->on_packet(now, own_.pop_front());
-    any = true;
-  }
-  return any;
+void Driver::deliver_own(int& budget) {
+  for (; budget > 0 && !own_.empty(); --budget) parts_.hca->on_packet(clock(), own_.pop_front());
+}
+
+// --- who takes in what arrives ------------------------------------------------------------------
+
+void Driver::notice_polling() {
+  polled_ = true;
+  if (awake_ || ++polls_ < kPollsUntilAwake || !thread_) return;
+  awake_ = true;
+  parts_.carrier->set_awake(true);
+  look_pause_ = kFirstLook;
+  look_at_ = clock() + look_pause_;
+}
+
+void Driver::look_for_polling() {
+  if (!awake_ || clock() < look_at_) return;
+  if (!std::exchange(polled_, false)) return rest();
+  look_pause_ = std::min(2 * look_pause_, kLastLook);
+  look_at_ = clock() + look_pause_;
+}
+
+/// What arrives wakes the thread again.
+void Driver::rest() {
+  polls_ = 0;
+  if (!std::exchange(awake_, false) || parts_.carrier == nullptr) return;
+  parts_.carrier->set_awake(false);
+}
+
+void Driver::about_to_wait() {
+  const bool was_awake = awake_;
+  rest();
+  if (was_awake && parts_.carrier != nullptr && parts_.carrier->poll()) settle();
 }
 
 // --- packets ------------------------------------------------------------------------------------
 
 void Driver::on_packet(PacketPtr packet) {
-  parts_.hca->on_packet(realtime::monotonic_now(), std::move(packet));
+  parts_.hca->on_packet(clock(), std::move(packet));
 }
 
 // --- time ---------------------------------------------------------------------------------------
 
 void Driver::run_timers() {
   if (parts_.hca == nullptr || parts_.transport == nullptr) return;
-  const Instant now = realtime::monotonic_now();
-  parts_.hca->on_timer(now);
-  parts_.transport->on_timer(now);
+  parts_.hca->on_timer(clock());
+  parts_.transport->on_timer(clock());
 }
 
 std::optional<Instant> Driver::next_deadline() {
   if (parts_.hca == nullptr || parts_.transport == nullptr) return std::nullopt;
-  if (!own_.empty()) return realtime::monotonic_now();
+  if (!own_.empty()) return clock();
   std::optional<Instant> first =
       verbs::earlier(parts_.hca->next_deadline(), parts_.transport->next_deadline());
   if (parts_.carrier != nullptr) first = verbs::earlier(first, parts_.carrier->next_deadline());
+  if (awake_) first = verbs::earlier(first, look_at_);
   return first;
 }
 
@@ -124,7 +164,10 @@ void Driver::ask_for_thread() {
 
 std::optional<Instant> Driver::on_wakeup() {
   enter();
-  advance();
+  look_for_polling();
+  if (parts_.carrier != nullptr && parts_.carrier->poll()) idle_polls_ = 0;
+  run_timers();
+  settle();
   awaited_ = next_deadline();
   const std::optional<Instant> deadline = awaited_;
   leave();

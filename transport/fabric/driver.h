@@ -18,6 +18,8 @@ namespace anyrdma::transport::fabric {
 
 /// One lock per station. While it is held the thread cannot be cancelled. leave() carries out all
 /// that can be done without waiting, on the caller's thread; the progress thread does the rest.
+/// While an application polls, it takes in packets itself and peers wake nobody; the thread only
+/// looks from time to time, ever more rarely, whether it still does.
 class Driver final : public verbs::Runtime,
                      private Carrier::Receiver,
                      private realtime::ProgressThread::Work {
@@ -33,6 +35,7 @@ class Driver final : public verbs::Runtime,
   /// Takes in packets and runs due timers, so that who polls needs nobody's help. When that has
   /// been in vain for a while, leave() yields the processor.
   void progress() override;
+  void about_to_wait() override;
 
   // --- life -------------------------------------------------------------------------------------
   /// Where the carrier delivers to.
@@ -63,11 +66,14 @@ class Driver final : public verbs::Runtime,
   void on_own_packet(verbs::soft::PacketPtr packet) override { own_.push_back(std::move(packet)); }
   std::optional<verbs::Instant> on_wakeup() override;
 
-  void advance();
+  [[nodiscard]] verbs::Instant clock();
   void settle();
-  [[nodiscard]] bool take_packets();
-  [[nodiscard]] bool deliver_own(verbs::Instant now, int& budget);
+  void take_packets();
+  void deliver_own(int& budget);
   void run_timers();
+  void notice_polling();
+  void look_for_polling();
+  void rest();
   [[nodiscard]] std::optional<verbs::Instant> next_deadline();
   void ask_for_thread();
 
@@ -77,8 +83,15 @@ class Driver final : public verbs::Runtime,
   /// What the thread will wake up for; nullopt: nothing. Guarded by the lock.
   std::optional<verbs::Instant> awaited_;
   verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
+  std::optional<verbs::Instant> clock_;            ///< when this critical section wanted to know
   unsigned idle_polls_ = 0;                        ///< since something arrived
   bool yield_ = false;
+  // Who takes in what arrives: while `awake_`, an application that polls.
+  bool awake_ = false;
+  bool polled_ = false;           ///< since the thread looked
+  unsigned polls_ = 0;            ///< since somebody said that it would wait
+  verbs::Duration look_pause_{};  ///< between looks of the thread
+  verbs::Instant look_at_{};      ///< while awake: when the thread looks again
 };
 
 }  // namespace anyrdma::transport::fabric

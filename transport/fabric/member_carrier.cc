@@ -92,6 +92,7 @@ bool MemberCarrier::poll() {
 }
 
 std::optional<verbs::Instant> MemberCarrier::next_deadline() const {
+  if (mesh_->has_more()) return realtime::monotonic_now();
   if (!mesh_->wants_retry() && early_.empty()) return std::nullopt;
   return realtime::monotonic_now() + kRetry;
 }

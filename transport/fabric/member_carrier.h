@@ -30,6 +30,8 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   void send(verbs::soft::PacketPtr packet) override;
   void transmit() override { mesh_->transmit(); }
   bool poll() override;
+  bool glance() override { return early_.empty() ? mesh_->glance() : poll(); }
+  void set_awake(bool awake) override { mesh_->set_awake(awake); }
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
   bool report(verbs::Instant now) override;
   void flush(std::chrono::milliseconds limit) override { mesh_->flush(limit); }

@@ -1,6 +1,5 @@
 #include "transport/fabric/mesh.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -13,16 +12,14 @@
 #include <utility>
 
 #include "transport/fabric/descriptor_passing.h"
+#include "transport/fabric/mesh_internal.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
-using verbs::soft::PacketPtr;
-
-constexpr std::size_t kBatch = 16;
-constexpr int kBatchesAtOnce = 8;  // per link and poll: others want their turn
-constexpr int kEventsAtOnce = 64;
+/// All that a ring can hold.
+constexpr std::size_t kPacketsMax = kRingDataBytes / packet_ring::kGranule;
 constexpr int kSocketBytes = 1 << 20;  // as much as the system allows
 constexpr int kSocketType = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
@@ -47,26 +44,7 @@ realtime::Descriptor make_socket() {
   return fd;
 }
 
-bool out_of_resources(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
-}
-
 }  // namespace
-
-/// Room for one sendmmsg or recvmmsg.
-struct Mesh::Batch {
-  std::array<mmsghdr, kBatch> messages{};
-  std::array<std::array<iovec, 2>, kBatch> pieces{};
-  std::array<Preamble, kBatch> preambles{};
-  std::array<PacketPtr, kBatch> packets{};
-
-  void set(std::size_t i, std::uint8_t* payload, std::size_t size) {
-    pieces[i] = {iovec{preambles[i].data(), kPreambleBytes}, iovec{payload, size}};
-    messages[i] = {};
-    messages[i].msg_hdr.msg_iov = pieces[i].data();
-    messages[i].msg_hdr.msg_iovlen = pieces[i].size();
-  }
-};
 
 // --- life ---------------------------------------------------------------------------------------
 
@@ -103,6 +81,8 @@ verbs::Result<void> Mesh::listen() {
 
 void Mesh::close() {
   dirty_.clear();
+  stalled_.clear();
+  rings_.clear();
   closed_.clear();
   for (auto& peer : peers_) peer.reset();
   links_.clear();
@@ -181,182 +161,30 @@ int Mesh::connect(Peer& peer) {
   return greet(*link) ? 0 : ECONNRESET;
 }
 
-bool Mesh::greet(Link& link) const {
+/// Says who we are, and gives the peer what we will write into; without what cannot be made.
+bool Mesh::greet(Link& link) {
+  realtime::Descriptor memory;
+  if (config_.rings)
+    if (auto made = SharedMemory::create(kRingBytes, memory))
+      link.out = std::make_unique<OutRing>(std::move(*made));
+  std::vector<int> along;
+  if (link.out) along.push_back(memory.get());
+  along.insert(along.end(), config_.gifts.begin(), config_.gifts.end());
   Hello hello{.slot = config_.self,
-              .descriptors = static_cast<std::uint8_t>(config_.gifts.size()),
+              .descriptors = static_cast<std::uint8_t>(along.size()),
+              .ring = link.out != nullptr,
               .incarnation = config_.incarnation};
-  if (send_message(link.fd.get(), hello.serialize(), config_.gifts) >= 0) return true;
+  if (send_message(link.fd.get(), hello.serialize(), along) >= 0) return true;
   if (errno != ETOOMANYREFS) return false;
+  link.out.reset();
   hello.descriptors = 0;
+  hello.ring = false;
   return send_message(link.fd.get(), hello.serialize(), {}) >= 0;
 }
 
 void Mesh::attach(Link& link, Peer& peer) {
   link.peer = &peer;
   peer.links.push_back(&link);
-}
-
-// --- sending ------------------------------------------------------------------------------------
-
-void Mesh::send(Slot to, PacketPtr packet) {
-  if (!epoll_) return;
-  Peer& peer = peer_at(to);
-  if (peer.out.size() >= config_.queue_max) {
-    ++dropped_;
-    return;
-  }
-  peer.out.push_back(std::move(packet));
-  if (!peer.waiting) dirty_.push_back(&peer);
-  peer.waiting = true;
-}
-
-void Mesh::transmit() {
-  while (!dirty_.empty()) {
-    // Losing one may queue for another, so the list grows under the loop.
-    for (std::size_t i = 0; i < dirty_.size(); ++i) {  // NOLINT(modernize-loop-convert)
-      dirty_[i]->waiting = false;
-      transmit(*dirty_[i]);
-    }
-    dirty_.clear();
-    bury_closed();  // what waits may go over another link
-  }
-}
-
-void Mesh::transmit(Peer& peer) {
-  if (peer.links.empty() && !peer.out.empty()) {
-    const int error = connect(peer);
-    if (error == EAGAIN) retry_ = true;
-    if (error != 0 && error != EAGAIN && peer.links.empty()) lose(peer);
-  }
-  if (peer.links.empty() || peer.links.front()->watches_output) return;
-  Link& link = *peer.links.front();
-  while (!peer.out.empty() && !link.closed) {
-    const int error = send_batch(peer, link);
-    if (error == EAGAIN || out_of_resources(error)) return watch_output(link, true);
-    if (error != 0) mark_closed(link);
-  }
-}
-
-int Mesh::send_batch(Peer& peer, Link& link) {
-  const std::size_t count = std::min(kBatch, peer.out.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    verbs::soft::Packet& packet = *peer.out[i];
-    batch_->preambles[i] = preamble_of(packet);
-    batch_->set(i, packet.storage.data(), packet.size);
-  }
-  const int sent = ::sendmmsg(link.fd.get(), batch_->messages.data(), static_cast<unsigned>(count),
-                              MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent < 0) return errno == EINTR ? 0 : errno;
-  for (int i = 0; i < sent; ++i) peer.out.pop_front();
-  return 0;
-}
-
-/// Nobody is there (any more).
-void Mesh::lose(Peer& peer) {
-  peer.out.clear();
-  peer.incarnation = 0;
-  receiver_.on_gone(peer.slot);
-}
-
-std::size_t Mesh::queued() const {
-  std::size_t sum = 0;
-  for (const auto& peer : peers_)
-    if (peer) sum += peer->out.size();
-  return sum;
-}
-
-void Mesh::flush(std::chrono::milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  transmit();
-  while (queued() > 0) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return;
-    // A peer whose queue of connections is full says nothing when that changes.
-    const auto patience = std::min<std::chrono::milliseconds::rep>(retry_ ? 1 : 100, left.count());
-    pollfd entry{epoll_.get(), POLLIN, 0};
-    (void)::poll(&entry, 1, static_cast<int>(patience));
-    (void)poll();
-    transmit();
-  }
-}
-
-// --- receiving ----------------------------------------------------------------------------------
-
-bool Mesh::poll() {
-  if (!epoll_) return false;
-  if (retry_) {
-    retry_ = false;
-    epoll_event event{};
-    event.events = EPOLLIN;
-    CM_ASSERT(::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener_.get(), &event) == 0);
-    for (auto& peer : peers_) {
-      if (!peer || peer->out.empty() || peer->waiting) continue;
-      peer->waiting = true;
-      dirty_.push_back(peer.get());
-    }
-  }
-  std::array<epoll_event, kEventsAtOnce> events;
-  const int count = ::epoll_wait(epoll_.get(), events.data(), kEventsAtOnce, 0);
-  for (int i = 0; i < count; ++i) {
-    const epoll_event& event = events[static_cast<std::size_t>(i)];
-    auto* link = static_cast<Link*>(event.data.ptr);
-    if (link == nullptr) {
-      accept_all();
-      continue;
-    }
-    if ((event.events & EPOLLOUT) != 0) on_writable(*link);
-    for (int round = 0; round < kBatchesAtOnce && receive(*link); ++round) {
-    }
-  }
-  bury_closed();
-  return count > 0;
-}
-
-void Mesh::on_writable(Link& link) {
-  watch_output(link, false);
-  if (link.peer == nullptr || link.peer->waiting) return;
-  link.peer->waiting = true;
-  dirty_.push_back(link.peer);
-}
-
-/// What an error of receiving means: true, if there is nothing more for now.
-bool Mesh::ends_reading(Link& link, int error) {
-  // ECONNRESET comes once, in front of what the peer sent before it went: read on.
-  if (error == EINTR || error == ECONNRESET) return false;
-  if (error != EAGAIN && !out_of_resources(error)) mark_closed(link);
-  return true;
-}
-
-/// Takes in up to a batch. False: no more for now.
-bool Mesh::receive(Link& link) {
-  if (!link.greeted) return receive_hello(link);
-  for (std::size_t i = 0; i < kBatch; ++i) {
-    if (!batch_->packets[i]) batch_->packets[i] = pool_.take();
-    batch_->set(i, batch_->packets[i]->storage.data(), verbs::soft::kPacketBytesMax);
-  }
-  const int count =
-      ::recvmmsg(link.fd.get(), batch_->messages.data(), kBatch, MSG_DONTWAIT, nullptr);
-  if (count < 0) return !ends_reading(link, errno);
-  for (int i = 0; i < count; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    if (on_message(at, batch_->messages[at].msg_len)) continue;
-    mark_closed(link);
-    return false;
-  }
-  return count == kBatch;
-}
-
-/// False: the end, or something that our software would not send.
-bool Mesh::on_message(std::size_t index, std::size_t size) {
-  if (size < kPreambleBytes) return false;
-  if ((batch_->messages[index].msg_hdr.msg_flags & MSG_TRUNC) != 0) return false;
-  const PreambleView preamble(batch_->preambles[index]);
-  PacketPtr packet = std::move(batch_->packets[index]);
-  if (!read_preamble(preamble, *packet)) return false;
-  packet->size = static_cast<std::uint16_t>(size - kPreambleBytes);
-  receiver_.on_packet(std::move(packet));
-  return true;
 }
 
 bool Mesh::receive_hello(Link& link) {
@@ -389,9 +217,33 @@ bool Mesh::on_hello(Link& link, const Hello& hello, std::vector<realtime::Descri
     attach(link, peer);
     (void)greet(link);  // when it has gone already, what it sent is still to be read
   }
-  if (!descriptors.empty() && descriptors.size() == hello.descriptors)
+  if (descriptors.empty() || descriptors.size() != hello.descriptors) return true;
+  if (hello.ring) {
+    if (!take_ring(link, descriptors.front())) return false;
+    descriptors.erase(descriptors.begin());
+  }
+  if (!descriptors.empty())
     receiver_.on_gifts(hello.slot, hello.incarnation, std::move(descriptors));
   return true;
+}
+
+/// False: nothing that our software would send. What cannot be mapped for now is not needed.
+bool Mesh::take_ring(Link& link, const realtime::Descriptor& memory) {
+  if (!config_.rings) return true;
+  auto mapped = SharedMemory::map(memory.get(), kRingBytes);
+  if (!mapped) return mapped.error().value() != EINVAL;
+  if (send_notice(link, MessageKind::kRingTaken) == 0)
+    link.in = std::make_unique<InRing>(std::move(*mapped));
+  return true;
+}
+
+// --- endings ------------------------------------------------------------------------------------
+
+/// Nobody is there (any more).
+void Mesh::lose(Peer& peer) {
+  peer.out.clear();
+  peer.incarnation = 0;
+  receiver_.on_gone(peer.slot);
 }
 
 void Mesh::mark_closed(Link& link) {
@@ -418,15 +270,16 @@ void Mesh::bury_closed() {
 void Mesh::bury(Link& link) {
   while (receive(link)) {  // when sending failed, there may be more to read
   }
+  if (link.in && link.in->begun) (void)take_from_ring(link, kPacketsMax);
   if (Peer* peer = link.peer) {
     std::erase(peer->links, &link);
     if (peer->links.empty()) {
       lose(*peer);
-    } else if (!peer->waiting && !peer->out.empty()) {
-      peer->waiting = true;
-      dirty_.push_back(peer);
+    } else if (!peer->out.empty()) {
+      mark_dirty(*peer);
     }
   }
+  std::erase(rings_, &link);
   std::erase_if(links_, [&link](const auto& each) { return each.get() == &link; });
 }
 

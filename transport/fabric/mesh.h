@@ -1,5 +1,8 @@
-// Unix sockets between the members of a fabric: every member listens, and connects to another when
-// it has the first packet for it. One packet is one message; order is kept per pair and direction.
+// Links between the members of a fabric: every member listens on a Unix socket, and connects to
+// another when it has the first packet for it. The sockets say who is there and when it goes;
+// packets go through shared memory, one ring per direction, as soon as both sides have mapped it,
+// and before that, or if memory or descriptors have run out, through the socket, one message each.
+// Order is kept per pair and direction.
 #pragma once
 
 #include <sys/types.h>
@@ -10,9 +13,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/fabric/datagram.h"
+#include "transport/fabric/packet_ring.h"
+#include "transport/fabric/shared_memory.h"
 #include "transport/fabric/slot.h"
 #include "transport/realtime/descriptor.h"
 #include "verbs/result.h"
@@ -31,6 +37,7 @@ struct MeshConfig {
   /// What every peer is given along with the hello; the descriptors stay the caller's and outlive
   /// the mesh. At most kGiftsMax.
   std::vector<int> gifts{};
+  bool rings = true;  ///< false: everything through sockets, as if memory had run out
 };
 inline constexpr std::size_t kGiftsMax = 4;
 
@@ -58,7 +65,7 @@ class Mesh {
                                                                    Receiver& receiver);
   ~Mesh();
 
-  /// Readable when poll() has something to do.
+  /// Readable when poll() has something to do, unless set_awake(true) was the last word.
   [[nodiscard]] int fd() const { return epoll_.get(); }
 
   /// Queues a packet for another slot; transmit() sends it.
@@ -68,13 +75,21 @@ class Mesh {
   /// Takes in what has arrived, and sends on where a socket has become writable. It stops after a
   /// few hundred packets. False: there was nothing.
   bool poll();
+  /// The same for who polls all the time: looks into the rings only, most of the time, which costs
+  /// no system call.
+  bool glance();
+  /// True: somebody calls glance() all the time, so peers need not make fd() readable for what they
+  /// write into rings. False: nobody does; poll() once more, for what came just before.
+  void set_awake(bool awake);
   /// Whether poll() should be called soon although nothing is readable: a peer's queue of
   /// connections was full, or descriptors had run out.
   [[nodiscard]] bool wants_retry() const { return retry_; }
+  /// Whether poll() should be called at once although nothing is readable: it stopped early.
+  [[nodiscard]] bool has_more() const { return more_; }
 
   /// Waits, at most so long, until nothing is queued.
   void flush(std::chrono::milliseconds limit);
-  /// Packets that wait for their sockets.
+  /// Packets that wait for room.
   [[nodiscard]] std::size_t queued() const;
   /// Dropped because a peer's queue was full.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
@@ -85,6 +100,22 @@ class Mesh {
 
  private:
   struct Peer;
+  /// What we write; the peer maps the same memory.
+  struct OutRing {
+    explicit OutRing(SharedMemory mapped) : memory(std::move(mapped)), writer(memory.bytes()) {}
+    SharedMemory memory;
+    PacketRingWriter writer;
+    bool taken = false;    ///< the peer has mapped it
+    bool begun = false;    ///< the peer knows that packets come this way
+    bool written = false;  ///< since it was last looked whether the peer sleeps
+  };
+  /// What the peer writes.
+  struct InRing {
+    explicit InRing(SharedMemory mapped) : memory(std::move(mapped)), reader(memory.bytes()) {}
+    SharedMemory memory;
+    PacketRingReader reader;
+    bool begun = false;
+  };
   /// One connection. Nameless until its hello has come.
   struct Link {
     realtime::Descriptor fd;
@@ -92,6 +123,9 @@ class Mesh {
     bool greeted = false;  ///< their hello has come
     bool closed = false;
     bool watches_output = false;
+    bool owes_bell = false;
+    std::unique_ptr<OutRing> out;
+    std::unique_ptr<InRing> in;
   };
   struct Peer {
     Slot slot{};
@@ -99,6 +133,7 @@ class Mesh {
     std::vector<Link*> links;       ///< open ones, oldest first; the first carries what we send
     verbs::soft::Ring<verbs::soft::PacketPtr> out;
     bool waiting = false;  ///< in dirty_
+    bool stalled = false;  ///< in stalled_
   };
   struct Batch;
 
@@ -110,25 +145,43 @@ class Mesh {
   [[nodiscard]] bool same_user(int fd) const;
   void watch_output(Link& link, bool on);
 
+  // --- connections and their ends (mesh.cc)
   void accept_all();
   [[nodiscard]] int connect(Peer& peer);
-  [[nodiscard]] bool greet(Link& link) const;
-
-  void transmit(Peer& peer);
-  [[nodiscard]] int send_batch(Peer& peer, Link& link);
-  void lose(Peer& peer);
-
-  void on_writable(Link& link);
-  [[nodiscard]] bool receive(Link& link);
-  [[nodiscard]] bool ends_reading(Link& link, int error);
-  [[nodiscard]] bool on_message(std::size_t index, std::size_t size);
+  [[nodiscard]] bool greet(Link& link);
   [[nodiscard]] bool receive_hello(Link& link);
   [[nodiscard]] bool on_hello(Link& link, const Hello& hello,
                               std::vector<realtime::Descriptor> descriptors);
+  [[nodiscard]] bool take_ring(Link& link, const realtime::Descriptor& memory);
   void attach(Link& link, Peer& peer);
+  void lose(Peer& peer);
   void mark_closed(Link& link);
   void bury_closed();
   void bury(Link& link);
+
+  // --- packets (mesh_traffic.cc)
+  void mark_dirty(Peer& peer);
+  void transmit(Peer& peer);
+  [[nodiscard]] bool write_at_once(Peer& peer, const verbs::soft::Packet& packet);
+  [[nodiscard]] bool begin_ring(Link& link);
+  void transmit_by_ring(Peer& peer, Link& link);
+  void write_waiting(Peer& peer, Link& link);
+  void transmit_by_socket(Peer& peer, Link& link);
+  [[nodiscard]] int send_batch(Peer& peer, Link& link);
+  [[nodiscard]] int send_notice(Link& link, MessageKind kind);
+  void ring_bell(Link& link);
+
+  void try_again();
+  [[nodiscard]] bool poll_sockets();
+  [[nodiscard]] bool poll_rings();
+  void look_for_room();
+  void arm();
+  void on_writable(Link& link);
+  [[nodiscard]] bool receive(Link& link);
+  [[nodiscard]] bool ends_reading(Link& link, int error);
+  [[nodiscard]] bool on_message(Link& link, std::size_t index, std::size_t size);
+  [[nodiscard]] bool on_notice(Link& link, MessageKind kind);
+  bool take_from_ring(Link& link, std::size_t limit);
 
   MeshConfig config_;
   verbs::soft::PacketPool& pool_;
@@ -137,10 +190,15 @@ class Mesh {
   realtime::Descriptor listener_;
   std::vector<std::unique_ptr<Link>> links_;
   std::array<std::unique_ptr<Peer>, kSlotCount> peers_;
-  std::vector<Peer*> dirty_;  ///< peers with something queued that no full socket holds up
+  std::vector<Peer*> dirty_;    ///< peers with something queued that no full socket holds up
+  std::vector<Peer*> stalled_;  ///< peers with something queued that a full ring holds up
+  std::vector<Link*> rings_;    ///< those that packets come through
   std::vector<Link*> closed_;
   std::unique_ptr<Batch> batch_;
   std::uint64_t dropped_ = 0;
+  unsigned glances_ = 0;
+  bool awake_ = false;
+  bool more_ = false;
   bool retry_ = false;
 };
 

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -76,6 +78,17 @@ class Member : public Mesh::Receiver {
   PacketPtr last;
   std::unique_ptr<Mesh> mesh;
 };
+
+/// Until packets go through rings in both directions.
+void meet(Member& a, Member& b) {
+  a.send(Slot{2}, 0);
+  ASSERT_TRUE(eventually([&] {
+    a.step();
+    b.step();
+    return b.numbers.size() == 1 && !a.readable() && !b.readable();
+  }));
+  b.numbers.clear();
+}
 
 class MeshTest : public ::testing::Test {
  protected:
@@ -336,6 +349,140 @@ TEST_F(MeshTest, GarbageEndsTheConnectionOnly) {
   auto b = member(kB);
   b->send(kA, 1);
   ASSERT_TRUE(a->hears());
+}
+
+TEST_F(MeshTest, PacketsNeedNoSystemCallOnceBothHaveARing) {
+  auto a = member(kA);
+  auto b = member(kB);
+  meet(*a, *b);
+  b->mesh->set_awake(true);
+
+  a->send(kB, 5);
+
+  EXPECT_FALSE(b->readable());
+  (void)b->mesh->glance();
+  EXPECT_THAT(b->numbers, ElementsAre(5));
+}
+
+TEST_F(MeshTest, WhoSleepsIsToldOfAPacketInTheRing) {
+  auto a = member(kA);
+  auto b = member(kB);
+  meet(*a, *b);
+  b->step();
+  ASSERT_FALSE(b->readable());
+
+  a->send(kB, 5);
+
+  EXPECT_TRUE(b->readable());
+  b->step();
+  EXPECT_THAT(b->numbers, ElementsAre(5));
+  EXPECT_FALSE(b->readable());
+}
+
+TEST_F(MeshTest, WhatCameJustBeforeFallingAsleepIsFound) {
+  auto a = member(kA);
+  auto b = member(kB);
+  meet(*a, *b);
+  b->mesh->set_awake(true);
+  a->send(kB, 5);
+
+  b->mesh->set_awake(false);
+
+  EXPECT_TRUE(b->mesh->has_more());
+  b->step();
+  EXPECT_THAT(b->numbers, ElementsAre(5));
+  EXPECT_FALSE(b->mesh->has_more());
+}
+
+TEST_F(MeshTest, WhoWaitsForRoomInARingIsToldOfIt) {
+  auto a = member(kA);
+  auto b = member(kB);
+  meet(*a, *b);
+  std::uint16_t sent = 0;
+  while (a->mesh->queued() < 10) a->send(kB, sent++, 4200);
+  a->step();
+  ASSERT_FALSE(a->readable());
+
+  while (b->numbers.size() + a->mesh->queued() < sent) b->step();
+
+  EXPECT_TRUE(a->readable());
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    b->step();
+    return b->numbers.size() == sent;
+  }));
+  for (std::uint16_t i = 0; i < sent; ++i) ASSERT_EQ(b->numbers[i], i);
+}
+
+TEST_F(MeshTest, LastWordsInTheRingAreHeardBeforeTheEnd) {
+  auto a = member(kA);
+  auto b = member(kB);
+  meet(*a, *b);
+  for (std::uint16_t i = 0; i < 40; ++i) b->send(kA, i);
+
+  b.reset();
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    return !a->gone.empty();
+  }));
+
+  EXPECT_EQ(a->numbers.size(), 40u);
+}
+
+TEST_F(MeshTest, WithoutRingsOnOneSideAllGoesThroughSockets) {
+  MeshConfig without = config(kA);
+  without.rings = false;
+  Member a(without);
+  auto b = member(kB);
+
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    a.send(kB, i);
+    b->send(kA, i);
+    a.step();
+    b->step();
+  }
+
+  ASSERT_TRUE(eventually([&] {
+    a.step();
+    b->step();
+    return a.numbers.size() == 100 && b->numbers.size() == 100;
+  }));
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    ASSERT_EQ(a.numbers[i], i);
+    ASSERT_EQ(b->numbers[i], i);
+  }
+}
+
+TEST_F(MeshTest, WithoutDescriptorsAllGoesThroughSockets) {
+  auto a = member(kA);
+  Child child([this](const Child::Line& line) {
+    auto b = member(kB);
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    const int next = ::dup(0);
+    ::close(next);
+    limit.rlim_cur = static_cast<rlim_t>(next) + 1;  // a socket, and nothing that comes along
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    b->send(kA, 1);
+    line.send('s');
+    const bool heard = eventually([&] {
+      b->step();
+      return b->numbers.size() == 50;
+    });
+    b->send(kA, 2);
+    return heard ? 0 : 1;
+  });
+  ASSERT_EQ(child.receive(), 's');
+  ASSERT_TRUE(a->hears());
+
+  for (std::uint16_t i = 0; i < 50; ++i) a->send(kB, i);
+
+  EXPECT_EQ(child.wait(), 0);
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    return !a->gone.empty();
+  }));
+  EXPECT_THAT(a->numbers, ElementsAre(1, 2));
 }
 
 TEST_F(MeshTest, GiftsReachBothSidesBeforeAnyPacket) {

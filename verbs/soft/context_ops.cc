@@ -41,8 +41,10 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
 namespace {
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
-  CriticalSection section(runtime_of(cq->context));
+  Runtime& runtime = runtime_of(cq->context);
+  CriticalSection section(runtime);
   static_cast<SoftCq*>(cq)->request_notification(solicited_only != 0);
+  runtime.about_to_wait();
   return 0;
 }
 

@@ -276,11 +276,11 @@ void SoftQp::on_response(const roce::Envelope& packet, const roce::OpcodeRow& ro
   schedule();
 }
 
-PacketPtr SoftQp::next_packet(Instant now) {
+PacketPtr SoftQp::next_packet() {
   if (datagrams) return datagrams->next_packet();
   // Answers first: the peer's timer is running.
   PacketPtr packet = responder.next_packet();
-  if (!packet) packet = requester.next_packet(now);
+  if (!packet) packet = requester.next_packet();
   return packet;
 }
 

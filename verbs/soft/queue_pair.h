@@ -56,7 +56,7 @@ struct SoftQp : ibv_qp {
                   std::span<const std::uint8_t> datagram);
   void on_response(const roce::Envelope& packet, const roce::OpcodeRow& row,
                    std::span<const std::uint8_t> datagram, Instant now);
-  [[nodiscard]] PacketPtr next_packet(Instant now);
+  [[nodiscard]] PacketPtr next_packet();
   /// Puts itself on the ready list if there is something to send.
   void schedule();
 

@@ -114,13 +114,13 @@ bool Requester::wants_to_send() {
   return !has_response(work.kind) || qp_.attr.max_rd_atomic == 0 || reads_ < qp_.attr.max_rd_atomic;
 }
 
-PacketPtr Requester::next_packet(Instant now) {
+PacketPtr Requester::next_packet() {
   if (!wants_to_send()) return nullptr;
   SendWork& work = queue_[next_];
   if (next_ == started_ && !begin(work)) return nullptr;
   PacketPtr packet = has_response(work.kind) ? make_question(work) : make_packet(work);
   if (!packet) return nullptr;
-  if (!retransmit_.armed()) restart_timer(now);
+  if (!retransmit_.armed()) restart_timer(core_.runtime.now());
   return packet;
 }
 

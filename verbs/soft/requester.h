@@ -37,7 +37,7 @@ class Requester {
   /// Whether next_packet() would give one.
   [[nodiscard]] bool wants_to_send();
   /// The next request packet; null when there is none to send now.
-  [[nodiscard]] PacketPtr next_packet(Instant now);
+  [[nodiscard]] PacketPtr next_packet();
 
   void on_acknowledge(const roce::Bth& bth, const roce::Aeth& aeth, Instant now);
   void on_read_response(const roce::Envelope& packet, Instant now);

@@ -136,7 +136,7 @@ PacketPtr SoftHca::next_packet() {
   while (!packet) {
     SoftQp* qp = core_.ready.take();
     if (qp == nullptr) return nullptr;
-    packet = qp->next_packet(core_.runtime.now());
+    packet = qp->next_packet();
     qp->schedule();  // behind the others, one packet each
   }
   ++core_.counters.packets_out;

@@ -1,0 +1,36 @@
+// Memory that two processes share, and that neither can take away from the other.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "transport/realtime/descriptor.h"
+#include "verbs/result.h"
+
+namespace anyrdma::transport::fabric {
+
+/// A mapping; unmapped at the end.
+class SharedMemory {
+ public:
+  SharedMemory() = default;
+  ~SharedMemory();
+  SharedMemory(SharedMemory&& other) noexcept;
+  SharedMemory& operator=(SharedMemory&& other) noexcept;
+
+  /// Makes zeroed memory of that size, which can never shrink (whoever reads memory that is gone
+  /// gets SIGBUS); `fd` becomes its descriptor, needed only to give it away. EMFILE, ENFILE, ENOMEM
+  /// ...
+  [[nodiscard]] static verbs::Result<SharedMemory> create(std::size_t size,
+                                                          realtime::Descriptor& fd);
+  /// Maps what a peer has made. EINVAL: it has another size, or could shrink; ENOMEM ...
+  [[nodiscard]] static verbs::Result<SharedMemory> map(int fd, std::size_t size);
+
+  [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  explicit SharedMemory(std::span<std::byte> bytes) : bytes_(bytes) {}
+
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace anyrdma::transport::fabric
