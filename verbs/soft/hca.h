@@ -145,9 +145,10 @@ class Hca : public Provider {
     std::uint64_t bad_icrc = 0;
     std::uint64_t wrong_state = 0;
     std::uint64_t bad_queue_key = 0;
-    std::uint64_t no_receive = 0;     ///< a datagram for which nothing was posted
-    std::uint64_t unknown_group = 0;  ///< multicast to a group without an attached QP
-    std::uint64_t too_long = 0;       ///< a datagram longer than the MTU, never sent
+    std::uint64_t no_receive = 0;       ///< nothing was posted for what nobody would repeat
+    std::uint64_t unknown_group = 0;    ///< multicast to a group without an attached QP
+    std::uint64_t broken_messages = 0;  ///< packets of unreliable messages that cannot be taken
+    std::uint64_t too_long = 0;         ///< a datagram longer than the MTU, never sent
     std::uint64_t retransmitted = 0;
     std::uint64_t duplicates = 0;
     std::uint64_t rnr_naks_sent = 0;

@@ -31,6 +31,23 @@ constexpr std::array kRcRows{
                       kMigration},
 };
 
+constexpr int kUcLive = IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | kMigration;
+
+constexpr std::array kUcRows{
+    TransitionRow{IBV_QPS_RESET, IBV_QPS_INIT, kPlace, 0},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_INIT, 0, kPlace},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR,
+                  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
+                  IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, kUcLive},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kUcLive},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kUcLive},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0,
+                  IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | kMigration},
+    TransitionRow{IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS},
+};
+
 constexpr int kDatagramPlace = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
 
 constexpr std::array kUdRows{
@@ -51,6 +68,7 @@ constexpr int kUniversal = IBV_QP_STATE;
 
 std::span<const TransitionRow> transitions_of(ibv_qp_type type) {
   if (type == IBV_QPT_RC) return kRcRows;
+  if (type == IBV_QPT_UC) return kUcRows;
   if (type == IBV_QPT_UD) return kUdRows;
   return {};
 }

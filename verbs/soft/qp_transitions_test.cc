@@ -38,6 +38,11 @@ ibv_qp_attr good_attributes(const Side& side) {
   return attr;
 }
 
+const char* service_name(ibv_qp_type type) {
+  if (type == IBV_QPT_UC) return "Uc";
+  return type == IBV_QPT_UD ? "Ud" : "Rc";
+}
+
 const TransitionRow* row(ibv_qp_state from, ibv_qp_state to, ibv_qp_type type = IBV_QPT_RC) {
   for (const TransitionRow& candidate : transitions_of(type))
     if (candidate.from == from && candidate.to == to) return &candidate;
@@ -59,18 +64,18 @@ class Transitions : public Pair {
       ASSERT_EQ(modify(step, row(a.qp->state, step, type)->required), 0);
       if (step == state) return;
     }
-    if (state == IBV_QPS_SQE) return fail_a_datagram();
+    if (state == IBV_QPS_SQE) return fail_a_send();
     ASSERT_EQ(a.modify(IBV_QPS_SQD, 0, {}), 0);
   }
 
-  void fail_a_datagram() {
+  void fail_a_send() {
     ibv_ah* ah = a.hca->create_ah(a.pd, good_attributes(a).ah_attr).value();
     ibv_sge nowhere{0, 1, 0};
     ibv_send_wr request{};
     request.sg_list = &nowhere;
     request.num_sge = 1;
     request.opcode = IBV_WR_SEND;
-    request.wr.ud.ah = ah;
+    if (a.qp->qp_type == IBV_QPT_UD) request.wr.ud.ah = ah;
     ibv_send_wr* failed = nullptr;
     ASSERT_EQ(ibv_post_send(a.qp, &request, &failed), 0);
     carry();
@@ -133,8 +138,9 @@ TEST_P(TransitionsOf, AnyAttributeOnTheWayToResetOrErrorIsRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Service, TransitionsOf, ::testing::Values(IBV_QPT_RC, IBV_QPT_UD),
-                         [](const auto& param) { return param.param == IBV_QPT_RC ? "Rc" : "Ud"; });
+INSTANTIATE_TEST_SUITE_P(Service, TransitionsOf,
+                         ::testing::Values(IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD),
+                         [](const auto& param) { return service_name(param.param); });
 
 struct BadValue {
   const char* name;
@@ -208,7 +214,7 @@ TEST_F(Transitions, QueryGivesTheQueueKeyOfADatagramQueuePair) {
 }
 
 TEST_F(Transitions, ServicesThatComeLaterAreNotSupportedYet) {
-  for (const ibv_qp_type type : {IBV_QPT_UC, IBV_QPT_XRC_SEND, IBV_QPT_RAW_PACKET}) {
+  for (const ibv_qp_type type : {IBV_QPT_XRC_SEND, IBV_QPT_RAW_PACKET}) {
     ibv_qp_init_attr init{};
     init.send_cq = init.recv_cq = a.cq;
     init.qp_type = type;

@@ -47,6 +47,20 @@ SoftQp* ReadyList::take() {
   return qp;
 }
 
+namespace {
+
+roce::Service service_of(ibv_qp_type type) {
+  switch (static_cast<int>(type)) {
+    case IBV_QPT_UC:
+      return roce::Service::kUc;
+    case IBV_QPT_UD:
+      return roce::Service::kUd;
+  }
+  return roce::Service::kRc;
+}
+
+}  // namespace
+
 // --- life ---------------------------------------------------------------------------------------
 
 SoftQp::SoftQp(Core& shared)
@@ -69,6 +83,7 @@ void SoftQp::open(SoftPd& domain, const ibv_qp_init_attr& init, std::uint32_t nu
   qp_num = number;
   state = IBV_QPS_RESET;
   qp_type = init.qp_type;
+  service = service_of(init.qp_type);
   events_completed = 0;
   pthread_mutex_init(&mutex, nullptr);
   pthread_cond_init(&cond, nullptr);
@@ -221,7 +236,7 @@ void SoftQp::spoil_send(ibv_wc_status status) {
 
 void SoftQp::enter_send_error() {
   state = IBV_QPS_SQE;
-  datagrams->flush();
+  datagrams ? datagrams->flush() : requester.flush();
 }
 
 void SoftQp::enter_error() {
@@ -240,7 +255,8 @@ void SoftQp::enter_error() {
 
 void SoftQp::on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
                         std::span<const std::uint8_t> datagram) {
-  if (state != IBV_QPS_RTR && state != IBV_QPS_RTS && state != IBV_QPS_SQD) {
+  if (state != IBV_QPS_RTR && state != IBV_QPS_RTS && state != IBV_QPS_SQD &&
+      state != IBV_QPS_SQE) {
     ++core.counters.wrong_state;
     return;
   }
@@ -269,11 +285,14 @@ void SoftQp::on_response(const roce::Envelope& packet, const roce::OpcodeRow& ro
         roce::view<roce::AtomicAckEth>(datagram, packet.bth.opcode, roce::kAtomicAckEth));
     requester.on_atomic_acknowledge(packet.bth.psn, answer.original, now);
   }
-  if (state == IBV_QPS_SQD && drained() && attr.en_sqd_async_notify != 0) {
-    attr.en_sqd_async_notify = 0;
-    raise(IBV_EVENT_SQ_DRAINED);
-  }
+  announce_drained();
   schedule();
+}
+
+void SoftQp::announce_drained() {
+  if (state != IBV_QPS_SQD || attr.en_sqd_async_notify == 0 || !drained()) return;
+  attr.en_sqd_async_notify = 0;
+  raise(IBV_EVENT_SQ_DRAINED);
 }
 
 PacketPtr SoftQp::next_packet() {
@@ -281,6 +300,7 @@ PacketPtr SoftQp::next_packet() {
   // Answers first: the peer's timer is running.
   PacketPtr packet = responder.next_packet();
   if (!packet) packet = requester.next_packet();
+  if (!acknowledged()) announce_drained();  // nobody answers: it is drained once it is sent
   return packet;
 }
 

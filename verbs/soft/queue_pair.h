@@ -46,7 +46,8 @@ struct SoftQp : ibv_qp {
   [[nodiscard]] int post_receive(const ibv_recv_wr& request);
   /// The send posted last ends with this error in its turn. Precondition: the state is RTS.
   void spoil_send(ibv_wc_status status);
-  /// To SQE, flushing the send queue: a datagram could not be sent (IBTA vol 1, 10.3.1.6).
+  /// To SQE, flushing the send queue: a request of an unreliable service could not be sent (IBTA
+  /// vol 1, 10.3.1.6).
   void enter_send_error();
   /// To ERR, flushing both queues. Answers already due, such as the NAK that names the reason,
   /// still leave.
@@ -83,8 +84,15 @@ struct SoftQp : ibv_qp {
   [[nodiscard]] SoftCq& receive_completions() const { return *static_cast<SoftCq*>(recv_cq); }
   void raise(ibv_event_type type) { SoftContext::from(context).raise_qp(*this, type); }
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes; }
+  /// What stands for a reliable connection's opcode in this QP's service.
+  [[nodiscard]] std::uint8_t opcode(std::uint8_t reliable) const {
+    return static_cast<std::uint8_t>(reliable | static_cast<unsigned>(service) << 5);
+  }
+  /// Whether its requests are acknowledged.
+  [[nodiscard]] bool acknowledged() const { return service != roce::Service::kUc; }
 
   Core& core;
+  roce::Service service = roce::Service::kRc;  ///< that of qp_type
   /// Of a UD QP; it leaves the requester and the responder idle.
   std::unique_ptr<DatagramService> datagrams;
   ibv_qp_attr attr{};  ///< as last set; qp_state lives in ibv_qp::state
@@ -117,6 +125,7 @@ struct SoftQp : ibv_qp {
   /// No send that was started is unfinished; a datagram is finished as soon as it is started.
   [[nodiscard]] bool drained() const { return datagrams || requester.drained(); }
   [[nodiscard]] bool wants_to_send();
+  void announce_drained();
 };
 
 }  // namespace anyrdma::verbs::soft

@@ -43,7 +43,9 @@ void Requester::start() {
 
 int Requester::check(const ibv_send_wr& request) const {
   const SendOperation* what = find_operation(request.opcode);
-  if (what == nullptr) return EINVAL;
+  // Not every service has a packet for it (IBTA vol 1, table 38).
+  if (what == nullptr || roce::kOpcodes[qp_.opcode(what->packets[3])].service != qp_.service)
+    return EINVAL;
   return check_send_request(request, qp_.cap, what->may_inline);
 }
 
@@ -51,7 +53,7 @@ int Requester::post(const ibv_send_wr& request) {
   if (const int error = check(request); error != 0) return error;
   if (queue_.full()) return ENOMEM;
   fill(queue_.push(), request, static_cast<std::uint32_t>(total_length(request)));
-  if (qp_.state == IBV_QPS_ERR) flush();
+  if (qp_.state == IBV_QPS_ERR || qp_.state == IBV_QPS_SQE) flush();
   return 0;
 }
 
@@ -120,7 +122,11 @@ PacketPtr Requester::next_packet() {
   if (next_ == started_ && !begin(work)) return nullptr;
   PacketPtr packet = has_response(work.kind) ? make_question(work) : make_packet(work);
   if (!packet) return nullptr;
-  if (!retransmit_.armed()) restart_timer(core_.runtime.now());
+  if (!qp_.acknowledged()) {
+    finish_sent();
+  } else if (!retransmit_.armed()) {
+    restart_timer(core_.runtime.now());
+  }
   return packet;
 }
 
@@ -157,8 +163,8 @@ PacketPtr Requester::make_packet(SendWork& work) {
   const bool last = packet_ + 1 == work.packets;
   const unsigned place = (first ? 1u : 0u) | (last ? 2u : 0u);
   const bool is_write = work.kind == WorkKind::kWrite;
-  const std::uint8_t opcode = operation(work).packets[place];
-  const bool ask = last || ++unrequested_ >= kPacketsPerAckRequest;
+  const std::uint8_t opcode = qp_.opcode(operation(work).packets[place]);
+  const bool ask = qp_.acknowledged() && (last || ++unrequested_ >= kPacketsPerAckRequest);
   if (ask) unrequested_ = 0;
   const bool solicited = work.solicited && last && (!is_write || work.with_immediate);
   PacketPtr packet = qp_.make_packet(opcode, next_psn_, size, ask, solicited);
@@ -441,6 +447,16 @@ void Requester::restart_timer(Instant now) {
 
 // --- completion ---------------------------------------------------------------------------------
 
+// Of a service without acknowledgements: what is out counts as arrived.
+void Requester::finish_sent() {
+  acknowledged_ = next_psn_;
+  if (next_ == queue_.head()) return;  // the rest of the message follows
+  complete_front(IBV_WC_SUCCESS);
+  if (queue_.empty()) return;
+  const ibv_wc_status status = queue_.front().status;
+  if (status != IBV_WC_SUCCESS) fail(status);
+}
+
 void Requester::complete_front(ibv_wc_status status) {
   const SendWork& work = queue_.front();
   if (work.signaled || status != IBV_WC_SUCCESS) {
@@ -458,7 +474,7 @@ void Requester::complete_front(ibv_wc_status status) {
 void Requester::fail(ibv_wc_status status) {
   if (started_ == queue_.head()) ++started_;
   complete_front(status);
-  qp_.enter_error();
+  qp_.acknowledged() ? qp_.enter_error() : qp_.enter_send_error();
 }
 
 void Requester::flush() {

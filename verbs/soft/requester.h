@@ -1,5 +1,6 @@
-// The sending half of a reliable connection: turns send work requests into packets, and
-// acknowledgements into completions (IBTA vol 1, 9.7.5 and 9.7.6).
+// The sending half of a connection: turns send work requests into packets, and acknowledgements
+// into completions (IBTA vol 1, 9.7.5 and 9.7.6). Where the service has no acknowledgements, what
+// is sent is complete (9.8.2).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -81,6 +82,7 @@ class Requester {
   void on_rnr_nak(std::uint8_t delay_field, wire::Psn psn, Instant now);
   void progress_made();
   void after_acknowledgement(Instant now);
+  void finish_sent();
   void complete_front(ibv_wc_status status);
   void retry(Instant now);
   void response_lost(Instant now);

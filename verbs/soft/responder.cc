@@ -45,6 +45,11 @@ void Responder::start() {
 
 void Responder::on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
                            std::span<const std::uint8_t> datagram) {
+  qp_.acknowledged() ? on_reliable(packet, row, datagram) : on_unreliable(packet, row, datagram);
+}
+
+void Responder::on_reliable(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                            std::span<const std::uint8_t> datagram) {
   const roce::Bth& bth = packet.bth;
   if (bth.psn != expected_) {
     if (bth.psn.before(expected_)) {
@@ -302,7 +307,7 @@ void Responder::complete_receive(ibv_wc& completion, bool solicited) {
 void Responder::accept(const roce::Bth& bth) {
   expected_ = expected_ + 1;
   gap_reported_ = false;
-  if (bth.ack_request) acknowledge(bth.psn);
+  if (bth.ack_request && qp_.acknowledged()) acknowledge(bth.psn);
 }
 
 // --- answers ------------------------------------------------------------------------------------
@@ -326,6 +331,10 @@ void Responder::answer(roce::AckKind kind, std::uint8_t value, wire::Psn psn) {
 }
 
 void Responder::receiver_not_ready(wire::Psn psn) {
+  if (!qp_.acknowledged()) {
+    ++qp_.core.counters.no_receive;
+    return drop_message(IBV_WC_SUCCESS);
+  }
   gap_reported_ = true;  // what follows is out of order until this packet comes again
   ++qp_.core.counters.rnr_naks_sent;
   answer(roce::AckKind::kRnrNak, qp_.attr.min_rnr_timer, psn);
@@ -334,6 +343,7 @@ void Responder::receiver_not_ready(wire::Psn psn) {
 // The peer broke a rule, or we cannot serve it: tell it why, and end the connection (IBTA vol 1,
 // table 58). A receive in use completes with `status`.
 void Responder::refuse(roce::NakCode code, wire::Psn psn, ibv_wc_status status) {
+  if (!qp_.acknowledged()) return drop_message(status);
   answer(roce::AckKind::kNak, static_cast<std::uint8_t>(code), psn);
   if (message_ == Message::kSend && !qp_.receives.empty()) {
     ibv_wc completion{};

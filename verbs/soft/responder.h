@@ -1,5 +1,5 @@
-// The receiving half of a reliable connection: takes request packets in order, does what they ask,
-// and answers (IBTA vol 1, 9.7.4 and 9.7.5).
+// The receiving half of a connection: takes request packets in order, does what they ask, and
+// answers if the service is reliable (IBTA vol 1, 9.7.4 and 9.7.5; 9.8.2).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -69,6 +69,8 @@ class Responder {
   // What the requester is in the middle of.
   enum class Message : std::uint8_t { kNone, kSend, kWrite };
 
+  void on_reliable(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                   std::span<const std::uint8_t> datagram);
   void on_duplicate(const roce::Bth& bth, const roce::OpcodeRow& row,
                     std::span<const std::uint8_t> datagram);
   [[nodiscard]] bool in_sequence(const roce::OpcodeRow& row) const;
@@ -93,6 +95,13 @@ class Responder {
   void answer(roce::AckKind kind, std::uint8_t value, wire::Psn psn);
   void receiver_not_ready(wire::Psn psn);
   void refuse(roce::NakCode code, wire::Psn psn, ibv_wc_status status);
+
+  // --- a connection without acknowledgements (responder_unreliable.cc) --------------------------
+  void on_unreliable(const roce::Envelope& packet, const roce::OpcodeRow& row,
+                     std::span<const std::uint8_t> datagram);
+  void drop_message(ibv_wc_status status);
+
+  // --- answers ----------------------------------------------------------------------------------
   [[nodiscard]] PacketPtr make_acknowledge(const Answer& answer);
   [[nodiscard]] PacketPtr make_atomic_acknowledge(const Answer& answer);
   [[nodiscard]] PacketPtr make_read_response(Answer& answer);

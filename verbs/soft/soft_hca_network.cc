@@ -51,7 +51,7 @@ void SoftHca::dispatch(PacketPtr packet, Instant now) {
   const roce::OpcodeRow& row = roce::kOpcodes[envelope.bth.opcode];
   if (row.service == roce::Service::kUd) return on_datagram(envelope, *packet);
   SoftQp* qp = find(envelope.bth.destination);
-  if (qp == nullptr || row.service != roce::Service::kRc || qp->qp_type != IBV_QPT_RC) {
+  if (qp == nullptr || row.service != qp->service) {
     ++core_.counters.unknown_qp;
     return;
   }

@@ -151,8 +151,8 @@ int SoftHca::check_capabilities(const ibv_qp_init_attr& init) const {
   const HcaConfig& config = core_.config;
   const ibv_qp_cap& cap = init.cap;
   if (init.send_cq == nullptr || init.recv_cq == nullptr) return EINVAL;
-  // UC and XRC come with their own requesters and responders.
-  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UD) return EOPNOTSUPP;
+  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC && init.qp_type != IBV_QPT_UD)
+    return EOPNOTSUPP;
   if (cap.max_send_wr > config.max_qp_wr || cap.max_send_sge > config.max_sge) return EINVAL;
   // With a shared receive queue there is none of its own (ibv_create_qp(3)).
   if (init.srq == nullptr &&

@@ -70,11 +70,10 @@ void Side::to_rtr(const ConnectionOptions& options, const Side& peer) {
   attr.ah_attr.port_num = 1;
   attr.ah_attr.grh.sgid_index = 1;
   attr.ah_attr.grh.dgid = peer.gid;
-  ASSERT_EQ(modify(IBV_QPS_RTR,
-                   IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-                   attr),
-            0);
+  constexpr int kPeer = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+  constexpr int kAnswers = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  const bool answers = options.type != IBV_QPT_UC && options.type != IBV_QPT_XRC_SEND;
+  ASSERT_EQ(modify(IBV_QPS_RTR, kPeer | (answers ? kAnswers : 0), attr), 0);
 }
 
 void Side::to_rts(const ConnectionOptions& options) {
@@ -84,11 +83,11 @@ void Side::to_rts(const ConnectionOptions& options) {
   attr.rnr_retry = options.rnr_retry;
   attr.sq_psn = first_psn;
   attr.max_rd_atomic = options.max_rd_atomic;
-  ASSERT_EQ(modify(IBV_QPS_RTS,
-                   IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                       IBV_QP_MAX_QP_RD_ATOMIC,
-                   attr),
-            0);
+  constexpr int kRetries = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+  int mask = IBV_QP_SQ_PSN;
+  if (options.type != IBV_QPT_UC) mask |= IBV_QP_TIMEOUT;
+  if (options.type != IBV_QPT_UC && options.type != IBV_QPT_XRC_RECV) mask |= kRetries;
+  ASSERT_EQ(modify(IBV_QPS_RTS, mask, attr), 0);
 }
 
 ibv_sge Side::piece(std::size_t offset, std::uint32_t length) const {
