@@ -62,6 +62,10 @@ class SoftContext : public ProvidedContext {
 
 /// Fills context->ops and the extended operations that the software HCA has.
 void install_operations(verbs_context& context);
+/// Parts of it: extended connections (xrc_ops.cc), queue pairs with more attributes
+/// (create_qp_ex.cc).
+void install_xrc_operations(verbs_context& context);
+void install_qp_creation(verbs_context& context);
 /// As the above, but Core::gate is asked first (gated_ops.cc).
 void install_gated_operations(verbs_context& context);
 /// Puts operations before those that are there, which tell Core::observer what was done; the

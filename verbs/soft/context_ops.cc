@@ -139,6 +139,8 @@ void install_operations(verbs_context& context) {
   ops.post_srq_recv = post_srq_recv;
   context.query_port = query_port;
   context.query_device_ex = query_device_ex;
+  install_xrc_operations(context);
+  install_qp_creation(context);
 }
 
 }  // namespace anyrdma::verbs::soft

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "verbs/call_gate.h"
 #include "verbs/random.h"
@@ -17,6 +18,7 @@
 namespace anyrdma::verbs::soft {
 
 class SoftCq;
+class SoftSrq;
 struct SoftQp;
 
 enum class QpTimerKind : std::uint8_t {
@@ -53,7 +55,8 @@ struct Core {
   MemoryTable memory{};
   TimerQueue<QpTimerTag> timers{};
   ReadyList ready{};
-  HcaObserver* observer = nullptr;  ///< null: none
+  std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null where there is none
+  HcaObserver* observer = nullptr;     ///< null: none
   bool removed = false;
   CallGate* gate = nullptr;
   MadeObjects own_made{};

@@ -48,6 +48,43 @@ constexpr std::array kUcRows{
     TransitionRow{IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS},
 };
 
+// The halves of an extended connection: what a requester needs, what a responder needs.
+constexpr std::array kXrcSendRows{
+    TransitionRow{IBV_QPS_RESET, IBV_QPS_INIT, kPlace, 0},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_INIT, 0, kPlace},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR,
+                  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
+                  IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS,
+                  IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+                      IBV_QP_MAX_QP_RD_ATOMIC,
+                  kUcLive},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kUcLive},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kUcLive},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0,
+                  kPlace | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                      IBV_QP_MAX_QP_RD_ATOMIC | kMigration},
+};
+
+constexpr int kXrcReceiveLive = kUcLive | IBV_QP_MIN_RNR_TIMER;
+
+constexpr std::array kXrcReceiveRows{
+    TransitionRow{IBV_QPS_RESET, IBV_QPS_INIT, kPlace, 0},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_INIT, 0, kPlace},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR,
+                  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+                  IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_TIMEOUT | IBV_QP_SQ_PSN, kXrcReceiveLive},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kXrcReceiveLive},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kXrcReceiveLive},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0,
+                  kPlace | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_MAX_DEST_RD_ATOMIC |
+                      IBV_QP_MIN_RNR_TIMER | kMigration},
+};
+
 constexpr int kDatagramPlace = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
 
 constexpr std::array kUdRows{
@@ -70,6 +107,8 @@ std::span<const TransitionRow> transitions_of(ibv_qp_type type) {
   if (type == IBV_QPT_RC) return kRcRows;
   if (type == IBV_QPT_UC) return kUcRows;
   if (type == IBV_QPT_UD) return kUdRows;
+  if (type == IBV_QPT_XRC_SEND) return kXrcSendRows;
+  if (type == IBV_QPT_XRC_RECV) return kXrcReceiveRows;
   return {};
 }
 

@@ -14,8 +14,8 @@ struct TransitionRow {
   int optional;
 };
 
-/// The rows of a service: RC, UC or UD; none for others. A pair that has no row is not allowed,
-/// except that every state may go to RESET and to ERR without attributes.
+/// The rows of a type of queue pair; none for types that the device does not have. A pair that has
+/// no row is not allowed, except that every state may go to RESET and to ERR without attributes.
 [[nodiscard]] std::span<const TransitionRow> transitions_of(ibv_qp_type type);
 
 /// Whether the mask fits a transition of this service.

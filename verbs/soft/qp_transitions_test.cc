@@ -1,6 +1,7 @@
 // Every transition of every service, and every attribute it needs: taken away one by one.
 #include "verbs/soft/qp_transitions.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -40,6 +41,8 @@ ibv_qp_attr good_attributes(const Side& side) {
 
 const char* service_name(ibv_qp_type type) {
   if (type == IBV_QPT_UC) return "Uc";
+  if (type == IBV_QPT_XRC_SEND) return "XrcSend";
+  if (type == IBV_QPT_XRC_RECV) return "XrcReceive";
   return type == IBV_QPT_UD ? "Ud" : "Rc";
 }
 
@@ -54,7 +57,7 @@ class Transitions : public Pair {
   // A fresh QP of side a, led to a state. SQE does not exist for a reliable connection.
   void place(ibv_qp_state state, ibv_qp_type type = IBV_QPT_RC) {
     if (a.qp != nullptr) a.hca->destroy_qp(a.qp).value();
-    a.create_qp({.type = type});
+    make(type);
     if (state == IBV_QPS_RESET) return;
     if (state == IBV_QPS_ERR) {
       ASSERT_EQ(a.modify(IBV_QPS_ERR, 0, {}), 0);
@@ -66,6 +69,18 @@ class Transitions : public Pair {
     }
     if (state == IBV_QPS_SQE) return fail_a_send();
     ASSERT_EQ(a.modify(IBV_QPS_SQD, 0, {}), 0);
+  }
+
+  void make(ibv_qp_type type) {
+    if (type != IBV_QPT_XRC_RECV) return a.create_qp({.type = type});
+    ibv_xrcd_init_attr attr{.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+                            .fd = -1,
+                            .oflags = O_CREAT};
+    ibv_qp_init_attr_ex init{};
+    init.qp_type = type;
+    init.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+    init.xrcd = ibv_open_xrcd(a.context, &attr);  // closed with the context
+    a.qp = verbs_get_ctx(a.context)->create_qp_ex(a.context, &init);
   }
 
   void fail_a_send() {
@@ -90,7 +105,8 @@ class TransitionsOf : public Transitions, public ::testing::WithParamInterface<i
 
 TEST_P(TransitionsOf, EveryPairOfStatesIsAllowedExactlyAsTheTableSays) {
   for (const ibv_qp_state from : kStates) {
-    if (from == IBV_QPS_SQE && GetParam() == IBV_QPT_RC) continue;
+    const bool stops = GetParam() == IBV_QPT_UC || GetParam() == IBV_QPT_UD;
+    if (from == IBV_QPS_SQE && !stops) continue;
     for (const ibv_qp_state to : kStates) {
       SCOPED_TRACE(std::to_string(from) + " to " + std::to_string(to));
       place(from, GetParam());
@@ -139,7 +155,8 @@ TEST_P(TransitionsOf, AnyAttributeOnTheWayToResetOrErrorIsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Service, TransitionsOf,
-                         ::testing::Values(IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD),
+                         ::testing::Values(IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_XRC_SEND,
+                                           IBV_QPT_XRC_RECV),
                          [](const auto& param) { return service_name(param.param); });
 
 struct BadValue {
@@ -214,7 +231,7 @@ TEST_F(Transitions, QueryGivesTheQueueKeyOfADatagramQueuePair) {
 }
 
 TEST_F(Transitions, ServicesThatComeLaterAreNotSupportedYet) {
-  for (const ibv_qp_type type : {IBV_QPT_XRC_SEND, IBV_QPT_RAW_PACKET}) {
+  for (const ibv_qp_type type : {IBV_QPT_RAW_PACKET, IBV_QPT_DRIVER}) {
     ibv_qp_init_attr init{};
     init.send_cq = init.recv_cq = a.cq;
     init.qp_type = type;

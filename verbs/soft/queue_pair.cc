@@ -55,6 +55,9 @@ roce::Service service_of(ibv_qp_type type) {
       return roce::Service::kUc;
     case IBV_QPT_UD:
       return roce::Service::kUd;
+    case IBV_QPT_XRC_SEND:
+    case IBV_QPT_XRC_RECV:
+      return roce::Service::kXrc;
   }
   return roce::Service::kRc;
 }
@@ -70,12 +73,14 @@ SoftQp::~SoftQp() {
   if (open_now) close();
 }
 
-void SoftQp::open(SoftPd& domain, const ibv_qp_init_attr& init, std::uint32_t number) {
+void SoftQp::open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint32_t number) {
   CM_ASSERT(!open_now);
   open_now = true;
-  context = domain.context;
+  context = owner.context;
   qp_context = init.qp_context;
-  pd = &domain;
+  pd = owner.pd;
+  xrcd = owner.xrcd;
+  abandoned = false;
   send_cq = init.send_cq;
   recv_cq = init.recv_cq;
   srq = init.srq;
@@ -95,10 +100,7 @@ void SoftQp::open(SoftPd& domain, const ibv_qp_init_attr& init, std::uint32_t nu
   ece_options = core.config.ece ? core.config.ece->options : 0;
   async_taken = async_acknowledged = 0;
   destroyer = nullptr;
-  ++domain.users;
-  ++send_completions().users;
-  ++receive_completions().users;
-  if (srq != nullptr) ++static_cast<SoftSrq*>(srq)->users;
+  use_others(1);
   receives.configure();
   if (qp_type == IBV_QPT_UD) {
     datagrams = std::make_unique<DatagramService>(*this);
@@ -116,15 +118,55 @@ void SoftQp::close() {
   open_now = false;
   reset();
   SoftContext::from(context).forget_qp(*this);
-  --static_cast<SoftPd*>(pd)->users;
-  --send_completions().users;
-  --receive_completions().users;
-  if (srq != nullptr) --static_cast<SoftSrq*>(srq)->users;
+  use_others(-1);
+  for (SoftQp* name : names) name->named = nullptr;
+  names.clear();
   pthread_cond_destroy(&cond);
   pthread_mutex_destroy(&mutex);
   requester.trim(kBytesKept);
   receives.trim(kBytesKept);
   datagrams.reset();
+}
+
+// Counts this QP among the users of what it refers to, or no longer.
+void SoftQp::use_others(int change) {
+  const auto count = [change](unsigned& users) { users += static_cast<unsigned>(change); };
+  if (pd != nullptr) count(static_cast<SoftPd*>(pd)->users);
+  if (xrcd != nullptr) count(xrcd->users);
+  if (send_cq != nullptr) count(send_completions().users);
+  if (recv_cq != nullptr) count(receive_completions().users);
+  if (srq != nullptr) count(static_cast<SoftSrq*>(srq)->users);
+}
+
+void SoftQp::refer_to(SoftQp& qp, SoftXrcd& domain, void* user) {
+  is_name = true;
+  named = &qp;
+  xrcd = &domain;
+  context = domain.context;
+  qp_context = user;
+  handle = qp.handle;
+  qp_num = qp.qp_num;
+  qp_type = qp.qp_type;
+  service = qp.service;
+  pthread_mutex_init(&mutex, nullptr);
+  pthread_cond_init(&cond, nullptr);
+  ++domain.users;
+  qp.names.push_back(this);
+}
+
+void SoftQp::let_go() {
+  SoftContext::from(context).forget_qp(*this);
+  --xrcd->users;
+  if (named != nullptr) std::erase(named->names, this);
+  named = nullptr;
+  pthread_cond_destroy(&cond);
+  pthread_mutex_destroy(&mutex);
+}
+
+// To everyone who has a name of it.
+void SoftQp::raise(ibv_event_type type) {
+  if (!abandoned) SoftContext::from(context).raise_qp(*this, type);
+  for (SoftQp* name : names) SoftContext::from(name->context).raise_qp(*name, type);
 }
 
 // Forgets what is under way, and what is not read yet.
@@ -135,8 +177,8 @@ void SoftQp::reset() {
   receives.discard();
   if (datagrams) datagrams->discard();
   core.ready.remove(*this);
-  send_completions().purge(qp_num);
-  if (recv_cq != send_cq) receive_completions().purge(qp_num);
+  if (send_cq != nullptr) send_completions().purge(qp_num);
+  if (recv_cq != nullptr && recv_cq != send_cq) receive_completions().purge(qp_num);
 }
 
 // --- attributes ---------------------------------------------------------------------------------
@@ -221,7 +263,7 @@ bool sends_in(ibv_qp_state state) {
 
 int SoftQp::post_send(const ibv_send_wr& request) {
   if (core.removed) return EIO;
-  if (!sends_in(state)) return EINVAL;
+  if (!sends_in(state) || qp_type == IBV_QPT_XRC_RECV) return EINVAL;
   return datagrams ? datagrams->post(request) : requester.post(request);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "verbs/result.h"
 #include "verbs/soft/address_handle.h"
@@ -18,12 +19,21 @@
 #include "verbs/soft/responder.h"
 #include "verbs/soft/shared_receive_queue.h"
 #include "verbs/soft/wire/headers.h"
+#include "verbs/soft/xrc_domain.h"
 
 namespace anyrdma::verbs::soft {
 
 /// What the application holds as ibv_pd.
 struct SoftPd : ibv_pd, LiveHook {
   unsigned users = 0;  ///< memory regions, QPs, address handles and shared receive queues
+};
+
+/// What a queue pair belongs to: a protection domain or, receiving on extended connections, an
+/// extended connection domain.
+struct QpOwner {
+  ibv_context* context;
+  SoftPd* pd;
+  SoftXrcd* xrcd;
 };
 
 /// Destroyed QPs are kept and used again with their buffers: creation is on the path of every
@@ -35,9 +45,15 @@ struct SoftQp : ibv_qp {
   SoftQp& operator=(const SoftQp&) = delete;
 
   /// A fresh QP in RESET. The caller has checked `init`.
-  void open(SoftPd& pd, const ibv_qp_init_attr& init, std::uint32_t number);
+  void open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint32_t number);
   /// Ends it: completions and unread events go.
   void close();
+
+  /// Becomes another name of a QP that receives on extended connections (ibv_open_qp). A name has
+  /// its own asynchronous events and destruction; all else is up to the QP.
+  void refer_to(SoftQp& qp, SoftXrcd& domain, void* user);
+  /// Ends that. It stays a name, of nothing.
+  void let_go();
 
   /// ibv_modify_qp for attributes that were checked against the tables and `path` already made.
   void apply(const ibv_qp_attr& attr, int mask);
@@ -82,7 +98,7 @@ struct SoftQp : ibv_qp {
 
   [[nodiscard]] SoftCq& send_completions() const { return *static_cast<SoftCq*>(send_cq); }
   [[nodiscard]] SoftCq& receive_completions() const { return *static_cast<SoftCq*>(recv_cq); }
-  void raise(ibv_event_type type) { SoftContext::from(context).raise_qp(*this, type); }
+  void raise(ibv_event_type type);
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes; }
   /// What stands for a reliable connection's opcode in this QP's service.
   [[nodiscard]] std::uint8_t opcode(std::uint8_t reliable) const {
@@ -102,6 +118,11 @@ struct SoftQp : ibv_qp {
   std::uint64_t made = 0;    ///< the n-th on its host
   std::uint32_t groups = 0;  ///< multicast groups it is attached to
   std::uint32_t mtu_bytes = 1024;
+  SoftXrcd* xrcd = nullptr;    ///< of a QP that receives on extended connections
+  std::vector<SoftQp*> names;  ///< its other names
+  SoftQp* named = nullptr;     ///< what this is a name of
+  bool is_name = false;        ///< a name, maybe of what is no more
+  bool abandoned = false;      ///< destroyed by who made it; others have names of it
   bool signal_all = false;
   bool open_now = false;
   bool established = false;  ///< IBV_EVENT_COMM_EST was raised, or is not due any more
@@ -126,6 +147,7 @@ struct SoftQp : ibv_qp {
   [[nodiscard]] bool drained() const { return datagrams || requester.drained(); }
   [[nodiscard]] bool wants_to_send();
   void announce_drained();
+  void use_others(int change);
 };
 
 }  // namespace anyrdma::verbs::soft

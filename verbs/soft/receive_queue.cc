@@ -9,9 +9,11 @@ namespace anyrdma::verbs::soft {
 
 void ReceiveQueue::configure() {
   const ibv_qp_cap& cap = qp_.cap;
-  const auto* shared = static_cast<SoftSrq*>(qp_.srq);
-  if (shared != nullptr) {
-    queue_.configure(1, shared->list_bytes());
+  source_ = static_cast<SoftSrq*>(qp_.srq);
+  if (source_ != nullptr) {
+    queue_.configure(1, source_->list_bytes());
+  } else if (qp_.service == roce::Service::kXrc) {
+    queue_.configure(1, std::size_t{qp_.core.config.max_srq_sge} * sizeof(ibv_sge));
   } else {
     queue_.configure(cap.max_recv_wr, std::size_t{cap.max_recv_sge} * sizeof(ibv_sge));
   }
@@ -19,20 +21,25 @@ void ReceiveQueue::configure() {
 }
 
 int ReceiveQueue::post(const ibv_recv_wr& request) {
-  if (qp_.srq != nullptr) return EINVAL;
+  if (qp_.srq != nullptr || qp_.service == roce::Service::kXrc) return EINVAL;
   const int error = post_receive(queue_, request, qp_.cap.max_recv_sge);
   if (error == 0 && qp_.state == IBV_QPS_ERR) flush();
   return error;
 }
 
 bool ReceiveQueue::take_shared() {
-  if (qp_.srq == nullptr) return false;
-  return static_cast<SoftSrq*>(qp_.srq)->move_front_to(queue_);
+  return source_ != nullptr && source_->move_front_to(queue_);
+}
+
+void ReceiveQueue::let_go() {
+  queue_.clear();
+  source_ = nullptr;
+  qp_.responder.abandon_message();
 }
 
 ibv_wc_status ReceiveQueue::fill(std::uint64_t offset, std::span<const std::uint8_t> payload) {
   ReceiveWork& work = queue_.front();
-  const ibv_pd* const domain = qp_.srq != nullptr ? qp_.srq->pd : qp_.pd;
+  const ibv_pd* const domain = source_ != nullptr ? source_->pd : qp_.pd;
   return scatter(qp_.core.memory, domain, {work.list(), work.sge_count}, offset, payload);
 }
 
@@ -40,7 +47,8 @@ void ReceiveQueue::complete(ibv_wc& completion, bool solicited) {
   completion.wr_id = queue_.front().wr_id;
   completion.qp_num = qp_.qp_num;
   queue_.pop();
-  qp_.receive_completions().push(completion, solicited);
+  SoftCq* const shared = source_ != nullptr ? source_->completions() : nullptr;
+  (shared != nullptr ? *shared : qp_.receive_completions()).push(completion, solicited);
 }
 
 void ReceiveQueue::flush() {

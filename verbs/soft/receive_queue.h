@@ -25,6 +25,12 @@ class ReceiveQueue {
   /// The receive posted last cannot take a message in: see soft::spoil.
   void spoil_last(ibv_wc_status status) { spoil(queue_[queue_.tail() - 1], status); }
 
+  /// Extended connections: whence the next message takes its receive.
+  void draw_from(SoftSrq& source) { source_ = &source; }
+  [[nodiscard]] const SoftSrq* source() const { return source_; }
+  /// The shared queue goes away, and what was taken from it.
+  void let_go();
+
   /// Whether a message can begin. Takes a request from the shared queue if need be.
   [[nodiscard]] bool ready() { return !queue_.empty() || take_shared(); }
   [[nodiscard]] bool empty() const { return queue_.empty(); }
@@ -44,6 +50,7 @@ class ReceiveQueue {
 
   SoftQp& qp_;
   WorkQueue<ReceiveWork> queue_;
+  SoftSrq* source_ = nullptr;  // null: receives are the QP's own, or not chosen yet
 };
 
 }  // namespace anyrdma::verbs::soft

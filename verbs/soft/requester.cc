@@ -85,6 +85,7 @@ void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t l
   work.wr_id = request.wr_id;
   work.remote_address = request.wr.rdma.remote_addr;
   work.remote_key = request.wr.rdma.rkey;
+  work.shared_queue = request.qp_type.xrc.remote_srqn;
   work.length = length;
   work.immediate = request.imm_data;
   work.packets = 0;
@@ -156,6 +157,14 @@ ibv_wc_status Requester::validate(SendWork& work) const {
   return allowed ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
 }
 
+PacketPtr Requester::make_request(const SendWork& work, std::uint8_t opcode, std::size_t payload,
+                                  bool ack_request, bool solicited) {
+  PacketPtr packet = qp_.make_packet(opcode, next_psn_, payload, ack_request, solicited);
+  if (qp_.service == roce::Service::kXrc)
+    roce::put(packet->storage, opcode, roce::kXrcEth, roce::XrcEth{work.shared_queue});
+  return packet;
+}
+
 PacketPtr Requester::make_packet(SendWork& work) {
   const std::uint32_t offset = packet_ * qp_.mtu();
   const std::uint32_t size = std::min(qp_.mtu(), work.length - offset);
@@ -167,7 +176,7 @@ PacketPtr Requester::make_packet(SendWork& work) {
   const bool ask = qp_.acknowledged() && (last || ++unrequested_ >= kPacketsPerAckRequest);
   if (ask) unrequested_ = 0;
   const bool solicited = work.solicited && last && (!is_write || work.with_immediate);
-  PacketPtr packet = qp_.make_packet(opcode, next_psn_, size, ask, solicited);
+  PacketPtr packet = make_request(work, opcode, size, ask, solicited);
   if (is_write && first) {
     roce::put(packet->storage, opcode, roce::kReth,
               roce::Reth{work.remote_address, work.remote_key, work.length});
@@ -193,8 +202,9 @@ PacketPtr Requester::make_question(SendWork& work) {
 PacketPtr Requester::make_read_request(SendWork& work) {
   // After a loss only what is missing is asked for again (IBTA vol 1, 9.4.4).
   const std::uint32_t offset = work.responses * qp_.mtu();
-  PacketPtr packet = qp_.make_packet(roce::kRcReadRequest, next_psn_, 0, true, false);
-  roce::put(packet->storage, roce::kRcReadRequest, roce::kReth,
+  const std::uint8_t opcode = qp_.opcode(roce::kRcReadRequest);
+  PacketPtr packet = make_request(work, opcode, 0, true, false);
+  roce::put(packet->storage, opcode, roce::kReth,
             roce::Reth{work.remote_address + offset, work.remote_key, work.length - offset});
   ++reads_;
   advance(work, work.packets - work.responses);
@@ -202,9 +212,10 @@ PacketPtr Requester::make_read_request(SendWork& work) {
 }
 
 PacketPtr Requester::make_atomic_request(SendWork& work) {
-  const std::uint8_t opcode = operation(work).packets[static_cast<std::size_t>(roce::Place::kOnly)];
+  constexpr auto kOnly = static_cast<std::size_t>(roce::Place::kOnly);
+  const std::uint8_t opcode = qp_.opcode(operation(work).packets[kOnly]);
   const AtomicOperands& operands = work.operands();
-  PacketPtr packet = qp_.make_packet(opcode, next_psn_, 0, true, false);
+  PacketPtr packet = make_request(work, opcode, 0, true, false);
   roce::put(packet->storage, opcode, roce::kAtomicEth,
             roce::AtomicEth{work.remote_address, work.remote_key, operands.swap_or_add,
                             operands.compare});

@@ -36,6 +36,7 @@ roce::AtomicEth atomic_of(std::span<const std::uint8_t> datagram, std::uint8_t o
 void Responder::start() {
   atomics_.clear();
   expected_ = wire::Psn{qp_.attr.rq_psn};
+  domain_ = qp_.pd;
   message_sequence_ = 0;
   gap_reported_ = false;
   message_ = Message::kNone;
@@ -61,7 +62,8 @@ void Responder::on_reliable(const roce::Envelope& packet, const roce::OpcodeRow&
     }
     return;
   }
-  if (!in_sequence(row) || !length_fits(row, packet.payload.size())) {
+  if (!in_sequence(row) || !length_fits(row, packet.payload.size()) ||
+      (qp_.service == roce::Service::kXrc && !enter_queue(row, datagram))) {
     refuse(roce::NakCode::kInvalidRequest, bth.psn, IBV_WC_LOC_QP_OP_ERR);
     return;
   }
@@ -97,7 +99,7 @@ void Responder::on_duplicate(const roce::Bth& bth, const roce::OpcodeRow& row,
                              std::span<const std::uint8_t> datagram) {
   ++qp_.core.counters.duplicates;
   if (row.operation == roce::Operation::kReadRequest) {
-    on_duplicate_read(bth, reth_of(datagram, bth.opcode));
+    on_duplicate_read(bth, reth_of(datagram, bth.opcode), domain_of(bth.opcode, datagram));
   } else if ((row.headers & roce::kAtomicEth) != 0) {
     on_duplicate_atomic(bth.psn);
   } else {
@@ -105,11 +107,12 @@ void Responder::on_duplicate(const roce::Bth& bth, const roce::OpcodeRow& row,
   }
 }
 
-void Responder::on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth) {
+void Responder::on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth,
+                                  const ibv_pd* domain) {
   const std::uint32_t limit = 2u * qp_.attr.max_dest_rd_atomic;
   const bool allowed =
       (qp_.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) != 0 && reth.length <= kMessageBytesMax;
-  if (!allowed || reads_waiting_ >= limit) return;
+  if (!allowed || domain == nullptr || reads_waiting_ >= limit) return;
   ++reads_waiting_;
   answers_.push_back({.psn = bth.psn,
                       .message_sequence = message_sequence_,
@@ -117,7 +120,8 @@ void Responder::on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth) 
                       .repeated = true,
                       .key = reth.remote_key,
                       .remaining = reth.length,
-                      .address = reth.address});
+                      .address = reth.address,
+                      .domain = domain});
 }
 
 // What it found the first time is kept until the peer can have no use for it (IBTA vol 1, 9.4.5).
@@ -191,7 +195,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
     return;
   }
   if (size > 0) {
-    std::uint8_t* to = qp_.core.memory.translate(write_key_, qp_.pd, write_address_ + received_,
+    std::uint8_t* to = qp_.core.memory.translate(write_key_, domain_, write_address_ + received_,
                                                  size, IBV_ACCESS_REMOTE_WRITE);
     if (to == nullptr) {
       refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
@@ -206,7 +210,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
 
 bool Responder::begin_write(const roce::Reth& reth) {
   if (reth.length > kMessageBytesMax) return false;
-  if (reth.length > 0 && qp_.core.memory.translate(reth.remote_key, qp_.pd, reth.address,
+  if (reth.length > 0 && qp_.core.memory.translate(reth.remote_key, domain_, reth.address,
                                                    reth.length, IBV_ACCESS_REMOTE_WRITE) == nullptr)
     return false;
   message_ = Message::kWrite;
@@ -230,7 +234,7 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
     return;
   }
   if (reth.length > 0 &&
-      qp_.core.memory.translate(reth.remote_key, qp_.pd, reth.address, reth.length,
+      qp_.core.memory.translate(reth.remote_key, domain_, reth.address, reth.length,
                                 IBV_ACCESS_REMOTE_READ) == nullptr) {
     refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
     return;
@@ -245,7 +249,8 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
                       .read = true,
                       .key = reth.remote_key,
                       .remaining = reth.length,
-                      .address = reth.address});
+                      .address = reth.address,
+                      .domain = domain_});
 }
 
 void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::AtomicEth& eth) {
@@ -254,7 +259,7 @@ void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::A
     refuse(roce::NakCode::kInvalidRequest, bth.psn, IBV_WC_LOC_QP_OP_ERR);
     return;
   }
-  std::uint8_t* at = qp_.core.memory.translate(eth.remote_key, qp_.pd, eth.address, kAtomicBytes,
+  std::uint8_t* at = qp_.core.memory.translate(eth.remote_key, domain_, eth.address, kAtomicBytes,
                                                IBV_ACCESS_REMOTE_ATOMIC);
   if (at == nullptr) {
     refuse(roce::NakCode::kRemoteAccess, bth.psn, IBV_WC_LOC_ACCESS_ERR);
@@ -369,17 +374,17 @@ PacketPtr Responder::next_packet() {
 }
 
 PacketPtr Responder::make_atomic_acknowledge(const Answer& answer) {
-  constexpr std::uint8_t kOpcode = roce::kRcAtomicAcknowledge;
+  const std::uint8_t opcode = qp_.opcode(roce::kRcAtomicAcknowledge);
   --reads_waiting_;
-  PacketPtr packet = qp_.make_packet(kOpcode, answer.psn, 0, false, false);
-  roce::put(packet->storage, kOpcode, roce::kAeth,
+  PacketPtr packet = qp_.make_packet(opcode, answer.psn, 0, false, false);
+  roce::put(packet->storage, opcode, roce::kAeth,
             roce::Aeth{roce::AckKind::kAck, roce::kCreditsUnlimited, answer.message_sequence});
-  roce::put(packet->storage, kOpcode, roce::kAtomicAckEth, roce::AtomicAckEth{answer.original});
+  roce::put(packet->storage, opcode, roce::kAtomicAckEth, roce::AtomicAckEth{answer.original});
   return packet;
 }
 
 PacketPtr Responder::make_acknowledge(const Answer& answer) {
-  PacketPtr packet = qp_.make_packet(roce::kRcAcknowledge, answer.psn, 0, false, false);
+  PacketPtr packet = qp_.make_packet(qp_.opcode(roce::kRcAcknowledge), answer.psn, 0, false, false);
   constexpr std::size_t kAt = roce::offset_of(roce::kRcAcknowledge, roce::kAeth);
   roce::Aeth{answer.kind, answer.value, answer.message_sequence}.serialize(
       std::span(packet->storage).subspan<kAt, roce::Aeth::kBytes>());
@@ -390,14 +395,14 @@ PacketPtr Responder::make_read_response(Answer& answer) {
   const std::uint32_t size = std::min(qp_.mtu(), answer.remaining);
   const std::uint8_t* from = nullptr;
   if (size > 0) {
-    from =
-        qp_.core.memory.translate(answer.key, qp_.pd, answer.address, size, IBV_ACCESS_REMOTE_READ);
+    from = qp_.core.memory.translate(answer.key, answer.domain, answer.address, size,
+                                     IBV_ACCESS_REMOTE_READ);
     if (from == nullptr) return read_failed();
   }
   constexpr std::uint8_t kOpcodes[2][2] = {{roce::kRcReadResponseMiddle, roce::kRcReadResponseLast},
                                            {roce::kRcReadResponseFirst, roce::kRcReadResponseOnly}};
   const bool last = size == answer.remaining;
-  const std::uint8_t opcode = kOpcodes[!answer.begun][last];
+  const std::uint8_t opcode = qp_.opcode(kOpcodes[!answer.begun][last]);
   PacketPtr packet = qp_.make_packet(opcode, answer.psn, size, false, false);
   if ((roce::kOpcodes[opcode].headers & roce::kAeth) != 0) {
     roce::Aeth{roce::AckKind::kAck, roce::kCreditsUnlimited, answer.message_sequence}.serialize(

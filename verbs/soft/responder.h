@@ -58,7 +58,8 @@ class Responder {
     std::uint32_t key = 0;   // READ ...
     std::uint32_t remaining = 0;
     std::uint64_t address = 0;
-    std::uint64_t original = 0;  // ATOMIC
+    std::uint64_t original = 0;      // ATOMIC
+    const ibv_pd* domain = nullptr;  // READ: whose memory it may name
   };
   // An atomic operation that was done and must not be done again.
   struct Done {
@@ -82,7 +83,7 @@ class Responder {
   void on_read(const roce::Envelope& packet, const roce::Reth& reth);
   void on_atomic(const roce::Bth& bth, bool compare_swap, const roce::AtomicEth& eth);
   void answer_atomic(const Done& done);
-  void on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth);
+  void on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth, const ibv_pd* domain);
   void on_duplicate_atomic(wire::Psn psn);
   [[nodiscard]] bool no_room_for_answer() const;
   [[nodiscard]] bool begin_write(const roce::Reth& reth);
@@ -101,6 +102,14 @@ class Responder {
                      std::span<const std::uint8_t> datagram);
   void drop_message(ibv_wc_status status);
 
+  // --- extended connections (responder_xrc.cc) --------------------------------------------------
+  [[nodiscard]] SoftSrq* named_queue(std::uint8_t opcode,
+                                     std::span<const std::uint8_t> datagram) const;
+  [[nodiscard]] bool enter_queue(const roce::OpcodeRow& row,
+                                 std::span<const std::uint8_t> datagram);
+  [[nodiscard]] const ibv_pd* domain_of(std::uint8_t opcode,
+                                        std::span<const std::uint8_t> datagram) const;
+
   // --- answers ----------------------------------------------------------------------------------
   [[nodiscard]] PacketPtr make_acknowledge(const Answer& answer);
   [[nodiscard]] PacketPtr make_atomic_acknowledge(const Answer& answer);
@@ -109,6 +118,7 @@ class Responder {
 
   SoftQp& qp_;
   Ring<Answer> answers_;
+  const ibv_pd* domain_ = nullptr;   // whose memory requests may name
   Ring<Done> atomics_;               // the last ones, as many as the peer may have outstanding
   std::uint32_t reads_waiting_ = 0;  // READs and ATOMICs in answers_
   wire::Psn expected_;

@@ -7,6 +7,7 @@
 
 #include "verbs/soft/context.h"
 #include "verbs/soft/queue_pair.h"
+#include "verbs/soft/xrc_domain.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -23,8 +24,21 @@ SoftSrq::SoftSrq(SoftPd& domain, void* user, std::uint32_t number, const ibv_srq
 }
 
 SoftSrq::~SoftSrq() {
+  if (xrcd_ != nullptr) {
+    --xrcd_->users;
+    --completions_->users;
+    SoftContext::from(context).core().xrc_queues[number_ - 1] = nullptr;
+  }
   pthread_cond_destroy(&cond);
   pthread_mutex_destroy(&mutex);
+}
+
+void SoftSrq::join(SoftXrcd& domain, SoftCq& queue, std::uint32_t number) {
+  xrcd_ = &domain;
+  completions_ = &queue;
+  number_ = number;
+  ++domain.users;
+  ++queue.users;
 }
 
 int SoftSrq::post(const ibv_recv_wr& request) {

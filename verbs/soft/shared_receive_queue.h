@@ -12,6 +12,7 @@
 namespace anyrdma::verbs::soft {
 
 struct SoftPd;
+struct SoftXrcd;
 
 /// What the application holds as ibv_srq. Used inside the critical section.
 class SoftSrq : public ibv_srq, public LiveHook {
@@ -40,6 +41,14 @@ class SoftSrq : public ibv_srq, public LiveHook {
     return std::size_t{attr_.max_sge} * sizeof(ibv_sge);
   }
 
+  /// Makes it one of an extended connection domain: its completions go to a queue of its own, and
+  /// peers name it by its number.
+  void join(SoftXrcd& xrcd, SoftCq& completions, std::uint32_t number);
+  /// Null: it belongs to no such domain.
+  [[nodiscard]] SoftXrcd* xrcd() const { return xrcd_; }
+  [[nodiscard]] SoftCq* completions() const { return completions_; }
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+
   unsigned users = 0;  ///< QPs that refer to it
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;
@@ -49,6 +58,9 @@ class SoftSrq : public ibv_srq, public LiveHook {
  private:
   ibv_srq_attr attr_;
   WorkQueue<ReceiveWork> queue_;
+  SoftXrcd* xrcd_ = nullptr;
+  SoftCq* completions_ = nullptr;
+  std::uint32_t number_ = 0;  // 0: none
 };
 
 }  // namespace anyrdma::verbs::soft

@@ -55,12 +55,14 @@ SoftHca::SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaCo
 
 // What an application left behind goes with the device, as the kernel does with a dead process.
 SoftHca::~SoftHca() {
+  for (const auto& name : names_) name->let_go();
   for (SoftQp* qp : numbers_)
     if (qp != nullptr) qp->close();
   const auto dispose = [](auto* object) { delete object; };
   live_address_handles_.clear_and_dispose(dispose);
   live_shared_receive_queues_.clear_and_dispose(dispose);
   live_completion_queues_.clear_and_dispose(dispose);
+  live_xrc_domains_.clear_and_dispose(dispose);
   live_channels_.clear_and_dispose(dispose);
   live_domains_.clear_and_dispose(dispose);
   for (SoftContext* context : contexts_) delete context;
@@ -189,7 +191,7 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
   attr->max_qp_wr = static_cast<int>(config.max_qp_wr);
   attr->device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
                            IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
-                           IBV_DEVICE_SRQ_RESIZE;
+                           IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_XRC;
   attr->max_sge = attr->max_sge_rd = static_cast<int>(config.max_sge);
   attr->max_cq = static_cast<int>(config.max_cq);
   attr->max_cqe = static_cast<int>(config.max_cqe);

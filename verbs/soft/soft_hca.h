@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "verbs/soft/multicast_table.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/ring.h"
+#include "verbs/soft/xrc_domain.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -86,6 +88,20 @@ class SoftHca final : public Hca {
   Result<void> query_srq(ibv_srq* srq, ibv_srq_attr* attr) override;
   Result<void> destroy_srq(ibv_srq* srq) override;
 
+  // --- extended connections (soft_hca_xrc.cc) ---------------------------------------------------
+  /// The domain of a file, or a fresh one that nobody else can open; `flags`: kMakeDomain,
+  /// kFreshDomain. EAGAIN: there is none and none is to be made; EINVAL: there is one and must not
+  /// be.
+  [[nodiscard]] Result<ibv_xrcd*> open_xrcd(ibv_context* context, std::optional<FileIdentity> file,
+                                            int flags);
+  /// EBUSY while shared receive queues or queue pairs use it.
+  [[nodiscard]] Result<void> close_xrcd(ibv_xrcd* xrcd);
+  [[nodiscard]] Result<ibv_srq*> create_xrc_srq(const ibv_srq_init_attr_ex& init);
+  /// Another name of a receiving QP. EINVAL: no such QP in that domain.
+  [[nodiscard]] Result<ibv_qp*> open_qp(ibv_context* context, const ibv_qp_open_attr& attr);
+  /// create_qp for every kind of owner. Writes the granted capabilities back.
+  [[nodiscard]] Result<ibv_qp*> make_qp(const QpOwner& owner, ibv_qp_init_attr& init);
+
   // --- faults (soft_hca_faults.cc) --------------------------------------------------------------
   void set_call_gate(CallGate* gate) override;
   void count_with(MadeObjects& made) override { core_.made = &made; }
@@ -118,6 +134,8 @@ class SoftHca final : public Hca {
 
   [[nodiscard]] std::uint32_t allocate_number();
   void retire(SoftQp& qp);
+  void close_name(SoftQp& name);
+  void forget_srq(SoftSrq& srq);
   void end_objects_of(const ibv_context* context);
   [[nodiscard]] int check_capabilities(const ibv_qp_init_attr& init) const;
   [[nodiscard]] int check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
@@ -157,6 +175,8 @@ class SoftHca final : public Hca {
   LiveList<SoftCq> live_completion_queues_;
   LiveList<SoftAh> live_address_handles_;
   LiveList<SoftSrq> live_shared_receive_queues_;
+  LiveList<SoftXrcd> live_xrc_domains_;
+  std::vector<std::unique_ptr<SoftQp>> names_;  // from ibv_open_qp
 
   MulticastTable groups_;
 

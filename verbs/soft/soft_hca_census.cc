@@ -39,9 +39,16 @@ QpCensus SoftHca::census_of(const ibv_qp& qp) const {
   census.sends = soft.datagrams ? soft.datagrams->size() : soft.requester.size();
   census.signaled_sends = soft.datagrams ? soft.datagrams->signaled() : soft.requester.signaled();
   census.receives = soft.receives.size();
-  census.sent = soft.send_completions().waiting(soft.qp_num, false);
-  census.received = soft.receive_completions().waiting(soft.qp_num, true);
-  census.overrun = soft.send_completions().is_overrun() || soft.receive_completions().is_overrun();
+  const auto* send_queue = static_cast<const SoftCq*>(soft.send_cq);
+  const auto* receive_queue = static_cast<const SoftCq*>(soft.recv_cq);
+  if (send_queue != nullptr) {
+    census.sent = send_queue->waiting(soft.qp_num, false);
+    census.overrun = send_queue->is_overrun();
+  }
+  if (receive_queue != nullptr) {
+    census.received = receive_queue->waiting(soft.qp_num, true);
+    census.overrun = census.overrun || receive_queue->is_overrun();
+  }
   census.timers = soft.requester.timers();
   return census;
 }

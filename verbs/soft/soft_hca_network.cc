@@ -15,6 +15,12 @@ constexpr std::uint16_t kGsiSourcePort = 0xc000;
 constexpr std::size_t kDethAt = roce::offset_of(roce::kUdSendOnly, roce::kDeth);
 constexpr std::size_t kMadAt = kDethAt + roce::Deth::kBytes;
 
+bool is_answer(roce::Operation operation) {
+  return operation == roce::Operation::kReadResponse ||
+         operation == roce::Operation::kAcknowledge ||
+         operation == roce::Operation::kAtomicAcknowledge;
+}
+
 bool same(const ibv_gid& a, const ibv_gid& b) {
   return std::memcmp(a.raw, b.raw, 16) == 0;
 }
@@ -58,6 +64,12 @@ void SoftHca::dispatch(PacketPtr packet, Instant now) {
   // A connection hears its peer only (IBTA vol 1, 9.6.1.5).
   if (!same(packet->source, qp->path.destination) || !same(packet->destination, qp->path.source)) {
     ++core_.counters.unknown_qp;
+    return;
+  }
+  // One half of an extended connection sends requests, the other answers.
+  const bool half = qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_XRC_RECV;
+  if (half && is_answer(row.operation) != (qp->qp_type == IBV_QPT_XRC_SEND)) {
+    ++core_.counters.malformed;
     return;
   }
   switch (row.operation) {

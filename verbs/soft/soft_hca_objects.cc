@@ -150,9 +150,13 @@ void SoftHca::ack_cq_events(ibv_cq* cq, unsigned count) {
 int SoftHca::check_capabilities(const ibv_qp_init_attr& init) const {
   const HcaConfig& config = core_.config;
   const ibv_qp_cap& cap = init.cap;
-  if (init.send_cq == nullptr || init.recv_cq == nullptr) return EINVAL;
-  if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC && init.qp_type != IBV_QPT_UD)
+  if (init.qp_type == IBV_QPT_XRC_RECV) return init.srq == nullptr ? 0 : EINVAL;
+  const bool sends_only = init.qp_type == IBV_QPT_XRC_SEND;
+  if (!sends_only && init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC &&
+      init.qp_type != IBV_QPT_UD)
     return EOPNOTSUPP;
+  if (init.send_cq == nullptr || (init.recv_cq == nullptr && !sends_only)) return EINVAL;
+  if (sends_only && init.srq != nullptr) return EINVAL;
   if (cap.max_send_wr > config.max_qp_wr || cap.max_send_sge > config.max_sge) return EINVAL;
   // With a shared receive queue there is none of its own (ibv_create_qp(3)).
   if (init.srq == nullptr &&
@@ -165,9 +169,22 @@ int SoftHca::check_capabilities(const ibv_qp_init_attr& init) const {
 namespace {
 
 // What is named to the kernel through one descriptor was made through it.
-bool of_one_context(const ibv_pd& pd, const ibv_qp_init_attr& init) {
-  return init.send_cq->context == pd.context && init.recv_cq->context == pd.context &&
-         (init.srq == nullptr || init.srq->context == pd.context);
+bool of_one_context(const QpOwner& owner, const ibv_qp_init_attr& init) {
+  const auto made_there = [&owner](const auto* object) {
+    return object == nullptr || object->context == owner.context;
+  };
+  return made_there(owner.pd) && made_there(owner.xrcd) && made_there(init.send_cq) &&
+         made_there(init.recv_cq) && made_there(init.srq);
+}
+
+// Only the halves of extended connections lack queues; what is not used is not kept.
+void drop_unused(ibv_qp_init_attr& init) {
+  if (init.qp_type != IBV_QPT_XRC_SEND && init.qp_type != IBV_QPT_XRC_RECV) return;
+  init.recv_cq = nullptr;
+  init.cap.max_recv_wr = init.cap.max_recv_sge = 0;
+  if (init.qp_type == IBV_QPT_XRC_SEND) return;
+  init.send_cq = nullptr;
+  init.cap = ibv_qp_cap{};
 }
 
 }  // namespace
@@ -186,10 +203,16 @@ std::uint32_t SoftHca::allocate_number() {
 }
 
 Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
+  if (init->qp_type == IBV_QPT_XRC_RECV) return errno_code(EINVAL);  // it has no such domain
+  return make_qp({pd->context, static_cast<SoftPd*>(pd), nullptr}, *init);
+}
+
+Result<ibv_qp*> SoftHca::make_qp(const QpOwner& owner, ibv_qp_init_attr& init) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("create_qp"); error != 0) return errno_code(error);
-  if (const int error = check_capabilities(*init); error != 0) return errno_code(error);
-  if (!of_one_context(*pd, *init)) return errno_code(EINVAL);
+  if (const int error = check_capabilities(init); error != 0) return errno_code(error);
+  drop_unused(init);
+  if (!of_one_context(owner, init)) return errno_code(EINVAL);
   if (live_queue_pairs_ >= core_.config.max_qp) return errno_code(ENOMEM);
   const std::uint32_t number = allocate_number();
   if (number == 0) return errno_code(ENOMEM);
@@ -201,13 +224,13 @@ Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   spare_queue_pairs_.pop_back();
   // A slot holds a request's list or its data, so the room for one is there for the other, as with
   // rxe. rdma_xclient counts on it: it sends inline without having asked.
-  const auto list = static_cast<std::uint32_t>(init->cap.max_send_sge * sizeof(ibv_sge));
-  init->cap.max_inline_data = std::max(init->cap.max_inline_data, list);
-  qp->open(*static_cast<SoftPd*>(pd), *init, number);
+  const auto list = static_cast<std::uint32_t>(init.cap.max_send_sge * sizeof(ibv_sge));
+  init.cap.max_inline_data = std::max(init.cap.max_inline_data, list);
+  qp->open(owner, init, number);
   qp->made = ++core_.objects().queue_pairs;
   numbers_[number - core_.config.qpn_first] = qp;
   ++live_queue_pairs_;
-  init->cap = qp->cap;
+  init.cap = qp->cap;
   return qp;
 }
 
@@ -218,7 +241,14 @@ Result<void> SoftHca::destroy_qp(ibv_qp* qp) {
     busy = soft->groups != 0;  // as the kernel says while the QP is attached to one
     if (busy) return true;
     if (soft->async_taken != soft->async_acknowledged) return false;
-    retire(*soft);
+    if (soft->is_name) {
+      close_name(*soft);
+    } else if (soft->names.empty()) {
+      retire(*soft);
+    } else {
+      soft->abandoned = true;
+      SoftContext::from(soft->context).forget_qp(*soft);
+    }
     return true;
   });
   if (result && busy) return errno_code(EBUSY);
@@ -231,6 +261,16 @@ void SoftHca::retire(SoftQp& qp) {
   qp.close();
   spare_queue_pairs_.push_back(&qp);
 }
+
+namespace {
+
+// What a name of a shared QP stands for; null when that is no more.
+SoftQp* named_by(ibv_qp* qp) {
+  auto* soft = static_cast<SoftQp*>(qp);
+  return soft->is_name ? soft->named : soft;
+}
+
+}  // namespace
 
 int SoftHca::check_path(const ibv_ah_attr& address) const {
   // RoCE knows no address without a global part (kernel: rdma_check_ah_attr).
@@ -262,7 +302,9 @@ int SoftHca::check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mas
 Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("modify_qp"); error != 0) return errno_code(error);
-  auto& soft = *static_cast<SoftQp*>(qp);
+  SoftQp* const named = named_by(qp);
+  if (named == nullptr) return errno_code(EINVAL);
+  auto& soft = *named;
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr->qp_state : soft.state;
   if (!transition_allowed(soft.qp_type, soft.state, to, mask)) return errno_code(EINVAL);
   if (const int error = check_attributes(soft, *attr, mask); error != 0) return errno_code(error);
@@ -274,7 +316,9 @@ Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
 Result<void> SoftHca::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_attr* init) {
   CriticalSection section(core_.runtime);
   if (core_.removed) return errno_code(EIO);
-  auto& soft = *static_cast<SoftQp*>(qp);
+  const SoftQp* const named = named_by(qp);
+  if (named == nullptr) return errno_code(EINVAL);
+  const auto& soft = *named;
   // Everything is cheap here, so everything is given, as ibv_query_qp(3) allows.
   *attr = soft.attr;
   attr->qp_state = attr->cur_qp_state = soft.state;
@@ -303,6 +347,10 @@ void SoftHca::end_objects_of(const ibv_context* context) {
       delete object;
     });
   };
+  std::erase_if(names_, [&](const auto& name) {
+    if (made_here(*name)) name->let_go();
+    return made_here(*name);
+  });
   for (SoftQp* qp : numbers_) {
     if (qp == nullptr || !made_here(*qp)) continue;
     groups_.detach_everywhere(*qp);
@@ -311,8 +359,13 @@ void SoftHca::end_objects_of(const ibv_context* context) {
   std::uint32_t uncounted = 0;
   core_.memory.remove_all_of(context);
   end(live_address_handles_, address_handles_);
+  for (SoftQp* qp : numbers_) {
+    const SoftSrq* source = qp != nullptr && qp->srq == nullptr ? qp->receives.source() : nullptr;
+    if (source != nullptr && made_here(*source)) qp->receives.let_go();
+  }
   end(live_shared_receive_queues_, shared_receive_queues_);
   end(live_completion_queues_, completion_queues_);
+  end(live_xrc_domains_, uncounted);
   end(live_channels_, uncounted);
   end(live_domains_, domains_);
 }

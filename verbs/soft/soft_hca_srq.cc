@@ -49,9 +49,7 @@ Result<void> SoftHca::destroy_srq(ibv_srq* srq) {
     if (busy) return true;
     if (soft->async_taken != soft->async_acknowledged) return false;
     SoftContext::from(soft->context).forget_srq(*soft);
-    --static_cast<SoftPd*>(soft->pd)->users;
-    --shared_receive_queues_;
-    delete soft;
+    forget_srq(*soft);
     return true;
   });
   if (result && busy) return errno_code(EBUSY);

@@ -29,6 +29,7 @@ struct SendWork {
   std::uint64_t wr_id;
   std::uint64_t remote_address;
   std::uint32_t remote_key;
+  std::uint32_t shared_queue;  ///< extended connection: the number of the peer's receive queue
   std::uint32_t length;
   __be32 immediate;
   wire::Psn first_psn;      ///< valid once started

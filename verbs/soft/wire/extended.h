@@ -140,6 +140,28 @@ struct AtomicEth {
   bool operator==(const AtomicEth&) const = default;
 };
 
+namespace xrc_layout {
+inline constexpr wire::Field kReserved{0, 0, 8};
+inline constexpr wire::Field kSharedQueue{1, 0, 24};
+static_assert(wire::tiles(std::array{kReserved, kSharedQueue}, 4));
+}  // namespace xrc_layout
+
+/// Extended connection header: the number of a shared receive queue (IBTA vol 1, annex A14).
+struct XrcEth {
+  static constexpr std::size_t kBytes = 4;
+  std::uint32_t shared_queue = 0;
+
+  [[nodiscard]] static XrcEth parse(std::span<const std::uint8_t, kBytes> bytes) {
+    return {wire::get<xrc_layout::kSharedQueue>(bytes.data())};
+  }
+  void serialize(std::span<std::uint8_t, kBytes> bytes) const {
+    std::uint8_t* b = bytes.data();
+    wire::put<xrc_layout::kReserved>(b, 0);
+    wire::put<xrc_layout::kSharedQueue>(b, shared_queue);
+  }
+  bool operator==(const XrcEth&) const = default;
+};
+
 namespace atomic_ack_layout {
 inline constexpr wire::Field kOriginal{0, 0, 64};
 static_assert(wire::tiles(std::array{kOriginal}, 8));

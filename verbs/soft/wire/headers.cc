@@ -6,10 +6,6 @@ namespace anyrdma::roce {
 
 namespace {
 
-constexpr wire::Field kXrcReserved{0, 0, 8};
-constexpr wire::Field kXrcSrq{1, 0, 24};
-static_assert(wire::tiles(std::array{kXrcReserved, kXrcSrq}, 4));
-
 bool carries(std::uint8_t opcode, Header header) {
   return (kOpcodes[opcode].headers & static_cast<unsigned>(header)) != 0;
 }
@@ -59,8 +55,9 @@ Decoded decode(std::span<const std::uint8_t> datagram) {
   if (out.error != DecodeError::kNone) return out;
   const std::uint8_t opcode = envelope.bth.opcode;
   Headers& h = out.headers;
-  if (carries(opcode, kXrcEth))
-    h.xrc_srq = wire::get<kXrcSrq>(&datagram[offset_of(opcode, kXrcEth)]);
+  XrcEth xrc;
+  read(xrc, kXrcEth, opcode, datagram);
+  h.xrc_srq = xrc.shared_queue;
   read(h.deth, kDeth, opcode, datagram);
   read(h.reth, kReth, opcode, datagram);
   read(h.atomic, kAtomicEth, opcode, datagram);
@@ -75,11 +72,7 @@ void encode(const Headers& h, std::span<std::uint8_t> bytes) {
   const std::uint8_t opcode = h.bth.opcode;
   CM_ASSERT(bytes.size() == kHeaderBytes[opcode]);
   h.bth.serialize(bytes.first<Bth::kBytes>());
-  if (carries(opcode, kXrcEth)) {
-    std::uint8_t* at = &bytes[offset_of(opcode, kXrcEth)];
-    wire::put<kXrcReserved>(at, 0);
-    wire::put<kXrcSrq>(at, h.xrc_srq);
-  }
+  write(XrcEth{h.xrc_srq}, kXrcEth, opcode, bytes);
   write(h.deth, kDeth, opcode, bytes);
   write(h.reth, kReth, opcode, bytes);
   write(h.atomic, kAtomicEth, opcode, bytes);

@@ -1,0 +1,99 @@
+// Extended connections (XRC) of the software HCA: domains, their shared receive queues, and queue
+// pairs that several programs' parts may hold (IBTA vol 1, annex A14).
+#include <algorithm>
+#include <cerrno>
+
+#include "verbs/soft/soft_hca.h"
+
+namespace anyrdma::verbs::soft {
+
+// --- domains ------------------------------------------------------------------------------------
+
+Result<ibv_xrcd*> SoftHca::open_xrcd(ibv_context* context, std::optional<FileIdentity> file,
+                                     int flags) {
+  CriticalSection section(core_.runtime);
+  if (const int error = core_.refusal("open_xrcd"); error != 0) return errno_code(error);
+  const auto found = std::find_if(
+      live_xrc_domains_.begin(), live_xrc_domains_.end(),
+      [&file](const SoftXrcd& xrcd) { return file.has_value() && xrcd.domain->file == file; });
+  const bool exists = found != live_xrc_domains_.end();
+  // The kernel's answers.
+  if (!exists && (flags & kMakeDomain) == 0) return errno_code(EAGAIN);
+  if (exists && (flags & kFreshDomain) != 0) return errno_code(EINVAL);
+  auto* xrcd = new SoftXrcd{};
+  xrcd->context = context;
+  xrcd->domain = exists ? found->domain : std::make_shared<const XrcDomain>(XrcDomain{file});
+  live_xrc_domains_.push_back(*xrcd);
+  return xrcd;
+}
+
+Result<void> SoftHca::close_xrcd(ibv_xrcd* xrcd) {
+  CriticalSection section(core_.runtime);
+  auto* soft = static_cast<SoftXrcd*>(xrcd);
+  if (soft->users != 0) return errno_code(EBUSY);
+  delete soft;
+  return {};
+}
+
+// --- shared receive queues ----------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint32_t kSrqNumbers = 1 << 24;  // XRCETH has 24 bits for one
+
+}  // namespace
+
+Result<ibv_srq*> SoftHca::create_xrc_srq(const ibv_srq_init_attr_ex& init) {
+  if (init.xrcd->context != init.pd->context || init.cq->context != init.pd->context)
+    return errno_code(EINVAL);
+  ibv_srq_init_attr basic{.srq_context = init.srq_context, .attr = init.attr};
+  const auto made = create_srq(init.pd, &basic);
+  if (!made) return made;
+  CriticalSection section(core_.runtime);
+  auto& queues = core_.xrc_queues;
+  const auto free = std::find(queues.begin(), queues.end(), nullptr);
+  const auto index = static_cast<std::uint32_t>(free - queues.begin());
+  if (index + 1 >= kSrqNumbers) {
+    forget_srq(*static_cast<SoftSrq*>(*made));
+    return errno_code(ENOMEM);
+  }
+  if (free == queues.end()) queues.push_back(nullptr);
+  auto* srq = static_cast<SoftSrq*>(*made);
+  srq->join(*static_cast<SoftXrcd*>(init.xrcd), *static_cast<SoftCq*>(init.cq), index + 1);
+  queues[index] = srq;
+  return srq;
+}
+
+// Takes it away from those who receive into one of its requests.
+void SoftHca::forget_srq(SoftSrq& srq) {
+  for (SoftQp* qp : numbers_)
+    if (qp != nullptr && qp->receives.source() == &srq) qp->receives.let_go();
+  --static_cast<SoftPd*>(srq.pd)->users;
+  --shared_receive_queues_;
+  delete &srq;
+}
+
+// --- shared queue pairs -------------------------------------------------------------------------
+
+Result<ibv_qp*> SoftHca::open_qp(ibv_context* context, const ibv_qp_open_attr& attr) {
+  CriticalSection section(core_.runtime);
+  if (const int error = core_.refusal("open_qp"); error != 0) return errno_code(error);
+  auto* xrcd = static_cast<SoftXrcd*>(attr.xrcd);
+  SoftQp* shared = find(wire::Qpn{attr.qp_num});
+  if (shared == nullptr || shared->qp_type != IBV_QPT_XRC_RECV ||
+      attr.qp_type != IBV_QPT_XRC_RECV || shared->xrcd->domain != xrcd->domain ||
+      xrcd->context != context)
+    return errno_code(EINVAL);
+  names_.push_back(std::make_unique<SoftQp>(core_));
+  names_.back()->refer_to(*shared, *xrcd, attr.qp_context);
+  return names_.back().get();
+}
+
+void SoftHca::close_name(SoftQp& name) {
+  SoftQp* named = name.named;
+  name.let_go();
+  std::erase_if(names_, [&name](const auto& each) { return each.get() == &name; });
+  if (named != nullptr && named->abandoned && named->names.empty()) retire(*named);
+}
+
+}  // namespace anyrdma::verbs::soft
