@@ -7,6 +7,7 @@
 
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
+#include "verbs/soft/memory_window.h"
 #include "verbs/soft/queue_pair.h"
 
 namespace anyrdma::verbs::soft {
@@ -137,6 +138,7 @@ void install_operations(verbs_context& context) {
   ops.post_send = post_send;
   ops.post_recv = post_recv;
   ops.post_srq_recv = post_srq_recv;
+  install_memory_operations(context);
   context.query_port = query_port;
   context.query_device_ex = query_device_ex;
   install_xrc_operations(context);

@@ -35,6 +35,7 @@ struct HcaConfig {
   std::uint32_t max_qp = 65536;
   std::uint32_t max_cq = 65536;
   std::uint32_t max_mr = 1 << 20;
+  std::uint32_t max_mw = 1 << 20;  ///< 0: no memory windows, no invalidation
   std::uint32_t max_pd = 65536;
   std::uint32_t max_cqe = 4194303;
   std::uint32_t max_qp_wr = 32768;

@@ -4,9 +4,21 @@
 
 namespace anyrdma::verbs::soft {
 
-SoftMr* MemoryTable::add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
-                         unsigned access, std::uint32_t limit) {
-  if (size_ >= limit) return nullptr;
+// The index of an object of ours that the application holds. It may have scribbled on the public
+// fields: only the pointer counts.
+template <class Object>
+std::uint32_t MemoryTable::index_of(std::unique_ptr<Object> Slot::*owner,
+                                    const Object* object) const {
+  std::uint32_t index = object->handle;
+  if (index >= slots_.size() || (slots_[index].*owner).get() != object) {
+    for (index = 0; index < slots_.size() && (slots_[index].*owner).get() != object;) ++index;
+  }
+  CM_ASSERT(index < slots_.size());
+  return index;
+}
+
+// A free index whose slot has a fresh key.
+std::uint32_t MemoryTable::take_index() {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back().key = free_.back() << 8;
@@ -15,6 +27,16 @@ SoftMr* MemoryTable::add(ibv_pd* pd, void* address, std::size_t length, std::uin
   free_.pop_back();
   Slot& slot = slots_[index];
   slot.key = (slot.key & ~0xffu) | ((slot.key + 1) & 0xff);
+  return index;
+}
+
+// --- regions ------------------------------------------------------------------------------------
+
+SoftMr* MemoryTable::add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+                         unsigned access, std::uint32_t limit) {
+  if (size_ >= limit) return nullptr;
+  const std::uint32_t index = take_index();
+  Slot& slot = slots_[index];
   slot.region = std::make_unique<SoftMr>();
   SoftMr& region = *slot.region;
   region.context = pd->context;
@@ -25,29 +47,125 @@ SoftMr* MemoryTable::add(ibv_pd* pd, void* address, std::size_t length, std::uin
   region.lkey = region.rkey = slot.key;
   region.iova = iova;
   region.granted = access;
+  slot.granted = access | kLocalRead;
+  slot.domain = pd;
+  slot.iova = iova;
+  slot.length = length;
+  slot.base = static_cast<std::uint8_t*>(address);
   ++size_;
   return &region;
 }
 
 void MemoryTable::remove(SoftMr* region) {
-  // The application may have scribbled on the public fields: only the pointer counts.
-  std::uint32_t index = region->handle;
-  if (index >= slots_.size() || slots_[index].region.get() != region) {
-    for (index = 0; index < slots_.size() && slots_[index].region.get() != region;) ++index;
-  }
-  CM_ASSERT(index < slots_.size());
-  empty(index);
+  CM_ASSERT(region->windows == 0);
+  empty(index_of(&Slot::region, region));
 }
 
 void MemoryTable::remove_all_of(const ibv_context* context) {
+  // Windows first: they refer to regions.
+  for (std::uint32_t index = 0; index < slots_.size(); ++index)
+    if (slots_[index].window && slots_[index].window->context == context) empty(index);
   for (std::uint32_t index = 0; index < slots_.size(); ++index)
     if (slots_[index].region && slots_[index].region->context == context) empty(index);
 }
 
 void MemoryTable::empty(std::uint32_t index) {
-  slots_[index].region.reset();
+  Slot& slot = slots_[index];
+  --(slot.window ? windows_ : size_);
+  close(slot);
+  slot.region.reset();
+  slot.window.reset();
   free_.push_back(index);
-  --size_;
+}
+
+// Its key opens nothing any more.
+void MemoryTable::close(Slot& slot) {
+  slot.domain = nullptr;
+  if (!slot.window || slot.window->region == nullptr) return;
+  --slot.window->region->windows;
+  slot.window->region = nullptr;
+}
+
+// --- windows ------------------------------------------------------------------------------------
+
+SoftMw* MemoryTable::add_window(ibv_pd* pd, ibv_mw_type type, std::uint32_t limit) {
+  if (windows_ >= limit) return nullptr;
+  const std::uint32_t index = take_index();
+  Slot& slot = slots_[index];
+  slot.window = std::make_unique<SoftMw>();
+  SoftMw& window = *slot.window;
+  window.context = pd->context;
+  window.pd = pd;
+  window.rkey = slot.key;
+  window.handle = index;
+  window.type = type;
+  ++windows_;
+  return &window;
+}
+
+void MemoryTable::remove_window(SoftMw* window) {
+  empty(index_of(&Slot::window, window));
+}
+
+bool MemoryTable::may_bind(const WindowBinding& binding, const Slot& slot, const Slot* region,
+                           const ibv_qp& qp) const {
+  const SoftMw& window = *slot.window;
+  const bool type_2 = window.type == IBV_MW_TYPE_2;
+  if (window.pd != qp.pd || (binding.key >> 8) != (slot.key >> 8)) return false;
+  // To bind a window of type 2 again it must be invalidated first; type 1 is unbound so.
+  if (type_2 && (window.region != nullptr || binding.length == 0)) return false;
+  if (binding.length == 0) return true;
+  constexpr unsigned kRemote =
+      IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+  const unsigned known = kRemote | (type_2 ? unsigned{IBV_ACCESS_ZERO_BASED} : 0u);
+  if ((binding.access & ~known) != 0) return false;
+  if (region == nullptr || region->region->pd != qp.pd) return false;
+  // What is opened to others for writing must be writable for ourselves (C11-75).
+  constexpr unsigned kWrites = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+  const unsigned needed = IBV_ACCESS_MW_BIND |
+                          ((binding.access & kWrites) != 0 ? unsigned{IBV_ACCESS_LOCAL_WRITE} : 0u);
+  if ((region->region->granted & needed) != needed) return false;
+  const std::uint64_t offset = binding.address - region->iova;
+  return offset <= region->length && binding.length <= region->length - offset;
+}
+
+bool MemoryTable::bind(const WindowBinding& binding, const ibv_qp& qp) {
+  const std::uint32_t index = binding.window >> 8;
+  if (index >= slots_.size() || !slots_[index].window) return false;
+  Slot& slot = slots_[index];
+  const std::uint32_t of_region = binding.region >> 8;
+  const Slot* region = of_region < slots_.size() && slots_[of_region].region &&
+                               slots_[of_region].key == binding.region
+                           ? &slots_[of_region]
+                           : nullptr;
+  if (!may_bind(binding, slot, region, qp)) return false;
+  close(slot);
+  slot.key = binding.key;
+  if (binding.length == 0) return true;
+  const bool zero_based = (binding.access & IBV_ACCESS_ZERO_BASED) != 0;
+  slot.window->region = region->region.get();
+  ++region->region->windows;
+  slot.granted = binding.access;
+  slot.domain = slot.window->type == IBV_MW_TYPE_2 ? static_cast<const void*>(&qp) : qp.pd;
+  slot.iova = zero_based ? 0 : binding.address;
+  slot.length = binding.length;
+  slot.base = region->base + (binding.address - region->iova);
+  return true;
+}
+
+bool MemoryTable::invalidate(std::uint32_t key, const ibv_qp& qp) {
+  const std::uint32_t index = key >> 8;
+  if (index >= slots_.size()) return false;
+  Slot& slot = slots_[index];
+  if (slot.key != key || !slot.window || slot.domain != &qp) return false;
+  close(slot);
+  return true;
+}
+
+void MemoryTable::unbind_all_of(const ibv_qp& qp) {
+  if (windows_ == 0) return;
+  for (Slot& slot : slots_)
+    if (slot.domain == &qp) close(slot);
 }
 
 }  // namespace anyrdma::verbs::soft

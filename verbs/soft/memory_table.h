@@ -1,4 +1,4 @@
-// Memory regions by key, and the one place where a key becomes an address.
+// Memory regions and windows by key, and the one place where a key becomes an address.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -11,48 +11,105 @@ namespace anyrdma::verbs::soft {
 
 /// What the application holds as ibv_mr.
 struct SoftMr : ibv_mr {
-  std::uint64_t iova;  ///< first address as remote peers and gather lists write it
-  unsigned granted;    ///< ibv_access_flags
+  std::uint64_t iova;         ///< first address as remote peers and gather lists write it
+  unsigned granted;           ///< ibv_access_flags
+  std::uint32_t windows = 0;  ///< bound to it
 };
 
+/// What the application holds as ibv_mw.
+struct SoftMw : ibv_mw {
+  SoftMr* region = nullptr;  ///< bound to; null: to none
+};
+
+/// How a window is to be bound. Objects by key: they may be gone when it is carried out.
+struct WindowBinding {
+  std::uint32_t window;   ///< a key of the window, whatever its low byte
+  std::uint32_t key;      ///< from now on
+  std::uint32_t region;   ///< lkey
+  std::uint64_t address;  ///< as the region has it
+  std::uint64_t length;   ///< 0: unbind (type 1)
+  unsigned access;        ///< ibv_access_flags
+};
+
+/// What local work asks for when it reads; windows do not grant it. Not one of ibv_access_flags.
+inline constexpr unsigned kLocalRead = 1u << 31;
+
 /// Keys are (index << 8) | generation: a key that was deregistered stays wrong for the next 255
-/// registrations of its index, as the consumer-owned byte of a real key does. lkey equals rkey.
+/// registrations of its index, as the consumer-owned byte of a real key does. lkey equals rkey. The
+/// low byte of a bound window's key of type 2 is the consumer's choice.
 class MemoryTable {
  public:
   /// Registers; null when `limit` regions exist.
   [[nodiscard]] SoftMr* add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                             unsigned access, std::uint32_t limit);
+  /// Precondition: no window is bound to it.
   void remove(SoftMr* region);
+  /// Regions and windows.
   void remove_all_of(const ibv_context* context);
   [[nodiscard]] std::size_t size() const { return size_; }
 
+  /// A window that opens nothing; null when `limit` exist.
+  [[nodiscard]] SoftMw* add_window(ibv_pd* pd, ibv_mw_type type, std::uint32_t limit);
+  void remove_window(SoftMw* window);
+  [[nodiscard]] std::size_t windows() const { return windows_; }
+  /// IBTA vol 1, 10.6.7.2. `qp` asks for it. False: some rule of windows forbids it.
+  [[nodiscard]] bool bind(const WindowBinding& binding, const ibv_qp& qp);
+  /// Ends the binding of a type 2 window that `qp` has bound; its key is wrong from now on. False:
+  /// the key is of no such window.
+  [[nodiscard]] bool invalidate(std::uint32_t key, const ibv_qp& qp);
+  /// The windows that a QP has bound go with it (type 2).
+  void unbind_all_of(const ibv_qp& qp);
+
   /// The memory behind [address, address + length) of a key, provided that the key is alive,
-  /// belongs to the PD, covers the range and grants all of `access`; null otherwise. Length must
-  /// not be 0: an empty range has no key to check (IBTA vol 1, 9.4.3).
-  [[nodiscard]] std::uint8_t* translate(std::uint32_t key, const ibv_pd* pd, std::uint64_t address,
-                                        std::uint64_t length, unsigned access) const {
+  /// belongs to `domain`, covers the range and grants all of `access`; null otherwise. The domain
+  /// is a PD or, of a window of type 2, the QP that bound it. Length must not be 0: an empty range
+  /// has no key to check (IBTA vol 1, 9.4.3).
+  [[nodiscard]] std::uint8_t* translate(std::uint32_t key, const void* domain,
+                                        std::uint64_t address, std::uint64_t length,
+                                        unsigned access) const {
     const std::uint32_t index = key >> 8;
     if (index >= slots_.size()) return nullptr;
     const Slot& slot = slots_[index];
-    if (slot.key != key || !slot.region) return nullptr;
-    const SoftMr& region = *slot.region;
-    const std::uint64_t offset = address - region.iova;
-    if (region.pd != pd || offset > region.length || length > region.length - offset)
-      return nullptr;
-    if ((region.granted & access) != access) return nullptr;
-    return static_cast<std::uint8_t*>(region.addr) + offset;
+    if (slot.key != key || slot.domain != domain) return nullptr;
+    const std::uint64_t offset = address - slot.iova;
+    if (offset > slot.length || length > slot.length - offset) return nullptr;
+    if ((slot.granted & access) != access) return nullptr;
+    return slot.base + offset;
+  }
+
+  /// The same for a request that a peer sent to `qp`: windows of type 2 are open to it.
+  [[nodiscard]] std::uint8_t* translate_remote(std::uint32_t key, const ibv_pd* pd,
+                                               const ibv_qp& qp, std::uint64_t address,
+                                               std::uint64_t length, unsigned access) const {
+    std::uint8_t* at = translate(key, pd, address, length, access);
+    return at != nullptr ? at : translate(key, &qp, address, length, access);
   }
 
  private:
+  // A key and what it opens now, then whose it is.
   struct Slot {
     std::uint32_t key = 0;
+    unsigned granted = 0;
+    const void* domain = nullptr;  // null: opens nothing
+    std::uint64_t iova = 0;
+    std::uint64_t length = 0;
+    std::uint8_t* base = nullptr;
     std::unique_ptr<SoftMr> region;
+    std::unique_ptr<SoftMw> window;
   };
+  [[nodiscard]] std::uint32_t take_index();
+  template <class Object>
+  [[nodiscard]] std::uint32_t index_of(std::unique_ptr<Object> Slot::*owner,
+                                       const Object* object) const;
   void empty(std::uint32_t index);
+  void close(Slot& slot);
+  [[nodiscard]] bool may_bind(const WindowBinding& binding, const Slot& window, const Slot* region,
+                              const ibv_qp& qp) const;
 
   std::vector<Slot> slots_ = std::vector<Slot>(1);  // index 0 is never used: key 0 is always wrong
   std::vector<std::uint32_t> free_;
   std::size_t size_ = 0;
+  std::size_t windows_ = 0;
 };
 
 }  // namespace anyrdma::verbs::soft

@@ -117,6 +117,7 @@ void SoftQp::close() {
   CM_ASSERT(open_now);
   open_now = false;
   reset();
+  core.memory.unbind_all_of(*this);
   SoftContext::from(context).forget_qp(*this);
   use_others(-1);
   for (SoftQp* name : names) name->named = nullptr;

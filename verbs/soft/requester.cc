@@ -6,6 +6,7 @@
 
 #include "verbs/assert.h"
 #include "verbs/soft/atomics.h"
+#include "verbs/soft/memory_window.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/rc_constants.h"
 #include "verbs/soft/scatter_gather.h"
@@ -46,6 +47,7 @@ int Requester::check(const ibv_send_wr& request) const {
   // Not every service has a packet for it (IBTA vol 1, table 38).
   if (what == nullptr || roce::kOpcodes[qp_.opcode(what->packets[3])].service != qp_.service)
     return EINVAL;
+  if (request.opcode == IBV_WR_BIND_MW && !is_whole_binding(request)) return EINVAL;
   return check_send_request(request, qp_.cap, what->may_inline);
 }
 
@@ -95,12 +97,14 @@ void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t l
   work.opcode = static_cast<std::uint8_t>(request.opcode);
   work.sge_count = static_cast<std::uint8_t>(request.num_sge);
   work.with_immediate = what.immediate;
+  work.with_invalidate = what.invalidate;
   work.signaled = qp_.signal_all || (request.send_flags & IBV_SEND_SIGNALED) != 0;
   work.solicited = (request.send_flags & IBV_SEND_SOLICITED) != 0;
   work.fence = (request.send_flags & IBV_SEND_FENCE) != 0;
   work.inline_data = (request.send_flags & IBV_SEND_INLINE) != 0;
   copy_list(work, request);
   if (work.kind == WorkKind::kAtomic) fill_atomic(work, request);
+  if (work.kind == WorkKind::kLocal) fill_local(work, request);
 }
 
 // --- sending ------------------------------------------------------------------------------------
@@ -120,6 +124,10 @@ bool Requester::wants_to_send() {
 PacketPtr Requester::next_packet() {
   if (!wants_to_send()) return nullptr;
   SendWork& work = queue_[next_];
+  if (work.kind == WorkKind::kLocal) {
+    pass_local_work();
+    return next_packet();
+  }
   if (next_ == started_ && !begin(work)) return nullptr;
   PacketPtr packet = has_response(work.kind) ? make_question(work) : make_packet(work);
   if (!packet) return nullptr;
@@ -152,7 +160,7 @@ ibv_wc_status Requester::validate(SendWork& work) const {
   if (has_response(work.kind) && qp_.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
   if (work.kind == WorkKind::kAtomic && work.length < kAtomicBytes) return IBV_WC_LOC_LEN_ERR;
   if (work.inline_data) return IBV_WC_SUCCESS;
-  const unsigned access = has_response(work.kind) ? unsigned{IBV_ACCESS_LOCAL_WRITE} : 0u;
+  const unsigned access = has_response(work.kind) ? unsigned{IBV_ACCESS_LOCAL_WRITE} : kLocalRead;
   const bool allowed = accessible(core_.memory, qp_.pd, {work.list(), work.sge_count}, access);
   return allowed ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
 }
@@ -184,6 +192,8 @@ PacketPtr Requester::make_packet(SendWork& work) {
   if (work.with_immediate && last) {
     roce::put(packet->storage, opcode, roce::kImmDt, roce::ImmDt{be32toh(work.immediate)});
   }
+  if (work.with_invalidate && last)
+    roce::put(packet->storage, opcode, roce::kIeth, roce::Ieth{work.immediate});
   gather(work, offset, size, packet->storage.data() + roce::kHeaderBytes[opcode]);
   if (work.status != IBV_WC_SUCCESS) {
     // The memory was deregistered while the message was on its way.
@@ -288,6 +298,7 @@ bool Requester::acknowledge_up_to(wire::Psn end, Instant now) {
     }
     acknowledged_ = work.end_psn();
     complete_front(IBV_WC_SUCCESS);
+    complete_local_work();
   }
   if (next_psn_.before(acknowledged_)) rewind();
   return true;
@@ -361,6 +372,7 @@ void Requester::on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8
     // Sent again after a rewind, it is counted once more; not sent again, it is counted no more.
     if (static_cast<std::int32_t>(next_ - queue_.head()) > 0) --reads_;
     complete_front(IBV_WC_SUCCESS);
+    complete_local_work();
   }
   if (next_psn_.before(acknowledged_)) rewind();
   after_acknowledgement(now);
@@ -499,6 +511,7 @@ void Requester::discard() {
   core_.timers.cancel(retransmit_);
   core_.timers.cancel(not_ready_);
   queue_.clear();
+  bindings_.clear();
   next_ = started_ = queue_.head();
   packet_ = 0;
   next_psn_ = acknowledged_ = end_;

@@ -9,7 +9,9 @@
 #include <span>
 
 #include "verbs/soft/core.h"
+#include "verbs/soft/memory_table.h"
 #include "verbs/soft/packet.h"
+#include "verbs/soft/ring.h"
 #include "verbs/soft/wire/headers.h"
 #include "verbs/soft/work_queue.h"
 #include "verbs/time.h"
@@ -76,6 +78,12 @@ class Requester {
   void gather(SendWork& work, std::uint32_t offset, std::uint32_t size, std::uint8_t* out);
   void advance(const SendWork& work, std::uint32_t packets);
 
+  // --- work without packets (local_work.cc) ----------------------------------------------------
+  void fill_local(SendWork& work, const ibv_send_wr& request);
+  void pass_local_work();
+  [[nodiscard]] bool carry_out(const SendWork& work);
+  void complete_local_work();
+
   // --- acknowledgements -------------------------------------------------------------------------
   [[nodiscard]] bool outstanding(wire::Psn psn) const;
   void on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8_t> data, Instant now);
@@ -95,6 +103,7 @@ class Requester {
   SoftQp& qp_;
   Core& core_;
   WorkQueue<SendWork> queue_;
+  Ring<WindowBinding> bindings_;  // of the bindings in queue_ that were not begun, in order
   // The cursor: what next_packet() sends next. Work before `started_` has its PSNs.
   std::uint32_t next_ = 0;
   std::uint32_t started_ = 0;

@@ -23,6 +23,10 @@ __be32 immediate_of(std::span<const std::uint8_t> datagram, std::uint8_t opcode)
   return htobe32(roce::ImmDt::parse(roce::view<roce::ImmDt>(datagram, opcode, roce::kImmDt)).data);
 }
 
+std::uint32_t key_to_invalidate(std::span<const std::uint8_t> datagram, std::uint8_t opcode) {
+  return roce::Ieth::parse(roce::view<roce::Ieth>(datagram, opcode, roce::kIeth)).remote_key;
+}
+
 roce::Reth reth_of(std::span<const std::uint8_t> datagram, std::uint8_t opcode) {
   return roce::Reth::parse(roce::view<roce::Reth>(datagram, opcode, roce::kReth));
 }
@@ -135,7 +139,6 @@ void Responder::on_duplicate_atomic(wire::Psn psn) {
 // First and Only begin a message, Middle and Last continue one of the same kind (IBTA vol 1,
 // 9.7.4.1.2, table 48).
 bool Responder::in_sequence(const roce::OpcodeRow& row) const {
-  if ((row.headers & roce::kIeth) != 0) return false;  // invalidation comes with memory windows
   if (roce::is_first(row.place)) return message_ == Message::kNone;
   if (row.operation == roce::Operation::kSend) return message_ == Message::kSend;
   return row.operation == roce::Operation::kWrite && message_ == Message::kWrite;
@@ -166,6 +169,11 @@ void Responder::on_send(const roce::Envelope& packet, const roce::OpcodeRow& row
     return;
   }
   received_ += packet.payload.size();
+  if ((row.headers & roce::kIeth) != 0 &&
+      !qp_.core.memory.invalidate(key_to_invalidate(datagram, packet.bth.opcode), qp_)) {
+    refuse(roce::NakCode::kRemoteAccess, packet.bth.psn, IBV_WC_REM_INV_REQ_ERR);
+    return;
+  }
   if (roce::is_last(row.place)) end_message(packet, row, datagram);
   accept(packet.bth);
 }
@@ -195,8 +203,8 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
     return;
   }
   if (size > 0) {
-    std::uint8_t* to = qp_.core.memory.translate(write_key_, domain_, write_address_ + received_,
-                                                 size, IBV_ACCESS_REMOTE_WRITE);
+    std::uint8_t* to = qp_.core.memory.translate_remote(
+        write_key_, domain_, qp_, write_address_ + received_, size, IBV_ACCESS_REMOTE_WRITE);
     if (to == nullptr) {
       refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
       return;
@@ -210,8 +218,9 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
 
 bool Responder::begin_write(const roce::Reth& reth) {
   if (reth.length > kMessageBytesMax) return false;
-  if (reth.length > 0 && qp_.core.memory.translate(reth.remote_key, domain_, reth.address,
-                                                   reth.length, IBV_ACCESS_REMOTE_WRITE) == nullptr)
+  if (reth.length > 0 &&
+      qp_.core.memory.translate_remote(reth.remote_key, domain_, qp_, reth.address, reth.length,
+                                       IBV_ACCESS_REMOTE_WRITE) == nullptr)
     return false;
   message_ = Message::kWrite;
   received_ = 0;
@@ -234,8 +243,8 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
     return;
   }
   if (reth.length > 0 &&
-      qp_.core.memory.translate(reth.remote_key, domain_, reth.address, reth.length,
-                                IBV_ACCESS_REMOTE_READ) == nullptr) {
+      qp_.core.memory.translate_remote(reth.remote_key, domain_, qp_, reth.address, reth.length,
+                                       IBV_ACCESS_REMOTE_READ) == nullptr) {
     refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
     return;
   }
@@ -259,8 +268,8 @@ void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::A
     refuse(roce::NakCode::kInvalidRequest, bth.psn, IBV_WC_LOC_QP_OP_ERR);
     return;
   }
-  std::uint8_t* at = qp_.core.memory.translate(eth.remote_key, domain_, eth.address, kAtomicBytes,
-                                               IBV_ACCESS_REMOTE_ATOMIC);
+  std::uint8_t* at = qp_.core.memory.translate_remote(eth.remote_key, domain_, qp_, eth.address,
+                                                      kAtomicBytes, IBV_ACCESS_REMOTE_ATOMIC);
   if (at == nullptr) {
     refuse(roce::NakCode::kRemoteAccess, bth.psn, IBV_WC_LOC_ACCESS_ERR);
     return;
@@ -300,6 +309,9 @@ void Responder::end_message(const roce::Envelope& packet, const roce::OpcodeRow&
   if (has_immediate(row)) {
     completion.imm_data = immediate_of(datagram, packet.bth.opcode);
     completion.wc_flags = IBV_WC_WITH_IMM;
+  } else if ((row.headers & roce::kIeth) != 0) {
+    completion.invalidated_rkey = key_to_invalidate(datagram, packet.bth.opcode);
+    completion.wc_flags = IBV_WC_WITH_INV;
   }
   complete_receive(completion, packet.bth.solicited);
 }
@@ -395,8 +407,8 @@ PacketPtr Responder::make_read_response(Answer& answer) {
   const std::uint32_t size = std::min(qp_.mtu(), answer.remaining);
   const std::uint8_t* from = nullptr;
   if (size > 0) {
-    from = qp_.core.memory.translate(answer.key, answer.domain, answer.address, size,
-                                     IBV_ACCESS_REMOTE_READ);
+    from = qp_.core.memory.translate_remote(answer.key, answer.domain, qp_, answer.address, size,
+                                            IBV_ACCESS_REMOTE_READ);
     if (from == nullptr) return read_failed();
   }
   constexpr std::uint8_t kOpcodes[2][2] = {{roce::kRcReadResponseMiddle, roce::kRcReadResponseLast},

@@ -22,7 +22,8 @@ namespace anyrdma::verbs::soft {
       continue;
     }
     const std::uint32_t part = std::min(size, list->length - offset);
-    const std::uint8_t* from = memory.translate(list->lkey, pd, list->addr + offset, part, 0);
+    const std::uint8_t* from =
+        memory.translate(list->lkey, pd, list->addr + offset, part, kLocalRead);
     if (from == nullptr) return false;
     std::memcpy(out, from, part);
     out += part;
@@ -55,7 +56,7 @@ namespace anyrdma::verbs::soft {
   return IBV_WC_SUCCESS;
 }
 
-/// Whether all memory that a list names may be used so (0: reading by ourselves).
+/// Whether all memory that a list names may be used so.
 [[nodiscard]] inline bool accessible(const MemoryTable& memory, const ibv_pd* pd,
                                      std::span<const ibv_sge> list, unsigned access) {
   return std::all_of(list.begin(), list.end(), [&](const ibv_sge& piece) {

@@ -13,6 +13,7 @@ namespace anyrdma::verbs::soft {
 
 enum class WorkKind : std::uint8_t {
   kNone,
+  kLocal,  ///< without packets: invalidation, binding of a window
   kSend,
   kWrite,
   kRead,
@@ -31,6 +32,7 @@ struct SendOperation {
   /// Its request packets by the number of their Place, without the service's bits.
   std::array<std::uint8_t, 4> packets{};
   bool immediate = false;
+  bool invalidate = false;  ///< it names a key of the peer's that becomes invalid
   bool may_inline = false;
 };
 
@@ -44,6 +46,8 @@ inline constexpr std::size_t kSendOpcodes = 16;
   constexpr Packets kSendImm{kRcSendMiddle, kRcSendFirst, kRcSendLastImm, kRcSendOnlyImm};
   constexpr Packets kWrite{kRcWriteMiddle, kRcWriteFirst, kRcWriteLast, kRcWriteOnly};
   constexpr Packets kWriteImm{kRcWriteMiddle, kRcWriteFirst, kRcWriteLastImm, kRcWriteOnlyImm};
+  constexpr Packets kSendInvalidate{kRcSendMiddle, kRcSendFirst, kRcSendLastInvalidate,
+                                    kRcSendOnlyInvalidate};
   const std::array rows{
       SendOperation{.opcode = IBV_WR_SEND,
                     .kind = WorkKind::kSend,
@@ -56,6 +60,16 @@ inline constexpr std::size_t kSendOpcodes = 16;
                     .packets = kSendImm,
                     .immediate = true,
                     .may_inline = true},
+      SendOperation{.opcode = IBV_WR_SEND_WITH_INV,
+                    .kind = WorkKind::kSend,
+                    .completion = IBV_WC_SEND,
+                    .packets = kSendInvalidate,
+                    .invalidate = true,
+                    .may_inline = true},
+      SendOperation{
+          .opcode = IBV_WR_LOCAL_INV, .kind = WorkKind::kLocal, .completion = IBV_WC_LOCAL_INV},
+      SendOperation{
+          .opcode = IBV_WR_BIND_MW, .kind = WorkKind::kLocal, .completion = IBV_WC_BIND_MW},
       SendOperation{.opcode = IBV_WR_RDMA_WRITE,
                     .kind = WorkKind::kWrite,
                     .completion = IBV_WC_RDMA_WRITE,

@@ -192,10 +192,14 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
   attr->device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
                            IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
                            IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_XRC;
+  if (config.max_mw != 0)
+    attr->device_cap_flags |=
+        IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS;
   attr->max_sge = attr->max_sge_rd = static_cast<int>(config.max_sge);
   attr->max_cq = static_cast<int>(config.max_cq);
   attr->max_cqe = static_cast<int>(config.max_cqe);
   attr->max_mr = static_cast<int>(config.max_mr);
+  attr->max_mw = static_cast<int>(config.max_mw);
   attr->max_pd = static_cast<int>(config.max_pd);
   attr->max_qp_rd_atom = config.max_qp_rd_atom;
   attr->max_res_rd_atom = static_cast<int>(config.max_qp_rd_atom * config.max_qp);

@@ -20,6 +20,7 @@ Census SoftHca::census() const {
           .completion_queues = count(live_completion_queues_),
           .completion_channels = count(live_channels_),
           .memory_regions = core_.memory.size(),
+          .memory_windows = core_.memory.windows(),
           .protection_domains = count(live_domains_),
           .address_handles = count(live_address_handles_),
           .shared_receive_queues = count(live_shared_receive_queues_),
@@ -69,7 +70,8 @@ std::optional<std::uint64_t> SoftHca::digest(const ibv_pd* pd, std::span<const i
   for (const ibv_sge& piece : list) {
     const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, piece.length));
     if (part == 0) continue;
-    const std::uint8_t* bytes = core_.memory.translate(piece.lkey, pd, piece.addr, part, 0);
+    const std::uint8_t* bytes =
+        core_.memory.translate(piece.lkey, pd, piece.addr, part, kLocalRead);
     if (bytes == nullptr) return std::nullopt;
     for (std::uint32_t i = 0; i < part; ++i) hash = (hash ^ bytes[i]) * kPrime;
     length -= part;

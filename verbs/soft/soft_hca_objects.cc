@@ -56,6 +56,7 @@ Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, s
 
 Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
   CriticalSection section(core_.runtime);
+  if (static_cast<SoftMr*>(mr)->windows != 0) return errno_code(EBUSY);
   --static_cast<SoftPd*>(mr->pd)->users;
   core_.memory.remove(static_cast<SoftMr*>(mr));
   return {};

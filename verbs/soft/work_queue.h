@@ -31,7 +31,7 @@ struct SendWork {
   std::uint32_t remote_key;
   std::uint32_t shared_queue;  ///< extended connection: the number of the peer's receive queue
   std::uint32_t length;
-  __be32 immediate;
+  __be32 immediate;         ///< or the key to invalidate, in the host's order
   wire::Psn first_psn;      ///< valid once started
   std::uint32_t packets;    ///< PSNs it occupies: of its requests or, for a READ, of the responses
   std::uint32_t responses;  ///< READ, ATOMIC: response packets taken in so far
@@ -40,6 +40,7 @@ struct SendWork {
   std::uint8_t opcode;      ///< ibv_wr_opcode
   std::uint8_t sge_count;
   bool with_immediate : 1;
+  bool with_invalidate : 1;
   bool signaled : 1;
   bool solicited : 1;
   bool fence : 1;

@@ -119,6 +119,7 @@ class Arena : public Attacked<testing::Pair> {
         headers.reth.address & ((flags & 16) != 0 ? ~std::uint64_t{7} : ~std::uint64_t{0});
     headers.atomic.remote_key = headers.reth.remote_key;
     headers.atomic.swap_or_add = headers.atomic.compare = headers.reth.length;
+    headers.invalidate.remote_key = headers.reth.remote_key;
     headers.aeth.kind = roce::AckKind{static_cast<std::uint8_t>(script.byte() & 3)};
     headers.aeth.value = script.byte() & 31;
     const std::size_t header = roce::kHeaderBytes[headers.bth.opcode];
@@ -142,7 +143,9 @@ class Arena : public Attacked<testing::Pair> {
                                                  IBV_WR_RDMA_WRITE_WITH_IMM,
                                                  IBV_WR_RDMA_READ,
                                                  IBV_WR_ATOMIC_CMP_AND_SWP,
-                                                 IBV_WR_ATOMIC_FETCH_AND_ADD};
+                                                 IBV_WR_ATOMIC_FETCH_AND_ADD,
+                                                 IBV_WR_SEND_WITH_INV,
+                                                 IBV_WR_LOCAL_INV};
     const ibv_wr_opcode opcode = kOpcodes[script.byte() % std::size(kOpcodes)];
     const std::uint32_t length = script.word() % 4096u;
     // Inside the registered part on both sides, but for the occasional excess.

@@ -87,6 +87,8 @@ inline constexpr std::uint8_t kRcAcknowledge = 0x11;
 inline constexpr std::uint8_t kRcAtomicAcknowledge = 0x12;
 inline constexpr std::uint8_t kRcCompareSwap = 0x13;
 inline constexpr std::uint8_t kRcFetchAdd = 0x14;
+inline constexpr std::uint8_t kRcSendLastInvalidate = 0x16;
+inline constexpr std::uint8_t kRcSendOnlyInvalidate = 0x17;
 inline constexpr std::uint8_t kUdSendOnly = 0x64;
 inline constexpr std::uint8_t kUdSendOnlyImm = 0x65;
 
