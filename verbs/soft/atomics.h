@@ -1,7 +1,6 @@
 // The one place where an atomic operation of a peer is carried out.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 namespace anyrdma::verbs::soft {
@@ -19,10 +18,12 @@ struct AtomicRequest {
 /// atomics: it excludes those of every other device, process and thread that holds this memory
 /// (IBV_ATOMIC_GLOB).
 inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
-  std::atomic_ref<std::uint64_t> word(*static_cast<std::uint64_t*>(at));
-  if (!request.compare_swap) return word.fetch_add(request.swap_or_add);
+  // The compiler's own functions: a room without threads has no use for more of <atomic>.
+  auto* const word = static_cast<std::uint64_t*>(at);
+  if (!request.compare_swap) return __atomic_fetch_add(word, request.swap_or_add, __ATOMIC_SEQ_CST);
   std::uint64_t original = request.compare;
-  word.compare_exchange_strong(original, request.swap_or_add);
+  __atomic_compare_exchange_n(word, &original, request.swap_or_add, false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
   return original;
 }
 

@@ -336,7 +336,7 @@ TEST(AtomicExecution, IsThatOfTheProcessor) {
   EXPECT_EQ(word, 7u);
   EXPECT_EQ(execute_atomic(&word, {.compare_swap = true, .swap_or_add = 9, .compare = 7}), 7u);
   EXPECT_EQ(word, 9u);
-  EXPECT_TRUE(std::atomic_ref<std::uint64_t>::is_always_lock_free);
+  EXPECT_TRUE(__atomic_always_lock_free(sizeof word, nullptr));
 }
 
 }  // namespace
