@@ -4,8 +4,8 @@
 need ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong ibv_xsrq_pingpong stdbuf
 together=4
 
-# ping_pong PROGRAM ARGUMENT...: 127.0.0.1 has the GID with index 1. Both sides count and time what they have done.
-ping_pong() {
+# exchange PROGRAM ARGUMENT...: both sides to their end. 127.0.0.1 has the GID with index 1.
+exchange() {
   local server program=$1
   shift
   take_port
@@ -16,9 +16,23 @@ ping_pong() {
   expect_status "client of $program $*" 0 $?
   finish "$server"
   expect_status "server of $program $*" 0 $?
+}
+
+# ping_pong PROGRAM ARGUMENT...: both sides count and time what they have done.
+ping_pong() {
+  exchange "$@"
   for side in client server; do
     expect_line "$side" "^ +(remote|local) address: LID 0x0000, QPN 0x[0-9a-f]{6}"
     expect_line "$side" "^[0-9]+ iters in [0-9.]+ seconds = [0-9.]+ usec/iter"
+  done
+}
+
+# extended_ping_pong ARGUMENT...: this one only says that it has done it.
+extended_ping_pong() {
+  exchange ibv_xsrq_pingpong "$@"
+  for side in client server; do
+    expect_line "$side" "^ *(remote|local): LID 0000, QPN RECV [0-9a-f]{6} SEND [0-9a-f]{6}, .*SRQN [0-9a-f]{6}"
+    expect_line "$side" "^success$"
   done
 }
 
@@ -32,6 +46,10 @@ case_reliable_connections() { ping_pong ibv_rc_pingpong -n 100 -c; }
 
 case_reliable_connections_with_events() { ping_pong ibv_rc_pingpong -n 100 -e; }
 
+case_unreliable_connections() { ping_pong ibv_uc_pingpong -n 100 -c; }
+
+case_unreliable_connections_with_events() { ping_pong ibv_uc_pingpong -n 100 -e; }
+
 case_datagrams() { ping_pong ibv_ud_pingpong -n 100 -c; }
 
 case_datagrams_with_events() { ping_pong ibv_ud_pingpong -n 100 -e; }
@@ -39,5 +57,9 @@ case_datagrams_with_events() { ping_pong ibv_ud_pingpong -n 100 -e; }
 case_shared_receive_queue() { ping_pong ibv_srq_pingpong -n 100 -c; }
 
 case_shared_receive_queue_with_events() { ping_pong ibv_srq_pingpong -n 100 -e; }
+
+case_extended_connections() { extended_ping_pong -n 100; }
+
+case_extended_connections_with_events() { extended_ping_pong -n 100 -e; }
 
 run_cases "$@"
