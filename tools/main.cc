@@ -55,6 +55,11 @@ class Command {
     run_->add_option("--transport", options_.transport,
                      "what the program's connections go over, see docs/transports.md\n"
                      "(default: $ANYRDMA_TRANSPORT, else 'fabric')");
+    run_->add_option("--link-layer", options_.link,
+                     "what the fabric's device says it is: ethernet, or infiniband for programs\n"
+                     "that know LIDs but no GIDs, as qperf (default: $ANYRDMA_LINK_LAYER, else\n"
+                     "ethernet)")
+        ->check(CLI::IsMember({"ethernet", "infiniband"}));
     CLI::Option* const faults = run_->add_option(
         "--faults", options_.faults,
         "file with a fault plan, text or JSON: what goes wrong below the program,\n"

@@ -60,6 +60,7 @@ void set_environment(const std::string& libraries, const RunOptions& options) {
       options.fabric.empty() ? environment("ANYRDMA_FABRIC", "default") : options.fabric;
   ::setenv("ANYRDMA_FABRIC", name.c_str(), 1);
   if (!options.transport.empty()) ::setenv("ANYRDMA_TRANSPORT", options.transport.c_str(), 1);
+  if (!options.link.empty()) ::setenv("ANYRDMA_LINK_LAYER", options.link.c_str(), 1);
 }
 
 /// The plan as text, so that nothing is left to find wrong when the program has begun.

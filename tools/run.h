@@ -13,6 +13,7 @@ namespace anyrdma::tools {
 struct RunOptions {
   std::string transport;  ///< empty: ANYRDMA_TRANSPORT as it is
   std::string fabric;     ///< empty: ANYRDMA_FABRIC as it is, else "default"
+  std::string link;       ///< "ethernet", "infiniband"; empty: ANYRDMA_LINK_LAYER as it is
   std::string faults;     ///< file with a fault plan; empty: ANYRDMA_FAULTS as it is
   std::string host;       ///< which of the plan's hosts; empty: the only one
   std::optional<std::uint64_t>
@@ -21,8 +22,8 @@ struct RunOptions {
   std::vector<std::string> command;  ///< the program and its arguments
 };
 
-/// Replaces this process by the program, with LD_LIBRARY_PATH, ANYRDMA_FABRIC and, if a transport
-/// was named, ANYRDMA_TRANSPORT set, and ANYRDMA_FAULTS and what belongs to it, if a plan was. A
+/// Replaces this process by the program, with LD_LIBRARY_PATH, ANYRDMA_FABRIC and, if they were
+/// named, ANYRDMA_TRANSPORT and ANYRDMA_LINK_LAYER set, and ANYRDMA_FAULTS and what belongs to it, if a plan was. A
 /// plan that is wrong, or asks for what this transport cannot do, starts nothing. Returns only when
 /// that fails, after a sentence on stderr that names the cause and the remedy.
 [[nodiscard]] Exit run(const RunOptions& options);

@@ -43,6 +43,14 @@ case_unknown_transport_of_the_environment_is_said_once() {
   expect_line rping 'No RDMA devices were detected'
 }
 
+case_unknown_link_layer_is_refused_before_the_program_and_said_by_the_libraries() {
+  refused 2 '^anyrdma: --link-layer: token-ring not in ' run --link-layer token-ring -- touch "$work/started"
+  [ ! -e "$work/started" ] || fail "the program was started"
+  command -v ibv_devices >/dev/null || { skip "ibv_devices is not installed"; return; }
+  ANYRDMA_LINK_LAYER=token-ring "$anyrdma" run -- ibv_devices >"$work/devices.log" 2>&1
+  expect_line devices "^anyrdma: no RDMA device here\. ANYRDMA_LINK_LAYER says 'token-ring'\. Say ethernet or infiniband\."
+}
+
 case_wrong_usage_of_rxe_is_2() {
   refused 2 '^anyrdma: .*subcommand is required' rxe
   refused 2 '^anyrdma: .*INTERFACE is required' rxe add rxe0

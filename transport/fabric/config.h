@@ -1,9 +1,11 @@
 // Which fabric a process joins.
 #pragma once
 
+#include <infiniband/verbs.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <string>
 
 #include "transport/ibcm/profile.h"
@@ -19,6 +21,8 @@ struct FabricConfig {
   uid_t uid = ::geteuid();
   /// Where the rendezvous file is kept, best in memory; e.g. $XDG_RUNTIME_DIR.
   std::string directory = "/dev/shm";
+  /// What the device's port says it is (verbs::soft::HcaConfig); each process decides for itself.
+  std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
 };

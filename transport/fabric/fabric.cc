@@ -113,7 +113,10 @@ Result<void> FabricImpl::take_place() {
 Result<void> FabricImpl::build() {
   const Slot slot = registry_->slot();
   const Result<void> built = engine_.build(
-      {.qpn_first = first_qpn(slot), .qpn_count = kQpnCount, .min_ack_timeout = kMinAckTimeout},
+      {.qpn_first = first_qpn(slot),
+       .qpn_count = kQpnCount,
+       .min_ack_timeout = kMinAckTimeout,
+       .link_layer = config_.link_layer},
       network_.gids(kGids), network_, network_.interface(), *registry_,
       {.profile = config_.profile,
        .comm_id_mask = kCommIdMask,

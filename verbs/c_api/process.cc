@@ -151,6 +151,13 @@ void wait_for_leaving(int, void*) {
 Opened* open() {
   OpenOptions options;
   options.fabric.name = environment("ANYRDMA_FABRIC", options.fabric.name.c_str());
+  const std::string_view link = environment("ANYRDMA_LINK_LAYER", "ethernet");
+  if (link == "infiniband") {
+    options.fabric.link_layer = IBV_LINK_LAYER_INFINIBAND;
+  } else if (link != "ethernet") {
+    say_why("ANYRDMA_LINK_LAYER says '" + std::string(link) + "'. Say ethernet or infiniband.");
+    return nullptr;
+  }
   options.udp.addresses = list_of(environment("ANYRDMA_UDP_ADDRESS", ""));
   const char* const name = environment("ANYRDMA_TRANSPORT", kDefaultTransport);
   auto faults = planned_faults(name);

@@ -56,7 +56,14 @@ struct HcaConfig {
   std::uint32_t max_srq_sge = 32;
   std::uint32_t max_mcast_grp = 8192;
   std::uint32_t max_mcast_qp_attach = 56;  ///< QPs per group
+  /// What the port says it is: IBV_LINK_LAYER_ETHERNET or _INFINIBAND. With InfiniBand's it has
+  /// kInfinibandLid, and an address needs no GRH: for programs that know no GIDs. Packets stay RoCE
+  /// v2 and that LID is the device's first GID, so it takes a network of which all hosts have one.
+  std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
 };
+
+/// The only LID, that of all ports alike.
+inline constexpr std::uint16_t kInfinibandLid = 1;
 
 /// Bytes of every management datagram.
 inline constexpr std::size_t kMadBytes = 256;

@@ -56,6 +56,35 @@ TEST_F(Objects, ADomainInUseIsBusyUntilItsRegionIsGone) {
   EXPECT_TRUE(pd.destroy().has_value());
 }
 
+TEST_F(Objects, APortThatSaysItIsInfinibandHasALidAndAddressesNeedNoGrh) {
+  const auto ib = soft::Hca::create(runtime_, random_, pool_,
+                                    {.link_layer = IBV_LINK_LAYER_INFINIBAND});
+  const Context context = Context::open(*ib, ib->device()).value();
+  auto pd = ProtectionDomain::create(context.get()).value();
+  ibv_port_attr port{};
+  ASSERT_TRUE(ib->query_port(context.get(), 1, &port).has_value());
+  EXPECT_EQ(port.link_layer, IBV_LINK_LAYER_INFINIBAND);
+  EXPECT_EQ(port.flags & IBV_QPF_GRH_REQUIRED, 0);
+  EXPECT_EQ(port.lid, soft::kInfinibandLid);
+
+  const auto error_of = [&](std::uint16_t lid) {
+    ibv_ah_attr address{};
+    address.dlid = lid;
+    address.port_num = 1;
+    const auto ah = ib->create_ah(pd.get(), address);
+    return ah ? ib->destroy_ah(*ah).value(), 0 : ah.error().value();
+  };
+  EXPECT_EQ(error_of(port.lid), EINVAL);  // its first GID is what the LID stands for
+  ibv_gid gid{};
+  gid.raw[0] = 0xfe;
+  gid.raw[1] = 0x80;
+  gid.raw[15] = 1;
+  ib->set_gid(0, gid);
+  EXPECT_EQ(error_of(port.lid), 0);
+  EXPECT_EQ(error_of(port.lid + 1), EINVAL);
+  EXPECT_EQ(ib->query_gid(context.get(), 1, 0)->gid_type, IBV_GID_TYPE_IB);
+}
+
 TEST_F(Objects, QueuePairsReportTheirGrantedCapabilities) {
   auto pd = ProtectionDomain::create(context_.get()).value();
   auto cq = CompletionQueue::create(context_.get(), 10).value();

@@ -235,8 +235,12 @@ Result<void> SoftHca::query_port(ibv_context*, std::uint8_t port, ibv_port_attr*
   attr->active_width = kWidth4x;
   attr->active_speed = kSpeedEdr;
   attr->phys_state = port_state_ == IBV_PORT_ACTIVE ? kPhysStateLinkUp : kPhysStateDisabled;
-  attr->link_layer = IBV_LINK_LAYER_ETHERNET;
-  attr->flags = IBV_QPF_GRH_REQUIRED;
+  attr->link_layer = core_.config.link_layer;
+  if (attr->link_layer == IBV_LINK_LAYER_INFINIBAND) {
+    attr->lid = attr->sm_lid = kInfinibandLid;
+  } else {
+    attr->flags = IBV_QPF_GRH_REQUIRED;
+  }
   return {};
 }
 
@@ -249,7 +253,8 @@ Result<ibv_gid_entry> SoftHca::query_gid(ibv_context*, std::uint8_t port, std::u
   entry.gid = gids_[index];
   entry.gid_index = index;
   entry.port_num = port;
-  entry.gid_type = IBV_GID_TYPE_ROCE_V2;
+  entry.gid_type = core_.config.link_layer == IBV_LINK_LAYER_INFINIBAND ? IBV_GID_TYPE_IB
+                                                                       : IBV_GID_TYPE_ROCE_V2;
   return entry;
 }
 

@@ -8,7 +8,10 @@
 namespace anyrdma::verbs::soft {
 
 PacketPath SoftHca::path_of(const ibv_ah_attr& address) const {
-  return PacketPath::of(address, gids_[address.grh.sgid_index]);
+  if (address.is_global != 0) return PacketPath::of(address, gids_[address.grh.sgid_index]);
+  ibv_ah_attr own = address;  // by LID: there is only one
+  own.grh = {.dgid = gids_[0], .flow_label = 0, .sgid_index = 0, .hop_limit = 1, .traffic_class = 0};
+  return PacketPath::of(own, gids_[0]);
 }
 
 Result<ibv_ah*> SoftHca::create_ah(ibv_pd* pd, const ibv_ah_attr& attr) {

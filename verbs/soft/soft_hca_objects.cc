@@ -274,10 +274,14 @@ SoftQp* named_by(ibv_qp* qp) {
 }  // namespace
 
 int SoftHca::check_path(const ibv_ah_attr& address) const {
-  // RoCE knows no address without a global part (kernel: rdma_check_ah_attr).
-  if (address.is_global == 0 || address.grh.sgid_index >= kGidTableSize) return EINVAL;
-  if (!own_gid(gids_[address.grh.sgid_index])) return EINVAL;
-  return address.port_num > 1 ? EINVAL : 0;
+  if (address.port_num > 1) return EINVAL;
+  if (address.is_global == 0) {
+    // RoCE knows no address without a global part (kernel: rdma_check_ah_attr).
+    const bool lids = core_.config.link_layer == IBV_LINK_LAYER_INFINIBAND;
+    return lids && address.dlid == kInfinibandLid && own_gid(gids_[0]) ? 0 : EINVAL;
+  }
+  if (address.grh.sgid_index >= kGidTableSize) return EINVAL;
+  return own_gid(gids_[address.grh.sgid_index]) ? 0 : EINVAL;
 }
 
 int SoftHca::check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const {
