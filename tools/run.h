@@ -23,9 +23,9 @@ struct RunOptions {
 };
 
 /// Replaces this process by the program, with LD_LIBRARY_PATH, ANYRDMA_FABRIC and, if they were
-/// named, ANYRDMA_TRANSPORT and ANYRDMA_LINK_LAYER set, and ANYRDMA_FAULTS and what belongs to it, if a plan was. A
-/// plan that is wrong, or asks for what this transport cannot do, starts nothing. Returns only when
-/// that fails, after a sentence on stderr that names the cause and the remedy.
+/// named, ANYRDMA_TRANSPORT and ANYRDMA_LINK_LAYER set, and ANYRDMA_FAULTS and what belongs to it,
+/// if a plan was. A plan that is wrong, or asks for what this transport cannot do, starts nothing.
+/// Returns only when that fails, after a sentence on stderr that names the cause and the remedy.
 [[nodiscard]] Exit run(const RunOptions& options);
 
 }  // namespace anyrdma::tools

@@ -112,16 +112,16 @@ Result<void> FabricImpl::take_place() {
 
 Result<void> FabricImpl::build() {
   const Slot slot = registry_->slot();
-  const Result<void> built = engine_.build(
-      {.qpn_first = first_qpn(slot),
-       .qpn_count = kQpnCount,
-       .min_ack_timeout = kMinAckTimeout,
-       .link_layer = config_.link_layer},
-      network_.gids(kGids), network_, network_.interface(), *registry_,
-      {.profile = config_.profile,
-       .comm_id_mask = kCommIdMask,
-       .comm_id_tag = comm_id_tag(slot),
-       .waiting_requests_max = kWaitingRequestsMax});
+  const Result<void> built =
+      engine_.build({.qpn_first = first_qpn(slot),
+                     .qpn_count = kQpnCount,
+                     .min_ack_timeout = kMinAckTimeout,
+                     .link_layer = config_.link_layer},
+                    network_.gids(kGids), network_, network_.interface(), *registry_,
+                    {.profile = config_.profile,
+                     .comm_id_mask = kCommIdMask,
+                     .comm_id_tag = comm_id_tag(slot),
+                     .waiting_requests_max = kWaitingRequestsMax});
   if (!built) return FabricErrc::kNoResources;
   network_.attach(engine_.transport());
   carrier_->attach(engine_.hca(), engine_.transport());

@@ -57,8 +57,8 @@ TEST_F(Objects, ADomainInUseIsBusyUntilItsRegionIsGone) {
 }
 
 TEST_F(Objects, APortThatSaysItIsInfinibandHasALidAndAddressesNeedNoGrh) {
-  const auto ib = soft::Hca::create(runtime_, random_, pool_,
-                                    {.link_layer = IBV_LINK_LAYER_INFINIBAND});
+  const auto ib =
+      soft::Hca::create(runtime_, random_, pool_, {.link_layer = IBV_LINK_LAYER_INFINIBAND});
   const Context context = Context::open(*ib, ib->device()).value();
   auto pd = ProtectionDomain::create(context.get()).value();
   ibv_port_attr port{};

@@ -253,8 +253,8 @@ Result<ibv_gid_entry> SoftHca::query_gid(ibv_context*, std::uint8_t port, std::u
   entry.gid = gids_[index];
   entry.gid_index = index;
   entry.port_num = port;
-  entry.gid_type = core_.config.link_layer == IBV_LINK_LAYER_INFINIBAND ? IBV_GID_TYPE_IB
-                                                                       : IBV_GID_TYPE_ROCE_V2;
+  entry.gid_type =
+      core_.config.link_layer == IBV_LINK_LAYER_INFINIBAND ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2;
   return entry;
 }
 

@@ -10,7 +10,8 @@ namespace anyrdma::verbs::soft {
 PacketPath SoftHca::path_of(const ibv_ah_attr& address) const {
   if (address.is_global != 0) return PacketPath::of(address, gids_[address.grh.sgid_index]);
   ibv_ah_attr own = address;  // by LID: there is only one
-  own.grh = {.dgid = gids_[0], .flow_label = 0, .sgid_index = 0, .hop_limit = 1, .traffic_class = 0};
+  own.grh = {
+      .dgid = gids_[0], .flow_label = 0, .sgid_index = 0, .hop_limit = 1, .traffic_class = 0};
   return PacketPath::of(own, gids_[0]);
 }
 
