@@ -27,6 +27,11 @@ inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
   return original;
 }
 
+/// Stores 8 aligned bytes at once, as they are.
+inline void execute_atomic_write(void* at, std::uint64_t value) {
+  __atomic_store_n(static_cast<std::uint64_t*>(at), value, __ATOMIC_SEQ_CST);
+}
+
 /// Whether an address may be one of an atomic operation (IBTA vol 1, 9.4.5).
 [[nodiscard]] constexpr bool is_atomic_address(std::uint64_t address) {
   return address % kAtomicBytes == 0;

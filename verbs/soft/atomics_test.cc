@@ -328,6 +328,61 @@ TEST_F(Atomics, AnAnswerToAReadIsNoAnswerToAnAtomic) {
   EXPECT_EQ(a.hca->counters().malformed, 1u);
 }
 
+// --- atomic write -------------------------------------------------------------------------------
+
+TEST_F(Atomics, AWriteStoresEightBytesOnce) {
+  connect(with_atomics());
+  set(a, 64, 99);
+  int lost = 1;
+  wire = [&](const Packet& packet) {
+    return row_of(packet).operation == roce::Operation::kReadResponse && lost-- > 0 ? 0 : 1;
+  };
+  ASSERT_EQ(a.post_send(IBV_WR_ATOMIC_WRITE, 4, 64, 8, &b, 0), 0);
+  carry();
+  EXPECT_EQ(at(b, 0), 99u);
+  set(b, 0, 5);  // the repetition must not be done
+  settle();
+  const auto done = a.poll();
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].status, IBV_WC_SUCCESS);
+  EXPECT_EQ(done[0].opcode, IBV_WC_ATOMIC_WRITE);
+  EXPECT_EQ(at(b, 0), 5u);
+}
+
+TEST_F(Atomics, AWriteMayBeInlineAndNeedsNoMoreThanTheRightToWrite) {
+  register_again(kAtomicAccess & ~IBV_ACCESS_REMOTE_ATOMIC);
+  connect();
+  set(a, 64, 98);
+  ASSERT_EQ(a.post_send(IBV_WR_ATOMIC_WRITE, 4, 64, 8, &b, 8, IBV_SEND_SIGNALED | IBV_SEND_INLINE),
+            0);
+  settle();
+  EXPECT_THAT(statuses(), ElementsAre(IBV_WC_SUCCESS));
+  EXPECT_EQ(at(b, 8), 98u);
+}
+
+TEST_F(Atomics, AWriteOfAnotherLengthIsALocalLengthError) {
+  connect(with_atomics());
+  ASSERT_EQ(a.post_send(IBV_WR_ATOMIC_WRITE, 4, 64, 7, &b, 0), 0);
+  settle();
+  EXPECT_THAT(statuses(), ElementsAre(IBV_WC_LOC_LEN_ERR));
+}
+
+TEST_F(Atomics, AWriteToAnAddressThatIsNotAMultipleOfEightIsInvalid) {
+  connect(with_atomics());
+  ASSERT_EQ(a.post_send(IBV_WR_ATOMIC_WRITE, 4, 64, 8, &b, 12), 0);
+  settle();
+  EXPECT_THAT(statuses(), ElementsAre(IBV_WC_REM_INV_REQ_ERR));
+  EXPECT_EQ(at(b, 8), 0u);
+}
+
+TEST_F(Atomics, AWriteWhereNoneIsAllowedIsARemoteAccessError) {
+  register_again(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+  connect(with_atomics());
+  ASSERT_EQ(a.post_send(IBV_WR_ATOMIC_WRITE, 4, 64, 8, &b, 0), 0);
+  settle();
+  EXPECT_THAT(statuses(), ElementsAre(IBV_WC_REM_ACCESS_ERR));
+}
+
 TEST(AtomicExecution, IsThatOfTheProcessor) {
   std::uint64_t word = 3;
   EXPECT_EQ(execute_atomic(&word, {.swap_or_add = 4}), 3u);

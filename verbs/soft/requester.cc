@@ -159,8 +159,11 @@ bool Requester::begin(SendWork& work) {
 ibv_wc_status Requester::validate(SendWork& work) const {
   if (has_response(work.kind) && qp_.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
   if (work.kind == WorkKind::kAtomic && work.length < kAtomicBytes) return IBV_WC_LOC_LEN_ERR;
+  const bool stores = work.kind == WorkKind::kAtomicWrite;
+  if (stores && work.length != kAtomicBytes) return IBV_WC_LOC_LEN_ERR;
   if (work.inline_data) return IBV_WC_SUCCESS;
-  const unsigned access = has_response(work.kind) ? unsigned{IBV_ACCESS_LOCAL_WRITE} : kLocalRead;
+  const bool fetches = has_response(work.kind) && !stores;
+  const unsigned access = fetches ? unsigned{IBV_ACCESS_LOCAL_WRITE} : kLocalRead;
   const bool allowed = accessible(core_.memory, qp_.pd, {work.list(), work.sge_count}, access);
   return allowed ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
 }
@@ -195,17 +198,21 @@ PacketPtr Requester::make_packet(SendWork& work) {
   if (work.with_invalidate && last)
     roce::put(packet->storage, opcode, roce::kIeth, roce::Ieth{work.immediate});
   gather(work, offset, size, packet->storage.data() + roce::kHeaderBytes[opcode]);
-  if (work.status != IBV_WC_SUCCESS) {
-    // The memory was deregistered while the message was on its way.
-    if (next_ == queue_.head()) fail(work.status);
-    return nullptr;
-  }
+  if (read_failed(work)) return nullptr;
   advance(work, 1);
   return packet;
 }
 
-// What the peer answers with data.
+// The memory was deregistered while the message was on its way.
+bool Requester::read_failed(const SendWork& work) {
+  if (work.status == IBV_WC_SUCCESS) return false;
+  if (next_ == queue_.head()) fail(work.status);
+  return true;
+}
+
+// What the peer answers with data, or with its own packet.
 PacketPtr Requester::make_question(SendWork& work) {
+  if (work.kind == WorkKind::kAtomicWrite) return make_atomic_write(work);
   return work.kind == WorkKind::kRead ? make_read_request(work) : make_atomic_request(work);
 }
 
@@ -229,6 +236,19 @@ PacketPtr Requester::make_atomic_request(SendWork& work) {
   roce::put(packet->storage, opcode, roce::kAtomicEth,
             roce::AtomicEth{work.remote_address, work.remote_key, operands.swap_or_add,
                             operands.compare});
+  ++reads_;
+  advance(work, 1);
+  return packet;
+}
+
+// Its answer is an empty response to a READ.
+PacketPtr Requester::make_atomic_write(SendWork& work) {
+  const std::uint8_t opcode = qp_.opcode(roce::kRcAtomicWrite);
+  PacketPtr packet = make_request(work, opcode, kAtomicBytes, true, false);
+  roce::put(packet->storage, opcode, roce::kReth,
+            roce::Reth{work.remote_address, work.remote_key, kAtomicBytes});
+  gather(work, 0, kAtomicBytes, packet->storage.data() + roce::kHeaderBytes[opcode]);
+  if (read_failed(work)) return nullptr;
   ++reads_;
   advance(work, 1);
   return packet;
@@ -347,7 +367,8 @@ void Requester::on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8
   std::uint32_t index = queue_.head();
   while (index != started_ && !psn.before(queue_[index].end_psn())) ++index;
   SendWork& work = queue_[index];
-  if (work.kind != kind) {
+  const bool stored = work.kind == WorkKind::kAtomicWrite && kind == WorkKind::kRead;
+  if (work.kind != kind && !stored) {
     ++core_.counters.malformed;
     return;
   }
@@ -357,7 +378,8 @@ void Requester::on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8
     return;
   }
   const std::uint32_t offset = work.responses * qp_.mtu();
-  const bool complete = data.size() == std::min(qp_.mtu(), work.length - offset);
+  const std::uint32_t expected = stored ? 0 : std::min(qp_.mtu(), work.length - offset);
+  const bool complete = data.size() == expected;
   const ibv_wc_status status =
       complete ? scatter(core_.memory, qp_.pd, {work.list(), work.sge_count}, offset, data)
                : IBV_WC_BAD_RESP_ERR;

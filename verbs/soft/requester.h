@@ -75,6 +75,8 @@ class Requester {
   [[nodiscard]] PacketPtr make_request(const SendWork& work, std::uint8_t opcode,
                                        std::size_t payload, bool ack_request, bool solicited);
   [[nodiscard]] PacketPtr make_atomic_request(SendWork& work);
+  [[nodiscard]] PacketPtr make_atomic_write(SendWork& work);
+  [[nodiscard]] bool read_failed(const SendWork& work);
   void gather(SendWork& work, std::uint32_t offset, std::uint32_t size, std::uint8_t* out);
   void advance(const SendWork& work, std::uint32_t packets);
 

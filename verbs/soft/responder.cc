@@ -86,6 +86,9 @@ void Responder::on_reliable(const roce::Envelope& packet, const roce::OpcodeRow&
       on_atomic(bth, row.operation == roce::Operation::kCompareSwap,
                 atomic_of(datagram, bth.opcode));
       return;
+    case roce::Operation::kAtomicWrite:
+      on_atomic_write(packet, reth_of(datagram, bth.opcode));
+      return;
     case roce::Operation::kNone:
     case roce::Operation::kReadResponse:
     case roce::Operation::kAcknowledge:
@@ -104,7 +107,8 @@ void Responder::on_duplicate(const roce::Bth& bth, const roce::OpcodeRow& row,
   ++qp_.core.counters.duplicates;
   if (row.operation == roce::Operation::kReadRequest) {
     on_duplicate_read(bth, reth_of(datagram, bth.opcode), domain_of(bth.opcode, datagram));
-  } else if ((row.headers & roce::kAtomicEth) != 0) {
+  } else if ((row.headers & roce::kAtomicEth) != 0 ||
+             row.operation == roce::Operation::kAtomicWrite) {
     on_duplicate_atomic(bth.psn);
   } else {
     acknowledge(expected_ + 0xffffff);
@@ -262,30 +266,55 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
                       .domain = domain_});
 }
 
-void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::AtomicEth& eth) {
-  if ((qp_.attr.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC) == 0 || no_room_for_answer() ||
-      !is_atomic_address(eth.address)) {
-    refuse(roce::NakCode::kInvalidRequest, bth.psn, IBV_WC_LOC_QP_OP_ERR);
-    return;
+// The 8 bytes that an atomic operation asks for; null when it was refused.
+void* Responder::atomic_target(wire::Psn psn, std::uint32_t key, std::uint64_t address,
+                               unsigned access) {
+  if ((qp_.attr.qp_access_flags & access) == 0 || no_room_for_answer() ||
+      !is_atomic_address(address)) {
+    refuse(roce::NakCode::kInvalidRequest, psn, IBV_WC_LOC_QP_OP_ERR);
+    return nullptr;
   }
-  std::uint8_t* at = qp_.core.memory.translate_remote(eth.remote_key, domain_, qp_, eth.address,
-                                                      kAtomicBytes, IBV_ACCESS_REMOTE_ATOMIC);
+  std::uint8_t* at =
+      qp_.core.memory.translate_remote(key, domain_, qp_, address, kAtomicBytes, access);
   if (at == nullptr) {
-    refuse(roce::NakCode::kRemoteAccess, bth.psn, IBV_WC_LOC_ACCESS_ERR);
-    return;
+    refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
+    return nullptr;
   }
   // A region's own addresses can make an address look aligned that is not.
   if (!is_atomic_address(reinterpret_cast<std::uintptr_t>(at))) {
-    refuse(roce::NakCode::kInvalidRequest, bth.psn, IBV_WC_LOC_QP_OP_ERR);
-    return;
+    refuse(roce::NakCode::kInvalidRequest, psn, IBV_WC_LOC_QP_OP_ERR);
+    return nullptr;
   }
+  return at;
+}
+
+void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::AtomicEth& eth) {
+  void* at = atomic_target(bth.psn, eth.remote_key, eth.address, IBV_ACCESS_REMOTE_ATOMIC);
+  if (at == nullptr) return;
   const std::uint64_t original = execute_atomic(
       at, {.compare_swap = compare_swap, .swap_or_add = eth.swap_or_add, .compare = eth.compare});
+  remember_atomic(bth.psn, original, false);
+}
+
+void Responder::on_atomic_write(const roce::Envelope& packet, const roce::Reth& reth) {
+  if (reth.length != kAtomicBytes || packet.payload.size() != kAtomicBytes) {
+    refuse(roce::NakCode::kInvalidRequest, packet.bth.psn, IBV_WC_LOC_QP_OP_ERR);
+    return;
+  }
+  void* at = atomic_target(packet.bth.psn, reth.remote_key, reth.address, IBV_ACCESS_REMOTE_WRITE);
+  if (at == nullptr) return;
+  std::uint64_t value = 0;
+  std::memcpy(&value, packet.payload.data(), sizeof value);
+  execute_atomic_write(at, value);
+  remember_atomic(packet.bth.psn, 0, true);
+}
+
+void Responder::remember_atomic(wire::Psn psn, std::uint64_t original, bool stored) {
   expected_ = expected_ + 1;
   message_sequence_ = (message_sequence_ + 1) & kSequenceMask;
   gap_reported_ = false;
   while (atomics_.size() >= qp_.attr.max_dest_rd_atomic) atomics_.pop_front();
-  atomics_.push_back({bth.psn, message_sequence_, original});
+  atomics_.push_back({psn, message_sequence_, original, stored});
   answer_atomic(atomics_.back());
 }
 
@@ -294,6 +323,7 @@ void Responder::answer_atomic(const Done& done) {
   answers_.push_back({.psn = done.psn,
                       .message_sequence = done.message_sequence,
                       .atomic = true,
+                      .stored = done.stored,
                       .original = done.original});
 }
 
@@ -386,12 +416,14 @@ PacketPtr Responder::next_packet() {
 }
 
 PacketPtr Responder::make_atomic_acknowledge(const Answer& answer) {
-  const std::uint8_t opcode = qp_.opcode(roce::kRcAtomicAcknowledge);
+  const std::uint8_t opcode =
+      qp_.opcode(answer.stored ? roce::kRcReadResponseOnly : roce::kRcAtomicAcknowledge);
   --reads_waiting_;
   PacketPtr packet = qp_.make_packet(opcode, answer.psn, 0, false, false);
   roce::put(packet->storage, opcode, roce::kAeth,
             roce::Aeth{roce::AckKind::kAck, roce::kCreditsUnlimited, answer.message_sequence});
-  roce::put(packet->storage, opcode, roce::kAtomicAckEth, roce::AtomicAckEth{answer.original});
+  if (!answer.stored)
+    roce::put(packet->storage, opcode, roce::kAtomicAckEth, roce::AtomicAckEth{answer.original});
   return packet;
 }
 

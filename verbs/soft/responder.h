@@ -51,6 +51,7 @@ class Responder {
     std::uint32_t message_sequence = 0;
     bool read = false;
     bool atomic = false;
+    bool stored = false;     // ATOMIC: a write, which found nothing
     bool begun = false;      // READ: its first response packet is out
     bool repeated = false;   // READ: a duplicate, not worth an error
     roce::AckKind kind{};    // acknowledgement
@@ -66,6 +67,7 @@ class Responder {
     wire::Psn psn;
     std::uint32_t message_sequence = 0;
     std::uint64_t original = 0;
+    bool stored = false;  // a write, which found nothing
   };
   // What the requester is in the middle of.
   enum class Message : std::uint8_t { kNone, kSend, kWrite };
@@ -82,6 +84,10 @@ class Responder {
                 std::span<const std::uint8_t> datagram);
   void on_read(const roce::Envelope& packet, const roce::Reth& reth);
   void on_atomic(const roce::Bth& bth, bool compare_swap, const roce::AtomicEth& eth);
+  void on_atomic_write(const roce::Envelope& packet, const roce::Reth& reth);
+  [[nodiscard]] void* atomic_target(wire::Psn psn, std::uint32_t key, std::uint64_t address,
+                                    unsigned access);
+  void remember_atomic(wire::Psn psn, std::uint64_t original, bool stored);
   void answer_atomic(const Done& done);
   void on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth, const ibv_pd* domain);
   void on_duplicate_atomic(wire::Psn psn);

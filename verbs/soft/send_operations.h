@@ -18,9 +18,11 @@ enum class WorkKind : std::uint8_t {
   kWrite,
   kRead,
   kAtomic,
+  kAtomicWrite,
 };
 
-/// Whether the peer answers with data: such work counts against the initiator depth.
+/// Whether the peer answers more than that it arrived: such work counts against the initiator
+/// depth.
 [[nodiscard]] constexpr bool has_response(WorkKind kind) {
   return kind >= WorkKind::kRead;
 }
@@ -93,6 +95,11 @@ inline constexpr std::size_t kSendOpcodes = 16;
                     .kind = WorkKind::kAtomic,
                     .completion = IBV_WC_FETCH_ADD,
                     .packets = {0, 0, 0, kRcFetchAdd}},
+      SendOperation{.opcode = IBV_WR_ATOMIC_WRITE,
+                    .kind = WorkKind::kAtomicWrite,
+                    .completion = IBV_WC_ATOMIC_WRITE,
+                    .packets = {0, 0, 0, kRcAtomicWrite},
+                    .may_inline = true},
   };
   std::array<SendOperation, kSendOpcodes> table{};
   for (const SendOperation& row : rows) table[static_cast<std::size_t>(row.opcode)] = row;

@@ -83,6 +83,7 @@ void SoftHca::dispatch(PacketPtr packet, Instant now) {
     case roce::Operation::kReadRequest:
     case roce::Operation::kCompareSwap:
     case roce::Operation::kFetchAdd:
+    case roce::Operation::kAtomicWrite:
       qp->on_request(envelope, row, datagram);
       return;
     case roce::Operation::kNone:

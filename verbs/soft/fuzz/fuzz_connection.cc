@@ -102,7 +102,7 @@ class Arena : public Attacked<testing::Pair> {
     packet->source = from.gid;
     packet->destination = to.gid;
     roce::Headers headers;
-    headers.bth.opcode = script.byte() % 0x18;
+    headers.bth.opcode = script.byte() % 0x1e;
     const std::uint8_t flags = script.byte();
     headers.bth.solicited = (flags & 1) != 0;
     headers.bth.ack_request = (flags & 2) != 0;
@@ -145,6 +145,7 @@ class Arena : public Attacked<testing::Pair> {
                                                  IBV_WR_ATOMIC_CMP_AND_SWP,
                                                  IBV_WR_ATOMIC_FETCH_AND_ADD,
                                                  IBV_WR_SEND_WITH_INV,
+                                                 IBV_WR_ATOMIC_WRITE,
                                                  IBV_WR_LOCAL_INV};
     const ibv_wr_opcode opcode = kOpcodes[script.byte() % std::size(kOpcodes)];
     const std::uint32_t length = script.word() % 4096u;

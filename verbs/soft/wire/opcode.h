@@ -22,6 +22,7 @@ enum class Operation : std::uint8_t {
   kAtomicAcknowledge,
   kCompareSwap,
   kFetchAdd,
+  kAtomicWrite,
   kCongestion,
 };
 
@@ -89,6 +90,7 @@ inline constexpr std::uint8_t kRcCompareSwap = 0x13;
 inline constexpr std::uint8_t kRcFetchAdd = 0x14;
 inline constexpr std::uint8_t kRcSendLastInvalidate = 0x16;
 inline constexpr std::uint8_t kRcSendOnlyInvalidate = 0x17;
+inline constexpr std::uint8_t kRcAtomicWrite = 0x1d;  // IBTA vol 1, release 1.5
 inline constexpr std::uint8_t kUdSendOnly = 0x64;
 inline constexpr std::uint8_t kUdSendOnlyImm = 0x65;
 
@@ -134,6 +136,7 @@ inline constexpr std::array kConnectedRows{
     OpcodeRow{0x14, {}, Operation::kFetchAdd, Place::kOnly, kAtomicEth, false, "FetchAdd"},
     OpcodeRow{0x16, {}, Operation::kSend, Place::kLast, kIeth, true, "SEND Last with Invalidate"},
     OpcodeRow{0x17, {}, Operation::kSend, Place::kOnly, kIeth, true, "SEND Only with Invalidate"},
+    OpcodeRow{0x1d, {}, Operation::kAtomicWrite, Place::kOnly, kReth, true, "ATOMIC WRITE"},
 };
 
 /// One row per opcode value; Service::kNone where the value is reserved.
