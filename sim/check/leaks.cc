@@ -16,6 +16,7 @@ void Leaks::on_device_end(const std::string& device, const verbs::soft::Census& 
   none_of(census.completion_queues, "completion queues");
   none_of(census.completion_channels, "completion channels");
   none_of(census.memory_windows, "memory windows");
+  none_of(census.device_memories, "device memories");
   none_of(census.memory_regions, "memory regions");
   none_of(census.protection_domains, "protection domains");
   none_of(census.address_handles, "address handles");

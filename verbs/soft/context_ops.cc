@@ -7,6 +7,7 @@
 
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
+#include "verbs/soft/device_memory.h"
 #include "verbs/soft/memory_window.h"
 #include "verbs/soft/queue_pair.h"
 
@@ -113,6 +114,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   ibv_device_attr_ex full{};
   const int error = error_of(provider_of(context).query_device(context, &full.orig_attr));
   full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
+  describe_memory(SoftContext::from(context).core().config, full);
   if (error == 0) copy_out(attr, size, full);
   return error;
 }

@@ -37,6 +37,8 @@ struct HcaConfig {
   std::uint32_t max_mr = 1 << 20;
   std::uint32_t max_mw = 1 << 20;  ///< 0: no memory windows, no invalidation
   std::uint32_t max_pd = 65536;
+  std::size_t max_dm_size = std::size_t{256} * 1024;  ///< of device memory in all; 0: none
+  bool on_demand_paging = true;
   std::uint32_t max_cqe = 4194303;
   std::uint32_t max_qp_wr = 32768;
   std::uint32_t max_sge = 32;

@@ -48,6 +48,7 @@ struct Census {
   std::size_t completion_channels = 0;
   std::size_t memory_regions = 0;
   std::size_t memory_windows = 0;
+  std::size_t device_memories = 0;
   std::size_t protection_domains = 0;
   std::size_t address_handles = 0;
   std::size_t shared_receive_queues = 0;

@@ -1,8 +1,18 @@
 #include "verbs/soft/memory_table.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "verbs/assert.h"
+#include "verbs/soft/own_memory.h"
 
 namespace anyrdma::verbs::soft {
+
+namespace {
+
+constexpr std::size_t kAlignment = 4096;  // of device memory, whatever is asked for
+
+}  // namespace
 
 // The index of an object of ours that the application holds. It may have scribbled on the public
 // fields: only the pointer counts.
@@ -47,13 +57,51 @@ SoftMr* MemoryTable::add(ibv_pd* pd, void* address, std::size_t length, std::uin
   region.lkey = region.rkey = slot.key;
   region.iova = iova;
   region.granted = access;
-  slot.granted = access | kLocalRead;
-  slot.domain = pd;
-  slot.iova = iova;
-  slot.length = length;
-  slot.base = static_cast<std::uint8_t*>(address);
+  open(slot, region, address);
   ++size_;
   return &region;
+}
+
+// The rights that its key gives.
+void MemoryTable::grant(Slot& slot, unsigned access, bool on_demand) {
+  slot.granted = on_demand ? 0 : access;
+  slot.on_demand = on_demand ? access : 0;
+}
+
+void MemoryTable::open(Slot& slot, const SoftMr& region, void* memory) {
+  grant(slot, region.granted | kLocalRead, (region.granted & IBV_ACCESS_ON_DEMAND) != 0);
+  slot.domain = region.pd;
+  slot.iova = region.iova;
+  slot.length = region.length;
+  slot.base = static_cast<std::uint8_t*>(memory);
+}
+
+void MemoryTable::change(SoftMr& region, ibv_pd* pd, void* address, std::size_t length,
+                         std::uint64_t iova, unsigned access) {
+  region.pd = pd;
+  region.addr = address;
+  region.length = length;
+  region.iova = iova;
+  region.granted = access;
+  open(slots_[index_of(&Slot::region, &region)], region, address);
+}
+
+const SoftMr* MemoryTable::find_region(std::uint32_t key) const {
+  const std::uint32_t index = key >> 8;
+  if (index >= slots_.size() || slots_[index].key != key) return nullptr;
+  return slots_[index].region.get();
+}
+
+// A device whose pages are brought in on demand meets what is not there only now.
+std::uint8_t* MemoryTable::fault(const Slot& slot, std::uint64_t offset, std::uint64_t length,
+                                 unsigned access) {
+  constexpr unsigned kWrites =
+      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+  if ((slot.on_demand & access) != access) return nullptr;
+  // A base of null is the whole address space.
+  auto* const at =
+      reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(slot.base) + offset);
+  return bring_in(at, length, (access & kWrites) != 0) ? at : nullptr;
 }
 
 void MemoryTable::remove(SoftMr* region) {
@@ -67,11 +115,13 @@ void MemoryTable::remove_all_of(const ibv_context* context) {
     if (slots_[index].window && slots_[index].window->context == context) empty(index);
   for (std::uint32_t index = 0; index < slots_.size(); ++index)
     if (slots_[index].region && slots_[index].region->context == context) empty(index);
+  std::erase_if(device_memories_, [context](const auto& dm) { return dm->context == context; });
 }
 
 void MemoryTable::empty(std::uint32_t index) {
   Slot& slot = slots_[index];
   --(slot.window ? windows_ : size_);
+  if (slot.region && slot.region->device_memory != nullptr) --slot.region->device_memory->regions;
   close(slot);
   slot.region.reset();
   slot.window.reset();
@@ -84,6 +134,30 @@ void MemoryTable::close(Slot& slot) {
   if (!slot.window || slot.window->region == nullptr) return;
   --slot.window->region->windows;
   slot.window->region = nullptr;
+}
+
+// --- device memory ------------------------------------------------------------------------------
+
+std::uint8_t* SoftDm::bytes() {
+  const auto start = reinterpret_cast<std::uintptr_t>(storage.data());
+  return storage.data() + (0 - start) % kAlignment;
+}
+
+SoftDm* MemoryTable::add_device_memory(ibv_context* context, std::size_t bytes, std::size_t limit) {
+  std::size_t used = 0;
+  for (const auto& each : device_memories_) used += each->size;
+  if (bytes > limit - std::min(used, limit)) return nullptr;
+  auto memory = std::make_unique<SoftDm>();
+  memory->context = context;
+  memory->size = bytes;
+  memory->storage.resize(bytes + kAlignment);
+  device_memories_.push_back(std::move(memory));
+  return device_memories_.back().get();
+}
+
+void MemoryTable::remove_device_memory(SoftDm* memory) {
+  CM_ASSERT(memory->regions == 0);
+  std::erase_if(device_memories_, [memory](const auto& each) { return each.get() == memory; });
 }
 
 // --- windows ------------------------------------------------------------------------------------
@@ -145,7 +219,7 @@ bool MemoryTable::bind(const WindowBinding& binding, const ibv_qp& qp) {
   const bool zero_based = (binding.access & IBV_ACCESS_ZERO_BASED) != 0;
   slot.window->region = region->region.get();
   ++region->region->windows;
-  slot.granted = binding.access;
+  grant(slot, binding.access, region->on_demand != 0);
   slot.domain = slot.window->type == IBV_MW_TYPE_2 ? static_cast<const void*>(&qp) : qp.pd;
   slot.iova = zero_based ? 0 : binding.address;
   slot.length = binding.length;

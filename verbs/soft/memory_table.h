@@ -9,11 +9,20 @@
 
 namespace anyrdma::verbs::soft {
 
+/// What the application holds as ibv_dm.
+struct SoftDm : ibv_dm {
+  std::size_t size;
+  std::uint32_t regions = 0;          ///< registered in it
+  std::vector<std::uint8_t> storage;  ///< with room for the alignment
+  [[nodiscard]] std::uint8_t* bytes();
+};
+
 /// What the application holds as ibv_mr.
 struct SoftMr : ibv_mr {
-  std::uint64_t iova;         ///< first address as remote peers and gather lists write it
-  unsigned granted;           ///< ibv_access_flags
-  std::uint32_t windows = 0;  ///< bound to it
+  std::uint64_t iova;               ///< first address as remote peers and gather lists write it
+  unsigned granted;                 ///< ibv_access_flags
+  std::uint32_t windows = 0;        ///< bound to it
+  SoftDm* device_memory = nullptr;  ///< it lies in; null: the application's memory
 };
 
 /// What the application holds as ibv_mw.
@@ -42,11 +51,23 @@ class MemoryTable {
   /// Registers; null when `limit` regions exist.
   [[nodiscard]] SoftMr* add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                             unsigned access, std::uint32_t limit);
+  /// The same region with the same keys, but for what is given here.
+  void change(SoftMr& region, ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+              unsigned access);
+  /// By its key; null when there is none.
+  [[nodiscard]] const SoftMr* find_region(std::uint32_t key) const;
   /// Precondition: no window is bound to it.
   void remove(SoftMr* region);
-  /// Regions and windows.
+  /// Regions, windows and device memory.
   void remove_all_of(const ibv_context* context);
   [[nodiscard]] std::size_t size() const { return size_; }
+
+  /// All zero; null when all device memory would be more than `limit` bytes.
+  [[nodiscard]] SoftDm* add_device_memory(ibv_context* context, std::size_t bytes,
+                                          std::size_t limit);
+  /// Precondition: no region lies in it.
+  void remove_device_memory(SoftDm* memory);
+  [[nodiscard]] std::size_t device_memories() const { return device_memories_.size(); }
 
   /// A window that opens nothing; null when `limit` exist.
   [[nodiscard]] SoftMw* add_window(ibv_pd* pd, ibv_mw_type type, std::uint32_t limit);
@@ -73,7 +94,8 @@ class MemoryTable {
     if (slot.key != key || slot.domain != domain) return nullptr;
     const std::uint64_t offset = address - slot.iova;
     if (offset > slot.length || length > slot.length - offset) return nullptr;
-    if ((slot.granted & access) != access) return nullptr;
+    if ((slot.granted & access) != access)
+      return slot.on_demand == 0 ? nullptr : fault(slot, offset, length, access);
     return slot.base + offset;
   }
 
@@ -90,6 +112,7 @@ class MemoryTable {
   struct Slot {
     std::uint32_t key = 0;
     unsigned granted = 0;
+    unsigned on_demand = 0;        // granted after a look at the memory, which may not be there
     const void* domain = nullptr;  // null: opens nothing
     std::uint64_t iova = 0;
     std::uint64_t length = 0;
@@ -102,6 +125,10 @@ class MemoryTable {
   [[nodiscard]] std::uint32_t index_of(std::unique_ptr<Object> Slot::*owner,
                                        const Object* object) const;
   void empty(std::uint32_t index);
+  static void grant(Slot& slot, unsigned access, bool on_demand);
+  static void open(Slot& slot, const SoftMr& region, void* memory);
+  [[nodiscard]] static std::uint8_t* fault(const Slot& slot, std::uint64_t offset,
+                                           std::uint64_t length, unsigned access);
   void close(Slot& slot);
   [[nodiscard]] bool may_bind(const WindowBinding& binding, const Slot& window, const Slot* region,
                               const ibv_qp& qp) const;
@@ -110,6 +137,7 @@ class MemoryTable {
   std::vector<std::uint32_t> free_;
   std::size_t size_ = 0;
   std::size_t windows_ = 0;
+  std::vector<std::unique_ptr<SoftDm>> device_memories_;
 };
 
 }  // namespace anyrdma::verbs::soft

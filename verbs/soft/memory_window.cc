@@ -4,6 +4,7 @@
 
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
+#include "verbs/soft/device_memory.h"
 #include "verbs/soft/queue_pair.h"
 
 namespace anyrdma::verbs::soft {
@@ -62,6 +63,7 @@ void install_memory_operations(verbs_context& context) {
   ops.alloc_mw = alloc_mw;
   ops.bind_mw = bind_mw;
   ops.dealloc_mw = dealloc_mw;
+  install_device_memory_operations(context);
 }
 
 bool is_whole_binding(const ibv_send_wr& request) {

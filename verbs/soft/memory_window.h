@@ -5,7 +5,7 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Fills alloc_mw, bind_mw and dealloc_mw.
+/// Fills alloc_mw, bind_mw and dealloc_mw, and what device_memory.h fills.
 void install_memory_operations(verbs_context& context);
 
 /// Whether a request to bind names all that a binding needs. Whether it is allowed turns out when

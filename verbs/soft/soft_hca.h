@@ -54,6 +54,8 @@ class SoftHca final : public Hca {
   Result<ibv_mr*> reg_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                          unsigned access) override;
   Result<void> dereg_mr(ibv_mr* mr) override;
+  Result<void> rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length,
+                        int access) override;
   Result<ibv_comp_channel*> create_comp_channel(ibv_context* context) override;
   Result<void> destroy_comp_channel(ibv_comp_channel* channel) override;
   Result<ibv_cq*> create_cq(ibv_context* context, int cqe, void* cq_context,

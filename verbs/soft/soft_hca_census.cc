@@ -21,6 +21,7 @@ Census SoftHca::census() const {
           .completion_channels = count(live_channels_),
           .memory_regions = core_.memory.size(),
           .memory_windows = core_.memory.windows(),
+          .device_memories = core_.memory.device_memories(),
           .protection_domains = count(live_domains_),
           .address_handles = count(live_address_handles_),
           .shared_receive_queues = count(live_shared_receive_queues_),

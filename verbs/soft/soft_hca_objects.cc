@@ -1,4 +1,4 @@
-// Verbs objects of the software HCA: protection domains, memory, completion queues, queue pairs.
+// Verbs objects of the software HCA: protection domains, completion queues, queue pairs.
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace anyrdma::verbs::soft {
 
-// --- protection domains and memory --------------------------------------------------------------
+// --- protection domains --------------------------------------------------------------------------
 
 Result<ibv_pd*> SoftHca::alloc_pd(ibv_context* context) {
   CriticalSection section(core_.runtime);
@@ -28,37 +28,6 @@ Result<void> SoftHca::dealloc_pd(ibv_pd* pd) {
   if (soft->users != 0) return errno_code(EBUSY);
   --domains_;
   delete soft;
-  return {};
-}
-
-Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
-                                unsigned access) {
-  constexpr unsigned kOptional = IBV_ACCESS_OPTIONAL_RANGE;
-  constexpr unsigned kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-                              IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB;
-  constexpr unsigned kNeedLocal = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-  CriticalSection section(core_.runtime);
-  if (const int error = core_.refusal("reg_mr"); error != 0) return errno_code(error);
-  if ((access & IBV_ACCESS_ON_DEMAND) != 0) return errno_code(EOPNOTSUPP);
-  if ((access & ~(kKnown | kOptional)) != 0) return errno_code(EINVAL);
-  // Whoever lets others write must let itself (ibv_reg_mr(3)).
-  if ((access & kNeedLocal) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)
-    return errno_code(EINVAL);
-  const auto begin = reinterpret_cast<std::uintptr_t>(address);
-  if (begin + length < begin || iova + length < iova) return errno_code(EINVAL);
-  const std::uint64_t first = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
-  SoftMr* mr = core_.memory.add(pd, address, length, first, access, core_.config.max_mr);
-  if (mr == nullptr) return errno_code(ENOMEM);
-  ++static_cast<SoftPd*>(pd)->users;
-  return mr;
-}
-
-Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
-  CriticalSection section(core_.runtime);
-  if (static_cast<SoftMr*>(mr)->windows != 0) return errno_code(EBUSY);
-  --static_cast<SoftPd*>(mr->pd)->users;
-  core_.memory.remove(static_cast<SoftMr*>(mr));
   return {};
 }
 
