@@ -59,7 +59,11 @@ class Runtime {
   virtual void leave() = 0;
   /// For the cores, inside the critical section: something waits that leave() has to carry out. Who
   /// has put it where the driver will look must say so, because leave() may look only then.
-  void call_driver() { driver_called_ = true; }
+  void call_driver() { called_for_ = Work::kAny; }
+  /// The same, by queue pairs: all that waits is packets to send.
+  void call_for_packets() {
+    if (called_for_ == Work::kNone) called_for_ = Work::kPackets;
+  }
   /// Called inside the critical section when a poll found nothing: may take in packets that
   /// have arrived, so that a polling application makes progress by itself. Optional.
   virtual void progress() {}
@@ -81,12 +85,14 @@ class Runtime {
   [[nodiscard]] virtual bool run_later(std::unique_ptr<Job>& /*job*/) { return false; }
 
  protected:
-  [[nodiscard]] bool driver_called() const { return driver_called_; }
+  [[nodiscard]] bool driver_called() const { return called_for_ != Work::kNone; }
+  [[nodiscard]] bool called_for_packets_only() const { return called_for_ == Work::kPackets; }
   /// All that was called for is done.
-  void answer_call() { driver_called_ = false; }
+  void answer_call() { called_for_ = Work::kNone; }
 
  private:
-  bool driver_called_ = false;
+  enum class Work : std::uint8_t { kNone, kPackets, kAny };
+  Work called_for_ = Work::kNone;
 };
 
 /// Scope guard of Runtime::enter and leave.

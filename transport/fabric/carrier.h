@@ -43,6 +43,8 @@ class Carrier {
   virtual void set_awake(bool /*awake*/) {}
   /// When poll() wants to be called although nothing is readable; nullopt: not at all.
   [[nodiscard]] virtual std::optional<verbs::Instant> next_deadline() const = 0;
+  /// Whether report() may have something to say.
+  [[nodiscard]] virtual bool has_report() const = 0;
   /// Tells the transport what has become known besides packets. False: nothing.
   virtual bool report(verbs::Instant now) = 0;
 

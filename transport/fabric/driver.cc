@@ -21,12 +21,14 @@ constexpr int kOwnPacketsAtOnce = 1024;
 /// Polls in vain after which whoever polls lets others have the processor: they may be those it
 /// waits for. A peer on another processor answers sooner.
 constexpr unsigned kIdlePollsMax = 128;
-/// Polls without a word of waiting that make an application one that polls all the time: whoever
-/// waits for completion events polls a few times per event.
-constexpr unsigned kPollsUntilAwake = 64;
+/// So many polls if it was seen that a poller leaves things lying: one that polls for the
+/// completion of its WRITE, and then looks into its memory for the answer.
+constexpr unsigned kMostPollsUntilAwake = 1 << 16;
 /// How soon a poller that has stopped is noticed: at first, and when it has polled for long.
 constexpr verbs::Duration kFirstLook = std::chrono::microseconds(50);
 constexpr verbs::Duration kLastLook = std::chrono::milliseconds(2);
+/// Whoever polls all the time does so at least once in so long, if it has a processor.
+constexpr verbs::Duration kSecondLook = std::chrono::microseconds(20);
 /// Deadlines are the thread's business; that of a poller only if the thread gets no processor.
 constexpr unsigned kIdlePollsPerTimer = 64;
 constexpr auto kLastWords = std::chrono::milliseconds(250);
@@ -46,7 +48,6 @@ void Driver::enter() {
 
 void Driver::leave() {
   if (driver_called()) settle();
-  ask_for_thread();
   const bool yield = std::exchange(yield_, false);
   lock_.leave();
   if (yield) ::sched_yield();
@@ -65,27 +66,30 @@ void Driver::progress() {
     settle();
   } else if (++idle_polls_ % kIdlePollsPerTimer == 0) {
     run_timers();
+    settle();
   }
   yield_ = idle_polls_ > kIdlePollsMax;
 }
 
 /// Carries everything to where it belongs, until all wait for somebody else. Whoever leaves
-/// something says so.
+/// something, or a deadline, says so.
 void Driver::settle() {
   if (parts_.hca == nullptr || parts_.transport == nullptr) return;
   int budget = kOwnPacketsAtOnce;
   bool again = true;
   while (again && budget > 0) {
+    const bool packets_only = called_for_packets_only();
     answer_call();
-    (void)parts_.transport->drain(clock());
+    if (!packets_only) (void)parts_.transport->drain(clock());
     take_packets();
     deliver_own(budget);
     if (parts_.carrier != nullptr) {
       parts_.carrier->transmit();
-      (void)parts_.carrier->report(clock());
+      if (parts_.carrier->has_report()) (void)parts_.carrier->report(clock());
     }
     again = driver_called() || !own_.empty();
   }
+  ask_for_thread();
 }
 
 void Driver::take_packets() {
@@ -100,24 +104,41 @@ void Driver::deliver_own(int& budget) {
 // --- who takes in what arrives ------------------------------------------------------------------
 
 void Driver::notice_polling() {
-  polled_ = true;
-  if (awake_ || ++polls_ < kPollsUntilAwake || !thread_) return;
+  ++polls_;
+  if (awake_ || polls_ - polls_at_rest_ < polls_until_awake_ || !thread_) return;
   awake_ = true;
   parts_.carrier->set_awake(true);
+  polls_seen_ = polls_;
+  sure_ = false;
   look_pause_ = kFirstLook;
   look_at_ = clock() + look_pause_;
+  ask_for_thread();
 }
 
-void Driver::look_for_polling() {
-  if (!awake_ || clock() < look_at_) return;
-  if (!std::exchange(polled_, false)) return rest();
-  look_pause_ = std::min(2 * look_pause_, kLastLook);
-  look_at_ = clock() + look_pause_;
+/// Whether it is too early to say, or the poller still polls: then what arrives is its business.
+/// Two looks in short succession, because taking something in could be what it waits for.
+bool Driver::still_polled() {
+  if (!awake_ || clock() < look_at_ || polls_ == polls_seen_) return false;
+  polls_seen_ = polls_;
+  sure_ = !sure_;
+  if (!sure_) look_pause_ = std::min(2 * look_pause_, kLastLook);
+  if (!sure_ && look_pause_ == kLastLook) polls_until_awake_ = kPollsUntilAwake;
+  look_at_ = clock() + (sure_ ? kSecondLook : look_pause_);
+  return true;
+}
+
+void Driver::take_over() {
+  if (parts_.carrier == nullptr) return;
+  const bool stopped = awake_ && clock() >= look_at_;
+  if (stopped) rest();
+  if (!parts_.carrier->poll()) return;
+  idle_polls_ = 0;
+  if (stopped) polls_until_awake_ = std::min(4 * polls_until_awake_, kMostPollsUntilAwake);
 }
 
 /// What arrives wakes the thread again.
 void Driver::rest() {
-  polls_ = 0;
+  polls_at_rest_ = polls_;
   if (!std::exchange(awake_, false) || parts_.carrier == nullptr) return;
   parts_.carrier->set_awake(false);
 }
@@ -125,7 +146,9 @@ void Driver::rest() {
 void Driver::about_to_wait() {
   const bool was_awake = awake_;
   rest();
-  if (was_awake && parts_.carrier != nullptr && parts_.carrier->poll()) settle();
+  if (!was_awake || parts_.carrier == nullptr) return;
+  (void)parts_.carrier->poll();
+  settle();
 }
 
 // --- packets ------------------------------------------------------------------------------------
@@ -145,10 +168,12 @@ void Driver::run_timers() {
 std::optional<Instant> Driver::next_deadline() {
   if (parts_.hca == nullptr || parts_.transport == nullptr) return std::nullopt;
   if (!own_.empty()) return clock();
-  std::optional<Instant> first =
-      verbs::earlier(parts_.hca->next_deadline(), parts_.transport->next_deadline());
-  if (parts_.carrier != nullptr) first = verbs::earlier(first, parts_.carrier->next_deadline());
-  if (awake_) first = verbs::earlier(first, look_at_);
+  Instant first = awake_ ? look_at_ : Instant::max();
+  first = std::min(first, parts_.hca->next_deadline().value_or(Instant::max()));
+  first = std::min(first, parts_.transport->next_deadline().value_or(Instant::max()));
+  if (parts_.carrier != nullptr)
+    first = std::min(first, parts_.carrier->next_deadline().value_or(Instant::max()));
+  if (first == Instant::max()) return std::nullopt;
   return first;
 }
 
@@ -164,10 +189,11 @@ void Driver::ask_for_thread() {
 
 std::optional<Instant> Driver::on_wakeup() {
   enter();
-  look_for_polling();
-  if (parts_.carrier != nullptr && parts_.carrier->poll()) idle_polls_ = 0;
-  run_timers();
-  settle();
+  if (!still_polled()) {
+    take_over();
+    run_timers();
+    settle();
+  }
   awaited_ = next_deadline();
   const std::optional<Instant> deadline = awaited_;
   leave();

@@ -66,13 +66,18 @@ class Driver final : public verbs::Runtime,
   void on_own_packet(verbs::soft::PacketPtr packet) override { own_.push_back(std::move(packet)); }
   std::optional<verbs::Instant> on_wakeup() override;
 
+  /// Polls without a word of waiting that make an application one that polls all the time: whoever
+  /// waits for completion events polls a few times per event.
+  static constexpr unsigned kPollsUntilAwake = 64;
+
   [[nodiscard]] verbs::Instant clock();
   void settle();
   void take_packets();
   void deliver_own(int& budget);
   void run_timers();
   void notice_polling();
-  void look_for_polling();
+  [[nodiscard]] bool still_polled();
+  void take_over();
   void rest();
   [[nodiscard]] std::optional<verbs::Instant> next_deadline();
   void ask_for_thread();
@@ -88,8 +93,11 @@ class Driver final : public verbs::Runtime,
   bool yield_ = false;
   // Who takes in what arrives: while `awake_`, an application that polls.
   bool awake_ = false;
-  bool polled_ = false;           ///< since the thread looked
-  unsigned polls_ = 0;            ///< since somebody said that it would wait
+  bool sure_ = false;           ///< the next look tells
+  unsigned polls_ = 0;          ///< all there were
+  unsigned polls_at_rest_ = 0;  ///< when somebody said that it would wait, or had stopped
+  unsigned polls_seen_ = 0;     ///< when the thread looked last
+  unsigned polls_until_awake_ = kPollsUntilAwake;
   verbs::Duration look_pause_{};  ///< between looks of the thread
   verbs::Instant look_at_{};      ///< while awake: when the thread looks again
 };

@@ -33,6 +33,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   bool glance() override { return early_.empty() ? mesh_->glance() : poll(); }
   void set_awake(bool awake) override { mesh_->set_awake(awake); }
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
+  [[nodiscard]] bool has_report() const override { return !gone_.empty(); }
   bool report(verbs::Instant now) override;
   void flush(std::chrono::milliseconds limit) override { mesh_->flush(limit); }
   void close() override;

@@ -107,6 +107,7 @@ void UdpHost::resolve_neighbour(soft::NeighbourToken token, const soft::Route& r
     transport_->on_neighbour(token, 0);
   } else {
     questions_.push_back(question);
+    transport_->runtime().call_driver();
   }
   if (questions_.empty()) routes_.watch_neighbours(false);
 }

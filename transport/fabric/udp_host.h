@@ -37,6 +37,7 @@ class UdpHost final : public Carrier, public soft::Network {
   void transmit() override { sockets_->transmit(); }
   bool poll() override { return sockets_->poll(); }
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
+  [[nodiscard]] bool has_report() const override { return !questions_.empty(); }
   bool report(verbs::Instant now) override;
   void flush(std::chrono::milliseconds limit) override { sockets_->flush(limit); }
   void close() override { sockets_->close(); }

@@ -184,6 +184,7 @@ void Machine::transition(Connection& c, State to, Instant now) {
   if (owned.timewait_timer) {
     const Duration wait = from_exponent(c.ack_timeout);
     timers_.arm(c.timewait, now + timer_wait(config_.profile, wait, WaitStart::kAnyTime));
+    outbox_.call_driver();
   }
   c.state = to;
 }

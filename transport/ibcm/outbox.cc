@@ -4,6 +4,10 @@
 
 namespace anyrdma::ibcm {
 
+void Outbox::call_driver() {
+  if (runtime_ != nullptr) runtime_->call_driver();
+}
+
 void Outbox::pop() {
   CM_ASSERT(size_ > 0);
   actions_.give_back(*ring_[first_]);
@@ -12,7 +16,7 @@ void Outbox::pop() {
 }
 
 Action& Outbox::push() {
-  if (runtime_ != nullptr) runtime_->call_driver();
+  call_driver();
   if (size_ == ring_.size()) grow();
   Action& action = actions_.take();
   ring_[slot(size_++)] = &action;

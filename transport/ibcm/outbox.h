@@ -38,6 +38,8 @@ class Outbox {
   [[nodiscard]] const Action* front() const { return size_ == 0 ? nullptr : ring_[first_]; }
   /// Precondition: front() is not null.
   void pop();
+  /// Somebody has to look: there is an action, or a deadline.
+  void call_driver();
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:

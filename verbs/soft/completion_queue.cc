@@ -46,6 +46,7 @@ void SoftCq::overrun() {
   SoftContext& owner = SoftContext::from(context);
   owner.raise_cq(*this, IBV_EVENT_CQ_ERR);
   owner.core().timers.arm(lost_, owner.core().runtime.now());
+  owner.core().runtime.call_driver();
 }
 
 int SoftCq::poll(int count, ibv_wc* completions) {

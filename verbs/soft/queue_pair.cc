@@ -26,7 +26,7 @@ std::uint16_t source_port(std::uint32_t own, std::uint32_t peer) {
 
 void ReadyList::add(SoftQp& qp) {
   if (qp.ready) return;
-  qp.core.runtime.call_driver();
+  qp.core.runtime.call_for_packets();
   qp.ready = true;
   qp.ready_next = nullptr;
   qp.ready_previous = last_;

@@ -1,0 +1,404 @@
+// Two processes over the fabric, each on a processor of its own: what a message costs beside what
+// the bare machine needs for the same, in the same run. Ratios, because only they mean something on
+// another machine.
+#include <infiniband/verbs.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "transport/fabric/fabric.h"
+#include "transport/fabric/testing/scratch.h"
+
+namespace {
+
+using namespace anyrdma;
+using transport::fabric::Fabric;
+
+constexpr int kRounds = 5;  // the median of which counts
+constexpr int kPings = 50'000;
+constexpr int kMessages = 400'000;
+constexpr int kWrites = 4'000;
+constexpr std::uint32_t kLarge = 65'536;
+constexpr std::uint32_t kWindow = 128;      // sends that are on their way
+constexpr std::uint32_t kSignalEvery = 32;  // of those, one asks for a completion
+constexpr std::uint32_t kReceives = 1024;   // that wait
+constexpr std::uint32_t kReceivesAtOnce = 16;
+constexpr std::uint32_t kLoopbackIndex = 1;  // of every process's GID table
+
+/// What the two processes share besides the fabric.
+struct Board {
+  struct alignas(64) Word {
+    std::atomic<std::uint32_t> value;
+  };
+  struct Side {
+    std::uint32_t qpn;
+    std::uint32_t rkey;
+    std::uint64_t address;
+  };
+  std::array<Word, 2> ball;
+  std::array<Word, 2> arrived;
+  std::array<Side, 2> sides;
+};
+
+[[noreturn]] void fail(const char* what) {
+  std::fprintf(stderr, "fabric_bench: %s\n", what);
+  std::exit(1);
+}
+void require(bool good, const char* what) {
+  if (!good) fail(what);
+}
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// One process: a queue pair and its memory.
+class Player {
+ public:
+  Player(Board& board, unsigned number, const transport::fabric::FabricConfig& config)
+      : board_(board), number_(number), fabric_(Fabric::open(config).value()) {
+    ibv_device* const device = fabric_->transport().devices()[0];
+    provider_ = &fabric_->transport().provider_of(device);
+    ibv_context* const context = provider_->open_device(device).value();
+    ibv_pd* const pd = provider_->alloc_pd(context).value();
+    cq_ = provider_->create_cq(context, 4096, nullptr, nullptr, 0).value();
+    constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+    mr_ = provider_->reg_mr(pd, memory_.data(), memory_.size(), address(), kAccess).value();
+    ibv_qp_init_attr init{};
+    init.send_cq = init.recv_cq = cq_;
+    init.qp_type = IBV_QPT_RC;
+    init.cap = {.max_send_wr = 2 * kWindow,
+                .max_recv_wr = 2 * kReceives,
+                .max_send_sge = 1,
+                .max_recv_sge = 1,
+                .max_inline_data = 64};
+    qp_ = provider_->create_qp(pd, &init).value();
+    board_.sides[number_] = {qp_->qp_num, mr_->rkey, address()};
+    meet();
+    connect();
+    for (std::uint32_t i = 0; i < kReceives; i += kReceivesAtOnce) post_receives(kReceivesAtOnce);
+    pin();
+    meet();
+  }
+
+  /// Both are here.
+  void meet() {
+    const std::uint32_t round = board_.arrived[number_].value.fetch_add(1) + 1;
+    while (board_.arrived[1 - number_].value.load() < round) ::sched_yield();
+  }
+
+  double bare_ping_pong();
+  double send_ping_pong();
+  double write_ping_pong();
+  double message_rate();
+  double write_bandwidth();
+  double copy_bandwidth();
+
+ private:
+  [[nodiscard]] std::uint64_t address() const {
+    return reinterpret_cast<std::uintptr_t>(memory_.data());
+  }
+  void pin() const {
+    if (std::min(2L, ::sysconf(_SC_NPROCESSORS_ONLN)) < 2) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(number_, &set);
+    (void)::sched_setaffinity(0, sizeof set, &set);
+  }
+  void modify(ibv_qp_state state, int mask, ibv_qp_attr attr) {
+    attr.qp_state = state;
+    require(provider_->modify_qp(qp_, &attr, mask | IBV_QP_STATE).has_value(), "modify_qp");
+  }
+  void connect();
+  void post_receives(std::uint32_t count);
+  void post(ibv_wr_opcode opcode, std::uint32_t length, unsigned flags);
+  /// Completions until there are so many of a kind.
+  void await_receive();
+  void await_sends(std::uint32_t count);
+
+  Board& board_;
+  unsigned number_;
+  std::unique_ptr<Fabric> fabric_;
+  verbs::Provider* provider_ = nullptr;
+  ibv_cq* cq_ = nullptr;
+  ibv_mr* mr_ = nullptr;
+  ibv_qp* qp_ = nullptr;
+  std::vector<std::uint8_t> memory_ = std::vector<std::uint8_t>(std::size_t{4} << 20);
+  std::uint32_t sent_ = 0;      // completions that were seen
+  std::uint32_t received_ = 0;  // likewise
+};
+
+void Player::connect() {
+  const Board::Side& peer = board_.sides[1 - number_];
+  ibv_qp_attr attr{};
+  attr.port_num = 1;
+  attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+  modify(IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, attr);
+  ibv_qp_attr rtr{};
+  rtr.path_mtu = IBV_MTU_4096;
+  rtr.dest_qp_num = peer.qpn;
+  rtr.max_dest_rd_atomic = 1;
+  rtr.min_rnr_timer = 1;
+  rtr.ah_attr.is_global = 1;
+  rtr.ah_attr.port_num = 1;
+  rtr.ah_attr.grh.sgid_index = kLoopbackIndex;
+  rtr.ah_attr.grh.hop_limit = 64;
+  rtr.ah_attr.grh.dgid = {.raw = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}};
+  modify(IBV_QPS_RTR,
+         IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+             IBV_QP_MIN_RNR_TIMER,
+         rtr);
+  ibv_qp_attr rts{};
+  rts.timeout = 18;
+  rts.retry_cnt = 7;
+  rts.rnr_retry = 7;
+  rts.max_rd_atomic = 1;
+  modify(IBV_QPS_RTS,
+         IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+             IBV_QP_MAX_QP_RD_ATOMIC,
+         rts);
+}
+
+void Player::post_receives(std::uint32_t count) {
+  std::array<ibv_recv_wr, kReceivesAtOnce> requests{};
+  ibv_sge sge{address(), 64, mr_->lkey};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    requests[i].sg_list = &sge;
+    requests[i].num_sge = 1;
+    requests[i].next = i + 1 < count ? &requests[i + 1] : nullptr;
+  }
+  ibv_recv_wr* bad = nullptr;
+  require(ibv_post_recv(qp_, requests.data(), &bad) == 0, "post_recv");
+}
+
+void Player::post(ibv_wr_opcode opcode, std::uint32_t length, unsigned flags) {
+  const Board::Side& peer = board_.sides[1 - number_];
+  ibv_sge sge{address() + kLarge, length, mr_->lkey};
+  ibv_send_wr request{};
+  request.sg_list = &sge;
+  request.num_sge = 1;
+  request.opcode = opcode;
+  request.send_flags = flags;
+  request.wr.rdma.remote_addr = peer.address;
+  request.wr.rdma.rkey = peer.rkey;
+  ibv_send_wr* bad = nullptr;
+  require(ibv_post_send(qp_, &request, &bad) == 0, "post_send");
+}
+
+void Player::await_receive() {
+  std::array<ibv_wc, 16> completions;
+  for (const std::uint32_t before = received_; received_ == before;) {
+    const int count = ibv_poll_cq(cq_, 16, completions.data());
+    for (int i = 0; i < count; ++i) {
+      const ibv_wc& wc = completions[static_cast<std::size_t>(i)];
+      require(wc.status == IBV_WC_SUCCESS, "completion");
+      ++((wc.opcode & IBV_WC_RECV) != 0 ? received_ : sent_);
+    }
+  }
+}
+
+void Player::await_sends(std::uint32_t count) {
+  std::array<ibv_wc, 16> completions;
+  while (sent_ < count) {
+    const int got = ibv_poll_cq(cq_, 16, completions.data());
+    for (int i = 0; i < got; ++i) {
+      const ibv_wc& wc = completions[static_cast<std::size_t>(i)];
+      require(wc.status == IBV_WC_SUCCESS, "completion");
+      ++((wc.opcode & IBV_WC_RECV) != 0 ? received_ : sent_);
+    }
+  }
+}
+
+// --- what is measured; every result is that of player 0 -----------------------------------------
+
+/// Nanoseconds one way between two words of memory.
+double Player::bare_ping_pong() {
+  board_.ball[number_].value = 0;
+  meet();
+  const double start = seconds();
+  for (std::uint32_t i = 1; i <= kPings; ++i) {
+    if (number_ == 0) board_.ball[0].value.store(i, std::memory_order_release);
+    while (board_.ball[1 - number_].value.load(std::memory_order_acquire) != i) {
+    }
+    if (number_ == 1) board_.ball[1].value.store(i, std::memory_order_release);
+  }
+  return (seconds() - start) / kPings / 2 * 1e9;
+}
+
+/// Nanoseconds one way with a SEND of 8 bytes.
+double Player::send_ping_pong() {
+  received_ = sent_ = 0;
+  meet();
+  const double start = seconds();
+  for (std::uint32_t i = 1; i <= kPings; ++i) {
+    if (number_ == 0) post(IBV_WR_SEND, 8, IBV_SEND_INLINE | IBV_SEND_SIGNALED);
+    await_receive();
+    if (number_ == 1) post(IBV_WR_SEND, 8, IBV_SEND_INLINE | IBV_SEND_SIGNALED);
+    post_receives(1);
+  }
+  const double result = (seconds() - start) / kPings / 2 * 1e9;
+  await_sends(kPings);
+  meet();
+  return result;
+}
+
+/// Nanoseconds one way with a WRITE of 2 bytes, for which the other side looks in its memory.
+double Player::write_ping_pong() {
+  sent_ = 0;
+  std::uint8_t* const out = memory_.data() + kLarge;
+  const volatile std::uint8_t* const in = memory_.data();
+  memory_[0] = memory_[1] = 0;
+  meet();
+  const int pings = kPings / 10;
+  const double start = seconds();
+  for (int i = 1; i <= pings; ++i) {
+    const auto turn = static_cast<std::uint8_t>(i);
+    out[0] = out[1] = turn;
+    if (number_ == 0) post(IBV_WR_RDMA_WRITE, 2, IBV_SEND_INLINE | IBV_SEND_SIGNALED);
+    if (number_ == 0) await_sends(static_cast<std::uint32_t>(i));
+    while (in[1] != turn) {
+    }
+    if (number_ == 1) post(IBV_WR_RDMA_WRITE, 2, IBV_SEND_INLINE | IBV_SEND_SIGNALED);
+    if (number_ == 1) await_sends(static_cast<std::uint32_t>(i));
+  }
+  const double result = (seconds() - start) / pings / 2 * 1e9;
+  meet();
+  return result;
+}
+
+/// SENDs of 8 bytes per second from player 0 to player 1.
+double Player::message_rate() {
+  sent_ = received_ = 0;
+  meet();
+  const double start = seconds();
+  if (number_ == 0) {
+    for (std::uint32_t i = 1; i <= kMessages; ++i) {
+      const bool signal = i % kSignalEvery == 0;
+      if (i > kWindow) await_sends((i - kWindow) / kSignalEvery);
+      post(IBV_WR_SEND, 8, IBV_SEND_INLINE | (signal ? unsigned{IBV_SEND_SIGNALED} : 0u));
+    }
+    await_sends(kMessages / kSignalEvery);
+  } else {
+    for (std::uint32_t posted = 0; received_ < kMessages;) {
+      await_receive();
+      for (; received_ - posted >= kReceivesAtOnce; posted += kReceivesAtOnce)
+        post_receives(kReceivesAtOnce);
+    }
+  }
+  const double result = kMessages / (seconds() - start);
+  meet();
+  return result;
+}
+
+/// Bytes per second with WRITEs of 64 KiB; player 1 sleeps.
+double Player::write_bandwidth() {
+  sent_ = 0;
+  meet();
+  const double start = seconds();
+  if (number_ == 0) {
+    for (std::uint32_t i = 1; i <= kWrites; ++i) {
+      if (i > 16) await_sends(i - 16);
+      post(IBV_WR_RDMA_WRITE, kLarge, IBV_SEND_SIGNALED);
+    }
+    await_sends(kWrites);
+  }
+  const double result = double{kWrites} * kLarge / (seconds() - start);
+  meet();
+  return result;
+}
+
+double Player::copy_bandwidth() {
+  meet();
+  if (number_ == 1) return 0;
+  const double start = seconds();
+  for (int i = 0; i < kWrites; ++i) {
+    std::memcpy(memory_.data(), memory_.data() + kLarge, kLarge);
+    asm volatile("" ::: "memory");
+  }
+  return double{kWrites} * kLarge / (seconds() - start);
+}
+
+double median(std::array<double, kRounds> values) {
+  std::ranges::sort(values);
+  return values[kRounds / 2];
+}
+
+struct Measure {
+  const char* name;
+  double (Player::*run)();
+  const char* unit;
+  double scale;
+  bool relative_to_copy;
+};
+constexpr std::array kMeasures{
+    Measure{"bare shared-memory ping-pong, one way", &Player::bare_ping_pong, "ns", 1, false},
+    Measure{"8-byte SEND, one way", &Player::send_ping_pong, "ns", 1, false},
+    Measure{"2-byte WRITE, one way", &Player::write_ping_pong, "ns", 1, false},
+    Measure{"8-byte SENDs, window of 128", &Player::message_rate, "million/s", 1e-6, false},
+    Measure{"memcpy of 64 KiB", &Player::copy_bandwidth, "GB/s", 1e-9, true},
+    Measure{"64 KiB WRITEs to a process that waits", &Player::write_bandwidth, "GB/s", 1e-9, true},
+};
+using Figures = std::array<std::array<double, kRounds>, kMeasures.size()>;
+
+/// Both players do the same things in the same order. `wanted` is a part of the names of those.
+Figures play(Player& player, const char* wanted) {
+  Figures figures{};
+  for (std::size_t round = 0; round < kRounds; ++round)
+    for (std::size_t i = 0; i < kMeasures.size(); ++i)
+      if (std::strstr(kMeasures[i].name, wanted) != nullptr)
+        figures[i][round] = (player.*kMeasures[i].run)();
+  return figures;
+}
+
+void print(const Figures& figures) {
+  const double bare = median(figures[0]);
+  const double copy = median(figures[4]);
+  for (std::size_t i = 0; i < kMeasures.size(); ++i) {
+    const Measure& measure = kMeasures[i];
+    const double value = median(figures[i]);
+    if (value == 0) continue;
+    std::printf("%-40s %8.2f %s", measure.name, value * measure.scale, measure.unit);
+    if (measure.scale == 1 && bare != 0) std::printf("  %.1f x the bare one", value / bare);
+    if (measure.relative_to_copy && copy != 0) std::printf("  %.2f of memcpy", value / copy);
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+// An argument that is not an option names some of the measures.
+int main(int count, char** arguments) {
+  const char* wanted = "";
+  for (int i = 1; i < count; ++i)
+    if (arguments[i][0] != '-') wanted = arguments[i];
+  transport::fabric::testing::Scratch scratch;
+  void* const shared =
+      ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  require(shared != MAP_FAILED, "mmap");
+  auto& board = *new (shared) Board{};
+  const pid_t child = ::fork();
+  require(child >= 0, "fork");
+  if (child == 0) {
+    Player player(board, 1, scratch.config());
+    (void)play(player, wanted);
+    player.meet();
+    std::_Exit(0);
+  }
+  Player player(board, 0, scratch.config());
+  print(play(player, wanted));
+  player.meet();
+  ::waitpid(child, nullptr, 0);
+  return 0;
+}
