@@ -20,7 +20,7 @@ using verbs::soft::PacketPtr;
 constexpr int kOwnPacketsAtOnce = 1024;
 /// Polls in vain after which whoever polls lets others have the processor: they may be those it
 /// waits for. A peer on another processor answers sooner.
-constexpr unsigned kIdlePollsMax = 128;
+constexpr unsigned kIdlePollsMax = 96;
 /// So many polls if it was seen that a poller leaves things lying: one that polls for the
 /// completion of its WRITE, and then looks into its memory for the answer.
 constexpr unsigned kMostPollsUntilAwake = 1 << 16;
@@ -189,6 +189,7 @@ void Driver::ask_for_thread() {
 
 std::optional<Instant> Driver::on_wakeup() {
   enter();
+  awaited_ = Instant::min();  // nobody needs to wake it now
   if (!still_polled()) {
     take_over();
     run_timers();

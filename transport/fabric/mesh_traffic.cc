@@ -196,7 +196,7 @@ bool Mesh::poll() {
   any |= poll_rings();
   look_for_room();
   arm();
-  return any;
+  return any || more_;
 }
 
 bool Mesh::glance() {

@@ -125,8 +125,11 @@ PacketRingReader::Got PacketRingReader::read(Packet& packet) {
   const std::size_t head = sizeof(Record) + (same_path ? 0 : sizeof(Path));
   const std::size_t size = word & packet_ring::kSizeMask;
   const std::size_t left = kRingDataBytes - (taken_ & kMask);
-  const bool good = (word & packet_ring::kPublished) != 0 && (path_known_ || !same_path) &&
-                    size <= verbs::soft::kPacketBytesMax && head + size <= left;
+  constexpr std::uint32_t kOfPackets = packet_ring::kPublished | packet_ring::kSamePath |
+                                       packet_ring::kIcrcValid | packet_ring::kSizeMask;
+  const bool good = (word & packet_ring::kPublished) != 0 && (word & ~kOfPackets) == 0 &&
+                    (path_known_ || !same_path) && size <= verbs::soft::kPacketBytesMax &&
+                    head + size <= left;
   if (!good) return fail();
   const std::byte* const from = data_ + (taken_ & kMask);
   Record record;

@@ -1,0 +1,41 @@
+// The fuzz function of the rings between processes on random scripts with a fixed start.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "transport/fabric/fuzz/fuzz_ring.h"
+#include "verbs/soft/testing/fake_runtime.h"
+
+namespace anyrdma::transport::fabric::fuzz {
+namespace {
+
+using verbs::soft::testing::FakeRandom;
+
+std::vector<std::uint8_t> script(FakeRandom& random, std::uint64_t longest, bool hostile) {
+  std::vector<std::uint8_t> bytes(1 + random.below(longest));
+  for (std::uint8_t& byte : bytes) {
+    byte = static_cast<std::uint8_t>(random.next());
+    if (!hostile && byte % 8 == 7) byte = 0;
+  }
+  return bytes;
+}
+
+TEST(FabricFuzzReplay, RingsKeepOrderAndLoseNothing) {
+  FakeRandom random;
+  for (int i = 0; i < 100; ++i) {
+    const auto bytes = script(random, 600, false);
+    EXPECT_EQ(fuzz_ring(bytes.data(), bytes.size()), 0);
+  }
+}
+
+TEST(FabricFuzzReplay, ReadersSurviveStrangersInTheirMemory) {
+  FakeRandom random(2);
+  for (int i = 0; i < 400; ++i) {
+    const auto bytes = script(random, 200, true);
+    EXPECT_EQ(fuzz_ring(bytes.data(), bytes.size()), 0);
+  }
+}
+
+}  // namespace
+}  // namespace anyrdma::transport::fabric::fuzz
