@@ -3,17 +3,22 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "verbs/soft/testing/pair.h"
 
 namespace anyrdma::verbs::soft {
 namespace {
 
+using testing::ConnectionOptions;
 using ::testing::ElementsAre;
 using testing::Side;
-using Statuses = std::vector<ibv_wc_status>;
 
 constexpr unsigned kAll = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr std::size_t kPage = 4096;
@@ -124,6 +129,98 @@ TEST_F(Regions, AnAddressWhoseEndWrapsAroundIsRefused) {
   EXPECT_EQ(use(top->rkey, ~std::uint64_t{0} - 5, 100), IBV_WC_REM_ACCESS_ERR);
   b.hca->dereg_mr(top).value();
 }
+
+// --- every operation under every rule -----------------------------------------------------------
+
+struct Rule {
+  const char* name;
+  // Breaks it: the request, what b has registered, and what a has.
+  std::function<void(ibv_send_wr&, ibv_sge&, ibv_mr& there, ibv_mr& here, ibv_mr& foreign)> breaks;
+  ibv_wc_status status;
+};
+
+std::uint32_t& remote_key(ibv_send_wr& wr) {
+  const bool atomic =
+      wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+  return atomic ? wr.wr.atomic.rkey : wr.wr.rdma.rkey;
+}
+
+const Rule kRules[] = {
+    {"PeersOldKey", [](auto& wr, auto&, auto&, auto&, auto&) { remote_key(wr) ^= 1; },
+     IBV_WC_REM_ACCESS_ERR},
+    {"PeersKeyOfNothing", [](auto& wr, auto&, auto&, auto&, auto&) { remote_key(wr) = 0xffffff00; },
+     IBV_WC_REM_ACCESS_ERR},
+    {"PeersOtherDomain",
+     [](auto& wr, auto&, auto&, auto&, auto& foreign) { remote_key(wr) = foreign.rkey; },
+     IBV_WC_REM_ACCESS_ERR},
+    {"PeersEnd",
+     [](auto& wr, auto&, auto& there, auto&, auto&) { wr.wr.rdma.remote_addr += there.length; },
+     IBV_WC_REM_ACCESS_ERR},
+    {"PeersBeginning", [](auto& wr, auto&, auto&, auto&, auto&) { wr.wr.rdma.remote_addr -= 8; },
+     IBV_WC_REM_ACCESS_ERR},
+    {"PeersLastAddress",
+     [](auto& wr, auto&, auto&, auto&, auto&) { wr.wr.rdma.remote_addr = ~std::uint64_t{7}; },
+     IBV_WC_REM_ACCESS_ERR},
+    {"OwnOldKey", [](auto&, auto& sge, auto&, auto&, auto&) { sge.lkey ^= 1; },
+     IBV_WC_LOC_PROT_ERR},
+    {"OwnEnd", [](auto&, auto& sge, auto&, auto& here, auto&) { sge.addr += here.length - 4; },
+     IBV_WC_LOC_PROT_ERR},
+    {"OwnLastAddress", [](auto&, auto& sge, auto&, auto&, auto&) { sge.addr = ~std::uint64_t{3}; },
+     IBV_WC_LOC_PROT_ERR},
+};
+
+constexpr ibv_wr_opcode kOneSided[] = {
+    IBV_WR_RDMA_WRITE,         IBV_WR_RDMA_WRITE_WITH_IMM,  IBV_WR_RDMA_READ,
+    IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_WRITE};
+
+class Rules : public Regions,
+              public ::testing::WithParamInterface<std::tuple<ibv_wr_opcode, Rule>> {};
+
+TEST_P(Rules, WhoBreaksOneIsToldAndNothingIsTouched) {
+  const auto& [opcode, rule] = GetParam();
+  b.hca->dereg_mr(b.mr).value();
+  b.mr = register_at(b.memory.data() + 64, 64, kAll | IBV_ACCESS_REMOTE_ATOMIC).value();
+  ibv_pd* other = b.hca->alloc_pd(b.context).value();
+  ibv_mr* foreign = b.hca
+                        ->reg_mr(other, b.memory.data() + 64, 64, number(b.memory.data() + 64),
+                                 kAll | IBV_ACCESS_REMOTE_ATOMIC)
+                        .value();
+  ConnectionOptions options;
+  options.access |= IBV_ACCESS_REMOTE_ATOMIC;
+  connect(options);
+  ASSERT_EQ(b.post_recv(1, 64, 8), 0);
+  a.fill(0, 8, 9);
+  const auto before = std::pair(a.memory, b.memory);
+  ibv_sge list = a.piece(0, 8);
+  ibv_send_wr request{};
+  request.sg_list = &list;
+  request.num_sge = 1;
+  request.opcode = opcode;
+  request.wr.rdma.remote_addr = number(b.memory.data() + 64);
+  remote_key(request) = b.mr->rkey;
+  rule.breaks(request, list, *b.mr, *a.mr, *foreign);
+  ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_send(a.qp, &request, &bad), 0);
+  settle();
+  const auto done = a.poll();
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].status, rule.status);
+  if (rule.status == IBV_WC_REM_ACCESS_ERR)
+    EXPECT_THAT(b.events(), ElementsAre(IBV_EVENT_QP_ACCESS_ERR));
+  else
+    EXPECT_THAT(b.events(), ElementsAre());
+  EXPECT_TRUE(before == std::pair(a.memory, b.memory));
+  b.hca->dereg_mr(foreign).value();
+  b.hca->dealloc_pd(other).value();
+}
+
+INSTANTIATE_TEST_SUITE_P(OfMemory, Rules,
+                         ::testing::Combine(::testing::ValuesIn(kOneSided),
+                                            ::testing::ValuesIn(kRules)),
+                         [](const auto& each) {
+                           return std::string(std::get<1>(each.param).name) + "Opcode" +
+                                  std::to_string(std::get<0>(each.param));
+                         });
 
 // --- changes ------------------------------------------------------------------------------------
 
