@@ -66,9 +66,12 @@ cmtime_on kernel >"$work/kernel"
 cmtime_on dropin >"$work/dropin"
 [ -s "$work/kernel" ] && [ -s "$work/dropin" ] || exit 1
 paste -d '|' "$work/kernel" "$work/dropin" | cut -d '|' -f 1,2,4
-typical=5 average=4
+typical=5 average=4 rate=5
 compare 'ib_send_lat, 2 bytes, microseconds' "$typical" ib_send_lat -s 2 -n 1000
 compare 'ib_write_lat, 2 bytes, microseconds' "$typical" ib_write_lat -s 2 -n 1000
 compare 'ib_read_lat, 2 bytes, microseconds' "$typical" ib_read_lat -s 2 -n 1000
+compare 'ib_atomic_lat, microseconds' "$typical" ib_atomic_lat -n 1000
+compare 'ib_send_bw, 8 bytes, million messages a second' "$rate" ib_send_bw -s 8 -n 5000
+compare 'ib_send_bw, 64 KiB, MB a second' "$average" ib_send_bw -s 65536 -n 500
 compare 'ib_write_bw, 64 KiB, MB a second' "$average" ib_write_bw -s 65536 -n 500
 compare 'ib_read_bw, 64 KiB, MB a second' "$average" ib_read_bw -s 65536 -n 500

@@ -8,7 +8,7 @@ figures=$(tools/vm/rxe --cpus 2 --deadline 600 -- tests/bench/vm_figures.sh "$@"
 echo "| in one machine, emulated | Linux's rxe | the drop-in | ratio |"
 echo '|---|---|---|---|'
 awk -F '|' '
-  function row(what, kernel, dropin, ratio) { printf "| %s | %.2f | %.2f | %.2g |\n", what, kernel, dropin, ratio }
+  function row(what, kernel, dropin, ratio) { printf "| %s | %.3f | %.3f | %.2g |\n", what, kernel, dropin, ratio }
   /^cmtime: / { kernel += $2; dropin += $3; row($1, $2, $3, $2 / $3); next }
   !total++ { row("cmtime: all steps", kernel, dropin, kernel / dropin) }
   { row($1, $2, $3, /a second/ ? $3 / $2 : $2 / $3) }' <<<"$figures"
