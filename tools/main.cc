@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/devinfo.h"
 #include "tools/explore.h"
 #include "tools/run.h"
 #include "tools/rxe.h"
@@ -74,6 +75,10 @@ class Command {
     run_->footer(
         "anyrdma run [--transport NAME] [--fabric NAME] [--faults FILE] -- PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
+    devinfo_->add_option("--fabric", devinfo_options_.fabric, "as for run");
+    devinfo_->add_option("--transport", devinfo_options_.transport, "as for run");
+    devinfo_->add_option("--link-layer", devinfo_options_.link, "as for run")
+        ->check(CLI::IsMember({"ethernet", "infiniband"}));
     describe_rxe();
     describe_explore();
   }
@@ -81,7 +86,7 @@ class Command {
   int main(const Words& words) {
     if (const std::string* unknown = unknown_command(words.ours); unknown != nullptr) {
       return usage("there is no command '" + *unknown +
-                   "'. There are: run, rxe, explore, replay. See `anyrdma --help`.");
+                   "'. There are: run, devinfo, rxe, explore, replay. See `anyrdma --help`.");
     }
     try {
       std::vector<std::string> reversed(words.ours.rbegin(), words.ours.rend());
@@ -97,7 +102,7 @@ class Command {
  private:
   [[nodiscard]] static const std::string* unknown_command(const std::vector<std::string>& ours) {
     if (ours.empty() || ours.front().starts_with('-')) return nullptr;
-    for (const char* known : {"run", "rxe", "explore", "replay"}) {
+    for (const char* known : {"run", "devinfo", "rxe", "explore", "replay"}) {
       if (ours.front() == known) return nullptr;
     }
     return &ours.front();
@@ -146,6 +151,10 @@ class Command {
       if (words.separated) return usage("rxe starts no program, so nothing comes after `--`.");
       return static_cast<int>(dispatch_rxe());
     }
+    if (devinfo_->parsed()) {
+      if (words.separated) return usage("devinfo starts no program: nothing comes after `--`.");
+      return static_cast<int>(devinfo(devinfo_options_));
+    }
     if (explore_->parsed() || replay_->parsed()) {
       if (words.separated) return usage("nothing comes after `--` here.");
       return static_cast<int>(explore_->parsed() ? explore(explore_options_)
@@ -171,6 +180,9 @@ class Command {
   CLI::App* run_ = app_.add_subcommand(
       "run", "Starts an unmodified program on anyrdma's libibverbs and librdmacm.");
   RunOptions options_;
+  CLI::App* devinfo_ = app_.add_subcommand(
+      "devinfo", "Shows the devices that programs find, as ibv_devinfo -v does.");
+  DevinfoOptions devinfo_options_;
   CLI::App* rxe_ =
       app_.add_subcommand("rxe", "The kernel's Soft-RoCE links: RDMA over any network interface.");
   CLI::App* rxe_add_ = rxe_->add_subcommand("add", "Makes a link (as root).");

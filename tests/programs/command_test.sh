@@ -24,7 +24,7 @@ case_file_that_is_no_program_is_126() {
 case_wrong_usage_is_2() {
   refused 2 "^anyrdma: run what\?" run
   refused 2 "^anyrdma: run what\?" run --
-  refused 2 "^anyrdma: there is no command 'explain'\. There are: run, rxe, explore, replay" explain
+  refused 2 "^anyrdma: there is no command 'explain'\. There are: run, devinfo, rxe, explore, replay" explain
   refused 2 "^anyrdma: '--bogus' is no option of run" run --bogus -- true
   refused 2 '^anyrdma: --fabric: 1 required' run --fabric
 }
@@ -49,6 +49,12 @@ case_unknown_link_layer_is_refused_before_the_program_and_said_by_the_libraries(
   command -v ibv_devices >/dev/null || { skip "ibv_devices is not installed"; return; }
   ANYRDMA_LINK_LAYER=token-ring "$anyrdma" run -- ibv_devices >"$work/devices.log" 2>&1
   expect_line devices "^anyrdma: no RDMA device here\. ANYRDMA_LINK_LAYER says 'token-ring'\. Say ethernet or infiniband\."
+}
+
+case_wrong_usage_of_devinfo_is_2() {
+  refused 2 '^anyrdma: devinfo starts no program' devinfo -- true
+  refused 2 "^anyrdma: There is no transport 'token-ring': choose " devinfo --transport token-ring
+  refused 1 "^anyrdma: 'a/b' cannot name a fabric: " devinfo --fabric a/b
 }
 
 case_wrong_usage_of_rxe_is_2() {

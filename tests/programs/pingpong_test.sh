@@ -42,6 +42,24 @@ case_devices_are_listed() {
   expect_line list '^ +anyrdma0 +	02'
 }
 
+# Line by line what Debian's own program says of the same device; the order in which processes come decides nothing.
+says_the_same() {
+  run list ibv_devinfo -v
+  expect_status "ibv_devinfo -v" 0 $?
+  expect_line list '^hca_id:	anyrdma0$'
+  expect_line list 'state:			PORT_ACTIVE \(4\)$'
+  "$anyrdma" devinfo --fabric "$fabric" >"$work/ours.log" || fail "anyrdma devinfo fails"
+  diff "$work/list.log" "$work/ours.log" || fail "anyrdma devinfo says something else"
+}
+
+case_devinfo_says_what_ibv_devinfo_does() { says_the_same; }
+
+case_devinfo_says_what_ibv_devinfo_does_of_infiniband() {
+  export ANYRDMA_LINK_LAYER=infiniband
+  says_the_same
+  expect_line ours 'link_layer:		InfiniBand$'
+}
+
 case_reliable_connections() { ping_pong ibv_rc_pingpong -n 100 -c; }
 
 case_reliable_connections_with_events() { ping_pong ibv_rc_pingpong -n 100 -e; }
