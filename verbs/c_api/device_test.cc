@@ -1,11 +1,15 @@
 #include <infiniband/verbs.h>
 
+#include <array>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "verbs/c_api/testing/software_device.h"
 
 extern "C" {
 int ibv_query_gid_type(ibv_context* context, std::uint8_t port_num, unsigned index, int* type);
+int ibv_read_sysfs_file(const char* dir, const char* file, char* buf, std::size_t size);
 }
 
 namespace anyrdma::c_api {
@@ -54,6 +58,43 @@ TEST_F(DeviceDoor, RefusesToOpenNullAndForeignDevices) {
   EXPECT_EQ(ibv_open_device(&foreign), nullptr);
   EXPECT_EQ(errno, ENODEV);
   EXPECT_EQ(ibv_get_device_index(&foreign), -1);
+}
+
+TEST_F(DeviceDoor, AnswersWhatItsFolderInSysWouldSay) {
+  const auto said = [this](const char* file) -> std::string {
+    std::array<char, 64> buffer{};
+    const int length = ibv_read_sysfs_file(device->ibdev_path, file, buffer.data(), buffer.size());
+    if (length < 0) return std::strerror(errno);
+    return {buffer.data(), static_cast<std::size_t>(length)};
+  };
+  ibv_gid gid{};
+  ASSERT_EQ(ibv_query_gid(context, 1, 0, &gid), 0);
+  const std::string first_group = said("ports/1/gids/0").substr(0, 4);
+
+  EXPECT_EQ(said("node_type"), "1: CA");
+  EXPECT_EQ(said("node_guid"), "0200:00ff:fe00:0001");
+  EXPECT_EQ(said("ports/1/state"), "4: ACTIVE");
+  EXPECT_EQ(said("ports/1/link_layer"), "Ethernet");
+  EXPECT_EQ(said("ports/1/pkeys/0"), "0xffff");
+  EXPECT_EQ(said("ports/1/gid_attrs/types/0"), "RoCE v2");
+  EXPECT_EQ(std::stoi(first_group, nullptr, 16), gid.raw[0] << 8 | gid.raw[1]);
+  EXPECT_EQ(said("board_id"), std::strerror(ENOENT));
+  EXPECT_EQ(said("ports/2/state"), std::strerror(ENOENT));
+  EXPECT_EQ(said("ports/1/pkeys/1"), std::strerror(ENOENT));
+  EXPECT_EQ(said("ports/1/gids/x"), std::strerror(ENOENT));
+  EXPECT_EQ(said("ports/1/gids/99999"), std::strerror(ENOENT));
+}
+
+TEST(SysFile, IsReadWhereThereIsOneAndCutToTheRoom) {
+  std::array<char, 4> buffer{'x', 'x', 'x', 'x'};
+  EXPECT_EQ(ibv_read_sysfs_file("/proc/sys/kernel", "ostype", buffer.data(), 3), 3);
+  EXPECT_EQ(std::string_view(buffer.data(), 4), "Linx");
+  EXPECT_EQ(ibv_read_sysfs_file("/proc", "sys", buffer.data(), buffer.size()), -1);
+  EXPECT_EQ(errno, EISDIR);
+  EXPECT_EQ(ibv_read_sysfs_file("/nowhere", "file", buffer.data(), buffer.size()), -1);
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(ibv_read_sysfs_file(nullptr, "file", buffer.data(), buffer.size()), -1);
+  EXPECT_EQ(errno, EINVAL);
 }
 
 TEST_F(DeviceDoor, CloseOfNullFails) {

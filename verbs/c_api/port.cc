@@ -145,13 +145,4 @@ int ibv_query_gid_type(ibv_context* context, std::uint8_t port_num, unsigned ind
   });
 }
 
-// No device of ours has a folder in /sys, so every file there is absent.
-int ibv_read_sysfs_file(const char*, const char*, char*, std::size_t) {
-  return fail(ENOENT);
-}
-
-const char* ibv_get_sysfs_path() {
-  return "/sys";
-}
-
 }  // extern "C"
