@@ -37,6 +37,7 @@ matrix over_the_connection_manager -n 20 -R -- ib_atomic_{bw,lat}
 matrix with_four_queue_pairs_in_both_directions -n 20 -q 4 -b -- ib_{send,write,read,atomic}_bw
 matrix with_events -n 20 -e -- ib_send_bw ib_read_lat ib_atomic_bw
 matrix with_events_over_the_connection_manager -n 20 -e -R -- ib_send_lat
+matrix with_unreliable_connections -n 20 -c UC -- ib_{send,write}_{bw,lat}
 matrix with_a_shared_receive_queue -n 20 -q 2 --use-srq -- ib_send_bw
 matrix with_datagrams -n 20 -c UD -s 1024 -- ib_send_lat ib_send_bw
 matrix with_datagrams_over_the_connection_manager -n 20 -c UD -s 1024 -R -- ib_send_bw

@@ -40,6 +40,10 @@ case_atomics() { by_lid rc_compare_swap_mr rc_fetch_add_mr ver_rc_compare_swap v
 
 case_datagrams() { by_lid ud_lat ud_bw ud_bi_bw; }
 
+case_unreliable_connections() { by_lid uc_lat uc_bw uc_bi_bw; }
+
+case_unreliable_writes() { by_lid uc_rdma_write_lat uc_rdma_write_poll_lat uc_rdma_write_bw; }
+
 case_the_connection_manager() { tests -cm 1 -- rc_lat rc_bw rc_rdma_write_bw rc_rdma_read_lat rc_fetch_add_mr; }
 
 run_cases "$@"

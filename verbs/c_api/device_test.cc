@@ -68,16 +68,18 @@ TEST_F(DeviceDoor, AnswersWhatItsFolderInSysWouldSay) {
     return {buffer.data(), static_cast<std::size_t>(length)};
   };
   ibv_gid gid{};
-  ASSERT_EQ(ibv_query_gid(context, 1, 0, &gid), 0);
-  const std::string first_group = said("ports/1/gids/0").substr(0, 4);
+  ASSERT_EQ(ibv_query_gid(context, 1, 1, &gid), 0);
+  const std::string last_group = said("ports/1/gids/1").substr(35);
 
   EXPECT_EQ(said("node_type"), "1: CA");
   EXPECT_EQ(said("node_guid"), "0200:00ff:fe00:0001");
   EXPECT_EQ(said("ports/1/state"), "4: ACTIVE");
   EXPECT_EQ(said("ports/1/link_layer"), "Ethernet");
   EXPECT_EQ(said("ports/1/pkeys/0"), "0xffff");
-  EXPECT_EQ(said("ports/1/gid_attrs/types/0"), "RoCE v2");
-  EXPECT_EQ(std::stoi(first_group, nullptr, 16), gid.raw[0] << 8 | gid.raw[1]);
+  EXPECT_EQ(said("ports/1/gid_attrs/types/1"), "RoCE v2");
+  EXPECT_EQ(std::stoi(last_group, nullptr, 16), gid.raw[14] << 8 | gid.raw[15]);
+  EXPECT_EQ(said("ports/1/gids/0"), "0000:0000:0000:0000:0000:0000:0000:0000");
+  EXPECT_EQ(said("ports/1/gid_attrs/types/0"), std::strerror(EINVAL));
   EXPECT_EQ(said("board_id"), std::strerror(ENOENT));
   EXPECT_EQ(said("ports/2/state"), std::strerror(ENOENT));
   EXPECT_EQ(said("ports/1/pkeys/1"), std::strerror(ENOENT));
