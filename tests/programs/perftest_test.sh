@@ -3,7 +3,7 @@
 # on a busy machine it cannot tell the processor's clock and gives infinity. (It tries, twice and for 0.4 s each time.)
 . tests/programs/lib.sh
 need ib_send_bw ib_send_lat ib_write_bw ib_write_lat ib_read_bw ib_read_lat ib_atomic_bw ib_atomic_lat stdbuf flock
-[ -n "${ON_KERNEL:-}" ] || together=4
+[ -n "${EMULATED:-}" ] || together=4 # an emulated machine has no processor to spare
 
 # measure PROGRAM ARGUMENT...: both sides with ARGUMENT..., and the client shows a result.
 measure() {
