@@ -112,6 +112,13 @@ std::span<const TransitionRow> transitions_of(ibv_qp_type type) {
   return {};
 }
 
+int ignored_attributes(ibv_qp_type type) {
+  if (type == IBV_QPT_XRC_SEND) return IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  if (type == IBV_QPT_XRC_RECV)
+    return IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY;
+  return 0;
+}
+
 bool transition_allowed(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) {
   if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) return (mask & ~kUniversal) == 0;
   for (const TransitionRow& row : transitions_of(type)) {

@@ -18,6 +18,10 @@ struct TransitionRow {
 /// no row is not allowed, except that every state may go to RESET and to ERR without attributes.
 [[nodiscard]] std::span<const TransitionRow> transitions_of(ibv_qp_type type);
 
+/// Attributes that have no meaning for a type and are ignored when given, as the kernel does with
+/// those of an extended connection's other half; perftest gives them.
+[[nodiscard]] int ignored_attributes(ibv_qp_type type);
+
 /// Whether the mask fits a transition of this service.
 [[nodiscard]] bool transition_allowed(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to,
                                       int mask);

@@ -348,16 +348,17 @@ void Requester::after_acknowledgement(Instant now) {
 }
 
 void Requester::on_read_response(const roce::Envelope& packet, Instant now) {
-  on_data(WorkKind::kRead, packet.bth.psn, packet.payload, now);
+  const bool last = roce::is_last(roce::kOpcodes[packet.bth.opcode].place);
+  on_data(WorkKind::kRead, packet.bth.psn, packet.payload, last, now);
 }
 
 void Requester::on_atomic_acknowledge(wire::Psn psn, std::uint64_t original, Instant now) {
   std::array<std::uint8_t, kAtomicBytes> bytes{};
   std::memcpy(bytes.data(), &original, bytes.size());
-  on_data(WorkKind::kAtomic, psn, bytes, now);
+  on_data(WorkKind::kAtomic, psn, bytes, true, now);
 }
 
-void Requester::on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8_t> data,
+void Requester::on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8_t> data, bool last,
                         Instant now) {
   if (!outstanding(psn)) {
     ++core_.counters.duplicates;
@@ -378,8 +379,9 @@ void Requester::on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8
     return;
   }
   const std::uint32_t offset = work.responses * qp_.mtu();
-  const std::uint32_t expected = stored ? 0 : std::min(qp_.mtu(), work.length - offset);
-  const bool complete = data.size() == expected;
+  const std::uint32_t missing = work.length - offset;
+  const std::uint32_t expected = stored ? 0 : std::min(qp_.mtu(), missing);
+  const bool complete = data.size() == expected && last == (missing <= qp_.mtu());
   const ibv_wc_status status =
       complete ? scatter(core_.memory, qp_.pd, {work.list(), work.sge_count}, offset, data)
                : IBV_WC_BAD_RESP_ERR;

@@ -88,7 +88,8 @@ class Requester {
 
   // --- acknowledgements -------------------------------------------------------------------------
   [[nodiscard]] bool outstanding(wire::Psn psn) const;
-  void on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8_t> data, Instant now);
+  void on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8_t> data, bool last,
+               Instant now);
   [[nodiscard]] bool acknowledge_up_to(wire::Psn end, Instant now);
   void on_nak(roce::NakCode code, wire::Psn psn, Instant now);
   void on_rnr_nak(std::uint8_t delay_field, wire::Psn psn, Instant now);

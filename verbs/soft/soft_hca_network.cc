@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t kGsiQueueKey = 0x8001'0000;  // IBTA vol 1, 13.5.3
 constexpr std::uint16_t kGsiSourcePort = 0xc000;
+constexpr std::uint16_t kPartitionBits = 0x7fff;  // the other is the membership's
 constexpr std::size_t kDethAt = roce::offset_of(roce::kUdSendOnly, roce::kDeth);
 constexpr std::size_t kMadAt = kDethAt + roce::Deth::kBytes;
 
@@ -46,7 +47,9 @@ void SoftHca::on_packet(Instant now, PacketPtr packet) {
 void SoftHca::dispatch(PacketPtr packet, Instant now) {
   const std::span<const std::uint8_t> datagram = std::as_const(*packet).payload();
   const roce::Envelope envelope = roce::open(datagram);
-  if (envelope.error != roce::DecodeError::kNone) {
+  // The port has the default partition only (IBTA vol 1, 9.6.1.1.3).
+  if (envelope.error != roce::DecodeError::kNone ||
+      (envelope.bth.partition_key & kPartitionBits) != kPartitionBits) {
     ++core_.counters.malformed;
     return;
   }

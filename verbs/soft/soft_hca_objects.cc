@@ -279,6 +279,7 @@ Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   SoftQp* const named = named_by(qp);
   if (named == nullptr) return errno_code(EINVAL);
   auto& soft = *named;
+  mask &= ~ignored_attributes(soft.qp_type);
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr->qp_state : soft.state;
   if (!transition_allowed(soft.qp_type, soft.state, to, mask)) return errno_code(EINVAL);
   if (const int error = check_attributes(soft, *attr, mask); error != 0) return errno_code(error);
