@@ -35,6 +35,10 @@ class Arena : public Attacked<testing::Pair> {
     options.rnr_retry = 3;
     options.access |= IBV_ACCESS_REMOTE_ATOMIC;
     const ibv_qp_state state = kStates[first % 3];
+    if (first / 3 % 2 != 0) {
+      options.type = IBV_QPT_UC;
+      service_ = static_cast<unsigned>(roce::Service::kUc) << 5;
+    }
     for (Side* side : {&a, &b}) {
       side->create_qp(options);
       side->to_init(options);
@@ -102,14 +106,15 @@ class Arena : public Attacked<testing::Pair> {
     packet->source = from.gid;
     packet->destination = to.gid;
     roce::Headers headers;
-    headers.bth.opcode = script.byte() % 0x1e;
+    const std::uint8_t operation = script.byte() % 0x1e;
+    headers.bth.opcode = static_cast<std::uint8_t>(operation | service_);
     const std::uint8_t flags = script.byte();
     headers.bth.solicited = (flags & 1) != 0;
     headers.bth.ack_request = (flags & 2) != 0;
     headers.bth.pad = (flags >> 2) & 3;
     headers.bth.destination = wire::Qpn{to.qp->qp_num};
     const auto shift = static_cast<std::int8_t>(script.byte());
-    const bool response = headers.bth.opcode >= 0x0d && headers.bth.opcode <= 0x12;
+    const bool response = operation >= 0x0d && operation <= 0x12;
     const std::uint32_t base = response ? to.first_psn : from.first_psn;
     headers.bth.psn = wire::Psn(base + static_cast<std::uint32_t>(std::int32_t{shift}));
     headers.reth.address = to.piece(0, 0).addr + script.word() - 256u;
@@ -167,6 +172,7 @@ class Arena : public Attacked<testing::Pair> {
 
   Ledger of_a_;
   Ledger of_b_;
+  unsigned service_ = 0;  // its bits in opcodes
 };
 
 }  // namespace

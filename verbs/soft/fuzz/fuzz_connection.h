@@ -7,9 +7,9 @@
 
 namespace anyrdma::verbs::soft::fuzz {
 
-/// The first byte picks the state of the attacked QP. Whatever arrives: memory outside of the
-/// registered region stays as it is, and every request completes at most once, in order. Always
-/// returns 0; asserts.
+/// The first byte picks the state and the service of the attacked QP. Whatever arrives: memory
+/// outside of the registered region stays as it is, and every request completes at most once, in
+/// order. Always returns 0; asserts.
 int fuzz_connection(const std::uint8_t* data, std::size_t size);
 
 }  // namespace anyrdma::verbs::soft::fuzz
