@@ -63,11 +63,23 @@ TEST_F(ObjectDoor, MemoryShowsItsFieldsAndKeepsItsOwnAddressUnlessToldOtherwise)
   EXPECT_EQ(ibv_dereg_mr(moved), 0);
 }
 
-TEST_F(ObjectDoor, UnsupportedAccessIsToldFromWrongAccess) {
+TEST_F(ObjectDoor, WrongAccessIsToldFromMemoryThatIsNotThere) {
   EXPECT_EQ((ibv_reg_mr)(pd, buffer.data(), 1, IBV_ACCESS_REMOTE_WRITE), nullptr);
   EXPECT_EQ(errno, EINVAL);
-  EXPECT_EQ((ibv_reg_mr)(pd, buffer.data(), 1, IBV_ACCESS_ON_DEMAND), nullptr);
-  EXPECT_EQ(errno, EOPNOTSUPP);
+  EXPECT_EQ((ibv_reg_mr)(pd, nullptr, 1, IBV_ACCESS_LOCAL_WRITE), nullptr);
+  EXPECT_EQ(errno, EFAULT);
+}
+
+TEST_F(ObjectDoor, RegisteringAgainHasErrorsOfItsOwn) {
+  ibv_mr* mr = (ibv_reg_mr)(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
+  EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0), 0);
+  EXPECT_EQ(ibv_rereg_mr(mr, 0, nullptr, nullptr, 0, 0), IBV_REREG_MR_ERR_INPUT);
+  EXPECT_EQ(ibv_rereg_mr(nullptr, 0, nullptr, nullptr, 0, 0), IBV_REREG_MR_ERR_INPUT);
+  EXPECT_EQ(
+      ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, reinterpret_cast<void*>(1), 1, 0),
+      IBV_REREG_MR_ERR_CMD);
+  EXPECT_EQ(errno, EFAULT);
+  EXPECT_EQ(ibv_dereg_mr(mr), 0);
 }
 
 TEST_F(ObjectDoor, ChannelIsBusyWhileACompletionQueueUsesIt) {
