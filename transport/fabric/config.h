@@ -25,6 +25,11 @@ struct FabricConfig {
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
+  /// Whether RDMA is done without packets where that can be done (docs/transports.md).
+  bool near_memory = true;
+  /// Whether registered memory is moved into pages that others map; if not, they go through the
+  /// kernel.
+  bool share_pages = true;
 };
 
 }  // namespace anyrdma::transport::fabric

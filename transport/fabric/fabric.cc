@@ -10,6 +10,7 @@
 #include "transport/fabric/engine.h"
 #include "transport/fabric/host_network.h"
 #include "transport/fabric/member_carrier.h"
+#include "transport/fabric/near_members.h"
 #include "transport/fabric/registry.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
@@ -34,12 +35,14 @@ bool good_name(std::string_view name) {
          name.find_first_not_of(kGood) == std::string_view::npos;
 }
 
-MeshConfig mesh_config(const FabricConfig& config, const Registry& registry) {
+MeshConfig mesh_config(const FabricConfig& config, const Registry& registry,
+                       const NearMembers* near) {
   return {.uid = config.uid,
           .name = "anyrdma-" + std::to_string(config.uid) + "-" + config.name + "-" +
                   std::to_string(registry.place()),
           .self = registry.slot(),
-          .incarnation = registry.incarnation()};
+          .incarnation = registry.incarnation(),
+          .gifts = near != nullptr ? near->gifts() : std::vector<int>{}};
 }
 
 FabricErrc socket_error(int error) {
@@ -79,6 +82,7 @@ class FabricImpl final : public Fabric {
   realtime::SystemRandom random_;
   HostNetwork network_;
   std::unique_ptr<Registry> registry_;
+  std::unique_ptr<NearMembers> near_;  ///< null: all goes by packets
   Engine engine_{random_};
   std::unique_ptr<MemberCarrier> carrier_;  ///< until the engine has it
 };
@@ -97,10 +101,13 @@ Result<void> FabricImpl::take_place() {
   for (int attempt = 0; attempt < kSlotAttempts; ++attempt) {
     auto registry = Registry::join(config_, random_, rules);
     if (!registry) return registry.error();
-    auto carrier = MemberCarrier::create(mesh_config(config_, **registry), **registry,
+    auto near =
+        config_.near_memory ? NearMembers::create(**registry, {config_.share_pages}) : nullptr;
+    auto carrier = MemberCarrier::create(mesh_config(config_, **registry, near.get()), **registry,
                                          engine_.pool(), engine_.receiver());
     if (carrier) {
       registry_ = std::move(*registry);
+      near_ = std::move(near);
       carrier_ = std::move(*carrier);
       return {};
     }
@@ -124,6 +131,11 @@ Result<void> FabricImpl::build() {
                      .waiting_requests_max = kWaitingRequestsMax});
   if (!built) return FabricErrc::kNoResources;
   network_.attach(engine_.transport());
+  if (near_) {
+    engine_.hca().set_near_memory(near_.get());
+    carrier_->attach(near_.get());
+    near_->guard_forks();
+  }
   carrier_->attach(engine_.hca(), engine_.transport());
   if (!engine_.start(std::move(carrier_))) return FabricErrc::kNoResources;
   return {};

@@ -38,6 +38,17 @@ void MemberCarrier::attach(verbs::soft::Hca& hca, soft::SoftTransport& transport
   transport_ = &transport;
 }
 
+void MemberCarrier::on_gone(Slot slot) {
+  gone_.push_back(slot);
+  if (near_ != nullptr) near_->on_gone(slot);
+}
+
+void MemberCarrier::on_gifts(Slot slot, std::uint64_t incarnation,
+                             std::vector<realtime::Descriptor> gifts) {
+  if (near_ == nullptr || gifts.size() != NearMembers::kGifts) return;
+  near_->on_gifts(slot, incarnation, std::move(gifts[0]), std::move(gifts[1]));
+}
+
 void MemberCarrier::send(PacketPtr packet) {
   const Destination destination = destination_of(*packet, registry_);
   switch (destination.audience) {
@@ -120,6 +131,7 @@ void MemberCarrier::reject_for(Slot slot) {
 }
 
 void MemberCarrier::close() {
+  if (near_ != nullptr) near_->close();
   early_.clear();
   mesh_->close();
   registry_.leave();

@@ -7,6 +7,7 @@
 
 #include "transport/fabric/carrier.h"
 #include "transport/fabric/mesh.h"
+#include "transport/fabric/near_members.h"
 #include "transport/fabric/registry.h"
 #include "transport/fabric/request_log.h"
 #include "transport/fabric/switchboard.h"
@@ -25,6 +26,8 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
       PacketReceiver& receiver);
   /// Whom to tell of peers that are gone; before the first report().
   void attach(verbs::soft::Hca& hca, soft::SoftTransport& transport);
+  /// Who deals with peers' memory; null: nobody. Before the first poll(); outlives the carrier.
+  void attach(NearMembers* near) { near_ = near; }
 
   [[nodiscard]] int fd() const override { return mesh_->fd(); }
   void send(verbs::soft::PacketPtr packet) override;
@@ -44,7 +47,9 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
       : registry_(registry), pool_(pool), receiver_(receiver) {}
 
   void on_packet(verbs::soft::PacketPtr packet) override { receiver_.on_packet(std::move(packet)); }
-  void on_gone(Slot slot) override { gone_.push_back(slot); }
+  void on_gone(Slot slot) override;
+  void on_gifts(Slot slot, std::uint64_t incarnation,
+                std::vector<realtime::Descriptor> gifts) override;
 
   /// A connection request that nobody listens for yet.
   struct EarlyRequest {
@@ -63,6 +68,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   PacketReceiver& receiver_;
   verbs::soft::Hca* hca_ = nullptr;
   soft::SoftTransport* transport_ = nullptr;
+  NearMembers* near_ = nullptr;
   std::unique_ptr<Mesh> mesh_;
   std::vector<Slot> gone_;
   RequestLog requests_;

@@ -158,6 +158,7 @@ Opened* open() {
     say_why("ANYRDMA_LINK_LAYER says '" + std::string(link) + "'. Say ethernet or infiniband.");
     return nullptr;
   }
+  options.fabric.share_pages = std::string_view(environment("ANYRDMA_SHARE_PAGES", "1")) != "0";
   options.udp.addresses = list_of(environment("ANYRDMA_UDP_ADDRESS", ""));
   const char* const name = environment("ANYRDMA_TRANSPORT", kDefaultTransport);
   auto faults = planned_faults(name);

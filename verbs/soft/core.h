@@ -17,6 +17,7 @@
 
 namespace anyrdma::verbs::soft {
 
+class NearMemory;
 class SoftCq;
 class SoftSrq;
 struct SoftQp;
@@ -57,6 +58,7 @@ struct Core {
   ReadyList ready{};
   std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null where there is none
   HcaObserver* observer = nullptr;     ///< null: none
+  NearMemory* near_memory = nullptr;   ///< null: none
   bool removed = false;
   CallGate* gate = nullptr;
   MadeObjects own_made{};
@@ -74,5 +76,10 @@ struct Core {
     return 128u << static_cast<unsigned>(mtu);
   }
 };
+
+/// Tells NearMemory, if there is one, what remote peers may do with a region (near_path.cc).
+void publish(Core& core, SoftMr& region);
+/// Before the region changes or goes.
+void unpublish(Core& core, SoftMr& region);
 
 }  // namespace anyrdma::verbs::soft

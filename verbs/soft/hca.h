@@ -16,6 +16,7 @@
 #include "verbs/random.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca_observer.h"
+#include "verbs/soft/near_memory.h"
 #include "verbs/soft/packet.h"
 #include "verbs/wire/ids.h"
 
@@ -162,8 +163,13 @@ class Hca : public Provider {
     std::uint64_t retransmitted = 0;
     std::uint64_t duplicates = 0;
     std::uint64_t rnr_naks_sent = 0;
+    std::uint64_t near_operations = 0;  ///< begun here and done without packets
   };
   [[nodiscard]] virtual const Counters& counters() const = 0;
+
+  /// Who knows how to do without packets; null: nobody. Before the first context is opened; it
+  /// outlives the HCA. Outside the critical section.
+  virtual void set_near_memory(NearMemory* near) = 0;
 
   // --- checkers ---------------------------------------------------------------------------------
   /// Null for none. Before the first context is opened; the observer outlives the HCA.

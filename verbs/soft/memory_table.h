@@ -23,6 +23,7 @@ struct SoftMr : ibv_mr {
   unsigned granted;                 ///< ibv_access_flags
   std::uint32_t windows = 0;        ///< bound to it
   SoftDm* device_memory = nullptr;  ///< it lies in; null: the application's memory
+  std::uint32_t published = 0;      ///< the key by which NearMemory knows it; 0: it does not
 };
 
 /// What the application holds as ibv_mw.
@@ -60,6 +61,12 @@ class MemoryTable {
   void remove(SoftMr* region);
   /// Regions, windows and device memory.
   void remove_all_of(const ibv_context* context);
+  /// Calls `visit` with every region of a context.
+  template <class Visit>
+  void for_each_of(const ibv_context* context, Visit visit) {
+    for (Slot& slot : slots_)
+      if (slot.region && slot.region->context == context) visit(*slot.region);
+  }
   [[nodiscard]] std::size_t size() const { return size_; }
 
   /// All zero; null when all device memory would be more than `limit` bytes.

@@ -116,6 +116,7 @@ void SoftQp::open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint3
 void SoftQp::close() {
   CM_ASSERT(open_now);
   open_now = false;
+  unpublish();
   reset();
   core.memory.unbind_all_of(*this);
   SoftContext::from(context).forget_qp(*this);
@@ -285,6 +286,7 @@ void SoftQp::enter_send_error() {
 void SoftQp::enter_error() {
   const bool was_in_error = state == IBV_QPS_ERR;
   state = IBV_QPS_ERR;
+  publish();
   requester.flush();
   if (datagrams) datagrams->flush();
   responder.abandon_message();
@@ -305,6 +307,7 @@ void SoftQp::on_request(const roce::Envelope& packet, const roce::OpcodeRow& row
   }
   if (!established) {
     established = true;
+    publish();
     raise(IBV_EVENT_COMM_EST);
   }
   responder.on_request(packet, row, datagram);

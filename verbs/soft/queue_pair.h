@@ -74,6 +74,9 @@ struct SoftQp : ibv_qp {
   void on_response(const roce::Envelope& packet, const roce::OpcodeRow& row,
                    std::span<const std::uint8_t> datagram, Instant now);
   [[nodiscard]] PacketPtr next_packet();
+  /// Tells NearMemory, if there is one, what its peer may do, whenever that changes (near_path.cc).
+  void publish();
+  void unpublish();
   /// Puts itself on the ready list if there is something to send.
   void schedule();
 

@@ -139,14 +139,15 @@ PacketPtr Requester::next_packet() {
   return packet;
 }
 
-// Gives the work request its PSNs. False when it cannot be done: then it fails as soon as all work
-// before it has completed (IBTA vol 1, 10.7.3.1).
+// Gives the work request its PSNs. False when it needs none, or cannot be done: then it fails as
+// soon as all work before it has completed (IBTA vol 1, 10.7.3.1).
 bool Requester::begin(SendWork& work) {
   work.status = validate(work);
   if (work.status != IBV_WC_SUCCESS) {
     if (next_ == queue_.head()) fail(work.status);
     return false;
   }
+  if (core_.near_memory != nullptr && run_near(work)) return false;
   work.first_psn = next_psn_;
   work.packets = std::max(1u, (work.length + qp_.mtu() - 1) / qp_.mtu());
   work.responses = 0;

@@ -68,6 +68,10 @@ class Requester {
 
   // --- sending ----------------------------------------------------------------------------------
   [[nodiscard]] bool begin(SendWork& work);
+  /// Does the work request without packets, if it is its turn (near_path.cc).
+  [[nodiscard]] bool run_near(SendWork& work);
+  [[nodiscard]] bool ask_near(SendWork& work);
+  [[nodiscard]] bool ask_near_atomic(SendWork& work);
   [[nodiscard]] ibv_wc_status validate(SendWork& work) const;
   [[nodiscard]] PacketPtr make_packet(SendWork& work);
   [[nodiscard]] PacketPtr make_question(SendWork& work);

@@ -276,6 +276,7 @@ void SoftHca::set_gid(std::uint32_t index, const ibv_gid& gid) {
 
 void SoftHca::set_port_state(ibv_port_state state) {
   if (std::exchange(port_state_, state) == state) return;
+  if (core_.near_memory != nullptr) core_.near_memory->set_open(state == IBV_PORT_ACTIVE);
   raise_everywhere(state == IBV_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
 }
 

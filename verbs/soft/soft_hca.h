@@ -117,6 +117,7 @@ class SoftHca final : public Hca {
   PacketPtr next_packet() override;
   void send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) override;
   std::optional<ReceivedMad> next_mad() override;
+  void set_near_memory(NearMemory* near) override;
 
  private:
   static constexpr std::uint32_t kGidTableSize = 16;

@@ -54,12 +54,14 @@ Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, s
   SoftMr* mr = core_.memory.add(pd, address, length, first, access, core_.config.max_mr);
   if (mr == nullptr) return errno_code(ENOMEM);
   ++static_cast<SoftPd*>(pd)->users;
+  publish(core_, *mr);
   return mr;
 }
 
 Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
   CriticalSection section(core_.runtime);
   if (static_cast<SoftMr*>(mr)->windows != 0) return errno_code(EBUSY);
+  unpublish(core_, *static_cast<SoftMr*>(mr));
   --static_cast<SoftPd*>(mr->pd)->users;
   core_.memory.remove(static_cast<SoftMr*>(mr));
   return {};
@@ -90,7 +92,9 @@ Result<void> SoftHca::rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address,
     return errno_code(error);
   --static_cast<SoftPd*>(region.pd)->users;
   ++static_cast<SoftPd*>(domain)->users;
+  unpublish(core_, region);
   core_.memory.change(region, domain, start, bytes, iova, granted);
+  publish(core_, region);
   return {};
 }
 

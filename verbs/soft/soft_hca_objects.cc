@@ -285,6 +285,7 @@ Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   if (const int error = check_attributes(soft, *attr, mask); error != 0) return errno_code(error);
   if ((mask & IBV_QP_AV) != 0) soft.path = path_of(attr->ah_attr);
   soft.apply(*attr, mask);
+  soft.publish();
   return {};
 }
 
@@ -332,6 +333,7 @@ void SoftHca::end_objects_of(const ibv_context* context) {
     retire(*qp);
   }
   std::uint32_t uncounted = 0;
+  core_.memory.for_each_of(context, [this](SoftMr& region) { unpublish(core_, region); });
   core_.memory.remove_all_of(context);
   end(live_address_handles_, address_handles_);
   for (SoftQp* qp : numbers_) {

@@ -1,0 +1,74 @@
+// Memory of peers that is reached without packets, where there is such a thing: between processes
+// of one machine. What a peer allows is published; who finds it published does by itself what the
+// peer's responder would do. The software HCA asks; whoever runs it may know how.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "verbs/soft/atomics.h"
+
+namespace anyrdma::verbs::soft {
+
+/// All functions inside the critical section.
+class NearMemory {
+ public:
+  /// One end of a reliable connection, as its attributes describe it.
+  struct End {
+    std::uint32_t number = 0;  ///< QPN
+    std::uint32_t peer = 0;    ///< QPN
+    ibv_gid source{};
+    ibv_gid destination{};
+    std::uint32_t mtu = 0;
+    std::uint32_t first_sent = 0;      ///< PSN
+    std::uint32_t first_expected = 0;  ///< PSN
+    std::uint32_t access = 0;          ///< what the peer may do: ibv_access_flags
+    std::uint64_t domain = 0;          ///< names its PD
+    bool asks = false;                 ///< may begin work
+    bool answers = false;              ///< takes requests, and the first one would be no event
+    bool reads = false;                ///< answers READs and atomics at all
+  };
+  struct Region {
+    std::uint32_t key = 0;
+    std::uint32_t access = 0;  ///< ibv_access_flags
+    std::uint64_t domain = 0;  ///< names its PD
+    std::uint64_t iova = 0;
+    std::uint64_t length = 0;
+    std::uint64_t address = 0;
+  };
+  /// A part of a gather or scatter list.
+  struct Piece {
+    std::uint8_t* at = nullptr;
+    std::size_t size = 0;
+  };
+
+  virtual ~NearMemory() = default;
+
+  // --- what others may do here ------------------------------------------------------------------
+  // Each returns when nobody is in the middle of something that was allowed and is so no more.
+  virtual void set_end(const End& end) = 0;
+  virtual void forget_end(std::uint32_t number) = 0;
+  virtual void add_region(const Region& region) = 0;
+  virtual void forget_region(std::uint32_t key) = 0;
+  /// Whether anything is allowed; at first, yes. As an active port, or one that lost its link.
+  virtual void set_open(bool open) = 0;
+
+  // --- what may be done there -------------------------------------------------------------------
+  // `number` is the own end. False and nullopt: not so; nothing that counts has happened, and
+  // packets will find out what is wrong, if anything is.
+  /// Bytes land in ascending order, the last aligned word of 8 in one piece.
+  [[nodiscard]] virtual bool write(std::uint32_t number, std::uint32_t key, std::uint64_t address,
+                                   std::span<const Piece> from) = 0;
+  [[nodiscard]] virtual bool read(std::uint32_t number, std::uint32_t key, std::uint64_t address,
+                                  std::span<const Piece> to) = 0;
+  /// As execute_atomic(); gives what was there.
+  [[nodiscard]] virtual std::optional<std::uint64_t> atomic(std::uint32_t number, std::uint32_t key,
+                                                            std::uint64_t address,
+                                                            const AtomicRequest& request) = 0;
+};
+
+}  // namespace anyrdma::verbs::soft

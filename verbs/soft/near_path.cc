@@ -1,0 +1,125 @@
+// How the software HCA uses NearMemory: what it publishes, and which work needs no packets.
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "verbs/assert.h"
+#include "verbs/soft/near_memory.h"
+#include "verbs/soft/queue_pair.h"
+#include "verbs/soft/scatter_gather.h"
+#include "verbs/soft/soft_hca.h"
+
+namespace anyrdma::verbs::soft {
+
+namespace {
+
+constexpr unsigned kRemote =
+    IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+constexpr std::size_t kPiecesMax = 32;
+
+/// Those alive have different ones. It leaves the process as a name only.
+std::uint64_t name_of(const ibv_pd* pd) {
+  return reinterpret_cast<std::uintptr_t>(pd);
+}
+
+}  // namespace
+
+// --- what others may do here --------------------------------------------------------------------
+
+void SoftQp::publish() {
+  if (core.near_memory == nullptr || qp_type != IBV_QPT_RC) return;
+  const bool responds = state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
+  core.near_memory->set_end({.number = qp_num,
+                             .peer = attr.dest_qp_num,
+                             .source = path.source,
+                             .destination = path.destination,
+                             .mtu = mtu(),
+                             .first_sent = attr.sq_psn,
+                             .first_expected = attr.rq_psn,
+                             .access = attr.qp_access_flags,
+                             .domain = name_of(pd),
+                             .asks = state == IBV_QPS_RTS,
+                             .answers = responds && established,
+                             .reads = attr.max_dest_rd_atomic != 0});
+}
+
+void SoftQp::unpublish() {
+  if (core.near_memory != nullptr && qp_type == IBV_QPT_RC) core.near_memory->forget_end(qp_num);
+}
+
+void publish(Core& core, SoftMr& region) {
+  if (core.near_memory == nullptr || (region.granted & kRemote) == 0 || region.length == 0) return;
+  region.published = region.rkey;
+  core.near_memory->add_region({.key = region.rkey,
+                                .access = region.granted,
+                                .domain = name_of(region.pd),
+                                .iova = region.iova,
+                                .length = region.length,
+                                .address = reinterpret_cast<std::uintptr_t>(region.addr)});
+}
+
+void unpublish(Core& core, SoftMr& region) {
+  if (core.near_memory == nullptr || region.published == 0) return;
+  core.near_memory->forget_region(std::exchange(region.published, 0u));
+}
+
+void SoftHca::set_near_memory(NearMemory* near) {
+  CriticalSection section(core_.runtime);
+  core_.near_memory = near;
+}
+
+// --- what may be done there ---------------------------------------------------------------------
+
+bool Requester::run_near(SendWork& work) {
+  // In the order of posting: whatever is under way in packets ends first.
+  if (next_ != queue_.head() || qp_.state != IBV_QPS_RTS) return false;
+  if (!ask_near(work)) return false;
+  ++core_.counters.near_operations;
+  ++started_;
+  ++next_;
+  complete_front(IBV_WC_SUCCESS);
+  if (!queue_.empty() && queue_.front().status != IBV_WC_SUCCESS) fail(queue_.front().status);
+  return true;
+}
+
+bool Requester::ask_near_atomic(SendWork& work) {
+  const AtomicOperands& operands = work.operands();
+  const auto original =
+      core_.near_memory->atomic(qp_.qp_num, work.remote_key, work.remote_address,
+                                {.compare_swap = work.opcode == IBV_WR_ATOMIC_CMP_AND_SWP,
+                                 .swap_or_add = operands.swap_or_add,
+                                 .compare = operands.compare});
+  if (!original) return false;
+  std::array<std::uint8_t, kAtomicBytes> bytes{};
+  std::memcpy(bytes.data(), &*original, bytes.size());
+  // The list was checked, and nobody could change its memory's registration since.
+  const ibv_wc_status status =
+      scatter(core_.memory, qp_.pd, {work.list(), work.sge_count}, 0, bytes);
+  CM_ASSERT(status == IBV_WC_SUCCESS);
+  return true;
+}
+
+bool Requester::ask_near(SendWork& work) {
+  if (work.kind == WorkKind::kAtomic) return ask_near_atomic(work);
+  NearMemory& near = *core_.near_memory;
+  const bool is_write = work.kind == WorkKind::kWrite && !work.with_immediate;
+  if (!is_write && work.kind != WorkKind::kRead) return false;
+  std::array<NearMemory::Piece, kPiecesMax> pieces;
+  std::size_t count = 0;
+  if (work.inline_data) {
+    if (work.length > 0) pieces[count++] = {work.data(), work.length};
+  } else {
+    if (work.sge_count > kPiecesMax) return false;
+    for (const ibv_sge& piece : std::span(work.list(), work.sge_count)) {
+      if (piece.length == 0) continue;
+      std::uint8_t* at = core_.memory.translate(piece.lkey, qp_.pd, piece.addr, piece.length, 0);
+      if (at == nullptr) return false;
+      pieces[count++] = {at, piece.length};
+    }
+  }
+  const std::span<const NearMemory::Piece> list(pieces.data(), count);
+  return is_write ? near.write(qp_.qp_num, work.remote_key, work.remote_address, list)
+                  : near.read(qp_.qp_num, work.remote_key, work.remote_address, list);
+}
+
+}  // namespace anyrdma::verbs::soft
