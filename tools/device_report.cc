@@ -238,6 +238,10 @@ void print_extensions(const ibv_device_attr_ex& attr, int completion_vectors) {
     std::printf("\n\tcq moderation caps:\n\t\tmax_cq_count:\t%u\n\t\tmax_cq_period:\t%u us\n\n",
                 attr.cq_mod_caps.max_cq_count, attr.cq_mod_caps.max_cq_period);
   }
+  if (attr.max_dm_size != 0) {
+    std::printf("\tmaximum available device memory:\t%lluBytes\n\n",
+                static_cast<unsigned long long>(attr.max_dm_size));
+  }
   std::printf("\tnum_comp_vectors:\t\t%d\n", completion_vectors);
 }
 

@@ -64,6 +64,16 @@ case_reliable_connections() { ping_pong ibv_rc_pingpong -n 100 -c; }
 
 case_reliable_connections_with_events() { ping_pong ibv_rc_pingpong -n 100 -e; }
 
+case_on_demand_paging() { ping_pong ibv_rc_pingpong -n 100 -c -o; }
+
+case_implicit_on_demand_paging_with_prefetch() { ping_pong ibv_rc_pingpong -n 100 -c -O -P; }
+
+case_device_memory() { ping_pong ibv_rc_pingpong -n 100 -c -j; }
+
+case_shared_receive_queue_with_on_demand_paging() { ping_pong ibv_srq_pingpong -n 100 -o; }
+
+case_extended_connections_with_on_demand_paging() { extended_ping_pong -n 100 -o; }
+
 case_unreliable_connections() { ping_pong ibv_uc_pingpong -n 100 -c; }
 
 case_unreliable_connections_with_events() { ping_pong ibv_uc_pingpong -n 100 -e; }
