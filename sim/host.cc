@@ -277,6 +277,7 @@ Instant Host::world_time(Instant local) const {
 bool Host::drift(std::int32_t ppm) {
   clock_ = now();
   clock_set_at_ = world_.now();
+  deadlines_moved() = true;
   world_.scheduler().settle_later(*this);
   return std::exchange(drift_ppm_, ppm) != ppm;
 }
@@ -286,13 +287,15 @@ Result<std::unique_ptr<verbs::Semaphore>> Host::make_semaphore() {
 }
 
 void Host::leave() {
-  world_.scheduler().settle_later(*this);
+  Scheduler& scheduler = world_.scheduler();
+  scheduler.concern(*this);
+  scheduler.settle_later(*this);
   if (driver_called()) carry_out();
 }
 
 void Host::carry_out() {
   if (transport_ == nullptr || !running()) return;
-  transport_->drain(now());
+  if (!called_for_packets_only() || transport_->has_waiting()) transport_->drain(now());
   for (std::size_t i = 0; i < interfaces_.size(); ++i) send_packets(interfaces_[i], i);
   answer_call();
 }
@@ -356,6 +359,7 @@ void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPt
 
 void Host::on_deadline() {
   verbs::CriticalSection section(*this);
+  deadlines_moved() = true;
   transport_->on_timer(now());
   for (Interface& interface : interfaces_) {
     if (interface.present) interface.hca->on_timer(now());
@@ -364,6 +368,7 @@ void Host::on_deadline() {
 
 void Host::settle() {
   if (!running()) return world_.scheduler().cancel(*deadline_);
+  if (!std::exchange(deadlines_moved(), false)) return;
   std::optional<Instant> next = transport_->next_deadline();
   for (Interface& interface : interfaces_) {
     if (interface.present) next = verbs::earlier(next, interface.hca->next_deadline());

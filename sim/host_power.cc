@@ -57,6 +57,7 @@ Result<void> Host::crash() {
   past_.push_back(std::move(boot_));
   if (world_.monitor() != nullptr) world_.monitor()->on_crash(*this);
   boot();
+  deadlines_moved() = true;
   for (Interface& interface : interfaces_) {
     if (interface.hca != nullptr) interface.hca->set_call_gate(nullptr);
     if (!interface.present) continue;
@@ -85,6 +86,7 @@ Result<void> Host::pause() {
 Result<void> Host::resume() {
   if (power_ != Power::kPaused) return verbs::errno_code(EALREADY);
   power_ = Power::kOn;
+  deadlines_moved() = true;
   world_.scheduler().fibers().release(*this);
   for (Waiting& each : std::exchange(waiting_, {})) {
     receive(each.interface, *each.from, std::move(each.packet));

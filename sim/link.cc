@@ -33,10 +33,11 @@ Link::Link(World& world, Host& from, Host& to, const LinkOptions& options)
       from_(from),
       to_(to),
       options_(options),
-      lane_((std::uint32_t{static_cast<std::uint16_t>(from.index_)} << 16 |
-             static_cast<std::uint16_t>(to.index_)) +
-            1),
-      random_(world.seed(), "link " + from.name() + "->" + to.name()) {}
+      random_(world.seed(), "link " + from.name() + "->" + to.name()) {
+  set_lane((std::uint32_t{static_cast<std::uint16_t>(from.index_)} << 16 |
+            static_cast<std::uint16_t>(to.index_)) +
+           1);
+}
 
 /// A packet that lets the next one pass.
 class Link::Straggler final : public Task {
@@ -52,6 +53,7 @@ class Link::Straggler final : public Task {
 };
 
 Link::~Link() {
+  world_.scheduler().cancel(*this);
   if (straggler_ != nullptr) world_.scheduler().cancel(*straggler_);
 }
 
@@ -109,13 +111,30 @@ Instant Link::arrival_of(const Packet& packet) {
 }
 
 void Link::launch(Instant arrival, std::size_t interface, PacketPtr packet) {
+  Scheduler& scheduler = world_.scheduler();
+  const bool first = under_way_.empty();
+  if (first || under_way_.back().arrival <= arrival) {
+    const std::uint64_t turn = scheduler.take_turn();
+    under_way_.push_back({arrival, turn, interface, std::move(packet)});
+    if (first) scheduler.at(*this, arrival, turn);
+    return;
+  }
   Flight& flight = world_.take_flight();
   flight.from_ = &from_;
   flight.to_ = &to_;
   flight.interface_ = interface;
   flight.packet_ = std::move(packet);
-  flight.set_lane(lane_);
-  world_.scheduler().at(flight, arrival);
+  flight.set_lane(lane());
+  scheduler.at(flight, arrival);
+}
+
+void Link::run() {
+  InFlight landing = under_way_.pop_front();
+  if (!under_way_.empty()) {
+    const InFlight& next = under_way_.front();
+    world_.scheduler().at(*this, next.arrival, next.turn);
+  }
+  to_.receive(landing.interface, from_, std::move(landing.packet));
 }
 
 void Flight::run() {

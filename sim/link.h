@@ -9,13 +9,14 @@
 #include "sim/random_stream.h"
 #include "sim/scheduler.h"
 #include "verbs/soft/packet.h"
+#include "verbs/soft/ring.h"
 
 namespace anyrdma::sim {
 
 class Host;
 class World;
 
-/// A packet under way. Recycled.
+/// A packet under way that does not arrive in its turn. Recycled.
 class Flight final : public Task {
  public:
   explicit Flight(World& world) : world_(world) {}
@@ -33,11 +34,11 @@ class Flight final : public Task {
 };
 
 /// Made when the first packet goes this way.
-class Link {
+class Link final : private Task {
  public:
   Link(World& world, Host& from, Host& to, const LinkOptions& options);
 
-  ~Link();
+  ~Link() override;
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
@@ -57,6 +58,14 @@ class Link {
     std::size_t interface;
     verbs::soft::PacketPtr packet;
   };
+  /// A packet under way. The link itself is the task of the first of them.
+  struct InFlight {
+    Instant arrival{};
+    std::uint64_t turn = 0;
+    std::size_t interface = 0;
+    verbs::soft::PacketPtr packet{};
+  };
+  void run() override;
   void follow(Instant arrival);
   [[nodiscard]] Instant arrival_of(const verbs::soft::Packet& packet);
   void launch(Instant arrival, std::size_t interface, verbs::soft::PacketPtr packet);
@@ -65,8 +74,8 @@ class Link {
   Host& from_;
   Host& to_;
   LinkOptions options_;
-  std::uint32_t lane_;  ///< of its packets
   RandomStream random_;
+  verbs::soft::Ring<InFlight> under_way_;  ///< in the order of arrival
   Instant wire_free_{};                   ///< when the wire takes the next packet
   Instant last_arrival_{};                ///< none overtakes it unless reordered
   std::vector<Waiting> waiting_;          ///< while it is clogged

@@ -36,7 +36,7 @@ bool Scheduler::step(Instant limit) {
   if (!next) {
     if (pollers_.empty() || now_ + kEmptyPoll > limit || in_vain_ >= kPollingMax) return false;
     skip_empty_poll(limit);
-    while (!pollers_.empty()) fibers_.wake(pollers_.front());
+    wake_pollers();
   } else {
     if (*next > limit) return false;
     now_ = *next;
@@ -48,8 +48,28 @@ bool Scheduler::step(Instant limit) {
 void Scheduler::run_task(Task& task) {
   ++events_;
   in_vain_ = Duration::zero();
+  concerned_ = nullptr;
+  concerns_more_ = false;
   task.run();
+  if (pollers_.empty()) return;
+  // Where the schedule is chosen, who polls is a choice, too.
+  if (concerned_ == nullptr || concerns_more_ || chooser_.active()) {
+    wake_pollers();
+  } else {
+    wake_concerned_pollers();
+  }
+}
+
+void Scheduler::wake_pollers() {
   while (!pollers_.empty()) fibers_.wake(pollers_.front());
+}
+
+void Scheduler::wake_concerned_pollers() {
+  for (auto next = pollers_.begin(); next != pollers_.end();) {
+    Fiber& fiber = *next++;
+    const bool concerned = fiber.host() == concerned_ || fiber.host() == nullptr;
+    if (concerned || now_ - fiber.since() >= kEmptyPoll) fibers_.wake(fiber);
+  }
 }
 
 // Of the tasks that come next, the first of each lane; lane 0 has many firsts.

@@ -31,6 +31,7 @@ class Task {
   /// Tasks of one lane that are due at one instant stay in their order whatever the schedule; in
   /// lane 0, the default, each is on its own.
   void set_lane(std::uint32_t lane) { lane_ = lane; }
+  [[nodiscard]] std::uint32_t lane() const { return lane_; }
 
  private:
   friend class Scheduler;
@@ -70,6 +71,9 @@ class Scheduler {
   /// Sets the task to run at `time` (the past means now); an armed one is moved. Tasks of one
   /// instant run in the order of arming. O(log n).
   void at(Task& task, Instant time) { queue_.arm(task.timer_, time < now_ ? now_ : time); }
+  /// The same in a turn that was taken before.
+  void at(Task& task, Instant time, std::uint64_t turn) { queue_.arm(task.timer_, time, turn); }
+  [[nodiscard]] std::uint64_t take_turn() { return queue_.take_turn(); }
   void cancel(Task& task) { queue_.cancel(task.timer_); }
   /// Has `settler` settle before the next task is chosen; in the order of these calls.
   void settle_later(Settler& settler) {
@@ -86,10 +90,16 @@ class Scheduler {
   /// Moves the clock without anything happening. Precondition: nothing is due before.
   void skip_to(Instant time);
 
-  /// For programs that poll: lets something else happen, then returns. When nothing can, a
-  /// microsecond passes, which is what an empty poll costs; more after a thousand in a row. After
-  /// an hour of nothing else, step() says that nothing is left that could happen.
+  /// For programs that poll: lets something else happen, then returns; what concerns other hosts
+  /// only (see concern) does not count for a microsecond, which is what an empty poll costs. When
+  /// nothing can happen it passes; more after a thousand in a row. After an hour of nothing else,
+  /// step() says that nothing is left that could happen.
   void poll();
+  /// What the running task does happens on a host. A task that never says so concerns all.
+  void concern(const Host& host) {
+    concerns_more_ |= concerned_ != nullptr && concerned_ != &host;
+    concerned_ = &host;
+  }
 
   /// Keeps what a wait outside of all fibers was for that was refused because nothing could happen
   /// any more.
@@ -104,6 +114,8 @@ class Scheduler {
  private:
   class Alarm;
   void settle();
+  void wake_pollers();
+  void wake_concerned_pollers();
   void skip_empty_poll(Instant limit);
   void run_task(Task& task);
   /// step(), where there is a choice: false when there is nothing to choose from.
@@ -120,6 +132,8 @@ class Scheduler {
   verbs::TimerQueue<Task*> queue_;
   boost::intrusive::list<Settler, boost::intrusive::constant_time_size<false>> unsettled_;
   FiberList pollers_;
+  const Host* concerned_ = nullptr;  ///< by the running task
+  bool concerns_more_ = false;       ///< more than that host
   Fibers fibers_;
   std::string refusal_;
 };

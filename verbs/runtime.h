@@ -64,6 +64,8 @@ class Runtime {
   void call_for_packets() {
     if (called_for_ == Work::kNone) called_for_ = Work::kPackets;
   }
+  /// Becomes true when a deadline of the cores may have moved; the driver sets it back.
+  [[nodiscard]] bool& deadlines_moved() { return deadlines_moved_; }
   /// Called inside the critical section when a poll found nothing: may take in packets that
   /// have arrived, so that a polling application makes progress by itself. Optional.
   virtual void progress() {}
@@ -93,6 +95,7 @@ class Runtime {
  private:
   enum class Work : std::uint8_t { kNone, kPackets, kAny };
   Work called_for_ = Work::kNone;
+  bool deadlines_moved_ = false;
 };
 
 /// Scope guard of Runtime::enter and leave.

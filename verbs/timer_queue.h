@@ -41,13 +41,18 @@ class Timer {
 template <class Tag>
 class TimerQueue {
  public:
-  TimerQueue() = default;
+  /// `*moved`, if there is one, becomes true whenever next_deadline() may have changed.
+  explicit TimerQueue(bool* moved = nullptr) : moved_(moved) {}
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;
 
   /// Sets the timer to expire at `at`; an armed timer is moved. O(log n).
-  void arm(Timer<Tag>& timer, Instant at) {
-    const Entry entry{at, ++sequence_, &timer};
+  void arm(Timer<Tag>& timer, Instant at) { arm(timer, at, take_turn()); }
+  /// A place in the order of arming, for a timer that is armed later.
+  [[nodiscard]] std::uint64_t take_turn() { return ++sequence_; }
+  void arm(Timer<Tag>& timer, Instant at, std::uint64_t turn) {
+    if (moved_ != nullptr) *moved_ = true;
+    const Entry entry{at, turn, &timer};
     if (!timer.armed()) {
       timer.slot_ = heap_.size();
       heap_.push_back(entry);
@@ -60,6 +65,7 @@ class TimerQueue {
   /// Makes the timer idle; nothing happens to an idle one. O(log n).
   void cancel(Timer<Tag>& timer) {
     if (!timer.armed()) return;
+    if (moved_ != nullptr) *moved_ = true;
     const std::size_t slot = timer.slot_;
     timer.slot_ = Timer<Tag>::kIdle;
     const Entry last = heap_.back();
@@ -158,6 +164,7 @@ class TimerQueue {
 
   std::vector<Entry> heap_;
   std::uint64_t sequence_ = 0;
+  bool* moved_;
 };
 
 }  // namespace anyrdma::verbs

@@ -27,6 +27,7 @@ class AgentImpl final : public Agent {
   AgentImpl(const AgentConfig& config, verbs::Random& random, verbs::Runtime* runtime)
       : config_(config),
         registry_({config.id_mask, config.id_tag}, random),
+        timers_(runtime == nullptr ? nullptr : &runtime->deadlines_moved()),
         outbox_(runtime),
         machine_(config_, registry_, timers_, outbox_) {}
   ~AgentImpl() override;

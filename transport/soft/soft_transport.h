@@ -33,6 +33,7 @@ class SoftTransportImpl final : public SoftTransport {
   void on_peer_gone(Instant now, std::uint32_t peer_id_tag,
                     std::uint32_t peer_id_tag_mask) override;
   bool drain(Instant now) override;
+  [[nodiscard]] bool has_waiting() const override { return !waiting_.empty(); }
   void on_timer(Instant now) override;
   [[nodiscard]] std::optional<Instant> next_deadline() const override;
   void set_observer(Observer* observer) override { observer_ = observer; }

@@ -111,6 +111,8 @@ class SoftTransport : public Transport {
   /// endpoints, until nothing is left. The driver then takes hca.next_packet(). To be called in
   /// Runtime::leave and after every input. False: there was nothing to do.
   virtual bool drain(Instant now) = 0;
+  /// Requests wait for room with their listeners: drain() tries again.
+  [[nodiscard]] virtual bool has_waiting() const = 0;
   /// CM timers only: the HCAs' are the driver's. drain() delivers what follows.
   virtual void on_timer(Instant now) = 0;
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;

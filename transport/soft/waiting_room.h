@@ -30,6 +30,7 @@ class WaitingRoom {
 
   explicit WaitingRoom(std::size_t size) : size_(size) {}
 
+  [[nodiscard]] bool empty() const { return requests_.empty(); }
   /// Behind the others; lost when the room is full.
   void add(const Request& request, std::span<const std::uint8_t, ibcm::kMadBytes> mad);
   /// The first whose time is not over; the room forgets it.

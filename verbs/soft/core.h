@@ -54,7 +54,7 @@ struct Core {
   HcaConfig config;
   Hca::Counters counters{};
   MemoryTable memory{};
-  TimerQueue<QpTimerTag> timers{};
+  TimerQueue<QpTimerTag> timers{&runtime.deadlines_moved()};
   ReadyList ready{};
   std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null where there is none
   HcaObserver* observer = nullptr;     ///< null: none
