@@ -4,6 +4,25 @@
 
 namespace anyrdma::verbs {
 
+namespace {
+
+constexpr ibv_context make_context() {
+  ibv_context context{};
+  context.ops.poll_cq = [](ibv_cq*, int, ibv_wc*) { return -1; };
+  return context;
+}
+constinit ibv_context context_of_nobody = make_context();
+
+constexpr ibv_cq make_nobody() {
+  ibv_cq nobody{};
+  nobody.context = &context_of_nobody;
+  return nobody;
+}
+
+}  // namespace
+
+constinit ibv_cq no_completion_queue = make_nobody();
+
 Result<CompletionChannel> CompletionChannel::create(ibv_context* context) {
   if (context == nullptr) return errno_code(EINVAL);
   const Result<ibv_comp_channel*> channel = provider_of(context).create_comp_channel(context);

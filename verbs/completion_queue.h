@@ -28,6 +28,13 @@ struct CompletionQueueOptions {
   int comp_vector = 0;
 };
 
+/// Cannot be polled.
+extern ibv_cq no_completion_queue;
+template <>
+[[nodiscard]] constexpr ibv_cq* nobody() {
+  return &no_completion_queue;
+}
+
 /// Owns an ibv_cq.
 class CompletionQueue : public Handle<ibv_cq, &Provider::destroy_cq> {
  public:
@@ -35,11 +42,10 @@ class CompletionQueue : public Handle<ibv_cq, &Provider::destroy_cq> {
   /// EINVAL: null context, or a depth the device cannot give; ENOMEM: too many.
   [[nodiscard]] static Result<CompletionQueue> create(ibv_context* context, int depth,
                                                       const CompletionQueueOptions& options = {});
-  /// Takes up to completions.size() completions and says how many.
+  /// Takes up to completions.size() completions and says how many. EIO: the device says so.
   [[nodiscard]] Result<std::size_t> poll(std::span<ibv_wc> completions) const {
-    if (get() == nullptr) return errno_code(EINVAL);
-    const int got = ibv_poll_cq(get(), static_cast<int>(completions.size()), completions.data());
-    if (got < 0) return errno_code(EIO);
+    const int got = ibv_poll_cq(object(), static_cast<int>(completions.size()), completions.data());
+    if (got < 0) return errno_code(get() == nullptr ? EINVAL : EIO);
     return static_cast<std::size_t>(got);
   }
   /// The next completion (or solicited one) will be announced on the channel, once.

@@ -11,18 +11,25 @@
 
 namespace anyrdma::verbs {
 
+/// What an empty handle points to. Where there is a data path this is an object whose operations
+/// fail with EINVAL, so that nobody has to ask first; elsewhere null.
+template <class T>
+[[nodiscard]] constexpr T* nobody() {
+  return nullptr;
+}
+
 /// Base of the RAII classes. `Destroy` is the provider's function for this object.
 /// Threads: distinct objects from any thread; one object from one thread at a time.
 template <class T, Result<void> (Provider::*Destroy)(T*)>
 class Handle {
  public:
   Handle() = default;
-  explicit Handle(T* object) : object_(object) {}
-  Handle(Handle&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  explicit Handle(T* object) : object_(object != nullptr ? object : nobody<T>()) {}
+  Handle(Handle&& other) noexcept : object_(std::exchange(other.object_, nobody<T>())) {}
   Handle& operator=(Handle&& other) noexcept {
     if (this != &other) {
       discard();
-      object_ = std::exchange(other.object_, nullptr);
+      object_ = std::exchange(other.object_, nobody<T>());
     }
     return *this;
   }
@@ -33,19 +40,27 @@ class Handle {
   ~Handle() { discard(); }
 
   /// The C object, for every function that wants it; null when there is none.
-  [[nodiscard]] T* get() const { return object_; }
-  [[nodiscard]] explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] T* get() const { return *this ? object_ : nullptr; }
+  [[nodiscard]] explicit operator bool() const { return object_ != nobody<T>(); }
   /// Hands the object over to the caller.
-  [[nodiscard]] T* release() { return std::exchange(object_, nullptr); }
+  [[nodiscard]] T* release() {
+    T* const object = get();
+    object_ = nobody<T>();
+    return object;
+  }
 
   /// Destroys the object now and says how that went; the handle keeps it on failure. May wait for
   /// acknowledgements of events, as the C function does. EBUSY: in use; EINVAL: there is no object.
   [[nodiscard]] Result<void> destroy() {
-    if (object_ == nullptr) return errno_code(EINVAL);
+    if (!*this) return errno_code(EINVAL);
     const Result<void> result = (provider_of(context_of(object_)).*Destroy)(object_);
-    if (result) object_ = nullptr;
+    if (result) object_ = nobody<T>();
     return result;
   }
+
+ protected:
+  /// For the data path: never null where there is a nobody.
+  [[nodiscard]] T* object() const { return object_; }
 
  private:
   static const ibv_context* context_of(const ibv_context* context) { return context; }
@@ -55,10 +70,10 @@ class Handle {
   }
 
   void discard() {
-    if (object_ != nullptr && !destroy()) object_ = nullptr;
+    if (*this && !destroy()) object_ = nobody<T>();
   }
 
-  T* object_ = nullptr;
+  T* object_ = nobody<T>();
 };
 
 }  // namespace anyrdma::verbs
