@@ -108,6 +108,7 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
   }
   interface.hca = Hca::create(*this, *interface.random, world_.pool_, config);
   interface.hca->count_with(made_);
+  interface.hca->lend_payloads();
   if (world_.monitor() != nullptr) {
     interface.hca->set_observer(world_.monitor()->watch(*this, *interface.hca));
   }
@@ -196,6 +197,7 @@ Result<void> Host::remove_device(std::string_view device) {
   send_packets(*interface, static_cast<std::size_t>(interface - interfaces_.data()));
   interface->hca->remove();
   interface->present = false;
+  deadlines_moved() = true;
   return {};
 }
 

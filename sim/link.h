@@ -76,10 +76,10 @@ class Link final : private Task {
   LinkOptions options_;
   RandomStream random_;
   verbs::soft::Ring<InFlight> under_way_;  ///< in the order of arrival
-  Instant wire_free_{};                   ///< when the wire takes the next packet
-  Instant last_arrival_{};                ///< none overtakes it unless reordered
-  std::vector<Waiting> waiting_;          ///< while it is clogged
-  std::unique_ptr<Straggler> straggler_;  ///< null: there never was one
+  Instant wire_free_{};                    ///< when the wire takes the next packet
+  Instant last_arrival_{};                 ///< none overtakes it unless reordered
+  std::vector<Waiting> waiting_;           ///< while it is clogged
+  std::unique_ptr<Straggler> straggler_;   ///< null: there never was one
 };
 
 }  // namespace anyrdma::sim

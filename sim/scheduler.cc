@@ -32,14 +32,14 @@ bool Scheduler::step(Instant limit) {
     return true;
   }
   settle();
-  const std::optional<Instant> next = queue_.next_deadline();
-  if (!next) {
+  const Instant next = queue_.first_deadline();
+  if (queue_.empty()) {
     if (pollers_.empty() || now_ + kEmptyPoll > limit || in_vain_ >= kPollingMax) return false;
     skip_empty_poll(limit);
     wake_pollers();
   } else {
-    if (*next > limit) return false;
-    now_ = *next;
+    if (next > limit) return false;
+    now_ = next;
     run_task(*queue_.next_expired(now_)->tag());
   }
   return true;

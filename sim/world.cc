@@ -18,6 +18,7 @@ using verbs::soft::PacketPtr;
 
 /// Behind the BTH, so that the packet still looks like one to whoever reads the trace.
 void flip_bit(Packet& packet, std::uint64_t chance) {
+  packet.keep_payload();
   roce::seal(packet);
   const std::size_t bits = (packet.size - roce::Bth::kBytes) * 8;
   const std::size_t bit = chance % bits;
@@ -81,7 +82,13 @@ Host& World::add_host(std::string_view name, const HostOptions& options) {
 }
 
 bool World::claim(const Address& address, Host& host, std::size_t interface) {
+  found_ = {};
   return owners_.try_emplace(address.ip, Owner{&host, interface}).second;
+}
+
+void World::disown(const Address& address) {
+  found_ = {};
+  owners_.erase(address.ip);
 }
 
 Host& World::adopt(std::unique_ptr<Host> host) {
@@ -165,9 +172,13 @@ std::vector<std::uint8_t> World::capture() const {
   return capture_.file();
 }
 
-const World::Owner* World::owner_of(const AddressKey& address) const {
+const World::Owner* World::owner_of(const AddressKey& address) {
+  Found& last = found_[address.back() % found_.size()];
+  if (last.owner != nullptr && last.address == address) return last.owner;
   const auto found = owners_.find(address);
-  return found == owners_.end() ? nullptr : &found->second;
+  if (found == owners_.end()) return nullptr;
+  last = {address, &found->second};
+  return last.owner;
 }
 
 Link& World::link_between(Host& from, Host& to) {
@@ -195,6 +206,7 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr packet) {
   const Owner* to = to_group ? nullptr : owner_of(key_of(packet->destination.raw));
   if (trace_.on()) trace_.send(now(), from.index_, to ? to->host->index_ : kNoHost, *packet);
   if (options_.capture) {
+    packet->keep_payload();
     const roce::Mac target = to_group ? roce::mac_from(packet->destination)
                              : to     ? to->host->interfaces_[to->interface].mac
                                       : roce::Mac{};

@@ -2,6 +2,7 @@
 // program and seed give the same trace, byte for byte, on every compiler and machine.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -109,9 +110,9 @@ class World {
 
   /// False: the address has an owner.
   [[nodiscard]] bool claim(const Address& address, Host& host, std::size_t interface);
-  void disown(const Address& address) { owners_.erase(address.ip); }
+  void disown(const Address& address);
   Host& adopt(std::unique_ptr<Host> host);
-  [[nodiscard]] const Owner* owner_of(const AddressKey& address) const;
+  [[nodiscard]] const Owner* owner_of(const AddressKey& address);
   [[nodiscard]] Link& link_between(Host& from, Host& to);
   void transmit(Host& from, std::size_t interface, verbs::soft::PacketPtr packet);
   void carry(Host& from, const Owner& to, verbs::soft::PacketPtr packet,
@@ -141,6 +142,12 @@ class World {
   std::unique_ptr<Monitor> monitor_ = Monitor::make();
   std::vector<std::unique_ptr<Host>> hosts_;
   boost::unordered_flat_map<AddressKey, Owner, AddressKeyHash> owners_;
+  /// Who was asked for lately, by the last byte of the address. Forgotten when owners change.
+  struct Found {
+    AddressKey address{};
+    const Owner* owner = nullptr;
+  };
+  std::array<Found, 16> found_{};
   struct NamedStream {
     std::string name;
     std::unique_ptr<RandomStream> stream;

@@ -51,7 +51,7 @@ class TimerQueue {
   /// A place in the order of arming, for a timer that is armed later.
   [[nodiscard]] std::uint64_t take_turn() { return ++sequence_; }
   void arm(Timer<Tag>& timer, Instant at, std::uint64_t turn) {
-    if (moved_ != nullptr) *moved_ = true;
+    const Instant before = first_deadline();
     const Entry entry{at, turn, &timer};
     if (!timer.armed()) {
       timer.slot_ = heap_.size();
@@ -60,17 +60,19 @@ class TimerQueue {
     } else {
       place(timer.slot_, entry);
     }
+    note_move(before);
   }
 
   /// Makes the timer idle; nothing happens to an idle one. O(log n).
   void cancel(Timer<Tag>& timer) {
     if (!timer.armed()) return;
-    if (moved_ != nullptr) *moved_ = true;
+    const Instant before = first_deadline();
     const std::size_t slot = timer.slot_;
     timer.slot_ = Timer<Tag>::kIdle;
     const Entry last = heap_.back();
     heap_.pop_back();
     if (slot < heap_.size()) place(slot, last);
+    note_move(before);
   }
 
   /// When an armed timer expires. O(1).
@@ -79,7 +81,12 @@ class TimerQueue {
     return heap_[timer.slot_].at;
   }
 
-  /// When the next timer expires; nullopt: none is armed. O(1).
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  /// When the next timer expires; Instant::max(): none is armed. O(1).
+  [[nodiscard]] Instant first_deadline() const {
+    return heap_.empty() ? Instant::max() : heap_.front().at;
+  }
+  /// The same; nullopt: none is armed.
   [[nodiscard]] std::optional<Instant> next_deadline() const {
     if (heap_.empty()) return std::nullopt;
     return heap_.front().at;
@@ -124,6 +131,10 @@ class TimerQueue {
     }
   };
   static constexpr std::size_t kFanout = 4;  // four entries share two cache lines
+
+  void note_move(Instant before) {
+    if (moved_ != nullptr && first_deadline() != before) *moved_ = true;
+  }
 
   void put(std::size_t slot, const Entry& entry) {
     heap_[slot] = entry;

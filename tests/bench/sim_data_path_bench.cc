@@ -34,9 +34,9 @@ class End {
         context_(verbs::Context::open(host.hca(), host.hca().device()).value()),
         pd_(verbs::ProtectionDomain::create(context_.get()).value()),
         cq_(verbs::CompletionQueue::create(context_.get(), 2 * kWindow).value()),
-        memory_(verbs::MemoryRegion::create(pd_.get(), buffer_.data(), buffer_.size(),
-                                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                                IBV_ACCESS_REMOTE_READ)
+        memory_(verbs::MemoryRegion::create(
+                    pd_.get(), buffer_.data(), buffer_.size(),
+                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
                     .value()) {
     ibv_qp_init_attr init{};
     init.send_cq = init.recv_cq = cq_.get();

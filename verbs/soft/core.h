@@ -56,6 +56,8 @@ struct Core {
   MemoryTable memory{};
   TimerQueue<QpTimerTag> timers{&runtime.deadlines_moved()};
   ReadyList ready{};
+  bool lends = false;  ///< payloads
+  LentPackets<OfDevice> lent{};
   std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null where there is none
   HcaObserver* observer = nullptr;     ///< null: none
   NearMemory* near_memory = nullptr;   ///< null: none

@@ -147,6 +147,11 @@ class Hca : public Provider {
   /// it, as when there is no room for a completion. ENOENT; EALREADY.
   [[nodiscard]] virtual Result<void> overrun_cq(std::uint64_t made) = 0;
 
+  /// From now on packets may come out whose payload still lies in memory of the application (see
+  /// packet.h). Whoever takes them calls Packet::keep_payload() before looking at their bytes, and
+  /// hands them on inside this process only. Without this, none do.
+  virtual void lend_payloads() = 0;
+
   /// Why packets were dropped, for traces and tests.
   struct Counters {
     std::uint64_t packets_in = 0;

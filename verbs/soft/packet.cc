@@ -5,31 +5,19 @@
 
 namespace anyrdma::verbs::soft {
 
-void PacketReturn::operator()(Packet* packet) const noexcept {
-  packet->next_free = packet->pool->free_;
-  packet->pool->free_ = packet;
+void Packet::keep_payload() {
+  if (lent == nullptr) return;
+  std::memcpy(storage.data() + lent_at, lent, lent_size);
+  forget_lent();
 }
 
 PacketPool::~PacketPool() {
   while (free_ != nullptr) delete std::exchange(free_, free_->next_free);
 }
 
-PacketPtr PacketPool::take() {
-  Packet* packet = free_;
-  if (packet == nullptr) {
-    packet = new Packet;  // storage stays uninitialised on purpose
-    packet->pool = this;
-  } else {
-    free_ = packet->next_free;
-    packet->next_free = nullptr;
-    packet->icrc_valid = false;
-    packet->ip_fields_hidden = false;
-    packet->hop_limit = 64;
-    packet->traffic_class = 0;
-    packet->ip_identification = 0;
-    packet->ip_fragment = 0x4000;
-    packet->size = 0;
-  }
+PacketPtr PacketPool::make() {
+  auto* packet = new Packet;  // storage stays uninitialised on purpose
+  packet->pool = this;
   return PacketPtr(packet);
 }
 
@@ -46,6 +34,9 @@ PacketPtr PacketPool::copy_of(const Packet& packet) {
   copy->icrc_valid = packet.icrc_valid;
   copy->size = packet.size;
   std::memcpy(copy->storage.data(), packet.storage.data(), packet.size);
+  if (packet.lent != nullptr) {
+    std::memcpy(copy->storage.data() + packet.lent_at, packet.lent, packet.lent_size);
+  }
   return copy;
 }
 

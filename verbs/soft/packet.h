@@ -1,10 +1,15 @@
 // One RoCEv2 datagram in flight: what the IP and UDP headers would say, and the UDP payload from
 // the BTH to the ICRC. Owned by one party at a time and returned to its pool when dropped.
+//
+// Where packets stay in one process, a long payload may be lent: it is not copied into the packet,
+// but read from its sender's memory when the packet arrives. The sender's QP and its device each
+// have a list of such packets, and copy what is left before that memory may change or go away.
 #pragma once
 
 #include <infiniband/verbs.h>
 
 #include <array>
+#include <boost/intrusive/list.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,7 +31,21 @@ struct PacketReturn {
 };
 using PacketPtr = std::unique_ptr<Packet, PacketReturn>;
 
-struct Packet {
+/// Being in a list of packets with lent payloads; a packet leaves when its payload is kept, and
+/// when it is dropped.
+template <class Tag>
+using LentHook =
+    boost::intrusive::list_base_hook<boost::intrusive::tag<Tag>,
+                                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+struct OfQueue;
+struct OfDevice;
+
+struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
+  PacketPool* pool = nullptr;
+  Packet* next_free = nullptr;
+  const std::uint8_t* lent = nullptr;  ///< the payload, where it is not in the storage
+  std::uint16_t lent_at = 0;           ///< where in the storage it belongs
+  std::uint16_t lent_size = 0;
   ibv_gid source{};  ///< IPv4 addresses are IPv4-mapped
   ibv_gid destination{};
   std::uint16_t udp_source_port = 0;
@@ -47,8 +66,31 @@ struct Packet {
   [[nodiscard]] std::span<std::uint8_t> payload() { return {storage.data(), size}; }
   [[nodiscard]] std::span<const std::uint8_t> payload() const { return {storage.data(), size}; }
 
-  PacketPool* pool = nullptr;
-  Packet* next_free = nullptr;
+  /// Copies a lent payload: from now on the packet is on its own. To be called before anybody reads
+  /// or changes the bytes of a packet that may have one.
+  void keep_payload();
+  void forget_lent() {
+    lent = nullptr;
+    LentHook<OfQueue>::unlink();
+    LentHook<OfDevice>::unlink();
+  }
+};
+
+/// Packets with lent payloads, the oldest first.
+template <class Tag>
+class LentPackets {
+ public:
+  [[nodiscard]] bool empty() const { return packets_.empty(); }
+  [[nodiscard]] Packet& front() { return packets_.front(); }
+  void add(Packet& packet) { packets_.push_back(packet); }
+  void keep_all() {
+    while (!empty()) front().keep_payload();
+  }
+
+ private:
+  boost::intrusive::list<Packet, boost::intrusive::base_hook<LentHook<Tag>>,
+                         boost::intrusive::constant_time_size<false>>
+      packets_;
 };
 
 /// A free list. Single-threaded: used inside one critical section. Outlives its packets.
@@ -60,13 +102,32 @@ class PacketPool {
   PacketPool& operator=(const PacketPool&) = delete;
 
   /// A packet with unspecified storage and default header fields. Never null.
-  [[nodiscard]] PacketPtr take();
-  /// A packet with the same contents.
+  [[nodiscard]] PacketPtr take() {
+    if (free_ == nullptr) return make();
+    Packet* packet = free_;
+    free_ = packet->next_free;
+    packet->icrc_valid = false;
+    packet->ip_fields_hidden = false;
+    packet->hop_limit = 64;
+    packet->traffic_class = 0;
+    packet->ip_identification = 0;
+    packet->ip_fragment = 0x4000;
+    packet->size = 0;
+    return PacketPtr(packet);
+  }
+  /// A packet with the same contents, none of them lent.
   [[nodiscard]] PacketPtr copy_of(const Packet& packet);
 
  private:
   friend struct PacketReturn;
+  [[nodiscard]] PacketPtr make();
   Packet* free_ = nullptr;
 };
+
+inline void PacketReturn::operator()(Packet* packet) const noexcept {
+  if (packet->lent != nullptr) packet->forget_lent();
+  packet->next_free = packet->pool->free_;
+  packet->pool->free_ = packet;
+}
 
 }  // namespace anyrdma::verbs::soft

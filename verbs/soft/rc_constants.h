@@ -12,6 +12,8 @@ namespace anyrdma::verbs::soft {
 inline constexpr std::int32_t kWindowPackets = 128;
 /// An acknowledgement is asked for at the end of a message and after so many packets (rxe: 64).
 inline constexpr std::uint32_t kPacketsPerAckRequest = 64;
+/// Shorter payloads are not lent: to copy them costs less.
+inline constexpr std::uint32_t kLentBytesMin = 1024;
 /// Value of rnr_retry that means "for ever".
 inline constexpr std::uint8_t kRnrRetryForEver = 7;
 /// Longest message (IBTA vol 1, 9.4.1).

@@ -198,7 +198,7 @@ PacketPtr Requester::make_packet(SendWork& work) {
   }
   if (work.with_invalidate && last)
     roce::put(packet->storage, opcode, roce::kIeth, roce::Ieth{work.immediate});
-  gather(work, offset, size, packet->storage.data() + roce::kHeaderBytes[opcode]);
+  load(work, offset, size, *packet, roce::kHeaderBytes[opcode]);
   if (read_failed(work)) return nullptr;
   advance(work, 1);
   return packet;
@@ -248,7 +248,7 @@ PacketPtr Requester::make_atomic_write(SendWork& work) {
   PacketPtr packet = make_request(work, opcode, kAtomicBytes, true, false);
   roce::put(packet->storage, opcode, roce::kReth,
             roce::Reth{work.remote_address, work.remote_key, kAtomicBytes});
-  gather(work, 0, kAtomicBytes, packet->storage.data() + roce::kHeaderBytes[opcode]);
+  load(work, 0, kAtomicBytes, *packet, roce::kHeaderBytes[opcode]);
   if (read_failed(work)) return nullptr;
   ++reads_;
   advance(work, 1);
@@ -263,16 +263,37 @@ void Requester::advance(const SendWork& work, std::uint32_t packets) {
   packet_ = 0;
 }
 
-// Copies a piece of a message out of the application's memory, or marks the work as failed.
-void Requester::gather(SendWork& work, std::uint32_t offset, std::uint32_t size,
-                       std::uint8_t* out) {
+// Copies a piece of a message out of the application's memory, or lends it, or marks the work as
+// failed.
+void Requester::load(SendWork& work, std::uint32_t offset, std::uint32_t size, Packet& packet,
+                     std::size_t at) {
   if (size == 0) return;
+  std::uint8_t* const out = packet.storage.data() + at;
   if (work.inline_data) {
     std::memcpy(out, work.data() + offset, size);
     return;
   }
+  if (core_.lends && size >= kLentBytesMin) {
+    packet.lent = place_of(core_.memory, qp_.pd, {work.list(), work.sge_count}, offset, size);
+    if (packet.lent != nullptr) {
+      packet.lent_at = static_cast<std::uint16_t>(at);
+      packet.lent_size = static_cast<std::uint16_t>(size);
+      lent_.add(packet);
+      core_.lent.add(packet);
+      return;
+    }
+  }
   if (!soft::gather(core_.memory, qp_.pd, work.list(), offset, size, out))
     work.status = IBV_WC_LOC_PROT_ERR;
+}
+
+// What was acknowledged has arrived and lends nothing any more, if the peer is right.
+void Requester::keep_payloads_before(wire::Psn end) {
+  while (!lent_.empty()) {
+    const std::span<const std::uint8_t> bytes = lent_.front().payload();
+    if (!roce::Bth::parse(bytes.first<roce::Bth::kBytes>()).psn.before(end)) return;
+    lent_.front().keep_payload();
+  }
 }
 
 // --- acknowledgements ---------------------------------------------------------------------------
@@ -477,6 +498,7 @@ void Requester::response_lost(Instant now) {
 
 // Sets the cursor to the oldest PSN without an acknowledgement.
 void Requester::rewind() {
+  lent_.keep_all();
   if (acknowledged_.before(next_psn_)) ++core_.counters.retransmitted;
   next_ = queue_.head();
   reads_ = 0;
@@ -507,6 +529,7 @@ void Requester::finish_sent() {
 
 void Requester::complete_front(ibv_wc_status status) {
   const SendWork& work = queue_.front();
+  if (!lent_.empty()) keep_payloads_before(acknowledged_);
   if (work.signaled || status != IBV_WC_SUCCESS) {
     ibv_wc completion{};
     completion.wr_id = work.wr_id;
@@ -526,6 +549,7 @@ void Requester::fail(ibv_wc_status status) {
 }
 
 void Requester::flush() {
+  lent_.keep_all();
   core_.timers.cancel(retransmit_);
   core_.timers.cancel(not_ready_);
   while (!queue_.empty()) complete_front(IBV_WC_WR_FLUSH_ERR);
@@ -533,6 +557,7 @@ void Requester::flush() {
 }
 
 void Requester::discard() {
+  lent_.keep_all();
   core_.timers.cancel(retransmit_);
   core_.timers.cancel(not_ready_);
   queue_.clear();

@@ -81,7 +81,9 @@ class Requester {
   [[nodiscard]] PacketPtr make_atomic_request(SendWork& work);
   [[nodiscard]] PacketPtr make_atomic_write(SendWork& work);
   [[nodiscard]] bool read_failed(const SendWork& work);
-  void gather(SendWork& work, std::uint32_t offset, std::uint32_t size, std::uint8_t* out);
+  void load(SendWork& work, std::uint32_t offset, std::uint32_t size, Packet& packet,
+            std::size_t at);
+  void keep_payloads_before(wire::Psn end);
   void advance(const SendWork& work, std::uint32_t packets);
 
   // --- work without packets (local_work.cc) ----------------------------------------------------
@@ -124,6 +126,7 @@ class Requester {
   std::uint8_t rnr_retries_left_ = 0;
   bool waiting_ = false;       // for the RNR timer
   bool gap_reported_ = false;  // a lost response was noticed; wait for it before noticing again
+  LentPackets<OfQueue> lent_;  // under way, in the order of their PSNs
   QpTimer retransmit_;
   QpTimer not_ready_;
 };

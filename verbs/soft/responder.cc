@@ -213,7 +213,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
       refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
       return;
     }
-    std::memcpy(to, packet.payload.data(), size);
+    std::memmove(to, packet.payload.data(), size);  // a lent payload may overlap
   }
   received_ = end;
   if (roce::is_last(row.place)) end_message(packet, row, datagram);

@@ -33,6 +33,21 @@ namespace anyrdma::verbs::soft {
   return true;
 }
 
+/// Where bytes [offset, offset + size) of a message lie; null: not in one piece of the gather list,
+/// or not readable.
+[[nodiscard]] inline const std::uint8_t* place_of(const MemoryTable& memory, const ibv_pd* pd,
+                                                  std::span<const ibv_sge> list,
+                                                  std::uint32_t offset, std::uint32_t size) {
+  for (const ibv_sge& piece : list) {
+    if (offset < piece.length) {
+      if (size > piece.length - offset) return nullptr;
+      return memory.translate(piece.lkey, pd, piece.addr + offset, size, 0);
+    }
+    offset -= piece.length;
+  }
+  return nullptr;
+}
+
 /// Copies bytes of a message that begin at `offset` into its scatter list. IBV_WC_LOC_LEN_ERR: the
 /// list is too short; IBV_WC_LOC_PROT_ERR: memory that it names cannot be written.
 [[nodiscard]] inline ibv_wc_status scatter(const MemoryTable& memory, const ibv_pd* pd,
@@ -49,7 +64,7 @@ namespace anyrdma::verbs::soft {
     std::uint8_t* to =
         memory.translate(piece.lkey, pd, piece.addr + offset, part, IBV_ACCESS_LOCAL_WRITE);
     if (to == nullptr) return IBV_WC_LOC_PROT_ERR;
-    std::memcpy(to, payload.data(), part);
+    std::memmove(to, payload.data(), part);  // a lent payload may overlap
     payload = payload.subspan(part);
     offset = 0;
   }

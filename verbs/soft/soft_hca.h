@@ -115,6 +115,7 @@ class SoftHca final : public Hca {
   void on_timer(Instant now) override;
   std::optional<Instant> next_deadline() const override { return core_.timers.next_deadline(); }
   PacketPtr next_packet() override;
+  void lend_payloads() override { core_.lends = true; }
   void send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) override;
   std::optional<ReceivedMad> next_mad() override;
   void set_near_memory(NearMemory* near) override;

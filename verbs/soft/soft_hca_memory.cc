@@ -63,6 +63,7 @@ Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
   if (static_cast<SoftMr*>(mr)->windows != 0) return errno_code(EBUSY);
   unpublish(core_, *static_cast<SoftMr*>(mr));
   --static_cast<SoftPd*>(mr->pd)->users;
+  core_.lent.keep_all();
   core_.memory.remove(static_cast<SoftMr*>(mr));
   return {};
 }
@@ -93,6 +94,7 @@ Result<void> SoftHca::rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address,
   --static_cast<SoftPd*>(region.pd)->users;
   ++static_cast<SoftPd*>(domain)->users;
   unpublish(core_, region);
+  core_.lent.keep_all();
   core_.memory.change(region, domain, start, bytes, iova, granted);
   publish(core_, region);
   return {};

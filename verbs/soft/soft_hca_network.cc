@@ -23,7 +23,8 @@ bool is_answer(roce::Operation operation) {
 }
 
 bool same(const ibv_gid& a, const ibv_gid& b) {
-  return std::memcmp(a.raw, b.raw, 16) == 0;
+  return a.global.subnet_prefix == b.global.subnet_prefix &&
+         a.global.interface_id == b.global.interface_id;
 }
 
 }  // namespace
@@ -46,7 +47,8 @@ void SoftHca::on_packet(Instant now, PacketPtr packet) {
 
 void SoftHca::dispatch(PacketPtr packet, Instant now) {
   const std::span<const std::uint8_t> datagram = std::as_const(*packet).payload();
-  const roce::Envelope envelope = roce::open(datagram);
+  roce::Envelope envelope = roce::open(datagram);
+  if (packet->lent != nullptr) envelope.payload = {packet->lent, packet->lent_size};
   // The port has the default partition only (IBTA vol 1, 9.6.1.1.3).
   if (envelope.error != roce::DecodeError::kNone ||
       (envelope.bth.partition_key & kPartitionBits) != kPartitionBits) {

@@ -334,6 +334,7 @@ void SoftHca::end_objects_of(const ibv_context* context) {
   }
   std::uint32_t uncounted = 0;
   core_.memory.for_each_of(context, [this](SoftMr& region) { unpublish(core_, region); });
+  core_.lent.keep_all();
   core_.memory.remove_all_of(context);
   end(live_address_handles_, address_handles_);
   for (SoftQp* qp : numbers_) {

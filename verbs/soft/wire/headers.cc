@@ -24,12 +24,11 @@ void write(const T& header, Header bit, std::uint8_t opcode, std::span<std::uint
 }  // namespace
 
 Envelope open(std::span<const std::uint8_t> datagram) {
-  Envelope out;
   if (datagram.size() < Bth::kBytes + kIcrcBytes) {
-    out.error = DecodeError::kTruncated;
-    return out;
+    return {DecodeError::kTruncated, Bth{}, {}};
   }
-  out.bth = Bth::parse(datagram.first<Bth::kBytes>());
+  // In its place at once: a copy of what has just been written byte by byte is slow.
+  Envelope out{DecodeError::kNone, Bth::parse(datagram.first<Bth::kBytes>()), {}};
   const OpcodeRow& row = kOpcodes[out.bth.opcode];
   const std::size_t overhead = std::size_t{kHeaderBytes[out.bth.opcode]} + out.bth.pad + kIcrcBytes;
   if (row.service == Service::kNone) {
