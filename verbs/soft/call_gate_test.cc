@@ -164,6 +164,28 @@ TEST_F(Gated, ARefusedAccessIsThePeersErrorToo) {
   EXPECT_EQ(statuses(b), Statuses{IBV_WC_WR_FLUSH_ERR});
 }
 
+TEST_F(Gated, ARefusedAtomicChangesNothing) {
+  ConnectionOptions options;
+  options.access |= IBV_ACCESS_REMOTE_ATOMIC;
+  connect(options);
+  spoil(a, IBV_WC_FETCH_ADD, 1, IBV_WC_REM_ACCESS_ERR);
+  const std::vector<std::uint8_t> before = b.memory;
+  ibv_sge list = a.piece(64, 8);
+  ibv_send_wr request{};
+  request.sg_list = &list;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+  request.wr.atomic.remote_addr = b.piece(0, 0).addr;
+  request.wr.atomic.rkey = b.mr->rkey;
+  request.wr.atomic.compare_add = 1;
+  ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_send(a.qp, &request, &bad), 0);
+  settle();
+  EXPECT_EQ(statuses(a), Statuses{IBV_WC_REM_ACCESS_ERR});
+  EXPECT_EQ(b.events(), EventTypes{IBV_EVENT_QP_ACCESS_ERR});
+  EXPECT_EQ(b.memory, before);
+}
+
 TEST_F(Gated, ASpoiledReceiveIsTheSendersErrorToo) {
   connect();
   spoil(b, IBV_WC_RECV, 2, IBV_WC_LOC_PROT_ERR);

@@ -17,6 +17,11 @@ struct Name {
 constexpr auto kOpcodes = std::to_array<Name<ibv_wc_opcode>>({{IBV_WC_SEND, "SEND"},
                                                               {IBV_WC_RDMA_WRITE, "RDMA_WRITE"},
                                                               {IBV_WC_RDMA_READ, "RDMA_READ"},
+                                                              {IBV_WC_COMP_SWAP, "COMP_SWAP"},
+                                                              {IBV_WC_FETCH_ADD, "FETCH_ADD"},
+                                                              {IBV_WC_ATOMIC_WRITE, "ATOMIC_WRITE"},
+                                                              {IBV_WC_BIND_MW, "BIND_MW"},
+                                                              {IBV_WC_LOCAL_INV, "LOCAL_INV"},
                                                               {IBV_WC_RECV, "RECV"}});
 
 // Those of ibv_wc_status that a reliable connection or a datagram has; which of them a plan can

@@ -31,7 +31,7 @@ inline constexpr std::string_view kAnyAllocation = "any_allocation";
 struct LegalStatus {
   ibv_wc_opcode opcode;
   ibv_wc_status status;
-  bool datagrams;      ///< on UD, too; on RC all are
+  bool datagrams;      ///< on UD, too; on RC all are; on UC those that need no answer
   bool needs_payload;  ///< a message without bytes cannot cause it
   std::string_view source;
 };

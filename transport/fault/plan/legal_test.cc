@@ -13,6 +13,7 @@
 
 #include "transport/fault/plan/fault_json.h"
 #include "transport/fault/plan/fault_plan.h"
+#include "transport/fault/plan/matching.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::fault {
@@ -54,6 +55,16 @@ TEST(LegalErrors, WhatMakesObjectsCanRunOutOfMemory) {
   for (const std::string_view call : kCallNames) {
     if (!makes_object(call)) continue;
     EXPECT_EQ(reason_of("on h call " + std::string(call) + " 1: fail ENOMEM"), "") << call;
+  }
+}
+
+TEST(LegalErrors, WithoutAcknowledgementsNothingFailsForWantOfThem) {
+  for (const ibv_wc_status status : {IBV_WC_LOC_PROT_ERR, IBV_WC_RETRY_EXC_ERR}) {
+    const Fault fault{OnCompletion{"h", {}, IBV_WC_SEND, 1}, CompleteWork{status}};
+    verbs::PostedWork work{.type = IBV_QPT_RC, .length = 1};
+    EXPECT_TRUE(names_work(fault, work));
+    work.type = IBV_QPT_UC;
+    EXPECT_EQ(names_work(fault, work), status == IBV_WC_LOC_PROT_ERR);
   }
 }
 

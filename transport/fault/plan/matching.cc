@@ -6,6 +6,16 @@
 
 namespace anyrdma::fault {
 
+namespace {
+
+/// What only an answer, or its lack, can cause; without acknowledgements there is none.
+bool comes_from_peer(ibv_wc_status status) {
+  return status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_RNR_RETRY_EXC_ERR ||
+         status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_BAD_RESP_ERR;
+}
+
+}  // namespace
+
 bool counts_at_gate(const Fault& fault) {
   const auto* on = std::get_if<OnCall>(&fault.trigger);
   if (on == nullptr) return std::holds_alternative<OnCompletion>(fault.trigger);
@@ -25,6 +35,7 @@ bool names_work(const Fault& fault, const verbs::PostedWork& work) {
   const auto* complete = std::get_if<CompleteWork>(&fault.action);
   if (complete == nullptr) return true;
   const LegalStatus* legal = find_legal(on->opcode, complete->status);
+  if (work.type == IBV_QPT_UC && comes_from_peer(complete->status)) return false;
   return (legal->datagrams || work.type != IBV_QPT_UD) &&
          (!legal->needs_payload || work.length != 0);
 }
