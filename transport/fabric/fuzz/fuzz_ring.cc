@@ -130,7 +130,9 @@ int fuzz_ring(const std::uint8_t* data, std::size_t size) {
         if (script.take<std::uint8_t>() % 4 == 0) {
           attack.change(script.take<std::uint32_t>(), script.take<std::uint32_t>());
         } else {  // where it matters: the control words, and the first records
-          const std::uint32_t record = kRingControlBytes + 64u * (script.take<std::uint8_t>() % 80);
+          const std::size_t granule = script.take<std::uint8_t>() % 80;
+          const auto record =
+              static_cast<std::uint32_t>(kRingControlBytes + granule * packet_ring::kGranule);
           attack.change(step < 64 ? script.take<std::uint8_t>() % 192 : record,
                         script.take<std::uint32_t>());
         }
