@@ -191,7 +191,9 @@ bool MemoryTable::may_bind(const WindowBinding& binding, const Slot& slot, const
   if (binding.length == 0) return true;
   constexpr unsigned kRemote =
       IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-  const unsigned known = kRemote | (type_2 ? unsigned{IBV_ACCESS_ZERO_BASED} : 0u);
+  // The right to write locally means nothing to a window, but programs give it (rdma-core's tests).
+  const unsigned known =
+      kRemote | IBV_ACCESS_LOCAL_WRITE | (type_2 ? unsigned{IBV_ACCESS_ZERO_BASED} : 0u);
   if ((binding.access & ~known) != 0) return false;
   if (region == nullptr || region->region->pd != qp.pd) return false;
   // What is opened to others for writing must be writable for ourselves (C11-75).
@@ -219,7 +221,7 @@ bool MemoryTable::bind(const WindowBinding& binding, const ibv_qp& qp) {
   const bool zero_based = (binding.access & IBV_ACCESS_ZERO_BASED) != 0;
   slot.window->region = region->region.get();
   ++region->region->windows;
-  grant(slot, binding.access, region->on_demand != 0);
+  grant(slot, binding.access & ~unsigned{IBV_ACCESS_LOCAL_WRITE}, region->on_demand != 0);
   slot.domain = slot.window->type == IBV_MW_TYPE_2 ? static_cast<const void*>(&qp) : qp.pd;
   slot.iova = zero_based ? 0 : binding.address;
   slot.length = binding.length;

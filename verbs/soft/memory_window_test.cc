@@ -271,7 +271,7 @@ INSTANTIATE_TEST_SUITE_P(
                                  IBV_ACCESS_REMOTE_WRITE, 9, 0},
                       BadBinding{"AtomicWindowOnReadOnlyRegion", IBV_ACCESS_MW_BIND,
                                  IBV_ACCESS_REMOTE_ATOMIC, 9, 0},
-                      BadBinding{"LocalAccess", kRegionAccess, IBV_ACCESS_LOCAL_WRITE, 9, 0},
+                      BadBinding{"NoRightOfAWindow", kRegionAccess, IBV_ACCESS_MW_BIND, 9, 0},
                       BadBinding{"BeyondTheEnd", kRegionAccess, kWindowAccess, 256 * 1024 + 1, 0},
                       BadBinding{"LengthThatWrapsAround", kRegionAccess, kWindowAccess,
                                  ~std::uint64_t{0}, 0},
@@ -328,7 +328,7 @@ TEST_F(Windows, ARegionWithWindowsStays) {
 
 TEST_F(Windows, AWindowsKeyIsNoLocalKey) {
   open(IBV_MW_TYPE_1);
-  ASSERT_EQ(bind_1(part(0, 50)), 0);
+  ASSERT_EQ(bind_1(part(0, 50, kWindowAccess | IBV_ACCESS_LOCAL_WRITE)), 0);
   settle();
   ibv_sge list = b.piece(0, 10);
   list.lkey = window->rkey;
