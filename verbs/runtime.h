@@ -50,6 +50,8 @@ class Runtime {
  public:
   virtual ~Runtime() = default;
   virtual Instant now() = 0;
+  /// How long after the beginning of 1970 an instant is. Where time is virtual, it begins there.
+  [[nodiscard]] virtual Duration wall_clock(Instant instant) { return instant.time_since_epoch(); }
   [[nodiscard]] virtual Result<std::unique_ptr<Semaphore>> make_semaphore() = 0;
   /// Enters the critical section that protects cm, transport and HCA objects of this runtime.
   /// Not recursive. Use CriticalSection.

@@ -6,7 +6,10 @@ run_tests.py has it ("tests.test_qp"); without names all. A line of RESULTS is t
 ok, skip, fail or error, and for all but ok a tab and the reason's first line.
 """
 
+import fcntl
 import os
+import socket
+import struct
 import sys
 import unittest
 
@@ -21,12 +24,30 @@ import tests  # noqa: E402
 from tests import base  # noqa: E402
 
 
-def loopback(self, device, port, index):
-    """In place of a look into /sys for the network interface under a device: ours has none there."""
-    self.args.append([device, port, index, "127.0.0.1", "00:00:00:00:00:00"])
+def own_address():
+    """One of this machine's addresses. Not 127.0.0.1: bound to that, an id has no device yet."""
+    request = 0x8915  # SIOCGIFADDR
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for _, name in socket.if_nameindex():
+            try:
+                answer = fcntl.ioctl(any_socket, request, struct.pack("256s", name.encode()))
+            except OSError:
+                continue  # it has no address
+            address = socket.inet_ntoa(answer[20:24])
+            if not address.startswith("127."):
+                return address
+    sys.exit("this machine has no address but loopback's")
 
 
-base.RDMATestCase._get_ip_mac = loopback
+ADDRESS = own_address()
+
+
+def network_interface(self, device, port, index):
+    """In place of a look into /sys for the interface under a device: ours has none there."""
+    self.args.append([device, port, index, ADDRESS, "00:00:00:00:00:00"])
+
+
+base.RDMATestCase._get_ip_mac = network_interface
 
 
 class Recorder(unittest.TextTestResult):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The drop-in's symbol tables against Debian's libraries: same sonames, same version nodes, no name
-# that Debian lacks or has under another version; all that the tested programs, and the drivers that
+# that Debian lacks or has under another version, and of libibverbs none less, old versions included; all that the tested programs, and the drivers that
 # programs are linked against, ask for; and docs/dropin.md speaks of every name.
 set -euo pipefail
 
@@ -20,6 +20,11 @@ exports() {
 needs() {
   objdump -T "$1" | awk '/\*UND\*/ && /(IBVERBS|RDMACM)_/ {
     version = $(NF - 1); gsub(/[()]/, "", version); print $NF, version }' | sort
+}
+
+# The same of older versions, which only programs have that were linked long ago.
+old_exports() {
+  objdump -T "$1" | awk '$2 ~ /^[guw]/ && !/\*UND\*/ && $(NF - 1) ~ /^\(/ { print $NF, $(NF - 1) }' | sort
 }
 
 # The nodes with their parents, without the numbers that depend on their order.
@@ -42,6 +47,15 @@ check_library() {
   diff <(nodes "$theirs") <(nodes "$ours") || fail "$1: version nodes differ (< Debian, > ours)"
   extra=$(comm -13 <(exports "$theirs") <(exports "$ours"))
   [ -z "$extra" ] || fail "$1 exports what Debian's does not: $extra"
+}
+
+check_verbs_names() {
+  local theirs
+  theirs=$(debian libibverbs.so.1)
+  [ -n "$theirs" ] || return 0
+  diff <(exports "$theirs") <(exports "$libraries/libibverbs.so.1") &&
+    diff <(old_exports "$theirs") <(old_exports "$libraries/libibverbs.so.1") ||
+    fail "libibverbs.so.1: names differ (< Debian, > ours)"
 }
 
 # Of the connection manager nothing may be missing either.
@@ -81,6 +95,7 @@ for library in libibverbs.so.1 librdmacm.so.1; do
   check_library "$library"
   check_docs "$library"
 done
+check_verbs_names
 check_rdma_names
 for program in rping ucmatose udaddy mckey cmtime rdma_{,x}{client,server} ib_{send,write,read}_{bw,lat} \
   lib{mlx4,mlx5,efa,mana}.so.1; do

@@ -29,6 +29,9 @@ class Driver final : public verbs::Runtime,
 
   // --- verbs::Runtime ---------------------------------------------------------------------------
   verbs::Instant now() override { return realtime::monotonic_now(); }
+  verbs::Duration wall_clock(verbs::Instant instant) override {
+    return realtime::wall_clock(instant);
+  }
   [[nodiscard]] verbs::Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override;
   void enter() override;
   void leave() override;

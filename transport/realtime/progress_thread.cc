@@ -91,6 +91,11 @@ verbs::Instant monotonic_now() {
       std::chrono::steady_clock::now().time_since_epoch()));
 }
 
+verbs::Duration wall_clock(verbs::Instant instant) {
+  const verbs::Duration now = std::chrono::system_clock::now().time_since_epoch();
+  return now - (monotonic_now() - instant);
+}
+
 verbs::Result<std::unique_ptr<ProgressThread>> ProgressThread::start(int fd, Work& work) {
   try {
     auto thread = std::make_unique<AsioThread>(fd, work);

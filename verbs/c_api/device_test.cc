@@ -174,6 +174,7 @@ TEST_F(DeviceDoor, GidEntriesComeAlsoAsExtendedStructures) {
   ibv_gid_entry table[4]{};
   EXPECT_EQ(ibv_query_gid_table(context, table, 4, 0), 1);
   EXPECT_EQ(table[0].gid_index, 1u);
+  EXPECT_EQ(ibv_query_gid_table(context, table, 0, 0), -EINVAL);  // no room for what is there
   EXPECT_EQ(ibv_query_gid_table(context, table, 4, 1), -EOPNOTSUPP);
 }
 

@@ -40,7 +40,7 @@ Result<int> table_length(ibv_context* context, std::uint8_t port) {
   return attr.gid_tbl_len;
 }
 
-/// All filled entries of all ports; stops when `room` is full.
+/// All filled entries of all ports. EINVAL: they are more than there is room for.
 Result<std::size_t> gid_table(ibv_context* context, std::byte* entries, std::size_t room,
                               std::size_t entry_size) {
   ibv_device_attr device{};
@@ -51,10 +51,12 @@ Result<std::size_t> gid_table(ibv_context* context, std::byte* entries, std::siz
   for (std::uint8_t port = 1; port <= device.phys_port_cnt; ++port) {
     const Result<int> length = table_length(context, port);
     if (!length) return length.error();
-    for (int index = 0; index < *length && filled < room; ++index) {
+    for (int index = 0; index < *length; ++index) {
       const auto entry =
           provider_of(context).query_gid(context, port, static_cast<std::uint32_t>(index));
-      if (entry) copy_entry(entries + filled++ * entry_size, entry_size, *entry);
+      if (!entry) continue;
+      if (filled == room) return errno_code(EINVAL);
+      copy_entry(entries + filled++ * entry_size, entry_size, *entry);
     }
   }
   return filled;

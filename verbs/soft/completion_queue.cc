@@ -9,7 +9,7 @@
 namespace anyrdma::verbs::soft {
 
 SoftCq::SoftCq(SoftContext& owner, int depth, void* user, SoftChannel* announced_by)
-    : ibv_cq{}, room_(static_cast<std::size_t>(depth)) {
+    : room_(static_cast<std::size_t>(depth)) {
   context = owner.ibv();
   channel = announced_by;
   cq_context = user;
@@ -33,8 +33,14 @@ SoftCq::~SoftCq() {
 }
 
 void SoftCq::push(const ibv_wc& completion, bool solicited) {
-  if (entries_.size() >= room_) return overrun();
+  if (entries_.size() >= room_) {
+    if (!options_.overwrites || is_overrun()) return overrun();
+    make_room();
+  }
   entries_.push_back(completion);
+  if (options_.timestamps) {
+    instants_.push_back(SoftContext::from(context).core().runtime.now());
+  }
   const bool wanted = solicited || completion.status != IBV_WC_SUCCESS;
   if (armed_ == Armed::kAny || (armed_ == Armed::kSolicited && wanted)) announce();
 }
@@ -53,7 +59,24 @@ int SoftCq::poll(int count, ibv_wc* completions) {
   const int taken_now = static_cast<int>(
       std::min<std::size_t>(entries_.size(), static_cast<std::size_t>(std::max(count, 0))));
   for (int i = 0; i < taken_now; ++i) completions[i] = entries_.pop_front();
+  if (options_.timestamps) {
+    for (int i = 0; i < taken_now; ++i) polling->completed = instants_.pop_front();
+  }
   return taken_now;
+}
+
+// Its oldest completion is lost.
+void SoftCq::make_room() {
+  entries_.pop_front();
+  if (options_.timestamps) instants_.pop_front();
+}
+
+bool SoftCq::resize(int depth) {
+  const auto room = static_cast<std::size_t>(depth);
+  if (room < entries_.size()) return false;
+  cqe = depth;
+  if (!is_overrun()) room_ = room;
+  return true;
 }
 
 void SoftCq::request_notification(bool solicited_only) {
@@ -67,6 +90,10 @@ void SoftCq::request_notification(bool solicited_only) {
 
 void SoftCq::purge(std::uint32_t qp_num) {
   if (entries_.empty()) return;
+  if (options_.timestamps) {
+    std::size_t i = 0;
+    instants_.remove_if([&](const Instant&) { return entries_[i++].qp_num == qp_num; });
+  }
   entries_.remove_if([qp_num](const ibv_wc& wc) { return wc.qp_num == qp_num; });
 }
 

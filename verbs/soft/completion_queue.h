@@ -8,7 +8,9 @@
 #include <memory>
 
 #include "verbs/runtime.h"
+#include "verbs/soft/bracket.h"
 #include "verbs/soft/core.h"
+#include "verbs/soft/extended_layout.h"
 #include "verbs/soft/ring.h"
 
 namespace anyrdma::verbs::soft {
@@ -28,8 +30,17 @@ struct SoftChannel : ibv_comp_channel, LiveHook {
   Ring<SoftCq*> announced;
 };
 
-/// What the application holds as ibv_cq. Used inside the critical section.
-class SoftCq : public ibv_cq, public LiveHook {
+/// What one thread polls with ibv_start_poll.
+struct PollBracket {
+  explicit PollBracket(bool one_thread) : bracket(one_thread) {}
+
+  Bracket bracket;
+  ibv_wc completion{};  ///< the current one
+  Instant completed{};  ///< when it was, if the queue notes that
+};
+
+/// What the application holds as ibv_cq, or as ibv_cq_ex. Used inside the critical section.
+class SoftCq : public ExtensibleCq, public LiveHook {
  public:
   SoftCq(SoftContext& context, int depth, void* user, SoftChannel* channel);
   ~SoftCq();
@@ -40,6 +51,13 @@ class SoftCq : public ibv_cq, public LiveHook {
   /// errors always count as solicited. A full queue loses it, and all that follow: overrun().
   void push(const ibv_wc& completion, bool solicited);
   [[nodiscard]] int poll(int count, ibv_wc* completions);
+  struct Options {
+    bool timestamps = false;  ///< each completion's instant is kept for the bracket
+    bool overwrites = false;  ///< a full queue loses its oldest completion and nothing is said
+  };
+  void set_options(const Options& options) { options_ = options; }
+  /// Changes how many completions it holds. False: more are there.
+  [[nodiscard]] bool resize(int depth);
   /// ibv_req_notify_cq: the next completion (or solicited completion) is announced, once.
   void request_notification(bool solicited_only);
   /// From now on no completion finds room (IBTA vol 1, 11.6.3): IBV_EVENT_CQ_ERR, and
@@ -59,16 +77,20 @@ class SoftCq : public ibv_cq, public LiveHook {
   std::uint32_t acknowledged = 0;  ///< ... and acknowledged by it
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;
-  Runtime::Mark taker;             ///< who took the last of these events
-  Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
+  Runtime::Mark taker;                   ///< who took the last of these events
+  Semaphore* destroyer = nullptr;        ///< posted on acknowledgement while destruction waits
+  std::unique_ptr<PollBracket> polling;  ///< of an extended queue
 
  private:
   enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
   void announce();
+  void make_room();
 
   Ring<ibv_wc> entries_;
   std::size_t room_;  ///< completions that it holds; 0: it is overrun
   Armed armed_ = Armed::kNo;
+  Options options_{};
+  Ring<Instant> instants_;  ///< of the entries, if they have timestamps
   QpTimer lost_{QpTimerTag{nullptr, QpTimerKind::kOverrun, this}};
 };
 

@@ -63,9 +63,14 @@ class SoftContext : public ProvidedContext {
 /// Fills context->ops and the extended operations that the software HCA has.
 void install_operations(verbs_context& context);
 /// Parts of it: extended connections (xrc_ops.cc), queue pairs with more attributes
-/// (create_qp_ex.cc).
+/// (create_qp_ex.cc), extended completion queues (cq_ex.cc), parent and thread domains
+/// (parent_domain.cc), the clock (clock.cc).
 void install_xrc_operations(verbs_context& context);
 void install_qp_creation(verbs_context& context);
+void install_cq_operations(verbs_context& context);
+void install_domain_operations(verbs_context& context);
+void install_clock(verbs_context& context);
+void describe_clock(ibv_device_attr_ex& attr);
 /// As the above, but Core::gate is asked first (gated_ops.cc).
 void install_gated_operations(verbs_context& context);
 /// Puts operations before those that are there, which tell Core::observer what was done; the

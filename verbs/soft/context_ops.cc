@@ -115,6 +115,9 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   const int error = error_of(provider_of(context).query_device(context, &full.orig_attr));
   full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
   describe_memory(SoftContext::from(context).core().config, full);
+  full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
+  full.cq_mod_caps = {.max_cq_count = 0xffff, .max_cq_period = 0xffff};
+  describe_clock(full);
   if (error == 0) copy_out(attr, size, full);
   return error;
 }
@@ -145,6 +148,9 @@ void install_operations(verbs_context& context) {
   context.query_device_ex = query_device_ex;
   install_xrc_operations(context);
   install_qp_creation(context);
+  install_cq_operations(context);
+  install_domain_operations(context);
+  install_clock(context);
 }
 
 }  // namespace anyrdma::verbs::soft

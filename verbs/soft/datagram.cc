@@ -33,10 +33,14 @@ void DatagramService::start() {
 
 // --- sending ------------------------------------------------------------------------------------
 
-int DatagramService::post(const ibv_send_wr& request) {
+int DatagramService::check(const ibv_send_wr& request) const {
   if (request.opcode != IBV_WR_SEND && request.opcode != IBV_WR_SEND_WITH_IMM) return EINVAL;
   if (const int error = check_send_request(request, qp_.cap, true); error != 0) return error;
-  if (request.wr.ud.ah == nullptr) return EINVAL;
+  return request.wr.ud.ah == nullptr ? EINVAL : 0;
+}
+
+int DatagramService::post(const ibv_send_wr& request) {
+  if (const int error = check(request); error != 0) return error;
   if (queue_.full()) return ENOMEM;
   const auto& target = *static_cast<const SoftAh*>(request.wr.ud.ah);
   DatagramWork& work = queue_.push();

@@ -46,6 +46,9 @@ class DatagramService {
   void start();
   /// Errno as ibv_post_send returns it, 0 for success.
   [[nodiscard]] int post(const ibv_send_wr& request);
+  /// What post() would return while there is room.
+  [[nodiscard]] int check(const ibv_send_wr& request) const;
+  [[nodiscard]] std::uint32_t room() const { return queue_.room(); }
 
   /// The datagram posted last is not sent and ends with this status.
   void spoil_last(ibv_wc_status status) { queue_[queue_.tail() - 1].status = status; }

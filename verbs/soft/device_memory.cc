@@ -84,12 +84,14 @@ ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t leng
   if (writes && (access & IBV_ACCESS_LOCAL_WRITE) == 0) return null_with(EINVAL);
   if (dm->context != pd->context || !is_within(dm, offset, length)) return null_with(EINVAL);
   auto& memory = *static_cast<SoftDm*>(dm);
-  SoftMr* mr = core.memory.add(pd, memory.bytes() + offset, length, 0, access, core.config.max_mr);
+  SoftPd& domain = protecting(pd);
+  SoftMr* mr =
+      core.memory.add(&domain, memory.bytes() + offset, length, 0, access, core.config.max_mr);
   if (mr == nullptr) return null_with(ENOMEM);
   mr->addr = nullptr;
   mr->device_memory = &memory;
   ++memory.regions;
-  ++static_cast<SoftPd*>(pd)->users;
+  ++domain.users;
   return mr;
 }
 
@@ -119,7 +121,8 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
   const std::uint32_t flush = IBV_ADVISE_MR_FLAG_FLUSH;
   if ((flags & ~flush) != 0 || count == 0 || list == nullptr) return EINVAL;
   for (std::uint32_t i = 0; i < count; ++i)
-    if (const int error = check_range(core.memory, pd, list[i], write); error != 0) return error;
+    if (const int error = check_range(core.memory, &protecting(pd), list[i], write); error != 0)
+      return error;
   if (passive) return 0;
   bool all = true;
   for (std::uint32_t i = 0; i < count; ++i) {

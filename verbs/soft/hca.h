@@ -51,18 +51,24 @@ struct HcaConfig {
   struct Ece {
     std::uint32_t vendor_id = 0;  ///< an IEEE OUI, never 0
     std::uint32_t options = 0;
+    bool operator==(const Ece&) const = default;
   };
   std::optional<Ece> ece = std::nullopt;
   std::uint32_t max_ah = 65536;
-  std::uint32_t max_srq = 65536;
+  std::uint32_t max_srq = 65536;  ///< 0: no shared receive queues
   std::uint32_t max_srq_wr = 32768;
   std::uint32_t max_srq_sge = 32;
-  std::uint32_t max_mcast_grp = 8192;
+  std::uint32_t max_mcast_grp = 8192;      ///< 0: no multicast
   std::uint32_t max_mcast_qp_attach = 56;  ///< QPs per group
   /// What the port says it is: IBV_LINK_LAYER_ETHERNET or _INFINIBAND. With InfiniBand's it has
   /// kInfinibandLid, and an address needs no GRH: for programs that know no GIDs. Packets stay RoCE
   /// v2 and that LID is the device's first GID, so it takes a network of which all hosts have one.
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
+  bool uc = true;                          ///< unreliable connections
+  bool xrc = true;                         ///< extended connections
+  bool atomics = true;
+
+  bool operator==(const HcaConfig&) const = default;
 };
 
 /// The only LID, that of all ports alike.

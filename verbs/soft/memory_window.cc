@@ -26,9 +26,10 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   if (const int error = core.refusal("alloc_mw"); error != 0) return null_with(error);
   if (core.config.max_mw == 0) return null_with(EOPNOTSUPP);
   if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) return null_with(EINVAL);
-  SoftMw* window = core.memory.add_window(pd, type, core.config.max_mw);
+  SoftPd& domain = protecting(pd);
+  SoftMw* window = core.memory.add_window(&domain, type, core.config.max_mw);
   if (window == nullptr) return null_with(ENOMEM);
-  ++static_cast<SoftPd*>(pd)->users;
+  ++domain.users;
   return window;
 }
 

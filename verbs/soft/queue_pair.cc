@@ -66,8 +66,7 @@ roce::Service service_of(ibv_qp_type type) {
 
 // --- life ---------------------------------------------------------------------------------------
 
-SoftQp::SoftQp(Core& shared)
-    : ibv_qp{}, core(shared), receives(*this), requester(*this), responder(*this) {}
+SoftQp::SoftQp(Core& shared) : core(shared), receives(*this), requester(*this), responder(*this) {}
 
 SoftQp::~SoftQp() {
   if (open_now) close();
@@ -128,6 +127,7 @@ void SoftQp::close() {
   requester.trim(kBytesKept);
   receives.trim(kBytesKept);
   datagrams.reset();
+  builder.reset();
 }
 
 // Counts this QP among the users of what it refers to, or no longer.
@@ -267,6 +267,18 @@ int SoftQp::post_send(const ibv_send_wr& request) {
   if (core.removed) return EIO;
   if (!sends_in(state) || qp_type == IBV_QPT_XRC_RECV) return EINVAL;
   return datagrams ? datagrams->post(request) : requester.post(request);
+}
+
+int SoftQp::check_sends(const ibv_send_wr& first) const {
+  if (core.removed) return EIO;
+  if (!sends_in(state)) return EINVAL;
+  std::uint32_t room = datagrams ? datagrams->room() : requester.room();
+  for (const ibv_send_wr* each = &first; each != nullptr; each = each->next) {
+    const int error = datagrams ? datagrams->check(*each) : requester.check(*each);
+    if (error != 0) return error;
+    if (room-- == 0) return ENOMEM;
+  }
+  return 0;
 }
 
 int SoftQp::post_receive(const ibv_recv_wr& request) {

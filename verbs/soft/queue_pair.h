@@ -14,6 +14,8 @@
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
 #include "verbs/soft/datagram.h"
+#include "verbs/soft/extended_layout.h"
+#include "verbs/soft/qp_ex.h"
 #include "verbs/soft/receive_queue.h"
 #include "verbs/soft/requester.h"
 #include "verbs/soft/responder.h"
@@ -23,9 +25,18 @@
 
 namespace anyrdma::verbs::soft {
 
+/// What the application holds as ibv_td. There is nothing to tell threads apart by: every call is
+/// safe from any.
+struct SoftTd : ibv_td, LiveHook {
+  unsigned users = 0;  ///< parent domains
+};
+
 /// What the application holds as ibv_pd.
 struct SoftPd : ibv_pd, LiveHook {
   unsigned users = 0;  ///< memory regions, QPs, address handles and shared receive queues
+  /// Of a parent domain: what protects the objects made with it, which belong there. Else null.
+  SoftPd* protection = nullptr;
+  SoftTd* thread_domain = nullptr;
 };
 
 /// What a queue pair belongs to: a protection domain or, receiving on extended connections, an
@@ -36,9 +47,15 @@ struct QpOwner {
   SoftXrcd* xrcd;
 };
 
+/// The domain that an object made with `pd` belongs to.
+[[nodiscard]] inline SoftPd& protecting(ibv_pd* pd) {
+  auto& soft = *static_cast<SoftPd*>(pd);
+  return soft.protection != nullptr ? *soft.protection : soft;
+}
+
 /// Destroyed QPs are kept and used again with their buffers: creation is on the path of every
 /// connection. Used inside the critical section.
-struct SoftQp : ibv_qp {
+struct SoftQp : ExtensibleQp {
   explicit SoftQp(Core& core);
   ~SoftQp();
   SoftQp(const SoftQp&) = delete;
@@ -60,6 +77,8 @@ struct SoftQp : ibv_qp {
   /// Errno as ibv_post_send returns it, 0 for success.
   [[nodiscard]] int post_send(const ibv_send_wr& request);
   [[nodiscard]] int post_receive(const ibv_recv_wr& request);
+  /// What posting this list would fail with, somewhere in it; 0 for nothing.
+  [[nodiscard]] int check_sends(const ibv_send_wr& first) const;
   /// The send posted last ends with this error in its turn. Precondition: the state is RTS.
   void spoil_send(ibv_wc_status status);
   /// To SQE, flushing the send queue: a request of an unreliable service could not be sent (IBTA
@@ -114,7 +133,8 @@ struct SoftQp : ibv_qp {
   roce::Service service = roce::Service::kRc;  ///< that of qp_type
   /// Of a UD QP; it leaves the requester and the responder idle.
   std::unique_ptr<DatagramService> datagrams;
-  ibv_qp_attr attr{};  ///< as last set; qp_state lives in ibv_qp::state
+  std::unique_ptr<SendBuilder> builder;  ///< of a QP with the ibv_wr_* functions
+  ibv_qp_attr attr{};                    ///< as last set; qp_state lives in ibv_qp::state
   ibv_qp_cap cap{};
   PacketPath path{};
   std::uint32_t ece_options = 0;

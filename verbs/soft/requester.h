@@ -31,6 +31,9 @@ class Requester {
   void start();
   /// Copies one work request into the queue. Errno as ibv_post_send returns it, 0 for success.
   [[nodiscard]] int post(const ibv_send_wr& request);
+  /// What post() would return while there is room.
+  [[nodiscard]] int check(const ibv_send_wr& request) const;
+  [[nodiscard]] std::uint32_t room() const { return queue_.room(); }
 
   /// The work posted last fails with this status once its turn comes. What its packets should have
   /// caused at the peer does not happen, except for IBV_WC_REM_ACCESS_ERR: it asks for memory that
@@ -63,7 +66,6 @@ class Requester {
   void trim(std::size_t limit) { queue_.trim(limit); }
 
  private:
-  [[nodiscard]] int check(const ibv_send_wr& request) const;
   void fill(SendWork& work, const ibv_send_wr& request, std::uint32_t length);
 
   // --- sending ----------------------------------------------------------------------------------

@@ -65,6 +65,7 @@ SoftHca::~SoftHca() {
   live_xrc_domains_.clear_and_dispose(dispose);
   live_channels_.clear_and_dispose(dispose);
   live_domains_.clear_and_dispose(dispose);
+  live_thread_domains_.clear_and_dispose(dispose);
   for (SoftContext* context : contexts_) delete context;
 }
 
@@ -191,7 +192,8 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
   attr->max_qp_wr = static_cast<int>(config.max_qp_wr);
   attr->device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
                            IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
-                           IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_XRC;
+                           IBV_DEVICE_SRQ_RESIZE;
+  if (config.xrc) attr->device_cap_flags |= IBV_DEVICE_XRC;
   if (config.max_mw != 0)
     attr->device_cap_flags |=
         IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS;
@@ -204,7 +206,7 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
   attr->max_qp_rd_atom = config.max_qp_rd_atom;
   attr->max_res_rd_atom = static_cast<int>(config.max_qp_rd_atom * config.max_qp);
   attr->max_qp_init_rd_atom = config.max_qp_init_rd_atom;
-  attr->atomic_cap = IBV_ATOMIC_GLOB;
+  attr->atomic_cap = config.atomics ? IBV_ATOMIC_GLOB : IBV_ATOMIC_NONE;
   attr->max_ah = static_cast<int>(config.max_ah);
   attr->max_srq = static_cast<int>(config.max_srq);
   attr->max_srq_wr = static_cast<int>(config.max_srq_wr);

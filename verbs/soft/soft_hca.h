@@ -61,12 +61,14 @@ class SoftHca final : public Hca {
   Result<ibv_cq*> create_cq(ibv_context* context, int cqe, void* cq_context,
                             ibv_comp_channel* channel, int comp_vector) override;
   Result<void> destroy_cq(ibv_cq* cq) override;
+  Result<void> resize_cq(ibv_cq* cq, int cqe) override;
   Result<ibv_cq*> get_cq_event(ibv_comp_channel* channel) override;
   void ack_cq_events(ibv_cq* cq, unsigned count) override;
   Result<ibv_qp*> create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) override;
   Result<void> modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) override;
   Result<void> query_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask, ibv_qp_init_attr* init) override;
   Result<void> destroy_qp(ibv_qp* qp) override;
+  ibv_qp_ex* qp_to_qp_ex(ibv_qp* qp) override;
   Result<void> set_ece(ibv_qp* qp, const ibv_ece& ece) override;
   Result<ibv_ece> query_ece(ibv_qp* qp) override;
 
@@ -77,6 +79,12 @@ class SoftHca final : public Hca {
   std::vector<const ibv_qp*> queue_pairs() const override;
   std::optional<std::uint64_t> digest(const ibv_pd* pd, std::span<const ibv_sge> list,
                                       std::uint64_t length) const override;
+
+  // --- domains (parent_domain.cc) ---------------------------------------------------------------
+  Result<ibv_pd*> alloc_parent_domain(ibv_context* context,
+                                      const ibv_parent_domain_init_attr& init);
+  Result<ibv_td*> alloc_td(ibv_context* context);
+  Result<void> dealloc_td(ibv_td* td);
 
   // --- datagrams (soft_hca_datagram.cc) ---------------------------------------------------------
   Result<ibv_ah*> create_ah(ibv_pd* pd, const ibv_ah_attr& attr) override;
@@ -175,6 +183,7 @@ class SoftHca final : public Hca {
   std::uint32_t shared_receive_queues_ = 0;
   // What the application has not destroyed; each object leaves its list when it is.
   LiveList<SoftPd> live_domains_;
+  LiveList<SoftTd> live_thread_domains_;
   LiveList<SoftChannel> live_channels_;
   LiveList<SoftCq> live_completion_queues_;
   LiveList<SoftAh> live_address_handles_;

@@ -23,11 +23,11 @@ Result<ibv_ah*> SoftHca::create_ah(ibv_pd* pd, const ibv_ah_attr& attr) {
   if (address_handles_ >= core_.config.max_ah) return errno_code(ENOMEM);
   auto* ah = new SoftAh{};
   ah->context = pd->context;
-  ah->pd = pd;
+  ah->pd = &protecting(pd);
   ah->handle = address_handles_++;
   ah->path = path_of(attr);
   live_address_handles_.push_back(*ah);
-  ++static_cast<SoftPd*>(pd)->users;
+  ++static_cast<SoftPd*>(ah->pd)->users;
   return ah;
 }
 
@@ -43,6 +43,7 @@ Result<void> SoftHca::destroy_ah(ibv_ah* ah) {
 Result<void> SoftHca::attach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("attach_mcast"); error != 0) return errno_code(error);
+  if (core_.config.max_mcast_grp == 0) return errno_code(EOPNOTSUPP);
   if (qp->qp_type != IBV_QPT_UD || !roce::is_multicast(gid)) return errno_code(EINVAL);
   const HcaConfig& config = core_.config;
   const int error = groups_.attach(gid, *static_cast<SoftQp*>(qp),

@@ -51,9 +51,10 @@ Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, s
   if (const int error = check_range(address, length, iova, access); error != 0)
     return errno_code(error);
   const std::uint64_t first = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
-  SoftMr* mr = core_.memory.add(pd, address, length, first, access, core_.config.max_mr);
+  SoftPd& domain = protecting(pd);
+  SoftMr* mr = core_.memory.add(&domain, address, length, first, access, core_.config.max_mr);
   if (mr == nullptr) return errno_code(ENOMEM);
-  ++static_cast<SoftPd*>(pd)->users;
+  ++domain.users;
   publish(core_, *mr);
   return mr;
 }
@@ -79,6 +80,7 @@ Result<void> SoftHca::rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address,
   const bool moves = asked(IBV_REREG_MR_CHANGE_TRANSLATION);
   if (moves && (address == nullptr || length == 0)) return errno_code(EINVAL);
   if (access != 0 && !asked(IBV_REREG_MR_CHANGE_ACCESS)) return errno_code(EINVAL);
+  if (pd != nullptr) pd = &protecting(pd);
   ibv_pd* const domain = asked(IBV_REREG_MR_CHANGE_PD) ? pd : region.pd;
   if (domain == nullptr || domain->context != region.context) return errno_code(EINVAL);
   if (region.windows != 0) return errno_code(EBUSY);

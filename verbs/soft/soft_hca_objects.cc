@@ -26,6 +26,8 @@ Result<void> SoftHca::dealloc_pd(ibv_pd* pd) {
   CriticalSection section(core_.runtime);
   auto* soft = static_cast<SoftPd*>(pd);
   if (soft->users != 0) return errno_code(EBUSY);
+  if (soft->protection != nullptr) --soft->protection->users;
+  if (soft->thread_domain != nullptr) --soft->thread_domain->users;
   --domains_;
   delete soft;
   return {};
@@ -120,6 +122,8 @@ void SoftHca::ack_cq_events(ibv_cq* cq, unsigned count) {
 int SoftHca::check_capabilities(const ibv_qp_init_attr& init) const {
   const HcaConfig& config = core_.config;
   const ibv_qp_cap& cap = init.cap;
+  const bool extended = init.qp_type == IBV_QPT_XRC_SEND || init.qp_type == IBV_QPT_XRC_RECV;
+  if ((extended && !config.xrc) || (init.qp_type == IBV_QPT_UC && !config.uc)) return EOPNOTSUPP;
   if (init.qp_type == IBV_QPT_XRC_RECV) return init.srq == nullptr ? 0 : EINVAL;
   const bool sends_only = init.qp_type == IBV_QPT_XRC_SEND;
   if (!sends_only && init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC &&
@@ -174,7 +178,7 @@ std::uint32_t SoftHca::allocate_number() {
 
 Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   if (init->qp_type == IBV_QPT_XRC_RECV) return errno_code(EINVAL);  // it has no such domain
-  return make_qp({pd->context, static_cast<SoftPd*>(pd), nullptr}, *init);
+  return make_qp({pd->context, &protecting(pd), nullptr}, *init);
 }
 
 Result<ibv_qp*> SoftHca::make_qp(const QpOwner& owner, ibv_qp_init_attr& init) {
@@ -311,6 +315,10 @@ Result<void> SoftHca::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_a
   return {};
 }
 
+ibv_qp_ex* SoftHca::qp_to_qp_ex(ibv_qp* qp) {
+  return static_cast<SoftQp*>(qp)->builder ? reinterpret_cast<ibv_qp_ex*>(qp) : nullptr;
+}
+
 // --- the end of a context -----------------------------------------------------------------------
 
 // What a program has left behind ends with its context, as in the kernel, which sees a descriptor
@@ -346,6 +354,7 @@ void SoftHca::end_objects_of(const ibv_context* context) {
   end(live_xrc_domains_, uncounted);
   end(live_channels_, uncounted);
   end(live_domains_, domains_);
+  end(live_thread_domains_, uncounted);
 }
 
 // --- enhanced connection establishment ----------------------------------------------------------

@@ -9,11 +9,12 @@ Result<ibv_srq*> SoftHca::create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("create_srq"); error != 0) return errno_code(error);
   const HcaConfig& config = core_.config;
+  if (config.max_srq == 0) return errno_code(EOPNOTSUPP);
   ibv_srq_attr& attr = init->attr;
   if (attr.max_wr == 0 || attr.max_wr > config.max_srq_wr) return errno_code(EINVAL);
   if (attr.max_sge > config.max_srq_sge) return errno_code(EINVAL);
   if (shared_receive_queues_ >= config.max_srq) return errno_code(ENOMEM);
-  auto& domain = *static_cast<SoftPd*>(pd);
+  SoftPd& domain = protecting(pd);
   auto* srq = new SoftSrq(domain, init->srq_context, shared_receive_queues_++, attr);
   live_shared_receive_queues_.push_back(*srq);
   ++domain.users;

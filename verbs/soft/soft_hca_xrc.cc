@@ -13,6 +13,7 @@ Result<ibv_xrcd*> SoftHca::open_xrcd(ibv_context* context, std::optional<FileIde
                                      int flags) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("open_xrcd"); error != 0) return errno_code(error);
+  if (!core_.config.xrc) return errno_code(EOPNOTSUPP);
   const auto found = std::find_if(
       live_xrc_domains_.begin(), live_xrc_domains_.end(),
       [&file](const SoftXrcd& xrcd) { return file.has_value() && xrcd.domain->file == file; });

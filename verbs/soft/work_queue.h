@@ -93,6 +93,7 @@ class WorkQueue {
   [[nodiscard]] bool empty() const { return head_ == tail_; }
   [[nodiscard]] bool full() const { return size() >= depth_; }
   [[nodiscard]] std::uint32_t size() const { return tail_ - head_; }
+  [[nodiscard]] std::uint32_t room() const { return full() ? 0 : depth_ - size(); }
   [[nodiscard]] std::uint32_t head() const { return head_; }
   [[nodiscard]] std::uint32_t tail() const { return tail_; }
   [[nodiscard]] Work& operator[](std::uint32_t index) {

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "verbs/soft/fuzz/fuzz_connection.h"
+#include "verbs/soft/device_profile.h"
 #include "verbs/soft/fuzz/fuzz_datagram.h"
+#include "verbs/soft/fuzz/fuzz_device_profile.h"
 #include "verbs/soft/fuzz/fuzz_packet.h"
 #include "verbs/soft/testing/fake_runtime.h"
 #include "verbs/soft/wire/pcap.h"
@@ -80,10 +82,22 @@ TEST(SoftFuzzReplay, DatagramsSurviveRandomScripts) {
   }
 }
 
+TEST(SoftFuzzReplay, DeviceProfilesAreReadOrRefused) {
+  testing::FakeRandom random;
+  for (const std::string_view name : profile_names()) {
+    const std::string text = "like " + std::string(name) + "\n" + to_string(*parse_profile(name));
+    for (int i = 0; i < 2000; ++i) {
+      const Bytes changed = mutated(Bytes(text.begin(), text.end()), random);
+      fuzz_device_profile(changed.data(), changed.size());
+    }
+  }
+}
+
 TEST(SoftFuzzReplay, NothingIsWrongWithNothing) {
   EXPECT_EQ(fuzz_packet(nullptr, 0), 0);
   EXPECT_EQ(fuzz_connection(nullptr, 0), 0);
   EXPECT_EQ(fuzz_datagram(nullptr, 0), 0);
+  EXPECT_EQ(fuzz_device_profile(nullptr, 0), 0);
 }
 
 }  // namespace
