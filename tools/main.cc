@@ -9,6 +9,7 @@
 #include "tools/explore.h"
 #include "tools/run.h"
 #include "tools/rxe.h"
+#include "verbs/soft/device_profile.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -45,6 +46,14 @@ int usage(const std::string& sentence) {
   return static_cast<int>(Exit::kUsage);
 }
 
+std::string device_names() {
+  std::string names;
+  for (const std::string_view name : verbs::soft::profile_names()) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return names;
+}
+
 class Command {
  public:
   Command() {
@@ -61,6 +70,9 @@ class Command {
                      "that know LIDs but no GIDs, as qperf (default: $ANYRDMA_LINK_LAYER, else\n"
                      "ethernet)")
         ->check(CLI::IsMember({"ethernet", "infiniband"}));
+    run_->add_option("--device", options_.device,
+                     "limits of the program's device, and what it lacks: a file, or one of\n" +
+                         device_names() + ", see docs/devices.md");
     CLI::Option* const faults = run_->add_option(
         "--faults", options_.faults,
         "file with a fault plan, text or JSON: what goes wrong below the program,\n"
@@ -73,7 +85,8 @@ class Command {
                    "did not happen")
         ->needs(faults);
     run_->footer(
-        "anyrdma run [--transport NAME] [--fabric NAME] [--faults FILE] -- PROGRAM [ARGUMENT...]");
+        "anyrdma run [--transport NAME] [--fabric NAME] [--device DEVICE] [--faults FILE] -- "
+        "PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
     devinfo_->add_option("--fabric", devinfo_options_.fabric, "as for run");
     devinfo_->add_option("--transport", devinfo_options_.transport, "as for run");

@@ -2,11 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -16,6 +20,7 @@
 #include "transport/fault/plan/fault_plan.h"
 #include "transport/open/fault_file.h"
 #include "transport/open/real.h"
+#include "verbs/soft/device_profile.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -71,6 +76,26 @@ void set_faults(const fault::FaultPlan& plan, const RunOptions& options) {
   if (options.strict) ::setenv("ANYRDMA_FAULTS_STRICT", "1", 1);
 }
 
+/// The text of a device's profile, for the environment. Nothing: said why.
+std::optional<std::string> device_of(const std::string& name, const std::string& transport) {
+  if (transport != "fabric" && transport != "udp") {
+    say("over '" + transport + "' devices are as they are: --device is for fabric and udp.");
+    return std::nullopt;
+  }
+  const auto names = verbs::soft::profile_names();
+  if (std::ranges::find(names, name) != names.end()) return name;
+  std::ifstream file(name);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    say("'" + name + "' is neither a file that can be read nor a device. See docs/devices.md.");
+    return std::nullopt;
+  }
+  const auto device = verbs::soft::parse_profile(text.str());
+  if (device) return text.str();
+  say("the device " + name + " is refused: " + device.error().to_string() + ".");
+  return std::nullopt;
+}
+
 Exit execute(const std::string& path, std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());
@@ -91,11 +116,17 @@ Exit run(const RunOptions& options) {
     say(why);
     return Exit::kUsage;
   }
+  const std::string transport = options.transport.empty()
+                                    ? environment("ANYRDMA_TRANSPORT", kDefaultTransport)
+                                    : options.transport;
+  std::optional<std::string> device;
+  if (!options.device.empty()) {
+    device = device_of(options.device, transport);
+    if (!device) return Exit::kUsage;
+  }
   fault::FaultPlan plan;
   if (!options.faults.empty()) {
-    const std::string named = environment("ANYRDMA_TRANSPORT", kDefaultTransport);
-    auto read = transport::read_fault_file(options.faults, options.host,
-                                           options.transport.empty() ? named : options.transport);
+    auto read = transport::read_fault_file(options.faults, options.host, transport);
     if (!read) {
       say(read.error().sentence);
       return Exit::kUsage;
@@ -112,6 +143,7 @@ Exit run(const RunOptions& options) {
     say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
   }
   set_environment(installation.directory.string(), options);
+  if (device) ::setenv("ANYRDMA_DEVICE", device->c_str(), 1);
   if (!plan.faults.empty()) set_faults(plan, options);
   std::fflush(nullptr);
   return execute(*path, options.command);

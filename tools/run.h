@@ -14,6 +14,7 @@ struct RunOptions {
   std::string transport;  ///< empty: ANYRDMA_TRANSPORT as it is
   std::string fabric;     ///< empty: ANYRDMA_FABRIC as it is, else "default"
   std::string link;       ///< "ethernet", "infiniband"; empty: ANYRDMA_LINK_LAYER as it is
+  std::string device;     ///< profile's name or file; empty: ANYRDMA_DEVICE as it is
   std::string faults;     ///< file with a fault plan; empty: ANYRDMA_FAULTS as it is
   std::string host;       ///< which of the plan's hosts; empty: the only one
   std::optional<std::uint64_t>
@@ -23,9 +24,10 @@ struct RunOptions {
 };
 
 /// Replaces this process by the program, with LD_LIBRARY_PATH, ANYRDMA_FABRIC and, if they were
-/// named, ANYRDMA_TRANSPORT and ANYRDMA_LINK_LAYER set, and ANYRDMA_FAULTS and what belongs to it,
-/// if a plan was. A plan that is wrong, or asks for what this transport cannot do, starts nothing.
-/// Returns only when that fails, after a sentence on stderr that names the cause and the remedy.
+/// named, ANYRDMA_TRANSPORT, ANYRDMA_LINK_LAYER and ANYRDMA_DEVICE set, and ANYRDMA_FAULTS and what
+/// belongs to it, if a plan was. A device or plan that is wrong, or asks for what this transport
+/// cannot do, starts nothing. Returns only when that fails, after a sentence on stderr that names
+/// the cause and the remedy.
 [[nodiscard]] Exit run(const RunOptions& options);
 
 }  // namespace anyrdma::tools

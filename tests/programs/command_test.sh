@@ -34,6 +34,23 @@ case_unknown_transport_is_2_and_the_known_ones_are_listed() {
   refused 2 '^anyrdma: The simulator lives in one thread' run --transport sim -- true
 }
 
+case_wrong_device_is_2() {
+  printf 'max_qp = 3\nmax_qps = 3\n' >"$work/odd"
+  refused 2 "^anyrdma: the device .*/odd is refused: line 2: a device has no 'max_qps'" run --device "$work/odd" -- true
+  refused 2 "^anyrdma: 'no-such' is neither a file that can be read nor a device\." run --device no-such -- true
+  refused 2 "^anyrdma: over 'ucma' devices are as they are" run --transport ucma --device rxe -- true
+}
+
+case_odd_device_is_what_programs_find() {
+  command -v ibv_devinfo >/dev/null || { skip "ibv_devinfo is not installed"; return; }
+  printf 'like minimal\nmax_cq = 7\n' >"$work/odd"
+  "$anyrdma" run --device "$work/odd" -- ibv_devinfo -v >"$work/devinfo.log" 2>&1
+  expect_status "ibv_devinfo" 0 $?
+  expect_line devinfo 'max_qp:[[:space:]]+339$'
+  expect_line devinfo 'max_cq:[[:space:]]+7$'
+  expect_line devinfo 'max_srq:[[:space:]]+0$'
+}
+
 case_unknown_transport_of_the_environment_is_said_once() {
   command -v rping >/dev/null || { skip "rping is not installed"; return; }
   ANYRDMA_TRANSPORT=token-ring "$anyrdma" run -- rping -s -a 127.0.0.1 >"$work/rping.log" 2>&1

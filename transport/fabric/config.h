@@ -9,6 +9,7 @@
 #include <string>
 
 #include "transport/ibcm/profile.h"
+#include "verbs/soft/hca.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -23,6 +24,8 @@ struct FabricConfig {
   std::string directory = "/dev/shm";
   /// What the device's port says it is (verbs::soft::HcaConfig); each process decides for itself.
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
+  /// Limits of the device, and what it lacks (verbs::soft::resemble).
+  verbs::soft::HcaConfig device{};
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
   /// Whether RDMA is done without packets where that can be done (docs/transports.md).

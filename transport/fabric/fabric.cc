@@ -15,6 +15,7 @@
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
 #include "transport/realtime/system_random.h"
+#include "verbs/soft/device_profile.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -119,12 +120,13 @@ Result<void> FabricImpl::take_place() {
 
 Result<void> FabricImpl::build() {
   const Slot slot = registry_->slot();
+  verbs::soft::HcaConfig device{.qpn_first = first_qpn(slot),
+                                .qpn_count = kQpnCount,
+                                .min_ack_timeout = kMinAckTimeout,
+                                .link_layer = config_.link_layer};
+  verbs::soft::resemble(device, config_.device);
   const Result<void> built =
-      engine_.build({.qpn_first = first_qpn(slot),
-                     .qpn_count = kQpnCount,
-                     .min_ack_timeout = kMinAckTimeout,
-                     .link_layer = config_.link_layer},
-                    network_.gids(kGids), network_, network_.interface(), *registry_,
+      engine_.build(device, network_.gids(kGids), network_, network_.interface(), *registry_,
                     {.profile = config_.profile,
                      .comm_id_mask = kCommIdMask,
                      .comm_id_tag = comm_id_tag(slot),

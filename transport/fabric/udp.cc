@@ -11,6 +11,7 @@
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
 #include "transport/realtime/system_random.h"
+#include "verbs/soft/device_profile.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -52,17 +53,20 @@ UdpErrc namespace_error(int error) {
 
 /// Peers remember connections by the device and its queue pair numbers, also those of a process
 /// that is gone (kernel: cm_insert_remote_qpn). So neither is ever the same again.
-verbs::soft::HcaConfig new_device(verbs::Random& random, ibv_mtu mtu) {
+verbs::soft::HcaConfig new_device(const verbs::soft::HcaConfig& like, verbs::Random& random,
+                                  ibv_mtu mtu) {
   constexpr std::uint64_t kLocallyAdministered = 0x0200'0000'0000'0000;
   constexpr std::uint64_t kFreeBits = 0x00ff'ffff'ffff'ffff;
   constexpr std::uint32_t kFirstQpn = 0x11;
   constexpr std::uint32_t kLastStart = (1u << 24) - kQpnCount - 1;  // the last QPN means multicast
   const std::uint64_t guid = kLocallyAdministered | (random.next() & kFreeBits);
-  return {
+  verbs::soft::HcaConfig device{
       .node_guid = wire::Guid{guid},
       .active_mtu = mtu,
       .qpn_first = kFirstQpn + static_cast<std::uint32_t>(random.next() % (kLastStart - kFirstQpn)),
       .qpn_count = kQpnCount};
+  verbs::soft::resemble(device, like);
+  return device;
 }
 
 class UdpImpl final : public Udp {
@@ -94,9 +98,10 @@ Result<void> UdpImpl::open(const UdpConfig& config) {
       in_network_namespace(config.network_namespace, [&] { opened = open_here(config); });
   if (!entered) return make_error_code(namespace_error(entered.error().value()));
   if (!opened) return opened;
-  const Result<void> built = engine_.build(
-      new_device(random_, host_->path_mtu()), host_->gids(), *host_, host_->interface(), ports_,
-      {.profile = config.profile, .loopback_is_routed = host_->only_loopback()});
+  const Result<void> built =
+      engine_.build(new_device(config.device, random_, host_->path_mtu()), host_->gids(), *host_,
+                    host_->interface(), ports_,
+                    {.profile = config.profile, .loopback_is_routed = host_->only_loopback()});
   if (!built) return make_error_code(UdpErrc::kNoResources);
   host_->attach(engine_.transport());
   if (!engine_.start(std::move(host_))) return make_error_code(UdpErrc::kNoResources);

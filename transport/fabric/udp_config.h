@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "transport/ibcm/profile.h"
+#include "verbs/soft/hca.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -21,6 +22,8 @@ struct UdpConfig {
   /// Addresses, routes and sockets are those of the network namespace at this path, for example
   /// /run/netns/peer; empty: the caller's own. To enter another one takes CAP_SYS_ADMIN.
   std::string network_namespace;
+  /// Limits of the device, and what it lacks (verbs::soft::resemble).
+  verbs::soft::HcaConfig device{};
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
 };

@@ -22,6 +22,7 @@
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
 #include "transport/open/real.h"
+#include "verbs/soft/device_profile.h"
 
 namespace anyrdma::c_api {
 namespace {
@@ -161,6 +162,12 @@ Opened* open() {
   options.fabric.share_pages = std::string_view(environment("ANYRDMA_SHARE_PAGES", "1")) != "0";
   options.udp.addresses = list_of(environment("ANYRDMA_UDP_ADDRESS", ""));
   const char* const name = environment("ANYRDMA_TRANSPORT", kDefaultTransport);
+  const auto device = verbs::soft::parse_profile(environment("ANYRDMA_DEVICE", ""));
+  if (!device) {
+    say_why("ANYRDMA_DEVICE is no device: " + device.error().to_string() + ".");
+    return nullptr;
+  }
+  options.fabric.device = options.udp.device = *device;
   auto faults = planned_faults(name);
   if (!faults) {
     say_why("ANYRDMA_FAULTS is no plan for it: " + faults.error().to_string() + ".");
