@@ -13,7 +13,9 @@ void Id::charge(EventRecord& record) {
   record.fetched = true;
   record.fetcher = runtime().mark();
   fetched_.push_back(record);
-  if (record.raw.event.event == RDMA_CM_EVENT_CONNECT_REQUEST) ++backlog_room_;
+  if (record.raw.event.event != RDMA_CM_EVENT_CONNECT_REQUEST) return;
+  ++backlog_room_;
+  runtime().call_driver();  // a request may wait for the room
 }
 
 void Id::acknowledge(EventRecord& record) {

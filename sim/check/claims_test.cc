@@ -480,18 +480,20 @@ TEST_F(LeaksTest, IsSilentWhenNothingIsLeft) {
 }
 
 TEST_F(LeaksTest, EveryKindOfObjectIsReported) {
-  leaks.on_device_end("h/anyrdma0", {1, 2, 3, 4, 5, 6, 7, 0, 0});
-  leaks.on_channels_end("h", 8);
+  leaks.on_device_end("h/anyrdma0", {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0});
+  leaks.on_channels_end("h", 10);
 
   EXPECT_THAT(found.lines(),
               ElementsAre("leaks: h/anyrdma0: 1 queue pairs never destroyed",
                           "leaks: h/anyrdma0: 2 completion queues never destroyed",
                           "leaks: h/anyrdma0: 3 completion channels never destroyed",
+                          "leaks: h/anyrdma0: 5 memory windows never destroyed",
+                          "leaks: h/anyrdma0: 6 device memories never destroyed",
                           "leaks: h/anyrdma0: 4 memory regions never destroyed",
-                          "leaks: h/anyrdma0: 5 protection domains never destroyed",
-                          "leaks: h/anyrdma0: 6 address handles never destroyed",
-                          "leaks: h/anyrdma0: 7 shared receive queues never destroyed",
-                          "leaks: h: 8 event channels never destroyed"));
+                          "leaks: h/anyrdma0: 7 protection domains never destroyed",
+                          "leaks: h/anyrdma0: 8 address handles never destroyed",
+                          "leaks: h/anyrdma0: 9 shared receive queues never destroyed",
+                          "leaks: h: 10 event channels never destroyed"));
 }
 
 TEST_F(LeaksTest, ATimerWithoutAnOwnerIsReported) {

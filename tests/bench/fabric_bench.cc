@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <vector>
 
 #include "transport/fabric/fabric.h"
 #include "transport/fabric/testing/scratch.h"
@@ -75,7 +74,7 @@ class Player {
     ibv_pd* const pd = provider_->alloc_pd(context).value();
     cq_ = provider_->create_cq(context, 4096, nullptr, nullptr, 0).value();
     constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-    mr_ = provider_->reg_mr(pd, memory_.data(), memory_.size(), address(), kAccess).value();
+    mr_ = provider_->reg_mr(pd, memory_.get(), kMemory, address(), kAccess).value();
     ibv_qp_init_attr init{};
     init.send_cq = init.recv_cq = cq_;
     init.qp_type = IBV_QPT_RC;
@@ -108,7 +107,7 @@ class Player {
 
  private:
   [[nodiscard]] std::uint64_t address() const {
-    return reinterpret_cast<std::uintptr_t>(memory_.data());
+    return reinterpret_cast<std::uintptr_t>(memory_.get());
   }
   void pin() const {
     if (std::min(2L, ::sysconf(_SC_NPROCESSORS_ONLN)) < 2) return;
@@ -135,7 +134,13 @@ class Player {
   ibv_cq* cq_ = nullptr;
   ibv_mr* mr_ = nullptr;
   ibv_qp* qp_ = nullptr;
-  std::vector<std::uint8_t> memory_ = std::vector<std::uint8_t>(std::size_t{4} << 20);
+  /// Whole pages, as programs register them.
+  static constexpr std::size_t kMemory = std::size_t{4} << 20;
+  struct Free {
+    void operator()(std::uint8_t* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<std::uint8_t, Free> memory_{
+      static_cast<std::uint8_t*>(std::memset(std::aligned_alloc(4096, kMemory), 0, kMemory))};
   std::uint32_t sent_ = 0;      // completions that were seen
   std::uint32_t received_ = 0;  // likewise
 };
@@ -257,9 +262,9 @@ double Player::send_ping_pong() {
 /// Nanoseconds one way with a WRITE of 2 bytes, for which the other side looks in its memory.
 double Player::write_ping_pong() {
   sent_ = 0;
-  std::uint8_t* const out = memory_.data() + kLarge;
-  const volatile std::uint8_t* const in = memory_.data();
-  memory_[0] = memory_[1] = 0;
+  std::uint8_t* const out = memory_.get() + kLarge;
+  const volatile std::uint8_t* const in = memory_.get();
+  memory_.get()[0] = memory_.get()[1] = 0;
   meet();
   const int pings = kPings / 10;
   const double start = seconds();
@@ -324,7 +329,7 @@ double Player::copy_bandwidth() {
   if (number_ == 1) return 0;
   const double start = seconds();
   for (int i = 0; i < kWrites; ++i) {
-    std::memcpy(memory_.data(), memory_.data() + kLarge, kLarge);
+    std::memcpy(memory_.get(), memory_.get() + kLarge, kLarge);
     asm volatile("" ::: "memory");
   }
   return double{kWrites} * kLarge / (seconds() - start);

@@ -62,9 +62,9 @@ const std::vector<BackendKind>& backend_kinds() {
   static const std::vector<BackendKind> kKinds = {
       {.name = "sim",
        .abilities = {kLoss, kDeafNeighbour, kTwoHosts, kIPv6, kRemoveDevice, kFailOver, kMulticast,
-                     kMinutes},
+                     kAtomics, kMinutes},
        .virtual_time = true},
-      {.name = "fabric", .abilities = {kMulticast, kMinutes}},
+      {.name = "fabric", .abilities = {kMulticast, kAtomics, kMinutes}},
       {.name = "rxe",
        .abilities = {kDeafNeighbour, kMulticast, kAtomics, kMinutes},
        .is_kernel = true},

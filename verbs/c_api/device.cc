@@ -6,6 +6,7 @@
 #include <span>
 
 #include "verbs/c_api/c_result.h"
+#include "verbs/c_api/import.h"
 #include "verbs/c_api/process.h"
 #include "verbs/provider.h"
 
@@ -94,13 +95,18 @@ ibv_context* ibv_open_device(ibv_device* device) {
   return null_on_error([&]() -> Result<ibv_context*> {
     const auto provider = provider_of_device(device);
     if (!provider) return provider.error();
-    return (*provider)->open_device(device);
+    const auto context = (*provider)->open_device(device);
+    if (context) note_open(*context);
+    return context;
   });
 }
 
 int ibv_close_device(ibv_context* context) {
   if (context == nullptr) return fail(EINVAL);
-  return minus_one_on_error([&] { return provider_of(context).close_device(context); });
+  return minus_one_on_error([&] {
+    note_closed(context);
+    return provider_of(context).close_device(context);
+  });
 }
 
 int ibv_query_device(ibv_context* context, ibv_device_attr* attr) {

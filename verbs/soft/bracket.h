@@ -2,10 +2,6 @@
 // ibv_start_poll .. ibv_end_poll, ibv_wr_start .. ibv_wr_complete.
 #pragma once
 
-#include <pthread.h>
-
-#include <cerrno>
-
 #include "verbs/assert.h"
 
 namespace anyrdma::verbs::soft {
@@ -13,30 +9,29 @@ namespace anyrdma::verbs::soft {
 class Bracket {
  public:
   /// `one_thread`: the application has promised that no two are inside at once.
-  explicit Bracket(bool one_thread) : one_thread_(one_thread) {
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(&mutex_, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-  }
-  ~Bracket() { pthread_mutex_destroy(&mutex_); }
+  explicit Bracket(bool one_thread) : one_thread_(one_thread) {}
   Bracket(const Bracket&) = delete;
   Bracket& operator=(const Bracket&) = delete;
 
+  /// Spins until the other has left, as rdma-core's drivers do.
   void enter() {
     if (one_thread_) return;
-    const int error = pthread_mutex_lock(&mutex_);
-    // It was opened twice and not closed in between; rdma-core would wait for itself.
-    CM_ASSERT(error != EDEADLK);
+    const char* const self = &mark;
+    const char* owner = nullptr;
+    while (!__atomic_compare_exchange_n(&owner_, &owner, self, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+      // It was opened twice and not closed in between; rdma-core would wait for itself.
+      CM_ASSERT(owner != self);
+      owner = nullptr;
+    }
   }
-  void leave() {
-    if (!one_thread_) pthread_mutex_unlock(&mutex_);
-  }
+  void leave() { __atomic_store_n(&owner_, nullptr, __ATOMIC_RELEASE); }
 
  private:
+  inline static thread_local char mark = 0;  ///< its address is the thread's name
+
   const bool one_thread_;
-  pthread_mutex_t mutex_;
+  const char* owner_ = nullptr;
 };
 
 }  // namespace anyrdma::verbs::soft

@@ -45,8 +45,9 @@ using ProfileResult = boost::system::result<HcaConfig, ProfileError>;
 /// The names of all entries but `like`.
 [[nodiscard]] std::vector<std::string_view> entry_names();
 
-/// Gives `device` the limits, capabilities and quirks of `like`; it stays who it is: its name, GUID,
-/// link layer and queue pair numbers. Of MTUs the smaller counts, of least ACK timeouts the longer.
+/// Gives `device` the limits, capabilities and quirks of `like`; it stays who it is: its name,
+/// GUID, link layer and queue pair numbers. Of MTUs the smaller counts, of least ACK timeouts the
+/// longer.
 void resemble(HcaConfig& device, const HcaConfig& like);
 
 }  // namespace anyrdma::verbs::soft

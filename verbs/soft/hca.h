@@ -64,8 +64,8 @@ struct HcaConfig {
   /// kInfinibandLid, and an address needs no GRH: for programs that know no GIDs. Packets stay RoCE
   /// v2 and that LID is the device's first GID, so it takes a network of which all hosts have one.
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
-  bool uc = true;                          ///< unreliable connections
-  bool xrc = true;                         ///< extended connections
+  bool uc = true;   ///< unreliable connections
+  bool xrc = true;  ///< extended connections
   bool atomics = true;
 
   bool operator==(const HcaConfig&) const = default;

@@ -139,18 +139,30 @@ void MemoryTable::close(Slot& slot) {
 // --- device memory ------------------------------------------------------------------------------
 
 std::uint8_t* SoftDm::bytes() {
-  const auto start = reinterpret_cast<std::uintptr_t>(storage.data());
-  return storage.data() + (0 - start) % kAlignment;
+  const auto start = reinterpret_cast<std::uintptr_t>(storage->data());
+  return storage->data() + (0 - start) % kAlignment;
 }
 
 SoftDm* MemoryTable::add_device_memory(ibv_context* context, std::size_t bytes, std::size_t limit) {
   std::size_t used = 0;
-  for (const auto& each : device_memories_) used += each->size;
+  for (const auto& each : device_memories_) used += each->size / each->storage.use_count();
   if (bytes > limit - std::min(used, limit)) return nullptr;
   auto memory = std::make_unique<SoftDm>();
   memory->context = context;
   memory->size = bytes;
-  memory->storage.resize(bytes + kAlignment);
+  memory->handle = next_device_memory_++;
+  memory->storage = std::make_shared<std::vector<std::uint8_t>>(bytes + kAlignment);
+  device_memories_.push_back(std::move(memory));
+  return device_memories_.back().get();
+}
+
+SoftDm* MemoryTable::import_device_memory(ibv_context* context, std::uint32_t handle) {
+  const auto found =
+      std::ranges::find(device_memories_, handle, [](const auto& each) { return each->handle; });
+  if (found == device_memories_.end()) return nullptr;
+  auto memory = std::make_unique<SoftDm>(**found);
+  memory->context = context;
+  memory->regions = 0;
   device_memories_.push_back(std::move(memory));
   return device_memories_.back().get();
 }

@@ -12,8 +12,9 @@ namespace anyrdma::verbs::soft {
 /// What the application holds as ibv_dm.
 struct SoftDm : ibv_dm {
   std::size_t size;
-  std::uint32_t regions = 0;          ///< registered in it
-  std::vector<std::uint8_t> storage;  ///< with room for the alignment
+  std::uint32_t regions = 0;  ///< registered in it
+  /// With room for the alignment; shared with those that were imported from it.
+  std::shared_ptr<std::vector<std::uint8_t>> storage;
   [[nodiscard]] std::uint8_t* bytes();
 };
 
@@ -57,6 +58,10 @@ class MemoryTable {
               unsigned access);
   /// By its key; null when there is none.
   [[nodiscard]] const SoftMr* find_region(std::uint32_t key) const;
+  /// Null: there is none.
+  [[nodiscard]] const SoftMr* region_of_handle(std::uint32_t handle) const {
+    return handle < slots_.size() ? slots_[handle].region.get() : nullptr;
+  }
   /// Precondition: no window is bound to it.
   void remove(SoftMr* region);
   /// Regions, windows and device memory.
@@ -72,6 +77,8 @@ class MemoryTable {
   /// All zero; null when all device memory would be more than `limit` bytes.
   [[nodiscard]] SoftDm* add_device_memory(ibv_context* context, std::size_t bytes,
                                           std::size_t limit);
+  /// Another object for the memory of a handle; null: there is none.
+  [[nodiscard]] SoftDm* import_device_memory(ibv_context* context, std::uint32_t handle);
   /// Precondition: no region lies in it.
   void remove_device_memory(SoftDm* memory);
   [[nodiscard]] std::size_t device_memories() const { return device_memories_.size(); }
@@ -145,6 +152,7 @@ class MemoryTable {
   std::size_t size_ = 0;
   std::size_t windows_ = 0;
   std::vector<std::unique_ptr<SoftDm>> device_memories_;
+  std::uint32_t next_device_memory_ = 1;  ///< the handle
 };
 
 }  // namespace anyrdma::verbs::soft

@@ -81,10 +81,13 @@ class SoftHca final : public Hca {
                                       std::uint64_t length) const override;
 
   // --- domains (parent_domain.cc) ---------------------------------------------------------------
-  Result<ibv_pd*> alloc_parent_domain(ibv_context* context,
-                                      const ibv_parent_domain_init_attr& init);
-  Result<ibv_td*> alloc_td(ibv_context* context);
-  Result<void> dealloc_td(ibv_td* td);
+  [[nodiscard]] Result<ibv_pd*> alloc_parent_domain(ibv_context* context,
+                                                    const ibv_parent_domain_init_attr& init);
+  [[nodiscard]] Result<ibv_td*> alloc_td(ibv_context* context);
+  [[nodiscard]] Result<void> dealloc_td(ibv_td* td);
+
+  // --- import.cc --------------------------------------------------------------------------------
+  [[nodiscard]] Result<ibv_pd*> import_pd(ibv_context* context, std::uint32_t handle);
 
   // --- datagrams (soft_hca_datagram.cc) ---------------------------------------------------------
   Result<ibv_ah*> create_ah(ibv_pd* pd, const ibv_ah_attr& attr) override;
@@ -178,6 +181,7 @@ class SoftHca final : public Hca {
   std::vector<SoftQp*> spare_queue_pairs_;
   std::uint32_t live_queue_pairs_ = 0;
   std::uint32_t domains_ = 0;
+  std::uint32_t next_domain_ = 0;  ///< the handle
   std::uint32_t completion_queues_ = 0;
   std::uint32_t address_handles_ = 0;
   std::uint32_t shared_receive_queues_ = 0;

@@ -17,7 +17,8 @@ Result<ibv_pd*> SoftHca::alloc_pd(ibv_context* context) {
   if (domains_ >= core_.config.max_pd) return errno_code(ENOMEM);
   auto* pd = new SoftPd{};
   pd->context = context;
-  pd->handle = domains_++;
+  ++domains_;
+  pd->handle = next_domain_++;
   live_domains_.push_back(*pd);
   return pd;
 }
@@ -147,8 +148,9 @@ bool of_one_context(const QpOwner& owner, const ibv_qp_init_attr& init) {
   const auto made_there = [&owner](const auto* object) {
     return object == nullptr || object->context == owner.context;
   };
-  return made_there(owner.pd) && made_there(owner.xrcd) && made_there(init.send_cq) &&
-         made_there(init.recv_cq) && made_there(init.srq);
+  // The protection domain may have been imported from another one.
+  return made_there(owner.xrcd) && made_there(init.send_cq) && made_there(init.recv_cq) &&
+         made_there(init.srq);
 }
 
 // Only the halves of extended connections lack queues; what is not used is not kept.

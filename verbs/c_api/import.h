@@ -1,0 +1,13 @@
+// The devices that the program has open, for ibv_import_device.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+namespace anyrdma::c_api {
+
+/// ibv_open_device has made it. Any thread.
+void note_open(ibv_context* context);
+/// It is about to be closed; what it was imported with is closed with it. Any thread.
+void note_closed(ibv_context* context);
+
+}  // namespace anyrdma::c_api
