@@ -34,7 +34,8 @@ std::string board_id_of(const ibv_device& device) {
 
 Result<ibv_device_attr_ex> query(Provider& provider, ibv_context* context) {
   ibv_device_attr_ex attr{};
-  const auto* const extended = verbs_get_ctx_op(context, query_device_ex);
+  const auto* const extended =
+      __extension__ verbs_get_ctx_op(context, query_device_ex);  // a GNU expression
   if (extended != nullptr && extended->query_device_ex(context, nullptr, &attr, sizeof attr) == 0) {
     return attr;
   }

@@ -292,7 +292,7 @@ TEST_F(Atomics, AnAnswerIntoReadOnlyMemoryFailsLocally) {
 }
 
 TEST_F(Atomics, ARegionThatDoesNotAllowThemIsARemoteAccessError) {
-  register_again(kAtomicAccess & ~IBV_ACCESS_REMOTE_ATOMIC);
+  register_again(kAtomicAccess & ~unsigned{IBV_ACCESS_REMOTE_ATOMIC});
   connect(with_atomics());
   ASSERT_EQ(fetch_add(1, 1), 0);
   settle();
@@ -350,7 +350,7 @@ TEST_F(Atomics, AWriteStoresEightBytesOnce) {
 }
 
 TEST_F(Atomics, AWriteMayBeInlineAndNeedsNoMoreThanTheRightToWrite) {
-  register_again(kAtomicAccess & ~IBV_ACCESS_REMOTE_ATOMIC);
+  register_again(kAtomicAccess & ~unsigned{IBV_ACCESS_REMOTE_ATOMIC});
   connect();
   set(a, 64, 98);
   ASSERT_EQ(a.post_send(IBV_WR_ATOMIC_WRITE, 4, 64, 8, &b, 8, IBV_SEND_SIGNALED | IBV_SEND_INLINE),

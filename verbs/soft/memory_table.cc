@@ -145,7 +145,8 @@ std::uint8_t* SoftDm::bytes() {
 
 SoftDm* MemoryTable::add_device_memory(ibv_context* context, std::size_t bytes, std::size_t limit) {
   std::size_t used = 0;
-  for (const auto& each : device_memories_) used += each->size / each->storage.use_count();
+  for (const auto& each : device_memories_)
+    used += each->size / static_cast<std::size_t>(each->storage.use_count());
   if (bytes > limit - std::min(used, limit)) return nullptr;
   auto memory = std::make_unique<SoftDm>();
   memory->context = context;

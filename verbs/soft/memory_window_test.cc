@@ -265,17 +265,17 @@ TEST_P(BadBindings, FailWithABindErrorAndOpenNothing) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, BadBindings,
-    ::testing::Values(BadBinding{"RegionThatAllowsNone", kRegionAccess & ~IBV_ACCESS_MW_BIND,
-                                 kWindowAccess, 9, 0},
-                      BadBinding{"WritableWindowOnReadOnlyRegion", IBV_ACCESS_MW_BIND,
-                                 IBV_ACCESS_REMOTE_WRITE, 9, 0},
-                      BadBinding{"AtomicWindowOnReadOnlyRegion", IBV_ACCESS_MW_BIND,
-                                 IBV_ACCESS_REMOTE_ATOMIC, 9, 0},
-                      BadBinding{"NoRightOfAWindow", kRegionAccess, IBV_ACCESS_MW_BIND, 9, 0},
-                      BadBinding{"BeyondTheEnd", kRegionAccess, kWindowAccess, 256 * 1024 + 1, 0},
-                      BadBinding{"LengthThatWrapsAround", kRegionAccess, kWindowAccess,
-                                 ~std::uint64_t{0}, 0},
-                      BadBinding{"KeyOfAnotherIndex", kRegionAccess, kWindowAccess, 9, 0x100}),
+    ::testing::Values(
+        BadBinding{"RegionThatAllowsNone", kRegionAccess & ~unsigned{IBV_ACCESS_MW_BIND},
+                   kWindowAccess, 9, 0},
+        BadBinding{"WritableWindowOnReadOnlyRegion", IBV_ACCESS_MW_BIND, IBV_ACCESS_REMOTE_WRITE, 9,
+                   0},
+        BadBinding{"AtomicWindowOnReadOnlyRegion", IBV_ACCESS_MW_BIND, IBV_ACCESS_REMOTE_ATOMIC, 9,
+                   0},
+        BadBinding{"NoRightOfAWindow", kRegionAccess, IBV_ACCESS_MW_BIND, 9, 0},
+        BadBinding{"BeyondTheEnd", kRegionAccess, kWindowAccess, 256 * 1024 + 1, 0},
+        BadBinding{"LengthThatWrapsAround", kRegionAccess, kWindowAccess, ~std::uint64_t{0}, 0},
+        BadBinding{"KeyOfAnotherIndex", kRegionAccess, kWindowAccess, 9, 0x100}),
     [](const auto& each) { return each.param.name; });
 
 TEST_F(Windows, OfAnotherProtectionDomainCannotBeBound) {
