@@ -80,25 +80,32 @@ void Driver::settle() {
   while (again && budget > 0) {
     const bool packets_only = called_for_packets_only();
     answer_call();
-    if (!packets_only) (void)parts_.transport->drain(clock());
-    take_packets();
-    deliver_own(budget);
+    bool worked = !packets_only && parts_.transport->drain(clock());
+    worked |= take_packets();
+    worked |= deliver_own(budget);
     if (parts_.carrier != nullptr) {
       parts_.carrier->transmit();
-      if (parts_.carrier->has_report()) (void)parts_.carrier->report(clock());
+      if (parts_.carrier->has_report()) worked |= parts_.carrier->report(clock());
     }
-    again = driver_called() || !own_.empty();
+    // A request that waits for room is tried in vain each time, and calls us each time.
+    again = (worked && driver_called()) || !own_.empty();
   }
   ask_for_thread();
 }
 
-void Driver::take_packets() {
-  while (PacketPtr packet = parts_.hca->next_packet())
+bool Driver::take_packets() {
+  bool any = false;
+  while (PacketPtr packet = parts_.hca->next_packet()) {
+    any = true;
     if (parts_.carrier != nullptr) parts_.carrier->send(std::move(packet));
+  }
+  return any;
 }
 
-void Driver::deliver_own(int& budget) {
+bool Driver::deliver_own(int& budget) {
+  const int before = budget;
   for (; budget > 0 && !own_.empty(); --budget) parts_.hca->on_packet(clock(), own_.pop_front());
+  return budget != before;
 }
 
 // --- who takes in what arrives ------------------------------------------------------------------

@@ -75,8 +75,8 @@ class Driver final : public verbs::Runtime,
 
   [[nodiscard]] verbs::Instant clock();
   void settle();
-  void take_packets();
-  void deliver_own(int& budget);
+  bool take_packets();
+  bool deliver_own(int& budget);
   void run_timers();
   void notice_polling();
   [[nodiscard]] bool still_polled();

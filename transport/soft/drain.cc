@@ -235,7 +235,9 @@ void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upca
                                ? nullptr
                                : handler.on_connect_request(child, request_event(upcall, data));
   device.agent->request_handled(upcall.id, owner != nullptr);
-  no_room_ = owner == nullptr && entry == Entry::kOpen;
+  // A question for a datagram service has its answer already: it is refused.
+  no_room_ =
+      owner == nullptr && entry == Entry::kOpen && upcall.kind == ibcm::UpcallKind::kReqReceived;
   if (owner == nullptr) return endpoint.abandon_request();
   endpoint.set_handler(*owner);
 }
