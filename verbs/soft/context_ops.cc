@@ -9,6 +9,7 @@
 #include "verbs/soft/core.h"
 #include "verbs/soft/device_memory.h"
 #include "verbs/soft/memory_window.h"
+#include "verbs/soft/post_each.h"
 #include "verbs/soft/queue_pair.h"
 
 namespace anyrdma::verbs::soft {
@@ -25,23 +26,6 @@ int error_of(const Result<void>& result) {
 
 // --- data path ----------------------------------------------------------------------------------
 
-}  // namespace
-
-int poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
-  auto& soft = *static_cast<SoftCq*>(cq);
-  Runtime& runtime = runtime_of(cq->context);
-  CriticalSection section(runtime);
-  int got = soft.poll(count, completions);
-  if (got == 0 && count > 0) {
-    // A program that polls must make progress although nobody else has the processor.
-    runtime.progress();
-    got = soft.poll(count, completions);
-  }
-  return got;
-}
-
-namespace {
-
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
   Runtime& runtime = runtime_of(cq->context);
   CriticalSection section(runtime);
@@ -53,14 +37,8 @@ int req_notify_cq(ibv_cq* cq, int solicited_only) {
 int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
   auto& soft = *static_cast<SoftQp*>(qp);
   CriticalSection section(soft.core.runtime);
-  int error = 0;
-  for (; request != nullptr; request = request->next) {
-    error = soft.post_send(*request);
-    if (error != 0) {
-      *bad = request;
-      break;
-    }
-  }
+  const int error =
+      post_each(request, bad, [&soft](const ibv_send_wr& each) { return soft.post_send(each); });
   soft.schedule();
   return error;
 }
@@ -68,27 +46,16 @@ int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
 int post_recv(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad) {
   auto& soft = *static_cast<SoftQp*>(qp);
   CriticalSection section(soft.core.runtime);
-  for (; request != nullptr; request = request->next) {
-    const int error = soft.post_receive(*request);
-    if (error != 0) {
-      *bad = request;
-      return error;
-    }
-  }
-  return 0;
+  return post_each(request, bad,
+                   [&soft](const ibv_recv_wr& each) { return soft.post_receive(each); });
 }
 
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr** bad) {
+  auto& soft = *static_cast<SoftSrq*>(srq);
   Core& core = SoftContext::from(srq->context).core();
   CriticalSection section(core.runtime);
-  for (; request != nullptr; request = request->next) {
-    const int error = core.removed ? EIO : static_cast<SoftSrq*>(srq)->post(*request);
-    if (error != 0) {
-      *bad = request;
-      return error;
-    }
-  }
-  return 0;
+  return post_each(request, bad,
+                   [&](const ibv_recv_wr& each) { return core.removed ? EIO : soft.post(each); });
 }
 
 // --- queries ------------------------------------------------------------------------------------
@@ -133,6 +100,19 @@ int compat_query_port(ibv_context* context, std::uint8_t port, _compat_ibv_port_
 }
 
 }  // namespace
+
+int poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
+  auto& soft = *static_cast<SoftCq*>(cq);
+  Runtime& runtime = runtime_of(cq->context);
+  CriticalSection section(runtime);
+  int got = soft.poll(count, completions);
+  if (got == 0 && count > 0) {
+    // A program that polls must make progress although nobody else has the processor.
+    runtime.progress();
+    got = soft.poll(count, completions);
+  }
+  return got;
+}
 
 void install_operations(verbs_context& context) {
   ibv_context_ops& ops = context.context.ops;

@@ -1,8 +1,11 @@
 // The data path while a fault plan watches it: the same, except that Core::gate is asked before
 // each call, and about each request once it is posted. Contexts without a gate have the operations
 // of context_ops.cc and pay nothing.
+#include <string_view>
+
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
+#include "verbs/soft/post_each.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/send_request.h"
 
@@ -39,16 +42,30 @@ void judge(SoftQp& qp, const ibv_recv_wr& request) {
   if (status != IBV_WC_SUCCESS) qp.receives.spoil_last(status);
 }
 
+void judge(Core& core, SoftSrq& srq, const ibv_recv_wr& request) {
+  const ibv_wc_status status = core.gate->on_work(
+      {.wr_id = request.wr_id, .opcode = IBV_WC_RECV, .length = total_length(request)});
+  if (status != IBV_WC_SUCCESS) srq.spoil_last(status);
+}
+
+// Posts nothing when the call is to fail.
+template <class Request, class Post>
+int post_list(Core& core, std::string_view call, Request* request, Request** bad, Post post) {
+  const int refused = core.refusal(call);
+  if (refused == 0) return post_each(request, bad, post);
+  *bad = request;
+  return refused;
+}
+
 int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
   auto& soft = *static_cast<SoftQp*>(qp);
   CriticalSection section(soft.core.runtime);
-  int error = soft.core.refusal("post_send");
-  for (; error == 0 && request != nullptr; request = request->next) {
-    error = soft.post_send(*request);
-    if (error != 0) break;
-    judge(soft, *request);
-  }
-  if (error != 0) *bad = request;
+  const auto post = [&soft](const ibv_send_wr& each) {
+    const int error = soft.post_send(each);
+    if (error == 0) judge(soft, each);
+    return error;
+  };
+  const int error = post_list(soft.core, "post_send", request, bad, post);
   soft.schedule();
   return error;
 }
@@ -56,30 +73,22 @@ int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
 int post_recv(ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad) {
   auto& soft = *static_cast<SoftQp*>(qp);
   CriticalSection section(soft.core.runtime);
-  int error = soft.core.refusal("post_recv");
-  for (; error == 0 && request != nullptr; request = request->next) {
-    error = soft.post_receive(*request);
-    if (error != 0) break;
-    judge(soft, *request);
-  }
-  if (error != 0) *bad = request;
-  return error;
+  return post_list(soft.core, "post_recv", request, bad, [&soft](const ibv_recv_wr& each) {
+    const int error = soft.post_receive(each);
+    if (error == 0) judge(soft, each);
+    return error;
+  });
 }
 
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr** bad) {
   auto& soft = *static_cast<SoftSrq*>(srq);
   Core& core = SoftContext::from(srq->context).core();
   CriticalSection section(core.runtime);
-  int error = core.refusal("post_srq_recv");
-  for (; error == 0 && request != nullptr; request = request->next) {
-    error = soft.post(*request);
-    if (error != 0) break;
-    const ibv_wc_status status = core.gate->on_work(
-        {.wr_id = request->wr_id, .opcode = IBV_WC_RECV, .length = total_length(*request)});
-    if (status != IBV_WC_SUCCESS) soft.spoil_last(status);
-  }
-  if (error != 0) *bad = request;
-  return error;
+  return post_list(core, "post_srq_recv", request, bad, [&](const ibv_recv_wr& each) {
+    const int error = soft.post(each);
+    if (error == 0) judge(core, soft, each);
+    return error;
+  });
 }
 
 int gated_poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {

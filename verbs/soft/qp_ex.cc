@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "verbs/soft/post_each.h"
 #include "verbs/soft/queue_pair.h"
 
 namespace anyrdma::verbs::soft {
@@ -54,12 +55,21 @@ int SendBuilder::post(SoftQp& qp) {
   if (spoiled_) return EINVAL;
   if (requests_.empty()) return 0;
   link();
-  {
-    CriticalSection section(qp.core.runtime);
-    if (const int error = qp.check_sends(requests_.front().wr); error != 0) return error;
-  }
+  ibv_send_wr* const first = &requests_.front().wr;
   ibv_send_wr* bad = nullptr;
-  return qp.context->ops.post_send(&qp, &requests_.front().wr, &bad);
+  {
+    const Core& core = qp.core;
+    CriticalSection section(core.runtime);
+    if (const int error = qp.check_sends(*first); error != 0) return error;
+    if (core.gate == nullptr && core.observer == nullptr) {
+      const int error =
+          post_each(first, &bad, [&qp](const ibv_send_wr& each) { return qp.post_send(each); });
+      qp.schedule();
+      return error;
+    }
+  }
+  // Whoever watches what is posted sees it.
+  return qp.context->ops.post_send(&qp, first, &bad);
 }
 
 namespace {
