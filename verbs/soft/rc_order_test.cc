@@ -218,6 +218,41 @@ TEST_F(RcOrder, ADuplicateReadOfMemoryThatIsGoneIsDroppedInSilence) {
   EXPECT_TRUE(b.events().empty());
 }
 
+TEST_F(RcOrder, ADuplicateIsAcknowledgedWithoutAcknowledgingTheReadBehindIt) {
+  connect();
+  ASSERT_EQ(a.post_send(IBV_WR_RDMA_WRITE, 1, 0, 10, &b), 0);
+  ASSERT_EQ(a.post_send(IBV_WR_RDMA_READ, 2, 100, 10, &b), 0);
+  PacketPtr write = pull(a);
+  const std::uint32_t psn = psn_of(*write);
+  PacketPtr again = pool.copy_of(*write);
+  push(b, std::move(write));
+  push(b, pull(a));
+  EXPECT_EQ(opcodes(b).size(), 2u);  // both answers are lost
+
+  push(b, std::move(again));
+
+  PacketPtr acknowledgement = pull(b);
+  ASSERT_TRUE(acknowledgement);
+  EXPECT_EQ(acknowledgement->storage[0], roce::kRcAcknowledge);
+  EXPECT_EQ(psn_of(*acknowledgement), psn);
+  EXPECT_EQ(pull(b), nullptr);
+}
+
+TEST_F(RcOrder, ADuplicateTakesNothingBackThatIsAcknowledgedWithIt) {
+  connect();
+  for (std::uint64_t i = 0; i < 2; ++i) ASSERT_EQ(a.post_send(IBV_WR_RDMA_WRITE, i, 0, 10, &b), 0);
+  PacketPtr first = pull(a);
+  PacketPtr again = pool.copy_of(*first);
+  PacketPtr second = pull(a);
+  const std::uint32_t last = psn_of(*second);
+  push(b, std::move(first));
+  push(b, std::move(second));
+  push(b, std::move(again));
+  PacketPtr acknowledgement = pull(b);
+  ASSERT_TRUE(acknowledgement);
+  EXPECT_EQ(psn_of(*acknowledgement), last);
+}
+
 TEST_F(RcOrder, APacketFromSomebodyElseIsIgnored) {
   connect();
   ASSERT_EQ(a.post_send(IBV_WR_RDMA_WRITE, 1, 0, 10, &b, 0), 0);

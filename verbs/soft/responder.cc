@@ -101,7 +101,9 @@ void Responder::on_reliable(const roce::Envelope& packet, const roce::OpcodeRow&
 }
 
 // A packet that was already done: its answer is repeated, its effect is not. READs are done again,
-// since their responses are not kept (IBTA vol 1, 9.7.5.1.5).
+// since their responses are not kept (IBTA vol 1, 9.7.5.1.5). The acknowledgement is of this packet
+// and not of the last one that came, which may be a READ: Linux's rxe takes one with a READ's PSN
+// for its response, and hands out whatever the memory held.
 void Responder::on_duplicate(const roce::Bth& bth, const roce::OpcodeRow& row,
                              std::span<const std::uint8_t> datagram) {
   ++qp_.core.counters.duplicates;
@@ -111,7 +113,7 @@ void Responder::on_duplicate(const roce::Bth& bth, const roce::OpcodeRow& row,
              row.operation == roce::Operation::kAtomicWrite) {
     on_duplicate_atomic(bth.psn);
   } else {
-    acknowledge(expected_ + 0xffffff);
+    acknowledge(bth.psn);
   }
 }
 
@@ -368,7 +370,7 @@ void Responder::answer(roce::AckKind kind, std::uint8_t value, wire::Psn psn) {
   if (kind == roce::AckKind::kAck && !answers_.empty()) {
     Answer& last = answers_.back();
     if (!last.read && !last.atomic && last.kind == roce::AckKind::kAck) {
-      last.psn = psn;
+      if (last.psn.before(psn)) last.psn = psn;
       last.message_sequence = message_sequence_;
       return;
     }
