@@ -1,4 +1,5 @@
 // What a plan does to calls, queue pairs and completions: each action, end to end.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -375,13 +376,18 @@ class Tour {
     verbs::soft::Hca& hca = client_host_.hca();
     ibv_context* const context = make("open_device", [&] { return hca.open_device(hca.device()); });
     ibv_pd* const pd = make("alloc_pd", [&] { return hca.alloc_pd(context); });
-    (void)make("reg_mr", [&] { return hca.reg_mr(pd, &errors, 1, 0, 0); });
+    ibv_mr* const mr = make("reg_mr", [&] { return hca.reg_mr(pd, &errors, 1, 0, 0); });
+    note("rereg_mr", hca.rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, pd, nullptr, 0, 0));
     (void)make("create_comp_channel", [&] { return hca.create_comp_channel(context); });
     ibv_cq* const cq =
         make("create_cq", [&] { return hca.create_cq(context, 1, nullptr, nullptr, 0); });
+    note("resize_cq", hca.resize_cq(cq, 2));
+    ibv_modify_cq_attr moderation{};
+    errors["modify_cq"] = ibv_modify_cq(cq, &moderation);
     ibv_srq_init_attr srq{.srq_context = nullptr,
                           .attr = {.max_wr = 1, .max_sge = 1, .srq_limit = 0}};
     ibv_srq* const shared = make("create_srq", [&] { return hca.create_srq(pd, &srq); });
+    note("modify_srq", hca.modify_srq(shared, srq.attr, 0));
     ibv_qp_init_attr init{};
     init.send_cq = init.recv_cq = cq;
     init.qp_type = IBV_QPT_UD;
@@ -397,6 +403,36 @@ class Tour {
     errors["post_send"] = ibv_post_send(qp, nullptr, &bad_send);
     errors["post_recv"] = ibv_post_recv(qp, nullptr, &bad_receive);
     errors["post_srq_recv"] = ibv_post_srq_recv(shared, nullptr, &bad_receive);
+    make_extended(context, pd);
+  }
+  /// Calls that go through the context.
+  void make_extended(ibv_context* context, ibv_pd* pd) {
+    const auto error = [](const void* made) { return made != nullptr ? 0 : errno; };
+    ibv_td_init_attr td{};
+    errors["alloc_td"] = error(ibv_alloc_td(context, &td));
+    ibv_parent_domain_init_attr parent{};
+    parent.pd = pd;
+    errors["alloc_parent_domain"] = error(ibv_alloc_parent_domain(context, &parent));
+    errors["alloc_mw"] = error(ibv_alloc_mw(pd, IBV_MW_TYPE_1));
+    ibv_alloc_dm_attr dm{.length = 64, .log_align_req = 0, .comp_mask = 0};
+    errors["alloc_dm"] = error(ibv_alloc_dm(context, &dm));
+    ibv_xrcd_init_attr domain{.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+                              .fd = -1,
+                              .oflags = O_CREAT};
+    ibv_xrcd* xrcd = ibv_open_xrcd(context, &domain);
+    errors["open_xrcd"] = error(xrcd);
+    if (xrcd == nullptr) xrcd = ibv_open_xrcd(context, &domain);
+    ibv_qp_init_attr_ex receiver{};
+    receiver.qp_type = IBV_QPT_XRC_RECV;
+    receiver.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+    receiver.xrcd = xrcd;
+    const ibv_qp* const shared = verbs_get_ctx(context)->create_qp_ex(context, &receiver);
+    ibv_qp_open_attr open{};
+    open.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+    open.qp_num = shared != nullptr ? shared->qp_num : 0;  // it may be its making that fails
+    open.xrcd = xrcd;
+    open.qp_type = IBV_QPT_XRC_RECV;
+    errors["open_qp"] = error(ibv_open_qp(context, &open));
   }
   void listen() {
     const sockaddr_storage address = server_host_.address(kPort).to_sockaddr();

@@ -17,6 +17,7 @@ struct PostedWork {
   ibv_qp_type type = IBV_QPT_RC;
   ibv_wc_opcode opcode = IBV_WC_SEND;  ///< of the completion it leads to
   std::uint64_t length = 0;            ///< of its list, in bytes
+  bool invalidates = false;            ///< a SEND that names a key of the peer's
 };
 
 /// Must not call back.

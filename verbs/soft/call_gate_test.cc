@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "verbs/soft/testing/pair.h"
@@ -184,6 +185,59 @@ TEST_F(Gated, ARefusedAtomicChangesNothing) {
   EXPECT_EQ(statuses(a), Statuses{IBV_WC_REM_ACCESS_ERR});
   EXPECT_EQ(b.events(), EventTypes{IBV_EVENT_QP_ACCESS_ERR});
   EXPECT_EQ(b.memory, before);
+}
+
+TEST_F(Gated, ASendThatInvalidatesIsRefusedAndInvalidatesNothing) {
+  connect();
+  spoil(a, IBV_WC_SEND, 1, IBV_WC_REM_ACCESS_ERR);
+  ASSERT_EQ(b.post_recv(7, 0, 100), 0);
+  ASSERT_EQ(a.post_send(IBV_WR_SEND_WITH_INV, 1, 0, 10), 0);
+  settle();
+  EXPECT_TRUE(gate.posted.front().invalidates);
+  EXPECT_EQ(statuses(a), Statuses{IBV_WC_REM_ACCESS_ERR});
+  EXPECT_NE(statuses(b).front(), IBV_WC_SUCCESS);
+}
+
+TEST_F(Gated, EveryKindOfSendCanFailAsNobodyKnowsWhy) {
+  const std::vector<std::pair<ibv_wr_opcode, ibv_wc_opcode>> kinds{
+      {IBV_WR_SEND, IBV_WC_SEND},
+      {IBV_WR_RDMA_WRITE, IBV_WC_RDMA_WRITE},
+      {IBV_WR_RDMA_READ, IBV_WC_RDMA_READ},
+      {IBV_WR_LOCAL_INV, IBV_WC_LOCAL_INV}};
+  for (const auto& [request, completion] : kinds) {
+    connect();
+    gate.seen = 0;
+    spoil(a, completion, 1, IBV_WC_GENERAL_ERR);
+    ASSERT_EQ(a.post_send(request, 1, 0, 10, &b, 0), 0);
+    settle();
+    EXPECT_EQ(statuses(a), Statuses{IBV_WC_GENERAL_ERR});
+    EXPECT_EQ(b.qp->state, IBV_QPS_RTS);
+    for (Side* side : {&a, &b}) {
+      side->hca->destroy_qp(side->qp).value();
+      side->qp = nullptr;
+    }
+  }
+}
+
+TEST_F(Gated, OfAnUnreliableConnectionAReceiveInErrorIsTheReceiversAlone) {
+  ConnectionOptions options;
+  options.type = IBV_QPT_UC;
+  connect(options);
+  spoil(b, IBV_WC_RECV, 2, IBV_WC_LOC_PROT_ERR);
+  send_three();
+  EXPECT_EQ(statuses(b), (Statuses{IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR, IBV_WC_WR_FLUSH_ERR}));
+  EXPECT_EQ(statuses(a), Statuses(3, IBV_WC_SUCCESS));
+}
+
+TEST_F(Gated, OfAnUnreliableConnectionASpoiledSendIsTheSendersAlone) {
+  ConnectionOptions options;
+  options.type = IBV_QPT_UC;
+  connect(options);
+  spoil(a, IBV_WC_SEND, 2, IBV_WC_LOC_LEN_ERR);
+  send_three();
+  EXPECT_EQ(statuses(a), (Statuses{IBV_WC_SUCCESS, IBV_WC_LOC_LEN_ERR, IBV_WC_WR_FLUSH_ERR}));
+  EXPECT_EQ(statuses(b), Statuses{IBV_WC_SUCCESS});
+  EXPECT_EQ(b.qp->state, IBV_QPS_RTS);
 }
 
 TEST_F(Gated, ASpoiledReceiveIsTheSendersErrorToo) {

@@ -134,7 +134,9 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* init) {
 // Accepted and without effect: an announcement is never held back, which moderation allows.
 int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
   if (cq == nullptr || attr == nullptr) return EINVAL;
-  if (SoftContext::from(cq->context).core().removed) return EIO;
+  const Core& core = SoftContext::from(cq->context).core();
+  CriticalSection section(core.runtime);
+  if (const int error = core.refusal("modify_cq"); error != 0) return error;
   return (attr->attr_mask & ~std::uint32_t{IBV_CQ_ATTR_MODERATE}) != 0 ? EINVAL : 0;
 }
 

@@ -30,6 +30,7 @@ constexpr std::array kKeys{
     Key{"max_pd", &HcaConfig::max_pd, 0, kObjectsMost},
     Key{"max_ah", &HcaConfig::max_ah, 0, kObjectsMost},
     Key{"max_srq", &HcaConfig::max_srq, 0, kObjectsMost},
+    Key{"max_xrcd", &HcaConfig::max_xrcd, 0, kObjectsMost},
     Key{"max_mcast_grp", &HcaConfig::max_mcast_grp, 0, 0xffff},
     Key{"max_mcast_qp_attach", &HcaConfig::max_mcast_qp_attach, 0, 0x7fff},
     Key{"max_cqe", &HcaConfig::max_cqe, 1, kObjectsMost},

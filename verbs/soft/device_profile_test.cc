@@ -1,5 +1,6 @@
 #include "verbs/soft/device_profile.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -119,6 +120,13 @@ class Device {
     errno = 0;
     return context->ops.alloc_mw(pd, IBV_MW_TYPE_1) != nullptr ? 0 : errno;
   }
+  int xrcds() {
+    ibv_xrcd_init_attr attr{.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+                            .fd = -1,
+                            .oflags = O_CREAT};
+    errno = 0;
+    return ibv_open_xrcd(context, &attr) != nullptr ? 0 : errno;
+  }
   int ahs() { return error_of(hca->create_ah(pd, address)); }
   int qps(ibv_qp_type type = IBV_QPT_RC) {
     ibv_qp_init_attr attr = init;
@@ -213,6 +221,7 @@ const std::vector<Limit>& limits() {
       {"max_qp", "1", [](D& d) { return d.qps(); }, [](D& d) { return d.qps(); }, ENOMEM},
       {"max_srq", "1", [](D& d) { return d.srqs(); }, [](D& d) { return d.srqs(); }, ENOMEM},
       {"max_srq", "0", nothing, [](D& d) { return d.srqs(); }, EOPNOTSUPP},
+      {"max_xrcd", "1", [](D& d) { return d.xrcds(); }, [](D& d) { return d.xrcds(); }, ENOMEM},
       {"max_mcast_grp", "1", [](D& d) { return d.joins(1); }, [](D& d) { return d.joins(2); },
        ENOMEM},
       {"max_mcast_grp", "0", nothing, [](D& d) { return d.joins(1); }, EOPNOTSUPP},

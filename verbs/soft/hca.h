@@ -66,6 +66,7 @@ struct HcaConfig {
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   bool uc = true;   ///< unreliable connections
   bool xrc = true;  ///< extended connections
+  std::uint32_t max_xrcd = 65536;
   bool atomics = true;
 
   bool operator==(const HcaConfig&) const = default;

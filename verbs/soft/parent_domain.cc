@@ -56,9 +56,9 @@ int dealloc_td(ibv_td* td) {
 
 Result<ibv_pd*> SoftHca::alloc_parent_domain(ibv_context* context,
                                              const ibv_parent_domain_init_attr& init) {
-  const Result<ibv_pd*> made = alloc_pd(context);
-  if (!made) return made;
   CriticalSection section(core_.runtime);
+  const Result<ibv_pd*> made = make_domain(context, "alloc_parent_domain");
+  if (!made) return made;
   auto& parent = *static_cast<SoftPd*>(*made);
   parent.protection = static_cast<SoftPd*>(init.pd);
   ++parent.protection->users;

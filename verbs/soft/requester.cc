@@ -65,7 +65,7 @@ int Requester::post(const ibv_send_wr& request) {
 void Requester::spoil_last(ibv_wc_status status) {
   SendWork& work = queue_[queue_.tail() - 1];
   if (status == IBV_WC_REM_ACCESS_ERR) {
-    work.remote_key = kNoKey;
+    (work.with_invalidate ? work.immediate : work.remote_key) = kNoKey;
     return;
   }
   work.status = status;

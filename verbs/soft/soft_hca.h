@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "verbs/soft/completion_queue.h"
@@ -109,6 +110,7 @@ class SoftHca final : public Hca {
                                             int flags);
   /// EBUSY while shared receive queues or queue pairs use it.
   [[nodiscard]] Result<void> close_xrcd(ibv_xrcd* xrcd);
+  [[nodiscard]] std::size_t xrc_domains() const;
   [[nodiscard]] Result<ibv_srq*> create_xrc_srq(const ibv_srq_init_attr_ex& init);
   /// Another name of a receiving QP. EINVAL: no such QP in that domain.
   [[nodiscard]] Result<ibv_qp*> open_qp(ibv_context* context, const ibv_qp_open_attr& attr);
@@ -147,6 +149,7 @@ class SoftHca final : public Hca {
   [[nodiscard]] bool own_gid(const ibv_gid& gid) const;
   void raise_everywhere(ibv_event_type type);
 
+  [[nodiscard]] Result<ibv_pd*> make_domain(ibv_context* context, std::string_view call);
   [[nodiscard]] std::uint32_t allocate_number();
   void retire(SoftQp& qp);
   void close_name(SoftQp& name);

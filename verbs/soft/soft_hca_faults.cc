@@ -14,7 +14,16 @@ bool may_have(const SoftQp& qp, ibv_event_type event) {
   if (qp.state == IBV_QPS_RESET || qp.state == IBV_QPS_ERR) return false;
   if (event == IBV_EVENT_QP_FATAL) return true;
   if (event != IBV_EVENT_QP_REQ_ERR && event != IBV_EVENT_QP_ACCESS_ERR) return false;
-  return qp.qp_type == IBV_QPT_RC && qp.state != IBV_QPS_INIT;
+  const bool answers = qp.qp_type == IBV_QPT_RC || qp.qp_type == IBV_QPT_XRC_RECV;
+  return answers && qp.state != IBV_QPS_INIT;
+}
+
+// An extended connection reports its receives to the queue of the shared receive queue that it
+// draws from.
+bool reports_to(const SoftQp& qp, const SoftCq& cq) {
+  const SoftSrq* const source = qp.receives.source();
+  return qp.send_cq == &cq || qp.recv_cq == &cq ||
+         (source != nullptr && source->completions() == &cq);
 }
 
 }  // namespace
@@ -59,7 +68,7 @@ Result<void> SoftHca::overrun_cq(std::uint64_t made) {
 // RESPST_ERR_CQ_OVERFLOW moves the queue pair to ERR).
 void SoftHca::fail_users_of(const SoftCq& cq) {
   for (SoftQp* qp : numbers_) {
-    if (qp == nullptr || (qp->send_cq != &cq && qp->recv_cq != &cq)) continue;
+    if (qp == nullptr || !reports_to(*qp, cq)) continue;
     if (!may_have(*qp, IBV_EVENT_QP_FATAL)) continue;
     qp->responder.forget_answers();
     qp->raise(IBV_EVENT_QP_FATAL);

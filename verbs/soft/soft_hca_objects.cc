@@ -13,7 +13,11 @@ namespace anyrdma::verbs::soft {
 
 Result<ibv_pd*> SoftHca::alloc_pd(ibv_context* context) {
   CriticalSection section(core_.runtime);
-  if (const int error = core_.refusal("alloc_pd"); error != 0) return errno_code(error);
+  return make_domain(context, "alloc_pd");
+}
+
+Result<ibv_pd*> SoftHca::make_domain(ibv_context* context, std::string_view call) {
+  if (const int error = core_.refusal(call); error != 0) return errno_code(error);
   if (domains_ >= core_.config.max_pd) return errno_code(ENOMEM);
   auto* pd = new SoftPd{};
   pd->context = context;

@@ -23,7 +23,7 @@ Result<ibv_srq*> SoftHca::create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
 
 Result<void> SoftHca::modify_srq(ibv_srq* srq, const ibv_srq_attr& attr, int mask) {
   CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
+  if (const int error = core_.refusal("modify_srq"); error != 0) return errno_code(error);
   if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0) return errno_code(EINVAL);
   auto& soft = *static_cast<SoftSrq*>(srq);
   if ((mask & IBV_SRQ_MAX_WR) != 0) {

@@ -2,6 +2,7 @@
 // pairs that several programs' parts may hold (IBTA vol 1, annex A14).
 #include <algorithm>
 #include <cerrno>
+#include <set>
 
 #include "verbs/soft/soft_hca.h"
 
@@ -21,11 +22,19 @@ Result<ibv_xrcd*> SoftHca::open_xrcd(ibv_context* context, std::optional<FileIde
   // The kernel's answers.
   if (!exists && (flags & kMakeDomain) == 0) return errno_code(EAGAIN);
   if (exists && (flags & kFreshDomain) != 0) return errno_code(EINVAL);
+  if (!exists && xrc_domains() >= core_.config.max_xrcd) return errno_code(ENOMEM);
   auto* xrcd = new SoftXrcd{};
   xrcd->context = context;
   xrcd->domain = exists ? found->domain : std::make_shared<const XrcDomain>(XrcDomain{file});
   live_xrc_domains_.push_back(*xrcd);
   return xrcd;
+}
+
+// Those of one file are one.
+std::size_t SoftHca::xrc_domains() const {
+  std::set<const XrcDomain*> domains;
+  for (const SoftXrcd& xrcd : live_xrc_domains_) domains.insert(xrcd.domain.get());
+  return domains.size();
 }
 
 Result<void> SoftHca::close_xrcd(ibv_xrcd* xrcd) {

@@ -28,11 +28,18 @@ inline constexpr std::string_view kAnyAllocation = "any_allocation";
 /// Whether the call is made on an id; all others are counted for the host alone.
 [[nodiscard]] bool is_call_on_id(std::string_view call);
 
+/// What else a request must have for a status to be possible.
+enum class Needs : std::uint8_t {
+  kNothing,
+  kPayload,       ///< a message without bytes cannot cause it
+  kInvalidation,  ///< of a key, by a SEND
+};
+
 struct LegalStatus {
   ibv_wc_opcode opcode;
   ibv_wc_status status;
-  bool datagrams;      ///< on UD, too; on RC all are; on UC those that need no answer
-  bool needs_payload;  ///< a message without bytes cannot cause it
+  bool datagrams;  ///< on UD, too; on RC all are; on UC those that need no answer
+  Needs needs;
   std::string_view source;
 };
 [[nodiscard]] std::span<const LegalStatus> legal_statuses();

@@ -68,6 +68,12 @@ TEST(LegalErrors, WithoutAcknowledgementsNothingFailsForWantOfThem) {
   }
 }
 
+TEST(LegalErrors, ASendIsRefusedAccessForTheKeyThatItInvalidatesOnly) {
+  const Fault fault{OnCompletion{"h", {}, IBV_WC_SEND, 1}, CompleteWork{IBV_WC_REM_ACCESS_ERR}};
+  EXPECT_FALSE(names_work(fault, {.type = IBV_QPT_RC, .length = 1}));
+  EXPECT_TRUE(names_work(fault, {.type = IBV_QPT_RC, .invalidates = true}));
+}
+
 TEST(LegalErrors, OthersAreRefusedWithTheReason) {
   EXPECT_EQ(reason_of("on h call disconnect 1: fail ENOMEM"),
             "'disconnect' never fails with ENOMEM, only with EINVAL");
@@ -81,8 +87,8 @@ TEST(LegalErrors, OthersAreRefusedWithTheReason) {
             "'complete' happens to a completion only");
   EXPECT_EQ(reason_of("on h completion RECV 1: complete RETRY_EXC_ERR"),
             "'RECV' cannot be made to complete with RETRY_EXC_ERR");
-  EXPECT_EQ(reason_of("on h completion SEND 1: complete REM_ACCESS_ERR"),
-            "'SEND' cannot be made to complete with REM_ACCESS_ERR");
+  EXPECT_EQ(reason_of("on h completion SEND 1: complete BAD_RESP_ERR"),
+            "'SEND' cannot be made to complete with BAD_RESP_ERR");
   EXPECT_EQ(reason_of("on h completion SEND 1: complete REM_OP_ERR"),
             "'SEND' cannot be made to complete with REM_OP_ERR: let the peer's RECV complete with "
             "LOC_PROT_ERR");

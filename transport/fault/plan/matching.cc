@@ -14,6 +14,18 @@ bool comes_from_peer(ibv_wc_status status) {
          status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_BAD_RESP_ERR;
 }
 
+bool has(const verbs::PostedWork& work, Needs needed) {
+  switch (needed) {
+    case Needs::kNothing:
+      return true;
+    case Needs::kPayload:
+      return work.length != 0;
+    case Needs::kInvalidation:
+      return work.invalidates;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool counts_at_gate(const Fault& fault) {
@@ -36,8 +48,7 @@ bool names_work(const Fault& fault, const verbs::PostedWork& work) {
   if (complete == nullptr) return true;
   const LegalStatus* legal = find_legal(on->opcode, complete->status);
   if (work.type == IBV_QPT_UC && comes_from_peer(complete->status)) return false;
-  return (legal->datagrams || work.type != IBV_QPT_UD) &&
-         (!legal->needs_payload || work.length != 0);
+  return (legal->datagrams || work.type != IBV_QPT_UD) && has(work, legal->needs);
 }
 
 }  // namespace anyrdma::fault
