@@ -21,9 +21,10 @@ constexpr int kOwnPacketsAtOnce = 1024;
 /// Polls in vain after which whoever polls lets others have the processor: they may be those it
 /// waits for. A peer on another processor answers sooner.
 constexpr unsigned kIdlePollsMax = 96;
-/// So many polls if it was seen that a poller leaves things lying: one that polls for the
-/// completion of its WRITE, and then looks into its memory for the answer.
-constexpr unsigned kMostPollsUntilAwake = 1 << 16;
+/// How long a poller is not relied upon that was seen to leave things lying: one that polls for the
+/// completion of its WRITE, and then looks into its memory for the answer. Ever longer.
+constexpr verbs::Duration kFirstDoubt = std::chrono::microseconds(250);
+constexpr verbs::Duration kLastDoubt = std::chrono::milliseconds(4);
 /// How soon a poller that has stopped is noticed: at first, and when it has polled for long.
 constexpr verbs::Duration kFirstLook = std::chrono::microseconds(50);
 constexpr verbs::Duration kLastLook = std::chrono::milliseconds(2);
@@ -44,13 +45,17 @@ verbs::Result<std::unique_ptr<verbs::Semaphore>> Driver::make_semaphore() {
 void Driver::enter() {
   lock_.enter();
   clock_.reset();
+  ++entries_;
 }
 
 void Driver::leave() {
   if (driver_called()) settle();
   const bool yield = std::exchange(yield_, false);
+  if (yield) yielded_.store(true, std::memory_order_relaxed);
   lock_.leave();
-  if (yield) ::sched_yield();
+  if (!yield) return;
+  ::sched_yield();
+  yielded_.store(false, std::memory_order_relaxed);
 }
 
 /// The time, read once per critical section.
@@ -112,9 +117,12 @@ bool Driver::deliver_own(int& budget) {
 
 void Driver::notice_polling() {
   ++polls_;
-  if (awake_ || polls_ - polls_at_rest_ < polls_until_awake_ || !thread_) return;
+  if (awake_ || polls_ - polls_at_rest_ < kPollsUntilAwake || !thread_) return;
+  polls_at_rest_ = polls_;
+  if (clock() < doubted_until_) return;
   awake_ = true;
   parts_.carrier->set_awake(true);
+  entries_seen_ = entries_;
   polls_seen_ = polls_;
   sure_ = false;
   look_pause_ = kFirstLook;
@@ -122,16 +130,19 @@ void Driver::notice_polling() {
   ask_for_thread();
 }
 
-/// Whether it is too early to say, or the poller still polls: then what arrives is its business.
-/// Two looks in short succession, because taking something in could be what it waits for.
+/// Whether what arrives is the poller's business because it still polls. Whoever posts a lot of
+/// requests, or works, will poll again, but what arrived until then should not wait for it. Two
+/// looks in short succession, because taking something in could be what it waits for.
 bool Driver::still_polled() {
-  if (!awake_ || clock() < look_at_ || polls_ == polls_seen_) return false;
-  polls_seen_ = polls_;
+  if (!awake_ || clock() < look_at_) return false;
+  if (entries_ == entries_seen_ && !yielded_.load(std::memory_order_relaxed)) return false;
+  entries_seen_ = entries_;
+  const bool polled = std::exchange(polls_seen_, polls_) != polls_;
   sure_ = !sure_;
   if (!sure_) look_pause_ = std::min(2 * look_pause_, kLastLook);
-  if (!sure_ && look_pause_ == kLastLook) polls_until_awake_ = kPollsUntilAwake;
+  if (!sure_ && look_pause_ == kLastLook) doubt_ = {};
   look_at_ = clock() + (sure_ ? kSecondLook : look_pause_);
-  return true;
+  return polled;
 }
 
 void Driver::take_over() {
@@ -140,7 +151,9 @@ void Driver::take_over() {
   if (stopped) rest();
   if (!parts_.carrier->poll()) return;
   idle_polls_ = 0;
-  if (stopped) polls_until_awake_ = std::min(4 * polls_until_awake_, kMostPollsUntilAwake);
+  if (!stopped) return;
+  doubt_ = std::clamp(4 * doubt_, kFirstDoubt, kLastDoubt);
+  doubted_until_ = clock() + doubt_;
 }
 
 /// What arrives wakes the thread again.
@@ -195,15 +208,20 @@ void Driver::ask_for_thread() {
 }
 
 std::optional<Instant> Driver::on_wakeup() {
-  enter();
+  lock_.enter();
+  clock_.reset();
   awaited_ = Instant::min();  // nobody needs to wake it now
   if (!still_polled()) {
     take_over();
     run_timers();
     settle();
   }
-  awaited_ = next_deadline();
-  const std::optional<Instant> deadline = awaited_;
+  // A timer that was set goes on: once per timeout it rings for nothing, but no packet sets it anew.
+  if (timer_ && *timer_ <= clock()) timer_.reset();
+  if (const auto deadline = next_deadline())
+    timer_ = std::min(*deadline, timer_.value_or(*deadline));
+  awaited_ = timer_;
+  const std::optional<Instant> deadline = timer_;
   leave();
   return deadline;
 }

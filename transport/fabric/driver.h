@@ -2,6 +2,7 @@
 // packets between the HCA, the transport and whatever carries packets to others.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -90,19 +91,24 @@ class Driver final : public verbs::Runtime,
   std::unique_ptr<realtime::ProgressThread> thread_;
   /// What the thread will wake up for; nullopt: nothing. Guarded by the lock.
   std::optional<verbs::Instant> awaited_;
+  std::optional<verbs::Instant> timer_;            ///< what the thread's timer is set to
   verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
   std::optional<verbs::Instant> clock_;            ///< when this critical section wanted to know
   unsigned idle_polls_ = 0;                        ///< since something arrived
   bool yield_ = false;
+  std::atomic<bool> yielded_ = false;  ///< somebody polls as soon as it has a processor again
   // Who takes in what arrives: while `awake_`, an application that polls.
   bool awake_ = false;
-  bool sure_ = false;           ///< the next look tells
-  unsigned polls_ = 0;          ///< all there were
-  unsigned polls_at_rest_ = 0;  ///< when somebody said that it would wait, or had stopped
-  unsigned polls_seen_ = 0;     ///< when the thread looked last
-  unsigned polls_until_awake_ = kPollsUntilAwake;
-  verbs::Duration look_pause_{};  ///< between looks of the thread
-  verbs::Instant look_at_{};      ///< while awake: when the thread looks again
+  bool sure_ = false;               ///< the next look tells
+  unsigned entries_ = 0;            ///< of applications into the critical section
+  unsigned entries_seen_ = 0;       ///< when the thread looked last
+  unsigned polls_ = 0;              ///< all there were
+  unsigned polls_at_rest_ = 0;      ///< when somebody said that it would wait, or had stopped
+  unsigned polls_seen_ = 0;         ///< when the thread looked last
+  verbs::Duration doubt_{};         ///< how long the next one lasts at least
+  verbs::Instant doubted_until_{};  ///< till then no poller is relied upon
+  verbs::Duration look_pause_{};    ///< between looks of the thread
+  verbs::Instant look_at_{};        ///< while awake: when the thread looks again
 };
 
 }  // namespace anyrdma::transport::fabric
