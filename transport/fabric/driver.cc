@@ -216,7 +216,7 @@ std::optional<Instant> Driver::on_wakeup() {
     run_timers();
     settle();
   }
-  // A timer that was set goes on: once per timeout it rings for nothing, but no packet sets it anew.
+  // A timer that was set goes on: it rings for nothing at times, but no packet sets it anew.
   if (timer_ && *timer_ <= clock()) timer_.reset();
   if (const auto deadline = next_deadline())
     timer_ = std::min(*deadline, timer_.value_or(*deadline));
