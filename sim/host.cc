@@ -335,12 +335,18 @@ void Host::send_packets(Interface& interface, std::size_t index) {
   }
 }
 
-void Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr packet) {
-  if (!running()) return receive_later(index, from, std::move(packet));
+bool Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr packet) {
+  if (!running()) {
+    receive_later(index, from, std::move(packet));
+    return false;
+  }
   Interface& interface = interfaces_[index];
-  if (!interface.present) return world_.drop(*this, &from, DropCause::kNoDevice, *packet);
-  verbs::CriticalSection section(*this);
+  if (!interface.present) {
+    world_.drop(*this, &from, DropCause::kNoDevice, *packet);
+    return false;
+  }
   take_in(interface, from, std::move(packet));
+  return true;
 }
 
 void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr packet) {

@@ -89,7 +89,7 @@ Result<void> Host::resume() {
   deadlines_moved() = true;
   world_.scheduler().fibers().release(*this);
   for (Waiting& each : std::exchange(waiting_, {})) {
-    receive(each.interface, *each.from, std::move(each.packet));
+    if (receive(each.interface, *each.from, std::move(each.packet))) leave();
   }
   for (const auto& question : questions_) {
     const auto open = open_questions_.find(question->token);

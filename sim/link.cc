@@ -21,6 +21,12 @@ Duration time_on_wire(const Packet& packet, std::uint64_t bits_per_second) {
   return Duration((bits * kNanoseconds + bits_per_second - 1) / bits_per_second);
 }
 
+bool is_plain(const LinkOptions& options) {
+  return options.loss <= 0 && options.duplicate <= 0 && options.reorder <= 0 &&
+         options.jitter <= Duration::zero() && options.bits_per_second == 0 && !options.down &&
+         !options.clogged;
+}
+
 Duration part_of(Duration whole, RandomStream& random) {
   if (whole <= Duration::zero()) return Duration::zero();
   return Duration(random.below(static_cast<std::uint64_t>(whole.count())));
@@ -33,6 +39,7 @@ Link::Link(World& world, Host& from, Host& to, const LinkOptions& options)
       from_(from),
       to_(to),
       options_(options),
+      plain_(is_plain(options)),
       random_(world.seed(), "link " + from.name() + "->" + to.name()) {
   set_lane((std::uint32_t{static_cast<std::uint16_t>(from.index_)} << 16 |
             static_cast<std::uint16_t>(to.index_)) +
@@ -60,6 +67,7 @@ Link::~Link() {
 void Link::set(const LinkOptions& options) {
   const bool opens = options_.clogged && !options.clogged;
   options_ = options;
+  plain_ = is_plain(options);
   if (!opens) return;
   for (Waiting& each : std::exchange(waiting_, {})) {
     launch(arrival_of(*each.packet), each.interface, std::move(each.packet));
@@ -82,15 +90,17 @@ void Link::follow(Instant arrival) {
 }
 
 bool Link::carry(std::size_t interface, PacketPtr& packet, Duration late) {
-  if (options_.clogged) {
-    waiting_.push_back({interface, std::move(packet)});
-    return true;
-  }
-  if (random_.chance(options_.loss)) return false;
-  if (random_.chance(options_.duplicate)) {
-    PacketPtr twin = world_.pool_.copy_of(*packet);
-    const Instant arrival = arrival_of(*twin);
-    launch(arrival + late, interface, std::move(twin));
+  if (!plain_) {
+    if (options_.clogged) {
+      waiting_.push_back({interface, std::move(packet)});
+      return true;
+    }
+    if (random_.chance(options_.loss)) return false;
+    if (random_.chance(options_.duplicate)) {
+      PacketPtr twin = world_.pool_.copy_of(*packet);
+      const Instant arrival = arrival_of(*twin);
+      launch(arrival + late, interface, std::move(twin));
+    }
   }
   const Instant arrival = arrival_of(*packet);
   launch(arrival + late, interface, std::move(packet));
@@ -99,6 +109,7 @@ bool Link::carry(std::size_t interface, PacketPtr& packet, Duration late) {
 }
 
 Instant Link::arrival_of(const Packet& packet) {
+  if (plain_) return last_arrival_ = std::max(last_arrival_, world_.now() + options_.latency);
   Instant leaves = world_.now();
   if (options_.bits_per_second != 0) {
     leaves = std::max(leaves, wire_free_) + time_on_wire(packet, options_.bits_per_second);
@@ -128,13 +139,27 @@ void Link::launch(Instant arrival, std::size_t interface, PacketPtr packet) {
   scheduler.at(flight, arrival);
 }
 
+// As a device does with what comes in a burst: it takes all of it in, then answers, with one
+// acknowledgement where one is enough. Where packets have a fate, of the link's making or of the
+// fault plan's, each is taken in and answered by itself.
 void Link::run() {
-  InFlight landing = under_way_.pop_front();
+  bool taken_in = false;
+  do {
+    InFlight landing = under_way_.pop_front();
+    taken_in |= to_.receive(landing.interface, from_, std::move(landing.packet));
+  } while (another_lands_now());
   if (!under_way_.empty()) {
     const InFlight& next = under_way_.front();
     world_.scheduler().at(*this, next.arrival, next.turn);
   }
-  to_.receive(landing.interface, from_, std::move(landing.packet));
+  if (taken_in) to_.leave();
+}
+
+bool Link::another_lands_now() {
+  if (under_way_.empty() || !plain_ || !to_.takes_more()) return false;
+  const InFlight& next = under_way_.front();
+  return world_.scheduler().comes_next(next.arrival, next.turn) &&
+         !world_.faults().watches_packets();
 }
 
 void Flight::run() {

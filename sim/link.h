@@ -43,6 +43,8 @@ class Link final : private Task {
   Link& operator=(const Link&) = delete;
 
   void set(const LinkOptions& options);
+  /// All that happens to packets is that they arrive, later.
+  [[nodiscard]] bool plain() const { return plain_; }
   [[nodiscard]] const LinkOptions& options() const { return options_; }
   /// Takes a packet for the receiver's interface. False: it is lost. What is sent behind a packet
   /// that is `late` overtakes it.
@@ -69,11 +71,13 @@ class Link final : private Task {
   void follow(Instant arrival);
   [[nodiscard]] Instant arrival_of(const verbs::soft::Packet& packet);
   void launch(Instant arrival, std::size_t interface, verbs::soft::PacketPtr packet);
+  [[nodiscard]] bool another_lands_now();
 
   World& world_;
   Host& from_;
   Host& to_;
   LinkOptions options_;
+  bool plain_;
   RandomStream random_;
   verbs::soft::Ring<InFlight> under_way_;  ///< in the order of arrival
   Instant wire_free_{};                    ///< when the wire takes the next packet

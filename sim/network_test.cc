@@ -167,5 +167,39 @@ TEST(Links, BandwidthMakesPacketsQueueForTheWire) {
   EXPECT_EQ(world.now() - start, std::chrono::microseconds((280 + 66) * 8 + 2));
 }
 
+/// How many it takes to write three times over a connection, all posted at once.
+std::uint64_t packets_of_three_writes(const LinkOptions& link) {
+  WorldOptions options;
+  options.link = link;
+  World world(1, options);
+  Program client(world.add_host("client", {"192.0.2.1"}));
+  Program server(world.add_host("server", {"192.0.2.2"}));
+  const auto listener = server.listen(server.host().address(kPort));
+  const auto id = client.resolve(server.host().address(kPort));
+  Pipe from(*id);
+  const rdma_conn_param param = parameters("");
+  id->connect(&param).value();
+  const auto accepted = server.expect_request();
+  Pipe to(*accepted);
+  accepted->accept(&param).value();
+  client.expect(RDMA_CM_EVENT_ESTABLISHED);
+  server.expect(RDMA_CM_EVENT_ESTABLISHED);
+  const std::uint64_t before = world.packets();
+
+  for (const std::size_t at : {0u, 8u, 16u}) {
+    from.post(IBV_WR_RDMA_WRITE, at, at, 8, to.address() + at, to.rkey());
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(from.wait_sent().status, IBV_WC_SUCCESS);
+  return world.packets() - before;
+}
+
+TEST(Links, WhatArrivesTogetherIsAnsweredTogether) {
+  EXPECT_EQ(packets_of_three_writes({}), 3u + 1u);
+}
+
+TEST(Links, WherePacketsMayBeLostEachIsAnsweredByItself) {
+  EXPECT_EQ(packets_of_three_writes({.loss = 1e-18}), 3u + 3u);
+}
+
 }  // namespace
 }  // namespace anyrdma::sim::testing

@@ -75,6 +75,12 @@ class Scheduler {
   void at(Task& task, Instant time, std::uint64_t turn) { queue_.arm(task.timer_, time, turn); }
   [[nodiscard]] std::uint64_t take_turn() { return queue_.take_turn(); }
   void cancel(Task& task) { queue_.cancel(task.timer_); }
+  /// Whether nothing could happen before a task that were armed so: the running one may as well do
+  /// it now. Where the schedule is chosen, never.
+  [[nodiscard]] bool comes_next(Instant time, std::uint64_t turn) const {
+    return time == now_ && !queue_.anything_before(time, turn) && !fibers_.any_ready() &&
+           !chooser_.active();
+  }
   /// Has `settler` settle before the next task is chosen; in the order of these calls.
   void settle_later(Settler& settler) {
     if (!settler.is_linked()) unsettled_.push_back(settler);

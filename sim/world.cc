@@ -277,7 +277,7 @@ void World::land(Flight& flight) {
   const Host& from = *flight.from_;
   const std::size_t interface = flight.interface_;
   spare_flights_.push_back(&flight);
-  to.receive(interface, from, std::move(packet));
+  if (to.receive(interface, from, std::move(packet))) to.leave();
 }
 
 // --- news ---------------------------------------------------------------------------------------

@@ -86,6 +86,10 @@ class TimerQueue {
   [[nodiscard]] Instant first_deadline() const {
     return heap_.empty() ? Instant::max() : heap_.front().at;
   }
+  /// Whether some timer expires before one that is armed so. O(1).
+  [[nodiscard]] bool anything_before(Instant at, std::uint64_t turn) const {
+    return !heap_.empty() && heap_.front().before({at, turn, nullptr});
+  }
   /// The same; nullopt: none is armed.
   [[nodiscard]] std::optional<Instant> next_deadline() const {
     if (heap_.empty()) return std::nullopt;
