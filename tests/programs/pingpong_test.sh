@@ -64,15 +64,25 @@ case_reliable_connections() { ping_pong ibv_rc_pingpong -n 100 -c; }
 
 case_reliable_connections_with_events() { ping_pong ibv_rc_pingpong -n 100 -e; }
 
+case_timestamps() { ping_pong ibv_rc_pingpong -n 100 -t; }
+
+case_extended_queue_pairs() { ping_pong ibv_rc_pingpong -n 100 -c -N; }
+
+case_extended_queue_pairs_with_timestamps() { ping_pong ibv_rc_pingpong -n 100 -N -t; }
+
+case_extended_queue_pairs_with_events() { ping_pong ibv_rc_pingpong -n 100 -N -e; }
+
 case_on_demand_paging() { ping_pong ibv_rc_pingpong -n 100 -c -o; }
+
+case_on_demand_paging_with_events() { ping_pong ibv_rc_pingpong -n 100 -c -o -e; }
+
+case_on_demand_paging_with_timestamps() { ping_pong ibv_rc_pingpong -n 100 -o -t; }
 
 case_implicit_on_demand_paging_with_prefetch() { ping_pong ibv_rc_pingpong -n 100 -c -O -P; }
 
 case_device_memory() { ping_pong ibv_rc_pingpong -n 100 -c -j; }
 
-case_shared_receive_queue_with_on_demand_paging() { ping_pong ibv_srq_pingpong -n 100 -o; }
-
-case_extended_connections_with_on_demand_paging() { extended_ping_pong -n 100 -o; }
+case_device_memory_of_extended_queue_pairs() { ping_pong ibv_rc_pingpong -n 100 -c -j -N; }
 
 case_unreliable_connections() { ping_pong ibv_uc_pingpong -n 100 -c; }
 
@@ -86,8 +96,28 @@ case_shared_receive_queue() { ping_pong ibv_srq_pingpong -n 100 -c; }
 
 case_shared_receive_queue_with_events() { ping_pong ibv_srq_pingpong -n 100 -e; }
 
+case_shared_receive_queue_with_on_demand_paging() { ping_pong ibv_srq_pingpong -n 100 -o; }
+
+case_shared_receive_queue_with_on_demand_paging_and_events() { ping_pong ibv_srq_pingpong -n 100 -o -e; }
+
 case_extended_connections() { extended_ping_pong -n 100; }
 
 case_extended_connections_with_events() { extended_ping_pong -n 100 -e; }
+
+case_extended_connections_with_on_demand_paging() { extended_ping_pong -n 100 -o; }
+
+case_extended_connections_with_on_demand_paging_and_events() { extended_ping_pong -n 100 -o -e; }
+
+# The others know no -o or -t, and say how they are used.
+case_what_the_ping_pongs_do_not_offer() {
+  local program option
+  for program in uc:-o uc:-t ud:-o ud:-t srq:-t xsrq:-t; do
+    option=${program#*:} program=ibv_${program%:*}_pingpong
+    run client "$program" "$option" "$host"
+    expect_status "$program $option" 1 $?
+    expect_line client "invalid option -- '${option#-}'"
+    skip "$program $option: invalid option"
+  done
+}
 
 run_cases "$@"
