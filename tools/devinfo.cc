@@ -3,12 +3,13 @@
 #include <infiniband/verbs.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "tools/device_report.h"
+#include "transport/open/environment.h"
 #include "transport/open/real.h"
 #include "verbs/provider.h"
 
@@ -17,12 +18,6 @@ namespace {
 
 using verbs::Provider;
 using verbs::Result;
-
-std::string chosen(const std::string& option, const char* variable, const char* otherwise) {
-  if (!option.empty()) return option;
-  const char* const value = std::getenv(variable);
-  return value != nullptr && *value != '\0' ? value : otherwise;
-}
 
 /// The firmware of a real device's board; ours have no folder in /sys.
 std::string board_id_of(const ibv_device& device) {
@@ -84,18 +79,11 @@ Exit fail(const std::string& sentence) {
 
 }  // namespace
 
-Exit devinfo(const DevinfoOptions& options) {
-  const std::string name = chosen(options.transport, "ANYRDMA_TRANSPORT", "fabric");
-  if (const std::string why = transport::why_not_real(name); !why.empty()) {
-    std::fprintf(stderr, "anyrdma: %s\n", why.c_str());
-    return Exit::kUsage;
-  }
-  transport::OpenOptions open;
-  open.fabric.name = chosen(options.fabric, "ANYRDMA_FABRIC", open.fabric.name.c_str());
-  if (chosen(options.link, "ANYRDMA_LINK_LAYER", "ethernet") == "infiniband") {
-    open.fabric.link_layer = IBV_LINK_LAYER_INFINIBAND;
-  }
-  const auto opened = transport::open_real(name, open);
+Exit devinfo(const Choice& choice) {
+  if (!choose(choice)) return Exit::kUsage;
+  const auto options = transport::options_of_environment();
+  if (!options) return fail(options.error().sentence);
+  const auto opened = transport::open_real(transport::transport_of_environment(), *options);
   if (!opened) return fail(opened.error().sentence);
   transport::Transport& transport = (*opened)->transport();
   for (ibv_device* const device : transport.devices()) {

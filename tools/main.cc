@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/choice.h"
 #include "tools/devinfo.h"
 #include "tools/explore.h"
 #include "tools/run.h"
@@ -59,20 +60,7 @@ class Command {
   Command() {
     app_.set_version_flag("--version", kVersion);
     app_.footer(kFooter);
-    run_->add_option("--fabric", options_.fabric,
-                     "name of the fabric to join; programs on one fabric reach each other\n"
-                     "(default: $ANYRDMA_FABRIC, else 'default')");
-    run_->add_option("--transport", options_.transport,
-                     "what the program's connections go over, see docs/transports.md\n"
-                     "(default: $ANYRDMA_TRANSPORT, else 'fabric')");
-    run_->add_option("--link-layer", options_.link,
-                     "what the fabric's device says it is: ethernet, or infiniband for programs\n"
-                     "that know LIDs but no GIDs, as qperf (default: $ANYRDMA_LINK_LAYER, else\n"
-                     "ethernet)")
-        ->check(CLI::IsMember({"ethernet", "infiniband"}));
-    run_->add_option("--device", options_.device,
-                     "limits of the program's device, and what it lacks: a file, or one of\n" +
-                         device_names() + ", see docs/devices.md");
+    describe_choice(*run_, options_.choice);
     CLI::Option* const faults = run_->add_option(
         "--faults", options_.faults,
         "file with a fault plan, text or JSON: what goes wrong below the program,\n"
@@ -88,10 +76,7 @@ class Command {
         "anyrdma run [--transport NAME] [--fabric NAME] [--device DEVICE] [--faults FILE] -- "
         "PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
-    devinfo_->add_option("--fabric", devinfo_options_.fabric, "as for run");
-    devinfo_->add_option("--transport", devinfo_options_.transport, "as for run");
-    devinfo_->add_option("--link-layer", devinfo_options_.link, "as for run")
-        ->check(CLI::IsMember({"ethernet", "infiniband"}));
+    describe_choice(*devinfo_, devinfo_choice_);
     describe_rxe();
     describe_explore();
   }
@@ -119,6 +104,23 @@ class Command {
       if (ours.front() == known) return nullptr;
     }
     return &ours.front();
+  }
+
+  static void describe_choice(CLI::App& of, Choice& choice) {
+    of.add_option("--fabric", choice.fabric,
+                  "name of the fabric to join; programs on one fabric reach each other\n"
+                  "(default: $ANYRDMA_FABRIC, else 'default')");
+    of.add_option("--transport", choice.transport,
+                  "what connections go over, see docs/transports.md\n"
+                  "(default: $ANYRDMA_TRANSPORT, else 'fabric')");
+    of.add_option("--link-layer", choice.link,
+                  "what the fabric's device says it is: ethernet, or infiniband for programs\n"
+                  "that know LIDs but no GIDs, as qperf (default: $ANYRDMA_LINK_LAYER, else\n"
+                  "ethernet)")
+        ->check(CLI::IsMember({"ethernet", "infiniband"}));
+    of.add_option("--device", choice.device,
+                  "limits of the device, and what it lacks: a file, or one of\n" + device_names() +
+                      ", see docs/devices.md");
   }
 
   void describe_explore() {
@@ -166,7 +168,7 @@ class Command {
     }
     if (devinfo_->parsed()) {
       if (words.separated) return usage("devinfo starts no program: nothing comes after `--`.");
-      return static_cast<int>(devinfo(devinfo_options_));
+      return static_cast<int>(devinfo(devinfo_choice_));
     }
     if (explore_->parsed() || replay_->parsed()) {
       if (words.separated) return usage("nothing comes after `--` here.");
@@ -195,7 +197,7 @@ class Command {
   RunOptions options_;
   CLI::App* devinfo_ = app_.add_subcommand(
       "devinfo", "Shows the devices that programs find, as ibv_devinfo -v does.");
-  DevinfoOptions devinfo_options_;
+  Choice devinfo_choice_;
   CLI::App* rxe_ =
       app_.add_subcommand("rxe", "The kernel's Soft-RoCE links: RDMA over any network interface.");
   CLI::App* rxe_add_ = rxe_->add_subcommand("add", "Makes a link (as root).");

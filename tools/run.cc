@@ -2,15 +2,11 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <optional>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,23 +14,18 @@
 #include "tools/installation.h"
 #include "tools/program.h"
 #include "transport/fault/plan/fault_plan.h"
+#include "transport/open/environment.h"
 #include "transport/open/fault_file.h"
-#include "transport/open/real.h"
-#include "verbs/soft/device_profile.h"
 
 namespace anyrdma::tools {
 namespace {
 
-constexpr const char* kDefaultTransport = "fabric";
+using transport::environment;
+
 constexpr const char* kDefaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
 
 void say(const std::string& sentence) {
   std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
-}
-
-std::string environment(const char* name, const char* otherwise = "") {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
 Exit say_missing(const Installation& installation) {
@@ -57,15 +48,10 @@ Exit say_unusable(const std::string& name, int error) {
   return Exit::kUnknownProgram;
 }
 
-void set_environment(const std::string& libraries, const RunOptions& options) {
+void search_first(const std::string& libraries) {
   const std::string old = environment("LD_LIBRARY_PATH");
   const std::string path = old.empty() ? libraries : libraries + ":" + old;
   ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
-  const std::string name =
-      options.fabric.empty() ? environment("ANYRDMA_FABRIC", "default") : options.fabric;
-  ::setenv("ANYRDMA_FABRIC", name.c_str(), 1);
-  if (!options.transport.empty()) ::setenv("ANYRDMA_TRANSPORT", options.transport.c_str(), 1);
-  if (!options.link.empty()) ::setenv("ANYRDMA_LINK_LAYER", options.link.c_str(), 1);
 }
 
 /// The plan as text, so that nothing is left to find wrong when the program has begun.
@@ -74,26 +60,6 @@ void set_faults(const fault::FaultPlan& plan, const RunOptions& options) {
   if (!options.host.empty()) ::setenv("ANYRDMA_FAULTS_HOST", options.host.c_str(), 1);
   if (options.seed) ::setenv("ANYRDMA_SEED", std::to_string(*options.seed).c_str(), 1);
   if (options.strict) ::setenv("ANYRDMA_FAULTS_STRICT", "1", 1);
-}
-
-/// The text of a device's profile, for the environment. Nothing: said why.
-std::optional<std::string> device_of(const std::string& name, const std::string& transport) {
-  if (transport != "fabric" && transport != "udp") {
-    say("over '" + transport + "' devices are as they are: --device is for fabric and udp.");
-    return std::nullopt;
-  }
-  const auto names = verbs::soft::profile_names();
-  if (std::ranges::find(names, name) != names.end()) return name;
-  std::ifstream file(name);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    say("'" + name + "' is neither a file that can be read nor a device. See docs/devices.md.");
-    return std::nullopt;
-  }
-  const auto device = verbs::soft::parse_profile(text.str());
-  if (device) return text.str();
-  say("the device " + name + " is refused: " + device.error().to_string() + ".");
-  return std::nullopt;
 }
 
 Exit execute(const std::string& path, std::vector<std::string> command) {
@@ -111,22 +77,11 @@ Exit execute(const std::string& path, std::vector<std::string> command) {
 
 Exit run(const RunOptions& options) {
   const std::string& name = options.command.front();
-  if (const auto why = transport::why_not_real(options.transport);
-      !options.transport.empty() && !why.empty()) {
-    say(why);
-    return Exit::kUsage;
-  }
-  const std::string transport = options.transport.empty()
-                                    ? environment("ANYRDMA_TRANSPORT", kDefaultTransport)
-                                    : options.transport;
-  std::optional<std::string> device;
-  if (!options.device.empty()) {
-    device = device_of(options.device, transport);
-    if (!device) return Exit::kUsage;
-  }
+  if (!choose(options.choice)) return Exit::kUsage;
   fault::FaultPlan plan;
   if (!options.faults.empty()) {
-    auto read = transport::read_fault_file(options.faults, options.host, transport);
+    auto read = transport::read_fault_file(options.faults, options.host,
+                                           transport::transport_of_environment());
     if (!read) {
       say(read.error().sentence);
       return Exit::kUsage;
@@ -142,8 +97,7 @@ Exit run(const RunOptions& options) {
   if (const auto why = why_not_served(*path)) {
     say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
   }
-  set_environment(installation.directory.string(), options);
-  if (device) ::setenv("ANYRDMA_DEVICE", device->c_str(), 1);
+  search_first(installation.directory.string());
   if (!plan.faults.empty()) set_faults(plan, options);
   std::fflush(nullptr);
   return execute(*path, options.command);

@@ -6,28 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "tools/choice.h"
 #include "tools/exit.h"
 
 namespace anyrdma::tools {
 
 struct RunOptions {
-  std::string transport;  ///< empty: ANYRDMA_TRANSPORT as it is
-  std::string fabric;     ///< empty: ANYRDMA_FABRIC as it is, else "default"
-  std::string link;       ///< "ethernet", "infiniband"; empty: ANYRDMA_LINK_LAYER as it is
-  std::string device;     ///< profile's name or file; empty: ANYRDMA_DEVICE as it is
-  std::string faults;     ///< file with a fault plan; empty: ANYRDMA_FAULTS as it is
-  std::string host;       ///< which of the plan's hosts; empty: the only one
+  Choice choice;
+  std::string faults;  ///< file with a fault plan; empty: ANYRDMA_FAULTS as it is
+  std::string host;    ///< which of the plan's hosts; empty: the only one
   std::optional<std::uint64_t>
       seed;                          ///< of the plan's chances; none: ANYRDMA_SEED as it is, else 1
   bool strict = false;               ///< a planned fault that does not happen fails the program
   std::vector<std::string> command;  ///< the program and its arguments
 };
 
-/// Replaces this process by the program, with LD_LIBRARY_PATH, ANYRDMA_FABRIC and, if they were
-/// named, ANYRDMA_TRANSPORT, ANYRDMA_LINK_LAYER and ANYRDMA_DEVICE set, and ANYRDMA_FAULTS and what
-/// belongs to it, if a plan was. A device or plan that is wrong, or asks for what this transport
-/// cannot do, starts nothing. Returns only when that fails, after a sentence on stderr that names
-/// the cause and the remedy.
+/// Replaces this process by the program, with LD_LIBRARY_PATH and the variables of what was chosen
+/// set, and ANYRDMA_FAULTS and what belongs to it, if there is a plan. A device or plan that is
+/// wrong, or asks for what this transport cannot do, starts nothing. Returns only when that fails,
+/// after a sentence on stderr that names the cause and the remedy.
 [[nodiscard]] Exit run(const RunOptions& options);
 
 }  // namespace anyrdma::tools

@@ -51,6 +51,18 @@ case_odd_device_is_what_programs_find() {
   expect_line devinfo 'max_srq:[[:space:]]+0$'
 }
 
+case_devinfo_shows_an_odd_device_and_refuses_a_wrong_one() {
+  "$anyrdma" devinfo --device minimal >"$work/option.log"
+  expect_status "devinfo --device" 0 $?
+  expect_line option 'max_srq:[[:space:]]+0$'
+  ANYRDMA_DEVICE=minimal "$anyrdma" devinfo >"$work/variable.log"
+  expect_status "devinfo on ANYRDMA_DEVICE" 0 $?
+  cmp "$work/option.log" "$work/variable.log" || fail "the option says something else than the variable"
+  refused 2 "^anyrdma: 'no-such' is neither a file that can be read nor a device\." devinfo --device no-such
+  export ANYRDMA_LINK_LAYER=token-ring
+  refused 1 "^anyrdma: ANYRDMA_LINK_LAYER says 'token-ring'\. Say ethernet or infiniband\." devinfo
+}
+
 case_unknown_transport_of_the_environment_is_said_once() {
   command -v rping >/dev/null || { skip "rping is not installed"; return; }
   ANYRDMA_TRANSPORT=token-ring "$anyrdma" run -- rping -s -a 127.0.0.1 >"$work/rping.log" 2>&1

@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <semaphore>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,18 +20,15 @@
 #include "transport/fault/part.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
+#include "transport/open/environment.h"
 #include "transport/open/real.h"
-#include "verbs/soft/device_profile.h"
 
 namespace anyrdma::c_api {
 namespace {
 
+using transport::environment;
 using transport::Opened;
-using transport::OpenOptions;
 
-/// What programs run on that name nothing else: the same on every machine. "auto" would be another
-/// choice, but two processes may differ in what they find, and then they would never meet.
-constexpr const char* kDefaultTransport = "fabric";
 /// The exit status of a program that did well although a planned fault did not happen, if
 /// ANYRDMA_FAULTS_STRICT is set.
 constexpr int kFaultMissed = 3;
@@ -62,19 +58,6 @@ Opened* usable() {
   return opened != nullptr && !opened->forked() ? opened : nullptr;
 }
 
-const char* environment(const char* name, const char* otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : otherwise;
-}
-
-/// What commas separate.
-std::vector<std::string> list_of(const char* text) {
-  std::vector<std::string> list;
-  std::istringstream stream(text);
-  for (std::string item; std::getline(stream, item, ',');) list.push_back(item);
-  return list;
-}
-
 void say_why(const std::string& sentence) {
   static std::once_flag said;
   std::call_once(
@@ -95,18 +78,17 @@ void say_fired(const fault::FaultStatus& status) {
 boost::system::result<transport::FaultOptions, fault::PlanError> planned_faults(
     std::string_view transport) {
   transport::FaultOptions options;
-  const auto plan = fault::FaultPlan::parse(environment("ANYRDMA_FAULTS", ""));
+  const auto plan = fault::FaultPlan::parse(environment("ANYRDMA_FAULTS"));
   if (!plan) return plan.error();
   if (plan->faults.empty()) return options;
   const auto only = fault::only_host(*plan);
-  const std::string otherwise = only ? *only : "";
-  const std::string host = environment("ANYRDMA_FAULTS_HOST", otherwise.c_str());
+  const std::string host = environment("ANYRDMA_FAULTS_HOST", only ? *only : "");
   if (host.empty()) return only.error();
   auto part = fault::part_of(*plan, host, transport::fault_abilities(transport));
   if (!part) return part.error();
   options.plan = std::move(*part);
   options.on_fired = say_fired;
-  options.seed = std::strtoull(environment("ANYRDMA_SEED", "1"), nullptr, 10);
+  options.seed = std::strtoull(environment("ANYRDMA_SEED", "1").c_str(), nullptr, 10);
   return options;
 }
 
@@ -115,8 +97,7 @@ bool report_faults(Opened& opened) {
   const std::vector<fault::FaultStatus> faults = opened.faults();
   if (faults.empty()) return false;
   bool missed = false;
-  std::string text =
-      "anyrdma: faults, seed " + std::string(environment("ANYRDMA_SEED", "1")) + ":\n";
+  std::string text = "anyrdma: faults, seed " + environment("ANYRDMA_SEED", "1") + ":\n";
   for (const fault::FaultStatus& each : faults) {
     text += "  " + each.to_string() + "\n";
     missed |= each.fired == 0 && !each.fault.maybe;
@@ -135,7 +116,7 @@ void leave(int status, void*) {
   if (opened == nullptr) return has_left.release();
   opened->retire();
   const bool missed = report_faults(*opened);
-  if (missed && status == 0 && *environment("ANYRDMA_FAULTS_STRICT", "") != '\0') {
+  if (missed && status == 0 && !environment("ANYRDMA_FAULTS_STRICT").empty()) {
     std::fflush(nullptr);
     ::_exit(kFaultMissed);
   }
@@ -150,31 +131,19 @@ void wait_for_leaving(int, void*) {
 }
 
 Opened* open() {
-  OpenOptions options;
-  options.fabric.name = environment("ANYRDMA_FABRIC", options.fabric.name.c_str());
-  const std::string_view link = environment("ANYRDMA_LINK_LAYER", "ethernet");
-  if (link == "infiniband") {
-    options.fabric.link_layer = IBV_LINK_LAYER_INFINIBAND;
-  } else if (link != "ethernet") {
-    say_why("ANYRDMA_LINK_LAYER says '" + std::string(link) + "'. Say ethernet or infiniband.");
+  auto options = transport::options_of_environment();
+  if (!options) {
+    say_why(options.error().sentence);
     return nullptr;
   }
-  options.fabric.share_pages = std::string_view(environment("ANYRDMA_SHARE_PAGES", "1")) != "0";
-  options.udp.addresses = list_of(environment("ANYRDMA_UDP_ADDRESS", ""));
-  const char* const name = environment("ANYRDMA_TRANSPORT", kDefaultTransport);
-  const auto device = verbs::soft::parse_profile(environment("ANYRDMA_DEVICE", ""));
-  if (!device) {
-    say_why("ANYRDMA_DEVICE is no device: " + device.error().to_string() + ".");
-    return nullptr;
-  }
-  options.fabric.device = options.udp.device = *device;
+  const std::string name = transport::transport_of_environment();
   auto faults = planned_faults(name);
   if (!faults) {
     say_why("ANYRDMA_FAULTS is no plan for it: " + faults.error().to_string() + ".");
     return nullptr;
   }
-  options.faults = std::move(*faults);
-  auto result = transport::open_real(name, options);
+  options->faults = std::move(*faults);
+  auto result = transport::open_real(name, *options);
   if (!result) {
     say_why(result.error().sentence);
     return nullptr;

@@ -1,0 +1,48 @@
+#include "transport/open/environment.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <sstream>
+
+#include "verbs/result.h"
+#include "verbs/soft/device_profile.h"
+
+namespace anyrdma::transport {
+namespace {
+
+OpenError refused(const std::string& sentence) {
+  return {verbs::errno_code(EINVAL), sentence};
+}
+
+}  // namespace
+
+std::string environment(const char* name, const std::string& otherwise) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+std::string transport_of_environment() {
+  return environment("ANYRDMA_TRANSPORT", "fabric");
+}
+
+boost::system::result<OpenOptions, OpenError> options_of_environment() {
+  OpenOptions options;
+  options.fabric.name = environment("ANYRDMA_FABRIC", options.fabric.name);
+  const std::string link = environment("ANYRDMA_LINK_LAYER", "ethernet");
+  if (link == "infiniband") {
+    options.fabric.link_layer = IBV_LINK_LAYER_INFINIBAND;
+  } else if (link != "ethernet") {
+    return refused("ANYRDMA_LINK_LAYER says '" + link + "'. Say ethernet or infiniband.");
+  }
+  options.fabric.share_pages = environment("ANYRDMA_SHARE_PAGES") != "0";
+  std::istringstream addresses(environment("ANYRDMA_UDP_ADDRESS"));
+  for (std::string address; std::getline(addresses, address, ',');) {
+    options.udp.addresses.push_back(address);
+  }
+  const auto device = verbs::soft::parse_profile(environment("ANYRDMA_DEVICE"));
+  if (!device) return refused("ANYRDMA_DEVICE is no device: " + device.error().to_string() + ".");
+  options.fabric.device = options.udp.device = *device;
+  return options;
+}
+
+}  // namespace anyrdma::transport
