@@ -66,7 +66,7 @@ void Agreement::on_heard(const IdName& id, const std::string& route, bool active
     return end.offered && end.active != active && end.terms == said;
   });
   if (match != ids.rend()) {
-    IdName peer = *match;  // ids may grow
+    IdName peer = *match;  // NOLINT(performance-unnecessary-copy-initialization): ids may grow
     if (!active && ends_[id].route.empty()) {
       ends_[id].route = route;
       by_route_[route].push_back(id);

@@ -263,7 +263,8 @@ void Checkers::on_message_lost(const Host& at, const Host* peer) {
 }
 
 verbs::soft::HcaObserver* Checkers::watch(const Host& host, verbs::soft::Hca& hca) {
-  auto watch = std::make_unique<DeviceWatch>(violations_, payload_, afterlife_,
+  const DeviceWatch::Shared shared{payload_, atomics_, keys_, afterlife_};
+  auto watch = std::make_unique<DeviceWatch>(violations_, shared,
                                              host.name() + "/" + hca.config().name, hca);
   devices_.push_back({host.name(), std::move(watch)});
   return devices_.back().watch.get();

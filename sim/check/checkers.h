@@ -71,6 +71,8 @@ class Checkers : public Monitor {
   PrivateData private_data_{violations_};
   Agreement agreement_{violations_};
   Payload payload_{violations_};
+  Atomics atomics_{violations_};
+  Keys keys_{violations_};
   Afterlife afterlife_{violations_};
   Leaks leaks_{violations_};
   std::map<IdName, Known> known_;

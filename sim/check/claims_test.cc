@@ -7,6 +7,9 @@
 
 #include "sim/check/afterlife.h"
 #include "sim/check/agreement.h"
+#include "sim/check/announcements.h"
+#include "sim/check/atomics.h"
+#include "sim/check/keys.h"
 #include "sim/check/leaks.h"
 #include "sim/check/ledger.h"
 #include "sim/check/payload.h"
@@ -262,7 +265,7 @@ TEST_F(AgreementTest, AMessageLostBetweenOthersExplainsNothing) {
 
 class WorkTest : public Claims {
  protected:
-  WorkTest() { work.on_opened(17, nullptr); }
+  WorkTest() { work.on_opened(17, Work::Receives::kOwn); }
 
   static ibv_wc completion(std::uint64_t wr_id, ibv_wc_opcode opcode,
                            ibv_wc_status status = IBV_WC_SUCCESS) {
@@ -387,7 +390,7 @@ TEST_F(WorkTest, ACompletionOfADestroyedQueuePairIsReported) {
 
 TEST_F(WorkTest, ASharedReceiveCompletesOnceOnAnyOfItsQueuePairs) {
   ibv_srq srq{};
-  work.on_opened(17, &srq);
+  work.on_opened(17, Work::Receives::kShared, &srq);
   work.on_shared_receive(&srq, 5);
   work.on_shared_receive(&srq, 6);
   received(6);
@@ -397,6 +400,170 @@ TEST_F(WorkTest, ASharedReceiveCompletesOnceOnAnyOfItsQueuePairs) {
   received(5);
   EXPECT_THAT(found.lines(), ElementsAre("work: client/anyrdma0 QP 17: receive 5 (status 0) "
                                          "completed, but was not posted to its shared queue"));
+}
+
+TEST_F(WorkTest, AReceiveOfAnExtendedConnectionMayComeFromAnyQueueButOnce) {
+  const ibv_srq first{};
+  const ibv_srq second{};
+  work.on_opened(17, Work::Receives::kNamed);
+  work.on_shared_receive(&first, 1);
+  work.on_shared_receive(&second, 2);
+  received(2);
+  received(1);
+  work.audit(&second, {.receives = 0});
+  EXPECT_THAT(found.lines(), IsEmpty());
+
+  received(2);
+  work.audit(&first, {.receives = 1});
+
+  EXPECT_THAT(
+      found.lines(),
+      ElementsAre("work: client/anyrdma0 QP 17: receive 2 (status 0) completed, but was not posted "
+                  "to its shared queue",
+                  "work: client/anyrdma0: a shared receive queue holds 1 receives, of which only 0 "
+                  "are not completed"));
+}
+
+TEST_F(WorkTest, AnotherQueueAtTheSamePlaceHasNothingOfTheOneBefore) {
+  const ibv_srq srq{};
+  work.on_opened(17, Work::Receives::kShared, &srq);
+  work.on_shared_receive(&srq, 1);
+  work.on_closing(&srq, {.receives = 1});
+  received(1);
+  EXPECT_EQ(found.lines().size(), 1u);
+}
+
+TEST_F(WorkTest, AQueueThatDropsCompletionsMayLeaveSomeOut) {
+  for (const std::uint64_t wr_id : {1, 2, 3}) {
+    work.on_send(17, wr_id, true);
+    work.on_receive(17, wr_id);
+  }
+  work.on_polled(completion(2, IBV_WC_SEND), true);
+  work.on_polled(completion(3, IBV_WC_RECV), true);
+  EXPECT_THAT(found.lines(), IsEmpty());
+
+  work.on_polled(completion(1, IBV_WC_SEND), true);
+
+  EXPECT_EQ(found.lines().size(), 1u);
+}
+
+// --- announcements ------------------------------------------------------------------------------
+
+class AnnouncementsTest : public Claims {
+ protected:
+  QpCensus in(ibv_qp_state state) {
+    QpCensus census;
+    census.state = state;
+    return census;
+  }
+  const ibv_srq srq{};
+  Announcements announcements{found, "h/anyrdma0"};
+};
+
+TEST_F(AnnouncementsTest, AreSilentWhenEachComesOnceAndInTime) {
+  announcements.on_limit_set(&srq, 2);
+  announcements.on_limit_reached(&srq, {.receives = 1});
+  announcements.audit(17, &srq, in(IBV_QPS_RTS));
+  announcements.on_last_receive(17);
+  announcements.audit(17, &srq, in(IBV_QPS_ERR));
+  announcements.on_fresh(17);
+  announcements.audit(17, &srq, in(IBV_QPS_RESET));
+  announcements.audit(18, nullptr, in(IBV_QPS_ERR));
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(AnnouncementsTest, ALimitThatIsNotReachedOrToldTwiceIsReported) {
+  announcements.on_limit_set(&srq, 2);
+  announcements.on_limit_reached(&srq, {.receives = 2});
+  announcements.on_limit_reached(&srq, {.receives = 1});
+
+  EXPECT_THAT(found.lines(), ElementsAre("announcements: h/anyrdma0: a shared receive queue says "
+                                         "SRQ_LIMIT_REACHED with 2 left of a limit of 2",
+                                         "announcements: h/anyrdma0: a shared receive queue says "
+                                         "SRQ_LIMIT_REACHED although no limit is set"));
+}
+
+TEST_F(AnnouncementsTest, ALastReceiveTooManyOrTooFewIsReported) {
+  announcements.audit(17, &srq, in(IBV_QPS_ERR));
+  announcements.on_last_receive(18);
+  announcements.audit(18, &srq, in(IBV_QPS_RTS));
+  announcements.on_last_receive(19);
+  announcements.on_last_receive(19);
+
+  EXPECT_THAT(
+      found.lines(),
+      ElementsAre("announcements: h/anyrdma0 QP 17: in ERR, and never said LAST_WQE_REACHED",
+                  "announcements: h/anyrdma0 QP 18: said LAST_WQE_REACHED, and is not in ERR",
+                  "announcements: h/anyrdma0 QP 19: LAST_WQE_REACHED comes again"));
+}
+
+// --- atomics ------------------------------------------------------------------------------------
+
+class AtomicsTest : public Claims {
+ protected:
+  Atomics atomics{found};
+};
+
+TEST_F(AtomicsTest, AreSilentWhenAnAnswerComesAgain) {
+  atomics.on_done("a", 5, 100);
+  atomics.on_answer("a", 5, 100);
+  atomics.on_answer("a", 5, 100);
+  atomics.on_end("a");
+  atomics.on_done("a", 5, 200);
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(AtomicsTest, WhatIsDoneTwiceOrAnsweredWronglyIsReported) {
+  atomics.on_done("a", 5, 100);
+  atomics.on_done("a", 5, 101);
+  atomics.on_answer("a", 5, 101);
+
+  EXPECT_THAT(found.lines(),
+              ElementsAre("atomics: a: PSN 5 is done twice",
+                          "atomics: a: PSN 5 is answered with 101, but there was 100"));
+}
+
+// --- keys ---------------------------------------------------------------------------------------
+
+class KeysTest : public Claims {
+ protected:
+  KeysTest() {
+    gid.raw[15] = 7;
+    keys.on_address("h/anyrdma0", gid);
+  }
+  void access(std::uint32_t key) { keys.on_success("q", gid, key, keys.closing_of(gid, key)); }
+
+  ibv_gid gid{};
+  Keys keys{found};
+};
+
+TEST_F(KeysTest, AreSilentWhileAKeyIsOpen) {
+  access(0x100);
+  keys.on_closed("h/anyrdma0", 0x100);
+  keys.on_closed("other/anyrdma0", 0x200);
+  access(0x200);
+  keys.on_opened("h/anyrdma0", 0x100);
+  access(0x100);
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(KeysTest, WhatWasPostedBeforeItsKeyWasClosedMaySucceed) {
+  const Keys::Closing posted = keys.closing_of(gid, 0x100);
+  keys.on_closed("h/anyrdma0", 0x100);
+  keys.on_success("q", gid, 0x100, posted);
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(KeysTest, AClosedKeyThatStillOpensIsReported) {
+  keys.on_closed("h/anyrdma0", 0x100);
+  access(0x100);
+
+  EXPECT_THAT(found.lines(),
+              ElementsAre("keys: q: what names key 256 succeeded, which was closed before"));
 }
 
 // --- payload ------------------------------------------------------------------------------------
@@ -425,6 +592,23 @@ TEST_F(PayloadTest, AChangedAShorterAndAnInventedMessageAreReported) {
   EXPECT_THAT(found.lines(), ElementsAre("payload: a: a message of 4 bytes arrived changed",
                                          "payload: a: 4 bytes received of a message of 5",
                                          "payload: a: 6 bytes received that nobody sent"));
+}
+
+TEST_F(PayloadTest, WhereMessagesMayBeLostTheOthersKeepTheirOrder) {
+  payload.on_sent("a", {4, 111});
+  payload.on_sent("a", {5, 222});
+  payload.on_sent("a", {6, 333});
+  payload.on_received_of_some("a", {5, 222});
+  EXPECT_THAT(found.lines(), IsEmpty());
+
+  payload.on_received_of_some("a", {4, 111});
+  payload.on_received_of_some("a", {6, 334});
+
+  EXPECT_THAT(found.lines(),
+              ElementsAre("payload: a: a message of 4 bytes arrived that nobody sent, or that was "
+                          "sent earlier",
+                          "payload: a: a message of 6 bytes arrived that nobody sent, or that was "
+                          "sent earlier"));
 }
 
 // --- afterlife ----------------------------------------------------------------------------------
@@ -480,7 +664,7 @@ TEST_F(LeaksTest, IsSilentWhenNothingIsLeft) {
 }
 
 TEST_F(LeaksTest, EveryKindOfObjectIsReported) {
-  leaks.on_device_end("h/anyrdma0", {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0});
+  leaks.on_device_end("h/anyrdma0", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0});
   leaks.on_channels_end("h", 10);
 
   EXPECT_THAT(found.lines(),
@@ -493,6 +677,9 @@ TEST_F(LeaksTest, EveryKindOfObjectIsReported) {
                           "leaks: h/anyrdma0: 7 protection domains never destroyed",
                           "leaks: h/anyrdma0: 8 address handles never destroyed",
                           "leaks: h/anyrdma0: 9 shared receive queues never destroyed",
+                          "leaks: h/anyrdma0: 10 extended connection domains never destroyed",
+                          "leaks: h/anyrdma0: 11 thread domains never destroyed",
+                          "leaks: h/anyrdma0: 12 opened names of queue pairs never destroyed",
                           "leaks: h: 10 event channels never destroyed"));
 }
 

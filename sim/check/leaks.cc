@@ -21,6 +21,9 @@ void Leaks::on_device_end(const std::string& device, const verbs::soft::Census& 
   none_of(census.protection_domains, "protection domains");
   none_of(census.address_handles, "address handles");
   none_of(census.shared_receive_queues, "shared receive queues");
+  none_of(census.extended_domains, "extended connection domains");
+  none_of(census.thread_domains, "thread domains");
+  none_of(census.opened_queue_pairs, "opened names of queue pairs");
 }
 
 void Leaks::on_channels_end(const std::string& host, int channels) {

@@ -1,5 +1,7 @@
 #include "sim/check/payload.h"
 
+#include <algorithm>
+
 namespace anyrdma::sim::check {
 namespace {
 
@@ -27,6 +29,21 @@ void Payload::on_received(const std::string& stream, const Message& message) {
   if (!sent.digest || !message.digest || *sent.digest == *message.digest) return;
   violations_.add(kName, stream + ": a message of " + std::to_string(message.length) +
                              " bytes arrived changed");
+}
+
+void Payload::on_received_of_some(const std::string& stream, const Message& message) {
+  std::deque<Message>& queue = under_way_[stream];
+  const auto fits = [&message](const Message& sent) {
+    return sent.length == message.length &&
+           (!sent.digest || !message.digest || *sent.digest == *message.digest);
+  };
+  const auto found = std::find_if(queue.begin(), queue.end(), fits);
+  if (found != queue.end()) {
+    queue.erase(queue.begin(), found + 1);
+    return;
+  }
+  violations_.add(kName, stream + ": a message of " + std::to_string(message.length) +
+                             " bytes arrived that nobody sent, or that was sent earlier");
 }
 
 }  // namespace anyrdma::sim::check

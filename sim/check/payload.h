@@ -1,4 +1,5 @@
-// The claim: what is sent over a reliable connection arrives whole, once, in order.
+// The claim: what is sent over a reliable connection arrives whole, once, in order; what arrives
+// over an unreliable one does so, too, though not all of it arrives.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,8 @@ class Payload {
   void on_sent(const std::string& stream, const Message& message);
   /// A receive completed with it.
   void on_received(const std::string& stream, const Message& message);
+  /// The same where messages may be lost: the next that fits.
+  void on_received_of_some(const std::string& stream, const Message& message);
   /// The stream ends here: a later one may have its name.
   void on_end(const std::string& stream) { under_way_.erase(stream); }
 

@@ -24,9 +24,10 @@ void Work::violation(std::uint32_t qp, const std::string& text) {
   violations_.add(kName, device_ + " QP " + std::to_string(qp) + ": " + text);
 }
 
-void Work::on_opened(std::uint32_t qp, const ibv_srq* srq) {
+void Work::on_opened(std::uint32_t qp, Receives receives, const ibv_srq* srq) {
   queues_[qp] = {};
   queues_[qp].open = true;
+  queues_[qp].from = receives;
   queues_[qp].srq = srq;
 }
 
@@ -42,20 +43,20 @@ void Work::on_shared_receive(const ibv_srq* srq, std::uint64_t wr_id) {
   shared_[srq].push_back(wr_id);
 }
 
-void Work::on_polled(const ibv_wc& completion) {
+void Work::on_polled(const ibv_wc& completion, bool dropped) {
   Queues& queues = queues_[completion.qp_num];
   if (!queues.open) {
     return violation(completion.qp_num,
                      text_of(completion) + " completed, but there is no such QP");
   }
   if (is_receive(completion)) {
-    on_received(completion.qp_num, queues, completion);
+    on_received(completion.qp_num, queues, completion, dropped);
   } else {
-    on_sent(completion.qp_num, queues, completion);
+    on_sent(completion.qp_num, queues, completion, dropped);
   }
 }
 
-void Work::on_sent(std::uint32_t qp, Queues& queues, const ibv_wc& completion) {
+void Work::on_sent(std::uint32_t qp, Queues& queues, const ibv_wc& completion, bool dropped) {
   const bool failed = completion.status != IBV_WC_SUCCESS;
   auto& sends = queues.sends;
   auto match = sends.begin();
@@ -63,7 +64,10 @@ void Work::on_sent(std::uint32_t qp, Queues& queues, const ibv_wc& completion) {
   const auto is_it = [&](const Send& send) {
     return send.wr_id == completion.wr_id && (send.signaled || failed);
   };
-  while (match != sends.end() && !is_it(*match) && !match->signaled && !queues.failed) ++match;
+  const auto may_be_missing = [&](const Send& send) {
+    return dropped || (!send.signaled && !queues.failed);
+  };
+  while (match != sends.end() && !is_it(*match) && may_be_missing(*match)) ++match;
   queues.failed = queues.failed || failed;
   if (match != sends.end() && is_it(*match)) {
     sends.erase(sends.begin(), match + 1);
@@ -73,8 +77,11 @@ void Work::on_sent(std::uint32_t qp, Queues& queues, const ibv_wc& completion) {
   violation(qp, text_of(completion) + " completed, but next is " + next);
 }
 
-void Work::on_received(std::uint32_t qp, Queues& queues, const ibv_wc& completion) {
-  if (queues.srq == nullptr) {
+void Work::on_received(std::uint32_t qp, Queues& queues, const ibv_wc& completion, bool dropped) {
+  if (queues.from == Receives::kOwn) {
+    while (dropped && !queues.receives.empty() && queues.receives.front() != completion.wr_id) {
+      queues.receives.pop_front();
+    }
     if (!queues.receives.empty() && queues.receives.front() == completion.wr_id) {
       return queues.receives.pop_front();
     }
@@ -82,13 +89,45 @@ void Work::on_received(std::uint32_t qp, Queues& queues, const ibv_wc& completio
         queues.receives.empty() ? "nothing" : std::to_string(queues.receives.front());
     return violation(qp, text_of(completion) + " completed, but next is " + next);
   }
-  auto& shared = shared_[queues.srq];
-  const auto match = std::find(shared.begin(), shared.end(), completion.wr_id);
-  if (match != shared.end()) {
-    shared.erase(match);
-    return;
-  }
+  if (take_shared(queues, completion.wr_id)) return;
   violation(qp, text_of(completion) + " completed, but was not posted to its shared queue");
+}
+
+bool Work::take_shared(const Queues& queues, std::uint64_t wr_id) {
+  const auto take = [wr_id](std::deque<std::uint64_t>& posted) {
+    const auto match = std::find(posted.begin(), posted.end(), wr_id);
+    if (match == posted.end()) return false;
+    posted.erase(match);
+    return true;
+  };
+  if (queues.from == Receives::kShared) return take(shared_[queues.srq]);
+  return std::any_of(shared_.begin(), shared_.end(),
+                     [&take](auto& entry) { return take(entry.second); }) ||
+         take(gone_);
+}
+
+void Work::on_closing(const ibv_srq* srq, const verbs::soft::SrqCensus& census) {
+  audit(srq, census);
+  const auto found = shared_.find(srq);
+  if (found == shared_.end()) return;
+  gone_.insert(gone_.end(), found->second.begin(), found->second.end());
+  shared_.erase(found);
+}
+
+// Some of what was posted is with queue pairs, or in completions that nobody has taken.
+void Work::audit(const ibv_srq* srq, const verbs::soft::SrqCensus& census) {
+  const auto found = shared_.find(srq);
+  const std::size_t posted = found == shared_.end() ? 0 : found->second.size();
+  if (census.receives <= posted) return;
+  violations_.add(kName, device_ + ": a shared receive queue holds " +
+                             std::to_string(census.receives) + " receives, of which only " +
+                             std::to_string(posted) + " are not completed");
+}
+
+std::vector<const ibv_srq*> Work::shared_queues() const {
+  std::vector<const ibv_srq*> all;
+  for (const auto& [srq, posted] : shared_) all.push_back(srq);
+  return all;
 }
 
 void Work::audit(std::uint32_t qp, const verbs::soft::QpCensus& census) {
@@ -105,7 +144,7 @@ void Work::audit(std::uint32_t qp, const verbs::soft::QpCensus& census) {
     queues.reported = true;
   }
   const std::size_t receives = census.received + census.receives;
-  if (queues.srq == nullptr && receives != queues.receives.size()) {
+  if (queues.from == Receives::kOwn && receives != queues.receives.size()) {
     violation(qp, "of its receives " + told(queues.receives.size(), receives));
     queues.reported = true;
   }

@@ -67,6 +67,7 @@ int SoftCq::poll(int count, ibv_wc* completions) {
 
 // Its oldest completion is lost.
 void SoftCq::make_room() {
+  dropped_ = true;
   entries_.pop_front();
   if (options_.timestamps) instants_.pop_front();
 }

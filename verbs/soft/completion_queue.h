@@ -64,6 +64,8 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   /// soon its QPs fail, who cannot report any more. What is there can be polled. Once.
   void overrun();
   [[nodiscard]] bool is_overrun() const { return room_ == 0; }
+  /// Whether it has lost completions in silence (Options::overwrites).
+  [[nodiscard]] bool has_dropped() const { return dropped_; }
   /// Forgets the completions of a QP (IBTA vol 1, 11.2.5.3: transition to RESET; destruction).
   void purge(std::uint32_t qp_num);
   /// How many completions of a QP wait to be polled.
@@ -89,6 +91,7 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   Ring<ibv_wc> entries_;
   std::size_t room_;  ///< completions that it holds; 0: it is overrun
   Armed armed_ = Armed::kNo;
+  bool dropped_ = false;
   Options options_{};
   Ring<Instant> instants_;  ///< of the entries, if they have timestamps
   QpTimer lost_{QpTimerTag{nullptr, QpTimerKind::kOverrun, this}};

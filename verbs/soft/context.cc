@@ -63,6 +63,7 @@ void SoftContext::choose_operations() {
 void SoftContext::raise(const ibv_async_event& event) {
   events.push_back(event);
   async_units->post();
+  if (core_.observer != nullptr) core_.observer->on_raised(event);
 }
 
 void SoftContext::raise_cq(SoftCq& cq, ibv_event_type type) {

@@ -92,6 +92,7 @@ ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t leng
   mr->device_memory = &memory;
   ++memory.regions;
   ++domain.users;
+  if (core.observer != nullptr) core.observer->on_key_opened(mr->rkey);
   return mr;
 }
 

@@ -188,6 +188,9 @@ class Hca : public Provider {
   virtual void set_observer(HcaObserver* observer) = 0;
   [[nodiscard]] virtual Census census() const = 0;
   [[nodiscard]] virtual QpCensus census_of(const ibv_qp& qp) const = 0;
+  [[nodiscard]] virtual SrqCensus census_of(const ibv_srq& srq) const = 0;
+  /// Whether the queue has dropped completions to make room (IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN).
+  [[nodiscard]] virtual bool has_dropped(const ibv_cq& cq) const = 0;
   /// Those that are open, by number.
   [[nodiscard]] virtual std::vector<const ibv_qp*> queue_pairs() const = 0;
   /// A hash of the first `length` bytes that a list names; nullopt when they cannot be read.

@@ -24,6 +24,19 @@ class HcaObserver {
   /// All that the QP has to do, and its completions that nobody took, are about to be forgotten: it
   /// is destroyed, or goes to RESET.
   virtual void on_discarding(const ibv_qp& qp, bool destroyed) = 0;
+  /// A shared receive queue is about to be destroyed.
+  virtual void on_closing(const ibv_srq& srq) = 0;
+  /// The application has set the limit of a shared receive queue; 0: none.
+  virtual void on_limit_set(const ibv_srq& srq, std::uint32_t limit) = 0;
+  /// An asynchronous event has been queued.
+  virtual void on_raised(const ibv_async_event& event) = 0;
+  /// A compare-and-swap or fetch-and-add of the QP's peer was carried out, and what was there.
+  virtual void on_atomic_done(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) = 0;
+  /// The QP has had the answer to one of its own.
+  virtual void on_atomic_answer(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) = 0;
+  /// A region or a window was made that this key names, or is destroyed.
+  virtual void on_key_opened(std::uint32_t key) = 0;
+  virtual void on_key_closed(std::uint32_t key) = 0;
 };
 
 /// One QP with what it has still to do.
@@ -37,8 +50,15 @@ struct QpCensus {
   std::size_t receives = 0;
   std::size_t sent = 0;      ///< completions of sends that nobody took
   std::size_t received = 0;  ///< ... of receives
-  bool overrun = false;      ///< one of its completion queues has lost some
+  bool overrun = false;      ///< one of its completion queues is lost, or has lost some
   std::size_t timers = 0;    ///< armed
+};
+
+/// One shared receive queue.
+struct SrqCensus {
+  std::size_t receives = 0;
+  const ibv_cq* completions = nullptr;  ///< its own, of an extended connection's; else null
+  std::uint32_t number = 0;             ///< by which peers name it; 0: none does
 };
 
 /// What a device holds.
@@ -52,8 +72,11 @@ struct Census {
   std::size_t protection_domains = 0;
   std::size_t address_handles = 0;
   std::size_t shared_receive_queues = 0;
-  std::size_t timers = 0;        ///< armed
-  std::size_t queue_timers = 0;  ///< of them, those of completion queues
+  std::size_t extended_domains = 0;
+  std::size_t thread_domains = 0;
+  std::size_t opened_queue_pairs = 0;  ///< with ibv_open_qp
+  std::size_t timers = 0;              ///< armed
+  std::size_t queue_timers = 0;        ///< of them, those of completion queues
 
   bool operator==(const Census&) const = default;
 };

@@ -37,6 +37,7 @@ int dealloc_mw(ibv_mw* mw) {
   Core& core = core_of(mw->context);
   CriticalSection section(core.runtime);
   --static_cast<SoftPd*>(mw->pd)->users;
+  if (core.observer != nullptr) core.observer->on_key_closed(mw->rkey);
   core.memory.remove_window(static_cast<SoftMw*>(mw));
   return 0;
 }

@@ -378,6 +378,8 @@ void Requester::on_read_response(const roce::Envelope& packet, Instant now) {
 }
 
 void Requester::on_atomic_acknowledge(wire::Psn psn, std::uint64_t original, Instant now) {
+  HcaObserver* const observer = core_.observer;
+  if (observer != nullptr) observer->on_atomic_answer(qp_, psn.value(), original);
   std::array<std::uint8_t, kAtomicBytes> bytes{};
   std::memcpy(bytes.data(), &original, bytes.size());
   on_data(WorkKind::kAtomic, psn, bytes, true, now);

@@ -295,6 +295,8 @@ void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::A
   if (at == nullptr) return;
   const std::uint64_t original = execute_atomic(
       at, {.compare_swap = compare_swap, .swap_or_add = eth.swap_or_add, .compare = eth.compare});
+  HcaObserver* const observer = qp_.core.observer;
+  if (observer != nullptr) observer->on_atomic_done(qp_, bth.psn.value(), original);
   remember_atomic(bth.psn, original, false);
 }
 

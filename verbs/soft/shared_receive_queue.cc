@@ -24,6 +24,8 @@ SoftSrq::SoftSrq(SoftPd& domain, void* user, std::uint32_t number, const ibv_srq
 }
 
 SoftSrq::~SoftSrq() {
+  HcaObserver* const observer = SoftContext::from(context).core().observer;
+  if (observer != nullptr) observer->on_closing(*this);
   if (xrcd_ != nullptr) {
     --xrcd_->users;
     --completions_->users;
@@ -68,6 +70,8 @@ int SoftSrq::resize(std::uint32_t max_wr) {
 int SoftSrq::set_limit(std::uint32_t limit) {
   if (limit > attr_.max_wr) return EINVAL;
   attr_.srq_limit = limit;
+  HcaObserver* const observer = SoftContext::from(context).core().observer;
+  if (observer != nullptr) observer->on_limit_set(*this, limit);
   return 0;
 }
 

@@ -36,6 +36,7 @@ class SoftSrq : public ibv_srq, public LiveHook {
   /// Arms the event; 0 disarms it. EINVAL: more than the queue holds.
   [[nodiscard]] int set_limit(std::uint32_t limit);
   [[nodiscard]] const ibv_srq_attr& attr() const { return attr_; }
+  [[nodiscard]] std::size_t size() const { return queue_.size(); }
   /// The room that a receive's scatter list needs behind its ReceiveWork.
   [[nodiscard]] std::size_t list_bytes() const {
     return std::size_t{attr_.max_sge} * sizeof(ibv_sge);

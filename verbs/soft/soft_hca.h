@@ -77,6 +77,8 @@ class SoftHca final : public Hca {
   void set_observer(HcaObserver* observer) override;
   Census census() const override;
   QpCensus census_of(const ibv_qp& qp) const override;
+  SrqCensus census_of(const ibv_srq& srq) const override;
+  bool has_dropped(const ibv_cq& cq) const override;
   std::vector<const ibv_qp*> queue_pairs() const override;
   std::optional<std::uint64_t> digest(const ibv_pd* pd, std::span<const ibv_sge> list,
                                       std::uint64_t length) const override;

@@ -25,6 +25,9 @@ Census SoftHca::census() const {
           .protection_domains = count(live_domains_),
           .address_handles = count(live_address_handles_),
           .shared_receive_queues = count(live_shared_receive_queues_),
+          .extended_domains = count(live_xrc_domains_),
+          .thread_domains = count(live_thread_domains_),
+          .opened_queue_pairs = names_.size(),
           .timers = core_.timers.size(),
           .queue_timers = static_cast<std::size_t>(
               std::count_if(live_completion_queues_.begin(), live_completion_queues_.end(),
@@ -45,14 +48,23 @@ QpCensus SoftHca::census_of(const ibv_qp& qp) const {
   const auto* receive_queue = static_cast<const SoftCq*>(soft.recv_cq);
   if (send_queue != nullptr) {
     census.sent = send_queue->waiting(soft.qp_num, false);
-    census.overrun = send_queue->is_overrun();
+    census.overrun = send_queue->is_overrun() || send_queue->has_dropped();
   }
   if (receive_queue != nullptr) {
     census.received = receive_queue->waiting(soft.qp_num, true);
-    census.overrun = census.overrun || receive_queue->is_overrun();
+    census.overrun = census.overrun || receive_queue->is_overrun() || receive_queue->has_dropped();
   }
   census.timers = soft.requester.timers();
   return census;
+}
+
+SrqCensus SoftHca::census_of(const ibv_srq& srq) const {
+  const auto& soft = static_cast<const SoftSrq&>(srq);
+  return {.receives = soft.size(), .completions = soft.completions(), .number = soft.number()};
+}
+
+bool SoftHca::has_dropped(const ibv_cq& cq) const {
+  return static_cast<const SoftCq&>(cq).has_dropped();
 }
 
 std::vector<const ibv_qp*> SoftHca::queue_pairs() const {

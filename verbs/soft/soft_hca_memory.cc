@@ -55,6 +55,7 @@ Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, s
   SoftMr* mr = core_.memory.add(&domain, address, length, first, access, core_.config.max_mr);
   if (mr == nullptr) return errno_code(ENOMEM);
   ++domain.users;
+  if (core_.observer != nullptr) core_.observer->on_key_opened(mr->rkey);
   publish(core_, *mr);
   return mr;
 }
@@ -65,6 +66,7 @@ Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
   unpublish(core_, *static_cast<SoftMr*>(mr));
   --static_cast<SoftPd*>(mr->pd)->users;
   core_.lent.keep_all();
+  if (core_.observer != nullptr) core_.observer->on_key_closed(mr->rkey);
   core_.memory.remove(static_cast<SoftMr*>(mr));
   return {};
 }

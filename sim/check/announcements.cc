@@ -1,0 +1,35 @@
+#include "sim/check/announcements.h"
+
+namespace anyrdma::sim::check {
+namespace {
+
+constexpr std::string_view kName = "announcements";
+
+}  // namespace
+
+void Announcements::on_limit_reached(const ibv_srq* srq, const verbs::soft::SrqCensus& census) {
+  const std::uint32_t limit = std::exchange(limits_[srq], 0);
+  const std::string who = device_ + ": a shared receive queue says SRQ_LIMIT_REACHED ";
+  if (limit == 0) return violations_.add(kName, who + "although no limit is set");
+  if (census.receives < limit) return;
+  violations_.add(kName, who + "with " + std::to_string(census.receives) + " left of a limit of " +
+                             std::to_string(limit));
+}
+
+void Announcements::on_last_receive(std::uint32_t qp) {
+  if (++told_[qp] == 1) return;
+  violations_.add(kName, device_ + " QP " + std::to_string(qp) + ": LAST_WQE_REACHED comes again");
+}
+
+void Announcements::audit(std::uint32_t qp, const ibv_srq* srq,
+                          const verbs::soft::QpCensus& census) {
+  const bool told = told_.contains(qp);
+  const bool due = srq != nullptr && census.state == IBV_QPS_ERR;
+  if (told == due) return;
+  violations_.add(kName, device_ + " QP " + std::to_string(qp) +
+                             (due ? ": in ERR, and never said LAST_WQE_REACHED"
+                                  : ": said LAST_WQE_REACHED, and is not in ERR"));
+  told_[qp] = 1;
+}
+
+}  // namespace anyrdma::sim::check

@@ -1,0 +1,42 @@
+// The claim: IBV_EVENT_SRQ_LIMIT_REACHED comes at most once for each limit that was set, when fewer
+// receives are left; IBV_EVENT_QP_LAST_WQE_REACHED comes once to each queue pair with a shared
+// receive queue that goes to ERR, and to no other.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "sim/check/violations.h"
+#include "verbs/soft/hca_observer.h"
+
+namespace anyrdma::sim::check {
+
+/// Of one device.
+class Announcements {
+ public:
+  Announcements(Violations& violations, std::string device)
+      : violations_(violations), device_(std::move(device)) {}
+
+  /// 0: none any more.
+  void on_limit_set(const ibv_srq* srq, std::uint32_t limit) { limits_[srq] = limit; }
+  void on_limit_reached(const ibv_srq* srq, const verbs::soft::SrqCensus& census);
+  void on_closing(const ibv_srq* srq) { limits_.erase(srq); }
+
+  void on_last_receive(std::uint32_t qp);
+  /// Any time: `srq` null when it has none.
+  void audit(std::uint32_t qp, const ibv_srq* srq, const verbs::soft::QpCensus& census);
+  /// The queue pair is fresh, in RESET or destroyed.
+  void on_fresh(std::uint32_t qp) { told_.erase(qp); }
+
+ private:
+  Violations& violations_;
+  std::string device_;
+  std::map<const ibv_srq*, std::uint32_t> limits_;
+  std::map<std::uint32_t, unsigned> told_;  ///< how often each has heard of its last receive
+};
+
+}  // namespace anyrdma::sim::check

@@ -1,0 +1,36 @@
+// The claim: an atomic operation is done once, and every answer to it says what was there then.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "sim/check/violations.h"
+
+namespace anyrdma::sim::check {
+
+/// Streams as payload.h has them, from who asks to who does it.
+class Atomics {
+ public:
+  explicit Atomics(Violations& violations) : violations_(violations) {}
+
+  void on_done(const std::string& stream, std::uint32_t psn, std::uint64_t original);
+  void on_answer(const std::string& stream, std::uint32_t psn, std::uint64_t original);
+  /// The stream ends here: a later one may have its name.
+  void on_end(const std::string& stream) { done_.erase(stream); }
+
+ private:
+  struct Done {
+    std::uint32_t psn;
+    std::uint64_t original;
+  };
+  /// What is so old that nobody repeats it is forgotten: PSNs come again.
+  static constexpr std::size_t kRemembered = 256;
+  [[nodiscard]] const Done* find(const std::string& stream, std::uint32_t psn) const;
+
+  Violations& violations_;
+  std::map<std::string, std::deque<Done>> done_;
+};
+
+}  // namespace anyrdma::sim::check
