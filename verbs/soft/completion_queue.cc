@@ -20,7 +20,9 @@ SoftCq::SoftCq(SoftContext& owner, int depth, void* user, SoftChannel* announced
 }
 
 SoftCq::~SoftCq() {
-  SoftContext::from(context).core().timers.cancel(lost_);
+  TimerQueue<QpTimerTag>& timers = SoftContext::from(context).core().timers;
+  timers.cancel(lost_);
+  timers.cancel(held_back_);
   if (channel != nullptr) {
     auto* soft = static_cast<SoftChannel*>(channel);
     --soft->refcnt;
@@ -42,7 +44,23 @@ void SoftCq::push(const ibv_wc& completion, bool solicited) {
     instants_.push_back(SoftContext::from(context).core().runtime.now());
   }
   const bool wanted = solicited || completion.status != IBV_WC_SUCCESS;
-  if (armed_ == Armed::kAny || (armed_ == Armed::kSolicited && wanted)) announce();
+  if (armed_ == Armed::kAny || (armed_ == Armed::kSolicited && wanted)) announce_in_time();
+}
+
+void SoftCq::set_moderation(const Moderation& moderation) {
+  moderation_ = moderation;
+  if (held_ != 0) announce();  // by whatever rule it has waited
+}
+
+void SoftCq::announce_in_time() {
+  ++held_;
+  const auto& [count, period] = moderation_;
+  const bool waits = period != Duration{} || count > 1;
+  if (!waits || (count != 0 && held_ >= count)) return announce();
+  if (period == Duration{} || held_back_.armed()) return;
+  Core& core = SoftContext::from(context).core();
+  core.timers.arm(held_back_, core.runtime.now() + period);
+  core.runtime.call_driver();
 }
 
 // The QPs follow by a timer that expires at once: whoever pushes is in the middle of one.
@@ -109,6 +127,8 @@ std::size_t SoftCq::waiting(std::uint32_t qp_num, bool received) const {
 
 void SoftCq::announce() {
   armed_ = Armed::kNo;
+  held_ = 0;
+  SoftContext::from(context).core().timers.cancel(held_back_);
   if (channel == nullptr) return;
   auto* soft = static_cast<SoftChannel*>(channel);
   soft->announced.push_back(this);

@@ -58,6 +58,15 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   void set_options(const Options& options) { options_ = options; }
   /// Changes how many completions it holds. False: more are there.
   [[nodiscard]] bool resize(int depth);
+  /// ibv_modify_cq: a completion that is to be announced waits until `count` of them have come or
+  /// `period` has passed since the first, whichever comes first; 0 is never. Both 0: none waits.
+  struct Moderation {
+    std::uint16_t count = 0;
+    Duration period{};
+  };
+  void set_moderation(const Moderation& moderation);
+  /// The timer of the moderation has expired.
+  void end_of_period() { announce(); }
   /// ibv_req_notify_cq: the next completion (or solicited completion) is announced, once.
   void request_notification(bool solicited_only);
   /// From now on no completion finds room (IBTA vol 1, 11.6.3): IBV_EVENT_CQ_ERR, and
@@ -70,8 +79,10 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   void purge(std::uint32_t qp_num);
   /// How many completions of a QP wait to be polled.
   [[nodiscard]] std::size_t waiting(std::uint32_t qp_num, bool received) const;
-  /// Its own timer is armed: it is overrun and its QPs have yet to fail.
-  [[nodiscard]] bool waits_to_fail() const { return lost_.armed(); }
+  /// Its own timers: it is overrun and its QPs have yet to fail; an announcement is held back.
+  [[nodiscard]] std::size_t timers() const {
+    return std::size_t{lost_.armed()} + std::size_t{held_back_.armed()};
+  }
 
   std::uint64_t made = 0;          ///< the n-th on its host
   unsigned users = 0;              ///< QPs that refer to it
@@ -86,6 +97,7 @@ class SoftCq : public ExtensibleCq, public LiveHook {
  private:
   enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
   void announce();
+  void announce_in_time();
   void make_room();
 
   Ring<ibv_wc> entries_;
@@ -94,6 +106,9 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   bool dropped_ = false;
   Options options_{};
   Ring<Instant> instants_;  ///< of the entries, if they have timestamps
+  Moderation moderation_{};
+  std::uint32_t held_ = 0;  ///< completions that wait to be announced
+  QpTimer held_back_{QpTimerTag{nullptr, QpTimerKind::kModerated, this}};
   QpTimer lost_{QpTimerTag{nullptr, QpTimerKind::kOverrun, this}};
 };
 

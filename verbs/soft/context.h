@@ -71,6 +71,7 @@ void install_cq_operations(verbs_context& context);
 void install_domain_operations(verbs_context& context);
 void install_clock(verbs_context& context);
 void describe_clock(ibv_device_attr_ex& attr);
+void describe_moderation(ibv_device_attr_ex& attr);
 /// As the above, but Core::gate is asked first (gated_ops.cc).
 void install_gated_operations(verbs_context& context);
 /// Puts operations before those that are there, which tell Core::observer what was done; the

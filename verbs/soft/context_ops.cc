@@ -83,7 +83,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
   describe_memory(SoftContext::from(context).core().config, full);
   full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
-  full.cq_mod_caps = {.max_cq_count = 0xffff, .max_cq_period = 0xffff};
+  describe_moderation(full);
   describe_clock(full);
   if (error == 0) copy_out(attr, size, full);
   return error;

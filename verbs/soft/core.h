@@ -25,12 +25,13 @@ struct SoftQp;
 enum class QpTimerKind : std::uint8_t {
   kRetransmit,  ///< no acknowledgement within the local ACK timeout
   kReceiverNotReady,
-  kOverrun,  ///< the completion queue is lost: its queue pairs follow
+  kOverrun,    ///< the completion queue is lost: its queue pairs follow
+  kModerated,  ///< the completion queue has held its announcement back for long enough
 };
 struct QpTimerTag {
   SoftQp* qp;
   QpTimerKind kind;
-  SoftCq* cq = nullptr;  ///< kOverrun, which has no QP
+  SoftCq* cq = nullptr;  ///< kOverrun and kModerated, which have no QP
 };
 using QpTimer = Timer<QpTimerTag>;
 

@@ -1,6 +1,7 @@
 // Extended completion queues: polling one completion at a time, field by field, and what a
 // completion queue can be asked for when it is made.
 #include <cerrno>
+#include <chrono>
 
 #include "verbs/soft/context.h"
 #include "verbs/soft/soft_hca.h"
@@ -131,13 +132,20 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* init) {
   return nullptr;
 }
 
-// Accepted and without effect: an announcement is never held back, which moderation allows.
+constexpr std::uint16_t kModerationCountMax = 0xffff;
+constexpr std::uint16_t kModerationPeriodMax = 0xfff;  // microseconds, as on mlx5
+
 int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
   if (cq == nullptr || attr == nullptr) return EINVAL;
   const Core& core = SoftContext::from(cq->context).core();
   CriticalSection section(core.runtime);
   if (const int error = core.refusal("modify_cq"); error != 0) return error;
-  return (attr->attr_mask & ~std::uint32_t{IBV_CQ_ATTR_MODERATE}) != 0 ? EINVAL : 0;
+  if ((attr->attr_mask & ~std::uint32_t{IBV_CQ_ATTR_MODERATE}) != 0) return EINVAL;
+  if (attr->attr_mask == 0) return 0;
+  const auto [count, period] = attr->moderate;
+  if (period > kModerationPeriodMax) return EINVAL;
+  static_cast<SoftCq*>(cq)->set_moderation({count, std::chrono::microseconds(period)});
+  return 0;
 }
 
 }  // namespace
@@ -148,6 +156,10 @@ Result<void> SoftHca::resize_cq(ibv_cq* cq, int cqe) {
   if (cqe < 1 || static_cast<std::uint32_t>(cqe) > core_.config.max_cqe) return errno_code(EINVAL);
   if (!static_cast<SoftCq*>(cq)->resize(cqe)) return errno_code(EINVAL);
   return {};
+}
+
+void describe_moderation(ibv_device_attr_ex& attr) {
+  attr.cq_mod_caps = {.max_cq_count = kModerationCountMax, .max_cq_period = kModerationPeriodMax};
 }
 
 void install_cq_operations(verbs_context& context) {

@@ -60,6 +60,65 @@ TEST_F(Events, ACompletionIsAnnouncedOnceIfAskedFor) {
   EXPECT_FALSE(event_waits());
 }
 
+// --- moderation ---------------------------------------------------------------------------------
+
+int moderate(ibv_cq* cq, std::uint16_t count, std::uint16_t microseconds) {
+  ibv_modify_cq_attr attr{.attr_mask = IBV_CQ_ATTR_MODERATE,
+                          .moderate = {.cq_count = count, .cq_period = microseconds}};
+  return ibv_modify_cq(cq, &attr);
+}
+
+TEST_F(Events, ModerationWaitsForSoManyCompletions) {
+  connect();
+  ASSERT_EQ(moderate(b.cq, 3, 0), 0);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(ibv_req_notify_cq(b.cq, 0), 0);
+    receive(0);
+    receive(0);
+    EXPECT_FALSE(event_waits());
+    receive(0);
+    EXPECT_TRUE(event_waits());
+    EXPECT_EQ(b.poll().size(), 3u);
+  }
+}
+
+TEST_F(Events, ModerationWaitsNoLongerThanItsPeriod) {
+  connect();
+  ASSERT_EQ(moderate(b.cq, 3, 50), 0);
+  ASSERT_EQ(ibv_req_notify_cq(b.cq, 0), 0);
+  receive(0);
+  const Instant first = runtime.time;
+  EXPECT_FALSE(event_waits());
+  ASSERT_TRUE(next_timer());
+  EXPECT_EQ(runtime.time - first, std::chrono::microseconds(50));
+  EXPECT_TRUE(event_waits());
+  EXPECT_FALSE(next_timer());
+}
+
+TEST_F(Events, ModerationThatEndsHoldsNothingBack) {
+  connect();
+  ASSERT_EQ(moderate(b.cq, 0, 50), 0);
+  ASSERT_EQ(ibv_req_notify_cq(b.cq, 0), 0);
+  receive(0);
+  EXPECT_FALSE(event_waits());
+  ASSERT_EQ(moderate(b.cq, 0, 0), 0);
+  EXPECT_TRUE(event_waits());
+  ASSERT_EQ(ibv_req_notify_cq(b.cq, 0), 0);
+  receive(0);
+  EXPECT_TRUE(event_waits());
+}
+
+TEST_F(Events, ModerationIsBoundByWhatTheDeviceSays) {
+  connect();
+  ibv_device_attr_ex attr{};
+  const verbs_context* ops = verbs_get_ctx(b.context);
+  ASSERT_EQ(ops->query_device_ex(b.context, nullptr, &attr, sizeof attr), 0);
+  const std::uint16_t count = attr.cq_mod_caps.max_cq_count;
+  const std::uint16_t period = attr.cq_mod_caps.max_cq_period;
+  EXPECT_EQ(moderate(b.cq, count, period), 0);
+  EXPECT_EQ(moderate(b.cq, count, static_cast<std::uint16_t>(period + 1)), EINVAL);
+}
+
 TEST_F(Events, SolicitedOnlyWaitsForASolicitedSend) {
   connect();
   ASSERT_EQ(ibv_req_notify_cq(b.cq, 1), 0);

@@ -476,7 +476,8 @@ void Requester::on_timer(QpTimerKind kind, Instant now) {
       rewind();
       break;
     case QpTimerKind::kOverrun:
-      CM_ASSERT(kind != QpTimerKind::kOverrun);  // a completion queue's
+    case QpTimerKind::kModerated:
+      CM_ASSERT(!"a completion queue's timer");
       break;
   }
   qp_.schedule();

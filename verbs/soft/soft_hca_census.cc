@@ -1,6 +1,7 @@
 // What the device holds, counted for checkers.
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "verbs/assert.h"
 #include "verbs/soft/soft_hca.h"
@@ -29,9 +30,9 @@ Census SoftHca::census() const {
           .thread_domains = count(live_thread_domains_),
           .opened_queue_pairs = names_.size(),
           .timers = core_.timers.size(),
-          .queue_timers = static_cast<std::size_t>(
-              std::count_if(live_completion_queues_.begin(), live_completion_queues_.end(),
-                            [](const SoftCq& cq) { return cq.waits_to_fail(); }))};
+          .queue_timers = std::accumulate(
+              live_completion_queues_.begin(), live_completion_queues_.end(), std::size_t{0},
+              [](std::size_t sum, const SoftCq& cq) { return sum + cq.timers(); })};
 }
 
 QpCensus SoftHca::census_of(const ibv_qp& qp) const {

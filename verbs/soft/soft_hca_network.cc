@@ -138,6 +138,8 @@ void SoftHca::on_timer(Instant now) {
     const QpTimerTag& tag = timer->tag();
     if (tag.kind == QpTimerKind::kOverrun) {
       fail_users_of(*tag.cq);
+    } else if (tag.kind == QpTimerKind::kModerated) {
+      tag.cq->end_of_period();
     } else {
       tag.qp->requester.on_timer(tag.kind, now);
     }
