@@ -413,6 +413,7 @@ class Tour {
     ibv_parent_domain_init_attr parent{};
     parent.pd = pd;
     errors["alloc_parent_domain"] = error(ibv_alloc_parent_domain(context, &parent));
+    errors["alloc_null_mr"] = error(ibv_alloc_null_mr(pd));
     errors["alloc_mw"] = error(ibv_alloc_mw(pd, IBV_MW_TYPE_1));
     ibv_alloc_dm_attr dm{.length = 64, .log_align_req = 0, .comp_mask = 0};
     errors["alloc_dm"] = error(ibv_alloc_dm(context, &dm));

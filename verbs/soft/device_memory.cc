@@ -1,5 +1,5 @@
-// Device memory, and advice about regions: what else <infiniband/verbs.h> reaches through a
-// context about memory.
+// Device memory, null memory, and advice about regions: what else <infiniband/verbs.h> reaches
+// through a context about memory.
 #include "verbs/soft/device_memory.h"
 
 #include <cerrno>
@@ -96,6 +96,19 @@ ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t leng
   return mr;
 }
 
+// --- null memory --------------------------------------------------------------------------------
+
+ibv_mr* alloc_null_mr(ibv_pd* pd) {
+  Core& core = core_of(pd->context);
+  CriticalSection section(core.runtime);
+  if (const int error = core.refusal("alloc_null_mr"); error != 0) return null_with(error);
+  SoftPd& domain = protecting(pd);
+  SoftMr* mr = core.memory.add_null(&domain, core.config.max_mr);
+  if (mr == nullptr) return null_with(ENOMEM);
+  ++domain.users;
+  return mr;
+}
+
 // --- advice -------------------------------------------------------------------------------------
 
 // Whether one range may be prefetched, as ibv_advise_mr(3) lists it. Errno, 0 for success.
@@ -142,6 +155,7 @@ void install_device_memory_operations(verbs_context& context) {
   context.alloc_dm = alloc_dm;
   context.free_dm = free_dm;
   context.reg_dm_mr = reg_dm_mr;
+  context.alloc_null_mr = alloc_null_mr;
   context.advise_mr = advise_mr;
 }
 

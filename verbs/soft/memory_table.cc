@@ -1,6 +1,7 @@
 #include "verbs/soft/memory_table.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "verbs/assert.h"
@@ -60,6 +61,20 @@ SoftMr* MemoryTable::add(ibv_pd* pd, void* address, std::size_t length, std::uin
   open(slot, region, address);
   ++size_;
   return &region;
+}
+
+SoftMr* MemoryTable::add_null(ibv_pd* pd, std::uint32_t limit) {
+  SoftMr* region = add(pd, nullptr, std::numeric_limits<std::size_t>::max(), 0, 0, limit);
+  if (region == nullptr) return nullptr;
+  region->null = true;
+  region->rkey = 0;
+  slots_[region->handle].length = 0;
+  return region;
+}
+
+bool MemoryTable::is_null(std::uint32_t key, const void* domain) const {
+  const SoftMr* region = find_region(key);
+  return region != nullptr && region->null && region->pd == domain;
 }
 
 // The rights that its key gives.

@@ -25,6 +25,7 @@ struct SoftMr : ibv_mr {
   std::uint32_t windows = 0;        ///< bound to it
   SoftDm* device_memory = nullptr;  ///< it lies in; null: the application's memory
   std::uint32_t published = 0;      ///< the key by which NearMemory knows it; 0: it does not
+  bool null = false;                ///< without memory: see MemoryTable::is_null
 };
 
 /// What the application holds as ibv_mw.
@@ -53,6 +54,10 @@ class MemoryTable {
   /// Registers; null when `limit` regions exist.
   [[nodiscard]] SoftMr* add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                             unsigned access, std::uint32_t limit);
+  /// A region whose bytes are all zero and stay so, as long as can be, for local use only.
+  [[nodiscard]] SoftMr* add_null(ibv_pd* pd, std::uint32_t limit);
+  /// Whether a local key for which translate() finds no memory is that of a null region.
+  [[nodiscard]] bool is_null(std::uint32_t key, const void* domain) const;
   /// The same region with the same keys, but for what is given here.
   void change(SoftMr& region, ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
               unsigned access);

@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "verbs/soft/testing/pair.h"
 
@@ -432,6 +435,85 @@ TEST_F(Regions, AndDeviceMemoryLeftBehindEndWithTheirContext) {
   EXPECT_EQ(b.hca->census().memory_regions, 1u);
   EXPECT_EQ(b.hca->census().memory_windows, 0u);
   EXPECT_EQ(b.hca->census().device_memories, 0u);
+}
+
+// --- null regions -------------------------------------------------------------------------------
+
+class NullRegions : public Regions {
+ protected:
+  ibv_wc_status access(ibv_wr_opcode opcode, std::vector<ibv_sge> list) {
+    ibv_send_wr request{};
+    request.sg_list = list.data();
+    request.num_sge = static_cast<int>(list.size());
+    request.opcode = opcode;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.wr.rdma = {.remote_addr = b.piece(0, 0).addr, .rkey = b.mr->rkey};
+    ibv_send_wr* bad = nullptr;
+    if (ibv_post_send(a.qp, &request, &bad) != 0) return IBV_WC_GENERAL_ERR;
+    settle();
+    const auto done = a.poll();
+    return done.size() == 1 ? done[0].status : IBV_WC_GENERAL_ERR;
+  }
+  static ibv_sge nothing(const ibv_mr* mr, std::uint32_t length) {
+    return {.addr = 0x1234, .length = length, .lkey = mr->lkey};
+  }
+};
+
+TEST_F(NullRegions, ReadAsZerosAndTakeWhatIsWritten) {
+  connect();
+  ibv_mr* mr = ibv_alloc_null_mr(a.pd);
+  ASSERT_NE(mr, nullptr);
+  EXPECT_EQ(mr->length, std::numeric_limits<std::size_t>::max());
+  a.fill(0, 600, 3);
+  b.fill(0, 1200, 7);
+
+  const auto gathered = access(IBV_WR_RDMA_WRITE, {a.piece(0, 300), nothing(mr, 600)});
+  EXPECT_EQ(gathered, IBV_WC_SUCCESS);
+  EXPECT_TRUE(b.filled(0, 300, 3));
+  EXPECT_TRUE(std::all_of(b.memory.begin() + 300, b.memory.begin() + 900,
+                          [](std::uint8_t byte) { return byte == 0; }));
+
+  b.fill(0, 1200, 9);
+  const std::vector<std::uint8_t> wanted(b.memory.begin() + 700, b.memory.begin() + 1200);
+  const auto scattered = access(IBV_WR_RDMA_READ, {nothing(mr, 700), a.piece(0, 500)});
+  EXPECT_EQ(scattered, IBV_WC_SUCCESS);
+  EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), a.memory.begin()));
+  EXPECT_TRUE(a.hca->dereg_mr(mr).has_value());
+}
+
+TEST_F(NullRegions, AreForLocalUseOfTheirDomainOnly) {
+  connect();
+  ibv_mr* theirs = ibv_alloc_null_mr(b.pd);
+  EXPECT_EQ(use(theirs->lkey, 0, 8), IBV_WC_REM_ACCESS_ERR);
+  EXPECT_EQ(b.hca->rereg_mr(theirs, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kAll)
+                .error()
+                .value(),
+            EINVAL);
+  b.hca->dereg_mr(theirs).value();
+}
+
+TEST_F(NullRegions, OfAnotherDomainAndOfYesterdayAreNobodys) {
+  ibv_pd* other = a.hca->alloc_pd(a.context).value();
+  for (ibv_pd* pd : {other, a.pd}) {
+    connect();
+    ibv_mr* mr = ibv_alloc_null_mr(pd);
+    const ibv_sge piece = nothing(mr, 8);
+    if (pd == a.pd) a.hca->dereg_mr(mr).value();
+    EXPECT_EQ(access(IBV_WR_RDMA_WRITE, {piece}), IBV_WC_LOC_PROT_ERR);
+    if (pd == other) a.hca->dereg_mr(mr).value();
+    for (Side* side : {&a, &b}) {
+      side->hca->destroy_qp(side->qp).value();
+      side->qp = nullptr;
+    }
+  }
+  a.hca->dealloc_pd(other).value();
+}
+
+TEST_F(NullRegions, CountAsRegions) {
+  Side c(runtime, random, pool, 3, 0x500, {.max_mr = 0});
+  errno = 0;
+  EXPECT_EQ(ibv_alloc_null_mr(c.pd), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
 }
 
 }  // namespace

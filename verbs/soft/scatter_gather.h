@@ -24,8 +24,13 @@ namespace anyrdma::verbs::soft {
     const std::uint32_t part = std::min(size, list->length - offset);
     const std::uint8_t* from =
         memory.translate(list->lkey, pd, list->addr + offset, part, kLocalRead);
-    if (from == nullptr) return false;
-    std::memcpy(out, from, part);
+    if (from != nullptr) {
+      std::memcpy(out, from, part);
+    } else if (memory.is_null(list->lkey, pd)) {
+      std::memset(out, 0, part);
+    } else {
+      return false;
+    }
     out += part;
     size -= part;
     offset = 0;
@@ -63,8 +68,11 @@ namespace anyrdma::verbs::soft {
     const std::size_t part = std::min<std::size_t>(payload.size(), piece.length - offset);
     std::uint8_t* to =
         memory.translate(piece.lkey, pd, piece.addr + offset, part, IBV_ACCESS_LOCAL_WRITE);
-    if (to == nullptr) return IBV_WC_LOC_PROT_ERR;
-    std::memmove(to, payload.data(), part);  // a lent payload may overlap
+    if (to != nullptr) {
+      std::memmove(to, payload.data(), part);  // a lent payload may overlap
+    } else if (!memory.is_null(piece.lkey, pd)) {
+      return IBV_WC_LOC_PROT_ERR;
+    }
     payload = payload.subspan(part);
     offset = 0;
   }
@@ -76,7 +84,8 @@ namespace anyrdma::verbs::soft {
                                      std::span<const ibv_sge> list, unsigned access) {
   return std::all_of(list.begin(), list.end(), [&](const ibv_sge& piece) {
     return piece.length == 0 ||
-           memory.translate(piece.lkey, pd, piece.addr, piece.length, access) != nullptr;
+           memory.translate(piece.lkey, pd, piece.addr, piece.length, access) != nullptr ||
+           memory.is_null(piece.lkey, pd);
   });
 }
 

@@ -63,6 +63,8 @@ constexpr auto kErrnos = std::to_array<LegalErrno>({
     {"rereg_mr", EFAULT, "K/umem.c ib_umem_get: pin_user_pages_fast"},
     {"rereg_mr", EINVAL, "K/uverbs_cmd.c ib_uverbs_rereg_mr"},
     {"rereg_mr", EOPNOTSUPP, "libibverbs dummy_ops.c; rxe of Linux 6.1 has none"},
+    {"alloc_null_mr", ENOMEM, "libmlx5 mlx5_alloc_null_mr: calloc"},
+    {"alloc_null_mr", EOPNOTSUPP, "libmlx5 mlx5_alloc_null_mr: the device has no such key"},
     {"alloc_mw", ENOMEM, "K/uverbs_cmd.c ib_uverbs_alloc_mw: rdma_zalloc_drv_obj"},
     {"alloc_mw", EINVAL, "K/uverbs_cmd.c ib_uverbs_alloc_mw: the type; rxe_alloc_mw: max_mw"},
     {"alloc_mw", EOPNOTSUPP, "libibverbs dummy_ops.c: the device has none"},
@@ -196,9 +198,23 @@ constexpr auto kStatuses = std::to_array<LegalStatus>({
      "IBTA 11.6.2: memory that is not registered"},
 });
 
-constexpr std::string_view kMaking[]{
-    "create_event_channel", "create_id", "open_device", "alloc_pd",   "reg_mr",
-    "create_comp_channel",  "create_cq", "create_qp",   "create_srq", "create_ah"};
+constexpr std::string_view kMaking[]{"create_event_channel",
+                                     "create_id",
+                                     "open_device",
+                                     "alloc_pd",
+                                     "reg_mr",
+                                     "create_comp_channel",
+                                     "create_cq",
+                                     "create_qp",
+                                     "create_srq",
+                                     "create_ah",
+                                     "alloc_td",
+                                     "alloc_parent_domain",
+                                     "alloc_null_mr",
+                                     "alloc_mw",
+                                     "alloc_dm",
+                                     "open_xrcd",
+                                     "open_qp"};
 constexpr std::string_view kOnIds[]{
     "bind_addr", "resolve_addr",   "resolve_route",  "listen",     "connect",
     "establish", "accept",         "reject",         "disconnect", "notify",
