@@ -16,6 +16,7 @@ namespace {
 using testing::ConnectionOptions;
 using testing::Side;
 
+constexpr int kCreate = 0100;  // Linux's O_CREAT
 constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
@@ -35,21 +36,36 @@ class Arena : public Attacked<testing::Pair> {
     options.rnr_retry = 3;
     options.access |= IBV_ACCESS_REMOTE_ATOMIC;
     const ibv_qp_state state = kStates[first % 3];
-    if (first / 3 % 2 != 0) {
-      options.type = IBV_QPT_UC;
-      service_ = static_cast<unsigned>(roce::Service::kUc) << 5;
+    static constexpr ibv_qp_type kTypes[] = {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_XRC_SEND};
+    ConnectionOptions of_b = options;
+    of_b.type = options.type = kTypes[first / 3 % 3];
+    if (options.type == IBV_QPT_UC) service_ = static_cast<unsigned>(roce::Service::kUc) << 5;
+    a.create_qp(options);
+    if (options.type == IBV_QPT_XRC_SEND) {
+      service_ = static_cast<unsigned>(roce::Service::kXrc) << 5;
+      of_b.type = IBV_QPT_XRC_RECV;
+      create_receiver();
+    } else {
+      b.create_qp(options);
     }
-    for (Side* side : {&a, &b}) {
-      side->create_qp(options);
-      side->to_init(options);
-    }
+    a.to_init(options);
+    b.to_init(of_b);
     a.to_rtr(options, b);
-    b.to_rtr(options, a);
+    b.to_rtr(of_b, a);
     a.to_rts(options);
     if (state == IBV_QPS_RTR) return;
-    b.to_rts(options);
-    if (state == IBV_QPS_SQD) CM_ASSERT(b.modify(IBV_QPS_SQD, 0, {}) == 0);
+    b.to_rts(of_b);
+    if (state == IBV_QPS_SQD && queue_ == nullptr) CM_ASSERT(b.modify(IBV_QPS_SQD, 0, {}) == 0);
   }
+  ~Arena() override {
+    if (queue_ == nullptr) return;
+    b.hca->destroy_qp(b.qp).value();
+    b.qp = nullptr;
+    b.hca->destroy_srq(queue_).value();
+    CM_ASSERT(ibv_close_xrcd(domain_) == 0);
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
 
   void step(Script& script) {
     switch (script.byte() % 10) {
@@ -95,11 +111,37 @@ class Arena : public Attacked<testing::Pair> {
     check(a, of_a_);
     check(b, of_b_);
     CM_ASSERT(of_a_.done_sends == of_a_.posted_sends);
-    CM_ASSERT(of_b_.done_receives == of_b_.posted_receives);
+    // What nobody has taken from a shared receive queue stays there.
+    if (queue_ == nullptr) CM_ASSERT(of_b_.done_receives == of_b_.posted_receives);
     check_guards();
   }
 
  private:
+  // An extended connection's half, with a shared receive queue.
+  void create_receiver() {
+    verbs_context* const operations = verbs_get_ctx(b.context);
+    ibv_xrcd_init_attr of_domain{.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+                                 .fd = -1,
+                                 .oflags = kCreate};
+    domain_ = ibv_open_xrcd(b.context, &of_domain);
+    ibv_srq_init_attr_ex of_queue{};
+    of_queue.attr = {.max_wr = 64, .max_sge = 4, .srq_limit = 0};
+    of_queue.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD |
+                         IBV_SRQ_INIT_ATTR_CQ;
+    of_queue.srq_type = IBV_SRQT_XRC;
+    of_queue.pd = b.pd;
+    of_queue.xrcd = domain_;
+    of_queue.cq = b.cq;
+    queue_ = operations->create_srq_ex(b.context, &of_queue);
+    CM_ASSERT(ibv_get_srq_num(queue_, &queue_number_) == 0);
+    ibv_qp_init_attr_ex of_qp{};
+    of_qp.qp_type = IBV_QPT_XRC_RECV;
+    of_qp.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+    of_qp.xrcd = domain_;
+    b.qp = operations->create_qp_ex(b.context, &of_qp);
+    CM_ASSERT(b.qp != nullptr);
+  }
+
   // A packet with chosen headers, near to what the target expects.
   void forge(Script& script, Side& to, Side& from) {
     PacketPtr packet = pool.take();
@@ -125,6 +167,7 @@ class Arena : public Attacked<testing::Pair> {
     headers.atomic.remote_key = headers.reth.remote_key;
     headers.atomic.swap_or_add = headers.atomic.compare = headers.reth.length;
     headers.invalidate.remote_key = headers.reth.remote_key;
+    headers.xrc_srq = queue_number_ ^ ((flags & 32) != 0 ? 1u : 0u);
     headers.aeth.kind = roce::AckKind{static_cast<std::uint8_t>(script.byte() & 3)};
     headers.aeth.value = script.byte() & 31;
     const std::size_t header = roce::kHeaderBytes[headers.bth.opcode];
@@ -137,11 +180,21 @@ class Arena : public Attacked<testing::Pair> {
   }
 
   void receive(Script& script) {
+    if (queue_ != nullptr) {
+      ibv_sge piece = b.piece(kGuard, script.word() % 2048u);
+      ibv_recv_wr request{};
+      request.wr_id = of_b_.posted_receives;
+      request.sg_list = &piece;
+      request.num_sge = 1;
+      ibv_recv_wr* bad = nullptr;
+      if (ibv_post_srq_recv(queue_, &request, &bad) == 0) ++of_b_.posted_receives;
+      return;
+    }
     if (b.post_recv(of_b_.posted_receives, kGuard, script.word() % 2048u) == 0)
       ++of_b_.posted_receives;
   }
 
-  static void send(Script& script, Side& from, Side& to, Ledger& ledger) {
+  void send(Script& script, Side& from, Side& to, Ledger& ledger) {
     static constexpr ibv_wr_opcode kOpcodes[] = {IBV_WR_SEND,
                                                  IBV_WR_SEND_WITH_IMM,
                                                  IBV_WR_RDMA_WRITE,
@@ -155,8 +208,21 @@ class Arena : public Attacked<testing::Pair> {
     const ibv_wr_opcode opcode = kOpcodes[script.byte() % std::size(kOpcodes)];
     const std::uint32_t length = script.word() % 4096u;
     // Inside the registered part on both sides, but for the occasional excess.
-    if (from.post_send(opcode, ledger.posted_sends, 2 * kGuard, length, &to, 2 * kGuard) == 0)
-      ++ledger.posted_sends;
+    ibv_sge piece = from.piece(2 * kGuard, length);
+    ibv_send_wr request{};
+    request.wr_id = ledger.posted_sends;
+    request.opcode = opcode;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.sg_list = &piece;
+    request.num_sge = 1;
+    request.wr.rdma = {.remote_addr = to.piece(2 * kGuard, 0).addr, .rkey = to.mr->rkey};
+    if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+      request.wr.atomic.rkey = to.mr->rkey;
+      request.wr.atomic.compare_add = length;
+    }
+    request.qp_type.xrc.remote_srqn = queue_number_;
+    ibv_send_wr* bad = nullptr;
+    if (ibv_post_send(from.qp, &request, &bad) == 0) ++ledger.posted_sends;
   }
 
   static void check(Side& side, Ledger& ledger) {
@@ -172,7 +238,10 @@ class Arena : public Attacked<testing::Pair> {
 
   Ledger of_a_;
   Ledger of_b_;
-  unsigned service_ = 0;  // its bits in opcodes
+  unsigned service_ = 0;        // its bits in opcodes
+  ibv_xrcd* domain_ = nullptr;  // of an extended connection, as the next two
+  ibv_srq* queue_ = nullptr;
+  std::uint32_t queue_number_ = 0;
 };
 
 }  // namespace
