@@ -39,6 +39,10 @@ bool can_ask() {
 
 }  // namespace
 
+bool has_pages(const void* address, std::size_t length) {
+  return length != 0 || pages_of(address, length).bytes != 0;
+}
+
 bool bring_in(const void* address, std::size_t length, bool write) {
   if (length == 0) return true;
   const Pages pages = pages_of(address, length);

@@ -9,6 +9,9 @@ namespace anyrdma::verbs::soft {
 /// `write`: what pinning would find out, without bringing all of it in.
 [[nodiscard]] bool is_mapped(const void* address, std::size_t length, bool write);
 
+/// Whether there is a page to pin: a range without bytes has one unless it begins on a page's edge.
+[[nodiscard]] bool has_pages(const void* address, std::size_t length);
+
 /// Brings a range in, as a page fault of a device would. False: it cannot be read, or written.
 [[nodiscard]] bool bring_in(const void* address, std::size_t length, bool write);
 

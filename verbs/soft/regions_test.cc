@@ -437,6 +437,21 @@ TEST_F(Regions, AndDeviceMemoryLeftBehindEndWithTheirContext) {
   EXPECT_EQ(b.hca->census().device_memories, 0u);
 }
 
+// What Linux 6.1 answers on rxe.
+TEST_F(Regions, OfNoBytesNeedAPageThatTheyLieIn) {
+  const Pages page(1);
+  EXPECT_EQ(error_of(page.data(), 0, kAll), EINVAL);
+  EXPECT_EQ(error_of(nullptr, 0, kAll), EINVAL);
+  EXPECT_EQ(error_of(page.data() + 1, 0, kAll), 0);
+  EXPECT_EQ(error_of(page.data(), 0, kAll | IBV_ACCESS_ON_DEMAND), EINVAL);
+
+  connect();
+  ibv_mr* mr = register_at(page.data() + 1, 0, kAll).value();
+  const auto start = reinterpret_cast<std::uintptr_t>(page.data() + 1);
+  EXPECT_EQ(use(mr->rkey, start, 1), IBV_WC_REM_ACCESS_ERR);
+  b.hca->dereg_mr(mr).value();
+}
+
 // --- null regions -------------------------------------------------------------------------------
 
 class NullRegions : public Regions {

@@ -30,6 +30,7 @@ int check_access(unsigned access, const HcaConfig& config) {
 int check_range(const void* address, std::size_t length, std::uint64_t iova, unsigned access) {
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   if (begin + length < begin || iova + length < iova) return EINVAL;
+  if (!has_pages(address, length)) return EINVAL;  // kernel: ib_umem_get, ib_init_umem_odp
   if ((access & IBV_ACCESS_ON_DEMAND) != 0) return 0;
   return is_mapped(address, length, (access & kWritable) != 0) ? 0 : EFAULT;
 }
