@@ -154,6 +154,26 @@ TEST_F(Malformed, AnswersThatNobodyHasDefinedAreIgnored) {
   EXPECT_EQ(a.poll().size(), 1u);
 }
 
+// Soft-RoCE asks for the packet again that it has had no receive for, with each one that follows.
+TEST_F(Malformed, ASequenceErrorWhileTheReceiverIsNotReadyCostsNoRetry) {
+  connect({.retry_cnt = 1});
+  ASSERT_EQ(a.post_send(IBV_WR_SEND, 1, 0, 10), 0);
+  ASSERT_EQ(a.post_send(IBV_WR_SEND, 2, 0, 10), 0);
+  carry();  // the receiver is not ready
+  roce::Headers headers;
+  headers.bth.opcode = roce::kRcAcknowledge;
+  headers.bth.psn = wire::Psn{a.first_psn};
+  headers.aeth = {roce::AckKind::kNak, static_cast<std::uint8_t>(roce::NakCode::kPsnSequence), 0};
+  for (int i = 0; i < 3; ++i) inject(a, b, headers, 0);
+  EXPECT_EQ(a.qp->state, IBV_QPS_RTS);
+  EXPECT_EQ(a.hca->next_packet(), nullptr);  // it waits
+
+  ASSERT_EQ(b.post_recv(1, 0, 64), 0);
+  ASSERT_EQ(b.post_recv(2, 0, 64), 0);
+  settle();
+  EXPECT_EQ(a.poll().size(), 2u);
+}
+
 TEST_F(Malformed, AnAcknowledgementOfWhatWasNotSentIsIgnored) {
   connect();
   ASSERT_EQ(a.post_send(IBV_WR_SEND, 2, 0, 10), 0);

@@ -433,7 +433,9 @@ void Requester::on_nak(roce::NakCode code, wire::Psn psn, Instant now) {
   CM_ASSERT(psn == acknowledged_);
   switch (code) {
     case roce::NakCode::kPsnSequence:
-      retry(now);
+      // The packet that found no receive is missing, of course. Soft-RoCE says so of every one that
+      // follows it, and all are sent again in time anyway.
+      if (!waiting_) retry(now);
       return;
     case roce::NakCode::kInvalidRequest:
       fail(IBV_WC_REM_INV_REQ_ERR);
