@@ -26,6 +26,10 @@ const AbilityWords& words_of(Ability ability) {
       {"multicast", "groups"},
       {"ECE", "a device with options to agree upon"},
       {"atomics", "atomic operations in the peer's memory"},
+      {"rereg", "ibv_rereg_mr"},
+      {"on demand", "memory whose pages come when they are used"},
+      {"XRC", "extended connections"},
+      {"atomic write", "eight bytes written at once"},
       {"minutes", "performances side by side, so that minutes of real time are affordable"},
   }};
   return kWords[static_cast<std::size_t>(ability)];
@@ -62,9 +66,10 @@ const std::vector<BackendKind>& backend_kinds() {
   static const std::vector<BackendKind> kKinds = {
       {.name = "sim",
        .abilities = {kLoss, kDeafNeighbour, kTwoHosts, kIPv6, kRemoveDevice, kFailOver, kMulticast,
-                     kAtomics, kMinutes},
+                     kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kMinutes},
        .virtual_time = true},
-      {.name = "fabric", .abilities = {kMulticast, kAtomics, kMinutes}},
+      {.name = "fabric",
+       .abilities = {kMulticast, kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kMinutes}},
       {.name = "rxe",
        .abilities = {kDeafNeighbour, kMulticast, kAtomics, kMinutes},
        .is_kernel = true},

@@ -31,6 +31,10 @@ enum class Ability : std::uint8_t {
   kMulticast,      ///< groups of one's own
   kEce,            ///< devices that have options to agree upon
   kAtomics,        ///< atomic operations in the peer's memory
+  kRereg,          ///< ibv_rereg_mr
+  kOnDemand,       ///< memory whose pages come when they are used
+  kXrc,            ///< extended connections
+  kAtomicWrite,    ///< eight bytes written at once
   kMinutes,        ///< performances side by side, so that minutes of real time are affordable
 };
 inline constexpr Ability kLastAbility = Ability::kMinutes;

@@ -65,9 +65,12 @@ std::string Party::owner_of(std::uint32_t qpn) const {
 
 // --- ids ----------------------------------------------------------------------------------------
 
+std::string Party::take_name() {
+  return (side_ == Side::kPassive ? "s" : "c") + std::to_string(++count_);
+}
+
 Id& Party::add(std::unique_ptr<cm::Id> id) {
-  const std::string name = (side_ == Side::kPassive ? "s" : "c") + std::to_string(++count_);
-  return ids_.emplace_back(*this, name, std::move(id));
+  return ids_.emplace_back(*this, take_name(), std::move(id));
 }
 
 Id* Party::find(const cm::Id* id) {

@@ -255,6 +255,8 @@ class Party {
   /// Records that no event comes for so long, or the one that does.
   void quiet(Duration time);
 
+  /// A name for what belongs to this party: "c1", "s2" ...
+  [[nodiscard]] std::string take_name();
   /// "c1": the id that a queue pair number belongs to, or did last; empty: none here.
   [[nodiscard]] std::string owner_of(std::uint32_t qpn) const;
 

@@ -120,6 +120,7 @@ std::string completion_text(ibv_wc_status status) {
 std::string opcode_text(ibv_wc_opcode opcode) {
   if (opcode == IBV_WC_RECV) return "RECV";
   if (opcode == IBV_WC_RECV_RDMA_WITH_IMM) return "RECV_RDMA_WITH_IMM";
+  if (opcode == IBV_WC_ATOMIC_WRITE) return "ATOMIC_WRITE";
   constexpr auto kNames = std::to_array<std::string_view>(
       {"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "BIND_MW", "LOCAL_INV"});
   return name_in(kNames, opcode);

@@ -40,9 +40,14 @@ class Record {
 
 /// "EINVAL"; a number that has no name: its digits; 0: "ok".
 [[nodiscard]] std::string error_text(int error);
+/// 0: it succeeded.
+template <class T>
+[[nodiscard]] int error_of(const verbs::Result<T>& result) {
+  return result ? 0 : result.error().value();
+}
 template <class T>
 [[nodiscard]] std::string result_text(const verbs::Result<T>& result) {
-  return error_text(result ? 0 : result.error().value());
+  return error_text(error_of(result));
 }
 /// Of an event: 0 "", "-ETIMEDOUT", "28".
 [[nodiscard]] std::string status_text(int status);

@@ -12,6 +12,8 @@
 //     client.take();                              // DISCONNECTED
 //     client.take({.at_least = 400ms, .at_most = 20s});  // TIMEWAIT_EXIT
 //   }
+//
+// What belongs to verbs alone has endpoint.h.
 #pragma once
 
 #include <set>
