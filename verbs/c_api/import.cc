@@ -20,12 +20,11 @@
 namespace anyrdma::c_api {
 namespace {
 
-constexpr int kNone = -1;
+enum class Opened { kByName, kByDescriptor };
 
-/// Contexts that are open, each with the descriptor it was imported by, or kNone.
 struct OpenDevices {
   std::mutex mutex;
-  std::map<ibv_context*, int> all;
+  std::map<ibv_context*, Opened> all;
 };
 OpenDevices& open_devices() {
   static auto* const devices = new OpenDevices;  // never destroyed: threads may outlive main()
@@ -42,12 +41,12 @@ Result<ibv_context*> import_device(int descriptor) {
   if (descriptor < 0) return errno_code(EINVAL);
   OpenDevices& devices = open_devices();
   const std::lock_guard lock(devices.mutex);
-  for (const auto& [context, imported_by] : devices.all) {
-    if (!same_file(imported_by == kNone ? context->cmd_fd : imported_by, descriptor)) continue;
+  for (const auto& [context, how] : devices.all) {
+    if (!same_file(context->cmd_fd, descriptor)) continue;
     const Result<ibv_context*> again = verbs::provider_of(context).open_device(context->device);
     if (!again) return again.error();
     (*again)->cmd_fd = descriptor;
-    devices.all.emplace(*again, descriptor);
+    devices.all.emplace(*again, Opened::kByDescriptor);
     return *again;
   }
   return errno_code(EOPNOTSUPP);
@@ -58,7 +57,7 @@ Result<ibv_context*> import_device(int descriptor) {
 void note_open(ibv_context* context) {
   OpenDevices& devices = open_devices();
   const std::lock_guard lock(devices.mutex);
-  devices.all.emplace(context, kNone);
+  devices.all.emplace(context, Opened::kByName);
 }
 
 void note_closed(ibv_context* context) {
@@ -66,7 +65,7 @@ void note_closed(ibv_context* context) {
   const std::lock_guard lock(devices.mutex);
   const auto found = devices.all.find(context);
   if (found == devices.all.end()) return;
-  if (found->second != kNone) ::close(found->second);
+  if (found->second == Opened::kByDescriptor) ::close(context->cmd_fd);
   devices.all.erase(found);
 }
 

@@ -1,7 +1,11 @@
+#include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <array>
 #include <new>
+#include <utility>
 
 #include "verbs/c_api/c_result.h"
 #include "verbs/c_api/testing/software_device.h"
@@ -141,6 +145,104 @@ TEST(CResult, NoExceptionPassesIntoC) {
   EXPECT_EQ(errno, ENOMEM);
   EXPECT_EQ(errno_on_error([]() -> Result<void> { throw 1; }), EIO);
   EXPECT_EQ(null_on_error([]() -> Result<int*> { throw std::bad_alloc(); }), nullptr);
+}
+
+// --- imported ------------------------------------------------------------------------------------
+
+class Import : public ObjectDoor {
+ protected:
+  Import() { context->cmd_fd = descriptor; }
+  ~Import() override { ::close(descriptor); }
+
+  [[nodiscard]] static bool is_open(int file) { return ::fcntl(file, F_GETFD) != -1; }
+
+  const int descriptor = ::eventfd(0, EFD_CLOEXEC);
+};
+
+TEST_F(Import, OpensADeviceByADuplicateOfItsDescriptorWhichEndsWithIt) {
+  const int duplicate = ::dup(descriptor);
+  ibv_context* other = ibv_import_device(duplicate);
+  ASSERT_NE(other, nullptr);
+  EXPECT_NE(other, context);
+  EXPECT_EQ(other->device, context->device);
+  EXPECT_EQ(other->cmd_fd, duplicate);
+  ibv_context* third = ibv_import_device(::dup(duplicate));
+  ASSERT_NE(third, nullptr);
+
+  EXPECT_EQ(ibv_close_device(other), 0);
+
+  EXPECT_FALSE(is_open(duplicate));
+  EXPECT_TRUE(is_open(descriptor));
+  EXPECT_TRUE(is_open(third->cmd_fd));
+  EXPECT_EQ(ibv_close_device(third), 0);
+}
+
+TEST_F(Import, RefusesDescriptorsOfNoOpenDevice) {
+  EXPECT_EQ(ibv_import_device(-1), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  const int stranger = ::eventfd(0, EFD_CLOEXEC);
+
+  EXPECT_EQ(ibv_import_device(stranger), nullptr);
+
+  EXPECT_EQ(errno, EOPNOTSUPP);
+  EXPECT_TRUE(is_open(stranger));
+  ::close(stranger);
+}
+
+TEST_F(Import, FindsNothingByWrongHandlesAndNullPointers) {
+  ibv_pd* other = ibv_alloc_pd(context);
+  ibv_mr* mr = (ibv_reg_mr)(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
+  const auto is_einval = [](const void* made) {
+    return made == nullptr && std::exchange(errno, 0) == EINVAL;
+  };
+
+  EXPECT_TRUE(is_einval(ibv_import_pd(nullptr, pd->handle)));
+  EXPECT_TRUE(is_einval(ibv_import_pd(context, ~0u)));
+  EXPECT_TRUE(is_einval(ibv_import_mr(nullptr, mr->handle)));
+  EXPECT_TRUE(is_einval(ibv_import_mr(pd, ~0u)));
+  EXPECT_TRUE(is_einval(ibv_import_mr(other, mr->handle))) << "it is of another domain";
+  EXPECT_TRUE(is_einval(ibv_import_dm(nullptr, 0)));
+  EXPECT_TRUE(is_einval(ibv_import_dm(context, ~0u)));
+  ibv_unimport_pd(nullptr);
+  ibv_unimport_mr(nullptr);
+  ibv_unimport_dm(nullptr);
+
+  EXPECT_EQ(ibv_dereg_mr(mr), 0);
+  EXPECT_EQ(ibv_dealloc_pd(other), 0);
+}
+
+TEST_F(Import, AnImportedDomainIsTheOriginalWhichItKeeps) {
+  ibv_context* other = ibv_import_device(::dup(descriptor));
+  ibv_mr* mr = (ibv_reg_mr)(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
+  ibv_pd* imported = ibv_import_pd(other, pd->handle);
+  ASSERT_NE(imported, nullptr);
+  EXPECT_EQ(imported->context, other);
+  ibv_mr* same = ibv_import_mr(imported, mr->handle);
+  ASSERT_NE(same, nullptr);
+  EXPECT_EQ(same->lkey, mr->lkey);
+  EXPECT_EQ(same->rkey, mr->rkey);
+
+  ibv_unimport_mr(same);
+  EXPECT_EQ(ibv_dereg_mr(mr), 0) << "the region itself is still there";
+  EXPECT_EQ(ibv_dealloc_pd(pd), EBUSY);
+  ibv_unimport_pd(imported);
+
+  EXPECT_EQ(ibv_close_device(other), 0);
+}
+
+TEST_F(Import, DeviceMemoryLivesUntilTheLastOfItsNamesIsFreed) {
+  ibv_alloc_dm_attr attr{.length = 64, .log_align_req = 0, .comp_mask = 0};
+  ibv_dm* memory = ibv_alloc_dm(context, &attr);
+  ASSERT_NE(memory, nullptr);
+  ASSERT_EQ(ibv_memcpy_to_dm(memory, 0, "abc", 4), 0);
+  ibv_dm* imported = ibv_import_dm(context, memory->handle);
+  ASSERT_NE(imported, nullptr);
+
+  EXPECT_EQ(ibv_free_dm(memory), 0);
+
+  EXPECT_EQ(ibv_memcpy_from_dm(buffer.data(), imported, 0, 4), 0);
+  EXPECT_STREQ(buffer.data(), "abc");
+  ibv_unimport_dm(imported);
 }
 
 }  // namespace
