@@ -17,6 +17,7 @@
 #include <cstring>
 #include <memory>
 
+#include "tests/bench/reliable_connection.h"
 #include "transport/fabric/fabric.h"
 #include "transport/fabric/testing/scratch.h"
 
@@ -116,10 +117,6 @@ class Player {
     CPU_SET(number_, &set);
     (void)::sched_setaffinity(0, sizeof set, &set);
   }
-  void modify(ibv_qp_state state, int mask, ibv_qp_attr attr) {
-    attr.qp_state = state;
-    require(provider_->modify_qp(qp_, &attr, mask | IBV_QP_STATE).has_value(), "modify_qp");
-  }
   void connect();
   void post_receives(std::uint32_t count);
   void post(ibv_wr_opcode opcode, std::uint32_t length, unsigned flags);
@@ -146,34 +143,15 @@ class Player {
 };
 
 void Player::connect() {
-  const Board::Side& peer = board_.sides[1 - number_];
-  ibv_qp_attr attr{};
-  attr.port_num = 1;
-  attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-  modify(IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, attr);
-  ibv_qp_attr rtr{};
-  rtr.path_mtu = IBV_MTU_4096;
-  rtr.dest_qp_num = peer.qpn;
-  rtr.max_dest_rd_atomic = 1;
-  rtr.min_rnr_timer = 1;
-  rtr.ah_attr.is_global = 1;
-  rtr.ah_attr.port_num = 1;
-  rtr.ah_attr.grh.sgid_index = kLoopbackIndex;
-  rtr.ah_attr.grh.hop_limit = 64;
-  rtr.ah_attr.grh.dgid = {.raw = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}};
-  modify(IBV_QPS_RTR,
-         IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-             IBV_QP_MIN_RNR_TIMER,
-         rtr);
-  ibv_qp_attr rts{};
-  rts.timeout = 18;
-  rts.retry_cnt = 7;
-  rts.rnr_retry = 7;
-  rts.max_rd_atomic = 1;
-  modify(IBV_QPS_RTS,
-         IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-             IBV_QP_MAX_QP_RD_ATOMIC,
-         rts);
+  constexpr ibv_gid kLoopback = {.raw = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}};
+  ibv_qp_attr attr = bench::connection_to(board_.sides[1 - number_].qpn, kLoopback);
+  attr.ah_attr.grh.sgid_index = kLoopbackIndex;
+  attr.ah_attr.grh.hop_limit = 64;
+  attr.min_rnr_timer = 1;
+  attr.timeout = 18;
+  bench::connect_by_hand(attr, [&](ibv_qp_attr* to, int mask) {
+    require(provider_->modify_qp(qp_, to, mask).has_value(), "modify_qp");
+  });
 }
 
 void Player::post_receives(std::uint32_t count) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/world.h"
+#include "tests/bench/reliable_connection.h"
 #include "verbs/completion_queue.h"
 #include "verbs/context.h"
 #include "verbs/memory.h"
@@ -46,25 +47,9 @@ class End {
   }
 
   void connect(const End& peer) {
-    ibv_qp_attr attr{};
-    attr.port_num = 1;
-    attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-    modify(IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, attr);
-    attr.path_mtu = IBV_MTU_4096;
-    attr.dest_qp_num = peer.qp_.get()->qp_num;
-    attr.max_dest_rd_atomic = attr.max_rd_atomic = 16;
-    attr.ah_attr.is_global = 1;
-    attr.ah_attr.grh.dgid = peer.host_.hca().gids().front();
-    modify(IBV_QPS_RTR,
-           IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-               IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-           attr);
-    attr.timeout = 14;
-    attr.retry_cnt = attr.rnr_retry = 7;
-    modify(IBV_QPS_RTS,
-           IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-               IBV_QP_MAX_QP_RD_ATOMIC,
-           attr);
+    bench::connect_by_hand(
+        bench::connection_to(peer.qp_.get()->qp_num, peer.host_.hca().gids().front()),
+        [&](ibv_qp_attr* attr, int mask) { qp_.modify(attr, mask).value(); });
   }
 
   void post_receive() {
@@ -98,11 +83,6 @@ class End {
   }
 
  private:
-  void modify(ibv_qp_state state, int mask, ibv_qp_attr attr) {
-    attr.qp_state = state;
-    qp_.modify(&attr, mask | IBV_QP_STATE).value();
-  }
-
   sim::Host& host_;
   std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(kBufferBytes);
   verbs::Context context_;
