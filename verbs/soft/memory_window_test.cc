@@ -54,12 +54,7 @@ class Windows : public testing::Pair {
     request.bind_mw.mw = window;
     request.bind_mw.rkey = key;
     request.bind_mw.bind_info = info;
-    return post(b, request);
-  }
-
-  static int post(Side& side, ibv_send_wr request) {
-    ibv_send_wr* bad = nullptr;
-    return ibv_post_send(side.qp, &request, &bad);
+    return b.post(request);
   }
 
   int invalidate(std::uint32_t key, unsigned flags = IBV_SEND_SIGNALED) {
@@ -67,7 +62,7 @@ class Windows : public testing::Pair {
     request.opcode = IBV_WR_LOCAL_INV;
     request.send_flags = flags;
     request.invalidate_rkey = key;
-    return post(b, request);
+    return b.post(request);
   }
 
   int send_with_invalidate(std::uint32_t key, std::uint32_t length) {
@@ -79,23 +74,7 @@ class Windows : public testing::Pair {
     request.opcode = IBV_WR_SEND_WITH_INV;
     request.send_flags = IBV_SEND_SIGNALED;
     request.invalidate_rkey = key;
-    return post(a, request);
-  }
-
-  // How a write or read of a by this key ends.
-  ibv_wc_status use(std::uint32_t key, std::uint64_t address, std::uint32_t length,
-                    ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE) {
-    ibv_sge list = a.piece(0, length);
-    ibv_send_wr request{};
-    request.sg_list = &list;
-    request.num_sge = 1;
-    request.opcode = opcode;
-    request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.rdma = {.remote_addr = address, .rkey = key};
-    if (post(a, request) != 0) return IBV_WC_GENERAL_ERR;
-    settle();
-    const auto done = a.poll();
-    return done.size() == 1 ? done[0].status : IBV_WC_GENERAL_ERR;
+    return a.post(request);
   }
 
   Statuses statuses_of_b() {
@@ -302,7 +281,7 @@ TEST_F(Windows, AndRegionsThatAreGoneWhenTheirTurnComesAreBindErrors) {
   request.bind_mw.mw = window;
   request.bind_mw.rkey = ibv_inc_rkey(window->rkey);
   request.bind_mw.bind_info = info;
-  ASSERT_EQ(post(b, request), 0);
+  ASSERT_EQ(b.post(request), 0);
   b.hca->dereg_mr(mr).value();
   EXPECT_EQ(statuses_of_b(), (Statuses{IBV_WC_SUCCESS, IBV_WC_MW_BIND_ERR}));
 }
@@ -312,7 +291,7 @@ TEST_F(Windows, ABindingThatNamesNothingIsRefused) {
   EXPECT_EQ(bind_2({nullptr, 0, 10, 0}, window->rkey), EINVAL);
   ibv_send_wr request{};
   request.opcode = IBV_WR_BIND_MW;
-  EXPECT_EQ(post(b, request), EINVAL);
+  EXPECT_EQ(b.post(request), EINVAL);
 }
 
 TEST_F(Windows, ARegionWithWindowsStays) {
@@ -336,7 +315,7 @@ TEST_F(Windows, AWindowsKeyIsNoLocalKey) {
   request.sg_list = &list;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
-  ASSERT_EQ(post(b, request), 0);
+  ASSERT_EQ(b.post(request), 0);
   EXPECT_EQ(statuses_of_b(), (Statuses{IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR}));
 }
 

@@ -60,22 +60,6 @@ class Regions : public testing::Pair {
     return changed ? 0 : changed.error().value();
   }
 
-  // How a's use of b's memory ends.
-  ibv_wc_status use(std::uint32_t key, std::uint64_t address, std::uint32_t length,
-                    ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE) {
-    ibv_sge list = a.piece(0, length);
-    ibv_send_wr request{};
-    request.sg_list = &list;
-    request.num_sge = 1;
-    request.opcode = opcode;
-    request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.rdma = {.remote_addr = address, .rkey = key};
-    ibv_send_wr* bad = nullptr;
-    if (ibv_post_send(a.qp, &request, &bad) != 0) return IBV_WC_GENERAL_ERR;
-    settle();
-    const auto done = a.poll();
-    return done.size() == 1 ? done[0].status : IBV_WC_GENERAL_ERR;
-  }
   // Without the library's function for those who cannot be asked.
   static ibv_device_attr_ex attributes(ibv_context* context) {
     ibv_device_attr_ex attr{};

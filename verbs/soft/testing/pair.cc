@@ -119,6 +119,10 @@ int Side::post_send(ibv_wr_opcode opcode, std::uint64_t id, std::size_t offset,
     request.wr.rdma.remote_addr = peer->piece(remote_offset, 0).addr;
     request.wr.rdma.rkey = peer->mr->rkey;
   }
+  return post(request);
+}
+
+int Side::post(ibv_send_wr request) {
   ibv_send_wr* bad = nullptr;
   return ibv_post_send(qp, &request, &bad);
 }
@@ -234,6 +238,21 @@ void Pair::settle(int steps) {
   for (int i = 0; i < steps; ++i)
     if (!carry_one() && !next_timer()) return;
   FAIL() << "still not at rest";
+}
+
+ibv_wc_status Pair::use(std::uint32_t key, std::uint64_t address, std::uint32_t length,
+                        ibv_wr_opcode opcode) {
+  ibv_sge list = a.piece(0, length);
+  ibv_send_wr request{};
+  request.sg_list = &list;
+  request.num_sge = 1;
+  request.opcode = opcode;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.wr.rdma = {.remote_addr = address, .rkey = key};
+  if (a.post(request) != 0) return IBV_WC_GENERAL_ERR;
+  settle();
+  const auto done = a.poll();
+  return done.size() == 1 ? done[0].status : IBV_WC_GENERAL_ERR;
 }
 
 }  // namespace anyrdma::verbs::soft::testing

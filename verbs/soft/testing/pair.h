@@ -56,6 +56,7 @@ class Side {
   int post_send(ibv_wr_opcode opcode, std::uint64_t id, std::size_t offset, std::uint32_t length,
                 const Side* peer = nullptr, std::size_t remote_offset = 0,
                 unsigned flags = IBV_SEND_SIGNALED);
+  int post(ibv_send_wr request);
   [[nodiscard]] ibv_sge piece(std::size_t offset, std::uint32_t length) const;
   /// All completions there are.
   [[nodiscard]] std::vector<ibv_wc> poll();
@@ -95,6 +96,10 @@ class Pair : public ::testing::Test {
   bool next_timer();
   /// Carries packets and fires timers until nothing is left to do.
   void settle(int steps = 100'000);
+
+  /// How a write or read of a by this key ends.
+  ibv_wc_status use(std::uint32_t key, std::uint64_t address, std::uint32_t length,
+                    ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE);
 
   [[nodiscard]] static const roce::OpcodeRow& row_of(const Packet& packet) {
     return roce::kOpcodes[packet.storage[0]];
