@@ -6,43 +6,38 @@ namespace anyrdma::verbs::soft {
 
 namespace {
 
+// Attributes that come together, by what they describe.
 constexpr int kPlace = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+constexpr int kPeer = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+constexpr int kResponder = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+constexpr int kRequester =
+    IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 constexpr int kMigration = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE;
+// What may come with them: on the way to RTR, and whenever requests may be sent.
+constexpr int kWithPeer = IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX;
+constexpr int kLive = IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | kMigration;
+constexpr int kLiveResponder = kLive | IBV_QP_MIN_RNR_TIMER;
 
 constexpr std::array kRcRows{
     TransitionRow{IBV_QPS_RESET, IBV_QPS_INIT, kPlace, 0},
     TransitionRow{IBV_QPS_INIT, IBV_QPS_INIT, 0, kPlace},
-    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR,
-                  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-                  IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
-    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS,
-                  IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                      IBV_QP_MAX_QP_RD_ATOMIC,
-                  IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | kMigration},
-    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0,
-                  IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | kMigration},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR, kPeer | kResponder, kWithPeer},
+    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS, kRequester | IBV_QP_SQ_PSN, kLiveResponder},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kLiveResponder},
     TransitionRow{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
-    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0,
-                  IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | kMigration},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kLiveResponder},
     TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0,
-                  kPlace | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                      IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER |
-                      kMigration},
+                  kPlace | IBV_QP_AV | kRequester | kResponder | kMigration},
 };
-
-constexpr int kUcLive = IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | kMigration;
 
 constexpr std::array kUcRows{
     TransitionRow{IBV_QPS_RESET, IBV_QPS_INIT, kPlace, 0},
     TransitionRow{IBV_QPS_INIT, IBV_QPS_INIT, 0, kPlace},
-    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR,
-                  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
-                  IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
-    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, kUcLive},
-    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kUcLive},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR, kPeer, kWithPeer},
+    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, kLive},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kLive},
     TransitionRow{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
-    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kUcLive},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kLive},
     TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0,
                   IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | kMigration},
     TransitionRow{IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS},
@@ -52,37 +47,24 @@ constexpr std::array kUcRows{
 constexpr std::array kXrcSendRows{
     TransitionRow{IBV_QPS_RESET, IBV_QPS_INIT, kPlace, 0},
     TransitionRow{IBV_QPS_INIT, IBV_QPS_INIT, 0, kPlace},
-    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR,
-                  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
-                  IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
-    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS,
-                  IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                      IBV_QP_MAX_QP_RD_ATOMIC,
-                  kUcLive},
-    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kUcLive},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR, kPeer, kWithPeer},
+    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS, kRequester | IBV_QP_SQ_PSN, kLive},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kLive},
     TransitionRow{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
-    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kUcLive},
-    TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0,
-                  kPlace | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                      IBV_QP_MAX_QP_RD_ATOMIC | kMigration},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kLive},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0, kPlace | IBV_QP_AV | kRequester | kMigration},
 };
-
-constexpr int kXrcReceiveLive = kUcLive | IBV_QP_MIN_RNR_TIMER;
 
 constexpr std::array kXrcReceiveRows{
     TransitionRow{IBV_QPS_RESET, IBV_QPS_INIT, kPlace, 0},
     TransitionRow{IBV_QPS_INIT, IBV_QPS_INIT, 0, kPlace},
-    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR,
-                  IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-                  IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
-    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_TIMEOUT | IBV_QP_SQ_PSN, kXrcReceiveLive},
-    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kXrcReceiveLive},
+    TransitionRow{IBV_QPS_INIT, IBV_QPS_RTR, kPeer | kResponder, kWithPeer},
+    TransitionRow{IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_TIMEOUT | IBV_QP_SQ_PSN, kLiveResponder},
+    TransitionRow{IBV_QPS_RTS, IBV_QPS_RTS, 0, kLiveResponder},
     TransitionRow{IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY},
-    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kXrcReceiveLive},
+    TransitionRow{IBV_QPS_SQD, IBV_QPS_RTS, 0, kLiveResponder},
     TransitionRow{IBV_QPS_SQD, IBV_QPS_SQD, 0,
-                  kPlace | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_MAX_DEST_RD_ATOMIC |
-                      IBV_QP_MIN_RNR_TIMER | kMigration},
+                  kPlace | IBV_QP_AV | IBV_QP_TIMEOUT | kResponder | kMigration},
 };
 
 constexpr int kDatagramPlace = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
@@ -113,7 +95,7 @@ std::span<const TransitionRow> transitions_of(ibv_qp_type type) {
 }
 
 int ignored_attributes(ibv_qp_type type) {
-  if (type == IBV_QPT_XRC_SEND) return IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  if (type == IBV_QPT_XRC_SEND) return kResponder;
   if (type == IBV_QPT_XRC_RECV)
     return IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY;
   return 0;
