@@ -47,7 +47,8 @@ void SoftHca::on_packet(Instant now, PacketPtr packet) {
 
 void SoftHca::dispatch(PacketPtr packet, Instant now) {
   const std::span<const std::uint8_t> datagram = std::as_const(*packet).payload();
-  roce::Envelope envelope = roce::open(datagram);
+  roce::Envelope envelope;
+  roce::open(datagram, envelope);
   if (packet->lent != nullptr) envelope.payload = {packet->lent, packet->lent_size};
   // The port has the default partition only (IBTA vol 1, 9.6.1.1.3).
   if (envelope.error != roce::DecodeError::kNone ||

@@ -30,6 +30,8 @@ inline constexpr std::array kAll{kOpcode,    kSolicited,    kMigration,         
                                  kReserved6, kDestination,  kAckRequest,        kReserved7,
                                  kPsn};
 static_assert(wire::tiles(kAll, 12));
+using Front = wire::Word<0, 8>;
+using Back = wire::Word<8, 4>;
 }  // namespace bth_layout
 
 struct Bth {
@@ -55,37 +57,32 @@ struct Bth {
 
 inline Bth Bth::parse(std::span<const std::uint8_t, kBytes> bytes) {
   using namespace bth_layout;
-  const std::uint8_t* b = bytes.data();
-  Bth bth;
-  bth.opcode = wire::get<kOpcode>(b);
-  bth.solicited = wire::get<kSolicited>(b) != 0;
-  bth.migration = wire::get<kMigration>(b) != 0;
-  bth.pad = wire::get<kPad>(b);
-  bth.version = wire::get<kVersion>(b);
-  bth.partition_key = wire::get<kPartitionKey>(b);
-  bth.forward_congestion = wire::get<kForwardCongestion>(b) != 0;
-  bth.backward_congestion = wire::get<kBackwardCongestion>(b) != 0;
-  bth.destination = wire::Qpn{wire::get<kDestination>(b)};
-  bth.ack_request = wire::get<kAckRequest>(b) != 0;
-  bth.psn = wire::Psn{wire::get<kPsn>(b)};
-  return bth;
+  const Front::Number front = Front::load(bytes.data());
+  const Back::Number back = Back::load(bytes.data());
+  // All at once, into its place: a copy of what was written field by field has to wait for it.
+  return {.opcode = Front::get<kOpcode>(front),
+          .solicited = Front::get<kSolicited>(front) != 0,
+          .migration = Front::get<kMigration>(front) != 0,
+          .pad = Front::get<kPad>(front),
+          .version = Front::get<kVersion>(front),
+          .partition_key = Front::get<kPartitionKey>(front),
+          .forward_congestion = Front::get<kForwardCongestion>(front) != 0,
+          .backward_congestion = Front::get<kBackwardCongestion>(front) != 0,
+          .destination = wire::Qpn{Front::get<kDestination>(front)},
+          .ack_request = Back::get<kAckRequest>(back) != 0,
+          .psn = wire::Psn{Back::get<kPsn>(back)}};
 }
 
 inline void Bth::serialize(std::span<std::uint8_t, kBytes> bytes) const {
   using namespace bth_layout;
-  std::uint8_t* b = bytes.data();
-  std::memset(b, 0, kBytes);
-  wire::put<kOpcode>(b, opcode);
-  wire::put<kSolicited>(b, solicited);
-  wire::put<kMigration>(b, migration);
-  wire::put<kPad>(b, pad);
-  wire::put<kVersion>(b, version);
-  wire::put<kPartitionKey>(b, partition_key);
-  wire::put<kForwardCongestion>(b, forward_congestion);
-  wire::put<kBackwardCongestion>(b, backward_congestion);
-  wire::put<kDestination>(b, value(destination));
-  wire::put<kAckRequest>(b, ack_request);
-  wire::put<kPsn>(b, psn.value());
+  Front::store(bytes.data(), Front::only<kOpcode>(opcode) | Front::only<kSolicited>(solicited) |
+                                 Front::only<kMigration>(migration) | Front::only<kPad>(pad) |
+                                 Front::only<kVersion>(version) |
+                                 Front::only<kPartitionKey>(partition_key) |
+                                 Front::only<kForwardCongestion>(forward_congestion) |
+                                 Front::only<kBackwardCongestion>(backward_congestion) |
+                                 Front::only<kDestination>(value(destination)));
+  Back::store(bytes.data(), Back::only<kAckRequest>(ack_request) | Back::only<kPsn>(psn.value()));
 }
 
 }  // namespace anyrdma::roce

@@ -23,12 +23,15 @@ void write(const T& header, Header bit, std::uint8_t opcode, std::span<std::uint
 
 }  // namespace
 
-Envelope open(std::span<const std::uint8_t> datagram) {
+void open(std::span<const std::uint8_t> datagram, Envelope& out) {
+  out.payload = {};
   if (datagram.size() < Bth::kBytes + kIcrcBytes) {
-    return {DecodeError::kTruncated, Bth{}, {}};
+    out.error = DecodeError::kTruncated;
+    out.bth = Bth{};
+    return;
   }
-  // In its place at once: a copy of what has just been written byte by byte is slow.
-  Envelope out{DecodeError::kNone, Bth::parse(datagram.first<Bth::kBytes>()), {}};
+  out.error = DecodeError::kNone;
+  out.bth = Bth::parse(datagram.first<Bth::kBytes>());
   const OpcodeRow& row = kOpcodes[out.bth.opcode];
   const std::size_t overhead = std::size_t{kHeaderBytes[out.bth.opcode]} + out.bth.pad + kIcrcBytes;
   if (row.service == Service::kNone) {
@@ -42,7 +45,6 @@ Envelope open(std::span<const std::uint8_t> datagram) {
   } else {
     out.payload = datagram.subspan(kHeaderBytes[out.bth.opcode], datagram.size() - overhead);
   }
-  return out;
 }
 
 Decoded decode(std::span<const std::uint8_t> datagram) {

@@ -50,7 +50,13 @@ struct Envelope {
   Bth bth;
   std::span<const std::uint8_t> payload;
 };
-[[nodiscard]] Envelope open(std::span<const std::uint8_t> datagram);
+/// Fills `out` in where it lies: who reads a copy at once would have to wait for every byte of it.
+void open(std::span<const std::uint8_t> datagram, Envelope& out);
+[[nodiscard]] inline Envelope open(std::span<const std::uint8_t> datagram) {
+  Envelope out;
+  open(datagram, out);
+  return out;
+}
 
 /// Writes the BTH and the extended headers that its opcode names; `bytes` is exactly
 /// kHeaderBytes[opcode] long.

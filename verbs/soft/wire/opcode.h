@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -172,9 +173,21 @@ inline constexpr std::array<OpcodeRow, 256> kOpcodes = make_opcode_table();
   return bytes;
 }
 
+/// By opcode and the number of the header's bit.
+[[nodiscard]] constexpr auto make_header_offsets() {
+  std::array<std::array<std::uint8_t, kHeaderSizes.size()>, 256> offsets{};
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    for (std::size_t bit = 0; bit < kHeaderSizes.size(); ++bit)
+      offsets[i][bit] =
+          static_cast<std::uint8_t>(12 + extended_bytes(kOpcodes[i].headers & ((1u << bit) - 1)));
+  return offsets;
+}
+inline constexpr auto kHeaderOffsets = make_header_offsets();
+
 /// Where a header begins, counted from the BTH's first byte. The opcode must carry it.
 [[nodiscard]] constexpr std::size_t offset_of(std::uint8_t opcode, Header header) {
-  return 12 + extended_bytes(kOpcodes[opcode].headers & (static_cast<unsigned>(header) - 1));
+  return kHeaderOffsets[opcode]
+                       [static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(header)))];
 }
 
 /// BTH and all extended headers, by opcode.
