@@ -34,17 +34,20 @@ SoftCq::~SoftCq() {
   pthread_mutex_destroy(&mutex);
 }
 
-void SoftCq::push(const ibv_wc& completion, bool solicited) {
-  if (entries_.size() >= room_) {
-    if (!options_.overwrites || is_overrun()) return overrun();
-    make_room();
+// Its oldest completion is lost, or the new one and all that follow.
+bool SoftCq::make_room() {
+  if (!options_.overwrites || is_overrun()) {
+    overrun();
+    return false;
   }
-  entries_.push_back(completion);
-  if (options_.timestamps) {
-    instants_.push_back(SoftContext::from(context).core().runtime.now());
-  }
-  const bool wanted = solicited || completion.status != IBV_WC_SUCCESS;
-  if (armed_ == Armed::kAny || (armed_ == Armed::kSolicited && wanted)) announce_in_time();
+  dropped_ = true;
+  entries_.pop_front();
+  if (options_.timestamps) instants_.pop_front();
+  return true;
+}
+
+void SoftCq::note_instant() {
+  instants_.push_back(SoftContext::from(context).core().runtime.now());
 }
 
 void SoftCq::set_moderation(const Moderation& moderation) {
@@ -52,7 +55,8 @@ void SoftCq::set_moderation(const Moderation& moderation) {
   if (held_ != 0) announce();  // by whatever rule it has waited
 }
 
-void SoftCq::announce_in_time() {
+void SoftCq::announce_in_time(bool solicited) {
+  if (armed_ == Armed::kSolicited && !solicited) return;
   ++held_;
   const auto& [count, period] = moderation_;
   const bool waits = period != Duration{} || count > 1;
@@ -81,13 +85,6 @@ int SoftCq::poll(int count, ibv_wc* completions) {
     for (int i = 0; i < taken_now; ++i) polling->completed = instants_.pop_front();
   }
   return taken_now;
-}
-
-// Its oldest completion is lost.
-void SoftCq::make_room() {
-  dropped_ = true;
-  entries_.pop_front();
-  if (options_.timestamps) instants_.pop_front();
 }
 
 bool SoftCq::resize(int depth) {

@@ -49,7 +49,21 @@ class SoftCq : public ExtensibleCq, public LiveHook {
 
   /// Appends a completion and announces it if asked to. `solicited`: the peer asked for an event;
   /// errors always count as solicited. A full queue loses it, and all that follow: overrun().
-  void push(const ibv_wc& completion, bool solicited);
+  void push(const ibv_wc& completion, bool solicited) {
+    ibv_wc* const place = add();
+    if (place == nullptr) return;
+    *place = completion;
+    added(*place, solicited);
+  }
+  /// The same for who makes it in its place, which is faster than to copy what has just been made:
+  /// what is there is old; null when it is lost. added() must follow.
+  [[nodiscard]] ibv_wc* add() {
+    return entries_.size() >= room_ && !make_room() ? nullptr : &entries_.add();
+  }
+  void added(const ibv_wc& completion, bool solicited) {
+    if (options_.timestamps) note_instant();
+    if (armed_ != Armed::kNo) announce_in_time(solicited || completion.status != IBV_WC_SUCCESS);
+  }
   [[nodiscard]] int poll(int count, ibv_wc* completions);
   struct Options {
     bool timestamps = false;  ///< each completion's instant is kept for the bracket
@@ -97,8 +111,9 @@ class SoftCq : public ExtensibleCq, public LiveHook {
  private:
   enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
   void announce();
-  void announce_in_time();
-  void make_room();
+  void announce_in_time(bool solicited);
+  [[nodiscard]] bool make_room();
+  void note_instant();
 
   Ring<ibv_wc> entries_;
   std::size_t room_;  ///< completions that it holds; 0: it is overrun

@@ -47,7 +47,6 @@ int DatagramService::post(const ibv_send_wr& request) {
   work.wr_id = request.wr_id;
   work.path = target.path;
   work.path.udp_source_port = qp_.path.udp_source_port;
-  work.length = static_cast<std::uint32_t>(total_length(request));
   const std::uint32_t key = request.wr.ud.remote_qkey;
   work.queue_key = (key & kOwnQueueKey) != 0 ? qp_.attr.qkey : key;
   work.destination = wire::Qpn{request.wr.ud.remote_qpn & kQpnMask};

@@ -66,6 +66,19 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   [[nodiscard]] std::span<std::uint8_t> payload() { return {storage.data(), size}; }
   [[nodiscard]] std::span<const std::uint8_t> payload() const { return {storage.data(), size}; }
 
+  /// It will be read soon: its first lines may come into the cache.
+  void prefetch() const {
+    __builtin_prefetch(this);
+    __builtin_prefetch(&destination);
+    __builtin_prefetch(storage.data());
+  }
+
+  /// Its payload, which belongs at `at` in the storage, is read where it lies. To be listed.
+  void lend(const std::uint8_t* from, std::size_t at, std::size_t bytes) {
+    lent = from;
+    lent_at = static_cast<std::uint16_t>(at);
+    lent_size = static_cast<std::uint16_t>(bytes);
+  }
   /// Copies a lent payload: from now on the packet is on its own. To be called before anybody reads
   /// or changes the bytes of a packet that may have one.
   void keep_payload();

@@ -113,8 +113,9 @@ struct SoftQp : ExtensibleQp {
     bth.pad = static_cast<std::uint8_t>(pad);
     bth.serialize(std::span(packet->storage).first<roce::Bth::kBytes>());
     packet->size = static_cast<std::uint16_t>(header + payload + pad + roce::kIcrcBytes);
-    // Padding and the place of the ICRC are defined even where nobody computes the ICRC.
-    std::memset(packet->storage.data() + header + payload, 0, pad + roce::kIcrcBytes);
+    // Padding and the place of the ICRC are defined even where nobody computes the ICRC. One store
+    // takes the longest; there is room.
+    std::memset(packet->storage.data() + header + payload, 0, 3 + roce::kIcrcBytes + 1);
     return packet;
   }
 

@@ -57,7 +57,7 @@ int Requester::check(const ibv_send_wr& request) const {
 int Requester::post(const ibv_send_wr& request) {
   if (const int error = check(request); error != 0) return error;
   if (queue_.full()) return ENOMEM;
-  fill(queue_.push(), request, static_cast<std::uint32_t>(total_length(request)));
+  fill(queue_.push(), request);
   if (qp_.state == IBV_QPS_ERR || qp_.state == IBV_QPS_SQE) flush();
   return 0;
 }
@@ -85,13 +85,12 @@ void fill_atomic(SendWork& work, const ibv_send_wr& request) {
 
 }  // namespace
 
-void Requester::fill(SendWork& work, const ibv_send_wr& request, std::uint32_t length) {
+void Requester::fill(SendWork& work, const ibv_send_wr& request) {
   const SendOperation& what = kSendOperations[request.opcode];
   work.wr_id = request.wr_id;
   work.remote_address = request.wr.rdma.remote_addr;
   work.remote_key = request.wr.rdma.rkey;
   work.shared_queue = request.qp_type.xrc.remote_srqn;
-  work.length = length;
   work.immediate = request.imm_data;
   work.packets = 0;
   work.responses = 0;
@@ -277,10 +276,9 @@ void Requester::load(SendWork& work, std::uint32_t offset, std::uint32_t size, P
     return;
   }
   if (core_.lends && size >= kLentBytesMin) {
-    packet.lent = place_of(core_.memory, qp_.pd, {work.list(), work.sge_count}, offset, size);
+    packet.lend(place_of(core_.memory, qp_.pd, {work.list(), work.sge_count}, offset, size), at,
+                size);
     if (packet.lent != nullptr) {
-      packet.lent_at = static_cast<std::uint16_t>(at);
-      packet.lent_size = static_cast<std::uint16_t>(size);
       lent_.add(packet);
       core_.lent.add(packet);
       return;
@@ -538,16 +536,21 @@ void Requester::finish_sent() {
 void Requester::complete_front(ibv_wc_status status) {
   const SendWork& work = queue_.front();
   if (!lent_.empty()) keep_payloads_before(acknowledged_);
-  if (work.signaled || status != IBV_WC_SUCCESS) {
-    ibv_wc completion{};
-    completion.wr_id = work.wr_id;
-    completion.status = status;
-    completion.opcode = operation(work).completion;
-    completion.byte_len = work.length;
-    completion.qp_num = qp_.qp_num;
-    qp_.send_completions().push(completion, false);
-  }
+  if (work.signaled || status != IBV_WC_SUCCESS) report(work, status);
   queue_.pop();
+}
+
+void Requester::report(const SendWork& work, ibv_wc_status status) {
+  SoftCq& completions = qp_.send_completions();
+  ibv_wc* const completion = completions.add();
+  if (completion == nullptr) return;
+  *completion = ibv_wc{};
+  completion->wr_id = work.wr_id;
+  completion->status = status;
+  completion->opcode = operation(work).completion;
+  completion->byte_len = work.length;
+  completion->qp_num = qp_.qp_num;
+  completions.added(*completion, false);
 }
 
 void Requester::fail(ibv_wc_status status) {

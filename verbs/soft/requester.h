@@ -66,7 +66,7 @@ class Requester {
   void trim(std::size_t limit) { queue_.trim(limit); }
 
  private:
-  void fill(SendWork& work, const ibv_send_wr& request, std::uint32_t length);
+  void fill(SendWork& work, const ibv_send_wr& request);
 
   // --- sending ----------------------------------------------------------------------------------
   [[nodiscard]] bool begin(SendWork& work);
@@ -105,6 +105,7 @@ class Requester {
   void after_acknowledgement(Instant now);
   void finish_sent();
   void complete_front(ibv_wc_status status);
+  void report(const SendWork& work, ibv_wc_status status);
   void retry(Instant now);
   void response_lost(Instant now);
   void rewind();

@@ -29,6 +29,12 @@ class Ring {
     ++size_;
   }
 
+  /// One more element at the back, in whatever state its place was left.
+  [[nodiscard]] T& add() {
+    if (size_ == slots_.size()) grow();
+    return slots_[(head_ + size_++) & (slots_.size() - 1)];
+  }
+
   T pop_front() {
     CM_ASSERT(size_ > 0);
     T value = std::move(slots_[head_]);

@@ -33,9 +33,12 @@ namespace anyrdma::verbs::soft {
   return in_line && (!may_inline || length > cap.max_inline_data) ? EINVAL : 0;
 }
 
-/// Copies the gather list, or the data itself where it is to go inline, behind `work` in its slot.
+/// Copies the gather list, or the data itself where it is to go inline, behind `work` in its slot,
+/// and notes how much it is. The request was checked.
 template <class Work>
 void copy_list(Work& work, const ibv_send_wr& request) {
+  work.length = 0;
+  for (int i = 0; i < request.num_sge; ++i) work.length += request.sg_list[i].length;
   if (!work.inline_data) {
     for (int i = 0; i < request.num_sge; ++i) work.list()[i] = request.sg_list[i];
     return;
