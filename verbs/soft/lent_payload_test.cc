@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t kLength = 3 * 4096;
 constexpr std::size_t kTarget = 100'000;
+constexpr std::size_t kReadTo = 50'000;
 
 class LentPayload : public testing::Pair {
  protected:
@@ -28,10 +29,24 @@ class LentPayload : public testing::Pair {
     return take();
   }
 
-  std::vector<PacketPtr> take() {
+  std::vector<PacketPtr> take() { return take(a); }
+  static std::vector<PacketPtr> take(testing::Side& from) {
     std::vector<PacketPtr> packets;
-    while (PacketPtr packet = a.hca->next_packet()) packets.push_back(std::move(packet));
+    while (PacketPtr packet = from.hca->next_packet()) packets.push_back(std::move(packet));
     return packets;
+  }
+
+  /// What answers a READ by a of b's memory, under way.
+  std::vector<PacketPtr> send_read() {
+    b.fill(kTarget, kLength, 5);
+    EXPECT_EQ(a.post_send(IBV_WR_RDMA_READ, 1, kReadTo, kLength, &b, kTarget), 0);
+    deliver(take());
+    return take(b);
+  }
+  void expect_read(std::vector<PacketPtr> answers) {
+    for (PacketPtr& packet : answers) a.hca->on_packet(runtime.time, std::move(packet));
+    EXPECT_TRUE(a.filled(kReadTo, kLength, 5));
+    EXPECT_EQ(a.poll().size(), 1u);
   }
 
   void deliver(std::vector<PacketPtr> packets) {
@@ -108,6 +123,41 @@ TEST_F(LentPayload, IsCopiedWhenItsRequestCompletesBeforeItArrives) {
   }
   EXPECT_EQ(a.poll().size(), 1u);
   EXPECT_FALSE(any_lent(packets));
+}
+
+TEST_F(LentPayload, OfAReadArrivesWithoutACopyInThePacket) {
+  std::vector<PacketPtr> answers = send_read();
+  ASSERT_EQ(answers.size(), 3u);
+  for (const PacketPtr& packet : answers) EXPECT_NE(packet->lent, nullptr);
+  expect_read(std::move(answers));
+}
+
+TEST_F(LentPayload, OfAReadIsWhatWasThereBeforeTheRequestsBehindIt) {
+  for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_SEND, IBV_WR_ATOMIC_WRITE}) {
+    std::vector<PacketPtr> answers = send_read();
+    EXPECT_EQ(b.post_recv(2, kTarget, kLength), 0);
+    const std::uint32_t length = opcode == IBV_WR_ATOMIC_WRITE ? 8 : kLength;
+    EXPECT_EQ(a.post_send(opcode, 3, 0, length, &b, kTarget), 0);
+    deliver(take());
+    EXPECT_FALSE(any_lent(answers)) << opcode;
+    expect_read(std::move(answers));
+    carry();
+    (void)a.poll();
+  }
+}
+
+TEST_F(LentPayload, OfAReadIsCopiedBeforeItsRegionGoes) {
+  std::vector<PacketPtr> answers = send_read();
+  ASSERT_TRUE(b.hca->dereg_mr(std::exchange(b.mr, nullptr)));
+  b.fill(kTarget, kLength, 9);
+  expect_read(std::move(answers));
+  b.mr = b.hca->reg_mr(b.pd, b.memory.data(), 1, 0, 0).value();  // for its end
+}
+
+TEST_F(LentPayload, OfAReadIsCopiedWhenItsQueuePairIsReset) {
+  const std::vector<PacketPtr> answers = send_read();
+  ASSERT_EQ(b.modify(IBV_QPS_RESET, IBV_QP_STATE, {}), 0);
+  EXPECT_FALSE(any_lent(answers));
 }
 
 TEST_F(LentPayload, IsNoneWhereTheGatherListHasSeams) {

@@ -166,6 +166,7 @@ void Responder::on_send(const roce::Envelope& packet, const roce::OpcodeRow& row
     message_ = Message::kSend;
     received_ = 0;
   }
+  keep_reads();
   const ibv_wc_status status = qp_.receives.fill(received_, packet.payload);
   if (status != IBV_WC_SUCCESS) {
     // Too long is the requester's mistake, memory that cannot be written is ours.
@@ -197,7 +198,8 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
     return;
   }
   const std::uint8_t opcode = packet.bth.opcode;
-  if (roce::is_first(row.place) && !begin_write(reth_of(datagram, opcode))) {
+  std::uint8_t* to = nullptr;
+  if (roce::is_first(row.place) && !begin_write(reth_of(datagram, opcode), to)) {
     refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
     return;
   }
@@ -208,9 +210,11 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
     refuse(roce::NakCode::kInvalidRequest, psn, IBV_WC_LOC_QP_OP_ERR);
     return;
   }
+  keep_reads();
   if (size > 0) {
-    std::uint8_t* to = qp_.core.memory.translate_remote(
-        write_key_, domain_, qp_, write_address_ + received_, size, IBV_ACCESS_REMOTE_WRITE);
+    if (!roce::is_first(row.place))
+      to = qp_.core.memory.translate_remote(write_key_, domain_, qp_, write_address_ + received_,
+                                            size, IBV_ACCESS_REMOTE_WRITE);
     if (to == nullptr) {
       refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
       return;
@@ -222,12 +226,14 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
   accept(packet.bth);
 }
 
-bool Responder::begin_write(const roce::Reth& reth) {
+// `to`: where all of the message goes, if that is anywhere.
+bool Responder::begin_write(roce::Reth reth, std::uint8_t*& to) {
   if (reth.length > kMessageBytesMax) return false;
-  if (reth.length > 0 &&
-      qp_.core.memory.translate_remote(reth.remote_key, domain_, qp_, reth.address, reth.length,
-                                       IBV_ACCESS_REMOTE_WRITE) == nullptr)
-    return false;
+  if (reth.length > 0) {
+    to = qp_.core.memory.translate_remote(reth.remote_key, domain_, qp_, reth.address, reth.length,
+                                          IBV_ACCESS_REMOTE_WRITE);
+    if (to == nullptr) return false;
+  }
   message_ = Message::kWrite;
   received_ = 0;
   write_address_ = reth.address;
@@ -287,6 +293,7 @@ void* Responder::atomic_target(wire::Psn psn, std::uint32_t key, std::uint64_t a
     refuse(roce::NakCode::kInvalidRequest, psn, IBV_WC_LOC_QP_OP_ERR);
     return nullptr;
   }
+  keep_reads();
   return at;
 }
 
@@ -458,7 +465,7 @@ PacketPtr Responder::make_read_response(Answer& answer) {
             .subspan(roce::offset_of(opcode, roce::kAeth))
             .first<roce::Aeth::kBytes>());
   }
-  if (size > 0) std::memcpy(packet->storage.data() + roce::kHeaderBytes[opcode], from, size);
+  load(from, size, *packet, roce::kHeaderBytes[opcode]);
   answer.begun = true;
   answer.psn = answer.psn + 1;
   answer.address += size;
@@ -468,6 +475,17 @@ PacketPtr Responder::make_read_response(Answer& answer) {
     answers_.pop_front();
   }
   return packet;
+}
+
+// Copies a piece of what a READ asks for, or lends it.
+void Responder::load(const std::uint8_t* from, std::uint32_t size, Packet& packet, std::size_t at) {
+  if (qp_.core.lends && size >= kLentBytesMin) {
+    packet.lend(from, at, size);
+    lent_.add(packet);
+    qp_.core.lent.add(packet);
+  } else if (size > 0) {
+    std::memcpy(packet.storage.data() + at, from, size);
+  }
 }
 
 // The region went away after the request was accepted. A duplicate is dropped in silence (IBTA vol
@@ -484,6 +502,7 @@ PacketPtr Responder::read_failed() {
 // --- endings ------------------------------------------------------------------------------------
 
 void Responder::discard() {
+  lent_.keep_all();
   atomics_.clear();
   answers_.clear();
   reads_waiting_ = 0;

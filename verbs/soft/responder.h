@@ -92,7 +92,7 @@ class Responder {
   void on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth, const ibv_pd* domain);
   void on_duplicate_atomic(wire::Psn psn);
   [[nodiscard]] bool no_room_for_answer() const;
-  [[nodiscard]] bool begin_write(const roce::Reth& reth);
+  [[nodiscard]] bool begin_write(roce::Reth reth, std::uint8_t*& to);
   void end_message(const roce::Envelope& packet, const roce::OpcodeRow& row,
                    std::span<const std::uint8_t> datagram);
   void complete_receive(ibv_wc& completion, bool solicited);
@@ -121,9 +121,13 @@ class Responder {
   [[nodiscard]] PacketPtr make_atomic_acknowledge(const Answer& answer);
   [[nodiscard]] PacketPtr make_read_response(Answer& answer);
   [[nodiscard]] PacketPtr read_failed();
+  void load(const std::uint8_t* from, std::uint32_t size, Packet& packet, std::size_t at);
+  /// Before a request behind them changes memory: READs have read.
+  void keep_reads() { lent_.keep_all(); }
 
   SoftQp& qp_;
   Ring<Answer> answers_;
+  LentPackets<OfQueue> lent_;        // under way, what READs asked for
   const ibv_pd* domain_ = nullptr;   // whose memory requests may name
   Ring<Done> atomics_;               // the last ones, as many as the peer may have outstanding
   std::uint32_t reads_waiting_ = 0;  // READs and ATOMICs in answers_
