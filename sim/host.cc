@@ -335,7 +335,7 @@ void Host::send_packets(Interface& interface, std::size_t index) {
   }
 }
 
-bool Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr packet) {
+bool Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr&& packet) {
   if (!running()) {
     receive_later(index, from, std::move(packet));
     return false;
@@ -349,7 +349,7 @@ bool Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr p
   return true;
 }
 
-void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr packet) {
+void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr&& packet) {
   const bool tracing = world_.trace().on();
   if (!tracing && world_.monitor() == nullptr) {
     return interface.hca->on_packet(now(), std::move(packet));

@@ -209,11 +209,11 @@ class Host final : private transport::soft::Observer,
   void send_packets(Interface& interface, std::size_t index);
   /// False: it was not taken in; otherwise leave() must follow, once for all that come together.
   [[nodiscard]] bool receive(std::size_t interface, const Host& from,
-                             verbs::soft::PacketPtr packet);
+                             verbs::soft::PacketPtr&& packet);
   /// What was taken in asks for no more than answers, which may wait for what comes with it.
   [[nodiscard]] bool takes_more() const { return !driver_called() || called_for_packets_only(); }
   void receive_later(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet);
-  void take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr packet);
+  void take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr&& packet);
   void on_deadline();
   void settle() override;
 

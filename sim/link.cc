@@ -121,7 +121,7 @@ Instant Link::arrival_of(const Packet& packet) {
   return last_arrival_;
 }
 
-void Link::launch(Instant arrival, std::size_t interface, PacketPtr packet) {
+void Link::launch(Instant arrival, std::size_t interface, PacketPtr&& packet) {
   Scheduler& scheduler = world_.scheduler();
   const bool first = under_way_.empty();
   if (first || under_way_.back().arrival <= arrival) {
@@ -146,6 +146,7 @@ void Link::run() {
   bool taken_in = false;
   do {
     InFlight landing = under_way_.pop_front();
+    if (!under_way_.empty()) under_way_.front().packet->prefetch();
     taken_in |= to_.receive(landing.interface, from_, std::move(landing.packet));
   } while (another_lands_now());
   if (!under_way_.empty()) {

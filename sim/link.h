@@ -70,7 +70,7 @@ class Link final : private Task {
   void run() override;
   void follow(Instant arrival);
   [[nodiscard]] Instant arrival_of(const verbs::soft::Packet& packet);
-  void launch(Instant arrival, std::size_t interface, verbs::soft::PacketPtr packet);
+  void launch(Instant arrival, std::size_t interface, verbs::soft::PacketPtr&& packet);
   [[nodiscard]] bool another_lands_now();
 
   World& world_;

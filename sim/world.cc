@@ -172,13 +172,11 @@ std::vector<std::uint8_t> World::capture() const {
   return capture_.file();
 }
 
-const World::Owner* World::owner_of(const AddressKey& address) {
-  Found& last = found_[address.back() % found_.size()];
-  if (last.owner != nullptr && last.address == address) return last.owner;
+const World::Owner* World::look_up(const AddressKey& address) {
   const auto found = owners_.find(address);
   if (found == owners_.end()) return nullptr;
-  last = {address, &found->second};
-  return last.owner;
+  found_[address.back() % found_.size()] = {address, &found->second};
+  return &found->second;
 }
 
 Link& World::link_between(Host& from, Host& to) {
@@ -200,7 +198,7 @@ void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet
   trace_.drop(now(), at.index_, peer == nullptr ? kNoHost : peer->index_, cause, fields);
 }
 
-void World::transmit(Host& from, std::size_t interface, PacketPtr packet) {
+void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
   ++packets_;
   const bool to_group = roce::is_multicast(packet->destination);
   const Owner* to = to_group ? nullptr : owner_of(key_of(packet->destination.raw));
@@ -218,7 +216,7 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr packet) {
   carry(from, *to, std::move(packet));
 }
 
-void World::carry(Host& from, const Owner& to, PacketPtr packet, Duration late) {
+void World::carry(Host& from, const Owner& to, PacketPtr&& packet, Duration late) {
   Link& link = link_between(from, *to.host);
   if (link.options().down) {
     faults_.on_dead_path(from, *to.host);

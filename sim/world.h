@@ -112,10 +112,14 @@ class World {
   [[nodiscard]] bool claim(const Address& address, Host& host, std::size_t interface);
   void disown(const Address& address);
   Host& adopt(std::unique_ptr<Host> host);
-  [[nodiscard]] const Owner* owner_of(const AddressKey& address);
+  [[nodiscard]] const Owner* owner_of(const AddressKey& address) {
+    const Found& last = found_[address.back() % found_.size()];
+    return last.owner != nullptr && last.address == address ? last.owner : look_up(address);
+  }
+  [[nodiscard]] const Owner* look_up(const AddressKey& address);
   [[nodiscard]] Link& link_between(Host& from, Host& to);
-  void transmit(Host& from, std::size_t interface, verbs::soft::PacketPtr packet);
-  void carry(Host& from, const Owner& to, verbs::soft::PacketPtr packet,
+  void transmit(Host& from, std::size_t interface, verbs::soft::PacketPtr&& packet);
+  void carry(Host& from, const Owner& to, verbs::soft::PacketPtr&& packet,
              Duration late = Duration::zero());
   /// As carry, after what the fault plan has for this packet.
   void carry_or_not(Host& from, const Owner& to, verbs::soft::PacketPtr packet);
