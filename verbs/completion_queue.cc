@@ -8,7 +8,7 @@ namespace {
 
 constexpr ibv_context make_context() {
   ibv_context context{};
-  context.ops.poll_cq = [](ibv_cq*, int, ibv_wc*) { return -1; };
+  context.ops.poll_cq = [](ibv_cq*, int, ibv_wc*) { return kNobodyPolled; };
   return context;
 }
 constinit ibv_context context_of_nobody = make_context();
