@@ -178,9 +178,9 @@ TEST_F(Injection, AFaultThatCannotBeIsRefused) {
            "at 1s: overflow",                        // of whose backlog?
            "at 1s: remove server",                   // which device?
            "on client queued NO_SUCH_EVENT 1: remove client anyrdma0",
-           "on client completion SEND 1: lose",                     // one for each request
-           "on client completion SEND 1: complete REM_ACCESS_ERR",  // a SEND has no remote key
-           "on client call connect 1: fail EISCONN",                // no kernel says that
+           "on client completion SEND 1: lose",                   // one for each request
+           "on client completion SEND 1: complete BAD_RESP_ERR",  // a SEND has no response
+           "on client call connect 1: fail EISCONN",              // no kernel says that
        }) {
     EXPECT_FALSE(sim::FaultPlan::parse(line)) << line;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "verbs/assert.h"
@@ -160,8 +161,9 @@ std::uint8_t* SoftDm::bytes() {
 
 SoftDm* MemoryTable::add_device_memory(ibv_context* context, std::size_t bytes, std::size_t limit) {
   std::size_t used = 0;
+  std::set<const void*> seen;  // some share theirs
   for (const auto& each : device_memories_)
-    used += each->size / static_cast<std::size_t>(each->storage.use_count());
+    if (seen.insert(each->storage.get()).second) used += each->size;
   if (bytes > limit - std::min(used, limit)) return nullptr;
   auto memory = std::make_unique<SoftDm>();
   memory->context = context;
