@@ -291,6 +291,10 @@ TEST(DeviceProfile, WithoutAtomicsRefusesToPostThem) {
   ibv_qp_init_attr init = device.init;
   ibv_qp* qp = device.hca->create_qp(device.pd, &init).value();
   ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_INIT;
+  attr.port_num = 1;
+  constexpr int kInit = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+  ASSERT_TRUE(device.hca->modify_qp(qp, &attr, kInit));
   attr.qp_state = IBV_QPS_ERR;
   ASSERT_TRUE(device.hca->modify_qp(qp, &attr, IBV_QP_STATE));
   ibv_sge piece{.addr = 0, .length = 8, .lkey = 0};

@@ -10,7 +10,6 @@
 namespace anyrdma::verbs::soft {
 namespace {
 
-using testing::ConnectionOptions;
 using testing::Pair;
 using testing::Side;
 

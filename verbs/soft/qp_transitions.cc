@@ -102,7 +102,9 @@ int ignored_attributes(ibv_qp_type type) {
 }
 
 bool transition_allowed(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) {
-  if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) return (mask & ~kUniversal) == 0;
+  if (to == IBV_QPS_RESET || (to == IBV_QPS_ERR && from != IBV_QPS_RESET)) {
+    return (mask & ~kUniversal) == 0;
+  }
   for (const TransitionRow& row : transitions_of(type)) {
     if (row.from != from || row.to != to) continue;
     return (mask & row.required) == row.required &&

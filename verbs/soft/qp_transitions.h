@@ -15,7 +15,8 @@ struct TransitionRow {
 };
 
 /// The rows of a type of queue pair; none for types that the device does not have. A pair that has
-/// no row is not allowed, except that every state may go to RESET and to ERR without attributes.
+/// no row is not allowed, except that every state may go to RESET, and every one but RESET to ERR,
+/// as Linux has it; without attributes.
 [[nodiscard]] std::span<const TransitionRow> transitions_of(ibv_qp_type type);
 
 /// Attributes that have no meaning for a type and are ignored when given, as the kernel does with
