@@ -100,7 +100,7 @@ bool Endpoint::make_queues() {
     channel_ = std::move(*channel);
     make_nonblocking(channel_.get()->fd);
   }
-  const int depth = static_cast<int>(2 * options_.requests);
+  const int depth = static_cast<int>(options_.completions);
   auto sends = verbs::CompletionQueue::create(context_, depth);
   if (!made("create_cq()", sends)) return false;
   send_cq_ = std::move(*sends);
@@ -113,7 +113,7 @@ bool Endpoint::make_queues() {
 
 bool Endpoint::make_cq_ex() {
   ibv_cq_init_attr_ex attr{};
-  attr.cqe = 2 * options_.requests;
+  attr.cqe = options_.completions;
   attr.channel = channel_.get();
   attr.wc_flags = options_.wc_fields;
   cq_ex_ = ibv_create_cq_ex(context_, &attr);

@@ -40,8 +40,9 @@ struct EndpointOptions {
   unsigned memory = kRemoteAccess | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
   std::uint8_t retry = 7;
   std::uint8_t rnr_retry = 7;
-  std::uint8_t reads = 2;      ///< that it starts and serves at a time
-  std::uint32_t requests = 8;  ///< in each queue
+  std::uint8_t reads = 2;          ///< that it starts and serves at a time
+  std::uint32_t requests = 8;      ///< in each queue
+  std::uint32_t completions = 16;  ///< room in each completion queue
   bool signal_all = true;
   bool shared_receives = false;  ///< out of a shared receive queue
   bool announced = false;        ///< its receives' completions, on a channel
@@ -112,8 +113,9 @@ class Endpoint {
   void ask_notification(bool solicited_only);
   void take_notification();
   void no_notification();
-  /// Into the error state, by hand.
-  void fail();
+  /// Into another state, by hand, with nothing but that.
+  void to_state(ibv_qp_state state);
+  void fail() { to_state(IBV_QPS_ERR); }
 
   // --- memory
   // -------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ std::string async_text(ibv_event_type type) {
   if (type == IBV_EVENT_QP_FATAL) return "QP_FATAL";
   if (type == IBV_EVENT_QP_REQ_ERR) return "QP_REQ_ERR";
   if (type == IBV_EVENT_QP_ACCESS_ERR) return "QP_ACCESS_ERR";
+  if (type == IBV_EVENT_CQ_ERR) return "CQ_ERR";
   if (type == IBV_EVENT_COMM_EST) return "COMM_EST";
   return "event " + std::to_string(type);
 }
@@ -197,11 +198,11 @@ void Endpoint::no_recv() {
   expect_none(recv_cq_, "recv");
 }
 
-void Endpoint::fail() {
+void Endpoint::to_state(ibv_qp_state state) {
   if (!ready_) return note("is not connected");
   ibv_qp_attr attr{};
-  attr.qp_state = IBV_QPS_ERR;
-  note_call("modify_qp(ERR)", error_of(qp_.modify(&attr, IBV_QP_STATE)));
+  attr.qp_state = state;
+  note_call("modify_qp(" + qp_state_text(state) + ")", error_of(qp_.modify(&attr, IBV_QP_STATE)));
 }
 
 void Endpoint::note_qp() {
@@ -327,7 +328,8 @@ std::string Endpoint::poll_async() {
   verbs::Provider& provider = verbs::provider_of(context_);
   while (const auto event = provider.get_async_event(context_)) {
     const ibv_event_type type = event->event_type;
-    const bool mine = (is_about_receive_queue(type) && event->element.srq == srq_) ||
+    const bool mine = (type == IBV_EVENT_CQ_ERR && event->element.cq == recv_cq_.get()) ||
+                      (is_about_receive_queue(type) && event->element.srq == srq_) ||
                       (is_about_queue_pair(type) && event->element.qp == qp_.get());
     provider.ack_async_event(*event);
     if (mine) return async_text(type);
