@@ -218,8 +218,8 @@ class Services : public ::testing::Test {
 TEST_F(Services, AnUnreliableConnectionLosesMessagesInSilence) {
   connect(IBV_QPT_UC);
   inject("on client->server packet 4: lose");  // the first of the second message's three
-  for (const std::uint64_t id : {1, 2, 3}) server.post_receive(id);
-  for (const std::uint64_t id : {1, 2, 3}) {
+  for (const std::uint64_t id : {1u, 2u, 3u}) server.post_receive(id);
+  for (const std::uint64_t id : {1u, 2u, 3u}) {
     client.words[0] = id;
     client.post(IBV_WR_SEND, id, 600);
     world.run_for(1ms);
@@ -249,8 +249,8 @@ TEST_F(Services, AnExtendedConnectionRepeatsWhatIsLost) {
   inject(
       "on client->server packet 2: lose\n"
       "on server->client packet 1: lose\n");
-  for (const std::uint64_t id : {1, 2, 3}) server.post_receive(id);
-  for (const std::uint64_t id : {1, 2, 3}) {
+  for (const std::uint64_t id : {1u, 2u, 3u}) server.post_receive(id);
+  for (const std::uint64_t id : {1u, 2u, 3u}) {
     send_to(number, id);
     world.run_for(1s);
   }
@@ -262,8 +262,8 @@ TEST_F(Services, AnExtendedConnectionRepeatsWhatIsLost) {
 TEST_F(Services, AReceiveOfAnExtendedConnectionThatFailsIsTheSendersErrorToo) {
   const std::uint32_t number = connect_halves();
   inject("on server completion RECV 2: complete LOC_PROT_ERR");
-  for (const std::uint64_t id : {1, 2}) server.post_receive(id);
-  for (const std::uint64_t id : {1, 2}) send_to(number, id);
+  for (const std::uint64_t id : {1u, 2u}) server.post_receive(id);
+  for (const std::uint64_t id : {1u, 2u}) send_to(number, id);
   world.run_for(1s);
 
   EXPECT_EQ(server.statuses(), (Statuses{IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR}));
@@ -344,10 +344,10 @@ TEST_F(Services, ASharedReceiveQueueTellsOfItsLimitAndOfTheLastReceive) {
   server.make_qp(IBV_QPT_RC, srq);
   client.connect(server);
   server.connect(client);
-  for (const std::uint64_t id : {1, 2, 3}) server.post_receive(id);
+  for (const std::uint64_t id : {1u, 2u, 3u}) server.post_receive(id);
   ASSERT_TRUE(
       server.hca().modify_srq(srq, {.max_wr = 0, .max_sge = 0, .srq_limit = 2}, IBV_SRQ_LIMIT));
-  for (const std::uint64_t id : {1, 2}) client.post(IBV_WR_SEND, id, 16);
+  for (const std::uint64_t id : {1u, 2u}) client.post(IBV_WR_SEND, id, 16);
   world.run_for(1s);
   EXPECT_EQ(server.next_event(), IBV_EVENT_SRQ_LIMIT_REACHED);
 
@@ -364,8 +364,8 @@ TEST_F(Services, AQueueThatDropsCompletionsGivesTheLastOnes) {
   init.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
   server.cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(server.context, &init));
   connect(IBV_QPT_RC);
-  for (const std::uint64_t id : {1, 2, 3, 4}) server.post_receive(id);
-  for (const std::uint64_t id : {1, 2, 3, 4}) client.post(IBV_WR_SEND, id, 16);
+  for (const std::uint64_t id : {1u, 2u, 3u, 4u}) server.post_receive(id);
+  for (const std::uint64_t id : {1u, 2u, 3u, 4u}) client.post(IBV_WR_SEND, id, 16);
   world.run_for(1s);
 
   EXPECT_EQ(server.ids(), (std::vector<std::uint64_t>{3, 4}));
@@ -385,10 +385,10 @@ TEST_F(Services, WhatABracketPostsIsWorkLikeAnyOther) {
   client.connect(server);
   server.connect(client);
   inject("on client completion SEND 2: complete RETRY_EXC_ERR");
-  for (const std::uint64_t id : {1, 2}) server.post_receive(id);
+  for (const std::uint64_t id : {1u, 2u}) server.post_receive(id);
   ibv_qp_ex* const qp = client.hca().qp_to_qp_ex(client.qp);
   ibv_wr_start(qp);
-  for (const std::uint64_t id : {1, 2}) {
+  for (const std::uint64_t id : {1u, 2u}) {
     qp->wr_id = id;
     qp->wr_flags = IBV_SEND_SIGNALED;
     ibv_wr_send(qp);

@@ -434,7 +434,7 @@ TEST_F(WorkTest, AnotherQueueAtTheSamePlaceHasNothingOfTheOneBefore) {
 }
 
 TEST_F(WorkTest, AQueueThatDropsCompletionsMayLeaveSomeOut) {
-  for (const std::uint64_t wr_id : {1, 2, 3}) {
+  for (const std::uint64_t wr_id : {1u, 2u, 3u}) {
     work.on_send(17, wr_id, true);
     work.on_receive(17, wr_id);
   }
