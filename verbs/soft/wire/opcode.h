@@ -176,10 +176,12 @@ inline constexpr std::array<OpcodeRow, 256> kOpcodes = make_opcode_table();
 /// By opcode and the number of the header's bit.
 [[nodiscard]] constexpr auto make_header_offsets() {
   std::array<std::array<std::uint8_t, kHeaderSizes.size()>, 256> offsets{};
-  for (std::size_t i = 0; i < offsets.size(); ++i)
-    for (std::size_t bit = 0; bit < kHeaderSizes.size(); ++bit)
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    for (std::size_t bit = 0; bit < kHeaderSizes.size(); ++bit) {
       offsets[i][bit] =
           static_cast<std::uint8_t>(12 + extended_bytes(kOpcodes[i].headers & ((1u << bit) - 1)));
+    }
+  }
   return offsets;
 }
 inline constexpr auto kHeaderOffsets = make_header_offsets();
