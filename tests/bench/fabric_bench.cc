@@ -338,10 +338,12 @@ using Figures = std::array<std::array<double, kRounds>, kMeasures.size()>;
 /// Both players do the same things in the same order. `wanted` is a part of the names of those.
 Figures play(Player& player, const char* wanted) {
   Figures figures{};
-  for (std::size_t round = 0; round < kRounds; ++round)
-    for (std::size_t i = 0; i < kMeasures.size(); ++i)
-      if (std::strstr(kMeasures[i].name, wanted) != nullptr)
-        figures[i][round] = (player.*kMeasures[i].run)();
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < kMeasures.size(); ++i) {
+      if (std::strstr(kMeasures[i].name, wanted) == nullptr) continue;
+      figures[i][round] = (player.*kMeasures[i].run)();
+    }
+  }
   return figures;
 }
 
