@@ -212,9 +212,10 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
   }
   keep_reads();
   if (size > 0) {
-    if (!roce::is_first(row.place))
+    if (!roce::is_first(row.place)) {
       to = qp_.core.memory.translate_remote(write_key_, domain_, qp_, write_address_ + received_,
                                             size, IBV_ACCESS_REMOTE_WRITE);
+    }
     if (to == nullptr) {
       refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
       return;
