@@ -124,11 +124,12 @@ TEST(Schedule, ABusyMachineKeepsAProgramWaitingNoLongerThanTheSlack) {
 }
 
 TEST(Trial, IsItsText) {
-  const Trial trial{
-      .seed = 7,
-      .plan = FaultPlan::parse("maybe at 6us: remove client anyrdma0\non a->b REQ 1: lose").value(),
-      .schedule = {.policy = Policy::kGiven, .slack = 10us, .deviations = {{12, 1}, {40, 2}}},
-      .workload = {{.name = "connections", .value = 2, .least = 0}}};
+  Trial trial;
+  trial.seed = 7;
+  trial.plan =
+      FaultPlan::parse("maybe at 6us: remove client anyrdma0\non a->b REQ 1: lose").value();
+  trial.schedule = {.policy = Policy::kGiven, .slack = 10us, .deviations = {{12, 1}, {40, 2}}};
+  trial.workload = {{.name = "connections", .value = 2, .least = 0}};
   const std::string text =
       "seed 7; schedule given 12:1 40:2; slack 10us; set connections 2; "
       "maybe at 6us: remove client anyrdma0; on a->b REQ 1: lose";
