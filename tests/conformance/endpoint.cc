@@ -151,7 +151,8 @@ bool Endpoint::make_extended_receives() {
   attr.pd = pd_.get();
   attr.xrcd = domain_;
   attr.cq = recv_cq_.get();
-  const verbs_context* const extended = verbs_get_ctx_op(context_, create_srq_ex);
+  const verbs_context* const extended =
+      __extension__ verbs_get_ctx_op(context_, create_srq_ex);  // a GNU expression
   srq_ = extended == nullptr ? nullptr : extended->create_srq_ex(context_, &attr);
   if (srq_ == nullptr) note_call("create_srq_ex()", extended == nullptr ? EOPNOTSUPP : errno);
   return srq_ != nullptr;
@@ -193,7 +194,8 @@ bool Endpoint::make_qp() {
     qp_ = std::move(*qp);
     return true;
   }
-  const verbs_context* const extended = verbs_get_ctx_op(context_, create_qp_ex);
+  const verbs_context* const extended =
+      __extension__ verbs_get_ctx_op(context_, create_qp_ex);  // a GNU expression
   ibv_qp* const qp = extended == nullptr ? nullptr : extended->create_qp_ex(context_, &attr);
   if (qp == nullptr) note_call("create_qp_ex()", extended == nullptr ? EOPNOTSUPP : errno);
   qp_ = verbs::QueuePair(qp);
