@@ -169,7 +169,7 @@ class Device {
                           IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
     return error_of(hca->modify_qp(qp, &attr, kSend));
   }
-  int with(std::function<void(ibv_qp_cap&)> change) {
+  int with(const std::function<void(ibv_qp_cap&)>& change) {
     change(init.cap);
     return qps();
   }
