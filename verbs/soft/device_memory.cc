@@ -134,9 +134,10 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
   if (!write && !passive && advice != IBV_ADVISE_MR_ADVICE_PREFETCH) return EOPNOTSUPP;
   const std::uint32_t flush = IBV_ADVISE_MR_FLAG_FLUSH;
   if ((flags & ~flush) != 0 || count == 0 || list == nullptr) return EINVAL;
-  for (std::uint32_t i = 0; i < count; ++i)
+  for (std::uint32_t i = 0; i < count; ++i) {
     if (const int error = check_range(core.memory, &protecting(pd), list[i], write); error != 0)
       return error;
+  }
   if (passive) return 0;
   bool all = true;
   for (std::uint32_t i = 0; i < count; ++i) {

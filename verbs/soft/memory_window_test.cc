@@ -7,7 +7,6 @@
 namespace anyrdma::verbs::soft {
 namespace {
 
-using testing::ConnectionOptions;
 using ::testing::ElementsAre;
 using testing::Side;
 using Statuses = std::vector<ibv_wc_status>;

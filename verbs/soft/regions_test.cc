@@ -192,10 +192,11 @@ TEST_P(Rules, WhoBreaksOneIsToldAndNothingIsTouched) {
   const auto done = a.poll();
   ASSERT_EQ(done.size(), 1u);
   EXPECT_EQ(done[0].status, rule.status);
-  if (rule.status == IBV_WC_REM_ACCESS_ERR)
+  if (rule.status == IBV_WC_REM_ACCESS_ERR) {
     EXPECT_THAT(b.events(), ElementsAre(IBV_EVENT_QP_ACCESS_ERR));
-  else
+  } else {
     EXPECT_THAT(b.events(), ElementsAre());
+  }
   EXPECT_TRUE(before == std::pair(a.memory, b.memory));
   b.hca->dereg_mr(foreign).value();
   b.hca->dealloc_pd(other).value();
