@@ -29,7 +29,7 @@ constexpr verbs::Duration kLastDoubt = std::chrono::milliseconds(4);
 constexpr verbs::Duration kFirstLook = std::chrono::microseconds(50);
 constexpr verbs::Duration kLastLook = std::chrono::milliseconds(2);
 /// Whoever polls all the time does so at least once in so long, if it has a processor.
-constexpr verbs::Duration kSecondLook = std::chrono::microseconds(20);
+constexpr verbs::Duration kSecondLook = std::chrono::microseconds(100);
 /// Deadlines are the thread's business; that of a poller only if the thread gets no processor.
 constexpr unsigned kIdlePollsPerTimer = 64;
 constexpr auto kLastWords = std::chrono::milliseconds(250);
