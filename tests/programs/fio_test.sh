@@ -6,12 +6,13 @@ together=3
 size=256 # KiB
 
 # transfer VERB: fio says what it has moved. To its rdma engine `rw=read` means the server, `rw=write` the client.
+# The server's depth holds every message: fio asks for no RNR retry, and waits for ever when a SEND finds no receive.
 transfer() {
   local server
   take_port
   mkdir "$work"/{server,client}
   start_server server "$host:$port" env -C "$work/server" fio --name=server --ioengine=rdma --port="$port" \
-    --rw=read --bs=16k --size="${size}k" --iodepth=8
+    --rw=read --bs=16k --size="${size}k" --iodepth=16
   server=$pid
   run client env -C "$work/client" fio --name=client --ioengine=rdma --hostname="$host" --port="$port" \
     --verb="$1" --rw=write --bs=16k --size="${size}k" --iodepth=8
