@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <numeric>
 
@@ -12,6 +13,14 @@
 #include "transport/fabric/placement.h"
 #include "transport/fabric/testing/end.h"
 #include "transport/fabric/testing/scratch.h"
+
+/// Stands where UCX and others who watch a program's memory put theirs: without the fifth argument
+/// no page can be shared through it.
+extern "C" void* mremap(void* /*at*/, std::size_t /*size*/, std::size_t /*larger*/, int /*flags*/,
+                        ...) noexcept {
+  errno = EFAULT;
+  return MAP_FAILED;
+}
 
 namespace anyrdma::transport::fabric {
 namespace {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,6 +52,15 @@ bool nobody_else(int others) {
 /// Each with a thread that carries packets.
 std::atomic<int> members{0};
 
+/// Moves `fresh` to `address`, over what is there. Asks the kernel itself: libraries that watch a
+/// program's memory put functions of their own in the place of libc's (UCX one that knows four of
+/// the five arguments), and for them nothing happens here.
+bool move_over(void* fresh, std::uint64_t size, std::uint64_t address) {
+  const long at =
+      ::syscall(SYS_mremap, fresh, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pointer(address));
+  return static_cast<std::uint64_t>(at) == address;
+}
+
 /// Puts `fresh` in the place of the pages at `address`, with their contents, in one step.
 bool exchange(std::uint64_t address, std::uint64_t size, void* fresh) {
   if (fresh == MAP_FAILED) return false;
@@ -59,9 +69,7 @@ bool exchange(std::uint64_t address, std::uint64_t size, void* fresh) {
     if (hold.holds() || nobody_else(members)) {
       copy_pages(static_cast<std::uint8_t*>(fresh),
                  static_cast<const std::uint8_t*>(pointer(address)), size);
-      if (::mremap(fresh, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pointer(address)) !=
-          MAP_FAILED)
-        return true;
+      if (move_over(fresh, size, address)) return true;
     }
   }
   ::munmap(fresh, size);
@@ -247,9 +255,7 @@ void SharedPages::copy_for_child() const {
     const int protection = (mapping.read ? PROT_READ : 0) | (mapping.write ? PROT_WRITE : 0) |
                            (mapping.execute ? PROT_EXEC : 0);
     ::mprotect(fresh, size, protection);
-    if (::mremap(fresh, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pointer(mapping.begin)) ==
-        MAP_FAILED)
-      std::abort();
+    if (!move_over(fresh, size, mapping.begin)) std::abort();
   }
 }
 
