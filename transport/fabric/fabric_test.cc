@@ -7,8 +7,10 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "transport/fabric/testing/party.h"
 #include "transport/fabric/testing/scratch.h"
@@ -136,6 +138,23 @@ TEST_F(FabricConnection, RequestWaitsALittleForItsListener) {
 
   ASSERT_TRUE(server.answer());
   EXPECT_EQ(client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+}
+
+TEST_F(FabricConnection, RequestWaitsLongerWhereTheLastOneFoundAListener) {
+  std::optional<Party> server(scratch.config());
+  Party client(scratch.config());
+  server->listen(kPort);
+  ASSERT_TRUE(client.start_connecting(kPort));
+  ASSERT_TRUE(server->take_request());
+  server.reset();
+  ASSERT_EQ(client.next_event(), RDMA_CM_EVENT_REJECTED);
+  const auto before = std::chrono::steady_clock::now();
+
+  ASSERT_TRUE(client.start_connecting(kPort));
+
+  EXPECT_EQ(client.next_event(), RDMA_CM_EVENT_REJECTED);
+  EXPECT_EQ(client.status(), 8);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
 }
 
 TEST_F(FabricConnection, RequestWaitsForAListenerOfItsOwnProcessToo) {

@@ -59,7 +59,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
 
   void send_to(const Destination& destination, verbs::soft::PacketPtr packet);
   void send_to_everyone(verbs::soft::PacketPtr packet);
-  void keep_early_request(verbs::soft::PacketPtr packet);
+  void keep_early_request(wire::ServiceId service, verbs::soft::PacketPtr packet);
   bool send_early_requests();
   void reject_for(Slot slot);
 
@@ -73,6 +73,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   std::vector<Slot> gone_;
   RequestLog requests_;
   std::vector<EarlyRequest> early_;  // in the order of sending
+  wire::ServiceId met_{};            // what our last request that found a listener was for
 };
 
 }  // namespace anyrdma::transport::fabric

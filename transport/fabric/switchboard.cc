@@ -1,6 +1,5 @@
 #include "transport/fabric/switchboard.h"
 
-#include <optional>
 #include <span>
 
 #include "transport/ibcm/wire/mad_header.h"
@@ -22,22 +21,22 @@ constexpr wire::Field kLocalCommId{0, 0, 32};
 constexpr wire::Field kRemoteCommId{4, 0, 32};
 
 template <class Request>
-std::optional<Slot> listener_for(ibcm::wire::MadView mad, Registry& registry) {
+Destination of_request(ibcm::wire::MadView mad, Registry& registry, CommId id) {
+  Destination found{Audience::kUnclaimed, registry.slot(), id};
   const auto request = Request::parse(mad);
-  if (!request) return std::nullopt;
+  if (!request) return found;
   const auto header = soft::CmaHeader::parse(request->private_data);
-  if (!header) return std::nullopt;
+  if (!header) return found;
+  found.service = request->service_id;
   const std::uint64_t service = wire::value(request->service_id);
   soft::Address destination = header->destination;
   destination.port = static_cast<std::uint16_t>(service);
-  return registry.listener(static_cast<rdma_port_space>(service >> 16), destination);
-}
-
-template <class Request>
-Destination of_request(ibcm::wire::MadView mad, Registry& registry, CommId request) {
-  if (const auto slot = listener_for<Request>(mad, registry))
-    return {Audience::kOne, *slot, request};
-  return {Audience::kUnclaimed, registry.slot(), request};
+  const auto space = static_cast<rdma_port_space>(service >> 16);
+  if (const auto slot = registry.listener(space, destination)) {
+    found.audience = Audience::kOne;
+    found.slot = *slot;
+  }
+  return found;
 }
 
 Destination of_message(ibcm::wire::MadView mad, Registry& registry) {
