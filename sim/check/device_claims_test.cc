@@ -1,0 +1,190 @@
+// The checkers of devices: what they announce, whom they let in, and what is left of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/check/announcements.h"
+#include "sim/check/atomics.h"
+#include "sim/check/claims_fixture.h"
+#include "sim/check/keys.h"
+#include "sim/check/leaks.h"
+
+namespace anyrdma::sim::check {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using verbs::soft::Census;
+using verbs::soft::QpCensus;
+
+// --- announcements ------------------------------------------------------------------------------
+
+class AnnouncementsTest : public Claims {
+ protected:
+  QpCensus in(ibv_qp_state state) {
+    QpCensus census;
+    census.state = state;
+    return census;
+  }
+  const ibv_srq srq{};
+  Announcements announcements{found, "h/anyrdma0"};
+};
+
+TEST_F(AnnouncementsTest, AreSilentWhenEachComesOnceAndInTime) {
+  announcements.on_limit_set(&srq, 2);
+  announcements.on_limit_reached(&srq, {.receives = 1});
+  announcements.audit(17, &srq, in(IBV_QPS_RTS));
+  announcements.on_last_receive(17);
+  announcements.audit(17, &srq, in(IBV_QPS_ERR));
+  announcements.on_fresh(17);
+  announcements.audit(17, &srq, in(IBV_QPS_RESET));
+  announcements.audit(18, nullptr, in(IBV_QPS_ERR));
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(AnnouncementsTest, ALimitThatIsNotReachedOrToldTwiceIsReported) {
+  announcements.on_limit_set(&srq, 2);
+  announcements.on_limit_reached(&srq, {.receives = 2});
+  announcements.on_limit_reached(&srq, {.receives = 1});
+
+  EXPECT_THAT(found.lines(), ElementsAre("announcements: h/anyrdma0: a shared receive queue says "
+                                         "SRQ_LIMIT_REACHED with 2 left of a limit of 2",
+                                         "announcements: h/anyrdma0: a shared receive queue says "
+                                         "SRQ_LIMIT_REACHED although no limit is set"));
+}
+
+TEST_F(AnnouncementsTest, ALastReceiveTooManyOrTooFewIsReported) {
+  announcements.audit(17, &srq, in(IBV_QPS_ERR));
+  announcements.on_last_receive(18);
+  announcements.audit(18, &srq, in(IBV_QPS_RTS));
+  announcements.on_last_receive(19);
+  announcements.on_last_receive(19);
+
+  EXPECT_THAT(
+      found.lines(),
+      ElementsAre("announcements: h/anyrdma0 QP 17: in ERR, and never said LAST_WQE_REACHED",
+                  "announcements: h/anyrdma0 QP 18: said LAST_WQE_REACHED, and is not in ERR",
+                  "announcements: h/anyrdma0 QP 19: LAST_WQE_REACHED comes again"));
+}
+
+// --- atomics ------------------------------------------------------------------------------------
+
+class AtomicsTest : public Claims {
+ protected:
+  Atomics atomics{found};
+};
+
+TEST_F(AtomicsTest, AreSilentWhenAnAnswerComesAgain) {
+  atomics.on_done("a", 5, 100);
+  atomics.on_answer("a", 5, 100);
+  atomics.on_answer("a", 5, 100);
+  atomics.on_end("a");
+  atomics.on_done("a", 5, 200);
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(AtomicsTest, WhatIsDoneTwiceOrAnsweredWronglyIsReported) {
+  atomics.on_done("a", 5, 100);
+  atomics.on_done("a", 5, 101);
+  atomics.on_answer("a", 5, 101);
+
+  EXPECT_THAT(found.lines(),
+              ElementsAre("atomics: a: PSN 5 is done twice",
+                          "atomics: a: PSN 5 is answered with 101, but there was 100"));
+}
+
+// --- keys ---------------------------------------------------------------------------------------
+
+class KeysTest : public Claims {
+ protected:
+  KeysTest() {
+    gid.raw[15] = 7;
+    keys.on_address("h/anyrdma0", gid);
+  }
+  void access(std::uint32_t key) { keys.on_success("q", gid, key, keys.closing_of(gid, key)); }
+
+  ibv_gid gid{};
+  Keys keys{found};
+};
+
+TEST_F(KeysTest, AreSilentWhileAKeyIsOpen) {
+  access(0x100);
+  keys.on_closed("h/anyrdma0", 0x100);
+  keys.on_closed("other/anyrdma0", 0x200);
+  access(0x200);
+  keys.on_opened("h/anyrdma0", 0x100);
+  access(0x100);
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(KeysTest, WhatWasPostedBeforeItsKeyWasClosedMaySucceed) {
+  const Keys::Closing posted = keys.closing_of(gid, 0x100);
+  keys.on_closed("h/anyrdma0", 0x100);
+  keys.on_success("q", gid, 0x100, posted);
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(KeysTest, AClosedKeyThatStillOpensIsReported) {
+  keys.on_closed("h/anyrdma0", 0x100);
+  access(0x100);
+
+  EXPECT_THAT(found.lines(),
+              ElementsAre("keys: q: what names key 256 succeeded, which was closed before"));
+}
+
+// --- leaks --------------------------------------------------------------------------------------
+
+class LeaksTest : public Claims {
+ protected:
+  Leaks leaks{found};
+};
+
+TEST_F(LeaksTest, IsSilentWhenNothingIsLeft) {
+  leaks.on_device_end("h/anyrdma0", Census{});
+  leaks.on_channels_end("h", 0);
+  leaks.on_timers("h/anyrdma0", std::size_t{3}, std::size_t{3});
+  QpCensus sending;
+  sending.state = IBV_QPS_RTS;
+  sending.timers = 1;
+  leaks.on_timers("h/anyrdma0", std::uint32_t{17}, sending);
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(LeaksTest, EveryKindOfObjectIsReported) {
+  leaks.on_device_end("h/anyrdma0", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0});
+  leaks.on_channels_end("h", 10);
+
+  EXPECT_THAT(found.lines(),
+              ElementsAre("leaks: h/anyrdma0: 1 queue pairs never destroyed",
+                          "leaks: h/anyrdma0: 2 completion queues never destroyed",
+                          "leaks: h/anyrdma0: 3 completion channels never destroyed",
+                          "leaks: h/anyrdma0: 5 memory windows never destroyed",
+                          "leaks: h/anyrdma0: 6 device memories never destroyed",
+                          "leaks: h/anyrdma0: 4 memory regions never destroyed",
+                          "leaks: h/anyrdma0: 7 protection domains never destroyed",
+                          "leaks: h/anyrdma0: 8 address handles never destroyed",
+                          "leaks: h/anyrdma0: 9 shared receive queues never destroyed",
+                          "leaks: h/anyrdma0: 10 extended connection domains never destroyed",
+                          "leaks: h/anyrdma0: 11 thread domains never destroyed",
+                          "leaks: h/anyrdma0: 12 opened names of queue pairs never destroyed",
+                          "leaks: h: 10 event channels never destroyed"));
+}
+
+TEST_F(LeaksTest, ATimerWithoutAnOwnerIsReported) {
+  QpCensus failed;
+  failed.state = IBV_QPS_ERR;
+  failed.timers = 1;
+  leaks.on_timers("h/anyrdma0", std::uint32_t{17}, failed);
+  leaks.on_timers("h/anyrdma0", std::size_t{2}, std::size_t{1});
+
+  EXPECT_THAT(found.lines(),
+              ElementsAre("leaks: h/anyrdma0 QP 17: 1 timers armed in state 6",
+                          "leaks: h/anyrdma0: 2 timers armed, of which 1 have an owner"));
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::check
