@@ -7,15 +7,15 @@ A bug:
 
     == forgets_the_rtu                           its name
     in: transport/ibcm/machine_connect.cc        the file
+    within: Machine::on_rep                      the function, if it takes that to be unique
     is: what is wrong; more lines are indented
     like: a bug that others had; may be left out
     found by: hang, Samples.Courier, 3           the checker, its test, within how many runs
-    @  // Why it is sent.                        the line before it, if it takes that to be unique
     -  send(c.path, make_rtu(c));                what is there: must occur exactly once
     +                                            what is there instead: nothing
 
-Lines are compared without their indentation. What ends with ';' or '}' is a statement, all else an
-expression.
+Words and signs are compared, however they are laid out. What ends with ';' or '}' is a statement,
+all else an expression.
 """
 
 import pathlib
@@ -54,19 +54,19 @@ class Wrong(Exception):
 class Bug:
     name: str
     file: str = ""
+    within: str = ""
     what: str = ""
     like: str = ""
     checker: str = ""
     test: str = ""
     runs: int = 0
-    before: list = field(default_factory=list)
     old: list = field(default_factory=list)
     new: list = field(default_factory=list)
     number: int = 0
 
 
-PARTS = {"@": "before", "-": "old", "+": "new"}
-FIELDS = {"in": "file", "is": "what", "like": "like", "found by": "found"}
+PARTS = {"-": "old", "+": "new"}
+FIELDS = {"in": "file", "within": "within", "is": "what", "like": "like", "found by": "found"}
 
 
 def set_field(bug, key, value):
@@ -131,15 +131,39 @@ def read(paths):
 # --- copies --------------------------------------------------------------------------------------
 
 
+def quotation(text):
+    """A pattern for these words and signs, whatever space there is between them."""
+    pattern = before = ""
+    for token in re.findall(r"\w+|[^\w\s]", text):
+        is_word = token[0].isalnum() or token[0] == "_"
+        if pattern:
+            pattern += r"\s+" if before and is_word else r"\s*"
+        pattern += rf"\b{token}\b" if is_word else re.escape(token)
+        before = is_word
+    return pattern
+
+
+def bodies(name, text):
+    """Where the bodies of the functions of this name are: (begin, end) each."""
+    begins = (r"^( *)(?=\w)(?!(?:return|if|for|while|switch)\b)[^\n;{}]*"
+              rf"\b{re.escape(name)}\([^;{{}}]*\{{")
+    for match in re.finditer(begins, text, re.MULTILINE):
+        begin = match.end()
+        closing = f"\n{match[1]}}}" if text[begin] == "\n" else "\n"
+        yield begin, text.find(closing, begin)
+
+
 def place_of(bug, text):
     """Where the bug's old text is: (begin, end)."""
-    between = r"[ \t]*\n\s*"
-    before = between.join(re.escape(line) for line in bug.before)
-    old = between.join(re.escape(line) for line in bug.old)
-    found = list(re.finditer(before + (r"\n.*?" if before else "") + f"({old})", text))
+    areas = list(bodies(bug.within, text)) if bug.within else [(0, len(text))]
+    if not areas:
+        raise Wrong(f"{bug.name}: {bug.file} has no function {bug.within}")
+    old = re.compile(quotation("\n".join(bug.old)))
+    found = {match.span() for area in areas for match in old.finditer(text, *area)}
     if len(found) != 1:
-        raise Wrong(f"{bug.name}: its old text occurs {len(found)} times in {bug.file}, not once")
-    return found[0].span(1)
+        where = f"{bug.within} of {bug.file}" if bug.within else bug.file
+        raise Wrong(f"{bug.name}: its old text occurs {len(found)} times in {where}, not once")
+    return found.pop()
 
 
 def planted(bug, old):

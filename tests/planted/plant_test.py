@@ -6,14 +6,23 @@ import unittest
 sys.path.insert(0, "tests/planted")
 import plant  # noqa: E402
 
-SOURCE = """void f() {
-  // The first.
-  g(1);
-  // The second.
+SOURCE = """void A::f() {
   g(1);
   if (x > 3) return;
-  h();
+  if (x > 30) return;
+  h(one,
+    two);
 }
+
+struct B {
+  bool t() { g(1); }
+  int u() {
+    if (t()) {
+      g(1);
+    }
+    return 0;
+  }
+};
 """
 
 BUG = """== b
@@ -38,25 +47,41 @@ class Planting(unittest.TestCase):
         self.assertIn(says, str(caught.exception))
 
     def test_a_statement_becomes_two(self):
-        text = planted("-  h();\n+  g(2);\n")
-        self.assertIn("{ if (::anyrdma::planted::is_on(1)) { g(2); } else { h(); } }", text)
+        text = planted("-  return 0;\n+  return 1;\n")
+        self.assertIn("{ if (::anyrdma::planted::is_on(1)) { return 1; } else { return 0; } }", text)
 
     def test_an_expression_becomes_a_choice(self):
         text = planted("-x > 3\n+true\n")
         self.assertIn("if ((::anyrdma::planted::is_on(1) ? (true) : (x > 3))) return;", text)
 
-    def test_the_line_before_tells_two_places_apart(self):
-        text = planted("@  // The second.\n-g(1);\n+\n")
-        self.assertIn("// The first.\n  g(1);\n  // The second.\n  { if", text)
+    def test_how_the_old_text_is_laid_out_does_not_matter(self):
+        for old in ("h(one, two);", "h( one,two ) ;", "h(\n-one,\n-two);"):
+            self.assertIn("else { h(one,\n    two); } }", planted(f"-{old}\n+\n"))
+
+    def test_words_are_whole(self):
+        for old in ("h(one, tw", "(on", "e, two"):
+            with self.assertRaisesRegex(plant.Wrong, "occurs 0 times"):
+                planted(f"-{old}\n+true\n")
+
+    def test_the_function_tells_places_apart(self):
+        choice = "{ if (::anyrdma::planted::is_on(1)) {  } else { g(1); } }"
+        for function, begins in (("A::f", "void A::f() {\n  "), ("t", "bool t() { "),
+                                 ("u", "if (t()) {\n      ")):
+            self.assertIn(begins + choice, planted(f"within: {function}\n-g(1);\n+\n"))
+
+    def test_a_function_that_is_not_there_is_refused(self):
+        with self.assertRaisesRegex(plant.Wrong, "b1: a.cc has no function A::h"):
+            planted("within: A::h\n-g(1);\n+\n")
 
     def test_the_copy_includes_the_switch_and_keeps_its_lines(self):
-        self.assertTrue(planted("-h();\n+\n").startswith(
-            '#include "tests/planted/planted.h"\n#line 1 "a.cc"\nvoid f() {'))
+        self.assertTrue(planted("-return 0;\n+\n").startswith(
+            '#include "tests/planted/planted.h"\n#line 1 "a.cc"\nvoid A::f() {'))
 
     def test_old_text_that_is_there_twice_or_never_is_refused_by_name(self):
-        for old, times in (("g(1);", 2), ("k();", 0)):
-            with self.assertRaisesRegex(plant.Wrong, f"b1: its old text occurs {times} times"):
-                planted(f"-{old}\n+\n")
+        for change, says in (("-g(1)", "3 times in a.cc"), ("-k();", "0 times in a.cc"),
+                             ("within: t\n-h", "0 times in t of a.cc")):
+            with self.assertRaisesRegex(plant.Wrong, f"b1: its old text occurs {says}"):
+                planted(f"{change}\n+\n")
 
     def test_two_bugs_in_one_place_are_refused(self):
         with self.assertRaisesRegex(plant.Wrong, "b1 and b2 change the same text"):
