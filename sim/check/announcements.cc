@@ -8,12 +8,23 @@ constexpr std::string_view kName = "announcements";
 }  // namespace
 
 void Announcements::on_limit_reached(const ibv_srq* srq, const verbs::soft::SrqCensus& census) {
-  const std::uint32_t limit = std::exchange(limits_[srq], 0);
+  const std::uint32_t limit = std::exchange(limits_[srq].receives, 0);
   const std::string who = device_ + ": a shared receive queue says SRQ_LIMIT_REACHED ";
   if (limit == 0) return violations_.add(kName, who + "although no limit is set");
   if (census.receives < limit) return;
   violations_.add(kName, who + "with " + std::to_string(census.receives) + " left of a limit of " +
                              std::to_string(limit));
+}
+
+void Announcements::audit(const ibv_srq* srq, const verbs::soft::SrqCensus& census) {
+  const auto found = limits_.find(srq);
+  if (found == limits_.end()) return;
+  Limit& limit = found->second;
+  if (census.receives >= limit.receives || census.receives >= limit.untouched) return;
+  violations_.add(kName, device_ + ": a shared receive queue has " +
+                             std::to_string(census.receives) + " left of a limit of " +
+                             std::to_string(limit.receives) + ", and never said SRQ_LIMIT_REACHED");
+  limit.receives = 0;
 }
 
 void Announcements::on_last_receive(std::uint32_t qp) {

@@ -1,10 +1,11 @@
-// The claim: IBV_EVENT_SRQ_LIMIT_REACHED comes at most once for each limit that was set, when fewer
-// receives are left; IBV_EVENT_QP_LAST_WQE_REACHED comes once to each queue pair with a shared
-// receive queue that goes to ERR, and to no other.
+// The claim: IBV_EVENT_SRQ_LIMIT_REACHED comes once for each limit that was set, when a receive is
+// taken and fewer are left; IBV_EVENT_QP_LAST_WQE_REACHED comes once to each queue pair with a
+// shared receive queue that goes to ERR, and to no other.
 #pragma once
 
 #include <infiniband/verbs.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -22,8 +23,13 @@ class Announcements {
       : violations_(violations), device_(std::move(device)) {}
 
   /// 0: none any more.
-  void on_limit_set(const ibv_srq* srq, std::uint32_t limit) { limits_[srq] = limit; }
+  void on_limit_set(const ibv_srq* srq, std::uint32_t limit, const verbs::soft::SrqCensus& census) {
+    limits_[srq] = {limit, census.receives};
+  }
+  void on_posted(const ibv_srq* srq) { ++limits_[srq].untouched; }
   void on_limit_reached(const ibv_srq* srq, const verbs::soft::SrqCensus& census);
+  /// Any time.
+  void audit(const ibv_srq* srq, const verbs::soft::SrqCensus& census);
   void on_closing(const ibv_srq* srq) { limits_.erase(srq); }
 
   void on_last_receive(std::uint32_t qp);
@@ -33,9 +39,14 @@ class Announcements {
   void on_fresh(std::uint32_t qp) { told_.erase(qp); }
 
  private:
+  struct Limit {
+    std::uint32_t receives = 0;  ///< 0: none
+    std::size_t untouched = 0;   ///< as many would be there if none had been taken since it was set
+  };
+
   Violations& violations_;
   std::string device_;
-  std::map<const ibv_srq*, std::uint32_t> limits_;
+  std::map<const ibv_srq*, Limit> limits_;
   std::map<std::uint32_t, unsigned> told_;  ///< how often each has heard of its last receive
 };
 

@@ -30,7 +30,7 @@ class AnnouncementsTest : public Claims {
 };
 
 TEST_F(AnnouncementsTest, AreSilentWhenEachComesOnceAndInTime) {
-  announcements.on_limit_set(&srq, 2);
+  announcements.on_limit_set(&srq, 2, {.receives = 3});
   announcements.on_limit_reached(&srq, {.receives = 1});
   announcements.audit(17, &srq, in(IBV_QPS_RTS));
   announcements.on_last_receive(17);
@@ -43,7 +43,7 @@ TEST_F(AnnouncementsTest, AreSilentWhenEachComesOnceAndInTime) {
 }
 
 TEST_F(AnnouncementsTest, ALimitThatIsNotReachedOrToldTwiceIsReported) {
-  announcements.on_limit_set(&srq, 2);
+  announcements.on_limit_set(&srq, 2, {.receives = 3});
   announcements.on_limit_reached(&srq, {.receives = 2});
   announcements.on_limit_reached(&srq, {.receives = 1});
 
@@ -51,6 +51,28 @@ TEST_F(AnnouncementsTest, ALimitThatIsNotReachedOrToldTwiceIsReported) {
                                          "SRQ_LIMIT_REACHED with 2 left of a limit of 2",
                                          "announcements: h/anyrdma0: a shared receive queue says "
                                          "SRQ_LIMIT_REACHED although no limit is set"));
+}
+
+TEST_F(AnnouncementsTest, ALimitIsOfNoInterestUntilAReceiveIsTaken) {
+  announcements.on_limit_set(&srq, 4, {.receives = 1});
+  announcements.on_posted(&srq);
+  announcements.audit(&srq, {.receives = 2});
+  announcements.on_posted(&srq);
+  announcements.on_posted(&srq);
+  announcements.on_posted(&srq);
+  announcements.audit(&srq, {.receives = 4});
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(AnnouncementsTest, ALimitThatWasReachedAndIsNeverToldIsReportedOnce) {
+  announcements.on_limit_set(&srq, 2, {.receives = 1});
+  announcements.on_posted(&srq);
+  announcements.audit(&srq, {.receives = 1});
+  announcements.audit(&srq, {.receives = 1});
+
+  EXPECT_THAT(found.lines(), ElementsAre("announcements: h/anyrdma0: a shared receive queue has 1 "
+                                         "left of a limit of 2, and never said SRQ_LIMIT_REACHED"));
 }
 
 TEST_F(AnnouncementsTest, ALastReceiveTooManyOrTooFewIsReported) {

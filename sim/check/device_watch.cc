@@ -149,6 +149,7 @@ void DeviceWatch::on_posted(const ibv_qp& qp, const ibv_recv_wr& request) {
 
 void DeviceWatch::on_posted(const ibv_srq& srq, const ibv_recv_wr& request) {
   work_.on_shared_receive(&srq, request.wr_id);
+  announcements_.on_posted(&srq);
   shared_[&srq].push_back({request.wr_id, list_of(request)});
 }
 
@@ -220,13 +221,15 @@ void DeviceWatch::on_received(Pair& pair, const ibv_cq& cq, const ibv_wc& comple
 
 void DeviceWatch::on_closing(const ibv_srq& srq) {
   if (over_) return;
-  work_.on_closing(&srq, hca_.census_of(srq));
+  const verbs::soft::SrqCensus census = hca_.census_of(srq);
+  work_.on_closing(&srq, census);
+  announcements_.audit(&srq, census);
   announcements_.on_closing(&srq);
   shared_.erase(&srq);
 }
 
 void DeviceWatch::on_limit_set(const ibv_srq& srq, std::uint32_t limit) {
-  announcements_.on_limit_set(&srq, limit);
+  announcements_.on_limit_set(&srq, limit, hca_.census_of(srq));
 }
 
 void DeviceWatch::on_raised(const ibv_async_event& event) {
@@ -250,7 +253,9 @@ void DeviceWatch::on_atomic_answer(const ibv_qp& qp, std::uint32_t psn, std::uin
 
 void DeviceWatch::on_discarding(const ibv_qp& qp, bool destroyed) {
   if (over_) return;
-  work_.on_discarding(qp.qp_num, hca_.census_of(qp), destroyed);
+  const QpCensus census = hca_.census_of(qp);
+  work_.on_discarding(qp.qp_num, census, destroyed);
+  if (destroyed) announcements_.audit(qp.qp_num, qp.srq, census);
   Pair& pair = pairs_[qp.qp_num];
   if (!pair.in.empty()) {
     between_.payload.on_end(pair.in);
@@ -274,7 +279,11 @@ void DeviceWatch::audit() {
       between_.afterlife.on_ready_to_send(name_, qp->qp_num);
     }
   }
-  for (const ibv_srq* srq : work_.shared_queues()) work_.audit(srq, hca_.census_of(*srq));
+  for (const ibv_srq* srq : work_.shared_queues()) {
+    const verbs::soft::SrqCensus queue = hca_.census_of(*srq);
+    work_.audit(srq, queue);
+    announcements_.audit(srq, queue);
+  }
   const verbs::soft::Census census = hca_.census();
   leaks_.on_timers(name_, census.timers, timers + census.queue_timers);
 }
