@@ -73,19 +73,23 @@ class World {
 
 }  // namespace
 
-sim::Outcome run_street(const sim::Trial& trial, const Street& street) {
+sim::Outcome judged(const std::function<sim::Outcome()>& run) {
   ::testing::TestPartResultArray findings;
   sim::Outcome outcome;
   {
     using Reporter = ::testing::ScopedFakeTestPartResultReporter;
     const Reporter reporter(Reporter::INTERCEPT_ALL_THREADS, &findings);
-    outcome = World(trial, street).run();
+    outcome = run();
   }
   for (int i = 0; i < findings.size(); ++i) {
     const ::testing::TestPartResult& finding = findings.GetTestPartResult(i);
     if (finding.failed()) outcome.problem += std::string(finding.message()) + "\n";
   }
   return outcome;
+}
+
+sim::Outcome run_street(const sim::Trial& trial, const Street& street) {
+  return judged([&] { return World(trial, street).run(); });
 }
 
 }  // namespace anyrdma::planted

@@ -1,7 +1,8 @@
-// The black-box oracles: the sample application in a simulated world, under all checkers.
+// The black-box oracles: the sample applications in a simulated world, under all checkers.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "sim/explore.h"
 
@@ -19,5 +20,12 @@ struct Street {
 /// One run; every fault of the plan may stay away. Besides what the checkers and the application
 /// say, a client that comes after everything is healed must be served. Without a plan, all must be.
 [[nodiscard]] sim::Outcome run_street(const sim::Trial& trial, const Street& street);
+
+/// One run of what the courier does not use, over raw queue pairs: atomics, windows,
+/// deregistration, a shared receive queue. Only the checkers say what is wrong.
+[[nodiscard]] sim::Outcome run_services(const sim::Trial& trial);
+
+/// What `run` says, and as its problem besides what GoogleTest's assertions say meanwhile.
+[[nodiscard]] sim::Outcome judged(const std::function<sim::Outcome()>& run);
 
 }  // namespace anyrdma::planted

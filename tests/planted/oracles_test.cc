@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/fault_plan.h"
@@ -18,11 +19,16 @@ void tell_runs(std::uint64_t runs) {
 }
 
 /// With a bug on, any run may be the process's last.
+sim::Scenario counted(sim::Scenario scenario) {
+  return
+      [scenario = std::move(scenario), runs = std::uint64_t{0}](const sim::Trial& trial) mutable {
+        if (active != 0) tell_runs(++runs);
+        return scenario(trial);
+      };
+}
+
 sim::Scenario street_scenario(const Street& street) {
-  return [street, runs = std::uint64_t{0}](const sim::Trial& trial) mutable {
-    if (active != 0) tell_runs(++runs);
-    return run_street(trial, street);
-  };
+  return counted([street](const sim::Trial& trial) { return run_street(trial, street); });
 }
 
 void judge(std::uint64_t runs, const std::optional<sim::Failure>& failure) {
@@ -30,11 +36,18 @@ void judge(std::uint64_t runs, const std::optional<sim::Failure>& failure) {
   if (failure) ADD_FAILURE() << failure->to_string();
 }
 
+void judge_one(const sim::Outcome& outcome) {
+  std::optional<sim::Failure> failure;
+  if (!outcome.problem.empty()) failure = sim::Failure{{}, outcome, 0};
+  judge(1, failure);
+}
+
 TEST(Once, Courier) {
-  sim::Exploration exploration;
-  sim::Outcome outcome = run_street({}, {});
-  if (!outcome.problem.empty()) exploration.failure = sim::Failure{{}, outcome, 0};
-  judge(1, exploration.failure);
+  judge_one(run_street({}, {}));
+}
+
+TEST(Once, Services) {
+  judge_one(run_services({}));
 }
 
 sim::SampleOptions sample_options() {
@@ -67,6 +80,22 @@ sim::SampleOptions sample_options() {
 
 TEST(Samples, Courier) {
   const auto found = sim::explore_samples(street_scenario({}), sample_options());
+  judge(found.runs, found.failure);
+}
+
+TEST(Samples, Services) {
+  sim::SampleOptions options;
+  options.menu = sim::FaultPlan::parse(
+                     "on client->server packet 10%: lose\n"
+                     "on server->client packet 20%: lose\n"
+                     "on *->* packet 20%: duplicate\n"
+                     "on *->* packet 20%: delay 5ms\n"
+                     "on *->* packet 5%: delay 300ms\n"
+                     "on *->* packet 10%: corrupt\n")
+                     .value()
+                     .faults;
+  options.runs = 100;
+  const auto found = sim::explore_samples(counted(run_services), options);
   judge(found.runs, found.failure);
 }
 

@@ -128,6 +128,14 @@ TEST_F(Events, SolicitedOnlyWaitsForASolicitedSend) {
   EXPECT_TRUE(event_waits());
 }
 
+TEST_F(Events, AskingAgainForSolicitedOnesNarrowsNoRequest) {
+  connect();
+  ASSERT_EQ(ibv_req_notify_cq(b.cq, 0), 0);
+  ASSERT_EQ(ibv_req_notify_cq(b.cq, 1), 0);
+  receive(0);
+  EXPECT_TRUE(event_waits());
+}
+
 TEST_F(Events, AnErrorCountsAsSolicited) {
   connect();
   ASSERT_EQ(ibv_req_notify_cq(b.cq, 1), 0);
