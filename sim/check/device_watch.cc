@@ -81,8 +81,9 @@ void DeviceWatch::on_message(const Pair& pair, const ibv_send_wr& request) {
   const std::vector<ibv_sge> list(request.sg_list, request.sg_list + request.num_sge);
   Payload::Message message;
   for (const ibv_sge& piece : list) message.length += piece.length;
-  const bool in_line = (request.send_flags & IBV_SEND_INLINE) != 0;
-  if (!in_line && message.length <= kDigestBytesMax) {
+  // Inline data has no key to look it up by; what is fenced may be what a READ before it brings.
+  const bool is_known = (request.send_flags & (IBV_SEND_INLINE | IBV_SEND_FENCE)) == 0;
+  if (is_known && message.length <= kDigestBytesMax) {
     message.digest = hca_.digest(pair.qp->pd, list, message.length);
   }
   const bool extended = pair.qp->qp_type == IBV_QPT_XRC_SEND;
