@@ -1,5 +1,7 @@
 #include "tests/conformance/party.h"
 
+#include <poll.h>
+
 #include <iostream>
 #include <utility>
 
@@ -227,6 +229,14 @@ Held Party::hold(const Within& within) {
   std::string name = (fetched->id != nullptr ? fetched->id->name() : "?") + " " +
                      event_text(fetched->event.type());
   return {*this, std::move(fetched->event), std::move(name)};
+}
+
+void Party::await() {
+  pollfd entry{.fd = channel().fd(), .events = POLLIN, .revents = 0};
+  // There is no descriptor in virtual time, which is never too short.
+  if (entry.fd < 0) return stage_.settle();
+  const auto waits = [&entry] { return ::poll(&entry, 1, 0) == 1; };
+  if (!stage_.backend().wait_until(waits, kPatience)) note("no event waits");
 }
 
 void Party::quiet(Duration time) {

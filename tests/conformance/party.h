@@ -252,6 +252,8 @@ class Party {
   Id& take_request(const Within& within = {});
   /// As take, but not acknowledged.
   [[nodiscard]] Held hold(const Within& within = {});
+  /// Waits until an event waits to be taken, and leaves it there. Unrecorded.
+  void await();
   /// Records that no event comes for so long, or the one that does.
   void quiet(Duration time);
 

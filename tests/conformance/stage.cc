@@ -10,6 +10,7 @@ namespace anyrdma::conformance {
 namespace {
 
 constexpr Duration kPatienceOfBoth = 400s;
+constexpr auto kPatience = std::chrono::milliseconds(30s);
 constexpr Duration kArrival = 1500ms;
 constexpr std::uint16_t kFirstPort = 7500;
 constexpr unsigned kPortsEach = 8;
@@ -192,7 +193,25 @@ void Stage::both(std::function<void()> server, std::function<void()> client) {
 }
 
 void Stage::settle() {
+  ask_in_vain();
   pass(kArrival);
+}
+
+void Stage::ask_in_vain() {
+  auto channel = cm::EventChannel::create(backend_.transport(Side::kActive));
+  if (!channel || (*channel)->fd() < 0) return;  // time that is virtual is never too short
+  auto id = cm::Id::create(**channel, RDMA_PS_TCP, nullptr);
+  if (!id) return;
+  const auto comes = [&] {
+    return backend_.wait_until([&] { return (*channel)->try_get().has_value(); }, kPatience);
+  };
+  const Address from = address(any_port(kClient));
+  const Address to = address(with_port(kServer, int{kPortsEach - 1}));  // no scenario listens there
+  rdma_conn_param param{};
+  param.qp_num = take_number();
+  if (!(*id)->resolve_addr(from.get(), to.get(), kPatience) || !comes()) return;
+  if (!(*id)->resolve_route(kPatience) || !comes()) return;
+  if ((*id)->connect(&param)) (void)comes();
 }
 
 void Stage::pass(Duration time) {
@@ -276,7 +295,7 @@ std::string Stage::place_text(const sockaddr& address) {
 std::string Stage::qpn_text(const Party& reader, std::uint32_t qpn) {
   const Party& peer = &reader == server_.get() ? *client_ : *server_;
   for (const Party* party : {&peer, &reader}) {
-    const std::string name = party->owner_of(qpn);
+    std::string name = party->owner_of(qpn);
     if (!name.empty()) return name;
   }
   return "unknown";

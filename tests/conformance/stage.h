@@ -84,6 +84,9 @@ class Stage {
  private:
   [[nodiscard]] std::string ip(Role role);
   void listen_once();
+  /// Asks the server for what it does not have: when it refuses, what either side has sent before
+  /// is there, for nothing overtakes it.
+  void ask_in_vain();
   /// Replaces what was recorded since `first` if it is what is usual.
   void condense(std::size_t first, const Connection& connection, std::string_view kind,
                 std::initializer_list<std::string_view> usual);

@@ -6,7 +6,7 @@ namespace anyrdma::conformance {
 SCENARIO(backlog, full_is_silence_until_one_is_fetched, .facts = {14}) {
   server.listening(kServer, 1);
   Id& first = client.connecting();
-  stage.settle();  // it arrives
+  server.await();
   Id& second = client.connecting();
   client.quiet(1s);
   Id& passive = server.take_request();
@@ -31,7 +31,7 @@ SCENARIO(backlog, room_is_made_by_fetching_not_by_accepting, .facts = {14}) {
 SCENARIO(backlog, of_zero_is_a_large_one, .facts = {15}) {
   server.listening(kServer, 0);
   client.connecting();
-  stage.settle();
+  server.await();
   client.connecting();
   stage.settle();
   server.take_request();
@@ -41,7 +41,7 @@ SCENARIO(backlog, of_zero_is_a_large_one, .facts = {15}) {
 SCENARIO(backlog, a_full_one_refuses_datagram_services) {
   server.listening(kServer, 1, RDMA_PS_UDP);
   client.connecting(kServer, {}, RDMA_PS_UDP);
-  stage.settle();
+  server.await();
   Id& second = client.connecting(kServer, {}, RDMA_PS_UDP);
   client.take(second);
 }

@@ -28,7 +28,7 @@ SCENARIO(death, of_a_client_that_waits_to_be_accepted) {
 SCENARIO(death, of_a_client_that_has_been_accepted) {
   const Connection pair = stage.request();
   pair.passive.accept(kNoParam);
-  stage.settle();
+  client.await();
   client.die();
   server.take();
 }
@@ -38,7 +38,7 @@ SCENARIO(death, of_a_server_with_requests) {
   Id& first = client.connecting();
   server.take_request();
   Id& second = client.connecting();
-  stage.settle();
+  server.await();
   server.die();
   client.take(first);
   client.take(second);

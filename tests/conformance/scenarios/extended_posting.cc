@@ -78,7 +78,7 @@ SCENARIO(extended_posting, of_inline_data) {
   text.fill('-');
   bracket.complete();
   link.active.take_send();
-  link.passive.no_recv();
+  link.passive.take_recv();
   link.passive.note_memory(4);
 }
 

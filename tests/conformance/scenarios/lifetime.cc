@@ -23,7 +23,7 @@ SCENARIO(lifetime, the_client_goes_before_it_is_given_a_queue_pair, .facts = {18
 SCENARIO(lifetime, the_client_goes_with_the_reply_unfetched, .facts = {19}) {
   const Connection pair = stage.request();
   pair.passive.accept(kNoParam);
-  stage.settle();  // the reply arrives
+  client.await();
   pair.active.destroy();
   server.take(pair.passive);
 }
@@ -54,7 +54,7 @@ SCENARIO(lifetime, a_listener_goes_with_requests_unfetched, .facts = {45}) {
   Id& first = client.connecting();
   Id& passive = server.take_request();
   Id& second = client.connecting();
-  stage.settle();  // it arrives
+  server.await();
   listener.destroy();
   client.take(second);
   passive.make_qp();
@@ -66,7 +66,7 @@ SCENARIO(lifetime, a_listener_goes_with_requests_unfetched, .facts = {45}) {
 SCENARIO(lifetime, events_of_a_destroyed_id_vanish, .facts = {46}) {
   const Connection pair = stage.connect();
   pair.active.disconnect();
-  stage.settle();
+  server.await();
   pair.passive.destroy();
   server.quiet(500ms);
   client.take();

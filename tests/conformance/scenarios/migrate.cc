@@ -15,7 +15,7 @@ SCENARIO(migrate, an_established_id) {
 SCENARIO(migrate, events_that_wait_move_along) {
   const Connection pair = stage.connect();
   pair.active.disconnect();
-  stage.settle();  // the event waits
+  server.await();
   pair.passive.migrate(1);
   server.quiet(0s);
   server.take({.channel = 1});

@@ -176,7 +176,7 @@ SCENARIO(order, the_server_disconnects_before_the_client_is_established, .facts 
 
 SCENARIO(order, the_server_disconnects_before_it_fetches_established) {
   const Connection pair = stage.half_connect();
-  stage.settle();  // the last word arrives
+  server.await();
   pair.passive.disconnect();
   client.take();
   pair.active.disconnect();

@@ -62,9 +62,9 @@ SCENARIO(qp_states, a_drained_queue_keeps_what_is_posted_for_later) {
   link.active.post({.length = 2});
   link.active.no_send();
   link.active.to_state(IBV_QPS_RTS);
-  link.active.no_send();
+  link.active.take_send();
   link.passive.take_recv();
-  link.passive.no_recv();
+  link.passive.take_recv();
 }
 
 SCENARIO(qp_states, a_drained_queue_receives) {

@@ -91,7 +91,7 @@ SCENARIO(rc_rights, reading_into_memory_that_is_not_written) {
 SCENARIO(rc_rights, swapping_into_memory_that_is_too_short, .needs = {Ability::kAtomics}) {
   Link link(stage);
   link.active.post({.opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .length = 4, .peer = &link.passive});
-  link.active.no_send();
+  link.active.take_send();
   link.active.note_qp();
 }
 

@@ -34,7 +34,7 @@ SCENARIO(several, events_come_in_the_order_in_which_they_happened) {
   const Connection one = stage.connect();
   const Connection two = stage.connect();
   two.active.disconnect();
-  stage.settle();  // it arrives
+  server.await();
   one.active.disconnect();
   stage.settle();
   client.connecting();

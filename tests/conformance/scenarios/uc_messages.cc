@@ -70,7 +70,7 @@ SCENARIO(uc_messages, too_long_for_the_receive) {
   link.active.take_send();
   link.passive.no_recv();
   link.active.post({.length = 4});
-  link.passive.no_recv();
+  link.passive.take_recv();
   link.active.note_qp();
   link.passive.note_qp();
 }

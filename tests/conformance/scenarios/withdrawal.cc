@@ -7,7 +7,7 @@ SCENARIO(withdrawal, by_the_client_before_the_server_looks, .facts = {18}) {
   server.listening();
   Id& active = client.routed();
   active.connect();
-  stage.settle();  // it arrives
+  server.await();
   active.destroy();
   stage.settle();
   Id& passive = server.take_request();
@@ -36,7 +36,7 @@ SCENARIO(withdrawal, by_the_client_while_it_resolves) {
 SCENARIO(withdrawal, by_the_client_with_a_rejection_unfetched, .facts = {46}) {
   const Connection pair = stage.request();
   pair.passive.reject();
-  stage.settle();  // it arrives
+  client.await();
   pair.active.destroy();
   client.quiet(500ms);
 }
@@ -82,7 +82,7 @@ SCENARIO(withdrawal, by_the_server_while_the_client_hesitates, .facts = {20}) {
 
 SCENARIO(withdrawal, by_the_server_with_established_unfetched) {
   const Connection pair = stage.half_connect();
-  stage.settle();  // the last word arrives
+  server.await();
   pair.passive.destroy();
   server.quiet(500ms);
   client.take();
@@ -145,7 +145,7 @@ SCENARIO(withdrawal, of_the_listener_leaves_connections_alone) {
 SCENARIO(withdrawal, of_the_listener_of_a_datagram_service) {
   Id& listener = server.listening(kServer, 8, RDMA_PS_UDP);
   client.connecting(kServer, {}, RDMA_PS_UDP);
-  stage.settle();  // it arrives
+  server.await();
   listener.destroy();
   client.take();
 }
