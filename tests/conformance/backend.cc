@@ -30,6 +30,10 @@ const AbilityWords& words_of(Ability ability) {
       {"on demand", "memory whose pages come when they are used"},
       {"XRC", "extended connections"},
       {"atomic write", "eight bytes written at once"},
+      {"device memory", "memory of the device's own"},
+      {"parent domains", "domains of threads, and parent domains"},
+      {"timestamps", "completions that tell when they came"},
+      {"moderation", "completions announced together"},
       {"minutes", "performances side by side, so that minutes of real time are affordable"},
   }};
   return kWords[static_cast<std::size_t>(ability)];
@@ -66,10 +70,12 @@ const std::vector<BackendKind>& backend_kinds() {
   static const std::vector<BackendKind> kKinds = {
       {.name = "sim",
        .abilities = {kLoss, kDeafNeighbour, kTwoHosts, kIPv6, kRemoveDevice, kFailOver, kMulticast,
-                     kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kMinutes},
+                     kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kDeviceMemory, kParentDomains,
+                     kTimestamps, kModeration, kMinutes},
        .virtual_time = true},
       {.name = "fabric",
-       .abilities = {kMulticast, kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kMinutes}},
+       .abilities = {kMulticast, kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kDeviceMemory,
+                     kParentDomains, kTimestamps, kModeration, kMinutes}},
       {.name = "rxe",
        .abilities = {kDeafNeighbour, kMulticast, kAtomics, kMinutes},
        .is_kernel = true},

@@ -35,6 +35,10 @@ enum class Ability : std::uint8_t {
   kOnDemand,       ///< memory whose pages come when they are used
   kXrc,            ///< extended connections
   kAtomicWrite,    ///< eight bytes written at once
+  kDeviceMemory,   ///< ibv_alloc_dm
+  kParentDomains,  ///< ibv_alloc_parent_domain
+  kTimestamps,     ///< completions with timestamps
+  kModeration,     ///< ibv_modify_cq
   kMinutes,        ///< performances side by side, so that minutes of real time are affordable
 };
 inline constexpr Ability kLastAbility = Ability::kMinutes;

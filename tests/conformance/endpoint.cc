@@ -34,6 +34,7 @@ void make_nonblocking(int fd) {
 std::string type_text(ibv_qp_type type) {
   if (type == IBV_QPT_RC) return "RC";
   if (type == IBV_QPT_UC) return "UC";
+  if (type == IBV_QPT_UD) return "UD";
   if (type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV) return "XRC";
   return "type " + std::to_string(type);
 }
@@ -52,7 +53,7 @@ bool Endpoint::made(std::string_view what, const verbs::Result<T>& result) {
 
 Endpoint::Endpoint(Party& party, const EndpointOptions& options)
     : party_(party), options_(options), name_(party.take_name()) {
-  ready_ = open() && make_queues() && make_qp();
+  ready_ = open() && make_domains() && make_queues() && make_qp();
 }
 
 Endpoint::~Endpoint() {
@@ -60,6 +61,7 @@ Endpoint::~Endpoint() {
     if (each.mw != nullptr) (void)ibv_dealloc_mw(each.mw);
   }
   qp_ = {};
+  if (ah_ != nullptr) (void)verbs::provider_of(context_).destroy_ah(ah_);
   if (srq_ != nullptr) (void)verbs::provider_of(context_).destroy_srq(srq_);
   if (domain_ != nullptr) (void)ibv_close_xrcd(domain_);
 }
@@ -86,10 +88,19 @@ bool Endpoint::open() {
   return false;
 }
 
-bool Endpoint::make_queues() {
+bool Endpoint::make_domains() {
   auto pd = verbs::ProtectionDomain::create(context_);
   if (!made("alloc_pd()", pd)) return false;
   pd_ = std::move(*pd);
+  if (!options_.parent) return true;
+  ibv_parent_domain_init_attr attr{};
+  attr.pd = pd_.get();
+  parent_ = verbs::ProtectionDomain(ibv_alloc_parent_domain(context_, &attr));
+  if (!parent_) note_call("alloc_parent_domain()", errno);
+  return static_cast<bool>(parent_);
+}
+
+bool Endpoint::make_queues() {
   auto region =
       verbs::MemoryRegion::create(pd_.get(), memory_->data(), memory_->size(), options_.memory);
   if (!made("reg_mr()", region)) return false;
@@ -169,6 +180,7 @@ bool Endpoint::make_qp() {
   if (options_.shared_receives && !make_shared_receives()) return false;
   if (is_xrc_receiver && !make_extended_receives()) return false;
   const std::uint32_t receives = srq_ != nullptr ? 0 : options_.requests;
+  ibv_pd* const pd = parent_ ? parent_.get() : pd_.get();
   ibv_qp_init_attr_ex attr{};
   attr.qp_type = options_.type;
   attr.sq_sig_all = options_.signal_all ? 1 : 0;
@@ -177,7 +189,7 @@ bool Endpoint::make_qp() {
     attr.xrcd = domain_;
   } else {
     attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-    attr.pd = pd_.get();
+    attr.pd = pd;
     attr.send_ops_flags = options_.wr_calls;
     attr.send_cq = send_cq_.get();
     attr.recv_cq = recv_cq_.get();
@@ -189,7 +201,7 @@ bool Endpoint::make_qp() {
                 .max_inline_data = 64};
   }
   if (!is_xrc_receiver && options_.wr_calls == 0) {
-    auto qp = verbs::QueuePair::create(pd_.get(), reinterpret_cast<ibv_qp_init_attr*>(&attr));
+    auto qp = verbs::QueuePair::create(pd, reinterpret_cast<ibv_qp_init_attr*>(&attr));
     if (!made("create_qp(" + type_text(options_.type) + ")", qp)) return false;
     qp_ = std::move(*qp);
     return true;
@@ -215,6 +227,14 @@ bool Endpoint::move(ibv_qp_state state, int mask, ibv_qp_attr attr) {
   return made("modify_qp(" + qp_state_text(state) + ")", qp_.modify(&attr, mask | IBV_QP_STATE));
 }
 
+bool Endpoint::find_way(const Endpoint& peer, const ibv_ah_attr& path) {
+  const auto way = verbs::provider_of(context_).create_ah(pd_.get(), path);
+  if (!made("create_ah()", way)) return false;
+  ah_ = *way;
+  peer_number_ = peer.qp()->qp_num;
+  return true;
+}
+
 void Endpoint::connect(const Endpoint& peer) {
   if (!ready_ || !peer.ready_) return;
   const ibv_qp_type type = options_.type;
@@ -238,6 +258,13 @@ void Endpoint::connect(const Endpoint& peer) {
   attr.timeout = kTimeout;
   attr.retry_cnt = options_.retry;
   attr.rnr_retry = options_.rnr_retry;
+  attr.qkey = kQueueKey;
+  if (type == IBV_QPT_UD) {
+    ready_ = move(IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, attr) &&
+             move(IBV_QPS_RTR, 0, attr) && move(IBV_QPS_RTS, IBV_QP_SQ_PSN, attr) &&
+             find_way(peer, attr.ah_attr);
+    return;
+  }
   constexpr int kInit = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
   constexpr int kReady = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
   constexpr int kAnswers = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;

@@ -32,6 +32,8 @@ class Endpoint;
 inline constexpr unsigned kRemoteAccess =
     IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
+inline constexpr std::uint32_t kQueueKey = 0x11111111;  ///< of all that exchange datagrams
+
 struct EndpointOptions {
   ibv_qp_type type = IBV_QPT_RC;
   ibv_mtu mtu = IBV_MTU_1024;       ///< what every backend's network carries
@@ -46,6 +48,7 @@ struct EndpointOptions {
   bool signal_all = true;
   bool shared_receives = false;  ///< out of a shared receive queue
   bool announced = false;        ///< its receives' completions, on a channel
+  bool parent = false;           ///< its queue pair, made with a parent of its memory's domain
   std::uint64_t wr_calls = 0;    ///< IBV_QP_EX_WITH_...: with these ibv_wr_* functions
   std::uint64_t wc_fields = 0;   ///< IBV_WC_EX_WITH_...: receives complete on a queue with these
 };
@@ -54,6 +57,7 @@ struct EndpointOptions {
 struct Key {
   std::uint32_t value = 0;
   std::string name{};
+  bool zero_based = false;  ///< the memory's addresses count from 0
 
   [[nodiscard]] Key wrong() const { return {value + 1, "a wrong key"}; }
 };
@@ -113,9 +117,13 @@ class Endpoint {
   void ask_notification(bool solicited_only);
   void take_notification();
   void no_notification();
+  /// Announces receives together, by ibv_modify_cq: so many, or after so many microseconds.
+  void moderate(std::uint16_t count, std::uint16_t period);
   /// Into another state, by hand, with nothing but that.
   void to_state(ibv_qp_state state);
   void fail() { to_state(IBV_QPS_ERR); }
+  /// Waits for a state that it reaches by itself.
+  void await_state(ibv_qp_state state);
 
   // --- memory
   // -------------------------------------------------------------------------------------
@@ -160,12 +168,14 @@ class Endpoint {
   template <class T>
   [[nodiscard]] bool made(std::string_view what, const verbs::Result<T>& result);
   [[nodiscard]] bool open();
+  [[nodiscard]] bool make_domains();
   [[nodiscard]] bool make_queues();
   [[nodiscard]] bool make_cq_ex();
   [[nodiscard]] bool make_shared_receives();
   [[nodiscard]] bool make_extended_receives();
   [[nodiscard]] bool make_qp();
   [[nodiscard]] bool move(ibv_qp_state state, int mask, ibv_qp_attr attr);
+  [[nodiscard]] bool find_way(const Endpoint& peer, const ibv_ah_attr& path);
   void take(const verbs::CompletionQueue& cq, std::string_view queue);
   void expect_none(const verbs::CompletionQueue& cq, std::string_view queue);
   [[nodiscard]] std::uint32_t srq_number() const;
@@ -184,6 +194,7 @@ class Endpoint {
   ibv_gid gid_{};
   std::uint8_t gid_index_ = 0;
   verbs::ProtectionDomain pd_;
+  verbs::ProtectionDomain parent_;
   std::unique_ptr<std::array<std::uint8_t, kMemory>> memory_ =
       std::make_unique<std::array<std::uint8_t, kMemory>>();
   verbs::MemoryRegion region_;
@@ -193,6 +204,8 @@ class Endpoint {
   ibv_cq_ex* cq_ex_ = nullptr;  // recv_cq_ by another name
   ibv_srq* srq_ = nullptr;
   ibv_xrcd* domain_ = nullptr;  // of XRC
+  ibv_ah* ah_ = nullptr;        // of datagrams: to its peer
+  std::uint32_t peer_number_ = 0;
   verbs::QueuePair qp_;
   std::deque<Window> windows_;
   std::uint64_t posted_ = 0;

@@ -112,10 +112,16 @@ ibv_send_wr Endpoint::work_request(const Request& request, ibv_sge& sge) const {
   if (request.opcode == IBV_WR_LOCAL_INV || request.opcode == IBV_WR_SEND_WITH_INV) {
     wr.invalidate_rkey = request.key->value;
   }
+  if (ah_ != nullptr) {
+    wr.wr.ud = {.ah = ah_, .remote_qpn = peer_number_, .remote_qkey = kQueueKey};
+    return wr;
+  }
   if (request.peer == nullptr) return wr;
   if (options_.type == IBV_QPT_XRC_SEND) wr.qp_type.xrc.remote_srqn = request.peer->srq_number();
-  const std::uint64_t address = request.peer->piece(0, request.at).addr;
-  const std::uint32_t key = request.key.value_or(request.peer->key()).value;
+  const Key opening = request.key.value_or(request.peer->key());
+  const std::uint64_t address =
+      opening.zero_based ? request.at : request.peer->piece(0, request.at).addr;
+  const std::uint32_t key = opening.value;
   if (request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
       request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
     wr.wr.atomic = {.remote_addr = address,
@@ -205,6 +211,14 @@ void Endpoint::to_state(ibv_qp_state state) {
   note_call("modify_qp(" + qp_state_text(state) + ")", error_of(qp_.modify(&attr, IBV_QP_STATE)));
 }
 
+void Endpoint::await_state(ibv_qp_state state) {
+  const auto is_there = [&] {
+    const auto queried = qp_.query(IBV_QP_STATE);
+    return !queried || queried->attr.qp_state == state;
+  };
+  if (ready_) (void)party_.stage().backend().wait_until(is_there, kPatience);
+}
+
 void Endpoint::note_qp() {
   if (!ready_) return note("is not connected");
   const auto queried = qp_.query(IBV_QP_STATE);
@@ -239,6 +253,14 @@ void Endpoint::take_notification() {
 void Endpoint::no_notification() {
   if (!ready_) return note("is not connected");
   note(wait_notification(kArrival) ? "is notified" : "is not notified");
+}
+
+void Endpoint::moderate(std::uint16_t count, std::uint16_t period) {
+  if (!ready_) return note("is not connected");
+  ibv_modify_cq_attr attr{.attr_mask = IBV_CQ_ATTR_MODERATE,
+                          .moderate = {.cq_count = count, .cq_period = period}};
+  note_call("modify_cq(" + std::to_string(count) + " or " + std::to_string(period) + " us)",
+            ibv_modify_cq(recv_cq_.get(), &attr));
 }
 
 // --- memory -------------------------------------------------------------------------------------

@@ -47,6 +47,11 @@ SCENARIO(extended_polling, of_an_empty_queue) {
   if (link.passive.is_made()) poll_all(link);
 }
 
+SCENARIO(extended_polling, of_fields_that_no_completion_has) {
+  Endpoint alone(server, {.wc_fields = std::uint64_t{1} << 40});
+  alone.note_made();
+}
+
 SCENARIO(extended_polling, of_several_receives) {
   Link link(stage, {}, kPolled);
   for (int i = 0; i < 3; ++i) link.passive.post_recv();
