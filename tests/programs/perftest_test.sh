@@ -53,6 +53,14 @@ matrix met_over_the_connection_manager "${brief[@]}" -C -z -- ib_{send,write,rea
 matrix with_every_size measure_all -- ib_{send,write,read}_bw
 matrix with_every_size measure_all -C -- ib_{send,write,read}_lat
 matrix with_datagrams_and_every_size measure_all -C -c UD -- ib_send_lat
+matrix with_unreliable_connections_and_every_size measure_all -c UC -- ib_write_bw
+matrix with_unreliable_connections_and_every_size measure_all -C -c UC -- ib_{send,write}_lat
+matrix with_every_size_over_the_connection_manager measure_all -R -- ib_{send,write}_bw
+matrix with_every_size_over_the_connection_manager measure_all -C -R -- ib_{send,write}_lat
+
+# Nobody slows an unreliable sender down: five messages of 8 MB at once (-a) are more than a fabric keeps for a process
+# that is not in time, and ib_send_bw waits for each. Five of 4 MB are not.
+matrix with_unreliable_connections_and_long_messages measure -n 5 -c UC -s 4194304 -- ib_send_bw
 
 matrix with_four_queue_pairs_in_both_directions "${brief[@]}" -q 4 -b -- ib_{send,write,read,atomic}_bw
 matrix with_four_queue_pairs_over_the_connection_manager "${brief[@]}" -q 4 -b -R -- ib_{send,write,read,atomic}_bw
