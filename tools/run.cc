@@ -48,10 +48,24 @@ Exit say_unusable(const std::string& name, int error) {
   return Exit::kUnknownProgram;
 }
 
-void search_first(const std::string& libraries) {
-  const std::string old = environment("LD_LIBRARY_PATH");
-  const std::string path = old.empty() ? libraries : libraries + ":" + old;
-  ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
+/// Each has a variable whose entries are separated by colons.
+void prepend(const char* variable, const std::string& entry) {
+  const std::string old = environment(variable);
+  ::setenv(variable, (old.empty() ? entry : entry + ":" + old).c_str(), 1);
+}
+
+/// See verbs/c_api/device_nodes.cc. AddressSanitizer's runtime wants to be told that something may
+/// come before it.
+void load_first(const std::string& library) {
+  prepend("LD_PRELOAD", library);
+  prepend("ASAN_OPTIONS", "verify_asan_link_order=0");
+}
+
+/// UCX reads which IP a datagram came in from the completion's service level, where only Mellanox's
+/// driver writes it, and drops all datagrams of other devices' IPv4 (as of Linux's rxe) unless it
+/// is told not to look.
+void set_defaults_of_programs() {
+  ::setenv("UCX_UD_VERBS_ETH_DGID_CHECK", "n", 0);
 }
 
 /// The plan as text, so that nothing is left to find wrong when the program has begun.
@@ -97,7 +111,9 @@ Exit run(const RunOptions& options) {
   if (const auto why = why_not_served(*path)) {
     say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
   }
-  search_first(installation.directory.string());
+  prepend("LD_LIBRARY_PATH", installation.directory.string());
+  load_first((installation.directory / "libanyrdma-nodes.so").string());
+  set_defaults_of_programs();
   if (!plan.faults.empty()) set_faults(plan, options);
   std::fflush(nullptr);
   return execute(*path, options.command);

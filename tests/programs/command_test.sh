@@ -171,6 +171,13 @@ case_setuid_program_is_started_with_a_warning() {
   refused 0 "^anyrdma: '.*/setuid' will not run on anyrdma: it is set up to gain rights" run -- "$work/setuid"
 }
 
+case_a_program_with_address_sanitizer_runs() {
+  echo 'int main(void) { return 7; }' | gcc -fsanitize=address -x c -o "$work/checked" - 2>/dev/null ||
+    { skip "no AddressSanitizer here"; return; }
+  "$anyrdma" run -- "$work/checked" >"$work/checked.log" 2>&1
+  expect_status checked 7 $?
+}
+
 case_environment_is_set_and_kept() {
   LD_LIBRARY_PATH=/somewhere "$anyrdma" run --fabric mine -- env >"$work/env.log"
   expect_line env "^LD_LIBRARY_PATH=$work/bin/lib:/somewhere\$"
@@ -181,6 +188,10 @@ case_environment_is_set_and_kept() {
   expect_line env '^ANYRDMA_TRANSPORT=fabric$'
   ANYRDMA_TRANSPORT=theirs "$anyrdma" run -- env >"$work/env.log"
   expect_line env '^ANYRDMA_TRANSPORT=theirs$'
+  LD_PRELOAD=libm.so.6 ASAN_OPTIONS=color=never UCX_UD_VERBS_ETH_DGID_CHECK=y "$anyrdma" run -- env >"$work/env.log"
+  expect_line env "^LD_PRELOAD=$work/bin/lib/libanyrdma-nodes.so:libm.so.6\$"
+  expect_line env '^ASAN_OPTIONS=verify_asan_link_order=0:color=never$'
+  expect_line env '^UCX_UD_VERBS_ETH_DGID_CHECK=y$'
 }
 
 case_arguments_and_status_are_the_programs() {

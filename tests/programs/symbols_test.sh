@@ -91,6 +91,13 @@ check_core() {
   [ -z "$foreign" ] || fail "libanyrdma.so exports names that are not ours: $foreign"
 }
 
+# What comes before libc must be little.
+check_nodes() {
+  local names
+  names=$(nm -D --defined-only "$libraries/libanyrdma-nodes.so" | cut -d' ' -f3 | sort | xargs)
+  [ "$names" = "__xstat __xstat64 access stat stat64" ] || fail "libanyrdma-nodes.so stands before libc with: $names"
+}
+
 for library in libibverbs.so.1 librdmacm.so.1; do
   check_library "$library"
   check_docs "$library"
@@ -102,6 +109,7 @@ for program in rping ucmatose udaddy mckey cmtime rdma_{,x}{client,server} ib_{s
   check_program "$program"
 done
 check_core
+check_nodes
 
 [ "$failures" = 0 ] && echo PASSED
 exit "$((failures > 0))"

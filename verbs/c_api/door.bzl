@@ -69,6 +69,7 @@ def shared_library(name, deps, version_script, needs = None, **kwargs):
         deps = deps,
     )
     linkopts = [
+        "-Wl,--as-needed",
         "-Wl,-soname," + name,
         "-Wl,--version-script=$(location %s)" % version_script,
         "-Wl,-Bsymbolic",
