@@ -35,7 +35,7 @@ class Line {
   static constexpr std::uint32_t kSlotBytes = 10'000;
   static constexpr int kReceives = 4;
   /// Where things are in the memory: receives first, a slot each.
-  static constexpr std::size_t kOutAt = kReceives * kSlotBytes;
+  static constexpr std::size_t kOutAt = std::size_t{kReceives} * kSlotBytes;
   static constexpr std::size_t kBulkAt = kOutAt + kSlotBytes;  ///< the peer writes or reads here
   static constexpr std::size_t kBackAt = kBulkAt + kSlotBytes;
   static constexpr std::size_t kBytes = kBackAt + kSlotBytes;
