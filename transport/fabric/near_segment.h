@@ -47,7 +47,8 @@ struct alignas(64) NearMark {
 inline constexpr std::uint32_t kNearRegions = 1u << 16;
 inline constexpr std::uint32_t kNearEnds = kQpnCount;
 
-struct NearSegment {
+// The padding keeps pages apart that different processes write to.
+struct NearSegment {  // NOLINT(clang-analyzer-optin.performance.Padding)
   std::atomic<std::uint64_t> magic;  ///< written last
   std::uint64_t incarnation;
   std::atomic<std::uint32_t> open;  ///< 0: nothing is allowed now

@@ -150,9 +150,10 @@ void SharedPages::use(const NearRange& range, int change) {
   const std::uint64_t end = range.at + (range.end - range.begin);
   auto extent = extents_.upper_bound(range.at);
   if (extent != extents_.begin()) --extent;
-  for (; extent != extents_.end() && extent->first < end; ++extent)
+  for (; extent != extents_.end() && extent->first < end; ++extent) {
     if (extent->first + extent->second.size > range.at)
       extent->second.users += static_cast<std::uint32_t>(change);
+  }
 }
 
 void SharedPages::release(const std::vector<NearRange>& ranges) {
