@@ -21,6 +21,10 @@ constexpr auto kRetry = std::chrono::milliseconds(2);
 /// getting the processor.
 constexpr auto kEarlyRequestPatience = std::chrono::milliseconds(100);
 constexpr auto kPatienceWhereSomebodyListened = std::chrono::seconds(1);
+/// In whatever port space: perftest connects by RC first, whatever it is to measure.
+std::uint16_t port_of(wire::ServiceId service) {
+  return static_cast<std::uint16_t>(wire::value(service));
+}
 /// More at once are no program's order of calls; they are answered at once.
 constexpr std::size_t kEarlyRequestsMax = 64;
 }  // namespace
@@ -68,7 +72,7 @@ void MemberCarrier::send(PacketPtr packet) {
 
 void MemberCarrier::send_to(const Destination& destination, PacketPtr packet) {
   if (destination.audience == Audience::kOne && destination.service != wire::ServiceId{})
-    met_ = destination.service;
+    met_port_ = port_of(destination.service);
   if (destination.slot == registry_.slot()) {
     receiver_.on_own_packet(std::move(packet));
   } else {
@@ -86,7 +90,7 @@ void MemberCarrier::send_to_everyone(PacketPtr packet) {
 void MemberCarrier::keep_early_request(wire::ServiceId service, PacketPtr packet) {
   if (early_.size() >= kEarlyRequestsMax) return receiver_.on_own_packet(std::move(packet));
   const verbs::Duration patience =
-      service == met_ ? kPatienceWhereSomebodyListened : kEarlyRequestPatience;
+      port_of(service) == met_port_ ? kPatienceWhereSomebodyListened : kEarlyRequestPatience;
   early_.push_back({realtime::monotonic_now() + patience, std::move(packet)});
 }
 

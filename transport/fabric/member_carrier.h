@@ -73,7 +73,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   std::vector<Slot> gone_;
   RequestLog requests_;
   std::vector<EarlyRequest> early_;  // in the order of sending
-  wire::ServiceId met_{};            // what our last request that found a listener was for
+  std::uint16_t met_port_ = 0;       // where our last request that found a listener went
 };
 
 }  // namespace anyrdma::transport::fabric

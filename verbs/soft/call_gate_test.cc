@@ -126,6 +126,38 @@ TEST_F(Gated, PollingTellsASlowProgram) {
   EXPECT_EQ(gate.takes, 1);
 }
 
+TEST_F(Gated, WhoeverIsStillCallingWhenThePlanEndsGoesOnWithoutIt) {
+  connect();
+  spoil(a, IBV_WC_SEND, 1, IBV_WC_LOC_PROT_ERR);
+  b.hca->set_call_gate(&gate);
+  const ibv_context_ops of_a = a.context->ops;
+  const ibv_context_ops of_b = b.context->ops;
+  for (Side* side : {&a, &b}) side->hca->set_call_gate(nullptr);
+
+  ibv_sge piece = b.piece(0, 100);
+  ibv_recv_wr receive{};
+  receive.wr_id = 7;
+  receive.sg_list = &piece;
+  receive.num_sge = 1;
+  ibv_recv_wr* bad_receive = nullptr;
+  EXPECT_EQ(of_b.post_recv(b.qp, &receive, &bad_receive), 0);
+  ibv_sge message = a.piece(0, 10);
+  ibv_send_wr send{};
+  send.sg_list = &message;
+  send.num_sge = 1;
+  send.opcode = IBV_WR_SEND;
+  send.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr* bad_send = nullptr;
+  EXPECT_EQ(of_a.post_send(a.qp, &send, &bad_send), 0);
+  settle();
+  ibv_wc wc{};
+  EXPECT_EQ(of_a.poll_cq(a.cq, 1, &wc), 1);
+  EXPECT_EQ(wc.status, IBV_WC_SUCCESS);
+  EXPECT_EQ(of_b.poll_cq(b.cq, 1, &wc), 1);
+  EXPECT_EQ(wc.wr_id, 7u);
+  EXPECT_TRUE(gate.posted.empty());
+}
+
 TEST_F(Gated, ASpoiledSendFailsInItsTurnAndTheRestIsFlushed) {
   connect();
   spoil(a, IBV_WC_SEND, 2, IBV_WC_RETRY_EXC_ERR);

@@ -1,6 +1,7 @@
 // The data path while a fault plan watches it: the same, except that Core::gate is asked before
 // each call, and about each request once it is posted. Contexts without a gate have the operations
-// of context_ops.cc and pay nothing.
+// of context_ops.cc and pay nothing. The gate may go at any time: a process ends its plan while its
+// threads still post.
 #include <string_view>
 
 #include "verbs/soft/context.h"
@@ -21,7 +22,7 @@ std::uint64_t total_length(const ibv_recv_wr& request) {
 
 // Where the queue pair is not able to do it, it fails, or is flushed, without our help.
 void judge(SoftQp& qp, const ibv_send_wr& request) {
-  if (qp.state != IBV_QPS_RTS) return;
+  if (qp.core.gate == nullptr || qp.state != IBV_QPS_RTS) return;
   const bool invalidates = request.opcode == IBV_WR_SEND_WITH_INV;
   const ibv_wc_status status = qp.core.gate->on_work({.qp = qp.made,
                                                       .qp_num = qp.qp_num,
@@ -34,7 +35,7 @@ void judge(SoftQp& qp, const ibv_send_wr& request) {
 }
 
 void judge(SoftQp& qp, const ibv_recv_wr& request) {
-  if (qp.state == IBV_QPS_ERR) return;
+  if (qp.core.gate == nullptr || qp.state == IBV_QPS_ERR) return;
   const ibv_wc_status status = qp.core.gate->on_work({.qp = qp.made,
                                                       .qp_num = qp.qp_num,
                                                       .wr_id = request.wr_id,
@@ -45,6 +46,7 @@ void judge(SoftQp& qp, const ibv_recv_wr& request) {
 }
 
 void judge(Core& core, SoftSrq& srq, const ibv_recv_wr& request) {
+  if (core.gate == nullptr) return;
   const ibv_wc_status status = core.gate->on_work(
       {.wr_id = request.wr_id, .opcode = IBV_WC_RECV, .length = total_length(request)});
   if (status != IBV_WC_SUCCESS) srq.spoil_last(status);
@@ -93,9 +95,14 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr** bad) {
   });
 }
 
+CallGate* gate_of(Core& core) {
+  CriticalSection section(core.runtime);
+  return core.gate;
+}
+
 int gated_poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
   Core& core = SoftContext::from(cq->context).core();
-  core.gate->on_take();
+  if (CallGate* const gate = gate_of(core)) gate->on_take();
   const int got = poll_cq(cq, count, completions);
   for (int i = 0; i < got; ++i) {
     if (completions[i].status == IBV_WC_SUCCESS) continue;
