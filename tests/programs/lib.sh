@@ -64,13 +64,19 @@ start() {
   started+=("$pid")
 }
 
-# finish PID: its exit status, once it has ended; a failure when it does not.
+# finish PID: its exit status, once it has ended; a failure when it does not, or when it crashes.
 finish() {
+  local status
   if ! timeout "$deadline" tail --pid="$1" -s 0.05 -f /dev/null; then
     fail "process $1 did not end within $deadline s"
     kill -9 "$1"
   fi
   wait "$1" 2>/dev/null
+  status=$?
+  case $status in
+    132 | 134 | 135 | 136 | 139) fail "process $1 crashed (SIG$(kill -l "$((status - 128))"))" ;;
+  esac
+  return "$status"
 }
 
 # stop PID: ends what would run for ever.

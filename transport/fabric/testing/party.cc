@@ -46,14 +46,15 @@ void Party::listen(std::uint16_t port, const char* address) {
   listener_->listen(0).value();
 }
 
-bool Party::start_connecting(std::uint16_t port, const char* address) {
-  id_ = cm::Id::create(*channel_, RDMA_PS_TCP, nullptr).value();
+bool Party::start_connecting(std::uint16_t port, const char* address, rdma_port_space space) {
+  id_ = cm::Id::create(*channel_, space, nullptr).value();
   const sockaddr_in remote = to_sockaddr(address, port);
   constexpr auto kTimeout = std::chrono::seconds(2);
   if (!id_->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&remote), kTimeout))
     return false;
   if (!expect(RDMA_CM_EVENT_ADDR_RESOLVED) || !id_->resolve_route(kTimeout)) return false;
-  if (!expect(RDMA_CM_EVENT_ROUTE_RESOLVED) || !make_qp()) return false;
+  if (!expect(RDMA_CM_EVENT_ROUTE_RESOLVED)) return false;
+  if (space == RDMA_PS_TCP && !make_qp()) return false;
   return id_->connect(nullptr).has_value();
 }
 

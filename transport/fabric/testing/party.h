@@ -28,8 +28,9 @@ class Party {
   void listen(std::uint16_t port, const char* address = "127.0.0.1");
   /// Resolves and connects with a QP; true once established.
   [[nodiscard]] bool connect(std::uint16_t port, const char* address = "127.0.0.1");
-  /// Sends the request only, after resolving; `false` if that failed.
-  [[nodiscard]] bool start_connecting(std::uint16_t port, const char* address = "127.0.0.1");
+  /// Sends the request only, after resolving; `false` if that failed. Only RDMA_PS_TCP has a QP.
+  [[nodiscard]] bool start_connecting(std::uint16_t port, const char* address = "127.0.0.1",
+                                      rdma_port_space space = RDMA_PS_TCP);
   /// Waits for a request, makes a QP and accepts; true once established.
   [[nodiscard]] bool accept();
   /// The same, but does not wait for ESTABLISHED: the peer is served by the calling thread.
