@@ -54,8 +54,10 @@ class Mesh {
     virtual void on_gone(Slot slot) = 0;
     /// The gifts of the process at that slot, before any of its packets. They come again when it
     /// connects again, and not at all when either side has run out of descriptors.
-    virtual void on_gifts(Slot /*slot*/, std::uint64_t /*incarnation*/,
-                          std::vector<realtime::Descriptor> /*gifts*/) {}
+    virtual void on_gifts(
+        Slot /*slot*/, std::uint64_t /*incarnation*/,
+        // Whoever overrides it keeps them. NOLINTNEXTLINE(performance-unnecessary-value-param)
+        std::vector<realtime::Descriptor> /*gifts*/) {}
   };
 
   /// Listens. EADDRINUSE: the address of our slot is taken (by a stranger); EMFILE, ENFILE, ENOMEM,
