@@ -21,10 +21,6 @@ constexpr auto kRetry = std::chrono::milliseconds(2);
 /// getting the processor.
 constexpr auto kEarlyRequestPatience = std::chrono::milliseconds(100);
 constexpr auto kPatienceWhereSomebodyListened = std::chrono::seconds(1);
-/// In whatever port space: perftest connects by RC first, whatever it is to measure.
-std::uint16_t port_of(wire::ServiceId service) {
-  return static_cast<std::uint16_t>(wire::value(service));
-}
 /// More at once are no program's order of calls; they are answered at once.
 constexpr std::size_t kEarlyRequestsMax = 64;
 }  // namespace
@@ -64,15 +60,14 @@ void MemberCarrier::send(PacketPtr packet) {
     case Audience::kEveryone:
       return send_to_everyone(std::move(packet));
     case Audience::kUnclaimed:
-      return keep_early_request(destination.service, std::move(packet));
+      return keep_early_request(destination.port, std::move(packet));
     case Audience::kOne:
       return send_to(destination, std::move(packet));
   }
 }
 
 void MemberCarrier::send_to(const Destination& destination, PacketPtr packet) {
-  if (destination.audience == Audience::kOne && destination.service != wire::ServiceId{})
-    met_port_ = port_of(destination.service);
+  if (destination.audience == Audience::kOne && destination.port != 0) met_port_ = destination.port;
   if (destination.slot == registry_.slot()) {
     receiver_.on_own_packet(std::move(packet));
   } else {
@@ -87,10 +82,10 @@ void MemberCarrier::send_to_everyone(PacketPtr packet) {
   receiver_.on_own_packet(std::move(packet));
 }
 
-void MemberCarrier::keep_early_request(wire::ServiceId service, PacketPtr packet) {
+void MemberCarrier::keep_early_request(std::uint16_t port, PacketPtr packet) {
   if (early_.size() >= kEarlyRequestsMax) return receiver_.on_own_packet(std::move(packet));
   const verbs::Duration patience =
-      port_of(service) == met_port_ ? kPatienceWhereSomebodyListened : kEarlyRequestPatience;
+      port == met_port_ ? kPatienceWhereSomebodyListened : kEarlyRequestPatience;
   early_.push_back({realtime::monotonic_now() + patience, std::move(packet)});
 }
 

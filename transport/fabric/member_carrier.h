@@ -2,6 +2,7 @@
 // that are gone.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -59,7 +60,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
 
   void send_to(const Destination& destination, verbs::soft::PacketPtr packet);
   void send_to_everyone(verbs::soft::PacketPtr packet);
-  void keep_early_request(wire::ServiceId service, verbs::soft::PacketPtr packet);
+  void keep_early_request(std::uint16_t port, verbs::soft::PacketPtr packet);
   bool send_early_requests();
   void reject_for(Slot slot);
 
@@ -73,7 +74,9 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
   std::vector<Slot> gone_;
   RequestLog requests_;
   std::vector<EarlyRequest> early_;  // in the order of sending
-  std::uint16_t met_port_ = 0;       // where our last request that found a listener went
+  // Where our last request that found a listener went. In whatever port space: perftest connects by
+  // RC first, whatever it is to measure.
+  std::uint16_t met_port_ = 0;
 };
 
 }  // namespace anyrdma::transport::fabric

@@ -27,10 +27,10 @@ Destination of_request(ibcm::wire::MadView mad, Registry& registry, CommId id) {
   if (!request) return found;
   const auto header = soft::CmaHeader::parse(request->private_data);
   if (!header) return found;
-  found.service = request->service_id;
   const std::uint64_t service = wire::value(request->service_id);
+  found.port = static_cast<std::uint16_t>(service);
   soft::Address destination = header->destination;
-  destination.port = static_cast<std::uint16_t>(service);
+  destination.port = found.port;
   const auto space = static_cast<rdma_port_space>(service >> 16);
   if (const auto slot = registry.listener(space, destination)) {
     found.audience = Audience::kOne;

@@ -23,8 +23,8 @@ struct Destination {
   Slot slot{};
   /// Of a connection request: its sender's comm id; else 0.
   wire::CommId request{};
-  /// For what that asks; else 0.
-  wire::ServiceId service{};
+  /// The port that it asks for; else 0.
+  std::uint16_t port = 0;
 };
 
 /// A connection request goes to whoever listens for its service and address. When nobody does, our

@@ -23,10 +23,15 @@ bool is_node(const char* path) {
   return *number != '\0' && number[std::strspn(number, "0123456789")] == '\0';
 }
 
+/// What `ask` says of the path, or of what stands in for it.
+template <class Ask>
+int ask_of(const char* path, Ask ask) {
+  const int result = ask(path);
+  return result == 0 || errno != ENOENT || !is_node(path) ? result : ask(kStandIn);
+}
+
 int say_status(const char* path, struct stat* status) {
-  const int result = ::fstatat(AT_FDCWD, path, status, 0);
-  if (result == 0 || errno != ENOENT || !is_node(path)) return result;
-  return ::fstatat(AT_FDCWD, kStandIn, status, 0);
+  return ask_of(path, [status](const char* of) { return ::fstatat(AT_FDCWD, of, status, 0); });
 }
 
 static_assert(sizeof(struct stat) == sizeof(struct stat64), "one function serves both");
@@ -36,9 +41,7 @@ static_assert(sizeof(struct stat) == sizeof(struct stat64), "one function serves
 extern "C" {
 
 int access(const char* path, int mode) noexcept {
-  const int result = ::faccessat(AT_FDCWD, path, mode, 0);
-  if (result == 0 || errno != ENOENT || !is_node(path)) return result;
-  return ::faccessat(AT_FDCWD, kStandIn, mode, 0);
+  return ask_of(path, [mode](const char* of) { return ::faccessat(AT_FDCWD, of, mode, 0); });
 }
 
 int stat(const char* path, struct stat* status) noexcept {

@@ -20,35 +20,38 @@ std::uint64_t total_length(const ibv_recv_wr& request) {
   return length;
 }
 
+ibv_wc_status verdict(const Core& core, const PostedWork& work) {
+  return core.gate == nullptr ? IBV_WC_SUCCESS : core.gate->on_work(work);
+}
+
 // Where the queue pair is not able to do it, it fails, or is flushed, without our help.
 void judge(SoftQp& qp, const ibv_send_wr& request) {
-  if (qp.core.gate == nullptr || qp.state != IBV_QPS_RTS) return;
+  if (qp.state != IBV_QPS_RTS) return;
   const bool invalidates = request.opcode == IBV_WR_SEND_WITH_INV;
-  const ibv_wc_status status = qp.core.gate->on_work({.qp = qp.made,
-                                                      .qp_num = qp.qp_num,
-                                                      .wr_id = request.wr_id,
-                                                      .type = qp.qp_type,
-                                                      .opcode = completion_opcode(request.opcode),
-                                                      .length = soft::total_length(request),
-                                                      .invalidates = invalidates});
+  const ibv_wc_status status = verdict(qp.core, {.qp = qp.made,
+                                                 .qp_num = qp.qp_num,
+                                                 .wr_id = request.wr_id,
+                                                 .type = qp.qp_type,
+                                                 .opcode = completion_opcode(request.opcode),
+                                                 .length = soft::total_length(request),
+                                                 .invalidates = invalidates});
   if (status != IBV_WC_SUCCESS) qp.spoil_send(status);
 }
 
 void judge(SoftQp& qp, const ibv_recv_wr& request) {
-  if (qp.core.gate == nullptr || qp.state == IBV_QPS_ERR) return;
-  const ibv_wc_status status = qp.core.gate->on_work({.qp = qp.made,
-                                                      .qp_num = qp.qp_num,
-                                                      .wr_id = request.wr_id,
-                                                      .type = qp.qp_type,
-                                                      .opcode = IBV_WC_RECV,
-                                                      .length = total_length(request)});
+  if (qp.state == IBV_QPS_ERR) return;
+  const ibv_wc_status status = verdict(qp.core, {.qp = qp.made,
+                                                 .qp_num = qp.qp_num,
+                                                 .wr_id = request.wr_id,
+                                                 .type = qp.qp_type,
+                                                 .opcode = IBV_WC_RECV,
+                                                 .length = total_length(request)});
   if (status != IBV_WC_SUCCESS) qp.receives.spoil_last(status);
 }
 
 void judge(Core& core, SoftSrq& srq, const ibv_recv_wr& request) {
-  if (core.gate == nullptr) return;
-  const ibv_wc_status status = core.gate->on_work(
-      {.wr_id = request.wr_id, .opcode = IBV_WC_RECV, .length = total_length(request)});
+  const ibv_wc_status status = verdict(
+      core, {.wr_id = request.wr_id, .opcode = IBV_WC_RECV, .length = total_length(request)});
   if (status != IBV_WC_SUCCESS) srq.spoil_last(status);
 }
 
