@@ -52,10 +52,9 @@ case_its_lower_layer() {
     'am_lat -d anyrdma0:1 -x ud_verbs'
 }
 
-# The client checks what it reads, the server what it is sent. Without shared pages: with them one run in 70 finds wrong
-# data under load, and why is not known yet (docs/dropin.md).
+# The client checks what it reads, the server what it is sent.
 case_the_connection_manager() {
-  export ANYRDMA_SHARE_PAGES=0 UCX_TLS=rc UCX_SOCKADDR_TLS_PRIORITY=rdmacm
+  export UCX_TLS=rc UCX_SOCKADDR_TLS_PRIORITY=rdmacm
   take_port
   start_server server "$host:$port" io_demo -p "$port" -q -d 64:65536
   local server=$pid

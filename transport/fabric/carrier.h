@@ -6,6 +6,7 @@
 
 #include "verbs/soft/packet.h"
 #include "verbs/time.h"
+#include "verbs/wire/ids.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -30,6 +31,8 @@ class Carrier {
   /// Takes a packet to wherever its headers say; transmit() sends it. What cannot be sent is lost,
   /// which retransmission makes good.
   virtual void send(verbs::soft::PacketPtr packet) = 0;
+  /// Whether a packet to that queue pair, sent now, might be lost because too much waits already.
+  [[nodiscard]] virtual bool is_full(wire::Qpn /*destination*/) const { return false; }
   /// Sends what waits, as far as the system takes it.
   virtual void transmit() = 0;
   /// Takes in what has arrived, and sends on where that has become possible. It stops after a few

@@ -30,9 +30,6 @@ struct FabricConfig {
   ibcm::Profile profile = ibcm::kLinux61;
   /// Whether RDMA is done without packets where that can be done (docs/transports.md).
   bool near_memory = true;
-  /// Whether registered memory is moved into pages that others map; if not, they go through the
-  /// kernel.
-  bool share_pages = true;
 };
 
 }  // namespace anyrdma::transport::fabric

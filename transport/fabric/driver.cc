@@ -100,6 +100,7 @@ void Driver::settle() {
 
 bool Driver::take_packets() {
   bool any = false;
+  parts_.hca->resume();
   while (PacketPtr packet = parts_.hca->next_packet()) {
     any = true;
     if (parts_.carrier != nullptr) parts_.carrier->send(std::move(packet));

@@ -22,6 +22,7 @@ namespace anyrdma::transport::fabric {
 /// While an application polls, it takes in packets itself and peers wake nobody; the thread only
 /// looks from time to time, ever more rarely, whether it still does.
 class Driver final : public verbs::Runtime,
+                     public verbs::soft::Outlet,
                      private Carrier::Receiver,
                      private realtime::ProgressThread::Work {
  public:
@@ -40,6 +41,11 @@ class Driver final : public verbs::Runtime,
   /// been in vain for a while, leave() yields the processor.
   void progress() override;
   void about_to_wait() override;
+
+  // --- verbs::soft::Outlet ----------------------------------------------------------------------
+  [[nodiscard]] bool is_full(wire::Qpn destination) const override {
+    return parts_.carrier != nullptr && parts_.carrier->is_full(destination);
+  }
 
   // --- life -------------------------------------------------------------------------------------
   /// Where the carrier delivers to.

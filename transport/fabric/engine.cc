@@ -8,6 +8,8 @@
 #include <fstream>
 #include <utility>
 
+#include "transport/realtime/guarded_access.h"
+
 namespace anyrdma::transport::fabric {
 namespace {
 
@@ -38,6 +40,8 @@ verbs::Result<void> Engine::build(const verbs::soft::HcaConfig& device,
                                   int interface, soft::PortTable& ports,
                                   const soft::SoftTransportConfig& config) {
   hca_ = verbs::soft::Hca::create(driver_, random_, pool_, device);
+  hca_->set_memory_guard(realtime::guarded);
+  hca_->set_outlet(&driver_);
   {
     const verbs::CriticalSection section(driver_);
     for (std::uint32_t i = 0; i < gids.size(); ++i) hca_->set_gid(i, gids[i]);

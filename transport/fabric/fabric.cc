@@ -36,14 +36,12 @@ bool good_name(std::string_view name) {
          name.find_first_not_of(kGood) == std::string_view::npos;
 }
 
-MeshConfig mesh_config(const FabricConfig& config, const Registry& registry,
-                       const NearMembers* near) {
+MeshConfig mesh_config(const FabricConfig& config, const Registry& registry) {
   return {.uid = config.uid,
           .name = "anyrdma-" + std::to_string(config.uid) + "-" + config.name + "-" +
                   std::to_string(registry.place()),
           .self = registry.slot(),
-          .incarnation = registry.incarnation(),
-          .gifts = near != nullptr ? near->gifts() : std::vector<int>{}};
+          .incarnation = registry.incarnation()};
 }
 
 FabricErrc socket_error(int error) {
@@ -102,13 +100,12 @@ Result<void> FabricImpl::take_place() {
   for (int attempt = 0; attempt < kSlotAttempts; ++attempt) {
     auto registry = Registry::join(config_, random_, rules);
     if (!registry) return registry.error();
-    auto near =
-        config_.near_memory ? NearMembers::create(**registry, {config_.share_pages}) : nullptr;
-    auto carrier = MemberCarrier::create(mesh_config(config_, **registry, near.get()), **registry,
+    auto carrier = MemberCarrier::create(mesh_config(config_, **registry), **registry,
                                          engine_.pool(), engine_.receiver());
     if (carrier) {
       registry_ = std::move(*registry);
-      near_ = std::move(near);
+      if (config_.near_memory)
+        near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
       carrier_ = std::move(*carrier);
       return {};
     }
@@ -136,7 +133,6 @@ Result<void> FabricImpl::build() {
   if (near_) {
     engine_.hca().set_near_memory(near_.get());
     carrier_->attach(near_.get());
-    near_->guard_forks();
   }
   carrier_->attach(engine_.hca(), engine_.transport());
   if (!engine_.start(std::move(carrier_))) return FabricErrc::kNoResources;

@@ -46,6 +46,10 @@ void MemberCarrier::on_gone(Slot slot) {
   if (near_ != nullptr) near_->on_gone(slot);
 }
 
+std::vector<int> MemberCarrier::gifts_for(Slot slot) {
+  return near_ != nullptr ? near_->gifts_for(slot) : std::vector<int>{};
+}
+
 void MemberCarrier::on_gifts(Slot slot, std::uint64_t incarnation,
                              std::vector<realtime::Descriptor> gifts) {
   if (near_ == nullptr || gifts.size() != NearMembers::kGifts) return;
@@ -144,6 +148,7 @@ void MemberCarrier::close() {
 }
 
 void MemberCarrier::abandon() {
+  if (near_ != nullptr) near_->abandon();
   early_.clear();
   mesh_->close();
   registry_.abandon();

@@ -32,6 +32,9 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
 
   [[nodiscard]] int fd() const override { return mesh_->fd(); }
   void send(verbs::soft::PacketPtr packet) override;
+  [[nodiscard]] bool is_full(wire::Qpn destination) const override {
+    return destination != wire::kMulticastQpn && mesh_->is_full(slot_of(destination));
+  }
   void transmit() override { mesh_->transmit(); }
   bool poll() override;
   bool glance() override { return early_.empty() ? mesh_->glance() : poll(); }
@@ -49,6 +52,7 @@ class MemberCarrier final : public Carrier, private Mesh::Receiver {
 
   void on_packet(verbs::soft::PacketPtr packet) override { receiver_.on_packet(std::move(packet)); }
   void on_gone(Slot slot) override;
+  std::vector<int> gifts_for(Slot slot) override;
   void on_gifts(Slot slot, std::uint64_t incarnation,
                 std::vector<realtime::Descriptor> gifts) override;
 

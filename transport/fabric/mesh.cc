@@ -49,9 +49,7 @@ realtime::Descriptor make_socket() {
 // --- life ---------------------------------------------------------------------------------------
 
 Mesh::Mesh(const MeshConfig& config, verbs::soft::PacketPool& pool, Receiver& receiver)
-    : config_(config), pool_(pool), receiver_(receiver), batch_(std::make_unique<Batch>()) {
-  CM_ASSERT(config.gifts.size() <= kGiftsMax);
-}
+    : config_(config), pool_(pool), receiver_(receiver), batch_(std::make_unique<Batch>()) {}
 
 Mesh::~Mesh() = default;
 
@@ -169,7 +167,10 @@ bool Mesh::greet(Link& link) {
       link.out = std::make_unique<OutRing>(std::move(*made));
   std::vector<int> along;
   if (link.out) along.push_back(memory.get());
-  along.insert(along.end(), config_.gifts.begin(), config_.gifts.end());
+  CM_ASSERT(link.peer != nullptr);
+  const std::vector<int> gifts = receiver_.gifts_for(link.peer->slot);
+  CM_ASSERT(gifts.size() <= kGiftsMax);
+  along.insert(along.end(), gifts.begin(), gifts.end());
   Hello hello{.slot = config_.self,
               .descriptors = static_cast<std::uint8_t>(along.size()),
               .ring = link.out != nullptr,

@@ -34,9 +34,6 @@ struct MeshConfig {
   std::uint64_t incarnation = 0;
   /// Packets that wait for one peer to read; more are dropped, which retransmission makes good.
   std::size_t queue_max = 8192;
-  /// What every peer is given along with the hello; the descriptors stay the caller's and outlive
-  /// the mesh. At most kGiftsMax.
-  std::vector<int> gifts{};
   bool rings = true;  ///< false: everything through sockets, as if memory had run out
 };
 inline constexpr std::size_t kGiftsMax = 4;
@@ -52,6 +49,9 @@ class Mesh {
     virtual void on_packet(verbs::soft::PacketPtr packet) = 0;
     /// The process at that slot is gone, or was never there; all it sent has been delivered before.
     virtual void on_gone(Slot slot) = 0;
+    /// What the process at that slot is to be given along with a hello: descriptors, which stay
+    /// open at least until this or on_gone() is called again for that slot. At most kGiftsMax.
+    virtual std::vector<int> gifts_for(Slot /*slot*/) { return {}; }
     /// The gifts of the process at that slot, before any of its packets. They come again when it
     /// connects again, and not at all when either side has run out of descriptors.
     virtual void on_gifts(
@@ -93,6 +93,11 @@ class Mesh {
   void flush(std::chrono::milliseconds limit);
   /// Packets that wait for room.
   [[nodiscard]] std::size_t queued() const;
+  /// Whether so many wait for that slot's process that whoever can should wait.
+  [[nodiscard]] bool is_full(Slot to) const {
+    const std::unique_ptr<Peer>& peer = peers_[value(to)];
+    return peer && peer->out.size() >= config_.queue_max / 8;
+  }
   /// Dropped because a peer's queue was full.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 

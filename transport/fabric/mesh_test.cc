@@ -37,6 +37,7 @@ class Member : public Mesh::Receiver {
     last = std::move(packet);
   }
   void on_gone(Slot slot) override { gone.push_back(slot); }
+  std::vector<int> gifts_for(Slot /*slot*/) override { return gives; }
   void on_gifts(Slot /*slot*/, std::uint64_t incarnation,
                 std::vector<realtime::Descriptor> descriptors) override {
     giver = incarnation;
@@ -75,6 +76,7 @@ class Member : public Mesh::Receiver {
   std::vector<Slot> gone;
   std::uint64_t giver = 0;
   std::vector<realtime::Descriptor> gifts;
+  std::vector<int> gives;
   PacketPtr last;
   std::unique_ptr<Mesh> mesh;
 };
@@ -490,12 +492,10 @@ TEST_F(MeshTest, GiftsReachBothSidesBeforeAnyPacket) {
   ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
   const realtime::Descriptor in(pipe[0]);
   const realtime::Descriptor out(pipe[1]);
-  MeshConfig generous = config(kA, 17);
-  generous.gifts = {in.get()};
-  Member a(generous);
-  generous = config(kB, 18);
-  generous.gifts = {out.get()};
-  Member b(generous);
+  Member a(config(kA, 17));
+  a.gives = {in.get()};
+  Member b(config(kB, 18));
+  b.gives = {out.get()};
 
   a.send(kB, 1);
   ASSERT_TRUE(b.hears());

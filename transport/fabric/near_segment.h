@@ -1,68 +1,108 @@
-// What one member of a fabric shows the others in shared memory: who may do what in its memory, and
-// that memory's pages. One sealed memfd per member: these tables, then pages.
+// What one member of a fabric shows the others of what they may do in its memory, and the protocol
+// of doing it. Nobody waits for anybody, however long a process is stopped, and wherever.
+//
+// The owner T keeps a table in a sealed memfd, which others can only read, and gives each other
+// member P a descriptor of its own memory (/proc/self/mem): an open file description for P alone,
+// whose position both of them move.
+//
+// P writes:    1. lseek to the address;
+//              2. look at the table: still as it was when the request was checked? If not, give up;
+//              3. writev, which writes at the position that the description has by then.
+// T withdraws: a. say so in the table;
+//              b. lseek to nowhere, on the description of every P.
+//
+// The kernel lets lseek and writev of one description exclude each other (the lock of its position,
+// Linux's fdget_pos: taken for regular files, which /proc/PID/mem is, whose description is held
+// more than once). So if 1 comes after b, then 2 sees a. If 1 comes before b, then 3 comes either
+// before b, and is over when T goes on, or after it, and fails, for nothing is mapped nowhere. A
+// process is stopped or frozen on its way back from the kernel only, where it holds no such lock.
+//
+// P reads:     the table; preadv; the table again. If it has changed, what was read is forgotten.
+//
+// Whoever is not given what it asks for, or finds that it changed, sends packets, and T decides.
 #pragma once
-
-#include <sys/types.h>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "transport/fabric/slot.h"
 #include "verbs/soft/near_memory.h"
 
 namespace anyrdma::transport::fabric {
 
-inline constexpr std::size_t kNearPage = 4096;
+/// One entry of the table: written by its owner, read by others meanwhile.
+template <class Value>
+class NearRecord {
+ public:
+  using Version = std::uint64_t;
+  /// Of what was never there.
+  static constexpr Version kNone = 0;
 
-/// Whole pages of a region that are pages of the segment. Addresses are the owner's.
-struct NearRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t at = 0;  ///< where `begin` is in the segment
-};
-inline constexpr std::size_t kNearRanges = 6;
+  /// Any process. kNone: nothing is there now, or it is being changed. Versions do not come again.
+  [[nodiscard]] Version read(Value& value) const {
+    const Version before = version_.load(std::memory_order_acquire);
+    if (!is_there(before)) return kNone;
+    std::array<std::uint64_t, kWords> words;
+    for (std::size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_relaxed);
+    // Whoever sees a word of the next value sees the version that came before it, too.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (version_.load(std::memory_order_relaxed) != before) return kNone;
+    std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
+    return before;
+  }
+  /// Any process: whether what was read under that version is there.
+  [[nodiscard]] bool is_still(Version version) const {
+    return version_.load(std::memory_order_acquire) == version;
+  }
 
-/// The rest of a record is there only while its version is even and not 0. The owner changes it
-/// once nobody uses the segment who might have seen the even one: readers make their mark first.
-struct NearEndRecord {
-  std::atomic<std::uint64_t> version;
-  verbs::soft::NearMemory::End end;
-};
-struct NearRegionRecord {
-  std::atomic<std::uint64_t> version;
-  verbs::soft::NearMemory::Region region;
-  std::uint32_t ranges_used;
-  std::array<NearRange, kNearRanges> ranges;  ///< ascending; what lies between them is private
-};
+  /// The owner's. False: nothing was there. True: others may be in the middle of using it.
+  [[nodiscard]] bool withdraw() {
+    const Version version = version_.load(std::memory_order_relaxed);
+    if (!is_there(version)) return false;
+    version_.store(version + 1, std::memory_order_seq_cst);
+    return true;
+  }
+  /// The owner's, of what is not there.
+  void set(const Value& value) {
+    std::array<std::uint64_t, kWords> words{};
+    std::memcpy(words.data(), &value, sizeof value);
+    std::atomic_thread_fence(std::memory_order_release);
+    for (std::size_t i = 0; i < kWords; ++i) words_[i].store(words[i], std::memory_order_relaxed);
+    const Version version = version_.load(std::memory_order_relaxed);
+    version_.store((version | 1) + 1, std::memory_order_release);
+  }
 
-/// Written by the member of that slot, read by the segment's owner. Odd: in the middle of using the
-/// segment. Every use has numbers of its own, across incarnations too.
-struct alignas(64) NearMark {
-  std::atomic<std::uint64_t> use;
+ private:
+  static_assert(std::is_trivially_copyable_v<Value>);
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+  static constexpr std::size_t kWords = (sizeof(Value) + 7) / 8;
+
+  static bool is_there(Version version) { return version != kNone && (version & 1) == 0; }
+
+  std::atomic<Version> version_;  ///< odd: it was withdrawn
+  std::array<std::atomic<std::uint64_t>, kWords> words_;
 };
 
 /// Records of regions by index of their key; those beyond are served by packets alone.
 inline constexpr std::uint32_t kNearRegions = 1u << 16;
 inline constexpr std::uint32_t kNearEnds = kQpnCount;
 
-// The padding keeps pages apart that different processes write to.
-struct NearSegment {  // NOLINT(clang-analyzer-optin.performance.Padding)
-  std::atomic<std::uint64_t> magic;  ///< written last
-  std::uint64_t incarnation;
+/// Starts as zeroes.
+struct NearSegment {
+  std::atomic<std::uint64_t> magic;
+  std::atomic<std::uint64_t> incarnation;
   std::atomic<std::uint32_t> open;  ///< 0: nothing is allowed now
-  // --- written by the others, from here ...
-  alignas(kNearPage) std::array<std::atomic<std::uint64_t>, kSlotCount / 64> users;  ///< by slot
-  std::array<NearMark, kSlotCount> marks;
-  // --- ... to here
-  alignas(kNearPage) std::array<NearEndRecord, kNearEnds> ends;  ///< by QPN
-  alignas(kNearPage) std::array<NearRegionRecord, kNearRegions> regions;
+  /// By slot: the number of the description which that member may use; 0: none.
+  std::array<std::atomic<std::uint64_t>, kSlotCount> grants;
+  std::array<NearRecord<verbs::soft::NearMemory::End>, kNearEnds> ends;           ///< by QPN
+  std::array<NearRecord<verbs::soft::NearMemory::Region>, kNearRegions> regions;  ///< by key
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-static_assert(sizeof(NearSegment) % kNearPage == 0);
 
 /// Says what the segment looks like: another number means another version.
-inline constexpr std::uint64_t kNearMagic = 0x616e'796e'6561'7201 ^ (sizeof(NearSegment) << 8);
+inline constexpr std::uint64_t kNearMagic = 0x616e'796e'6561'7202 ^ (sizeof(NearSegment) << 8);
 
 }  // namespace anyrdma::transport::fabric

@@ -34,7 +34,6 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   } else if (link != "ethernet") {
     return refused("ANYRDMA_LINK_LAYER says '" + link + "'. Say ethernet or infiniband.");
   }
-  options.fabric.share_pages = environment("ANYRDMA_SHARE_PAGES") != "0";
   std::istringstream addresses(environment("ANYRDMA_UDP_ADDRESS"));
   for (std::string address; std::getline(addresses, address, ',');) {
     options.udp.addresses.push_back(address);

@@ -78,6 +78,7 @@ void SoftCq::overrun() {
 }
 
 int SoftCq::poll(int count, ibv_wc* completions) {
+  ++polls;
   const int taken_now = static_cast<int>(
       std::min<std::size_t>(entries_.size(), static_cast<std::size_t>(std::max(count, 0))));
   for (int i = 0; i < taken_now; ++i) completions[i] = entries_.pop_front();

@@ -100,6 +100,7 @@ class SoftCq : public ExtensibleCq, public LiveHook {
 
   std::uint64_t made = 0;          ///< the n-th on its host
   unsigned users = 0;              ///< QPs that refer to it
+  std::uint32_t polls = 0;         ///< by the application, modulo 2^32
   std::uint32_t taken = 0;         ///< completion events handed to the application
   std::uint32_t acknowledged = 0;  ///< ... and acknowledged by it
   std::uint32_t async_taken = 0;

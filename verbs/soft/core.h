@@ -35,7 +35,7 @@ struct QpTimerTag {
 };
 using QpTimer = Timer<QpTimerTag>;
 
-/// QPs that have a packet to send, first come first served. A QP is in it at most once.
+/// QPs that have a packet to send, first come first served. A QP is in one such list at most, once.
 class ReadyList {
  public:
   [[nodiscard]] bool empty() const { return first_ == nullptr; }
@@ -57,7 +57,9 @@ struct Core {
   MemoryTable memory{};
   TimerQueue<QpTimerTag> timers{&runtime.deadlines_moved()};
   ReadyList ready{};
-  bool lends = false;  ///< payloads
+  ReadyList held{};          ///< QPs that would send to who has no room
+  Outlet* outlet = nullptr;  ///< null: there is always room
+  bool lends = false;        ///< payloads
   LentPackets<OfDevice> lent{};
   std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null where there is none
   HcaObserver* observer = nullptr;     ///< null: none

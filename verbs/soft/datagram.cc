@@ -98,8 +98,9 @@ ibv_wc_status DatagramService::attempt(DatagramWork& work, PacketPtr& packet) {
   std::uint8_t* const payload = packet->storage.data() + roce::kHeaderBytes[opcode];
   if (work.inline_data) {
     std::memcpy(payload, work.data(), work.length);
-  } else {
-    CM_ASSERT(gather(qp_.core.memory, qp_.pd, work.list(), 0, work.length, payload));
+  } else if (!gather(qp_.core.memory, qp_.pd, work.list(), 0, work.length, payload)) {
+    packet.reset();
+    return IBV_WC_LOC_PROT_ERR;
   }
   next_psn_ = next_psn_ + 1;
   return IBV_WC_SUCCESS;

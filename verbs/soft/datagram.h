@@ -57,6 +57,8 @@ class DatagramService {
   [[nodiscard]] std::size_t signaled() const { return queue_.signaled(); }
   /// Whether next_packet() would do anything.
   [[nodiscard]] bool wants_to_send() const;
+  /// Where the oldest request is to go. There must be one.
+  [[nodiscard]] wire::Qpn next_destination() { return queue_.front().destination; }
   /// Ends the oldest request and gives its packet; null when that has none.
   [[nodiscard]] PacketPtr next_packet();
 

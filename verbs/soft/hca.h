@@ -98,6 +98,15 @@ struct ObjectName {
   std::uint32_t number = 0;  ///< the QPN
 };
 
+/// Where packets go. Inside the critical section.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  /// Whether a packet to that queue pair would be lost for want of room. Those of services without
+  /// acknowledgements then wait, as on a link with flow control (IEEE 802.1Qbb), until resume().
+  [[nodiscard]] virtual bool is_full(wire::Qpn destination) const = 0;
+};
+
 /// Implements the provider for exactly one device. All functions of the network side must be called
 /// inside the Runtime's critical section; the Provider functions and the context->ops enter it.
 class Hca : public Provider {
@@ -179,6 +188,14 @@ class Hca : public Provider {
   };
   [[nodiscard]] virtual const Counters& counters() const = 0;
 
+  /// Who knows whether there is room; null: there always is. Before the first context is opened; it
+  /// outlives the HCA. Outside the critical section.
+  virtual void set_outlet(Outlet* outlet) = 0;
+  /// There may be room where there was none. Inside the critical section.
+  virtual void resume() = 0;
+  /// Who calls what touches applications' memory, which may be gone (MemoryTable::Guard); null:
+  /// nobody. Before the first context is opened. Outside the critical section.
+  virtual void set_memory_guard(bool (*guard)(void (*body)(void*), void* context)) = 0;
   /// Who knows how to do without packets; null: nobody. Before the first context is opened; it
   /// outlives the HCA. Outside the critical section.
   virtual void set_near_memory(NearMemory* near) = 0;

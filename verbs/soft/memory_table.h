@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -126,6 +127,24 @@ class MemoryTable {
     return at != nullptr ? at : translate(key, &qp, address, length, access);
   }
 
+  /// Who calls what touches an application's memory, and survives that it is gone: false then. What
+  /// is called leaves nothing behind that would need cleaning up. Null: nobody; it ends the
+  /// process.
+  using Guard = bool (*)(void (*body)(void*), void* context);
+  void set_guard(Guard guard) { guard_ = guard; }
+  /// Calls `body`, which reads or writes memory that translate() gave. False: it is not there (any
+  /// more).
+  template <class Body>
+  [[nodiscard]] bool touch(Body body) const {
+    if (guard_ != nullptr) return guard_([](void* it) { (*static_cast<Body*>(it))(); }, &body);
+    body();
+    return true;
+  }
+  /// memmove, one side of which is such memory.
+  [[nodiscard]] bool copy(void* to, const void* from, std::size_t size) const {
+    return touch([=] { std::memmove(to, from, size); });
+  }
+
  private:
   // A key and what it opens now, then whose it is.
   struct Slot {
@@ -158,6 +177,7 @@ class MemoryTable {
   std::size_t windows_ = 0;
   std::vector<std::unique_ptr<SoftDm>> device_memories_;
   std::uint32_t next_device_memory_ = 1;  ///< the handle
+  Guard guard_ = nullptr;
 };
 
 }  // namespace anyrdma::verbs::soft

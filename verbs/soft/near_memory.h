@@ -7,10 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-
-#include "verbs/soft/atomics.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -49,7 +46,7 @@ class NearMemory {
   virtual ~NearMemory() = default;
 
   // --- what others may do here ------------------------------------------------------------------
-  // Each returns when nobody is in the middle of something that was allowed and is so no more.
+  // When one has returned, nobody goes on with something that was allowed and is so no more.
   virtual void set_end(const End& end) = 0;
   virtual void forget_end(std::uint32_t number) = 0;
   virtual void add_region(const Region& region) = 0;
@@ -58,17 +55,13 @@ class NearMemory {
   virtual void set_open(bool open) = 0;
 
   // --- what may be done there -------------------------------------------------------------------
-  // `number` is the own end. False and nullopt: not so; nothing that counts has happened, and
-  // packets will find out what is wrong, if anything is.
-  /// Bytes land in ascending order, the last aligned word of 8 in one piece.
+  // `number` is the own end. False: not so; nothing that counts has happened, and packets will find
+  // out what is wrong, if anything is.
+  /// The last aligned word of 8 bytes lands in one piece, after all others.
   [[nodiscard]] virtual bool write(std::uint32_t number, std::uint32_t key, std::uint64_t address,
                                    std::span<const Piece> from) = 0;
   [[nodiscard]] virtual bool read(std::uint32_t number, std::uint32_t key, std::uint64_t address,
                                   std::span<const Piece> to) = 0;
-  /// As execute_atomic(); gives what was there.
-  [[nodiscard]] virtual std::optional<std::uint64_t> atomic(std::uint32_t number, std::uint32_t key,
-                                                            std::uint64_t address,
-                                                            const AtomicRequest& request) = 0;
 };
 
 }  // namespace anyrdma::verbs::soft

@@ -1,9 +1,8 @@
 // How the software HCA uses NearMemory: what it publishes, and which work needs no packets.
 #include <array>
-#include <cstring>
 #include <utility>
 
-#include "verbs/assert.h"
+#include "verbs/soft/completion_queue.h"
 #include "verbs/soft/near_memory.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/scatter_gather.h"
@@ -63,12 +62,24 @@ void unpublish(Core& core, SoftMr& region) {
   core.near_memory->forget_region(std::exchange(region.published, 0u));
 }
 
+void SoftHca::set_memory_guard(MemoryTable::Guard guard) {
+  CriticalSection section(core_.runtime);
+  core_.memory.set_guard(guard);
+}
+
 void SoftHca::set_near_memory(NearMemory* near) {
   CriticalSection section(core_.runtime);
   core_.near_memory = near;
 }
 
 // --- what may be done there ---------------------------------------------------------------------
+
+/// Whether the application posts without looking for what has become of it. Many small messages
+/// are done sooner by packets: peers work on some while we write others.
+bool Requester::is_one_of_many() {
+  const std::uint32_t polls = static_cast<const SoftCq*>(qp_.send_cq)->polls;
+  return std::exchange(polls_seen_, polls) == polls;
+}
 
 bool Requester::run_near(SendWork& work) {
   // In the order of posting: whatever is under way in packets ends first.
@@ -82,28 +93,11 @@ bool Requester::run_near(SendWork& work) {
   return true;
 }
 
-bool Requester::ask_near_atomic(SendWork& work) {
-  const AtomicOperands& operands = work.operands();
-  const auto original =
-      core_.near_memory->atomic(qp_.qp_num, work.remote_key, work.remote_address,
-                                {.compare_swap = work.opcode == IBV_WR_ATOMIC_CMP_AND_SWP,
-                                 .swap_or_add = operands.swap_or_add,
-                                 .compare = operands.compare});
-  if (!original) return false;
-  std::array<std::uint8_t, kAtomicBytes> bytes{};
-  std::memcpy(bytes.data(), &*original, bytes.size());
-  // The list was checked, and nobody could change its memory's registration since.
-  const ibv_wc_status status =
-      scatter(core_.memory, qp_.pd, {work.list(), work.sge_count}, 0, bytes);
-  CM_ASSERT(status == IBV_WC_SUCCESS);
-  return true;
-}
-
 bool Requester::ask_near(SendWork& work) {
-  if (work.kind == WorkKind::kAtomic) return ask_near_atomic(work);
   NearMemory& near = *core_.near_memory;
   const bool is_write = work.kind == WorkKind::kWrite && !work.with_immediate;
   if (!is_write && work.kind != WorkKind::kRead) return false;
+  if (is_write && work.length <= qp_.mtu() && is_one_of_many()) return false;
   std::array<NearMemory::Piece, kPiecesMax> pieces;
   std::size_t count = 0;
   if (work.inline_data) {

@@ -25,9 +25,8 @@ std::uint16_t source_port(std::uint32_t own, std::uint32_t peer) {
 // --- ready list ---------------------------------------------------------------------------------
 
 void ReadyList::add(SoftQp& qp) {
-  if (qp.ready) return;
-  qp.core.runtime.call_for_packets();
-  qp.ready = true;
+  if (qp.list != nullptr) return;
+  qp.list = this;
   qp.ready_next = nullptr;
   qp.ready_previous = last_;
   (last_ != nullptr ? last_->ready_next : first_) = &qp;
@@ -35,8 +34,8 @@ void ReadyList::add(SoftQp& qp) {
 }
 
 void ReadyList::remove(SoftQp& qp) {
-  if (!qp.ready) return;
-  qp.ready = false;
+  if (qp.list != this) return;
+  qp.list = nullptr;
   (qp.ready_previous != nullptr ? qp.ready_previous->ready_next : first_) = qp.ready_next;
   (qp.ready_next != nullptr ? qp.ready_next->ready_previous : last_) = qp.ready_previous;
 }
@@ -179,6 +178,7 @@ void SoftQp::reset() {
   receives.discard();
   if (datagrams) datagrams->discard();
   core.ready.remove(*this);
+  core.held.remove(*this);
   if (send_cq != nullptr) send_completions().purge(qp_num);
   if (recv_cq != nullptr && recv_cq != send_cq) receive_completions().purge(qp_num);
 }
@@ -368,7 +368,18 @@ bool SoftQp::wants_to_send() {
 }
 
 void SoftQp::schedule() {
-  if (!ready && wants_to_send()) core.ready.add(*this);
+  if (list != nullptr || !wants_to_send()) return;
+  core.runtime.call_for_packets();
+  core.ready.add(*this);
+}
+
+bool SoftQp::hold() {
+  if (!datagrams && acknowledged()) return false;
+  const wire::Qpn destination =
+      datagrams ? datagrams->next_destination() : wire::Qpn{attr.dest_qp_num};
+  if (!core.outlet->is_full(destination)) return false;
+  core.held.add(*this);
+  return true;
 }
 
 PacketPtr SoftQp::make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t payload,

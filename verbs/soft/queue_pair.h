@@ -98,6 +98,9 @@ struct SoftQp : ExtensibleQp {
   void unpublish();
   /// Puts itself on the ready list if there is something to send.
   void schedule();
+  /// Whether the oldest packet must wait, because nobody would repeat it and there is no room for
+  /// it where it goes. Then the QP is on the list of those who wait for that.
+  [[nodiscard]] bool hold();
 
   /// A packet with this QP's path and a BTH for the peer.
   [[nodiscard]] PacketPtr make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t payload,
@@ -155,10 +158,10 @@ struct SoftQp : ExtensibleQp {
   Runtime::Mark taker;             ///< who took the last of these events
   Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
 
-  // The ready list's links.
+  // The links of a list of those that have something to send.
   SoftQp* ready_previous = nullptr;
   SoftQp* ready_next = nullptr;
-  bool ready = false;
+  ReadyList* list = nullptr;  ///< that it is in
 
   ReceiveQueue receives;
   Requester requester;

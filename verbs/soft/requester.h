@@ -73,7 +73,7 @@ class Requester {
   /// Does the work request without packets, if it is its turn (near_path.cc).
   [[nodiscard]] bool run_near(SendWork& work);
   [[nodiscard]] bool ask_near(SendWork& work);
-  [[nodiscard]] bool ask_near_atomic(SendWork& work);
+  [[nodiscard]] bool is_one_of_many();
   [[nodiscard]] ibv_wc_status validate(SendWork& work) const;
   [[nodiscard]] PacketPtr make_packet(SendWork& work);
   [[nodiscard]] PacketPtr make_question(SendWork& work);
@@ -127,7 +127,8 @@ class Requester {
   std::uint32_t unrequested_ = 0;
   std::uint8_t retries_left_ = 0;
   std::uint8_t rnr_retries_left_ = 0;
-  bool waiting_ = false;       // for the RNR timer
+  std::uint32_t polls_seen_ = ~0u;  // of the send queue's completions, at the last small WRITE
+  bool waiting_ = false;            // for the RNR timer
   bool gap_reported_ = false;  // a lost response was noticed; wait for it before noticing again
   LentPackets<OfQueue> lent_;  // under way, in the order of their PSNs
   QpTimer retransmit_;

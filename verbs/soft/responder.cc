@@ -216,11 +216,11 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
       to = qp_.core.memory.translate_remote(write_key_, domain_, qp_, write_address_ + received_,
                                             size, IBV_ACCESS_REMOTE_WRITE);
     }
-    if (to == nullptr) {
+    // A lent payload may overlap.
+    if (to == nullptr || !qp_.core.memory.copy(to, packet.payload.data(), size)) {
       refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
       return;
     }
-    std::memmove(to, packet.payload.data(), size);  // a lent payload may overlap
   }
   received_ = end;
   if (roce::is_last(row.place)) end_message(packet, row, datagram);
@@ -301,8 +301,13 @@ void* Responder::atomic_target(wire::Psn psn, std::uint32_t key, std::uint64_t a
 void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::AtomicEth& eth) {
   void* at = atomic_target(bth.psn, eth.remote_key, eth.address, IBV_ACCESS_REMOTE_ATOMIC);
   if (at == nullptr) return;
-  const std::uint64_t original = execute_atomic(
-      at, {.compare_swap = compare_swap, .swap_or_add = eth.swap_or_add, .compare = eth.compare});
+  std::uint64_t original = 0;
+  const AtomicRequest request{
+      .compare_swap = compare_swap, .swap_or_add = eth.swap_or_add, .compare = eth.compare};
+  if (!qp_.core.memory.touch([&] { original = execute_atomic(at, request); })) {
+    refuse(roce::NakCode::kRemoteAccess, bth.psn, IBV_WC_LOC_ACCESS_ERR);
+    return;
+  }
   HcaObserver* const observer = qp_.core.observer;
   if (observer != nullptr) observer->on_atomic_done(qp_, bth.psn.value(), original);
   remember_atomic(bth.psn, original, false);
@@ -317,7 +322,10 @@ void Responder::on_atomic_write(const roce::Envelope& packet, const roce::Reth& 
   if (at == nullptr) return;
   std::uint64_t value = 0;
   std::memcpy(&value, packet.payload.data(), sizeof value);
-  execute_atomic_write(at, value);
+  if (!qp_.core.memory.touch([&] { execute_atomic_write(at, value); })) {
+    refuse(roce::NakCode::kRemoteAccess, packet.bth.psn, IBV_WC_LOC_ACCESS_ERR);
+    return;
+  }
   remember_atomic(packet.bth.psn, 0, true);
 }
 
@@ -466,7 +474,7 @@ PacketPtr Responder::make_read_response(Answer& answer) {
             .subspan(roce::offset_of(opcode, roce::kAeth))
             .first<roce::Aeth::kBytes>());
   }
-  load(from, size, *packet, roce::kHeaderBytes[opcode]);
+  if (!load(from, size, *packet, roce::kHeaderBytes[opcode])) return read_failed();
   answer.begun = true;
   answer.psn = answer.psn + 1;
   answer.address += size;
@@ -478,19 +486,19 @@ PacketPtr Responder::make_read_response(Answer& answer) {
   return packet;
 }
 
-// Copies a piece of what a READ asks for, or lends it.
-void Responder::load(const std::uint8_t* from, std::uint32_t size, Packet& packet, std::size_t at) {
+// Copies a piece of what a READ asks for, or lends it. False: it is not there.
+bool Responder::load(const std::uint8_t* from, std::uint32_t size, Packet& packet, std::size_t at) {
   if (qp_.core.lends && size >= kLentBytesMin) {
     packet.lend(from, at, size);
     lent_.add(packet);
     qp_.core.lent.add(packet);
-  } else if (size > 0) {
-    std::memcpy(packet.storage.data() + at, from, size);
+    return true;
   }
+  return size == 0 || qp_.core.memory.copy(packet.storage.data() + at, from, size);
 }
 
-// The region went away after the request was accepted. A duplicate is dropped in silence (IBTA vol
-// 1, 9.7.5.1.5): the peer may have had its data long ago.
+// The region, or its memory, went away after the request was accepted. A duplicate is dropped in
+// silence (IBTA vol 1, 9.7.5.1.5): the peer may have had its data long ago.
 PacketPtr Responder::read_failed() {
   const Answer failed = answers_.pop_front();
   --reads_waiting_;

@@ -121,7 +121,8 @@ class Responder {
   [[nodiscard]] PacketPtr make_atomic_acknowledge(const Answer& answer);
   [[nodiscard]] PacketPtr make_read_response(Answer& answer);
   [[nodiscard]] PacketPtr read_failed();
-  void load(const std::uint8_t* from, std::uint32_t size, Packet& packet, std::size_t at);
+  [[nodiscard]] bool load(const std::uint8_t* from, std::uint32_t size, Packet& packet,
+                          std::size_t at);
   /// Before a request behind them changes memory: READs have read.
   void keep_reads() { lent_.keep_all(); }
 

@@ -25,7 +25,7 @@ namespace anyrdma::verbs::soft {
     const std::uint8_t* from =
         memory.translate(list->lkey, pd, list->addr + offset, part, kLocalRead);
     if (from != nullptr) {
-      std::memcpy(out, from, part);
+      if (!memory.copy(out, from, part)) return false;
     } else if (memory.is_null(list->lkey, pd)) {
       std::memset(out, 0, part);
     } else {
@@ -69,7 +69,8 @@ namespace anyrdma::verbs::soft {
     std::uint8_t* to =
         memory.translate(piece.lkey, pd, piece.addr + offset, part, IBV_ACCESS_LOCAL_WRITE);
     if (to != nullptr) {
-      std::memmove(to, payload.data(), part);  // a lent payload may overlap
+      // A lent payload may overlap.
+      if (!memory.copy(to, payload.data(), part)) return IBV_WC_LOC_PROT_ERR;
     } else if (!memory.is_null(piece.lkey, pd)) {
       return IBV_WC_LOC_PROT_ERR;
     }

@@ -133,6 +133,9 @@ class SoftHca final : public Hca {
   void lend_payloads() override { core_.lends = true; }
   void send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) override;
   std::optional<ReceivedMad> next_mad() override;
+  void set_outlet(Outlet* outlet) override;
+  void resume() override;
+  void set_memory_guard(MemoryTable::Guard guard) override;
   void set_near_memory(NearMemory* near) override;
 
  private:

@@ -157,6 +157,7 @@ PacketPtr SoftHca::next_packet() {
   while (!packet) {
     SoftQp* qp = core_.ready.take();
     if (qp == nullptr) return nullptr;
+    if (core_.outlet != nullptr && qp->hold()) continue;
     packet = qp->next_packet();
     qp->schedule();  // behind the others, one packet each
   }
@@ -164,6 +165,15 @@ PacketPtr SoftHca::next_packet() {
   // A port without a link loses what is sent, and says so to nobody.
   if (port_state_ != IBV_PORT_ACTIVE) return next_packet();
   return packet;
+}
+
+void SoftHca::set_outlet(Outlet* outlet) {
+  CriticalSection section(core_.runtime);
+  core_.outlet = outlet;
+}
+
+void SoftHca::resume() {
+  while (SoftQp* qp = core_.held.take()) qp->schedule();
 }
 
 void SoftHca::send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) {

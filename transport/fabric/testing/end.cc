@@ -24,11 +24,11 @@ End::End(const FabricConfig& config, const EndOptions& options)
            ->reg_mr(pd, memory_, kBytes, reinterpret_cast<std::uintptr_t>(memory_), options.access)
            .value();
   ibv_qp_init_attr init{};
-  init.qp_type = IBV_QPT_RC;
+  init.qp_type = options.type;
   init.send_cq = init.recv_cq = cq;
   init.sq_sig_all = 1;
   init.cap = {.max_send_wr = 256,
-              .max_recv_wr = 16,
+              .max_recv_wr = 64,
               .max_send_sge = 4,
               .max_recv_sge = 1,
               .max_inline_data = 256};
@@ -41,7 +41,11 @@ End::~End() {
   deregister();
   provider_->dealloc_pd(pd).value();
   provider_->close_device(context_).value();
-  ::munmap(memory_ - options_.offset, kBytes + 4096);
+  unmap();
+}
+
+void End::unmap() {
+  if (std::exchange(mapped_, false)) ::munmap(memory_ - options_.offset, kBytes + 4096);
 }
 
 void End::deregister() {
@@ -73,21 +77,21 @@ void End::connect(const EndAddress& other) {
   attr.ah_attr.port_num = 1;
   attr.ah_attr.grh.dgid = other.gid;
   attr.ah_attr.grh.hop_limit = 1;
+  const bool reliable = options_.type == IBV_QPT_RC;
+  const int to_receive = reliable ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0;
+  const int to_send =
+      reliable ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0;
   provider_
-      ->modify_qp(qp, &attr,
-                  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+      ->modify_qp(
+          qp, &attr,
+          IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | to_receive)
       .value();
   if (options_.state == IBV_QPS_RTR) return;
   attr.qp_state = IBV_QPS_RTS;
   attr.timeout = 14;
   attr.rnr_retry = 7;
   attr.max_rd_atomic = 4;
-  provider_
-      ->modify_qp(qp, &attr,
-                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-                      IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
-      .value();
+  provider_->modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | to_send).value();
 }
 
 void End::modify(ibv_qp_state state) {

@@ -25,6 +25,7 @@ struct EndOptions {
                     IBV_ACCESS_REMOTE_ATOMIC;  ///< of the region and the queue pair
   std::size_t offset = 0;                      ///< of the region in its first page
   ibv_qp_state state = IBV_QPS_RTS;
+  ibv_qp_type type = IBV_QPT_RC;  ///< or UC
 };
 
 /// A member with pages of its own, registered, and a queue pair.
@@ -42,6 +43,8 @@ class End {
   /// To ERR, RESET or whatever needs no attributes.
   void modify(ibv_qp_state state);
   void deregister();
+  /// Takes the memory away, registered or not.
+  void unmap();
 
   /// Errno of ibv_post_send. The gather list: `length` bytes from `offset` of the memory on.
   int post(ibv_wr_opcode opcode, std::size_t offset, std::uint32_t length,
@@ -74,6 +77,7 @@ class End {
   ibv_context* context_ = nullptr;
   EndOptions options_;
   std::uint8_t* memory_ = nullptr;
+  bool mapped_ = true;
 };
 
 }  // namespace anyrdma::transport::fabric::testing

@@ -71,6 +71,17 @@ void Child::kill() {
   wait();
 }
 
+void Child::stop() const {
+  ::kill(pid_, SIGSTOP);
+  int status = 0;
+  while (::waitpid(pid_, &status, WUNTRACED) < 0) CM_ASSERT(errno == EINTR);
+  CM_ASSERT(WIFSTOPPED(status));
+}
+
+void Child::go_on() const {
+  ::kill(pid_, SIGCONT);
+}
+
 int Child::wait() {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0) CM_ASSERT(errno == EINTR);

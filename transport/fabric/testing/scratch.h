@@ -52,6 +52,9 @@ class Child {
   [[nodiscard]] char receive() const { return line_.receive(); }
   /// SIGKILL, and waits until it is gone.
   void kill();
+  /// SIGSTOP, and waits until all its threads have stopped.
+  void stop() const;
+  void go_on() const;
   /// Waits for its end; exit code, or 128 + signal.
   int wait();
 
