@@ -173,8 +173,10 @@ void PacketRingReader::sleep() {
   control_->reader_sleeps.exchange(1, std::memory_order_acq_rel);
 }
 
+// A plain store would come between the writer's exchanges and ours, and sleep() would not see what
+// was written before them.
 void PacketRingReader::wake() {
-  control_->reader_sleeps.store(0, std::memory_order_relaxed);
+  control_->reader_sleeps.exchange(0, std::memory_order_acq_rel);
 }
 
 bool PacketRingReader::sleeps() const {
