@@ -10,8 +10,8 @@
 // docs/museum.md is written from these lines, and page_test holds them against it. What the
 // simulator cannot show has a "Not shown 11:" with the reason instead, outside of all tests.
 //
-// Linking this is enough for the rule that no exhibit takes a second of processor time. Exhibits
-// that are scripts of C calls rather than programs stand on tests/semantics/scenario.h.
+// Linking this is enough for a last line that tells which exhibit took longest. Exhibits that are
+// scripts of C calls rather than programs stand on tests/semantics/scenario.h.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -107,7 +107,7 @@ def page(rooms):
     lines = [
         "# The museum of bugs",
         "",
-        f"What users of RDMA reported in public, as {shown} exhibits: each is a test of a few lines that takes less than a second: an",
+        f"What users of RDMA reported in public, as {shown} exhibits: each is a test of a few lines, most of a few milliseconds: an",
         "application with the reported bug runs on simulated hosts, and the bug happens, every time. Often the mended application",
         "stands beside it. `bazel test //tests/museum/...` is the tour; [tests/museum/exhibit.h](../tests/museum/exhibit.h) says how an",
         "exhibit is made. A number stands for an entry of the collection; some have several exhibits.",
