@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Pairs of rping and ib_write_bw of which either side is killed at any moment. The other side ends, or goes on as it would
+# on a kernel; the next pair works, and nothing is left.
+#
+# killed_test.sh [CASE...] runs $PAIRS of each case (2) from $SEED on (1); each pair says its seed, and PAIRS=1 SEED=N runs
+# one again. With 50 pairs there are 200 in all.
+. tests/programs/lib.sh
+need rping ib_write_bw stdbuf flock
+pairs=${PAIRS:-2} first=${SEED:-1}
+longest=0 # milliseconds from a death until the other's end
+
+# pass MILLISECONDS PID: so much time, unless PID ends before
+pass() { timeout "$(($1 / 1000)).$(printf %03d "$(($1 % 1000))")" tail --pid="$2" -s 0.01 -f /dev/null; }
+
+milliseconds() { echo "${EPOCHREALTIME/./}" | sed 's/...$//'; }
+
+# ends SURVIVOR: it does, and crashes as little as any
+ends() {
+  local before took
+  before=$(milliseconds)
+  finish "$1"
+  took=$(($(milliseconds) - before))
+  [ "$took" -le "$longest" ] || longest=$took
+}
+
+slay() { # PID
+  kill -9 "$1"
+  wait "$1" 2>/dev/null # says that it was killed, which we know
+}
+
+# What a fabric leaves where it keeps its files, and its sockets.
+left_behind() {
+  find /dev/shm "${XDG_RUNTIME_DIR:-/dev/shm}" /tmp -maxdepth 2 -name "*$fabric*" 2>/dev/null
+  grep -F "$fabric" /proc/net/unix
+}
+
+next_pair() {
+  local server
+  start_server next_server "$host:7174" rping -s -a "$host" -C 10 -V
+  server=$pid
+  run next_client rping -c -a "$host" -C 10 -V
+  expect_status 'client of the next pair' 0 $?
+  finish "$server"
+  expect_status 'server of the next pair' 0 $?
+  [ -z "$(left_behind)" ] || fail "left behind: $(left_behind)"
+}
+
+# each PAIR: so many, each with a moment and a victim of its own; a moment may be before they are connected
+each() {
+  local seed
+  for ((seed = first; seed < first + pairs && case_failed == 0; seed++)); do
+    RANDOM=$seed
+    victim=$((RANDOM % 2)) early=$((RANDOM % 4 == 0)) moment=$((RANDOM % 1000))
+    "$@"
+    next_pair
+    [ "$case_failed" = 0 ] || echo "    SEED=$seed, victim $victim, early $early, after $moment ms"
+  done
+  echo "    $pairs pairs from seed $first on; the other side took up to $longest ms to end"
+}
+
+# rping's server has one client. When that has not come so far that it says so, it waits for the next.
+rping_pair() {
+  local server client
+  start_server server "$host:7174" rping -s -a "$host" -v
+  server=$pid
+  start client rping -c -a "$host" -v
+  client=$pid
+  if [ "$early" = 1 ]; then moment=$((moment / 10)); else wait_for "$client" client '^ping data'; fi
+  pass "$moment" "$client"
+  if [ "$victim" = 0 ]; then
+    slay "$server"
+    ends "$client"
+    return
+  fi
+  slay "$client"
+  [ "$early" = 0 ] || run late rping -c -a "$host" -C 1
+  ends "$server"
+}
+
+case_rping() { each rping_pair; }
+
+# write_pair OPTION...: ib_write_bw, which tells its peer of the end on a socket, or with -R by a message
+write_pair() {
+  local server client
+  take_port
+  start server ib_write_bw -F -p "$port" -D 60 "$@"
+  server=$pid
+  case " $* " in *" -R "*) await_listener tcp "$host" "$port" "$server" ;; *) await_socket "$server" ;; esac
+  start client ib_write_bw -F -p "$port" -D 60 "$@" "$host"
+  client=$pid
+  if [ "$early" = 1 ]; then moment=$((moment / 10)); else wait_for "$client" client '^ #bytes'; fi
+  pass "$moment" "$client"
+  if [ "$victim" = 0 ]; then
+    slay "$server"
+    ends "$client"
+    return
+  fi
+  slay "$client"
+  # With -R nothing tells the server: it asks for no event once it is connected, and a kernel leaves its queue pair as it
+  # is. And a server that nobody has come to waits on.
+  case "$early $* " in 1* | *" -R "*) kill "$server" 2>/dev/null ;; esac
+  ends "$server"
+}
+
+case_ib_write_bw() { each write_pair; }
+
+case_ib_write_bw_over_the_connection_manager() { each write_pair -R; }
+
+case_ib_write_bw_of_short_writes() { each write_pair -s 8; }
+
+run_cases "$@"
