@@ -1,9 +1,10 @@
-// The fuzz function of the rings between processes on random scripts with a fixed start.
+// The fuzz functions of what processes share on random scripts with a fixed start.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
+#include "transport/fabric/fuzz/fuzz_registry.h"
 #include "transport/fabric/fuzz/fuzz_ring.h"
 #include "verbs/soft/testing/fake_runtime.h"
 
@@ -34,6 +35,14 @@ TEST(FabricFuzzReplay, ReadersSurviveStrangersInTheirMemory) {
   for (int i = 0; i < 400; ++i) {
     const auto bytes = script(random, 200, true);
     EXPECT_EQ(fuzz_ring(bytes.data(), bytes.size()), 0);
+  }
+}
+
+TEST(FabricFuzzReplay, MembersOfOneFileAgreeAsIfTheyWereOne) {
+  FakeRandom random(3);
+  for (int i = 0; i < 200; ++i) {
+    const auto bytes = script(random, 100, true);
+    EXPECT_EQ(fuzz_registry(bytes.data(), bytes.size()), 0);
   }
 }
 

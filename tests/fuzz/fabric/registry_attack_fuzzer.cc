@@ -1,0 +1,5 @@
+#include "transport/fabric/fuzz/fuzz_registry.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  return anyrdma::transport::fabric::fuzz::fuzz_registry_attack(data, size);
+}
