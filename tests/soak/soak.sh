@@ -26,7 +26,7 @@ done
 # --- what takes turns ----------------------------------------------------------------------------
 
 # A leg is a function that is given a seed; what it says is the log.
-legs=(checker checker_calm ucx libfabric rping killed fio qemu)
+legs=(checker checker_calm io_demo ucx libfabric rping killed fio qemu)
 
 checker_() { # SEED OPTION...
   local fabric=soak-$$-$1
@@ -42,7 +42,8 @@ suite() {
   shift
   bash "tests/programs/${name}_test.sh" "$@"
 }
-leg_ucx() { suite ucx the_connection_manager messages_over_reliable_connections remote_memory atomics; }
+leg_io_demo() { suite ucx the_connection_manager; }
+leg_ucx() { suite ucx messages_over_reliable_connections remote_memory atomics; }
 leg_libfabric() { suite libfabric connected_endpoints datagrams reliable_datagrams_over_connections tagged_messages; }
 leg_rping() { suite rping both_sides_exit_0 largest_messages_work own_queue_pairs_work persistent_server_serves_five_clients_at_once; }
 leg_killed() { SEED=$1 PAIRS=3 suite killed rping ib_write_bw; }
@@ -52,7 +53,8 @@ leg_qemu() { suite qemu; }
 # A program that is not there is no finding; its leg says so once.
 possible() {
   case $1 in
-    ucx) command -v io_demo ucx_perftest ;;
+    io_demo) command -v io_demo ;;
+    ucx) command -v ucx_perftest ;;
     libfabric) command -v fi_pingpong ;;
     rping | killed) command -v rping ib_write_bw ;;
     fio) command -v fio ;;
