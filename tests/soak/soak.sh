@@ -30,6 +30,7 @@ legs=(checker checker_calm io_demo ucx libfabric rping killed fio qemu)
 
 checker_() { # SEED OPTION...
   local fabric=soak-$$-$1
+  # shellcheck disable=SC2086 # several options
   timeout 300 tools/bin/anyrdma run --fabric "$fabric" -- tests/soak/soak_checker --seed "$1" --seconds "${CHECKER_SECONDS:-20}" \
     --workers $((1 + $1 % 3)) ${CHECKER_OPTIONS:-} "${@:2}"
 }
@@ -87,7 +88,7 @@ progress() {
 turn() { # LEG SEED
   local log=$logs/$1-$2.log status=0
   progress "$1" "$2"
-  # A process group of its own, so that Ctrl-C reaches us first.
+  # A session of its own, so that Ctrl-C reaches us first.
   setsid bash -c "$(declare -f); leg_$1 $2" >"$log" 2>&1 </dev/null &
   current=$!
   wait "$current" || status=$?
@@ -107,7 +108,8 @@ turn() { # LEG SEED
 
 interrupt() {
   over=1
-  [ -z "$current" ] || kill -TERM -- "-$current" 2>/dev/null
+  # Programs that were started there may be in groups of their own.
+  [ -z "$current" ] || pkill -KILL -s "$current"
 }
 trap interrupt INT TERM
 trap end_loops EXIT
