@@ -140,7 +140,8 @@ class Round {
       if (stops && dice_.one_in(3)) stop_for_a_while(players_[dice_.below(2)]);
       wait(milliseconds(20 + static_cast<long>(dice_.below(200))));
     }
-    return ended_well(0) & ended_well(1);
+    const bool server_well = ended_well(0);
+    return ended_well(1) && server_well;  // both are reaped
   }
 
  private:
