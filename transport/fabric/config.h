@@ -13,15 +13,16 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Processes with equal uid, name and directory, in one mount and network namespace, meet. Nothing
-/// here is read from the environment: whoever fills it (the C API, a tool) does that.
+/// Processes with equal uid, name and directory, in one mount namespace, meet. Nothing here is read
+/// from the environment: whoever fills it (the C API, a tool) does that.
 struct FabricConfig {
   /// 1 to 64 letters, digits, '.', '_' or '-', not starting with '.'.
   std::string name = "default";
   /// The user to whom all members belong; only the caller's effective user works.
   uid_t uid = ::geteuid();
-  /// Where the rendezvous file is kept, best in memory; e.g. $XDG_RUNTIME_DIR.
-  std::string directory = "/dev/shm";
+  /// In which directory the one for the rendezvous is made, best in memory; a whole path. Empty:
+  /// the first of /run/user/UID, /dev/shm and /tmp that will do (place.h).
+  std::string directory{};
   /// What the device's port says it is (verbs::soft::HcaConfig); each process decides for itself.
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   /// Limits of the device, and what it lacks (verbs::soft::resemble).

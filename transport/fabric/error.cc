@@ -23,6 +23,9 @@ constexpr Row kRows[] = {
     {FabricErrc::kTooManyProcesses, EAGAIN, "too many processes"},
     {FabricErrc::kNoSocket, EACCES, "Unix sockets are refused"},
     {FabricErrc::kNoResources, EMFILE, "out of descriptors, memory or threads"},
+    {FabricErrc::kNamesTaken, EPERM, "strangers have taken all names"},
+    {FabricErrc::kFileLimit, EFBIG, "the limit of file sizes is too low"},
+    {FabricErrc::kUnsuitable, EOPNOTSUPP, "the file system cannot lock or reserve"},
 };
 
 const Row* row_of(int value) {
@@ -45,8 +48,13 @@ class FabricCategory final : public boost::system::error_category {
   }
 };
 
+/// Where the place for the rendezvous could be.
+std::string where(const FabricConfig& config) {
+  if (!config.directory.empty()) return config.directory;
+  return "/run/user/" + std::to_string(config.uid) + ", /dev/shm or /tmp";
+}
+
 std::string sentence(FabricErrc error, const FabricConfig& config) {
-  const std::string file = registry_path(config);
   switch (error) {
     case FabricErrc::kBadName:
       return "'" + config.name +
@@ -56,34 +64,44 @@ std::string sentence(FabricErrc error, const FabricConfig& config) {
       return "A fabric of user " + std::to_string(config.uid) +
              " can only be joined by a process of that user: run the program as that user.";
     case FabricErrc::kNoDirectory:
-      return "The directory " + config.directory +
-             " for the rendezvous file does not exist: mount it (a tmpfs) or choose another "
-             "directory.";
+      return "There is no directory " + where(config) +
+             " in which processes could meet: make one, or name another one in ANYRDMA_DIR.";
     case FabricErrc::kNotWritable:
-      return "The rendezvous file " + file +
-             " cannot be created or opened: make the directory writable for this user or choose "
-             "another directory.";
+      return "This user may not write in " + where(config) +
+             ", where processes would meet: allow it, or name another directory in ANYRDMA_DIR.";
     case FabricErrc::kNotOurs:
-      return "The rendezvous file " + file +
-             " is not a plain file that belongs to this user alone: remove it, or choose another "
-             "fabric name.";
+      return "In the directory anyrdma-" + std::to_string(config.uid) + " in " + where(config) +
+             ", '" + config.name +
+             "' is no plain file of this user alone: remove it, or choose another fabric name.";
     case FabricErrc::kOtherVersion:
-      return "The rendezvous file " + file +
-             " is in use by processes of another version of anyrdma: end them, or choose another "
-             "fabric name.";
+      return "Processes of another version of anyrdma are in the fabric '" + config.name +
+             "': end them, or choose another fabric name.";
     case FabricErrc::kNoSpace:
-      return "No space is left in " + config.directory +
-             " for the rendezvous file: free some, or choose another directory.";
+      return "No space is left in " + where(config) +
+             ", where processes would meet: free 64 KiB, or name another directory in ANYRDMA_DIR.";
     case FabricErrc::kTooManyProcesses:
       return "The fabric '" + config.name +
-             "' already has as many processes as it can hold: end some, or choose another fabric "
-             "name.";
+             "' already has 1024 processes, as many as it can hold: end some, or choose another "
+             "fabric name.";
     case FabricErrc::kNoSocket:
       return "The system refuses Unix sockets, over which processes exchange packets: allow "
-             "AF_UNIX SOCK_SEQPACKET sockets in this sandbox.";
+             "AF_UNIX SOCK_SEQPACKET sockets in this sandbox, or name a directory whose file "
+             "system knows sockets in ANYRDMA_DIR.";
     case FabricErrc::kNoResources:
       return "No descriptors, memory or threads are left to join the fabric: raise the limits "
              "(ulimit -n, ulimit -u).";
+    case FabricErrc::kNamesTaken:
+      return "Other users have taken all names (anyrdma-" + std::to_string(config.uid) +
+             ".N) of the directory in " + where(config) +
+             " in which processes would meet: have them removed, or name another directory in "
+             "ANYRDMA_DIR.";
+    case FabricErrc::kFileLimit:
+      return "The file through which processes meet would be larger than a file may be: raise "
+             "the limit (ulimit -f) to 64 KiB or more.";
+    case FabricErrc::kUnsuitable:
+      return "The file system of " + where(config) +
+             " cannot lock files or promise them space: name a directory in memory (tmpfs) in "
+             "ANYRDMA_DIR.";
   }
   return "unknown fabric error";
 }
@@ -97,10 +115,6 @@ const boost::system::error_category& fabric_category() {
 
 int errno_of(const boost::system::error_code& error) {
   return error.default_error_condition().value();
-}
-
-std::string registry_path(const FabricConfig& config) {
-  return config.directory + "/anyrdma-" + std::to_string(config.uid) + "-" + config.name;
 }
 
 std::string explain(const boost::system::error_code& error, const FabricConfig& config) {

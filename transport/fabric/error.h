@@ -13,14 +13,17 @@ namespace anyrdma::transport::fabric {
 enum class FabricErrc {
   kBadName = 1,       ///< EINVAL: the fabric's name has characters a file name cannot have
   kWrongUser,         ///< EPERM: config.uid is not the effective user
-  kNoDirectory,       ///< ENOENT: config.directory does not exist
-  kNotWritable,       ///< EACCES: the registry cannot be created or opened there
+  kNoDirectory,       ///< ENOENT: there is no directory to make the place for the rendezvous in
+  kNotWritable,       ///< EACCES: the place or the registry cannot be made or opened there
   kNotOurs,           ///< EPERM: the registry is another user's, open to others, or no plain file
   kOtherVersion,      ///< EPROTO: processes of another version of this software are using it
   kNoSpace,           ///< ENOSPC: the directory's file system is full
   kTooManyProcesses,  ///< EAGAIN: every slot is taken by a live process
   kNoSocket,          ///< EACCES: Unix sockets are refused (seccomp, namespace)
   kNoResources,       ///< EMFILE: descriptors, memory or threads have run out
+  kNamesTaken,        ///< EPERM: strangers have all the names that the place could have
+  kFileLimit,         ///< EFBIG: the limit of file sizes is below the registry's
+  kUnsuitable,        ///< EOPNOTSUPP: the file system lacks flock or fallocate
 };
 
 [[nodiscard]] const boost::system::error_category& fabric_category();
@@ -31,10 +34,7 @@ enum class FabricErrc {
 /// The errno value that a C caller gets for an error of this room or of the errno category.
 [[nodiscard]] int errno_of(const boost::system::error_code& error);
 
-/// The rendezvous file of a fabric.
-[[nodiscard]] std::string registry_path(const FabricConfig& config);
-
-/// One or two sentences for a human: the cause, naming the file concerned, and the remedy.
+/// One or two sentences for a human: the cause, naming the directory concerned, and the remedy.
 [[nodiscard]] std::string explain(const boost::system::error_code& error,
                                   const FabricConfig& config);
 

@@ -27,7 +27,6 @@ constexpr std::size_t kWaitingRequestsMax = 65536;
 constexpr std::uint8_t kMinAckTimeout = 18;
 constexpr std::size_t kNameMax = 64;
 constexpr std::size_t kGids = 16;
-constexpr int kSlotAttempts = 16;
 
 bool good_name(std::string_view name) {
   constexpr std::string_view kGood =
@@ -38,8 +37,9 @@ bool good_name(std::string_view name) {
 
 MeshConfig mesh_config(const FabricConfig& config, const Registry& registry) {
   return {.uid = config.uid,
-          .name = "anyrdma-" + std::to_string(config.uid) + "-" + config.name + "-" +
-                  std::to_string(registry.place()),
+          .directory = registry.directory().fd(),
+          .path = registry.directory().path(),
+          .name = registry.socket_stem(),
           .self = registry.slot(),
           .incarnation = registry.incarnation()};
 }
@@ -51,8 +51,6 @@ FabricErrc socket_error(int error) {
     case ENOMEM:
     case ENOBUFS:
       return FabricErrc::kNoResources;
-    case EADDRINUSE:
-      return FabricErrc::kTooManyProcesses;
     default:
       return FabricErrc::kNoSocket;
   }
@@ -93,26 +91,17 @@ Result<void> FabricImpl::join() {
   return build();
 }
 
-/// A slot whose socket's name a stranger has is passed over.
 Result<void> FabricImpl::take_place() {
-  const soft::PortTableConfig rules = system_port_rules();
-  int error = 0;
-  for (int attempt = 0; attempt < kSlotAttempts; ++attempt) {
-    auto registry = Registry::join(config_, random_, rules);
-    if (!registry) return registry.error();
-    auto carrier = MemberCarrier::create(mesh_config(config_, **registry), **registry,
-                                         engine_.pool(), engine_.receiver());
-    if (carrier) {
-      registry_ = std::move(*registry);
-      if (config_.near_memory)
-        near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
-      carrier_ = std::move(*carrier);
-      return {};
-    }
-    error = carrier.error().value();
-    if (error != EADDRINUSE) break;
-  }
-  return socket_error(error);
+  auto registry = Registry::join(config_, random_, system_port_rules());
+  if (!registry) return registry.error();
+  auto carrier = MemberCarrier::create(mesh_config(config_, **registry), **registry, engine_.pool(),
+                                       engine_.receiver());
+  if (!carrier) return socket_error(carrier.error().value());
+  registry_ = std::move(*registry);
+  if (config_.near_memory)
+    near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
+  carrier_ = std::move(*carrier);
+  return {};
 }
 
 Result<void> FabricImpl::build() {

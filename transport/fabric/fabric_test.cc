@@ -77,7 +77,7 @@ TEST_F(FabricOpening, RefusesABadNameAndAnotherUser) {
 }
 
 TEST_F(FabricOpening, EveryErrorHasASentenceAndAnErrno) {
-  for (int i = 1; i <= static_cast<int>(FabricErrc::kNoResources); ++i) {
+  for (int i = 1; i <= static_cast<int>(FabricErrc::kUnsuitable); ++i) {
     const auto error = make_error_code(static_cast<FabricErrc>(i));
     EXPECT_NE(errno_of(error), 0);
     EXPECT_NE(error.message(), "unknown fabric error");

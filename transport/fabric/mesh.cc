@@ -2,17 +2,18 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <cstring>
 #include <utility>
 
 #include "transport/fabric/descriptor_passing.h"
 #include "transport/fabric/mesh_internal.h"
+#include "transport/fabric/socket_file.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -23,19 +24,8 @@ constexpr std::size_t kPacketsMax = kRingDataBytes / packet_ring::kGranule;
 constexpr int kSocketBytes = 1 << 20;  // as much as the system allows
 constexpr int kSocketType = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
-struct AbstractAddress {
-  sockaddr_un address{};
-  socklen_t length = 0;
-};
-
-AbstractAddress address_of(const MeshConfig& config, Slot slot) {
-  const std::string name = config.name + "-" + std::to_string(value(slot));
-  AbstractAddress result;
-  result.address.sun_family = AF_UNIX;
-  CM_ASSERT(name.size() < sizeof result.address.sun_path);
-  std::ranges::copy(name, result.address.sun_path + 1);  // a zero in front: no file
-  result.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return result;
+SocketFile address_of(const MeshConfig& config, Slot slot) {
+  return {config.directory, config.path, config.name + std::to_string(value(slot))};
 }
 
 realtime::Descriptor make_socket() {
@@ -66,9 +56,11 @@ verbs::Result<void> Mesh::listen() {
   if (!epoll_) return verbs::errno_code(errno);
   listener_ = make_socket();
   if (!listener_) return verbs::errno_code(errno);
-  const AbstractAddress mine = address_of(config_, config_.self);
-  const auto* address = reinterpret_cast<const sockaddr*>(&mine.address);
-  if (::bind(listener_.get(), address, mine.length) != 0) return verbs::errno_code(errno);
+  const SocketFile mine = address_of(config_, config_.self);
+  (void)::unlink(mine.address.sun_path);
+  if (::bind(listener_.get(), mine.get(), mine.length) != 0) return verbs::errno_code(errno);
+  // A mask may have left less to the user himself; nobody else can come here.
+  (void)::chmod(mine.address.sun_path, 0600);
   if (::listen(listener_.get(), SOMAXCONN) != 0) return verbs::errno_code(errno);
   epoll_event event{};
   event.events = EPOLLIN;
@@ -148,9 +140,8 @@ void Mesh::accept_all() {
 int Mesh::connect(Peer& peer) {
   realtime::Descriptor fd = make_socket();
   if (!fd) return out_of_resources(errno) ? EAGAIN : errno;
-  const AbstractAddress theirs = address_of(config_, peer.slot);
-  const auto* address = reinterpret_cast<const sockaddr*>(&theirs.address);
-  while (::connect(fd.get(), address, theirs.length) != 0)
+  const SocketFile theirs = address_of(config_, peer.slot);
+  while (::connect(fd.get(), theirs.get(), theirs.length) != 0)
     if (errno != EINTR) return errno;
   if (!same_user(fd.get())) return EPERM;
   Link* link = add_link(std::move(fd));

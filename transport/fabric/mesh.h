@@ -1,8 +1,9 @@
-// Links between the members of a fabric: every member listens on a Unix socket, and connects to
-// another when it has the first packet for it. The sockets say who is there and when it goes;
-// packets go through shared memory, one ring per direction, as soon as both sides have mapped it,
-// and before that, or if memory or descriptors have run out, through the socket, one message each.
-// Order is kept per pair and direction.
+// Links between the members of a fabric: every member listens on a Unix socket, a file in a
+// directory that only their user can enter (place.h), and connects to another when it has the first
+// packet for it. The sockets say who is there and when it goes; packets go through shared memory,
+// one ring per direction, as soon as both sides have mapped it, and before that, or if memory or
+// descriptors have run out, through the socket, one message each. Order is kept per pair and
+// direction.
 #pragma once
 
 #include <sys/types.h>
@@ -28,8 +29,10 @@
 namespace anyrdma::transport::fabric {
 
 struct MeshConfig {
-  uid_t uid = 0;     ///< nobody else may be at the other end (SO_PEERCRED)
-  std::string name;  ///< of the fabric: the socket of slot n is the abstract address "<name>-<n>"
+  uid_t uid = 0;       ///< nobody else may be at the other end (SO_PEERCRED)
+  int directory = -1;  ///< where the sockets are; open as long as the mesh is
+  std::string path;    ///< of that directory
+  std::string name;    ///< the socket of slot n is the file "<name>n"
   Slot self{};
   std::uint64_t incarnation = 0;
   /// Packets that wait for one peer to read; more are dropped, which retransmission makes good.
@@ -60,8 +63,9 @@ class Mesh {
         std::vector<realtime::Descriptor> /*gifts*/) {}
   };
 
-  /// Listens. EADDRINUSE: the address of our slot is taken (by a stranger); EMFILE, ENFILE, ENOMEM,
-  /// EACCES ...: no sockets to be had. `pool` and `receiver` outlive the mesh.
+  /// Listens. What has the name of our socket is a dead process's, and replaced; who owns the slot
+  /// removes ours. EMFILE, ENFILE, ENOMEM, EACCES ...: no sockets to be had. `pool` and `receiver`
+  /// outlive the mesh.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Mesh>> create(const MeshConfig& config,
                                                                    verbs::soft::PacketPool& pool,
                                                                    Receiver& receiver);

@@ -1,8 +1,8 @@
 // Peers that do not do as our software does: of the same user, or nobody would listen to them.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,12 +13,14 @@
 
 #include "transport/fabric/descriptor_passing.h"
 #include "transport/fabric/mesh.h"
+#include "transport/fabric/socket_file.h"
 #include "transport/fabric/testing/scratch.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
 using testing::eventually;
+using testing::Scratch;
 using verbs::soft::PacketPool;
 using verbs::soft::PacketPtr;
 
@@ -33,13 +35,9 @@ class MeshAttack : public ::testing::Test, private Mesh::Receiver {
   }
   /// A connection to the victim.
   [[nodiscard]] realtime::Descriptor connect() const {
-    const std::string name = config.name + "-1";
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path + 1, name.data(), name.size());
-    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    const SocketFile address(config.directory, config.path, config.name + "1");
     realtime::Descriptor fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+    EXPECT_EQ(::connect(fd.get(), address.get(), address.length), 0);
     return fd;
   }
   static void say_hello(const realtime::Descriptor& fd, const std::vector<int>& along,
@@ -62,9 +60,14 @@ class MeshAttack : public ::testing::Test, private Mesh::Receiver {
     });
   }
 
+  Scratch scratch;
+  const realtime::Descriptor directory{
+      ::open(scratch.config().directory.c_str(), O_PATH | O_CLOEXEC)};
   PacketPool pool;
   const MeshConfig config{.uid = ::geteuid(),
-                          .name = "anyrdma-attack-test-" + std::to_string(::getpid()),
+                          .directory = directory.get(),
+                          .path = scratch.config().directory,
+                          .name = "m-",
                           .self = kVictim,
                           .incarnation = 1};
   std::unique_ptr<Mesh> mesh = Mesh::create(config, pool, *this).value();

@@ -4,9 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/fabric/socket_file.h"
 #include "transport/fabric/testing/scratch.h"
 
 namespace anyrdma::transport::fabric {
@@ -22,6 +24,7 @@ namespace {
 using testing::Child;
 using ::testing::ElementsAre;
 using testing::eventually;
+using testing::Scratch;
 using verbs::soft::PacketPool;
 using verbs::soft::PacketPtr;
 
@@ -98,14 +101,21 @@ class MeshTest : public ::testing::Test {
   static constexpr Slot kB{2};
 
   MeshConfig config(Slot self, std::uint64_t incarnation = 1) const {
-    return {.uid = ::geteuid(), .name = name_, .self = self, .incarnation = incarnation};
+    return {.uid = ::geteuid(),
+            .directory = directory_.get(),
+            .path = scratch_.config().directory,
+            .name = "m-",
+            .self = self,
+            .incarnation = incarnation};
   }
   std::unique_ptr<Member> member(Slot self, std::uint64_t incarnation = 1) const {
     return std::make_unique<Member>(config(self, incarnation));
   }
 
  private:
-  const std::string name_ = "anyrdma-mesh-test-" + std::to_string(::getpid());
+  Scratch scratch_;
+  const realtime::Descriptor directory_{
+      ::open(scratch_.config().directory.c_str(), O_PATH | O_CLOEXEC)};
 };
 
 TEST_F(MeshTest, CarriesAPacketWithItsHeader) {
@@ -322,11 +332,8 @@ TEST_F(MeshTest, FlushingGivesUpOnAPeerThatDoesNotRead) {
 
 TEST_F(MeshTest, GarbageEndsTheConnectionOnly) {
   auto a = member(kA);
-  const std::string name = config(kA).name + "-1";
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const MeshConfig its = config(kA);
+  const SocketFile address(its.directory, its.path, its.name + "1");
   const Preamble other_version = Hello{.version = kMeshVersion + 1, .slot = kB}.serialize();
   const Preamble no_slot = [] {
     Preamble bytes = Hello{}.serialize();
@@ -339,7 +346,7 @@ TEST_F(MeshTest, GarbageEndsTheConnectionOnly) {
       {&other_version, 44}, {&no_slot, 44}, {&packet_first, 44}, {&too_short, 3}};
   for (const auto& [bytes, size] : messages) {
     realtime::Descriptor fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    ASSERT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+    ASSERT_EQ(::connect(fd.get(), address.get(), address.length), 0);
     ASSERT_EQ(::send(fd.get(), bytes->data(), size, 0), static_cast<ssize_t>(size));
     a->step();
     a->step();
@@ -510,13 +517,50 @@ TEST_F(MeshTest, GiftsReachBothSidesBeforeAnyPacket) {
   EXPECT_EQ(byte, 'x');
 }
 
-TEST_F(MeshTest, TwoOwnersOfOneSlotAreRefused) {
+TEST_F(MeshTest, TheSocketOfAKilledProcessIsReplaced) {
+  Child child([this](const Child::Line& line) {
+    const auto killed = member(kB);
+    line.send('l');
+    return line.receive();
+  });
+  ASSERT_EQ(child.receive(), 'l');
+  child.kill();
   auto a = member(kA);
-  PacketPool pool;
+  auto b = member(kB, 2);
 
-  const auto second = Mesh::create(config(kA), pool, *a);
+  a->send(kB, 7);
 
-  EXPECT_EQ(second.error().value(), EADDRINUSE);
+  EXPECT_TRUE(b->hears());
+}
+
+TEST_F(MeshTest, NetworkNamespacesDoNotMatter) {
+  Child child([this](const Child::Line& line) {
+    if (::unshare(CLONE_NEWNET) != 0) return line.send('-'), 0;
+    auto b = member(kB);
+    line.send('l');
+    return b->hears() && b->numbers.front() == 7 ? 0 : 1;
+  });
+  if (child.receive() == '-') GTEST_SKIP() << "network namespaces take CAP_SYS_ADMIN";
+  auto a = member(kA);
+
+  a->send(kB, 7);
+
+  EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(MeshTest, ADirectoryWhosePathIsTooLongForAnAddressWorks) {
+  MeshConfig far = config(kA);
+  far.path += "/" + std::string(150, 'x');
+  ASSERT_EQ(::mkdir(far.path.c_str(), 0700), 0);
+  const realtime::Descriptor directory(::open(far.path.c_str(), O_PATH | O_CLOEXEC));
+  far.directory = directory.get();
+  Member a(far);
+  far.self = kB;
+  Member b(far);
+
+  a.send(kB, 7);
+
+  EXPECT_TRUE(b.hears());
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "transport/fabric/registry.h"
 
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -9,19 +13,13 @@
 namespace anyrdma::transport::fabric {
 namespace {
 
-constexpr std::uint32_t kNone = 0;
 constexpr std::uint16_t kFirstUnprivileged = 1024;  // PROT_SOCK
+/// So often somebody else may try for the same port at the same time before it counts as taken.
+constexpr unsigned kTries = 64;
+constexpr unsigned kLongestPause = 5;  // 2^5 turns
 
-std::uint32_t bucket_of(const soft::Claim& claim) {
-  return claim.local.port % kPortBuckets;
-}
-
-bool same_port(const PortRecord& record, const soft::Claim& wanted) {
-  return record.claim.space == wanted.space && record.claim.local.port == wanted.local.port;
-}
-
-Slot owner_of(const PortRecord& record) {
-  return static_cast<Slot>(record.owner - 1);
+bool same_port(const soft::Claim& a, const soft::Claim& b) {
+  return a.space == b.space && a.local.port == b.local.port;
 }
 
 bool same_ip_anywhere(const soft::Address& a, const soft::Address& b) {
@@ -41,27 +39,6 @@ int fit(const soft::Claim& listener, const soft::Address& destination) {
 
 }  // namespace
 
-/// The file's lock, and the mark that lists are being changed.
-class Registry::Change {
- public:
-  explicit Change(Registry& registry) : lock_(*registry.file_), image_(registry.image()) {
-    if (image_.changing.load() != 0) registry.rebuild();
-    image_.changing.store(1);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
-  ~Change() {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    image_.changing.store(0);
-  }
-  Change(const Change&) = delete;
-  Change& operator=(const Change&) = delete;
-
- private:
-  realtime::CancellationOff off_;
-  RegistryLock lock_;
-  RegistryImage& image_;
-};
-
 // --- membership ---------------------------------------------------------------------------------
 
 verbs::Result<std::unique_ptr<Registry>> Registry::join(const FabricConfig& config,
@@ -71,28 +48,29 @@ verbs::Result<std::unique_ptr<Registry>> Registry::join(const FabricConfig& conf
   verbs::Result<RegistryFile> file = RegistryFile::open(config);
   if (!file) return file.error();
   std::unique_ptr<Registry> registry(new Registry(std::move(*file), random, ports));
-  // The file is locked from before the check that it has its name until the slot is ours: nobody
-  // finds it unused, and removes it, in between.
-  if (registry->take_slot()) {
-    RegistryFile::sweep(config);
-    return registry;
+  if (!registry->take_slot()) {
+    registry->file_->leave();
+    registry->abandon();
+    return FabricErrc::kTooManyProcesses;
   }
-  registry->abandon();
-  return FabricErrc::kTooManyProcesses;
+  registry->bury_all();
+  registry->file_->sweep();
+  return registry;
 }
 
 bool Registry::take_slot() {
-  const Change change(*this);
-  const std::uint32_t first = image().next_slot;
+  const std::uint32_t first = image().next_slot.load();
   for (std::uint32_t tried = 0; tried < kSlotCount; ++tried) {
-    const auto slot = static_cast<Slot>((first + tried) % kSlotCount);
+    const auto slot = static_cast<Slot>((first % kSlotCount + tried) % kSlotCount);
     if (!file_->take(slot)) continue;
-    bury(slot);
+    SlotRecord& mine = image().slots[value(slot)];
+    mine.pid.store(static_cast<std::uint32_t>(::getpid()));
+    PortRecords(*file_).clear([slot](Slot owner) { return owner == slot; });
+    file_->remove_socket(slot);
     slot_ = slot;
-    joined_ = true;
-    incarnation_ = ++image().incarnations;
-    image().slots[value(slot)] = {static_cast<std::uint32_t>(::getpid()), 0, incarnation_};
-    image().next_slot = (value(slot) + 1) % kSlotCount;
+    incarnation_ = (image().incarnations.fetch_add(1) + 1) & kIncarnationMask;
+    mine.incarnation.store(incarnation_);
+    image().next_slot.store((value(slot) + 1) % kSlotCount);
     return true;
   }
   return false;
@@ -100,248 +78,250 @@ bool Registry::take_slot() {
 
 void Registry::leave() {
   if (!file_) return;
-  {
-    const Change change(*this);
-    bury(slot_);
-    file_->give_up(slot_);
-    joined_ = false;
-    if (!anybody_else()) file_->remove();
-  }
   const realtime::CancellationOff off;
+  for (const auto& [index, mine] : owned_) PortRecords(*file_).free(index, mine.record.stamp);
+  owned_.clear();
+  SlotRecord& mine = image().slots[value(slot_)];
+  file_->remove_socket(slot_);
+  mine.incarnation.store(0);
+  mine.pid.store(0);
+  file_->give_up(slot_);
+  file_->leave();
   file_.reset();
 }
 
-bool Registry::alive(Slot slot) const {
-  return (joined_ && slot == slot_) || file_->taken(slot);
-}
-
-bool Registry::anybody_else() {
-  for (std::uint32_t i = 0; i < kSlotCount; ++i)
-    if (image().slots[i].pid != 0 && file_->taken(static_cast<Slot>(i))) return true;
-  return false;
+bool Registry::alive(const PortView& port) {
+  if (port.owner == slot_) return port.incarnation == incarnation_;
+  return image().slots[value(port.owner)].incarnation.load() == port.incarnation &&
+         file_->taken(port.owner);
 }
 
 std::vector<Slot> Registry::others() {
   std::vector<Slot> all;
   if (!file_) return all;
-  const Change change(*this);
+  const realtime::CancellationOff off;
+  bool anybody_dead = false;
   for (std::uint32_t i = 0; i < kSlotCount; ++i) {
     const auto slot = static_cast<Slot>(i);
-    if (image().slots[i].pid == 0 || slot == slot_) continue;
-    if (alive(slot)) {
+    if (image().slots[i].pid.load() == 0 || slot == slot_) continue;
+    if (file_->taken(slot)) {
       all.push_back(slot);
     } else {
-      bury(slot);
+      anybody_dead = true;
     }
   }
+  if (anybody_dead) bury_all();
   return all;
 }
 
-/// Frees a slot and all its ports.
-void Registry::bury(Slot slot) {
-  SlotRecord& mine = image().slots[value(slot)];
-  if (mine.pid == 0) return;
-  for (std::uint32_t i = 0; i < image().ports_used; ++i)
-    if (image().ports[i].owner == value(slot) + 1) unlink(i);
-  mine.pid = 0;
-}
-
+/// Frees what dead processes left.
 void Registry::bury_all() {
-  for (std::uint32_t i = 0; i < kSlotCount; ++i)
-    if (image().slots[i].pid != 0 && !alive(static_cast<Slot>(i))) bury(static_cast<Slot>(i));
-}
-
-/// Somebody was killed while changing the lists: makes them again from the records of the living.
-void Registry::rebuild() {
-  for (std::uint32_t& bucket : image().buckets) bucket = kNone;
-  image().free_port = kNone;
-  for (std::uint32_t i = 0; i < image().ports_used; ++i) {
-    PortRecord& port = image().ports[i];
-    if (port.owner != 0 && alive(owner_of(port))) {
-      link(i);
-    } else {
-      port.owner = 0;
-      port.next = std::exchange(image().free_port, i + 1);
-    }
+  std::vector<bool> dead(kSlotCount);
+  for (std::uint32_t i = 0; i < kSlotCount; ++i) {
+    const auto slot = static_cast<Slot>(i);
+    dead[i] = slot != slot_ && image().slots[i].pid.load() != 0 && !file_->taken(slot);
   }
-  for (std::uint32_t i = 0; i < kSlotCount; ++i)
-    if (!alive(static_cast<Slot>(i))) image().slots[i].pid = 0;
+  if (std::ranges::find(dead, true) == dead.end()) return;
+  // Another process may have the slot by now: who is dead after a record was seen has left it.
+  PortRecords(*file_).clear([&](Slot owner) { return dead[value(owner)] && !file_->taken(owner); });
+  for (std::uint32_t i = 0; i < kSlotCount; ++i) {
+    const auto slot = static_cast<Slot>(i);
+    if (!dead[i] || !file_->take(slot)) continue;
+    file_->remove_socket(slot);
+    image().slots[i].incarnation.store(0);
+    image().slots[i].pid.store(0);
+    file_->give_up(slot);
+  }
 }
 
 // --- ports --------------------------------------------------------------------------------------
 
-PortRecord& Registry::record(soft::ClaimId id) {
-  PortRecord& port = image().ports[static_cast<std::uint32_t>(id)];
-  CM_ASSERT(port.owner == value(slot_) + 1);
-  return port;
+Registry::Own& Registry::own(soft::ClaimId id) {
+  const auto found = owned_.find(static_cast<std::uint32_t>(id));
+  CM_ASSERT(found != owned_.end());
+  return found->second;
 }
 
 verbs::Result<Registry::Claimed> Registry::claim(const soft::Claim& wanted) {
   if (!file_) return verbs::errno_code(EADDRNOTAVAIL);
+  const realtime::CancellationOff off;
   const std::uint16_t port = wanted.local.port;
   if (port != 0 && port < kFirstUnprivileged && !config_.privileged)
     return verbs::errno_code(EACCES);
-  const Change change(*this);
-  if (port == 0) return claim_ephemeral(wanted);
-  const int error = conflict(wanted, nullptr, soft::ReuseRule::kHonoured);
-  if (error != 0) return verbs::errno_code(error);
-  return add(wanted);
+  verbs::Result<Claimed> claimed = port == 0 ? claim_ephemeral(wanted) : add(wanted, Rule::kBind);
+  // The table or the file system is full: no port is left.
+  if (!claimed && claimed.error().value() == ENOBUFS) return verbs::errno_code(EADDRNOTAVAIL);
+  return claimed;
 }
 
-int Registry::conflict(const soft::Claim& wanted, const PortRecord* self, soft::ReuseRule rule) {
-  std::uint32_t at = image().buckets[bucket_of(wanted)];
-  while (at != kNone) {
-    const PortRecord& port = image().ports[at - 1];
-    const int error = &port == self || !same_port(port, wanted)
-                          ? 0
-                          : soft::bind_conflict(wanted, port.claim, rule);
-    if (error == 0) {
-      at = port.next;
-    } else if (alive(owner_of(port))) {
-      return error;
+/// What stands against a claim that the others can see. EAGAIN: somebody else tries just now.
+int Registry::conflict(const soft::Claim& wanted, std::uint32_t self, Rule rule) {
+  PortRecords records(*file_);
+  int error = 0;
+  records.for_each(wanted.local.port, [&](const PortView& other) {
+    if (other.index == self) return true;
+    if (other.state == PortState::kTaken) {
+      error = EAGAIN;
+      return true;
+    }
+    if (!same_port(other.claim, wanted)) return true;
+    int against = 0;
+    if (rule == Rule::kEphemeral) {
+      against = soft::ephemeral_conflict(wanted, other.claim) ? EADDRNOTAVAIL : 0;
     } else {
-      bury(owner_of(port));
-      at = image().buckets[bucket_of(wanted)];
+      const bool bind = rule == Rule::kBind;
+      against = soft::bind_conflict(wanted, other.claim,
+                                    bind ? soft::ReuseRule::kHonoured : soft::ReuseRule::kIgnored);
+    }
+    if (against == 0) return true;
+    if (!alive(other)) {
+      records.free(other.index, other.stamp);
+      return true;
+    }
+    error = other.state == PortState::kTrying ? EAGAIN : against;
+    return error == EAGAIN;
+  });
+  return error;
+}
+
+/// For whom the dead count as well: asking whether somebody lives takes a system call.
+bool Registry::seems_free(const soft::Claim& wanted) {
+  bool free = true;
+  PortRecords(*file_).for_each(wanted.local.port, [&](const PortView& other) {
+    free = other.state != PortState::kTaken &&
+           !(same_port(other.claim, wanted) && soft::ephemeral_conflict(wanted, other.claim));
+    return free;
+  });
+  return free;
+}
+
+verbs::Result<Registry::Claimed> Registry::claim_ephemeral(soft::Claim wanted) {
+  const std::uint32_t first = config_.ephemeral_first;
+  const std::uint32_t count = config_.ephemeral_last - first + 1u;
+  for (const bool buried : {false, true}) {
+    if (buried) bury_all();
+    auto offset = static_cast<std::uint32_t>(random_.below(count));
+    for (std::uint32_t tried = 0; tried < count; ++tried, offset = (offset + 1) % count) {
+      wanted.local.port = static_cast<std::uint16_t>(first + offset);
+      if (wanted.local.port == last_ephemeral_ || !seems_free(wanted)) continue;
+      verbs::Result<Claimed> claimed = add(wanted, Rule::kEphemeral);
+      if (claimed) last_ephemeral_ = wanted.local.port;
+      if (claimed || claimed.error().value() == ENOBUFS) return claimed;
     }
   }
+  return verbs::errno_code(EADDRNOTAVAIL);
+}
+
+verbs::Result<Registry::Claimed> Registry::add(const soft::Claim& claim, Rule rule) {
+  for (unsigned tries = 0; tries < kTries; ++tries) {
+    Claimed claimed;
+    const int error = try_to_add(claim, rule, claimed);
+    if (error == 0) return claimed;
+    if (error != EAGAIN) return verbs::errno_code(error);
+    pause(tries);
+  }
+  return verbs::errno_code(EADDRINUSE);
+}
+
+int Registry::try_to_add(const soft::Claim& claim, Rule rule, Claimed& claimed) {
+  PortRecords records(*file_);
+  auto record = records.take(claim.local.port, slot_);
+  if (!record) {
+    bury_all();
+    record = records.take(claim.local.port, slot_);
+  }
+  if (!record) return ENOBUFS;
+  int error = EAGAIN;
+  if (records.publish(*record, PortState::kTrying, incarnation_, claim)) {
+    error = conflict(claim, record->index, rule);
+    if (error == 0 && !records.publish(*record, PortState::kBound, incarnation_, claim))
+      error = EAGAIN;
+  }
+  if (error != 0) {
+    records.free(record->index, record->stamp);
+    return error;
+  }
+  owned_[record->index] = {*record, PortState::kBound, claim};
+  claimed = {soft::ClaimId{record->index}, claim.local.port};
   return 0;
 }
 
-verbs::Result<Registry::Claimed> Registry::claim_ephemeral(const soft::Claim& wanted) {
-  std::optional<std::uint16_t> port = find_ephemeral(wanted);
-  if (!port) {
-    bury_all();
-    port = find_ephemeral(wanted);
-  }
-  if (!port) return verbs::errno_code(EADDRNOTAVAIL);
-  last_ephemeral_ = *port;
-  soft::Claim claim = wanted;
-  claim.local.port = *port;
-  return add(claim);
-}
-
-std::optional<std::uint16_t> Registry::find_ephemeral(soft::Claim wanted) {
-  const std::uint32_t first = config_.ephemeral_first;
-  const std::uint32_t count = config_.ephemeral_last - first + 1u;
-  auto offset = static_cast<std::uint32_t>(random_.below(count));
-  for (std::uint32_t tried = 0; tried < count; ++tried, offset = (offset + 1) % count) {
-    wanted.local.port = static_cast<std::uint16_t>(first + offset);
-    if (wanted.local.port != last_ephemeral_ && ephemeral_free(wanted)) return wanted.local.port;
-  }
-  return std::nullopt;
-}
-
-bool Registry::ephemeral_free(const soft::Claim& wanted) {
-  std::uint32_t at = image().buckets[bucket_of(wanted)];
-  for (; at != kNone; at = image().ports[at - 1].next) {
-    const PortRecord& port = image().ports[at - 1];
-    if (same_port(port, wanted) && soft::ephemeral_conflict(wanted, port.claim)) return false;
-  }
-  return true;
-}
-
-verbs::Result<Registry::Claimed> Registry::add(const soft::Claim& claim) {
-  std::uint32_t taken = take_record();
-  if (taken == kNone) {
-    bury_all();
-    taken = take_record();
-  }
-  if (taken == kNone) return verbs::errno_code(EADDRNOTAVAIL);
-  const std::uint32_t index = taken - 1;
-  image().ports[index] = {value(slot_) + 1, kNone, 0, 0, claim};
-  link(index);
-  return Claimed{soft::ClaimId{index}, claim.local.port};
-}
-
-/// An unlinked record's index + 1; 0: the table or the file system is full.
-std::uint32_t Registry::take_record() {
-  RegistryImage& all = image();
-  if (all.free_port != kNone) {
-    const std::uint32_t taken = all.free_port;
-    all.free_port = all.ports[taken - 1].next;
-    return taken;
-  }
-  if (all.ports_used == kPortRecords || !file_->reserve_ports(all.ports_used + 1)) return kNone;
-  all.ports[all.ports_used].owner = 0;
-  return ++all.ports_used;
-}
-
-/// Appends to the bucket's list.
-void Registry::link(std::uint32_t index) {
-  PortRecord& port = image().ports[index];
-  port.next = kNone;
-  std::uint32_t* end = &image().buckets[bucket_of(port.claim)];
-  while (*end != kNone) end = &image().ports[*end - 1].next;
-  *end = index + 1;
-}
-
-/// Takes the record out of its list and frees it.
-void Registry::unlink(std::uint32_t index) {
-  PortRecord& port = image().ports[index];
-  std::uint32_t* at = &image().buckets[bucket_of(port.claim)];
-  while (*at != index + 1) {
-    CM_ASSERT(*at != kNone);
-    at = &image().ports[*at - 1].next;
-  }
-  *at = port.next;
-  port.owner = 0;
-  port.next = std::exchange(image().free_port, index + 1);
+/// Lets those who try for the same port get out of each other's way.
+void Registry::pause(unsigned tries) {
+  const std::uint64_t most = std::uint64_t{1} << std::min(tries, kLongestPause);
+  for (std::uint64_t left = random_.below(most) + 1; left > 0; --left) ::sched_yield();
 }
 
 verbs::Result<void> Registry::listen(soft::ClaimId id) {
   if (!file_) return verbs::errno_code(EADDRNOTAVAIL);
-  const Change change(*this);
-  PortRecord& mine = record(id);
-  if (mine.claim.reuse) {
-    const int error = conflict(mine.claim, &mine, soft::ReuseRule::kIgnored);
-    if (error != 0) return verbs::errno_code(error);
-    mine.claim.reuse = false;
+  const realtime::CancellationOff off;
+  Own& mine = own(id);
+  int error = EAGAIN;
+  for (unsigned tries = 0; tries < kTries && error == EAGAIN; ++tries) {
+    if (tries != 0) pause(tries);
+    error = try_to_listen(mine);
   }
-  mine.listening = 1;
+  if (error == EAGAIN) error = EADDRINUSE;
+  if (error != 0) return verbs::errno_code(error);
   return {};
+}
+
+int Registry::try_to_listen(Own& mine) {
+  PortRecords records(*file_);
+  soft::Claim alone = mine.claim;
+  alone.reuse = false;
+  int error = 0;
+  if (mine.claim.reuse) {
+    if (!records.publish(mine.record, PortState::kTrying, incarnation_, alone))
+      return EADDRNOTAVAIL;
+    error = conflict(alone, mine.record.index, Rule::kListen);
+  }
+  if (error != 0) {
+    (void)records.publish(mine.record, mine.state, incarnation_, mine.claim);
+    return error;
+  }
+  if (!records.publish(mine.record, PortState::kListening, incarnation_, alone))
+    return EADDRNOTAVAIL;
+  mine.state = PortState::kListening;
+  mine.claim = alone;
+  return 0;
 }
 
 void Registry::update(soft::ClaimId id, const soft::Claim& claim) {
   if (!file_) return;
-  const Change change(*this);
-  PortRecord& mine = record(id);
-  CM_ASSERT(mine.claim.space == claim.space);
-  CM_ASSERT(mine.claim.local.port == claim.local.port);
+  Own& mine = own(id);
+  CM_ASSERT(same_port(mine.claim, claim));
   mine.claim = claim;
+  (void)PortRecords(*file_).publish(mine.record, mine.state, incarnation_, claim);
 }
 
 void Registry::release(soft::ClaimId id) {
   if (!file_) return;
-  const Change change(*this);
-  (void)record(id);
-  unlink(static_cast<std::uint32_t>(id));
+  const PortRecords::Own record = own(id).record;
+  PortRecords(*file_).free(record.index, record.stamp);
+  owned_.erase(record.index);
 }
 
 std::optional<Slot> Registry::listener(rdma_port_space space, const soft::Address& destination) {
   if (!file_) return std::nullopt;
-  const Change change(*this);
+  const realtime::CancellationOff off;
+  PortRecords records(*file_);
   const soft::Claim wanted{.space = space, .local = destination};
-  const PortRecord* best = nullptr;
-  int best_fit = 0;
-  std::uint32_t at = image().buckets[bucket_of(wanted)];
-  while (at != kNone) {
-    const PortRecord& port = image().ports[at - 1];
-    at = port.next;
-    if (port.listening == 0 || !same_port(port, wanted)) continue;
-    const int fits = fit(port.claim, destination);
-    if (fits <= best_fit) continue;
-    if (!alive(owner_of(port))) {
-      bury(owner_of(port));
-      best = nullptr;
-      best_fit = 0;
-      at = image().buckets[bucket_of(wanted)];
-      continue;
-    }
-    best = &port;
-    best_fit = fits;
+  for (std::uint32_t dead = 0; dead < kPortRecords; ++dead) {
+    PortView best{};
+    int best_fit = 0;
+    records.for_each(destination.port, [&](const PortView& port) {
+      if (port.state != PortState::kListening || !same_port(port.claim, wanted)) return true;
+      const int fits = fit(port.claim, destination);
+      if (fits > best_fit) best = port;
+      best_fit = std::max(best_fit, fits);
+      return true;
+    });
+    if (best_fit == 0) return std::nullopt;
+    if (alive(best)) return best.owner;
+    records.free(best.index, best.stamp);
   }
-  if (best == nullptr) return std::nullopt;
-  return owner_of(*best);
+  return std::nullopt;
 }
 
 }  // namespace anyrdma::transport::fabric

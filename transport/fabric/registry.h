@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "transport/fabric/config.h"
+#include "transport/fabric/port_records.h"
 #include "transport/fabric/registry_file.h"
 #include "transport/fabric/slot.h"
 #include "transport/soft/port_table.h"
@@ -15,9 +17,10 @@
 
 namespace anyrdma::transport::fabric {
 
-/// The machine's RDMA ports, owned by the processes of one fabric. Every function takes the
-/// file's lock for its length. A record whose owner is dead is removed when it is met. Not
-/// thread-safe: used inside the runtime's critical section.
+/// The machine's RDMA ports, owned by the processes of one fabric. No function waits for another
+/// process, whatever that one does or has stopped doing (registry_file.h, port_records.h). A record
+/// whose owner is dead is removed when it is met. Not thread-safe: used inside the runtime's
+/// critical section.
 class Registry final : public soft::PortTable {
  public:
   /// Joins: takes a slot, the next after the one given out last, so that numbers of the dead rest.
@@ -28,10 +31,14 @@ class Registry final : public soft::PortTable {
   ~Registry() override { leave(); }
 
   [[nodiscard]] Slot slot() const { return slot_; }
-  /// Tells this rendezvous file from others of equal name: names of sockets contain it.
+  /// Tells this rendezvous file from others of equal name.
   [[nodiscard]] std::uint64_t place() const { return place_; }
   /// Never the same for two members that had the same slot.
   [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
+  /// Where the members' sockets are; open until leave() or abandon().
+  [[nodiscard]] const Place& directory() const { return file_->directory(); }
+  /// The name there of a member's socket ends in its slot; our own is removed by leave().
+  [[nodiscard]] std::string socket_stem() const { return file_->socket_stem(); }
 
   // --- ports; after leave() or abandon() claims are refused with EADDRNOTAVAIL ------------------
   [[nodiscard]] verbs::Result<Claimed> claim(const soft::Claim& wanted) override;
@@ -54,34 +61,36 @@ class Registry final : public soft::PortTable {
   void abandon() { file_.reset(); }
 
  private:
-  class Change;
+  /// By which rules a claim is judged.
+  enum class Rule : std::uint8_t { kBind, kListen, kEphemeral };
+  /// What we own; the file's word for it is never asked.
+  struct Own {
+    PortRecords::Own record{};
+    PortState state = PortState::kBound;
+    soft::Claim claim{};
+  };
 
   Registry(RegistryFile file, verbs::Random& random, const soft::PortTableConfig& ports)
       : file_(std::move(file)), random_(random), config_(ports), place_(file_->place()) {}
 
   [[nodiscard]] RegistryImage& image() { return file_->image(); }
   [[nodiscard]] bool take_slot();
-  [[nodiscard]] bool alive(Slot slot) const;
-  [[nodiscard]] bool anybody_else();
-  void bury(Slot slot);
+  [[nodiscard]] bool alive(const PortView& port);
   void bury_all();
-  void rebuild();
 
-  [[nodiscard]] PortRecord& record(soft::ClaimId id);
-  [[nodiscard]] int conflict(const soft::Claim& wanted, const PortRecord* self,
-                             soft::ReuseRule rule);
-  [[nodiscard]] bool ephemeral_free(const soft::Claim& wanted);
-  [[nodiscard]] std::optional<std::uint16_t> find_ephemeral(soft::Claim wanted);
-  [[nodiscard]] verbs::Result<Claimed> claim_ephemeral(const soft::Claim& wanted);
-  [[nodiscard]] verbs::Result<Claimed> add(const soft::Claim& claim);
-  [[nodiscard]] std::uint32_t take_record();
-  void link(std::uint32_t index);
-  void unlink(std::uint32_t index);
+  [[nodiscard]] Own& own(soft::ClaimId id);
+  [[nodiscard]] int conflict(const soft::Claim& wanted, std::uint32_t self, Rule rule);
+  [[nodiscard]] bool seems_free(const soft::Claim& wanted);
+  [[nodiscard]] verbs::Result<Claimed> claim_ephemeral(soft::Claim wanted);
+  [[nodiscard]] verbs::Result<Claimed> add(const soft::Claim& claim, Rule rule);
+  [[nodiscard]] int try_to_add(const soft::Claim& claim, Rule rule, Claimed& claimed);
+  [[nodiscard]] int try_to_listen(Own& mine);
+  void pause(unsigned tries);
 
   std::optional<RegistryFile> file_;
   verbs::Random& random_;
   soft::PortTableConfig config_;
-  bool joined_ = false;
+  std::unordered_map<std::uint32_t, Own> owned_;  ///< by the record's index
   Slot slot_{};
   std::uint64_t place_ = 0;
   std::uint64_t incarnation_ = 0;

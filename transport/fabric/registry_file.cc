@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
-#include <filesystem>
-#include <system_error>
+#include <cstdio>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "verbs/assert.h"
@@ -22,7 +25,20 @@ using verbs::Result;
 // Far behind the image, and at the same place in every version: processes of another version can
 // be seen to live.
 constexpr off_t kSlotLocks = off_t{1} << 40;
-constexpr std::uint32_t kPortsAtOnce = 256;
+constexpr std::uint32_t kPortsAtOnce = 64;
+constexpr std::uint64_t kHeadBytes = offsetof(RegistryImage, ports);
+/// Names of a fabric's file: the first, and those for when somebody is stopped while he removes it.
+constexpr unsigned kSpares = 4;
+constexpr auto kPatience = std::chrono::milliseconds(500);
+constexpr int kAttempts = 1000;
+/// Between a look and the next step the last member left.
+const boost::system::error_code kGone = verbs::errno_code(ESTALE);
+/// Somebody who is removing the file does not finish.
+const boost::system::error_code kStuck = verbs::errno_code(EBUSY);
+
+std::string file_name(const FabricConfig& config, unsigned spare) {
+  return spare == 0 ? config.name : config.name + "~" + std::to_string(spare);
+}
 
 struct flock slot_range(std::uint32_t first, std::uint32_t count) {
   struct flock range {};
@@ -38,17 +54,10 @@ bool held_by_another(int fd, std::uint32_t first, std::uint32_t count) {
   return ::fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 
-/// The kernel protects files in sticky directories and answers EACCES for another user's.
-bool is_somebody_elses(const std::string& path, uid_t uid) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 && (status.st_uid != uid || !S_ISREG(status.st_mode));
-}
-
-FabricErrc open_error(int error, const std::string& path, uid_t uid) {
+boost::system::error_code open_error(int error) {
   switch (error) {
     case ENOENT:
-    case ENOTDIR:
-      return FabricErrc::kNoDirectory;
+      return kGone;
     case ELOOP:
     case EISDIR:
     case ENXIO:
@@ -61,16 +70,8 @@ FabricErrc open_error(int error, const std::string& path, uid_t uid) {
     case ENOMEM:
       return FabricErrc::kNoResources;
     default:
-      return is_somebody_elses(path, uid) ? FabricErrc::kNotOurs : FabricErrc::kNotWritable;
+      return FabricErrc::kNotWritable;
   }
-}
-
-/// Whatever its version; a file of that name by chance is not.
-bool looks_like_registry(int fd) {
-  constexpr int kVersionBits = 32;
-  std::uint64_t magic = 0;
-  return ::pread(fd, &magic, sizeof magic, 0) == sizeof magic &&
-         magic >> kVersionBits == kRegistryMagic >> kVersionBits;
 }
 
 bool is_ours_alone(int fd, uid_t uid) {
@@ -79,47 +80,201 @@ bool is_ours_alone(int fd, uid_t uid) {
          (status.st_mode & 077) == 0;
 }
 
-bool reserve(int fd, off_t offset, off_t length) {
+/// Whatever its version; or one whose maker was killed before he wrote anything.
+bool looks_like_registry(int fd) {
+  constexpr int kVersionBits = 32;
+  std::uint64_t magic = 0;
+  const ssize_t got = ::pread(fd, &magic, sizeof magic, 0);
+  return got == 0 || (got == sizeof magic &&
+                      (magic == 0 || magic >> kVersionBits == kRegistryMagic >> kVersionBits));
+}
+
+bool try_lock(int fd, int kind) {
   int result = -1;
   do {
-    result = ::fallocate(fd, 0, offset, length);
+    result = ::flock(fd, kind | LOCK_NB);
   } while (result != 0 && errno == EINTR);
-  // Where the file system cannot promise, a full one shows later, as SIGBUS: tmpfs can.
-  return result == 0 || errno == EOPNOTSUPP;
+  return result == 0;
+}
+
+/// Becomes one of the file's users. Whoever is alone with it is about to remove it.
+boost::system::error_code share(int fd) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!try_lock(fd, LOCK_SH)) {
+    if (errno == ENOLCK || errno == ENOMEM) return FabricErrc::kNoResources;
+    if (errno != EWOULDBLOCK) return FabricErrc::kUnsuitable;
+    if (std::chrono::steady_clock::now() > end) return kStuck;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return {};
+}
+
+/// Makes the file as long as that, and has the memory promised that it does not have yet. Growing
+/// past the limit of file sizes would raise a signal.
+boost::system::error_code reserve(int fd, std::uint64_t so_far, std::uint64_t length) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && length > limit.rlim_cur)
+    return FabricErrc::kFileLimit;
+  int result = -1;
+  do {
+    result = ::fallocate(fd, 0, static_cast<off_t>(so_far), static_cast<off_t>(length - so_far));
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return {};
+  return errno == ENOSPC || errno == EDQUOT ? FabricErrc::kNoSpace : FabricErrc::kUnsuitable;
+}
+
+/// Whether something in the place is wrong for this place alone.
+bool concerns_place(const boost::system::error_code& error) {
+  return error == FabricErrc::kNoSpace || error == FabricErrc::kNotWritable ||
+         error == FabricErrc::kUnsuitable;
 }
 
 }  // namespace
 
+// --- life ---------------------------------------------------------------------------------------
+
 RegistryFile::RegistryFile(RegistryFile&& other) noexcept
     : fd_(std::move(other.fd_)),
-      path_(std::move(other.path_)),
-      image_(std::exchange(other.image_, nullptr)) {}
+      directory_(std::move(other.directory_)),
+      name_(std::move(other.name_)),
+      image_(std::exchange(other.image_, nullptr)),
+      known_size_(other.known_size_) {}
 
 RegistryFile::~RegistryFile() {
   if (image_ != nullptr) ::munmap(image_, sizeof(RegistryImage));
 }
 
 Result<RegistryFile> RegistryFile::open(const FabricConfig& config) {
-  const std::string path = registry_path(config);
-  while (true) {
-    realtime::Descriptor fd(
-        ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
-    if (!fd) return open_error(errno, path, config.uid);
-    if (!is_ours_alone(fd.get(), config.uid)) return FabricErrc::kNotOurs;
-    RegistryFile file(std::move(fd), path);
-    file.lock();
-    if (!file.is_current()) continue;  // the last user removed it while we waited
-    if (Result<void> ready = file.prepare(); !ready) return ready.error();
-    return file;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    Result<RegistryFile> found = join_others(config);
+    if (found || found.error() != kGone) return found;
+    Result<RegistryFile> made = join_or_make(config);
+    if (made || made.error() != kGone) return made;
   }
+  return FabricErrc::kNotWritable;
+}
+
+/// Wherever they are: a better place may have come since they began. ESTALE: nobody is there.
+Result<RegistryFile> RegistryFile::join_others(const FabricConfig& config) {
+  for (Place& place : Place::all(config)) {
+    const auto directory = std::make_shared<const Place>(std::move(place));
+    for (unsigned spare = 0; spare < kSpares; ++spare) {
+      const std::string name = file_name(config, spare);
+      const realtime::Descriptor fd(
+          ::openat(directory->fd(), name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+      if (!fd || !held_by_another(fd.get(), 0, kSlotCount)) continue;
+      Result<RegistryFile> file = enter(directory, name, config.uid);
+      if (file || file.error() != kStuck) return file;
+    }
+  }
+  return kGone;
+}
+
+Result<RegistryFile> RegistryFile::join_or_make(const FabricConfig& config) {
+  boost::system::error_code why = FabricErrc::kNoDirectory;
+  for (const std::string& parent : Place::parents(config)) {
+    Result<Place> place = Place::make(parent, config);
+    boost::system::error_code error = place ? kStuck : place.error();
+    if (place) {
+      const auto directory = std::make_shared<const Place>(std::move(*place));
+      for (unsigned spare = 0; spare < kSpares && error == kStuck; ++spare) {
+        Result<RegistryFile> file = enter(directory, file_name(config, spare), config.uid);
+        if (file) return file;
+        error = file.error();
+      }
+      if (!concerns_place(error)) return error == kStuck ? FabricErrc::kNotWritable : error;
+      directory->remove_if_empty();
+    }
+    if (why == FabricErrc::kNoDirectory) why = error;
+  }
+  return why;
+}
+
+Result<RegistryFile> RegistryFile::enter(const std::shared_ptr<const Place>& directory,
+                                         const std::string& name, uid_t uid) {
+  realtime::Descriptor fd(::openat(directory->fd(), name.c_str(),
+                                   O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+  if (!fd) return open_error(errno);
+  if (!is_ours_alone(fd.get(), uid)) return FabricErrc::kNotOurs;
+  if (const boost::system::error_code error = share(fd.get())) return error;
+  RegistryFile file(std::move(fd), directory, name);
+  if (!file.is_current()) return kGone;
+  if (const Result<void> ready = file.prepare(); !ready) {
+    file.leave();
+    return ready.error();
+  }
+  return file;
 }
 
 bool RegistryFile::is_current() const {
   struct stat mine {};
   struct stat named {};
-  return ::fstat(fd_.get(), &mine) == 0 && ::lstat(path_.c_str(), &named) == 0 &&
+  return ::fstat(fd_.get(), &mine) == 0 &&
+         ::fstatat(directory_->fd(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
          mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
 }
+
+std::uint64_t RegistryFile::size() const {
+  struct stat status {};
+  return ::fstat(fd_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+/// Several may do this at once.
+Result<void> RegistryFile::prepare() {
+  known_size_ = size();
+  if (known_size_ != 0 && known_size_ < kHeadBytes) return replace();
+  if (known_size_ == 0) {
+    if (const boost::system::error_code error = reserve(fd_.get(), 0, kHeadBytes)) return error;
+    known_size_ = kHeadBytes;
+  }
+  // Whole, though the file is shorter: what lies behind its end is not touched.
+  void* memory =
+      ::mmap(nullptr, sizeof(RegistryImage), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+  if (memory == MAP_FAILED) return FabricErrc::kNoResources;
+  image_ = static_cast<RegistryImage*>(memory);
+  std::uint64_t magic = 0;
+  if (image_->magic.compare_exchange_strong(magic, kRegistryMagic) || magic == kRegistryMagic)
+    return {};
+  return replace();
+}
+
+/// Another version's: removes it, unless it is in use. ESTALE: has done so.
+Result<void> RegistryFile::replace() {
+  if (!try_lock(fd_.get(), LOCK_EX) || held_by_another(fd_.get(), 0, kSlotCount))
+    return FabricErrc::kOtherVersion;
+  remove();
+  return kGone;
+}
+
+/// The lock is exclusive: nobody uses the file, and nobody will.
+void RegistryFile::remove() const {
+  if (!is_current()) return;
+  const std::string stem = socket_stem();
+  for (const std::string& name : directory_->names())
+    if (name.starts_with(stem)) (void)::unlinkat(directory_->fd(), name.c_str(), 0);
+  (void)::unlinkat(directory_->fd(), name_.c_str(), 0);
+}
+
+void RegistryFile::leave() {
+  if (try_lock(fd_.get(), LOCK_EX) && !held_by_another(fd_.get(), 0, kSlotCount)) {
+    remove();
+    directory_->remove_if_empty();
+  }
+  fd_.reset();
+}
+
+void RegistryFile::sweep() const {
+  for (const std::string& name : directory_->names()) {
+    if (name == name_ || name.starts_with('.')) continue;
+    realtime::Descriptor fd(
+        ::openat(directory_->fd(), name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    if (!fd || !is_ours_alone(fd.get(), ::geteuid()) || !looks_like_registry(fd.get())) continue;
+    if (!try_lock(fd.get(), LOCK_EX) || held_by_another(fd.get(), 0, kSlotCount)) continue;
+    RegistryFile(std::move(fd), directory_, name).remove();
+  }
+}
+
+// --- slots --------------------------------------------------------------------------------------
 
 std::uint64_t RegistryFile::place() const {
   struct stat status {};
@@ -127,38 +282,11 @@ std::uint64_t RegistryFile::place() const {
   return status.st_ino;
 }
 
-Result<void> RegistryFile::prepare() {
-  constexpr off_t kSize = sizeof(RegistryImage);
-  struct stat status {};
-  if (::fstat(fd_.get(), &status) != 0) return FabricErrc::kNoResources;
-  const bool alive = anybody_there();
-  if (status.st_size != kSize) {
-    if (alive) return FabricErrc::kOtherVersion;
-    if (::ftruncate(fd_.get(), 0) != 0 || ::ftruncate(fd_.get(), kSize) != 0)
-      return FabricErrc::kNoSpace;
-  }
-  if (!reserve(fd_.get(), 0, offsetof(RegistryImage, ports))) return FabricErrc::kNoSpace;
-  void* memory = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
-  if (memory == MAP_FAILED) return FabricErrc::kNoResources;
-  image_ = static_cast<RegistryImage*>(memory);
-  if (image_->magic.load() == kRegistryMagic) return {};
-  if (alive) return FabricErrc::kOtherVersion;
-  // New, or a leftover of another version. Ports behind ports_ready have no memory: untouched.
-  std::fill_n(static_cast<std::uint8_t*>(memory), offsetof(RegistryImage, ports), std::uint8_t{0});
-  image_->magic.store(kRegistryMagic);
-  return {};
-}
-
-bool RegistryFile::anybody_there() const {
-  return held_by_another(fd_.get(), 0, kSlotCount);
-}
-
-void RegistryFile::lock() {
-  while (::flock(fd_.get(), LOCK_EX) != 0) CM_ASSERT(errno == EINTR);
-}
-
-void RegistryFile::unlock() {
-  CM_ASSERT(::flock(fd_.get(), LOCK_UN) == 0);
+std::string RegistryFile::socket_stem() const {
+  // No fabric's name starts with a dot.
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), ".%llx-", static_cast<unsigned long long>(place()));
+  return text.data();
 }
 
 bool RegistryFile::take(Slot slot) {
@@ -176,37 +304,32 @@ bool RegistryFile::taken(Slot slot) const {
   return held_by_another(fd_.get(), value(slot), 1);
 }
 
+void RegistryFile::remove_socket(Slot slot) const {
+  const std::string name = socket_stem() + std::to_string(value(slot));
+  (void)::unlinkat(directory_->fd(), name.c_str(), 0);
+}
+
+// --- ports --------------------------------------------------------------------------------------
+
+PortRecord* RegistryFile::port(std::uint32_t index) {
+  if (index >= kPortRecords) return nullptr;
+  const std::uint64_t end = kHeadBytes + (index + std::uint64_t{1}) * sizeof(PortRecord);
+  if (end > known_size_) known_size_ = size();
+  return end <= known_size_ ? &image_->ports[index] : nullptr;
+}
+
+std::uint32_t RegistryFile::ports_backed() const {
+  const std::uint64_t count = (std::max(size(), kHeadBytes) - kHeadBytes) / sizeof(PortRecord);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, kPortRecords));
+}
+
 bool RegistryFile::reserve_ports(std::uint32_t count) {
-  if (count <= image_->ports_ready) return true;
-  const std::uint32_t rounded = (count + kPortsAtOnce - 1) / kPortsAtOnce * kPortsAtOnce;
-  const auto offset = static_cast<off_t>(offsetof(RegistryImage, ports));
-  const auto length = static_cast<off_t>(rounded * sizeof(PortRecord));
-  if (!reserve(fd_.get(), offset, length)) return false;
-  image_->ports_ready = rounded;
+  if (count == 0 || port(count - 1) != nullptr) return true;
+  const std::uint64_t rounded =
+      (std::uint64_t{count} + kPortsAtOnce - 1) / kPortsAtOnce * kPortsAtOnce;
+  if (reserve(fd_.get(), known_size_, kHeadBytes + rounded * sizeof(PortRecord))) return false;
+  known_size_ = size();
   return true;
-}
-
-void RegistryFile::sweep(const FabricConfig& config) {
-  const std::string mine = registry_path(config);
-  const std::string family = mine.substr(0, mine.size() - config.name.size());
-  std::error_code error;
-  std::filesystem::directory_iterator entry(config.directory, error);
-  for (const std::filesystem::directory_iterator end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string path = entry->path().string();
-    if (path == mine || !path.starts_with(family)) continue;
-    realtime::Descriptor fd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-    if (!fd || !is_ours_alone(fd.get(), config.uid) || !looks_like_registry(fd.get())) continue;
-    // Busy means used. An opener who waits for our lock finds that the name has gone, and opens
-    // anew.
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    RegistryFile file(std::move(fd), path);
-    if (!file.anybody_there()) file.remove();
-  }
-}
-
-void RegistryFile::remove() {
-  if (is_current()) ::unlink(path_.c_str());
 }
 
 }  // namespace anyrdma::transport::fabric

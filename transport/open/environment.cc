@@ -28,6 +28,10 @@ std::string transport_of_environment() {
 boost::system::result<OpenOptions, OpenError> options_of_environment() {
   OpenOptions options;
   options.fabric.name = environment("ANYRDMA_FABRIC", options.fabric.name);
+  options.fabric.directory = environment("ANYRDMA_DIR");
+  if (!options.fabric.directory.empty() && options.fabric.directory.front() != '/')
+    return refused("ANYRDMA_DIR says '" + options.fabric.directory +
+                   "'. Give a whole path: processes in other directories are to find it, too.");
   const std::string link = environment("ANYRDMA_LINK_LAYER", "ethernet");
   if (link == "infiniband") {
     options.fabric.link_layer = IBV_LINK_LAYER_INFINIBAND;

@@ -27,6 +27,14 @@ Scratch::~Scratch() {
   std::filesystem::remove_all(config_.directory, ignored);
 }
 
+std::string Scratch::place() const {
+  return config_.directory + "/anyrdma-" + std::to_string(config_.uid);
+}
+
+std::string Scratch::file(const std::string& name) const {
+  return place() + "/" + name;
+}
+
 bool Scratch::exists() const {
   return !std::filesystem::is_empty(config_.directory);
 }
@@ -71,15 +79,19 @@ void Child::kill() {
   wait();
 }
 
-void Child::stop() const {
-  ::kill(pid_, SIGSTOP);
-  int status = 0;
-  while (::waitpid(pid_, &status, WUNTRACED) < 0) CM_ASSERT(errno == EINTR);
-  CM_ASSERT(WIFSTOPPED(status));
+void Child::stop() {
+  CM_ASSERT(::kill(pid_, SIGSTOP) == 0);
+  CM_ASSERT(has_stopped());
 }
 
-void Child::go_on() const {
-  ::kill(pid_, SIGCONT);
+void Child::go_on() {
+  CM_ASSERT(::kill(pid_, SIGCONT) == 0);
+}
+
+bool Child::has_stopped() const {
+  int status = 0;
+  while (::waitpid(pid_, &status, WUNTRACED) < 0) CM_ASSERT(errno == EINTR);
+  return WIFSTOPPED(status);
 }
 
 int Child::wait() {

@@ -19,7 +19,10 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   [[nodiscard]] const FabricConfig& config() const { return config_; }
-  /// Whether the rendezvous file exists.
+  /// Where the members of its fabrics meet, and the rendezvous file of one.
+  [[nodiscard]] std::string place() const;
+  [[nodiscard]] std::string file(const std::string& name = "test") const;
+  /// Whether anything is there.
   [[nodiscard]] bool exists() const;
 
  private:
@@ -52,9 +55,11 @@ class Child {
   [[nodiscard]] char receive() const { return line_.receive(); }
   /// SIGKILL, and waits until it is gone.
   void kill();
-  /// SIGSTOP, and waits until all its threads have stopped.
-  void stop() const;
-  void go_on() const;
+  /// SIGSTOP, and waits until that has happened; SIGCONT.
+  void stop();
+  void go_on();
+  /// Waits until the child has stopped itself; false: it has ended.
+  [[nodiscard]] bool has_stopped() const;
   /// Waits for its end; exit code, or 128 + signal.
   int wait();
 

@@ -1,0 +1,47 @@
+// Where the processes of a user meet: a directory that nobody else can enter, so that no stranger
+// can read, take or remove a name in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "transport/fabric/config.h"
+#include "transport/fabric/error.h"
+#include "transport/realtime/descriptor.h"
+#include "verbs/result.h"
+
+namespace anyrdma::transport::fabric {
+
+/// One such directory, opened. It is called anyrdma-UID; strangers may have taken that name where
+/// everybody may write, so any anyrdma-UID.N that is ours will do. Nothing about it is taken from
+/// the environment, in which cron jobs, containers and sudo differ; whoever joins looks into all
+/// there are before he makes one (RegistryFile::open).
+class Place {
+ public:
+  /// Those there are, the preferred one first.
+  [[nodiscard]] static std::vector<Place> all(const FabricConfig& config);
+  /// In whose order places are made: config.directory alone, where it says one.
+  [[nodiscard]] static std::vector<std::string> parents(const FabricConfig& config);
+  /// The one in `parent`, made if need be. kNoDirectory, kNotWritable, kNamesTaken, kNoSpace,
+  /// kNoResources.
+  [[nodiscard]] static verbs::Result<Place> make(const std::string& parent,
+                                                 const FabricConfig& config);
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// What is in it.
+  [[nodiscard]] std::vector<std::string> names() const;
+  /// Removes the directory if it is empty; who has just opened it finds that it cannot be used.
+  void remove_if_empty() const;
+
+ private:
+  Place(realtime::Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  struct Opened;
+  [[nodiscard]] static Opened open(int parent, const std::string& path, const std::string& name,
+                                   uid_t uid);
+
+  realtime::Descriptor fd_;
+  std::string path_;
+};
+
+}  // namespace anyrdma::transport::fabric
