@@ -1,5 +1,6 @@
 #include "tools/run.h"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -76,6 +77,17 @@ void set_faults(const fault::FaultPlan& plan, const RunOptions& options) {
   if (options.strict) ::setenv("ANYRDMA_FAULTS_STRICT", "1", 1);
 }
 
+/// Where this command lies, symbolic links resolved. Chroots and some containers have no /proc;
+/// then it is what it was called by.
+std::filesystem::path own_path() {
+  std::error_code error;
+  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) return self;
+  const auto* const called = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  if (called != nullptr) self = std::filesystem::canonical(called, error);
+  return error ? std::filesystem::path() : self;
+}
+
 Exit execute(const std::string& path, std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());
@@ -102,8 +114,11 @@ Exit run(const RunOptions& options) {
     }
     plan = std::move(*read);
   }
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path self = own_path();
+  if (self.empty()) {
+    say("it cannot be told where this command lies: mount /proc, or call it by its whole path.");
+    return Exit::kFailed;
+  }
   const Installation installation = find_libraries(self.parent_path());
   if (installation.directory.empty()) return say_missing(installation);
   const auto path = find_program(name, environment("PATH", kDefaultSearchPath));

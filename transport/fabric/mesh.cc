@@ -260,8 +260,9 @@ void Mesh::bury_closed() {
 }
 
 void Mesh::bury(Link& link) {
-  while (receive(link)) {  // when sending failed, there may be more to read
-  }
+  // When sending failed, there may be more to read; but a peer that lives on cannot go on for ever.
+  ::shutdown(link.fd.get(), SHUT_RD);
+  while (receive(link)) continue;
   if (link.in && link.in->begun) (void)take_from_ring(link, kPacketsMax);
   if (Peer* peer = link.peer) {
     std::erase(peer->links, &link);

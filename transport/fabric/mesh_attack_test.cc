@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "transport/fabric/descriptor_passing.h"
@@ -144,6 +147,40 @@ TEST_F(MeshAttack, PacketsThroughTheSocketAfterTheRingHasBegunEndTheConnection) 
 
   EXPECT_TRUE(ended(fd));
   EXPECT_EQ(packets, 0u);
+}
+
+TEST_F(MeshAttack, WhoGoesOnSendingAfterTheEndIsNotListenedToForEver) {
+  constexpr int kFlood = 1 << 16;
+  const realtime::Descriptor fd = connect();
+  say_hello(fd, {}, 0);
+  std::atomic<int> error = 0;
+  std::thread flooder([&] {
+    const Preamble packet = preamble_of(*PacketPool().take());
+    send(fd, MessageKind::kHello);  // a second one makes no sense
+    for (int i = 0; i < kFlood && error == 0; ++i)
+      if (send_message(fd.get(), packet, {}) < 0 && errno != EAGAIN) error = errno;
+  });
+
+  EXPECT_TRUE(eventually([&] {
+    step();
+    return !gone.empty();
+  }));
+  flooder.join();
+
+  EXPECT_LT(packets, static_cast<std::size_t>(kFlood));
+}
+
+TEST_F(MeshAttack, AHelloOfASlotThatThereIsNotOrOfOurOwnHarmsNobody) {
+  for (const std::uint16_t slot : {std::uint16_t{kSlotCount}, std::uint16_t{0xffff}}) {
+    const realtime::Descriptor fd = connect();
+    const Hello hello{.slot = static_cast<Slot>(slot), .incarnation = 7};
+    EXPECT_GT(send_message(fd.get(), hello.serialize(), {}), 0);
+    EXPECT_TRUE(ended(fd));
+  }
+  const realtime::Descriptor fd = connect();
+  EXPECT_GT(send_message(fd.get(), Hello{.slot = kVictim, .incarnation = 7}.serialize(), {}), 0);
+  send(fd, MessageKind::kHello);
+  EXPECT_TRUE(ended(fd));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ using testing::Child;
 using testing::Scratch;
 
 constexpr std::uint32_t kLocalhost = 0x7f000001;
-constexpr uid_t kStranger = 65534;
+constexpr uid_t kStranger = 54321;
 
 /// What a child says that may not do what the test needs.
 constexpr char kNotAllowed = '-';
