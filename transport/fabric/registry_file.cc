@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "transport/fabric/file_limit.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -112,9 +112,7 @@ boost::system::error_code share(int fd) {
 /// Makes the file as long as that, and has the memory promised that it does not have yet. Growing
 /// past the limit of file sizes would raise a signal.
 boost::system::error_code reserve(int fd, std::uint64_t so_far, std::uint64_t length) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && length > limit.rlim_cur)
-    return FabricErrc::kFileLimit;
+  if (!may_be_so_long(length)) return FabricErrc::kFileLimit;
   int result = -1;
   do {
     result = ::fallocate(fd, 0, static_cast<off_t>(so_far), static_cast<off_t>(length - so_far));

@@ -2,12 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
+
+#include "transport/fabric/file_limit.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -24,9 +25,7 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
 }
 
 verbs::Result<SharedMemory> SharedMemory::create(std::size_t size, realtime::Descriptor& fd) {
-  rlimit limit{};  // beyond it the process would get a signal
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
-    return verbs::errno_code(EFBIG);
+  if (!may_be_so_long(size)) return verbs::errno_code(EFBIG);
   realtime::Descriptor made(::memfd_create("anyrdma", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!made) return verbs::errno_code(errno);
   if (::ftruncate(made.get(), static_cast<off_t>(size)) != 0) return verbs::errno_code(errno);

@@ -1,0 +1,17 @@
+// The limit of file sizes (RLIMIT_FSIZE, ulimit -f), which holds for shared memory, too.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <cstdint>
+
+namespace anyrdma::transport::fabric {
+
+/// Whether a file may be made so long. To be asked before: trying what is not allowed raises
+/// SIGXFSZ, which ends a program that knows nothing of us.
+[[nodiscard]] inline bool may_be_so_long(std::uint64_t size) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || size <= limit.rlim_cur;
+}
+
+}  // namespace anyrdma::transport::fabric
