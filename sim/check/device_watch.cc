@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/text.h"
+#include "verbs/soft/window_key.h"
 
 namespace anyrdma::sim::check {
 namespace {
@@ -98,7 +99,8 @@ void DeviceWatch::note_access(Pair& pair, const ibv_send_wr& request, bool signa
   if (request.opcode == IBV_WR_LOCAL_INV) {
     access.ended_key = request.invalidate_rkey;
   } else if (request.opcode == IBV_WR_BIND_MW) {
-    access.bound_key = request.bind_mw.rkey;
+    const auto& binding = request.bind_mw;
+    access.bound_key = verbs::soft::bound_key(binding.mw->rkey, binding.rkey);
     between_.keys.on_opened(name_, access.bound_key);
   } else if (is_atomic(request.opcode)) {
     access.remote_key = request.wr.atomic.rkey;

@@ -7,6 +7,7 @@
 
 #include "verbs/assert.h"
 #include "verbs/soft/own_memory.h"
+#include "verbs/soft/window_key.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -211,11 +212,10 @@ void MemoryTable::remove_window(SoftMw* window) {
   empty(index_of(&Slot::window, window));
 }
 
-bool MemoryTable::may_bind(const WindowBinding& binding, const Slot& slot, const Slot* region,
-                           const ibv_qp& qp) const {
-  const SoftMw& window = *slot.window;
+bool MemoryTable::may_bind(const WindowBinding& binding, const SoftMw& window, const Slot* region,
+                           const ibv_qp& qp) {
   const bool type_2 = window.type == IBV_MW_TYPE_2;
-  if (window.pd != qp.pd || (binding.key >> 8) != (slot.key >> 8)) return false;
+  if (window.pd != qp.pd) return false;
   // To bind a window of type 2 again it must be invalidated first; type 1 is unbound so.
   if (type_2 && (window.region != nullptr || binding.length == 0)) return false;
   if (binding.length == 0) return true;
@@ -244,9 +244,9 @@ bool MemoryTable::bind(const WindowBinding& binding, const ibv_qp& qp) {
                                slots_[of_region].key == binding.region
                            ? &slots_[of_region]
                            : nullptr;
-  if (!may_bind(binding, slot, region, qp)) return false;
+  if (!may_bind(binding, *slot.window, region, qp)) return false;
   close(slot);
-  slot.key = binding.key;
+  slot.key = bound_key(slot.key, binding.key);
   if (binding.length == 0) return true;
   const bool zero_based = (binding.access & IBV_ACCESS_ZERO_BASED) != 0;
   slot.window->region = region->region.get();

@@ -37,7 +37,7 @@ struct SoftMw : ibv_mw {
 /// How a window is to be bound. Objects by key: they may be gone when it is carried out.
 struct WindowBinding {
   std::uint32_t window;   ///< a key of the window, whatever its low byte
-  std::uint32_t key;      ///< from now on
+  std::uint32_t key;      ///< only the low byte counts: see window_key.h
   std::uint32_t region;   ///< lkey
   std::uint64_t address;  ///< as the region has it
   std::uint64_t length;   ///< 0: unbind (type 1)
@@ -168,8 +168,8 @@ class MemoryTable {
   [[nodiscard]] static std::uint8_t* fault(const Slot& slot, std::uint64_t offset,
                                            std::uint64_t length, unsigned access);
   void close(Slot& slot);
-  [[nodiscard]] bool may_bind(const WindowBinding& binding, const Slot& window, const Slot* region,
-                              const ibv_qp& qp) const;
+  [[nodiscard]] static bool may_bind(const WindowBinding& binding, const SoftMw& window,
+                                     const Slot* region, const ibv_qp& qp);
 
   std::vector<Slot> slots_ = std::vector<Slot>(1);  // index 0 is never used: key 0 is always wrong
   std::vector<std::uint32_t> free_;
