@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <utility>
 
 #include "verbs/soft/rc_constants.h"
 #include "verbs/soft/testing/pair.h"
@@ -247,6 +248,31 @@ INSTANTIATE_TEST_SUITE_P(
                       BadRemote{"ReadAcrossTheEnd", IBV_WR_RDMA_READ, kEnd - 9, 10, 0},
                       BadRemote{"ReadWithAnOldKey", IBV_WR_RDMA_READ, 0, 10, 2}),
     [](const auto& param) { return param.param.name; });
+
+// Of one packet, and of several of which the last one takes the receive.
+TEST_F(RcErrors, AnImmediateWhoseWriteMayNotBeEndsTheReceiveThatItTakes) {
+  for (const std::uint32_t length : {10u, 1000u}) {
+    if (a.qp != nullptr) a.hca->destroy_qp(a.qp).value();
+    if (b.qp != nullptr) b.hca->destroy_qp(b.qp).value();
+    connect();
+    ASSERT_EQ(b.post_recv(5, 0, 10), 0);
+    ASSERT_EQ(b.post_recv(6, 0, 10), 0);
+    ibv_mr* target = b.hca
+                         ->reg_mr(b.pd, b.memory.data(), 1000, b.piece(0, 0).addr,
+                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
+                         .value();
+    std::swap(b.mr, target);
+    ASSERT_EQ(a.post_send(IBV_WR_RDMA_WRITE_WITH_IMM, 1, 0, length, &b, 0), 0);
+    std::swap(b.mr, target);
+    for (std::uint32_t whole = length / 256; whole > 0; --whole) ASSERT_TRUE(carry_one());
+    b.hca->dereg_mr(target).value();
+    settle();
+    EXPECT_EQ(statuses(a), Statuses{IBV_WC_REM_ACCESS_ERR});
+    EXPECT_EQ(statuses(b), (Statuses{IBV_WC_LOC_ACCESS_ERR, IBV_WC_WR_FLUSH_ERR}));
+    EXPECT_EQ(b.events(), Events{});
+    EXPECT_EQ(b.qp->state, IBV_QPS_ERR);
+  }
+}
 
 TEST_F(RcErrors, ARegionWithoutRemoteRightsIsNotForThePeer) {
   connect();

@@ -200,7 +200,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
   const std::uint8_t opcode = packet.bth.opcode;
   std::uint8_t* to = nullptr;
   if (roce::is_first(row.place) && !begin_write(reth_of(datagram, opcode), to)) {
-    refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
+    refuse_write(row, psn);
     return;
   }
   const std::size_t size = packet.payload.size();
@@ -218,7 +218,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
     }
     // A lent payload may overlap.
     if (to == nullptr || !qp_.core.memory.copy(to, packet.payload.data(), size)) {
-      refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
+      refuse_write(row, psn);
       return;
     }
   }
@@ -413,17 +413,31 @@ void Responder::refuse(roce::NakCode code, wire::Psn psn, ibv_wc_status status) 
   if (!qp_.acknowledged()) return drop_message(status);
   answer(roce::AckKind::kNak, static_cast<std::uint8_t>(code), psn);
   if (message_ == Message::kSend && !qp_.receives.empty()) {
-    ibv_wc completion{};
-    completion.status = status;
-    completion.opcode = IBV_WC_RECV;
-    message_ = Message::kNone;
-    complete_receive(completion, true);
+    fail_receive(status);
   } else if (code == roce::NakCode::kRemoteAccess) {
     qp_.raise(IBV_EVENT_QP_ACCESS_ERR);
   } else {
     qp_.raise(IBV_EVENT_QP_REQ_ERR);
   }
   qp_.enter_error();
+}
+
+// The peer must not write there. Where an immediate comes with it the receive that it takes says so
+// (IBTA vol 1, 11.6.2: local access error), else an event does.
+void Responder::refuse_write(const roce::OpcodeRow& row, wire::Psn psn) {
+  if (!qp_.acknowledged() || !has_immediate(row))
+    return refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
+  answer(roce::AckKind::kNak, static_cast<std::uint8_t>(roce::NakCode::kRemoteAccess), psn);
+  fail_receive(IBV_WC_LOC_ACCESS_ERR);
+  qp_.enter_error();
+}
+
+void Responder::fail_receive(ibv_wc_status status) {
+  ibv_wc completion{};
+  completion.status = status;
+  completion.opcode = IBV_WC_RECV;
+  message_ = Message::kNone;
+  complete_receive(completion, true);
 }
 
 PacketPtr Responder::next_packet() {

@@ -102,6 +102,8 @@ class Responder {
   void answer(roce::AckKind kind, std::uint8_t value, wire::Psn psn);
   void receiver_not_ready(wire::Psn psn);
   void refuse(roce::NakCode code, wire::Psn psn, ibv_wc_status status);
+  void refuse_write(const roce::OpcodeRow& row, wire::Psn psn);
+  void fail_receive(ibv_wc_status status);
 
   // --- a connection without acknowledgements (responder_unreliable.cc) --------------------------
   void on_unreliable(const roce::Envelope& packet, const roce::OpcodeRow& row,

@@ -27,10 +27,7 @@ void Responder::drop_message(ibv_wc_status status) {
   const bool our_fault = message_ == Message::kSend && status == IBV_WC_LOC_PROT_ERR;
   message_ = Message::kNone;
   if (!our_fault) return;
-  ibv_wc completion{};
-  completion.status = status;
-  completion.opcode = IBV_WC_RECV;
-  complete_receive(completion, true);
+  fail_receive(status);
   qp_.enter_error();
 }
 
