@@ -8,10 +8,21 @@
 #include <utility>
 #include <vector>
 
+#include "cm/c_api/other_threads.h"
+
 namespace anyrdma::c_api {
 namespace {
 
+/// For a program that does something else: with the machine to itself, a thread that was woken for
+/// the request has begun with it long before.
 constexpr std::chrono::milliseconds kPatience{5};
+/// For one whose threads want a processor and get none. Only a machine that gives them none in all
+/// that time gets to its end.
+constexpr std::chrono::seconds kPatienceOnABusyMachine{10};
+constexpr std::chrono::milliseconds kLook{1};
+/// Looks in a row that find everybody asleep: between two threads of which one wakes the other
+/// there is a moment in which both are.
+constexpr int kQuietLooks = 3;
 
 /// The requests that were handed out to threads which were not back for more; a few at most.
 struct Shared {
@@ -58,7 +69,14 @@ bool RequestPace::wait() {
   const rdma_cm_id* const id = std::exchange(mine, nullptr);
   Shared& all = shared();
   std::unique_lock lock(all.mutex);
-  all.taken.wait_for(lock, kPatience, [&] { return std::ranges::count(all.ids, id) == 0; });
+  const auto is_taken = [&] { return std::ranges::count(all.ids, id) == 0; };
+  if (all.taken.wait_for(lock, kPatience, is_taken)) return true;
+  const auto limit = std::chrono::steady_clock::now() + kPatienceOnABusyMachine;
+  const OtherThreads others;
+  for (int quiet = 0; quiet < kQuietLooks && std::chrono::steady_clock::now() < limit;) {
+    if (all.taken.wait_for(lock, kLook, is_taken)) return true;
+    quiet = others.had_their_chance(kPatience) ? quiet + 1 : 0;
+  }
   return !all.remove(id);
 }
 

@@ -1,9 +1,57 @@
 #include "cm/c_api/request_pace.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <ctime>
+#include <thread>
+#include <vector>
 
 namespace anyrdma::c_api {
 namespace {
+
+/// Runs what the calling thread, its children and what it starts do on one processor only.
+void stay_on_one_processor() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+  EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+/// Processes that leave little of this thread's processors to others.
+class BusyLoops {
+ public:
+  explicit BusyLoops(int count) {
+    for (; count > 0; --count) {
+      const pid_t child = fork();
+      if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (volatile bool forever = true; forever;) {
+        }
+      }
+      children_.push_back(child);
+    }
+  }
+  ~BusyLoops() {
+    for (const pid_t child : children_) kill(child, SIGKILL);
+    for (const pid_t child : children_) waitpid(child, nullptr, 0);
+  }
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+void use_processor_for(long nanoseconds) {
+  timespec time{};
+  do {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  } while (time.tv_sec == 0 && time.tv_nsec < nanoseconds);
+}
 
 TEST(RequestPace, DoesNotWaitWithoutARequest) {
   EXPECT_TRUE(RequestPace::wait());
@@ -25,6 +73,37 @@ TEST(RequestPace, GivesUpOnARequestThatNobodyTakes) {
 
   EXPECT_FALSE(RequestPace::wait());
   EXPECT_TRUE(RequestPace::wait());
+}
+
+// A thread that has begun to work on the request as soon as it could; but it could not.
+TEST(RequestPace, WaitsForAThreadThatIsKeptFromItsWork) {
+  constexpr long kWork = 4'000'000;
+  const rdma_cm_id id{};
+  RequestPace::handed_out(&id);
+  std::thread worker([&id] {
+    stay_on_one_processor();
+    const BusyLoops others(10);
+    use_processor_for(kWork);
+    RequestPace::taken(&id);
+  });
+
+  EXPECT_TRUE(RequestPace::wait());
+  worker.join();
+}
+
+// One that polls, for instance.
+TEST(RequestPace, DoesNotWaitForAThreadThatHadItsChance) {
+  const rdma_cm_id id{};
+  std::atomic<bool> told = false;
+  std::thread worker([&told] {
+    while (!told) {
+    }
+  });
+  RequestPace::handed_out(&id);
+
+  EXPECT_FALSE(RequestPace::wait());
+  told = true;
+  worker.join();
 }
 
 }  // namespace
