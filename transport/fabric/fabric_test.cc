@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -16,9 +17,11 @@
 #include <optional>
 #include <string>
 
+#include "transport/fabric/slot.h"
 #include "transport/fabric/testing/party.h"
 #include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/testing/can_cancel.h"
+#include "verbs/soft/device_profile.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -63,6 +66,22 @@ TEST_F(FabricOpening, OffersOneDeviceAndLeavesNothingBehind) {
     EXPECT_FALSE(fabric->forked());
   }
   EXPECT_FALSE(scratch.exists());
+}
+
+// A process has 14 of the 24 bits of a number.
+TEST_F(FabricOpening, PromisesAsManyQueuePairsAsItHas) {
+  for (const char* profile : {"anyrdma", "connectx", "minimal"}) {
+    FabricConfig config = scratch.config();
+    config.device = verbs::soft::parse_profile(profile).value();
+    const auto fabric = Fabric::open(config).value();
+    ibv_device* const device = fabric->transport().devices()[0];
+    verbs::Provider& provider = fabric->transport().provider_of(device);
+    ibv_context* const context = provider.open_device(device).value();
+    ibv_device_attr attr{};
+    ASSERT_TRUE(provider.query_device(context, &attr));
+    EXPECT_EQ(attr.max_qp, static_cast<int>(std::min(config.device.max_qp, kQpnCount)));
+    EXPECT_TRUE(provider.close_device(context));
+  }
 }
 
 TEST_F(FabricOpening, RefusesABadNameAndAnotherUser) {

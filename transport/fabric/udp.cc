@@ -1,5 +1,6 @@
 #include "transport/fabric/udp.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -18,7 +19,9 @@ namespace {
 
 using verbs::Result;
 
+/// So many numbers at least; no more of a device than leaves them a choice of where to begin.
 constexpr std::uint32_t kQpnCount = 1 << 16;
+constexpr std::uint32_t kQpnCountMost = 1 << 22;
 
 UdpErrc socket_error(int error) {
   switch (error) {
@@ -58,13 +61,14 @@ verbs::soft::HcaConfig new_device(const verbs::soft::HcaConfig& like, verbs::Ran
   constexpr std::uint64_t kLocallyAdministered = 0x0200'0000'0000'0000;
   constexpr std::uint64_t kFreeBits = 0x00ff'ffff'ffff'ffff;
   constexpr std::uint32_t kFirstQpn = 0x11;
-  constexpr std::uint32_t kLastStart = (1u << 24) - kQpnCount - 1;  // the last QPN means multicast
+  const std::uint32_t count = std::clamp(like.max_qp, kQpnCount, kQpnCountMost);
+  const std::uint32_t last_start = verbs::soft::kQpnEnd - count;
   const std::uint64_t guid = kLocallyAdministered | (random.next() & kFreeBits);
   verbs::soft::HcaConfig device{
       .node_guid = wire::Guid{guid},
       .active_mtu = mtu,
-      .qpn_first = kFirstQpn + static_cast<std::uint32_t>(random.next() % (kLastStart - kFirstQpn)),
-      .qpn_count = kQpnCount};
+      .qpn_first = kFirstQpn + static_cast<std::uint32_t>(random.next() % (last_start - kFirstQpn)),
+      .qpn_count = count};
   verbs::soft::resemble(device, like);
   return device;
 }

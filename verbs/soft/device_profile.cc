@@ -45,7 +45,7 @@ constexpr std::array kKeys{
     Key{"min_ack_timeout", &HcaConfig::min_ack_timeout, 0, 31},
     Key{"uc", &HcaConfig::uc, 0, 1},
     Key{"xrc", &HcaConfig::xrc, 0, 1},
-    Key{"atomics", &HcaConfig::atomics, 0, 1},
+    Key{"atomics", &HcaConfig::atomics, IBV_ATOMIC_NONE, IBV_ATOMIC_GLOB},
     Key{"on_demand_paging", &HcaConfig::on_demand_paging, 0, 1},
     Key{"max_dm_size", &HcaConfig::max_dm_size, 0, 1 << 30},
 };
@@ -183,6 +183,8 @@ ProfileResult parse_profile(std::string_view text) {
       ++entries;
     }
   }
+  // As many numbers as queue pairs. A driver that has its own numbers keeps them: see resemble().
+  device.qpn_count = std::clamp(device.max_qp, HcaConfig{}.qpn_count, kQpnEnd - device.qpn_first);
   return device;
 }
 

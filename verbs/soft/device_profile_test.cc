@@ -87,8 +87,8 @@ TEST(DeviceProfile, LeavesADeviceWhoItIs) {
 /// A device made of a profile, with one of each object.
 class Device {
  public:
-  explicit Device(std::string_view profile)
-      : hca(Hca::create(runtime, random, pool, *parse_profile(profile))) {
+  explicit Device(std::string_view profile) : Device(*parse_profile(profile)) {}
+  explicit Device(const HcaConfig& config) : hca(Hca::create(runtime, random, pool, config)) {
     ibv_gid gid{};
     gid.raw[10] = gid.raw[11] = 0xff;
     gid.raw[12] = 10;
@@ -284,6 +284,39 @@ TEST(DeviceProfile, ShowsInWhatTheDeviceTellsOfItself) {
   EXPECT_EQ(attr.atomic_cap, IBV_ATOMIC_NONE);
   EXPECT_EQ(attr.local_ca_ack_delay, 9);
   EXPECT_EQ(attr.device_cap_flags & (IBV_DEVICE_XRC | IBV_DEVICE_MEM_WINDOW), 0u);
+}
+
+TEST(DeviceProfile, HasANumberForEachQueuePairThatItPromises) {
+  for (const std::string_view name : profile_names()) {
+    Device device(name);
+    EXPECT_EQ(device.attributes().max_qp, static_cast<int>(parse_profile(name)->max_qp)) << name;
+    EXPECT_GE(device.hca->config().qpn_count, device.hca->config().max_qp) << name;
+  }
+}
+
+// The fabric's, for example, has part of them for each process.
+TEST(DeviceProfile, PromisesNoMoreQueuePairsThanItHasNumbers) {
+  HcaConfig config = *parse_profile("connectx");
+  config.qpn_count = 3;
+  Device device(config);
+
+  EXPECT_EQ(device.attributes().max_qp, 3);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(device.qps(), 0);
+  EXPECT_EQ(device.qps(), ENOMEM);
+}
+
+TEST(DeviceProfile, PromisesNoMoreRegionsAndWindowsThanThereAreKeys) {
+  Device device("like connectx, max_mr = 2147483647");
+  const ibv_device_attr attr = device.attributes();
+
+  EXPECT_LT(std::int64_t{attr.max_mr} + attr.max_mw, 1 << 24);
+  EXPECT_GT(attr.max_mr, 8'000'000);
+}
+
+TEST(DeviceProfile, SaysOfItsAtomicsWhatDevicesThatAreSoldSayUnlessAskedTo) {
+  EXPECT_EQ(Device("anyrdma").attributes().atomic_cap, IBV_ATOMIC_HCA);
+  EXPECT_EQ(Device("connectx").attributes().atomic_cap, IBV_ATOMIC_HCA);
+  EXPECT_EQ(Device("atomics = 2").attributes().atomic_cap, IBV_ATOMIC_GLOB);
 }
 
 TEST(DeviceProfile, WithoutAtomicsRefusesToPostThem) {

@@ -33,9 +33,10 @@ struct HcaConfig {
   std::uint8_t local_ca_ack_delay = 15;
   /// Shorter local ACK timeouts take this long, 4.096 us * 2^n: some NICs have such a minimum.
   std::uint8_t min_ack_timeout = 0;
+  /// Of this many and of more than there are QPNs, the device says and gives the smaller number.
   std::uint32_t max_qp = 65536;
   std::uint32_t max_cq = 65536;
-  std::uint32_t max_mr = 1 << 20;
+  std::uint32_t max_mr = 1 << 20;  ///< as max_qp: of regions, and of windows, there are kKeysMost
   std::uint32_t max_mw = 1 << 20;  ///< 0: no memory windows, no invalidation
   std::uint32_t max_pd = 65536;
   std::size_t max_dm_size = std::size_t{256} * 1024;  ///< of device memory in all; 0: none
@@ -67,10 +68,18 @@ struct HcaConfig {
   bool uc = true;   ///< unreliable connections
   bool xrc = true;  ///< extended connections
   std::uint32_t max_xrcd = 65536;
-  bool atomics = true;
+  /// An ibv_atomic_cap, what the device says of its atomics; IBV_ATOMIC_NONE: it has none. They are
+  /// the processor's own, so IBV_ATOMIC_GLOB were true as well; but devices that are sold say
+  /// IBV_ATOMIC_HCA, and UCX uses no others.
+  std::uint8_t atomics = IBV_ATOMIC_HCA;
 
   bool operator==(const HcaConfig&) const = default;
 };
+
+/// Most regions of a device, and most windows: three bytes of a key name one or the other.
+inline constexpr std::uint32_t kKeysMost = 0xffffff / 2;
+/// QPNs are below: the last one means multicast.
+inline constexpr std::uint32_t kQpnEnd = 0xffffff;
 
 /// The only LID, that of all ports alike.
 inline constexpr std::uint16_t kInfinibandLid = 1;

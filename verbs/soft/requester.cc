@@ -48,7 +48,7 @@ int Requester::check(const ibv_send_wr& request) const {
   if (what == nullptr || roce::kOpcodes[qp_.opcode(what->packets[3])].service != qp_.service)
     return EINVAL;
   if ((what->kind == WorkKind::kAtomic || what->kind == WorkKind::kAtomicWrite) &&
-      !core_.config.atomics)
+      core_.config.atomics == IBV_ATOMIC_NONE)
     return EINVAL;
   if (request.opcode == IBV_WR_BIND_MW && !is_whole_binding(request)) return EINVAL;
   return check_send_request(request, qp_.cap, what->may_inline);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 #include "verbs/assert.h"
@@ -44,11 +45,29 @@ std::unique_ptr<Hca> Hca::create(Runtime& runtime, Random& random, PacketPool& p
   return std::make_unique<SoftHca>(runtime, random, pool, config);
 }
 
+namespace {
+
+// What the device says it has is what can be had of it.
+HcaConfig obtainable(HcaConfig config) {
+  config.max_qp = std::min(config.max_qp, config.qpn_count);
+  config.max_mr = std::min(config.max_mr, kKeysMost);
+  config.max_mw = std::min(config.max_mw, kKeysMost);
+  return config;
+}
+
+// A product of limits, as far as an attribute can tell it.
+int told(std::uint64_t product) {
+  constexpr std::uint64_t kMost = std::numeric_limits<int>::max();
+  return static_cast<int>(std::min(product, kMost));
+}
+
+}  // namespace
+
 SoftHca::SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaConfig& config)
-    : core_{runtime, random, pool, config} {
+    : core_{runtime, random, pool, obtainable(config)} {
   CM_ASSERT(config.qpn_first > 1);
   CM_ASSERT(config.qpn_count > 0);
-  CM_ASSERT(config.qpn_first + config.qpn_count <= 0xffffff);
+  CM_ASSERT(config.qpn_first + config.qpn_count <= kQpnEnd);
   mad_psn_ = wire::Psn{0};
   describe_device();
 }
@@ -204,9 +223,9 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
   attr->max_mw = static_cast<int>(config.max_mw);
   attr->max_pd = static_cast<int>(config.max_pd);
   attr->max_qp_rd_atom = config.max_qp_rd_atom;
-  attr->max_res_rd_atom = static_cast<int>(config.max_qp_rd_atom * config.max_qp);
+  attr->max_res_rd_atom = told(std::uint64_t{config.max_qp_rd_atom} * config.max_qp);
   attr->max_qp_init_rd_atom = config.max_qp_init_rd_atom;
-  attr->atomic_cap = config.atomics ? IBV_ATOMIC_GLOB : IBV_ATOMIC_NONE;
+  attr->atomic_cap = static_cast<ibv_atomic_cap>(config.atomics);
   attr->max_ah = static_cast<int>(config.max_ah);
   attr->max_srq = static_cast<int>(config.max_srq);
   attr->max_srq_wr = static_cast<int>(config.max_srq_wr);
@@ -214,7 +233,7 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
   attr->max_mcast_grp = static_cast<int>(config.max_mcast_grp);
   attr->max_mcast_qp_attach = static_cast<int>(config.max_mcast_qp_attach);
   attr->max_total_mcast_qp_attach =
-      static_cast<int>(config.max_mcast_grp * config.max_mcast_qp_attach);
+      told(std::uint64_t{config.max_mcast_grp} * config.max_mcast_qp_attach);
   attr->max_pkeys = 1;
   attr->local_ca_ack_delay = config.local_ca_ack_delay;
   attr->phys_port_cnt = 1;
