@@ -317,6 +317,35 @@ TEST_F(FabricDeath, AKilledPeerIsADisconnectedOne) {
   EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
 }
 
+// A timeout of 69 s: with a NIC it would take eight of them.
+TEST_F(FabricDeath, WhatIsSentToAKilledPeerFailsSoonAfterTheNewsOfIt) {
+  Child child([this](const Child::Line& line) {
+    Party server(scratch.config());
+    server.listen(kPort);
+    line.send('l');
+    line.send(server.accept() ? 'a' : 'f');
+    return line.receive();
+  });
+  ASSERT_EQ(child.receive(), 'l');
+  Party client(scratch.config());
+  ASSERT_TRUE(client.connect(kPort));
+  ASSERT_EQ(child.receive(), 'a');
+  verbs::Provider& provider = verbs::provider_of(client.id().raw()->verbs);
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_SQD;
+  attr.timeout = 24;
+  ASSERT_TRUE(provider.modify_qp(client.id().qp(), &attr, IBV_QP_STATE));
+  ASSERT_TRUE(provider.modify_qp(client.id().qp(), &attr, IBV_QP_STATE | IBV_QP_TIMEOUT));
+  attr.qp_state = IBV_QPS_RTS;
+  ASSERT_TRUE(provider.modify_qp(client.id().qp(), &attr, IBV_QP_STATE));
+
+  child.kill();
+
+  EXPECT_EQ(client.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+  client.post_send(8);
+  EXPECT_EQ(client.next_completion(), IBV_WC_RETRY_EXC_ERR);
+}
+
 TEST_F(FabricDeath, AServerKilledBeforeItAnswersRejectsAsItsKernelWould) {
   Child child([this](const Child::Line& line) {
     Party server(scratch.config());

@@ -124,6 +124,7 @@ bool MemberCarrier::report(verbs::Instant now) {
   transport_->drain(now);  // what they said before they went
   for (const Slot slot : std::exchange(gone_, {})) {
     transport_->on_peer_gone(now, comm_id_tag(slot), kCommIdTagMask);
+    hca_->on_peers_gone(now, value(slot) << kQpnShift, kQpnTagMask);
     reject_for(slot);
   }
   return true;

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t kFirstQpn = 0x11;  ///< within a slot: 0 and 1 ar
 /// Without the last: in the last slot it means multicast.
 inline constexpr std::uint32_t kQpnCount = (1u << kQpnShift) - kFirstQpn - 1;
 static_assert(std::uint64_t{kSlotCount} << kQpnShift == 1u << 24);
+inline constexpr std::uint32_t kQpnTagMask = (kSlotCount - 1) << kQpnShift;
 
 /// The upper 10 of a comm id's 32 bits are the slot.
 inline constexpr unsigned kCommIdShift = 22;

@@ -139,6 +139,12 @@ class Hca : public Provider {
   /// A datagram has arrived. Malformed or unexpected ones are dropped and counted.
   virtual void on_packet(Instant now, PacketPtr packet) = 0;
   virtual void on_timer(Instant now) = 0;
+  /// Peers' queue pairs whose number is `number` in the bits of `mask` are gone for good, with
+  /// their process. A NIC would try them as often as it was told; here what waits for their answer
+  /// ends with IBV_WC_RETRY_EXC_ERR after one, shortest, timeout, so that the connection manager's
+  /// news comes first, as it does there. Requests without a timeout wait for ever, as they do
+  /// there.
+  virtual void on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask) = 0;
   /// When on_timer wants to be called next; nullopt: not at all.
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
   /// The next datagram to put on the wire; null when there is none.

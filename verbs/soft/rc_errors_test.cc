@@ -24,6 +24,16 @@ class RcErrors : public Pair {
     for (const ibv_wc& wc : side.poll()) all.push_back(wc.status);
     return all;
   }
+  // As next_timer(), for a side that this pair does not know; its packets are lost.
+  bool next_timer_of(Side& side) {
+    const auto deadline = side.hca->next_deadline();
+    if (!deadline) return false;
+    runtime.time = *deadline;
+    side.hca->on_timer(runtime.time);
+    while (side.hca->next_packet()) {
+    }
+    return true;
+  }
   using Statuses = std::vector<ibv_wc_status>;
   using Events = std::vector<ibv_event_type>;
 };
@@ -133,6 +143,33 @@ TEST_F(RcErrors, RetriesRunOutAfterExactlyTheirTime) {
     EXPECT_EQ(done[0].wr_id, 1u);
     EXPECT_EQ(done[1].status, IBV_WC_WR_FLUSH_ERR);
   }
+}
+
+// The shortest timeout of the device, not that of the queue pair: nobody can come back.
+TEST_F(RcErrors, APeerThatIsGoneForGoodIsGivenOneTimeout) {
+  Side c(runtime, random, pool, 3, 0x300, {.min_ack_timeout = 10});
+  c.memory.resize(10);
+  c.mr = c.hca->reg_mr(c.pd, c.memory.data(), 10, 0, IBV_ACCESS_LOCAL_WRITE).value();
+  const ConnectionOptions options;
+  b.create_qp(options);
+  c.create_qp(options);
+  c.to_init(options);
+  c.to_rtr(options, b);
+  c.to_rts(options);
+  const auto fail_all = [&] {
+    const Instant from = runtime.time;
+    while (next_timer_of(c)) {
+    }
+    return runtime.time - from;
+  };
+  ASSERT_EQ(c.post_send(IBV_WR_RDMA_WRITE, 1, 0, 0, &b, 0), 0);
+  while (c.hca->next_packet()) {
+  }
+  c.hca->on_peers_gone(runtime.time, b.qp->qp_num ^ 0x10000, 0xff0000);  // others
+  EXPECT_EQ(c.hca->next_deadline(), runtime.time + Duration(4096 << 14));
+  c.hca->on_peers_gone(runtime.time, b.qp->qp_num & 0xff0000, 0xff0000);
+  EXPECT_EQ(fail_all(), Duration(4096 << 10));
+  EXPECT_EQ(statuses(c), Statuses{IBV_WC_RETRY_EXC_ERR});
 }
 
 TEST_F(RcErrors, ProgressGivesTheRetriesBack) {

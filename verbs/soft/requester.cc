@@ -37,6 +37,7 @@ void Requester::configure() {
 
 void Requester::start() {
   next_psn_ = acknowledged_ = end_ = wire::Psn{qp_.attr.sq_psn};
+  peer_gone_ = false;
   progress_made();
 }
 
@@ -483,9 +484,14 @@ void Requester::on_timer(QpTimerKind kind, Instant now) {
   qp_.schedule();
 }
 
+void Requester::on_peer_gone(Instant now) {
+  peer_gone_ = true;
+  if (retransmit_.armed()) restart_timer(now);
+}
+
 // Sends again from the oldest packet without an acknowledgement, if a retry is left.
 void Requester::retry(Instant now) {
-  if (retries_left_ == 0) {
+  if (retries_left_ == 0 || peer_gone_) {
     fail(IBV_WC_RETRY_EXC_ERR);
     return;
   }
@@ -517,7 +523,8 @@ void Requester::rewind() {
 
 void Requester::restart_timer(Instant now) {
   if (qp_.attr.timeout == 0) return;
-  const std::uint8_t timeout = std::max(qp_.attr.timeout, core_.config.min_ack_timeout);
+  const std::uint8_t shortest = core_.config.min_ack_timeout;
+  const std::uint8_t timeout = peer_gone_ ? shortest : std::max(qp_.attr.timeout, shortest);
   core_.timers.arm(retransmit_, now + ack_timeout(timeout));
 }
 

@@ -49,6 +49,8 @@ class Requester {
   void on_read_response(const roce::Envelope& packet, Instant now);
   void on_atomic_acknowledge(wire::Psn psn, std::uint64_t original, Instant now);
   void on_timer(QpTimerKind kind, Instant now);
+  /// See Hca::on_peers_gone.
+  void on_peer_gone(Instant now);
 
   /// Completes everything with a flush error, in order.
   void flush();
@@ -128,6 +130,7 @@ class Requester {
   std::uint8_t retries_left_ = 0;
   std::uint8_t rnr_retries_left_ = 0;
   std::uint32_t polls_seen_ = ~0u;  // of the send queue's completions, at the last small WRITE
+  bool peer_gone_ = false;          // nobody will ever answer
   bool waiting_ = false;            // for the RNR timer
   bool gap_reported_ = false;  // a lost response was noticed; wait for it before noticing again
   LentPackets<OfQueue> lent_;  // under way, in the order of their PSNs

@@ -147,6 +147,13 @@ void SoftHca::on_timer(Instant now) {
   }
 }
 
+void SoftHca::on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask) {
+  for (SoftQp* qp : numbers_) {
+    if (qp != nullptr && qp->acknowledged() && (qp->attr.dest_qp_num & mask) == number)
+      qp->requester.on_peer_gone(now);
+  }
+}
+
 // --- out ----------------------------------------------------------------------------------------
 
 PacketPtr SoftHca::next_packet() {
