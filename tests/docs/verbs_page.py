@@ -1,4 +1,4 @@
-"""Whether each cell of ours in docs/verbs.md is backed by a test that exists.
+"""Whether each cell of ours in docs/verbs.md, and each decision in docs/decisions.md, is backed by a test that exists.
 
 verbs_page.py ROOT          fails when a test is named that there is none of, or a feature that we have names none
 """
@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 PAGE = "docs/verbs.md"
+DECISIONS = "docs/decisions.md"
 NAME = re.compile(r"`([A-Za-z_]\w*\.\w+)`")
 GTEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
 CASE = re.compile(r"^case_(\w+)\(\)", re.MULTILINE)
@@ -54,11 +55,26 @@ def complaints(page, tests):
         yield f"only {rows} features"
 
 
+def complaints_of_decisions(page, tests):
+    rows = [line for line in page.splitlines() if line.startswith("|")][2:]
+    for row in rows:
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        named = NAME.findall(cells[-1])
+        if len(cells) != 4 or not named:
+            yield f"no question, sources, decision and test: {cells[0]}"
+        yield from (f"there is no test {name}: {cells[0]}" for name in named if name not in tests)
+    if len(rows) < 5:
+        yield f"only {len(rows)} decisions"
+
+
 def main(root):
-    wrong = list(complaints((root / PAGE).read_text(encoding="utf-8"), tests_of(root)))
-    for complaint in wrong:
-        print(f"{PAGE}: {complaint}")
-    return 1 if wrong else 0
+    tests = tests_of(root)
+    status = 0
+    for page, judge in ((PAGE, complaints), (DECISIONS, complaints_of_decisions)):
+        for complaint in judge((root / page).read_text(encoding="utf-8"), tests):
+            print(f"{page}: {complaint}")
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

@@ -102,6 +102,28 @@ case_persistent_server_serves_five_clients_at_once() {
   stop "$server"
 }
 
+# Where the thread that is to take a new id waits long for a processor. A kernel leaves it to luck.
+case_persistent_server_takes_a_burst_on_a_busy_machine() {
+  local server clients=() i
+  if ! on_fabric; then skip "the race is rping's own"; return; fi
+  for i in {1..8}; do
+    sh -c 'while :; do :; done' &
+    started+=("$!")
+  done
+  start_server server "$host:7174" rping -s -P -a "$host" -C 5 -V
+  server=$pid
+  for i in {1..60}; do
+    start "client$i" rping -c -a "$host" -C 5 -V
+    clients+=("$pid")
+  done
+  for i in {1..60}; do
+    finish "${clients[i - 1]}"
+    expect_status "client $i" 0 $?
+  done
+  ! grep -q 'rdma_create_qp: Invalid' "$work/server.log" || fail "an id was overwritten"
+  stop "$server"
+}
+
 case_death_of_the_client_disconnects_the_server() {
   local server
   start_server server "$host:7174" rping -s -a "$host" -v

@@ -41,6 +41,14 @@ case_remote_memory() { UCX_TLS=rc tests ucp_put_lat 'ucp_put_bw -s 65536' ucp_ge
 
 case_atomics() { UCX_TLS=rc tests ucp_add ucp_fadd ucp_swap ucp_cswap; }
 
+# Which UCX uses where the device says IBV_ATOMIC_HCA, and nothing else.
+case_atomics_of_the_device() {
+  run info ucx_info -d -t rc_verbs
+  expect_line info 'atomic_fadd: 64 bit'
+  expect_line info 'atomic_cswap: 64 bit'
+  tests 'fadd -d anyrdma0:1 -x rc_verbs' 'cswap -d anyrdma0:1 -x rc_verbs'
+}
+
 case_messages_over_datagrams() { UCX_TLS=ud tests tag_lat 'tag_bw -s 65536' 'ucp_put_lat -s 64'; }
 
 case_two_threads() { UCX_TLS=rc tests 'tag_lat -T 2 -M multi'; }

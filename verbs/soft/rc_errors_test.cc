@@ -424,6 +424,24 @@ TEST_F(RcErrors, AReadIntoReadOnlyMemoryFailsLocally) {
   a.hca->dereg_mr(read_only).value();
 }
 
+// Linux's rxe asks the peer first: it hears of the remote mistake, and the peer's queue pair fails.
+TEST_F(RcErrors, ALocalMistakeIsReportedBeforeTheRemoteOne) {
+  connect();
+  ibv_sge sge = a.piece(0, 10);
+  sge.lkey ^= 1;
+  ibv_send_wr request{};
+  request.sg_list = &sge;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_READ;
+  request.wr.rdma.remote_addr = b.piece(0, 0).addr;
+  request.wr.rdma.rkey = b.mr->rkey ^ 1;
+  ASSERT_EQ(a.post(request), 0);
+  settle();
+  EXPECT_EQ(statuses(a), Statuses{IBV_WC_LOC_PROT_ERR});
+  EXPECT_EQ(b.qp->state, IBV_QPS_RTS);
+  EXPECT_EQ(b.events(), Events{});
+}
+
 TEST_F(RcErrors, MemoryDeregisteredUnderwayFailsTheRequest) {
   connect();
   const auto start = reinterpret_cast<std::uintptr_t>(a.memory.data());
