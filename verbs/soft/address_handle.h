@@ -38,6 +38,8 @@ struct PacketPath {
 
 /// What the application holds as ibv_ah.
 struct SoftAh : ibv_ah, LiveHook {
+  static constexpr ObjectKind kKind = ObjectKind::kAddressHandle;
+  Registration registration;
   PacketPath path{};
 };
 

@@ -74,7 +74,7 @@ TEST_F(CloseDevice, QueuePairTakesNoQueueOfAnotherContext) {
   init.send_cq = b.cq;
   init.recv_cq = cq;
 
-  EXPECT_EQ(b.hca->create_qp(b.pd, &init).error().value(), EINVAL);
+  EXPECT_EQ(b.hca->create_qp(b.pd, &init).error().value(), ENOENT);
 
   b.hca->close_device(other).value();
 }

@@ -14,6 +14,7 @@ SoftCq::SoftCq(SoftContext& owner, int depth, void* user, SoftChannel* announced
   channel = announced_by;
   cq_context = user;
   cqe = depth;
+  handle = owner.core().handles.add(*this);
   pthread_mutex_init(&mutex, nullptr);
   pthread_cond_init(&cond, nullptr);
   if (announced_by != nullptr) ++announced_by->refcnt;

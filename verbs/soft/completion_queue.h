@@ -11,6 +11,7 @@
 #include "verbs/soft/bracket.h"
 #include "verbs/soft/core.h"
 #include "verbs/soft/extended_layout.h"
+#include "verbs/soft/handle_table.h"
 #include "verbs/soft/ring.h"
 
 namespace anyrdma::verbs::soft {
@@ -24,8 +25,10 @@ using LiveHook =
 template <class T>
 using LiveList = boost::intrusive::list<T, boost::intrusive::constant_time_size<false>>;
 
-/// What the application holds as ibv_comp_channel.
+/// What the application holds as ibv_comp_channel. It has no handle: a kernel knows it by its
+/// descriptor.
 struct SoftChannel : ibv_comp_channel, LiveHook {
+  int descriptor = -1;                   ///< as the kernel would know it; -1: there are none
   std::unique_ptr<Semaphore> semaphore;  ///< one unit per announced completion queue
   Ring<SoftCq*> announced;
 };
@@ -42,6 +45,7 @@ struct PollBracket {
 /// What the application holds as ibv_cq, or as ibv_cq_ex. Used inside the critical section.
 class SoftCq : public ExtensibleCq, public LiveHook {
  public:
+  static constexpr ObjectKind kKind = ObjectKind::kCompletionQueue;
   SoftCq(SoftContext& context, int depth, void* user, SoftChannel* channel);
   ~SoftCq();
   SoftCq(const SoftCq&) = delete;
@@ -98,6 +102,7 @@ class SoftCq : public ExtensibleCq, public LiveHook {
     return std::size_t{lost_.armed()} + std::size_t{held_back_.armed()};
   }
 
+  Registration registration;
   std::uint64_t made = 0;          ///< the n-th on its host
   unsigned users = 0;              ///< QPs that refer to it
   std::uint32_t polls = 0;         ///< by the application, modulo 2^32

@@ -27,10 +27,12 @@ int error_of(const Result<void>& result) {
 // --- data path ----------------------------------------------------------------------------------
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
-  Runtime& runtime = runtime_of(cq->context);
-  CriticalSection section(runtime);
-  static_cast<SoftCq*>(cq)->request_notification(solicited_only != 0);
-  runtime.about_to_wait();
+  Core& core = SoftContext::from(cq->context).core();
+  CriticalSection section(core.runtime);
+  const auto found = core.handles.find<SoftCq>(*cq);  // a call of the kernel's for rxe
+  if (!found) return found.error().value();
+  (*found)->request_notification(solicited_only != 0);
+  core.runtime.about_to_wait();
   return 0;
 }
 

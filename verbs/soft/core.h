@@ -10,6 +10,7 @@
 #include "verbs/call_gate.h"
 #include "verbs/random.h"
 #include "verbs/runtime.h"
+#include "verbs/soft/handle_table.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/memory_table.h"
 #include "verbs/soft/packet.h"
@@ -54,7 +55,8 @@ struct Core {
   PacketPool& pool;
   HcaConfig config;
   Hca::Counters counters{};
-  MemoryTable memory{};
+  HandleTable handles{};  ///< before the objects: they leave it when they end
+  MemoryTable memory{&handles};
   TimerQueue<QpTimerTag> timers{&runtime.deadlines_moved()};
   ReadyList ready{};
   ReadyList held{};          ///< QPs that would send to who has no room

@@ -103,9 +103,12 @@ int check(const ibv_context* context, const ibv_cq_init_attr_ex& init) {
     return EOPNOTSUPP;
   if ((init.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0) {
     // It would take its memory from there, so it must be a parent domain.
-    const auto* domain = static_cast<SoftPd*>(init.parent_domain);
-    if (domain == nullptr || domain->context != context || domain->protection == nullptr)
-      return EINVAL;
+    if (init.parent_domain == nullptr) return EINVAL;
+    const Core& core = SoftContext::from(context).core();
+    CriticalSection section(core.runtime);
+    const auto domain = core.handles.find<SoftPd>(context, *init.parent_domain);
+    if (!domain) return domain.error().value();
+    if ((*domain)->protection == nullptr) return EINVAL;
   }
   return init.cqe > 0x7fff'ffff || init.comp_vector > 0x7fff'ffff ? EINVAL : 0;
 }
@@ -140,11 +143,13 @@ int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
   const Core& core = SoftContext::from(cq->context).core();
   CriticalSection section(core.runtime);
   if (const int error = core.refusal("modify_cq"); error != 0) return error;
+  const auto found = core.handles.find<SoftCq>(*cq);
+  if (!found) return found.error().value();
   if ((attr->attr_mask & ~std::uint32_t{IBV_CQ_ATTR_MODERATE}) != 0) return EINVAL;
   if (attr->attr_mask == 0) return 0;
   const auto [count, period] = attr->moderate;
   if (period > kModerationPeriodMax) return EINVAL;
-  static_cast<SoftCq*>(cq)->set_moderation({count, std::chrono::microseconds(period)});
+  (*found)->set_moderation({count, std::chrono::microseconds(period)});
   return 0;
 }
 
@@ -153,8 +158,10 @@ int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attr) {
 Result<void> SoftHca::resize_cq(ibv_cq* cq, int cqe) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("resize_cq"); error != 0) return errno_code(error);
+  const auto found = core_.handles.find<SoftCq>(*cq);
+  if (!found) return found.error();
   if (cqe < 1 || static_cast<std::uint32_t>(cqe) > core_.config.max_cqe) return errno_code(EINVAL);
-  if (!static_cast<SoftCq*>(cq)->resize(cqe)) return errno_code(EINVAL);
+  if (!(*found)->resize(cqe)) return errno_code(EINVAL);
   return {};
 }
 

@@ -17,7 +17,7 @@ constexpr std::uint32_t kServed = kDomain | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
                                   IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
 
 // A receiving extended connection has a domain of its own kind, all others a protection domain.
-int check(const ibv_context* context, const ibv_qp_init_attr_ex& init) {
+int check(const ibv_qp_init_attr_ex& init) {
   if ((init.comp_mask & ~kKnown) != 0) return EINVAL;
   if ((init.comp_mask & ~kServed) != 0) return EOPNOTSUPP;
   // Of these two there is nothing to ask for: only that it is not asked for.
@@ -28,19 +28,18 @@ int check(const ibv_context* context, const ibv_qp_init_attr_ex& init) {
   const std::uint32_t needed = receives ? IBV_QP_INIT_ATTR_XRCD : IBV_QP_INIT_ATTR_PD;
   if ((init.comp_mask & kDomain) != needed) return EINVAL;
   if (receives ? init.xrcd == nullptr : init.pd == nullptr) return EINVAL;
-  if (!receives && init.pd->context != context) return EINVAL;
   if ((init.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) == 0) return 0;
   return check_send_operations(init.qp_type, init.send_ops_flags);
 }
 
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* init) {
-  int error = init == nullptr ? EINVAL : check(context, *init);
+  int error = init == nullptr ? EINVAL : check(*init);
   if (error == 0) {
     ibv_qp_init_attr basic{init->qp_context, init->send_cq, init->recv_cq,   init->srq,
                            init->cap,        init->qp_type, init->sq_sig_all};
     const bool receives = init->qp_type == IBV_QPT_XRC_RECV;
-    const QpOwner owner{context, receives ? nullptr : &protecting(init->pd),
-                        receives ? static_cast<SoftXrcd*>(init->xrcd) : nullptr};
+    const GivenQpOwner owner{context, receives ? nullptr : init->pd,
+                             receives ? init->xrcd : nullptr};
     const auto made = static_cast<SoftHca&>(provider_of(context)).make_qp(owner, basic);
     if (made) {
       init->cap = basic.cap;

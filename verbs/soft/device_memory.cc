@@ -28,22 +28,24 @@ std::nullptr_t null_with(int error) {
 
 // --- device memory ------------------------------------------------------------------------------
 
-bool is_within(const ibv_dm* dm, std::uint64_t offset, std::size_t length) {
-  const std::size_t size = static_cast<const SoftDm*>(dm)->size;
-  return offset % kGrain == 0 && length % kGrain == 0 && offset <= size && length <= size - offset;
+bool is_within(const SoftDm& dm, std::uint64_t offset, std::size_t length) {
+  return offset % kGrain == 0 && length % kGrain == 0 && offset <= dm.size &&
+         length <= dm.size - offset;
 }
 
 int copy_to(ibv_dm* dm, std::uint64_t offset, const void* from, std::size_t length) {
   CriticalSection section(core_of(dm->context).runtime);
-  if (!is_within(dm, offset, length)) return EINVAL;
-  std::memcpy(static_cast<SoftDm*>(dm)->bytes() + offset, from, length);
+  auto& memory = *static_cast<SoftDm*>(dm);  // mapped by the process: no call of a kernel's
+  if (!is_within(memory, offset, length)) return EINVAL;
+  std::memcpy(memory.bytes() + offset, from, length);
   return 0;
 }
 
 int copy_from(void* to, ibv_dm* dm, std::uint64_t offset, std::size_t length) {
   CriticalSection section(core_of(dm->context).runtime);
-  if (!is_within(dm, offset, length)) return EINVAL;
-  std::memcpy(to, static_cast<SoftDm*>(dm)->bytes() + offset, length);
+  auto& memory = *static_cast<SoftDm*>(dm);
+  if (!is_within(memory, offset, length)) return EINVAL;
+  std::memcpy(to, memory.bytes() + offset, length);
   return 0;
 }
 
@@ -64,8 +66,10 @@ ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
 int free_dm(ibv_dm* dm) {
   Core& core = core_of(dm->context);
   CriticalSection section(core.runtime);
-  if (static_cast<SoftDm*>(dm)->regions != 0) return EBUSY;
-  core.memory.remove_device_memory(static_cast<SoftDm*>(dm));
+  const auto found = core.handles.find<SoftDm>(*dm);
+  if (!found) return found.error().value();
+  if ((*found)->regions != 0) return EBUSY;
+  core.memory.remove_device_memory(*found);
   return 0;
 }
 
@@ -82,9 +86,13 @@ ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t leng
   if ((access & ~kKnown) != 0 || (access & IBV_ACCESS_ZERO_BASED) == 0) return null_with(EINVAL);
   const bool writes = (access & kNeedLocal) != 0;
   if (writes && (access & IBV_ACCESS_LOCAL_WRITE) == 0) return null_with(EINVAL);
-  if (dm->context != pd->context || !is_within(dm, offset, length)) return null_with(EINVAL);
-  auto& memory = *static_cast<SoftDm*>(dm);
-  SoftPd& domain = protecting(pd);
+  const auto given = core.handles.find<SoftPd>(*pd);
+  if (!given) return null_with(given.error().value());
+  const auto found = core.handles.find<SoftDm>(pd->context, *dm);
+  if (!found) return null_with(found.error().value());
+  SoftDm& memory = **found;
+  if (!is_within(memory, offset, length)) return null_with(EINVAL);
+  SoftPd& domain = protecting(*given);
   SoftMr* mr =
       core.memory.add(&domain, memory.bytes() + offset, length, 0, access, core.config.max_mr);
   if (mr == nullptr) return null_with(ENOMEM);
@@ -102,7 +110,9 @@ ibv_mr* alloc_null_mr(ibv_pd* pd) {
   Core& core = core_of(pd->context);
   CriticalSection section(core.runtime);
   if (const int error = core.refusal("alloc_null_mr"); error != 0) return null_with(error);
-  SoftPd& domain = protecting(pd);
+  const auto given = core.handles.find<SoftPd>(*pd);
+  if (!given) return null_with(given.error().value());
+  SoftPd& domain = protecting(*given);
   SoftMr* mr = core.memory.add_null(&domain, core.config.max_mr);
   if (mr == nullptr) return null_with(ENOMEM);
   ++domain.users;
@@ -134,8 +144,10 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
   if (!write && !passive && advice != IBV_ADVISE_MR_ADVICE_PREFETCH) return EOPNOTSUPP;
   const std::uint32_t flush = IBV_ADVISE_MR_FLAG_FLUSH;
   if ((flags & ~flush) != 0 || count == 0 || list == nullptr) return EINVAL;
+  const auto given = core.handles.find<SoftPd>(*pd);
+  if (!given) return given.error().value();
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (const int error = check_range(core.memory, &protecting(pd), list[i], write); error != 0)
+    if (const int error = check_range(core.memory, &protecting(*given), list[i], write); error != 0)
       return error;
   }
   if (passive) return 0;

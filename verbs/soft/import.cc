@@ -19,7 +19,7 @@ Result<ibv_pd*> SoftHca::import_pd(ibv_context* context, std::uint32_t handle) {
   {
     CriticalSection section(core_.runtime);
     for (SoftPd& each : live_domains_)
-      if (each.handle == handle) found = &protecting(&each);
+      if (each.registration.handle() == handle) found = &protecting(&each);
     if (found == nullptr) return errno_code(EINVAL);
     ++found->users;  // stays until it has its new name
   }

@@ -17,19 +17,6 @@ constexpr std::size_t kAlignment = 4096;  // of device memory, whatever is asked
 
 }  // namespace
 
-// The index of an object of ours that the application holds. It may have scribbled on the public
-// fields: only the pointer counts.
-template <class Object>
-std::uint32_t MemoryTable::index_of(std::unique_ptr<Object> Slot::*owner,
-                                    const Object* object) const {
-  std::uint32_t index = object->handle;
-  if (index >= slots_.size() || (slots_[index].*owner).get() != object) {
-    for (index = 0; index < slots_.size() && (slots_[index].*owner).get() != object;) ++index;
-  }
-  CM_ASSERT(index < slots_.size());
-  return index;
-}
-
 // A free index whose slot has a fresh key.
 std::uint32_t MemoryTable::take_index() {
   if (free_.empty()) {
@@ -56,7 +43,8 @@ SoftMr* MemoryTable::add(ibv_pd* pd, void* address, std::size_t length, std::uin
   region.pd = pd;
   region.addr = address;
   region.length = length;
-  region.handle = index;
+  region.index = index;
+  region.handle = handles_->add(region);
   region.lkey = region.rkey = slot.key;
   region.iova = iova;
   region.granted = access;
@@ -70,7 +58,7 @@ SoftMr* MemoryTable::add_null(ibv_pd* pd, std::uint32_t limit) {
   if (region == nullptr) return nullptr;
   region->null = true;
   region->rkey = 0;
-  slots_[region->handle].length = 0;
+  slots_[region->index].length = 0;
   return region;
 }
 
@@ -100,7 +88,7 @@ void MemoryTable::change(SoftMr& region, ibv_pd* pd, void* address, std::size_t 
   region.length = length;
   region.iova = iova;
   region.granted = access;
-  open(slots_[index_of(&Slot::region, &region)], region, address);
+  open(slots_[region.index], region, address);
 }
 
 const SoftMr* MemoryTable::find_region(std::uint32_t key) const {
@@ -121,9 +109,15 @@ std::uint8_t* MemoryTable::fault(const Slot& slot, std::uint64_t offset, std::ui
   return bring_in(at, length, (access & kWrites) != 0) ? at : nullptr;
 }
 
+const SoftMr* MemoryTable::region_of_handle(std::uint32_t handle) const {
+  for (const Slot& slot : slots_)
+    if (slot.region && slot.region->registration.handle() == handle) return slot.region.get();
+  return nullptr;
+}
+
 void MemoryTable::remove(SoftMr* region) {
   CM_ASSERT(region->windows == 0);
-  empty(index_of(&Slot::region, region));
+  empty(region->index);
 }
 
 void MemoryTable::remove_all_of(const ibv_context* context) {
@@ -169,19 +163,22 @@ SoftDm* MemoryTable::add_device_memory(ibv_context* context, std::size_t bytes, 
   auto memory = std::make_unique<SoftDm>();
   memory->context = context;
   memory->size = bytes;
-  memory->handle = next_device_memory_++;
+  memory->handle = handles_->add(*memory);
   memory->storage = std::make_shared<std::vector<std::uint8_t>>(bytes + kAlignment);
   device_memories_.push_back(std::move(memory));
   return device_memories_.back().get();
 }
 
 SoftDm* MemoryTable::import_device_memory(ibv_context* context, std::uint32_t handle) {
-  const auto found =
-      std::ranges::find(device_memories_, handle, [](const auto& each) { return each->handle; });
+  const auto found = std::ranges::find(
+      device_memories_, handle, [](const auto& each) { return each->registration.handle(); });
   if (found == device_memories_.end()) return nullptr;
-  auto memory = std::make_unique<SoftDm>(**found);
+  auto memory = std::make_unique<SoftDm>();
+  static_cast<ibv_dm&>(*memory) = **found;
   memory->context = context;
-  memory->regions = 0;
+  memory->size = (*found)->size;
+  memory->storage = (*found)->storage;
+  memory->handle = handles_->add(*memory);
   device_memories_.push_back(std::move(memory));
   return device_memories_.back().get();
 }
@@ -202,14 +199,15 @@ SoftMw* MemoryTable::add_window(ibv_pd* pd, ibv_mw_type type, std::uint32_t limi
   window.context = pd->context;
   window.pd = pd;
   window.rkey = slot.key;
-  window.handle = index;
+  window.index = index;
+  window.handle = handles_->add(window);
   window.type = type;
   ++windows_;
   return &window;
 }
 
 void MemoryTable::remove_window(SoftMw* window) {
-  empty(index_of(&Slot::window, window));
+  empty(window->index);
 }
 
 bool MemoryTable::may_bind(const WindowBinding& binding, const SoftMw& window, const Slot* region,

@@ -8,10 +8,14 @@
 #include <memory>
 #include <vector>
 
+#include "verbs/soft/handle_table.h"
+
 namespace anyrdma::verbs::soft {
 
 /// What the application holds as ibv_dm.
 struct SoftDm : ibv_dm {
+  static constexpr ObjectKind kKind = ObjectKind::kDeviceMemory;
+  Registration registration;
   std::size_t size;
   std::uint32_t regions = 0;  ///< registered in it
   /// With room for the alignment; shared with those that were imported from it.
@@ -21,6 +25,9 @@ struct SoftDm : ibv_dm {
 
 /// What the application holds as ibv_mr.
 struct SoftMr : ibv_mr {
+  static constexpr ObjectKind kKind = ObjectKind::kMemoryRegion;
+  Registration registration;
+  std::uint32_t index;              ///< in MemoryTable
   std::uint64_t iova;               ///< first address as remote peers and gather lists write it
   unsigned granted;                 ///< ibv_access_flags
   std::uint32_t windows = 0;        ///< bound to it
@@ -31,6 +38,9 @@ struct SoftMr : ibv_mr {
 
 /// What the application holds as ibv_mw.
 struct SoftMw : ibv_mw {
+  static constexpr ObjectKind kKind = ObjectKind::kMemoryWindow;
+  Registration registration;
+  std::uint32_t index = 0;   ///< in MemoryTable
   SoftMr* region = nullptr;  ///< bound to; null: to none
 };
 
@@ -52,6 +62,9 @@ inline constexpr unsigned kLocalRead = 1u << 31;
 /// low byte of a bound window's key of type 2 is the consumer's choice.
 class MemoryTable {
  public:
+  /// `handles` outlives the table.
+  explicit MemoryTable(HandleTable* handles) : handles_(handles) {}
+
   /// Registers; null when `limit` regions exist.
   [[nodiscard]] SoftMr* add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                             unsigned access, std::uint32_t limit);
@@ -64,10 +77,8 @@ class MemoryTable {
               unsigned access);
   /// By its key; null when there is none.
   [[nodiscard]] const SoftMr* find_region(std::uint32_t key) const;
-  /// Null: there is none.
-  [[nodiscard]] const SoftMr* region_of_handle(std::uint32_t handle) const {
-    return handle < slots_.size() ? slots_[handle].region.get() : nullptr;
-  }
+  /// Whatever its context. Null: there is none.
+  [[nodiscard]] const SoftMr* region_of_handle(std::uint32_t handle) const;
   /// Precondition: no window is bound to it.
   void remove(SoftMr* region);
   /// Regions, windows and device memory.
@@ -159,9 +170,6 @@ class MemoryTable {
     std::unique_ptr<SoftMw> window;
   };
   [[nodiscard]] std::uint32_t take_index();
-  template <class Object>
-  [[nodiscard]] std::uint32_t index_of(std::unique_ptr<Object> Slot::*owner,
-                                       const Object* object) const;
   void empty(std::uint32_t index);
   static void grant(Slot& slot, unsigned access, bool on_demand);
   static void open(Slot& slot, const SoftMr& region, void* memory);
@@ -171,12 +179,12 @@ class MemoryTable {
   [[nodiscard]] static bool may_bind(const WindowBinding& binding, const SoftMw& window,
                                      const Slot* region, const ibv_qp& qp);
 
+  HandleTable* handles_;
   std::vector<Slot> slots_ = std::vector<Slot>(1);  // index 0 is never used: key 0 is always wrong
   std::vector<std::uint32_t> free_;
   std::size_t size_ = 0;
   std::size_t windows_ = 0;
   std::vector<std::unique_ptr<SoftDm>> device_memories_;
-  std::uint32_t next_device_memory_ = 1;  ///< the handle
   Guard guard_ = nullptr;
 };
 

@@ -26,7 +26,9 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   if (const int error = core.refusal("alloc_mw"); error != 0) return null_with(error);
   if (core.config.max_mw == 0) return null_with(EOPNOTSUPP);
   if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) return null_with(EINVAL);
-  SoftPd& domain = protecting(pd);
+  const auto found = core.handles.find<SoftPd>(*pd);
+  if (!found) return null_with(found.error().value());
+  SoftPd& domain = protecting(*found);
   SoftMw* window = core.memory.add_window(&domain, type, core.config.max_mw);
   if (window == nullptr) return null_with(ENOMEM);
   ++domain.users;
@@ -36,9 +38,12 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
 int dealloc_mw(ibv_mw* mw) {
   Core& core = core_of(mw->context);
   CriticalSection section(core.runtime);
-  --static_cast<SoftPd*>(mw->pd)->users;
-  if (core.observer != nullptr) core.observer->on_key_closed(mw->rkey);
-  core.memory.remove_window(static_cast<SoftMw*>(mw));
+  const auto found = core.handles.find<SoftMw>(*mw);
+  if (!found) return found.error().value();
+  SoftMw* const window = *found;
+  --static_cast<SoftPd*>(window->pd)->users;
+  if (core.observer != nullptr) core.observer->on_key_closed(window->rkey);
+  core.memory.remove_window(window);
   return 0;
 }
 

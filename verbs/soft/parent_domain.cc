@@ -25,8 +25,7 @@ int check(const ibv_context* context, const ibv_parent_domain_init_attr& init) {
   constexpr std::uint32_t kMask =
       IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
   if ((init.comp_mask & ~kMask) != 0) return EINVAL;
-  if (init.pd == nullptr || init.pd->context != context) return EINVAL;
-  if (static_cast<SoftPd*>(init.pd)->protection != nullptr) return EINVAL;  // one level only
+  if (init.pd == nullptr) return EINVAL;
   if (init.td != nullptr && init.td->context != context) return EINVAL;
   const bool allocators = (init.comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) != 0;
   return allocators && (init.alloc == nullptr || init.free == nullptr) ? EINVAL : 0;
@@ -57,10 +56,13 @@ int dealloc_td(ibv_td* td) {
 Result<ibv_pd*> SoftHca::alloc_parent_domain(ibv_context* context,
                                              const ibv_parent_domain_init_attr& init) {
   CriticalSection section(core_.runtime);
+  const auto protection = core_.handles.find<SoftPd>(context, *init.pd);
+  if (!protection) return protection.error();
+  if ((*protection)->protection != nullptr) return errno_code(EINVAL);  // one level only
   const Result<ibv_pd*> made = make_domain(context, "alloc_parent_domain");
   if (!made) return made;
   auto& parent = *static_cast<SoftPd*>(*made);
-  parent.protection = static_cast<SoftPd*>(init.pd);
+  parent.protection = *protection;
   ++parent.protection->users;
   parent.thread_domain = static_cast<SoftTd*>(init.td);
   if (parent.thread_domain != nullptr) ++parent.thread_domain->users;

@@ -82,7 +82,7 @@ void SoftQp::open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint3
   send_cq = init.send_cq;
   recv_cq = init.recv_cq;
   srq = init.srq;
-  handle = number;
+  handle = core.handles.add(*this);
   qp_num = number;
   state = IBV_QPS_RESET;
   qp_type = init.qp_type;
@@ -114,6 +114,7 @@ void SoftQp::open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint3
 void SoftQp::close() {
   CM_ASSERT(open_now);
   open_now = false;
+  registration.end();
   unpublish();
   reset();
   core.memory.unbind_all_of(*this);
@@ -145,7 +146,7 @@ void SoftQp::refer_to(SoftQp& qp, SoftXrcd& domain, void* user) {
   xrcd = &domain;
   context = domain.context;
   qp_context = user;
-  handle = qp.handle;
+  handle = core.handles.add(*this);
   qp_num = qp.qp_num;
   qp_type = qp.qp_type;
   service = qp.service;
@@ -156,6 +157,7 @@ void SoftQp::refer_to(SoftQp& qp, SoftXrcd& domain, void* user) {
 }
 
 void SoftQp::let_go() {
+  registration.end();
   SoftContext::from(context).forget_qp(*this);
   --xrcd->users;
   if (named != nullptr) std::erase(named->names, this);

@@ -33,6 +33,8 @@ struct SoftTd : ibv_td, LiveHook {
 
 /// What the application holds as ibv_pd.
 struct SoftPd : ibv_pd, LiveHook {
+  static constexpr ObjectKind kKind = ObjectKind::kProtectionDomain;
+  Registration registration;
   unsigned users = 0;  ///< memory regions, QPs, address handles and shared receive queues
   /// Of a parent domain: what protects the objects made with it, which belong there. Else null.
   SoftPd* protection = nullptr;
@@ -47,7 +49,14 @@ struct QpOwner {
   SoftXrcd* xrcd;
 };
 
-/// The domain that an object made with `pd` belongs to.
+/// The same as an application gives it: structs that are yet to be looked up.
+struct GivenQpOwner {
+  ibv_context* context;
+  ibv_pd* pd;
+  ibv_xrcd* xrcd;
+};
+
+/// The domain that an object made with `pd` belongs to. Precondition: it was looked up.
 [[nodiscard]] inline SoftPd& protecting(ibv_pd* pd) {
   auto& soft = *static_cast<SoftPd*>(pd);
   return soft.protection != nullptr ? *soft.protection : soft;
@@ -56,6 +65,8 @@ struct QpOwner {
 /// Destroyed QPs are kept and used again with their buffers: creation is on the path of every
 /// connection. Used inside the critical section.
 struct SoftQp : ExtensibleQp {
+  static constexpr ObjectKind kKind = ObjectKind::kQueuePair;
+
   explicit SoftQp(Core& core);
   ~SoftQp();
   SoftQp(const SoftQp&) = delete;
@@ -134,6 +145,7 @@ struct SoftQp : ExtensibleQp {
   [[nodiscard]] bool acknowledged() const { return service != roce::Service::kUc; }
 
   Core& core;
+  Registration registration;
   roce::Service service = roce::Service::kRc;  ///< that of qp_type
   /// Of a UD QP; it leaves the requester and the responder idle.
   std::unique_ptr<DatagramService> datagrams;

@@ -11,12 +11,12 @@
 
 namespace anyrdma::verbs::soft {
 
-SoftSrq::SoftSrq(SoftPd& domain, void* user, std::uint32_t number, const ibv_srq_attr& wanted)
+SoftSrq::SoftSrq(SoftPd& domain, void* user, const ibv_srq_attr& wanted)
     : ibv_srq{}, attr_(wanted) {
   context = domain.context;
   srq_context = user;
   pd = &domain;
-  handle = number;
+  handle = SoftContext::from(context).core().handles.add(*this);
   pthread_mutex_init(&mutex, nullptr);
   pthread_cond_init(&cond, nullptr);
   attr_.srq_limit = 0;  // set by ibv_modify_srq only (ibv_create_srq(3))

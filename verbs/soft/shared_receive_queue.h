@@ -17,8 +17,10 @@ struct SoftXrcd;
 /// What the application holds as ibv_srq. Used inside the critical section.
 class SoftSrq : public ibv_srq, public LiveHook {
  public:
+  static constexpr ObjectKind kKind = ObjectKind::kSharedReceiveQueue;
+
   /// Precondition: `attr` was checked against the device.
-  SoftSrq(SoftPd& pd, void* user, std::uint32_t number, const ibv_srq_attr& attr);
+  SoftSrq(SoftPd& pd, void* user, const ibv_srq_attr& attr);
   ~SoftSrq();
   SoftSrq(const SoftSrq&) = delete;
   SoftSrq& operator=(const SoftSrq&) = delete;
@@ -50,6 +52,7 @@ class SoftSrq : public ibv_srq, public LiveHook {
   [[nodiscard]] SoftCq* completions() const { return completions_; }
   [[nodiscard]] std::uint32_t number() const { return number_; }
 
+  Registration registration;
   unsigned users = 0;  ///< QPs that refer to it
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;

@@ -117,7 +117,7 @@ class SoftHca final : public Hca {
   /// Another name of a receiving QP. EINVAL: no such QP in that domain.
   [[nodiscard]] Result<ibv_qp*> open_qp(ibv_context* context, const ibv_qp_open_attr& attr);
   /// create_qp for every kind of owner. Writes the granted capabilities back.
-  [[nodiscard]] Result<ibv_qp*> make_qp(const QpOwner& owner, ibv_qp_init_attr& init);
+  [[nodiscard]] Result<ibv_qp*> make_qp(const GivenQpOwner& owner, ibv_qp_init_attr& init);
 
   // --- faults (soft_hca_faults.cc) --------------------------------------------------------------
   void set_call_gate(CallGate* gate) override;
@@ -155,6 +155,18 @@ class SoftHca final : public Hca {
   [[nodiscard]] bool own_gid(const ibv_gid& gid) const;
   void raise_everywhere(ibv_event_type type);
 
+  /// What a control call was given, looked up; see HandleTable::find. Enters the critical section.
+  template <class Object, class Given>
+  [[nodiscard]] Result<Object*> find_live(const Given& given) {
+    CriticalSection section(core_.runtime);
+    return core_.handles.find<Object>(given);
+  }
+  [[nodiscard]] Result<SoftXrcd*> find_live(const ibv_context* context,
+                                            const ibv_xrcd& given) const;
+  [[nodiscard]] Result<SoftChannel*> find_channel(const ibv_context* context,
+                                                  const ibv_comp_channel& given);
+  [[nodiscard]] Result<SoftSrq*> make_srq(const ibv_pd& pd, ibv_srq_init_attr& init);
+  [[nodiscard]] Result<QpOwner> look_up(const GivenQpOwner& given) const;
   [[nodiscard]] Result<ibv_pd*> make_domain(ibv_context* context, std::string_view call);
   [[nodiscard]] std::uint32_t allocate_number();
   void retire(SoftQp& qp);
@@ -190,7 +202,6 @@ class SoftHca final : public Hca {
   std::vector<SoftQp*> spare_queue_pairs_;
   std::uint32_t live_queue_pairs_ = 0;
   std::uint32_t domains_ = 0;
-  std::uint32_t next_domain_ = 0;  ///< the handle
   std::uint32_t completion_queues_ = 0;
   std::uint32_t address_handles_ = 0;
   std::uint32_t shared_receive_queues_ = 0;

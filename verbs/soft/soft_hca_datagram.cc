@@ -21,10 +21,13 @@ Result<ibv_ah*> SoftHca::create_ah(ibv_pd* pd, const ibv_ah_attr& attr) {
   if (attr.port_num != 1) return errno_code(EINVAL);
   if (const int error = check_path(attr); error != 0) return errno_code(error);
   if (address_handles_ >= core_.config.max_ah) return errno_code(ENOMEM);
+  const auto found = core_.handles.find<SoftPd>(*pd);
+  if (!found) return found.error();
   auto* ah = new SoftAh{};
+  ++address_handles_;
   ah->context = pd->context;
-  ah->pd = &protecting(pd);
-  ah->handle = address_handles_++;
+  ah->pd = &protecting(*found);
+  ah->handle = core_.handles.add(*ah);
   ah->path = path_of(attr);
   live_address_handles_.push_back(*ah);
   ++static_cast<SoftPd*>(ah->pd)->users;
@@ -33,9 +36,11 @@ Result<ibv_ah*> SoftHca::create_ah(ibv_pd* pd, const ibv_ah_attr& attr) {
 
 Result<void> SoftHca::destroy_ah(ibv_ah* ah) {
   CriticalSection section(core_.runtime);
+  const auto found = core_.handles.find<SoftAh>(*ah);
+  if (!found) return found.error();
   --address_handles_;
-  --static_cast<SoftPd*>(ah->pd)->users;
-  delete static_cast<SoftAh*>(ah);
+  --static_cast<SoftPd*>((*found)->pd)->users;
+  delete *found;
   return {};
 }
 
@@ -44,10 +49,12 @@ Result<void> SoftHca::attach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("attach_mcast"); error != 0) return errno_code(error);
   if (core_.config.max_mcast_grp == 0) return errno_code(EOPNOTSUPP);
-  if (qp->qp_type != IBV_QPT_UD || !roce::is_multicast(gid)) return errno_code(EINVAL);
+  const auto found = core_.handles.find<SoftQp>(*qp);
+  if (!found) return found.error();
+  if ((*found)->qp_type != IBV_QPT_UD || !roce::is_multicast(gid)) return errno_code(EINVAL);
   const HcaConfig& config = core_.config;
-  const int error = groups_.attach(gid, *static_cast<SoftQp*>(qp),
-                                   {config.max_mcast_grp, config.max_mcast_qp_attach});
+  const int error =
+      groups_.attach(gid, **found, {config.max_mcast_grp, config.max_mcast_qp_attach});
   if (error != 0) return errno_code(error);
   return {};
 }
@@ -55,7 +62,9 @@ Result<void> SoftHca::attach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t
 Result<void> SoftHca::detach_mcast(ibv_qp* qp, const ibv_gid& gid, std::uint16_t) {
   CriticalSection section(core_.runtime);
   if (core_.removed) return errno_code(EIO);
-  const int error = groups_.detach(gid, *static_cast<SoftQp*>(qp));
+  const auto found = core_.handles.find<SoftQp>(*qp);
+  if (!found) return found.error();
+  const int error = groups_.detach(gid, **found);
   if (error != 0) return errno_code(error);
   return {};
 }

@@ -51,8 +51,10 @@ Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, s
   if (is_implicit(address, length, access) && iova != 0) return errno_code(EINVAL);
   if (const int error = check_range(address, length, iova, access); error != 0)
     return errno_code(error);
+  const auto found = core_.handles.find<SoftPd>(*pd);
+  if (!found) return found.error();
   const std::uint64_t first = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
-  SoftPd& domain = protecting(pd);
+  SoftPd& domain = protecting(*found);
   SoftMr* mr = core_.memory.add(&domain, address, length, first, access, core_.config.max_mr);
   if (mr == nullptr) return errno_code(ENOMEM);
   ++domain.users;
@@ -63,12 +65,15 @@ Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, s
 
 Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
   CriticalSection section(core_.runtime);
-  if (static_cast<SoftMr*>(mr)->windows != 0) return errno_code(EBUSY);
-  unpublish(core_, *static_cast<SoftMr*>(mr));
-  --static_cast<SoftPd*>(mr->pd)->users;
+  const auto found = core_.handles.find<SoftMr>(*mr);
+  if (!found) return found.error();
+  SoftMr& region = **found;
+  if (region.windows != 0) return errno_code(EBUSY);
+  unpublish(core_, region);
+  --static_cast<SoftPd*>(region.pd)->users;
   core_.lent.keep_all();
-  if (core_.observer != nullptr) core_.observer->on_key_closed(mr->rkey);
-  core_.memory.remove(static_cast<SoftMr*>(mr));
+  if (core_.observer != nullptr) core_.observer->on_key_closed(region.rkey);
+  core_.memory.remove(&region);
   return {};
 }
 
@@ -77,15 +82,21 @@ Result<void> SoftHca::rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address,
   const auto asked = [flags](int flag) { return (flags & flag) != 0; };
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("rereg_mr"); error != 0) return errno_code(error);
-  auto& region = *static_cast<SoftMr*>(mr);
+  const auto found = core_.handles.find<SoftMr>(*mr);
+  if (!found) return found.error();
+  SoftMr& region = **found;
   if (flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0) return errno_code(EINVAL);
   if (region.device_memory != nullptr || region.null) return errno_code(EINVAL);
   const bool moves = asked(IBV_REREG_MR_CHANGE_TRANSLATION);
   if (moves && (address == nullptr || length == 0)) return errno_code(EINVAL);
   if (access != 0 && !asked(IBV_REREG_MR_CHANGE_ACCESS)) return errno_code(EINVAL);
-  if (pd != nullptr) pd = &protecting(pd);
-  ibv_pd* const domain = asked(IBV_REREG_MR_CHANGE_PD) ? pd : region.pd;
-  if (domain == nullptr || domain->context != region.context) return errno_code(EINVAL);
+  auto* domain = static_cast<SoftPd*>(region.pd);
+  if (asked(IBV_REREG_MR_CHANGE_PD)) {
+    if (pd == nullptr) return errno_code(EINVAL);
+    const auto given = core_.handles.find<SoftPd>(region.context, *pd);
+    if (!given) return given.error();
+    domain = &protecting(*given);
+  }
   if (region.windows != 0) return errno_code(EBUSY);
   const unsigned granted =
       asked(IBV_REREG_MR_CHANGE_ACCESS) ? static_cast<unsigned>(access) : region.granted;
@@ -97,7 +108,7 @@ Result<void> SoftHca::rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address,
   if (const int error = check_range(start, bytes, iova, granted); error != 0)
     return errno_code(error);
   --static_cast<SoftPd*>(region.pd)->users;
-  ++static_cast<SoftPd*>(domain)->users;
+  ++domain->users;
   unpublish(core_, region);
   core_.lent.keep_all();
   core_.memory.change(region, domain, start, bytes, iova, granted);

@@ -22,14 +22,16 @@ Result<ibv_pd*> SoftHca::make_domain(ibv_context* context, std::string_view call
   auto* pd = new SoftPd{};
   pd->context = context;
   ++domains_;
-  pd->handle = next_domain_++;
+  pd->handle = core_.handles.add(*pd);
   live_domains_.push_back(*pd);
   return pd;
 }
 
 Result<void> SoftHca::dealloc_pd(ibv_pd* pd) {
   CriticalSection section(core_.runtime);
-  auto* soft = static_cast<SoftPd*>(pd);
+  const auto found = core_.handles.find<SoftPd>(*pd);
+  if (!found) return found.error();
+  SoftPd* const soft = *found;
   if (soft->users != 0) return errno_code(EBUSY);
   if (soft->protection != nullptr) --soft->protection->users;
   if (soft->thread_domain != nullptr) --soft->thread_domain->users;
@@ -48,20 +50,28 @@ Result<ibv_comp_channel*> SoftHca::create_comp_channel(ibv_context* context) {
   if (const int error = core_.refusal("create_comp_channel"); error != 0) return errno_code(error);
   auto* channel = new SoftChannel{};
   channel->context = context;
-  channel->fd = (*semaphore)->fd();
+  channel->fd = channel->descriptor = (*semaphore)->fd();
   channel->semaphore = std::move(*semaphore);
   live_channels_.push_back(*channel);
   return channel;
 }
 
 Result<void> SoftHca::destroy_comp_channel(ibv_comp_channel* channel) {
-  auto* soft = static_cast<SoftChannel*>(channel);
-  {
-    CriticalSection section(core_.runtime);
-    if (channel->refcnt != 0) return errno_code(EBUSY);
-  }
-  delete soft;
+  CriticalSection section(core_.runtime);
+  if (channel->refcnt != 0) return errno_code(EBUSY);
+  delete static_cast<SoftChannel*>(channel);
   return {};
+}
+
+// As the kernel finds one: by its descriptor, which must be of that context. Where there are no
+// descriptors (simulator), the pointer is all there is.
+Result<SoftChannel*> SoftHca::find_channel(const ibv_context* context,
+                                           const ibv_comp_channel& given) {
+  if (given.context != context) return errno_code(EBADF);
+  if (given.fd == -1) return const_cast<SoftChannel*>(static_cast<const SoftChannel*>(&given));
+  for (SoftChannel& channel : live_channels_)
+    if (channel.descriptor == given.fd && channel.context == context) return &channel;
+  return errno_code(EBADF);
 }
 
 Result<ibv_cq*> SoftHca::create_cq(ibv_context* context, int cqe, void* cq_context,
@@ -70,18 +80,25 @@ Result<ibv_cq*> SoftHca::create_cq(ibv_context* context, int cqe, void* cq_conte
   if (const int error = core_.refusal("create_cq"); error != 0) return errno_code(error);
   if (cqe < 1 || static_cast<std::uint32_t>(cqe) > core_.config.max_cqe) return errno_code(EINVAL);
   if (comp_vector < 0 || comp_vector >= context->num_comp_vectors) return errno_code(EINVAL);
-  if (channel != nullptr && channel->context != context) return errno_code(EINVAL);
+  SoftChannel* announced_by = nullptr;
+  if (channel != nullptr) {
+    const auto found = find_channel(context, *channel);
+    if (!found) return found.error();
+    announced_by = *found;
+  }
   if (completion_queues_ >= core_.config.max_cq) return errno_code(ENOMEM);
   SoftContext& soft = SoftContext::from(context);
-  auto* cq = new SoftCq(soft, cqe, cq_context, static_cast<SoftChannel*>(channel));
-  cq->handle = completion_queues_++;
+  auto* cq = new SoftCq(soft, cqe, cq_context, announced_by);
+  ++completion_queues_;
   cq->made = ++core_.objects().completion_queues;
   live_completion_queues_.push_back(*cq);
   return cq;
 }
 
 Result<void> SoftHca::destroy_cq(ibv_cq* cq) {
-  auto* soft = static_cast<SoftCq*>(cq);
+  const auto found = find_live<SoftCq>(*cq);
+  if (!found) return found.error();
+  SoftCq* const soft = *found;
   bool busy = false;
   const auto result = wait_for_acknowledgements(*soft, [this, soft, &busy] {
     busy = soft->users != 0;
@@ -148,13 +165,20 @@ int SoftHca::check_capabilities(const ibv_qp_init_attr& init) const {
 namespace {
 
 // What is named to the kernel through one descriptor was made through it.
-bool of_one_context(const QpOwner& owner, const ibv_qp_init_attr& init) {
-  const auto made_there = [&owner](const auto* object) {
-    return object == nullptr || object->context == owner.context;
-  };
-  // The protection domain may have been imported from another one.
-  return made_there(owner.xrcd) && made_there(init.send_cq) && made_there(init.recv_cq) &&
-         made_there(init.srq);
+template <class Object, class Given>
+Result<void> look_up(const HandleTable& handles, const ibv_context* context, Given*& given) {
+  if (given == nullptr) return {};
+  const auto found = handles.find<Object>(context, *given);
+  if (!found) return found.error();
+  given = *found;
+  return {};
+}
+
+Result<void> look_up_queues(const HandleTable& handles, const ibv_context* context,
+                            ibv_qp_init_attr& init) {
+  if (auto sends = look_up<SoftCq>(handles, context, init.send_cq); !sends) return sends;
+  if (auto receives = look_up<SoftCq>(handles, context, init.recv_cq); !receives) return receives;
+  return look_up<SoftSrq>(handles, context, init.srq);
 }
 
 // Only the halves of extended connections lack queues; what is not used is not kept.
@@ -184,15 +208,33 @@ std::uint32_t SoftHca::allocate_number() {
 
 Result<ibv_qp*> SoftHca::create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   if (init->qp_type == IBV_QPT_XRC_RECV) return errno_code(EINVAL);  // it has no such domain
-  return make_qp({pd->context, &protecting(pd), nullptr}, *init);
+  return make_qp({pd->context, pd, nullptr}, *init);
 }
 
-Result<ibv_qp*> SoftHca::make_qp(const QpOwner& owner, ibv_qp_init_attr& init) {
+Result<QpOwner> SoftHca::look_up(const GivenQpOwner& given) const {
+  QpOwner owner{given.context, nullptr, nullptr};
+  if (given.pd != nullptr) {
+    const auto pd = core_.handles.find<SoftPd>(given.context, *given.pd);
+    if (!pd) return pd.error();
+    owner.pd = &protecting(*pd);
+  }
+  if (given.xrcd != nullptr) {
+    const auto xrcd = find_live(given.context, *given.xrcd);
+    if (!xrcd) return xrcd.error();
+    owner.xrcd = *xrcd;
+  }
+  return owner;
+}
+
+Result<ibv_qp*> SoftHca::make_qp(const GivenQpOwner& given, ibv_qp_init_attr& init) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("create_qp"); error != 0) return errno_code(error);
   if (const int error = check_capabilities(init); error != 0) return errno_code(error);
   drop_unused(init);
-  if (!of_one_context(owner, init)) return errno_code(EINVAL);
+  const auto owner = look_up(given);
+  if (!owner) return owner.error();
+  if (const auto queues = look_up_queues(core_.handles, given.context, init); !queues)
+    return queues.error();
   if (live_queue_pairs_ >= core_.config.max_qp) return errno_code(ENOMEM);
   const std::uint32_t number = allocate_number();
   if (number == 0) return errno_code(ENOMEM);
@@ -206,7 +248,7 @@ Result<ibv_qp*> SoftHca::make_qp(const QpOwner& owner, ibv_qp_init_attr& init) {
   // rxe. rdma_xclient counts on it: it sends inline without having asked.
   const auto list = static_cast<std::uint32_t>(init.cap.max_send_sge * sizeof(ibv_sge));
   init.cap.max_inline_data = std::max(init.cap.max_inline_data, list);
-  qp->open(owner, init, number);
+  qp->open(*owner, init, number);
   qp->made = ++core_.objects().queue_pairs;
   numbers_[number - core_.config.qpn_first] = qp;
   ++live_queue_pairs_;
@@ -215,7 +257,9 @@ Result<ibv_qp*> SoftHca::make_qp(const QpOwner& owner, ibv_qp_init_attr& init) {
 }
 
 Result<void> SoftHca::destroy_qp(ibv_qp* qp) {
-  auto* soft = static_cast<SoftQp*>(qp);
+  const auto found = find_live<SoftQp>(*qp);
+  if (!found) return found.error();
+  SoftQp* const soft = *found;
   bool busy = false;
   const auto result = wait_for_acknowledgements(*soft, [this, soft, &busy] {
     busy = soft->groups != 0;  // as the kernel says while the QP is attached to one
@@ -244,10 +288,12 @@ void SoftHca::retire(SoftQp& qp) {
 
 namespace {
 
-// What a name of a shared QP stands for; null when that is no more.
-SoftQp* named_by(ibv_qp* qp) {
-  auto* soft = static_cast<SoftQp*>(qp);
-  return soft->is_name ? soft->named : soft;
+// A name of a shared QP stands for that. EINVAL: which is no more.
+Result<SoftQp*> named_by(const HandleTable& handles, const ibv_qp& qp) {
+  const auto found = handles.find<SoftQp>(qp);
+  if (!found || !(*found)->is_name) return found;
+  if ((*found)->named == nullptr) return errno_code(EINVAL);
+  return (*found)->named;
 }
 
 }  // namespace
@@ -286,9 +332,9 @@ int SoftHca::check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mas
 Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("modify_qp"); error != 0) return errno_code(error);
-  SoftQp* const named = named_by(qp);
-  if (named == nullptr) return errno_code(EINVAL);
-  auto& soft = *named;
+  const auto named = named_by(core_.handles, *qp);
+  if (!named) return named.error();
+  SoftQp& soft = **named;
   mask &= ~ignored_attributes(soft.qp_type);
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr->qp_state : soft.state;
   if (!transition_allowed(soft.qp_type, soft.state, to, mask)) return errno_code(EINVAL);
@@ -302,9 +348,9 @@ Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
 Result<void> SoftHca::query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_attr* init) {
   CriticalSection section(core_.runtime);
   if (core_.removed) return errno_code(EIO);
-  const SoftQp* const named = named_by(qp);
-  if (named == nullptr) return errno_code(EINVAL);
-  const auto& soft = *named;
+  const auto named = named_by(core_.handles, *qp);
+  if (!named) return named.error();
+  const SoftQp& soft = **named;
   // Everything is cheap here, so everything is given, as ibv_query_qp(3) allows.
   *attr = soft.attr;
   attr->qp_state = attr->cur_qp_state = soft.state;
@@ -371,9 +417,12 @@ Result<void> SoftHca::set_ece(ibv_qp* qp, const ibv_ece& ece) {
   if (core_.removed) return errno_code(EIO);
   const auto& own = core_.config.ece;
   if (!own) return errno_code(EOPNOTSUPP);
+  const auto found = core_.handles.find<SoftQp>(*qp);
+  if (!found) return found.error();
+  SoftQp& soft = **found;
   if (ece.vendor_id != own->vendor_id || ece.comp_mask != 0) return errno_code(EINVAL);
-  if (qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT) return errno_code(EINVAL);
-  static_cast<SoftQp*>(qp)->ece_options = own->options & ece.options;
+  if (soft.state != IBV_QPS_RESET && soft.state != IBV_QPS_INIT) return errno_code(EINVAL);
+  soft.ece_options = own->options & ece.options;
   return {};
 }
 
@@ -382,9 +431,9 @@ Result<ibv_ece> SoftHca::query_ece(ibv_qp* qp) {
   if (core_.removed) return errno_code(EIO);
   const auto& own = core_.config.ece;
   if (!own) return errno_code(EOPNOTSUPP);
-  return ibv_ece{.vendor_id = own->vendor_id,
-                 .options = static_cast<SoftQp*>(qp)->ece_options,
-                 .comp_mask = 0};
+  const auto found = core_.handles.find<SoftQp>(*qp);
+  if (!found) return found.error();
+  return ibv_ece{.vendor_id = own->vendor_id, .options = (*found)->ece_options, .comp_mask = 0};
 }
 
 }  // namespace anyrdma::verbs::soft

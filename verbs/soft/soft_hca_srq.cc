@@ -7,15 +7,24 @@ namespace anyrdma::verbs::soft {
 
 Result<ibv_srq*> SoftHca::create_srq(ibv_pd* pd, ibv_srq_init_attr* init) {
   CriticalSection section(core_.runtime);
+  const auto made = make_srq(*pd, *init);
+  if (!made) return made.error();
+  return *made;
+}
+
+Result<SoftSrq*> SoftHca::make_srq(const ibv_pd& pd, ibv_srq_init_attr& init) {
   if (const int error = core_.refusal("create_srq"); error != 0) return errno_code(error);
   const HcaConfig& config = core_.config;
   if (config.max_srq == 0) return errno_code(EOPNOTSUPP);
-  ibv_srq_attr& attr = init->attr;
+  const ibv_srq_attr& attr = init.attr;
   if (attr.max_wr == 0 || attr.max_wr > config.max_srq_wr) return errno_code(EINVAL);
   if (attr.max_sge > config.max_srq_sge) return errno_code(EINVAL);
   if (shared_receive_queues_ >= config.max_srq) return errno_code(ENOMEM);
-  SoftPd& domain = protecting(pd);
-  auto* srq = new SoftSrq(domain, init->srq_context, shared_receive_queues_++, attr);
+  const auto found = core_.handles.find<SoftPd>(pd);
+  if (!found) return found.error();
+  SoftPd& domain = protecting(*found);
+  auto* srq = new SoftSrq(domain, init.srq_context, attr);
+  ++shared_receive_queues_;
   live_shared_receive_queues_.push_back(*srq);
   ++domain.users;
   return srq;
@@ -25,7 +34,9 @@ Result<void> SoftHca::modify_srq(ibv_srq* srq, const ibv_srq_attr& attr, int mas
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("modify_srq"); error != 0) return errno_code(error);
   if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0) return errno_code(EINVAL);
-  auto& soft = *static_cast<SoftSrq*>(srq);
+  const auto found = core_.handles.find<SoftSrq>(*srq);
+  if (!found) return found.error();
+  SoftSrq& soft = **found;
   if ((mask & IBV_SRQ_MAX_WR) != 0) {
     if (attr.max_wr == 0 || attr.max_wr > core_.config.max_srq_wr) return errno_code(EINVAL);
     if (const int error = soft.resize(attr.max_wr); error != 0) return errno_code(error);
@@ -38,12 +49,16 @@ Result<void> SoftHca::modify_srq(ibv_srq* srq, const ibv_srq_attr& attr, int mas
 Result<void> SoftHca::query_srq(ibv_srq* srq, ibv_srq_attr* attr) {
   CriticalSection section(core_.runtime);
   if (core_.removed) return errno_code(EIO);
-  *attr = static_cast<SoftSrq*>(srq)->attr();
+  const auto found = core_.handles.find<SoftSrq>(*srq);
+  if (!found) return found.error();
+  *attr = (*found)->attr();
   return {};
 }
 
 Result<void> SoftHca::destroy_srq(ibv_srq* srq) {
-  auto* soft = static_cast<SoftSrq*>(srq);
+  const auto found = find_live<SoftSrq>(*srq);
+  if (!found) return found.error();
+  SoftSrq* const soft = *found;
   bool busy = false;
   const auto result = wait_for_acknowledgements(*soft, [this, soft, &busy] {
     busy = soft->users != 0;

@@ -25,6 +25,7 @@ Result<ibv_xrcd*> SoftHca::open_xrcd(ibv_context* context, std::optional<FileIde
   if (!exists && xrc_domains() >= core_.config.max_xrcd) return errno_code(ENOMEM);
   auto* xrcd = new SoftXrcd{};
   xrcd->context = context;
+  (void)core_.handles.add(*xrcd);
   xrcd->domain = exists ? found->domain : std::make_shared<const XrcDomain>(XrcDomain{file});
   live_xrc_domains_.push_back(*xrcd);
   return xrcd;
@@ -37,9 +38,18 @@ std::size_t SoftHca::xrc_domains() const {
   return domains.size();
 }
 
+// Its struct shows no handle: rdma-core finds that behind, and so follows the pointer.
+Result<SoftXrcd*> SoftHca::find_live(const ibv_context* context, const ibv_xrcd& given) const {
+  if (given.context != context) return errno_code(ENOENT);
+  const auto& soft = static_cast<const SoftXrcd&>(given);
+  return core_.handles.find<SoftXrcd>(context, soft.registration.handle());
+}
+
 Result<void> SoftHca::close_xrcd(ibv_xrcd* xrcd) {
   CriticalSection section(core_.runtime);
-  auto* soft = static_cast<SoftXrcd*>(xrcd);
+  const auto found = find_live(xrcd->context, *xrcd);
+  if (!found) return found.error();
+  SoftXrcd* const soft = *found;
   if (soft->users != 0) return errno_code(EBUSY);
   delete soft;
   return {};
@@ -54,24 +64,25 @@ constexpr std::uint32_t kSrqNumbers = 1 << 24;  // XRCETH has 24 bits for one
 }  // namespace
 
 Result<ibv_srq*> SoftHca::create_xrc_srq(const ibv_srq_init_attr_ex& init) {
-  if (init.xrcd->context != init.pd->context || init.cq->context != init.pd->context)
-    return errno_code(EINVAL);
-  ibv_srq_init_attr basic{.srq_context = init.srq_context, .attr = init.attr};
-  const auto made = create_srq(init.pd, &basic);
-  if (!made) return made;
   CriticalSection section(core_.runtime);
+  const auto xrcd = find_live(init.pd->context, *init.xrcd);
+  if (!xrcd) return xrcd.error();
+  const auto completions = core_.handles.find<SoftCq>(init.pd->context, *init.cq);
+  if (!completions) return completions.error();
+  ibv_srq_init_attr basic{.srq_context = init.srq_context, .attr = init.attr};
+  const auto made = make_srq(*init.pd, basic);
+  if (!made) return made.error();
   auto& queues = core_.xrc_queues;
   const auto free = std::find(queues.begin(), queues.end(), nullptr);
   const auto index = static_cast<std::uint32_t>(free - queues.begin());
   if (index + 1 >= kSrqNumbers) {
-    forget_srq(*static_cast<SoftSrq*>(*made));
+    forget_srq(**made);
     return errno_code(ENOMEM);
   }
   if (free == queues.end()) queues.push_back(nullptr);
-  auto* srq = static_cast<SoftSrq*>(*made);
-  srq->join(*static_cast<SoftXrcd*>(init.xrcd), *static_cast<SoftCq*>(init.cq), index + 1);
-  queues[index] = srq;
-  return srq;
+  (*made)->join(**xrcd, **completions, index + 1);
+  queues[index] = *made;
+  return *made;
 }
 
 // Takes it away from those who receive into one of its requests.
@@ -88,11 +99,12 @@ void SoftHca::forget_srq(SoftSrq& srq) {
 Result<ibv_qp*> SoftHca::open_qp(ibv_context* context, const ibv_qp_open_attr& attr) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("open_qp"); error != 0) return errno_code(error);
-  auto* xrcd = static_cast<SoftXrcd*>(attr.xrcd);
+  const auto found = find_live(context, *attr.xrcd);
+  if (!found) return found.error();
+  SoftXrcd* const xrcd = *found;
   SoftQp* shared = find(wire::Qpn{attr.qp_num});
   if (shared == nullptr || shared->qp_type != IBV_QPT_XRC_RECV ||
-      attr.qp_type != IBV_QPT_XRC_RECV || shared->xrcd->domain != xrcd->domain ||
-      xrcd->context != context)
+      attr.qp_type != IBV_QPT_XRC_RECV || shared->xrcd->domain != xrcd->domain)
     return errno_code(EINVAL);
   names_.push_back(std::make_unique<SoftQp>(core_));
   names_.back()->refer_to(*shared, *xrcd, attr.qp_context);

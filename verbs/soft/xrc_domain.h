@@ -25,8 +25,11 @@ struct XrcDomain {
   std::optional<FileIdentity> file;  ///< nullopt: nobody else can open it
 };
 
-/// What the application holds as ibv_xrcd. Used inside the critical section.
+/// What the application holds as ibv_xrcd, which shows no handle: rdma-core keeps it behind. Used
+/// inside the critical section.
 struct SoftXrcd : ibv_xrcd, LiveHook {
+  static constexpr ObjectKind kKind = ObjectKind::kExtendedDomain;
+  Registration registration;
   std::shared_ptr<const XrcDomain> domain;
   unsigned users = 0;  ///< shared receive queues and receiving QPs
 };

@@ -387,7 +387,7 @@ TEST_F(Extended, BadQueueAttributesAreRefused) {
   EXPECT_EQ(refused(deep), EINVAL);
   auto foreign = good;
   foreign.cq = a.cq;
-  EXPECT_EQ(refused(foreign), EINVAL);
+  EXPECT_EQ(refused(foreign), ENOENT);
   EXPECT_EQ(b.hca->census().shared_receive_queues, 1u);
 }
 

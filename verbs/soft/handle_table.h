@@ -1,0 +1,111 @@
+// The objects of a device by their handles, as a kernel has them: what a control call is given is
+// not followed but looked up, so that a struct whose handle is wrong, stale or another context's is
+// refused, and a copy of a struct is as good as the struct.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "verbs/result.h"
+#include "verbs/soft/ring.h"
+
+namespace anyrdma::verbs::soft {
+
+enum class ObjectKind : std::uint8_t {
+  kNone,
+  kProtectionDomain,
+  kCompletionQueue,
+  kQueuePair,
+  kSharedReceiveQueue,
+  kMemoryRegion,
+  kMemoryWindow,
+  kAddressHandle,
+  kDeviceMemory,
+  kExtendedDomain,
+};
+
+class HandleTable;
+
+/// An object's place in the table, which it leaves when this ends. The number is kept apart from
+/// the one in the C struct, which belongs to the application and may be scribbled on.
+class Registration {
+ public:
+  Registration() = default;
+  Registration(HandleTable& table, std::uint32_t handle) : table_(&table), handle_(handle) {}
+  Registration(Registration&& other) noexcept
+      : table_(std::exchange(other.table_, nullptr)), handle_(other.handle_) {}
+  Registration& operator=(Registration&& other) noexcept {
+    end();
+    table_ = std::exchange(other.table_, nullptr);
+    handle_ = other.handle_;
+    return *this;
+  }
+  ~Registration() { end(); }
+  /// The object has no handle any more.
+  void end();
+  [[nodiscard]] std::uint32_t handle() const { return handle_; }
+
+ private:
+  HandleTable* table_ = nullptr;
+  std::uint32_t handle_ = 0;
+};
+
+/// One space of numbers for all contexts and kinds, so that a foreign handle is never by chance
+/// that of an object of one's own. A number comes back as late as is cheap: a stale one names
+/// nothing for a long time. Used inside the critical section.
+///
+/// Objects are of a type that has `kKind` and a Registration called `registration`; that context
+/// counts which the object has when it is added. It must not move, and ends before the table.
+class HandleTable {
+ public:
+  /// Gives the object its handle.
+  template <class Object>
+  [[nodiscard]] std::uint32_t add(Object& object) {
+    const std::uint32_t handle = take({Object::kKind, object.context, &object});
+    object.registration = Registration(*this, handle);
+    return handle;
+  }
+
+  /// What a kernel would find by `handle` through the descriptor of `context`. ENOENT: nothing, or
+  /// nothing of that context; EINVAL: an object of another kind. Source: Linux 6.1, asked for every
+  /// call in tests/rxe_vm/handles.txt.
+  template <class Object>
+  [[nodiscard]] Result<Object*> find(const ibv_context* context, std::uint32_t handle) const {
+    const Entry* const entry = handle < entries_.size() ? &entries_[handle] : nullptr;
+    if (entry == nullptr || entry->kind == ObjectKind::kNone || entry->context != context)
+      return errno_code(ENOENT);
+    if (entry->kind != Object::kKind) return errno_code(EINVAL);
+    return static_cast<Object*>(entry->object);
+  }
+  /// The same for what an application has given beside something of that context. The other device
+  /// may have the same number for something else, which a kernel would take: ENOENT.
+  template <class Object, class Given>
+  [[nodiscard]] Result<Object*> find(const ibv_context* context, const Given& given) const {
+    if (given.context != context) return errno_code(ENOENT);
+    return find<Object>(context, given.handle);
+  }
+  /// The same for what an application has given, through its own context.
+  template <class Object, class Given>
+  [[nodiscard]] Result<Object*> find(const Given& given) const {
+    return find<Object>(given.context, given.handle);
+  }
+
+ private:
+  friend class Registration;
+  struct Entry {
+    ObjectKind kind = ObjectKind::kNone;
+    const ibv_context* context = nullptr;
+    void* object = nullptr;
+  };
+  [[nodiscard]] std::uint32_t take(const Entry& entry);
+  void remove(std::uint32_t handle);
+
+  std::vector<Entry> entries_ = std::vector<Entry>(1);  // 0 is nobody's: an empty struct's handle
+  Ring<std::uint32_t> free_;
+};
+
+}  // namespace anyrdma::verbs::soft
