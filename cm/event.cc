@@ -38,7 +38,7 @@ std::unique_ptr<Id> Event::take_request() {
 }
 
 void Event::ack() {
-  if (record_ != nullptr) Id::acknowledge(*std::exchange(record_, nullptr));
+  if (record_ != nullptr) (void)Id::acknowledge(*std::exchange(record_, nullptr)).has_value();
 }
 
 rdma_cm_event* Event::release() {
@@ -49,8 +49,7 @@ rdma_cm_event* Event::release() {
 
 Result<void> Event::ack(rdma_cm_event* event) {
   if (event == nullptr) return verbs::errno_code(EINVAL);
-  Id::acknowledge(EventRecord::from(event));
-  return {};
+  return Id::acknowledge(EventRecord::from(event));
 }
 
 }  // namespace anyrdma::cm

@@ -57,7 +57,8 @@ class Event {
   // --- the C API's way --------------------------------------------------------------------------
   /// Gives the event away, the id of a CONNECT_REQUEST with it; ack(rdma_cm_event*) takes it back.
   [[nodiscard]] rdma_cm_event* release();
-  /// rdma_ack_cm_event. EINVAL: null. `event` comes from release() and is invalid afterwards.
+  /// rdma_ack_cm_event. EINVAL: null, or, as far as that can be seen, acknowledged already: a
+  /// misuse that is reported. `event` comes from release() and is invalid afterwards.
   [[nodiscard]] static Result<void> ack(rdma_cm_event* event);
 
  private:

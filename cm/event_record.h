@@ -45,6 +45,7 @@ struct EventRecord : boost::intrusive::list_base_hook<>, ChargedHook {
   bool fetched = false;  ///< handed out and not acknowledged
   bool shown = false;    ///< to the application, which must acknowledge it
   verbs::Runtime::Mark fetcher;
+  std::uint64_t charged_number = 0;  ///< of the id that it is, or was, charged to
   std::array<std::uint8_t, kPrivateDataBytes> private_data;
 
   EventRecord();

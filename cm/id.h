@@ -204,7 +204,9 @@ class Id final : private transport::EndpointHandler {
 
   // --- id_ledger.cc: fetched and acknowledged ---------------------------------------------------
   void charge(EventRecord& record);
-  static void acknowledge(EventRecord& record);
+  /// EINVAL, and reported as the program's mistake: it was acknowledged already.
+  static Result<void> acknowledge(EventRecord& record);
+  static Result<void> refuse_acknowledgement(const EventRecord& record);
   /// Waits until all are acknowledged; `purpose` is for who asks why.
   [[nodiscard]] Result<void> drain(const char* purpose);
   [[nodiscard]] Result<void> drain(const Membership& leaving);  ///< its events only

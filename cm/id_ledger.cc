@@ -1,8 +1,10 @@
 // How destroy, migrate and leave_multicast wait for the events that were fetched (fact sheet 5).
+#include <cerrno>
+
 #include "cm/event_record.h"
 #include "cm/id.h"
 #include "transport/event_name.h"
-#include "verbs/assert.h"
+#include "verbs/misuse.h"
 
 namespace anyrdma::cm {
 
@@ -12,15 +14,29 @@ void Id::charge(EventRecord& record) {
   if (record.membership != nullptr) ++record.membership->held;
   record.fetched = true;
   record.fetcher = runtime().mark();
+  record.charged_number = number_;
   fetched_.push_back(record);
   if (record.raw.event.event != RDMA_CM_EVENT_CONNECT_REQUEST) return;
   ++backlog_room_;
   runtime().call_driver();  // a request may wait for the room
 }
 
-void Id::acknowledge(EventRecord& record) {
-  CM_ASSERT(record.fetched);  // else: acknowledged twice
-  record.request.reset();     // nobody took it: rejected; enters the critical section
+// What was given back, or is on its way to somebody else by now, is nobody's to acknowledge. The
+// record is still there as long as the channel is, or another of its events.
+Result<void> Id::refuse_acknowledgement(const EventRecord& record) {
+  verbs::Runtime& runtime = record.pool->runtime();
+  std::string what(transport::short_event_name(record.raw.event.event));
+  what += " status " + std::to_string(record.raw.event.status) + " was acknowledged already";
+  const std::string fetched = runtime.describe(record.fetcher);
+  if (!fetched.empty()) what += "; it was fetched " + fetched;
+  verbs::report_misuse(runtime,
+                       {"rdma_ack_cm_event", "id " + std::to_string(record.charged_number), what});
+  return verbs::errno_code(EINVAL);
+}
+
+Result<void> Id::acknowledge(EventRecord& record) {
+  if (!record.fetched) return refuse_acknowledgement(record);
+  record.request.reset();  // nobody took it: rejected; enters the critical section
   verbs::CriticalSection section(record.pool->runtime());
   if (Id* id = record.charged; id != nullptr) {
     id->fetched_.erase(EventQueue::s_iterator_to(record));
@@ -32,6 +48,7 @@ void Id::acknowledge(EventRecord& record) {
     if (id->waiting_ && id->is_drained()) id->acknowledged_->post();
   }
   EventPool::give_back(record);
+  return {};
 }
 
 bool Id::is_drained() const {

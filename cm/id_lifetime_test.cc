@@ -124,13 +124,21 @@ TEST_F(IdLifetime, ReleasingARequestGivesItsIdAway) {
   EXPECT_EQ(errno_of(Id::destroy(std::unique_ptr<Id>(&Id::from(child)))), 0);
 }
 
-TEST_F(IdLifetime, AcknowledgingTwiceIsDiagnosed) {
+TEST_F(IdLifetime, AcknowledgingTwiceIsTheProgramsMistakeAndFails) {
   Placed placed = place(State::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   rdma_cm_event* event = next().release();
   EXPECT_TRUE(Event::ack(event));
+  const std::uint64_t before = placed.id->ledger().acknowledged;
 
-  EXPECT_DEATH((void)Event::ack(event).has_value(), "record.fetched");
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(errno_of(Event::ack(event)), EINVAL);
+
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("the program's mistake: rdma_ack_cm_event: id " +
+                                   std::to_string(placed.id->number()) +
+                                   ": ESTABLISHED status 0 was acknowledged already"));
+  EXPECT_EQ(placed.id->ledger().acknowledged, before);
 }
 
 TEST_F(IdLifetime, AnEventMayBeReplacedByAnother) {

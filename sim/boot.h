@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "sim/host.h"
 #include "sim/world.h"
+#include "verbs/misuse.h"
 
 namespace anyrdma::sim {
 
@@ -19,6 +21,10 @@ class Host::Boot final : public transport::soft::Network {
   }
   ~Boot() override {
     kept.clear();
+    if (const std::size_t left = transport->endpoints(); left != 0 && !over) {
+      verbs::report_misuse(host_, {"rdma_destroy_id", std::to_string(left) + " of the host's ids",
+                                   "never destroyed, and the world ends"});
+    }
     transport.reset();
   }
 

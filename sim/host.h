@@ -22,6 +22,7 @@
 #include "transport/soft/port_table.h"
 #include "transport/soft/transport.h"
 #include "verbs/call_gate.h"
+#include "verbs/misuse.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/wire/frame.h"
@@ -198,6 +199,9 @@ class Host final : private transport::soft::Observer,
   Mark mark() override;
   std::string describe(const Mark& mark) override;
   bool run_later(std::unique_ptr<verbs::Job>& job) override;
+  /// A verbs::MisuseListener. It goes to whoever watches, else to the
+  /// exploration under way, else to stderr.
+  [[nodiscard]] static bool on_misuse(verbs::Runtime& runtime, const verbs::Misuse& misuse);
   /// What the cores have put where we look. Apart from leave(), which seldom has to and then saves
   /// no registers.
   [[gnu::noinline]] void carry_out();

@@ -1,6 +1,10 @@
 // What a host tells the trace, and what the fault plan tells it.
 #include <cerrno>
+#include <cstdio>
+#include <string>
+#include <typeinfo>
 
+#include "sim/findings.h"
 #include "sim/host.h"
 #include "sim/world.h"
 
@@ -33,6 +37,22 @@ void Host::on_handshake(std::uint64_t id, const rdma_cm_id& raw, std::string_vie
 
 void Host::on_channels(int change) {
   if (world_.monitor() != nullptr) world_.monitor()->on_channels(*this, change);
+}
+
+// A process may have other runtimes besides simulated hosts.
+bool Host::on_misuse(verbs::Runtime& runtime, const verbs::Misuse& misuse) {
+  if (typeid(runtime) != typeid(Host)) return false;
+  auto& host = static_cast<Host&>(runtime);
+  const std::string text = to_string(misuse) + " (" + host.describe(host.mark()) + ")";
+  if (Monitor* const monitor = host.world_.monitor(); monitor != nullptr) {
+    monitor->on_misuse(host, text);
+    return true;
+  }
+  if (!complain("misuse: " + host.name() + ": " + text)) {
+    std::fprintf(stderr, "anyrdma: the program's mistake: %s: %s\n", host.name().c_str(),
+                 text.c_str());
+  }
+  return true;
 }
 
 // --- before calls -------------------------------------------------------------------------------

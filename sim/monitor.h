@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "transport/transport.h"
@@ -28,6 +29,8 @@ class Monitor {
   virtual void on_crash(const Host& /*host*/) {}
   /// See transport::EventObserver.
   virtual void on_acknowledged(const Host& /*host*/, std::uint64_t /*id*/) {}
+  /// The program that runs on a host has made a mistake; `text` says which, and when and where.
+  virtual void on_misuse(const Host& /*host*/, const std::string& /*text*/) {}
   /// See transport::CallObserver.
   virtual void on_handshake(const Host& /*host*/, std::uint64_t /*id*/, const rdma_cm_id& /*raw*/,
                             std::string_view /*call*/,

@@ -197,7 +197,7 @@ TEST_F(Stuck, ABlockedDestroyOfACompletionQueueCountsItsEvents) {
   EXPECT_EQ(world.stuck_report(),
             "outside of all fibers, somebody waited in vain for the acknowledgement of verbs "
             "events at 0.000004000 s\n"
-            "  completion events: 1 taken, 0 acknowledged (completion queue 0, the last taken at "
+            "  completion events: 1 taken, 0 acknowledged (completion queue 1, the last taken at "
             "0.000004000 s outside of all fibers)\n");
   provider.ack_cq_events(cq, 1);
   EXPECT_TRUE(provider.destroy_cq(cq));

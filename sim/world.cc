@@ -56,7 +56,9 @@ World::World(std::uint64_t seed, const WorldOptions& options)
       scheduler_(options.stack_bytes, options.schedule, seed),
       asio_(std::make_unique<ExecutionContext>(scheduler_, jobs_)),
       trace_(options.tracing),
-      faults_(*this) {}
+      faults_(*this) {
+  verbs::listen_for_misuse(&Host::on_misuse);
+}
 
 World::~World() {
   scheduler_.fibers().close();

@@ -5,12 +5,16 @@
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cm/c_api/request_pace.h"
+#include "sim/check/checkers.h"
+#include "sim/testing/audit.h"
 #include "sim/world.h"
 
 namespace anyrdma::c_api {
@@ -230,6 +234,96 @@ TEST_F(CInWorld, AChannelDestroyedBetweenTheEventAndItsFetchJustStaysSilent) {
   }
 
   EXPECT_FALSE(fetched);
+}
+
+/// What checkers find in the world of a program that breaks the rules.
+class CMisuse : public ::testing::Test {
+ protected:
+  CMisuse() {
+    found.clear();
+    sim::Monitor::install(
+        []() -> std::unique_ptr<sim::Monitor> { return std::make_unique<Kept>(); });
+  }
+  template <class Program>
+  static void run(Program&& program) {
+    sim::World world(1);
+    sim::Host& host = world.add_host("client", {"10.0.0.1"});
+    host.spawn("main", [&] { program(host); });
+    EXPECT_TRUE(world.run()) << world.stuck_report();
+  }
+  /// An id with its ADDR_RESOLVED in hand.
+  static rdma_cm_event* resolve(rdma_event_channel* channel, rdma_cm_id*& id) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_port = htons(7471);
+    own.sin_addr.s_addr = htonl(0x0a000001);
+    rdma_cm_event* event = nullptr;
+    EXPECT_EQ(rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP), 0);
+    EXPECT_EQ(rdma_resolve_addr(id, nullptr, reinterpret_cast<sockaddr*>(&own), 1000), 0);
+    EXPECT_EQ(rdma_get_cm_event(channel, &event), 0);
+    return event;
+  }
+
+  inline static std::vector<std::string> found;
+
+ private:
+  struct Kept final : sim::check::Checkers {
+    void on_end(sim::World& world) override {
+      Checkers::on_end(world);
+      found = violations();
+    }
+  };
+  const sim::testing::Unaudited nobody_looks_;
+};
+
+TEST_F(CMisuse, ADoubleAcknowledgementFailsAndIsFoundByItsHostIdEventAndTime) {
+  run([](sim::Host& host) {
+    rdma_event_channel* channel = rdma_create_event_channel();
+    rdma_cm_id* id = nullptr;
+    rdma_cm_event* event = resolve(channel, id);
+    host.sleep(1s);
+    EXPECT_EQ(rdma_ack_cm_event(event), 0);
+    EXPECT_EQ(rdma_ack_cm_event(event), -1);
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(rdma_destroy_id(id), 0);
+    rdma_destroy_event_channel(channel);
+  });
+
+  EXPECT_EQ(found, std::vector<std::string>{
+                       "misuse: client: rdma_ack_cm_event: id 1: ADDR_RESOLVED status 0 was "
+                       "acknowledged already; it was fetched at 0.000000000 s by client/main (at "
+                       "1.000000000 s by client/main)"});
+}
+
+TEST_F(CMisuse, WhatAProgramLeavesBehindIsFoundAndEndsNothing) {
+  static rdma_event_channel* channel = nullptr;
+  static rdma_cm_id* id = nullptr;
+
+  run([](sim::Host&) {
+    channel = rdma_create_event_channel();
+    EXPECT_EQ(rdma_ack_cm_event(resolve(channel, id)), 0);
+  });
+
+  EXPECT_EQ(std::count(found.begin(), found.end(), "legality: client#1: never destroyed"), 1);
+}
+
+TEST_F(CMisuse, WithoutCheckersALineOnStderrSaysIt) {
+  static rdma_event_channel* channel = nullptr;
+  static rdma_cm_id* id = nullptr;
+  sim::Monitor::install(nullptr);
+
+  ::testing::internal::CaptureStderr();
+  run([](sim::Host&) {
+    channel = rdma_create_event_channel();
+    EXPECT_EQ(rdma_ack_cm_event(resolve(channel, id)), 0);
+  });
+
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(
+      said.find("anyrdma: the program's mistake: client: rdma_destroy_id: 1 of the host's ids: "
+                "never destroyed, and the world ends"),
+      0u)
+      << said;
 }
 
 }  // namespace

@@ -246,6 +246,10 @@ void Checkers::on_channels(const Host& host, int change) {
 
 // --- the world ----------------------------------------------------------------------------------
 
+void Checkers::on_misuse(const Host& host, const std::string& text) {
+  violations_.add("misuse", host.name() + ": " + text);
+}
+
 void Checkers::on_crash(const Host& host) {
   legality_.on_crash(host.name());
   ledger_.on_crash(host.name());

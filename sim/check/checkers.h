@@ -37,6 +37,7 @@ class Checkers : public Monitor {
   void on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
                 std::uint64_t listener, const rdma_cm_event& event) override;
   void on_acknowledged(const Host& host, std::uint64_t id) override;
+  void on_misuse(const Host& host, const std::string& text) override;
   void on_call(const Host& host, std::uint64_t id, std::string_view call, int error) override;
   void on_handshake(const Host& host, std::uint64_t id, const rdma_cm_id& raw,
                     std::string_view call, const transport::ConnectionParameters& given) override;

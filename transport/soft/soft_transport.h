@@ -36,6 +36,7 @@ class SoftTransportImpl final : public SoftTransport {
   [[nodiscard]] bool has_waiting() const override { return !waiting_.empty(); }
   void on_timer(Instant now) override;
   [[nodiscard]] std::optional<Instant> next_deadline() const override;
+  [[nodiscard]] std::size_t endpoints() const override { return core_.endpoints.size(); }
   void set_observer(Observer* observer) override { observer_ = observer; }
   void set_admission(Admission* admission) override { admission_ = admission; }
 

@@ -74,7 +74,8 @@ class Admission {
 
 /// One host (simulator) or one process of a host (fabric). Except where said otherwise, all
 /// functions are called inside the runtime's critical section. Upcalls come from drain() only.
-/// Destroyed after all endpoints, outside the critical section, before its HCAs.
+/// Destroyed outside the critical section, before its HCAs, and after all endpoints: one that is
+/// left must never be used or destroyed any more, which is for the driver to complain of.
 class SoftTransport : public Transport {
  public:
   /// References outlive the transport.
@@ -116,6 +117,9 @@ class SoftTransport : public Transport {
   /// CM timers only: the HCAs' are the driver's. drain() delivers what follows.
   virtual void on_timer(Instant now) = 0;
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
+
+  /// How many there are.
+  [[nodiscard]] virtual std::size_t endpoints() const = 0;
 
   /// Null for none. The observer outlives the transport or is unset before.
   virtual void set_observer(Observer* observer) = 0;

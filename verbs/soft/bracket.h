@@ -2,8 +2,6 @@
 // ibv_start_poll .. ibv_end_poll, ibv_wr_start .. ibv_wr_complete.
 #pragma once
 
-#include "verbs/assert.h"
-
 namespace anyrdma::verbs::soft {
 
 class Bracket {
@@ -13,17 +11,18 @@ class Bracket {
   Bracket(const Bracket&) = delete;
   Bracket& operator=(const Bracket&) = delete;
 
-  /// Spins until the other has left, as rdma-core's drivers do.
-  void enter() {
-    if (one_thread_) return;
+  /// Spins until the other has left, as rdma-core's drivers do. False: this very thread is inside
+  /// already, and would wait for itself there.
+  [[nodiscard]] bool enter() {
+    if (one_thread_) return true;
     const char* const self = &mark;
     const char* owner = nullptr;
     while (!__atomic_compare_exchange_n(&owner_, &owner, self, false, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED)) {
-      // It was opened twice and not closed in between; rdma-core would wait for itself.
-      CM_ASSERT(owner != self);
+      if (owner == self) return false;
       owner = nullptr;
     }
+    return true;
   }
   void leave() { __atomic_store_n(&owner_, nullptr, __ATOMIC_RELEASE); }
 

@@ -5,16 +5,51 @@
 #include <limits>  // __VERBS_ABI_IS_EXTENDED
 #include <utility>
 
+#include "verbs/misuse.h"
 #include "verbs/soft/core.h"
 #include "verbs/soft/queue_pair.h"
 
 namespace anyrdma::verbs::soft {
+
+void Core::report_stale(std::string_view call, ObjectKind kind, std::uint32_t handle) const {
+  const std::string subject = std::string(name_of(kind)) + " with handle " + std::to_string(handle);
+  report_misuse(runtime, {call, subject, "was destroyed already"});
+}
 
 namespace {
 
 constexpr int kCompletionVectors = 4;
 
 }  // namespace
+
+// Of those that have an object.
+std::string_view event_name(ibv_event_type type) {
+  switch (static_cast<int>(type)) {
+    case IBV_EVENT_CQ_ERR:
+      return "CQ_ERR";
+    case IBV_EVENT_QP_FATAL:
+      return "QP_FATAL";
+    case IBV_EVENT_QP_REQ_ERR:
+      return "QP_REQ_ERR";
+    case IBV_EVENT_QP_ACCESS_ERR:
+      return "QP_ACCESS_ERR";
+    case IBV_EVENT_COMM_EST:
+      return "COMM_EST";
+    case IBV_EVENT_SQ_DRAINED:
+      return "SQ_DRAINED";
+    case IBV_EVENT_PATH_MIG:
+      return "PATH_MIG";
+    case IBV_EVENT_PATH_MIG_ERR:
+      return "PATH_MIG_ERR";
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+      return "QP_LAST_WQE_REACHED";
+    case IBV_EVENT_SRQ_ERR:
+      return "SRQ_ERR";
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      return "SRQ_LIMIT_REACHED";
+  }
+  return "an event";
+}
 
 bool is_qp_event(ibv_event_type type) {
   switch (static_cast<int>(type)) {

@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 
 #include <memory>
+#include <string_view>
 
 #include "verbs/provider.h"
 #include "verbs/runtime.h"
@@ -55,6 +56,8 @@ class SoftContext : public ProvidedContext {
   Core& core_;
 };
 
+/// "QP_FATAL" and so on.
+[[nodiscard]] std::string_view event_name(ibv_event_type type);
 /// Whether an event's element is a QP.
 [[nodiscard]] bool is_qp_event(ibv_event_type type);
 /// Whether an event's element is a shared receive queue.

@@ -76,6 +76,15 @@ struct Core {
     if (removed) return EIO;
     return gate == nullptr ? 0 : gate->on_call(0, call);
   }
+  /// What a call is given to destroy, looked up. The handle of what has been destroyed is the
+  /// program's mistake, and said to be.
+  template <class Object, class Given>
+  [[nodiscard]] Result<Object*> find_to_end(std::string_view call, const Given& given) const {
+    const Result<Object*> found = handles.find<Object>(given);
+    if (!found && handles.is_stale(given.handle)) report_stale(call, Object::kKind, given.handle);
+    return found;
+  }
+  void report_stale(std::string_view call, ObjectKind kind, std::uint32_t handle) const;
   [[nodiscard]] MadeObjects& objects() { return made != nullptr ? *made : own_made; }
   /// Payload bytes of the longest packet that the port takes.
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes(config.active_mtu); }

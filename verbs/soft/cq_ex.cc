@@ -2,7 +2,9 @@
 // completion queue can be asked for when it is made.
 #include <cerrno>
 #include <chrono>
+#include <string>
 
+#include "verbs/misuse.h"
 #include "verbs/soft/context.h"
 #include "verbs/soft/soft_hca.h"
 
@@ -39,7 +41,12 @@ int take(ibv_cq_ex* cq) {
 int start_poll(ibv_cq_ex* cq, ibv_poll_cq_attr* attr) {
   if (attr != nullptr && attr->comp_mask != 0) return EINVAL;
   PollBracket& polling = *soft(cq).polling;
-  polling.bracket.enter();
+  if (!polling.bracket.enter()) {
+    report_misuse(SoftContext::from(cq->context).core().runtime,
+                  {"ibv_start_poll", "completion queue " + std::to_string(soft(cq).made),
+                   "was started by this thread already, without ibv_end_poll"});
+    return EINVAL;
+  }
   const int error = take(cq);
   if (error != 0) polling.bracket.leave();  // end_poll is only for those who have started
   return error;

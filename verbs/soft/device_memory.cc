@@ -66,7 +66,7 @@ ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
 int free_dm(ibv_dm* dm) {
   Core& core = core_of(dm->context);
   CriticalSection section(core.runtime);
-  const auto found = core.handles.find<SoftDm>(*dm);
+  const auto found = core.find_to_end<SoftDm>("ibv_free_dm", *dm);
   if (!found) return found.error().value();
   if ((*found)->regions != 0) return EBUSY;
   core.memory.remove_device_memory(*found);

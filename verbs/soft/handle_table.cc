@@ -10,6 +10,32 @@ constexpr std::size_t kRest = 1024;  // numbers that rest before the first of th
 
 }  // namespace
 
+std::string_view name_of(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kNone:
+      break;
+    case ObjectKind::kProtectionDomain:
+      return "protection domain";
+    case ObjectKind::kCompletionQueue:
+      return "completion queue";
+    case ObjectKind::kQueuePair:
+      return "queue pair";
+    case ObjectKind::kSharedReceiveQueue:
+      return "shared receive queue";
+    case ObjectKind::kMemoryRegion:
+      return "memory region";
+    case ObjectKind::kMemoryWindow:
+      return "memory window";
+    case ObjectKind::kAddressHandle:
+      return "address handle";
+    case ObjectKind::kDeviceMemory:
+      return "device memory";
+    case ObjectKind::kExtendedDomain:
+      return "extended connection domain";
+  }
+  return "object";
+}
+
 void Registration::end() {
   if (HandleTable* const table = std::exchange(table_, nullptr)) table->remove(handle_);
 }

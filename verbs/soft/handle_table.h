@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,9 @@ enum class ObjectKind : std::uint8_t {
   kDeviceMemory,
   kExtendedDomain,
 };
+
+/// "protection domain" and so on.
+[[nodiscard]] std::string_view name_of(ObjectKind kind);
 
 class HandleTable;
 
@@ -92,6 +96,11 @@ class HandleTable {
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find(const Given& given) const {
     return find<Object>(given.context, given.handle);
+  }
+  /// Whether there was an object of this handle, which has ended; of which kind and context is
+  /// forgotten.
+  [[nodiscard]] bool is_stale(std::uint32_t handle) const {
+    return handle != 0 && handle < entries_.size() && entries_[handle].kind == ObjectKind::kNone;
   }
 
  private:

@@ -38,7 +38,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
 int dealloc_mw(ibv_mw* mw) {
   Core& core = core_of(mw->context);
   CriticalSection section(core.runtime);
-  const auto found = core.handles.find<SoftMw>(*mw);
+  const auto found = core.find_to_end<SoftMw>("ibv_dealloc_mw", *mw);
   if (!found) return found.error().value();
   SoftMw* const window = *found;
   --static_cast<SoftPd*>(window->pd)->users;

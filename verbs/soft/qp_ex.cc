@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <memory>
+#include <string>
 
+#include "verbs/misuse.h"
 #include "verbs/soft/post_each.h"
 #include "verbs/soft/queue_pair.h"
 
@@ -10,12 +12,16 @@ namespace anyrdma::verbs::soft {
 
 // --- collecting ---------------------------------------------------------------------------------
 
-void SendBuilder::start() {
-  bracket.enter();
+bool SendBuilder::start() {
+  if (!bracket.enter()) {
+    spoil();
+    return false;
+  }
   requests_.clear();
   pieces_.clear();
   bytes_.clear();
   spoiled_ = false;
+  return true;
 }
 
 void SendBuilder::begin(const ibv_send_wr& request) {
@@ -192,7 +198,10 @@ void set_inline_data_list(ibv_qp_ex* qp, std::size_t count, const ibv_data_buf* 
 // --- the bracket --------------------------------------------------------------------------------
 
 void start(ibv_qp_ex* qp) {
-  builder(qp).start();
+  if (builder(qp).start()) return;
+  report_misuse(soft(qp).core.runtime,
+                {"ibv_wr_start", "queue pair " + std::to_string(soft(qp).qp_num),
+                 "was started by this thread already, without ibv_wr_complete or ibv_wr_abort"});
 }
 
 int complete(ibv_qp_ex* qp) {

@@ -17,7 +17,8 @@ struct SoftQp;
 /// What a bracket has collected. Its memory stays for the next one.
 class SendBuilder {
  public:
-  void start();
+  /// False: this thread has started already; what it has collected since cannot be completed.
+  [[nodiscard]] bool start();
   /// Begins a request; what follows belongs to it.
   void begin(const ibv_send_wr& request);
   [[nodiscard]] bool begun() const { return !requests_.empty(); }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "verbs/assert.h"
+#include "verbs/misuse.h"
 #include "verbs/soft/rc_constants.h"
 
 namespace anyrdma::verbs::soft {
@@ -146,9 +147,26 @@ Result<ibv_async_event> SoftHca::get_async_event(ibv_context* context) {
 
 namespace {
 
+std::string name_of(const SoftCq& cq) {
+  return "completion queue " + std::to_string(cq.made);
+}
+std::string name_of(const SoftQp& qp) {
+  return "queue pair " + std::to_string(qp.qp_num);
+}
+std::string name_of(const SoftSrq& srq) {
+  return "shared receive queue " + std::to_string(srq.handle);
+}
+
 // For whoever waits with the destruction of an object, and for rdma-core's own count.
 template <class Object>
-void acknowledge(Object* object, std::uint32_t& events_completed) {
+void acknowledge(Runtime& runtime, ibv_event_type type, Object* object,
+                 std::uint32_t& events_completed) {
+  if (object->async_acknowledged == object->async_taken) {
+    report_misuse(runtime, {"ibv_ack_async_event", name_of(*object),
+                            "acknowledges " + std::string(event_name(type)) +
+                                ", but has no asynchronous event that waits for that"});
+    return;
+  }
   ++object->async_acknowledged;
   ++events_completed;
   if (object->destroyer != nullptr) object->destroyer->post();
@@ -169,29 +187,32 @@ std::string debt(Runtime& runtime, const std::string& object, const char* kind, 
 }  // namespace
 
 std::string debts_of(Runtime& runtime, const SoftCq& cq) {
-  const std::string name = "completion queue " + std::to_string(cq.handle);
+  const std::string name = name_of(cq);
   return debt(runtime, name, "completion", cq.taken, cq.acknowledged, cq.taker) +
          debt(runtime, name, "asynchronous", cq.async_taken, cq.async_acknowledged, cq.taker);
 }
 
 std::string debts_of(Runtime& runtime, const SoftQp& qp) {
-  return debt(runtime, "queue pair " + std::to_string(qp.qp_num), "asynchronous", qp.async_taken,
-              qp.async_acknowledged, qp.taker);
+  return debt(runtime, name_of(qp), "asynchronous", qp.async_taken, qp.async_acknowledged,
+              qp.taker);
 }
 
 std::string debts_of(Runtime& runtime, const SoftSrq& srq) {
-  return debt(runtime, "shared receive queue " + std::to_string(srq.handle), "asynchronous",
-              srq.async_taken, srq.async_acknowledged, srq.taker);
+  return debt(runtime, name_of(srq), "asynchronous", srq.async_taken, srq.async_acknowledged,
+              srq.taker);
 }
 
 void SoftHca::ack_async_event(const ibv_async_event& event) {
   CriticalSection section(core_.runtime);
   if (event.event_type == IBV_EVENT_CQ_ERR) {
-    acknowledge(static_cast<SoftCq*>(event.element.cq), event.element.cq->async_events_completed);
+    acknowledge(core_.runtime, event.event_type, static_cast<SoftCq*>(event.element.cq),
+                event.element.cq->async_events_completed);
   } else if (is_qp_event(event.event_type)) {
-    acknowledge(static_cast<SoftQp*>(event.element.qp), event.element.qp->events_completed);
+    acknowledge(core_.runtime, event.event_type, static_cast<SoftQp*>(event.element.qp),
+                event.element.qp->events_completed);
   } else if (is_srq_event(event.event_type)) {
-    acknowledge(static_cast<SoftSrq*>(event.element.srq), event.element.srq->events_completed);
+    acknowledge(core_.runtime, event.event_type, static_cast<SoftSrq*>(event.element.srq),
+                event.element.srq->events_completed);
   }
 }
 

@@ -155,11 +155,11 @@ class SoftHca final : public Hca {
   [[nodiscard]] bool own_gid(const ibv_gid& gid) const;
   void raise_everywhere(ibv_event_type type);
 
-  /// What a control call was given, looked up; see HandleTable::find. Enters the critical section.
+  /// Core::find_to_end for calls that wait afterwards: enters the critical section.
   template <class Object, class Given>
-  [[nodiscard]] Result<Object*> find_live(const Given& given) {
+  [[nodiscard]] Result<Object*> find_to_end(std::string_view call, const Given& given) {
     CriticalSection section(core_.runtime);
-    return core_.handles.find<Object>(given);
+    return core_.find_to_end<Object>(call, given);
   }
   [[nodiscard]] Result<SoftXrcd*> find_live(const ibv_context* context,
                                             const ibv_xrcd& given) const;

@@ -36,7 +36,7 @@ Result<ibv_ah*> SoftHca::create_ah(ibv_pd* pd, const ibv_ah_attr& attr) {
 
 Result<void> SoftHca::destroy_ah(ibv_ah* ah) {
   CriticalSection section(core_.runtime);
-  const auto found = core_.handles.find<SoftAh>(*ah);
+  const auto found = core_.find_to_end<SoftAh>("ibv_destroy_ah", *ah);
   if (!found) return found.error();
   --address_handles_;
   --static_cast<SoftPd*>((*found)->pd)->users;

@@ -65,7 +65,7 @@ Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, s
 
 Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
   CriticalSection section(core_.runtime);
-  const auto found = core_.handles.find<SoftMr>(*mr);
+  const auto found = core_.find_to_end<SoftMr>("ibv_dereg_mr", *mr);
   if (!found) return found.error();
   SoftMr& region = **found;
   if (region.windows != 0) return errno_code(EBUSY);

@@ -1,9 +1,11 @@
 // Verbs objects of the software HCA: protection domains, completion queues, queue pairs.
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "verbs/assert.h"
+#include "verbs/misuse.h"
 #include "verbs/soft/qp_transitions.h"
 #include "verbs/soft/soft_hca.h"
 
@@ -29,7 +31,7 @@ Result<ibv_pd*> SoftHca::make_domain(ibv_context* context, std::string_view call
 
 Result<void> SoftHca::dealloc_pd(ibv_pd* pd) {
   CriticalSection section(core_.runtime);
-  const auto found = core_.handles.find<SoftPd>(*pd);
+  const auto found = core_.find_to_end<SoftPd>("ibv_dealloc_pd", *pd);
   if (!found) return found.error();
   SoftPd* const soft = *found;
   if (soft->users != 0) return errno_code(EBUSY);
@@ -96,7 +98,7 @@ Result<ibv_cq*> SoftHca::create_cq(ibv_context* context, int cqe, void* cq_conte
 }
 
 Result<void> SoftHca::destroy_cq(ibv_cq* cq) {
-  const auto found = find_live<SoftCq>(*cq);
+  const auto found = find_to_end<SoftCq>("ibv_destroy_cq", *cq);
   if (!found) return found.error();
   SoftCq* const soft = *found;
   bool busy = false;
@@ -134,6 +136,14 @@ Result<ibv_cq*> SoftHca::get_cq_event(ibv_comp_channel* channel) {
 void SoftHca::ack_cq_events(ibv_cq* cq, unsigned count) {
   CriticalSection section(core_.runtime);
   auto* soft = static_cast<SoftCq*>(cq);
+  const std::uint32_t owed = soft->taken - soft->acknowledged;
+  if (count > owed) {
+    report_misuse(core_.runtime,
+                  {"ibv_ack_cq_events", "completion queue " + std::to_string(soft->made),
+                   "acknowledges " + std::to_string(count) + " completion events of " +
+                       std::to_string(owed) + " that were taken and not yet acknowledged"});
+    count = owed;
+  }
   soft->acknowledged += count;
   soft->comp_events_completed += count;
   if (soft->destroyer != nullptr) soft->destroyer->post();
@@ -257,7 +267,7 @@ Result<ibv_qp*> SoftHca::make_qp(const GivenQpOwner& given, ibv_qp_init_attr& in
 }
 
 Result<void> SoftHca::destroy_qp(ibv_qp* qp) {
-  const auto found = find_live<SoftQp>(*qp);
+  const auto found = find_to_end<SoftQp>("ibv_destroy_qp", *qp);
   if (!found) return found.error();
   SoftQp* const soft = *found;
   bool busy = false;

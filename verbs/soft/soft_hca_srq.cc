@@ -56,7 +56,7 @@ Result<void> SoftHca::query_srq(ibv_srq* srq, ibv_srq_attr* attr) {
 }
 
 Result<void> SoftHca::destroy_srq(ibv_srq* srq) {
-  const auto found = find_live<SoftSrq>(*srq);
+  const auto found = find_to_end<SoftSrq>("ibv_destroy_srq", *srq);
   if (!found) return found.error();
   SoftSrq* const soft = *found;
   bool busy = false;
