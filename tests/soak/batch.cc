@@ -81,7 +81,10 @@ Batch draw_batch(Dice dice, std::size_t memory, std::size_t mtu) {
     if (operation.opcode != IBV_WR_ATOMIC_CMP_AND_SWP || dice.one_in(2)) continue;
     operation.compare = scatter(batch.target_key ^ (operation.remote / 8));
   }
-  batch.operations.back().flags |= IBV_SEND_SIGNALED;
+  Operation& last = batch.operations.back();
+  last.flags |= IBV_SEND_SIGNALED;
+  // So that the target knows when nothing more can come: completions of this service tell nothing.
+  if (batch.service == Service::kUnreliable) last.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
   return batch;
 }
 

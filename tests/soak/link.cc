@@ -189,6 +189,7 @@ void Link::destroy_unreliable() {
 void Link::learn_remote(std::uint32_t rkey) {
   remote_.address = swap(reinterpret_cast<std::uintptr_t>(pages_->data()));
   remote_.rkey = static_cast<std::uint32_t>(swap(rkey));
+  remote_.region_rkey = static_cast<std::uint32_t>(swap(mr_->rkey));
 }
 
 void Link::remap(std::size_t size) {

@@ -47,6 +47,7 @@ class Link {
   struct Remote {
     std::uint64_t address;
     std::uint32_t rkey;
+    std::uint32_t region_rkey;  ///< for others than the queue pair that a window is bound to
   };
   [[nodiscard]] const Remote& remote() const { return remote_; }
   [[nodiscard]] ibv_qp* qp(Service service) const;

@@ -101,7 +101,8 @@ void Side::post() {
     } else if (operation.is_atomic()) {
       request.wr.atomic = {at, operation.compare, operation.swap, link_.remote().rkey};
     } else {
-      request.wr.rdma = {at, link_.remote().rkey};
+      const Link::Remote& to = link_.remote();
+      request.wr.rdma = {at, is(Service::kReliable) ? to.rkey : to.region_rkey};
     }
     request.next = batch_.at_once && i + 1 < count ? &requests[i + 1] : nullptr;
   }
