@@ -74,6 +74,7 @@ class Run {
 
   // --- called by the threads --------------------------------------------------------------------
   [[nodiscard]] bool inside() const { return inside_; }
+  [[nodiscard]] std::size_t thread_number() const { return current_; }
   std::uint64_t load(std::uintptr_t at, std::size_t size, std::memory_order order);
   void store(std::uintptr_t at, std::size_t size, std::uint64_t value, std::memory_order order);
   std::uint64_t modify(std::uintptr_t at, std::size_t size, const Memory::Change& change,
@@ -81,7 +82,7 @@ class Run {
   void fence(std::memory_order order);
   void plain(std::uintptr_t at, std::size_t size, bool writes);
   void kernel(const void* thing, const char* name, const std::function<bool()>* ready,
-              const std::function<void()>& work);
+              const std::function<void()>& work, Passes passes);
   void fail(const std::string& what);
 
   [[nodiscard]] const std::string& error() const { return error_; }
@@ -195,9 +196,8 @@ void Run::go(Scenario scenario) {
   for (std::function<void()>& body : scenario.threads) start(std::move(body));
   while (Thread* const thread = choose_thread()) {
     const Operation operation = thread->next;
-    for (std::size_t i = 0; i < count_; ++i)
-      if (&threads_[i] != thread && !independent(operation, threads_[i].next))
-        threads_[i].asleep = false;
+    for (Thread& other : threads_)
+      if (!independent(operation, other.next)) other.asleep = false;
     current_ = static_cast<std::size_t>(thread - threads_.data());
     ++steps_;
     resume(*thread);
@@ -279,6 +279,7 @@ std::uint64_t Run::modify(std::uintptr_t at, std::size_t size, const Memory::Cha
   std::uint64_t exchanged = 0;
   (void)change(exchanged);
   const Access access = access_of(Kind::kModify, at, size, order, exchanged);
+  if (access.kind == Kind::kLoad) return load(at, size, access.order);
   if (access.torn || access.kind == Kind::kStore) {
     const bool reads = access.kind != Kind::kStore;
     std::uint64_t value = reads ? load(at, size, access.order) : 0;
@@ -314,18 +315,18 @@ void Run::plain(std::uintptr_t at, std::size_t size, bool writes) {
 }
 
 void Run::kernel(const void* thing, const char* name, const std::function<bool()>* ready,
-                 const std::function<void()>& work) {
+                 const std::function<void()>& work, Passes passes) {
   const Outside outside(*this);
   // Told apart from memory by its first bits, and by nothing that differs from run to run.
   const std::uint64_t number = things_.emplace(thing, things_.size()).first->second;
   Operation next{Kind::kKernel, ~number, false, ready};
   pause(next);
-  memory_.hear(current_, kernel_[thing]);
+  if (passes != Passes::kTells) memory_.hear(current_, kernel_[thing]);
   tell({.kind = Kind::kKernel, .area = name}, "calls", 0, 0);
   inside_ = true;
   work();
   inside_ = false;
-  kernel_[thing] = memory_.tell(current_);
+  if (passes != Passes::kHears) kernel_[thing].join(memory_.tell(current_));
 }
 
 void Run::tell(const Access& access, const char* verb, std::uint64_t value, std::size_t age) {
@@ -354,11 +355,12 @@ Findings explore(const std::function<Scenario()>& prepare, Options options) {
     return run;
   };
   while (findings.runs < options.runs_max) {
-    const auto run = once(false);
+    std::unique_ptr<Run> run = once(false);
     findings.steps += run->steps();
     ++(run->repeats() ? findings.repeats : findings.runs);
     if (!run->error().empty()) {
       findings.error = run->error();
+      run.reset();
       findings.story = once(true)->story();
       return findings;
     }
@@ -386,13 +388,21 @@ void require(bool holds, const char* what) {
   if (!holds && current_run != nullptr) current_run->fail(what);
 }
 
-void kernel(const void* thing, const char* name, const std::function<void()>& work) {
-  current_run->kernel(thing, name, nullptr, work);
+bool in_thread() {
+  return watched(0, 0);
+}
+
+std::size_t thread_number() {
+  return current_run->thread_number();
+}
+
+void kernel(const void* thing, const char* name, const std::function<void()>& work, Passes passes) {
+  current_run->kernel(thing, name, nullptr, work, passes);
 }
 
 void kernel_when(const void* thing, const char* name, const std::function<bool()>& ready,
-                 const std::function<void()>& work) {
-  current_run->kernel(thing, name, &ready, work);
+                 const std::function<void()>& work, Passes passes) {
+  current_run->kernel(thing, name, &ready, work, passes);
 }
 
 // --- the compiler's hooks -----------------------------------------------------------------------

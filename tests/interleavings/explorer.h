@@ -73,12 +73,24 @@ template <class T>
 /// Ends the exploration, unless it holds.
 void require(bool holds, const char* what);
 
-/// A call of the kernel's that works on one thing, with its lock held: nothing comes in between.
-/// Whoever calls it knows what those before knew who called it for the same thing.
-void kernel(const void* thing, const char* name, const std::function<void()>& work);
+/// Whether a scenario's thread is running: its wrapped system calls ask.
+[[nodiscard]] bool in_thread();
+/// Which one, from 0.
+[[nodiscard]] std::size_t thread_number();
+
+/// What a call of the kernel's passes on between those who call it for the same thing.
+enum class Passes : std::uint8_t {
+  kBoth,   ///< as with a lock held: the caller learns what those before knew, and tells what it
+           ///< knows
+  kTells,  ///< as sending
+  kHears,  ///< as receiving
+};
+/// A call of the kernel's that works on one thing: nothing comes in between.
+void kernel(const void* thing, const char* name, const std::function<void()>& work,
+            Passes passes = Passes::kBoth);
 /// The same, once `ready` says so. Until then the thread sleeps.
 void kernel_when(const void* thing, const char* name, const std::function<bool()>& ready,
-                 const std::function<void()>& work);
+                 const std::function<void()>& work, Passes passes = Passes::kBoth);
 
 /// As an eventfd, or a socket that says no more than that there is something.
 class Bell {
@@ -91,6 +103,8 @@ class Bell {
         this, "wait", [this] { return rung_; }, [this] { rung_ = false; });
   }
   [[nodiscard]] bool rung() const { return rung_; }
+  /// For prepare().
+  void start_rung() { rung_ = true; }
 
  private:
   bool rung_ = false;

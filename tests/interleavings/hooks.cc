@@ -50,11 +50,11 @@ T modify(volatile T* at, int order, const Change& change) {
 }
 template <class T>
 int compare_exchange(volatile T* at, T* expected, T desired, int order, int failure) {
-  if (!watch::watched(number(at), sizeof(T)))
-    return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,
-                                       __ATOMIC_SEQ_CST)
-               ? 1
-               : 0;
+  if (!watch::watched(number(at), sizeof(T))) {
+    const bool done = __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,
+                                                  __ATOMIC_SEQ_CST);
+    return done ? 1 : 0;
+  }
   const T wanted = *expected;
   const auto change = [&](std::uint64_t& value) {
     if (static_cast<T>(value) != wanted) return false;
@@ -68,6 +68,7 @@ int compare_exchange(volatile T* at, T* expected, T desired, int order, int fail
 
 }  // namespace
 
+// Types as arguments. NOLINTBEGIN(bugprone-macro-parentheses)
 #define HOOKS_OF_PLAIN_ACCESSES(size)                \
   void __tsan_read##size(void* at) {                 \
     plain(at, size, false);                          \
@@ -132,6 +133,8 @@ int compare_exchange(volatile T* at, T* expected, T desired, int order, int fail
     (void)compare_exchange(at, &expected, desired, order, failure);                              \
     return expected;                                                                             \
   }
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 extern "C" {
 

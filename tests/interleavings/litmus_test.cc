@@ -57,7 +57,7 @@ Outcomes outcomes_of(const std::vector<Body>& bodies, bool every_order,
 
 /// The same, and whether leaving out orders that nobody can tell apart leaves out anything.
 Outcomes outcomes_of(const std::vector<Body>& bodies) {
-  const Outcomes outcomes = outcomes_of(bodies, false);
+  Outcomes outcomes = outcomes_of(bodies, false);
   EXPECT_EQ(outcomes, outcomes_of(bodies, true));
   return outcomes;
 }

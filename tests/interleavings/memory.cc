@@ -146,11 +146,17 @@ std::uint64_t Memory::last(std::uint64_t at) const {
 
 // --- other accesses, and races with them --------------------------------------------------------
 
+Memory::Use& Memory::use_of(std::uint64_t cell) {
+  auto& page = uses_[cell / kUsesPerPage];
+  if (!page) page = std::make_unique<std::array<Use, kUsesPerPage>>();
+  return (*page)[cell % kUsesPerPage];
+}
+
 void Memory::note(const Place& place, bool reads, bool writes) {
   Thread& here = threads_[place.thread];
   const std::uint32_t moment = here.known.advance(place.thread);
   for (std::uint64_t cell = place.at / kCell; cell * kCell < place.at + place.size; ++cell) {
-    Use& use = uses_[cell];
+    Use& use = use_of(cell);
     for (std::size_t other = 0; other < kThreadsMax; ++other) {
       const bool races = !here.known.includes(other, use.writes[other]) ||
                          (writes && !here.known.includes(other, use.reads[other]));
@@ -162,29 +168,35 @@ void Memory::note(const Place& place, bool reads, bool writes) {
 }
 
 std::string Memory::plain(std::size_t thread, std::uint64_t at, std::size_t size, bool writes) {
-  std::string found;
+  std::size_t other_writer = kThreadsMax;
+  std::size_t other_reader = kThreadsMax;
   Thread& here = threads_[thread];
   const std::uint32_t moment = here.known.advance(thread);
   for (std::uint64_t cell = at / kCell; cell * kCell < at + size; ++cell) {
-    Use& use = uses_[cell];
+    Use& use = use_of(cell);
     for (std::size_t other = 0; other < kThreadsMax; ++other) {
       const auto unknown = [&](std::uint32_t then) { return !here.known.includes(other, then); };
-      if (unknown(use.writes[other]) || unknown(use.atomic_writes[other]))
-        found = "nothing orders it behind a write of thread " + std::to_string(other);
+      if (unknown(use.writes[other]) || unknown(use.atomic_writes[other])) other_writer = other;
       if (writes && (unknown(use.reads[other]) || unknown(use.atomic_reads[other])))
-        found = "nothing orders it behind a read of thread " + std::to_string(other);
+        other_reader = other;
     }
     (writes ? use.writes : use.reads)[thread] = moment;
   }
   if (writes) forget(at, size);
-  return found;
+  if (other_writer != kThreadsMax)
+    return "nothing orders it behind a write of thread " + std::to_string(other_writer);
+  if (other_reader != kThreadsMax)
+    return "nothing orders it behind a read of thread " + std::to_string(other_reader);
+  return {};
 }
 
 /// What is stored there atomically from now on has no past. Whoever still could have read it is
 /// found as a race.
 void Memory::forget(std::uint64_t at, std::size_t size) {
-  for (auto each = locations_.begin(); each != locations_.end();) {
-    if (each->first < at + size && at < each->first + each->second.size) {
+  constexpr std::uint64_t kLongest = 8;
+  auto each = locations_.lower_bound(at - kLongest);
+  while (each != locations_.end() && each->first < at + size) {
+    if (at < each->first + each->second.size) {
       former_.push_back(std::move(each->second));
       each = locations_.erase(each);
     } else {

@@ -113,6 +113,7 @@ class Memory {
     std::array<std::uint32_t, kThreadsMax> atomic_writes{};
   };
 
+  Use& use_of(std::uint64_t cell);
   Location& location(const Place& place);
   void note(const Place& place, bool reads, bool writes);
   [[nodiscard]] std::size_t oldest(const Location& location, std::size_t thread,
@@ -128,7 +129,8 @@ class Memory {
   std::map<std::uint64_t, Location> locations_;
   std::vector<Location> former_;  ///< overwritten by other accesses; stores are still pointed to
   std::size_t numbers_ = 0;
-  std::unordered_map<std::uint64_t, Use> uses_;
+  static constexpr std::uint64_t kUsesPerPage = 256;
+  std::unordered_map<std::uint64_t, std::unique_ptr<std::array<Use, kUsesPerPage>>> uses_;
   std::string race_;
 };
 

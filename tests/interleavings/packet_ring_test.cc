@@ -98,10 +98,13 @@ class Stage {
 };
 
 using Part = void (*)(Ring&);
-Findings explore_ring(const Stage& stage, Part writer, Part reader, const Mistake& mistake = {}) {
+void nothing(Ring& /*ring*/) {}
+Findings explore_ring(const Stage& stage, Part writer, Part reader, const Mistake& mistake = {},
+                      Part at_first = nothing) {
   const Findings findings = explore(
       [&] {
         auto ring = stage.set();
+        at_first(*ring);
         return Scenario{{[=] { writer(*ring); }, [=] { reader(*ring); }}, [=] {
                           while (ring->read()) {
                           }
@@ -131,7 +134,6 @@ void write_three(Ring& ring) {
 void read_some(Ring& ring) {
   for (int i = 0; i < 4; ++i) (void)ring.read();
 }
-void nothing(Ring& /*ring*/) {}
 
 /// The next packet does not fit in front of the end.
 void fill_to_the_end(Ring& ring) {
@@ -257,7 +259,7 @@ void read_and_sleep(Ring& ring) {
     while (ring.got < 2 && ring.read()) {
     }
     if (ring.got == 2) return;
-    if (!ring.reader.sleeps()) ring.reader.sleep();
+    ring.reader.sleep();
     if (ring.reader.empty()) ring.reader_bell.wait();
   }
 }
@@ -266,7 +268,7 @@ void read_and_sleep_at_once(Ring& ring) {
     while (ring.got < 2 && ring.read()) {
     }
     if (ring.got == 2) return;
-    if (!ring.reader.sleeps()) ring.reader.sleep();
+    ring.reader.sleep();
     ring.reader_bell.wait();
   }
 }
@@ -278,6 +280,28 @@ void wake_and_sleep(Ring& ring) {
 }
 void fall_asleep(Ring& ring) {
   ring.reader.sleep();
+}
+
+/// Where the socket is full the bell is not rung, as the reader will wake for what is there: but
+/// nothing tells it then what the writer has done.
+void write_and_ring_unless_full(Ring& ring) {
+  (void)ring.write(8);
+  if (!ring.writer.reader_sleeps()) return;
+  bool full = false;
+  kernel(
+      &ring.reader_bell, "send", [&] { full = ring.reader_bell.rung(); }, Passes::kHears);
+  if (!full) ring.reader_bell.ring();
+}
+void ring_already(Ring& ring) {
+  ring.reader_bell.start_rung();
+}
+void wake_and_read(Ring& ring) {
+  while (true) {
+    ring.reader_bell.wait();
+    if (ring.read()) return;
+    ring.reader.sleep();
+    if (!ring.reader.empty()) return;
+  }
 }
 
 bool of_sleep(const Access& access) {
@@ -312,6 +336,24 @@ TEST(PacketRing, FindsSleepThatIsNoExchange) {
         });
     EXPECT_EQ(findings.error, "thread 1 waits for ever") << torn;
   }
+}
+
+TEST(PacketRing, WhoeverSleepsIsWokenIfTheBellRangAlready) {
+  expect_right(explore_ring(Stage(fall_asleep), write_and_ring_unless_full, wake_and_read, {},
+                            ring_already));
+}
+
+// Somebody who sees that it has armed before need not see that a writer has disarmed it.
+TEST(PacketRing, FindsArmingThatOnlyLooksWhetherItIsArmed) {
+  const auto looks = [](Access& access) {
+    if (!of_sleep(access) || access.thread != 1 || access.value != 1) return;
+    access.kind = Kind::kLoad;
+    access.order = std::memory_order_relaxed;
+  };
+  EXPECT_EQ(explore_ring(Stage(fall_asleep), write_and_ring_unless_full, wake_and_read, looks,
+                         ring_already)
+                .error,
+            "thread 1 waits for ever");
 }
 
 TEST(PacketRing, FindsWakingThatIsNoExchange) {

@@ -17,11 +17,12 @@ TAGS = ["no-sanitizer"]
 def watched_library(name, **kwargs):
     cc_library(name = name, testonly = True, copts = COPTS, tags = TAGS, **kwargs)
 
-def watched_test(name, deps, **kwargs):
+def watched_test(name, deps, wraps = [], **kwargs):
+    """Calls of what `wraps` names go to the test's own __wrap_NAME, everywhere in the test."""
     cc_test(
         name = name,
         copts = COPTS,
-        linkopts = ["-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"],
+        linkopts = ["-Wl,--wrap=" + each for each in ["memcpy", "memmove", "memset"] + wraps],
         tags = TAGS,
         deps = deps + [
             "//tests/interleavings:explorer",

@@ -268,9 +268,8 @@ void Mesh::arm() {
   more_ = false;
   if (awake_) return;
   for (Link* const link : rings_) {
-    PacketRingReader& reader = link->in->reader;
-    if (!reader.sleeps()) reader.sleep();
-    more_ |= !reader.empty();
+    link->in->reader.sleep();
+    more_ |= !link->in->reader.empty();
   }
 }
 

@@ -169,6 +169,7 @@ bool PacketRingReader::writer_waits() {
   return control_->writer_waits.exchange(0, std::memory_order_acq_rel) != 0;
 }
 
+// Also when it sleeps already: only an exchange sees what a writer did before its own.
 void PacketRingReader::sleep() {
   control_->reader_sleeps.exchange(1, std::memory_order_acq_rel);
 }
@@ -177,10 +178,6 @@ void PacketRingReader::sleep() {
 // was written before them.
 void PacketRingReader::wake() {
   control_->reader_sleeps.exchange(0, std::memory_order_acq_rel);
-}
-
-bool PacketRingReader::sleeps() const {
-  return control_->reader_sleeps.load(std::memory_order_relaxed) != 0;
 }
 
 }  // namespace anyrdma::transport::fabric

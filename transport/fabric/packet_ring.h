@@ -110,8 +110,6 @@ class PacketRingReader {
   /// From now on the writer tells us, once. Look for what came just before.
   void sleep();
   void wake();
-  /// Whether the writer has not told us yet.
-  [[nodiscard]] bool sleeps() const;
 
  private:
   [[nodiscard]] Got fail();
