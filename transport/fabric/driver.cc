@@ -50,6 +50,8 @@ void Driver::enter() {
 
 void Driver::leave() {
   if (driver_called()) settle();
+  if (epilogue_.called()) [[unlikely]]
+    epilogue_.run([this] { settle(); });
   const bool yield = std::exchange(yield_, false);
   if (yield) yielded_.store(true, std::memory_order_relaxed);
   lock_.leave();
@@ -76,8 +78,7 @@ void Driver::progress() {
   yield_ = idle_polls_ > kIdlePollsMax;
 }
 
-/// Carries everything to where it belongs, until all wait for somebody else. Whoever leaves
-/// something, or a deadline, says so.
+/// Until all wait for somebody else. Whoever leaves something, or a deadline, says so.
 void Driver::settle() {
   if (parts_.hca == nullptr || parts_.transport == nullptr) return;
   int budget = kOwnPacketsAtOnce;

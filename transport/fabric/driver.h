@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "transport/fabric/carrier.h"
+#include "transport/realtime/epilogue.h"
 #include "transport/realtime/progress_thread.h"
 #include "transport/realtime/section_lock.h"
 #include "transport/soft/transport.h"
@@ -41,6 +42,11 @@ class Driver final : public verbs::Runtime,
   /// been in vain for a while, leave() yields the processor.
   void progress() override;
   void about_to_wait() override;
+
+  [[nodiscard]] realtime::Epilogue& epilogue() { return epilogue_; }
+  /// Carries everything to where it belongs, as leave() does. Critical section, and not from what
+  /// this calls.
+  void settle();
 
   // --- verbs::soft::Outlet ----------------------------------------------------------------------
   [[nodiscard]] bool is_full(wire::Qpn destination) const override {
@@ -81,7 +87,6 @@ class Driver final : public verbs::Runtime,
   static constexpr unsigned kPollsUntilAwake = 64;
 
   [[nodiscard]] verbs::Instant clock();
-  void settle();
   bool take_packets();
   bool deliver_own(int& budget);
   void run_timers();
@@ -93,6 +98,7 @@ class Driver final : public verbs::Runtime,
   void ask_for_thread();
 
   realtime::SectionLock lock_;
+  realtime::Epilogue epilogue_;
   Parts parts_;
   std::unique_ptr<realtime::ProgressThread> thread_;
   /// What the thread will wake up for; nullopt: nothing. Guarded by the lock.

@@ -71,24 +71,21 @@ Engine::~Engine() {
   driver_.detach();
 }
 
-// The device's last words must be on their way before it goes.
 verbs::Result<void> Engine::remove_device() {
-  {
-    const verbs::CriticalSection section(driver_);
-    if (std::exchange(removed_, true)) return verbs::errno_code(ENODEV);
-    transport_->remove_device(*hca_);
-  }
-  const verbs::CriticalSection section(driver_);
+  if (std::exchange(removed_, true)) return verbs::errno_code(ENODEV);
+  transport_->remove_device(*hca_);
+  driver_.settle();  // the device's last words are on their way before it goes
   hca_->remove();
+  driver_.call_driver();
   return {};
 }
 
 verbs::Result<void> Engine::set_port(bool active) {
   const ibv_port_state state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
-  const verbs::CriticalSection section(driver_);
   if (removed_) return verbs::errno_code(ENODEV);
   if (hca_->port_state() == state) return verbs::errno_code(EALREADY);
   hca_->set_port_state(state);
+  driver_.call_driver();
   return {};
 }
 

@@ -43,6 +43,7 @@ class Engine final : private realtime::ForkGuarded {
   // --- built ------------------------------------------------------------------------------------
   [[nodiscard]] verbs::soft::Hca& hca() { return *hca_; }
   [[nodiscard]] soft::SoftTransport& transport() { return *transport_; }
+  [[nodiscard]] realtime::Epilogue& epilogue() { return driver_.epilogue(); }
   [[nodiscard]] bool forked() const { return forked_.load(std::memory_order_relaxed); }
   void retire() { driver_.retire(); }
   /// See Station.

@@ -292,11 +292,15 @@ TEST_F(NearError, ADeregisteredRegion) {
 
 TEST_F(NearError, APortWithoutALinkTakesNothing) {
   make();
-  b->station().set_port(false).value();
+  const auto set_port = [this](bool active) {
+    const verbs::CriticalSection section(b->station().transport().runtime());
+    b->station().set_port(active).value();
+  };
+  set_port(false);
   const std::uint64_t before = a->near_operations();
   ASSERT_EQ(a->post(IBV_WR_RDMA_WRITE, 0, 8, 0), 0);
   EXPECT_EQ(a->near_operations(), before);
-  b->station().set_port(true).value();
+  set_port(true);
 }
 
 TEST_F(NearProcesses, AtomicsFromTwoProcessesAndFromPacketsAddUp) {

@@ -1,6 +1,7 @@
 // What a process holds of a transport in real time, whatever carries the packets.
 #pragma once
 
+#include "transport/realtime/epilogue.h"
 #include "transport/soft/transport.h"
 #include "transport/transport.h"
 #include "verbs/call_gate.h"
@@ -33,12 +34,17 @@ class Station {
   /// critical section; not from the background thread. Calling it again has no effect.
   virtual void retire() = 0;
 
-  // --- faults, outside the critical section -----------------------------------------------------
-  /// Unplugs the device: DEVICE_REMOVAL to the ids on it, its queue pairs in error. ENODEV: it has
-  /// been.
+  /// Of the critical section of transport().runtime().
+  [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
+
+  // --- faults, inside the critical section and not from an upcall -------------------------------
+  /// Unplugs the device: DEVICE_REMOVAL to the ids on it, its queue pairs in error, and the peers'
+  /// farewells on their way, all before the section is left. ENODEV: it has been.
   [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
   /// The port loses its link or has it again. EALREADY; ENODEV.
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
+
+  // --- faults, outside the critical section -----------------------------------------------------
   /// Who decides about requests before listeners hear of them; null: nobody. As
   /// SoftTransport::set_admission.
   virtual void set_admission(soft::Admission* admission) = 0;

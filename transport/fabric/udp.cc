@@ -79,6 +79,7 @@ class UdpImpl final : public Udp {
   Transport& transport() override { return engine_.transport(); }
   bool forked() const override { return engine_.forked(); }
   void retire() override { engine_.retire(); }
+  realtime::Epilogue& epilogue() override { return engine_.epilogue(); }
   Result<void> remove_device() override { return engine_.remove_device(); }
   Result<void> set_port(bool active) override { return engine_.set_port(active); }
   void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }

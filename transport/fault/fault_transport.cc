@@ -115,16 +115,16 @@ std::optional<Refusal> FaultTransport::next_refusal() {
   std::optional<Refusal> refusal;
   for (const auto& fault : faults_) {
     FaultStatus& status = fault->status;
-    if (!std::holds_alternative<OnRequest>(status.fault.trigger) || !fault->is_due()) continue;
+    if (!std::holds_alternative<OnRequest>(status.fault.trigger) || !is_due(*fault)) continue;
     const auto* reject = std::get_if<RejectRequest>(&status.fault.action);
     const bool overflow = std::holds_alternative<OverflowBacklog>(status.fault.action);
     if (reject == nullptr && !overflow) {
-      soon(*fault);
+      pull(*fault);
       continue;
     }
     if (refusal) continue;
     fire(*fault);
-    ++status.observed;
+    count_observed(*fault);
     refusal.emplace();
     refusal->forgotten = overflow;
     if (reject == nullptr) continue;
@@ -140,9 +140,9 @@ std::optional<verbs::Duration> FaultTransport::hold(std::uint64_t id, rdma_cm_ev
     FaultStatus& status = fault->status;
     const auto* hold = std::get_if<HoldEvent>(&status.fault.action);
     if (hold == nullptr || !watches<OnQueued>(status.fault.trigger, id, type)) continue;
-    if (!fault->is_due()) continue;
+    if (!is_due(*fault)) continue;
     fire(*fault);
-    ++status.observed;
+    count_observed(*fault);
     longest = std::max(longest.value_or(hold->by), hold->by);
   }
   return longest;
@@ -165,7 +165,7 @@ void FaultTransport::count_event(Step step, std::uint64_t id, rdma_cm_event_type
     if (std::holds_alternative<HoldEvent>(what.action)) continue;
     const bool is_it = step == Step::kQueued ? watches<OnQueued>(what.trigger, id, type)
                                              : watches<OnFetched>(what.trigger, id, type);
-    if (is_it && fault->is_due()) soon(*fault);
+    if (is_it && is_due(*fault)) pull(*fault);
   }
 }
 
@@ -176,7 +176,7 @@ void FaultTransport::on_call(std::uint64_t id, std::string_view call, int error)
         !watches_call(fault->status.fault.trigger, id, call)) {
       continue;
     }
-    if (fault->is_due()) soon(*fault);
+    if (is_due(*fault)) pull(*fault);
   }
 }
 
@@ -184,14 +184,13 @@ int FaultTransport::on_call(std::uint64_t id, std::string_view call) {
   int error = 0;
   for (const auto& fault : faults_) {
     const Fault& what = fault->status.fault;
-    if (!counts_at_gate(what) || !watches_call(what.trigger, id, call) || !fault->is_due())
-      continue;
+    if (!counts_at_gate(what) || !watches_call(what.trigger, id, call) || !is_due(*fault)) continue;
     const auto* fail = std::get_if<FailCall>(&what.action);
     if (fail == nullptr) {
-      soon(*fault);
+      pull(*fault);
     } else if (error == 0) {
       fire(*fault);
-      ++fault->status.observed;
+      count_observed(*fault);
       error = fail->error.value;
     }
   }
@@ -202,10 +201,10 @@ ibv_wc_status FaultTransport::on_work(const verbs::PostedWork& work) {
   ibv_wc_status status = IBV_WC_SUCCESS;
   for (const auto& fault : faults_) {
     const Fault& what = fault->status.fault;
-    if (!names_work(what, work) || !fault->is_due()) continue;
+    if (!names_work(what, work) || !is_due(*fault)) continue;
     const auto* complete = std::get_if<CompleteWork>(&what.action);
     if (complete == nullptr) {
-      soon(*fault);
+      pull(*fault);
     } else if (status == IBV_WC_SUCCESS) {
       fire(*fault);
       status = complete->status;
@@ -216,24 +215,42 @@ ibv_wc_status FaultTransport::on_work(const verbs::PostedWork& work) {
 }
 
 void FaultTransport::on_failure(const ibv_wc& completion) {
-  std::erase_if(spoiled_, [&completion](const Spoiled& each) {
+  std::erase_if(spoiled_, [this, &completion](const Spoiled& each) {
     const bool shared = each.work.qp_num == 0;  // a shared receive queue's: any queue pair
     const bool is_it = each.status == completion.status && each.work.wr_id == completion.wr_id &&
                        (shared || each.work.qp_num == completion.qp_num);
-    if (is_it) ++each.fault->status.observed;
+    if (is_it) count_observed(*each.fault);
     return is_it;
   });
 }
 
-void FaultTransport::soon(Arming& fault) {
-  due_.push_back(&fault);
+bool FaultTransport::is_due(Arming& fault) {
+  if (ground_.is_over()) return false;
+  const bool due = fault.is_due();
+  account_for(fault);
+  return due;
+}
+
+void FaultTransport::count_observed(Arming& fault) {
+  ++fault.status.observed;
+  account_for(fault);
+}
+
+void FaultTransport::account_for(const Arming& fault) {
+  const auto at = std::ranges::find(faults_, &fault, &std::unique_ptr<Arming>::get);
+  ground_.on_counted(static_cast<std::size_t>(at - faults_.begin()), fault.status);
+}
+
+void FaultTransport::pull(Arming& fault) {
+  pulled_.push_back(&fault);
+  ground_.call_conclusion();
   wake();
 }
 
 // --- driving ------------------------------------------------------------------------------------
 
 std::optional<Instant> FaultTransport::next_deadline() const {
-  if (!due_.empty() || !graves_.empty()) return Instant{};
+  if (!pulled_.empty() || !graves_.empty()) return Instant{};
   std::optional<Instant> first;
   for (const Arming* fault : timed_) {
     first = verbs::earlier(first, start_ + std::get<AtTime>(fault->status.fault.trigger).time);
@@ -245,24 +262,24 @@ std::optional<Instant> FaultTransport::next_deadline() const {
 }
 
 void FaultTransport::on_timer(Instant now) {
-  std::vector<Arming*> due;
-  {
-    const CriticalSection section(runtime());
-    graves_.clear();
-    take_due(now, due);
-    deliver_held(now);
-  }
-  for (Arming* fault : due) carry_out(*fault);
+  const CriticalSection section(runtime());
+  graves_.clear();
+  pull_timed(now);
+  deliver_held(now);
+  conclude();
 }
 
-void FaultTransport::take_due(Instant now, std::vector<Arming*>& due) {
-  due.swap(due_);
+void FaultTransport::pull_timed(Instant now) {
   std::erase_if(timed_, [&](Arming* fault) {
     if (start_ + std::get<AtTime>(fault->status.fault.trigger).time > now) return false;
-    (void)fault->is_due();
-    due.push_back(fault);
+    if (is_due(*fault)) pulled_.push_back(fault);
     return true;
   });
+}
+
+// What an action leads to comes after it.
+void FaultTransport::conclude() {
+  for (Arming* fault : std::exchange(pulled_, {})) carry_out(*fault);
 }
 
 /// The action may make and end endpoints.
@@ -285,18 +302,20 @@ void FaultTransport::deliver_held(Instant now) {
 
 void FaultTransport::fire(Arming& fault) {
   ++fault.status.fired;
+  account_for(fault);
   ground_.on_fired(fault.status);
 }
 
 void FaultTransport::carry_out(Arming& fault) {
-  {
-    const CriticalSection section(runtime());
-    fire(fault);
-  }
-  Effect effect = ground_.carry_out(fault.status.fault.action);
-  const CriticalSection section(runtime());
-  if (effect == Effect::kUnknown) effect = carry_out_here(fault.status.fault.action);
-  if (effect == Effect::kSome) ++fault.status.observed;
+  if (ground_.is_over()) return;
+  fire(fault);
+  const FaultAction& action = fault.status.fault.action;
+  // Afterwards there is nobody left to say so.
+  const bool fatal = std::holds_alternative<CrashHost>(action);
+  if (fatal) count_observed(fault);
+  Effect effect = ground_.carry_out(action);
+  if (effect == Effect::kUnknown) effect = carry_out_here(action);
+  if (effect == Effect::kSome && !fatal) count_observed(fault);
 }
 
 Effect FaultTransport::carry_out_here(const FaultAction& action) {

@@ -1,6 +1,11 @@
 // A transport over any other, with faults: it carries out a plan on what passes between cm and the
 // transport below, so that neither knows. Requests are rejected or forgotten, events held,
 // devices removed, addresses changed. Sans-I/O: whoever drives it hands in time and chance.
+//
+// A fault that a call, an event or work pulls is carried out at the end of the very critical
+// section in which it was pulled (conclude()), in whatever thread that is: nobody sees the world in
+// between, and no call returns to the program before. Where the ground has no such place, it is
+// done with the next on_timer().
 #pragma once
 
 #include <cstdint>
@@ -48,8 +53,11 @@ class FaultTransport final : public transport::Transport,
   // --- driving ----------------------------------------------------------------------------------
   /// When on_timer() wants to be called next; nullopt: not at all. Critical section.
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const;
-  /// Does what is due, upcalls too. Outside the critical section.
+  /// Does what is due and was not done at once, upcalls too. Outside the critical section.
   void on_timer(verbs::Instant now);
+  /// Does what has been pulled, in the order in which it was; what that pulls is left for the next
+  /// time. Inside the critical section, at its end: not from a call or an upcall.
+  void conclude();
   /// A request has arrived: what happens to it instead of coming up. Critical section.
   [[nodiscard]] std::optional<Refusal> next_refusal();
 
@@ -99,8 +107,12 @@ class FaultTransport final : public transport::Transport,
 
   void plan_chance(Arming& fault);
   void count_event(Step step, std::uint64_t id, rdma_cm_event_type type);
-  void soon(Arming& fault);
-  void take_due(verbs::Instant now, std::vector<Arming*>& due);
+  /// Counts what the trigger watches for. True: this is the one.
+  [[nodiscard]] bool is_due(Arming& fault);
+  void count_observed(Arming& fault);
+  void account_for(const Arming& fault);
+  void pull(Arming& fault);
+  void pull_timed(verbs::Instant now);
   void deliver_held(verbs::Instant now);
   void fire(Arming& fault);
   void carry_out(Arming& fault);
@@ -123,7 +135,7 @@ class FaultTransport final : public transport::Transport,
     ibv_wc_status status;
   };
   std::vector<Spoiled> spoiled_;
-  std::vector<Arming*> due_;                           ///< those whose trigger was there
+  std::vector<Arming*> pulled_;                        ///< and not carried out yet
   std::map<std::uint64_t, FaultEndpoint*> endpoints_;  ///< by age
   std::uint64_t serials_ = 0;
   std::uint64_t numbers_ = 0;  ///< of ids, as cm counts them

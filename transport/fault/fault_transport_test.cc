@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/event_name.h"
@@ -40,6 +42,7 @@ class Above final : public EndpointHandler {
     seen.push_back(std::string(transport::short_event_name(event.type)) + " " +
                    std::to_string(event.status));
     data.assign(event.private_data.begin(), event.private_data.end());
+    if (when_event) when_event();
   }
   EndpointHandler* on_connect_request(std::unique_ptr<Endpoint>& child,
                                       const EndpointEvent& event) override {
@@ -50,6 +53,7 @@ class Above final : public EndpointHandler {
     return this;
   }
 
+  std::function<void()> when_event;
   std::vector<std::string> seen;
   std::vector<std::uint8_t> data;
   std::vector<std::unique_ptr<Endpoint>> children;
@@ -65,18 +69,47 @@ class Alternating final : public verbs::Random {
   bool odd_ = false;
 };
 
+/// Concludes as a driver does, once.
+class ConcludingRuntime final : public verbs::testing::FakeRuntime {
+ public:
+  void leave() override {
+    if (std::exchange(conclusion_called, false)) conclude();
+    FakeRuntime::leave();
+  }
+  std::function<void()> conclude;
+  bool conclusion_called = false;
+};
+
 class TestGround final : public Ground {
  public:
-  Effect carry_out(const FaultAction&) override { return effect; }
+  explicit TestGround(ConcludingRuntime& runtime) : runtime_(runtime) {}
+  Effect carry_out(const FaultAction&) override {
+    EXPECT_TRUE(runtime_.inside());
+    ++carried_out;
+    counted_before = counted;
+    return effect;
+  }
   void on_fired(const FaultStatus& fault) override { fired.push_back(to_string(fault.fault)); }
+  void on_counted(std::size_t index, const FaultStatus& fault) override {
+    counted = std::to_string(index) + ": " + fault.to_string();
+  }
+  void call_conclusion() override { runtime_.conclusion_called = true; }
+  bool is_over() const override { return over; }
   void wake() override { ++woken; }
   std::unique_ptr<verbs::Random> dice(std::string_view) override {
     return std::make_unique<Alternating>();
   }
 
   Effect effect = Effect::kUnknown;
+  bool over = false;
   std::vector<std::string> fired;
+  int carried_out = 0;
+  std::string counted;         ///< the account that changed last
+  std::string counted_before;  ///< the last action
   int woken = 0;
+
+ private:
+  ConcludingRuntime& runtime_;
 };
 
 class Faulty : public ::testing::Test {
@@ -84,6 +117,7 @@ class Faulty : public ::testing::Test {
   Faulty() { std::strcpy(provider_.devices().front()->name, "fake0"); }
   void plan(const std::string& text) {
     faults_ = std::make_unique<FaultTransport>(below_, FaultPlan::parse(text).value(), ground_);
+    runtime_.conclude = [this] { faults_->conclude(); };
     const verbs::CriticalSection section(runtime_);
     endpoint_ = create();
     mock_ = &below_.last();
@@ -116,11 +150,11 @@ class Faulty : public ::testing::Test {
     inside([&] { say(); });
   }
 
-  verbs::testing::FakeRuntime runtime_;
+  ConcludingRuntime runtime_;
   verbs::testing::FakeProvider provider_{runtime_};
   NiceMock<MockTransport> below_{runtime_, provider_};
   ibv_context* context_ = provider_.open_device(provider_.devices().front()).value();
-  TestGround ground_;
+  TestGround ground_{runtime_};
   Above above_;
   std::unique_ptr<FaultTransport> faults_;
   std::unique_ptr<Endpoint> endpoint_;
@@ -271,7 +305,7 @@ TEST_F(Faulty, WhatTheGroundDoesIsNotDoneTwice) {
   EXPECT_EQ(status().observed, 1u);
 }
 
-TEST_F(Faulty, QueuedAndFetchedEventsAndCallsPullTriggers) {
+TEST_F(Faulty, QueuedAndFetchedEventsAndCallsAreFollowedByTheirFaultsAtOnce) {
   plan(
       "on h#1 queued ESTABLISHED 2: fail-over h eth0\n"
       "on h fetched ESTABLISHED 1: fail-over h eth0\n"
@@ -280,21 +314,113 @@ TEST_F(Faulty, QueuedAndFetchedEventsAndCallsPullTriggers) {
 
   observe(Step::kQueued, 1, RDMA_CM_EVENT_ESTABLISHED);
   observe(Step::kQueued, 2, RDMA_CM_EVENT_ESTABLISHED);
-  advance(0s);
   EXPECT_THAT(above_.seen, IsEmpty());
   observe(Step::kQueued, 1, RDMA_CM_EVENT_ESTABLISHED);
-  advance(0s);
   EXPECT_EQ(above_.seen.size(), 1u);
   observe(Step::kFetched, 7, RDMA_CM_EVENT_ESTABLISHED);
-  advance(0s);
   EXPECT_EQ(above_.seen.size(), 2u);
   inside([&] { faults_->call_observer()->on_call(1, "connect", 0); });
   inside([&] { faults_->call_observer()->on_call(2, "listen", 0); });
+  EXPECT_EQ(above_.seen.size(), 2u);
   inside([&] { faults_->call_observer()->on_call(2, "connect", EINVAL); });
-  advance(0s);
 
   EXPECT_EQ(above_.seen.size(), 3u);
   EXPECT_EQ(status(2).armed, 1u);
+}
+
+TEST_F(Faulty, NothingIsDoneWithinTheCallItself) {
+  plan("on h call connect 1: fail-over h eth0");
+
+  inside([&] {
+    faults_->call_observer()->on_call(1, "connect", 0);
+    EXPECT_THAT(above_.seen, IsEmpty());
+  });
+
+  EXPECT_THAT(above_.seen, ElementsAre("ADDR_CHANGE 0"));
+}
+
+TEST_F(Faulty, WorkIsFollowedByItsFaultBeforeTheCallReturns) {
+  plan("on h completion SEND 1: remove h fake0");
+
+  EXPECT_EQ(inside([&] { return faults_->gate().on_work({.qp = 1, .qp_num = 17}); }),
+            IBV_WC_SUCCESS);
+
+  EXPECT_THAT(above_.seen, ElementsAre("DEVICE_REMOVAL 0"));
+}
+
+TEST_F(Faulty, WhatOneFaultCausesIsFollowedByTheNext) {
+  plan(
+      "on h call connect 1: remove h fake0\n"
+      "on h queued DEVICE_REMOVAL 1: fail-over h eth0\n");
+  above_.when_event = [&] {
+    rdma_cm_event event{};
+    event.event = RDMA_CM_EVENT_DEVICE_REMOVAL;
+    faults_->event_observer()->on_event(transport::EventObserver::Step::kQueued, 1, 0, event);
+  };
+
+  inside([&] { faults_->call_observer()->on_call(1, "connect", 0); });
+  EXPECT_EQ(status(0).fired, 1u);
+  inside([] {});
+
+  EXPECT_EQ(status(1).fired, 1u);
+}
+
+TEST_F(Faulty, AFaultThatCausesItselfLetsTheProgramGoOn) {
+  plan("on h queued ADDR_CHANGE all: fail-over h eth0");
+  above_.when_event = [&] {
+    rdma_cm_event event{};
+    event.event = RDMA_CM_EVENT_ADDR_CHANGE;
+    faults_->event_observer()->on_event(transport::EventObserver::Step::kQueued, 1, 0, event);
+  };
+
+  observe(transport::EventObserver::Step::kQueued, 1, RDMA_CM_EVENT_ADDR_CHANGE);
+
+  EXPECT_EQ(status().fired, 1u);
+  inside([] {});  // whoever is next goes on with it
+  EXPECT_EQ(status().fired, 2u);
+}
+
+TEST_F(Faulty, TheAccountIsToldBeforeTheHostDies) {
+  plan("at 1s: remove h fake0\non h call connect 1: crash h");
+
+  inside([&] { faults_->call_observer()->on_call(1, "connect", 0); });
+
+  EXPECT_EQ(ground_.counted_before,
+            "1: planned 1, armed 1, fired 1, observed 1: on h call connect 1: crash h");
+  EXPECT_EQ(status(1).observed, 1u);
+}
+
+TEST_F(Faulty, WhoHasLeftIsSpared) {
+  plan(
+      "on h fetched ESTABLISHED 1: crash h\n"
+      "on h call connect 1: fail ENOMEM\n"
+      "at 1s: crash h\n"
+      "on h request 1: reject 28\n"
+      "on h completion SEND 1: complete RETRY_EXC_ERR");
+  ground_.over = true;
+
+  observe(transport::EventObserver::Step::kFetched, 1, RDMA_CM_EVENT_ESTABLISHED);
+  EXPECT_EQ(inside([&] { return faults_->call_gate()->on_call(1, "connect"); }), 0);
+  EXPECT_EQ(inside([&] { return faults_->gate().on_work({.qp = 1}); }), IBV_WC_SUCCESS);
+  EXPECT_NE(below_.request(*mock_), nullptr);
+  advance(1s);
+
+  EXPECT_EQ(above_.children.size(), 1u);
+  EXPECT_EQ(ground_.carried_out, 0);
+  EXPECT_EQ(ground_.counted, "");
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(status(i).armed, 0u);
+}
+
+TEST_F(Faulty, WhoLeavesBetweenCauseAndFaultIsSpared) {
+  plan("on h call connect 1: crash h");
+
+  inside([&] {
+    faults_->call_observer()->on_call(1, "connect", 0);
+    ground_.over = true;
+  });
+
+  EXPECT_EQ(ground_.carried_out, 0);
+  EXPECT_EQ(status().fired, 0u);
 }
 
 TEST_F(Faulty, CallFailsWithTheErrnoOfThePlanWhenItIsItsTurn) {

@@ -2,6 +2,7 @@
 // itself, a timer, and chance.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -23,11 +24,21 @@ enum class Effect : std::uint8_t {
 class Ground {
  public:
   virtual ~Ground() = default;
-  /// Does what happens to the host as a whole. Outside the critical section.
+  /// Does what happens to the host as a whole, before it returns. Inside the critical section, at
+  /// its end: not from an upcall or a call.
   [[nodiscard]] virtual Effect carry_out(const FaultAction& action) = 0;
   /// A fault is about to be carried out, or has been: its account is up to date but for whether
   /// that made a difference. Inside the critical section.
   virtual void on_fired(const FaultStatus& fault) = 0;
+  /// The account of the n-th fault of the plan has changed. Inside the critical section.
+  virtual void on_counted(std::size_t /*index*/, const FaultStatus& /*fault*/) {}
+  /// The host has left, or is another one by now (a child made by fork): nothing happens to it any
+  /// more, and nothing counts. Inside the critical section.
+  [[nodiscard]] virtual bool is_over() const { return false; }
+  /// FaultTransport::conclude() wants to be called at the end of this critical section, before
+  /// anybody else can enter it. Whoever has no such place leaves it to wake(). Inside the critical
+  /// section.
+  virtual void call_conclusion() {}
   /// FaultTransport::next_deadline() has become earlier. Inside the critical section.
   virtual void wake() = 0;
   /// A stream of its own for each name, from the run's seed.

@@ -1,5 +1,6 @@
 #include "transport/open/faulty.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,13 +22,21 @@ namespace {
 using fault::Effect;
 using realtime::ProgressThread;
 
+/// A signal to the process is taken by any of its threads, some time; one to this thread before it
+/// can go on.
+void strike(int signal) {
+  ::syscall(SYS_tgkill, ::getpid(), ::gettid(), signal);
+}
+
 /// Drives the decorator in real time, and stands between it and what is below.
 class FaultyOpened final : public Opened,
                            private fault::Ground,
                            private soft::Admission,
+                           private realtime::Epilogue::Work,
                            private ProgressThread::Work {
  public:
-  FaultyOpened(std::unique_ptr<Opened> below, Breakable* breakable, const FaultOptions& options);
+  FaultyOpened(std::unique_ptr<Opened> below, Concluding& concluding, Breakable* breakable,
+               const FaultOptions& options);
   ~FaultyOpened() override;
   [[nodiscard]] verbs::Result<void> start();
 
@@ -43,6 +52,11 @@ class FaultyOpened final : public Opened,
   void on_fired(const fault::FaultStatus& status) override {
     if (on_fired_) on_fired_(status);
   }
+  void on_counted(std::size_t index, const fault::FaultStatus& status) override {
+    if (on_counted_) on_counted_(index, status);
+  }
+  bool is_over() const override { return retired_ || below_->forked(); }
+  void call_conclusion() override { concluding_.epilogue().call(); }
   void wake() override;
   std::unique_ptr<verbs::Random> dice(std::string_view name) override {
     return std::make_unique<sim::RandomStream>(seed_, name);
@@ -50,29 +64,38 @@ class FaultyOpened final : public Opened,
 
   std::optional<Refusal> on_request(std::string_view device,
                                     const ibcm::ReqParameters& request) override;
+  void conclude() override { faults_.conclude(); }
   std::optional<verbs::Instant> on_wakeup() override;
 
   std::unique_ptr<Opened> below_;
+  Concluding& concluding_;
   Breakable* breakable_;
   std::uint64_t seed_;
   std::function<void(const fault::FaultStatus&)> on_fired_;
+  std::function<void(std::size_t, const fault::FaultStatus&)> on_counted_;
   fault::FaultTransport faults_;
   std::vector<std::uint8_t> rejection_data_;
   std::unique_ptr<verbs::Semaphore> never_;  ///< the thread wants a descriptor
-  std::unique_ptr<ProgressThread> thread_;   ///< guarded by the critical section
+  // Guarded by the critical section.
+  std::unique_ptr<ProgressThread> thread_;
+  bool retired_ = false;
 };
 
-FaultyOpened::FaultyOpened(std::unique_ptr<Opened> below, Breakable* breakable,
-                           const FaultOptions& options)
+FaultyOpened::FaultyOpened(std::unique_ptr<Opened> below, Concluding& concluding,
+                           Breakable* breakable, const FaultOptions& options)
     : below_(std::move(below)),
+      concluding_(concluding),
       breakable_(breakable),
       seed_(options.seed),
       on_fired_(options.on_fired),
+      on_counted_(options.on_counted),
       faults_(below_->transport(), options.plan, *this,
               breakable == nullptr ? fault::RequestsSeen::kHere : fault::RequestsSeen::kBelow) {}
 
 FaultyOpened::~FaultyOpened() {
   retire();
+  const verbs::CriticalSection section(faults_.runtime());
+  concluding_.epilogue().set(nullptr);
 }
 
 verbs::Result<void> FaultyOpened::start() {
@@ -86,6 +109,7 @@ verbs::Result<void> FaultyOpened::start() {
     breakable_->set_call_gate(&faults_.gate());
   }
   const verbs::CriticalSection section(faults_.runtime());
+  concluding_.epilogue().set(this);
   thread_ = std::move(*thread);
   wake();
   return {};
@@ -98,6 +122,7 @@ void FaultyOpened::retire() {
     std::unique_ptr<ProgressThread> thread;
     {
       const verbs::CriticalSection section(faults_.runtime());
+      retired_ = true;
       thread = std::move(thread_);
     }
     if (thread != nullptr && breakable_ != nullptr) {
@@ -129,9 +154,9 @@ std::optional<verbs::Instant> FaultyOpened::on_wakeup() {
 // --- what is below ------------------------------------------------------------------------------
 
 Effect FaultyOpened::carry_out(const fault::FaultAction& action) {
-  if (std::holds_alternative<fault::CrashHost>(action)) ::kill(::getpid(), SIGKILL);
+  if (std::holds_alternative<fault::CrashHost>(action)) strike(SIGKILL);
   if (std::holds_alternative<fault::PauseHost>(action)) {
-    ::kill(::getpid(), SIGSTOP);  // it stands still here, until somebody says SIGCONT
+    strike(SIGSTOP);  // it stands still here, until somebody says SIGCONT
     return Effect::kSome;
   }
   if (breakable_ == nullptr) return Effect::kUnknown;
@@ -157,9 +182,9 @@ std::optional<soft::Admission::Refusal> FaultyOpened::on_request(std::string_vie
 
 }  // namespace
 
-OpenResult with_faults(std::unique_ptr<Opened> below, Breakable* breakable,
+OpenResult with_faults(std::unique_ptr<Opened> below, Concluding& concluding, Breakable* breakable,
                        const FaultOptions& options) {
-  auto opened = std::make_unique<FaultyOpened>(std::move(below), breakable, options);
+  auto opened = std::make_unique<FaultyOpened>(std::move(below), concluding, breakable, options);
   if (auto started = opened->start(); !started) {
     return OpenError{started.error(), "The thread that carries out faults cannot be started: " +
                                           started.error().message() + "."};

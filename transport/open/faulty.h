@@ -4,24 +4,34 @@
 #include <memory>
 
 #include "transport/open/opened.h"
+#include "transport/realtime/epilogue.h"
 #include "transport/soft/transport.h"
 
 namespace anyrdma::transport {
+
+/// Where faults are carried out.
+class Concluding {
+ public:
+  virtual ~Concluding() = default;
+  /// Of the critical section of the transport's runtime.
+  [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
+};
 
 /// How faults reach what is below a transport, where they can.
 class Breakable {
  public:
   virtual ~Breakable() = default;
-  /// As fabric::Station has them.
+  /// As fabric::Station has them: the first two inside the critical section.
   [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
   virtual void set_admission(soft::Admission* admission) = 0;
   virtual void set_call_gate(verbs::CallGate* gate) = 0;
 };
 
-/// `below` with the faults of a plan: its transport() is another. `breakable` is part of `below`,
-/// or null. Starts a thread, which sleeps until something is due. Errors: EMFILE, ENOMEM, EAGAIN.
-[[nodiscard]] OpenResult with_faults(std::unique_ptr<Opened> below, Breakable* breakable,
-                                     const FaultOptions& options);
+/// `below` with the faults of a plan: its transport() is another. `concluding` is part of `below`,
+/// and so is `breakable`, or null. Starts a thread, which sleeps until something is due. Errors:
+/// EMFILE, ENOMEM, EAGAIN.
+[[nodiscard]] OpenResult with_faults(std::unique_ptr<Opened> below, Concluding& concluding,
+                                     Breakable* breakable, const FaultOptions& options);
 
 }  // namespace anyrdma::transport

@@ -4,6 +4,7 @@
 #include <boost/assert/source_location.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -66,6 +67,9 @@ struct FaultOptions {
   std::uint64_t seed = 1;   ///< of its chances
   /// Called with each that happens, inside the critical section; empty: nobody wants to know.
   std::function<void(const fault::FaultStatus&)> on_fired{};
+  /// Called whenever the account of the n-th fault of the plan changes, inside the critical
+  /// section; empty: nobody wants to know.
+  std::function<void(std::size_t, const fault::FaultStatus&)> on_counted{};
 };
 
 /// Each transport takes from it what concerns it.

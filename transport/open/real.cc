@@ -16,13 +16,14 @@ namespace {
 
 /// What has transport(), forked() and retire() as Opened describes them.
 template <class Host>
-class OpenedAs : public Opened {
+class OpenedAs : public Opened, public Concluding {
  public:
   OpenedAs(const char* name, std::unique_ptr<Host> host) : name_(name), host_(std::move(host)) {}
   Transport& transport() override { return host_->transport(); }
   const char* name() const override { return name_; }
   bool forked() const override { return host_->forked(); }
   void retire() override { host_->retire(); }
+  realtime::Epilogue& epilogue() override { return host_->epilogue(); }
 
  protected:
   [[nodiscard]] Host& host() { return *host_; }
@@ -134,7 +135,8 @@ OpenResult open_real(std::string_view name, const OpenOptions& options) {
   OpenResult opened = row_of(name)->open(options);
   if (!opened || options.faults.plan.faults.empty()) return opened;
   auto* const breakable = dynamic_cast<Breakable*>(opened->get());
-  return with_faults(std::move(*opened), breakable, options.faults);
+  auto& concluding = dynamic_cast<Concluding&>(**opened);  // what this file opens is
+  return with_faults(std::move(*opened), concluding, breakable, options.faults);
 }
 
 }  // namespace anyrdma::transport

@@ -12,11 +12,15 @@ verbs::Result<std::unique_ptr<verbs::Semaphore>> Driver::make_semaphore() {
 }
 
 void Driver::leave() {
-  if (driver_called()) {
-    answer_call();
-    if (source_ != nullptr) source_->catch_up();
-  }
+  catch_up();
+  epilogue_.run([this] { catch_up(); });
   lock_.leave();
+}
+
+void Driver::catch_up() {
+  if (!driver_called()) return;
+  answer_call();
+  if (source_ != nullptr) source_->catch_up();
 }
 
 std::optional<verbs::Instant> Driver::on_wakeup() {

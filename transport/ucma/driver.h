@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "transport/realtime/epilogue.h"
 #include "transport/realtime/progress_thread.h"
 #include "transport/realtime/section_lock.h"
 #include "verbs/runtime.h"
@@ -31,6 +32,7 @@ class Driver final : public verbs::Runtime, private realtime::ProgressThread::Wo
   [[nodiscard]] verbs::Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override;
   void enter() override { lock_.enter(); }
   void leave() override;
+  [[nodiscard]] realtime::Epilogue& epilogue() { return epilogue_; }
 
   // --- life -------------------------------------------------------------------------------------
   /// Starts to run `source`, whose events make `fd` readable. Both outlive stop(). EMFILE, ENOMEM,
@@ -46,8 +48,10 @@ class Driver final : public verbs::Runtime, private realtime::ProgressThread::Wo
 
  private:
   std::optional<verbs::Instant> on_wakeup() override;
+  void catch_up();
 
   realtime::SectionLock lock_;
+  realtime::Epilogue epilogue_;
   Source* source_ = nullptr;
   std::unique_ptr<realtime::ProgressThread> thread_;
 };

@@ -68,6 +68,7 @@ class UcmaImpl final : public Ucma, private realtime::ForkGuarded {
   Transport& transport() override { return transport_; }
   bool forked() const override { return forked_.load(std::memory_order_relaxed); }
   void retire() override;
+  realtime::Epilogue& epilogue() override { return driver_.epilogue(); }
 
  private:
   void before_fork() override { driver_.before_fork(); }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "transport/realtime/epilogue.h"
 #include "transport/transport.h"
 #include "transport/ucma/config.h"
 #include "transport/ucma/error.h"
@@ -46,6 +47,9 @@ class Ucma {
   /// threads may still be running calls this instead of destroying. Outside the critical section;
   /// not from the background thread. Calling it again has no effect.
   virtual void retire() = 0;
+
+  /// Of the critical section of transport().runtime().
+  [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
 };
 
 }  // namespace anyrdma::transport::ucma

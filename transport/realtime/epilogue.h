@@ -1,0 +1,44 @@
+// What is done at the end of a critical section, before anybody else can enter it.
+#pragma once
+
+namespace anyrdma::transport::realtime {
+
+/// Part of a driver, which runs it where it leaves the critical section. All functions are called
+/// inside.
+class Epilogue {
+ public:
+  class Work {
+   public:
+    virtual ~Work() = default;
+    /// At the end of the section, after all else that the driver carries out there, and before what
+    /// this leads to. May call for itself again.
+    virtual void conclude() = 0;
+  };
+  /// Null: nothing is done. The work outlives the driver or is unset before.
+  void set(Work* work) {
+    work_ = work;
+    called_ = false;
+  }
+  /// Something is to be done at the end of this section.
+  void call() { called_ = work_ != nullptr; }
+  [[nodiscard]] bool called() const { return called_; }
+
+  /// For the driver: `carry_out` is what it does with what the work leads to.
+  template <class CarryOut>
+  void run(CarryOut carry_out) {
+    // What calls for itself each time must not keep everybody out for ever: the rest is for whoever
+    // leaves next.
+    constexpr int kAtOnce = 8;
+    for (int i = 0; i < kAtOnce && called_; ++i) {
+      called_ = false;
+      work_->conclude();
+      carry_out();
+    }
+  }
+
+ private:
+  Work* work_ = nullptr;
+  bool called_ = false;
+};
+
+}  // namespace anyrdma::transport::realtime
