@@ -11,7 +11,6 @@ check() { # WHAT CONDITION...
 }
 
 # Pages that are shared split a mapping, and mremap fails on it; a peer's packet into memory that is gone ends a process.
-export ANYRDMA_SHARE_PAGES=0 CHECKER_OPTIONS=--keep-memory
 
 soak() { CHECKER_SECONDS=2 bash tests/soak/soak.sh --minutes 5 --busy 0 --logs "$logs" "$@"; }
 

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "transport/fabric/file_limit.h"
+#include "transport/realtime/guarded_access.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -63,6 +65,20 @@ class Parts {
   std::array<iovec, kPartsMax> parts_{};
   std::size_t used_ = 0;
 };
+
+/// Looks at every page that is to be copied. False: one is not there.
+bool touch(std::span<const iovec> parts) {
+  return realtime::guarded(
+      [](void* context) {
+        constexpr std::size_t kPage = 4096;
+        for (const iovec& part : *static_cast<std::span<const iovec>*>(context)) {
+          const auto* const bytes = static_cast<const volatile std::uint8_t*>(part.iov_base);
+          for (std::size_t at = 0; at < part.iov_len; at += kPage) (void)bytes[at];
+          (void)bytes[part.iov_len - 1];
+        }
+      },
+      &parts);
+}
 
 std::uint64_t size_of(std::span<const verbs::soft::NearMemory::Piece> pieces) {
   std::uint64_t size = 0;
@@ -133,6 +149,7 @@ struct NearMembers::Passage {
 // --- life ---------------------------------------------------------------------------------------
 
 std::unique_ptr<NearMembers> NearMembers::create(Slot self, std::uint64_t incarnation) {
+  if (!may_be_so_long(sizeof(NearSegment))) return nullptr;
   realtime::Descriptor fd(::memfd_create("anyrdma", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), sizeof(NearSegment)) != 0) return nullptr;
   void* const at =
@@ -348,8 +365,10 @@ bool NearMembers::write(std::uint32_t number, std::uint32_t key, std::uint64_t a
     const std::uint64_t in_last_word = std::min(size, ((at + size - 1) & (kWord - 1)) + 1);
     parts.clear();
     if (!parts.add(size - in_last_word) || !parts.add(in_last_word)) return false;
+    const std::span<const iovec> list = parts.list();
+    if (!touch(list)) return false;
     if (!passage.view->memory.move_to(at) || !passage.is_still_allowed()) return false;
-    if (!passage.view->memory.write(parts.list())) return false;
+    if (!passage.view->memory.write(list)) return false;
     at += size;
     left -= size;
   }

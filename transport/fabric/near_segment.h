@@ -15,7 +15,9 @@
 // Linux's fdget_pos: taken for regular files, which /proc/PID/mem is, whose description is held
 // more than once). So if 1 comes after b, then 2 sees a. If 1 comes before b, then 3 comes either
 // before b, and is over when T goes on, or after it, and fails, for nothing is mapped nowhere. A
-// process is stopped or frozen on its way back from the kernel only, where it holds no such lock.
+// process is stopped or frozen on its way back from the kernel only, where it holds no such lock:
+// T waits for the kernel's copying at most. P makes sure before that what it copies is there, since
+// the kernel would hold the lock while it fetches that from wherever it is.
 //
 // P reads:     the table; preadv; the table again. If it has changed, what was read is forgotten.
 //
@@ -63,14 +65,15 @@ class NearRecord {
   [[nodiscard]] bool withdraw() {
     const Version version = version_.load(std::memory_order_relaxed);
     if (!is_there(version)) return false;
-    version_.store(version + 1, std::memory_order_seq_cst);
+    version_.store(version + 1, std::memory_order_relaxed);
+    // Whoever reads what the program writes there from now on finds the new version, too.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     return true;
   }
   /// The owner's, of what is not there.
   void set(const Value& value) {
     std::array<std::uint64_t, kWords> words{};
     std::memcpy(words.data(), &value, sizeof value);
-    std::atomic_thread_fence(std::memory_order_release);
     for (std::size_t i = 0; i < kWords; ++i) words_[i].store(words[i], std::memory_order_relaxed);
     const Version version = version_.load(std::memory_order_relaxed);
     version_.store((version | 1) + 1, std::memory_order_release);
