@@ -3,11 +3,13 @@
 
 namespace anyrdma::tools {
 
-/// The last two are the shell's.
+/// Of `run` only where the program never began, or did well where we think otherwise. The last two
+/// are the shell's.
 enum class Exit : int {
   kOk = 0,
   kFailed = 1,
   kUsage = 2,
+  kFaultMissed = 3,
   kNotExecutable = 126,
   kUnknownProgram = 127,
 };

@@ -188,7 +188,7 @@ class Command {
     if (options_.command.empty() || options_.command.front().empty()) {
       return usage("run what? Say: anyrdma run -- PROGRAM [ARGUMENT...]");
     }
-    return static_cast<int>(run(options_));
+    return run(options_);
   }
 
   CLI::App app_{"Runs RDMA programs where there is no RDMA.", "anyrdma"};

@@ -1,9 +1,11 @@
 #include "tools/run.h"
 
 #include <sys/auxv.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,11 +13,13 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "tools/child.h"
 #include "tools/installation.h"
 #include "tools/program.h"
-#include "transport/fault/plan/fault_plan.h"
 #include "transport/open/environment.h"
+#include "transport/open/fault_account.h"
 #include "transport/open/fault_file.h"
 
 namespace anyrdma::tools {
@@ -69,12 +73,43 @@ void set_defaults_of_programs() {
   ::setenv("UCX_UD_VERBS_ETH_DGID_CHECK", "n", 0);
 }
 
+// --- faults -------------------------------------------------------------------------------------
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// Fine, but somebody may have mistyped a name.
+void say_spared(const RunOptions& options, const transport::HostPlan& part) {
+  say("the fault plan " + options.faults + " has nothing for the host '" + part.host +
+      "', only for: " + listed(part.hosts) + ". The program runs without faults.");
+}
+
 /// The plan as text, so that nothing is left to find wrong when the program has begun.
-void set_faults(const fault::FaultPlan& plan, const RunOptions& options) {
-  ::setenv("ANYRDMA_FAULTS", plan.to_string().c_str(), 1);
-  if (!options.host.empty()) ::setenv("ANYRDMA_FAULTS_HOST", options.host.c_str(), 1);
+void set_faults(const transport::HostPlan& part, const RunOptions& options,
+                const std::string& account) {
+  ::setenv("ANYRDMA_FAULTS", part.plan.to_string().c_str(), 1);
+  ::setenv("ANYRDMA_FAULTS_HOST", part.host.c_str(), 1);
   if (options.seed) ::setenv("ANYRDMA_SEED", std::to_string(*options.seed).c_str(), 1);
   if (options.strict) ::setenv("ANYRDMA_FAULTS_STRICT", "1", 1);
+  ::setenv("ANYRDMA_FAULTS_ACCOUNT", account.c_str(), 1);
+}
+
+/// What somebody else's plan may have left there.
+void unset_faults() {
+  for (const char* variable : {"ANYRDMA_FAULTS", "ANYRDMA_FAULTS_HOST", "ANYRDMA_FAULTS_STRICT",
+                               "ANYRDMA_FAULTS_ACCOUNT"}) {
+    ::unsetenv(variable);
+  }
+}
+
+/// Whoever ends a server does it this way; a crash is a failure of its own.
+bool was_told_to_end(int status) {
+  if (!WIFSIGNALED(status)) return false;
+  const int signal = WTERMSIG(status);
+  return signal == SIGHUP || signal == SIGINT || signal == SIGTERM || signal == SIGKILL;
 }
 
 /// Where this command lies, symbolic links resolved. Chroots and some containers have no /proc;
@@ -99,39 +134,67 @@ Exit execute(const std::string& path, std::vector<std::string> command) {
   return error == ENOENT ? Exit::kUnknownProgram : Exit::kNotExecutable;
 }
 
+/// The program may end in ways that leave it no time for the account, or never be ours at all, so
+/// somebody has to stay.
+int run_with_faults(const std::string& path, const RunOptions& options,
+                    const transport::HostPlan& part) {
+  auto account = transport::FaultAccount::create(part.plan.faults.size());
+  if (!account) {
+    say("no account of the faults can be kept: " + account.error().message() + ".");
+    return static_cast<int>(Exit::kFailed);
+  }
+  set_faults(part, options, (*account)->name());
+  const auto ending = run_child([&] { return execute(path, options.command); });
+  if (!ending) {
+    say("'" + path + "' cannot be started: " + ending.error().message() + ".");
+    return static_cast<int>(Exit::kFailed);
+  }
+  if (ending->not_started) return static_cast<int>(*ending->not_started);
+  const auto report = transport::report_of(
+      (*account)->status(part.plan), environment("ANYRDMA_SEED", "1"), (*account)->processes());
+  std::fputs(report.text.c_str(), stderr);
+  const bool well = ending->status == 0 || was_told_to_end(ending->status);
+  if (options.strict && report.missed && well) return static_cast<int>(Exit::kFaultMissed);
+  return end_like(ending->status);
+}
+
 }  // namespace
 
-Exit run(const RunOptions& options) {
+int run(const RunOptions& options) {
   const std::string& name = options.command.front();
-  if (!choose(options.choice)) return Exit::kUsage;
-  fault::FaultPlan plan;
+  if (!choose(options.choice)) return static_cast<int>(Exit::kUsage);
+  transport::HostPlan part;
   if (!options.faults.empty()) {
     auto read = transport::read_fault_file(options.faults, options.host,
                                            transport::transport_of_environment());
     if (!read) {
       say(read.error().sentence);
-      return Exit::kUsage;
+      return static_cast<int>(Exit::kUsage);
     }
-    plan = std::move(*read);
+    part = std::move(*read);
   }
   const std::filesystem::path self = own_path();
   if (self.empty()) {
     say("it cannot be told where this command lies: mount /proc, or call it by its whole path.");
-    return Exit::kFailed;
+    return static_cast<int>(Exit::kFailed);
   }
   const Installation installation = find_libraries(self.parent_path());
-  if (installation.directory.empty()) return say_missing(installation);
+  if (installation.directory.empty()) return static_cast<int>(say_missing(installation));
   const auto path = find_program(name, environment("PATH", kDefaultSearchPath));
-  if (!path) return say_unusable(name, path.error().value());
+  if (!path) return static_cast<int>(say_unusable(name, path.error().value()));
   if (const auto why = why_not_served(*path)) {
     say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
   }
   prepend("LD_LIBRARY_PATH", installation.directory.string());
   load_first((installation.directory / "libanyrdma-nodes.so").string());
   set_defaults_of_programs();
-  if (!plan.faults.empty()) set_faults(plan, options);
+  if (!part.plan.faults.empty()) return run_with_faults(*path, options, part);
+  if (!options.faults.empty()) {
+    say_spared(options, part);
+    unset_faults();
+  }
   std::fflush(nullptr);
-  return execute(*path, options.command);
+  return static_cast<int>(execute(*path, options.command));
 }
 
 }  // namespace anyrdma::tools

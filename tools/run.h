@@ -22,9 +22,14 @@ struct RunOptions {
 };
 
 /// Replaces this process by the program, with LD_LIBRARY_PATH and the variables of what was chosen
-/// set, and ANYRDMA_FAULTS and what belongs to it, if there is a plan. A device or plan that is
-/// wrong, or asks for what this transport cannot do, starts nothing. Returns only when that fails,
-/// after a sentence on stderr that names the cause and the remedy.
-[[nodiscard]] Exit run(const RunOptions& options);
+/// set. A device or plan that is wrong, or asks for what this transport cannot do, starts nothing.
+/// Returns only when that fails, after a sentence on stderr that names the cause and the remedy.
+///
+/// With faults for this host, the program gets ANYRDMA_FAULTS and what belongs to it, and becomes a
+/// child of this process (tools/child.h), which says what came of them once it has ended, however
+/// it did, and then ends likewise: returns its exit status, or does not return from its signal.
+/// Exit::kFaultMissed: `strict`, and a planned fault did not happen to a program that ended with 0
+/// or because it was told to.
+[[nodiscard]] int run(const RunOptions& options);
 
 }  // namespace anyrdma::tools

@@ -146,6 +146,86 @@ case_fault_that_never_happens_is_told() { never_happens 0; }
 
 case_fault_that_never_happens_fails_who_is_strict() { never_happens 3 --strict; }
 
+# strictly STATUS PLAN PROGRAM...: what `--strict` makes of it; the account is in the log strict.
+strictly() {
+  printf '%s\n' "$2" >"$work/strict.plan"
+  "$anyrdma" run --fabric "$fabric" --faults "$work/strict.plan" --strict -- "${@:3}" >"$work/strict.log" 2>&1
+  expect_status "${*:3}" "$1" $?
+}
+
+case_strict_wants_faults_of_programs_that_have_nothing_to_do_with_rdma() {
+  strictly 3 'on h request 1: reject 28' true
+  expect_line strict 'planned 1, armed 0, fired 0, observed 0: on h request 1: reject 28'
+  expect_line strict '^anyrdma: the program opened no RDMA device\.'
+  expect_line strict '^anyrdma: a planned fault did not happen'
+  strictly 1 'on h request 1: reject 28' false
+  strictly 0 'maybe on h request 1: reject 28' true
+}
+
+# python3 SCRIPT: a program that has used RDMA once, and what it does then
+used_rdma() { printf 'import ctypes, os, signal; ctypes.CDLL("librdmacm.so.1").rdma_create_event_channel(); %s' "$1"; }
+
+case_program_that_leaves_without_a_word_has_its_account() {
+  local happens='on h call create_event_channel 1: fail ENOMEM' never='on h call create_event_channel 2: fail ENOMEM'
+  command -v python3 >/dev/null || { skip "python3 is not installed"; return; }
+  strictly 0 "$happens" python3 -c "$(used_rdma 'os._exit(0)')"
+  expect_line strict "planned 1, armed 1, fired 1, observed 1: $happens"
+  strictly 3 "$never" python3 -c "$(used_rdma 'os._exit(0)')"
+  expect_line strict "planned 1, armed 1, fired 0, observed 0: $never"
+  strictly 7 "$never" python3 -c "$(used_rdma 'os._exit(7)')"
+  strictly 134 "$never" python3 -c "$(used_rdma 'os.abort()')"
+  expect_line strict "planned 1, armed 1, fired 0, observed 0: $never"
+  for signal in INT TERM KILL; do
+    strictly 3 "$never" python3 -c "$(used_rdma "os.kill(os.getpid(), signal.SIG$signal)")"
+    expect_line strict "planned 1, armed 1, fired 0, observed 0: $never"
+  done
+  strictly 139 "$never" python3 -c "$(used_rdma 'os.kill(os.getpid(), signal.SIGSEGV)')"
+  strictly 137 "$happens" python3 -c "$(used_rdma 'os.kill(os.getpid(), signal.SIGKILL)')"
+  expect_line strict "planned 1, armed 1, fired 1, observed 1: $happens"
+}
+
+case_children_are_in_the_same_account() {
+  command -v python3 >/dev/null || { skip "python3 is not installed"; return; }
+  strictly 0 'on h call create_event_channel 1: fail ENOMEM' sh -c \
+    "python3 -c '$(used_rdma 'os.kill(os.getpid(), 9)')'; python3 -c '$(used_rdma 'os._exit(0)')'"
+  expect_line strict '^anyrdma: faults, seed 1, in 2 processes:'
+  expect_line strict 'planned 1, armed 2, fired 2, observed 2: on h call'
+  [ "$(grep -c 'planned 1' "$work/strict.log")" = 1 ] || fail "the account was told more than once"
+}
+
+# Whoever sends `anyrdma run` a signal means the program.
+case_signalled_program_has_its_account() {
+  local signal
+  for signal in HUP TERM; do # a shell lets what it starts in the background ignore SIGINT
+    with_faults 'on server request 1: reject 28' "by-$signal" rping -s -a "$host"
+    await_server "$pid"
+    kill -s "$signal" "$pid"
+    finish "$pid"
+    status=$?
+    expect_status "by $signal" "$((128 + $(kill -l "$signal")))" "$status"
+    expect_line "by-$signal" 'planned 1, armed 0, fired 0, observed 0: on server request 1: reject 28'
+    expect_line "by-$signal" '^anyrdma: a planned fault did not happen'
+  done
+}
+
+case_plan_for_others_lets_the_program_run() {
+  printf 'on server request 1: overflow\non client request 1: overflow\n' >"$work/others.plan"
+  ANYRDMA_FAULTS='at 0s: crash here' "$anyrdma" run --fabric "$fabric" --faults "$work/others.plan" --host third --strict -- \
+    sh -c 'echo "${ANYRDMA_FAULTS-none}"; exit 4' >"$work/others.log" 2>&1
+  expect_status "the program" 4 $?
+  expect_line others "^anyrdma: the fault plan $work/others.plan has nothing for the host 'third', only for: client, server\. The program runs without faults\.\$"
+  expect_line others '^none$'
+}
+
+case_program_that_does_not_exist_is_told_as_ever() {
+  printf 'on h request 1: overflow\n' >"$work/any.plan"
+  "$anyrdma" run --faults "$work/any.plan" --strict -- ./none >"$work/any.log" 2>&1
+  expect_status "no such program" 127 $?
+  "$anyrdma" run --faults "$work/any.plan" --strict -- /etc/passwd >>"$work/any.log" 2>&1
+  expect_status "no program" 126 $?
+  ! grep -q planned "$work/any.log" || fail "an account of what never began"
+}
+
 case_json_says_the_same() {
   local server
   cat >"$work/json.plan" <<'JSON'
@@ -178,7 +258,6 @@ case_wrong_plan_starts_nothing() {
   refused $'# one\n\nat 1s: cut a->b\n' "line 3: it is for several hosts \(a, b\): say .* \(--host NAME\)"
   refused $'# one\nat 1s: return a anyrdma0' "line 2: over fabric nobody can do 'return'"
   refused 'on a request 1: overflow' "line 1: over ucma .* not forgotten" --transport ucma
-  refused 'on a request 1: overflow' "line 1: it has no fault for the host 'b'" --host b
   refused '{"faults": [{}]}' 'line 1: .*'
   "$anyrdma" run --faults "$work/none" -- touch "$work/started" 2>"$work/wrong.log"
   expect_status "no file" 2 $?

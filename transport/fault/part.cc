@@ -30,7 +30,7 @@ class HostCollector : public NameVisitor<HostCollector> {
 };
 
 template <class Variant>
-std::set<std::string> hosts_of(const Variant& variant) {
+std::set<std::string> named_in(const Variant& variant) {
   HostCollector collector;
   std::visit([&]<class Part>(const Part& part) { Part::visit(collector, part); }, variant);
   return collector.hosts;
@@ -95,8 +95,8 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
 /// Nothing: the fault is for another host.
 std::optional<std::string> problem_on(const Fault& fault, const std::string& host,
                                       const Abilities& abilities) {
-  const std::set<std::string> causes = hosts_of(fault.trigger);
-  const std::set<std::string> victims = hosts_of(fault.action);
+  const std::set<std::string> causes = named_in(fault.trigger);
+  const std::set<std::string> victims = named_in(fault.action);
   const bool caused_here = causes.empty() || causes.contains(host);
   const bool happens_here = victims.empty() ? caused_here : victims.contains(host);
   if (!happens_here) {
@@ -111,14 +111,19 @@ std::optional<std::string> problem_on(const Fault& fault, const std::string& hos
 
 }  // namespace
 
-PlanResult<std::string> only_host(const FaultPlan& plan) {
+std::vector<std::string> hosts_of(const FaultPlan& plan) {
   std::set<std::string> hosts;
   for (const Fault& fault : plan.faults) {
-    hosts.merge(hosts_of(fault.trigger));
-    hosts.merge(hosts_of(fault.action));
+    hosts.merge(named_in(fault.trigger));
+    hosts.merge(named_in(fault.action));
   }
+  return {hosts.begin(), hosts.end()};
+}
+
+PlanResult<std::string> only_host(const FaultPlan& plan) {
+  const std::vector<std::string> hosts = hosts_of(plan);
   if (hosts.empty()) return std::string("here");
-  if (hosts.size() == 1) return *hosts.begin();
+  if (hosts.size() == 1) return hosts.front();
   std::string names;
   for (const std::string& name : hosts) names += (names.empty() ? "" : ", ") + name;
   return PlanError{1, "it is for several hosts (" + names + "): say which one the program is"};
@@ -133,7 +138,6 @@ PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
     if (!problem->empty()) return PlanError{i + 1, *problem};
     part.faults.push_back(plan.faults[i]);
   }
-  if (part.faults.empty()) return PlanError{1, "it has no fault for the host " + quoted(host)};
   return part;
 }
 

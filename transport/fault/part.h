@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "transport/fault/plan/fault_plan.h"
 
@@ -17,13 +18,16 @@ struct Abilities {
   bool ours = false;
 };
 
+/// Whom a plan is about, in the order of the alphabet.
+[[nodiscard]] std::vector<std::string> hosts_of(const FaultPlan& plan);
+
 /// The name that a plan must have for this host: the only one in it, or, as it names none, "here".
 /// Refused: there are several.
 [[nodiscard]] PlanResult<std::string> only_host(const FaultPlan& plan);
 
-/// The faults of `host`, each without a change; those of other hosts are theirs. Refused, with the
-/// number of the fault in the plan, from 1, as line: what such a transport cannot do, a fault whose
-/// cause is on another host, a plan that has nothing for this one.
+/// The faults of `host`, each without a change; those of other hosts are theirs, and it may well be
+/// that all are. Refused, with the number of the fault in the plan, from 1, as line: what such a
+/// transport cannot do, a fault whose cause is on another host.
 [[nodiscard]] PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
                                             const Abilities& abilities);
 

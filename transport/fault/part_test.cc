@@ -1,5 +1,6 @@
 #include "transport/fault/part.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -7,6 +8,9 @@
 
 namespace anyrdma::fault {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr Abilities kSoft{.name = "fabric", .device = "anyrdma0", .ours = true};
 constexpr Abilities kKernel{.name = "ucma"};
@@ -86,10 +90,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"on g request 1: remove h anyrdma0", kSoft,
                 "its cause and what it does are on different hosts"}));
 
-TEST(PartOfAPlan, WithNothingForTheHostIsRefused) {
-  const auto part = part_of(parsed("on server request 1: overflow"), "sever", kSoft);
+TEST(PartOfAPlan, IsEmptyForAHostThatTheFaultsAreNotFor) {
+  const FaultPlan plan = parsed("on server request 1: overflow\non client request 1: overflow");
 
-  EXPECT_EQ(part.error().reason, "it has no fault for the host 'sever'");
+  EXPECT_TRUE(part_of(plan, "observer", kSoft)->faults.empty());
+  EXPECT_THAT(hosts_of(plan), ElementsAre("client", "server"));
+  EXPECT_THAT(hosts_of(parsed("on * request 1: overflow")), IsEmpty());
 }
 
 }  // namespace

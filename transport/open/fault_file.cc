@@ -39,9 +39,8 @@ FaultFileError refused(std::string_view file, const std::string& place, const st
 
 }  // namespace
 
-FaultFileResult<fault::FaultPlan> parse_fault_file(std::string_view file, std::string_view text,
-                                                   std::string_view host,
-                                                   std::string_view transport) {
+FaultFileResult<HostPlan> parse_fault_file(std::string_view file, std::string_view text,
+                                           std::string_view host, std::string_view transport) {
   const auto plan = is_json(text) ? fault::parse_json(text) : fault::FaultPlan::parse(text);
   if (!plan) {
     return refused(file, "line " + std::to_string(plan.error().line), plan.error().reason);
@@ -60,11 +59,11 @@ FaultFileResult<fault::FaultPlan> parse_fault_file(std::string_view file, std::s
   if (!part) {
     return refused(file, place_of_fault(text, part.error().line), part.error().reason);
   }
-  return std::move(*part);
+  return HostPlan{.plan = std::move(*part), .host = self, .hosts = fault::hosts_of(*plan)};
 }
 
-FaultFileResult<fault::FaultPlan> read_fault_file(const std::string& path, std::string_view host,
-                                                  std::string_view transport) {
+FaultFileResult<HostPlan> read_fault_file(const std::string& path, std::string_view host,
+                                          std::string_view transport) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();

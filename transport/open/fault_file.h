@@ -5,6 +5,7 @@
 #include <boost/system/result.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "transport/fault/plan/fault_plan.h"
 
@@ -17,16 +18,23 @@ struct FaultFileError {
 template <class T>
 using FaultFileResult = boost::system::result<T, FaultFileError>;
 
+/// What a plan has for one host.
+struct HostPlan {
+  fault::FaultPlan plan{};           ///< empty: all of it is for others
+  std::string host{};                ///< whose
+  std::vector<std::string> hosts{};  ///< whom the whole plan is about
+};
+
 /// The part of the plan in `text` that is for `host`, or, as that is empty, for the only host there
 /// is in it. JSON begins with '{'; everything else is the text of fault_plan.h. `file` is for the
 /// sentence, which names the line.
-[[nodiscard]] FaultFileResult<fault::FaultPlan> parse_fault_file(std::string_view file,
-                                                                 std::string_view text,
-                                                                 std::string_view host,
-                                                                 std::string_view transport);
+[[nodiscard]] FaultFileResult<HostPlan> parse_fault_file(std::string_view file,
+                                                         std::string_view text,
+                                                         std::string_view host,
+                                                         std::string_view transport);
 /// The same, of a file.
-[[nodiscard]] FaultFileResult<fault::FaultPlan> read_fault_file(const std::string& path,
-                                                                std::string_view host,
-                                                                std::string_view transport);
+[[nodiscard]] FaultFileResult<HostPlan> read_fault_file(const std::string& path,
+                                                        std::string_view host,
+                                                        std::string_view transport);
 
 }  // namespace anyrdma::transport

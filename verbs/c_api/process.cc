@@ -21,6 +21,7 @@
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
 #include "transport/open/environment.h"
+#include "transport/open/fault_account.h"
 #include "transport/open/real.h"
 
 namespace anyrdma::c_api {
@@ -74,6 +75,22 @@ void say_fired(const fault::FaultStatus& status) {
   std::fputs(text.c_str(), stderr);
 }
 
+/// `anyrdma run` tells the account when all is over. Where it cannot be reached (another user, or
+/// its folder of processes is not ours), each process tells its own.
+transport::FaultAccount* kept_account = nullptr;  // never freed, as what writes into it
+
+void keep_account(transport::FaultOptions& options) {
+  const std::string name = environment("ANYRDMA_FAULTS_ACCOUNT");
+  if (name.empty()) return;
+  auto account = transport::FaultAccount::attach(name, options.plan.faults.size());
+  kept_account = account ? account->release() : nullptr;
+  if (kept_account == nullptr) return;
+  const auto share = std::make_shared<transport::FaultAccount::Share>(*kept_account);
+  options.on_counted = [share](std::size_t index, const fault::FaultStatus& status) {
+    share->count(index, status);
+  };
+}
+
 /// What ANYRDMA_FAULTS says goes wrong over that transport: a plan as text. `anyrdma run` sets it.
 boost::system::result<transport::FaultOptions, fault::PlanError> planned_faults(
     std::string_view transport) {
@@ -87,24 +104,21 @@ boost::system::result<transport::FaultOptions, fault::PlanError> planned_faults(
   auto part = fault::part_of(*plan, host, transport::fault_abilities(transport));
   if (!part) return part.error();
   options.plan = std::move(*part);
+  if (options.plan.faults.empty()) return options;
   options.on_fired = say_fired;
+  keep_account(options);
   options.seed = std::strtoull(environment("ANYRDMA_SEED", "1").c_str(), nullptr, 10);
   return options;
 }
 
-/// True: one that should have happened did not.
+/// True: one that should have happened did not, and nobody else will say so.
 bool report_faults(Opened& opened) {
   const std::vector<fault::FaultStatus> faults = opened.faults();
-  if (faults.empty()) return false;
-  bool missed = false;
-  std::string text = "anyrdma: faults, seed " + environment("ANYRDMA_SEED", "1") + ":\n";
-  for (const fault::FaultStatus& each : faults) {
-    text += "  " + each.to_string() + "\n";
-    missed |= each.fired == 0 && !each.fault.maybe;
-  }
-  if (missed) text += "anyrdma: a planned fault did not happen, so nothing was tested by it.\n";
-  std::fputs(text.c_str(), stderr);
-  return missed;
+  if (faults.empty() || kept_account != nullptr) return false;
+  const transport::FaultReport report =
+      transport::report_of(faults, environment("ANYRDMA_SEED", "1"), 1);
+  std::fputs(report.text.c_str(), stderr);
+  return report.missed;
 }
 
 /// Given when the first thread in exit() has left the transport.
@@ -152,6 +166,7 @@ Opened* open() {
       ::on_exit(wait_for_leaving, nullptr) + ::on_exit(leave, nullptr);
   (void)registered;
   Opened* opened = result->release();
+  if (kept_account != nullptr) kept_account->join();
   in_use.store(opened, std::memory_order_release);
   return opened;
 }
