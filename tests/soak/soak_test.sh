@@ -10,8 +10,6 @@ check() { # WHAT CONDITION...
   failures=$((failures + 1))
 }
 
-# Pages that are shared split a mapping, and mremap fails on it; a peer's packet into memory that is gone ends a process.
-
 soak() { CHECKER_SECONDS=2 bash tests/soak/soak.sh --minutes 5 --busy 0 --logs "$logs" "$@"; }
 
 soak --leg checker_calm --seed 1 --turns 1 >"$logs/out" 2>&1
