@@ -205,8 +205,8 @@ class Id final : private transport::EndpointHandler {
   // --- id_ledger.cc: fetched and acknowledged ---------------------------------------------------
   void charge(EventRecord& record);
   /// EINVAL, and reported as the program's mistake: it was acknowledged already.
-  static Result<void> acknowledge(EventRecord& record);
-  static Result<void> refuse_acknowledgement(const EventRecord& record);
+  [[nodiscard]] static Result<void> acknowledge(EventRecord& record);
+  [[nodiscard]] static Result<void> refuse_acknowledgement(const EventRecord& record);
   /// Waits until all are acknowledged; `purpose` is for who asks why.
   [[nodiscard]] Result<void> drain(const char* purpose);
   [[nodiscard]] Result<void> drain(const Membership& leaving);  ///< its events only

@@ -1,13 +1,12 @@
 #include "verbs/misuse.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 
 namespace anyrdma::verbs {
 namespace {
 
-std::atomic<MisuseListener> listener = nullptr;
+MisuseListener listener = nullptr;
 
 }  // namespace
 
@@ -16,7 +15,7 @@ std::string to_string(const Misuse& misuse) {
 }
 
 void report_misuse(Runtime& runtime, const Misuse& misuse) {
-  const MisuseListener told = listener.load();
+  const MisuseListener told = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
   if (told != nullptr && told(runtime, misuse)) return;
   const auto now =
       std::chrono::duration_cast<std::chrono::microseconds>(runtime.wall_clock(runtime.now()));
@@ -26,7 +25,7 @@ void report_misuse(Runtime& runtime, const Misuse& misuse) {
 }
 
 void listen_for_misuse(MisuseListener told) {
-  listener.store(told);
+  __atomic_store_n(&listener, told, __ATOMIC_RELEASE);
 }
 
 }  // namespace anyrdma::verbs

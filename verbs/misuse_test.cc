@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "verbs/soft/testing/fake_runtime.h"
+#include "verbs/testing/fake_runtime.h"
 
 namespace anyrdma::verbs {
 namespace {
@@ -16,7 +16,7 @@ class MisuseReport : public ::testing::Test {
   ~MisuseReport() override { listen_for_misuse(nullptr); }
   void report() { report_misuse(runtime_, {"rdma_ack_cm_event", "id 3", "was seen"}); }
 
-  soft::testing::FakeRuntime runtime_;
+  testing::FakeRuntime runtime_;
 };
 
 TEST_F(MisuseReport, IsALineThatNamesTheProgramTheCallItsObjectAndTheTime) {
