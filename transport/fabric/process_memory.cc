@@ -75,7 +75,9 @@ bool ProcessMemory::move_to(std::uint64_t position) {
 }
 
 bool ProcessMemory::write(std::span<const iovec> parts) const {
-  const ssize_t done = ::writev(fd_.get(), parts.data(), static_cast<int>(parts.size()));
+  const ssize_t done = parts.size() == 1
+                           ? ::write(fd_.get(), parts[0].iov_base, parts[0].iov_len)
+                           : ::writev(fd_.get(), parts.data(), static_cast<int>(parts.size()));
   return done >= 0 && static_cast<std::uint64_t>(done) == size_of(parts);
 }
 
