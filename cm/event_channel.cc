@@ -79,7 +79,7 @@ EventRecord* EventChannel::fetch() {
     observe(transport::EventObserver::Step::kFetched, *record);
     return record;
   }
-  Id::acknowledge(*record);
+  (void)Id::acknowledge(*record);  // which nobody has shown to anybody: it is no mistake
   return nullptr;
 }
 
