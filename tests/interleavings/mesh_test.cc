@@ -3,6 +3,7 @@
 // while there is something for it.
 #include "transport/fabric/mesh.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -14,13 +15,17 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "tests/interleavings/explorer.h"
+#include "verbs/assert.h"
 
 namespace anyrdma::interleavings {
 namespace {
@@ -41,11 +46,32 @@ std::map<ino_t, void*>& first_mappings() {
   return mappings;
 }
 
+/// Where the members' sockets are, for as long as the test runs.
+struct Folder {
+  Folder() {
+    CM_ASSERT(::mkdtemp(path.data()) != nullptr);
+    fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string path = (std::filesystem::temp_directory_path() / "interleavings-XXXXXX").string();
+  int fd = -1;
+};
+const Folder& sockets_folder() {
+  static const Folder folder;
+  return folder;
+}
+
 class Member final : public Mesh::Receiver {
  public:
   explicit Member(std::uint16_t slot) {
+    const Folder& folder = sockets_folder();
     mesh = Mesh::create({.uid = ::getuid(),
-                         .name = "anyrdma-interleavings-" + std::to_string(::getpid()),
+                         .directory = folder.fd,
+                         .path = folder.path,
+                         .name = "m-",
                          .self = Slot{slot},
                          .incarnation = slot + 1u},
                         pool, *this)

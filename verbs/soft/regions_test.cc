@@ -192,7 +192,13 @@ TEST_P(Rules, WhoBreaksOneIsToldAndNothingIsTouched) {
   const auto done = a.poll();
   ASSERT_EQ(done.size(), 1u);
   EXPECT_EQ(done[0].status, rule.status);
-  if (rule.status == IBV_WC_REM_ACCESS_ERR) {
+  if (rule.status == IBV_WC_REM_ACCESS_ERR && opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+    // The receive says it (IBTA vol 1, 11.6.2).
+    const auto received = b.poll();
+    ASSERT_EQ(received.size(), 1u);
+    EXPECT_EQ(received[0].status, IBV_WC_LOC_ACCESS_ERR);
+    EXPECT_THAT(b.events(), ElementsAre());
+  } else if (rule.status == IBV_WC_REM_ACCESS_ERR) {
     EXPECT_THAT(b.events(), ElementsAre(IBV_EVENT_QP_ACCESS_ERR));
   } else {
     EXPECT_THAT(b.events(), ElementsAre());
