@@ -108,7 +108,8 @@ Result<Place> Place::make(const std::string& path, const FabricConfig& config) {
     const std::string name = name_of(config.uid, i);
     if (::mkdirat(parent->get(), name.c_str(), 0700) == 0) {
       // A mask may have left less to the user himself.
-      if (::fchmodat(parent->get(), name.c_str(), 0700, 0) != 0) return making_error(errno);
+      if (::fchmodat(parent->get(), name.c_str(), 0700, 0) != 0 && errno != ENOENT)
+        return making_error(errno);
     } else if (errno != EEXIST) {
       return making_error(errno);
     }
