@@ -86,7 +86,6 @@ class Fabric {
     for (auto& member : members_) member = Registry::join(config(), random_).value();
     auto file = RegistryFile::open(config());
     raw_ = std::make_unique<RegistryFile>(std::move(file.value()));
-    raw_->unlock();
   }
   ~Fabric() {
     raw_.reset();
@@ -103,11 +102,6 @@ class Fabric {
   void look(std::size_t who) {
     const auto others = members_[who]->others();
     CM_ASSERT(strange() || others == std::vector{members_[1 - who]->slot()});
-  }
-  /// A member was killed while it changed the lists.
-  void leave_mark() {
-    raw_->image().changing = 1;
-    reordered_ = true;
   }
   void change(std::uint32_t at, std::uint32_t value);
 
@@ -131,7 +125,6 @@ class Fabric {
   std::unique_ptr<RegistryFile> raw_;
   soft::LocalPortTable model_{random_};
   std::vector<Owned> owned_;
-  bool reordered_ = false;  ///< whoever is asked first, of several in the way, says why
 };
 
 void Fabric::claim(std::size_t who, Claim wanted) {
@@ -140,7 +133,7 @@ void Fabric::claim(std::size_t who, Claim wanted) {
   const auto expected = model_.claim(wanted);
   if (!strange()) {
     CM_ASSERT(got.has_value() == expected.has_value());
-    CM_ASSERT(got || reordered_ || got.error().value() == expected.error().value());
+    CM_ASSERT(got || got.error().value() == expected.error().value());
   }
   if (got && expected) owned_.push_back({who, got->id, expected->id, wanted});
 }
@@ -193,7 +186,7 @@ void Fabric::change(std::uint32_t at, std::uint32_t value) {
   const std::uint32_t where = at >> 8;
   switch (at % 4) {
     case 0:
-      write(&image.changing, where % 7 * 4);
+      write(&image.incarnations, where % 4 * 4);
       break;
     case 1:
       write(image.slots, where % (kSlotCount * sizeof(SlotRecord) / 4) * 4);
@@ -202,7 +195,8 @@ void Fabric::change(std::uint32_t at, std::uint32_t value) {
       image.buckets[where % 2 == 0 ? 5000 % kPortBuckets : where % kPortBuckets] = value;
       break;
     default:
-      write(image.ports, where % (8 * sizeof(PortRecord) / 4) * 4);
+      if (PortRecord* const port = raw_->port(where % 8))
+        write(port, (where >> 3) % (sizeof(PortRecord) / 4) * 4);
       break;
   }
 }
@@ -228,10 +222,10 @@ int run(const std::uint8_t* data, std::size_t size, Stranger stranger) {
         fabric.ask(draw_claim(script));
         break;
       case 5:
-        fabric.leave_mark();
+        fabric.look(who);
         break;
       case 6:
-        step >> 4 == 0 ? fabric.begin_anew(who) : fabric.look(who);
+        fabric.begin_anew(who);
         break;
       default: {
         const std::uint32_t at = script.word();

@@ -1,5 +1,4 @@
-// The rendezvous file, kept by two members, of which one may be killed in the middle of a change,
-// or which a stranger may write to.
+// The rendezvous file, kept by two members, which a stranger may write to.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +6,8 @@
 
 namespace anyrdma::transport::fabric::fuzz {
 
-/// A script of claims of two members: answered as one host's own table answers, lists made anew or
-/// not. Returns 0; aborts if not.
+/// A script of claims of two members: answered as one host's own table answers. Returns 0; aborts if
+/// not.
 int fuzz_registry(const std::uint8_t* data, std::size_t size);
 
 /// The same in a file that a stranger changes: whatever is answered, every call must end, and touch
