@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <ctime>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -46,11 +48,16 @@ class BusyLoops {
   std::vector<pid_t> children_;
 };
 
-void use_processor_for(long nanoseconds) {
+std::chrono::nanoseconds processor_time() {
   timespec time{};
-  do {
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  } while (time.tv_sec == 0 && time.tv_nsec < nanoseconds);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+void use_processor_for(std::chrono::nanoseconds share) {
+  const auto end = processor_time() + share;
+  while (processor_time() < end) {
+  }
 }
 
 TEST(RequestPace, DoesNotWaitWithoutARequest) {
@@ -77,15 +84,21 @@ TEST(RequestPace, GivesUpOnARequestThatNobodyTakes) {
 
 // A thread that has begun to work on the request as soon as it could; but it could not.
 TEST(RequestPace, WaitsForAThreadThatIsKeptFromItsWork) {
-  constexpr long kWork = 4'000'000;
+  constexpr std::chrono::milliseconds kWork{2};  // less than anybody's chance is
   const rdma_cm_id id{};
-  RequestPace::handed_out(&id);
-  std::thread worker([&id] {
+  std::latch beset(1);
+  std::latch begun(1);
+  std::thread worker([&] {
     stay_on_one_processor();
     const BusyLoops others(10);
+    beset.count_down();
+    begun.wait();
     use_processor_for(kWork);
     RequestPace::taken(&id);
   });
+  beset.wait();
+  RequestPace::handed_out(&id);
+  begun.count_down();
 
   EXPECT_TRUE(RequestPace::wait());
   worker.join();
