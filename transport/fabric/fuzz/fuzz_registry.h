@@ -6,8 +6,8 @@
 
 namespace anyrdma::transport::fabric::fuzz {
 
-/// A script of claims of two members: answered as one host's own table answers. Returns 0; aborts if
-/// not.
+/// A script of claims of two members: answered as one host's own table answers. Returns 0; aborts
+/// if not.
 int fuzz_registry(const std::uint8_t* data, std::size_t size);
 
 /// The same in a file that a stranger changes: whatever is answered, every call must end, and touch
