@@ -99,8 +99,7 @@ Result<void> FabricImpl::take_place() {
                                        engine_.receiver());
   if (!carrier) return socket_error(carrier.error().value());
   registry_ = std::move(*registry);
-  if (config_.near_memory)
-    near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
+  if (config_.near_memory) near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
   carrier_ = std::move(*carrier);
   return {};
 }
