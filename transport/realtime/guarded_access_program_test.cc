@@ -63,10 +63,10 @@ TEST_F(GuardedAccessInAProgram, AFaultOfTheProgramsOwnStillEndsIt) {
 
 TEST_F(GuardedAccessInAProgram, SoDoesASignalThatSomebodySent) {
   const int status = status_after([] {
-    make_one_access();
     struct sigaction plain {};
     plain.sa_handler = SIG_DFL;
-    ::sigaction(SIGABRT, &plain, nullptr);
+    ::sigaction(SIGSEGV, &plain, nullptr);
+    make_one_access();
     ::kill(::getpid(), SIGSEGV);
     ::pause();
   });
