@@ -309,7 +309,7 @@ class GoneMemory : public RegisteredMemory {
       ::mprotect(end.memory(), End::kBytes, PROT_NONE);
     }
   }
-  /// All that the ends map for each other is mapped then, and will not fill a hole that comes later.
+  /// All that the ends map for each other is mapped then, and fills no hole that comes later.
   static bool acquaint(End& a, End& b, bool near) {
     connect(a, b);
     return near ? a.come_near() : a.run(IBV_WR_RDMA_WRITE, 0, 1, 0) == IBV_WC_SUCCESS;
