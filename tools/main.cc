@@ -10,6 +10,7 @@
 #include "tools/explore.h"
 #include "tools/run.h"
 #include "tools/rxe.h"
+#include "tools/sim.h"
 #include "verbs/soft/device_profile.h"
 
 namespace anyrdma::tools {
@@ -79,12 +80,13 @@ class Command {
     describe_choice(*devinfo_, devinfo_choice_);
     describe_rxe();
     describe_explore();
+    describe_sim();
   }
 
   int main(const Words& words) {
     if (const std::string* unknown = unknown_command(words.ours); unknown != nullptr) {
       return usage("there is no command '" + *unknown +
-                   "'. There are: run, devinfo, rxe, explore, replay. See `anyrdma --help`.");
+                   "'. There are: run, sim, devinfo, rxe, explore, replay. See `anyrdma --help`.");
     }
     try {
       std::vector<std::string> reversed(words.ours.rbegin(), words.ours.rend());
@@ -100,7 +102,7 @@ class Command {
  private:
   [[nodiscard]] static const std::string* unknown_command(const std::vector<std::string>& ours) {
     if (ours.empty() || ours.front().starts_with('-')) return nullptr;
-    for (const char* known : {"run", "devinfo", "rxe", "explore", "replay"}) {
+    for (const char* known : {"run", "sim", "devinfo", "rxe", "explore", "replay"}) {
       if (ours.front() == known) return nullptr;
     }
     return &ours.front();
@@ -147,6 +149,16 @@ class Command {
     replay_->add_flag("--trace", replay_options_.trace, "print what happened, line by line");
   }
 
+  void describe_sim() {
+    sim_->add_option("--host", sim_options_.hosts, "a host, NAME=ADDRESS[,ADDRESS...]")->required();
+    sim_->add_option("--on", sim_options_.programs,
+                     "what runs on a host: its name, and a command line in quotes")
+        ->required();
+    sim_->add_option("--seed", sim_options_.seed, "of all chance (default: 1)");
+    sim_->add_flag("--trace", sim_options_.trace, "print what happened, line by line");
+    sim_->add_flag("--quiet", sim_options_.quiet, "nothing but what the programs say");
+  }
+
   void describe_rxe() {
     rxe_->require_subcommand(1);
     rxe_->add_subcommand("show", "Lists the links.");
@@ -165,6 +177,11 @@ class Command {
     if (rxe_->parsed()) {
       if (words.separated) return usage("rxe starts no program, so nothing comes after `--`.");
       return static_cast<int>(dispatch_rxe());
+    }
+    if (sim_->parsed()) {
+      if (words.separated)
+        return usage("sim takes its programs by --on: nothing comes after `--`.");
+      return simulate(sim_options_);
     }
     if (devinfo_->parsed()) {
       if (words.separated) return usage("devinfo starts no program: nothing comes after `--`.");
@@ -195,6 +212,9 @@ class Command {
   CLI::App* run_ = app_.add_subcommand(
       "run", "Starts an unmodified program on anyrdma's libibverbs and librdmacm.");
   RunOptions options_;
+  CLI::App* sim_ = app_.add_subcommand(
+      "sim", "Runs unmodified programs on simulated hosts, in virtual time, the same every time.");
+  SimOptions sim_options_;
   CLI::App* devinfo_ = app_.add_subcommand(
       "devinfo", "Shows the devices that programs find, as ibv_devinfo -v does.");
   Choice devinfo_choice_;

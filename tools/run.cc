@@ -1,6 +1,5 @@
 #include "tools/run.h"
 
-#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,15 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "tools/child.h"
-#include "tools/installation.h"
-#include "tools/program.h"
+#include "tools/start.h"
 #include "transport/open/environment.h"
 #include "transport/open/fault_account.h"
 #include "transport/open/fault_file.h"
@@ -26,52 +22,6 @@ namespace anyrdma::tools {
 namespace {
 
 using transport::environment;
-
-constexpr const char* kDefaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
-
-void say(const std::string& sentence) {
-  std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
-}
-
-Exit say_missing(const Installation& installation) {
-  std::string names;
-  for (const std::string& name : installation.missing) names += (names.empty() ? "" : ", ") + name;
-  say("the drop-in libraries are not complete: " + installation.expected.string() + " lacks " +
-      names + ". Build them with `./dev build`, or install anyrdma anew.");
-  return Exit::kFailed;
-}
-
-Exit say_unusable(const std::string& name, int error) {
-  if (error == EACCES) {
-    say("'" + name + "' is not executable. Make it so (chmod +x), or name another program.");
-    return Exit::kNotExecutable;
-  }
-  const bool is_path = name.find('/') != std::string::npos;
-  say(is_path ? "there is no file '" + name + "'. Check the path."
-              : "there is no program '" + name +
-                    "' in PATH. Check the name, give a path, or install the package it is in.");
-  return Exit::kUnknownProgram;
-}
-
-/// Each has a variable whose entries are separated by colons.
-void prepend(const char* variable, const std::string& entry) {
-  const std::string old = environment(variable);
-  ::setenv(variable, (old.empty() ? entry : entry + ":" + old).c_str(), 1);
-}
-
-/// See verbs/c_api/device_nodes.cc. AddressSanitizer's runtime wants to be told that something may
-/// come before it.
-void load_first(const std::string& library) {
-  prepend("LD_PRELOAD", library);
-  prepend("ASAN_OPTIONS", "verify_asan_link_order=0");
-}
-
-/// UCX reads which IP a datagram came in from the completion's service level, where only Mellanox's
-/// driver writes it, and drops all datagrams of other devices' IPv4 (as of Linux's rxe) unless it
-/// is told not to look.
-void set_defaults_of_programs() {
-  ::setenv("UCX_UD_VERBS_ETH_DGID_CHECK", "n", 0);
-}
 
 // --- faults -------------------------------------------------------------------------------------
 
@@ -112,17 +62,6 @@ bool was_told_to_end(int status) {
   return signal == SIGHUP || signal == SIGINT || signal == SIGTERM || signal == SIGKILL;
 }
 
-/// Where this command lies, symbolic links resolved. Chroots and some containers have no /proc;
-/// then it is what it was called by.
-std::filesystem::path own_path() {
-  std::error_code error;
-  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) return self;
-  const auto* const called = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-  if (called != nullptr) self = std::filesystem::canonical(called, error);
-  return error ? std::filesystem::path() : self;
-}
-
 Exit execute(const std::string& path, std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());
@@ -161,7 +100,6 @@ int run_with_faults(const std::string& path, const RunOptions& options,
 }  // namespace
 
 int run(const RunOptions& options) {
-  const std::string& name = options.command.front();
   if (!choose(options.choice)) return static_cast<int>(Exit::kUsage);
   transport::HostPlan part;
   if (!options.faults.empty()) {
@@ -173,28 +111,17 @@ int run(const RunOptions& options) {
     }
     part = std::move(*read);
   }
-  const std::filesystem::path self = own_path();
-  if (self.empty()) {
-    say("it cannot be told where this command lies: mount /proc, or call it by its whole path.");
-    return static_cast<int>(Exit::kFailed);
-  }
-  const Installation installation = find_libraries(self.parent_path());
-  if (installation.directory.empty()) return static_cast<int>(say_missing(installation));
-  const auto path = find_program(name, environment("PATH", kDefaultSearchPath));
-  if (!path) return static_cast<int>(say_unusable(name, path.error().value()));
-  if (const auto why = why_not_served(*path)) {
-    say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
-  }
-  prepend("LD_LIBRARY_PATH", installation.directory.string());
-  load_first((installation.directory / "libanyrdma-nodes.so").string());
-  set_defaults_of_programs();
-  if (!part.plan.faults.empty()) return run_with_faults(*path, options, part);
+  const auto start = prepare_start(options.command.front());
+  if (!start) return static_cast<int>(start.error());
+  for (const auto& [variable, value] : start->variables)
+    ::setenv(variable.c_str(), value.c_str(), 1);
+  if (!part.plan.faults.empty()) return run_with_faults(start->path, options, part);
   if (!options.faults.empty()) {
     say_spared(options, part);
     unset_faults();
   }
   std::fflush(nullptr);
-  return static_cast<int>(execute(*path, options.command));
+  return static_cast<int>(execute(start->path, options.command));
 }
 
 }  // namespace anyrdma::tools

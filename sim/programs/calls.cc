@@ -1,0 +1,345 @@
+#include "sim/programs/calls.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "sim/programs/clocks.h"
+#include "sim/programs/descriptors.h"
+#include "sim/programs/process.h"
+#include "sim/programs/sandbox.h"
+#include "sim/programs/signals.h"
+#include "sim/programs/surroundings.h"
+
+namespace anyrdma::sim::programs {
+namespace {
+
+using Handler = Outcome (*)(Thread&, const Call&);
+
+struct Known {
+  const char* name;
+  Handler handler;
+};
+
+template <Outcome (Timers::*member)(Thread&, const Call&)>
+Outcome timer(Thread& thread, const Call& call) {
+  return (thread.sandbox().timers().*member)(thread, call);
+}
+
+Outcome on_futex(Thread& thread, const Call& call) {
+  return thread.sandbox().futexes().call(thread, call);
+}
+
+Outcome on_exit(Thread& thread, const Call& /*call*/) {
+  thread.set_ends_alone();
+  return Outcome::made();
+}
+
+/// Features that programs do without if they are told that the kernel has not got them.
+Outcome on_missing(Thread& /*thread*/, const Call& /*call*/) {
+  return Outcome::answered(-ENOSYS);
+}
+
+/// After a signal that nobody heard of, the kernel would go on counting in real time.
+Outcome on_restart(Thread& /*thread*/, const Call& /*call*/) {
+  return Outcome::answered(-EINTR);
+}
+
+const std::map<long, Known>& known_calls() {
+  static const std::map<long, Known> calls{
+      {SYS_futex, {"futex", on_futex}},
+      {SYS_exit, {"exit", on_exit}},
+      {SYS_clock_gettime, {"clock_gettime", on_clock_gettime}},
+      {SYS_clock_getres, {"clock_getres", on_clock_getres}},
+      {SYS_gettimeofday, {"gettimeofday", on_gettimeofday}},
+      {SYS_time, {"time", on_time}},
+      {SYS_times, {"times", on_times}},
+      {SYS_getrusage, {"getrusage", on_getrusage}},
+      {SYS_nanosleep, {"nanosleep", on_nanosleep}},
+      {SYS_clock_nanosleep, {"clock_nanosleep", on_clock_nanosleep}},
+      {SYS_sched_yield, {"sched_yield", on_sched_yield}},
+      {SYS_restart_syscall, {"restart_syscall", on_restart}},
+      {SYS_read, {"read", on_reading}},
+      {SYS_readv, {"readv", on_reading}},
+      {SYS_accept, {"accept", on_reading}},
+      {SYS_accept4, {"accept4", on_reading}},
+      {SYS_recvfrom, {"recvfrom", on_recvfrom}},
+      {SYS_recvmsg, {"recvmsg", on_recvmsg}},
+      {SYS_recvmmsg, {"recvmmsg", on_recvmmsg}},
+      {SYS_write, {"write", on_write}},
+      {SYS_writev, {"writev", on_writev}},
+      {SYS_sendto, {"sendto", on_sendto}},
+      {SYS_sendmsg, {"sendmsg", on_sendmsg}},
+      {SYS_sendmmsg, {"sendmmsg", on_sendmmsg}},
+      {SYS_poll, {"poll", on_poll}},
+      {SYS_ppoll, {"ppoll", on_ppoll}},
+      {SYS_select, {"select", on_select}},
+      {SYS_pselect6, {"pselect6", on_pselect}},
+      {SYS_epoll_wait, {"epoll_wait", on_epoll_wait}},
+      {SYS_epoll_pwait, {"epoll_pwait", on_epoll_wait}},
+      {SYS_epoll_pwait2, {"epoll_pwait2", on_epoll_pwait2}},
+      {SYS_flock, {"flock", on_flock}},
+      {SYS_fcntl, {"fcntl", on_lock}},
+      {SYS_timerfd_create, {"timerfd_create", timer<&Timers::on_timerfd_create>}},
+      {SYS_timerfd_settime, {"timerfd_settime", timer<&Timers::on_timerfd_settime>}},
+      {SYS_timerfd_gettime, {"timerfd_gettime", timer<&Timers::on_timerfd_gettime>}},
+      {SYS_alarm, {"alarm", timer<&Timers::on_alarm>}},
+      {SYS_setitimer, {"setitimer", timer<&Timers::on_setitimer>}},
+      {SYS_getitimer, {"getitimer", timer<&Timers::on_getitimer>}},
+      {SYS_timer_create, {"timer_create", timer<&Timers::on_timer_create>}},
+      {SYS_timer_settime, {"timer_settime", timer<&Timers::on_timer_settime>}},
+      {SYS_timer_gettime, {"timer_gettime", timer<&Timers::on_timer_gettime>}},
+      {SYS_timer_delete, {"timer_delete", timer<&Timers::on_timer_delete>}},
+      {SYS_kill, {"kill", on_kill}},
+      {SYS_tkill, {"tkill", on_kill}},
+      {SYS_tgkill, {"tgkill", on_kill}},
+      {SYS_rt_sigqueueinfo, {"rt_sigqueueinfo", on_kill}},
+      {SYS_rt_tgsigqueueinfo, {"rt_tgsigqueueinfo", on_kill}},
+      {SYS_pidfd_send_signal, {"pidfd_send_signal", on_kill}},
+      {SYS_pause, {"pause", on_pause}},
+      {SYS_rt_sigsuspend, {"rt_sigsuspend", on_rt_sigsuspend}},
+      {SYS_rt_sigtimedwait, {"rt_sigtimedwait", on_rt_sigtimedwait}},
+      {SYS_getrandom, {"getrandom", on_getrandom}},
+      {SYS_uname, {"uname", on_uname}},
+      {SYS_sysinfo, {"sysinfo", on_sysinfo}},
+      {SYS_getcpu, {"getcpu", on_getcpu}},
+      {SYS_sched_setaffinity, {"sched_setaffinity", on_sched_setaffinity}},
+      {SYS_wait4, {"wait4", on_wait4}},
+      {SYS_waitid, {"waitid", on_waitid}},
+      {SYS_io_uring_setup, {"io_uring_setup", on_missing}},
+      {SYS_io_setup, {"io_setup", on_missing}},
+      {SYS_perf_event_open, {"perf_event_open", on_missing}},
+      {SYS_userfaultfd, {"userfaultfd", on_missing}},
+      {SYS_futex_waitv, {"futex_waitv", on_missing}},
+      {SYS_ptrace, {"ptrace", on_missing}},
+  };
+  return calls;
+}
+
+}  // namespace
+
+const std::vector<int>& untouched_calls() {
+  static const std::vector<int> calls{
+      // The most frequent ones come first: each call is compared with all before its own.
+      SYS_mmap,
+      SYS_munmap,
+      SYS_mprotect,
+      SYS_brk,
+      SYS_close,
+      SYS_openat,
+      SYS_open,
+      SYS_fstat,
+      SYS_newfstatat,
+      SYS_stat,
+      SYS_lstat,
+      SYS_pread64,
+      SYS_pwrite64,
+      SYS_lseek,
+      SYS_ioctl,
+      SYS_rt_sigprocmask,
+      SYS_rt_sigaction,
+      SYS_rt_sigreturn,
+      SYS_gettid,
+      SYS_getpid,
+      SYS_madvise,
+      SYS_mremap,
+      SYS_eventfd2,
+      SYS_eventfd,
+      SYS_epoll_ctl,
+      SYS_epoll_create1,
+      SYS_epoll_create,
+      SYS_dup,
+      SYS_dup2,
+      SYS_dup3,
+      SYS_pipe,
+      SYS_pipe2,
+      SYS_socketpair,
+      SYS_socket,
+      SYS_bind,
+      SYS_listen,
+      SYS_connect,
+      SYS_getsockname,
+      SYS_getpeername,
+      SYS_setsockopt,
+      SYS_getsockopt,
+      SYS_shutdown,
+      SYS_exit_group,
+      SYS_execve,
+      SYS_execveat,
+      SYS_clone,
+      SYS_clone3,
+      SYS_fork,
+      SYS_vfork,
+      SYS_set_robust_list,
+      SYS_get_robust_list,
+      SYS_set_tid_address,
+      SYS_rseq,
+      SYS_arch_prctl,
+      SYS_prctl,
+      SYS_prlimit64,
+      SYS_getrlimit,
+      SYS_setrlimit,
+      SYS_access,
+      SYS_faccessat,
+      SYS_faccessat2,
+      SYS_readlink,
+      SYS_readlinkat,
+      SYS_getcwd,
+      SYS_chdir,
+      SYS_fchdir,
+      SYS_mkdir,
+      SYS_mkdirat,
+      SYS_rmdir,
+      SYS_unlink,
+      SYS_unlinkat,
+      SYS_rename,
+      SYS_renameat,
+      SYS_renameat2,
+      SYS_link,
+      SYS_linkat,
+      SYS_symlink,
+      SYS_symlinkat,
+      SYS_chmod,
+      SYS_fchmod,
+      SYS_fchmodat,
+      SYS_chown,
+      SYS_fchown,
+      SYS_lchown,
+      SYS_fchownat,
+      SYS_umask,
+      SYS_mknod,
+      SYS_mknodat,
+      SYS_getdents,
+      SYS_getdents64,
+      SYS_statx,
+      SYS_statfs,
+      SYS_fstatfs,
+      SYS_truncate,
+      SYS_ftruncate,
+      SYS_fallocate,
+      SYS_fsync,
+      SYS_fdatasync,
+      SYS_sync,
+      SYS_syncfs,
+      SYS_sync_file_range,
+      SYS_msync,
+      SYS_mincore,
+      SYS_mlock,
+      SYS_mlock2,
+      SYS_munlock,
+      SYS_mlockall,
+      SYS_munlockall,
+      SYS_memfd_create,
+      SYS_preadv,
+      SYS_pwritev,
+      SYS_preadv2,
+      SYS_pwritev2,
+      SYS_sendfile,
+      SYS_copy_file_range,
+      SYS_splice,
+      SYS_tee,
+      SYS_vmsplice,
+      SYS_creat,
+      SYS_utime,
+      SYS_utimes,
+      SYS_utimensat,
+      SYS_futimesat,
+      SYS_getuid,
+      SYS_geteuid,
+      SYS_getgid,
+      SYS_getegid,
+      SYS_getppid,
+      SYS_getpgid,
+      SYS_getpgrp,
+      SYS_setpgid,
+      SYS_getsid,
+      SYS_setsid,
+      SYS_getgroups,
+      SYS_setgroups,
+      SYS_getresuid,
+      SYS_getresgid,
+      SYS_setuid,
+      SYS_setgid,
+      SYS_setreuid,
+      SYS_setregid,
+      SYS_setresuid,
+      SYS_setresgid,
+      SYS_setfsuid,
+      SYS_setfsgid,
+      SYS_capget,
+      SYS_capset,
+      SYS_sigaltstack,
+      SYS_rt_sigpending,
+      SYS_sched_getaffinity,
+      SYS_sched_getparam,
+      SYS_sched_setparam,
+      SYS_sched_getscheduler,
+      SYS_sched_setscheduler,
+      SYS_sched_get_priority_max,
+      SYS_sched_get_priority_min,
+      SYS_getpriority,
+      SYS_setpriority,
+      SYS_shmget,
+      SYS_shmat,
+      SYS_shmdt,
+      SYS_shmctl,
+      SYS_semget,
+      SYS_semctl,
+      SYS_msgget,
+      SYS_msgctl,
+      SYS_getxattr,
+      SYS_lgetxattr,
+      SYS_fgetxattr,
+      SYS_setxattr,
+      SYS_listxattr,
+      SYS_inotify_init,
+      SYS_inotify_init1,
+      SYS_inotify_add_watch,
+      SYS_inotify_rm_watch,
+      SYS_signalfd,
+      SYS_signalfd4,
+      SYS_pidfd_open,
+      SYS_pidfd_getfd,
+      SYS_kcmp,
+      SYS_process_vm_readv,
+      SYS_process_vm_writev,
+      SYS_membarrier,
+      SYS_close_range,
+      SYS_get_mempolicy,
+      SYS_set_mempolicy,
+      SYS_mbind,
+      SYS_unshare,
+      SYS_setns,
+      SYS_fadvise64,
+      SYS_readahead,
+      SYS_personality,
+      SYS_timer_getoverrun,
+      SYS_seccomp,
+      SYS_pkey_alloc,
+      SYS_pkey_free,
+      SYS_pkey_mprotect,
+      SYS_ioprio_get,
+      SYS_ioprio_set,
+      SYS_sethostname,
+      SYS_openat2,
+  };
+  return calls;
+}
+
+Outcome make_call(Thread& thread, const Call& call) {
+  const auto found = known_calls().find(call.number);
+  if (found != known_calls().end()) return found->second.handler(thread, call);
+  thread.sandbox().remark(thread.process().name + " makes " + name_of_call(call.number) +
+                          ", which nobody here knows: it is passed on, and the run may not repeat");
+  return Outcome::made();
+}
+
+std::string name_of_call(long number) {
+  const auto found = known_calls().find(number);
+  return found == known_calls().end() ? "system call " + std::to_string(number)
+                                      : found->second.name;
+}
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,22 @@
+// What is done with each system call of a program.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/programs/thread.h"
+
+namespace anyrdma::sim::programs {
+
+/// Those that the kernel makes without our knowing: they neither wait nor tell the time, and their
+/// results follow from what the program has done.
+[[nodiscard]] const std::vector<int>& untouched_calls();
+
+/// Does what the thread's call means in the world.
+[[nodiscard]] Outcome make_call(Thread& thread, const Call& call);
+
+/// "futex"; "system call 511" where no name is known.
+[[nodiscard]] std::string name_of_call(long number);
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,31 @@
+// What a program's clocks show: the world's time.
+// Source: clock_gettime(2).
+#pragma once
+
+#include <ctime>
+#include <optional>
+
+#include "sim/programs/thread.h"
+
+namespace anyrdma::sim::programs {
+
+[[nodiscard]] Duration duration_of(const timespec& value);
+[[nodiscard]] timespec timespec_of(Duration duration);
+
+/// What a clock shows; nullopt: there is no such clock.
+[[nodiscard]] std::optional<Duration> reading_of(const Thread& thread, clockid_t clock);
+/// When a clock shows that.
+[[nodiscard]] Instant instant_of(const Thread& thread, clockid_t clock, const timespec& reading);
+
+// The calls.
+[[nodiscard]] Outcome on_clock_gettime(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_clock_getres(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_gettimeofday(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_time(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_times(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_getrusage(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_nanosleep(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_clock_nanosleep(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_sched_yield(Thread& thread, const Call& call);
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,353 @@
+#include "sim/programs/descriptors.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <utility>
+
+#include "sim/programs/clocks.h"
+#include "sim/programs/process.h"
+#include "sim/programs/sandbox.h"
+#include "sim/programs/signals.h"
+
+namespace anyrdma::sim::programs {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// What a pipe or socket that is writable takes at once.
+constexpr std::uint64_t kTakenAtOnce = 4096;
+constexpr std::uint64_t kDescriptorsMax = 1 << 16;
+
+bool waits(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags >= 0 && (flags & O_NONBLOCK) == 0;
+}
+
+bool is_ready(int fd, short events) {
+  pollfd one{.fd = fd, .events = events, .revents = 0};
+  return ::poll(&one, 1, 0) != 0;
+}
+
+std::vector<Watched> alone(Descriptor descriptor, short events) {
+  std::vector<Watched> watched;
+  watched.push_back({std::move(descriptor), events});
+  return watched;
+}
+
+Outcome once_ready(Thread& thread, std::uint64_t fd, short events, const char* purpose) {
+  Descriptor descriptor = thread.borrow(static_cast<int>(fd));
+  if (!descriptor || !waits(descriptor.get()) || is_ready(descriptor.get(), events))
+    return Outcome::made();
+  const Woken woken = thread.wait_for(alone(std::move(descriptor), events), purpose);
+  return woken == Woken::kOver ? Outcome::over() : Outcome::made();
+}
+
+Outcome reading(Thread& thread, const Call& call, std::uint64_t flags) {
+  if ((flags & MSG_DONTWAIT) != 0) return Outcome::made();
+  return once_ready(thread, call.arguments[0], POLLIN, "something to read");
+}
+
+/// Makes the call as on a descriptor that does not wait. The description's flag is everybody's, but
+/// nobody else has the turn.
+Outcome write_without_waiting(Thread& thread, int fd, const Call& call) {
+  Sandbox& sandbox = thread.sandbox();
+  const int flags = ::fcntl(fd, F_GETFL);
+  ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  const tracee::Stop stop = sandbox.run_to_return(thread);
+  ::fcntl(fd, F_SETFL, flags);
+  if (stop.kind != tracee::StopKind::kReturn) {
+    thread.handle(stop);
+    return Outcome::over();
+  }
+  if (thread.tracee().result() == -EAGAIN) thread.tracee().repeat(call);
+  return Outcome::made();
+}
+
+/// `length`: nullopt where the call does not say it in an argument.
+Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length,
+                std::uint64_t flags) {
+  Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  if (!descriptor || (flags & MSG_DONTWAIT) != 0 || !waits(descriptor.get()))
+    return Outcome::made();
+  if (!is_ready(descriptor.get(), POLLOUT)) {
+    const Woken woken = thread.wait_for(
+        alone(thread.borrow(static_cast<int>(call.arguments[0])), POLLOUT), "room to write");
+    if (woken == Woken::kOver) return Outcome::over();
+    if (woken == Woken::kSignal) return Outcome::made();
+  }
+  if (length && call.arguments[*length] <= kTakenAtOnce) return Outcome::made();
+  struct stat about {};
+  if (::fstat(descriptor.get(), &about) == 0 && S_ISREG(about.st_mode)) return Outcome::made();
+  if (!length) return write_without_waiting(thread, descriptor.get(), call);
+  // What is longer than there is room goes in pieces, as the kernel would have it wait.
+  std::uint64_t done = 0;
+  const std::uint64_t all = call.arguments[*length];
+  Call rest = call;
+  for (;;) {
+    const Outcome outcome = write_without_waiting(thread, descriptor.get(), rest);
+    if (outcome.kind != Outcome::Kind::kMade || thread.is_over()) return Outcome::over();
+    const auto call_now = thread.tracee().registers();
+    if (!call_now) return Outcome::over();
+    const auto result = static_cast<long>(call_now->rax);
+    const bool repeats = call_now->orig_rax == ~0ull;  // it was full
+    if (!repeats && result < 0) {
+      if (done != 0) thread.tracee().set_result(static_cast<long>(done));
+      return Outcome::made();
+    }
+    if (!repeats) done += static_cast<std::uint64_t>(result);
+    if (done >= all || (!repeats && result == 0)) {
+      thread.tracee().set_result(static_cast<long>(done));
+      return Outcome::made();
+    }
+    rest.arguments[1] = call.arguments[1] + done;
+    rest.arguments[*length] = all - done;
+    thread.tracee().repeat(rest);
+    if (!is_ready(descriptor.get(), POLLOUT)) {
+      const Woken woken = thread.wait_for(
+          alone(thread.borrow(static_cast<int>(call.arguments[0])), POLLOUT), "room to write");
+      if (woken == Woken::kOver) return Outcome::over();
+    }
+    // To the entry of the call that was set up.
+    const tracee::Stop stop = thread.sandbox().run(thread, 0);
+    if (stop.kind != tracee::StopKind::kCall) {
+      thread.handle(stop);
+      return Outcome::made();
+    }
+  }
+}
+
+std::optional<Instant> deadline_in(const Thread& thread, const timespec& limit) {
+  return thread.now() + duration_of(limit);
+}
+
+/// Whether nothing is ready and somebody has to wait.
+bool nothing_ready(const std::vector<Watched>& watched) {
+  std::vector<pollfd> all;
+  for (const Watched& each : watched)
+    all.push_back({.fd = each.descriptor.get(), .events = each.events, .revents = 0});
+  return ::poll(all.data(), all.size(), 0) == 0;
+}
+
+/// Waits as a call of poll's kind does. kReady: the kernel can make the call.
+Woken wait_for_any(Thread& thread, std::vector<Watched> watched, std::optional<Instant> deadline,
+                   std::optional<std::uint64_t> mask) {
+  if (mask && takes_signal(thread, mask)) return Woken::kSignal;
+  if (!watched.empty() && !nothing_ready(watched)) return Woken::kReady;
+  thread.set_mask(mask);
+  const Woken woken = thread.wait_for(std::move(watched), "descriptors (it polls them)", deadline);
+  thread.set_mask(std::nullopt);
+  return woken;
+}
+
+/// nullopt: one of them is none, which the kernel will say.
+std::optional<std::vector<Watched>> polled(Thread& thread, std::uint64_t array,
+                                           std::uint64_t count) {
+  std::vector<Watched> watched;
+  std::vector<pollfd> all(std::min(count, kDescriptorsMax));
+  if (!thread.tracee().read(array, std::as_writable_bytes(std::span(all)))) return std::nullopt;
+  for (const pollfd& each : all) {
+    if (each.fd < 0) continue;
+    Descriptor descriptor = thread.borrow(each.fd);
+    if (!descriptor) return std::nullopt;
+    watched.push_back({std::move(descriptor), each.events});
+  }
+  return watched;
+}
+
+std::optional<std::uint64_t> mask_at(Thread& thread, std::uint64_t address) {
+  if (address == 0) return std::nullopt;
+  return thread.tracee().peek<std::uint64_t>(address);
+}
+
+/// The descriptors of up to three sets.
+std::optional<std::vector<Watched>> selected(Thread& thread, const Call& call) {
+  const auto count = std::min<std::uint64_t>(call.arguments[0], FD_SETSIZE);
+  const std::array<short, 3> events{POLLIN, POLLOUT, POLLPRI};
+  std::vector<Watched> watched;
+  for (unsigned set = 0; set < events.size(); ++set) {
+    if (call.arguments[set + 1] == 0) continue;
+    std::vector<std::uint64_t> words((count + 63) / 64);
+    if (!thread.tracee().read(call.arguments[set + 1], std::as_writable_bytes(std::span(words))))
+      return std::nullopt;
+    for (std::uint64_t fd = 0; fd < count; ++fd) {
+      if ((words[fd / 64] >> (fd % 64) & 1) == 0) continue;
+      Descriptor descriptor = thread.borrow(static_cast<int>(fd));
+      if (!descriptor) return std::nullopt;
+      watched.push_back({std::move(descriptor), events[set]});
+    }
+  }
+  return watched;
+}
+
+}  // namespace
+
+// --- reading and writing ------------------------------------------------------------------------
+
+Outcome on_reading(Thread& thread, const Call& call) {
+  return reading(thread, call, 0);
+}
+Outcome on_recvfrom(Thread& thread, const Call& call) {
+  return reading(thread, call, call.arguments[3]);
+}
+Outcome on_recvmsg(Thread& thread, const Call& call) {
+  return reading(thread, call, call.arguments[2]);
+}
+Outcome on_recvmmsg(Thread& thread, const Call& call) {
+  return reading(thread, call, call.arguments[3]);
+}
+Outcome on_write(Thread& thread, const Call& call) {
+  return writing(thread, call, 2, 0);
+}
+Outcome on_writev(Thread& thread, const Call& call) {
+  return writing(thread, call, std::nullopt, 0);
+}
+Outcome on_sendto(Thread& thread, const Call& call) {
+  return writing(thread, call, 2, call.arguments[3]);
+}
+Outcome on_sendmsg(Thread& thread, const Call& call) {
+  return writing(thread, call, std::nullopt, call.arguments[2]);
+}
+Outcome on_sendmmsg(Thread& thread, const Call& call) {
+  return writing(thread, call, std::nullopt, call.arguments[3]);
+}
+
+// --- waiting for many ---------------------------------------------------------------------------
+
+Outcome on_poll(Thread& thread, const Call& call) {
+  const auto limit = static_cast<int>(call.arguments[2]);
+  auto watched = polled(thread, call.arguments[0], call.arguments[1]);
+  if (limit == 0 || !watched) return Outcome::made();
+  std::optional<Instant> deadline;
+  if (limit > 0) deadline = thread.now() + milliseconds(limit);
+  const Woken woken = wait_for_any(thread, std::move(*watched), deadline, std::nullopt);
+  if (woken == Woken::kOver) return Outcome::over();
+  if (woken == Woken::kTimeout) thread.tracee().set_argument(2, 0);
+  return Outcome::made();
+}
+
+Outcome on_ppoll(Thread& thread, const Call& call) {
+  auto watched = polled(thread, call.arguments[0], call.arguments[1]);
+  if (!watched) return Outcome::made();
+  std::optional<Instant> deadline;
+  if (call.arguments[2] != 0) {
+    const auto limit = thread.tracee().peek<timespec>(call.arguments[2]);
+    if (!limit || (limit->tv_sec == 0 && limit->tv_nsec == 0)) return Outcome::made();
+    deadline = deadline_in(thread, *limit);
+  }
+  const Woken woken =
+      wait_for_any(thread, std::move(*watched), deadline, mask_at(thread, call.arguments[3]));
+  if (woken == Woken::kOver) return Outcome::over();
+  if (woken == Woken::kTimeout && !thread.tracee().poke(call.arguments[2], timespec{}))
+    return Outcome::answered(0);
+  return Outcome::made();
+}
+
+Outcome on_select(Thread& thread, const Call& call) {
+  auto watched = selected(thread, call);
+  if (!watched) return Outcome::made();
+  std::optional<Instant> deadline;
+  if (call.arguments[4] != 0) {
+    const auto limit = thread.tracee().peek<timeval>(call.arguments[4]);
+    if (!limit || (limit->tv_sec == 0 && limit->tv_usec == 0)) return Outcome::made();
+    deadline = thread.now() + std::chrono::seconds(limit->tv_sec) +
+               std::chrono::microseconds(limit->tv_usec);
+  }
+  const Woken woken = wait_for_any(thread, std::move(*watched), deadline, std::nullopt);
+  if (woken == Woken::kOver) return Outcome::over();
+  if (woken == Woken::kTimeout && !thread.tracee().poke(call.arguments[4], timeval{}))
+    return Outcome::answered(-EFAULT);
+  return Outcome::made();
+}
+
+Outcome on_pselect(Thread& thread, const Call& call) {
+  auto watched = selected(thread, call);
+  if (!watched) return Outcome::made();
+  std::optional<Instant> deadline;
+  if (call.arguments[4] != 0) {
+    const auto limit = thread.tracee().peek<timespec>(call.arguments[4]);
+    if (!limit || (limit->tv_sec == 0 && limit->tv_nsec == 0)) return Outcome::made();
+    deadline = deadline_in(thread, *limit);
+  }
+  std::optional<std::uint64_t> mask;
+  if (call.arguments[5] != 0) {
+    const auto pointer = thread.tracee().peek<std::uint64_t>(call.arguments[5]);
+    if (pointer) mask = mask_at(thread, *pointer);
+  }
+  const Woken woken = wait_for_any(thread, std::move(*watched), deadline, mask);
+  if (woken == Woken::kOver) return Outcome::over();
+  if (woken == Woken::kTimeout && !thread.tracee().poke(call.arguments[4], timespec{}))
+    return Outcome::answered(-EFAULT);
+  return Outcome::made();
+}
+
+/// epoll_wait and epoll_pwait. An epoll instance is readable when it has something to tell.
+Outcome on_epoll_wait(Thread& thread, const Call& call) {
+  const auto limit = static_cast<int>(call.arguments[3]);
+  Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  if (limit == 0 || !descriptor) return Outcome::made();
+  std::optional<Instant> deadline;
+  if (limit > 0) deadline = thread.now() + milliseconds(limit);
+  const Woken woken = wait_for_any(thread, alone(std::move(descriptor), POLLIN), deadline,
+                                   mask_at(thread, call.arguments[4]));
+  if (woken == Woken::kOver) return Outcome::over();
+  if (woken == Woken::kTimeout) thread.tracee().set_argument(3, 0);
+  return Outcome::made();
+}
+
+Outcome on_epoll_pwait2(Thread& thread, const Call& call) {
+  Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  if (!descriptor) return Outcome::made();
+  std::optional<Instant> deadline;
+  if (call.arguments[3] != 0) {
+    const auto limit = thread.tracee().peek<timespec>(call.arguments[3]);
+    if (!limit || (limit->tv_sec == 0 && limit->tv_nsec == 0)) return Outcome::made();
+    deadline = deadline_in(thread, *limit);
+  }
+  const Woken woken = wait_for_any(thread, alone(std::move(descriptor), POLLIN), deadline,
+                                   mask_at(thread, call.arguments[4]));
+  if (woken == Woken::kOver) return Outcome::over();
+  return woken == Woken::kTimeout ? Outcome::answered(0) : Outcome::made();
+}
+
+// --- locks --------------------------------------------------------------------------------------
+
+/// Tries, and lets others go on until it gets it: the kernel tells nobody when a lock is free.
+Outcome on_flock(Thread& thread, const Call& call) {
+  if ((call.arguments[1] & LOCK_NB) != 0) return Outcome::made();
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  // The lock belongs to the open file description, which we have in common.
+  while (descriptor &&
+         ::flock(descriptor.get(), static_cast<int>(call.arguments[1]) | LOCK_NB) != 0 &&
+         errno == EWOULDBLOCK) {
+    thread.yield();
+    if (thread.is_over()) return Outcome::over();
+  }
+  return Outcome::made();
+}
+
+Outcome on_lock(Thread& thread, const Call& call) {
+  const bool of_description = call.arguments[1] == F_OFD_SETLKW;
+  for (;;) {
+    thread.tracee().set_argument(1, of_description ? F_OFD_SETLK : F_SETLK);
+    const tracee::Stop stop = thread.sandbox().run_to_return(thread);
+    if (stop.kind != tracee::StopKind::kReturn) {
+      thread.handle(stop);
+      return Outcome::over();
+    }
+    const long result = thread.tracee().result();
+    if (result != -EAGAIN && result != -EACCES) return Outcome::made();
+    thread.tracee().repeat(call);
+    thread.yield();
+    return thread.is_over() ? Outcome::over() : Outcome::made();  // it comes here once more
+  }
+}
+
+}  // namespace anyrdma::sim::programs

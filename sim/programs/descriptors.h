@@ -1,0 +1,30 @@
+// Calls that wait for descriptors: reading, writing, poll(2) and its kin. Descriptors are the
+// kernel's; a call is made once it need not wait any more.
+#pragma once
+
+#include "sim/programs/thread.h"
+
+namespace anyrdma::sim::programs {
+
+/// read, readv, accept, recvfrom and all else that takes: the first argument is what it waits for.
+[[nodiscard]] Outcome on_reading(Thread& thread, const Call& call);
+/// The same with flags in the argument of that index, of which MSG_DONTWAIT is one.
+[[nodiscard]] Outcome on_recvfrom(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_recvmsg(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_recvmmsg(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_write(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_writev(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_sendto(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_sendmsg(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_sendmmsg(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_poll(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_ppoll(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_select(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_pselect(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_epoll_wait(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_epoll_pwait2(Thread& thread, const Call& call);
+/// flock, and fcntl's locks that wait.
+[[nodiscard]] Outcome on_flock(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_lock(Thread& thread, const Call& call);
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,49 @@
+// Who waits for a word in memory, in the order in which they came.
+// Source: futex(2).
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <list>
+#include <optional>
+
+#include "sim/programs/thread.h"
+
+namespace anyrdma::sim::programs {
+
+/// Where a word is: of a process's own memory, or of a file's that processes share.
+struct WordKey {
+  std::uint64_t process = 0;  ///< 0: a file's
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t offset = 0;  ///< or address
+  auto operator<=>(const WordKey&) const = default;
+};
+
+class Futexes {
+ public:
+  /// The call futex(2) of a thread.
+  [[nodiscard]] Outcome call(Thread& thread, const Call& call);
+  /// A thread of the process has ended: the kernel has cleared words that others wait for.
+  void on_thread_gone(const Process& process);
+
+ private:
+  struct Waiter {
+    WordKey key;
+    std::uint64_t address;
+    std::uint32_t expected;
+    std::uint32_t bits;
+    Thread* thread;
+  };
+
+  [[nodiscard]] Outcome wait(Thread& thread, const Call& call, std::uint32_t bits);
+  [[nodiscard]] long wake(const WordKey& key, std::uint64_t count, std::uint32_t bits);
+  [[nodiscard]] Outcome requeue(Thread& thread, const Call& call, bool compare);
+  [[nodiscard]] Outcome wake_and_change(Thread& thread, const Call& call);
+  [[nodiscard]] static std::optional<WordKey> key_of(Thread& thread, std::uint64_t address,
+                                                     bool is_private);
+
+  std::list<Waiter> waiters_;
+};
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,40 @@
+// A process of a program in the world.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/programs/thread.h"
+#include "transport/realtime/descriptor.h"
+
+namespace anyrdma::sim {
+class Host;
+}
+
+namespace anyrdma::sim::programs {
+
+class Program;
+
+/// Owned by the sandbox. What is gone stays known until the world ends.
+struct Process {
+  pid_t pid = 0;
+  Process* parent = nullptr;  ///< null: the sandbox started it
+  Host* host = nullptr;
+  Program* program = nullptr;  ///< whose output it writes
+  std::string name;            ///< "rping", and "rping.2" for its second process
+  Descriptor pidfd;
+  std::vector<std::unique_ptr<Thread>> threads;  ///< all there were
+  unsigned threads_made = 0;
+  unsigned children_made = 0;
+  std::optional<int> last_words{};  ///< the status with which its first thread has ended
+  std::optional<int> status;        ///< as of wait(2); nullopt: it lives
+  bool waited_for = false;          ///< by its parent
+};
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,368 @@
+#include "sim/programs/sandbox.h"
+
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+#include <utility>
+
+#include "sim/programs/calls.h"
+#include "sim/programs/signals.h"
+#include "sim/tracee/auxiliary_vector.h"
+#include "sim/tracee/launch.h"
+#include "verbs/assert.h"
+
+namespace anyrdma::sim::programs {
+
+using tracee::Stop;
+using tracee::StopKind;
+
+namespace {
+
+/// The letter that proc(5) has for what a thread does; '?' where it is gone.
+char state_of(pid_t tid) {
+  std::ifstream file("/proc/" + std::to_string(tid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
+}
+
+void on_alarm(int /*signal*/) {}
+
+/// waitpid(2) comes back now and then, so that who never stops is noticed.
+void start_ticking(std::chrono::milliseconds pause) {
+  struct sigaction action {};
+  action.sa_handler = on_alarm;
+  ::sigaction(SIGALRM, &action, nullptr);
+  const auto microseconds = std::chrono::microseconds(pause).count();
+  const itimerval every{.it_interval = {microseconds / 1'000'000, microseconds % 1'000'000},
+                        .it_value = {microseconds / 1'000'000, microseconds % 1'000'000}};
+  ::setitimer(ITIMER_REAL, &every, nullptr);
+}
+
+}  // namespace
+
+Sandbox::Sandbox(World& world, SandboxOptions options)
+    : world_(world),
+      options_(std::move(options)),
+      random_(world.random("programs")),
+      untouched_(untouched_calls()) {
+  start_ticking(options_.patience);
+}
+
+Sandbox::~Sandbox() {
+  const itimerval never{};
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  for (const auto& process : processes_) {
+    if (!process->status) ::kill(process->pid, SIGKILL);
+  }
+  // What is about to end stops once more to say so.
+  int status = 0;
+  for (pid_t tid; (tid = ::waitpid(-1, &status, __WALL)) > 0 || (tid < 0 && errno == EINTR);) {
+    if (tid > 0 && WIFSTOPPED(status)) ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
+  }
+}
+
+// --- programs -----------------------------------------------------------------------------------
+
+verbs::Result<Program*> Sandbox::start(Host& host, std::string_view name, ProgramOptions options) {
+  std::array<int, 2> out{};
+  std::array<int, 2> error{};
+  if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(error.data(), O_CLOEXEC) != 0)
+    return verbs::errno_code(errno);
+  const Descriptor out_in(out[1]);
+  const Descriptor error_in(error[1]);
+  auto program = std::make_unique<Program>();
+  program->name_ = host.name() + "/" + std::string(name);
+  program->host_ = &host;
+  program->out_.from = Descriptor(out[0]);
+  program->error_.from = Descriptor(error[0]);
+  for (const int fd : {out[0], error[0]}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
+  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const auto pid = tracee::launch({.path = options.path,
+                                   .arguments = options.arguments,
+                                   .environment = options.environment,
+                                   .directory = options.directory,
+                                   .input = options.input < 0 ? nothing.get() : options.input,
+                                   .output = out_in.get(),
+                                   .error = error_in.get()},
+                                  untouched_);
+  if (!pid) return pid.error();
+  program->options_ = std::move(options);
+  programs_.push_back(std::move(program));
+  Program& started = *programs_.back();
+  Process& process = adopt(*pid, nullptr, host, started, std::string(name));
+  Thread& thread = add_thread(process, *pid, false);
+  thread.handle({.tid = *pid, .kind = StopKind::kProgram, .detail = *pid});
+  return &started;
+}
+
+bool Sandbox::all_ended() const {
+  return std::all_of(programs_.begin(), programs_.end(),
+                     [](const auto& program) { return program->status().has_value(); });
+}
+
+Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program,
+                        std::string name) {
+  auto& process = *processes_.emplace_back(std::make_unique<Process>());
+  process.pid = pid;
+  process.parent = parent;
+  process.host = &host;
+  process.program = &program;
+  process.name = std::move(name);
+  process.pidfd = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return process;
+}
+
+Thread& Sandbox::add_thread(Process& process, pid_t tid, bool is_new) {
+  process.threads.push_back(std::make_unique<Thread>(*this, process, tid, is_new));
+  Thread& thread = *process.threads.back();
+  const unsigned number = ++process.threads_made;
+  const std::string name = process.name + (number == 1 ? "" : "/" + std::to_string(number));
+  // A process ends with its first thread as a rule; others may serve it for ever.
+  process.host->spawn(
+      name, [&thread] { thread.live(); }, number == 1 ? Ending::kMustEnd : Ending::kMayServe);
+  return thread;
+}
+
+Process* Sandbox::find_process(pid_t pid) {
+  const auto found = std::find_if(processes_.begin(), processes_.end(), [pid](const auto& each) {
+    return each->pid == pid && !each->status;
+  });
+  return found == processes_.end() ? nullptr : found->get();
+}
+
+Thread* Sandbox::find_thread(pid_t tid) {
+  for (const auto& process : processes_) {
+    if (process->status) continue;
+    for (const auto& thread : process->threads) {
+      if (thread->tracee().tid() == tid) return thread.get();
+    }
+  }
+  return nullptr;
+}
+
+void Sandbox::on_new_thread(Thread& maker, pid_t tid) {
+  // clone(2) without CLONE_THREAD makes a process, whatever signal it is to send at its end.
+  if (const std::string group = "/proc/" + std::to_string(tid) + "/task/" + std::to_string(tid);
+      ::access(group.c_str(), F_OK) == 0 &&
+      ::access(
+          ("/proc/" + std::to_string(maker.process().pid) + "/task/" + std::to_string(tid)).c_str(),
+          F_OK) != 0)
+    return on_new_process(maker, tid);
+  (void)add_thread(maker.process(), tid, true);
+}
+
+void Sandbox::on_new_process(Thread& maker, pid_t pid) {
+  Process& parent = maker.process();
+  Process* first = &parent;
+  while (first->parent != nullptr) first = first->parent;
+  const std::string name = first->name + "." + std::to_string(++first->children_made + 1);
+  Process& child = adopt(pid, &parent, *parent.host, *parent.program, name);
+  (void)add_thread(child, pid, true);
+}
+
+// --- stops --------------------------------------------------------------------------------------
+
+Stop Sandbox::run(Thread& thread, int signal) {
+  thread.tracee().run(signal);
+  return await(thread);
+}
+
+Stop Sandbox::run_to_return(Thread& thread) {
+  thread.tracee().run_to_return();
+  return await(thread);
+}
+
+Stop Sandbox::await(Thread& thread) {
+  const auto early = std::find_if(early_.begin(), early_.end(), [&](const Stop& stop) {
+    return stop.tid == thread.tracee().tid();
+  });
+  if (early != early_.end()) {
+    const Stop stop = *early;
+    early_.erase(early);
+    return stop;
+  }
+  ticks_ = 0;
+  for (;;) {
+    int status = 0;
+    const pid_t tid = ::waitpid(-1, &status, __WALL);
+    if (tid < 0 && errno == EINTR) {
+      on_tick(thread);
+      continue;
+    }
+    if (tid < 0) return {thread.tracee().tid(), StopKind::kGone, SIGKILL};
+    const Stop stop = tracee::stop_of(tid, status);
+    if (stop.kind == StopKind::kProgram && stop.detail == thread.tracee().tid()) {
+      thread.tracee().rename(tid);
+      return stop;
+    }
+    if (tid == thread.tracee().tid()) return stop;
+    on_other(stop);
+  }
+}
+
+/// Of a thread that has not got the turn.
+void Sandbox::on_other(const Stop& stop) {
+  Thread* const thread = find_thread(stop.tid);
+  switch (stop.kind) {
+    case StopKind::kEnding:
+      if (thread != nullptr) thread->tracee().run();
+      return;
+    case StopKind::kGone:
+      if (thread != nullptr) thread->on_gone(stop.detail);
+      return;
+    case StopKind::kVforkOver:
+      if (thread != nullptr) thread->wake(Woken::kReady);
+      return;
+    default:
+      early_.push_back(stop);
+      return;
+  }
+}
+
+void Sandbox::on_tick(Thread& running) {
+  constexpr unsigned kTicksUntilBlocked = 250;
+  ++ticks_;
+  const pid_t tid = running.tracee().tid();
+  const char state = state_of(tid);
+  if (state == 'R' && ticks_ > 1) {
+    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+  } else if (ticks_ == kTicksUntilBlocked && (state == 'S' || state == 'D')) {
+    remark(running.process().name + " waits in the kernel, where virtual time means nothing:\n" +
+           running.describe());
+  }
+}
+
+/// The thread is about to end, alone or with all of its process.
+void Sandbox::end(Thread& thread) {
+  thread.tracee().run();
+  const pid_t tid = thread.tracee().tid();
+  Process& process = thread.process();
+  const bool alone = thread.ends_alone() && others_live(thread);
+  // Of a first thread that ends alone wait(2) says nothing until all others have ended.
+  const bool silent = alone && tid == process.pid;
+  while (alone ? !thread.is_over() : !process.status.has_value()) {
+    int status = 0;
+    const pid_t other = ::waitpid(-1, &status, __WALL | (silent ? WNOHANG : 0));
+    if (other < 0 && errno != EINTR) return on_process_gone(process, SIGKILL);
+    if (other > 0) {
+      on_other(tracee::stop_of(other, status));
+    } else if (silent && state_of(tid) == 'Z') {
+      return thread.leave();
+    }
+  }
+}
+
+bool Sandbox::others_live(const Thread& thread) {
+  const auto& threads = thread.process().threads;
+  return std::any_of(threads.begin(), threads.end(),
+                     [&](const auto& each) { return each.get() != &thread && !each->is_over(); });
+}
+
+void Sandbox::on_thread_gone(Thread& thread, int status) {
+  Process& process = thread.process();
+  if (thread.tracee().tid() == process.pid) process.last_words = status;
+  const bool all = std::all_of(process.threads.begin(), process.threads.end(),
+                               [](const auto& each) { return each->is_over(); });
+  if (!all) {
+    futexes_.on_thread_gone(process);
+  } else if (process.last_words) {
+    on_process_gone(process, *process.last_words);
+  }
+}
+
+void Sandbox::on_process_gone(Process& process, int status) {
+  if (process.status) return;
+  process.status = status;
+  for (const auto& thread : process.threads) thread->leave();
+  process.pidfd.reset();
+  timers_.on_process_gone(process);
+  if (process.parent == nullptr) process.program->status_ = status;
+  if (process.parent != nullptr) {
+    for (const auto& thread : process.parent->threads) {
+      if (thread->waits_for_child()) thread->wake(Woken::kReady);
+    }
+    interrupt_waits();
+  }
+  look();
+}
+
+// --- turns --------------------------------------------------------------------------------------
+
+void Sandbox::end_turn() {
+  read_output();
+  if (pump_) pump_();
+  look();
+}
+
+void Sandbox::look() {
+  // Whoever is woken leaves the list once it runs.
+  for (Thread* const thread : watchers_) {
+    if (thread->waits() && thread->has_ready()) thread->wake(Woken::kReady);
+  }
+}
+
+void Sandbox::interrupt_waits() {
+  for (const auto& process : processes_) {
+    if (process->status) continue;
+    for (const auto& thread : process->threads) {
+      if (!thread->is_over() && thread->waits() && takes_signal(*thread, thread->mask())) {
+        thread->wake(Woken::kSignal);
+        break;
+      }
+    }
+  }
+}
+
+void Sandbox::remark(const std::string& text) {
+  if (!remarks_.insert(text).second) return;
+  if (options_.on_remark) options_.on_remark(text);
+}
+
+// --- output -------------------------------------------------------------------------------------
+
+void Sandbox::read_output() {
+  for (const auto& program : programs_) {
+    read_stream(*program, program->out_, false);
+    read_stream(*program, program->error_, true);
+  }
+}
+
+void Sandbox::read_stream(Program& program, Program::Stream& stream, bool error) {
+  std::array<char, 4096> bytes;
+  while (stream.from) {
+    const ssize_t size = ::read(stream.from.get(), bytes.data(), bytes.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) return;
+    if (size <= 0) {
+      stream.from.reset();
+      if (stream.rest.empty()) return;
+      stream.rest += '\n';
+    } else {
+      stream.rest.append(bytes.data(), static_cast<std::size_t>(size));
+    }
+    std::size_t begin = 0;
+    for (std::size_t end; (end = stream.rest.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      const OutputLine line{.time = world_.now(),
+                            .program = program.name_,
+                            .error = error,
+                            .text = std::string_view(stream.rest).substr(begin, end - begin)};
+      program.host_->note(line.text);
+      if (options_.on_output) options_.on_output(line);
+    }
+    stream.rest.erase(0, begin);
+  }
+}
+
+}  // namespace anyrdma::sim::programs

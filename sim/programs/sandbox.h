@@ -1,0 +1,156 @@
+// Programs in the world: processes of unmodified programs whose time, turns and waits are the
+// world's. One thread of all of them runs at a time, from one system call to the next; all others
+// stand still.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/host.h"
+#include "sim/programs/futexes.h"
+#include "sim/programs/process.h"
+#include "sim/programs/thread.h"
+#include "sim/programs/timers.h"
+#include "sim/random_stream.h"
+#include "sim/world.h"
+#include "verbs/result.h"
+
+namespace anyrdma::sim::programs {
+
+/// A program on a host.
+struct ProgramOptions {
+  std::string path;                      ///< of the file that is executed
+  std::vector<std::string> arguments;    ///< the first is the name it is called by
+  std::vector<std::string> environment;  ///< NAME=value
+  std::string directory{};               ///< to work in; empty: that of this process
+  int input = -1;                        ///< what it reads from; -1: nothing
+  Duration start{};                      ///< when, from now on
+};
+
+/// One line of output, without its end.
+struct OutputLine {
+  Instant time{};
+  std::string_view program;  ///< "server/rping"
+  bool error = false;        ///< to stderr
+  std::string_view text;
+};
+
+/// A program that was started. Owned by the sandbox.
+class Program {
+ public:
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// As of wait(2); nullopt: it has not ended.
+  [[nodiscard]] std::optional<int> status() const { return status_; }
+
+ private:
+  friend class Sandbox;
+  struct Stream {
+    Descriptor from;
+    std::string rest;  ///< of a line that has not ended
+  };
+
+  std::string name_;
+  Host* host_ = nullptr;
+  ProgramOptions options_;
+  std::optional<int> status_;
+  Stream out_;
+  Stream error_;
+};
+
+struct SandboxOptions {
+  /// What a system call that we answer costs of virtual time.
+  Duration call_cost = std::chrono::nanoseconds(200);
+  /// The date at the beginning of the world.
+  Duration wall_clock = std::chrono::seconds(1'767'225'600);  ///< 2026-01-01 00:00:00 UTC
+  /// A thread that has not come back after so long of real time is looked after.
+  std::chrono::milliseconds patience{20};
+  std::function<void(const OutputLine&)> on_output{};
+  /// What a user should know about the run: calls that are passed on although nobody knows what
+  /// they mean for its repetition, and the like. Each once.
+  std::function<void(std::string_view)> on_remark{};
+};
+
+/// All programs of a world. It is the tracer: belongs to the thread that made it. Destroyed before
+/// the world, it kills what is left.
+class Sandbox {
+ public:
+  explicit Sandbox(World& world, SandboxOptions options = {});
+  ~Sandbox();
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  /// Starts a program on a host. EPERM: processes may not be traced here; else what execve(2) says.
+  [[nodiscard]] verbs::Result<Program*> start(Host& host, std::string_view name,
+                                              ProgramOptions options);
+  [[nodiscard]] const std::vector<std::unique_ptr<Program>>& programs() const { return programs_; }
+  /// Whether all programs have ended.
+  [[nodiscard]] bool all_ended() const;
+  /// Called whenever a thread has given its turn back: what has come out of programs by ways of
+  /// one's own.
+  void set_pump(std::function<void()> pump) { pump_ = std::move(pump); }
+
+  // --- for threads ------------------------------------------------------------------------------
+  [[nodiscard]] World& world() { return world_; }
+  [[nodiscard]] const SandboxOptions& options() const { return options_; }
+  [[nodiscard]] Futexes& futexes() { return futexes_; }
+  [[nodiscard]] Timers& timers() { return timers_; }
+  [[nodiscard]] RandomStream& random() { return random_; }
+  /// Runs it to its next stop. All that happens to others meanwhile is taken note of.
+  [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
+  /// The same, to the end of the call that it is about to make.
+  [[nodiscard]] tracee::Stop run_to_return(Thread& thread);
+  /// The next stop of one that runs already.
+  [[nodiscard]] tracee::Stop await(Thread& thread);
+  /// Something has changed that somebody may wait for with a descriptor.
+  void look();
+  /// Somebody may have a signal now: who waits and takes it goes on.
+  void interrupt_waits();
+  /// A thread gives its turn back.
+  void end_turn();
+  [[nodiscard]] Process* find_process(pid_t pid);
+  [[nodiscard]] Thread* find_thread(pid_t tid);
+  void on_new_thread(Thread& maker, pid_t tid);
+  void on_new_process(Thread& maker, pid_t pid);
+  /// A thread is about to end: sees it off.
+  void end(Thread& thread);
+  void on_thread_gone(Thread& thread, int status);
+  /// The last thread of a process has gone.
+  void on_process_gone(Process& process, int status);
+  void remark(const std::string& text);
+  void watch(Thread& thread) { watchers_.push_back(&thread); }
+  void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
+  [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
+    return processes_;
+  }
+
+ private:
+  Process& adopt(pid_t pid, Process* parent, Host& host, Program& program, std::string name);
+  Thread& add_thread(Process& process, pid_t tid, bool is_new);
+  void on_other(const tracee::Stop& stop);
+  void on_tick(Thread& running);
+  void read_output();
+  void read_stream(Program& program, Program::Stream& stream, bool error);
+  [[nodiscard]] static bool others_live(const Thread& thread);
+
+  World& world_;
+  SandboxOptions options_;
+  RandomStream& random_;
+  Futexes futexes_;
+  Timers timers_{*this};
+  std::vector<std::unique_ptr<Program>> programs_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::vector<Thread*> watchers_;    ///< those that wait for descriptors, in this order
+  std::vector<tracee::Stop> early_;  ///< of threads that are not known yet, or do not run
+  std::set<std::string> remarks_;    ///< that were made
+  std::function<void()> pump_;
+  std::vector<int> untouched_;
+  unsigned ticks_ = 0;
+};
+
+}  // namespace anyrdma::sim::programs

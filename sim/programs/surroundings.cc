@@ -1,0 +1,114 @@
+#include "sim/programs/surroundings.h"
+
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "sim/programs/process.h"
+#include "sim/programs/sandbox.h"
+
+namespace anyrdma::sim::programs {
+namespace {
+
+constexpr std::size_t kRandomAtOnce = 4096;
+
+/// Whether a child that the caller asks for has ended and not been told of; nullopt: there is no
+/// such child at all.
+std::optional<bool> has_ended_child(const Thread& thread, pid_t which) {
+  bool any = false;
+  for (const auto& process : thread.sandbox().processes()) {
+    if (process->parent != &thread.process() || process->waited_for) continue;
+    if (which > 0 && process->pid != which) continue;
+    any = true;
+    if (process->status) return true;
+  }
+  if (!any) return std::nullopt;
+  return false;
+}
+
+Outcome wait_for_child(Thread& thread, pid_t which, bool no_waiting, bool leaves) {
+  while (!no_waiting) {
+    const auto ended = has_ended_child(thread, which);
+    if (!ended || *ended) break;
+    const Woken woken = thread.wait_for_child();
+    if (woken == Woken::kOver) return Outcome::over();
+    if (woken == Woken::kSignal) return Outcome::made();
+  }
+  const tracee::Stop stop = thread.sandbox().run_to_return(thread);
+  if (stop.kind != tracee::StopKind::kReturn) {
+    thread.handle(stop);
+    return Outcome::over();
+  }
+  const long pid = thread.tracee().result();
+  for (const auto& process : thread.sandbox().processes()) {
+    if (!leaves && process->status && process->pid == pid) process->waited_for = true;
+  }
+  return Outcome::made();
+}
+
+}  // namespace
+
+Outcome on_getrandom(Thread& thread, const Call& call) {
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(call.arguments[1], kRandomAtOnce));
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(thread.sandbox().random().next());
+  if (!thread.tracee().write(call.arguments[0], bytes)) return Outcome::answered(-EFAULT);
+  return Outcome::answered(static_cast<long>(bytes.size()));
+}
+
+Outcome on_uname(Thread& thread, const Call& call) {
+  utsname names{};
+  const auto set = [](auto& field, const std::string& value) {
+    std::memcpy(field, value.data(), std::min(value.size(), sizeof field - 1));
+  };
+  set(names.sysname, "Linux");
+  set(names.nodename, thread.process().host->name());
+  set(names.release, "6.1.0-anyrdma");
+  set(names.version, "#1 SMP");
+  set(names.machine, "x86_64");
+  return Outcome::answered(thread.tracee().poke(call.arguments[0], names) ? 0 : -EFAULT);
+}
+
+Outcome on_sysinfo(Thread& thread, const Call& call) {
+  constexpr unsigned long kMemory = 1ul << 33;
+  struct sysinfo info {};
+  info.uptime =
+      std::chrono::duration_cast<std::chrono::seconds>(thread.now().time_since_epoch()).count();
+  info.totalram = kMemory;
+  info.freeram = kMemory / 2;
+  info.mem_unit = 1;
+  info.procs = 1;
+  return Outcome::answered(thread.tracee().poke(call.arguments[0], info) ? 0 : -EFAULT);
+}
+
+Outcome on_getcpu(Thread& thread, const Call& call) {
+  for (const unsigned argument : {0u, 1u}) {
+    if (call.arguments[argument] != 0 && !thread.tracee().poke(call.arguments[argument], 0u))
+      return Outcome::answered(-EFAULT);
+  }
+  return Outcome::answered(0);
+}
+
+Outcome on_sched_setaffinity(Thread& /*thread*/, const Call& /*call*/) {
+  return Outcome::answered(0);
+}
+
+Outcome on_wait4(Thread& thread, const Call& call) {
+  const bool no_waiting = (call.arguments[2] & WNOHANG) != 0;
+  return wait_for_child(thread, static_cast<pid_t>(call.arguments[0]), no_waiting, false);
+}
+
+Outcome on_waitid(Thread& thread, const Call& call) {
+  const bool no_waiting = (call.arguments[3] & WNOHANG) != 0;
+  const bool leaves = (call.arguments[3] & WNOWAIT) != 0;
+  const pid_t which = call.arguments[0] == P_PID ? static_cast<pid_t>(call.arguments[1]) : -1;
+  return wait_for_child(thread, which, no_waiting, leaves);
+}
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,204 @@
+#include "sim/programs/thread.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+
+#include "sim/programs/calls.h"
+#include "sim/programs/process.h"
+#include "sim/programs/sandbox.h"
+#include "sim/programs/signals.h"
+#include "sim/text.h"
+#include "sim/tracee/auxiliary_vector.h"
+
+namespace anyrdma::sim::programs {
+
+using tracee::Stop;
+using tracee::StopKind;
+
+/// Wakes a thread whose time is over.
+class Thread::Alarm final : public Task {
+ public:
+  explicit Alarm(Thread& thread) : thread_(thread) {}
+
+ private:
+  void run() override { thread_.wake(Woken::kTimeout); }
+
+  Thread& thread_;
+};
+
+Thread::Thread(Sandbox& sandbox, Process& process, pid_t tid, bool is_new)
+    : sandbox_(sandbox), process_(process), tracee_(tid), is_new_(is_new) {}
+
+Instant Thread::now() const {
+  return process_.host->runtime().now();
+}
+
+// --- waiting ------------------------------------------------------------------------------------
+
+Woken Thread::wait(const char* purpose, std::optional<Instant> deadline) {
+  return wait_for({}, purpose, deadline);
+}
+
+Woken Thread::wait_for(std::vector<Watched> watched, const char* purpose,
+                       std::optional<Instant> deadline) {
+  if (over_) return Woken::kOver;
+  Scheduler& scheduler = sandbox_.world().scheduler();
+  watched_ = std::move(watched);
+  if (!watched_.empty()) sandbox_.watch(*this);
+  sandbox_.end_turn();
+  Alarm alarm(*this);
+  if (deadline) scheduler.at(alarm, scheduler.now() + (*deadline - now()));
+  waits_ = true;
+  const std::function<std::string()> details = [this] { return describe(); };
+  if (!scheduler.fibers().park(sleeper_, purpose, scheduler.now(), &details)) woken_ = Woken::kOver;
+  waits_ = false;
+  scheduler.cancel(alarm);
+  if (!watched_.empty()) sandbox_.unwatch(*this);
+  watched_.clear();
+  if (woken_ == Woken::kOver) over_ = true;
+  return woken_;
+}
+
+Woken Thread::wait_for_child() {
+  for_child_ = true;
+  const Woken woken = wait("a child to end");
+  for_child_ = false;
+  return woken;
+}
+
+void Thread::wake(Woken why) {
+  if (!waits_ || sleeper_.empty()) return;  // somebody was faster
+  woken_ = why;
+  sandbox_.world().scheduler().fibers().wake(sleeper_.front());
+}
+
+bool Thread::has_ready() const {
+  std::vector<pollfd> all;
+  for (const Watched& each : watched_)
+    all.push_back({.fd = each.descriptor.get(), .events = each.events, .revents = 0});
+  return !all.empty() && ::poll(all.data(), all.size(), 0) > 0;
+}
+
+void Thread::yield() {
+  if (over_) return;
+  sandbox_.end_turn();
+  sandbox_.world().scheduler().poll();
+  if (sandbox_.world().scheduler().fibers().closed()) over_ = true;
+}
+
+bool Thread::spend(Duration duration) {
+  if (over_) return false;
+  sandbox_.end_turn();
+  if (!process_.host->sleep(duration)) over_ = true;
+  return !over_;
+}
+
+Descriptor Thread::borrow(int fd) const {
+  return Descriptor(static_cast<int>(::syscall(SYS_pidfd_getfd, process_.pidfd.get(), fd, 0)));
+}
+
+// --- running ------------------------------------------------------------------------------------
+
+void Thread::live() {
+  if (is_new_) handle(sandbox_.await(*this));
+  while (!over_) handle(sandbox_.run(*this, std::exchange(signal_, 0)));
+  sandbox_.end_turn();
+}
+
+void Thread::handle(const Stop& stop) {
+  switch (stop.kind) {
+    case StopKind::kCall:
+      return on_call();
+    case StopKind::kSignal:
+      return on_signal(stop.detail);
+    case StopKind::kNewThread:
+      return sandbox_.on_new_thread(*this, stop.detail);
+    case StopKind::kNewProcess:
+      return sandbox_.on_new_process(*this, stop.detail);
+    case StopKind::kVfork:
+      sandbox_.on_new_process(*this, stop.detail);
+      tracee_.run();
+      (void)wait("its child, which has borrowed its memory");
+      return;
+    case StopKind::kProgram:
+      return on_program();
+    case StopKind::kEnding:
+      return sandbox_.end(*this);
+    case StopKind::kGone:
+      return on_gone(stop.detail);
+    case StopKind::kStarted:
+      if (std::exchange(is_new_, false)) return;
+      return yield();  // it was interrupted: it looks at memory for ever
+    case StopKind::kReturn:
+    case StopKind::kVforkOver:
+    case StopKind::kGroupStop:
+      return;
+  }
+}
+
+void Thread::on_call() {
+  const auto call = tracee_.call();
+  if (!call) return;
+  call_ = *call;
+  const Outcome outcome = make_call(*this, *call);
+  if (outcome.kind == Outcome::Kind::kAnswered && !over_) tracee_.answer(outcome.result);
+}
+
+void Thread::on_signal(int signal) {
+  if (signal == SIGSEGV && emulate_time_stamp()) return;
+  signal_ = signal;
+}
+
+/// rdtsc and rdtscp, which are not allowed: nanoseconds.
+bool Thread::emulate_time_stamp() {
+  constexpr std::array<std::uint8_t, 2> kRdtsc{0x0f, 0x31};
+  constexpr std::array<std::uint8_t, 3> kRdtscp{0x0f, 0x01, 0xf9};
+  auto registers = tracee_.registers();
+  if (!registers) return false;
+  const auto bytes = tracee_.peek<std::array<std::uint8_t, 3>>(registers->rip);
+  if (!bytes) return false;
+  const bool plain = std::equal(kRdtsc.begin(), kRdtsc.end(), bytes->begin());
+  if (!plain && *bytes != kRdtscp) return false;
+  if (!spend(sandbox_.options().call_cost)) return true;
+  const auto count =
+      static_cast<std::uint64_t>(now().time_since_epoch().count()) + 1'000'000'000'000;
+  registers->rax = count & 0xffff'ffff;
+  registers->rdx = count >> 32;
+  if (!plain) registers->rcx = 0;
+  registers->rip += plain ? kRdtsc.size() : kRdtscp.size();
+  tracee_.set_registers(*registers);
+  return true;
+}
+
+void Thread::on_program() {
+  std::array<std::byte, 16> random;
+  for (std::byte& byte : random) byte = static_cast<std::byte>(sandbox_.random().next());
+  if (!tracee::tame(tracee_, random))
+    sandbox_.remark("the stack of " + process_.name +
+                    " is not as expected: its clock may be the real one");
+}
+
+void Thread::leave() {
+  over_ = true;
+  wake(Woken::kOver);
+}
+
+void Thread::on_gone(int status) {
+  leave();
+  sandbox_.on_thread_gone(*this, status);
+}
+
+std::string Thread::describe() const {
+  if (call_.number < 0) return {};
+  std::string text = "    in " + name_of_call(call_.number) + "(";
+  for (unsigned i = 0; i < 3; ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(call_.arguments[i]);
+  return text + ", ...)\n";
+}
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,133 @@
+// A thread of a program in the world: a fiber whose body runs in another process, from one system
+// call to the next.
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/fiber.h"
+#include "sim/scheduler.h"
+#include "sim/tracee/tracee.h"
+#include "transport/realtime/descriptor.h"
+
+namespace anyrdma::sim::programs {
+
+using tracee::Call;
+using transport::realtime::Descriptor;
+
+class Sandbox;
+struct Process;
+
+/// What becomes of a system call.
+struct Outcome {
+  enum class Kind : std::uint8_t {
+    kMade,      ///< the kernel makes it, as it stands or as it was changed
+    kAnswered,  ///< it is not made; `result` is what it returns
+    kOver,      ///< the thread is gone
+  };
+  Kind kind = Kind::kMade;
+  long result = 0;
+
+  static Outcome made() { return {}; }
+  static Outcome answered(long result) { return {Kind::kAnswered, result}; }
+  static Outcome over() { return {Kind::kOver, 0}; }
+};
+
+/// Why a wait ended.
+enum class Woken : std::uint8_t {
+  kReady,
+  kTimeout,
+  kSignal,  ///< one is pending that the thread takes: the kernel knows what that means for a call
+  kOver,    ///< the thread is gone, or the world ends
+};
+
+/// A descriptor of a program's, held by us while one of its threads waits for it.
+struct Watched {
+  Descriptor descriptor;
+  short events = 0;  ///< as of poll(2)
+};
+
+/// Made by Sandbox; ends with its fiber.
+class Thread {
+ public:
+  Thread(Sandbox& sandbox, Process& process, pid_t tid, bool is_new);
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  [[nodiscard]] tracee::Tracee& tracee() { return tracee_; }
+  [[nodiscard]] Process& process() const { return process_; }
+  [[nodiscard]] Sandbox& sandbox() const { return sandbox_; }
+  [[nodiscard]] Instant now() const;
+  /// Of whose life nothing is left but its record.
+  [[nodiscard]] bool is_over() const { return over_; }
+
+  // --- for what its calls mean ------------------------------------------------------------------
+  /// Gives the turn away until somebody wakes it. `purpose` lives for ever.
+  [[nodiscard]] Woken wait(const char* purpose, std::optional<Instant> deadline = std::nullopt);
+  /// The same until one of them is ready. Empty: for time alone.
+  [[nodiscard]] Woken wait_for(std::vector<Watched> watched, const char* purpose,
+                               std::optional<Instant> deadline = std::nullopt);
+  /// It was waiting, and goes on when its turn comes.
+  void wake(Woken why);
+  [[nodiscard]] bool waits() const { return waits_; }
+  /// Of wait_for: whether one of them is ready. Asks the kernel.
+  [[nodiscard]] bool has_ready() const;
+  /// Lets others go on, as a program that has looked in vain.
+  void yield();
+  /// Takes time. False: it is over.
+  bool spend(Duration duration);
+  /// A descriptor of the program's as one of ours; empty: it has none of that number.
+  [[nodiscard]] Descriptor borrow(int fd) const;
+
+  // --- for the sandbox --------------------------------------------------------------------------
+  /// The body of its fiber.
+  void live();
+  /// The kernel says that it has ended, with a status as of wait(2).
+  void on_gone(int status);
+  /// It runs no more, whatever the kernel has still to say of it.
+  void leave();
+  /// It has said that it ends, and not its process.
+  void set_ends_alone() { ends_alone_ = true; }
+  [[nodiscard]] bool ends_alone() const { return ends_alone_; }
+  /// What it is in the middle of, for who looks for the cause of a hang.
+  [[nodiscard]] std::string describe() const;
+  /// A stop of this thread's that somebody else came upon.
+  void handle(const tracee::Stop& stop);
+  /// While it waits it blocks these signals, instead of its usual; nullopt: its usual.
+  void set_mask(std::optional<std::uint64_t> mask) { mask_ = mask; }
+  [[nodiscard]] std::optional<std::uint64_t> mask() const { return mask_; }
+  [[nodiscard]] Woken wait_for_child();
+  [[nodiscard]] bool waits_for_child() const { return for_child_; }
+
+ private:
+  class Alarm;
+
+  void on_call();
+  void on_signal(int signal);
+  void on_program();
+  [[nodiscard]] bool emulate_time_stamp();
+
+  Sandbox& sandbox_;
+  Process& process_;
+  tracee::Tracee tracee_;
+  bool is_new_;
+  bool over_ = false;
+  bool ends_alone_ = false;
+  bool for_child_ = false;  ///< it waits for the end of one
+  int signal_ = 0;          ///< to be delivered when it goes on
+  Call call_{};             ///< the last one
+  std::optional<std::uint64_t> mask_;
+  // While it waits.
+  bool waits_ = false;
+  Woken woken_{};
+  FiberList sleeper_;
+  std::vector<Watched> watched_;
+};
+
+}  // namespace anyrdma::sim::programs

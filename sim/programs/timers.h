@@ -1,0 +1,44 @@
+// Timers of programs: timerfd(2), alarm(2), setitimer(2), timer_create(2).
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/programs/thread.h"
+
+namespace anyrdma::sim::programs {
+
+class Timers {
+ public:
+  explicit Timers(Sandbox& sandbox);
+  ~Timers();
+  Timers(const Timers&) = delete;
+  Timers& operator=(const Timers&) = delete;
+
+  /// A timerfd is an eventfd for the kernel, to which we add what has expired.
+  [[nodiscard]] Outcome on_timerfd_create(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_timerfd_settime(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_timerfd_gettime(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_alarm(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_setitimer(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_getitimer(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_timer_create(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_timer_settime(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_timer_gettime(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_timer_delete(Thread& thread, const Call& call);
+  void on_process_gone(const Process& process);
+
+ private:
+  class Timer;
+  [[nodiscard]] Timer* of_descriptor(Thread& thread, int fd);
+  [[nodiscard]] Timer& interval_timer(Thread& thread);
+  [[nodiscard]] Timer* of_number(Thread& thread, int number);
+
+  Sandbox& sandbox_;
+  std::vector<std::unique_ptr<Timer>> timers_;
+  int made_ = 0;
+};
+
+}  // namespace anyrdma::sim::programs

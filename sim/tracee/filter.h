@@ -1,0 +1,17 @@
+// Which system calls of a traced process stop it: all but those that are named.
+// Source: seccomp(2).
+#pragma once
+
+#include <linux/filter.h>
+
+#include <span>
+#include <vector>
+
+namespace anyrdma::sim::tracee {
+
+/// A program for SECCOMP_SET_MODE_FILTER. Calls of `untouched` go to the kernel as they are, and so
+/// does fcntl(2) unless it may wait for a lock; calls of other architectures fail with ENOSYS; the
+/// rest stops the thread.
+[[nodiscard]] std::vector<sock_filter> filter_of(std::span<const int> untouched);
+
+}  // namespace anyrdma::sim::tracee

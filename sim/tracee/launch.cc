@@ -1,0 +1,125 @@
+#include "sim/tracee/launch.h"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "sim/tracee/filter.h"
+#include "sim/tracee/tracee.h"
+
+namespace anyrdma::sim::tracee {
+namespace {
+
+using transport::realtime::Descriptor;
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+struct Plan {
+  const LaunchOptions& options;
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  sock_fprog filter;
+  int gate;    ///< readable once it is traced
+  int report;  ///< for the errno of what failed
+};
+
+bool put(int from, int at) {
+  if (from < 0) return true;
+  // One that is where it belongs already would be closed by execve.
+  return from == at ? ::fcntl(from, F_SETFD, 0) == 0 : ::dup2(from, at) >= 0;
+}
+
+bool prepare(const Plan& plan) {
+  char byte = 0;
+  if (::read(plan.gate, &byte, 1) != 1) return false;
+  const LaunchOptions& options = plan.options;
+  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) return false;
+  if (!put(options.input, 0) || !put(options.output, 1) || !put(options.error, 2)) return false;
+  if (::personality(ADDR_NO_RANDOMIZE) < 0) return false;
+  ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plan.filter) == 0;
+}
+
+/// After fork, in the child: only what is safe there.
+[[noreturn]] void become(const Plan& plan) {
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (prepare(plan))
+    ::execve(plan.options.path.c_str(), plan.arguments.data(), plan.environment.data());
+  const int error = errno;
+  // write(2) would stop at the filter.
+  (void)::pwrite(plan.report, &error, sizeof error, 0);
+  ::_exit(127);
+}
+
+/// Runs the new process to the program's first instruction. 0, or what was in the way.
+int lead_to_program(pid_t pid, int report) {
+  const Tracee tracee(pid);
+  for (;;) {
+    int status = 0;
+    if (::waitpid(pid, &status, __WALL) != pid) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    const Stop stop = stop_of(pid, status);
+    if (stop.kind == StopKind::kProgram) return 0;
+    if (stop.kind == StopKind::kGone) {
+      int error = 0;
+      if (::pread(report, &error, sizeof error, 0) != sizeof error) error = ECHILD;
+      return error;
+    }
+    tracee.run(stop.kind == StopKind::kSignal ? stop.detail : 0);
+  }
+}
+
+}  // namespace
+
+verbs::Result<pid_t> launch(const LaunchOptions& options, std::span<const int> untouched) {
+  const std::vector<sock_filter> filter = filter_of(untouched);
+  int gate[2];
+  if (::pipe2(gate, O_CLOEXEC) != 0) return verbs::errno_code(errno);
+  const Descriptor gate_out(gate[0]);
+  Descriptor gate_in(gate[1]);
+  const Descriptor report(::memfd_create("launch", MFD_CLOEXEC));
+  if (report.get() < 0) return verbs::errno_code(errno);
+  const Plan plan{.options = options,
+                  .arguments = pointers(options.arguments),
+                  .environment = pointers(options.environment),
+                  .filter = {.len = static_cast<unsigned short>(filter.size()),
+                             .filter = const_cast<sock_filter*>(filter.data())},
+                  .gate = gate_out.get(),
+                  .report = report.get()};
+  const pid_t pid = ::fork();
+  if (pid < 0) return verbs::errno_code(errno);
+  if (pid == 0) become(plan);
+  if (::ptrace(PTRACE_SEIZE, pid, nullptr, trace_options()) != 0) {
+    const int error = errno;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, __WALL);
+    return verbs::errno_code(error);
+  }
+  (void)!::write(gate_in.get(), "g", 1);
+  if (const int error = lead_to_program(pid, report.get()); error != 0)
+    return verbs::errno_code(error);
+  return pid;
+}
+
+}  // namespace anyrdma::sim::tracee

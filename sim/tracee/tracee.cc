@@ -1,0 +1,177 @@
+#include "sim/tracee/tracee.h"
+
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace anyrdma::sim::tracee {
+namespace {
+
+constexpr std::size_t kSystemCallBytes = 2;  // of the instruction
+constexpr int kStoppedInCall = SIGTRAP | 0x80;
+
+void request(int what, pid_t tid, std::uintptr_t address, std::uintptr_t data) {
+  // A thread that was killed meanwhile answers ESRCH; its end is reported like any other.
+  (void)::ptrace(static_cast<__ptrace_request>(what), tid, reinterpret_cast<void*>(address),
+                 reinterpret_cast<void*>(data));
+}
+
+unsigned long long& argument_of(user_regs_struct& registers, unsigned index) {
+  switch (index) {
+    case 0:
+      return registers.rdi;
+    case 1:
+      return registers.rsi;
+    case 2:
+      return registers.rdx;
+    case 3:
+      return registers.r10;
+    case 4:
+      return registers.r8;
+    default:
+      return registers.r9;
+  }
+}
+
+int message_of(pid_t tid) {
+  unsigned long message = 0;
+  request(PTRACE_GETEVENTMSG, tid, 0, reinterpret_cast<std::uintptr_t>(&message));
+  return static_cast<int>(message);
+}
+
+}  // namespace
+
+std::optional<user_regs_struct> Tracee::registers() const {
+  user_regs_struct registers{};
+  if (::ptrace(PTRACE_GETREGS, tid_, nullptr, &registers) != 0) return std::nullopt;
+  return registers;
+}
+
+void Tracee::set_registers(const user_regs_struct& registers) const {
+  request(PTRACE_SETREGS, tid_, 0, reinterpret_cast<std::uintptr_t>(&registers));
+}
+
+std::optional<Call> Tracee::call() const {
+  const auto now = registers();
+  if (!now) return std::nullopt;
+  return Call{.number = static_cast<long>(now->orig_rax),
+              .arguments = {now->rdi, now->rsi, now->rdx, now->r10, now->r8, now->r9}};
+}
+
+void Tracee::answer(long result) const {
+  auto now = registers();
+  if (!now) return;
+  now->orig_rax = ~0ull;
+  now->rax = static_cast<unsigned long long>(result);
+  set_registers(*now);
+}
+
+void Tracee::set_argument(unsigned index, std::uint64_t value) const {
+  auto now = registers();
+  if (!now) return;
+  argument_of(*now, index) = value;
+  set_registers(*now);
+}
+
+void Tracee::repeat(const Call& call) const {
+  auto now = registers();
+  if (!now) return;
+  now->rip -= kSystemCallBytes;
+  now->rax = static_cast<unsigned long long>(call.number);
+  now->orig_rax = ~0ull;
+  for (unsigned i = 0; i < call.arguments.size(); ++i) argument_of(*now, i) = call.arguments[i];
+  set_registers(*now);
+}
+
+long Tracee::result() const {
+  const auto now = registers();
+  return now ? static_cast<long>(now->rax) : -ESRCH;
+}
+
+void Tracee::set_result(long result) const {
+  auto now = registers();
+  if (!now) return;
+  now->rax = static_cast<unsigned long long>(result);
+  set_registers(*now);
+}
+
+bool Tracee::read(std::uint64_t address, std::span<std::byte> into) const {
+  const iovec local{into.data(), into.size()};
+  const iovec remote{reinterpret_cast<void*>(address), into.size()};
+  return ::process_vm_readv(tid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(into.size());
+}
+
+bool Tracee::write(std::uint64_t address, std::span<const std::byte> from) const {
+  const iovec local{const_cast<std::byte*>(from.data()), from.size()};
+  const iovec remote{reinterpret_cast<void*>(address), from.size()};
+  return ::process_vm_writev(tid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(from.size());
+}
+
+std::string Tracee::text(std::uint64_t address, std::size_t at_most) const {
+  constexpr std::size_t kPage = 4096;
+  std::string text;
+  while (text.size() < at_most) {
+    std::array<std::byte, kPage> bytes;
+    const std::size_t rest = kPage - address % kPage;
+    const auto part = std::span(bytes).first(rest);
+    if (!read(address, part)) break;
+    const auto* const begin = reinterpret_cast<const char*>(part.data());
+    const std::size_t length = ::strnlen(begin, rest);
+    text.append(begin, length);
+    if (length < rest) break;
+    address += rest;
+  }
+  if (text.size() > at_most) text.resize(at_most);
+  return text;
+}
+
+void Tracee::run(int signal) const {
+  request(PTRACE_CONT, tid_, 0, static_cast<std::uintptr_t>(signal));
+}
+
+void Tracee::run_to_return() const {
+  request(PTRACE_SYSCALL, tid_, 0, 0);
+}
+
+void Tracee::step() const {
+  request(PTRACE_SINGLESTEP, tid_, 0, 0);
+}
+
+long trace_options() {
+  return PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+         PTRACE_O_TRACEVFORKDONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD |
+         PTRACE_O_EXITKILL;
+}
+
+Stop stop_of(pid_t tid, int status) {
+  if (!WIFSTOPPED(status)) return {tid, StopKind::kGone, status};
+  switch (status >> 16) {
+    case PTRACE_EVENT_SECCOMP:
+      return {tid, StopKind::kCall, 0};
+    case PTRACE_EVENT_CLONE:
+      return {tid, StopKind::kNewThread, message_of(tid)};
+    case PTRACE_EVENT_FORK:
+      return {tid, StopKind::kNewProcess, message_of(tid)};
+    case PTRACE_EVENT_VFORK:
+      return {tid, StopKind::kVfork, message_of(tid)};
+    case PTRACE_EVENT_VFORK_DONE:
+      return {tid, StopKind::kVforkOver, 0};
+    case PTRACE_EVENT_EXEC:
+      return {tid, StopKind::kProgram, message_of(tid)};
+    case PTRACE_EVENT_EXIT:
+      return {tid, StopKind::kEnding, message_of(tid)};
+    case PTRACE_EVENT_STOP:
+      if (WSTOPSIG(status) == SIGTRAP) return {tid, StopKind::kStarted, 0};
+      return {tid, StopKind::kGroupStop, WSTOPSIG(status)};
+    default:
+      break;
+  }
+  if (WSTOPSIG(status) == kStoppedInCall) return {tid, StopKind::kReturn, 0};
+  return {tid, StopKind::kSignal, WSTOPSIG(status)};
+}
+
+}  // namespace anyrdma::sim::tracee

@@ -1,0 +1,221 @@
+#include "tools/sim.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "sim/host.h"
+#include "sim/programs/sandbox.h"
+#include "sim/text.h"
+#include "sim/world.h"
+#include "tools/start.h"
+
+extern char** environ;
+
+namespace anyrdma::tools {
+namespace {
+
+using sim::programs::OutputLine;
+using sim::programs::Program;
+using sim::programs::Sandbox;
+
+/// Words as a shell has them: quotes keep blanks, a backslash keeps what follows. nullopt: a quote
+/// that does not end.
+std::optional<std::vector<std::string>> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool any = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
+      word += line[++i];
+      any = true;
+    } else if (quote != 0 ? c == quote : c == '"' || c == '\'') {
+      quote = quote == 0 ? c : '\0';
+      any = true;
+    } else if (quote == 0 && (c == ' ' || c == '\t')) {
+      if (any) words.push_back(std::move(word));
+      word.clear();
+      any = false;
+    } else {
+      word += c;
+      any = true;
+    }
+  }
+  if (quote != 0) return std::nullopt;
+  if (any) words.push_back(std::move(word));
+  return words;
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(at, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string ending_text(const std::optional<int>& status) {
+  if (!status) return "has not ended";
+  if (WIFSIGNALED(*status)) return "was ended by signal " + std::to_string(WTERMSIG(*status));
+  return "ended with status " + std::to_string(WEXITSTATUS(*status));
+}
+
+/// A directory for what the processes of one host have in common.
+class Place {
+ public:
+  Place() {
+    std::string name = std::filesystem::temp_directory_path() / "anyrdma-sim.XXXXXX";
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~Place() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class Simulation {
+ public:
+  explicit Simulation(const SimOptions& options)
+      : options_(options), world_(options.seed, world_options(options)) {}
+
+  [[nodiscard]] Exit build() {
+    for (const std::string& text : options_.hosts) {
+      const std::size_t equals = text.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        say("--host " + text + ": say NAME=ADDRESS, as in server=10.0.0.1.");
+        return Exit::kUsage;
+      }
+      for (const std::string& address : split(text.substr(equals + 1), ',')) {
+        if (sim::Prefix::parse(address)) continue;
+        say("--host " + text + ": '" + address + "' is no IP address.");
+        return Exit::kUsage;
+      }
+      const std::string name = text.substr(0, equals);
+      if (world_.find_host(name) != nullptr) {
+        say("--host " + text + ": there is a host of that name already.");
+        return Exit::kUsage;
+      }
+      world_.add_host(name, {.interfaces = {{.addresses = split(text.substr(equals + 1), ',')}}});
+    }
+    for (const auto& [host, line] : options_.programs) {
+      const Exit started = start(host, line);
+      if (started != Exit::kOk) return started;
+    }
+    return Exit::kOk;
+  }
+
+  [[nodiscard]] int run() {
+    const auto result = world_.run();
+    const bool all = sandbox_.all_ended();
+    if (!all) {
+      std::fflush(stdout);
+      std::fprintf(stderr, "anyrdma: nothing can happen any more at %s s, and these wait:\n%s",
+                   sim::seconds_text(world_.now().time_since_epoch()).c_str(),
+                   world_.stuck_report().c_str());
+    }
+    (void)result;
+    bool good = all;
+    for (const auto& program : sandbox_.programs()) {
+      good &= program->status() == 0;
+      if (!options_.quiet)
+        std::printf("%s %s\n", program->name().c_str(), ending_text(program->status()).c_str());
+    }
+    if (options_.trace) std::fputs(world_.trace().text().c_str(), stdout);
+    if (!options_.quiet) {
+      std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
+                  static_cast<unsigned long long>(options_.seed),
+                  sim::seconds_text(world_.now().time_since_epoch()).c_str(),
+                  static_cast<unsigned long long>(world_.trace().hash()));
+    }
+    return static_cast<int>(good ? Exit::kOk : Exit::kFailed);
+  }
+
+ private:
+  static sim::WorldOptions world_options(const SimOptions& options) {
+    sim::WorldOptions world;
+    world.tracing = options.trace ? sim::Tracing::kKeep : sim::Tracing::kHash;
+    world.capture = !options.capture.empty();
+    return world;
+  }
+
+  [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
+    return {.on_output =
+                [](const OutputLine& line) {
+                  std::fprintf(line.error ? stderr : stdout, "%s %.*s: %.*s\n",
+                               sim::seconds_text(line.time.time_since_epoch()).c_str(),
+                               static_cast<int>(line.program.size()), line.program.data(),
+                               static_cast<int>(line.text.size()), line.text.data());
+                },
+            .on_remark = [](std::string_view text) { say(std::string(text)); }};
+  }
+
+  [[nodiscard]] Exit start(const std::string& host_name, const std::string& line) {
+    sim::Host* const host = world_.find_host(host_name);
+    if (host == nullptr) {
+      say("--on " + host_name + ": there is no such host. Add --host " + host_name + "=ADDRESS.");
+      return Exit::kUsage;
+    }
+    const auto words = words_of(line);
+    if (!words || words->empty()) {
+      say("--on " + host_name + " '" + line +
+          "': " + (words ? "a program is missing." : "a quote does not end."));
+      return Exit::kUsage;
+    }
+    auto prepared = prepare_start(words->front());
+    if (!prepared) return prepared.error();
+    prepared->variables["ANYRDMA_DIR"] = (place_.path() / host_name).string();
+    std::filesystem::create_directories(place_.path() / host_name);
+    std::filesystem::permissions(place_.path() / host_name, std::filesystem::perms::owner_all);
+    const std::string name = std::filesystem::path(words->front()).filename();
+    const auto program = sandbox_.start(
+        *host, name,
+        {.path = prepared->path, .arguments = *words, .environment = environment_of(*prepared)});
+    if (!program) {
+      say("'" + prepared->path + "' cannot be started: " + program.error().message() + ".");
+      return Exit::kFailed;
+    }
+    return Exit::kOk;
+  }
+
+  [[nodiscard]] static std::vector<std::string> environment_of(const Start& start) {
+    std::vector<std::string> all;
+    for (char** each = environ; *each != nullptr; ++each) {
+      const std::string entry = *each;
+      if (!start.variables.contains(entry.substr(0, entry.find('=')))) all.push_back(entry);
+    }
+    for (const auto& [name, value] : start.variables) all.push_back(name + "=" + value);
+    return all;
+  }
+
+  const SimOptions& options_;
+  Place place_;
+  sim::World world_;
+  Sandbox sandbox_{world_, sandbox_options()};
+};
+
+}  // namespace
+
+int simulate(const SimOptions& options) {
+  Simulation simulation(options);
+  if (const Exit built = simulation.build(); built != Exit::kOk) return static_cast<int>(built);
+  return simulation.run();
+}
+
+}  // namespace anyrdma::tools

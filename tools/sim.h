@@ -1,0 +1,27 @@
+// `anyrdma sim`: unmodified programs on simulated hosts, in virtual time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/exit.h"
+
+namespace anyrdma::tools {
+
+struct SimOptions {
+  std::uint64_t seed = 1;
+  std::vector<std::string> hosts;                             ///< NAME=ADDRESS[,ADDRESS...]
+  std::vector<std::pair<std::string, std::string>> programs;  ///< host, command line
+  std::string faults;                                         ///< file with a plan; empty: none
+  std::string capture;                                        ///< file to write; empty: none
+  bool trace = false;                                         ///< to stdout, at the end
+  bool quiet = false;                                         ///< no summary
+};
+
+/// Runs them to their ends. 0: all have ended with 0; kFailed: one has not, or nothing can happen
+/// any more; kUsage: an option that cannot be.
+[[nodiscard]] int simulate(const SimOptions& options);
+
+}  // namespace anyrdma::tools

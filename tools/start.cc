@@ -1,0 +1,94 @@
+#include "tools/start.h"
+
+#include <sys/auxv.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "tools/installation.h"
+#include "tools/program.h"
+#include "transport/open/environment.h"
+
+namespace anyrdma::tools {
+namespace {
+
+using transport::environment;
+
+constexpr const char* kDefaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
+
+Exit say_missing(const Installation& installation) {
+  std::string names;
+  for (const std::string& name : installation.missing) names += (names.empty() ? "" : ", ") + name;
+  say("the drop-in libraries are not complete: " + installation.expected.string() + " lacks " +
+      names + ". Build them with `./dev build`, or install anyrdma anew.");
+  return Exit::kFailed;
+}
+
+Exit say_unusable(const std::string& name, int error) {
+  if (error == EACCES) {
+    say("'" + name + "' is not executable. Make it so (chmod +x), or name another program.");
+    return Exit::kNotExecutable;
+  }
+  const bool is_path = name.find('/') != std::string::npos;
+  say(is_path ? "there is no file '" + name + "'. Check the path."
+              : "there is no program '" + name +
+                    "' in PATH. Check the name, give a path, or install the package it is in.");
+  return Exit::kUnknownProgram;
+}
+
+/// Where this command lies, symbolic links resolved. Chroots and some containers have no /proc;
+/// then it is what it was called by.
+std::filesystem::path own_path() {
+  std::error_code error;
+  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) return self;
+  const auto* const called = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  if (called != nullptr) self = std::filesystem::canonical(called, error);
+  return error ? std::filesystem::path() : self;
+}
+
+/// Each has a variable whose entries are separated by colons.
+std::string with_entry(const char* variable, const std::string& entry) {
+  const std::string old = environment(variable);
+  return old.empty() ? entry : entry + ":" + old;
+}
+
+std::map<std::string, std::string> variables(const std::filesystem::path& libraries) {
+  std::map<std::string, std::string> all;
+  all["LD_LIBRARY_PATH"] = with_entry("LD_LIBRARY_PATH", libraries.string());
+  // See verbs/c_api/device_nodes.cc. AddressSanitizer's runtime wants to be told that something may
+  // come before it.
+  all["LD_PRELOAD"] = with_entry("LD_PRELOAD", (libraries / "libanyrdma-nodes.so").string());
+  all["ASAN_OPTIONS"] = with_entry("ASAN_OPTIONS", "verify_asan_link_order=0");
+  // UCX reads which IP a datagram came in from the completion's service level, where only
+  // Mellanox's driver writes it, and drops all datagrams of other devices' IPv4 (as of Linux's rxe)
+  // unless it is told not to look.
+  all["UCX_UD_VERBS_ETH_DGID_CHECK"] = environment("UCX_UD_VERBS_ETH_DGID_CHECK", "n");
+  return all;
+}
+
+}  // namespace
+
+void say(const std::string& sentence) {
+  std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
+}
+
+boost::system::result<Start, Exit> prepare_start(const std::string& name) {
+  const std::filesystem::path self = own_path();
+  if (self.empty()) {
+    say("it cannot be told where this command lies: mount /proc, or call it by its whole path.");
+    return Exit::kFailed;
+  }
+  const Installation installation = find_libraries(self.parent_path());
+  if (installation.directory.empty()) return say_missing(installation);
+  const auto path = find_program(name, environment("PATH", kDefaultSearchPath));
+  if (!path) return say_unusable(name, path.error().value());
+  if (const auto why = why_not_served(*path)) {
+    say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
+  }
+  return Start{.path = *path, .variables = variables(installation.directory)};
+}
+
+}  // namespace anyrdma::tools
