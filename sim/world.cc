@@ -104,6 +104,11 @@ Host& World::adopt(std::unique_ptr<Host> host) {
   return *hosts_.back();
 }
 
+Host* World::host_of(const Address& address) {
+  const Owner* const owner = owner_of(address.ip);
+  return owner == nullptr ? nullptr : owner->host;
+}
+
 Host* World::find_host(std::string_view name) const {
   const auto found = std::find_if(hosts_.begin(), hosts_.end(),
                                   [&](const auto& host) { return host->name() == name; });

@@ -45,6 +45,8 @@ class World {
   /// Adds any other host. As above.
   Host& add_host(std::string_view name, const HostOptions& options);
   [[nodiscard]] Host* find_host(std::string_view name) const;
+  /// Who has an address; null: nobody.
+  [[nodiscard]] Host* host_of(const Address& address);
   /// Sets both directions between two hosts, for packets sent from now on.
   void set_link(Host& a, Host& b, const LinkOptions& options);
   /// Sets one direction.

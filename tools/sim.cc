@@ -26,6 +26,9 @@ using sim::programs::OutputLine;
 using sim::programs::Program;
 using sim::programs::Sandbox;
 
+/// As somebody has who starts the server first.
+constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
+
 /// Words as a shell has them: quotes keep blanks, a backslash keeps what follows. nullopt: a quote
 /// that does not end.
 std::optional<std::vector<std::string>> words_of(std::string_view line) {
@@ -186,7 +189,10 @@ class Simulation {
     const std::string name = std::filesystem::path(words->front()).filename();
     const auto program = sandbox_.start(
         *host, name,
-        {.path = prepared->path, .arguments = *words, .environment = environment_of(*prepared)});
+        {.path = prepared->path,
+         .arguments = *words,
+         .environment = environment_of(*prepared),
+         .start = kBetweenStarts * started_++});
     if (!program) {
       say("'" + prepared->path + "' cannot be started: " + program.error().message() + ".");
       return Exit::kFailed;
@@ -205,6 +211,7 @@ class Simulation {
   }
 
   const SimOptions& options_;
+  unsigned started_ = 0;
   Place place_;
   sim::World world_;
   Sandbox sandbox_{world_, sandbox_options()};

@@ -28,6 +28,11 @@ Outcome timer(Thread& thread, const Call& call) {
   return (thread.sandbox().timers().*member)(thread, call);
 }
 
+template <Outcome (Sockets::*member)(Thread&, const Call&)>
+Outcome socket(Thread& thread, const Call& call) {
+  return (thread.sandbox().sockets().*member)(thread, call);
+}
+
 Outcome on_futex(Thread& thread, const Call& call) {
   return thread.sandbox().futexes().call(thread, call);
 }
@@ -61,17 +66,25 @@ const std::map<long, Known>& known_calls() {
       {SYS_clock_nanosleep, {"clock_nanosleep", on_clock_nanosleep}},
       {SYS_sched_yield, {"sched_yield", on_sched_yield}},
       {SYS_restart_syscall, {"restart_syscall", on_restart}},
+      {SYS_socket, {"socket", socket<&Sockets::on_socket>}},
+      {SYS_bind, {"bind", socket<&Sockets::on_bind>}},
+      {SYS_listen, {"listen", socket<&Sockets::on_listen>}},
+      {SYS_connect, {"connect", socket<&Sockets::on_connect>}},
+      {SYS_getsockname, {"getsockname", socket<&Sockets::on_getsockname>}},
+      {SYS_getpeername, {"getpeername", socket<&Sockets::on_getpeername>}},
+      {SYS_setsockopt, {"setsockopt", socket<&Sockets::on_setsockopt>}},
+      {SYS_getsockopt, {"getsockopt", socket<&Sockets::on_getsockopt>}},
       {SYS_read, {"read", on_reading}},
       {SYS_readv, {"readv", on_reading}},
-      {SYS_accept, {"accept", on_reading}},
-      {SYS_accept4, {"accept4", on_reading}},
-      {SYS_recvfrom, {"recvfrom", on_recvfrom}},
-      {SYS_recvmsg, {"recvmsg", on_recvmsg}},
+      {SYS_accept, {"accept", socket<&Sockets::on_accept>}},
+      {SYS_accept4, {"accept4", socket<&Sockets::on_accept>}},
+      {SYS_recvfrom, {"recvfrom", socket<&Sockets::on_recvfrom>}},
+      {SYS_recvmsg, {"recvmsg", socket<&Sockets::on_recvmsg>}},
       {SYS_recvmmsg, {"recvmmsg", on_recvmmsg}},
       {SYS_write, {"write", on_write}},
       {SYS_writev, {"writev", on_writev}},
-      {SYS_sendto, {"sendto", on_sendto}},
-      {SYS_sendmsg, {"sendmsg", on_sendmsg}},
+      {SYS_sendto, {"sendto", socket<&Sockets::on_sendto>}},
+      {SYS_sendmsg, {"sendmsg", socket<&Sockets::on_sendmsg>}},
       {SYS_sendmmsg, {"sendmmsg", on_sendmmsg}},
       {SYS_poll, {"poll", on_poll}},
       {SYS_ppoll, {"ppoll", on_ppoll}},
@@ -156,14 +169,7 @@ const std::vector<int>& untouched_calls() {
       SYS_pipe,
       SYS_pipe2,
       SYS_socketpair,
-      SYS_socket,
-      SYS_bind,
-      SYS_listen,
-      SYS_connect,
-      SYS_getsockname,
-      SYS_getpeername,
-      SYS_setsockopt,
-      SYS_getsockopt,
+
       SYS_shutdown,
       SYS_exit_group,
       SYS_execve,

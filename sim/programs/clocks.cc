@@ -22,7 +22,7 @@ constexpr long kTicksPerSecond = 100;
 
 /// A look at the clock takes time, or who waits for the clock would wait for ever.
 bool look(Thread& thread) {
-  return thread.spend(thread.sandbox().options().call_cost);
+  return thread.spend(thread.cost_of_look());
 }
 
 template <class Value>

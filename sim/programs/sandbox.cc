@@ -70,6 +70,11 @@ Sandbox::~Sandbox() {
   for (pid_t tid; (tid = ::waitpid(-1, &status, __WALL)) > 0 || (tid < 0 && errno == EINTR);) {
     if (tid > 0 && WIFSTOPPED(status)) ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
   }
+  // Their fibers are about what goes now.
+  for (const auto& process : processes_) {
+    for (const auto& thread : process->threads) thread->leave();
+  }
+  world_.scheduler().fibers().close();
 }
 
 // --- programs -----------------------------------------------------------------------------------
@@ -97,11 +102,12 @@ verbs::Result<Program*> Sandbox::start(Host& host, std::string_view name, Progra
                                    .error = error_in.get()},
                                   untouched_);
   if (!pid) return pid.error();
+  const Duration delay = options.start;
   program->options_ = std::move(options);
   programs_.push_back(std::move(program));
   Program& started = *programs_.back();
   Process& process = adopt(*pid, nullptr, host, started, std::string(name));
-  Thread& thread = add_thread(process, *pid, false);
+  Thread& thread = add_thread(process, *pid, false, delay);
   thread.handle({.tid = *pid, .kind = StopKind::kProgram, .detail = *pid});
   return &started;
 }
@@ -123,14 +129,14 @@ Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program
   return process;
 }
 
-Thread& Sandbox::add_thread(Process& process, pid_t tid, bool is_new) {
+Thread& Sandbox::add_thread(Process& process, pid_t tid, bool is_new, Duration delay) {
   process.threads.push_back(std::make_unique<Thread>(*this, process, tid, is_new));
   Thread& thread = *process.threads.back();
   const unsigned number = ++process.threads_made;
   const std::string name = process.name + (number == 1 ? "" : "/" + std::to_string(number));
   // A process ends with its first thread as a rule; others may serve it for ever.
   process.host->spawn(
-      name, [&thread] { thread.live(); }, number == 1 ? Ending::kMustEnd : Ending::kMayServe);
+      name, [&thread, delay] { thread.live(delay); }, number == 1 ? Ending::kMustEnd : Ending::kMayServe);
   return thread;
 }
 

@@ -15,6 +15,7 @@
 #include "sim/host.h"
 #include "sim/programs/futexes.h"
 #include "sim/programs/process.h"
+#include "sim/programs/sockets.h"
 #include "sim/programs/thread.h"
 #include "sim/programs/timers.h"
 #include "sim/random_stream.h"
@@ -100,6 +101,7 @@ class Sandbox {
   [[nodiscard]] const SandboxOptions& options() const { return options_; }
   [[nodiscard]] Futexes& futexes() { return futexes_; }
   [[nodiscard]] Timers& timers() { return timers_; }
+  [[nodiscard]] Sockets& sockets() { return sockets_; }
   [[nodiscard]] RandomStream& random() { return random_; }
   /// Runs it to its next stop. All that happens to others meanwhile is taken note of.
   [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
@@ -131,7 +133,7 @@ class Sandbox {
 
  private:
   Process& adopt(pid_t pid, Process* parent, Host& host, Program& program, std::string name);
-  Thread& add_thread(Process& process, pid_t tid, bool is_new);
+  Thread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});
   void on_other(const tracee::Stop& stop);
   void on_tick(Thread& running);
   void read_output();
@@ -143,6 +145,7 @@ class Sandbox {
   RandomStream& random_;
   Futexes futexes_;
   Timers timers_{*this};
+  Sockets sockets_{*this};
   std::vector<std::unique_ptr<Program>> programs_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<Thread*> watchers_;    ///< those that wait for descriptors, in this order

@@ -47,21 +47,29 @@ Woken Thread::wait(const char* purpose, std::optional<Instant> deadline) {
 Woken Thread::wait_for(std::vector<Watched> watched, const char* purpose,
                        std::optional<Instant> deadline) {
   if (over_) return Woken::kOver;
-  Scheduler& scheduler = sandbox_.world().scheduler();
   watched_ = std::move(watched);
   if (!watched_.empty()) sandbox_.watch(*this);
+  // Who was ready when it was woken may have been forestalled by the time its turn comes.
+  do {
+    woken_ = park(purpose, deadline);
+  } while (woken_ == Woken::kReady && !watched_.empty() && !has_ready());
+  if (!watched_.empty()) sandbox_.unwatch(*this);
+  watched_.clear();
+  if (woken_ == Woken::kOver) over_ = true;
+  return woken_;
+}
+
+Woken Thread::park(const char* purpose, std::optional<Instant> deadline) {
+  Scheduler& scheduler = sandbox_.world().scheduler();
   sandbox_.end_turn();
   Alarm alarm(*this);
   if (deadline) scheduler.at(alarm, scheduler.now() + (*deadline - now()));
   waits_ = true;
   const std::function<std::string()> details = [this] { return describe(); };
-  if (!scheduler.fibers().park(sleeper_, purpose, scheduler.now(), &details)) woken_ = Woken::kOver;
+  const bool woken = scheduler.fibers().park(sleeper_, purpose, scheduler.now(), &details);
   waits_ = false;
   scheduler.cancel(alarm);
-  if (!watched_.empty()) sandbox_.unwatch(*this);
-  watched_.clear();
-  if (woken_ == Woken::kOver) over_ = true;
-  return woken_;
+  return woken ? woken_ : Woken::kOver;
 }
 
 Woken Thread::wait_for_child() {
@@ -98,13 +106,21 @@ bool Thread::spend(Duration duration) {
   return !over_;
 }
 
+Duration Thread::cost_of_look() {
+  constexpr unsigned kLooksPerStep = 16;
+  constexpr unsigned kStepsMax = 6;
+  const unsigned step = std::min(looks_++ / kLooksPerStep, kStepsMax);
+  return sandbox_.options().call_cost * (1u << step);
+}
+
 Descriptor Thread::borrow(int fd) const {
   return Descriptor(static_cast<int>(::syscall(SYS_pidfd_getfd, process_.pidfd.get(), fd, 0)));
 }
 
 // --- running ------------------------------------------------------------------------------------
 
-void Thread::live() {
+void Thread::live(Duration delay) {
+  if (delay != Duration::zero()) (void)spend(delay);
   if (is_new_) handle(sandbox_.await(*this));
   while (!over_) handle(sandbox_.run(*this, std::exchange(signal_, 0)));
   sandbox_.end_turn();
@@ -145,7 +161,9 @@ void Thread::on_call() {
   const auto call = tracee_.call();
   if (!call) return;
   call_ = *call;
+  const unsigned looks = looks_;
   const Outcome outcome = make_call(*this, *call);
+  if (looks_ == looks) looks_ = 0;
   if (outcome.kind == Outcome::Kind::kAnswered && !over_) tracee_.answer(outcome.result);
 }
 
@@ -164,7 +182,7 @@ bool Thread::emulate_time_stamp() {
   if (!bytes) return false;
   const bool plain = std::equal(kRdtsc.begin(), kRdtsc.end(), bytes->begin());
   if (!plain && *bytes != kRdtscp) return false;
-  if (!spend(sandbox_.options().call_cost)) return true;
+  if (!spend(cost_of_look())) return true;
   const auto count =
       static_cast<std::uint64_t>(now().time_since_epoch().count()) + 1'000'000'000'000;
   registers->rax = count & 0xffff'ffff;

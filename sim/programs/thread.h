@@ -82,12 +82,14 @@ class Thread {
   void yield();
   /// Takes time. False: it is over.
   bool spend(Duration duration);
+  /// What it costs to look at the clock: more and more for who does nothing else.
+  [[nodiscard]] Duration cost_of_look();
   /// A descriptor of the program's as one of ours; empty: it has none of that number.
   [[nodiscard]] Descriptor borrow(int fd) const;
 
   // --- for the sandbox --------------------------------------------------------------------------
-  /// The body of its fiber.
-  void live();
+  /// The body of its fiber. It begins after `delay`.
+  void live(Duration delay);
   /// The kernel says that it has ended, with a status as of wait(2).
   void on_gone(int status);
   /// It runs no more, whatever the kernel has still to say of it.
@@ -108,6 +110,7 @@ class Thread {
  private:
   class Alarm;
 
+  [[nodiscard]] Woken park(const char* purpose, std::optional<Instant> deadline);
   void on_call();
   void on_signal(int signal);
   void on_program();
@@ -122,6 +125,7 @@ class Thread {
   bool for_child_ = false;  ///< it waits for the end of one
   int signal_ = 0;          ///< to be delivered when it goes on
   Call call_{};             ///< the last one
+  unsigned looks_ = 0;      ///< at the clock, since it did anything else
   std::optional<std::uint64_t> mask_;
   // While it waits.
   bool waits_ = false;
