@@ -5,14 +5,16 @@
 
 #include "transport/fabric/fabric.h"
 #include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/child.h"
+#include "transport/realtime/testing/eventually.h"
 #include "transport/soft/address.h"
 #include "verbs/testing/datagram_member.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
-using testing::Child;
-using testing::eventually;
+using realtime::testing::Child;
+using realtime::testing::eventually;
 using testing::Scratch;
 using verbs::testing::DatagramMember;
 

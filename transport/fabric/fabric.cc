@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "transport/fabric/engine.h"
 #include "transport/fabric/host_network.h"
 #include "transport/fabric/member_carrier.h"
 #include "transport/fabric/near_members.h"
@@ -15,6 +14,7 @@
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
 #include "transport/realtime/system_random.h"
+#include "transport/station/engine.h"
 #include "verbs/soft/device_profile.h"
 
 namespace anyrdma::transport::fabric {
@@ -81,7 +81,7 @@ class FabricImpl final : public Fabric {
   HostNetwork network_;
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<NearMembers> near_;  ///< null: all goes by packets
-  Engine engine_{random_};
+  station::Engine engine_{random_};
   std::unique_ptr<MemberCarrier> carrier_;  ///< until the engine has it
 };
 
@@ -93,7 +93,7 @@ Result<void> FabricImpl::join() {
 }
 
 Result<void> FabricImpl::take_place() {
-  auto registry = Registry::join(config_, random_, system_port_rules());
+  auto registry = Registry::join(config_, random_, station::system_port_rules());
   if (!registry) return registry.error();
   auto carrier = MemberCarrier::create(mesh_config(config_, **registry), **registry, engine_.pool(),
                                        engine_.receiver());

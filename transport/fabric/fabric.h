@@ -8,7 +8,7 @@
 
 #include "transport/fabric/config.h"
 #include "transport/fabric/error.h"
-#include "transport/fabric/station.h"
+#include "transport/station/station.h"
 #include "verbs/result.h"
 
 namespace anyrdma::transport::fabric {
@@ -18,7 +18,7 @@ using verbs::Result;
 /// Joined from open() until retire() or destruction. A process may join several fabrics, or one
 /// fabric several times: each is a member of its own with objects of its own. retire() removes the
 /// rendezvous file if nobody else is there; peers see our connections end.
-class Fabric : public Station {
+class Fabric : public station::Station {
  public:
   /// Joins, and starts the background thread. Errors: FabricErrc; explain() words them, errno_of()
   /// numbers them.

@@ -18,22 +18,30 @@
 #include <string>
 
 #include "transport/fabric/slot.h"
-#include "transport/fabric/testing/party.h"
 #include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/testing/can_cancel.h"
+#include "transport/realtime/testing/child.h"
+#include "transport/realtime/testing/eventually.h"
+#include "transport/station/testing/party.h"
 #include "verbs/soft/device_profile.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
-using testing::Child;
-using testing::eventually;
-using testing::Party;
+using realtime::testing::Child;
+using realtime::testing::eventually;
 using testing::Scratch;
 
 constexpr std::uint16_t kPort = 7471;
 
 thread_local int yields = 0;  // sched_yield() below counts
+
+/// A member.
+class Party : public station::testing::Party {
+ public:
+  explicit Party(const FabricConfig& config)
+      : station::testing::Party(Fabric::open(config).value()) {}
+};
 
 class FabricTest : public ::testing::Test {
  protected:

@@ -5,15 +5,15 @@
 
 #include "transport/fabric/testing/end.h"
 #include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/child.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
-using testing::Child;
+using realtime::testing::Child;
 using testing::End;
 using testing::EndAddress;
 using testing::EndOptions;
-using testing::eventually;
 using testing::Scratch;
 
 // More packets than anybody keeps for a peer.

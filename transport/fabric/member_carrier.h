@@ -6,20 +6,20 @@
 #include <memory>
 #include <vector>
 
-#include "transport/fabric/carrier.h"
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/near_members.h"
 #include "transport/fabric/registry.h"
 #include "transport/fabric/request_log.h"
 #include "transport/fabric/switchboard.h"
 #include "transport/soft/transport.h"
+#include "transport/station/carrier.h"
 #include "verbs/soft/hca.h"
 
 namespace anyrdma::transport::fabric {
 
-class MemberCarrier final : public Carrier, private Mesh::Receiver {
+class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
  public:
-  using PacketReceiver = Carrier::Receiver;
+  using PacketReceiver = station::Carrier::Receiver;
 
   /// Opens the mesh; errors as Mesh::create. All references outlive the carrier.
   [[nodiscard]] static verbs::Result<std::unique_ptr<MemberCarrier>> create(

@@ -154,7 +154,7 @@ int Mesh::connect(Peer& peer) {
 bool Mesh::greet(Link& link) {
   realtime::Descriptor memory;
   if (config_.rings)
-    if (auto made = SharedMemory::create(kRingBytes, memory))
+    if (auto made = realtime::SharedMemory::create(kRingBytes, memory))
       link.out = std::make_unique<OutRing>(std::move(*made));
   std::vector<int> along;
   if (link.out) along.push_back(memory.get());
@@ -222,7 +222,7 @@ bool Mesh::on_hello(Link& link, const Hello& hello, std::vector<realtime::Descri
 /// False: nothing that our software would send. What cannot be mapped for now is not needed.
 bool Mesh::take_ring(Link& link, const realtime::Descriptor& memory) {
   if (!config_.rings) return true;
-  auto mapped = SharedMemory::map(memory.get(), kRingBytes);
+  auto mapped = realtime::SharedMemory::map(memory.get(), kRingBytes);
   if (!mapped) return mapped.error().value() != EINVAL;
   if (send_notice(link, MessageKind::kRingTaken) == 0)
     link.in = std::make_unique<InRing>(std::move(*mapped));

@@ -19,9 +19,9 @@
 
 #include "transport/fabric/datagram.h"
 #include "transport/fabric/packet_ring.h"
-#include "transport/fabric/shared_memory.h"
 #include "transport/fabric/slot.h"
 #include "transport/realtime/descriptor.h"
+#include "transport/realtime/shared_memory.h"
 #include "verbs/result.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/ring.h"
@@ -113,8 +113,9 @@ class Mesh {
   struct Peer;
   /// What we write; the peer maps the same memory.
   struct OutRing {
-    explicit OutRing(SharedMemory mapped) : memory(std::move(mapped)), writer(memory.bytes()) {}
-    SharedMemory memory;
+    explicit OutRing(realtime::SharedMemory mapped)
+        : memory(std::move(mapped)), writer(memory.bytes()) {}
+    realtime::SharedMemory memory;
     PacketRingWriter writer;
     bool taken = false;    ///< the peer has mapped it
     bool begun = false;    ///< the peer knows that packets come this way
@@ -122,8 +123,9 @@ class Mesh {
   };
   /// What the peer writes.
   struct InRing {
-    explicit InRing(SharedMemory mapped) : memory(std::move(mapped)), reader(memory.bytes()) {}
-    SharedMemory memory;
+    explicit InRing(realtime::SharedMemory mapped)
+        : memory(std::move(mapped)), reader(memory.bytes()) {}
+    realtime::SharedMemory memory;
     PacketRingReader reader;
     bool begun = false;
   };

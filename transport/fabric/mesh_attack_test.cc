@@ -18,11 +18,12 @@
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/socket_file.h"
 #include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/eventually.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
-using testing::eventually;
+using realtime::testing::eventually;
 using testing::Scratch;
 using verbs::soft::PacketPool;
 using verbs::soft::PacketPtr;
@@ -107,7 +108,8 @@ TEST_F(MeshAttack, DescriptorsThatDoNotComeAreNotMissed) {
 
 TEST_F(MeshAttack, GarbageInTheRingEndsTheConnection) {
   realtime::Descriptor descriptor;
-  const SharedMemory memory = SharedMemory::create(kRingBytes, descriptor).value();
+  const realtime::SharedMemory memory =
+      realtime::SharedMemory::create(kRingBytes, descriptor).value();
   const realtime::Descriptor fd = connect();
   say_hello(fd, {descriptor.get()}, 1);
   std::memset(memory.bytes().data() + kRingControlBytes, 0xff, kRingDataBytes);
@@ -136,7 +138,8 @@ TEST_F(MeshAttack, NoticesThatMakeNoSenseEndTheConnection) {
 
 TEST_F(MeshAttack, PacketsThroughTheSocketAfterTheRingHasBegunEndTheConnection) {
   realtime::Descriptor descriptor;
-  const SharedMemory memory = SharedMemory::create(kRingBytes, descriptor).value();
+  const realtime::SharedMemory memory =
+      realtime::SharedMemory::create(kRingBytes, descriptor).value();
   const realtime::Descriptor fd = connect();
   say_hello(fd, {descriptor.get()}, 1);
   step();  // its connection is accepted

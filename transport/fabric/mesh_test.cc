@@ -17,13 +17,15 @@
 
 #include "transport/fabric/socket_file.h"
 #include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/child.h"
+#include "transport/realtime/testing/eventually.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
-using testing::Child;
+using realtime::testing::Child;
+using realtime::testing::eventually;
 using ::testing::ElementsAre;
-using testing::eventually;
 using testing::Scratch;
 using verbs::soft::PacketPool;
 using verbs::soft::PacketPtr;

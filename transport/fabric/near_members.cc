@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "transport/fabric/file_limit.h"
+#include "transport/realtime/file_limit.h"
 #include "transport/realtime/guarded_access.h"
 #include "verbs/assert.h"
 
@@ -149,7 +149,7 @@ struct NearMembers::Passage {
 // --- life ---------------------------------------------------------------------------------------
 
 std::unique_ptr<NearMembers> NearMembers::create(Slot self, std::uint64_t incarnation) {
-  if (!may_be_so_long(sizeof(NearSegment))) return nullptr;
+  if (!realtime::may_be_so_long(sizeof(NearSegment))) return nullptr;
   realtime::Descriptor fd(::memfd_create("anyrdma", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), sizeof(NearSegment)) != 0) return nullptr;
   void* const at =

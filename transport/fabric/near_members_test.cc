@@ -10,15 +10,17 @@
 
 #include "transport/fabric/testing/end.h"
 #include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/child.h"
+#include "transport/realtime/testing/eventually.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
-using testing::Child;
+using realtime::testing::Child;
+using realtime::testing::eventually;
 using testing::End;
 using testing::EndAddress;
 using testing::EndOptions;
-using testing::eventually;
 using testing::Scratch;
 
 constexpr unsigned kAll = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |

@@ -1,15 +1,11 @@
 #include "transport/fabric/packet_ring.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
-#include <array>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 
-#include "transport/fabric/shared_memory.h"
+#include "transport/realtime/shared_memory.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -44,8 +40,8 @@ class PacketRingTest : public ::testing::Test {
   }
 
   realtime::Descriptor fd;
-  SharedMemory ours = SharedMemory::create(kRingBytes, fd).value();
-  SharedMemory theirs = SharedMemory::map(fd.get(), kRingBytes).value();
+  realtime::SharedMemory ours = realtime::SharedMemory::create(kRingBytes, fd).value();
+  realtime::SharedMemory theirs = realtime::SharedMemory::map(fd.get(), kRingBytes).value();
   PacketPool pool;
   PacketRingWriter writer{ours.bytes()};
   PacketRingReader reader{theirs.bytes()};
@@ -134,24 +130,6 @@ TEST_F(PacketRingTest, AReaderThatTookMoreThanThereWasIsNotBelieved) {
   control().taken = std::uint64_t{1} << 40;
 
   EXPECT_EQ(write(0, 4096), Written::kBroken);
-}
-
-TEST(SharedMemoryTest, WhatCouldShrinkOrHasAnotherSizeIsNotMapped) {
-  realtime::Descriptor good;
-  ASSERT_TRUE(SharedMemory::create(kRingBytes, good));
-  EXPECT_EQ(SharedMemory::map(good.get(), 2 * kRingBytes).error().value(), EINVAL);
-  EXPECT_NE(::ftruncate(good.get(), 0), 0);
-
-  const realtime::Descriptor unsealed(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  ASSERT_EQ(::ftruncate(unsealed.get(), kRingBytes), 0);
-  EXPECT_EQ(SharedMemory::map(unsealed.get(), kRingBytes).error().value(), EINVAL);
-
-  std::array<int, 2> pipe{};
-  ASSERT_EQ(::pipe(pipe.data()), 0);
-  const realtime::Descriptor in(pipe[0]);
-  const realtime::Descriptor out(pipe[1]);
-  EXPECT_EQ(SharedMemory::map(in.get(), kRingBytes).error().value(), EINVAL);
-  EXPECT_EQ(SharedMemory::map(-1, kRingBytes).error().value(), EINVAL);
 }
 
 }  // namespace

@@ -29,14 +29,16 @@
 
 #include "transport/fabric/testing/end.h"
 #include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/child.h"
+#include "transport/realtime/testing/eventually.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
-using testing::Child;
+using realtime::testing::Child;
+using realtime::testing::eventually;
 using testing::End;
 using testing::EndAddress;
-using testing::eventually;
 using testing::Scratch;
 
 constexpr std::size_t kPage = 4096;

@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "transport/fabric/file_limit.h"
+#include "transport/realtime/file_limit.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -112,7 +112,7 @@ boost::system::error_code share(int fd) {
 /// Makes the file as long as that, and has the memory promised that it does not have yet. Growing
 /// past the limit of file sizes would raise a signal.
 boost::system::error_code reserve(int fd, std::uint64_t so_far, std::uint64_t length) {
-  if (!may_be_so_long(length)) return FabricErrc::kFileLimit;
+  if (!realtime::may_be_so_long(length)) return FabricErrc::kFileLimit;
   int result = -1;
   do {
     result = ::fallocate(fd, 0, static_cast<off_t>(so_far), static_cast<off_t>(length - so_far));

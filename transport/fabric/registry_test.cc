@@ -10,13 +10,14 @@
 
 #include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/system_random.h"
+#include "transport/realtime/testing/child.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
+using realtime::testing::Child;
 using soft::Address;
 using soft::Claim;
-using testing::Child;
 using testing::Scratch;
 
 constexpr std::uint32_t kLocalhost = 0x7f000001;

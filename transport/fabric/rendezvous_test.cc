@@ -21,12 +21,13 @@
 #include "transport/fabric/registry.h"
 #include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/system_random.h"
+#include "transport/realtime/testing/child.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
+using realtime::testing::Child;
 using soft::Address;
-using testing::Child;
 using testing::Scratch;
 
 constexpr std::uint32_t kLocalhost = 0x7f000001;

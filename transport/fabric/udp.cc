@@ -5,13 +5,13 @@
 #include <optional>
 #include <utility>
 
-#include "transport/fabric/engine.h"
 #include "transport/fabric/local_addresses.h"
 #include "transport/fabric/network_namespace.h"
 #include "transport/fabric/udp_host.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
 #include "transport/realtime/system_random.h"
+#include "transport/station/engine.h"
 #include "verbs/soft/device_profile.h"
 
 namespace anyrdma::transport::fabric {
@@ -90,8 +90,8 @@ class UdpImpl final : public Udp {
 
   // In the order in which each needs those before it.
   realtime::SystemRandom random_;
-  soft::LocalPortTable ports_{random_, system_port_rules()};
-  Engine engine_{random_};
+  soft::LocalPortTable ports_{random_, station::system_port_rules()};
+  station::Engine engine_{random_};
   std::unique_ptr<UdpHost> host_;  ///< until the engine has it
 };
 

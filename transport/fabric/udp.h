@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "transport/fabric/station.h"
 #include "transport/fabric/udp_config.h"
 #include "transport/fabric/udp_error.h"
+#include "transport/station/station.h"
 #include "verbs/result.h"
 
 namespace anyrdma::transport::fabric {
@@ -15,7 +15,7 @@ namespace anyrdma::transport::fabric {
 /// this process's alone: another one that wants the port of the same address finds it taken. Ports
 /// of the RDMA port spaces are therefore the process's own, too. Addresses and routes are the
 /// system's; a group that an id joins is joined as an IP group on the interface.
-class Udp : public Station {
+class Udp : public station::Station {
  public:
   /// Opens the sockets, and starts the background thread. Errors: UdpErrc; explain() words them,
   /// errno_of() numbers them.

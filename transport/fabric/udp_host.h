@@ -5,18 +5,18 @@
 #include <memory>
 #include <vector>
 
-#include "transport/fabric/carrier.h"
 #include "transport/fabric/local_addresses.h"
 #include "transport/fabric/route_socket.h"
 #include "transport/fabric/udp_sockets.h"
 #include "transport/soft/network.h"
 #include "transport/soft/transport.h"
+#include "transport/station/carrier.h"
 
 namespace anyrdma::transport::fabric {
 
 /// All addresses belong to one device, whichever their interfaces: the index of the first one's
 /// stands for all.
-class UdpHost final : public Carrier, public soft::Network {
+class UdpHost final : public station::Carrier, public soft::Network {
  public:
   /// In the network namespace of the calling thread, which is the one of `config`. Errors of
   /// UdpSockets::create and RouteSocket::open. `pool` and `receiver` outlive it.

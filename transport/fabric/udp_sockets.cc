@@ -152,14 +152,14 @@ struct UdpSockets::Batch {
 // --- life ---------------------------------------------------------------------------------------
 
 UdpSockets::UdpSockets(const UdpSocketsConfig& config, verbs::soft::PacketPool& pool,
-                       Carrier::Receiver& receiver)
+                       station::Carrier::Receiver& receiver)
     : config_(config), pool_(pool), receiver_(receiver), batch_(std::make_unique<Batch>()) {}
 
 UdpSockets::~UdpSockets() = default;
 
-verbs::Result<std::unique_ptr<UdpSockets>> UdpSockets::create(const UdpSocketsConfig& config,
-                                                              verbs::soft::PacketPool& pool,
-                                                              Carrier::Receiver& receiver) {
+verbs::Result<std::unique_ptr<UdpSockets>> UdpSockets::create(
+    const UdpSocketsConfig& config, verbs::soft::PacketPool& pool,
+    station::Carrier::Receiver& receiver) {
   std::unique_ptr<UdpSockets> sockets(new UdpSockets(config, pool, receiver));
   if (verbs::Result<void> opened = sockets->open_all(); !opened) return opened.error();
   return sockets;

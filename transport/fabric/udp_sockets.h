@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "transport/fabric/carrier.h"
 #include "transport/fabric/local_addresses.h"
 #include "transport/realtime/descriptor.h"
+#include "transport/station/carrier.h"
 #include "verbs/result.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/ring.h"
@@ -33,7 +33,8 @@ class UdpSockets {
   /// Opens the sockets, in the calling thread's network namespace. EADDRINUSE, EADDRNOTAVAIL,
   /// EACCES, EMFILE ... `pool` and `receiver` outlive it.
   [[nodiscard]] static verbs::Result<std::unique_ptr<UdpSockets>> create(
-      const UdpSocketsConfig& config, verbs::soft::PacketPool& pool, Carrier::Receiver& receiver);
+      const UdpSocketsConfig& config, verbs::soft::PacketPool& pool,
+      station::Carrier::Receiver& receiver);
   ~UdpSockets();
 
   /// An epoll descriptor: readable when poll() has something to do.
@@ -77,7 +78,7 @@ class UdpSockets {
   };
 
   UdpSockets(const UdpSocketsConfig& config, verbs::soft::PacketPool& pool,
-             Carrier::Receiver& receiver);
+             station::Carrier::Receiver& receiver);
   [[nodiscard]] verbs::Result<void> open_all();
   [[nodiscard]] verbs::Result<void> watch(int fd, Socket* socket);
   [[nodiscard]] Socket* local(const ibv_gid& gid);
@@ -91,7 +92,7 @@ class UdpSockets {
 
   UdpSocketsConfig config_;
   verbs::soft::PacketPool& pool_;
-  Carrier::Receiver& receiver_;
+  station::Carrier::Receiver& receiver_;
   realtime::Descriptor epoll_;
   std::vector<std::unique_ptr<Socket>> locals_;
   std::vector<std::unique_ptr<Socket>> groups_;

@@ -9,13 +9,13 @@
 #include <cerrno>
 #include <cstring>
 
-#include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/eventually.h"
 #include "verbs/soft/wire/icrc.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
 
-using testing::eventually;
+using realtime::testing::eventually;
 using verbs::soft::PacketPool;
 using verbs::soft::PacketPtr;
 
@@ -38,7 +38,7 @@ bool is(const ibv_gid& gid, std::uint32_t address) {
 }
 
 /// One host: counts what it gets, and keeps the last.
-class Host : private Carrier::Receiver {
+class Host : private station::Carrier::Receiver {
  public:
   Host(const char* address, std::uint16_t port, std::size_t queue_max = 8192)
       : sockets(UdpSockets::create({.addresses = local_addresses({address}).value(),

@@ -23,10 +23,11 @@
 
 #include "cm/event_channel.h"
 #include "cm/id.h"
-#include "transport/fabric/testing/party.h"
-#include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/descriptor.h"
+#include "transport/realtime/testing/child.h"
+#include "transport/realtime/testing/eventually.h"
 #include "transport/soft/address.h"
+#include "transport/station/testing/party.h"
 #include "verbs/testing/datagram_member.h"
 
 namespace anyrdma::transport::fabric {
@@ -34,9 +35,9 @@ namespace {
 
 using realtime::Descriptor;
 using namespace std::chrono_literals;
-using testing::Child;
-using testing::eventually;
-using testing::Party;
+using realtime::testing::Child;
+using realtime::testing::eventually;
+using station::testing::Party;
 using verbs::testing::DatagramMember;
 
 constexpr std::uint16_t kRdmaPort = 7471;

@@ -15,9 +15,9 @@
 namespace anyrdma::transport {
 namespace {
 
-using fabric::SharedMemory;
 using fault::FaultStatus;
 using realtime::Descriptor;
+using realtime::SharedMemory;
 using verbs::Result;
 
 using Number = std::atomic<std::uint32_t>;

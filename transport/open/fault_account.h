@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "transport/fabric/shared_memory.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
 #include "transport/realtime/descriptor.h"
+#include "transport/realtime/shared_memory.h"
 #include "verbs/result.h"
 
 namespace anyrdma::transport {
@@ -53,10 +53,10 @@ class FaultAccount {
   [[nodiscard]] std::vector<fault::FaultStatus> status(const fault::FaultPlan& plan) const;
 
  private:
-  FaultAccount(fabric::SharedMemory memory, realtime::Descriptor held, std::size_t faults,
+  FaultAccount(realtime::SharedMemory memory, realtime::Descriptor held, std::size_t faults,
                std::string name);
 
-  fabric::SharedMemory memory_;
+  realtime::SharedMemory memory_;
   realtime::Descriptor held_;  ///< by its creator: what name() leads to
   std::size_t faults_;
   std::string name_;

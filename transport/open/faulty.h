@@ -21,7 +21,7 @@ class Concluding {
 class Breakable {
  public:
   virtual ~Breakable() = default;
-  /// As fabric::Station has them: the first two inside the critical section.
+  /// As station::Station has them: the first two inside the critical section.
   [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
   virtual void set_admission(soft::Admission* admission) = 0;

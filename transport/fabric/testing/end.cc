@@ -4,10 +4,12 @@
 
 #include <utility>
 
-#include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/eventually.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric::testing {
+
+using realtime::testing::eventually;
 
 End::End(const FabricConfig& config, const EndOptions& options)
     : station_(Fabric::open(config).value()), options_(options) {

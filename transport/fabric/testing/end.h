@@ -63,7 +63,7 @@ class End {
 
   [[nodiscard]] verbs::soft::Hca& hca() const;
   [[nodiscard]] std::uint8_t* memory() const { return memory_; }
-  [[nodiscard]] Station& station() { return *station_; }
+  [[nodiscard]] station::Station& station() { return *station_; }
 
   EndAddress peer{};
   ibv_pd* pd = nullptr;
@@ -72,7 +72,7 @@ class End {
   ibv_cq* cq = nullptr;
 
  private:
-  std::unique_ptr<Station> station_;
+  std::unique_ptr<station::Station> station_;
   verbs::Provider* provider_ = nullptr;
   ibv_context* context_ = nullptr;
   EndOptions options_;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 
 /// Whether a file may be made so long. To be asked before: trying what is not allowed raises
 /// SIGXFSZ, which ends a program that knows nothing of us.
@@ -14,4 +14,4 @@ namespace anyrdma::transport::fabric {
   return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || size <= limit.rlim_cur;
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

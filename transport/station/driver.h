@@ -6,17 +6,17 @@
 #include <memory>
 #include <optional>
 
-#include "transport/fabric/carrier.h"
 #include "transport/realtime/epilogue.h"
 #include "transport/realtime/progress_thread.h"
 #include "transport/realtime/section_lock.h"
 #include "transport/soft/transport.h"
+#include "transport/station/carrier.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/ring.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::station {
 
 /// One lock per station. While it is held the thread cannot be cancelled. leave() carries out all
 /// that can be done without waiting, on the caller's thread; the progress thread does the rest.
@@ -123,4 +123,4 @@ class Driver final : public verbs::Runtime,
   verbs::Instant look_at_{};        ///< while awake: when the thread looks again
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::station

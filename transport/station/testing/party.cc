@@ -1,4 +1,4 @@
-#include "transport/fabric/testing/party.h"
+#include "transport/station/testing/party.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -6,11 +6,13 @@
 #include <chrono>
 #include <utility>
 
-#include "transport/fabric/testing/scratch.h"
+#include "transport/realtime/testing/eventually.h"
 #include "verbs/assert.h"
 
-namespace anyrdma::transport::fabric::testing {
+namespace anyrdma::transport::station::testing {
 namespace {
+
+using realtime::testing::eventually;
 
 constexpr int kPatience = 10'000;  // ms
 constexpr unsigned kAccess =
@@ -25,8 +27,6 @@ sockaddr_in to_sockaddr(const char* address, std::uint16_t port) {
 }
 
 }  // namespace
-
-Party::Party(const FabricConfig& config) : Party(Fabric::open(config).value()) {}
 
 Party::Party(std::unique_ptr<Station> station)
     : station_(std::move(station)),
@@ -165,4 +165,4 @@ int Party::next_completion() {
   return completion.status;
 }
 
-}  // namespace anyrdma::transport::fabric::testing
+}  // namespace anyrdma::transport::station::testing

@@ -1,4 +1,4 @@
-#include "transport/fabric/shared_memory.h"
+#include "transport/realtime/shared_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "transport/fabric/file_limit.h"
+#include "transport/realtime/file_limit.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 
 SharedMemory::~SharedMemory() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
@@ -24,9 +24,9 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   return *this;
 }
 
-verbs::Result<SharedMemory> SharedMemory::create(std::size_t size, realtime::Descriptor& fd) {
+verbs::Result<SharedMemory> SharedMemory::create(std::size_t size, Descriptor& fd) {
   if (!may_be_so_long(size)) return verbs::errno_code(EFBIG);
-  realtime::Descriptor made(::memfd_create("anyrdma", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  Descriptor made(::memfd_create("anyrdma", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!made) return verbs::errno_code(errno);
   if (::ftruncate(made.get(), static_cast<off_t>(size)) != 0) return verbs::errno_code(errno);
   if (::fcntl(made.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
@@ -47,4 +47,4 @@ verbs::Result<SharedMemory> SharedMemory::map(int fd, std::size_t size) {
   return SharedMemory(std::span(static_cast<std::byte*>(at), size));
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime

@@ -8,7 +8,7 @@
 #include "verbs/time.h"
 #include "verbs/wire/ids.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::station {
 
 /// Used inside the critical section, with thread cancellation off. No call blocks, except flush(),
 /// which says so.
@@ -59,4 +59,4 @@ class Carrier {
   virtual void abandon() = 0;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::station

@@ -11,14 +11,13 @@
 
 #include "cm/event_channel.h"
 #include "cm/id.h"
-#include "transport/fabric/fabric.h"
+#include "transport/station/station.h"
 
-namespace anyrdma::transport::fabric::testing {
+namespace anyrdma::transport::station::testing {
 
-/// A member with one event channel, one id at most that is connected, and one registered buffer.
+/// A station with one event channel, one id at most that is connected, and one registered buffer.
 class Party {
  public:
-  explicit Party(const FabricConfig& config);
   explicit Party(std::unique_ptr<Station> station);
   ~Party();
   Party(const Party&) = delete;
@@ -74,4 +73,4 @@ class Party {
   int status_ = 0;
 };
 
-}  // namespace anyrdma::transport::fabric::testing
+}  // namespace anyrdma::transport::station::testing

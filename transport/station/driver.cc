@@ -1,4 +1,4 @@
-#include "transport/fabric/driver.h"
+#include "transport/station/driver.h"
 
 #include <sched.h>
 
@@ -9,7 +9,7 @@
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/eventfd_semaphore.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::station {
 namespace {
 
 using verbs::Instant;
@@ -269,4 +269,4 @@ void Driver::after_fork_in_child() {
   lock_.after_fork();
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::station

@@ -1,4 +1,4 @@
-#include "transport/fabric/engine.h"
+#include "transport/station/engine.h"
 
 #include <linux/capability.h>
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 
 #include "transport/realtime/guarded_access.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::station {
 namespace {
 
 bool may_bind_low_ports() {
@@ -103,4 +103,4 @@ void Engine::after_fork_in_child() {
   driver_.after_fork_in_child();
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::station

@@ -6,17 +6,17 @@
 #include <memory>
 #include <span>
 
-#include "transport/fabric/carrier.h"
-#include "transport/fabric/driver.h"
 #include "transport/realtime/fork_guard.h"
 #include "transport/soft/network.h"
 #include "transport/soft/port_table.h"
 #include "transport/soft/transport.h"
+#include "transport/station/carrier.h"
+#include "transport/station/driver.h"
 #include "verbs/random.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/packet.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::station {
 
 /// Thread cancellation is off and forks are held off while it is built. Destroyed, it retires.
 class Engine final : private realtime::ForkGuarded {
@@ -73,4 +73,4 @@ class Engine final : private realtime::ForkGuarded {
 /// those below 1024.
 [[nodiscard]] soft::PortTableConfig system_port_rules();
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::station

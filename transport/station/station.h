@@ -7,7 +7,7 @@
 #include "verbs/call_gate.h"
 #include "verbs/result.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::station {
 
 /// One process's place in a network: one device, and a host to whom its addresses belong.
 /// Threads: a background thread (all signals blocked) takes in packets and runs timers, so that
@@ -52,4 +52,4 @@ class Station {
   virtual void set_call_gate(verbs::CallGate* gate) = 0;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::station

@@ -7,7 +7,7 @@
 #include "transport/realtime/descriptor.h"
 #include "verbs/result.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::realtime {
 
 /// A mapping; unmapped at the end.
 class SharedMemory {
@@ -20,8 +20,7 @@ class SharedMemory {
   /// Makes zeroed memory of that size, which can never shrink (whoever reads memory that is gone
   /// gets SIGBUS); `fd` becomes its descriptor, needed only to give it away. EMFILE, ENFILE, ENOMEM
   /// ...
-  [[nodiscard]] static verbs::Result<SharedMemory> create(std::size_t size,
-                                                          realtime::Descriptor& fd);
+  [[nodiscard]] static verbs::Result<SharedMemory> create(std::size_t size, Descriptor& fd);
   /// Maps what a peer has made. EINVAL: it has another size, or could shrink; ENOMEM ...
   [[nodiscard]] static verbs::Result<SharedMemory> map(int fd, std::size_t size);
 
@@ -33,4 +32,4 @@ class SharedMemory {
   std::span<std::byte> bytes_;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::realtime
