@@ -12,11 +12,11 @@
 #include <thread>
 
 #include "transport/fabric/error.h"
-#include "transport/fabric/udp_error.h"
 #include "transport/open/open.h"
 #include "transport/open/real.h"
 #include "transport/rxe/error.h"
 #include "transport/ucma/error.h"
+#include "transport/udp/error.h"
 #include "verbs/ibv/system_libraries.h"
 
 namespace anyrdma::transport {
@@ -57,12 +57,12 @@ TEST(TransportsPage, QuotesTheFabric) {
 }
 
 TEST(TransportsPage, QuotesUdp) {
-  fabric::UdpConfig config;
+  udp::UdpConfig config;
   config.addresses = {"192.0.2.1"};
   config.network_namespace = "/run/netns/NAME";
-  for (int i = 1; i <= count_of<fabric::UdpErrc>("unknown error of RoCE over UDP"); ++i) {
-    const error_code error = make_error_code(static_cast<fabric::UdpErrc>(i));
-    expect_row(error, fabric::explain(error, config));
+  for (int i = 1; i <= count_of<udp::UdpErrc>("unknown error of RoCE over UDP"); ++i) {
+    const error_code error = make_error_code(static_cast<udp::UdpErrc>(i));
+    expect_row(error, udp::explain(error, config));
   }
 }
 

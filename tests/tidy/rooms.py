@@ -20,6 +20,8 @@ ROOMS = {
     "transport/fabric": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
                          "transport/soft", "transport/realtime", "transport/station",
                          "transport/fabric"],
+    "transport/udp": ["verbs", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
+                      "transport/realtime", "transport/station", "transport/udp"],
     "transport/fault": ["verbs", "transport", "transport/fault/plan", "transport/fault"],
     "transport/fault/plan": ["verbs", "transport", "transport/fault/plan"],
     "transport/ucma": ["verbs", "verbs/ibv", "transport", "transport/realtime", "transport/ucma"],
@@ -45,6 +47,7 @@ TEST_EXTRA = {
     "transport/soft": ["cm"],
     "transport/station": ["cm"],
     "transport/fabric": ["cm"],
+    "transport/udp": ["cm"],
     "sim": ["examples", "transport/testing"],
 }
 

@@ -15,14 +15,14 @@ namespace anyrdma::transport {
 ///             its last host. Hosts are 10.0.0.1, 10.0.0.2 ..., in the order of opening.
 ///   "fabric"  this process as one of those of this user on this machine (transport/fabric).
 ///   "udp"     this process as a host of its own on the machine's network: RoCEv2 over UDP sockets,
-///             with kernels and NICs as peers (transport/fabric/udp.h).
+///             with kernels and NICs as peers (transport/udp/udp.h).
 ///   "ucma"    the kernel's connection manager and all of its devices (transport/ucma).
 ///   "rxe"     the same, after making a Soft-RoCE link unless there is one. A link that was made
 ///             goes when this process ends.
 ///   "auto"    "ucma" if that opens, else "fabric".
 /// Errors, each with its sentence. EINVAL: no such name, or an option that cannot be; EBUSY: the
 /// simulated world belongs to another thread; else of each transport's own list:
-/// fabric::FabricErrc, fabric::UdpErrc, ucma::UcmaErrc, rxe::RxeErrc.
+/// fabric::FabricErrc, udp::UdpErrc, ucma::UcmaErrc, rxe::RxeErrc.
 /// Threads: any, but for "sim".
 [[nodiscard]] OpenResult open(std::string_view name, const OpenOptions& options = {});
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "transport/fabric/config.h"
-#include "transport/fabric/udp_config.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
 #include "transport/transport.h"
 #include "transport/ucma/config.h"
+#include "transport/udp/config.h"
 
 namespace anyrdma::transport {
 
@@ -77,7 +77,7 @@ struct OpenOptions {
   /// "fabric", also where "auto" comes to it: which fabric to join.
   fabric::FabricConfig fabric{};
   /// "udp": on which addresses.
-  fabric::UdpConfig udp{};
+  udp::UdpConfig udp{};
   /// "ucma", also where "rxe" and "auto" come to it: where the system's libraries are.
   ucma::UcmaConfig ucma{};
   /// "rxe": the network interface to have a link on. Empty: any that has one, else the first that

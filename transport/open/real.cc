@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "transport/fabric/fabric.h"
-#include "transport/fabric/udp.h"
 #include "transport/open/faulty.h"
 #include "transport/rxe/link.h"
 #include "transport/ucma/ucma.h"
+#include "transport/udp/udp.h"
 
 namespace anyrdma::transport {
 namespace {
@@ -63,7 +63,7 @@ OpenResult open_fabric(const OpenOptions& options) {
 }
 
 OpenResult open_udp(const OpenOptions& options) {
-  return opened_as<OpenedStation>("udp", fabric::Udp::open(options.udp), options.udp);
+  return opened_as<OpenedStation>("udp", udp::Udp::open(options.udp), options.udp);
 }
 
 OpenResult open_ucma(const OpenOptions& options) {

@@ -7,16 +7,16 @@
 #include <utility>
 
 #include "tests/conformance/backends/realtime.h"
-#include "transport/fabric/udp.h"
 #include "transport/ucma/ucma.h"
+#include "transport/udp/udp.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::conformance {
 namespace {
 
-using transport::fabric::Udp;
-using transport::fabric::UdpConfig;
 using transport::ucma::Ucma;
+using transport::udp::Udp;
+using transport::udp::UdpConfig;
 
 /// Clients side by side have an address each: a UDP port is one process's.
 constexpr int kClients = 16;

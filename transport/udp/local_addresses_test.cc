@@ -1,9 +1,9 @@
 // The machine's addresses; every machine has loopback ones.
-#include "transport/fabric/local_addresses.h"
+#include "transport/udp/local_addresses.h"
 
 #include <gtest/gtest.h>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 TEST(LocalAddresses, AreThoseNamedInThatOrder) {
@@ -56,4 +56,4 @@ TEST(PathMtu, IsTheLargestThatFitsTheInterface) {
 }
 
 }  // namespace
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

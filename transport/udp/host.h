@@ -5,14 +5,14 @@
 #include <memory>
 #include <vector>
 
-#include "transport/fabric/local_addresses.h"
-#include "transport/fabric/route_socket.h"
-#include "transport/fabric/udp_sockets.h"
 #include "transport/soft/network.h"
 #include "transport/soft/transport.h"
 #include "transport/station/carrier.h"
+#include "transport/udp/local_addresses.h"
+#include "transport/udp/route_socket.h"
+#include "transport/udp/sockets.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 
 /// All addresses belong to one device, whichever their interfaces: the index of the first one's
 /// stands for all.
@@ -79,4 +79,4 @@ class UdpHost final : public station::Carrier, public soft::Network {
   std::vector<Question> questions_;  ///< in the order in which they were asked
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

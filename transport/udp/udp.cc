@@ -1,20 +1,20 @@
-#include "transport/fabric/udp.h"
+#include "transport/udp/udp.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
 
-#include "transport/fabric/local_addresses.h"
-#include "transport/fabric/network_namespace.h"
-#include "transport/fabric/udp_host.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
 #include "transport/realtime/system_random.h"
 #include "transport/station/engine.h"
+#include "transport/udp/host.h"
+#include "transport/udp/local_addresses.h"
+#include "transport/udp/network_namespace.h"
 #include "verbs/soft/device_profile.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 using verbs::Result;
@@ -134,4 +134,4 @@ Result<std::unique_ptr<Udp>> Udp::open(const UdpConfig& config) {
   return std::unique_ptr<Udp>(std::move(udp));
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "transport/fabric/udp_error.h"
 #include "transport/soft/address.h"
+#include "transport/udp/error.h"
 #include "verbs/result.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 
 struct LocalAddress {
   soft::Address address{};  ///< port 0
@@ -33,4 +33,4 @@ inline constexpr std::size_t kLocalAddressesMax = 16;
 /// eth_mtu_int_to_enum): 1024 for Ethernet's 1500.
 [[nodiscard]] ibv_mtu path_mtu_for(std::uint32_t interface_mtu);
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

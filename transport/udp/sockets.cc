@@ -1,4 +1,4 @@
-#include "transport/fabric/udp_sockets.h"
+#include "transport/udp/sockets.h"
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -12,13 +12,13 @@
 #include <cstring>
 #include <utility>
 
-#include "transport/fabric/network_namespace.h"
 #include "transport/realtime/progress_thread.h"
+#include "transport/udp/network_namespace.h"
 #include "verbs/assert.h"
 #include "verbs/soft/wire/frame.h"
 #include "verbs/soft/wire/icrc.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 using realtime::Descriptor;
@@ -393,4 +393,4 @@ void UdpSockets::take_in(const Socket& socket, std::size_t index, std::size_t si
   receiver_.on_packet(std::move(packet));
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

@@ -1,4 +1,4 @@
-#include "transport/fabric/route_socket.h"
+#include "transport/udp/route_socket.h"
 
 #include <linux/neighbour.h>
 #include <linux/netlink.h>
@@ -12,7 +12,7 @@
 #include <span>
 #include <utility>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 using realtime::Descriptor;
@@ -189,4 +189,4 @@ void RouteSocket::close() {
   news_.reset();
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

@@ -6,9 +6,9 @@
 #include <string>
 #include <type_traits>
 
-#include "transport/fabric/udp_config.h"
+#include "transport/udp/config.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 
 enum class UdpErrc {
   kBadAddress = 1,  ///< EINVAL: an entry of config.addresses is no IPv4 or IPv6 address
@@ -29,7 +29,7 @@ enum class UdpErrc {
 /// One or two sentences for a human: the cause, naming what is concerned, and the remedy.
 [[nodiscard]] std::string explain(const boost::system::error_code& error, const UdpConfig& config);
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp
 
 template <>
-struct boost::system::is_error_code_enum<anyrdma::transport::fabric::UdpErrc> : std::true_type {};
+struct boost::system::is_error_code_enum<anyrdma::transport::udp::UdpErrc> : std::true_type {};

@@ -8,7 +8,7 @@
 #include "transport/ibcm/profile.h"
 #include "verbs/soft/hca.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 
 /// Nothing here is read from the environment: whoever fills it (the C API, a tool) does that.
 struct UdpConfig {
@@ -28,4 +28,4 @@ struct UdpConfig {
   ibcm::Profile profile = ibcm::kLinux61;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

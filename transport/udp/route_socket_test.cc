@@ -1,11 +1,11 @@
 // What can be asked of every machine's kernel.
-#include "transport/fabric/route_socket.h"
+#include "transport/udp/route_socket.h"
 
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 using soft::Address;
@@ -49,4 +49,4 @@ TEST(RouteSocket, AnswersNothingOnceClosed) {
 }
 
 }  // namespace
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

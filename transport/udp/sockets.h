@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "transport/fabric/local_addresses.h"
 #include "transport/realtime/descriptor.h"
 #include "transport/station/carrier.h"
+#include "transport/udp/local_addresses.h"
 #include "verbs/result.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/ring.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 
 struct UdpSocketsConfig {
   std::vector<LocalAddress> addresses;
@@ -101,4 +101,4 @@ class UdpSockets {
   std::uint64_t dropped_ = 0;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

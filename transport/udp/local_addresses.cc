@@ -1,4 +1,4 @@
-#include "transport/fabric/local_addresses.h"
+#include "transport/udp/local_addresses.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -13,7 +13,7 @@
 
 #include "transport/realtime/descriptor.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 using soft::Address;
@@ -129,4 +129,4 @@ ibv_mtu path_mtu_for(std::uint32_t interface_mtu) {
   return room >= 512 ? IBV_MTU_512 : IBV_MTU_256;
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

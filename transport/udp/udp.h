@@ -4,12 +4,12 @@
 
 #include <memory>
 
-#include "transport/fabric/udp_config.h"
-#include "transport/fabric/udp_error.h"
 #include "transport/station/station.h"
+#include "transport/udp/config.h"
+#include "transport/udp/error.h"
 #include "verbs/result.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 
 /// One host with one device, anyrdma0, whose GIDs are the configured addresses. The addresses are
 /// this process's alone: another one that wants the port of the same address finds it taken. Ports
@@ -17,9 +17,8 @@ namespace anyrdma::transport::fabric {
 /// system's; a group that an id joins is joined as an IP group on the interface.
 class Udp : public station::Station {
  public:
-  /// Opens the sockets, and starts the background thread. Errors: UdpErrc; explain() words them,
-  /// errno_of() numbers them.
+  /// Opens the sockets, and starts the background thread. Errors: UdpErrc; explain() words them.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Udp>> open(const UdpConfig& config = {});
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

@@ -1,4 +1,4 @@
-#include "transport/fabric/network_namespace.h"
+#include "transport/udp/network_namespace.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -9,7 +9,7 @@
 
 #include "transport/realtime/descriptor.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 /// Moves the calling thread for good.
@@ -41,4 +41,4 @@ verbs::Result<void> in_network_namespace(const std::string& path,
   return {};
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

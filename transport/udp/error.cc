@@ -1,8 +1,8 @@
-#include "transport/fabric/udp_error.h"
+#include "transport/udp/error.h"
 
 #include <cerrno>
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 struct Row {
@@ -100,4 +100,4 @@ std::string explain(const boost::system::error_code& error, const UdpConfig& con
   return "RoCE over UDP cannot be opened: " + error.message() + ".";
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

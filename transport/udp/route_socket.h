@@ -5,7 +5,7 @@
 #include "transport/soft/address.h"
 #include "verbs/result.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 
 /// The kernel answers while it takes the question, so no call waits.
 class RouteSocket {
@@ -49,4 +49,4 @@ class RouteSocket {
   realtime::Descriptor news_;
 };
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

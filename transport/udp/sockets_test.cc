@@ -1,5 +1,5 @@
 // Packets between sockets on loopback addresses, without an HCA.
-#include "transport/fabric/udp_sockets.h"
+#include "transport/udp/sockets.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "transport/realtime/testing/eventually.h"
 #include "verbs/soft/wire/icrc.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 using realtime::testing::eventually;
@@ -195,4 +195,4 @@ TEST_F(UdpSocketsTest, ClosedTheyAreHarmless) {
 }
 
 }  // namespace
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

@@ -1,4 +1,4 @@
-#include "transport/fabric/udp_host.h"
+#include "transport/udp/host.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,7 +7,7 @@
 #include "transport/realtime/progress_thread.h"
 #include "verbs/assert.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 
 using soft::Address;
 
@@ -169,4 +169,4 @@ void UdpHost::leave_group(const Address& local, const Address& group) {
   sockets_->leave(local.gid(), group.gid());
 }
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

@@ -6,7 +6,7 @@
 
 #include "verbs/result.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 
 /// Runs `body` in the network namespace at `path`, on a thread of its own that ends with it; where
 /// the path is empty, on the caller's. ENOENT: nothing there, or no network namespace; EPERM,
@@ -14,4 +14,4 @@ namespace anyrdma::transport::fabric {
 [[nodiscard]] verbs::Result<void> in_network_namespace(const std::string& path,
                                                        const std::function<void()>& body);
 
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp

@@ -1,6 +1,6 @@
 // Processes that speak RoCEv2 over UDP, as their applications see each other. Loopback addresses
 // are hosts here, so no test needs root; a port of each test's own keeps tests apart.
-#include "transport/fabric/udp.h"
+#include "transport/udp/udp.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@
 #include "transport/station/testing/party.h"
 #include "verbs/testing/datagram_member.h"
 
-namespace anyrdma::transport::fabric {
+namespace anyrdma::transport::udp {
 namespace {
 
 using realtime::Descriptor;
@@ -414,4 +414,4 @@ TEST_F(UdpDatagrams, BadPacketsAreDropped) {
 }
 
 }  // namespace
-}  // namespace anyrdma::transport::fabric
+}  // namespace anyrdma::transport::udp
