@@ -21,7 +21,7 @@
 #include "cm/event_channel.h"
 #include "cm/id.h"
 #include "transport/fabric/fabric.h"
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 
 namespace anyrdma::cm {
 namespace {

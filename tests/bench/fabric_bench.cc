@@ -24,7 +24,7 @@
 
 #include "tests/bench/reliable_connection.h"
 #include "transport/fabric/fabric.h"
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "transport/fabric/error.h"
+#include "transport/fabric/rendezvous/error.h"
 #include "transport/open/open.h"
 #include "transport/open/real.h"
 #include "transport/rxe/error.h"

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "transport/fabric/error.h"
-#include "transport/fabric/registry.h"
+#include "transport/fabric/rendezvous/error.h"
+#include "transport/fabric/rendezvous/registry.h"
 #include "transport/realtime/system_random.h"
 
 namespace {

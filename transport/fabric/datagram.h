@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "transport/fabric/slot.h"
+#include "transport/fabric/rendezvous/slot.h"
 #include "verbs/soft/packet.h"
 #include "verbs/wire/layout.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "transport/fabric/fabric.h"
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/realtime/testing/child.h"
 #include "transport/realtime/testing/eventually.h"
 #include "transport/soft/address.h"

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "transport/fabric/config.h"
-#include "transport/fabric/error.h"
+#include "transport/fabric/rendezvous/config.h"
+#include "transport/fabric/rendezvous/error.h"
 #include "transport/station/station.h"
 #include "verbs/result.h"
 

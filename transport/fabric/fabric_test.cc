@@ -17,8 +17,8 @@
 #include <optional>
 #include <string>
 
-#include "transport/fabric/slot.h"
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/slot.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/realtime/testing/can_cancel.h"
 #include "transport/realtime/testing/child.h"
 #include "transport/realtime/testing/eventually.h"

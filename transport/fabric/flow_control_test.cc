@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/fabric/testing/end.h"
-#include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/testing/child.h"
 
 namespace anyrdma::transport::fabric {

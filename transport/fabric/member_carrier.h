@@ -8,7 +8,7 @@
 
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/near_members.h"
-#include "transport/fabric/registry.h"
+#include "transport/fabric/rendezvous/registry.h"
 #include "transport/fabric/request_log.h"
 #include "transport/fabric/switchboard.h"
 #include "transport/soft/transport.h"

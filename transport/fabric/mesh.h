@@ -19,7 +19,7 @@
 
 #include "transport/fabric/datagram.h"
 #include "transport/fabric/packet_ring.h"
-#include "transport/fabric/slot.h"
+#include "transport/fabric/rendezvous/slot.h"
 #include "transport/realtime/descriptor.h"
 #include "transport/realtime/shared_memory.h"
 #include "verbs/result.h"

@@ -16,8 +16,8 @@
 
 #include "transport/fabric/descriptor_passing.h"
 #include "transport/fabric/mesh.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/fabric/socket_file.h"
-#include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/testing/eventually.h"
 
 namespace anyrdma::transport::fabric {

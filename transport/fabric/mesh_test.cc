@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/fabric/socket_file.h"
-#include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/testing/child.h"
 #include "transport/realtime/testing/eventually.h"
 

@@ -11,7 +11,7 @@
 
 #include "transport/fabric/near_segment.h"
 #include "transport/fabric/process_memory.h"
-#include "transport/fabric/slot.h"
+#include "transport/fabric/rendezvous/slot.h"
 #include "transport/realtime/descriptor.h"
 #include "verbs/soft/near_memory.h"
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/fabric/testing/end.h"
-#include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/testing/child.h"
 #include "transport/realtime/testing/eventually.h"
 

@@ -31,7 +31,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "transport/fabric/slot.h"
+#include "transport/fabric/rendezvous/slot.h"
 #include "verbs/soft/near_memory.h"
 
 namespace anyrdma::transport::fabric {

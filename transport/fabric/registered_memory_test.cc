@@ -27,8 +27,8 @@
 #include <thread>
 #include <vector>
 
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/fabric/testing/end.h"
-#include "transport/fabric/testing/scratch.h"
 #include "transport/realtime/testing/child.h"
 #include "transport/realtime/testing/eventually.h"
 

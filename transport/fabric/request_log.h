@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "transport/fabric/slot.h"
+#include "transport/fabric/rendezvous/slot.h"
 #include "verbs/wire/ids.h"
 
 namespace anyrdma::transport::fabric {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "transport/fabric/registry.h"
-#include "transport/fabric/slot.h"
+#include "transport/fabric/rendezvous/registry.h"
+#include "transport/fabric/rendezvous/slot.h"
 #include "verbs/soft/packet.h"
 #include "verbs/wire/ids.h"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <memory>
 
-#include "transport/fabric/registry.h"
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/registry.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/ibcm/wire/drep.h"
 #include "transport/ibcm/wire/dreq.h"
 #include "transport/ibcm/wire/mra.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/fabric/config.h"
+#include "transport/fabric/rendezvous/config.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
 #include "transport/transport.h"

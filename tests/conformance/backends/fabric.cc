@@ -3,7 +3,7 @@
 
 #include "tests/conformance/backends/realtime.h"
 #include "transport/fabric/fabric.h"
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 
 namespace anyrdma::conformance {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/fabric/fuzz/fuzz_registry.h"
+#include "transport/fabric/rendezvous/fuzz/fuzz_registry.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   return anyrdma::transport::fabric::fuzz::fuzz_registry_attack(data, size);

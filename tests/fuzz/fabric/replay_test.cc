@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "transport/fabric/fuzz/fuzz_registry.h"
 #include "transport/fabric/fuzz/fuzz_ring.h"
+#include "transport/fabric/rendezvous/fuzz/fuzz_registry.h"
 #include "verbs/soft/testing/fake_runtime.h"
 
 namespace anyrdma::transport::fabric::fuzz {

@@ -1,4 +1,4 @@
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "transport/fabric/registry.h"
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/registry.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/realtime/system_random.h"
 #include "transport/realtime/testing/child.h"
 

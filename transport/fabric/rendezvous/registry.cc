@@ -1,4 +1,4 @@
-#include "transport/fabric/registry.h"
+#include "transport/fabric/rendezvous/registry.h"
 
 #include <sched.h>
 #include <unistd.h>

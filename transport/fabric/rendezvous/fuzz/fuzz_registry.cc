@@ -1,4 +1,4 @@
-#include "transport/fabric/fuzz/fuzz_registry.h"
+#include "transport/fabric/rendezvous/fuzz/fuzz_registry.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "transport/fabric/registry.h"
-#include "transport/fabric/registry_file.h"
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/registry.h"
+#include "transport/fabric/rendezvous/registry_file.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric::fuzz {

@@ -1,4 +1,4 @@
-#include "transport/fabric/registry_file.h"
+#include "transport/fabric/rendezvous/registry_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

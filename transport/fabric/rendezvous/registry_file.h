@@ -22,10 +22,10 @@
 #include <memory>
 #include <string>
 
-#include "transport/fabric/config.h"
-#include "transport/fabric/error.h"
-#include "transport/fabric/place.h"
-#include "transport/fabric/slot.h"
+#include "transport/fabric/rendezvous/config.h"
+#include "transport/fabric/rendezvous/error.h"
+#include "transport/fabric/rendezvous/place.h"
+#include "transport/fabric/rendezvous/slot.h"
 #include "transport/realtime/descriptor.h"
 #include "verbs/result.h"
 

@@ -1,4 +1,4 @@
-#include "transport/fabric/registry.h"
+#include "transport/fabric/rendezvous/registry.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <vector>
 
-#include "transport/fabric/testing/scratch.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/realtime/system_random.h"
 #include "transport/realtime/testing/child.h"
 

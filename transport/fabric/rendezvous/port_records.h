@@ -17,8 +17,8 @@
 #include <functional>
 #include <optional>
 
-#include "transport/fabric/registry_file.h"
-#include "transport/fabric/slot.h"
+#include "transport/fabric/rendezvous/registry_file.h"
+#include "transport/fabric/rendezvous/slot.h"
 #include "transport/soft/port_table.h"
 
 namespace anyrdma::transport::fabric {

@@ -1,4 +1,4 @@
-#include "transport/fabric/port_records.h"
+#include "transport/fabric/rendezvous/port_records.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "transport/fabric/error.h"
+#include "transport/fabric/rendezvous/error.h"
 
 #include <cerrno>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "transport/fabric/config.h"
+#include "transport/fabric/rendezvous/config.h"
 
 namespace anyrdma::transport::fabric {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "transport/fabric/config.h"
+#include "transport/fabric/rendezvous/config.h"
 
 namespace anyrdma::transport::fabric::testing {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "transport/fabric/config.h"
-#include "transport/fabric/error.h"
+#include "transport/fabric/rendezvous/config.h"
+#include "transport/fabric/rendezvous/error.h"
 #include "transport/realtime/descriptor.h"
 #include "verbs/result.h"
 

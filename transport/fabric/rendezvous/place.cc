@@ -1,4 +1,4 @@
-#include "transport/fabric/place.h"
+#include "transport/fabric/rendezvous/place.h"
 
 #include <dirent.h>
 #include <fcntl.h>

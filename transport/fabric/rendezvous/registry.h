@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "transport/fabric/config.h"
-#include "transport/fabric/port_records.h"
-#include "transport/fabric/registry_file.h"
-#include "transport/fabric/slot.h"
+#include "transport/fabric/rendezvous/config.h"
+#include "transport/fabric/rendezvous/port_records.h"
+#include "transport/fabric/rendezvous/registry_file.h"
+#include "transport/fabric/rendezvous/slot.h"
 #include "transport/soft/port_table.h"
 #include "verbs/random.h"
 #include "verbs/result.h"
