@@ -27,6 +27,7 @@ class Rules(unittest.TestCase):
         self.caught("verbs/soft/hca.cc", '#include "cm/id.h"\n', "arrow")
         self.caught("transport/ibcm/agent.cc", '#include "verbs/soft/hca.h"\n', "arrow")
         self.caught("transport/udp/udp.cc", '#include "transport/fabric/fabric.h"\n', "arrow")
+        self.caught("transport/fabric/near/a.cc", '#include "transport/fabric/mesh.h"\n', "arrow")
         self.clean("cm/id.cc", '#include "transport/transport.h"\n')
         self.clean("cm/id_test.cc", '#include "transport/testing/mock_transport.h"\n')
         self.clean("tools/run.cc", '#include "transport/fabric/fabric.h"\n')

@@ -9,7 +9,7 @@
 
 #include "transport/fabric/host_network.h"
 #include "transport/fabric/member_carrier.h"
-#include "transport/fabric/near_members.h"
+#include "transport/fabric/near/near_members.h"
 #include "transport/fabric/rendezvous/registry.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"

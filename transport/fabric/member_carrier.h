@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "transport/fabric/mesh.h"
-#include "transport/fabric/near_members.h"
+#include "transport/fabric/near/near_members.h"
 #include "transport/fabric/rendezvous/registry.h"
 #include "transport/fabric/request_log.h"
 #include "transport/fabric/switchboard.h"

@@ -1,4 +1,4 @@
-#include "transport/fabric/near_members.h"
+#include "transport/fabric/near/near_members.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "transport/fabric/near_segment.h"
-#include "transport/fabric/process_memory.h"
+#include "transport/fabric/near/near_segment.h"
+#include "transport/fabric/near/process_memory.h"
 #include "transport/fabric/rendezvous/slot.h"
 #include "transport/realtime/descriptor.h"
 #include "verbs/soft/near_memory.h"

@@ -1,5 +1,5 @@
 // RDMA between members without packets: what is done so, and that it cannot be told from the rest.
-#include "transport/fabric/near_members.h"
+#include "transport/fabric/near/near_members.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "transport/fabric/process_memory.h"
+#include "transport/fabric/near/process_memory.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
