@@ -1,18 +1,16 @@
 #include "sim/check/agreement.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::sim::check {
 namespace {
 
 using verbs::soft::QpCensus;
+using wire::same;
 
 constexpr std::string_view kName = "agreement";
-
-bool same(const ibv_gid& a, const ibv_gid& b) {
-  return std::memcmp(a.raw, b.raw, sizeof a.raw) == 0;
-}
 
 bool is_up(const QpCensus& qp) {
   return qp.state == IBV_QPS_RTR || qp.state == IBV_QPS_RTS || qp.state == IBV_QPS_SQD;

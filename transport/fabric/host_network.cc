@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "transport/realtime/descriptor.h"
 #include "verbs/assert.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -78,10 +78,8 @@ std::vector<ibv_gid> HostAddresses::gids(std::size_t size) const {
   if (ordered.empty() || !ordered.front().is_link_local()) gids.push_back(made_up_link_local());
   for (const Address& address : ordered) gids.push_back(address.gid());
   // Several link-local addresses: 127.0.0.1 stays second.
-  const auto loopback = std::ranges::find_if(gids, [](const ibv_gid& gid) {
-    const ibv_gid wanted = Address::loopback(AF_INET).gid();
-    return std::memcmp(gid.raw, wanted.raw, sizeof gid.raw) == 0;
-  });
+  const auto loopback = std::ranges::find_if(
+      gids, [](const ibv_gid& gid) { return wire::same(gid, Address::loopback(AF_INET).gid()); });
   if (loopback != gids.end()) std::rotate(gids.begin() + 1, loopback, loopback + 1);
   if (gids.size() > size) gids.resize(size);
   return gids;

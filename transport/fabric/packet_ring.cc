@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "verbs/assert.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -11,6 +12,7 @@ using packet_ring::kGranule;
 using packet_ring::Path;
 using packet_ring::Record;
 using verbs::soft::Packet;
+using wire::same;
 
 namespace {
 
@@ -35,11 +37,6 @@ std::atomic_ref<std::uint32_t> word_at(std::byte* data, std::uint64_t position) 
 
 constexpr std::size_t rounded(std::size_t bytes) {
   return (bytes + kGranule - 1) & ~(kGranule - 1);
-}
-
-bool same(const ibv_gid& a, const ibv_gid& b) {
-  return a.global.subnet_prefix == b.global.subnet_prefix &&
-         a.global.interface_id == b.global.interface_id;
 }
 
 }  // namespace

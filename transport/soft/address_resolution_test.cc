@@ -3,14 +3,15 @@
 #include <netinet/in.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "transport/soft/testing/world.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::soft::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using wire::same;
 
 Address source_of(const Endpoint& endpoint) {
   const Binding binding = endpoint.binding();
@@ -19,10 +20,6 @@ Address source_of(const Endpoint& endpoint) {
 
 ibv_gid gid_at(const Binding& binding) {
   return binding.addr.addr.ibaddr.sgid;
-}
-
-bool same(const ibv_gid& a, const ibv_gid& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
 int error_of(const verbs::Result<void>& result) {

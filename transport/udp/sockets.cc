@@ -17,6 +17,7 @@
 #include "verbs/assert.h"
 #include "verbs/soft/wire/frame.h"
 #include "verbs/soft/wire/icrc.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::udp {
 namespace {
@@ -25,6 +26,7 @@ using realtime::Descriptor;
 using soft::Address;
 using verbs::soft::Packet;
 using verbs::soft::PacketPtr;
+using wire::same;
 
 constexpr std::size_t kBatch = 32;
 constexpr int kBatchesAtOnce = 8;  // per socket and poll: others want their turn
@@ -35,10 +37,6 @@ constexpr std::uint16_t kDiscardPort = 9;  // RFC 863
 // What Linux sends from a socket that is not connected and forbids fragments; the ICRC covers it.
 constexpr std::uint16_t kNoIdentification = 0;
 constexpr std::uint16_t kDontFragment = 0x4000;
-
-bool same(const ibv_gid& a, const ibv_gid& b) {
-  return std::memcmp(a.raw, b.raw, sizeof a.raw) == 0;
-}
 
 bool set(const Descriptor& fd, int level, int option, int value) {
   return ::setsockopt(fd.get(), level, option, &value, sizeof value) == 0;

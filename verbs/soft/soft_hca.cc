@@ -10,10 +10,13 @@
 #include "verbs/assert.h"
 #include "verbs/misuse.h"
 #include "verbs/soft/rc_constants.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::verbs::soft {
 
 namespace {
+
+using wire::same;
 
 // As rxe names itself: a software device without a vendor's number.
 constexpr std::uint32_t kVendorId = 0xffffff;
@@ -27,12 +30,6 @@ constexpr __be16 kDefaultPartition = 0xffff;  // the same in both byte orders
 template <std::size_t N>
 void copy_text(char (&to)[N], const std::string& text) {
   std::snprintf(to, N, "%s", text.c_str());
-}
-
-// By halves: both are on the path of every packet.
-bool same(const ibv_gid& a, const ibv_gid& b) {
-  return a.global.subnet_prefix == b.global.subnet_prefix &&
-         a.global.interface_id == b.global.interface_id;
 }
 
 bool is_empty(const ibv_gid& gid) {

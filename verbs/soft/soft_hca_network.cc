@@ -5,10 +5,13 @@
 #include "verbs/assert.h"
 #include "verbs/soft/soft_hca.h"
 #include "verbs/soft/wire/icrc.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::verbs::soft {
 
 namespace {
+
+using wire::same;
 
 constexpr std::uint32_t kGsiQueueKey = 0x8001'0000;  // IBTA vol 1, 13.5.3
 constexpr std::uint16_t kGsiSourcePort = 0xc000;
@@ -20,11 +23,6 @@ bool is_answer(roce::Operation operation) {
   return operation == roce::Operation::kReadResponse ||
          operation == roce::Operation::kAcknowledge ||
          operation == roce::Operation::kAtomicAcknowledge;
-}
-
-bool same(const ibv_gid& a, const ibv_gid& b) {
-  return a.global.subnet_prefix == b.global.subnet_prefix &&
-         a.global.interface_id == b.global.interface_id;
 }
 
 }  // namespace

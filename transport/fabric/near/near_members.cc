@@ -13,20 +13,18 @@
 #include "transport/realtime/file_limit.h"
 #include "transport/realtime/guarded_access.h"
 #include "verbs/assert.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
+
+using wire::same;
 
 /// Copied at once: who withdraws memory may have to wait for so much of the kernel's work.
 constexpr std::uint64_t kStep = 1u << 20;
 /// A gather list's, and the last word.
 constexpr std::size_t kPartsMax = 34;
 constexpr std::size_t kWord = 8;
-
-bool same(const ibv_gid& a, const ibv_gid& b) {
-  return a.global.subnet_prefix == b.global.subnet_prefix &&
-         a.global.interface_id == b.global.interface_id;
-}
 
 /// The place of a QPN within its slot; kNearEnds: none.
 std::uint32_t index_of(std::uint32_t number) {

@@ -31,12 +31,6 @@ std::string runtime_directory(uid_t uid) {
   return "/run/user/" + std::to_string(uid);
 }
 
-bool is_ours_alone(int fd, uid_t uid) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == uid &&
-         (status.st_mode & 077) == 0;
-}
-
 Result<realtime::Descriptor> open_parent(const std::string& path) {
   realtime::Descriptor fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (fd) return fd;
@@ -58,6 +52,12 @@ FabricErrc making_error(int error) {
 
 }  // namespace
 
+bool is_ours_alone(int fd, mode_t type, uid_t uid) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) == type && status.st_uid == uid &&
+         (status.st_mode & 077) == 0;
+}
+
 struct Place::Opened {
   std::optional<Place> place{};  ///< nothing: missing, or a stranger's
   bool missing = false;
@@ -71,7 +71,7 @@ Place::Opened Place::open(int parent, const std::string& path, const std::string
     const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
     return {.missing = errno == ENOENT, .out_of_descriptors = exhausted};
   }
-  if (!is_ours_alone(fd.get(), uid)) return {};
+  if (!is_ours_alone(fd.get(), S_IFDIR, uid)) return {};
   return {.place = Place(std::move(fd), path + "/" + name)};
 }
 
@@ -80,7 +80,7 @@ std::vector<std::string> Place::parents(const FabricConfig& config) {
   std::vector<std::string> all;
   const std::string own = runtime_directory(config.uid);
   const Result<realtime::Descriptor> fd = open_parent(own);
-  if (fd && is_ours_alone(fd->get(), config.uid)) all.push_back(own);
+  if (fd && is_ours_alone(fd->get(), S_IFDIR, config.uid)) all.push_back(own);
   all.emplace_back("/dev/shm");
   all.emplace_back("/tmp");
   return all;

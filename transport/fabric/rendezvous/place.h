@@ -2,6 +2,8 @@
 // can read, take or remove a name in it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -43,5 +45,8 @@ class Place {
   realtime::Descriptor fd_;
   std::string path_;
 };
+
+/// Whether it is of that type (S_IFDIR, S_IFREG), this user's, and closed to all others.
+[[nodiscard]] bool is_ours_alone(int fd, mode_t type, uid_t uid);
 
 }  // namespace anyrdma::transport::fabric

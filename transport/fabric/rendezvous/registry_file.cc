@@ -74,12 +74,6 @@ boost::system::error_code open_error(int error) {
   }
 }
 
-bool is_ours_alone(int fd, uid_t uid) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == uid &&
-         (status.st_mode & 077) == 0;
-}
-
 /// Whatever its version; or one whose maker was killed before he wrote anything.
 bool looks_like_registry(int fd) {
   constexpr int kVersionBits = 32;
@@ -193,7 +187,7 @@ Result<RegistryFile> RegistryFile::enter(const std::shared_ptr<const Place>& dir
   realtime::Descriptor fd(::openat(directory->fd(), name.c_str(),
                                    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
   if (!fd) return open_error(errno);
-  if (!is_ours_alone(fd.get(), uid)) return FabricErrc::kNotOurs;
+  if (!is_ours_alone(fd.get(), S_IFREG, uid)) return FabricErrc::kNotOurs;
   if (const boost::system::error_code error = share(fd.get())) return error;
   RegistryFile file(std::move(fd), directory, name);
   if (!file.is_current()) return kGone;
@@ -266,7 +260,8 @@ void RegistryFile::sweep() const {
     if (name == name_ || name.starts_with('.')) continue;
     realtime::Descriptor fd(
         ::openat(directory_->fd(), name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-    if (!fd || !is_ours_alone(fd.get(), ::geteuid()) || !looks_like_registry(fd.get())) continue;
+    if (!fd || !is_ours_alone(fd.get(), S_IFREG, ::geteuid()) || !looks_like_registry(fd.get()))
+      continue;
     if (!try_lock(fd.get(), LOCK_EX) || held_by_another(fd.get(), 0, kSlotCount)) continue;
     RegistryFile(std::move(fd), directory_, name).remove();
   }
