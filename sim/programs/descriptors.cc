@@ -31,11 +31,6 @@ bool waits(int fd) {
   return flags >= 0 && (flags & O_NONBLOCK) == 0;
 }
 
-bool is_ready(int fd, short events) {
-  pollfd one{.fd = fd, .events = events, .revents = 0};
-  return ::poll(&one, 1, 0) != 0;
-}
-
 std::vector<Watched> alone(Descriptor descriptor, short events) {
   std::vector<Watched> watched;
   watched.push_back({std::move(descriptor), events});
@@ -44,9 +39,10 @@ std::vector<Watched> alone(Descriptor descriptor, short events) {
 
 Outcome once_ready(Thread& thread, std::uint64_t fd, short events, const char* purpose) {
   Descriptor descriptor = thread.borrow(static_cast<int>(fd));
-  if (!descriptor || !waits(descriptor.get()) || is_ready(descriptor.get(), events))
-    return Outcome::made();
-  const Woken woken = thread.wait_for(alone(std::move(descriptor), events), purpose);
+  if (!descriptor || !waits(descriptor.get())) return Outcome::made();
+  auto watched = alone(std::move(descriptor), events);
+  if (any_ready(watched)) return Outcome::made();
+  const Woken woken = thread.wait_for(std::move(watched), purpose);
   return woken == Woken::kOver ? Outcome::over() : Outcome::made();
 }
 
@@ -71,18 +67,21 @@ Outcome write_without_waiting(Thread& thread, int fd, const Call& call) {
   return Outcome::made();
 }
 
+Woken wait_for_room(Thread& thread, std::uint64_t fd) {
+  auto watched = alone(thread.borrow(static_cast<int>(fd)), POLLOUT);
+  if (any_ready(watched)) return Woken::kReady;
+  return thread.wait_for(std::move(watched), "room to write");
+}
+
 /// `length`: nullopt where the call does not say it in an argument.
 Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length,
                 std::uint64_t flags) {
   Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   if (!descriptor || (flags & MSG_DONTWAIT) != 0 || !waits(descriptor.get()))
     return Outcome::made();
-  if (!is_ready(descriptor.get(), POLLOUT)) {
-    const Woken woken = thread.wait_for(
-        alone(thread.borrow(static_cast<int>(call.arguments[0])), POLLOUT), "room to write");
-    if (woken == Woken::kOver) return Outcome::over();
-    if (woken == Woken::kSignal) return Outcome::made();
-  }
+  const Woken woken = wait_for_room(thread, call.arguments[0]);
+  if (woken == Woken::kOver) return Outcome::over();
+  if (woken == Woken::kSignal) return Outcome::made();
   if (length && call.arguments[*length] <= kTakenAtOnce) return Outcome::made();
   struct stat about {};
   if (::fstat(descriptor.get(), &about) == 0 && S_ISREG(about.st_mode)) return Outcome::made();
@@ -110,11 +109,7 @@ Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length
     rest.arguments[1] = call.arguments[1] + done;
     rest.arguments[*length] = all - done;
     thread.tracee().repeat(rest);
-    if (!is_ready(descriptor.get(), POLLOUT)) {
-      const Woken woken = thread.wait_for(
-          alone(thread.borrow(static_cast<int>(call.arguments[0])), POLLOUT), "room to write");
-      if (woken == Woken::kOver) return Outcome::over();
-    }
+    if (wait_for_room(thread, call.arguments[0]) == Woken::kOver) return Outcome::over();
     // To the entry of the call that was set up.
     const tracee::Stop stop = thread.sandbox().run(thread, 0);
     if (stop.kind != tracee::StopKind::kCall) {
@@ -128,19 +123,11 @@ std::optional<Instant> deadline_in(const Thread& thread, const timespec& limit) 
   return thread.now() + duration_of(limit);
 }
 
-/// Whether nothing is ready and somebody has to wait.
-bool nothing_ready(const std::vector<Watched>& watched) {
-  std::vector<pollfd> all;
-  for (const Watched& each : watched)
-    all.push_back({.fd = each.descriptor.get(), .events = each.events, .revents = 0});
-  return ::poll(all.data(), all.size(), 0) == 0;
-}
-
 /// Waits as a call of poll's kind does. kReady: the kernel can make the call.
 Woken wait_for_any(Thread& thread, std::vector<Watched> watched, std::optional<Instant> deadline,
                    std::optional<std::uint64_t> mask) {
   if (mask && takes_signal(thread, mask)) return Woken::kSignal;
-  if (!watched.empty() && !nothing_ready(watched)) return Woken::kReady;
+  if (!watched.empty() && any_ready(watched)) return Woken::kReady;
   thread.set_mask(mask);
   const Woken woken = thread.wait_for(std::move(watched), "descriptors (it polls them)", deadline);
   thread.set_mask(std::nullopt);

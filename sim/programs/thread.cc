@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -85,11 +86,19 @@ void Thread::wake(Woken why) {
   sandbox_.world().scheduler().fibers().wake(sleeper_.front());
 }
 
-bool Thread::has_ready() const {
+bool any_ready(const std::vector<Watched>& watched) {
   std::vector<pollfd> all;
-  for (const Watched& each : watched_)
+  for (const Watched& each : watched)
     all.push_back({.fd = each.descriptor.get(), .events = each.events, .revents = 0});
-  return !all.empty() && ::poll(all.data(), all.size(), 0) > 0;
+  // Our own alarm comes in between now and then.
+  for (;;) {
+    const int ready = ::poll(all.data(), all.size(), 0);
+    if (ready >= 0 || errno != EINTR) return ready != 0;
+  }
+}
+
+bool Thread::has_ready() const {
+  return any_ready(watched_);
 }
 
 void Thread::yield() {

@@ -53,6 +53,9 @@ struct Watched {
   short events = 0;  ///< as of poll(2)
 };
 
+/// Whether one of them is ready now.
+[[nodiscard]] bool any_ready(const std::vector<Watched>& watched);
+
 /// Made by Sandbox; ends with its fiber.
 class Thread {
  public:
