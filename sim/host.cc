@@ -136,6 +136,16 @@ Address Host::address(std::uint16_t port, std::size_t interface) const {
   return address;
 }
 
+const std::vector<Prefix>& Host::prefixes(std::size_t interface) const {
+  CM_ASSERT(interface < interfaces_.size());
+  return interfaces_[interface].prefixes;
+}
+
+const roce::Mac& Host::mac(std::size_t interface) const {
+  CM_ASSERT(interface < interfaces_.size());
+  return interfaces_[interface].mac;
+}
+
 // --- programs -----------------------------------------------------------------------------------
 
 void Host::spawn(std::string_view name, std::function<void()> body, Ending ending) {
@@ -161,6 +171,20 @@ bool Host::sleep(Duration duration) {
 
 void Host::note(std::string_view text) {
   world_.trace().note(world_.now(), index_, text);
+}
+
+// --- programs outside of the world --------------------------------------------------------------
+
+void Host::set_uplink(std::size_t interface, Uplink* uplink) {
+  CM_ASSERT(interface < interfaces_.size());
+  CM_ASSERT(interfaces_[interface].hca == nullptr);
+  interfaces_[interface].uplink = uplink;
+}
+
+void Host::send_from(std::size_t interface, const verbs::soft::Packet& packet) {
+  CM_ASSERT(interface < interfaces_.size());
+  if (power_ == Power::kOff) return;
+  world_.transmit(*this, interface, world_.pool_.copy_of(packet));
 }
 
 // --- faults -------------------------------------------------------------------------------------
@@ -241,7 +265,7 @@ Result<void> Host::set_port(std::string_view device, bool active) {
 Result<void> Host::plug_device(std::string_view name) {
   Interface* interface = find_interface(name);
   if (interface == nullptr) return verbs::errno_code(ENODEV);
-  if (interface->hca != nullptr) return verbs::errno_code(EEXIST);
+  if (interface->hca != nullptr || interface->uplink != nullptr) return verbs::errno_code(EEXIST);
   add_device(*interface, {});
   return {};
 }
@@ -341,6 +365,11 @@ bool Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr&&
     return false;
   }
   Interface& interface = interfaces_[index];
+  if (interface.uplink != nullptr) {
+    packet->keep_payload();
+    interface.uplink->on_packet(*packet);
+    return false;
+  }
   if (!interface.present) {
     world_.drop(*this, &from, DropCause::kNoDevice, *packet);
     return false;

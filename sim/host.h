@@ -18,8 +18,10 @@
 #include "sim/random_stream.h"
 #include "sim/scheduler.h"
 #include "sim/trace.h"
+#include "sim/uplink.h"
 #include "transport/soft/network.h"
 #include "transport/soft/port_table.h"
+#include "transport/soft/prefix.h"
 #include "transport/soft/transport.h"
 #include "verbs/call_gate.h"
 #include "verbs/misuse.h"
@@ -30,21 +32,11 @@
 namespace anyrdma::sim {
 
 using transport::soft::Address;
+using transport::soft::Prefix;
 using verbs::Result;
 
 class Link;
 class World;
-
-/// An address with the length of its network's prefix: "192.0.2.1/24". Without a length, IPv4
-/// means /24 and IPv6 /64.
-struct Prefix {
-  Address address{};
-  unsigned bits = 0;  ///< of the 16 bytes of `address.ip`
-
-  /// EINVAL: neither an IPv4 nor an IPv6 address, or a length that is too large.
-  [[nodiscard]] static Result<Prefix> parse(std::string_view text);
-  [[nodiscard]] bool contains(const Address& other) const;
-};
 
 /// Made by World::add_host. Everything runs in one thread; blocking calls belong into fibers
 /// (spawn) or, outside of all fibers, let the world go on meanwhile.
@@ -89,6 +81,20 @@ class Host final : private transport::soft::Observer,
   bool sleep(Duration duration);
   /// A line in the trace.
   void note(std::string_view text);
+
+  // --- programs outside of the world ------------------------------------------------------------
+  /// From now on what arrives at an interface goes to `uplink`, which outlives the host or is set
+  /// to null before. Precondition: the interface has no device.
+  void set_uplink(std::size_t interface, Uplink* uplink);
+  /// A packet leaves from there: a copy of it meets links, faults, capture and trace as any other.
+  /// Lost on a host that is off.
+  void send_from(std::size_t interface, const verbs::soft::Packet& packet);
+  /// Looks for a neighbour as the host's own programs do; Uplink::on_neighbour follows, from within
+  /// this call if it is known already. Nothing follows on a host that is off.
+  void ask_neighbour(std::size_t interface, transport::soft::NeighbourToken token,
+                     const Address& neighbour, Duration timeout);
+  [[nodiscard]] const std::vector<Prefix>& prefixes(std::size_t interface = 0) const;
+  [[nodiscard]] const roce::Mac& mac(std::size_t interface = 0) const;
 
   // --- faults -----------------------------------------------------------------------------------
   /// Unplugs a device: DEVICE_REMOVAL to the ids on it. ENODEV: no such device (any more).
@@ -172,6 +178,7 @@ class Host final : private transport::soft::Observer,
     std::unique_ptr<RandomStream> random;   ///< the device's
     std::unique_ptr<verbs::soft::Hca> hca;  ///< null: never had one
     bool present = false;                   ///< the device has not been removed
+    Uplink* uplink = nullptr;               ///< instead of a device
   };
 
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
@@ -218,6 +225,9 @@ class Host final : private transport::soft::Observer,
   [[nodiscard]] bool takes_more() const { return !driver_called() || called_for_packets_only(); }
   void receive_later(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet);
   void take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr&& packet);
+  [[nodiscard]] bool hears_groups(const Interface& interface) const {
+    return interface.hca != nullptr || interface.uplink != nullptr;
+  }
   void on_deadline();
   void settle() override;
 
@@ -228,6 +238,9 @@ class Host final : private transport::soft::Observer,
   void resolve_neighbour(transport::soft::NeighbourToken token, const transport::soft::Route& route,
                          std::chrono::milliseconds timeout);
   void cancel_neighbour(transport::soft::NeighbourToken token);
+  void look_for(transport::soft::NeighbourToken token, const Address& neighbour, int interface,
+                Duration timeout, Uplink* asker);
+  void tell(transport::soft::NeighbourToken token, int error, Uplink* asker);
   void replace_gid(Interface& interface, const ibv_gid& old, const ibv_gid& gid);
   void answer(Question& question);
   void recycle(Question& question);

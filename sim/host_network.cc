@@ -1,9 +1,6 @@
 // A host's IP stack: its networks, its neighbours.
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 
 #include "sim/host_tasks.h"
 #include "sim/world.h"
@@ -16,48 +13,10 @@ using transport::soft::Route;
 
 namespace {
 
-constexpr unsigned kAddressBits = 128;
-constexpr unsigned kMappedBits = 96;  // in front of an IPv4 address
-constexpr unsigned kDefaultIpv4 = 24;
-constexpr unsigned kDefaultIpv6 = 64;
-
-Result<Address> parse_ip(const std::string& text) {
-  in_addr ipv4{};
-  if (inet_pton(AF_INET, text.c_str(), &ipv4) == 1) return Address::ipv4(ntohl(ipv4.s_addr));
-  ibv_gid ipv6{};
-  if (inet_pton(AF_INET6, text.c_str(), ipv6.raw) != 1) return verbs::errno_code(EINVAL);
-  return Address::from_gid(ipv6);
-}
+/// Set in the tokens of uplinks, which may be what the transport's are.
+constexpr std::uint64_t kFromUplink = std::uint64_t{1} << 63;
 
 }  // namespace
-
-Result<Prefix> Prefix::parse(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  const Result<Address> address = parse_ip(std::string(text.substr(0, slash)));
-  if (!address) return address.error();
-  const bool ipv4 = address->family == AF_INET;
-  const unsigned before = ipv4 ? kMappedBits : 0;
-  unsigned length = ipv4 ? kDefaultIpv4 : kDefaultIpv6;
-  if (slash != std::string_view::npos) {
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data() + slash + 1, end, length);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) return verbs::errno_code(EINVAL);
-  }
-  if (length > kAddressBits - before) return verbs::errno_code(EINVAL);
-  return Prefix{*address, before + length};
-}
-
-bool Prefix::contains(const Address& other) const {
-  if (address.family != other.family) return false;
-  if (address.is_link_local() && address.scope != other.scope) return false;
-  const std::size_t whole = bits / 8;
-  if (!std::equal(other.ip.begin(), other.ip.begin() + static_cast<std::ptrdiff_t>(whole),
-                  address.ip.begin())) {
-    return false;
-  }
-  const unsigned rest = bits % 8;
-  return rest == 0 || (address.ip[whole] ^ other.ip[whole]) >> (8 - rest) == 0;
-}
 
 Result<Route> Host::route(const Address* source, const Address& destination) {
   if (source != nullptr && !interface_of(*source)) return verbs::errno_code(EADDRNOTAVAIL);
@@ -105,16 +64,25 @@ bool Host::answers(const Address& neighbour) {
   return false;
 }
 
-// A known neighbour is a matter of a look-up; a new one answers after a round trip.
 void Host::resolve_neighbour(NeighbourToken token, const Route& route,
                              std::chrono::milliseconds timeout) {
+  look_for(token, route.next_hop, route.interface, timeout, nullptr);
+}
+
+void Host::tell(NeighbourToken token, int error, Uplink* asker) {
+  if (asker == nullptr) return transport_->on_neighbour(token, error);
+  asker->on_neighbour(NeighbourToken{static_cast<std::uint64_t>(token) & ~kFromUplink}, error);
+}
+
+// A known neighbour is a matter of a look-up; a new one answers after a round trip.
+void Host::look_for(NeighbourToken token, const Address& neighbour, int interface, Duration timeout,
+                    Uplink* asker) {
   if (const int error = world_.faults().on_resolving(*this); error != 0) {
-    return transport_->on_neighbour(token, error);
+    return tell(token, error, asker);
   }
-  const Address& neighbour = route.next_hop;
   // A group's link address follows from its own.
   const bool known = neighbour.is_multicast() || neighbours_.contains(neighbour.ip);
-  if (known) return transport_->on_neighbour(token, 0);
+  if (known) return tell(token, 0, asker);
   if (spare_questions_.empty()) {
     questions_.push_back(std::make_unique<Question>(*this));
     spare_questions_.push_back(questions_.back().get());
@@ -123,7 +91,8 @@ void Host::resolve_neighbour(NeighbourToken token, const Route& route,
   spare_questions_.pop_back();
   question.token = token;
   question.neighbour = neighbour;
-  question.interface = route.interface;
+  question.interface = interface;
+  question.asker = asker;
   question.gives_up = world_time(now() + timeout);
   open_questions_.insert_or_assign(token, &question);
   Instant answer = question.gives_up;
@@ -141,9 +110,10 @@ void Host::answer(Question& question) {
   const int error = answers(question.neighbour) ? 0 : ETIMEDOUT;
   if (error == 0) neighbours_.insert_or_assign(question.neighbour.ip, question.interface);
   const NeighbourToken token = question.token;
+  Uplink* const asker = question.asker;
   recycle(question);
   verbs::CriticalSection section(*this);
-  transport_->on_neighbour(token, error);
+  tell(token, error, asker);
 }
 
 void Host::recycle(Question& question) {
@@ -155,6 +125,17 @@ void Host::recycle(Question& question) {
 void Host::cancel_neighbour(NeighbourToken token) {
   const auto found = open_questions_.find(token);
   if (found != open_questions_.end()) recycle(*found->second);
+}
+
+void Host::ask_neighbour(std::size_t interface, NeighbourToken token, const Address& neighbour,
+                         Duration timeout) {
+  CM_ASSERT(interface < interfaces_.size());
+  CM_ASSERT(interfaces_[interface].uplink != nullptr);
+  if (power_ == Power::kOff) return;
+  Address here = neighbour;
+  if (here.is_link_local()) here.scope = static_cast<std::uint32_t>(number_of(interface));
+  look_for(NeighbourToken{static_cast<std::uint64_t>(token) | kFromUplink}, here,
+           number_of(interface), timeout, interfaces_[interface].uplink);
 }
 
 // --- addresses ----------------------------------------------------------------------------------

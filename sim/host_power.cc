@@ -47,6 +47,9 @@ Result<void> Host::crash() {
   }
   spare_questions_.clear();
   for (const auto& question : questions_) spare_questions_.push_back(question.get());
+  for (const Interface& interface : interfaces_) {
+    if (interface.uplink != nullptr) interface.uplink->on_crash();
+  }
 
   transport_->set_observer(nullptr);
   transport_->set_admission(nullptr);

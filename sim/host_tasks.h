@@ -25,6 +25,7 @@ class Host::Question final : public Task {
   Address neighbour{};
   int interface = 0;
   Instant gives_up{};
+  Uplink* asker = nullptr;  ///< null: the host's own transport
 
  private:
   void run() override {

@@ -136,16 +136,6 @@ TEST_F(SimulatedNetwork, AnEmptyHostHasNoDevice) {
   EXPECT_EQ(cm::EventChannel::create(bare.transport()).error().value(), ENODEV);
 }
 
-TEST(Prefixes, AreReadWithAndWithoutALength) {
-  EXPECT_TRUE(Prefix::parse("192.0.2.1")->contains(Address::ipv4(0xc00002ff)));
-  EXPECT_FALSE(Prefix::parse("192.0.2.1/31")->contains(Address::ipv4(0xc0000202)));
-  EXPECT_TRUE(Prefix::parse("192.0.2.1/31")->contains(Address::ipv4(0xc0000200)));
-  EXPECT_EQ(Prefix::parse("2001:db8::1")->bits, 64u);
-  for (const char* wrong : {"", "192.0.2", "192.0.2.1/33", "192.0.2.1/", "::/129", "host"}) {
-    EXPECT_FALSE(Prefix::parse(wrong)) << wrong;
-  }
-}
-
 TEST(Links, BandwidthMakesPacketsQueueForTheWire) {
   WorldOptions options;
   options.link.bits_per_second = 1'000'000;

@@ -261,7 +261,10 @@ void World::watch_events() {
 void World::flood(Host& from, const Packet& packet) {
   for (const auto& host : hosts_) {
     for (std::size_t i = 0; i < host->interfaces_.size(); ++i) {
-      if (host->interfaces_[i].hca != nullptr) carry(from, {host.get(), i}, pool_.copy_of(packet));
+      if (!host->hears_groups(host->interfaces_[i])) continue;
+      // An uplink's programs have had theirs: each other's are no business of the world's.
+      const bool own_uplink = host.get() == &from && host->interfaces_[i].uplink != nullptr;
+      if (!own_uplink) carry(from, {host.get(), i}, pool_.copy_of(packet));
     }
   }
 }

@@ -1,0 +1,23 @@
+// What the world tells programs that are no fibers: processes that somebody carries packets for.
+#pragma once
+
+#include "transport/soft/network.h"
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::sim {
+
+/// At the other end of an interface that has no device (Host::set_uplink). Called while the world
+/// runs, and from Host's functions where they say so; may call Host::send_from.
+class Uplink {
+ public:
+  virtual ~Uplink() = default;
+  /// A packet has arrived for the interface, or for a group. A view.
+  virtual void on_packet(const verbs::soft::Packet& packet) = 0;
+  /// Answer to Host::ask_neighbour: 0 or an errno.
+  virtual void on_neighbour(transport::soft::NeighbourToken token, int error) = 0;
+  /// The host has lost its power: no word of its programs leaves it any more, and no question is
+  /// answered.
+  virtual void on_crash() = 0;
+};
+
+}  // namespace anyrdma::sim
