@@ -1,5 +1,6 @@
 #include "transport/ibcm/agent.h"
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstring>
 
@@ -60,8 +61,8 @@ class AgentImpl final : public Agent {
 
   void on_mad(Instant now, const Path& path, std::span<const std::uint8_t, kMadBytes> mad) override;
   void on_timer(Instant now) override;
-  void on_peer_gone(Instant now, std::uint32_t peer_id_tag,
-                    std::uint32_t peer_id_tag_mask) override;
+  void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
+                    std::span<const Gid> gids) override;
 
   const Action* next_action() override { return outbox_.front(); }
   void pop_action() override { outbox_.pop(); }
@@ -321,10 +322,11 @@ void AgentImpl::on_timer(Instant now) {
   }
 }
 
-void AgentImpl::on_peer_gone(Instant now, std::uint32_t peer_id_tag,
-                             std::uint32_t peer_id_tag_mask) {
+void AgentImpl::on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
+                             std::span<const Gid> gids) {
   registry_.for_each([&](Connection& c) {
     const CommId peer = c.remote_id != CommId{} ? c.remote_id : c.mra_id;
+    if (!gids.empty() && std::ranges::find(gids, c.path.destination) == gids.end()) return;
     if (peer != CommId{} && (value(peer) & peer_id_tag_mask) == peer_id_tag)
       (void)machine_.handle(c, Event::kPeerGone, {.now = now});
   });

@@ -61,10 +61,12 @@ enum class State : std::uint8_t {
   kSidrReqRcvd,
 };
 
+using Gid = std::array<std::uint8_t, 16>;
+
 /// Where the peer's QP1 is: the two GIDs of a RoCE v2 path.
 struct Path {
-  std::array<std::uint8_t, 16> source{};       ///< our GID
-  std::array<std::uint8_t, 16> destination{};  ///< the peer's GID
+  Gid source{};                  ///< our GID
+  Gid destination{};             ///< the peer's GID
   std::uint32_t flow_label = 0;  ///< 20 bits; Linux: source port * 31 + destination port
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
@@ -253,9 +255,10 @@ class Agent {
   /// A peer process is gone without a word: what its kernel would have sent is taken as received,
   /// for each connection whose remote comm id matches (id & peer_id_tag_mask) == peer_id_tag: DREQ
   /// when established, DREP for our DREQ, REJ 28 or 4 during the handshake. A REQ that nobody has
-  /// acknowledged names no peer: it goes on being repeated, and whoever is there answers.
-  virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag,
-                            std::uint32_t peer_id_tag_mask) = 0;
+  /// acknowledged names no peer: it goes on being repeated, and whoever is there answers. `gids`:
+  /// the peer's; empty: it is the only one with such ids, whatever its address.
+  virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
+                            std::span<const Gid> gids) = 0;
 
   // --- outputs ----------------------------------------------------------------------------------
   /// The oldest action not yet taken, null when none; pop_action() forgets it. Order is generation

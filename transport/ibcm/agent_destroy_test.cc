@@ -87,7 +87,7 @@ TEST(AgentDestroy, LeavesNoTimerNoIdAndNoMemoryOfThePeer) {
     EXPECT_FALSE(seen.state);
     EXPECT_FALSE(s.host->agent().next_deadline());
     EXPECT_EQ(s.host->agent().send_dreq(s.pair->now, s.id).error().value(), EINVAL);
-    s.host->agent().on_peer_gone(s.pair->now, 0, 0);
+    s.host->agent().on_peer_gone(s.pair->now, 0, 0, {});
     s.pair->collect();
     EXPECT_TRUE(s.host->heard.empty());
   }

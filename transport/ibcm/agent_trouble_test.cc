@@ -403,14 +403,19 @@ TEST(AgentTrouble, AVanishedPeerIsToldAsItsKernelWouldHave) {
   const CommId replied = pair.client_id;
 
   const std::uint32_t peer = value(pair.server_id);
-  pair.client.agent().on_peer_gone(pair.now, peer, 0xffffffff);
+  const Gid elsewhere{0xfd};
+  pair.client.agent().on_peer_gone(pair.now, peer, 0xffffffff, {&elsewhere, 1});
+  pair.collect();
+  EXPECT_NE(pair.client.state(replied), State::kTimewait);
+  const Gid there = pair.client.agent().info(replied)->path.destination;
+  pair.client.agent().on_peer_gone(pair.now, peer, 0xffffffff, {&there, 1});
   pair.collect();
   EXPECT_EQ(pair.client.last(UpcallKind::kRejReceived).id, replied);
   EXPECT_EQ(pair.client.last(UpcallKind::kRejReceived).upcall.reject_reason, 28);
   EXPECT_EQ(pair.client.last(UpcallKind::kRejReceived).data.size(), 148u);
   EXPECT_EQ(pair.client.state(established), State::kEstablished);
 
-  pair.client.agent().on_peer_gone(pair.now, 0, 0);  // every peer
+  pair.client.agent().on_peer_gone(pair.now, 0, 0, {});  // every peer
   pair.collect();
   EXPECT_EQ(pair.client.last(UpcallKind::kDreqReceived).id, established);
   EXPECT_EQ(pair.client.state(replied), State::kTimewait);
@@ -419,7 +424,7 @@ TEST(AgentTrouble, AVanishedPeerIsToldAsItsKernelWouldHave) {
 TEST(AgentTrouble, AVanishedPeerIsKnownByItsMra) {
   Subject s = testing::reach(State::kMraReqRcvd);
 
-  s.host->agent().on_peer_gone(s.pair->now, value(s.peer_id) & 0xffff0000, 0xffff0000);
+  s.host->agent().on_peer_gone(s.pair->now, value(s.peer_id) & 0xffff0000, 0xffff0000, {});
   s.pair->collect();
 
   EXPECT_EQ(s.host->last(UpcallKind::kRejReceived).upcall.reject_reason, 28);
@@ -429,7 +434,7 @@ TEST(AgentTrouble, AVanishedPeerIsKnownByItsMra) {
 TEST(AgentTrouble, AnUnansweredRequestOutlivesAVanishedPeer) {
   Subject s = testing::reach(State::kReqSent);
 
-  s.host->agent().on_peer_gone(s.pair->now, 0, 0);
+  s.host->agent().on_peer_gone(s.pair->now, 0, 0, {});
   s.pair->collect();
 
   EXPECT_TRUE(s.host->heard.empty());

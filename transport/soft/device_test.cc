@@ -208,7 +208,7 @@ TEST_F(Devices, NeighbourChangeIsNothingBeforeTheRouteIsResolved) {
 TEST_F(Devices, PeerThatIsGoneIsTakenAsDisconnected) {
   connect();
 
-  a.transport->on_peer_gone(runtime.time, 0, 0);  // whatever its comm ids
+  a.transport->on_peer_gone(runtime.time, 0, 0, {});  // whatever its comm ids
   settle();
 
   EXPECT_EQ(a.events.only(RDMA_CM_EVENT_DISCONNECTED).status, 0);

@@ -131,10 +131,11 @@ void SoftTransportImpl::on_neighbour_changed(int interface, const Address& addre
 }
 
 void SoftTransportImpl::on_peer_gone(Instant now, std::uint32_t peer_id_tag,
-                                     std::uint32_t peer_id_tag_mask) {
-  waiting_.forget(peer_id_tag, peer_id_tag_mask);
+                                     std::uint32_t peer_id_tag_mask,
+                                     std::span<const ibcm::Gid> gids) {
+  waiting_.forget(peer_id_tag, peer_id_tag_mask, gids);
   for (const auto& device : core_.devices) {
-    device->agent->on_peer_gone(now, peer_id_tag, peer_id_tag_mask);
+    device->agent->on_peer_gone(now, peer_id_tag, peer_id_tag_mask, gids);
   }
 }
 

@@ -30,8 +30,8 @@ class SoftTransportImpl final : public SoftTransport {
   void on_neighbour(NeighbourToken token, int error) override;
   void on_address_change(int interface) override;
   void on_neighbour_changed(int interface, const Address& address) override;
-  void on_peer_gone(Instant now, std::uint32_t peer_id_tag,
-                    std::uint32_t peer_id_tag_mask) override;
+  void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
+                    std::span<const ibcm::Gid> gids) override;
   bool drain(Instant now) override;
   [[nodiscard]] bool has_waiting() const override { return !waiting_.empty(); }
   void on_timer(Instant now) override;

@@ -104,8 +104,8 @@ class SoftTransport : public Transport {
   /// resolved its route to it, connected or not (6.3).
   virtual void on_neighbour_changed(int interface, const Address& address) = 0;
   /// See ibcm::Agent::on_peer_gone.
-  virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag,
-                            std::uint32_t peer_id_tag_mask) = 0;
+  virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
+                            std::span<const ibcm::Gid> gids) = 0;
 
   // --- driving ----------------------------------------------------------------------------------
   /// Carries MADs from the HCAs to the agents, the agents' messages to the HCAs, and events to the

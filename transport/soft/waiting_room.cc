@@ -24,8 +24,10 @@ void WaitingRoom::forget(const Device& device) {
   std::erase_if(requests_, [&device](const Request& each) { return each.device == &device; });
 }
 
-void WaitingRoom::forget(std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask) {
+void WaitingRoom::forget(std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
+                         std::span<const ibcm::Gid> gids) {
   std::erase_if(requests_, [=](const Request& each) {
+    if (!gids.empty() && std::ranges::find(gids, each.path.destination) == gids.end()) return false;
     const auto req = ibcm::wire::Req::parse(each.mad);  // a datagram service's peer asks again
     return !req || (value(req->local_comm_id) & peer_id_tag_mask) == peer_id_tag;
   });

@@ -37,9 +37,10 @@ class WaitingRoom {
   [[nodiscard]] std::optional<Request> take(Instant now);
   /// One that was taken and found no room again.
   void put_back(const Request& request) { requests_.push_front(request); }
-  /// That device, or the peers whose comm ids have that tag, are gone.
+  /// That device, or the peers whose comm ids have that tag are gone (ibcm::Agent::on_peer_gone).
   void forget(const Device& device);
-  void forget(std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask);
+  void forget(std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
+              std::span<const ibcm::Gid> gids);
 
  private:
   std::size_t size_;

@@ -92,7 +92,7 @@ TEST_F(Waiting, AfterFourSecondsARequestIsLost) {
 TEST_F(Waiting, RequestsOfAPeerThatIsGoneAreForgotten) {
   connect(2);
 
-  b.transport->on_peer_gone(runtime.time, 0, 0);  // whatever its comm ids
+  b.transport->on_peer_gone(runtime.time, 0, 0, {});  // whatever its comm ids
   b.events.room = 2;
   settle();
 

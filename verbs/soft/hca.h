@@ -143,8 +143,9 @@ class Hca : public Provider {
   /// their process. A NIC would try them as often as it was told; here what waits for their answer
   /// ends with IBV_WC_RETRY_EXC_ERR after one, shortest, timeout, so that the connection manager's
   /// news comes first, as it does there. Requests without a timeout wait for ever, as they do
-  /// there.
-  virtual void on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask) = 0;
+  /// there. `gids`: theirs; empty: only they have such numbers.
+  virtual void on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask,
+                             std::span<const ibv_gid> gids) = 0;
   /// When on_timer wants to be called next; nullopt: not at all.
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
   /// The next datagram to put on the wire; null when there is none.

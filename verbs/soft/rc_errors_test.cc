@@ -165,9 +165,11 @@ TEST_F(RcErrors, APeerThatIsGoneForGoodIsGivenOneTimeout) {
   ASSERT_EQ(c.post_send(IBV_WR_RDMA_WRITE, 1, 0, 0, &b, 0), 0);
   while (c.hca->next_packet()) {
   }
-  c.hca->on_peers_gone(runtime.time, b.qp->qp_num ^ 0x10000, 0xff0000);  // others
+  c.hca->on_peers_gone(runtime.time, b.qp->qp_num ^ 0x10000, 0xff0000, {});  // others
+  const ibv_gid elsewhere{{0xfd}};
+  c.hca->on_peers_gone(runtime.time, b.qp->qp_num & 0xff0000, 0xff0000, {&elsewhere, 1});
   EXPECT_EQ(c.hca->next_deadline(), runtime.time + Duration(4096 << 14));
-  c.hca->on_peers_gone(runtime.time, b.qp->qp_num & 0xff0000, 0xff0000);
+  c.hca->on_peers_gone(runtime.time, b.qp->qp_num & 0xff0000, 0xff0000, {});
   EXPECT_EQ(fail_all(), Duration(4096 << 10));
   EXPECT_EQ(statuses(c), Statuses{IBV_WC_RETRY_EXC_ERR});
 }

@@ -128,7 +128,8 @@ class SoftHca final : public Hca {
   // --- packets (soft_hca_network.cc) ------------------------------------------------------------
   void on_packet(Instant now, PacketPtr packet) override;
   void on_timer(Instant now) override;
-  void on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask) override;
+  void on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask,
+                     std::span<const ibv_gid> gids) override;
   std::optional<Instant> next_deadline() const override { return core_.timers.next_deadline(); }
   PacketPtr next_packet() override;
   void lend_payloads() override { core_.lends = true; }

@@ -1,8 +1,10 @@
 // Packets, timers and management datagrams of the software HCA.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "verbs/assert.h"
+#include "verbs/soft/mad_packet.h"
 #include "verbs/soft/soft_hca.h"
 #include "verbs/soft/wire/icrc.h"
 #include "verbs/wire/gid.h"
@@ -13,8 +15,6 @@ namespace {
 
 using wire::same;
 
-constexpr std::uint32_t kGsiQueueKey = 0x8001'0000;  // IBTA vol 1, 13.5.3
-constexpr std::uint16_t kGsiSourcePort = 0xc000;
 constexpr std::uint16_t kPartitionBits = 0x7fff;  // the other is the membership's
 constexpr std::size_t kDethAt = roce::offset_of(roce::kUdSendOnly, roce::kDeth);
 constexpr std::size_t kMadAt = kDethAt + roce::Deth::kBytes;
@@ -145,10 +145,13 @@ void SoftHca::on_timer(Instant now) {
   }
 }
 
-void SoftHca::on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask) {
+void SoftHca::on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask,
+                            std::span<const ibv_gid> gids) {
   for (SoftQp* qp : numbers_) {
-    if (qp != nullptr && qp->acknowledged() && (qp->attr.dest_qp_num & mask) == number)
-      qp->requester.on_peer_gone(now);
+    if (qp == nullptr || !qp->acknowledged() || (qp->attr.dest_qp_num & mask) != number) continue;
+    const bool there = std::ranges::any_of(
+        gids, [qp](const ibv_gid& gid) { return same(gid, qp->path.destination); });
+    if (there || gids.empty()) qp->requester.on_peer_gone(now);
   }
 }
 
@@ -184,21 +187,8 @@ void SoftHca::resume() {
 void SoftHca::send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) {
   if (core_.removed) return;
   PacketPtr packet = core_.pool.take();
-  packet->source = to.source;
-  packet->destination = to.destination;
-  packet->udp_source_port = kGsiSourcePort;
-  packet->traffic_class = to.traffic_class;
-  roce::Bth bth;
-  bth.opcode = roce::kUdSendOnly;
-  bth.destination = to.qpn;
-  bth.psn = mad_psn_;
+  write_mad(*packet, to, mad_psn_, mad);
   mad_psn_ = mad_psn_ + 1;
-  const std::span bytes(packet->storage);
-  bth.serialize(bytes.first<roce::Bth::kBytes>());
-  roce::Deth{kGsiQueueKey, wire::kGsiQpn}.serialize(bytes.subspan<kDethAt, roce::Deth::kBytes>());
-  std::memcpy(bytes.data() + kMadAt, mad.data(), kMadBytes);
-  std::memset(bytes.data() + kMadAt + kMadBytes, 0, roce::kIcrcBytes);
-  packet->size = kMadAt + kMadBytes + roce::kIcrcBytes;
   mads_out_.push_back(std::move(packet));
   core_.runtime.call_driver();
 }

@@ -173,10 +173,10 @@ class Run {
     Agent& agent = any_host().agent();
     switch (script_.below(4)) {
       case 0:
-        agent.on_peer_gone(pair_.now, script_.next(), 0xff);
+        agent.on_peer_gone(pair_.now, script_.next(), 0xff, {});
         break;
       case 1:
-        agent.on_peer_gone(pair_.now, 0, 0);
+        agent.on_peer_gone(pair_.now, 0, 0, {});
         break;
       case 2:
         pair_.server.takes_requests = !pair_.server.takes_requests;

@@ -185,7 +185,7 @@ Result<void> command(Subject& s, Event event) {
       agent.on_timer(*agent.next_deadline());
       return {};
     case Event::kPeerGone:
-      agent.on_peer_gone(now, value(s.peer_id), 0xffffffff);
+      agent.on_peer_gone(now, value(s.peer_id), 0xffffffff, {});
       return {};
     case Event::kReq:
     case Event::kReqDuplicate:
