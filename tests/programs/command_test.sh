@@ -59,6 +59,8 @@ case_devinfo_shows_an_odd_device_and_refuses_a_wrong_one() {
   expect_status "devinfo on ANYRDMA_DEVICE" 0 $?
   cmp "$work/option.log" "$work/variable.log" || fail "the option says something else than the variable"
   refused 2 "^anyrdma: 'no-such' is neither a file that can be read nor a device\." devinfo --device no-such
+  ANYRDMA_ADDRESSES=10.0.0.1/24,10.0.0.300 refused 1 \
+    "^anyrdma: ANYRDMA_ADDRESSES says '10\.0\.0\.300'\. Say addresses like 10\.0\.0\.1/24," devinfo
   export ANYRDMA_LINK_LAYER=token-ring
   refused 1 "^anyrdma: ANYRDMA_LINK_LAYER says 'token-ring'\. Say ethernet or infiniband\." devinfo
 }

@@ -9,7 +9,9 @@
 
 #include "transport/fabric/host_network.h"
 #include "transport/fabric/member_carrier.h"
+#include "transport/fabric/membership.h"
 #include "transport/fabric/near/near_members.h"
+#include "transport/fabric/outside.h"
 #include "transport/fabric/rendezvous/registry.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
@@ -35,15 +37,6 @@ bool good_name(std::string_view name) {
          name.find_first_not_of(kGood) == std::string_view::npos;
 }
 
-MeshConfig mesh_config(const FabricConfig& config, const Registry& registry) {
-  return {.uid = config.uid,
-          .directory = registry.directory().fd(),
-          .path = registry.directory().path(),
-          .name = registry.socket_stem(),
-          .self = registry.slot(),
-          .incarnation = registry.incarnation()};
-}
-
 FabricErrc socket_error(int error) {
   switch (error) {
     case EMFILE:
@@ -58,8 +51,7 @@ FabricErrc socket_error(int error) {
 
 class FabricImpl final : public Fabric {
  public:
-  explicit FabricImpl(const FabricConfig& config)
-      : config_(config), network_(HostAddresses::read()) {}
+  explicit FabricImpl(const FabricConfig& config) : config_(config) {}
 
   [[nodiscard]] Result<void> join();
   Transport& transport() override { return engine_.transport(); }
@@ -74,11 +66,20 @@ class FabricImpl final : public Fabric {
  private:
   [[nodiscard]] Result<void> take_place();
   [[nodiscard]] Result<void> build();
+  template <class Network>
+  [[nodiscard]] Result<void> build_on(Network& network, const verbs::soft::HcaConfig& device,
+                                      const soft::SoftTransportConfig& rules) {
+    const Result<void> built =
+        engine_.build(device, network.gids(kGids), network, network.interface(), *registry_, rules);
+    if (built) network.attach(engine_.transport());
+    return built;
+  }
 
   const FabricConfig config_;
   // In the order in which each needs those before it.
   realtime::SystemRandom random_;
-  HostNetwork network_;
+  std::unique_ptr<HostNetwork> network_;  ///< null: `outside_` is
+  std::unique_ptr<Outside> outside_;      ///< null: nobody is outside
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<NearMembers> near_;  ///< null: all goes by packets
   station::Engine engine_{random_};
@@ -101,6 +102,12 @@ Result<void> FabricImpl::take_place() {
   registry_ = std::move(*registry);
   if (config_.near_memory) near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
   carrier_ = std::move(*carrier);
+  if (config_.addresses.empty()) {
+    network_ = std::make_unique<HostNetwork>(HostAddresses::read());
+  } else {
+    outside_ = std::make_unique<Outside>(config_.addresses, registry_->slot());
+    carrier_->attach(outside_.get());
+  }
   return {};
 }
 
@@ -110,15 +117,20 @@ Result<void> FabricImpl::build() {
                                 .qpn_count = kQpnCount,
                                 .min_ack_timeout = kMinAckTimeout,
                                 .link_layer = config_.link_layer};
+  soft::SoftTransportConfig rules{.profile = config_.profile,
+                                  .comm_id_mask = kCommIdMask,
+                                  .comm_id_tag = comm_id_tag(slot),
+                                  .waiting_requests_max = kWaitingRequestsMax};
+  if (outside_) {
+    // A world with links that lose packets, and in which it takes no time to have a processor.
+    device.node_guid = outside_->guid();
+    device.min_ack_timeout = 0;
+    rules.waiting_requests_max = 0;
+  }
   verbs::soft::resemble(device, config_.device);
   const Result<void> built =
-      engine_.build(device, network_.gids(kGids), network_, network_.interface(), *registry_,
-                    {.profile = config_.profile,
-                     .comm_id_mask = kCommIdMask,
-                     .comm_id_tag = comm_id_tag(slot),
-                     .waiting_requests_max = kWaitingRequestsMax});
+      outside_ ? build_on(*outside_, device, rules) : build_on(*network_, device, rules);
   if (!built) return FabricErrc::kNoResources;
-  network_.attach(engine_.transport());
   if (near_) {
     engine_.hca().set_near_memory(near_.get());
     carrier_->attach(near_.get());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transport/soft/network.h"
+#include "transport/soft/prefix.h"
 #include "transport/soft/transport.h"
 
 namespace anyrdma::transport::fabric {
@@ -18,6 +19,8 @@ struct HostAddresses {
 
   /// Asks the system (getifaddrs). An empty machine still has 127.0.0.1.
   [[nodiscard]] static HostAddresses read();
+  /// These, and loopback's, on an interface of the number 1.
+  [[nodiscard]] static HostAddresses of(const std::vector<soft::Prefix>& prefixes);
   /// The device's GID table: a link-local address first, then 127.0.0.1, then the others, IPv4
   /// before IPv6; at most `size`. The first two are the same in every process of the machine, even
   /// if its addresses change in between.

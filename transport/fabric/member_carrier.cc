@@ -47,7 +47,8 @@ void MemberCarrier::on_gone(Slot slot) {
 }
 
 std::vector<int> MemberCarrier::gifts_for(Slot slot) {
-  return near_ != nullptr ? near_->gifts_for(slot) : std::vector<int>{};
+  const bool to_gateway = outside_ != nullptr && slot == kGatewaySlot;
+  return near_ != nullptr && !to_gateway ? near_->gifts_for(slot) : std::vector<int>{};
 }
 
 void MemberCarrier::on_gifts(Slot slot, std::uint64_t incarnation,
@@ -56,7 +57,25 @@ void MemberCarrier::on_gifts(Slot slot, std::uint64_t incarnation,
   near_->on_gifts(slot, incarnation, std::move(gifts[0]), std::move(gifts[1]));
 }
 
+void MemberCarrier::on_packet(PacketPtr packet) {
+  if (outside_ != nullptr) {
+    if (const auto answer = NeighbourMessage::parse(*packet)) return outside_->on_answer(*answer);
+  }
+  receiver_.on_packet(std::move(packet));
+}
+
+void MemberCarrier::transmit() {
+  while (const auto question = outside_ != nullptr ? outside_->next_question() : std::nullopt) {
+    PacketPtr packet = pool_.take();
+    question->serialize(*packet);
+    mesh_->send(kGatewaySlot, std::move(packet));
+  }
+  mesh_->transmit();
+}
+
 void MemberCarrier::send(PacketPtr packet) {
+  if (outside_ != nullptr && outside_->leads_out(packet->destination))
+    return mesh_->send(kGatewaySlot, std::move(packet));
   const Destination destination = destination_of(*packet, registry_);
   switch (destination.audience) {
     case Audience::kNobody:
@@ -64,6 +83,8 @@ void MemberCarrier::send(PacketPtr packet) {
     case Audience::kEveryone:
       return send_to_everyone(std::move(packet));
     case Audience::kUnclaimed:
+      // Behind a gateway time is the world's, in which nobody waits for a processor.
+      if (outside_ != nullptr) return receiver_.on_own_packet(std::move(packet));
       return keep_early_request(destination.port, std::move(packet));
     case Audience::kOne:
       return send_to(destination, std::move(packet));
@@ -119,15 +140,29 @@ std::optional<verbs::Instant> MemberCarrier::next_deadline() const {
 }
 
 bool MemberCarrier::report(verbs::Instant now) {
-  if (gone_.empty()) return false;
+  if (!has_report()) return false;
   CM_ASSERT(transport_ != nullptr);
   transport_->drain(now);  // what they said before they went
   for (const Slot slot : std::exchange(gone_, {})) {
-    transport_->on_peer_gone(now, comm_id_tag(slot), kCommIdTagMask);
-    hca_->on_peers_gone(now, value(slot) << kQpnShift, kQpnTagMask);
-    reject_for(slot);
+    if (outside_ != nullptr && slot == kGatewaySlot) {
+      outside_->on_gateway_gone();
+    } else {
+      mourn(slot, now);
+    }
   }
+  if (outside_ != nullptr) outside_->deliver_answers();
   return true;
+}
+
+/// Other hosts have members of that number, too.
+void MemberCarrier::mourn(Slot slot, verbs::Instant now) {
+  std::span<const ibv_gid> theirs;
+  std::vector<ibcm::Gid> gids;
+  if (outside_ != nullptr) theirs = outside_->own_gids();
+  for (const ibv_gid& gid : theirs) gids.push_back(std::to_array(gid.raw));
+  transport_->on_peer_gone(now, comm_id_tag(slot), kCommIdTagMask, gids);
+  hca_->on_peers_gone(now, value(slot) << kQpnShift, kQpnTagMask, theirs);
+  reject_for(slot);
 }
 
 /// Says what the kernel of a process that is gone would have said to requests it had not answered.

@@ -8,6 +8,7 @@
 
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/near/near_members.h"
+#include "transport/fabric/outside.h"
 #include "transport/fabric/rendezvous/registry.h"
 #include "transport/fabric/request_log.h"
 #include "transport/fabric/switchboard.h"
@@ -29,18 +30,23 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   void attach(verbs::soft::Hca& hca, soft::SoftTransport& transport);
   /// Who deals with peers' memory; null: nobody. Before the first poll(); outlives the carrier.
   void attach(NearMembers* near) { near_ = near; }
+  /// Other hosts, behind a gateway; null: there are none. As above.
+  void attach(Outside* outside) { outside_ = outside; }
 
   [[nodiscard]] int fd() const override { return mesh_->fd(); }
   void send(verbs::soft::PacketPtr packet) override;
   [[nodiscard]] bool is_full(wire::Qpn destination) const override {
+    if (outside_ != nullptr && mesh_->is_full(kGatewaySlot)) return true;
     return destination != wire::kMulticastQpn && mesh_->is_full(slot_of(destination));
   }
-  void transmit() override { mesh_->transmit(); }
+  void transmit() override;
   bool poll() override;
   bool glance() override { return early_.empty() ? mesh_->glance() : poll(); }
   void set_awake(bool awake) override { mesh_->set_awake(awake); }
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
-  [[nodiscard]] bool has_report() const override { return !gone_.empty(); }
+  [[nodiscard]] bool has_report() const override {
+    return !gone_.empty() || (outside_ != nullptr && outside_->has_answers());
+  }
   bool report(verbs::Instant now) override;
   void flush(std::chrono::milliseconds limit) override { mesh_->flush(limit); }
   void close() override;
@@ -50,7 +56,7 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   MemberCarrier(Registry& registry, verbs::soft::PacketPool& pool, PacketReceiver& receiver)
       : registry_(registry), pool_(pool), receiver_(receiver) {}
 
-  void on_packet(verbs::soft::PacketPtr packet) override { receiver_.on_packet(std::move(packet)); }
+  void on_packet(verbs::soft::PacketPtr packet) override;
   void on_gone(Slot slot) override;
   std::vector<int> gifts_for(Slot slot) override;
   void on_gifts(Slot slot, std::uint64_t incarnation,
@@ -66,6 +72,7 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   void send_to_everyone(verbs::soft::PacketPtr packet);
   void keep_early_request(std::uint16_t port, verbs::soft::PacketPtr packet);
   bool send_early_requests();
+  void mourn(Slot slot, verbs::Instant now);
   void reject_for(Slot slot);
 
   Registry& registry_;
@@ -74,6 +81,7 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   verbs::soft::Hca* hca_ = nullptr;
   soft::SoftTransport* transport_ = nullptr;
   NearMembers* near_ = nullptr;
+  Outside* outside_ = nullptr;
   std::unique_ptr<Mesh> mesh_;
   std::vector<Slot> gone_;
   RequestLog requests_;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "transport/soft/prefix.h"
 #include "verbs/result.h"
 #include "verbs/soft/device_profile.h"
 
@@ -32,6 +33,14 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   if (!options.fabric.directory.empty() && options.fabric.directory.front() != '/')
     return refused("ANYRDMA_DIR says '" + options.fabric.directory +
                    "'. Give a whole path: processes in other directories are to find it, too.");
+  std::istringstream own(environment("ANYRDMA_ADDRESSES"));
+  for (std::string text; std::getline(own, text, ',');) {
+    const auto prefix = soft::Prefix::parse(text);
+    if (!prefix)
+      return refused("ANYRDMA_ADDRESSES says '" + text +
+                     "'. Say addresses like 10.0.0.1/24, separated by commas.");
+    options.fabric.addresses.push_back(*prefix);
+  }
   const std::string link = environment("ANYRDMA_LINK_LAYER", "ethernet");
   if (link == "infiniband") {
     options.fabric.link_layer = IBV_LINK_LAYER_INFINIBAND;

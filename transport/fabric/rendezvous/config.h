@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "transport/ibcm/profile.h"
+#include "transport/soft/prefix.h"
 #include "verbs/soft/hca.h"
 
 namespace anyrdma::transport::fabric {
@@ -29,6 +31,9 @@ struct FabricConfig {
   verbs::soft::HcaConfig device{};
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
+  /// The host's addresses where a gateway connects this fabric to those of other hosts (outside.h).
+  /// Empty: the machine's own, and nobody is outside. No fabric has members of both kinds.
+  std::vector<soft::Prefix> addresses{};
   /// Whether RDMA is done without packets where that can be done (docs/transports.md).
   bool near_memory = true;
 };

@@ -43,12 +43,13 @@ int fit(const soft::Claim& listener, const soft::Address& destination) {
 
 verbs::Result<std::unique_ptr<Registry>> Registry::join(const FabricConfig& config,
                                                         verbs::Random& random,
-                                                        const soft::PortTableConfig& ports) {
+                                                        const soft::PortTableConfig& ports,
+                                                        Seat seat) {
   const realtime::CancellationOff off;
   verbs::Result<RegistryFile> file = RegistryFile::open(config);
   if (!file) return file.error();
   std::unique_ptr<Registry> registry(new Registry(std::move(*file), random, ports));
-  if (!registry->take_slot()) {
+  if (!registry->take_slot(!config.addresses.empty(), seat)) {
     registry->file_->leave();
     registry->abandon();
     return FabricErrc::kTooManyProcesses;
@@ -58,22 +59,28 @@ verbs::Result<std::unique_ptr<Registry>> Registry::join(const FabricConfig& conf
   return registry;
 }
 
-bool Registry::take_slot() {
+bool Registry::take_slot(bool has_gateway, Seat seat) {
+  if (seat == Seat::kGateway) return settle(kGatewaySlot);
   const std::uint32_t first = image().next_slot.load();
   for (std::uint32_t tried = 0; tried < kSlotCount; ++tried) {
     const auto slot = static_cast<Slot>((first % kSlotCount + tried) % kSlotCount);
-    if (!file_->take(slot)) continue;
-    SlotRecord& mine = image().slots[value(slot)];
-    mine.pid.store(static_cast<std::uint32_t>(::getpid()));
-    PortRecords(*file_).clear([slot](Slot owner) { return owner == slot; });
-    file_->remove_socket(slot);
-    slot_ = slot;
-    incarnation_ = (image().incarnations.fetch_add(1) + 1) & kIncarnationMask;
-    mine.incarnation.store(incarnation_);
-    image().next_slot.store((value(slot) + 1) % kSlotCount);
-    return true;
+    if (has_gateway && slot == kGatewaySlot) continue;
+    if (settle(slot)) return true;
   }
   return false;
+}
+
+bool Registry::settle(Slot slot) {
+  if (!file_->take(slot)) return false;
+  SlotRecord& mine = image().slots[value(slot)];
+  mine.pid.store(static_cast<std::uint32_t>(::getpid()));
+  PortRecords(*file_).clear([slot](Slot owner) { return owner == slot; });
+  file_->remove_socket(slot);
+  slot_ = slot;
+  incarnation_ = (image().incarnations.fetch_add(1) + 1) & kIncarnationMask;
+  mine.incarnation.store(incarnation_);
+  image().next_slot.store((value(slot) + 1) % kSlotCount);
+  return true;
 }
 
 void Registry::leave() {

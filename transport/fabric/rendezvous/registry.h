@@ -17,6 +17,10 @@
 
 namespace anyrdma::transport::fabric {
 
+/// Who joins. A gateway, of which a fabric has one at most, gets kGatewaySlot, or
+/// FabricErrc::kTooManyProcesses; where there is to be one nobody else gets it.
+enum class Seat : std::uint8_t { kMember, kGateway };
+
 /// The machine's RDMA ports, owned by the processes of one fabric. No function waits for another
 /// process, whatever that one does or has stopped doing (registry_file.h, port_records.h). A record
 /// whose owner is dead is removed when it is met. Not thread-safe: used inside the runtime's
@@ -26,7 +30,8 @@ class Registry final : public soft::PortTable {
   /// Joins: takes a slot, the next after the one given out last, so that numbers of the dead rest.
   /// `random` gives the start of each search for an ephemeral port; outlives the registry.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Registry>> join(
-      const FabricConfig& config, verbs::Random& random, const soft::PortTableConfig& ports = {});
+      const FabricConfig& config, verbs::Random& random, const soft::PortTableConfig& ports = {},
+      Seat seat = Seat::kMember);
   /// Leaves.
   ~Registry() override { leave(); }
 
@@ -74,7 +79,8 @@ class Registry final : public soft::PortTable {
       : file_(std::move(file)), random_(random), config_(ports), place_(file_->place()) {}
 
   [[nodiscard]] RegistryImage& image() { return file_->image(); }
-  [[nodiscard]] bool take_slot();
+  [[nodiscard]] bool take_slot(bool has_gateway, Seat seat);
+  [[nodiscard]] bool settle(Slot slot);
   [[nodiscard]] bool alive(const PortView& port);
   void bury_all();
 

@@ -16,6 +16,9 @@ inline constexpr std::uint32_t kSlotCount = 1024;
   return static_cast<std::uint32_t>(slot);
 }
 
+/// The gateway's, of a fabric that has one (FabricConfig); elsewhere it is like the others.
+inline constexpr Slot kGatewaySlot{0};
+
 /// The upper 10 of a QPN's 24 bits are the slot.
 inline constexpr unsigned kQpnShift = 14;
 inline constexpr std::uint32_t kFirstQpn = 0x11;  ///< within a slot: 0 and 1 are everybody's

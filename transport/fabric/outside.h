@@ -1,0 +1,85 @@
+// A host's network as its processes see it where their fabric has a gateway (FabricConfig): the
+// host's own addresses are those of the fabric's one device, and others are other hosts', with whom
+// the gateway exchanges packets. Whether a neighbour is there, the gateway knows.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "transport/fabric/host_network.h"
+#include "transport/fabric/neighbour_message.h"
+#include "transport/fabric/rendezvous/slot.h"
+#include "transport/soft/network.h"
+#include "transport/soft/prefix.h"
+#include "transport/soft/transport.h"
+#include "verbs/wire/ids.h"
+
+namespace anyrdma::transport::fabric {
+
+/// Used inside the critical section. Questions wait here until whoever talks to the gateway takes
+/// them, which the driver is asked to see to; answers until the transport may be told.
+class Outside final : public soft::Network {
+ public:
+  Outside(const std::vector<soft::Prefix>& addresses, Slot self);
+  /// Whom to tell of neighbours; before the first resolve_neighbour.
+  void attach(soft::SoftTransport& transport) { transport_ = &transport; }
+
+  [[nodiscard]] int interface() const { return addresses_.interface; }
+  [[nodiscard]] std::vector<ibv_gid> gids(std::size_t size) const { return addresses_.gids(size); }
+  /// All, however many the device's table holds.
+  [[nodiscard]] std::span<const ibv_gid> own_gids() const { return own_gids_; }
+  /// Of the host's device: another host has another one.
+  [[nodiscard]] wire::Guid guid() const;
+  /// Whether a packet to that address is the gateway's business alone.
+  [[nodiscard]] bool leads_out(const ibv_gid& destination) const;
+
+  // --- soft::Network ----------------------------------------------------------------------------
+  /// To an own address: local. To others: by the network that one of ours is in, else ENETUNREACH.
+  /// To groups: from the address asked for, else from the first one.
+  [[nodiscard]] verbs::Result<soft::Route> route(const soft::Address* source,
+                                                 const soft::Address& destination) override;
+  [[nodiscard]] verbs::Result<int> interface_of(const soft::Address& local) override;
+  void resolve_neighbour(soft::NeighbourToken token, const soft::Route& route,
+                         std::chrono::milliseconds timeout) override;
+  void cancel_neighbour(soft::NeighbourToken token) override;
+
+  // --- the gateway ------------------------------------------------------------------------------
+  /// What it is to be asked next; nothing: no more for now.
+  [[nodiscard]] std::optional<NeighbourMessage> next_question();
+  /// One that nobody waits for has no effect.
+  void on_answer(const NeighbourMessage& answer);
+  /// It answers nothing any more: whatever is asked ends with ETIMEDOUT.
+  void on_gateway_gone();
+  [[nodiscard]] bool has_answers() const { return !answers_.empty(); }
+  /// Tells the transport.
+  void deliver_answers();
+
+ private:
+  struct Answer {
+    soft::NeighbourToken token{};
+    int error = 0;
+  };
+
+  [[nodiscard]] bool own(const soft::Address& address) const;
+  /// Ours, towards another host or a group.
+  [[nodiscard]] verbs::Result<soft::Address> source_towards(const soft::Address& destination) const;
+
+  std::vector<soft::Prefix> prefixes_;
+  HostAddresses addresses_;
+  std::vector<ibv_gid> own_gids_;
+  Slot self_;
+  soft::SoftTransport* transport_ = nullptr;
+  bool gateway_gone_ = false;
+  std::uint64_t asked_ = 0;
+  std::map<std::uint64_t, soft::NeighbourToken> open_;  ///< by their numbers
+  std::vector<NeighbourMessage> questions_;             ///< not taken yet
+  std::vector<Answer> answers_;
+};
+
+}  // namespace anyrdma::transport::fabric

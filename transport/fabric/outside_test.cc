@@ -1,0 +1,202 @@
+#include "transport/fabric/outside.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "transport/fabric/rendezvous/registry.h"
+#include "transport/fabric/rendezvous/testing/scratch.h"
+#include "transport/realtime/system_random.h"
+#include "transport/soft/port_table.h"
+#include "verbs/soft/testing/fake_runtime.h"
+#include "verbs/testing/errno_of.h"
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+using namespace std::chrono_literals;
+using soft::Address;
+using soft::NeighbourToken;
+using soft::Prefix;
+using verbs::testing::errno_of;
+using Kind = NeighbourMessage::Kind;
+
+constexpr Slot kSelf{7};
+const Address kOurs = Address::ipv4(0x0a000001);
+const Address kPeer = Address::ipv4(0x0a000002);
+const Address kFar = Address::ipv4(0xc0000201);
+const Address kGroup = Address::ipv4(0xe0000105);
+
+std::vector<Prefix> host() {
+  return {Prefix::parse("10.0.0.1/24").value(), Prefix::parse("fd00::1/64").value(),
+          Prefix::parse("fe80::ff:fe00:100/64").value()};
+}
+
+bool same(const ibv_gid& gid, const Address& address) {
+  const ibv_gid other = address.gid();
+  return std::memcmp(gid.raw, other.raw, sizeof gid.raw) == 0;
+}
+
+class OutsideTest : public ::testing::Test {
+ protected:
+  OutsideTest() { outside.attach(*transport); }
+  void ask(std::uint64_t token) {
+    outside.resolve_neighbour(NeighbourToken{token}, outside.route(nullptr, kPeer).value(), 2s);
+  }
+
+  verbs::soft::testing::FakeRuntime runtime;
+  realtime::SystemRandom random;
+  soft::LocalPortTable ports{random, {}};
+  Outside outside{host(), kSelf};
+  std::unique_ptr<soft::SoftTransport> transport =
+      soft::SoftTransport::create(runtime, random, outside, ports);
+};
+
+// --- addresses ----------------------------------------------------------------------------------
+
+TEST_F(OutsideTest, TheTableBeginsAsThatOfAnyHost) {
+  const auto gids = outside.gids(16);
+
+  ASSERT_EQ(gids.size(), 5u);
+  EXPECT_TRUE(same(gids[0], host()[2].address));
+  EXPECT_TRUE(same(gids[1], Address::loopback(AF_INET)));
+  EXPECT_TRUE(same(gids[2], kOurs));
+  EXPECT_TRUE(same(gids[3], host()[1].address));
+}
+
+TEST_F(OutsideTest, HostsDifferInTheirGuidsAndLinkLocalAddresses) {
+  EXPECT_EQ(value(outside.guid()), 0x0000'00ff'fe00'0100u);
+  const Outside bare({Prefix::parse("10.0.0.1").value()}, kSelf);
+  const Outside other({Prefix::parse("10.0.0.2").value()}, kSelf);
+
+  EXPECT_NE(bare.guid(), other.guid());
+  EXPECT_TRUE(Address::from_gid(bare.gids(16)[0]).is_link_local());
+  EXPECT_FALSE(same(bare.gids(16)[0], Address::from_gid(other.gids(16)[0])));
+}
+
+TEST_F(OutsideTest, OnlyOthersAddressesLeadOut) {
+  for (const ibv_gid& gid : outside.gids(16)) EXPECT_FALSE(outside.leads_out(gid));
+  EXPECT_FALSE(outside.leads_out(kGroup.gid())) << "a group is here as well";
+  EXPECT_TRUE(outside.leads_out(kPeer.gid()));
+  EXPECT_TRUE(outside.leads_out(kFar.gid()));
+}
+
+// --- routes -------------------------------------------------------------------------------------
+
+TEST_F(OutsideTest, OwnAddressesAreLocal) {
+  const soft::Route route = outside.route(nullptr, kOurs).value();
+
+  EXPECT_TRUE(route.local);
+  EXPECT_TRUE(route.source.same_ip(kOurs));
+  EXPECT_EQ(outside.interface_of(kOurs).value(), route.interface);
+  EXPECT_EQ(errno_of(outside.interface_of(kPeer)), EADDRNOTAVAIL);
+}
+
+TEST_F(OutsideTest, OthersAreReachedThroughTheNetworkThatTheyAreIn) {
+  const soft::Route route = outside.route(nullptr, kPeer).value();
+  EXPECT_FALSE(route.local);
+  EXPECT_TRUE(route.source.same_ip(kOurs));
+  EXPECT_EQ(errno_of(outside.route(nullptr, kFar)), ENETUNREACH);
+  EXPECT_EQ(errno_of(outside.route(&kPeer, kPeer)), EADDRNOTAVAIL);
+
+  Address neighbour = host()[2].address;
+  neighbour.ip[15] = 9;
+  neighbour.scope = 5;  // whatever the program calls the only link
+  EXPECT_TRUE(outside.route(nullptr, neighbour)->source.is_link_local());
+}
+
+TEST_F(OutsideTest, GroupsAreReachedFromTheFirstAddressOrTheOneAskedFor) {
+  EXPECT_TRUE(outside.route(nullptr, kGroup)->source.same_ip(kOurs));
+  Address group = Address::wildcard(AF_INET6);
+  group.ip[0] = 0xff;
+  group.ip[1] = 0x0e;
+  EXPECT_TRUE(outside.route(nullptr, group)->source.same_ip(host()[1].address));
+  const Address second = host()[2].address;
+  EXPECT_TRUE(outside.route(&second, group)->source.is_link_local());
+}
+
+// --- neighbours ---------------------------------------------------------------------------------
+
+TEST_F(OutsideTest, TheGatewayIsAskedAndItsAnswerToldOnce) {
+  ask(3);
+  const auto question = outside.next_question();
+  ASSERT_TRUE(question);
+  EXPECT_EQ(question->kind, Kind::kQuestion);
+  EXPECT_EQ(question->asker, kSelf);
+  EXPECT_EQ(question->milliseconds, 2000u);
+  EXPECT_TRUE(same(question->neighbour, kPeer));
+  EXPECT_FALSE(outside.next_question());
+
+  NeighbourMessage answer = *question;
+  outside.on_answer(answer);
+  EXPECT_FALSE(outside.has_answers()) << "our own question";
+  answer.kind = Kind::kAnswer;
+  outside.on_answer(answer);
+  EXPECT_TRUE(outside.has_answers());
+  outside.deliver_answers();
+  outside.on_answer(answer);
+  EXPECT_FALSE(outside.has_answers());
+}
+
+TEST_F(OutsideTest, WhatIsCancelledIsNotTold) {
+  ask(3);
+  NeighbourMessage answer = outside.next_question().value();
+  answer.kind = Kind::kAnswer;
+  outside.cancel_neighbour(NeighbourToken{3});
+  outside.on_answer(answer);
+  EXPECT_FALSE(outside.has_answers());
+}
+
+TEST_F(OutsideTest, WithoutAGatewayNobodyWaits) {
+  ask(3);
+  outside.on_gateway_gone();
+  EXPECT_TRUE(outside.has_answers());
+  outside.deliver_answers();
+  ask(4);
+  EXPECT_FALSE(outside.next_question());
+}
+
+TEST_F(OutsideTest, MessagesAreReadAsTheyAreWritten) {
+  verbs::soft::PacketPool pool;
+  const auto packet = pool.take();
+  const NeighbourMessage message{.kind = Kind::kAnswer,
+                                 .asker = kSelf,
+                                 .number = 1ull << 40,
+                                 .milliseconds = 5,
+                                 .error = ETIMEDOUT,
+                                 .neighbour = kPeer.gid()};
+  message.serialize(*packet);
+  EXPECT_EQ(NeighbourMessage::parse(*packet), message);
+
+  packet->storage[1] = 2;  // no such kind
+  EXPECT_FALSE(NeighbourMessage::parse(*packet));
+  packet->storage[1] = 1;
+  packet->storage[2] = 0xff;  // no such slot
+  EXPECT_FALSE(NeighbourMessage::parse(*packet));
+  packet->storage[2] = 0;
+  ++packet->size;
+  EXPECT_FALSE(NeighbourMessage::parse(*packet));
+}
+
+// --- the gateway's place ------------------------------------------------------------------------
+
+TEST(GatewaySlot, IsTheGatewaysAlone) {
+  testing::Scratch scratch;
+  realtime::SystemRandom random;
+  FabricConfig config = scratch.config();
+  config.addresses = host();
+  const auto early = Registry::join(config, random).value();
+  EXPECT_NE(early->slot(), kGatewaySlot);
+
+  const auto gateway = Registry::join(config, random, {}, Seat::kGateway).value();
+  EXPECT_EQ(gateway->slot(), kGatewaySlot);
+  EXPECT_EQ(Registry::join(config, random, {}, Seat::kGateway).error(),
+            FabricErrc::kTooManyProcesses);
+  EXPECT_NE(Registry::join(config, random).value()->slot(), kGatewaySlot);
+}
+
+}  // namespace
+}  // namespace anyrdma::transport::fabric
