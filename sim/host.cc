@@ -136,6 +136,11 @@ Address Host::address(std::uint16_t port, std::size_t interface) const {
   return address;
 }
 
+const std::string& Host::interface_name(std::size_t interface) const {
+  CM_ASSERT(interface < interfaces_.size());
+  return interfaces_[interface].name;
+}
+
 const std::vector<Prefix>& Host::prefixes(std::size_t interface) const {
   CM_ASSERT(interface < interfaces_.size());
   return interfaces_[interface].prefixes;

@@ -93,6 +93,7 @@ class Host final : private transport::soft::Observer,
   /// this call if it is known already. Nothing follows on a host that is off.
   void ask_neighbour(std::size_t interface, transport::soft::NeighbourToken token,
                      const Address& neighbour, Duration timeout);
+  [[nodiscard]] const std::string& interface_name(std::size_t interface = 0) const;
   [[nodiscard]] const std::vector<Prefix>& prefixes(std::size_t interface = 0) const;
   [[nodiscard]] const roce::Mac& mac(std::size_t interface = 0) const;
 

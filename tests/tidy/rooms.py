@@ -40,6 +40,9 @@ ROOMS = {
     "cm/c_api": None,
     "sim": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
             "transport/fault/plan", "cm", "cm/asio", "sim"],
+    "sim/gateway": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
+                    "transport/soft", "transport/fabric", "transport/fabric/rendezvous", "sim",
+                    "sim/gateway"],
     "tools": None,
     "tests": None,
     "examples": None,
@@ -57,6 +60,7 @@ TEST_EXTRA = {
     "transport/fabric/near": ["transport/fabric"],
     "transport/udp": ["cm"],
     "sim": ["examples", "transport/testing"],
+    "sim/gateway": ["cm", "transport/realtime", "transport/station"],
 }
 
 # Rooms that never wait, lock, roll dice or read the time: everything comes in as an argument.

@@ -1,7 +1,6 @@
 #include "transport/fabric/neighbour_message.h"
 
-#include <cstring>
-
+#include "verbs/wire/gid.h"
 #include "verbs/wire/layout.h"
 
 namespace anyrdma::transport::fabric {
@@ -25,7 +24,7 @@ constexpr std::uint16_t kBytes = 20;
 bool NeighbourMessage::operator==(const NeighbourMessage& other) const {
   return kind == other.kind && asker == other.asker && number == other.number &&
          milliseconds == other.milliseconds && error == other.error &&
-         std::memcmp(neighbour.raw, other.neighbour.raw, sizeof neighbour.raw) == 0;
+         wire::same(neighbour, other.neighbour);
 }
 
 std::optional<NeighbourMessage> NeighbourMessage::parse(const verbs::soft::Packet& packet) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "verbs/assert.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -56,9 +56,7 @@ bool Outside::own(const Address& address) const {
 }
 
 bool Outside::leads_out(const ibv_gid& destination) const {
-  const auto is_it = [&destination](const ibv_gid& gid) {
-    return std::memcmp(gid.raw, destination.raw, sizeof gid.raw) == 0;
-  };
+  const auto is_it = [&destination](const ibv_gid& gid) { return wire::same(gid, destination); };
   return std::ranges::none_of(own_gids_, is_it) && !Address::from_gid(destination).is_multicast();
 }
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "transport/fabric/rendezvous/registry.h"
@@ -13,6 +12,7 @@
 #include "transport/soft/port_table.h"
 #include "verbs/soft/testing/fake_runtime.h"
 #include "verbs/testing/errno_of.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -36,8 +36,7 @@ std::vector<Prefix> host() {
 }
 
 bool same(const ibv_gid& gid, const Address& address) {
-  const ibv_gid other = address.gid();
-  return std::memcmp(gid.raw, other.raw, sizeof gid.raw) == 0;
+  return wire::same(gid, address.gid());
 }
 
 class OutsideTest : public ::testing::Test {

@@ -1,0 +1,82 @@
+// Which connections the processes of a host have with other hosts, as the CM messages that pass by
+// tell: so that somebody can say for a process that is killed what its kernel would have said.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "transport/fabric/rendezvous/slot.h"
+#include "transport/ibcm/agent.h"
+#include "verbs/wire/ids.h"
+
+namespace anyrdma::sim {
+
+using transport::fabric::Slot;
+
+/// Messages between a host's processes are not its business. What does not parse, or belongs to no
+/// connection it knows, has no effect.
+class Connections {
+ public:
+  using Mad = std::span<const std::uint8_t, ibcm::kMadBytes>;
+  /// Seen from the host: `source` is its address.
+  using Path = ibcm::Path;
+  struct Farewell {
+    Path path{};
+    std::array<std::uint8_t, ibcm::kMadBytes> mad{};
+  };
+
+  /// A process of the host has sent that; it is the one that its comm ids name.
+  void on_sent(const Path& path, Mad mad);
+  /// That came for the process at `slot`.
+  void on_arrived(const Path& path, Mad mad, Slot slot);
+  /// Which process got a peer's request before, if it has not ended yet: to whom its repetitions
+  /// belong, whoever listens by now.
+  [[nodiscard]] std::optional<Slot> who_got(const ibcm::Gid& peer, wire::CommId request) const;
+  /// A process is gone: what its kernel says to its peers, the oldest connection first (fact sheet
+  /// 7.4). They are forgotten.
+  [[nodiscard]] std::vector<Farewell> bury(Slot slot);
+  void clear();
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
+
+ private:
+  enum class Stage : std::uint8_t {
+    kAsked,     ///< the REQ is ours
+    kAnswered,  ///< and there is a REP
+    kAsking,    ///< the REQ is the peer's
+    kAccepted,  ///< and we have sent a REP
+    kOpen,
+  };
+  struct Connection {
+    Path path{};
+    Slot slot{};
+    Stage stage{};
+    wire::CommId local{};   ///< 0: not known
+    wire::CommId remote{};  ///< likewise
+    wire::Qpn remote_qpn{};
+    wire::Guid guid{};  ///< of our device
+    std::uint64_t transaction_id = 0;
+  };
+  using Number = std::uint64_t;  ///< in the order of their beginnings
+  using Key = std::pair<ibcm::Gid, wire::CommId>;
+
+  void begin(const Connection& connection);
+  void end(Number number);
+  void learn_local(Number number, wire::CommId id);
+  void learn_remote(Number number, wire::CommId id);
+  [[nodiscard]] std::optional<Number> by_local(const Path& path, wire::CommId id) const;
+  [[nodiscard]] std::optional<Number> by_remote(const Path& path, wire::CommId id) const;
+  [[nodiscard]] static Farewell farewell_of(const Connection& connection);
+
+  Number next_ = 0;
+  std::map<Number, Connection> all_;
+  // By the peer's address, and our comm id or the peer's.
+  std::map<Key, Number> local_;
+  std::map<Key, Number> remote_;
+};
+
+}  // namespace anyrdma::sim

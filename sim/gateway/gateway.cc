@@ -1,0 +1,242 @@
+#include "sim/gateway/gateway.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "sim/world.h"
+#include "transport/fabric/membership.h"
+#include "transport/fabric/switchboard.h"
+#include "transport/ibcm/wire/req.h"
+#include "verbs/assert.h"
+#include "verbs/soft/mad_packet.h"
+#include "verbs/soft/wire/headers.h"
+
+namespace anyrdma::sim {
+
+using transport::fabric::Audience;
+using transport::fabric::Destination;
+using transport::fabric::kGatewaySlot;
+using transport::fabric::NeighbourMessage;
+using transport::soft::NeighbourToken;
+using verbs::soft::Packet;
+using verbs::soft::PacketPtr;
+
+namespace {
+
+constexpr std::size_t kBytesMin = roce::Bth::kBytes + roce::kIcrcBytes;
+constexpr const char* kFabricName = "world";
+
+/// Of EUI-64, as Linux makes them.
+std::string link_local_of(const roce::Mac& mac) {
+  ibv_gid gid{};
+  const std::uint8_t bytes[] = {
+      static_cast<std::uint8_t>(mac[0] ^ 2), mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+  gid.raw[0] = 0xfe;
+  gid.raw[1] = 0x80;
+  std::ranges::copy(bytes, gid.raw + sizeof gid.raw - sizeof bytes);
+  return Prefix{Address::from_gid(gid), 64}.to_string();
+}
+
+/// Seen from the host whose packet it is.
+ibcm::Path path_of(const ibv_gid& own, const ibv_gid& peer) {
+  ibcm::Path path;
+  std::ranges::copy(own.raw, path.source.begin());
+  std::ranges::copy(peer.raw, path.destination.begin());
+  return path;
+}
+
+ibv_gid gid_of(const ibcm::Gid& bytes) {
+  ibv_gid gid{};
+  std::ranges::copy(bytes, gid.raw);
+  return gid;
+}
+
+}  // namespace
+
+// --- life ---------------------------------------------------------------------------------------
+
+Gateway::Gateway(Host& host, std::size_t interface)
+    : host_(host), interface_(interface), random_(host.world().seed(), "gateway " + host.name()) {}
+
+Result<std::unique_ptr<Gateway>> Gateway::create(Host& host, std::string directory,
+                                                 std::size_t interface) {
+  std::unique_ptr<Gateway> gateway(new Gateway(host, interface));
+  if (Result<void> joined = gateway->join(std::move(directory)); !joined) return joined.error();
+  return gateway;
+}
+
+Result<void> Gateway::join(std::string directory) {
+  const auto& own = host_.prefixes(interface_);
+  const auto is_link_local = [](const Prefix& each) { return each.address.is_link_local(); };
+  if (std::ranges::none_of(own, is_link_local)) {
+    const std::string text = link_local_of(host_.mac(interface_));
+    Result<void> added = host_.add_address(host_.interface_name(interface_), text);
+    if (!added) return added.error();
+  }
+  config_.name = kFabricName;
+  config_.directory = std::move(directory);
+  config_.addresses = host_.prefixes(interface_);
+  config_.profile = host_.world().options().profile;
+  auto registry =
+      transport::fabric::Registry::join(config_, random_, {}, transport::fabric::Seat::kGateway);
+  if (!registry) return registry.error();
+  registry_ = std::move(*registry);
+  auto mesh = transport::fabric::Mesh::create(mesh_config(config_, *registry_), pool_, *this);
+  if (!mesh) return mesh.error();
+  mesh_ = std::move(*mesh);
+  agent_ = ibcm::Agent::create({.profile = config_.profile}, random_);
+  host_.set_uplink(interface_, this);
+  return {};
+}
+
+Gateway::~Gateway() {
+  if (mesh_ != nullptr) host_.set_uplink(interface_, nullptr);
+}
+
+std::vector<std::string> Gateway::environment() const {
+  std::string addresses;
+  for (const Prefix& each : config_.addresses) {
+    addresses += (addresses.empty() ? "" : ",") + each.to_string();
+  }
+  return {"ANYRDMA_TRANSPORT=fabric", "ANYRDMA_FABRIC=" + config_.name,
+          "ANYRDMA_DIR=" + config_.directory, "ANYRDMA_ADDRESSES=" + addresses};
+}
+
+bool Gateway::own(const ibv_gid& gid) const {
+  const Address address = Address::from_gid(gid);
+  return std::ranges::any_of(host_.prefixes(interface_), [&address](const Prefix& each) {
+    return each.address.ip == address.ip;
+  });
+}
+
+// --- from the host's processes ------------------------------------------------------------------
+
+bool Gateway::poll() {
+  bool any = false;
+  polling_ = true;
+  do {
+    any |= mesh_->poll();
+  } while (mesh_->has_more());
+  polling_ = false;
+  any |= say_farewells();
+  flush();
+  return any;
+}
+
+// What is not the host's to send is not sent by a kernel either.
+void Gateway::on_packet(PacketPtr packet) {
+  if (const auto question = NeighbourMessage::parse(*packet)) return ask(*question);
+  if (packet->size < kBytesMin || !own(packet->source) || own(packet->destination)) return;
+  if (const auto mad = verbs::soft::mad_in(*packet)) {
+    connections_.on_sent(path_of(packet->source, packet->destination), *mad);
+  }
+  host_.send_from(interface_, *packet);
+}
+
+void Gateway::ask(const NeighbourMessage& question) {
+  if (question.kind != NeighbourMessage::Kind::kQuestion) return;
+  questions_.emplace(++asked_, Question{question.asker, question.number, question.neighbour});
+  host_.ask_neighbour(interface_, NeighbourToken{asked_}, Address::from_gid(question.neighbour),
+                      std::chrono::milliseconds(question.milliseconds));
+}
+
+bool Gateway::say_farewells() {
+  bool any = false;
+  for (const Slot slot : std::exchange(gone_, {})) {
+    any = true;
+    std::erase_if(questions_, [slot](const auto& each) { return each.second.asker == slot; });
+    for (const auto& farewell : connections_.bury(slot)) send_out(farewell.path, farewell.mad);
+  }
+  return any;
+}
+
+void Gateway::send_out(const ibcm::Path& path, Connections::Mad mad) {
+  PacketPtr packet = pool_.take();
+  verbs::soft::write_mad(
+      *packet, {.source = gid_of(path.source), .destination = gid_of(path.destination)}, psn_, mad);
+  psn_ = psn_ + 1;
+  host_.send_from(interface_, *packet);
+}
+
+// --- from the world -----------------------------------------------------------------------------
+
+void Gateway::on_packet(const Packet& packet) {
+  if (packet.size < kBytesMin) return;
+  if (roce::is_multicast(packet.destination)) {
+    to_everyone(packet);
+  } else if (const auto mad = verbs::soft::mad_in(packet)) {
+    take_message(packet, *mad);
+  } else {
+    const auto bth = roce::Bth::parse(packet.payload().first<roce::Bth::kBytes>());
+    // Which has no queue pair; 0 and 1 would be its, too.
+    const Slot slot = transport::fabric::slot_of(bth.destination);
+    if (slot != kGatewaySlot) mesh_->send(slot, pool_.copy_of(packet));
+  }
+  flush();
+}
+
+void Gateway::to_everyone(const Packet& packet) {
+  for (const Slot slot : registry_->others()) mesh_->send(slot, pool_.copy_of(packet));
+}
+
+void Gateway::take_message(const Packet& packet, Connections::Mad mad) {
+  const ibcm::Path path = path_of(packet.destination, packet.source);
+  Destination to = transport::fabric::destination_of(packet, *registry_);
+  if (const auto request = ibcm::wire::Req::parse(mad)) {
+    // A repetition belongs to whoever has the request, even if others listen by now, or nobody.
+    if (const auto before = connections_.who_got(path.destination, request->local_comm_id))
+      to = {Audience::kOne, *before, {}, 0};
+  }
+  if (to.audience == Audience::kEveryone) {
+    connections_.on_arrived(path, mad, kGatewaySlot);
+    return to_everyone(packet);
+  }
+  if (to.audience != Audience::kOne || !lives(to.slot)) return answer_for_nobody(path, mad);
+  connections_.on_arrived(path, mad, to.slot);
+  mesh_->send(to.slot, pool_.copy_of(packet));
+}
+
+/// As a kernel that has nothing of the kind.
+void Gateway::answer_for_nobody(const ibcm::Path& path, Connections::Mad mad) {
+  agent_->on_mad(host_.world().now(), path, mad);
+  while (const ibcm::Action* action = agent_->next_action()) {
+    if (const auto* answer = std::get_if<ibcm::SendMad>(action))
+      send_out(answer->path, answer->mad);
+    agent_->pop_action();
+  }
+}
+
+bool Gateway::lives(Slot slot) {
+  const std::vector<Slot> all = registry_->others();
+  return std::ranges::binary_search(all, slot);
+}
+
+void Gateway::on_neighbour(NeighbourToken token, int error) {
+  const auto found = questions_.find(static_cast<std::uint64_t>(token));
+  if (found == questions_.end()) return;
+  PacketPtr packet = pool_.take();
+  NeighbourMessage{.kind = NeighbourMessage::Kind::kAnswer,
+                   .asker = found->second.asker,
+                   .number = found->second.number,
+                   .error = static_cast<std::uint32_t>(error),
+                   .neighbour = found->second.neighbour}
+      .serialize(*packet);
+  const Slot asker = found->second.asker;
+  questions_.erase(found);
+  mesh_->send(asker, std::move(packet));
+  flush();
+}
+
+void Gateway::on_crash() {
+  connections_.clear();
+  questions_.clear();
+}
+
+void Gateway::flush() {
+  if (polling_) return;
+  mesh_->transmit();
+  (void)say_farewells();
+}
+
+}  // namespace anyrdma::sim

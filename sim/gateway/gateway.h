@@ -1,0 +1,102 @@
+// Carries packets between the processes of a simulated host and the world: the host's processes are
+// members of a fabric of their own (transport/fabric), in which this is the gateway.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/gateway/connections.h"
+#include "sim/host.h"
+#include "sim/random_stream.h"
+#include "sim/uplink.h"
+#include "transport/fabric/mesh.h"
+#include "transport/fabric/neighbour_message.h"
+#include "transport/fabric/rendezvous/config.h"
+#include "transport/fabric/rendezvous/registry.h"
+#include "transport/ibcm/agent.h"
+#include "verbs/result.h"
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::sim {
+
+/// One for each host whose programs are processes. It never waits, reads no clock and has no
+/// thread: whoever runs the world calls poll() when processes have run. It speaks for the host's
+/// kernel where no process can: requests that nobody listens for are refused, and the peers of a
+/// process that ends without a word hear what its kernel says. Packets between processes of the
+/// host do not come here.
+class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver {
+ public:
+  /// Opens the fabric of `directory`, which exists, is a whole path and is no other host's, and
+  /// becomes the uplink of that interface of `host`, which has no device (InterfaceOptions::rdma).
+  /// An interface without a link-local address gets one, made of its link address as Linux does.
+  /// The host outlives the gateway. To be made before the host's processes begin. Errors:
+  /// FabricErrc; else errno.
+  [[nodiscard]] static Result<std::unique_ptr<Gateway>> create(Host& host, std::string directory,
+                                                               std::size_t interface = 0);
+  ~Gateway() override;
+
+  /// NAME=VALUE for the environment of the host's processes, in whose drop-in it chooses this
+  /// fabric and its addresses.
+  [[nodiscard]] std::vector<std::string> environment() const;
+  /// What a process of the host opens that uses the fabric itself.
+  [[nodiscard]] const transport::fabric::FabricConfig& config() const { return config_; }
+
+  /// Readable when poll() has something to do.
+  [[nodiscard]] int fd() const { return mesh_->fd(); }
+  /// Takes what processes have sent into the world, and says farewell for those that have gone.
+  /// Not from within the world's tasks. False: there was nothing. Before Host::restart() after
+  /// a crash, once the processes are gone, or what they said last would leave after all.
+  bool poll();
+
+ private:
+  /// A question of a process for a neighbour.
+  struct Question {
+    Slot asker{};
+    std::uint64_t number = 0;
+    ibv_gid neighbour{};
+  };
+
+  Gateway(Host& host, std::size_t interface);
+  [[nodiscard]] Result<void> join(std::string directory);
+
+  // --- from the host's processes ---
+  void on_packet(verbs::soft::PacketPtr packet) override;
+  void on_gone(Slot slot) override { gone_.push_back(slot); }
+  void ask(const transport::fabric::NeighbourMessage& question);
+  bool say_farewells();
+  void send_out(const ibcm::Path& path, Connections::Mad mad);
+
+  // --- from the world ---
+  void on_packet(const verbs::soft::Packet& packet) override;
+  void on_neighbour(transport::soft::NeighbourToken token, int error) override;
+  void on_crash() override;
+  void to_everyone(const verbs::soft::Packet& packet);
+  void take_message(const verbs::soft::Packet& packet, Connections::Mad mad);
+  void answer_for_nobody(const ibcm::Path& path, Connections::Mad mad);
+  [[nodiscard]] bool lives(Slot slot);
+  void flush();
+
+  [[nodiscard]] bool own(const ibv_gid& gid) const;
+
+  Host& host_;
+  std::size_t interface_;
+  RandomStream random_;
+  transport::fabric::FabricConfig config_;
+  verbs::soft::PacketPool pool_;
+  std::unique_ptr<transport::fabric::Registry> registry_;
+  std::unique_ptr<transport::fabric::Mesh> mesh_;
+  std::unique_ptr<ibcm::Agent> agent_;  ///< that of ids that nobody has
+  wire::Psn psn_{};
+  Connections connections_;
+  std::vector<Slot> gone_;
+  bool polling_ = false;  ///< the mesh is at work: nothing but its send() may be called
+  std::uint64_t asked_ = 0;
+  std::map<std::uint64_t, Question> questions_;
+};
+
+}  // namespace anyrdma::sim
