@@ -154,6 +154,8 @@ class Command {
     sim_->add_option("--on", sim_options_.programs,
                      "what runs on a host: its name, and a command line in quotes")
         ->required();
+    sim_->add_option("--background", sim_options_.background,
+                     "the same of a server, which is ended once all others have");
     sim_->add_option("--seed", sim_options_.seed, "of all chance (default: 1)");
     sim_->add_flag("--trace", sim_options_.trace, "print what happened, line by line");
     sim_->add_flag("--quiet", sim_options_.quiet, "nothing but what the programs say");

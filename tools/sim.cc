@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/gateway/gateway.h"
 #include "sim/host.h"
 #include "sim/programs/sandbox.h"
 #include "sim/text.h"
@@ -28,6 +31,11 @@ using sim::programs::Sandbox;
 
 /// As somebody has who starts the server first.
 constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
+
+/// Who has done nothing but wait for so long will do nothing more.
+constexpr sim::Duration kQuietAtMost = std::chrono::hours(1);
+/// For servers that are told to end.
+constexpr sim::Duration kFarewell = std::chrono::seconds(10);
 
 /// Words as a shell has them: quotes keep blanks, a backslash keeps what follows. nullopt: a quote
 /// that does not end.
@@ -99,6 +107,7 @@ class Simulation {
       : options_(options), world_(options.seed, world_options(options)) {}
 
   [[nodiscard]] Exit build() {
+    sandbox_.set_pump([this] { pump(); });
     for (const std::string& text : options_.hosts) {
       const std::size_t equals = text.find('=');
       if (equals == std::string::npos || equals == 0) {
@@ -115,17 +124,20 @@ class Simulation {
         say("--host " + text + ": there is a host of that name already.");
         return Exit::kUsage;
       }
-      world_.add_host(name, {.interfaces = {{.addresses = split(text.substr(equals + 1), ',')}}});
+      if (const Exit made = add_host(name, split(text.substr(equals + 1), ',')); made != Exit::kOk)
+        return made;
+    }
+    for (const auto& [host, line] : options_.background) {
+      if (const Exit started = start(host, line, true); started != Exit::kOk) return started;
     }
     for (const auto& [host, line] : options_.programs) {
-      const Exit started = start(host, line);
-      if (started != Exit::kOk) return started;
+      if (const Exit started = start(host, line, false); started != Exit::kOk) return started;
     }
     return Exit::kOk;
   }
 
   [[nodiscard]] int run() {
-    const auto result = world_.run();
+    run_until([this] { return sandbox_.all_ended() || nothing_more(); });
     const bool all = sandbox_.all_ended();
     if (!all) {
       std::fflush(stdout);
@@ -133,10 +145,10 @@ class Simulation {
                    sim::seconds_text(world_.now().time_since_epoch()).c_str(),
                    world_.stuck_report().c_str());
     }
-    (void)result;
+    end_servers();
     bool good = all;
     for (const auto& program : sandbox_.programs()) {
-      good &= program->status() == 0;
+      good &= program->background() || program->status() == 0;
       if (!options_.quiet)
         std::printf("%s %s\n", program->name().c_str(), ending_text(program->status()).c_str());
     }
@@ -158,6 +170,55 @@ class Simulation {
     return world;
   }
 
+  [[nodiscard]] Exit add_host(const std::string& name, const std::vector<std::string>& addresses) {
+    // Its device is its programs' own, in their processes.
+    sim::Host& host =
+        world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
+    const std::filesystem::path directory = place_.path() / name;
+    std::filesystem::create_directories(directory);
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all);
+    auto gateway = sim::Gateway::create(host, directory);
+    if (!gateway) {
+      say("no network can be made for the host " + name + ": " + gateway.error().message() + ".");
+      return Exit::kFailed;
+    }
+    gateways_.emplace_back(&host, std::move(*gateway));
+    return Exit::kOk;
+  }
+
+  /// What processes have sent goes into the world, and what has come for them wakes them.
+  void pump() {
+    for (auto& [host, gateway] : gateways_) gateway->poll();
+  }
+
+  /// Timers of a server that nobody talks to run for ever.
+  [[nodiscard]] bool nothing_more() const {
+    return world_.now() - sandbox_.last_deed() > kQuietAtMost;
+  }
+
+  /// Packets that have arrived wait at the doors of processes.
+  template <class Predicate>
+  void run_until(Predicate&& done, verbs::Instant deadline = sim::Scheduler::kNever) {
+    (void)world_.run_until(
+        [&] {
+          const std::uint64_t events = world_.scheduler().events();
+          if (std::exchange(events_, events) != events) sandbox_.take_in();
+          return done();
+        },
+        deadline);
+  }
+
+  void end_servers() {
+    for (const auto& program : sandbox_.programs()) {
+      if (program->background() && !program->status()) sandbox_.signal(*program, SIGTERM);
+    }
+    const auto ended = [this] {
+      return std::all_of(sandbox_.programs().begin(), sandbox_.programs().end(),
+                         [](const auto& each) { return !each->background() || each->status(); });
+    };
+    run_until(ended, world_.now() + kFarewell);
+  }
+
   [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
     return {.on_output =
                 [](const OutputLine& line) {
@@ -169,7 +230,7 @@ class Simulation {
             .on_remark = [](std::string_view text) { say(std::string(text)); }};
   }
 
-  [[nodiscard]] Exit start(const std::string& host_name, const std::string& line) {
+  [[nodiscard]] Exit start(const std::string& host_name, const std::string& line, bool background) {
     sim::Host* const host = world_.find_host(host_name);
     if (host == nullptr) {
       say("--on " + host_name + ": there is no such host. Add --host " + host_name + "=ADDRESS.");
@@ -183,16 +244,19 @@ class Simulation {
     }
     auto prepared = prepare_start(words->front());
     if (!prepared) return prepared.error();
-    prepared->variables["ANYRDMA_DIR"] = (place_.path() / host_name).string();
-    std::filesystem::create_directories(place_.path() / host_name);
-    std::filesystem::permissions(place_.path() / host_name, std::filesystem::perms::owner_all);
+    const auto gateway = std::find_if(gateways_.begin(), gateways_.end(),
+                                      [&](const auto& each) { return each.first == host; });
+    for (const std::string& entry : gateway->second->environment()) {
+      const std::size_t equals = entry.find('=');
+      prepared->variables[entry.substr(0, equals)] = entry.substr(equals + 1);
+    }
     const std::string name = std::filesystem::path(words->front()).filename();
-    const auto program = sandbox_.start(
-        *host, name,
-        {.path = prepared->path,
-         .arguments = *words,
-         .environment = environment_of(*prepared),
-         .start = kBetweenStarts * started_++});
+    const auto program = sandbox_.start(*host, name,
+                                        {.path = prepared->path,
+                                         .arguments = *words,
+                                         .environment = environment_of(*prepared),
+                                         .start = kBetweenStarts * started_++,
+                                         .background = background});
     if (!program) {
       say("'" + prepared->path + "' cannot be started: " + program.error().message() + ".");
       return Exit::kFailed;
@@ -212,8 +276,10 @@ class Simulation {
 
   const SimOptions& options_;
   unsigned started_ = 0;
+  std::uint64_t events_ = 0;  ///< of the world that have been looked at
   Place place_;
   sim::World world_;
+  std::vector<std::pair<const sim::Host*, std::unique_ptr<sim::Gateway>>> gateways_;
   Sandbox sandbox_{world_, sandbox_options()};
 };
 

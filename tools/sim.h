@@ -12,12 +12,13 @@ namespace anyrdma::tools {
 
 struct SimOptions {
   std::uint64_t seed = 1;
-  std::vector<std::string> hosts;                             ///< NAME=ADDRESS[,ADDRESS...]
-  std::vector<std::pair<std::string, std::string>> programs;  ///< host, command line
-  std::string faults;                                         ///< file with a plan; empty: none
-  std::string capture;                                        ///< file to write; empty: none
-  bool trace = false;                                         ///< to stdout, at the end
-  bool quiet = false;                                         ///< no summary
+  std::vector<std::string> hosts;                               ///< NAME=ADDRESS[,ADDRESS...]
+  std::vector<std::pair<std::string, std::string>> programs;    ///< host, command line
+  std::vector<std::pair<std::string, std::string>> background;  ///< the same, of servers
+  std::string faults;                                           ///< file with a plan; empty: none
+  std::string capture;                                          ///< file to write; empty: none
+  bool trace = false;                                           ///< to stdout, at the end
+  bool quiet = false;                                           ///< no summary
 };
 
 /// Runs them to their ends. 0: all have ended with 0; kFailed: one has not, or nothing can happen

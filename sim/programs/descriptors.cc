@@ -5,6 +5,9 @@
 #include <sys/file.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -73,10 +76,33 @@ Woken wait_for_room(Thread& thread, std::uint64_t fd) {
   return thread.wait_for(std::move(watched), "room to write");
 }
 
+/// Of writev and sendmsg.
+std::uint64_t length_of_parts(Thread& thread, const Call& call) {
+  msghdr header{};
+  if (call.number == SYS_writev) {
+    header.msg_iov = reinterpret_cast<iovec*>(call.arguments[1]);
+    header.msg_iovlen = call.arguments[2];
+  } else if (const auto given = thread.tracee().peek<msghdr>(call.arguments[1])) {
+    header = *given;
+  }
+  std::vector<iovec> parts(std::min<std::size_t>(header.msg_iovlen, 1024));
+  if (!thread.tracee().read(reinterpret_cast<std::uint64_t>(header.msg_iov),
+                            std::as_writable_bytes(std::span(parts))))
+    return 0;
+  std::uint64_t length = 0;
+  for (const iovec& part : parts) length += part.iov_len;
+  return length;
+}
+
 /// `length`: nullopt where the call does not say it in an argument.
 Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length,
                 std::uint64_t flags) {
+  thread.sandbox().note_deed();
   Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  if (descriptor && thread.sandbox().sockets().loses(descriptor)) {
+    const auto bytes = length ? call.arguments[*length] : length_of_parts(thread, call);
+    return Outcome::answered(static_cast<long>(bytes));
+  }
   if (!descriptor || (flags & MSG_DONTWAIT) != 0 || !waits(descriptor.get()))
     return Outcome::made();
   const Woken woken = wait_for_room(thread, call.arguments[0]);

@@ -24,6 +24,7 @@ class Program;
 /// Owned by the sandbox. What is gone stays known until the world ends.
 struct Process {
   pid_t pid = 0;
+  pid_t number = 0;           ///< as programs of the host know it
   Process* parent = nullptr;  ///< null: the sandbox started it
   Host* host = nullptr;
   Program* program = nullptr;  ///< whose output it writes

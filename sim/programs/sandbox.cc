@@ -36,6 +36,23 @@ char state_of(pid_t tid) {
   return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
 }
 
+/// The number of a thread as it is known in the innermost namespace.
+pid_t number_of(pid_t tid) {
+  std::ifstream file("/proc/" + std::to_string(tid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("NSpid:")) return std::stoi(line.substr(line.find_last_of("\t ") + 1));
+  }
+  return tid;
+}
+
+/// How long a thread has had a processor, in nanoseconds.
+std::uint64_t time_used(pid_t tid) {
+  std::ifstream file("/proc/" + std::to_string(tid) + "/schedstat");
+  std::uint64_t used = 0;
+  file >> used;
+  return used;
+}
+
 void on_alarm(int /*signal*/) {}
 
 /// waitpid(2) comes back now and then, so that who never stops is noticed.
@@ -65,10 +82,18 @@ Sandbox::~Sandbox() {
   for (const auto& process : processes_) {
     if (!process->status) ::kill(process->pid, SIGKILL);
   }
-  // What is about to end stops once more to say so.
-  int status = 0;
-  for (pid_t tid; (tid = ::waitpid(-1, &status, __WALL)) > 0 || (tid < 0 && errno == EINTR);) {
+  // What is about to end stops once more to say so. A realm's own process goes with the realm.
+  const auto any_left = [this] {
+    return std::any_of(processes_.begin(), processes_.end(),
+                       [](const auto& process) { return !process->status; });
+  };
+  while (any_left()) {
+    int status = 0;
+    const pid_t tid = ::waitpid(-1, &status, __WALL);
+    if (tid < 0 && errno != EINTR) break;
     if (tid > 0 && WIFSTOPPED(status)) ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
+    if (Process* const process = tid > 0 && !WIFSTOPPED(status) ? find_process(tid) : nullptr)
+      process->status = status;
   }
   // Their fibers are about what goes now.
   for (const auto& process : processes_) {
@@ -99,7 +124,8 @@ verbs::Result<Program*> Sandbox::start(Host& host, std::string_view name, Progra
                                    .directory = options.directory,
                                    .input = options.input < 0 ? nothing.get() : options.input,
                                    .output = out_in.get(),
-                                   .error = error_in.get()},
+                                   .error = error_in.get(),
+                                   .realm = realm_of(host)},
                                   untouched_);
   if (!pid) return pid.error();
   const Duration delay = options.start;
@@ -113,14 +139,39 @@ verbs::Result<Program*> Sandbox::start(Host& host, std::string_view name, Progra
 }
 
 bool Sandbox::all_ended() const {
-  return std::all_of(programs_.begin(), programs_.end(),
-                     [](const auto& program) { return program->status().has_value(); });
+  return std::all_of(programs_.begin(), programs_.end(), [](const auto& program) {
+    return program->background() || program->status().has_value();
+  });
+}
+
+void Sandbox::signal(const Program& program, int number) {
+  for (const auto& process : processes_) {
+    if (process->program == &program && process->parent == nullptr && !process->status)
+      send_signal(*this, *process, 0, number);
+  }
+}
+
+/// Without one its processes have the numbers that the system gives them.
+const tracee::Realm* Sandbox::realm_of(const Host& host) {
+  const auto [place, is_new] = realms_.try_emplace(&host);
+  if (is_new) {
+    auto realm = tracee::Realm::create();
+    if (realm) {
+      place->second = std::move(*realm);
+    } else {
+      remark("processes have numbers that differ from run to run: no namespace for them (" +
+             realm.error().message() + ")");
+    }
+  }
+  return place->second.get();
 }
 
 Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program,
                         std::string name) {
   auto& process = *processes_.emplace_back(std::make_unique<Process>());
   process.pid = pid;
+  process.number = number_of(pid);
+  note_deed();
   process.parent = parent;
   process.host = &host;
   process.program = &program;
@@ -136,7 +187,8 @@ Thread& Sandbox::add_thread(Process& process, pid_t tid, bool is_new, Duration d
   const std::string name = process.name + (number == 1 ? "" : "/" + std::to_string(number));
   // A process ends with its first thread as a rule; others may serve it for ever.
   process.host->spawn(
-      name, [&thread, delay] { thread.live(delay); }, number == 1 ? Ending::kMustEnd : Ending::kMayServe);
+      name, [&thread, delay] { thread.live(delay); },
+      number == 1 ? Ending::kMustEnd : Ending::kMayServe);
   return thread;
 }
 
@@ -153,6 +205,13 @@ Thread* Sandbox::find_thread(pid_t tid) {
     for (const auto& thread : process->threads) {
       if (thread->tracee().tid() == tid) return thread.get();
     }
+  }
+  return nullptr;
+}
+
+Thread* Sandbox::find_thread(const Process& process, pid_t number) {
+  for (const auto& thread : process.threads) {
+    if (!thread->is_over() && number_of(thread->tid()) == number) return thread.get();
   }
   return nullptr;
 }
@@ -237,12 +296,15 @@ void Sandbox::on_other(const Stop& stop) {
 }
 
 void Sandbox::on_tick(Thread& running) {
-  constexpr unsigned kTicksUntilBlocked = 250;
-  ++ticks_;
+  constexpr unsigned kTicksUntilBlocked = 1000;
   const pid_t tid = running.tracee().tid();
   const char state = state_of(tid);
-  if (state == 'R' && ticks_ > 1) {
+  const std::uint64_t used = time_used(tid);
+  if (ticks_++ == 0) used_ = used;
+  const auto patience = std::chrono::nanoseconds(options_.patience).count();
+  if (used > used_ + static_cast<std::uint64_t>(patience) * running.patience()) {
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+    used_ = used;
   } else if (ticks_ == kTicksUntilBlocked && (state == 'S' || state == 'D')) {
     remark(running.process().name + " waits in the kernel, where virtual time means nothing:\n" +
            running.describe());
@@ -290,6 +352,7 @@ void Sandbox::on_thread_gone(Thread& thread, int status) {
 void Sandbox::on_process_gone(Process& process, int status) {
   if (process.status) return;
   process.status = status;
+  note_deed();
   for (const auto& thread : process.threads) thread->leave();
   process.pidfd.reset();
   timers_.on_process_gone(process);
@@ -307,6 +370,10 @@ void Sandbox::on_process_gone(Process& process, int status) {
 
 void Sandbox::end_turn() {
   read_output();
+  take_in();
+}
+
+void Sandbox::take_in() {
   if (pump_) pump_();
   look();
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 #include "sim/programs/thread.h"
 #include "sim/programs/timers.h"
 #include "sim/random_stream.h"
+#include "sim/tracee/realm.h"
 #include "sim/world.h"
 #include "verbs/result.h"
 
@@ -32,6 +34,7 @@ struct ProgramOptions {
   std::string directory{};               ///< to work in; empty: that of this process
   int input = -1;                        ///< what it reads from; -1: nothing
   Duration start{};                      ///< when, from now on
+  bool background = false;               ///< it serves for ever: nobody waits for its end
 };
 
 /// One line of output, without its end.
@@ -48,6 +51,7 @@ class Program {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// As of wait(2); nullopt: it has not ended.
   [[nodiscard]] std::optional<int> status() const { return status_; }
+  [[nodiscard]] bool background() const { return options_.background; }
 
  private:
   friend class Sandbox;
@@ -69,8 +73,9 @@ struct SandboxOptions {
   Duration call_cost = std::chrono::nanoseconds(200);
   /// The date at the beginning of the world.
   Duration wall_clock = std::chrono::seconds(1'767'225'600);  ///< 2026-01-01 00:00:00 UTC
-  /// A thread that has not come back after so long of real time is looked after.
-  std::chrono::milliseconds patience{20};
+  /// A thread that has used a processor for so long without a call may be waiting for memory to
+  /// change. That it is looked at changes nothing for one that is not.
+  std::chrono::milliseconds patience{5};
   std::function<void(const OutputLine&)> on_output{};
   /// What a user should know about the run: calls that are passed on although nobody knows what
   /// they mean for its repetition, and the like. Each once.
@@ -90,11 +95,20 @@ class Sandbox {
   [[nodiscard]] verbs::Result<Program*> start(Host& host, std::string_view name,
                                               ProgramOptions options);
   [[nodiscard]] const std::vector<std::unique_ptr<Program>>& programs() const { return programs_; }
-  /// Whether all programs have ended.
+  /// Whether all programs have ended but those in the background.
   [[nodiscard]] bool all_ended() const;
+  /// Sends a signal to a program that has not ended.
+  void signal(const Program& program, int number);
+  /// When a program last did more than wait: it wrote, sent, started or ended something.
+  [[nodiscard]] Instant last_deed() const { return last_deed_; }
+  void note_deed() { last_deed_ = world_.now(); }
   /// Called whenever a thread has given its turn back: what has come out of programs by ways of
   /// one's own.
   void set_pump(std::function<void()> pump) { pump_ = std::move(pump); }
+
+  /// Something has come from elsewhere in the world that programs may wait for: calls the pump, and
+  /// wakes them.
+  void take_in();
 
   // --- for threads ------------------------------------------------------------------------------
   [[nodiscard]] World& world() { return world_; }
@@ -117,6 +131,8 @@ class Sandbox {
   void end_turn();
   [[nodiscard]] Process* find_process(pid_t pid);
   [[nodiscard]] Thread* find_thread(pid_t tid);
+  /// By the number that the process knows.
+  [[nodiscard]] static Thread* find_thread(const Process& process, pid_t number);
   void on_new_thread(Thread& maker, pid_t tid);
   void on_new_process(Thread& maker, pid_t pid);
   /// A thread is about to end: sees it off.
@@ -138,6 +154,7 @@ class Sandbox {
   void on_tick(Thread& running);
   void read_output();
   void read_stream(Program& program, Program::Stream& stream, bool error);
+  [[nodiscard]] const tracee::Realm* realm_of(const Host& host);
   [[nodiscard]] static bool others_live(const Thread& thread);
 
   World& world_;
@@ -146,6 +163,7 @@ class Sandbox {
   Futexes futexes_;
   Timers timers_{*this};
   Sockets sockets_{*this};
+  std::map<const Host*, std::unique_ptr<tracee::Realm>> realms_;
   std::vector<std::unique_ptr<Program>> programs_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<Thread*> watchers_;    ///< those that wait for descriptors, in this order
@@ -154,6 +172,8 @@ class Sandbox {
   std::function<void()> pump_;
   std::vector<int> untouched_;
   unsigned ticks_ = 0;
+  std::uint64_t used_ = 0;  ///< of a processor, by the running thread
+  Instant last_deed_{};
 };
 
 }  // namespace anyrdma::sim::programs

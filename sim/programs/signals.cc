@@ -46,15 +46,16 @@ Account account_of(pid_t tid) {
 }  // namespace
 
 bool takes_signal(const Thread& thread, std::optional<std::uint64_t> mask) {
-  const Account account = account_of(const_cast<Thread&>(thread).tracee().tid());
+  const Account account = account_of(thread.tid());
   const std::uint64_t ignored = account.ignored | (kIgnoredByDefault & ~account.caught);
   return (account.pending & ~mask.value_or(account.blocked) & ~ignored) != 0;
 }
 
 void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal) {
   if (process.status) return;
-  if (thread != 0) {
-    ::syscall(SYS_tgkill, process.pid, thread, signal);
+  const Thread* const one = thread == 0 ? nullptr : sandbox.find_thread(process, thread);
+  if (one != nullptr) {
+    ::syscall(SYS_tgkill, process.pid, one->tid(), signal);
   } else {
     ::kill(process.pid, signal);
   }

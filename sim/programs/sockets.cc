@@ -69,6 +69,19 @@ Sockets::Socket* Sockets::of(const Descriptor& descriptor) {
   return found == sockets_.end() ? nullptr : &found->second;
 }
 
+bool Sockets::loses(const Descriptor& descriptor) {
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr || socket->type != SOCK_STREAM || socket->lost) return false;
+  pollfd about{.fd = descriptor.get(), .events = 0, .revents = 0};
+  if (::poll(&about, 1, 0) != 1 || (about.revents & POLLHUP) == 0) return false;
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  // One that was never connected hangs up, too.
+  if (::getpeername(descriptor.get(), reinterpret_cast<sockaddr*>(&peer), &size) != 0) return false;
+  socket->lost = true;
+  return true;
+}
+
 // --- names --------------------------------------------------------------------------------------
 
 std::string Sockets::key_of(const Place& place, int type) const {

@@ -35,6 +35,10 @@ class Sockets {
   [[nodiscard]] Outcome on_sendmsg(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_recvmsg(Thread& thread, const Call& call);
 
+  /// What is written first to a TCP connection that the peer has closed is taken and lost; only its
+  /// answer, a reset, tells. True: this is that.
+  [[nodiscard]] bool loses(const Descriptor& descriptor);
+
  private:
   /// An address as sockets have it.
   struct Name {
@@ -52,6 +56,7 @@ class Sockets {
     Host* host = nullptr;
     std::uint16_t port = 0;  ///< 0: not bound
     Name local{};            ///< as it was bound to
+    bool lost = false;       ///< something has been written that nobody will read
   };
   struct Message;
 

@@ -25,7 +25,7 @@ std::optional<bool> has_ended_child(const Thread& thread, pid_t which) {
   bool any = false;
   for (const auto& process : thread.sandbox().processes()) {
     if (process->parent != &thread.process() || process->waited_for) continue;
-    if (which > 0 && process->pid != which) continue;
+    if (which > 0 && process->number != which) continue;
     any = true;
     if (process->status) return true;
   }
@@ -48,7 +48,9 @@ Outcome wait_for_child(Thread& thread, pid_t which, bool no_waiting, bool leaves
   }
   const long pid = thread.tracee().result();
   for (const auto& process : thread.sandbox().processes()) {
-    if (!leaves && process->status && process->pid == pid) process->waited_for = true;
+    if (!leaves && process->status && process->parent == &thread.process() &&
+        process->number == pid)
+      process->waited_for = true;
   }
   return Outcome::made();
 }

@@ -21,6 +21,18 @@ namespace anyrdma::sim::programs {
 using tracee::Stop;
 using tracee::StopKind;
 
+namespace {
+
+/// Apart from what stepping itself leaves in the flags.
+bool same(const user_regs_struct& a, const user_regs_struct& b) {
+  return a.rip == b.rip && a.rsp == b.rsp && a.rbp == b.rbp && a.rax == b.rax && a.rbx == b.rbx &&
+         a.rcx == b.rcx && a.rdx == b.rdx && a.rsi == b.rsi && a.rdi == b.rdi && a.r8 == b.r8 &&
+         a.r9 == b.r9 && a.r10 == b.r10 && a.r11 == b.r11 && a.r12 == b.r12 && a.r13 == b.r13 &&
+         a.r14 == b.r14 && a.r15 == b.r15;
+}
+
+}  // namespace
+
 /// Wakes a thread whose time is over.
 class Thread::Alarm final : public Task {
  public:
@@ -63,6 +75,8 @@ Woken Thread::wait_for(std::vector<Watched> watched, const char* purpose,
 Woken Thread::park(const char* purpose, std::optional<Instant> deadline) {
   Scheduler& scheduler = sandbox_.world().scheduler();
   sandbox_.end_turn();
+  // What has come in meanwhile may be for this very thread.
+  if (!watched_.empty() && has_ready()) return Woken::kReady;
   Alarm alarm(*this);
   if (deadline) scheduler.at(alarm, scheduler.now() + (*deadline - now()));
   waits_ = true;
@@ -158,7 +172,7 @@ void Thread::handle(const Stop& stop) {
       return on_gone(stop.detail);
     case StopKind::kStarted:
       if (std::exchange(is_new_, false)) return;
-      return yield();  // it was interrupted: it looks at memory for ever
+      return on_interrupted();
     case StopKind::kReturn:
     case StopKind::kVforkOver:
     case StopKind::kGroupStop:
@@ -170,10 +184,37 @@ void Thread::on_call() {
   const auto call = tracee_.call();
   if (!call) return;
   call_ = *call;
+  interruptions_ = 0;
   const unsigned looks = looks_;
   const Outcome outcome = make_call(*this, *call);
   if (looks_ == looks) looks_ = 0;
   if (outcome.kind == Outcome::Kind::kAnswered && !over_) tracee_.answer(outcome.result);
+}
+
+/// It has been long without a call. If it comes to the same instruction with the same registers
+/// again, it waits for memory to change; to let others go on anywhere in such a loop is the same. A
+/// computation never does, and is not disturbed.
+void Thread::on_interrupted() {
+  constexpr unsigned kStepsMax = 512;
+  constexpr unsigned kPatienceMax = 64;
+  constexpr unsigned kInterruptionsMax = 40;
+  const auto first = tracee_.registers();
+  for (unsigned i = 0; first && i < kStepsMax; ++i) {
+    tracee_.step();
+    const Stop stop = sandbox_.await(*this);
+    if (stop.kind != StopKind::kSignal || stop.detail != SIGTRAP) return handle(stop);
+    const auto now = tracee_.registers();
+    if (!now || !same(*first, *now)) continue;
+    patience_ = 1;
+    return yield();
+  }
+  patience_ = std::min(2 * patience_, kPatienceMax);
+  if (++interruptions_ < kInterruptionsMax) return;
+  sandbox_.remark(
+      process_.name +
+      " computes for seconds, or counts while it waits: others go on meanwhile, and the "
+      "run may not repeat");
+  yield();
 }
 
 void Thread::on_signal(int signal) {

@@ -64,6 +64,7 @@ class Thread {
   Thread& operator=(const Thread&) = delete;
 
   [[nodiscard]] tracee::Tracee& tracee() { return tracee_; }
+  [[nodiscard]] pid_t tid() const { return tracee_.tid(); }
   [[nodiscard]] Process& process() const { return process_; }
   [[nodiscard]] Sandbox& sandbox() const { return sandbox_; }
   [[nodiscard]] Instant now() const;
@@ -102,6 +103,9 @@ class Thread {
   [[nodiscard]] bool ends_alone() const { return ends_alone_; }
   /// What it is in the middle of, for who looks for the cause of a hang.
   [[nodiscard]] std::string describe() const;
+  /// How much longer it may go on without a call before somebody looks after it: who was seen to
+  /// compute is left alone for longer.
+  [[nodiscard]] unsigned patience() const { return patience_; }
   /// A stop of this thread's that somebody else came upon.
   void handle(const tracee::Stop& stop);
   /// While it waits it blocks these signals, instead of its usual; nullopt: its usual.
@@ -115,6 +119,7 @@ class Thread {
 
   [[nodiscard]] Woken park(const char* purpose, std::optional<Instant> deadline);
   void on_call();
+  void on_interrupted();
   void on_signal(int signal);
   void on_program();
   [[nodiscard]] bool emulate_time_stamp();
@@ -126,9 +131,11 @@ class Thread {
   bool over_ = false;
   bool ends_alone_ = false;
   bool for_child_ = false;  ///< it waits for the end of one
-  int signal_ = 0;          ///< to be delivered when it goes on
-  Call call_{};             ///< the last one
-  unsigned looks_ = 0;      ///< at the clock, since it did anything else
+  unsigned patience_ = 1;
+  unsigned interruptions_ = 0;  ///< since its last call
+  int signal_ = 0;              ///< to be delivered when it goes on
+  Call call_{};                 ///< the last one
+  unsigned looks_ = 0;          ///< at the clock, since it did anything else
   std::optional<std::uint64_t> mask_;
   // While it waits.
   bool waits_ = false;

@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 
 #include "sim/tracee/filter.h"
 #include "sim/tracee/tracee.h"
@@ -34,8 +35,9 @@ struct Plan {
   std::vector<char*> arguments;
   std::vector<char*> environment;
   sock_fprog filter;
-  int gate;    ///< readable once it is traced
-  int report;  ///< for the errno of what failed
+  int gate;               ///< readable once it is traced
+  int report;             ///< for the errno of what failed
+  std::string directory;  ///< whole: who enters a realm is at its root
 };
 
 bool put(int from, int at) {
@@ -48,7 +50,7 @@ bool prepare(const Plan& plan) {
   char byte = 0;
   if (::read(plan.gate, &byte, 1) != 1) return false;
   const LaunchOptions& options = plan.options;
-  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) return false;
+  if (::chdir(plan.directory.c_str()) != 0) return false;
   if (!put(options.input, 0) || !put(options.output, 1) || !put(options.error, 2)) return false;
   if (::personality(ADDR_NO_RANDOMIZE) < 0) return false;
   ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
@@ -68,6 +70,36 @@ bool prepare(const Plan& plan) {
   // write(2) would stop at the filter.
   (void)::pwrite(plan.report, &error, sizeof error, 0);
   ::_exit(127);
+}
+
+pid_t fork_here(const Plan& plan) {
+  const pid_t pid = ::fork();
+  if (pid == 0) become(plan);
+  return pid;
+}
+
+/// Only a child of who has entered a realm belongs to it: the program is our grandchild.
+pid_t fork_there(const Plan& plan) {
+  const pid_t between = ::fork();
+  if (between < 0) return -1;
+  if (between == 0) {
+    pid_t pid = -1;
+    int error = 0;
+    if (!plan.options.realm->enter() || (pid = ::fork()) < 0) error = errno;
+    if (pid == 0) become(plan);
+    // Its number as this process knows it, which has not moved itself.
+    (void)::pwrite(plan.report, &pid, sizeof pid, 0);
+    ::_exit(error);
+  }
+  int status = 0;
+  while (::waitpid(between, &status, 0) < 0 && errno == EINTR) continue;
+  pid_t pid = -1;
+  if (::pread(plan.report, &pid, sizeof pid, 0) != sizeof pid || pid < 0) {
+    errno = WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+    return -1;
+  }
+  (void)!::ftruncate(plan.report, 0);
+  return pid;
 }
 
 /// Runs the new process to the program's first instruction. 0, or what was in the way.
@@ -106,14 +138,16 @@ verbs::Result<pid_t> launch(const LaunchOptions& options, std::span<const int> u
                   .filter = {.len = static_cast<unsigned short>(filter.size()),
                              .filter = const_cast<sock_filter*>(filter.data())},
                   .gate = gate_out.get(),
-                  .report = report.get()};
-  const pid_t pid = ::fork();
+                  .report = report.get(),
+                  .directory = options.directory.empty()
+                                   ? std::filesystem::current_path().string()
+                                   : std::filesystem::absolute(options.directory).string()};
+  const pid_t pid = options.realm == nullptr ? fork_here(plan) : fork_there(plan);
   if (pid < 0) return verbs::errno_code(errno);
-  if (pid == 0) become(plan);
   if (::ptrace(PTRACE_SEIZE, pid, nullptr, trace_options()) != 0) {
     const int error = errno;
     ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, __WALL);
+    ::waitpid(pid, nullptr, __WALL);  // ECHILD, if it is of a realm
     return verbs::errno_code(error);
   }
   (void)!::write(gate_in.get(), "g", 1);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/realtime/descriptor.h"
+#include "sim/tracee/realm.h"
 #include "verbs/result.h"
 
 namespace anyrdma::sim::tracee {
@@ -20,6 +20,7 @@ struct LaunchOptions {
   int input = -1;                        ///< becomes descriptor 0 ...
   int output = -1;                       ///< ... 1 ...
   int error = -1;                        ///< ... and 2
+  const Realm* realm = nullptr;          ///< whose process it becomes; null: it is one like us
 };
 
 /// The process is about to execute the program: it has stopped at the end of execve(2)

@@ -1,0 +1,36 @@
+// A set of processes with numbers, and a /proc, of their own: the first process of a run has the
+// same number every time. Source: pid_namespaces(7), user_namespaces(7).
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+
+#include "transport/realtime/descriptor.h"
+#include "verbs/result.h"
+
+namespace anyrdma::sim::tracee {
+
+/// Ends with all of its processes. Needs no privileges where user namespaces are allowed.
+class Realm {
+ public:
+  /// EPERM, ENOSPC, EINVAL: the system does not allow it; ENOMEM, EAGAIN, EMFILE.
+  [[nodiscard]] static verbs::Result<std::unique_ptr<Realm>> create();
+  ~Realm();
+  Realm(const Realm&) = delete;
+  Realm& operator=(const Realm&) = delete;
+
+  /// For a process that has one thread, after fork: what it makes from now on belongs to the realm.
+  /// Safe in a signal handler. False: errno says why.
+  [[nodiscard]] bool enter() const;
+
+ private:
+  Realm() = default;
+
+  pid_t first_ = -1;  ///< its number 1, which does nothing but take in orphans
+  transport::realtime::Descriptor user_;
+  transport::realtime::Descriptor pid_;
+  transport::realtime::Descriptor mount_;
+};
+
+}  // namespace anyrdma::sim::tracee
