@@ -188,7 +188,9 @@ class Simulation {
 
   /// What processes have sent goes into the world, and what has come for them wakes them.
   void pump() {
-    for (auto& [host, gateway] : gateways_) gateway->poll();
+    for (auto& [host, gateway] : gateways_) {
+      while (gateway->poll()) continue;
+    }
   }
 
   /// Timers of a server that nobody talks to run for ever.
