@@ -157,6 +157,10 @@ class Command {
     sim_->add_option("--background", sim_options_.background,
                      "the same of a server, which is ended once all others have");
     sim_->add_option("--seed", sim_options_.seed, "of all chance (default: 1)");
+    sim_->add_option("--faults", sim_options_.faults,
+                     "a file with a fault plan, text or JSON, see docs/sim.md");
+    sim_->add_option("--capture", sim_options_.capture,
+                     "a file for all packets between hosts, as Wireshark reads it");
     sim_->add_flag("--trace", sim_options_.trace, "print what happened, line by line");
     sim_->add_flag("--quiet", sim_options_.quiet, "nothing but what the programs say");
   }

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -152,6 +153,7 @@ class Simulation {
       if (!options_.quiet)
         std::printf("%s %s\n", program->name().c_str(), ending_text(program->status()).c_str());
     }
+    if (!options_.capture.empty() && !write_capture()) good = false;
     if (options_.trace) std::fputs(world_.trace().text().c_str(), stdout);
     if (!options_.quiet) {
       std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
@@ -171,6 +173,8 @@ class Simulation {
   }
 
   [[nodiscard]] Exit add_host(const std::string& name, const std::vector<std::string>& addresses) {
+    for (const std::string& address : addresses)
+      addresses_.emplace_back(name, address.substr(0, address.find('/')));
     // Its device is its programs' own, in their processes.
     sim::Host& host =
         world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
@@ -186,11 +190,33 @@ class Simulation {
     return Exit::kOk;
   }
 
+  /// Names of the world's hosts, for getaddrinfo(3).
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> files_of(
+      const sim::Host& host) const {
+    const std::filesystem::path names = place_.path() / (host.name() + ".hosts");
+    std::ofstream file(names);
+    file << "127.0.0.1 localhost\n::1 localhost\n";
+    for (const auto& [name, address] : addresses_) file << address << ' ' << name << '\n';
+    const std::filesystem::path own = place_.path() / (host.name() + ".name");
+    std::ofstream(own) << host.name() << '\n';
+    return {{names.string(), "/etc/hosts"}, {own.string(), "/etc/hostname"}};
+  }
+
   /// What processes have sent goes into the world, and what has come for them wakes them.
   void pump() {
     for (auto& [host, gateway] : gateways_) {
       while (gateway->poll()) continue;
     }
+  }
+
+  [[nodiscard]] bool write_capture() const {
+    const std::vector<std::uint8_t> bytes = world_.capture();
+    std::ofstream file(options_.capture, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    if (file.flush()) return true;
+    say("the capture cannot be written to '" + options_.capture + "'.");
+    return false;
   }
 
   /// Timers of a server that nobody talks to run for ever.
@@ -222,7 +248,8 @@ class Simulation {
   }
 
   [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
-    return {.on_output =
+    return {.files = [this](const sim::Host& host) { return files_of(host); },
+            .on_output =
                 [](const OutputLine& line) {
                   std::fprintf(line.error ? stderr : stdout, "%s %.*s: %.*s\n",
                                sim::seconds_text(line.time.time_since_epoch()).c_str(),
@@ -277,6 +304,7 @@ class Simulation {
   }
 
   const SimOptions& options_;
+  std::vector<std::pair<std::string, std::string>> addresses_;  ///< host, address
   unsigned started_ = 0;
   std::uint64_t events_ = 0;  ///< of the world that have been looked at
   Place place_;

@@ -76,6 +76,8 @@ struct SandboxOptions {
   /// A thread that has used a processor for so long without a call may be waiting for memory to
   /// change. That it is looked at changes nothing for one that is not.
   std::chrono::milliseconds patience{5};
+  /// What programs of a host find in the place of what: /etc/hosts, say.
+  std::function<std::vector<std::pair<std::string, std::string>>(const Host&)> files{};
   std::function<void(const OutputLine&)> on_output{};
   /// What a user should know about the run: calls that are passed on although nobody knows what
   /// they mean for its repetition, and the like. Each once.

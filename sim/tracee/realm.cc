@@ -26,11 +26,15 @@ pid_t clone_as_fork(int flags) {
   return static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0));
 }
 
+using Files = std::vector<std::pair<std::string, std::string>>;
+
 /// Where it may not have a /proc of its own, it has the outer one.
-[[noreturn]] void be_first(int ready) {
+[[noreturn]] void be_first(int ready, const Files& files) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+  for (const auto& [source, target] : files)
+    ::mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr);
   (void)!::write(ready, "r", 1);
   ::close(ready);
   for (int fd = 0; fd < 3; ++fd) ::close(fd);
@@ -61,7 +65,7 @@ Descriptor namespace_of(pid_t pid, const char* kind) {
 
 }  // namespace
 
-verbs::Result<std::unique_ptr<Realm>> Realm::create() {
+verbs::Result<std::unique_ptr<Realm>> Realm::create(const Files& files) {
   int ready[2];
   int mapped[2];
   if (::pipe2(ready, O_CLOEXEC) != 0) return verbs::errno_code(errno);
@@ -81,7 +85,7 @@ verbs::Result<std::unique_ptr<Realm>> Realm::create() {
   if (pid == 0) {
     mapped_in.reset();
     (void)!::read(mapped_out.get(), &byte, 1);
-    be_first(ready_in.release());
+    be_first(ready_in.release(), files);
   }
   std::unique_ptr<Realm> realm(new Realm);
   realm->first_ = pid;

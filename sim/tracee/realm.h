@@ -5,6 +5,9 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "transport/realtime/descriptor.h"
 #include "verbs/result.h"
@@ -15,7 +18,9 @@ namespace anyrdma::sim::tracee {
 class Realm {
  public:
   /// EPERM, ENOSPC, EINVAL: the system does not allow it; ENOMEM, EAGAIN, EMFILE.
-  [[nodiscard]] static verbs::Result<std::unique_ptr<Realm>> create();
+  /// `files`: what is to be found in the place of what; where that is not allowed, it is not.
+  [[nodiscard]] static verbs::Result<std::unique_ptr<Realm>> create(
+      const std::vector<std::pair<std::string, std::string>>& files = {});
   ~Realm();
   Realm(const Realm&) = delete;
   Realm& operator=(const Realm&) = delete;

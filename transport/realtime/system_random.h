@@ -1,6 +1,10 @@
 // Randomness of real time: a generator seeded by the system.
 #pragma once
 
+#include <sys/random.h>
+
+#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <random>
 
@@ -12,8 +16,11 @@ namespace anyrdma::transport::realtime {
 class SystemRandom final : public verbs::Random {
  public:
   SystemRandom() {
-    std::random_device device;
-    std::seed_seq seed{device(), device(), device(), device()};
+    // The system's, not the processor's, as std::random_device may have it: a run that is to be had
+    // again has to have its chance from somebody who can be asked for the same.
+    std::array<std::uint32_t, 8> entropy{};
+    while (::getrandom(entropy.data(), sizeof entropy, 0) < 0 && errno == EINTR) continue;
+    std::seed_seq seed(entropy.begin(), entropy.end());
     generator_.seed(seed);
   }
   std::uint64_t next() override { return generator_(); }
