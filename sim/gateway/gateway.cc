@@ -115,9 +115,7 @@ bool Gateway::own(const ibv_gid& gid) const {
 bool Gateway::poll() {
   bool any = false;
   polling_ = true;
-  do {
-    any |= mesh_->poll();
-  } while (mesh_->has_more());
+  while (mesh_->poll()) any = true;
   polling_ = false;
   any |= say_farewells();
   flush();

@@ -286,6 +286,15 @@ TEST_F(GatewayTest, AGroupsDatagramsReachEveryMemberOnceOnAllHosts) {
   EXPECT_EQ(sender.member->received(), 0u);
 }
 
+TEST_F(GatewayTest, OnePollTakesInAllThatProcessesHaveSent) {
+  const DatagramParty sender(*client);
+  sender.member->send(Address::ipv4(kServerIp).gid(), 0x4011);
+
+  EXPECT_TRUE(client->poll());
+
+  EXPECT_EQ(world.packets(), 1u) << "behind a connection and its hello";
+}
+
 // --- what a kernel says -------------------------------------------------------------------------
 
 TEST_F(GatewayTest, WhereNobodyListensARequestIsRefused) {
