@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -13,6 +14,9 @@
 #include "sim/fault_plan.h"
 #include "sim/scenarios/scenarios.h"
 #include "sim/scenarios/watch.h"
+#include "sim/world.h"
+#include "tools/scenario_file.h"
+#include "tools/simulation.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
@@ -33,9 +37,49 @@ std::string names() {
   return names;
 }
 
+/// A scenario of programs in a file is to explore what a standard one is.
+struct FileScenario {
+  ProgramScenario programs;
+  std::string name;
+  Standard standard;
+};
+
+sim::Outcome run_programs(const ProgramScenario& scenario, const sim::Trial& trial,
+                          const sim::scenarios::Staging& staging) {
+  Simulation simulation(scenario, trial, {.trace = staging.tracing == sim::Tracing::kKeep});
+  if (simulation.build() != Exit::kOk) return {.problem = "the programs cannot be started\n"};
+  sim::Outcome outcome = simulation.run();
+  if (staging.trace != nullptr) *staging.trace = simulation.world().trace().text();
+  return outcome;
+}
+
+/// Null: it is none, which has been said. One file per call of the command.
+const Standard* read_or_say(const std::string& path) {
+  static FileScenario file;
+  auto read = read_scenario(path);
+  if (!read) {
+    say(read.error());
+    return nullptr;
+  }
+  file.programs = std::move(*read);
+  file.name = path;
+  file.standard = {.name = file.name,
+                   .what = "programs",
+                   .menu = file.programs.menu,
+                   .placed = "",
+                   .sizes = {},
+                   .run = [](const sim::Trial& trial, const sim::scenarios::Staging& staging) {
+                     return run_programs(file.programs, trial, staging);
+                   }};
+  return &file.standard;
+}
+
 const Standard* find_or_say(const std::string& name) {
   const Standard* found = sim::scenarios::find(name);
-  if (found == nullptr) say("there is no scenario '" + name + "'. There are: " + names() + ".");
+  if (found == nullptr && std::filesystem::exists(name)) return read_or_say(name);
+  if (found == nullptr)
+    say("there is no scenario '" + name + "', nor a file of that name. There are: " + names() +
+        ".");
   return found;
 }
 

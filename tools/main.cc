@@ -150,10 +150,10 @@ class Command {
   }
 
   void describe_sim() {
-    sim_->add_option("--host", sim_options_.hosts, "a host, NAME=ADDRESS[,ADDRESS...]")->required();
+    sim_->add_option("SCENARIO", sim_options_.file, "a file, see docs/programs.md; or:");
+    sim_->add_option("--host", sim_options_.hosts, "a host, NAME=ADDRESS[,ADDRESS...]");
     sim_->add_option("--on", sim_options_.programs,
-                     "what runs on a host: its name, and a command line in quotes")
-        ->required();
+                     "what runs on a host: its name, and a command line in quotes");
     sim_->add_option("--background", sim_options_.background,
                      "the same of a server, which is ended once all others have");
     sim_->add_option("--seed", sim_options_.seed, "of all chance (default: 1)");
@@ -162,6 +162,8 @@ class Command {
     sim_->add_option("--capture", sim_options_.capture,
                      "a file for all packets between hosts, as Wireshark reads it");
     sim_->add_flag("--trace", sim_options_.trace, "print what happened, line by line");
+    sim_->add_flag("--calls", sim_options_.calls,
+                   "print the system calls that wait or tell the time, as they are made");
     sim_->add_flag("--quiet", sim_options_.quiet, "nothing but what the programs say");
   }
 

@@ -1,324 +1,88 @@
 #include "tools/sim.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <memory>
+#include <iterator>
 #include <optional>
-#include <string_view>
 
-#include "sim/gateway/gateway.h"
-#include "sim/host.h"
-#include "sim/programs/sandbox.h"
 #include "sim/text.h"
 #include "sim/world.h"
+#include "tools/scenario_file.h"
+#include "tools/simulation.h"
 #include "tools/start.h"
-
-extern char** environ;
 
 namespace anyrdma::tools {
 namespace {
 
-using sim::programs::OutputLine;
-using sim::programs::Program;
-using sim::programs::Sandbox;
-
-/// As somebody has who starts the server first.
-constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
-
-/// Who has done nothing but wait for so long will do nothing more.
-constexpr sim::Duration kQuietAtMost = std::chrono::hours(1);
-/// For servers that are told to end.
-constexpr sim::Duration kFarewell = std::chrono::seconds(10);
-
-/// Words as a shell has them: quotes keep blanks, a backslash keeps what follows. nullopt: a quote
-/// that does not end.
-std::optional<std::vector<std::string>> words_of(std::string_view line) {
-  std::vector<std::string> words;
-  std::string word;
-  bool any = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
-      word += line[++i];
-      any = true;
-    } else if (quote != 0 ? c == quote : c == '"' || c == '\'') {
-      quote = quote == 0 ? c : '\0';
-      any = true;
-    } else if (quote == 0 && (c == ' ' || c == '\t')) {
-      if (any) words.push_back(std::move(word));
-      word.clear();
-      any = false;
-    } else {
-      word += c;
-      any = true;
-    }
-  }
-  if (quote != 0) return std::nullopt;
-  if (any) words.push_back(std::move(word));
-  return words;
+bool write_capture(const std::string& path, const sim::World& world) {
+  const std::vector<std::uint8_t> bytes = world.capture();
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  if (file.flush()) return true;
+  say("the capture cannot be written to '" + path + "'.");
+  return false;
 }
 
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(at, begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
+/// What the command line says, in addition to the file if it names one.
+std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
+  ProgramScenario scenario;
+  if (!options.file.empty()) {
+    auto read = read_scenario(options.file);
+    if (!read) {
+      say(read.error());
+      return std::nullopt;
+    }
+    scenario = std::move(*read);
   }
-  return parts;
+  scenario.hosts.insert(scenario.hosts.end(), options.hosts.begin(), options.hosts.end());
+  scenario.programs.insert(scenario.programs.end(), options.programs.begin(),
+                           options.programs.end());
+  scenario.background.insert(scenario.background.end(), options.background.begin(),
+                             options.background.end());
+  if (!options.faults.empty()) {
+    std::ifstream file(options.faults, std::ios::binary);
+    if (!file) {
+      say("the fault plan '" + options.faults + "' cannot be read. Check the path.");
+      return std::nullopt;
+    }
+    scenario.faults += std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  if (!scenario.hosts.empty() && !scenario.programs.empty()) return scenario;
+  say("sim what? Say: anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 --on server "
+      "'COMMAND' "
+      "--on client 'COMMAND', or name a scenario file (docs/programs.md).");
+  return std::nullopt;
 }
-
-std::string ending_text(const std::optional<int>& status) {
-  if (!status) return "has not ended";
-  if (WIFSIGNALED(*status)) return "was ended by signal " + std::to_string(WTERMSIG(*status));
-  return "ended with status " + std::to_string(WEXITSTATUS(*status));
-}
-
-/// A directory for what the processes of one host have in common.
-class Place {
- public:
-  Place() {
-    std::string name = std::filesystem::temp_directory_path() / "anyrdma-sim.XXXXXX";
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~Place() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove_all(path_, error);
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-class Simulation {
- public:
-  explicit Simulation(const SimOptions& options)
-      : options_(options), world_(options.seed, world_options(options)) {}
-
-  [[nodiscard]] Exit build() {
-    sandbox_.set_pump([this] { pump(); });
-    for (const std::string& text : options_.hosts) {
-      const std::size_t equals = text.find('=');
-      if (equals == std::string::npos || equals == 0) {
-        say("--host " + text + ": say NAME=ADDRESS, as in server=10.0.0.1.");
-        return Exit::kUsage;
-      }
-      for (const std::string& address : split(text.substr(equals + 1), ',')) {
-        if (sim::Prefix::parse(address)) continue;
-        say("--host " + text + ": '" + address + "' is no IP address.");
-        return Exit::kUsage;
-      }
-      const std::string name = text.substr(0, equals);
-      if (world_.find_host(name) != nullptr) {
-        say("--host " + text + ": there is a host of that name already.");
-        return Exit::kUsage;
-      }
-      if (const Exit made = add_host(name, split(text.substr(equals + 1), ',')); made != Exit::kOk)
-        return made;
-    }
-    for (const auto& [host, line] : options_.background) {
-      if (const Exit started = start(host, line, true); started != Exit::kOk) return started;
-    }
-    for (const auto& [host, line] : options_.programs) {
-      if (const Exit started = start(host, line, false); started != Exit::kOk) return started;
-    }
-    return Exit::kOk;
-  }
-
-  [[nodiscard]] int run() {
-    run_until([this] { return sandbox_.all_ended() || nothing_more(); });
-    const bool all = sandbox_.all_ended();
-    if (!all) {
-      std::fflush(stdout);
-      std::fprintf(stderr, "anyrdma: nothing can happen any more at %s s, and these wait:\n%s",
-                   sim::seconds_text(world_.now().time_since_epoch()).c_str(),
-                   world_.stuck_report().c_str());
-    }
-    end_servers();
-    bool good = all;
-    for (const auto& program : sandbox_.programs()) {
-      good &= program->background() || program->status() == 0;
-      if (!options_.quiet)
-        std::printf("%s %s\n", program->name().c_str(), ending_text(program->status()).c_str());
-    }
-    if (!options_.capture.empty() && !write_capture()) good = false;
-    if (options_.trace) std::fputs(world_.trace().text().c_str(), stdout);
-    if (!options_.quiet) {
-      std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
-                  static_cast<unsigned long long>(options_.seed),
-                  sim::seconds_text(world_.now().time_since_epoch()).c_str(),
-                  static_cast<unsigned long long>(world_.trace().hash()));
-    }
-    return static_cast<int>(good ? Exit::kOk : Exit::kFailed);
-  }
-
- private:
-  static sim::WorldOptions world_options(const SimOptions& options) {
-    sim::WorldOptions world;
-    world.tracing = options.trace ? sim::Tracing::kKeep : sim::Tracing::kHash;
-    world.capture = !options.capture.empty();
-    return world;
-  }
-
-  [[nodiscard]] Exit add_host(const std::string& name, const std::vector<std::string>& addresses) {
-    for (const std::string& address : addresses)
-      addresses_.emplace_back(name, address.substr(0, address.find('/')));
-    // Its device is its programs' own, in their processes.
-    sim::Host& host =
-        world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
-    const std::filesystem::path directory = place_.path() / name;
-    std::filesystem::create_directories(directory);
-    std::filesystem::permissions(directory, std::filesystem::perms::owner_all);
-    auto gateway = sim::Gateway::create(host, directory);
-    if (!gateway) {
-      say("no network can be made for the host " + name + ": " + gateway.error().message() + ".");
-      return Exit::kFailed;
-    }
-    gateways_.emplace_back(&host, std::move(*gateway));
-    return Exit::kOk;
-  }
-
-  /// Names of the world's hosts, for getaddrinfo(3).
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> files_of(
-      const sim::Host& host) const {
-    const std::filesystem::path names = place_.path() / (host.name() + ".hosts");
-    std::ofstream file(names);
-    file << "127.0.0.1 localhost\n::1 localhost\n";
-    for (const auto& [name, address] : addresses_) file << address << ' ' << name << '\n';
-    const std::filesystem::path own = place_.path() / (host.name() + ".name");
-    std::ofstream(own) << host.name() << '\n';
-    return {{names.string(), "/etc/hosts"}, {own.string(), "/etc/hostname"}};
-  }
-
-  /// What processes have sent goes into the world, and what has come for them wakes them.
-  void pump() {
-    for (auto& [host, gateway] : gateways_) {
-      while (gateway->poll()) continue;
-    }
-  }
-
-  [[nodiscard]] bool write_capture() const {
-    const std::vector<std::uint8_t> bytes = world_.capture();
-    std::ofstream file(options_.capture, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-    if (file.flush()) return true;
-    say("the capture cannot be written to '" + options_.capture + "'.");
-    return false;
-  }
-
-  /// Timers of a server that nobody talks to run for ever.
-  [[nodiscard]] bool nothing_more() const {
-    return world_.now() - sandbox_.last_deed() > kQuietAtMost;
-  }
-
-  /// Packets that have arrived wait at the doors of processes.
-  template <class Predicate>
-  void run_until(Predicate&& done, verbs::Instant deadline = sim::Scheduler::kNever) {
-    (void)world_.run_until(
-        [&] {
-          const std::uint64_t events = world_.scheduler().events();
-          if (std::exchange(events_, events) != events) sandbox_.take_in();
-          return done();
-        },
-        deadline);
-  }
-
-  void end_servers() {
-    for (const auto& program : sandbox_.programs()) {
-      if (program->background() && !program->status()) sandbox_.signal(*program, SIGTERM);
-    }
-    const auto ended = [this] {
-      return std::all_of(sandbox_.programs().begin(), sandbox_.programs().end(),
-                         [](const auto& each) { return !each->background() || each->status(); });
-    };
-    run_until(ended, world_.now() + kFarewell);
-  }
-
-  [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
-    return {.files = [this](const sim::Host& host) { return files_of(host); },
-            .on_output =
-                [](const OutputLine& line) {
-                  std::fprintf(line.error ? stderr : stdout, "%s %.*s: %.*s\n",
-                               sim::seconds_text(line.time.time_since_epoch()).c_str(),
-                               static_cast<int>(line.program.size()), line.program.data(),
-                               static_cast<int>(line.text.size()), line.text.data());
-                },
-            .on_remark = [](std::string_view text) { say(std::string(text)); }};
-  }
-
-  [[nodiscard]] Exit start(const std::string& host_name, const std::string& line, bool background) {
-    sim::Host* const host = world_.find_host(host_name);
-    if (host == nullptr) {
-      say("--on " + host_name + ": there is no such host. Add --host " + host_name + "=ADDRESS.");
-      return Exit::kUsage;
-    }
-    const auto words = words_of(line);
-    if (!words || words->empty()) {
-      say("--on " + host_name + " '" + line +
-          "': " + (words ? "a program is missing." : "a quote does not end."));
-      return Exit::kUsage;
-    }
-    auto prepared = prepare_start(words->front());
-    if (!prepared) return prepared.error();
-    const auto gateway = std::find_if(gateways_.begin(), gateways_.end(),
-                                      [&](const auto& each) { return each.first == host; });
-    for (const std::string& entry : gateway->second->environment()) {
-      const std::size_t equals = entry.find('=');
-      prepared->variables[entry.substr(0, equals)] = entry.substr(equals + 1);
-    }
-    const std::string name = std::filesystem::path(words->front()).filename();
-    const auto program = sandbox_.start(*host, name,
-                                        {.path = prepared->path,
-                                         .arguments = *words,
-                                         .environment = environment_of(*prepared),
-                                         .start = kBetweenStarts * started_++,
-                                         .background = background});
-    if (!program) {
-      say("'" + prepared->path + "' cannot be started: " + program.error().message() + ".");
-      return Exit::kFailed;
-    }
-    return Exit::kOk;
-  }
-
-  [[nodiscard]] static std::vector<std::string> environment_of(const Start& start) {
-    std::vector<std::string> all;
-    for (char** each = environ; *each != nullptr; ++each) {
-      const std::string entry = *each;
-      if (!start.variables.contains(entry.substr(0, entry.find('=')))) all.push_back(entry);
-    }
-    for (const auto& [name, value] : start.variables) all.push_back(name + "=" + value);
-    return all;
-  }
-
-  const SimOptions& options_;
-  std::vector<std::pair<std::string, std::string>> addresses_;  ///< host, address
-  unsigned started_ = 0;
-  std::uint64_t events_ = 0;  ///< of the world that have been looked at
-  Place place_;
-  sim::World world_;
-  std::vector<std::pair<const sim::Host*, std::unique_ptr<sim::Gateway>>> gateways_;
-  Sandbox sandbox_{world_, sandbox_options()};
-};
 
 }  // namespace
 
 int simulate(const SimOptions& options) {
-  Simulation simulation(options);
+  const auto scenario = scenario_of(options);
+  if (!scenario) return static_cast<int>(Exit::kUsage);
+  const sim::Trial trial{.seed = options.seed};
+  Simulation simulation(*scenario, trial,
+                        {.print = true,
+                         .calls = options.calls,
+                         .trace = options.trace,
+                         .capture = !options.capture.empty()});
   if (const Exit built = simulation.build(); built != Exit::kOk) return static_cast<int>(built);
-  return simulation.run();
+  const sim::Outcome outcome = simulation.run();
+  if (!options.quiet) std::fputs(simulation.endings().c_str(), stdout);
+  if (options.trace) std::fputs(simulation.world().trace().text().c_str(), stdout);
+  for (const sim::FaultStatus& status : outcome.faults)
+    std::printf("%s\n", status.to_string().c_str());
+  if (!options.quiet) {
+    std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
+                static_cast<unsigned long long>(options.seed),
+                sim::seconds_text(simulation.world().now().time_since_epoch()).c_str(),
+                static_cast<unsigned long long>(outcome.trace_hash));
+  }
+  std::fflush(stdout);
+  const bool captured =
+      options.capture.empty() || write_capture(options.capture, simulation.world());
+  if (!outcome.problem.empty()) std::fprintf(stderr, "anyrdma: %s", outcome.problem.c_str());
+  return static_cast<int>(outcome.problem.empty() && captured ? Exit::kOk : Exit::kFailed);
 }
 
 }  // namespace anyrdma::tools

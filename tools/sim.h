@@ -11,6 +11,7 @@
 namespace anyrdma::tools {
 
 struct SimOptions {
+  std::string file;  ///< with a scenario; empty: the rest says it all
   std::uint64_t seed = 1;
   std::vector<std::string> hosts;                               ///< NAME=ADDRESS[,ADDRESS...]
   std::vector<std::pair<std::string, std::string>> programs;    ///< host, command line
@@ -18,6 +19,7 @@ struct SimOptions {
   std::string faults;                                           ///< file with a plan; empty: none
   std::string capture;                                          ///< file to write; empty: none
   bool trace = false;                                           ///< to stdout, at the end
+  bool calls = false;                                           ///< system calls, to stderr
   bool quiet = false;                                           ///< no summary
 };
 

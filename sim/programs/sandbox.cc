@@ -155,8 +155,8 @@ void Sandbox::signal(const Program& program, int number) {
 const tracee::Realm* Sandbox::realm_of(const Host& host) {
   const auto [place, is_new] = realms_.try_emplace(&host);
   if (is_new) {
-    auto realm = options_.files ? tracee::Realm::create(options_.files(host))
-                                : tracee::Realm::create();
+    auto realm =
+        options_.files ? tracee::Realm::create(options_.files(host)) : tracee::Realm::create();
     if (realm) {
       place->second = std::move(*realm);
     } else {

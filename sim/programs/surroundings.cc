@@ -39,7 +39,7 @@ Outcome wait_for_child(Thread& thread, pid_t which, bool no_waiting, bool leaves
     if (!ended || *ended) break;
     const Woken woken = thread.wait_for_child();
     if (woken == Woken::kOver) return Outcome::over();
-    if (woken == Woken::kSignal) return Outcome::made();
+    if (woken == Woken::kSignal) break;  // the kernel says EINTR, or that a child has ended
   }
   const tracee::Stop stop = thread.sandbox().run_to_return(thread);
   if (stop.kind != tracee::StopKind::kReturn) {

@@ -186,6 +186,11 @@ void Thread::on_call() {
   if (!call) return;
   call_ = *call;
   interruptions_ = 0;
+  if (sandbox_.options().on_call) {
+    const std::string name =
+        process_.host->name() + "/" + process_.name + "[" + std::to_string(tid()) + "]";
+    sandbox_.options().on_call(sandbox_.world().now(), name, describe());
+  }
   const unsigned looks = looks_;
   const Outcome outcome = make_call(*this, *call);
   if (looks_ == looks) looks_ = 0;

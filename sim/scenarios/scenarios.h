@@ -2,6 +2,7 @@
 // goes wrong in them goes wrong in the connection manager, the device or the simulator.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +26,7 @@ struct Standard {
   std::string_view menu;    ///< the faults that can be drawn, as text
   std::string_view placed;  ///< the actions that can be placed at every step, each after "at 0s: "
   std::vector<Parameter> sizes;  ///< the parameters it heeds
-  Outcome (*run)(const Trial& trial, const Staging& staging);
+  std::function<Outcome(const Trial& trial, const Staging& staging)> run;
 };
 
 [[nodiscard]] std::span<const Standard> standard();

@@ -1,0 +1,117 @@
+#include "tools/scenario_file.h"
+
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "tools/words.h"
+
+namespace anyrdma::tools {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+/// The first word; `text` becomes the rest.
+std::string take_word(std::string_view& text) {
+  const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
+  std::string word(text.substr(0, end));
+  text = trimmed(text.substr(end));
+  return word;
+}
+
+std::optional<std::vector<int>> numbers_in(std::string_view text) {
+  std::vector<int> numbers;
+  while (!text.empty()) {
+    const std::string word = take_word(text);
+    int number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || end != word.data() + word.size() || number < 0 || number > 255)
+      return std::nullopt;
+    numbers.push_back(number);
+  }
+  if (numbers.empty()) return std::nullopt;
+  return numbers;
+}
+
+/// Why not; empty: it is one.
+std::string take_expectation(std::string_view rest, ProgramScenario& scenario) {
+  Expectation expectation{.program = take_word(rest)};
+  if (expectation.program.find('/') == std::string::npos)
+    return "name a program as in client/rping, not '" + expectation.program + "'";
+  using Kind = Expectation::Kind;
+  std::string word = take_word(rest);
+  if (word == "status") {
+    const auto numbers = numbers_in(rest);
+    if (!numbers) return "a status is a number from 0 to 255, not '" + std::string(rest) + "'";
+    expectation.statuses = *numbers;
+  } else if (word == "any" && rest == "status") {
+    expectation.kind = Kind::kAny;
+  } else {
+    const bool none = word == "no";
+    if (none) word = take_word(rest);
+    if (word != "output" || rest.empty())
+      return "say 'status N...', 'any status', 'output TEXT' or 'no output TEXT'";
+    expectation.kind = none ? Kind::kNoOutput : Kind::kOutput;
+    expectation.text = rest;
+  }
+  scenario.expectations.push_back(std::move(expectation));
+  return {};
+}
+
+std::string take_line(std::string_view line, ProgramScenario& scenario) {
+  const std::string what = take_word(line);
+  if (what == "fault" || what == "menu") {
+    (what == "fault" ? scenario.faults : scenario.menu).append(line).append("\n");
+    return {};
+  }
+  if (what == "expect") return take_expectation(line, scenario);
+  const std::string host = take_word(line);
+  if (line.empty()) return "'" + what + "' wants a host and more";
+  if (what == "host") {
+    std::string text = host + "=";
+    for (bool more = false; !line.empty(); more = true) text += (more ? "," : "") + take_word(line);
+    scenario.hosts.push_back(std::move(text));
+  } else if (what == "on") {
+    scenario.programs.emplace_back(host, line);
+  } else if (what == "background") {
+    scenario.background.emplace_back(host, line);
+  } else {
+    return "'" + what +
+           "' is nothing a line begins with: say host, on, background, fault, menu or expect";
+  }
+  return {};
+}
+
+}  // namespace
+
+boost::system::result<ProgramScenario, std::string> parse_scenario(std::string_view name,
+                                                                   std::string_view text) {
+  ProgramScenario scenario;
+  std::size_t number = 0;
+  for (const std::string& whole : split(text, '\n')) {
+    ++number;
+    const std::string_view line = trimmed(std::string_view(whole).substr(0, whole.find('#')));
+    if (line.empty()) continue;
+    if (const std::string problem = take_line(line, scenario); !problem.empty())
+      return std::string(name) + ":" + std::to_string(number) + ": " + problem + ".";
+  }
+  if (scenario.programs.empty())
+    return std::string(name) + ": no program is to run. Add a line 'on HOST COMMAND'.";
+  return scenario;
+}
+
+boost::system::result<ProgramScenario, std::string> read_scenario(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return "the scenario '" + path + "' cannot be read. Check the path.";
+  return parse_scenario(path, std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+}  // namespace anyrdma::tools

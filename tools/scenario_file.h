@@ -1,0 +1,27 @@
+// A scenario of programs in a file that people write by hand.
+#pragma once
+
+#include <boost/system/result.hpp>
+#include <string>
+#include <string_view>
+
+#include "tools/simulation.h"
+
+namespace anyrdma::tools {
+
+/// One thing a line; `#` begins a comment.
+///   host NAME ADDRESS...
+///   on HOST COMMAND LINE
+///   background HOST COMMAND LINE
+///   fault LINE OF A PLAN             happens in every run
+///   menu LINE OF A PLAN              explore draws from these
+///   expect HOST/PROGRAM status N... | any status | output TEXT | no output TEXT
+/// The error is a sentence with the line's number.
+[[nodiscard]] boost::system::result<ProgramScenario, std::string> parse_scenario(
+    std::string_view name, std::string_view text);
+
+/// The same, of a file.
+[[nodiscard]] boost::system::result<ProgramScenario, std::string> read_scenario(
+    const std::string& path);
+
+}  // namespace anyrdma::tools

@@ -1,0 +1,359 @@
+#include "tools/simulation.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "sim/explore.h"
+#include "sim/gateway/gateway.h"
+#include "sim/host.h"
+#include "sim/programs/sandbox.h"
+#include "sim/text.h"
+#include "sim/world.h"
+#include "tools/start.h"
+#include "tools/words.h"
+
+extern char** environ;
+
+namespace anyrdma::tools {
+namespace {
+
+using sim::programs::OutputLine;
+using sim::programs::Program;
+using sim::programs::Sandbox;
+
+/// As somebody has who starts the server first.
+constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
+
+/// Who has done nothing but wait for so long will do nothing more.
+constexpr sim::Duration kQuietAtMost = std::chrono::hours(1);
+/// For servers that are told to end.
+constexpr sim::Duration kFarewell = std::chrono::seconds(10);
+
+std::string ending_text(const std::optional<int>& status) {
+  if (!status) return "has not ended";
+  if (WIFSIGNALED(*status)) return "was ended by signal " + std::to_string(WTERMSIG(*status));
+  return "ended with status " + std::to_string(WEXITSTATUS(*status));
+}
+
+/// A directory for what the processes of one host have in common.
+class Place {
+ public:
+  Place() {
+    std::string name = std::filesystem::temp_directory_path() / "anyrdma-sim.XXXXXX";
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~Place() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+class Simulation::Run {
+ public:
+  Run(const ProgramScenario& scenario, const sim::Trial& trial, const SimulationOptions& options)
+      : scenario_(scenario),
+        trial_(trial),
+        options_(options),
+        world_(trial.seed, world_options(trial, options)) {}
+  [[nodiscard]] sim::World& world() { return world_; }
+
+  [[nodiscard]] Exit build() {
+    sandbox_.set_pump([this] { pump(); });
+    for (const std::string& text : scenario_.hosts) {
+      const std::size_t equals = text.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        say("--host " + text + ": say NAME=ADDRESS, as in server=10.0.0.1.");
+        return Exit::kUsage;
+      }
+      for (const std::string& address : split(text.substr(equals + 1), ',')) {
+        if (sim::Prefix::parse(address)) continue;
+        say("--host " + text + ": '" + address + "' is no IP address.");
+        return Exit::kUsage;
+      }
+      const std::string name = text.substr(0, equals);
+      if (world_.find_host(name) != nullptr) {
+        say("--host " + text + ": there is a host of that name already.");
+        return Exit::kUsage;
+      }
+      if (const Exit made = add_host(name, split(text.substr(equals + 1), ',')); made != Exit::kOk)
+        return made;
+    }
+    if (!scenario_.faults.empty()) {
+      const auto plan = sim::FaultPlan::parse(scenario_.faults);
+      if (!plan) {
+        say("the fault plan: " + plan.error().to_string() + ".");
+        return Exit::kUsage;
+      }
+      if (const Exit injected = inject(*plan); injected != Exit::kOk) return injected;
+    }
+    if (const Exit injected = inject(trial_.plan); injected != Exit::kOk) return injected;
+    for (const auto& [host, line] : scenario_.background) {
+      if (const Exit started = start(host, line, true); started != Exit::kOk) return started;
+    }
+    for (const auto& [host, line] : scenario_.programs) {
+      if (const Exit started = start(host, line, false); started != Exit::kOk) return started;
+    }
+    return Exit::kOk;
+  }
+
+  [[nodiscard]] sim::Outcome run() {
+    run_until([this] { return sandbox_.all_ended() || nothing_more(); });
+    std::string problem;
+    if (!sandbox_.all_ended()) {
+      problem = "nothing can happen any more at " +
+                sim::seconds_text(world_.now().time_since_epoch()) + " s, and these wait:\n" +
+                world_.stuck_report();
+    }
+    end_servers();
+    problem += broken_expectations();
+    sim::Outcome outcome = sim::finish(world_);
+    outcome.problem = std::move(problem);
+    return outcome;
+  }
+
+  [[nodiscard]] std::string endings() const {
+    std::string text;
+    for (const auto& program : sandbox_.programs())
+      text += program->name() + " " + ending_text(program->status()) + "\n";
+    return text;
+  }
+
+ private:
+  static sim::WorldOptions world_options(const sim::Trial& trial,
+                                         const SimulationOptions& options) {
+    sim::WorldOptions world;
+    world.tracing = options.trace ? sim::Tracing::kKeep : sim::Tracing::kHash;
+    world.capture = options.capture;
+    return trial.options(world);
+  }
+
+  // --- what is expected -------------------------------------------------------------------------
+
+  [[nodiscard]] std::string broken_expectations() const {
+    std::string text;
+    for (const auto& program : sandbox_.programs()) {
+      if (program->background() || !program->status() || ends_as_expected(*program)) continue;
+      text += program->name() + " " + ending_text(program->status()) + "\n";
+    }
+    for (const Expectation& each : scenario_.expectations) {
+      const auto said = said_.find(each.program);
+      const bool found = said != said_.end() && said->second.find(each.text) != std::string::npos;
+      if (each.kind == Expectation::Kind::kOutput && !found)
+        text += each.program + " did not say '" + each.text + "'\n";
+      if (each.kind == Expectation::Kind::kNoOutput && found)
+        text += each.program + " said '" + each.text + "'\n";
+    }
+    return text;
+  }
+
+  [[nodiscard]] bool ends_as_expected(const Program& program) const {
+    bool any = false;
+    for (const Expectation& each : scenario_.expectations) {
+      if (each.program != program.name()) continue;
+      if (each.kind == Expectation::Kind::kAny) return true;
+      if (each.kind != Expectation::Kind::kStatus) continue;
+      any = true;
+      if (WIFEXITED(*program.status()) &&
+          std::find(each.statuses.begin(), each.statuses.end(), WEXITSTATUS(*program.status())) !=
+              each.statuses.end())
+        return true;
+    }
+    return !any && program.status() == 0;
+  }
+
+  // --- building ---------------------------------------------------------------------------------
+
+  [[nodiscard]] Exit inject(const sim::FaultPlan& plan) {
+    const auto injected = world_.faults().inject(plan);
+    if (injected) return Exit::kOk;
+    say("the fault plan: " + injected.error().to_string() + ".");
+    return Exit::kUsage;
+  }
+
+  [[nodiscard]] Exit add_host(const std::string& name, const std::vector<std::string>& addresses) {
+    for (const std::string& address : addresses)
+      addresses_.emplace_back(name, address.substr(0, address.find('/')));
+    // Its device is its programs' own, in their processes.
+    sim::Host& host =
+        world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
+    const std::filesystem::path directory = place_.path() / name;
+    std::filesystem::create_directories(directory);
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all);
+    auto gateway = sim::Gateway::create(host, directory);
+    if (!gateway) {
+      say("no network can be made for the host " + name + ": " + gateway.error().message() + ".");
+      return Exit::kFailed;
+    }
+    gateways_.emplace_back(&host, std::move(*gateway));
+    return Exit::kOk;
+  }
+
+  void take(const OutputLine& line) {
+    said_[std::string(line.program)].append(line.text).append("\n");
+    if (!options_.print) return;
+    std::fprintf(line.error ? stderr : stdout, "%s %.*s: %.*s\n",
+                 sim::seconds_text(line.time.time_since_epoch()).c_str(),
+                 static_cast<int>(line.program.size()), line.program.data(),
+                 static_cast<int>(line.text.size()), line.text.data());
+  }
+
+  static void print_call(verbs::Instant time, std::string_view thread, std::string_view call) {
+    std::fprintf(stderr, "%s %.*s%.*s", sim::seconds_text(time.time_since_epoch()).c_str(),
+                 static_cast<int>(thread.size()), thread.data(), static_cast<int>(call.size()),
+                 call.data());
+  }
+
+  /// Names of the world's hosts, for getaddrinfo(3).
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> files_of(
+      const sim::Host& host) const {
+    const std::filesystem::path names = place_.path() / (host.name() + ".hosts");
+    std::ofstream file(names);
+    file << "127.0.0.1 localhost\n::1 localhost\n";
+    for (const auto& [name, address] : addresses_) file << address << ' ' << name << '\n';
+    const std::filesystem::path own = place_.path() / (host.name() + ".name");
+    std::ofstream(own) << host.name() << '\n';
+    return {{names.string(), "/etc/hosts"}, {own.string(), "/etc/hostname"}};
+  }
+
+  /// What processes have sent goes into the world, and what has come for them wakes them.
+  void pump() {
+    for (auto& [host, gateway] : gateways_) {
+      while (gateway->poll()) continue;
+    }
+  }
+
+  /// Timers of a server that nobody talks to run for ever.
+  [[nodiscard]] bool nothing_more() const {
+    return world_.now() - sandbox_.last_deed() > kQuietAtMost;
+  }
+
+  /// Packets that have arrived wait at the doors of processes.
+  template <class Predicate>
+  void run_until(Predicate&& done, verbs::Instant deadline = sim::Scheduler::kNever) {
+    (void)world_.run_until(
+        [&] {
+          const std::uint64_t events = world_.scheduler().events();
+          if (std::exchange(events_, events) != events) sandbox_.take_in();
+          return done();
+        },
+        deadline);
+  }
+
+  void end_servers() {
+    for (const auto& program : sandbox_.programs()) {
+      if (program->background() && !program->status()) sandbox_.signal(*program, SIGTERM);
+    }
+    const auto ended = [this] {
+      return std::all_of(sandbox_.programs().begin(), sandbox_.programs().end(),
+                         [](const auto& each) { return !each->background() || each->status(); });
+    };
+    run_until(ended, world_.now() + kFarewell);
+  }
+
+  [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
+    return {.files = [this](const sim::Host& host) { return files_of(host); },
+            .on_output = [this](const OutputLine& line) { take(line); },
+            .on_call = options_.calls ? print_call : nullptr,
+            .on_remark =
+                [this](std::string_view text) {
+                  if (options_.print) say(std::string(text));
+                }};
+  }
+
+  [[nodiscard]] Exit start(const std::string& host_name, const std::string& line, bool background) {
+    sim::Host* const host = world_.find_host(host_name);
+    if (host == nullptr) {
+      say("--on " + host_name + ": there is no such host. Add --host " + host_name + "=ADDRESS.");
+      return Exit::kUsage;
+    }
+    const auto words = words_of(line);
+    if (!words || words->empty()) {
+      say("--on " + host_name + " '" + line +
+          "': " + (words ? "a program is missing." : "a quote does not end."));
+      return Exit::kUsage;
+    }
+    auto prepared = prepare_start(words->front());
+    if (!prepared) return prepared.error();
+    const auto gateway = std::find_if(gateways_.begin(), gateways_.end(),
+                                      [&](const auto& each) { return each.first == host; });
+    for (const std::string& entry : gateway->second->environment()) {
+      const std::size_t equals = entry.find('=');
+      prepared->variables[entry.substr(0, equals)] = entry.substr(equals + 1);
+    }
+    const std::string name = std::filesystem::path(words->front()).filename();
+    const auto program = sandbox_.start(*host, name,
+                                        {.path = prepared->path,
+                                         .arguments = *words,
+                                         .environment = environment_of(*prepared),
+                                         .start = kBetweenStarts * started_++,
+                                         .background = background});
+    if (!program) {
+      say("'" + prepared->path + "' cannot be started: " + program.error().message() + ".");
+      return Exit::kFailed;
+    }
+    return Exit::kOk;
+  }
+
+  [[nodiscard]] static std::vector<std::string> environment_of(const Start& start) {
+    std::vector<std::string> all;
+    for (char** each = environ; *each != nullptr; ++each) {
+      const std::string entry = *each;
+      if (!start.variables.contains(entry.substr(0, entry.find('=')))) all.push_back(entry);
+    }
+    for (const auto& [name, value] : start.variables) all.push_back(name + "=" + value);
+    return all;
+  }
+
+  const ProgramScenario& scenario_;
+  const sim::Trial& trial_;
+  const SimulationOptions options_;
+  std::map<std::string, std::string, std::less<>> said_;        ///< by program
+  std::vector<std::pair<std::string, std::string>> addresses_;  ///< host, address
+  unsigned started_ = 0;
+  std::uint64_t events_ = 0;  ///< of the world that have been looked at
+  Place place_;
+  sim::World world_;
+  std::vector<std::pair<const sim::Host*, std::unique_ptr<sim::Gateway>>> gateways_;
+  Sandbox sandbox_{world_, sandbox_options()};
+};
+
+Simulation::Simulation(const ProgramScenario& scenario, const sim::Trial& trial,
+                       const SimulationOptions& options)
+    : run_(std::make_unique<Run>(scenario, trial, options)) {}
+Simulation::~Simulation() = default;
+
+Exit Simulation::build() {
+  return run_->build();
+}
+sim::Outcome Simulation::run() {
+  return run_->run();
+}
+std::string Simulation::endings() const {
+  return run_->endings();
+}
+sim::World& Simulation::world() {
+  return run_->world();
+}
+
+}  // namespace anyrdma::tools

@@ -1,0 +1,78 @@
+// One run of unmodified programs on simulated hosts: what `anyrdma sim`, `explore` and `replay`
+// have in common.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/trial.h"
+#include "tools/exit.h"
+
+namespace anyrdma::sim {
+class World;
+}
+
+namespace anyrdma::tools {
+
+/// A host and a command line.
+using Placed = std::pair<std::string, std::string>;
+
+/// What of a program's ending and output is as it should be. Without any, it ends with 0.
+struct Expectation {
+  enum class Kind : std::uint8_t {
+    kStatus,    ///< it ends with one of `statuses`
+    kAny,       ///< it ends in whatever way
+    kOutput,    ///< `text` is in a line
+    kNoOutput,  ///< `text` is in none
+  };
+  std::string program;  ///< "client/rping"
+  Kind kind = Kind::kStatus;
+  std::vector<int> statuses{};
+  std::string text{};
+};
+
+/// What is to be run, whatever the seed.
+struct ProgramScenario {
+  std::vector<std::string> hosts;  ///< NAME=ADDRESS[,ADDRESS...]
+  std::vector<Placed> programs;
+  std::vector<Placed> background;           ///< servers: ended once all others have
+  std::vector<Expectation> expectations{};  ///< beside that all end
+  std::string faults{};                     ///< a plan as text; empty: none
+  std::string menu{};                       ///< from which explore draws
+};
+
+struct SimulationOptions {
+  bool print = false;    ///< what programs say, as they say it
+  bool calls = false;    ///< their system calls
+  bool trace = false;    ///< is kept
+  bool capture = false;  ///< packets are
+};
+
+class Simulation {
+ public:
+  /// `scenario` outlives it. Makes a world of the trial's seed, schedule and plan.
+  Simulation(const ProgramScenario& scenario, const sim::Trial& trial,
+             const SimulationOptions& options);
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// Makes hosts and starts programs. kUsage, kFailed, kUnknownProgram, kNotExecutable: why not has
+  /// been said.
+  [[nodiscard]] Exit build();
+  /// Runs until all programs have ended, or nothing can happen any more. The problem names whoever
+  /// did otherwise than expected.
+  [[nodiscard]] sim::Outcome run();
+  /// A line for each program: how it ended.
+  [[nodiscard]] std::string endings() const;
+  [[nodiscard]] sim::World& world();
+
+ private:
+  class Run;
+  std::unique_ptr<Run> run_;
+};
+
+}  // namespace anyrdma::tools

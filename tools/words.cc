@@ -1,0 +1,45 @@
+#include "tools/words.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace anyrdma::tools {
+
+std::optional<std::vector<std::string>> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool any = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
+      word += line[++i];
+      any = true;
+    } else if (quote != 0 ? c == quote : c == '"' || c == '\'') {
+      quote = quote == 0 ? c : '\0';
+      any = true;
+    } else if (quote == 0 && (c == ' ' || c == '\t')) {
+      if (any) words.push_back(std::move(word));
+      word.clear();
+      any = false;
+    } else {
+      word += c;
+      any = true;
+    }
+  }
+  if (quote != 0) return std::nullopt;
+  if (any) words.push_back(std::move(word));
+  return words;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace anyrdma::tools

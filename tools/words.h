@@ -1,0 +1,18 @@
+// Command lines in options and files, as a shell reads them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace anyrdma::tools {
+
+/// Quotes keep blanks, a backslash keeps what follows it; nothing is expanded. nullopt: a quote
+/// does not end.
+[[nodiscard]] std::optional<std::vector<std::string>> words_of(std::string_view line);
+
+/// The parts between separators, empty ones, too.
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
+
+}  // namespace anyrdma::tools
