@@ -339,8 +339,14 @@ Exploration only(Search& search, const char* text) {
 }  // namespace
 
 Outcome finish(World& world) {
+  const bool stuck = !world.run();
+  Outcome outcome = outcome_of(world);
+  if (stuck) outcome.problem = world.stuck_report();
+  return outcome;
+}
+
+Outcome outcome_of(const World& world) {
   Outcome outcome;
-  if (!world.run()) outcome.problem = world.stuck_report();
   const Trace& trace = world.trace();
   outcome.trace_hash = trace.hash();
   outcome.faults = world.faults().status();

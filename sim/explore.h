@@ -28,6 +28,9 @@ using Scenario = std::function<Outcome(const Trial&)>;
 /// World::stuck_report. Steps need Tracing::kKeep.
 [[nodiscard]] Outcome finish(World& world);
 
+/// What became of it so far, without a problem.
+[[nodiscard]] Outcome outcome_of(const World& world);
+
 /// Ends the faults, and what they have done to the network and its hosts: every path passes, every
 /// port is active, every host runs. Removed devices stay away. Outside of fibers and critical
 /// sections.

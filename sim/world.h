@@ -87,6 +87,7 @@ class World {
 
   // --- what happened ----------------------------------------------------------------------------
   [[nodiscard]] Trace& trace() { return trace_; }
+  [[nodiscard]] const Trace& trace() const { return trace_; }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
   /// Null when nobody watches.

@@ -161,6 +161,8 @@ class Command {
                      "a file with a fault plan, text or JSON, see docs/sim.md");
     sim_->add_option("--capture", sim_options_.capture,
                      "a file for all packets between hosts, as Wireshark reads it");
+    sim_->add_option("--limit", sim_options_.limit,
+                     "of virtual time, such as 10s (default: a day)");
     sim_->add_flag("--trace", sim_options_.trace, "print what happened, line by line");
     sim_->add_flag("--calls", sim_options_.calls,
                    "print the system calls that wait or tell the time, as they are made");

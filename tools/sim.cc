@@ -10,6 +10,7 @@
 #include "tools/scenario_file.h"
 #include "tools/simulation.h"
 #include "tools/start.h"
+#include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -60,12 +61,21 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
 int simulate(const SimOptions& options) {
   const auto scenario = scenario_of(options);
   if (!scenario) return static_cast<int>(Exit::kUsage);
+  verbs::Duration limit = SimulationOptions().limit;
+  if (!options.limit.empty()) {
+    const std::string problem = fault::parse_word("limit", options.limit, limit);
+    if (!problem.empty() || limit <= verbs::Duration::zero()) {
+      say("a limit is a time such as 10s, not '" + options.limit + "'.");
+      return static_cast<int>(Exit::kUsage);
+    }
+  }
   const sim::Trial trial{.seed = options.seed};
   Simulation simulation(*scenario, trial,
                         {.print = true,
                          .calls = options.calls,
                          .trace = options.trace,
-                         .capture = !options.capture.empty()});
+                         .capture = !options.capture.empty(),
+                         .limit = limit});
   if (const Exit built = simulation.build(); built != Exit::kOk) return static_cast<int>(built);
   const sim::Outcome outcome = simulation.run();
   if (!options.quiet) std::fputs(simulation.endings().c_str(), stdout);

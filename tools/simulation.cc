@@ -118,16 +118,18 @@ class Simulation::Run {
   }
 
   [[nodiscard]] sim::Outcome run() {
-    run_until([this] { return sandbox_.all_ended() || nothing_more(); });
+    run_until([this] { return sandbox_.all_ended() || nothing_more(); },
+              verbs::Instant{} + options_.limit);
     std::string problem;
     if (!sandbox_.all_ended()) {
-      problem = "nothing can happen any more at " +
+      const bool late = world_.now().time_since_epoch() >= options_.limit;
+      problem = std::string(late ? "the time is up" : "nothing can happen any more") + " at " +
                 sim::seconds_text(world_.now().time_since_epoch()) + " s, and these wait:\n" +
                 world_.stuck_report();
     }
     end_servers();
     problem += broken_expectations();
-    sim::Outcome outcome = sim::finish(world_);
+    sim::Outcome outcome = sim::outcome_of(world_);
     outcome.problem = std::move(problem);
     return outcome;
   }

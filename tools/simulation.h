@@ -2,6 +2,7 @@
 // have in common.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -49,6 +50,8 @@ struct SimulationOptions {
   bool calls = false;    ///< their system calls
   bool trace = false;    ///< is kept
   bool capture = false;  ///< packets are
+  verbs::Duration limit =
+      std::chrono::hours(24);  ///< of virtual time; what lasts longer is a problem
 };
 
 class Simulation {

@@ -1,9 +1,8 @@
 // What is done with each system call of a program.
 #pragma once
 
+#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "sim/programs/thread.h"
 
@@ -11,7 +10,7 @@ namespace anyrdma::sim::programs {
 
 /// Those that the kernel makes without our knowing: they neither wait nor tell the time, and their
 /// results follow from what the program has done.
-[[nodiscard]] const std::vector<int>& untouched_calls();
+[[nodiscard]] std::span<const int> untouched_calls();
 
 /// Does what the thread's call means in the world.
 [[nodiscard]] Outcome make_call(Thread& thread, const Call& call);

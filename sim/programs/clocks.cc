@@ -32,6 +32,7 @@ Outcome give(Thread& thread, std::uint64_t address, const Value& value, long res
 }
 
 Outcome sleep_until(Thread& thread, Instant end, std::uint64_t rest_at, bool absolute) {
+  const Sandbox::Sleeper sleeper(thread.sandbox());
   switch (thread.wait("time to pass (it sleeps)", end)) {
     case Woken::kOver:
       return Outcome::over();

@@ -69,10 +69,7 @@ void start_ticking(std::chrono::milliseconds pause) {
 }  // namespace
 
 Sandbox::Sandbox(World& world, SandboxOptions options)
-    : world_(world),
-      options_(std::move(options)),
-      random_(world.random("programs")),
-      untouched_(untouched_calls()) {
+    : world_(world), options_(std::move(options)), random_(world.random("programs")) {
   start_ticking(options_.patience);
 }
 
@@ -126,7 +123,7 @@ verbs::Result<Program*> Sandbox::start(Host& host, std::string_view name, Progra
                                    .output = out_in.get(),
                                    .error = error_in.get(),
                                    .realm = realm_of(host)},
-                                  untouched_);
+                                  untouched_calls());
   if (!pid) return pid.error();
   const Duration delay = options.start;
   program->options_ = std::move(options);
@@ -370,6 +367,8 @@ void Sandbox::on_process_gone(Process& process, int status) {
 // --- turns --------------------------------------------------------------------------------------
 
 void Sandbox::end_turn() {
+  // Who has neither written nor sent anything has left nothing to be taken further.
+  if (std::exchange(deeds_seen_, deeds_) == deeds_) return look();
   read_output();
   take_in();
 }

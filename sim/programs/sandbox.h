@@ -103,9 +103,26 @@ class Sandbox {
   [[nodiscard]] bool all_ended() const;
   /// Sends a signal to a program that has not ended.
   void signal(const Program& program, int number);
-  /// When a program last did more than wait: it wrote, sent, started or ended something.
-  [[nodiscard]] Instant last_deed() const { return last_deed_; }
-  void note_deed() { last_deed_ = world_.now(); }
+  /// When a program last did more than wait: it wrote, sent, started or ended something. Now, while
+  /// one sleeps that will wake up by itself.
+  [[nodiscard]] Instant last_deed() const { return sleepers_ != 0 ? world_.now() : last_deed_; }
+  class Sleeper {
+   public:
+    explicit Sleeper(Sandbox& sandbox) : sandbox_(sandbox) { ++sandbox_.sleepers_; }
+    ~Sleeper() {
+      --sandbox_.sleepers_;
+      sandbox_.note_deed();
+    }
+    Sleeper(const Sleeper&) = delete;
+    Sleeper& operator=(const Sleeper&) = delete;
+
+   private:
+    Sandbox& sandbox_;
+  };
+  void note_deed() {
+    last_deed_ = world_.now();
+    ++deeds_;
+  }
   /// Called whenever a thread has given its turn back: what has come out of programs by ways of
   /// one's own.
   void set_pump(std::function<void()> pump) { pump_ = std::move(pump); }
@@ -174,10 +191,12 @@ class Sandbox {
   std::vector<tracee::Stop> early_;  ///< of threads that are not known yet, or do not run
   std::set<std::string> remarks_;    ///< that were made
   std::function<void()> pump_;
-  std::vector<int> untouched_;
   unsigned ticks_ = 0;
   std::uint64_t used_ = 0;  ///< of a processor, by the running thread
   Instant last_deed_{};
+  unsigned sleepers_ = 0;
+  std::uint64_t deeds_ = 0;
+  std::uint64_t deeds_seen_ = 0;
 };
 
 }  // namespace anyrdma::sim::programs

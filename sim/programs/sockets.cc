@@ -232,6 +232,7 @@ Outcome Sockets::on_listen(Thread& thread, const Call& call) {
 }
 
 Outcome Sockets::on_connect(Thread& thread, const Call& call) {
+  sandbox_.note_deed();
   const Descriptor descriptor = first_argument(thread, call);
   Socket* const socket = of(descriptor);
   if (socket == nullptr) return Outcome::made();

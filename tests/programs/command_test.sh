@@ -24,7 +24,7 @@ case_file_that_is_no_program_is_126() {
 case_wrong_usage_is_2() {
   refused 2 "^anyrdma: run what\?" run
   refused 2 "^anyrdma: run what\?" run --
-  refused 2 "^anyrdma: there is no command 'explain'\. There are: run, devinfo, rxe, explore, replay" explain
+  refused 2 "^anyrdma: there is no command 'explain'\. There are: run, sim, devinfo, rxe, explore, replay" explain
   refused 2 "^anyrdma: '--bogus' is no option of run" run --bogus -- true
   refused 2 '^anyrdma: --fabric: 1 required' run --fabric
 }
@@ -98,7 +98,7 @@ case_wrong_usage_of_rxe_is_2() {
 }
 
 case_wrong_usage_of_explore_and_replay_is_2() {
-  refused 2 "^anyrdma: there is no scenario 'lunch'\. There are: connect, clients, late" explore lunch
+  refused 2 "^anyrdma: there is no scenario 'lunch', nor a file of that name\. There are: connect, clients, late" explore lunch
   refused 2 "^anyrdma: there is no schedule 'fair'\. There are: fifo, random, pct, mixed" explore connect --schedule fair
   refused 2 "^anyrdma: a budget is a time such as 60s, not 'soon'" explore connect --budget soon
   refused 2 "^anyrdma: the faults '/no/file' cannot be read\. Name a file" explore connect --faults /no/file

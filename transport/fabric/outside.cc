@@ -49,6 +49,16 @@ wire::Guid Outside::guid() const {
   return wire::Guid{low_half(prefix.address)};
 }
 
+// Programs that choose a GID by themselves take the first of IPv4 (perftest): behind a loopback
+// address they would find nobody but themselves.
+std::vector<ibv_gid> Outside::gids(std::size_t size) const {
+  std::vector<ibv_gid> gids = addresses_.gids(addresses_.all.size() + 1);
+  std::ranges::stable_partition(
+      gids, [](const ibv_gid& gid) { return !Address::from_gid(gid).is_loopback(); });
+  if (gids.size() > size) gids.resize(size);
+  return gids;
+}
+
 bool Outside::own(const Address& address) const {
   return std::ranges::any_of(addresses_.all, [&address](const Address& each) {
     return each.family == address.family && each.ip == address.ip;  // whatever the scope

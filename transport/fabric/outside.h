@@ -31,7 +31,7 @@ class Outside final : public soft::Network {
   void attach(soft::SoftTransport& transport) { transport_ = &transport; }
 
   [[nodiscard]] int interface() const { return addresses_.interface; }
-  [[nodiscard]] std::vector<ibv_gid> gids(std::size_t size) const { return addresses_.gids(size); }
+  [[nodiscard]] std::vector<ibv_gid> gids(std::size_t size) const;
   /// All, however many the device's table holds.
   [[nodiscard]] std::span<const ibv_gid> own_gids() const { return own_gids_; }
   /// Of the host's device: another host has another one.

@@ -61,9 +61,9 @@ TEST_F(OutsideTest, TheTableBeginsAsThatOfAnyHost) {
 
   ASSERT_EQ(gids.size(), 5u);
   EXPECT_TRUE(same(gids[0], host()[2].address));
-  EXPECT_TRUE(same(gids[1], Address::loopback(AF_INET)));
-  EXPECT_TRUE(same(gids[2], kOurs));
-  EXPECT_TRUE(same(gids[3], host()[1].address));
+  EXPECT_TRUE(same(gids[1], kOurs));
+  EXPECT_TRUE(same(gids[2], host()[1].address));
+  EXPECT_TRUE(same(gids[3], Address::loopback(AF_INET)));
 }
 
 TEST_F(OutsideTest, HostsDifferInTheirGuidsAndLinkLocalAddresses) {
