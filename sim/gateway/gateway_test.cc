@@ -63,7 +63,7 @@ struct Shared {
 
 /// A member of a host's fabric, in this process, that sends datagrams.
 struct DatagramParty {
-  static constexpr std::uint32_t kAddressIndex = 2;  ///< behind link-local and loopback
+  static constexpr std::uint32_t kAddressIndex = 1;  ///< behind the link-local one
 
   explicit DatagramParty(const Gateway& gateway) : fabric(Fabric::open(gateway.config()).value()) {}
   [[nodiscard]] std::unique_ptr<DatagramMember> make_member() const {
