@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What anyrdma does, in two parts. `./dev demo` builds what this needs and runs it.
+# What anyrdma does, in three parts. `./dev demo` builds what this needs and runs it.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 1
 
@@ -79,17 +79,36 @@ prefixed server "$work/server.log"
 prefixed client "$work/client.log"
 fact "exit status" "server $server_status, client $client_status"
 
-# --- Part 2: a seeded run ------------------------------------------------------------------------
+# --- Part 2: the same program on simulated hosts ---------------------------------------------------
 
-say "2. Two simulated hosts: the same seed, the same events; clean, then with each of four faults"
+echo 'on client->server REQ 1: cut client<->server' >"$work/cut"
+chmod a+r "$work/cut"
+simulated=(${as_user[@]+"${as_user[@]}"} timeout "$limit" "$anyrdma" sim --host server=10.0.0.1 --host client=10.0.0.2)
+say "2. The same rping on two simulated hosts, in virtual time"
+echo "  \$ anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 --on server 'rping -s ...' --on client 'rping -c ...'"
+for turn in 1 2; do
+  "${simulated[@]}" --on server 'rping -s -a 10.0.0.1 -C 3 -v' --on client 'rping -c -a server -C 3 -v' >"$work/sim.$turn" 2>&1
+  sim_status=$?
+done
+prefixed sim "$work/sim.1"
+cmp -s "$work/sim.1" "$work/sim.2" || sim_status="another run than before"
+fact "again" "exit status $sim_status, $(tail -n 1 "$work/sim.2")"
+echo "  and cut off as soon as it has asked for a connection:"
+"${simulated[@]}" --faults "$work/cut" --background server 'rping -s -a 10.0.0.1' --on client 'rping -c -a 10.0.0.1' >"$work/cut.log" 2>&1
+prefixed sim "$work/cut.log"
+grep -q '^102\..*RDMA_CM_EVENT_UNREACHABLE' "$work/cut.log" || sim_status="no timeout"
+
+# --- Part 3: a seeded run ------------------------------------------------------------------------
+
+say "3. Two simulated hosts: the same seed, the same events; clean, then with each of four faults"
 bin/examples/seeded_run "$@"
 run_status=$?
 
 # --- Summary ---------------------------------------------------------------------------------------
 
-if [ "$server_status$client_status$run_status" = 000 ]; then
-  say "Both parts went as they should: rping exited with 0 on both sides; every trace came twice."
+if [ "$server_status$client_status$sim_status$run_status" = 0000 ]; then
+  say "All parts went as they should: rping exited with 0 on both sides; every run and every trace came twice."
   exit 0
 fi
-say "FAILED: rping's server exited with $server_status, its client with $client_status; the seeded run with $run_status."
+say "FAILED: rping's server exited with $server_status, its client with $client_status; on simulated hosts: $sim_status; the seeded run with $run_status."
 exit 1

@@ -69,6 +69,8 @@ int simulate(const SimOptions& options) {
       return static_cast<int>(Exit::kUsage);
     }
   }
+  // As it comes, and in its place among what goes to stderr.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const sim::Trial trial{.seed = options.seed};
   Simulation simulation(*scenario, trial,
                         {.print = true,
