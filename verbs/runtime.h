@@ -69,7 +69,8 @@ class Runtime {
   /// Becomes true when a deadline of the cores may have moved; the driver sets it back.
   [[nodiscard]] bool& deadlines_moved() { return deadlines_moved_; }
   /// Called inside the critical section when a poll found nothing: may take in packets that
-  /// have arrived, so that a polling application makes progress by itself. Optional.
+  /// have arrived, so that a polling application makes progress by itself. Others may have had the
+  /// section in between. Optional.
   virtual void progress() {}
   /// Called inside the critical section when an application has asked for a notification: it will
   /// wait, so whatever relied on its polling must not any more. Optional.

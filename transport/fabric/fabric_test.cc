@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ using testing::Scratch;
 constexpr std::uint16_t kPort = 7471;
 
 thread_local int yields = 0;  // sched_yield() below counts
+thread_local const std::function<void()>* while_yielding = nullptr;
 
 /// A member.
 class Party : public station::testing::Party {
@@ -482,6 +484,40 @@ TEST_F(FabricCost, WhoPollsInVainLeavesTheProcessorToOthers) {
   EXPECT_EQ(child.wait(), 0);
 }
 
+TEST_F(FabricConnection, NothingHasArrivedIsTrueWhenItIsSaid) {
+  Child child([this](const Child::Line& line) {
+    Party server(scratch.config());
+    server.listen(kPort);
+    line.send('l');
+    if (!server.accept()) return 1;
+    (void)line.receive();
+    server.post_send(8);
+    line.send('s');
+    return server.next_completion() == IBV_WC_SUCCESS ? 0 : 2;
+  });
+  ASSERT_EQ(child.receive(), 'l');
+  Party client(scratch.config());
+  ASSERT_TRUE(client.connect(kPort));
+  client.post_recv(8);
+
+  const std::function<void()> others = [&] {
+    while_yielding = nullptr;
+    child.send('g');
+    EXPECT_EQ(child.receive(), 's');
+  };
+  while_yielding = &others;
+  ibv_wc completion{};
+  int got = 0;
+  for (int polls = 0; while_yielding != nullptr && polls < 10'000; ++polls)
+    got = ibv_poll_cq(client.id().qp()->recv_cq, 1, &completion);
+
+  // The poll that let others have the processor knows what they did with it.
+  EXPECT_EQ(while_yielding, nullptr);
+  EXPECT_EQ(got, 1);
+  EXPECT_EQ(completion.opcode, IBV_WC_RECV);
+  EXPECT_EQ(child.wait(), 0);
+}
+
 /// As who has nothing else to do; from now on peers may rely on it. Most of these polls leave the
 /// processor to others, who keep it for milliseconds on a busy machine.
 void poll_in_vain(Party& party) {
@@ -579,8 +615,10 @@ TEST_F(FabricCost, AConnectedProcessThatSleepsIsWokenByNothing) {
 }  // namespace
 }  // namespace anyrdma::transport::fabric
 
-/// Counts how often the calling thread gives its processor away.
+/// Counts how often the calling thread gives its processor away, and lets the test say who has it.
 extern "C" int sched_yield() noexcept {
-  ++anyrdma::transport::fabric::yields;
+  using namespace anyrdma::transport::fabric;
+  ++yields;
+  if (while_yielding != nullptr) (*while_yielding)();
   return static_cast<int>(::syscall(SYS_sched_yield));
 }

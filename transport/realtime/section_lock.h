@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <mutex>
 
@@ -21,6 +22,14 @@ class SectionLock {
     const int previous = cancel_state_;
     mutex_.unlock();
     pthread_setcancelstate(previous, nullptr);
+  }
+  /// Inside: others may come in first, and have the processor.
+  void give_way() {
+    const int previous = cancel_state_;
+    mutex_.unlock();
+    ::sched_yield();
+    mutex_.lock();
+    cancel_state_ = previous;
   }
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }

@@ -1,7 +1,5 @@
 #include "transport/station/driver.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -52,12 +50,7 @@ void Driver::leave() {
   if (driver_called()) settle();
   if (epilogue_.called()) [[unlikely]]
     epilogue_.run([this] { settle(); });
-  const bool yield = std::exchange(yield_, false);
-  if (yield) yielded_.store(true, std::memory_order_relaxed);
   lock_.leave();
-  if (!yield) return;
-  ::sched_yield();
-  yielded_.store(false, std::memory_order_relaxed);
 }
 
 /// The time, read once per critical section.
@@ -67,6 +60,7 @@ Instant Driver::clock() {
 }
 
 void Driver::progress() {
+  if (idle_polls_ > kIdlePollsMax) yield();
   notice_polling();
   if (parts_.carrier != nullptr && parts_.carrier->glance()) {
     idle_polls_ = 0;
@@ -75,7 +69,17 @@ void Driver::progress() {
     run_timers();
     settle();
   }
-  yield_ = idle_polls_ > kIdlePollsMax;
+}
+
+/// Before looking, not after: "nothing has arrived" would be as old as others' turns are long by
+/// the time the program reads it, and its next look at something else would be newer. A program
+/// that finds no completion and then a DISCONNECTED, and destroys its queue pair, would lose all
+/// that came in between.
+void Driver::yield() {
+  yielded_.store(true, std::memory_order_relaxed);
+  lock_.give_way();
+  clock_.reset();
+  yielded_.store(false, std::memory_order_relaxed);
 }
 
 /// Until all wait for somebody else. Whoever leaves something, or a deadline, says so.

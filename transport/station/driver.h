@@ -39,7 +39,7 @@ class Driver final : public verbs::Runtime,
   void enter() override;
   void leave() override;
   /// Takes in packets and runs due timers, so that who polls needs nobody's help. When that has
-  /// been in vain for a while, leave() yields the processor.
+  /// been in vain for a while, others have the section and the processor first.
   void progress() override;
   void about_to_wait() override;
 
@@ -91,6 +91,7 @@ class Driver final : public verbs::Runtime,
   bool deliver_own(int& budget);
   void run_timers();
   void notice_polling();
+  void yield();
   [[nodiscard]] bool still_polled();
   void take_over();
   void rest();
@@ -107,7 +108,6 @@ class Driver final : public verbs::Runtime,
   verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
   std::optional<verbs::Instant> clock_;            ///< when this critical section wanted to know
   unsigned idle_polls_ = 0;                        ///< since something arrived
-  bool yield_ = false;
   std::atomic<bool> yielded_ = false;  ///< somebody polls as soon as it has a processor again
   // Who takes in what arrives: while `awake_`, an application that polls.
   bool awake_ = false;
