@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 #include "transport/fabric/fuzz/fuzz_ring.h"
@@ -43,6 +46,21 @@ TEST(FabricFuzzReplay, MembersOfOneFileAgreeAsIfTheyWereOne) {
   for (int i = 0; i < 200; ++i) {
     const auto bytes = script(random, 100, true);
     EXPECT_EQ(fuzz_registry(bytes.data(), bytes.size()), 0);
+  }
+}
+
+TEST(FabricFuzzReplay, AMemberSurvivesStrangersInTheFile) {
+  FakeRandom random(4);
+  for (int i = 0; i < 200; ++i) {
+    const auto bytes = script(random, 100, true);
+    EXPECT_EQ(fuzz_registry_attack(bytes.data(), bytes.size()), 0);
+  }
+  for (const auto& seed :
+       std::filesystem::directory_iterator("tests/fuzz/fabric/seeds/registry_attack")) {
+    std::ifstream in(seed.path(), std::ios::binary);
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(
+        fuzz_registry_attack(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
   }
 }
 

@@ -86,7 +86,8 @@ bool Registry::settle(Slot slot) {
 void Registry::leave() {
   if (!file_) return;
   const realtime::CancellationOff off;
-  for (const auto& [index, mine] : owned_) PortRecords(*file_).free(index, mine.record.stamp);
+  for (const auto& [id, mine] : owned_)
+    PortRecords(*file_).free(mine.record.index, mine.record.stamp);
   owned_.clear();
   SlotRecord& mine = image().slots[value(slot_)];
   file_->remove_socket(slot_);
@@ -144,7 +145,7 @@ void Registry::bury_all() {
 // --- ports --------------------------------------------------------------------------------------
 
 Registry::Own& Registry::own(soft::ClaimId id) {
-  const auto found = owned_.find(static_cast<std::uint32_t>(id));
+  const auto found = owned_.find(id);
   CM_ASSERT(found != owned_.end());
   return found->second;
 }
@@ -248,8 +249,8 @@ int Registry::try_to_add(const soft::Claim& claim, Rule rule, Claimed& claimed) 
     records.free(record->index, record->stamp);
     return error;
   }
-  owned_[record->index] = {*record, PortState::kBound, claim};
-  claimed = {soft::ClaimId{record->index}, claim.local.port};
+  claimed = {soft::ClaimId{++claims_}, claim.local.port};
+  owned_[claimed.id] = {*record, PortState::kBound, claim};
   return 0;
 }
 
@@ -306,7 +307,7 @@ void Registry::release(soft::ClaimId id) {
   if (!file_) return;
   const PortRecords::Own record = own(id).record;
   PortRecords(*file_).free(record.index, record.stamp);
-  owned_.erase(record.index);
+  owned_.erase(id);
 }
 
 std::optional<Slot> Registry::listener(rdma_port_space space, const soft::Address& destination) {

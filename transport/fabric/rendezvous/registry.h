@@ -96,7 +96,9 @@ class Registry final : public soft::PortTable {
   std::optional<RegistryFile> file_;
   verbs::Random& random_;
   soft::PortTableConfig config_;
-  std::unordered_map<std::uint32_t, Own> owned_;  ///< by the record's index
+  /// Not by the record's index: a stranger may free a record of ours, which we then take again.
+  std::unordered_map<soft::ClaimId, Own> owned_;
+  std::uint64_t claims_ = 0;  ///< made
   Slot slot_{};
   std::uint64_t place_ = 0;
   std::uint64_t incarnation_ = 0;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <vector>
 
+#include "transport/fabric/rendezvous/registry_file.h"
 #include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/realtime/system_random.h"
 #include "transport/realtime/testing/child.h"
@@ -355,6 +356,23 @@ TEST_F(RegistryPorts, AFullTableRefusesAndRecovers) {
 
   mine->release(ids.back());  // a record stays with the ports of its list
   EXPECT_TRUE(mine->claim(wanted));
+}
+
+TEST_F(RegistryPorts, ClaimsStayTwoWhenAStrangerFreesTheRecordOfOne) {
+  auto registry = join();
+  auto file = RegistryFile::open(scratch.config()).value();
+  const auto first = registry->claim(tcp(Address::ipv4(kLocalhost, 5000))).value();
+  constexpr std::uint64_t kStateAndCopy = 0xf;
+  file.port(0)->stamp &= ~kStateAndCopy;
+
+  const auto second = registry->claim(tcp(Address::ipv4(kLocalhost, 5000))).value();
+
+  EXPECT_NE(first.id, second.id);
+  EXPECT_FALSE(registry->listen(first.id));
+  registry->release(first.id);
+  EXPECT_TRUE(registry->listen(second.id));
+  EXPECT_EQ(registry->listener(RDMA_PS_TCP, Address::ipv4(kLocalhost, 5000)), registry->slot());
+  registry->release(second.id);
 }
 
 TEST_F(RegistryListeners, TheSpecificOneIsPreferred) {
