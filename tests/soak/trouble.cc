@@ -209,7 +209,8 @@ void on_signal(int) {
 }  // namespace
 
 void Trouble::write_in_signals() {
-  const Pages pages(8 * kPage);
+  // For ever: when the timer is off, another thread may still be in the handler.
+  static const Pages pages(8 * kPage);
   written_by_signals = pages.data();
   struct sigaction action {};
   action.sa_handler = on_signal;
