@@ -1,0 +1,287 @@
+// Programs of the shell in the world: how they end, what they say and when, and what time they see.
+#include "sim/programs/sandbox.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "verbs/testing/errno_of.h"
+
+namespace anyrdma::sim::programs {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Lt;
+using ::testing::SizeIs;
+using verbs::testing::errno_of;
+
+/// More than a shell and the programs it starts take for what they ask on the way.
+constexpr Duration kSlack = 1ms;
+
+struct Said {
+  Duration time{};
+  std::string program;
+  bool error = false;
+  std::string text;
+};
+
+class ProgramsInTheWorld : public ::testing::Test {
+ protected:
+  Program& run_later(Host& at, std::vector<std::string> words, Duration start = {}) {
+    const std::string path = words.front();
+    const auto program = sandbox.start(at, "program",
+                                       {.path = path,
+                                        .arguments = std::move(words),
+                                        .environment = {"PATH=/usr/bin:/bin", "TZ=UTC"},
+                                        .start = start});
+    if (!program) ADD_FAILURE() << path << ": " << program.error().message();
+    if (!program) std::abort();
+    return **program;
+  }
+  Program& shell(const std::string& script, Duration start = {}) {
+    return run_later(host, {"/bin/sh", "-c", script}, start);
+  }
+  /// Runs the world to its end; false: programs wait for what cannot come.
+  bool run_all() {
+    (void)world.run();
+    return sandbox.all_ended();
+  }
+  [[nodiscard]] std::vector<std::string> texts() const {
+    std::vector<std::string> all;
+    for (const Said& each : said) all.push_back(each.text);
+    return all;
+  }
+  static int exit_status(const Program& program) {
+    const int status = program.status().value_or(-1);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  static int signal_of(const Program& program) {
+    const int status = program.status().value_or(0);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  }
+
+  std::vector<Said> said;
+  std::vector<std::string> remarks;
+  World world{1};
+  Host& host = world.add_host("host", {"10.0.0.1"});
+  Sandbox sandbox{world,
+                  {.on_output =
+                       [this](const OutputLine& line) {
+                         said.push_back({.time = line.time.time_since_epoch(),
+                                         .program = std::string(line.program),
+                                         .error = line.error,
+                                         .text = std::string(line.text)});
+                       },
+                   .on_remark = [this](std::string_view text) { remarks.emplace_back(text); }}};
+};
+
+// --- ends ---------------------------------------------------------------------------------------
+
+TEST_F(ProgramsInTheWorld, AProgramsExitStatusIsKept) {
+  const Program& program = shell("exit 7");
+  EXPECT_FALSE(program.status());
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_EQ(exit_status(program), 7);
+}
+
+TEST_F(ProgramsInTheWorld, AProgramThatDiesOfASignalSaysWhich) {
+  const Program& program = shell("kill -SEGV $$");
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_EQ(signal_of(program), SIGSEGV);
+}
+
+TEST_F(ProgramsInTheWorld, AProgramThatIsNotThereIsNotStarted) {
+  const auto program = sandbox.start(
+      host, "nothing", {.path = "/nowhere/at/all", .arguments = {"all"}, .environment = {}});
+
+  EXPECT_EQ(errno_of(program), ENOENT);
+}
+
+TEST_F(ProgramsInTheWorld, AProgramIsEndedByTheSignalOfAnotherAtTheMomentItIsSent) {
+  const Program& program =
+      shell("sleep 1000 & victim=$!; sleep 5; kill $victim; wait $victim; echo $?");
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_EQ(exit_status(program), 0);
+  ASSERT_THAT(texts(), ElementsAre("143"));
+  EXPECT_THAT(said[0].time, AllOf(Ge(5s), Lt(5s + kSlack)));
+}
+
+TEST_F(ProgramsInTheWorld, AHandlerRunsAtTheMomentOfItsSignal) {
+  shell("trap 'echo handled' USR1; (sleep 3; kill -USR1 $$) & wait; wait; echo over");
+
+  ASSERT_TRUE(run_all());
+
+  ASSERT_THAT(texts(), ElementsAre("handled", "over"));
+  EXPECT_THAT(said[0].time, AllOf(Ge(3s), Lt(3s + kSlack)));
+}
+
+TEST_F(ProgramsInTheWorld, WhoeverOutlivesItsParentIsStillOfTheWorld) {
+  shell("(sleep 2; echo orphan) &");
+
+  (void)world.run();
+
+  ASSERT_THAT(texts(), ElementsAre("orphan"));
+  EXPECT_THAT(said[0].time, AllOf(Ge(2s), Lt(2s + kSlack)));
+}
+
+// --- output -------------------------------------------------------------------------------------
+
+TEST_F(ProgramsInTheWorld, LinesComeWithTheTimeAtWhichTheyWereWritten) {
+  shell("echo first; sleep 1; echo second >&2; sleep 1; printf 'no end'");
+
+  ASSERT_TRUE(run_all());
+
+  ASSERT_THAT(texts(), ElementsAre("first", "second", "no end"));
+  EXPECT_THAT(said[0].time, Lt(kSlack));
+  EXPECT_THAT(said[1].time, AllOf(Ge(1s), Lt(1s + kSlack)));
+  EXPECT_THAT(said[2].time, AllOf(Ge(2s), Lt(2s + kSlack)));
+  EXPECT_FALSE(said[0].error);
+  EXPECT_TRUE(said[1].error);
+  EXPECT_EQ(said[0].program, "host/program");
+}
+
+TEST_F(ProgramsInTheWorld, MoreThanAPipeHoldsComesOutWhole) {
+  shell(
+      "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); "
+      "done");
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(texts(), SizeIs(3000));
+}
+
+// --- time ---------------------------------------------------------------------------------------
+
+TEST_F(ProgramsInTheWorld, SleepIsVirtual) {
+  shell("sleep 864000; date '+%F %T'");
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(texts(), ElementsAre("2026-01-11 00:00:00"));
+  EXPECT_THAT(world.now().time_since_epoch(), AllOf(Ge(240h), Lt(240h + kSlack)));
+}
+
+TEST_F(ProgramsInTheWorld, AProgramMayStartLater) {
+  shell("echo now");
+  shell("echo then", 90s);
+
+  ASSERT_TRUE(run_all());
+
+  ASSERT_THAT(texts(), ElementsAre("now", "then"));
+  EXPECT_THAT(said[1].time, AllOf(Ge(90s), Lt(90s + kSlack)));
+}
+
+TEST_F(ProgramsInTheWorld, TimeoutEndsWhatSleepsTooLong) {
+  const Program& program = shell("timeout 30 sleep 60");
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_EQ(exit_status(program), 124);
+  EXPECT_THAT(world.now().time_since_epoch(), AllOf(Ge(30s), Lt(30s + kSlack)));
+}
+
+// --- several processes --------------------------------------------------------------------------
+
+TEST_F(ProgramsInTheWorld, AParentWaitsForAllItsChildren) {
+  shell("(sleep 3; echo c) & (sleep 1; echo a) & (sleep 2; echo b) & wait; echo all");
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(texts(), ElementsAre("a", "b", "c", "all"));
+}
+
+TEST_F(ProgramsInTheWorld, AParentSeesTheStatusOfEachChild) {
+  shell("(sleep 2; exit 3) & x=$!; (exit 4) & y=$!; wait $x; echo $?; wait $y; echo $?");
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(texts(), ElementsAre("3", "4"));
+}
+
+TEST_F(ProgramsInTheWorld, APipeCarriesWhatOneWritesToWhoReads) {
+  shell("(echo one; sleep 1; echo two) | while read -r line; do echo \"got $line\"; done");
+
+  ASSERT_TRUE(run_all());
+
+  ASSERT_THAT(texts(), ElementsAre("got one", "got two"));
+  EXPECT_THAT(said[0].time, Lt(kSlack));
+  EXPECT_THAT(said[1].time, AllOf(Ge(1s), Lt(1s + kSlack)));
+}
+
+TEST_F(ProgramsInTheWorld, AFullPipeHoldsWhoWritesUntilSomebodyReads) {
+  shell("(head -c 300000 /dev/zero; echo written >&2) | (sleep 5; wc -c)");
+
+  ASSERT_TRUE(run_all());
+
+  ASSERT_THAT(texts(), SizeIs(2));
+  for (const Said& each : said) EXPECT_THAT(each.time, AllOf(Ge(5s), Lt(5s + kSlack))) << each.text;
+}
+
+TEST_F(ProgramsInTheWorld, TwoProgramsMeetAtANamedPipe) {
+  const std::string pipe = ::testing::TempDir() + "/pipe_of_programs";
+  shell("rm -f '" + pipe + "'; mkfifo '" + pipe + "'; sleep 2; echo hello > '" + pipe + "'");
+  shell("read -r line < '" + pipe + "'; echo \"$line\"", 1s);
+
+  ASSERT_TRUE(run_all());
+
+  ASSERT_THAT(texts(), ElementsAre("hello"));
+  EXPECT_THAT(said[0].time, AllOf(Ge(2s), Lt(2s + kSlack)));
+}
+
+// --- what cannot go on --------------------------------------------------------------------------
+
+TEST_F(ProgramsInTheWorld, WhoWaitsForEverIsReportedWithItsCall) {
+  shell(
+      "mkfifo_dir=$(mktemp -d); mkfifo $mkfifo_dir/p; exec 3<>$mkfifo_dir/p; rm -r $mkfifo_dir; "
+      "read x <&3");
+
+  EXPECT_FALSE(run_all());
+
+  EXPECT_THAT(world.stuck_report(), HasSubstr("host/program waits for something to read"));
+  EXPECT_THAT(world.stuck_report(), HasSubstr("in read(0, "));
+}
+
+TEST_F(ProgramsInTheWorld, WhoIsLeftIsKilledWithTheSandbox) {
+  {
+    World other{1};
+    Host& there = other.add_host("there", {"10.0.0.1"});
+    Sandbox short_lived(other);
+    const auto program = short_lived.start(
+        there, "sleep", {.path = "/bin/sleep", .arguments = {"sleep", "100"}, .environment = {}});
+    ASSERT_TRUE(program);
+    other.run_for(10s);
+    EXPECT_FALSE((*program)->status());
+  }
+  SUCCEED() << "its destructor came back";
+}
+
+TEST_F(ProgramsInTheWorld, NothingOfAllThisIsWorthARemark) {
+  shell("echo a | cat; sleep 1 & wait; date > /dev/null");
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(remarks, IsEmpty());
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::programs

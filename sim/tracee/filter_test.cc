@@ -1,0 +1,103 @@
+// What the filter says of each system call, as the kernel would read it.
+#include "sim/tracee/filter.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+namespace anyrdma::sim::tracee {
+namespace {
+
+constexpr std::uint32_t kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
+
+/// The verdict on a call. Knows the instructions that filter_of uses; 0xffffffff: it went astray.
+std::uint32_t verdict(const std::vector<sock_filter>& filter, const seccomp_data& call) {
+  constexpr std::uint32_t kAstray = 0xffff'ffff;
+  std::uint32_t loaded = 0;
+  for (std::size_t at = 0; at < filter.size(); ++at) {
+    const sock_filter& step = filter[at];
+    switch (step.code) {
+      case BPF_LD | BPF_W | BPF_ABS:
+        if (step.k + sizeof loaded > sizeof call) return kAstray;
+        std::memcpy(&loaded, reinterpret_cast<const std::byte*>(&call) + step.k, sizeof loaded);
+        break;
+      case BPF_JMP | BPF_JEQ | BPF_K:
+        at += loaded == step.k ? step.jt : step.jf;
+        break;
+      case BPF_JMP | BPF_JGE | BPF_K:
+        at += loaded >= step.k ? step.jt : step.jf;
+        break;
+      case BPF_RET | BPF_K:
+        return step.k;
+      default:
+        return kAstray;
+    }
+  }
+  return kAstray;
+}
+
+seccomp_data call_of(long number, std::uint64_t second = 0) {
+  return {.nr = static_cast<int>(number),
+          .arch = AUDIT_ARCH_X86_64,
+          .instruction_pointer = 0,
+          .args = {0, second, 0, 0, 0, 0}};
+}
+
+constexpr std::array<int, 3> kUntouched{SYS_mmap, SYS_getpid, SYS_close};
+
+TEST(FilterOfCalls, WhatIsNamedIsLeftToTheKernel) {
+  const auto filter = filter_of(kUntouched);
+  for (const int number : kUntouched)
+    EXPECT_EQ(verdict(filter, call_of(number)), SECCOMP_RET_ALLOW) << number;
+}
+
+TEST(FilterOfCalls, EverythingElseStopsTheThread) {
+  const auto filter = filter_of(kUntouched);
+  for (const int number : {SYS_read, SYS_futex, SYS_clock_gettime, 999})
+    EXPECT_EQ(verdict(filter, call_of(number)), SECCOMP_RET_TRACE) << number;
+}
+
+TEST(FilterOfCalls, OfFcntlOnlyWhatMayWaitForALockStops) {
+  const auto filter = filter_of(kUntouched);
+  for (const int command : {F_SETLKW, F_OFD_SETLKW})
+    EXPECT_EQ(verdict(filter, call_of(SYS_fcntl, static_cast<std::uint64_t>(command))),
+              SECCOMP_RET_TRACE);
+  for (const int command : {F_GETFL, F_SETFL, F_DUPFD, F_SETLK, F_OFD_SETLK})
+    EXPECT_EQ(verdict(filter, call_of(SYS_fcntl, static_cast<std::uint64_t>(command))),
+              SECCOMP_RET_ALLOW);
+}
+
+TEST(FilterOfCalls, OtherArchitecturesHaveNoCalls) {
+  const auto filter = filter_of(kUntouched);
+  seccomp_data old = call_of(SYS_getpid);
+  old.arch = AUDIT_ARCH_I386;
+  EXPECT_EQ(verdict(filter, old), kNoSuchCall);
+  EXPECT_EQ(verdict(filter, call_of(SYS_getpid | 0x4000'0000)), kNoSuchCall) << "x32";
+}
+
+TEST(FilterOfCalls, WithNothingNamedAllStops) {
+  EXPECT_EQ(verdict(filter_of({}), call_of(SYS_mmap)), SECCOMP_RET_TRACE);
+}
+
+TEST(FilterOfCalls, ManyNamesDoNotOutgrowItsJumps) {
+  std::vector<int> all(400);
+  std::iota(all.begin(), all.end(), 0);
+  std::erase(all, SYS_fcntl);
+  const auto filter = filter_of(all);
+  ASSERT_LT(filter.size(), static_cast<std::size_t>(BPF_MAXINSNS));
+  for (const int number : all)
+    ASSERT_EQ(verdict(filter, call_of(number)), SECCOMP_RET_ALLOW) << number;
+  EXPECT_EQ(verdict(filter, call_of(401)), SECCOMP_RET_TRACE);
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::tracee

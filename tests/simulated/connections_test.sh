@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Programs of the connection manager: rdmacm-utils, as they are, in virtual time.
+. tests/simulated/lib.sh
+
+s='127.0.0.1' # of the host that all are on
+
+says='here/rping: client DISCONNECT EVENT'
+alike rping "rping -s -a $s -C 3 -v" "rping -c -a $s -C 3 -v"
+
+says='here/rping ended with status 0'
+alike rping_with_all_sizes "rping -s -a $s -C 4 -S 60000 -V" "rping -c -a $s -C 4 -S 60000 -V"
+
+says='here/ucmatose: return status 0'
+alike ucmatose 'ucmatose' "ucmatose -s $s"
+
+alike ucmatose_with_many 'ucmatose -c 20 -C 5 -S 4096' "ucmatose -c 20 -C 5 -S 4096 -s $s"
+
+says='here/udaddy: return status 0'
+alike udaddy 'udaddy' "udaddy -s $s"
+
+alike udaddy_with_many 'udaddy -c 10 -C 5' "udaddy -c 10 -C 5 -s $s"
+
+says='here/mckey: return status 0'
+alike mckey "mckey -m 239.1.1.1 -b $s -C 3" "mckey -m 239.1.1.1 -s -b $s -C 3"
+
+alike mckey_with_receivers "mckey -m 239.1.1.1 -b $s -C 3" "mckey -m 239.1.1.1 -b $s -C 3" \
+  "mckey -m 239.1.1.1 -s -b $s -C 3"
+
+says='rdma_client: end 0'
+alike rdma_client 'rdma_server' "rdma_client -s $s"
+
+says='rdma_xclient: end 0'
+alike rdma_xclient 'rdma_xserver' "rdma_xclient $s"
+
+finish

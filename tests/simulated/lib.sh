@@ -1,0 +1,142 @@
+# For tests that run programs on simulated hosts: sourced, not run. A test is a table; each line of it names a case
+# and the programs on the hosts.
+#
+#   alike NAME COMMAND...           on one host, each COMMAND a line as a shell has it, the first one started first
+#   apart NAME SERVER CLIENT...     the first one on the host "server" (10.0.0.1), the others on hosts of their own
+#   not_yet NAME REASON COMMAND...  what does not work, and why
+#
+# A case runs with one seed twice, and once more beside busy loops: whatever the machine does meanwhile, all that the
+# programs say, when they say it, how they end and the hash of the trace are the same. `settings` holds further
+# options of `anyrdma sim`, `expected` the status of a run, `says` a pattern of what must have been said.
+# shellcheck shell=bash
+
+set -uo pipefail
+. tests/programs/skip.sh
+
+deadline=120 # seconds of real time; a run takes a fraction of one where nothing else runs
+work=$(mktemp -d /tmp/anyrdma-simulated.XXXXXX)
+loops=()
+cases=0 failures=0 left_out=0
+settings=()
+expected=0
+says=
+export PATH=/usr/bin:/bin LC_ALL=C.UTF-8 TZ=UTC PYTHONHASHSEED=0
+
+end_loops() {
+  local loop
+  for loop in ${loops[@]+"${loops[@]}"}; do kill -9 "$loop"; done 2>/dev/null
+  loops=()
+}
+
+cleanup() {
+  end_loops
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+start_loops() {
+  local processor
+  for processor in $(seq "$(nproc)"); do
+    (while :; do :; done) &
+    disown $! # nobody has to hear of its end
+    loops+=("$!")
+  done
+}
+
+fail() {
+  printf '    FAILED: %s\n' "$*"
+  case_failed=1
+}
+
+# The command that is not installed, if there is one.
+missing() {
+  local command program
+  for command in "$@"; do
+    program=${command%% *}
+    command -v "$program" >/dev/null || { echo "$program" && return; }
+  done
+}
+
+# one_run NAME OPTION...: what it says in the log NAME; the places of what is made anew for each run are left out.
+one_run() {
+  local log=$work/$1.log status
+  shift
+  timeout -k 5 "$deadline" tools/bin/anyrdma sim "$@" >"$work/out" 2>"$work/err" </dev/null
+  status=$?
+  { cat "$work/out" && sed 's/^/stderr: /' "$work/err" && echo "status $status"; } >"$log"
+  [ "$status" = "$expected" ] && return
+  [ "$status" != 124 ] || fail "it did not end within $deadline s"
+  fail "exit status $status, expected $expected"
+  return 1
+}
+
+same() { # WHAT LOG
+  cmp -s "$work/first.log" "$work/$2.log" && return
+  fail "$1 says something else"
+  diff "$work/first.log" "$work/$2.log" | head -n 12 | cut -c1-200 | sed 's/^/      /'
+}
+
+three_runs() { # OPTION...
+  one_run first "$@" || { tail -n 15 "$work/first.log" | cut -c1-200 | sed 's/^/      /' && return; }
+  grep -q 'trace hash [0-9a-f]\{16\}$' "$work/first.log" || fail "the run does not say its hash"
+  [ -z "$says" ] || grep -qE -- "$says" "$work/first.log" || fail "nobody says '$says'"
+  one_run second "$@" && same "the same seed once more" second
+  start_loops
+  one_run busy "$@" && same "the same seed on a busy machine" busy
+  end_loops
+}
+
+# Every test of a table has all of it; which lines are its own is said by Bazel where it is sharded.
+is_mine() {
+  [ -z "${TEST_SHARD_STATUS_FILE:-}" ] || touch "$TEST_SHARD_STATUS_FILE"
+  [ $((cases++ % ${TEST_TOTAL_SHARDS:-1})) = "${TEST_SHARD_INDEX:-0}" ]
+}
+
+table_row() { # NAME PROGRAMS OPTION...: the programs are looked for
+  local name=$1 absent
+  is_mine || return 0
+  printf '  %s\n' "$name"
+  absent=$(eval "missing $2")
+  if [ -n "$absent" ]; then
+    printf '    skipped: %s is not installed\n' "$absent"
+    left_out=$((left_out + 1))
+    return
+  fi
+  case_failed=0
+  three_runs "${@:3}" ${settings[@]+"${settings[@]}"}
+  failures=$((failures + case_failed))
+}
+
+alike() { # NAME COMMAND...
+  local name=$1 command options=(--host "here=10.0.0.1")
+  shift
+  for command in "$@"; do options+=(--on here "$command"); done
+  table_row "$name" "${*@Q}" "${options[@]}"
+}
+
+apart() { # NAME SERVER CLIENT...
+  local name=$1 command options=(--host "server=10.0.0.1") number=0 host
+  shift
+  for command in "$@"; do
+    host=server
+    if [ "$number" -gt 0 ]; then
+      host=client$number
+      options+=(--host "$host=10.0.0.$((number + 1))")
+    fi
+    options+=(--on "$host" "$command")
+    number=$((number + 1))
+  done
+  table_row "$name" "${*@Q}" "${options[@]}"
+}
+
+not_yet() { # NAME REASON COMMAND...
+  is_mine || return 0
+  printf '  %s\n    skipped: %s\n' "$1" "$2"
+  left_out=$((left_out + 1))
+}
+
+finish() {
+  printf '%d of %d cases left out\n' "$left_out" "$cases"
+  [ "$failures" = 0 ] && echo PASSED
+  exit "$((failures > 0))"
+}

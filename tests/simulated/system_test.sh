@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Programs that know nothing of RDMA, in virtual time.
+. tests/simulated/lib.sh
+
+says='here/date: 2026-01-01T00:00:00\+00:00'
+alike the_date 'date -u -Iseconds'
+
+says='^3600\.[0-9]+ here/bash: 2026-01-01_01:00:00$'
+alike an_hour_of_sleep 'bash -c "date +%F_%T; sleep 3600; date +%F_%T"'
+
+says='here/bash: 3$'
+alike a_pipe_of_three 'bash -c "printf \"b\\na\\nb\\nc\\n\" | sort | uniq | wc -l"'
+
+says='^0\.5[0-9]+ here/bash: fast'
+alike children_in_the_background \
+  'bash -c "(sleep 2; echo slow) & (sleep 0.5; echo fast) & wait; echo both"'
+
+says='here/bash: late'
+alike two_who_sleep 'bash -c "sleep 1; echo early"' 'bash -c "sleep 2; echo late"'
+
+says='here/bash: caught it'
+alike a_trapped_signal \
+  'bash -c "trap \"echo caught it; exit\" TERM; (sleep 7; kill -TERM $$) & while :; do sleep 1; done"'
+
+says='here/timeout ended with status 124'
+expected=1 alike what_is_ended_after_a_while 'timeout 90 sleep 3600'
+
+says='here/bash: [0-9]+ [0-9]+$'
+alike random_numbers 'bash -c "echo \$RANDOM \$SRANDOM"'
+
+says='here/python3: True'
+alike python_and_its_clock \
+  'python3 -c "import time; a=time.monotonic(); time.sleep(100); print(100 <= time.monotonic()-a < 100.001)"'
+
+says='here/python3: [0-9a-f]{32}'
+alike random_bytes_of_python 'python3 -c "import os, uuid; print(os.urandom(16).hex(), uuid.uuid4())"'
+
+says="here/python3: \['t0', 't1', 't2', 't3'\]"
+alike threads_of_python 'python3 -c "
+import threading, time
+said = []
+def body(i):
+    time.sleep(1 + i)
+    said.append(f\"t{i}\")
+all = [threading.Thread(target=body, args=(i,)) for i in range(4)]
+[t.start() for t in all]; [t.join() for t in all]
+print(said)"'
+
+says='here/python3: hello b.pong'
+alike sockets_of_python \
+  'python3 -c "
+import socket
+s = socket.create_server((\"10.0.0.1\", 7000)); c, who = s.accept()
+print(\"hello\", c.recv(9)); c.sendall(b\"pong\"); c.close()"' \
+  'python3 -c "
+import socket
+c = socket.create_connection((\"10.0.0.1\", 7000)); c.sendall(b\"ping\"); print(\"hello\", c.recv(9))"'
+
+finish
