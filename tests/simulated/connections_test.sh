@@ -4,7 +4,7 @@
 
 s='127.0.0.1' # of the host that all are on
 
-says='here/rping: client DISCONNECT EVENT'
+says='here/rping: server DISCONNECT EVENT'
 alike rping "rping -s -a $s -C 3 -v" "rping -c -a $s -C 3 -v"
 
 says='here/rping ended with status 0'
