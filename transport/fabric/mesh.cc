@@ -153,9 +153,10 @@ int Mesh::connect(Peer& peer) {
 /// Says who we are, and gives the peer what we will write into; without what cannot be made.
 bool Mesh::greet(Link& link) {
   realtime::Descriptor memory;
-  if (config_.rings)
+  if (config_.rings) {
     if (auto made = realtime::SharedMemory::create(kRingBytes, memory))
       link.out = std::make_unique<OutRing>(std::move(*made));
+  }
   std::vector<int> along;
   if (link.out) along.push_back(memory.get());
   CM_ASSERT(link.peer != nullptr);

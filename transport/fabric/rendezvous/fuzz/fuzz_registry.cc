@@ -186,7 +186,7 @@ void Fabric::change(std::uint32_t at, std::uint32_t value) {
   const std::uint32_t where = at >> 8;
   switch (at % 4) {
     case 0:
-      write(&image.incarnations, where % 4 * 4);
+      write(&image.incarnations, where % 4 * sizeof value);
       break;
     case 1:
       write(image.slots, where % (kSlotCount * sizeof(SlotRecord) / 4) * 4);
