@@ -256,6 +256,7 @@ Stop Sandbox::await(Thread& thread) {
     return stop;
   }
   ticks_ = 0;
+  still_ = 0;
   for (;;) {
     int status = 0;
     const pid_t tid = ::waitpid(-1, &status, __WALL);
@@ -303,7 +304,11 @@ void Sandbox::on_tick(Thread& running) {
   if (used > used_ + static_cast<std::uint64_t>(patience) * running.patience()) {
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
     used_ = used;
-  } else if (ticks_ == kTicksUntilBlocked && (state == 'S' || state == 'D')) {
+  }
+  const bool stands_still = (state == 'S' || state == 'D') && used == last_used_;
+  still_ = stands_still ? still_ + 1 : 0;
+  last_used_ = used;
+  if (still_ == kTicksUntilBlocked) {
     remark(running.process().name + " waits in the kernel, where virtual time means nothing:\n" +
            running.describe());
   }

@@ -191,8 +191,10 @@ class Sandbox {
   std::vector<tracee::Stop> early_;  ///< of threads that are not known yet, or do not run
   std::set<std::string> remarks_;    ///< that were made
   std::function<void()> pump_;
-  unsigned ticks_ = 0;
-  std::uint64_t used_ = 0;  ///< of a processor, by the running thread
+  unsigned ticks_ = 0;           ///< since the running thread was let go
+  unsigned still_ = 0;           ///< of them, the last in which it did nothing
+  std::uint64_t last_used_ = 0;  ///< of a processor, at the last of them
+  std::uint64_t used_ = 0;       ///< of a processor, by the running thread
   Instant last_deed_{};
   unsigned sleepers_ = 0;
   std::uint64_t deeds_ = 0;

@@ -39,7 +39,7 @@ apart ib_write_bw 'ib_write_bw -n 100 -F' 'ib_write_bw -n 100 -F server'
 echo 'on client1->server REQ 1: cut client1<->server' >"$work/cut"
 settings=(--faults "$work/cut")
 expected=1
-says='^102\.2[0-9]+ client1/rping: cma event RDMA_CM_EVENT_UNREACHABLE, error -110'
+says='^stderr: 102\.2[0-9]+ client1/rping: cma event RDMA_CM_EVENT_UNREACHABLE, error -110'
 apart rping_that_is_cut_off "rping -s -a $s" "rping -c -a $s"
 
 finish

@@ -184,9 +184,10 @@ class Round {
     (void)::kill(player.pid, SIGCONT);
   }
   bool give_up() {
-    if (interrupted == 0)
+    if (interrupted == 0) {
       std::fprintf(stderr, "HANGS: seed %llu, round %llu\n", number(options_.seed),
                    number(number_));
+    }
     for (Player& player : players_) {
       if (interrupted == 0 && runs(player)) (void)::kill(player.pid, SIGABRT);
       wait(milliseconds(interrupted == 0 ? 2000 : 0));

@@ -84,10 +84,11 @@ void Side::post() {
   for (std::size_t i = 0; i < count; ++i) {
     const Operation& operation = batch_.operations[i];
     pieces[i] = pieces_of(link_, operation.local, operation.length, own_);
-    if (operation.is_atomic())
+    if (operation.is_atomic()) {
       pieces[i] = {{{{reinterpret_cast<std::uintptr_t>(link_.memory().data()) + operation.local, 8,
                       link_.lkey()}}},
                    1};
+    }
     ibv_send_wr& request = requests[i];
     request.wr_id = i;
     request.sg_list = pieces[i].list.data();
@@ -120,9 +121,10 @@ void Side::await_sends() {
     if (!link_.poll(completion, kPatience)) end_with(End::kWrong, "request %zu never completes", i);
     if (completion.status != IBV_WC_SUCCESS)
       end_with(End::kBroken, "request %zu: %s", i, ibv_wc_status_str(completion.status));
-    if (completion.wr_id != i)
+    if (completion.wr_id != i) {
       end_with(End::kWrong, "request %zu and not %zu completes",
                static_cast<std::size_t>(completion.wr_id), i);
+    }
   }
 }
 
@@ -159,9 +161,10 @@ void Side::post_receives() {
     if (!operation.takes_a_receive()) continue;
     const std::size_t grh = is(Service::kDatagram) ? kGrh : 0;
     Pieces pieces{};
-    if (operation.is_send())
+    if (operation.is_send()) {
       pieces =
           pieces_of(link_, operation.remote - grh, operation.length + operation.slack + grh, own_);
+    }
     ibv_recv_wr request{};
     request.wr_id = i;
     request.sg_list = pieces.list.data();
@@ -184,9 +187,10 @@ std::vector<bool> Side::await_receives() {
     }
     if (completion.status != IBV_WC_SUCCESS)
       end_with(End::kBroken, "receive %zu: %s", i, ibv_wc_status_str(completion.status));
-    if (completion.wr_id != i)
+    if (completion.wr_id != i) {
       end_with(End::kWrong, "receive %zu and not %zu completes",
                static_cast<std::size_t>(completion.wr_id), i);
+    }
     check_receive(completion, i);
     delivered[i] = true;
   }
@@ -234,9 +238,10 @@ void Side::apply(const Operation& operation, bool delivered) {
   }
   const bool known = is(Service::kReliable) || delivered;
   if (known) fill(target, batch_.source_key, operation.local);
-  if (!known)
+  if (!known) {
     for (std::size_t i = 0; i < operation.length; ++i)
       either(operation, i, pattern_at(batch_.source_key, operation.local + i));
+  }
   if (is(Service::kDatagram))  // a header whose content is the device's affair
     std::copy_n(link_.memory().begin() + static_cast<std::ptrdiff_t>(operation.remote - kGrh), kGrh,
                 expected_.begin() + static_cast<std::ptrdiff_t>(operation.remote - kGrh));

@@ -340,9 +340,10 @@ TEST_P(GoneMemory, OfAPeerIsRefused) {
            {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND}) {
         const int expected = opcode == IBV_WR_SEND ? IBV_WC_REM_OP_ERR : IBV_WC_REM_ACCESS_ERR;
         const int status = status_of(config, near, opcode, How::kUnmapped);
-        if (status != expected)
+        if (status != expected) {
           return "opcode " + std::to_string(opcode) + (near ? " near" : " by packets") + ": " +
                  std::to_string(status);
+        }
       }
     }
     return "";

@@ -30,15 +30,17 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   OpenOptions options;
   options.fabric.name = environment("ANYRDMA_FABRIC", options.fabric.name);
   options.fabric.directory = environment("ANYRDMA_DIR");
-  if (!options.fabric.directory.empty() && options.fabric.directory.front() != '/')
+  if (!options.fabric.directory.empty() && options.fabric.directory.front() != '/') {
     return refused("ANYRDMA_DIR says '" + options.fabric.directory +
                    "'. Give a whole path: processes in other directories are to find it, too.");
+  }
   std::istringstream own(environment("ANYRDMA_ADDRESSES"));
   for (std::string text; std::getline(own, text, ',');) {
     const auto prefix = soft::Prefix::parse(text);
-    if (!prefix)
+    if (!prefix) {
       return refused("ANYRDMA_ADDRESSES says '" + text +
                      "'. Say addresses like 10.0.0.1/24, separated by commas.");
+    }
     options.fabric.addresses.push_back(*prefix);
   }
   const std::string link = environment("ANYRDMA_LINK_LAYER", "ethernet");

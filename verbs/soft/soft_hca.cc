@@ -231,9 +231,10 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
                            IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
                            IBV_DEVICE_SRQ_RESIZE;
   if (config.xrc) attr->device_cap_flags |= IBV_DEVICE_XRC;
-  if (config.max_mw != 0)
+  if (config.max_mw != 0) {
     attr->device_cap_flags |=
         IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS;
+  }
   attr->max_sge = attr->max_sge_rd = static_cast<int>(config.max_sge);
   attr->max_cq = static_cast<int>(config.max_cq);
   attr->max_cqe = static_cast<int>(config.max_cqe);
