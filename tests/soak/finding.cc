@@ -40,8 +40,8 @@ void end_with(End end, const char* format, ...) {
   ::_exit(static_cast<int>(end));
 }
 
-void require(bool good, const char* call) {
-  if (!good) end_with(End::kBroken, "%s: %s", call, std::strerror(errno));
+void end_with_errno(const char* call) {
+  end_with(End::kBroken, "%s: %s", call, std::strerror(errno));
 }
 
 }  // namespace anyrdma::soak

@@ -34,7 +34,11 @@ Totals& totals();
 
 /// Says what is wrong, and ends the process without running anything else.
 [[noreturn]] void end_with(End end, const char* format, ...) __attribute__((format(printf, 2, 3)));
-/// kBroken with the name of the call and errno, unless `good`.
-void require(bool good, const char* call);
+/// kBroken with the name of the call and errno.
+[[noreturn]] void end_with_errno(const char* call);
+/// The same, unless `good`.
+inline void require(bool good, const char* call) {
+  if (!good) end_with_errno(call);
+}
 
 }  // namespace anyrdma::soak

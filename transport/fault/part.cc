@@ -46,8 +46,7 @@ std::string on_this(const Abilities& abilities, std::string_view sentence) {
 }
 
 std::string problem_with_trigger(const Trigger& trigger, const Abilities& can) {
-  const std::string no_packets =
-      on_this(can, "no packet is seen: say request, queued, fetched or call");
+  std::string no_packets = on_this(can, "no packet is seen: say request, queued, fetched or call");
   const verbs::Overloaded cases{
       [&](const OnMessage&) { return no_packets; },
       [&](const OnPacket&) { return no_packets; },
