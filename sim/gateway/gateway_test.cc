@@ -157,7 +157,8 @@ class GatewayTest : public ::testing::Test {
     };
     const std::vector<std::uint8_t> file = world.capture();
     std::size_t count = 0;
-    for (const auto& record : roce::pcap::parse(file).value()) {
+    const auto records = roce::pcap::parse(file).value();
+    for (const auto& record : records) {
       count += number(record.frame.subspan(kSourceAt, 4)) == address &&
                number(record.frame.subspan(kPortAt, 2)) == verbs::soft::kRoceUdpPort;
     }

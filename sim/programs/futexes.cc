@@ -18,9 +18,10 @@ namespace anyrdma::sim::programs {
 namespace {
 
 constexpr std::uint32_t kAllBits = FUTEX_BITSET_MATCH_ANY;
+constexpr std::uint64_t kCommand = static_cast<std::uint32_t>(FUTEX_CMD_MASK);
 
 bool is_private(const Call& call) {
-  return (call.arguments[1] & FUTEX_PRIVATE_FLAG) != 0;
+  return (call.arguments[1] & std::uint64_t{FUTEX_PRIVATE_FLAG}) != 0;
 }
 
 /// What FUTEX_WAKE_OP does to the second word.
@@ -90,7 +91,7 @@ std::optional<WordKey> Futexes::key_of(Thread& thread, std::uint64_t address, bo
 }
 
 Outcome Futexes::call(Thread& thread, const Call& call) {
-  switch (call.arguments[1] & FUTEX_CMD_MASK) {
+  switch (call.arguments[1] & kCommand) {
     case FUTEX_WAIT:
       return wait(thread, call, kAllBits);
     case FUTEX_WAIT_BITSET:
@@ -99,7 +100,7 @@ Outcome Futexes::call(Thread& thread, const Call& call) {
     case FUTEX_WAKE_BITSET: {
       const auto key = key_of(thread, call.arguments[0], is_private(call));
       if (!key) return Outcome::answered(-EFAULT);
-      const bool some = (call.arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAKE_BITSET;
+      const bool some = (call.arguments[1] & kCommand) == FUTEX_WAKE_BITSET;
       const std::uint32_t bits = some ? static_cast<std::uint32_t>(call.arguments[5]) : kAllBits;
       return Outcome::answered(wake(*key, call.arguments[2], bits));
     }
@@ -111,7 +112,7 @@ Outcome Futexes::call(Thread& thread, const Call& call) {
       return wake_and_change(thread, call);
     default:
       thread.sandbox().remark("futex operation " +
-                              std::to_string(call.arguments[1] & FUTEX_CMD_MASK) +
+                              std::to_string(call.arguments[1] & kCommand) +
                               " (priority inheritance) is not known here: it fails with ENOSYS");
       return Outcome::answered(-ENOSYS);
   }
@@ -127,7 +128,7 @@ Outcome Futexes::wait(Thread& thread, const Call& call, std::uint32_t bits) {
   if (call.arguments[3] != 0) {
     const auto limit = thread.tracee().peek<timespec>(call.arguments[3]);
     if (!limit) return Outcome::answered(-EFAULT);
-    const bool absolute = (call.arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+    const bool absolute = (call.arguments[1] & kCommand) == FUTEX_WAIT_BITSET;
     const bool date = (call.arguments[1] & FUTEX_CLOCK_REALTIME) != 0;
     deadline = absolute ? instant_of(thread, date ? CLOCK_REALTIME : CLOCK_MONOTONIC, *limit)
                         : thread.now() + duration_of(*limit);
