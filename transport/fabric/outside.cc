@@ -53,8 +53,8 @@ wire::Guid Outside::guid() const {
 // address they would find nobody but themselves.
 std::vector<ibv_gid> Outside::gids(std::size_t size) const {
   std::vector<ibv_gid> gids = addresses_.gids(addresses_.all.size() + 1);
-  std::ranges::stable_partition(
-      gids, [](const ibv_gid& gid) { return !Address::from_gid(gid).is_loopback(); });
+  std::stable_partition(gids.begin(), gids.end(),
+                        [](const ibv_gid& gid) { return !Address::from_gid(gid).is_loopback(); });
   if (gids.size() > size) gids.resize(size);
   return gids;
 }
