@@ -111,8 +111,7 @@ Outcome Futexes::call(Thread& thread, const Call& call) {
     case FUTEX_WAKE_OP:
       return wake_and_change(thread, call);
     default:
-      thread.sandbox().remark("futex operation " +
-                              std::to_string(call.arguments[1] & kCommand) +
+      thread.sandbox().remark("futex operation " + std::to_string(call.arguments[1] & kCommand) +
                               " (priority inheritance) is not known here: it fails with ENOSYS");
       return Outcome::answered(-ENOSYS);
   }
