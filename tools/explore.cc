@@ -17,6 +17,7 @@
 #include "sim/world.h"
 #include "tools/scenario_file.h"
 #include "tools/simulation.h"
+#include "tools/start.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
@@ -24,10 +25,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using sim::scenarios::Standard;
-
-void say(const std::string& sentence) {
-  std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
-}
 
 std::string names() {
   std::string names;

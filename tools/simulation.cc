@@ -240,9 +240,7 @@ class Simulation::Run {
 
   /// What processes have sent goes into the world, and what has come for them wakes them.
   void pump() {
-    for (auto& [host, gateway] : gateways_) {
-      while (gateway->poll()) continue;
-    }
+    for (auto& [host, gateway] : gateways_) gateway->poll();
   }
 
   /// Timers of a server that nobody talks to run for ever.

@@ -57,16 +57,12 @@ Outcome reading(Thread& thread, const Call& call, std::uint64_t flags) {
 /// Makes the call as on a descriptor that does not wait. The description's flag is everybody's, but
 /// nobody else has the turn.
 Outcome write_without_waiting(Thread& thread, int fd, const Call& call) {
-  Sandbox& sandbox = thread.sandbox();
   const int flags = ::fcntl(fd, F_GETFL);
   ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-  const tracee::Stop stop = sandbox.run_to_return(thread);
+  const auto result = thread.finish_call();
   ::fcntl(fd, F_SETFL, flags);
-  if (stop.kind != tracee::StopKind::kReturn) {
-    thread.handle(stop);
-    return Outcome::over();
-  }
-  if (thread.tracee().result() == -EAGAIN) thread.tracee().repeat(call);
+  if (!result) return Outcome::over();
+  if (*result == -EAGAIN) thread.tracee().repeat(call);
   return Outcome::made();
 }
 
@@ -348,19 +344,13 @@ Outcome on_flock(Thread& thread, const Call& call) {
 
 Outcome on_lock(Thread& thread, const Call& call) {
   const bool of_description = call.arguments[1] == F_OFD_SETLKW;
-  for (;;) {
-    thread.tracee().set_argument(1, of_description ? F_OFD_SETLK : F_SETLK);
-    const tracee::Stop stop = thread.sandbox().run_to_return(thread);
-    if (stop.kind != tracee::StopKind::kReturn) {
-      thread.handle(stop);
-      return Outcome::over();
-    }
-    const long result = thread.tracee().result();
-    if (result != -EAGAIN && result != -EACCES) return Outcome::made();
-    thread.tracee().repeat(call);
-    thread.yield();
-    return thread.is_over() ? Outcome::over() : Outcome::made();  // it comes here once more
-  }
+  thread.tracee().set_argument(1, of_description ? F_OFD_SETLK : F_SETLK);
+  const auto result = thread.finish_call();
+  if (!result) return Outcome::over();
+  if (*result != -EAGAIN && *result != -EACCES) return Outcome::made();
+  thread.tracee().repeat(call);  // it comes here once more
+  thread.yield();
+  return thread.is_over() ? Outcome::over() : Outcome::made();
 }
 
 }  // namespace anyrdma::sim::programs

@@ -64,13 +64,8 @@ void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal) {
 
 /// kill, tkill, tgkill, rt_sigqueueinfo, pidfd_send_signal ...: the kernel knows who is meant.
 Outcome on_kill(Thread& thread, const Call& /*call*/) {
-  Sandbox& sandbox = thread.sandbox();
-  const tracee::Stop stop = sandbox.run_to_return(thread);
-  if (stop.kind != tracee::StopKind::kReturn) {
-    thread.handle(stop);
-    return Outcome::over();
-  }
-  sandbox.interrupt_waits();
+  if (!thread.finish_call()) return Outcome::over();
+  thread.sandbox().interrupt_waits();
   return Outcome::made();
 }
 

@@ -188,15 +188,11 @@ Outcome Sockets::on_socket(Thread& thread, const Call& call) {
   registers->rdi = AF_UNIX;
   registers->rdx = 0;
   thread.tracee().set_registers(*registers);
-  if (const tracee::Stop stop = sandbox_.run_to_return(thread);
-      stop.kind != tracee::StopKind::kReturn) {
-    thread.handle(stop);
-    return Outcome::over();
-  }
-  const long fd = thread.tracee().result();
-  const Descriptor descriptor = thread.borrow(static_cast<int>(fd));
+  const auto fd = thread.finish_call();
+  if (!fd) return Outcome::over();
+  const Descriptor descriptor = thread.borrow(static_cast<int>(*fd));
   struct stat about {};
-  if (fd < 0 || ::fstat(descriptor.get(), &about) != 0) return Outcome::made();
+  if (*fd < 0 || ::fstat(descriptor.get(), &about) != 0) return Outcome::made();
   sockets_[about.st_ino] = {
       .family = static_cast<int>(call.arguments[0]), .type = type, .host = thread.process().host};
   return Outcome::made();
@@ -268,14 +264,10 @@ Outcome Sockets::on_accept(Thread& thread, const Call& call) {
   if (listener == nullptr || outcome.kind != Outcome::Kind::kMade) return outcome;
   thread.tracee().set_argument(1, 0);
   thread.tracee().set_argument(2, 0);
-  if (const tracee::Stop stop = sandbox_.run_to_return(thread);
-      stop.kind != tracee::StopKind::kReturn) {
-    thread.handle(stop);
-    return Outcome::over();
-  }
-  const long fd = thread.tracee().result();
-  if (fd < 0) return Outcome::made();
-  const Descriptor accepted = thread.borrow(static_cast<int>(fd));
+  const auto fd = thread.finish_call();
+  if (!fd) return Outcome::over();
+  if (*fd < 0) return Outcome::made();
+  const Descriptor accepted = thread.borrow(static_cast<int>(*fd));
   struct stat about {};
   if (::fstat(accepted.get(), &about) != 0) return Outcome::made();
   sockets_[about.st_ino] = {.family = listener->family,

@@ -41,15 +41,11 @@ Outcome wait_for_child(Thread& thread, pid_t which, bool no_waiting, bool leaves
     if (woken == Woken::kOver) return Outcome::over();
     if (woken == Woken::kSignal) break;  // the kernel says EINTR, or that a child has ended
   }
-  const tracee::Stop stop = thread.sandbox().run_to_return(thread);
-  if (stop.kind != tracee::StopKind::kReturn) {
-    thread.handle(stop);
-    return Outcome::over();
-  }
-  const long pid = thread.tracee().result();
+  const auto pid = thread.finish_call();
+  if (!pid) return Outcome::over();
   for (const auto& process : thread.sandbox().processes()) {
     if (!leaves && process->status && process->parent == &thread.process() &&
-        process->number == pid)
+        process->number == *pid)
       process->waited_for = true;
   }
   return Outcome::made();

@@ -130,6 +130,13 @@ bool Thread::spend(Duration duration) {
   return !over_;
 }
 
+std::optional<long> Thread::finish_call() {
+  const Stop stop = sandbox_.run_to_return(*this);
+  if (stop.kind == StopKind::kReturn) return tracee_.result();
+  handle(stop);
+  return std::nullopt;
+}
+
 Duration Thread::cost_of_look() {
   constexpr unsigned kLooksPerStep = 16;
   constexpr unsigned kStepsMax = 8;

@@ -77,6 +77,9 @@ class Thread {
   /// The same until one of them is ready. Empty: for time alone.
   [[nodiscard]] Woken wait_for(std::vector<Watched> watched, const char* purpose,
                                std::optional<Instant> deadline = std::nullopt);
+  /// Lets the kernel make the call that it is about to make: what it returns. nullopt: it did not
+  /// return, and what happened instead has been taken care of.
+  [[nodiscard]] std::optional<long> finish_call();
   /// It was waiting, and goes on when its turn comes.
   void wake(Woken why);
   [[nodiscard]] bool waits() const { return waits_; }

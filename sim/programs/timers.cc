@@ -96,13 +96,13 @@ Outcome Timers::on_timerfd_create(Thread& thread, const Call& call) {
   registers->rdi = 0;
   registers->rsi = call.arguments[1];
   thread.tracee().set_registers(*registers);
-  if (sandbox_.run_to_return(thread).kind != tracee::StopKind::kReturn) return Outcome::over();
-  const long fd = thread.tracee().result();
-  if (fd < 0) return Outcome::made();
+  const auto fd = thread.finish_call();
+  if (!fd) return Outcome::over();
+  if (*fd < 0) return Outcome::made();
   auto& timer = timers_.emplace_back(std::make_unique<Timer>(sandbox_, thread.process()));
   timer->clock = clock;
-  timer->descriptor = thread.borrow(static_cast<int>(fd));
-  timer->id = eventfd_id(thread.process().pid, static_cast<int>(fd));
+  timer->descriptor = thread.borrow(static_cast<int>(*fd));
+  timer->id = eventfd_id(thread.process().pid, static_cast<int>(*fd));
   return Outcome::made();
 }
 
