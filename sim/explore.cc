@@ -351,6 +351,7 @@ Outcome outcome_of(const World& world) {
   outcome.trace_hash = trace.hash();
   outcome.faults = world.faults().status();
   outcome.deviations = world.scheduler().deviations();
+  outcome.choices = world.scheduler().choices();
   if (world.options().tracing != Tracing::kKeep) return outcome;
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const verbs::Duration when = trace.record(i).time.time_since_epoch();

@@ -87,10 +87,21 @@ bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now,
   fiber.since_ = now;
   fiber.details_ = details;
   waiters.push_back(fiber);
+  switch_back(fiber);
+  return !std::exchange(fiber.cancelled_, false);
+}
+
+void Fibers::give_way() {
+  CM_ASSERT(current_ != nullptr);
+  if (closed_) return;
+  ready_.push_front(*current_);
+  switch_back(*current_);
+}
+
+void Fibers::switch_back(Fiber& fiber) {
   fiber.sanitizer_.leaving(sanitizer_thread_, false);
   fiber.caller_ = std::move(fiber.caller_).resume();
   fiber.sanitizer_.arrived(sanitizer_thread_);
-  return !std::exchange(fiber.cancelled_, false);
 }
 
 void Fibers::wake(Fiber& fiber) {

@@ -98,6 +98,8 @@ class Fibers {
   /// `purpose` and `details` outlive the wait.
   [[nodiscard]] bool park(FiberList& waiters, const char* purpose, verbs::Instant now,
                           const std::function<std::string()>* details = nullptr);
+  /// Stops the running fiber although it need not wait: it is the first of those that are ready.
+  void give_way();
   /// Makes a parked fiber ready, once it is not held any more.
   void wake(Fiber& fiber);
   /// A host's fibers do not run until they are released; who wakes them meanwhile is not lost. Not
@@ -126,6 +128,8 @@ class Fibers {
   boost::context::fiber enter(Fiber& fiber, boost::context::fiber&& caller);
   void run(Fiber& fiber);
   void switch_to(Fiber& fiber);
+  /// Leaves the running fiber until somebody runs it again.
+  void switch_back(Fiber& fiber);
   void retire(Fiber& fiber);
   void cancel(Fiber& fiber);
   [[nodiscard]] boost::context::stack_context take_stack();

@@ -35,8 +35,9 @@ enum class Policy : std::uint8_t {
 /// land, timers. Packets of one way stay in their order.
 struct Schedule {
   Policy policy = Policy::kFifo;
-  std::uint32_t changes = 2;   ///< kPct
-  std::uint32_t length = 200;  ///< kPct: among so many first points the changes are spread
+  std::uint32_t changes = 2;  ///< kPct
+  /// kPct: among so many first points the changes are spread.
+  std::uint32_t length = 200;
   /// How long a program that could run may be kept waiting while the clock goes on, as on a busy
   /// machine. Zero: only until what is due at the same instant has been done. Not for kFifo.
   verbs::Duration slack{};
@@ -54,6 +55,8 @@ class Chooser {
   /// Which of the candidates comes next; each is named by a number that is its own for the whole
   /// run. Precondition: there is one.
   [[nodiscard]] std::size_t choose(std::span<const std::uint64_t> candidates);
+  /// At how many there was a choice.
+  [[nodiscard]] std::uint64_t points() const { return point_; }
   /// All so far; a kGiven schedule with them repeats the run.
   [[nodiscard]] const std::vector<Deviation>& deviations() const { return made_; }
 

@@ -131,6 +131,10 @@ void Scheduler::poll() {
   }
 }
 
+void Scheduler::give_way() {
+  if (chooser_.active()) fibers_.give_way();
+}
+
 void Scheduler::note_refusal(const char* purpose, const std::string& details) {
   refusal_ = std::string("outside of all fibers, somebody waited in vain for ") + purpose + " at " +
              seconds_text(now_.time_since_epoch()) + " s\n" + details;

@@ -101,6 +101,13 @@ class Scheduler {
   /// nothing can happen it passes; more after a thousand in a row. After an hour of nothing else,
   /// step() says that nothing is left that could happen.
   void poll();
+  /// Whether somebody chooses in which order things are done.
+  [[nodiscard]] bool chooses() const { return chooser_.active(); }
+  /// The running fiber comes to a point, a lock, say, at which the schedule may have others go on
+  /// before it. Where nobody chooses, nothing happens.
+  void give_way();
+  /// At how many points there was a choice so far.
+  [[nodiscard]] std::uint64_t choices() const { return chooser_.points(); }
   /// What the running task does happens on a host. A task that never says so concerns all.
   void concern(const Host& host) {
     concerns_more_ |= concerned_ != nullptr && concerned_ != &host;

@@ -150,15 +150,26 @@ class Request {
   }
 
   bool take_schedule() {
-    const sim::Schedule random{.policy = sim::Policy::kRandom, .slack = 10us};
-    const sim::Schedule pct{.policy = sim::Policy::kPct, .changes = 3, .slack = 10us};
     const std::string& name = command_.schedule;
+    const sim::Schedule random{.policy = sim::Policy::kRandom, .slack = 10us};
+    sim::Schedule pct{.policy = sim::Policy::kPct, .changes = 3, .slack = 10us};
+    if (is_programs() && (name == "pct" || name == "mixed")) pct.length = count_choices(pct);
     if (name == "random" || name == "mixed") options.schedules.push_back(random);
     if (name == "pct" || name == "mixed") options.schedules.push_back(pct);
     if (name == "fifo" || name == "mixed") options.schedules.emplace_back();
     if (!options.schedules.empty()) return true;
     say("there is no schedule '" + name + "'. There are: fifo, random, pct, mixed.");
     return false;
+  }
+
+  [[nodiscard]] bool is_programs() const { return sim::scenarios::find(standard_.name) == nullptr; }
+
+  /// How long programs run differs by orders of magnitude; changes are to come anywhere in them.
+  [[nodiscard]] std::uint32_t count_choices(const sim::Schedule& like) const {
+    sim::Trial trial{.seed = command_.first_seed};
+    trial.schedule = {.policy = sim::Policy::kGiven, .slack = like.slack};
+    const std::uint64_t choices = standard_.run(trial, {.tracing = sim::Tracing::kHash}).choices;
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(choices, like.length, UINT32_MAX));
   }
 
   bool take_budget() {

@@ -10,7 +10,7 @@ namespace anyrdma::tools {
 
 /// What a program needs to run on anyrdma, all in one directory.
 inline constexpr std::array kLibraries{"libibverbs.so.1", "librdmacm.so.1", "libanyrdma.so",
-                                       "libanyrdma-nodes.so"};
+                                       "libanyrdma-nodes.so", "libanyrdma-points.so"};
 
 /// The answer of find_libraries. `directory` is empty when the libraries are not complete anywhere;
 /// `missing` then says what the likeliest place lacks.

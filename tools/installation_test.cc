@@ -42,6 +42,7 @@ TEST_F(InstallationTest, IncompleteSaysWhatIsMissingWhereMostOfItIs) {
   put("lib/anyrdma", "libibverbs.so.1");
   put("lib/anyrdma", "libanyrdma.so");
   put("lib/anyrdma", "libanyrdma-nodes.so");
+  put("lib/anyrdma", "libanyrdma-points.so");
 
   const Installation found = find_libraries(prefix / "bin");
 

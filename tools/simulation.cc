@@ -301,6 +301,9 @@ class Simulation::Run {
       const std::size_t equals = entry.find('=');
       prepared->variables[entry.substr(0, equals)] = entry.substr(equals + 1);
     }
+    // See sim/points. It is there whether or not anybody asks: it moves the addresses of others.
+    prepared->variables["LD_PRELOAD"] +=
+        ":" + (prepared->libraries / "libanyrdma-points.so").string();
     const std::string name = std::filesystem::path(words->front()).filename();
     const auto program = sandbox_.start(*host, name,
                                         {.path = prepared->path,

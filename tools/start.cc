@@ -88,7 +88,9 @@ boost::system::result<Start, Exit> prepare_start(const std::string& name) {
   if (const auto why = why_not_served(*path)) {
     say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
   }
-  return Start{.path = *path, .variables = variables(installation.directory)};
+  return Start{.path = *path,
+               .variables = variables(installation.directory),
+               .libraries = installation.directory};
 }
 
 }  // namespace anyrdma::tools

@@ -1,6 +1,7 @@
 // What a program needs to be started on the drop-in libraries: for `anyrdma run` and `anyrdma sim`.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -17,6 +18,7 @@ void say(const std::string& sentence);
 struct Start {
   std::string path;
   std::map<std::string, std::string> variables;
+  std::filesystem::path libraries;  ///< where ours are
 };
 
 /// For a name as execvp(3) takes it. An error has been said, with its remedy: kFailed, our

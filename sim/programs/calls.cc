@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "sim/points/point_call.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/descriptors.h"
 #include "sim/programs/process.h"
@@ -43,6 +44,11 @@ Outcome on_exit(Thread& thread, const Call& /*call*/) {
   return Outcome::made();
 }
 
+/// A lock. Others have gone on before it is made, if that was wanted.
+Outcome on_point(Thread& thread, const Call& /*call*/) {
+  return Outcome::answered(thread.sandbox().world().scheduler().chooses() ? 0 : kNoPoints);
+}
+
 /// Features that programs do without if they are told that the kernel has not got them.
 Outcome on_missing(Thread& /*thread*/, const Call& /*call*/) {
   return Outcome::answered(-ENOSYS);
@@ -54,6 +60,7 @@ Outcome on_restart(Thread& /*thread*/, const Call& /*call*/) {
 }
 
 constexpr auto kKnown = std::to_array<Known>({
+    {kPointCall, "a lock", on_point},
     {SYS_futex, "futex", on_futex},
     {SYS_exit, "exit", on_exit},
     {SYS_clock_gettime, "clock_gettime", on_clock_gettime},

@@ -122,6 +122,16 @@ void Thread::yield() {
   if (sandbox_.world().scheduler().fibers().closed()) over_ = true;
 }
 
+bool Thread::give_way() {
+  Scheduler& scheduler = sandbox_.world().scheduler();
+  if (over_) return false;
+  if (!scheduler.chooses()) return true;
+  sandbox_.end_turn();
+  scheduler.give_way();
+  if (scheduler.fibers().closed()) over_ = true;
+  return !over_;
+}
+
 bool Thread::spend(Duration duration) {
   if (over_) return false;
   // Who does nothing but look at the clock has left nothing for others.
@@ -198,10 +208,14 @@ void Thread::on_call() {
         process_.host->name() + "/" + process_.name + "[" + std::to_string(tid()) + "]";
     sandbox_.options().on_call(sandbox_.world().now(), name, describe());
   }
+  if (!give_way()) return;
   const unsigned looks = looks_;
   const Outcome outcome = make_call(*this, *call);
   if (looks_ == looks) looks_ = 0;
-  if (outcome.kind == Outcome::Kind::kAnswered && !over_) tracee_.answer(outcome.result);
+  if (outcome.kind != Outcome::Kind::kAnswered || over_) return;
+  tracee_.answer(outcome.result);
+  // Whom this call has woken may go on before its caller does.
+  (void)give_way();
 }
 
 /// It has been long without a call. If it comes to the same instruction with the same registers

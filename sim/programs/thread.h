@@ -87,6 +87,8 @@ class Thread {
   [[nodiscard]] bool has_ready() const;
   /// Lets others go on, as a program that has looked in vain.
   void yield();
+  /// Lets others go on first where the schedule says so. False: it is over.
+  [[nodiscard]] bool give_way();
   /// Takes time. False: it is over.
   bool spend(Duration duration);
   /// What it costs to look at the clock: more and more for who does nothing else.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -78,14 +79,20 @@ pid_t fork_here(const Plan& plan) {
   return pid;
 }
 
-/// Only a child of who has entered a realm belongs to it: the program is our grandchild.
+/// As fork(2), but of the caller's parent. Who belongs to the first process of the system, and not
+/// to us, is gone when that likes to look; its realm cannot end before.
+pid_t fork_sibling() {
+  return static_cast<pid_t>(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0));
+}
+
+/// Only what is forked by who has entered a realm belongs to it.
 pid_t fork_there(const Plan& plan) {
   const pid_t between = ::fork();
   if (between < 0) return -1;
   if (between == 0) {
     pid_t pid = -1;
     int error = 0;
-    if (!plan.options.realm->enter() || (pid = ::fork()) < 0) error = errno;
+    if (!plan.options.realm->enter() || (pid = fork_sibling()) < 0) error = errno;
     if (pid == 0) become(plan);
     // Its number as this process knows it, which has not moved itself.
     (void)::pwrite(plan.report, &pid, sizeof pid, 0);

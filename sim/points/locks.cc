@@ -1,0 +1,71 @@
+// Where the threads of a program take and leave locks, others may have gone on: a lock that is free
+// costs no system call, so nothing outside the program would notice. `anyrdma sim` has the loader
+// put this library before libc (LD_PRELOAD); it needs nothing else, and does what libc's functions
+// do.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/single_threaded.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "sim/points/point_call.h"
+
+namespace {
+
+std::atomic<bool> nobody_asks{false};
+
+/// syscall(2) without errno, which is the program's.
+long point_call() {
+  long result = anyrdma::sim::kPointCall;
+  asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+  return result;
+}
+
+void point() {
+  if (nobody_asks.load(std::memory_order_relaxed) || __libc_single_threaded != 0) return;
+  if (point_call() != 0) nobody_asks.store(true, std::memory_order_relaxed);
+}
+
+/// The function of that name behind this library. Found when it is first called, which may be
+/// before anything here has been constructed.
+template <class Function>
+Function* behind(std::atomic<Function*>& known, const char* name) {
+  Function* function = known.load(std::memory_order_relaxed);
+  if (function == nullptr) {
+    function = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+    if (function == nullptr) std::abort();  // no libc has not got it
+    known.store(function, std::memory_order_relaxed);
+  }
+  return function;
+}
+
+}  // namespace
+
+// Before what may make others wait, and behind what lets them go on.
+// NOLINTBEGIN(cppcoreguidelines-macro-usage): a name is wanted as a symbol and as a text
+#define ANYRDMA_TAKES(name, Object)                    \
+  int name(Object* object) noexcept {                  \
+    static std::atomic<int (*)(Object*)> known{};      \
+    point();                                           \
+    return behind<int(Object*)>(known, #name)(object); \
+  }
+#define ANYRDMA_LEAVES(name, Object)                               \
+  int name(Object* object) noexcept {                              \
+    static std::atomic<int (*)(Object*)> known{};                  \
+    const int result = behind<int(Object*)>(known, #name)(object); \
+    point();                                                       \
+    return result;                                                 \
+  }
+// NOLINTEND(cppcoreguidelines-macro-usage)
+
+extern "C" {
+ANYRDMA_TAKES(pthread_mutex_lock, pthread_mutex_t)
+ANYRDMA_TAKES(pthread_mutex_trylock, pthread_mutex_t)
+ANYRDMA_LEAVES(pthread_mutex_unlock, pthread_mutex_t)
+ANYRDMA_TAKES(pthread_rwlock_rdlock, pthread_rwlock_t)
+ANYRDMA_TAKES(pthread_rwlock_wrlock, pthread_rwlock_t)
+ANYRDMA_LEAVES(pthread_rwlock_unlock, pthread_rwlock_t)
+ANYRDMA_LEAVES(sem_post, sem_t)
+}
