@@ -16,6 +16,7 @@
 #include "sim/scenarios/watch.h"
 #include "sim/world.h"
 #include "tools/scenario_file.h"
+#include "tools/sim.h"
 #include "tools/simulation.h"
 #include "tools/start.h"
 #include "transport/fault/plan/scalars.h"
@@ -78,6 +79,10 @@ const Standard* find_or_say(const std::string& name) {
     say("there is no scenario '" + name + "', nor a file of that name. There are: " + names() +
         ".");
   return found;
+}
+
+bool is_programs(const Standard& standard) {
+  return sim::scenarios::find(standard.name) == nullptr;
 }
 
 void list() {
@@ -153,7 +158,7 @@ class Request {
     const std::string& name = command_.schedule;
     const sim::Schedule random{.policy = sim::Policy::kRandom, .slack = 10us};
     sim::Schedule pct{.policy = sim::Policy::kPct, .changes = 3, .slack = 10us};
-    if (is_programs() && (name == "pct" || name == "mixed")) pct.length = count_choices(pct);
+    if (is_programs(standard_) && (name == "pct" || name == "mixed")) pct.length = count_choices(pct);
     if (name == "random" || name == "mixed") options.schedules.push_back(random);
     if (name == "pct" || name == "mixed") options.schedules.push_back(pct);
     if (name == "fifo" || name == "mixed") options.schedules.emplace_back();
@@ -161,8 +166,6 @@ class Request {
     say("there is no schedule '" + name + "'. There are: fifo, random, pct, mixed.");
     return false;
   }
-
-  [[nodiscard]] bool is_programs() const { return sim::scenarios::find(standard_.name) == nullptr; }
 
   /// How long programs run differs by orders of magnitude; changes are to come anywhere in them.
   [[nodiscard]] std::uint32_t count_choices(const sim::Schedule& like) const {
@@ -257,6 +260,14 @@ Exit explore(const ExploreCommand& command) {
 Exit replay(const ReplayCommand& command) {
   const Standard* standard = find_or_say(command.scenario);
   if (standard == nullptr) return Exit::kUsage;
+  if (is_programs(*standard)) {
+    SimOptions options;
+    options.file = command.scenario;
+    options.trial = command.trial;
+    options.trace = command.trace;
+    options.calls = command.calls;
+    return static_cast<Exit>(simulate(options));
+  }
   const auto trial = sim::Trial::parse(command.trial);
   if (!trial) {
     say("the trial is not understood: " + trial.error().to_string() + ".");

@@ -30,6 +30,7 @@ struct ReplayCommand {
   std::string scenario;
   std::string trial;   ///< as sim/trial.h has it; what explore printed
   bool trace = false;  ///< print it
+  bool calls = false;  ///< of programs, the system calls that stop them
 };
 /// Repeats one run and prints what became of it. kFailed: it went wrong; kUsage: after a sentence
 /// on stderr.

@@ -147,6 +147,8 @@ class Command {
     replay_->add_option("SCENARIO", replay_options_.scenario)->required();
     replay_->add_option("TRIAL", replay_options_.trial, "as explore printed it")->required();
     replay_->add_flag("--trace", replay_options_.trace, "print what happened, line by line");
+    replay_->add_flag("--calls", replay_options_.calls,
+                      "of programs, print the system calls that wait or tell the time");
   }
 
   void describe_sim() {

@@ -56,11 +56,20 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
   return std::nullopt;
 }
 
+std::optional<sim::Trial> trial_of(const SimOptions& options) {
+  if (options.trial.empty()) return sim::Trial{.seed = options.seed};
+  auto trial = sim::Trial::parse(options.trial);
+  if (trial) return std::move(*trial);
+  say("the trial is not understood: " + trial.error().to_string() + ".");
+  return std::nullopt;
+}
+
 }  // namespace
 
 int simulate(const SimOptions& options) {
   const auto scenario = scenario_of(options);
-  if (!scenario) return static_cast<int>(Exit::kUsage);
+  const auto trial = trial_of(options);
+  if (!scenario || !trial) return static_cast<int>(Exit::kUsage);
   verbs::Duration limit = SimulationOptions().limit;
   if (!options.limit.empty()) {
     const std::string problem = fault::parse_word("limit", options.limit, limit);
@@ -71,8 +80,7 @@ int simulate(const SimOptions& options) {
   }
   // As it comes, and in its place among what goes to stderr.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const sim::Trial trial{.seed = options.seed};
-  Simulation simulation(*scenario, trial,
+  Simulation simulation(*scenario, *trial,
                         {.print = true,
                          .calls = options.calls,
                          .trace = options.trace,
@@ -86,7 +94,7 @@ int simulate(const SimOptions& options) {
     std::printf("%s\n", status.to_string().c_str());
   if (!options.quiet) {
     std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
-                static_cast<unsigned long long>(options.seed),
+                static_cast<unsigned long long>(trial->seed),
                 sim::seconds_text(simulation.world().now().time_since_epoch()).c_str(),
                 static_cast<unsigned long long>(outcome.trace_hash));
   }

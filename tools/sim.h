@@ -13,6 +13,7 @@ namespace anyrdma::tools {
 struct SimOptions {
   std::string file;  ///< with a scenario; empty: the rest says it all
   std::uint64_t seed = 1;
+  std::string trial;  ///< with a seed, faults and an order, as explore printed it; empty: by seed
   std::vector<std::string> hosts;                               ///< NAME=ADDRESS[,ADDRESS...]
   std::vector<std::pair<std::string, std::string>> programs;    ///< host, command line
   std::vector<std::pair<std::string, std::string>> background;  ///< the same, of servers
