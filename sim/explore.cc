@@ -218,7 +218,7 @@ class Search {
     };
     Failure failure;
     failure.faults_found = trial.plan.faults.size();
-    failure.trial = shrink(isolated, trial);
+    failure.trial = shrink(isolated, trial, options_.shrink_runs_max);
     failure.outcome = isolated(failure.trial);
     failure.command = command_for(options_, failure.trial);
     return failure;

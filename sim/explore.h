@@ -79,6 +79,9 @@ struct Exploration {
   [[nodiscard]] std::string sightings() const;
 };
 
+/// What takes more is no smaller trial that people wait for.
+inline constexpr std::uint64_t kShrinkRunsMax = 100'000;
+
 struct ExploreOptions {
   // --- runs by chance: one per seed
   // ---------------------------------------------------------------
@@ -110,7 +113,8 @@ struct ExploreOptions {
   /// Forked processes, up to one per core; the result does not depend on their number, and a crash
   /// is a failure like any other. 0: all in this process. The caller must have no other threads.
   unsigned jobs = 0;
-  bool progress = false;  ///< a line on stderr, if that is a terminal
+  std::uint64_t shrink_runs_max = kShrinkRunsMax;  ///< for each kind of failure
+  bool progress = false;                           ///< a line on stderr, if that is a terminal
   /// Of the runs, only every `shards`-th from `shard` on.
   std::uint64_t shards = 1;
   std::uint64_t shard = 0;
@@ -132,8 +136,9 @@ struct ExploreOptions {
 /// Makes a trial that goes wrong as small as it gets while it still does: faults are left out
 /// (delta debugging), choices of the schedule become fifo again, parameters go down. What goes
 /// wrong may change on the way. The result goes wrong, and without any one of its faults or choices
-/// it does not.
-[[nodiscard]] Trial shrink(const Scenario& scenario, const Trial& trial);
+/// it does not; unless more than `runs_max` runs had been needed for that.
+[[nodiscard]] Trial shrink(const Scenario& scenario, const Trial& trial,
+                           std::uint64_t runs_max = kShrinkRunsMax);
 
 // --- parts of explore() by name
 // -------------------------------------------------------------------

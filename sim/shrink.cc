@@ -35,12 +35,17 @@ std::vector<Part> fewest(std::vector<Part> parts, Fails&& fails) {
 
 class Shrinking {
  public:
-  Shrinking(const Scenario& scenario, const Trial& trial) : scenario_(scenario), trial_(trial) {}
+  Shrinking(const Scenario& scenario, const Trial& trial, std::uint64_t runs_max)
+      : scenario_(scenario), trial_(trial), runs_left_(runs_max) {}
 
   Trial run() {
     leave_out_faults();
+    leave_out_changes();
+    const Trial drawn = trial_;
     write_choices_down();
     leave_out_choices();
+    // Who gave up among hundreds of choices has said it shorter before.
+    if (runs_left_ == 0 && trial_.schedule.deviations.size() > kChoicesToRead) return drawn;
     if (lower_parameters()) {
       leave_out_faults();
       leave_out_choices();
@@ -49,7 +54,11 @@ class Shrinking {
   }
 
  private:
-  [[nodiscard]] bool fails(const Trial& trial) { return !scenario_(trial).problem.empty(); }
+  [[nodiscard]] bool fails(const Trial& trial) {
+    if (runs_left_ == 0) return false;
+    --runs_left_;
+    return !scenario_(trial).problem.empty();
+  }
 
   void leave_out_faults() {
     Trial next = trial_;
@@ -57,6 +66,16 @@ class Shrinking {
       next.plan.faults = faults;
       return fails(next);
     });
+  }
+
+  /// Of the places in which priorities change.
+  void leave_out_changes() {
+    if (trial_.schedule.policy != Policy::kPct) return;
+    Trial next = trial_;
+    for (next.schedule.changes = 0; next.schedule.changes < trial_.schedule.changes;
+         ++next.schedule.changes) {
+      if (fails(next)) trial_ = next;
+    }
   }
 
   /// What chance chose becomes data, so that parts of it can be left out.
@@ -122,14 +141,16 @@ class Shrinking {
   }
 
   static constexpr std::uint64_t kMovesMax = 64;
+  static constexpr std::size_t kChoicesToRead = 16;
   const Scenario& scenario_;
   Trial trial_;
+  std::uint64_t runs_left_;
 };
 
 }  // namespace
 
-Trial shrink(const Scenario& scenario, const Trial& trial) {
-  return Shrinking(scenario, trial).run();
+Trial shrink(const Scenario& scenario, const Trial& trial, std::uint64_t runs_max) {
+  return Shrinking(scenario, trial, runs_max).run();
 }
 
 }  // namespace anyrdma::sim

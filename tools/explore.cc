@@ -27,6 +27,9 @@ namespace {
 using namespace std::chrono_literals;
 using sim::scenarios::Standard;
 
+/// Each takes a tenth of a second or more.
+constexpr std::uint64_t kShrinkRunsOfPrograms = 100;
+
 std::string names() {
   std::string names;
   for (const Standard& each : sim::scenarios::standard()) {
@@ -119,6 +122,7 @@ class Request {
     options.jobs =
         command_.jobs != 0 ? command_.jobs : std::max(std::thread::hardware_concurrency(), 1u);
     options.progress = true;
+    if (is_programs(standard_)) options.shrink_runs_max = kShrinkRunsOfPrograms;
     options.command = "anyrdma replay " + std::string(standard_.name);
     if (command_.steps != 0) {
       for (const sim::Fault& fault : sim::FaultPlan::parse(standard_.placed).value().faults) {
@@ -158,7 +162,8 @@ class Request {
     const std::string& name = command_.schedule;
     const sim::Schedule random{.policy = sim::Policy::kRandom, .slack = 10us};
     sim::Schedule pct{.policy = sim::Policy::kPct, .changes = 3, .slack = 10us};
-    if (is_programs(standard_) && (name == "pct" || name == "mixed")) pct.length = count_choices(pct);
+    if (is_programs(standard_) && (name == "pct" || name == "mixed"))
+      pct.length = count_choices(pct);
     if (name == "random" || name == "mixed") options.schedules.push_back(random);
     if (name == "pct" || name == "mixed") options.schedules.push_back(pct);
     if (name == "fifo" || name == "mixed") options.schedules.emplace_back();
@@ -214,9 +219,9 @@ void print(const Standard& standard, const sim::Exploration& found, double secon
               found.out_of_time ? ", then the time was up" : "");
   std::printf("%s", found.sightings().c_str());
   for (const auto& [kind, failures] : found.kinds) {
-    std::printf("\n%llu went wrong like this:\n%s\n%s",
-                static_cast<unsigned long long>(failures.runs), failures.first.to_string().c_str(),
-                failures.first.to_test(standard.name).c_str());
+    std::printf("\n%llu went wrong like this:\n%s\n",
+                static_cast<unsigned long long>(failures.runs), failures.first.to_string().c_str());
+    if (!is_programs(standard)) std::printf("%s", failures.first.to_test(standard.name).c_str());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/words.h"
+#include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -73,6 +74,11 @@ std::string take_line(std::string_view line, ProgramScenario& scenario) {
     return {};
   }
   if (what == "expect") return take_expectation(line, scenario);
+  if (what == "limit") {
+    return take_limit(line, scenario)
+               ? ""
+               : "a limit is a time such as 10s, not '" + std::string(line) + "'";
+  }
   const std::string host = take_word(line);
   if (line.empty()) return "'" + what + "' wants a host and more";
   if (what == "host") {
@@ -85,12 +91,18 @@ std::string take_line(std::string_view line, ProgramScenario& scenario) {
     scenario.background.emplace_back(host, line);
   } else {
     return "'" + what +
-           "' is nothing a line begins with: say host, on, background, fault, menu or expect";
+           "' is nothing a line begins with: say host, on, background, fault, menu, limit or "
+           "expect";
   }
   return {};
 }
 
 }  // namespace
+
+bool take_limit(std::string_view word, ProgramScenario& scenario) {
+  return fault::parse_word("limit", word, scenario.limit).empty() &&
+         scenario.limit > verbs::Duration::zero();
+}
 
 boost::system::result<ProgramScenario, std::string> parse_scenario(std::string_view name,
                                                                    std::string_view text) {

@@ -15,6 +15,7 @@ namespace anyrdma::tools {
 ///   background HOST COMMAND LINE
 ///   fault LINE OF A PLAN             happens in every run
 ///   menu LINE OF A PLAN              explore draws from these
+///   limit 10s                        a run that lasts longer, of virtual time, goes wrong
 ///   expect HOST/PROGRAM status N... | any status | output TEXT | no output TEXT
 /// The error is a sentence with the line's number.
 [[nodiscard]] boost::system::result<ProgramScenario, std::string> parse_scenario(
@@ -23,5 +24,8 @@ namespace anyrdma::tools {
 /// The same, of a file.
 [[nodiscard]] boost::system::result<ProgramScenario, std::string> read_scenario(
     const std::string& path);
+
+/// The word behind "limit". False: it is no time.
+[[nodiscard]] bool take_limit(std::string_view word, ProgramScenario& scenario);
 
 }  // namespace anyrdma::tools

@@ -10,7 +10,6 @@
 #include "tools/scenario_file.h"
 #include "tools/simulation.h"
 #include "tools/start.h"
-#include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -49,6 +48,10 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
     }
     scenario.faults += std::string(std::istreambuf_iterator<char>(file), {});
   }
+  if (!options.limit.empty() && !take_limit(options.limit, scenario)) {
+    say("a limit is a time such as 10s, not '" + options.limit + "'.");
+    return std::nullopt;
+  }
   if (!scenario.hosts.empty() && !scenario.programs.empty()) return scenario;
   say("sim what? Say: anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 --on server "
       "'COMMAND' "
@@ -70,22 +73,13 @@ int simulate(const SimOptions& options) {
   const auto scenario = scenario_of(options);
   const auto trial = trial_of(options);
   if (!scenario || !trial) return static_cast<int>(Exit::kUsage);
-  verbs::Duration limit = SimulationOptions().limit;
-  if (!options.limit.empty()) {
-    const std::string problem = fault::parse_word("limit", options.limit, limit);
-    if (!problem.empty() || limit <= verbs::Duration::zero()) {
-      say("a limit is a time such as 10s, not '" + options.limit + "'.");
-      return static_cast<int>(Exit::kUsage);
-    }
-  }
   // As it comes, and in its place among what goes to stderr.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   Simulation simulation(*scenario, *trial,
                         {.print = true,
                          .calls = options.calls,
                          .trace = options.trace,
-                         .capture = !options.capture.empty(),
-                         .limit = limit});
+                         .capture = !options.capture.empty()});
   if (const Exit built = simulation.build(); built != Exit::kOk) return static_cast<int>(built);
   const sim::Outcome outcome = simulation.run();
   if (!options.quiet) std::fputs(simulation.endings().c_str(), stdout);

@@ -119,10 +119,10 @@ class Simulation::Run {
 
   [[nodiscard]] sim::Outcome run() {
     run_until([this] { return sandbox_.all_ended() || nothing_more(); },
-              verbs::Instant{} + options_.limit);
+              verbs::Instant{} + scenario_.limit);
     std::string problem;
     if (!sandbox_.all_ended()) {
-      const bool late = world_.now().time_since_epoch() >= options_.limit;
+      const bool late = world_.now().time_since_epoch() >= scenario_.limit;
       problem = std::string(late ? "the time is up" : "nothing can happen any more") + " at " +
                 sim::seconds_text(world_.now().time_since_epoch()) + " s, and these wait:\n" +
                 world_.stuck_report();

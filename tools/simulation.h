@@ -43,6 +43,8 @@ struct ProgramScenario {
   std::vector<Expectation> expectations{};  ///< beside that all end
   std::string faults{};                     ///< a plan as text; empty: none
   std::string menu{};                       ///< from which explore draws
+  /// Of virtual time; a run that lasts longer is a problem.
+  verbs::Duration limit = std::chrono::hours(24);
 };
 
 struct SimulationOptions {
@@ -50,8 +52,6 @@ struct SimulationOptions {
   bool calls = false;    ///< their system calls
   bool trace = false;    ///< is kept
   bool capture = false;  ///< packets are
-  verbs::Duration limit =
-      std::chrono::hours(24);  ///< of virtual time; what lasts longer is a problem
 };
 
 class Simulation {

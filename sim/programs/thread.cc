@@ -233,7 +233,7 @@ void Thread::on_interrupted() {
     const auto now = tracee_.registers();
     if (!now || !same(*first, *now)) continue;
     patience_ = 1;
-    return yield();
+    return wait_in_loop(i + 1);
   }
   patience_ = std::min(2 * patience_, kPatienceMax);
   if (++interruptions_ < kInterruptionsMax) return;
@@ -242,6 +242,22 @@ void Thread::on_interrupted() {
       " computes for seconds, or counts while it waits: others go on meanwhile, and the "
       "run may not repeat");
   yield();
+}
+
+/// Once it is known to wait, one time around its loop shows whether it still does.
+void Thread::wait_in_loop(unsigned length) {
+  const auto first = tracee_.registers();
+  auto now = first;
+  while (first && now && same(*first, *now)) {
+    yield();
+    for (unsigned i = 0; !over_ && i < length; ++i) {
+      tracee_.step();
+      const Stop stop = sandbox_.await(*this);
+      if (stop.kind != StopKind::kSignal || stop.detail != SIGTRAP) return handle(stop);
+    }
+    if (over_) return;
+    now = tracee_.registers();
+  }
 }
 
 void Thread::on_signal(int signal) {

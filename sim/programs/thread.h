@@ -125,6 +125,7 @@ class Thread {
   [[nodiscard]] Woken park(const char* purpose, std::optional<Instant> deadline);
   void on_call();
   void on_interrupted();
+  void wait_in_loop(unsigned length);
   void on_signal(int signal);
   void on_program();
   [[nodiscard]] bool emulate_time_stamp();
