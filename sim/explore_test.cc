@@ -444,6 +444,25 @@ TEST(Shrink, LeavesTheTwoGuiltyOfFourHundredFaults) {
   EXPECT_THAT(guilty.plan.faults, ElementsAre(first, second));
 }
 
+TEST(Shrink, SaysHundredsOfChoicesByTheirSeedOnceItHasRunOften) {
+  std::vector<Deviation> all;
+  for (std::uint64_t point = 0; point < 300; ++point) all.push_back({point, 1});
+  unsigned runs = 0;
+  const Scenario all_matter = [&](const Trial& trial) {
+    ++runs;
+    const bool drawn = trial.schedule.policy == Policy::kPct;
+    const bool given = trial.schedule.deviations == all;
+    return Outcome{.problem = drawn || given ? "wrong" : "", .deviations = all};
+  };
+  const Trial trial{.seed = 3, .schedule = {.policy = Policy::kPct, .changes = 3, .length = 300}};
+
+  const Trial guilty = shrink(all_matter, trial, 50);
+
+  EXPECT_EQ(guilty.schedule.policy, Policy::kPct);
+  EXPECT_EQ(guilty.schedule.changes, 0u) << "fewer were enough";
+  EXPECT_LE(runs, 60u);
+}
+
 TEST(Shrink, LeavesNothingOfAPlanThatIsNotToBlame) {
   const Trial trial{1, FaultPlan::parse("at 1s: cut a->b\nat 2s: mend a->b").value()};
 

@@ -66,6 +66,28 @@ TEST(Schedule, WhatWasChosenRepeatsTheRun) {
   EXPECT_GT(hashes.size(), kSeeds * 3 / 2);
 }
 
+/// What two fibers write down that give way between their words.
+std::string two_that_give_way(const Schedule& schedule) {
+  World world(1, {.schedule = schedule});
+  std::string words;
+  for (const char* word : {"a", "b"}) {
+    world.add_host(word, {}).spawn(word, [&words, &world, word] {
+      words += word;
+      world.scheduler().give_way();
+      words += word;
+    });
+  }
+  EXPECT_TRUE(world.run());
+  return words;
+}
+
+TEST(Schedule, WhoGivesWayGoesOnUnlessSomebodyElseIsChosen) {
+  EXPECT_EQ(two_that_give_way({}), "aabb");
+  EXPECT_EQ(two_that_give_way({.policy = Policy::kGiven}), "aabb");
+  // At the first point both wait for their first turn, at the second the first one gives way.
+  EXPECT_EQ(two_that_give_way({.policy = Policy::kGiven, .deviations = {{1, 1}}}), "abba");
+}
+
 TEST(Schedule, TheSameOrderIsChosenOnEveryCompilerAndOptimisationLevel) {
   const auto text = [](const Lived& run) {
     char hash[32];

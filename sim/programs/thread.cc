@@ -96,6 +96,7 @@ Woken Thread::wait_for_child() {
 
 void Thread::wake(Woken why) {
   if (!waits_ || sleeper_.empty()) return;  // somebody was faster
+  waits_ = false;  // who is woken to no avail would take a wake from another
   woken_ = why;
   sandbox_.world().scheduler().fibers().wake(sleeper_.front());
 }

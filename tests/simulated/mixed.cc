@@ -9,6 +9,7 @@
 // look at a flag that no lock protects. Status 3: it has bitten.
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <semaphore.h>
@@ -376,7 +377,7 @@ class Client {
       ibv_wc completion{};
       must(rdma_get_send_comp(id_, &completion) == 1 && completion.status == IBV_WC_SUCCESS,
            "rdma_get_send_comp");
-      if (i % 4 == 0) std::this_thread::sleep_for(700us);
+      if (i % 4 == 0) must(::poll(nullptr, 0, 1) == 0, "poll");  // a pause, of the world's time
     }
     std::uint32_t wrong = 0;
     for (std::uint32_t i = 0; i < count_; ++i) {
