@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# What others build upon: fio's rdma engine, UCX, libfabric, qperf, on several hosts in virtual time.
+. tests/simulated/lib.sh
+
+s=10.0.0.1 # of the host "server"
+
+# To fio's rdma engine `rw=read` means the server. Its depth holds every message (tests/programs/fio_test.sh).
+fio='--ioengine=rdma --port=7000 --bs=16k --size=256k --verify_state_save=0'
+says='client1/fio: +WRITE: .* io=256KiB '
+for verb in write read send; do
+  apart "fio_$verb" "fio --name=server $fio --rw=read --iodepth=16" \
+    "fio --name=client $fio --rw=write --iodepth=8 --hostname=$s --verb=$verb"
+done
+
+# The client puts a sum into each block, and the server looks at it.
+says='server/fio: +READ: .* io=256KiB '
+apart fio_verified "fio --name=server $fio --rw=read --iodepth=16 --verify=crc32c --verify_fatal=1" \
+  "fio --name=client $fio --rw=write --iodepth=8 --hostname=$s --verb=send --verify=crc32c --do_verify=0"
+
+says='client1/ucx_perftest: Final: +100 '
+export UCX_NET_DEVICES=anyrdma0:1 # not shared memory, nor TCP
+for test in tag_lat 'tag_bw -s 65536' 'stream_bw -s 4096' ucp_am_lat ucp_put_lat 'ucp_get -s 65536' ucp_fadd; do
+  export UCX_TLS=rc
+  apart "ucx_${test// /_}" 'ucx_perftest' "ucx_perftest -n 100 -w 10 $s -t $test"
+done
+for test in tag_lat 'tag_bw -s 65536'; do
+  export UCX_TLS=ud
+  apart "ucx_ud_${test// /_}" 'ucx_perftest' "ucx_perftest -n 100 -w 10 $s -t $test"
+done
+unset UCX_TLS
+apart ucx_uct_am_lat 'ucx_perftest' "ucx_perftest -n 100 -w 10 $s -t am_lat -d anyrdma0:1 -x rc_verbs"
+apart ucx_uct_fadd 'ucx_perftest' "ucx_perftest -n 100 -w 10 $s -t fadd -d anyrdma0:1 -x rc_verbs"
+
+# The client checks what it reads, the server what it is sent.
+export UCX_TLS=rc UCX_SOCKADDR_TLS_PRIORITY=rdmacm
+says="client1/io_demo: .*Client exit with status 'OK'"
+settings=(--background server 'io_demo -q -d 64:65536')
+apart ucx_io_demo true "io_demo -q -c 1 -i 50 -d 64:65536 -o read,write $s"
+settings=()
+unset UCX_TLS UCX_SOCKADDR_TLS_PRIORITY UCX_NET_DEVICES
+
+says='client1/ib_.* ended with status 0'
+apart ib_atomic_lat 'ib_atomic_lat -n 20 -F' "ib_atomic_lat -n 20 -F $s"
+apart ib_atomic_bw 'ib_atomic_bw -n 100 -F' "ib_atomic_bw -n 100 -F $s"
+apart ib_atomic_lat_connected 'ib_atomic_lat -R -n 20 -F' "ib_atomic_lat -R -n 20 -F $s"
+apart ib_atomic_bw_with_events 'ib_atomic_bw -e -n 100 -F' "ib_atomic_bw -e -n 100 -F $s"
+
+finish
