@@ -272,7 +272,8 @@ class Simulation::Run {
   }
 
   [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
-    return {.files = [this](const sim::Host& host) { return files_of(host); },
+    return {.directory = place_.path(),
+            .files = [this](const sim::Host& host) { return files_of(host); },
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_call = options_.calls ? print_call : nullptr,
             .on_remark =

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -76,6 +77,8 @@ struct SandboxOptions {
   /// A thread that has used a processor for so long without a call may be waiting for memory to
   /// change. That it is looked at changes nothing for one that is not.
   std::chrono::milliseconds patience{5};
+  /// Where the run may have files of its own; empty: where temporary files are.
+  std::filesystem::path directory{};
   /// What programs of a host find in the place of what: /etc/hosts, say.
   std::function<std::vector<std::pair<std::string, std::string>>(const Host&)> files{};
   std::function<void(const OutputLine&)> on_output{};
@@ -183,7 +186,7 @@ class Sandbox {
   RandomStream& random_;
   Futexes futexes_;
   Timers timers_{*this};
-  Sockets sockets_{*this};
+  Sockets sockets_{*this, options_.directory};
   std::map<const Host*, std::unique_ptr<tracee::Realm>> realms_;
   std::vector<std::unique_ptr<Program>> programs_;
   std::vector<std::unique_ptr<Process>> processes_;

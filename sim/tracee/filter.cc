@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace anyrdma::sim::tracee {
 namespace {
@@ -27,6 +29,19 @@ sock_filter unless(std::uint32_t value) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
 }
 
+/// Of a call whose second argument says what it is to do.
+void stop_some(std::vector<sock_filter>& filter, std::uint32_t number,
+               std::initializer_list<std::uint32_t> commands) {
+  const auto length = static_cast<std::uint8_t>(2 * commands.size() + 2);
+  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, length));
+  filter.push_back(load(offsetof(seccomp_data, args[1])));
+  for (const std::uint32_t command : commands) {
+    filter.push_back(unless(command));
+    filter.push_back(give(SECCOMP_RET_TRACE));
+  }
+  filter.push_back(give(SECCOMP_RET_ALLOW));
+}
+
 }  // namespace
 
 std::vector<sock_filter> filter_of(std::span<const int> untouched) {
@@ -42,14 +57,9 @@ std::vector<sock_filter> filter_of(std::span<const int> untouched) {
     filter.push_back(unless(static_cast<std::uint32_t>(number)));
     filter.push_back(give(SECCOMP_RET_ALLOW));
   }
-  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 1, 0));
+  stop_some(filter, SYS_ioctl, {SIOCGIFADDR, SIOCGIFNETMASK, SIOCGIFBRDADDR});
+  stop_some(filter, SYS_fcntl, {F_SETLKW, F_OFD_SETLKW});
   filter.push_back(give(SECCOMP_RET_TRACE));
-  filter.push_back(load(offsetof(seccomp_data, args[1])));
-  for (const int command : {F_SETLKW, F_OFD_SETLKW}) {
-    filter.push_back(unless(static_cast<std::uint32_t>(command)));
-    filter.push_back(give(SECCOMP_RET_TRACE));
-  }
-  filter.push_back(give(SECCOMP_RET_ALLOW));
   return filter;
 }
 

@@ -1,0 +1,259 @@
+// UDP: each datagram is addressed by the one who sends it, so the kernel's sockets are never
+// connected.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/programs/descriptors.h"
+#include "sim/programs/process.h"
+#include "sim/programs/sandbox.h"
+#include "sim/programs/sockets.h"
+
+namespace anyrdma::sim::programs {
+namespace {
+
+constexpr std::size_t kDatagramMax = 65536;
+constexpr std::size_t kPartsMax = 1024;
+
+}  // namespace
+
+/// What sendto, sendmsg and their counterparts have in common.
+struct Sockets::Message {
+  std::vector<iovec> parts;
+  std::uint64_t name = 0;
+  std::uint64_t name_size = 0;     ///< to send
+  std::uint64_t name_size_at = 0;  ///< to receive: where it stands
+  std::uint64_t header = 0;        ///< of a struct msghdr; 0: there is none
+  std::uint64_t flags = 0;
+};
+
+std::optional<Sockets::Message> Sockets::read_message(Thread& thread, const Call& call) {
+  const auto header = thread.tracee().peek<msghdr>(call.arguments[1]);
+  if (!header) return std::nullopt;
+  Message message{.parts = std::vector<iovec>(std::min(header->msg_iovlen, kPartsMax)),
+                  .name = reinterpret_cast<std::uint64_t>(header->msg_name),
+                  .name_size = header->msg_namelen,
+                  .name_size_at = call.arguments[1] + offsetof(msghdr, msg_namelen),
+                  .header = call.arguments[1],
+                  .flags = call.arguments[2]};
+  const auto at = reinterpret_cast<std::uint64_t>(header->msg_iov);
+  if (!thread.tracee().read(at, std::as_writable_bytes(std::span(message.parts))))
+    return std::nullopt;
+  return message;
+}
+
+/// Nothing is sent: it says from whom datagrams come, and where those without an address go.
+Outcome Sockets::connect_datagrams(const Descriptor& descriptor, Socket& socket,
+                                   const Address& target) {
+  if (target.family == AF_UNSPEC) {
+    socket.peer = {};
+    return Outcome::answered(0);
+  }
+  const Host* const owner = owner_of(target, *socket.host);
+  const auto source = source_towards(target, *socket.host, owner);
+  if (!source) return Outcome::answered(-source.error().value());
+  if (socket.port == 0) {
+    if (const int error = bind_to_any(descriptor, socket); error != 0)
+      return Outcome::answered(-error);
+  }
+  socket.source = socket.local.family == AF_UNSPEC ? *source : socket.local;
+  socket.peer = target.is_zero() ? Address::loopback(target.family) : target;
+  socket.peer.port = target.port;
+  return Outcome::answered(0);
+}
+
+// --- sending ------------------------------------------------------------------------------------
+
+Outcome Sockets::on_sendto(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_sendto(thread, call);
+  return send(thread, descriptor, *socket,
+              {.parts = {{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}},
+               .name = call.arguments[4],
+               .name_size = call.arguments[5],
+               .flags = call.arguments[3]});
+}
+
+Outcome Sockets::on_sendmsg(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_sendmsg(thread, call);
+  const auto message = read_message(thread, call);
+  if (!message) return Outcome::answered(-EFAULT);
+  return send(thread, descriptor, *socket, *message);
+}
+
+Outcome Sockets::on_write(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_write(thread, call);
+  return send(thread, descriptor, *socket,
+              {.parts = {{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}}});
+}
+
+Outcome Sockets::on_writev(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_writev(thread, call);
+  Message message{.parts = std::vector<iovec>(std::min(call.arguments[2], kPartsMax))};
+  if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(message.parts))))
+    return Outcome::answered(-EFAULT);
+  return send(thread, descriptor, *socket, message);
+}
+
+Outcome Sockets::send(Thread& thread, const Descriptor& descriptor, Socket& socket,
+                      const Message& message) {
+  sandbox_.note_deed();
+  Address target = socket.peer;
+  if (message.name != 0) {
+    const auto name = read_name(thread, socket, message.name, message.name_size);
+    if (!name) return Outcome::answered(-name.error().value());
+    target = *name;
+  }
+  if (target.family == AF_UNSPEC) return Outcome::answered(-EDESTADDRREQ);
+  if (socket.error != 0) return Outcome::answered(-std::exchange(socket.error, 0));
+  std::vector<std::byte> bytes;
+  for (const iovec& part : message.parts) {
+    const std::size_t old = bytes.size();
+    if (part.iov_len > kDatagramMax - old) return Outcome::answered(-EMSGSIZE);
+    bytes.resize(old + part.iov_len);
+    if (!thread.tracee().read(reinterpret_cast<std::uint64_t>(part.iov_base),
+                              std::span(bytes).subspan(old)))
+      return Outcome::answered(-EFAULT);
+  }
+  if (const int error = send_to(descriptor, socket, target, bytes); error != 0)
+    return Outcome::answered(-error);
+  return Outcome::answered(static_cast<long>(bytes.size()));
+}
+
+/// A datagram that finds nobody, or no room, is lost, as on any network. Whoever is connected hears
+/// that a host has nobody for it.
+int Sockets::send_to(const Descriptor& descriptor, Socket& socket, const Address& target,
+                     std::span<const std::byte> bytes) {
+  const Host* const owner = owner_of(target, *socket.host);
+  const auto source = source_towards(target, *socket.host, owner);
+  if (!source) return source.error().value();
+  if (socket.port == 0) {
+    if (const int error = bind_to_any(descriptor, socket); error != 0) return error;
+  }
+  socket.source = socket.local.family == AF_UNSPEC ? *source : socket.local;
+  if (owner == nullptr) return 0;
+  const std::string name = name_of(*owner, target.port, SOCK_DGRAM);
+  const bool refused =
+      !is_open_to(name, target) || files_.send(descriptor, name, bytes) == ECONNREFUSED;
+  if (refused && socket.peer.family != AF_UNSPEC) socket.error = ECONNREFUSED;
+  sandbox_.look();
+  return 0;
+}
+
+// --- receiving ----------------------------------------------------------------------------------
+
+Outcome Sockets::on_recvfrom(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr) return programs::on_recvfrom(thread, call);
+  if (socket->type == SOCK_STREAM) {
+    // A stream's data has no sender, which this call would have made the kernel say.
+    const Outcome outcome = programs::on_recvfrom(thread, call);
+    if (outcome.kind == Outcome::Kind::kMade) thread.tracee().set_argument(4, 0);
+    return outcome;
+  }
+  return receive(thread, descriptor, *socket,
+                 {.parts = {{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}},
+                  .name = call.arguments[4],
+                  .name_size_at = call.arguments[5],
+                  .flags = call.arguments[3]});
+}
+
+Outcome Sockets::on_recvmsg(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_recvmsg(thread, call);
+  const auto message = read_message(thread, call);
+  if (!message) return Outcome::answered(-EFAULT);
+  return receive(thread, descriptor, *socket, *message);
+}
+
+Sockets::Address Sockets::sender_of(const sockaddr_storage& name, socklen_t size) {
+  const Socket* const sender = socket_of(name, size);
+  if (sender == nullptr) return {};
+  Address address = sender->source;
+  address.port = sender->port;
+  return address;
+}
+
+/// Nobody else is heard by a socket that is connected.
+void Sockets::drop_what_others_sent(const Descriptor& descriptor, const Socket& socket) {
+  const Address& peer = socket.peer;
+  while (peer.family != AF_UNSPEC) {
+    sockaddr_storage from{};
+    socklen_t size = sizeof from;
+    if (::recvfrom(descriptor.get(), nullptr, 0, MSG_DONTWAIT | MSG_PEEK,
+                   reinterpret_cast<sockaddr*>(&from), &size) < 0)
+      return;
+    const Address sender = sender_of(from, size);
+    if (sender.ip == peer.ip && sender.port == peer.port) return;
+    (void)::recv(descriptor.get(), nullptr, 0, MSG_DONTWAIT);
+  }
+}
+
+Outcome Sockets::receive(Thread& thread, const Descriptor& descriptor, Socket& socket,
+                         const Message& message) {
+  std::vector<std::byte> bytes;
+  for (const iovec& part : message.parts)
+    bytes.resize(std::min(kDatagramMax, bytes.size() + part.iov_len));
+  const int flags = ::fcntl(descriptor.get(), F_GETFL);
+  const bool patient = (message.flags & MSG_DONTWAIT) == 0 && (flags & O_NONBLOCK) == 0;
+  Address sender{};
+  ssize_t length = 0;
+  for (;;) {
+    if (socket.error != 0) return Outcome::answered(-std::exchange(socket.error, 0));
+    drop_what_others_sent(descriptor, socket);
+    sockaddr_storage from{};
+    socklen_t size = sizeof from;
+    length = ::recvfrom(descriptor.get(), bytes.data(), bytes.size(),
+                        static_cast<int>(message.flags) | MSG_DONTWAIT,
+                        reinterpret_cast<sockaddr*>(&from), &size);
+    sender = sender_of(from, size);
+    if (length >= 0 || errno != EAGAIN || !patient) break;
+    std::vector<Watched> watched;
+    watched.push_back({Descriptor(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0)), POLLIN});
+    const Woken woken = thread.wait_for(std::move(watched), "a datagram");
+    if (woken == Woken::kOver) return Outcome::over();
+    if (woken == Woken::kSignal) return Outcome::answered(-EINTR);
+  }
+  if (length < 0) return Outcome::answered(-errno);
+  return hand_over(thread, message, std::span(bytes), static_cast<std::size_t>(length), sender,
+                   socket.family);
+}
+
+Outcome Sockets::hand_over(Thread& thread, const Message& message, std::span<const std::byte> bytes,
+                           std::size_t length, const Address& sender, int family) {
+  std::size_t done = 0;
+  for (const iovec& part : message.parts) {
+    const std::size_t some = std::min(part.iov_len, std::min(length, bytes.size()) - done);
+    if (!thread.tracee().write(reinterpret_cast<std::uint64_t>(part.iov_base),
+                               bytes.subspan(done, some)))
+      return Outcome::answered(-EFAULT);
+    done += some;
+  }
+  if (write_name(thread, sender, family, message.name, message.name_size_at) != 0)
+    return Outcome::answered(-EFAULT);
+  if (message.header != 0) {
+    // No ancillary data and no flags.
+    (void)thread.tracee().poke(message.header + offsetof(msghdr, msg_controllen), std::size_t{0});
+    (void)thread.tracee().poke(message.header + offsetof(msghdr, msg_flags), 0);
+  }
+  return Outcome::answered(static_cast<long>(length));
+}
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,53 @@
+// Unix sockets that stand for ports: files of one directory, so that they are found from every
+// network namespace. Source: unix(7).
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "transport/realtime/descriptor.h"
+
+namespace anyrdma::sim::programs {
+
+using transport::realtime::Descriptor;
+
+/// Makes the directory with the first socket, and removes it at its end. Errors are those of
+/// errno(3), 0 for none.
+class SocketFiles {
+ public:
+  /// `parent`: where the directory is to be; empty: where temporary files are.
+  explicit SocketFiles(std::filesystem::path parent) : parent_(std::move(parent)) {}
+  ~SocketFiles();
+  SocketFiles(const SocketFiles&) = delete;
+  SocketFiles& operator=(const SocketFiles&) = delete;
+
+  /// EADDRINUSE: a socket that is open has that name.
+  [[nodiscard]] int bind(const Descriptor& socket, std::string_view name, int type);
+  /// Without waiting. ECONNREFUSED: nobody listens; EAGAIN: who does has enough to accept.
+  [[nodiscard]] int connect(const Descriptor& socket, std::string_view name);
+  /// Without waiting. ECONNREFUSED: nobody has that name.
+  [[nodiscard]] int send(const Descriptor& socket, std::string_view name,
+                         std::span<const std::byte> bytes);
+  /// nullopt: it is none of these.
+  [[nodiscard]] std::optional<std::string> name_of(const sockaddr_storage& address,
+                                                   socklen_t size) const;
+
+ private:
+  [[nodiscard]] bool open();
+  [[nodiscard]] sockaddr_un address_of(std::string_view name) const;
+  [[nodiscard]] bool is_open(std::string_view name, int type) const;
+
+  std::filesystem::path parent_;
+  std::filesystem::path path_;
+  Descriptor directory_;
+};
+
+}  // namespace anyrdma::sim::programs
