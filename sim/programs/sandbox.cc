@@ -152,10 +152,15 @@ void Sandbox::signal(const Program& program, int number) {
 const tracee::Realm* Sandbox::realm_of(const Host& host) {
   const auto [place, is_new] = realms_.try_emplace(&host);
   if (is_new) {
-    auto realm =
-        options_.files ? tracee::Realm::create(options_.files(host)) : tracee::Realm::create();
+    tracee::Network network(
+        {.interface = host.interface_name(), .mac = host.mac(), .addresses = host.prefixes()});
+    auto realm = tracee::Realm::create(
+        options_.files ? options_.files(host) : std::vector<std::pair<std::string, std::string>>{},
+        &network);
     if (realm) {
       place->second = std::move(*realm);
+      if (place->second->network() == tracee::Network::Made::kNothing)
+        remark("programs see the interfaces of this machine: no network namespace for them");
     } else {
       remark("processes have numbers that differ from run to run: no namespace for them (" +
              realm.error().message() + ")");

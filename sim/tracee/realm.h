@@ -1,5 +1,5 @@
-// A set of processes with numbers, and a /proc, of their own: the first process of a run has the
-// same number every time. Source: pid_namespaces(7), user_namespaces(7).
+// A set of processes with numbers, a /proc, and a network of their own: the first process of a run
+// has the same number every time. Source: pid_namespaces(7), user_namespaces(7).
 #pragma once
 
 #include <sys/types.h>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/tracee/network.h"
 #include "transport/realtime/descriptor.h"
 #include "verbs/result.h"
 
@@ -19,11 +20,15 @@ class Realm {
  public:
   /// EPERM, ENOSPC, EINVAL: the system does not allow it; ENOMEM, EAGAIN, EMFILE.
   /// `files`: what is to be found in the place of what; where that is not allowed, it is not.
+  /// `network`: null, or where that is not allowed, the system's.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Realm>> create(
-      const std::vector<std::pair<std::string, std::string>>& files = {});
+      const std::vector<std::pair<std::string, std::string>>& files = {},
+      Network* network = nullptr);
   ~Realm();
   Realm(const Realm&) = delete;
   Realm& operator=(const Realm&) = delete;
+
+  [[nodiscard]] Network::Made network() const { return network_made_; }
 
   /// For a process that has one thread, after fork: what it makes from now on belongs to the realm.
   /// Safe in a signal handler. False: errno says why.
@@ -36,6 +41,8 @@ class Realm {
   transport::realtime::Descriptor user_;
   transport::realtime::Descriptor pid_;
   transport::realtime::Descriptor mount_;
+  transport::realtime::Descriptor network_;
+  Network::Made network_made_ = Network::Made::kNothing;
 };
 
 }  // namespace anyrdma::sim::tracee

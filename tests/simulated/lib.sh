@@ -3,6 +3,7 @@
 #
 #   alike NAME COMMAND...           on one host, each COMMAND a line as a shell has it, the first one started first
 #   apart NAME SERVER CLIENT...     the first one on the host "server" (10.0.0.1), the others on hosts of their own
+#   needs_network NAME SERVER...    as apart, where the system lets hosts have a network of their own
 #   not_yet NAME REASON COMMAND...  what does not work, and why
 #
 # A case runs with one seed twice, and once more beside busy loops: whatever the machine does meanwhile, all that the
@@ -129,7 +130,15 @@ apart() { # NAME SERVER CLIENT...
   table_row "$name" "${*@Q}" "${options[@]}"
 }
 
-not_yet() { # NAME REASON COMMAND...
+needs_network() { # NAME SERVER CLIENT...
+  if unshare -n true 2>/dev/null || unshare -Urn true 2>/dev/null; then
+    apart "$@"
+  else
+    not_yet "$1" 'no network namespace can be had here'
+  fi
+}
+
+not_yet() { # NAME REASON...
   is_mine || return 0
   printf '  %s\n    skipped: %s\n' "$1" "$2"
   left_out=$((left_out + 1))

@@ -45,4 +45,10 @@ apart ib_atomic_bw 'ib_atomic_bw -n 100 -F' "ib_atomic_bw -n 100 -F $s"
 apart ib_atomic_lat_connected 'ib_atomic_lat -R -n 20 -F' "ib_atomic_lat -R -n 20 -F $s"
 apart ib_atomic_bw_with_events 'ib_atomic_bw -e -n 100 -F' "ib_atomic_bw -e -n 100 -F $s"
 
+# libfabric asks getifaddrs(3) for the host's addresses.
+says='client1/fi_pingpong: 1m +5 +=5 '
+for kind in '-p verbs -e msg' "-p 'verbs;ofi_rxm' -e rdm" "-p 'verbs;ofi_rxd' -e rdm" "-p 'verbs;ofi_rxm' -e rdm -m tagged"; do
+  needs_network "fi_pingpong${kind//[^a-z]/_}" "fi_pingpong -c -I 5 $kind" "fi_pingpong -c -I 5 $kind $s"
+done
+
 finish

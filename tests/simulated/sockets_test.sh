@@ -100,4 +100,9 @@ b, who = s.recvfrom(99); t = socket(AF_INET, SOCK_DGRAM); t.sendto(b"wrong", who
 time.sleep(0.1); s = socket(AF_INET, SOCK_DGRAM); s.connect(("server", 7000)); os.write(s.fileno(), b"hello")
 print(s.recv(99))')"
 
+says="server/python3: \['eth0', 'lo'\] \[\(1, 'lo'\), \(2, 'eth0'\)\] 10.0.0.1$"
+needs_network interfaces "$(py 'import fcntl
+s = socket(); a = fcntl.ioctl(s, 0x8915, struct.pack("256s", b"eth0"))[20:24]
+print(sorted(os.listdir("/sys/class/net")), if_nameindex(), inet_ntoa(a))')"
+
 finish

@@ -40,7 +40,7 @@ ROOMS = {
     "cm/c_api": None,
     "sim": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
             "transport/fault/plan", "cm", "cm/asio", "sim"],
-    "sim/tracee": ["verbs", "transport/realtime", "sim/tracee"],
+    "sim/tracee": ["verbs", "transport/realtime", "transport/soft", "sim/tracee"],
     "sim/programs": ["verbs", "transport/soft", "transport/realtime", "sim", "sim/tracee",
                      "sim/programs"],
     "sim/gateway": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
