@@ -165,6 +165,8 @@ class Command {
                      "a file for all packets between hosts, as Wireshark reads it");
     sim_->add_option("--limit", sim_options_.limit,
                      "of virtual time, such as 10s (default: a day)");
+    sim_->add_option("--call-cost", sim_options_.call_cost,
+                     "virtual time that a system call takes (default: 200ns)");
     sim_->add_flag("--trace", sim_options_.trace, "print what happened, line by line");
     sim_->add_flag("--calls", sim_options_.calls,
                    "print the system calls that wait or tell the time, as they are made");

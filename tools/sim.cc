@@ -10,6 +10,7 @@
 #include "tools/scenario_file.h"
 #include "tools/simulation.h"
 #include "tools/start.h"
+#include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -67,19 +68,30 @@ std::optional<sim::Trial> trial_of(const SimOptions& options) {
   return std::nullopt;
 }
 
+/// Nothing: it stays what it is.
+bool read_time(const std::string& option, const std::string& text, verbs::Duration& time) {
+  if (text.empty()) return true;
+  const std::string problem = fault::parse_word(option, text, time);
+  if (problem.empty() && time > verbs::Duration::zero()) return true;
+  say("--" + option + " is a time such as 10s or 5us, not '" + text + "'.");
+  return false;
+}
+
 }  // namespace
 
 int simulate(const SimOptions& options) {
   const auto scenario = scenario_of(options);
   const auto trial = trial_of(options);
   if (!scenario || !trial) return static_cast<int>(Exit::kUsage);
+  SimulationOptions settings{.print = true,
+                             .calls = options.calls,
+                             .trace = options.trace,
+                             .capture = !options.capture.empty()};
+  if (!read_time("call-cost", options.call_cost, settings.call_cost))
+    return static_cast<int>(Exit::kUsage);
   // As it comes, and in its place among what goes to stderr.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  Simulation simulation(*scenario, *trial,
-                        {.print = true,
-                         .calls = options.calls,
-                         .trace = options.trace,
-                         .capture = !options.capture.empty()});
+  Simulation simulation(*scenario, *trial, settings);
   if (const Exit built = simulation.build(); built != Exit::kOk) return static_cast<int>(built);
   const sim::Outcome outcome = simulation.run();
   if (!options.quiet) std::fputs(simulation.endings().c_str(), stdout);

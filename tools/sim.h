@@ -19,10 +19,11 @@ struct SimOptions {
   std::vector<std::pair<std::string, std::string>> background;  ///< the same, of servers
   std::string faults;                                           ///< file with a plan; empty: none
   std::string capture;                                          ///< file to write; empty: none
-  std::string limit;   ///< of virtual time, "10s"; empty: a day
-  bool trace = false;  ///< to stdout, at the end
-  bool calls = false;  ///< system calls, to stderr
-  bool quiet = false;  ///< no summary
+  std::string call_cost;  ///< of virtual time, "10us"; empty: 200ns
+  std::string limit;      ///< of virtual time, "10s"; empty: a day
+  bool trace = false;     ///< to stdout, at the end
+  bool calls = false;     ///< system calls, to stderr
+  bool quiet = false;     ///< no summary
 };
 
 /// Runs them to their ends. 0: all have ended with 0; kFailed: one has not, or nothing can happen

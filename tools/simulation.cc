@@ -272,7 +272,8 @@ class Simulation::Run {
   }
 
   [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
-    return {.directory = place_.path(),
+    return {.call_cost = options_.call_cost,
+            .directory = place_.path(),
             .files = [this](const sim::Host& host) { return files_of(host); },
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_call = options_.calls ? print_call : nullptr,

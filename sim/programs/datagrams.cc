@@ -231,7 +231,12 @@ Outcome Sockets::receive(Thread& thread, const Descriptor& descriptor, Socket& s
     if (woken == Woken::kOver) return Outcome::over();
     if (woken == Woken::kSignal) return Outcome::answered(-EINTR);
   }
-  if (length < 0) return Outcome::answered(-errno);
+  if (length < 0) {
+    const int error = errno;
+    if (error == EAGAIN && !thread.look_in_vain()) return Outcome::over();
+    return Outcome::answered(-error);
+  }
+  thread.note_found();
   return hand_over(thread, message, std::span(bytes), static_cast<std::size_t>(length), sender,
                    socket.family);
 }

@@ -40,18 +40,28 @@ std::vector<Watched> alone(Descriptor descriptor, short events) {
   return watched;
 }
 
-Outcome once_ready(Thread& thread, std::uint64_t fd, short events, const char* purpose) {
+/// A call that does not wait, whatever there is.
+Outcome at_once(Thread& thread, const std::vector<Watched>& watched) {
+  if (any_ready(watched)) {
+    thread.note_found();
+  } else if (!thread.look_in_vain()) {
+    return Outcome::over();
+  }
+  return Outcome::made();
+}
+
+Outcome once_ready(Thread& thread, std::uint64_t fd, bool patient, const char* purpose) {
   Descriptor descriptor = thread.borrow(static_cast<int>(fd));
-  if (!descriptor || !waits(descriptor.get())) return Outcome::made();
-  auto watched = alone(std::move(descriptor), events);
-  if (any_ready(watched)) return Outcome::made();
+  if (!descriptor) return Outcome::made();
+  patient = patient && waits(descriptor.get());
+  auto watched = alone(std::move(descriptor), POLLIN);
+  if (!patient || any_ready(watched)) return at_once(thread, watched);
   const Woken woken = thread.wait_for(std::move(watched), purpose);
   return woken == Woken::kOver ? Outcome::over() : Outcome::made();
 }
 
 Outcome reading(Thread& thread, const Call& call, std::uint64_t flags) {
-  if ((flags & MSG_DONTWAIT) != 0) return Outcome::made();
-  return once_ready(thread, call.arguments[0], POLLIN, "something to read");
+  return once_ready(thread, call.arguments[0], (flags & MSG_DONTWAIT) == 0, "something to read");
 }
 
 /// Makes the call as on a descriptor that does not wait. The description's flag is everybody's, but
@@ -99,8 +109,9 @@ Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length
     const auto bytes = length ? call.arguments[*length] : length_of_parts(thread, call);
     return Outcome::answered(static_cast<long>(bytes));
   }
-  if (!descriptor || (flags & MSG_DONTWAIT) != 0 || !waits(descriptor.get()))
-    return Outcome::made();
+  if (!descriptor) return Outcome::made();
+  if ((flags & MSG_DONTWAIT) != 0 || !waits(descriptor.get()))
+    return at_once(thread, alone(std::move(descriptor), POLLOUT));
   const Woken woken = wait_for_room(thread, call.arguments[0]);
   if (woken == Woken::kOver) return Outcome::over();
   if (woken == Woken::kSignal) return Outcome::made();
@@ -233,7 +244,8 @@ Outcome on_sendmmsg(Thread& thread, const Call& call) {
 Outcome on_poll(Thread& thread, const Call& call) {
   const auto limit = static_cast<int>(call.arguments[2]);
   auto watched = polled(thread, call.arguments[0], call.arguments[1]);
-  if (limit == 0 || !watched) return Outcome::made();
+  if (!watched) return Outcome::made();
+  if (limit == 0) return at_once(thread, *watched);
   std::optional<Instant> deadline;
   if (limit > 0) deadline = thread.now() + milliseconds(limit);
   const Woken woken = wait_for_any(thread, std::move(*watched), deadline, std::nullopt);
@@ -248,7 +260,8 @@ Outcome on_ppoll(Thread& thread, const Call& call) {
   std::optional<Instant> deadline;
   if (call.arguments[2] != 0) {
     const auto limit = thread.tracee().peek<timespec>(call.arguments[2]);
-    if (!limit || (limit->tv_sec == 0 && limit->tv_nsec == 0)) return Outcome::made();
+    if (!limit) return Outcome::made();
+    if (limit->tv_sec == 0 && limit->tv_nsec == 0) return at_once(thread, *watched);
     deadline = deadline_in(thread, *limit);
   }
   const Woken woken =
@@ -265,7 +278,8 @@ Outcome on_select(Thread& thread, const Call& call) {
   std::optional<Instant> deadline;
   if (call.arguments[4] != 0) {
     const auto limit = thread.tracee().peek<timeval>(call.arguments[4]);
-    if (!limit || (limit->tv_sec == 0 && limit->tv_usec == 0)) return Outcome::made();
+    if (!limit) return Outcome::made();
+    if (limit->tv_sec == 0 && limit->tv_usec == 0) return at_once(thread, *watched);
     deadline = thread.now() + std::chrono::seconds(limit->tv_sec) +
                std::chrono::microseconds(limit->tv_usec);
   }
@@ -282,7 +296,8 @@ Outcome on_pselect(Thread& thread, const Call& call) {
   std::optional<Instant> deadline;
   if (call.arguments[4] != 0) {
     const auto limit = thread.tracee().peek<timespec>(call.arguments[4]);
-    if (!limit || (limit->tv_sec == 0 && limit->tv_nsec == 0)) return Outcome::made();
+    if (!limit) return Outcome::made();
+    if (limit->tv_sec == 0 && limit->tv_nsec == 0) return at_once(thread, *watched);
     deadline = deadline_in(thread, *limit);
   }
   std::optional<std::uint64_t> mask;
@@ -301,7 +316,8 @@ Outcome on_pselect(Thread& thread, const Call& call) {
 Outcome on_epoll_wait(Thread& thread, const Call& call) {
   const auto limit = static_cast<int>(call.arguments[3]);
   Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
-  if (limit == 0 || !descriptor) return Outcome::made();
+  if (!descriptor) return Outcome::made();
+  if (limit == 0) return at_once(thread, alone(std::move(descriptor), POLLIN));
   std::optional<Instant> deadline;
   if (limit > 0) deadline = thread.now() + milliseconds(limit);
   const Woken woken = wait_for_any(thread, alone(std::move(descriptor), POLLIN), deadline,
@@ -317,7 +333,9 @@ Outcome on_epoll_pwait2(Thread& thread, const Call& call) {
   std::optional<Instant> deadline;
   if (call.arguments[3] != 0) {
     const auto limit = thread.tracee().peek<timespec>(call.arguments[3]);
-    if (!limit || (limit->tv_sec == 0 && limit->tv_nsec == 0)) return Outcome::made();
+    if (!limit) return Outcome::made();
+    if (limit->tv_sec == 0 && limit->tv_nsec == 0)
+      return at_once(thread, alone(std::move(descriptor), POLLIN));
     deadline = deadline_in(thread, *limit);
   }
   const Woken woken = wait_for_any(thread, alone(std::move(descriptor), POLLIN), deadline,

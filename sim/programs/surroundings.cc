@@ -43,6 +43,7 @@ Outcome wait_for_child(Thread& thread, pid_t which, bool no_waiting, bool leaves
   }
   const auto pid = thread.finish_call();
   if (!pid) return Outcome::over();
+  if (*pid == 0 && !thread.look_in_vain()) return Outcome::over();
   for (const auto& process : thread.sandbox().processes()) {
     if (!leaves && process->status && process->parent == &thread.process() &&
         process->number == *pid)

@@ -31,6 +31,13 @@ bool same(const user_regs_struct& a, const user_regs_struct& b) {
          a.r14 == b.r14 && a.r15 == b.r15;
 }
 
+/// What one more look costs, in terms of the first.
+unsigned growing(unsigned looks) {
+  constexpr unsigned kLooksPerStep = 16;
+  constexpr unsigned kStepsMax = 8;
+  return 1u << std::min(looks / kLooksPerStep, kStepsMax);
+}
+
 }  // namespace
 
 /// Wakes a thread whose time is over.
@@ -80,6 +87,7 @@ Woken Thread::park(const char* purpose, std::optional<Instant> deadline) {
   Alarm alarm(*this);
   if (deadline) scheduler.at(alarm, scheduler.now() + (*deadline - now()));
   waits_ = true;
+  vain_looks_ = 0;
   const std::function<std::string()> details = [this] { return describe(); };
   const bool woken = scheduler.fibers().park(sleeper_, purpose, scheduler.now(), &details);
   waits_ = false;
@@ -149,10 +157,20 @@ std::optional<long> Thread::finish_call() {
 }
 
 Duration Thread::cost_of_look() {
-  constexpr unsigned kLooksPerStep = 16;
-  constexpr unsigned kStepsMax = 8;
-  const unsigned step = std::min(looks_++ / kLooksPerStep, kStepsMax);
-  return sandbox_.options().call_cost * (1u << step);
+  return sandbox_.options().call_cost * growing(looks_++);
+}
+
+bool Thread::look_in_vain() {
+  // As everybody does who takes all there is.
+  constexpr unsigned kForNothing = 4;
+  if (++vain_looks_ <= kForNothing) return true;
+  return spend(sandbox_.options().call_cost * growing(vain_looks_ - kForNothing));
+}
+
+bool Thread::pay_for_calls() {
+  constexpr unsigned kAtOnce = 64;
+  if (unpaid_calls_ < kAtOnce) return true;
+  return spend(sandbox_.options().call_cost * std::exchange(unpaid_calls_, 0));
 }
 
 Descriptor Thread::borrow(int fd) const {
@@ -209,9 +227,10 @@ void Thread::on_call() {
         process_.host->name() + "/" + process_.name + "[" + std::to_string(tid()) + "]";
     sandbox_.options().on_call(sandbox_.world().now(), name, describe());
   }
-  if (!give_way()) return;
+  if (!pay_for_calls() || !give_way()) return;
   const unsigned looks = looks_;
   const Outcome outcome = make_call(*this, *call);
+  if (outcome.kind == Outcome::Kind::kMade) ++unpaid_calls_;
   if (looks_ == looks) looks_ = 0;
   if (outcome.kind != Outcome::Kind::kAnswered || over_) return;
   tracee_.answer(outcome.result);

@@ -91,6 +91,10 @@ class Thread {
   [[nodiscard]] bool give_way();
   /// Takes time. False: it is over.
   bool spend(Duration duration);
+  /// It has asked for something that is not there, and does not wait. Whoever goes on like that
+  /// lets time pass, more and more, or nothing would ever come. False: it is over.
+  [[nodiscard]] bool look_in_vain();
+  void note_found() { vain_looks_ = 0; }
   /// What it costs to look at the clock: more and more for who does nothing else.
   [[nodiscard]] Duration cost_of_look();
   /// A descriptor of the program's as one of ours; empty: it has none of that number.
@@ -126,6 +130,7 @@ class Thread {
   void on_call();
   void on_interrupted();
   void wait_in_loop(unsigned length);
+  [[nodiscard]] bool pay_for_calls();
   void on_signal(int signal);
   void on_program();
   [[nodiscard]] bool emulate_time_stamp();
@@ -142,6 +147,8 @@ class Thread {
   int signal_ = 0;              ///< to be delivered when it goes on
   Call call_{};                 ///< the last one
   unsigned looks_ = 0;          ///< at the clock, since it did anything else
+  unsigned vain_looks_ = 0;     ///< since it found something, or waited
+  unsigned unpaid_calls_ = 0;   ///< that the kernel has made, and no time has passed for
   std::optional<std::uint64_t> mask_;
   // While it waits.
   bool waits_ = false;

@@ -100,6 +100,26 @@ b, who = s.recvfrom(99); t = socket(AF_INET, SOCK_DGRAM); t.sendto(b"wrong", who
 time.sleep(0.1); s = socket(AF_INET, SOCK_DGRAM); s.connect(("server", 7000)); os.write(s.fileno(), b"hello")
 print(s.recv(99))')"
 
+# Whoever asks again and again without waiting lets others go on.
+says="server/python3: b'hi' True$"
+for ask in 'c.recv(9, MSG_DONTWAIT)' 'select.select([c], [], [], 0)[0]' 'p.poll(0)' 'e.poll(0)'; do
+  apart "asking_${ask//[^a-z]/}_in_vain" "$(py "$accept
+p = select.poll(); p.register(c, 1); e = select.epoll(); e.register(c, 1); a = time.time(); b = None
+while not b:
+  try: b = $ask
+  except BlockingIOError: pass
+print(b if type(b) is bytes else c.recv(9), time.time() - a < 0.11)")" "$(py '
+c = create_connection(("server", 7000)); time.sleep(0.1); c.send(b"hi")')"
+done
+
+# So does who writes and reads without a pause: an alarm comes.
+says='client1/python3: Alarm clock'
+apart an_alarm_in_a_conversation "$(py "$accept
+while b := c.recv(1): c.send(b)")" "$(py 'import signal
+c = create_connection(("server", 7000)); signal.signal(signal.SIGALRM, lambda *a: (print("Alarm clock"), exit()))
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+while True: c.send(b"x"); c.recv(1)')"
+
 says="server/python3: \['eth0', 'lo'\] \[\(1, 'lo'\), \(2, 'eth0'\)\] 10.0.0.1$"
 needs_network interfaces "$(py 'import fcntl
 s = socket(); a = fcntl.ioctl(s, 0x8915, struct.pack("256s", b"eth0"))[20:24]
