@@ -22,6 +22,7 @@ settings=()
 expected=0
 says=
 export PATH=/usr/bin:/bin LC_ALL=C.UTF-8 TZ=UTC PYTHONHASHSEED=0
+export PYTHONDONTWRITEBYTECODE=1 # the first run would leave something for the second
 
 end_loops() {
   local loop
