@@ -1,11 +1,13 @@
 #include "sim/fault_names.h"
 
 #include <string_view>
+#include <variant>
 
 #include "sim/host.h"
 #include "sim/world.h"
 #include "transport/fault/plan/name_visitor.h"
 #include "transport/fault/plan/scalars.h"
+#include "verbs/overloaded.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -47,9 +49,31 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
   std::string problem_;
 };
 
+/// What processes cannot be told: their device has the addresses that it began with, and once gone
+/// it is gone.
+std::string problem_outside(const World& world, const fault::FaultAction& action) {
+  const auto outside = [&world](const std::string& name) {
+    const Host* const host = world.find_host(name);
+    return host != nullptr && host->has_processes();
+  };
+  const verbs::Overloaded cases{
+      [&](const fault::ReturnDevice& plug) {
+        return outside(plug.host) ? "processes do not see a device come back" : "";
+      },
+      [&](const fault::AddAddress& add) {
+        return outside(add.host) ? "the device of processes keeps its addresses" : "";
+      },
+      [&](const fault::DropAddress& drop) {
+        return outside(drop.host) ? "the device of processes keeps its addresses" : "";
+      },
+      [](const auto&) { return ""; }};
+  return std::visit(cases, action);
+}
+
 }  // namespace
 
 std::string problem_with_names(const World& world, const Fault& fault) {
+  if (std::string problem = problem_outside(world, fault.action); !problem.empty()) return problem;
   NameChecker checker(world);
   const auto look = [&checker]<class Part>(const Part& part) { Part::visit(checker, part); };
   std::visit(look, fault.trigger);

@@ -133,6 +133,21 @@ void Faults::watch_for(Planned& planned) {
   }
 }
 
+fault::Oversight Faults::oversight() const {
+  const auto any = [this](auto&& is_it) {
+    return std::any_of(planned_.begin(), planned_.end(),
+                       [&](const auto& planned) { return is_it(planned->status.fault); });
+  };
+  return {.events = watching_events_,
+          .calls = watching_calls_,
+          .gate = watching_gate_,
+          .requests = any(
+              [](const Fault& fault) { return std::holds_alternative<OnRequest>(fault.trigger); }),
+          .takes = any([](const Fault& fault) {
+            return std::holds_alternative<SlowConsumer>(fault.action);
+          })};
+}
+
 // The stream's name is the fault's text, so that leaving another fault out changes nothing here.
 void Faults::plan_chance(Planned& planned) {
   const auto same = std::count_if(planned_.begin(), planned_.end(), [&](const auto& other) {

@@ -11,6 +11,7 @@
 #include "sim/fault_plan.h"
 #include "sim/scheduler.h"
 #include "transport/fault/plan/arming.h"
+#include "transport/fault/plan/question.h"
 #include "transport/soft/transport.h"
 
 namespace anyrdma::sim {
@@ -61,6 +62,8 @@ class Faults {
   [[nodiscard]] bool watches_events() const { return watching_events_; }
   [[nodiscard]] bool watches_calls() const { return watching_calls_; }
   [[nodiscard]] bool watches_gate() const { return watching_gate_; }
+  /// What processes on the hosts are to ask of it, of the faults injected so far.
+  [[nodiscard]] fault::Oversight oversight() const;
   /// A packet leaves a host; `attribute` names the CM message in it, or is 0; `passes`: the path is
   /// not down.
   [[nodiscard]] Mishap on_packet(const Host& from, const Host& to, std::uint16_t attribute,

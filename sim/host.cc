@@ -16,7 +16,9 @@ namespace anyrdma::sim {
 namespace {
 
 constexpr std::int64_t kMillion = 1'000'000;
+const std::string kDeviceStem = "anyrdma";
 
+using transport::soft::DeviceChange;
 using verbs::soft::Hca;
 using verbs::soft::HcaConfig;
 
@@ -32,7 +34,7 @@ wire::Guid guid_of(const roce::Mac& mac) {
 HcaConfig config_of(const InterfaceOptions& options, std::size_t index, const roce::Mac& mac) {
   const HcaConfig defaults;
   HcaConfig config = options.device.value_or(defaults);
-  if (config.name == defaults.name) config.name = "anyrdma" + std::to_string(index);
+  if (config.name == defaults.name) config.name = kDeviceStem + std::to_string(index);
   if (config.node_guid == defaults.node_guid) config.node_guid = guid_of(mac);
   return config;
 }
@@ -186,6 +188,11 @@ void Host::set_uplink(std::size_t interface, Uplink* uplink) {
   interfaces_[interface].uplink = uplink;
 }
 
+bool Host::has_processes() const {
+  return std::any_of(interfaces_.begin(), interfaces_.end(),
+                     [](const Interface& each) { return each.uplink != nullptr; });
+}
+
 void Host::send_from(std::size_t interface, const verbs::soft::Packet& packet) {
   CM_ASSERT(interface < interfaces_.size());
   if (power_ == Power::kOff) return;
@@ -201,7 +208,29 @@ Host::Interface* Host::find_device(std::string_view device) {
   return found == interfaces_.end() ? nullptr : &*found;
 }
 
+Host::Interface* Host::find_outside(std::string_view device) {
+  const auto found = std::find_if(interfaces_.begin(), interfaces_.end(), [&](const auto& each) {
+    return each.uplink != nullptr &&
+           device == kDeviceStem + std::to_string(&each - interfaces_.data());
+  });
+  return found == interfaces_.end() ? nullptr : &*found;
+}
+
+const Host::Interface* Host::find_outside(std::string_view device) const {
+  return const_cast<Host*>(this)->find_outside(device);
+}
+
+bool Host::tell_outside(const transport::soft::DeviceChange& change) {
+  const auto found = std::find_if(interfaces_.begin(), interfaces_.end(), [](const auto& each) {
+    return each.uplink != nullptr && !each.unplugged;
+  });
+  if (found == interfaces_.end()) return false;
+  found->uplink->on_change(change);
+  return true;
+}
+
 bool Host::has_device(std::string_view device) const {
+  if (const Interface* const outside = find_outside(device)) return !outside->unplugged;
   return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Interface& each) {
     return each.present && each.hca->config().name == device;
   });
@@ -219,6 +248,11 @@ bool Host::has_interface(std::string_view interface) const {
 }
 
 Result<void> Host::remove_device(std::string_view device) {
+  if (Interface* const outside = find_outside(device)) {
+    if (std::exchange(outside->unplugged, true)) return verbs::errno_code(ENODEV);
+    outside->uplink->on_change({.kind = DeviceChange::Kind::kRemoved});
+    return {};
+  }
   Interface* interface = find_device(device);
   if (interface == nullptr) return verbs::errno_code(ENODEV);
   verbs::CriticalSection section(*this);
@@ -239,6 +273,7 @@ std::vector<std::string> Host::devices() const {
 }
 
 bool Host::knows_device(std::string_view device) const {
+  if (find_outside(device) != nullptr) return true;
   return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Interface& each) {
     return each.hca != nullptr && each.hca->config().name == device;
   });
@@ -258,6 +293,13 @@ Result<void> Host::return_device(std::string_view device, bool new_guid) {
 }
 
 Result<void> Host::set_port(std::string_view device, bool active) {
+  if (Interface* const outside = find_outside(device)) {
+    if (outside->unplugged) return verbs::errno_code(ENODEV);
+    if (std::exchange(outside->port_down, !active) == !active) return verbs::errno_code(EALREADY);
+    outside->uplink->on_change(
+        {.kind = active ? DeviceChange::Kind::kPortUp : DeviceChange::Kind::kPortDown});
+    return {};
+  }
   Interface* interface = find_device(device);
   if (interface == nullptr) return verbs::errno_code(ENODEV);
   const ibv_port_state state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
@@ -284,6 +326,7 @@ Result<void> Host::fail_over(std::string_view name) {
     const auto index = static_cast<std::size_t>(found - interfaces_.data());
     transport_->on_address_change(number_of(index));
   }
+  if (found->uplink != nullptr) found->uplink->on_change({.kind = DeviceChange::Kind::kMoved});
   for (const Prefix& prefix : found->prefixes) world_.announce(*this, prefix.address);
   return {};
 }

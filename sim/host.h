@@ -19,6 +19,7 @@
 #include "sim/scheduler.h"
 #include "sim/trace.h"
 #include "sim/uplink.h"
+#include "transport/fault/plan/question.h"
 #include "transport/soft/network.h"
 #include "transport/soft/port_table.h"
 #include "transport/soft/prefix.h"
@@ -93,6 +94,11 @@ class Host final : private transport::soft::Observer,
   /// this call if it is known already. Nothing follows on a host that is off.
   void ask_neighbour(std::size_t interface, transport::soft::NeighbourToken token,
                      const Address& neighbour, Duration timeout);
+  /// Whether there is such an interface.
+  [[nodiscard]] bool has_processes() const;
+  /// Answers what a process of the host asks of the fault plan. How long the process is to take
+  /// before it goes on.
+  [[nodiscard]] Duration advise(fault::Question& question);
   [[nodiscard]] const std::string& interface_name(std::size_t interface = 0) const;
   [[nodiscard]] const std::vector<Prefix>& prefixes(std::size_t interface = 0) const;
   [[nodiscard]] const roce::Mac& mac(std::size_t interface = 0) const;
@@ -180,6 +186,8 @@ class Host final : private transport::soft::Observer,
     std::unique_ptr<verbs::soft::Hca> hca;  ///< null: never had one
     bool present = false;                   ///< the device has not been removed
     Uplink* uplink = nullptr;               ///< instead of a device
+    bool unplugged = false;                 ///< what its processes had for one
+    bool port_down = false;                 ///< likewise
   };
 
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
@@ -196,6 +204,11 @@ class Host final : private transport::soft::Observer,
   }
   [[nodiscard]] roce::Mac make_mac(std::size_t interface) const;
   [[nodiscard]] Interface* find_device(std::string_view device);
+  /// Whose processes have a device of that name.
+  [[nodiscard]] Interface* find_outside(std::string_view device);
+  [[nodiscard]] const Interface* find_outside(std::string_view device) const;
+  /// The first one's processes hear of it. False: there are none.
+  bool tell_outside(const transport::soft::DeviceChange& change);
   [[nodiscard]] Interface* find_interface(std::string_view name);
 
   // --- Runtime ----------------------------------------------------------------------------------

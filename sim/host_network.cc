@@ -188,6 +188,11 @@ void Host::on_neighbour_moved(const Address& neighbour) {
   Address here = neighbour;
   if (here.is_link_local()) here.scope = static_cast<std::uint32_t>(known->second);
   transport_->on_neighbour_changed(known->second, here);
+  Uplink* const uplink = interfaces_[static_cast<std::size_t>(known->second) - 1].uplink;
+  if (uplink != nullptr) {
+    uplink->on_change(
+        {.kind = transport::soft::DeviceChange::Kind::kNeighbourMoved, .neighbour = neighbour});
+  }
 }
 
 }  // namespace anyrdma::sim

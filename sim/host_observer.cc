@@ -1,4 +1,5 @@
 // What a host tells the trace, and what the fault plan tells it.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <string>
@@ -9,6 +10,8 @@
 #include "sim/world.h"
 
 namespace anyrdma::sim {
+
+using transport::soft::DeviceChange;
 
 void Host::on_mad_dropped(std::string_view, ibcm::DropReason reason, std::uint16_t attribute) {
   world_.trace().drop_message(world_.now(), index_, reason, attribute);
@@ -88,6 +91,8 @@ bool Host::slow_down(Duration delay) {
 }
 
 Result<void> Host::fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event) {
+  if (tell_outside({.kind = DeviceChange::Kind::kQpFailed, .object = qp, .event = event}))
+    return {};
   Result<void> failed = verbs::errno_code(ENOENT);
   for (Interface& interface : interfaces_) {
     if (!interface.present) continue;
@@ -98,6 +103,7 @@ Result<void> Host::fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type eve
 }
 
 Result<void> Host::overrun_cq(std::uint64_t made) {
+  if (tell_outside({.kind = DeviceChange::Kind::kCqOverrun, .object = {.made = made}})) return {};
   Result<void> overrun = verbs::errno_code(ENOENT);
   for (Interface& interface : interfaces_) {
     if (!interface.present) continue;
@@ -116,6 +122,73 @@ void Host::on_state(std::uint64_t id, std::string_view state) {
 std::optional<transport::soft::Admission::Refusal> Host::on_request(std::string_view,
                                                                     const ibcm::ReqParameters&) {
   return world_.faults().on_request(*this);
+}
+
+// --- processes -----------------------------------------------------------------------------------
+
+namespace {
+
+ibv_wc completion_of(const fault::Question& question) {
+  ibv_wc completion{};
+  completion.wr_id = question.work.wr_id;
+  completion.qp_num = question.work.qp_num;
+  completion.status = static_cast<ibv_wc_status>(question.status);
+  return completion;
+}
+
+void admit(Faults& faults, const Host& host, fault::Question& question) {
+  const auto refusal = faults.on_request(host);
+  question.refused = refusal.has_value();
+  if (!refusal) return;
+  question.unanswered = refusal->unanswered;
+  question.no_room = refusal->no_room;
+  question.reason = refusal->reason;
+  const auto& data = refusal->private_data;
+  question.size = static_cast<std::uint8_t>(std::min(data.size(), question.data.size()));
+  std::copy_n(data.begin(), question.size, question.data.begin());
+}
+
+}  // namespace
+
+Duration Host::advise(fault::Question& question) {
+  Faults& faults = world_.faults();
+  const auto type = static_cast<rdma_cm_event_type>(question.event);
+  switch (question.kind) {
+    case fault::Question::Kind::kOpened:
+      for (const Interface& each : interfaces_) {
+        if (each.uplink == nullptr) continue;
+        question.error = each.unplugged ? ENODEV : 0;
+        question.port_down = each.port_down;
+      }
+      return {};
+    case fault::Question::Kind::kQueued:
+      faults.on_event(*this, Step::kQueued, question.id, type);
+      return {};
+    case fault::Question::Kind::kFetched:
+      faults.on_event(*this, Step::kFetched, question.id, type);
+      return {};
+    case fault::Question::Kind::kMade:
+      faults.on_call(*this, question.id, question.text());
+      return {};
+    case fault::Question::Kind::kState:
+      faults.on_state(*this, question.id, question.text());
+      return {};
+    case fault::Question::Kind::kRequest:
+      admit(faults, *this, question);
+      return {};
+    case fault::Question::Kind::kCall:
+      question.error = faults.on_gate(*this, question.id, question.text());
+      return {};
+    case fault::Question::Kind::kWork:
+      question.status = faults.on_work(*this, question.work);
+      return {};
+    case fault::Question::Kind::kFailure:
+      faults.on_failure(completion_of(question));
+      return {};
+    case fault::Question::Kind::kTake:
+      return slowness_;
+  }
+  return {};
 }
 
 }  // namespace anyrdma::sim

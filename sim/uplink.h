@@ -1,6 +1,7 @@
 // What the world tells programs that are no fibers: processes that somebody carries packets for.
 #pragma once
 
+#include "transport/soft/device_change.h"
 #include "transport/soft/network.h"
 #include "verbs/soft/packet.h"
 
@@ -15,6 +16,9 @@ class Uplink {
   virtual void on_packet(const verbs::soft::Packet& packet) = 0;
   /// Answer to Host::ask_neighbour: 0 or an errno.
   virtual void on_neighbour(transport::soft::NeighbourToken token, int error) = 0;
+  /// Something happens to the device that the processes have of the host, or to one of its
+  /// neighbours.
+  virtual void on_change(const transport::soft::DeviceChange& change) = 0;
   /// The host has lost its power: no word of its programs leaves it any more, and no question is
   /// answered.
   virtual void on_crash() = 0;

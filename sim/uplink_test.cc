@@ -24,6 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using transport::soft::DeviceChange;
 using transport::soft::NeighbourToken;
 using verbs::soft::Packet;
 using verbs::soft::PacketPtr;
@@ -42,10 +43,12 @@ class Recorder final : public Uplink {
   void on_neighbour(NeighbourToken token, int error) override {
     answers.emplace_back(static_cast<std::uint64_t>(token), error);
   }
+  void on_change(const DeviceChange& change) override { changes.push_back(change.kind); }
   void on_crash() override { ++crashes; }
 
   std::vector<std::pair<std::int64_t, std::uint32_t>> packets;  ///< when, in us, and to which QP
   std::vector<std::pair<std::uint64_t, int>> answers;
+  std::vector<DeviceChange::Kind> changes;
   int crashes = 0;
   bool intact = true;
 
@@ -159,6 +162,127 @@ TEST_F(Uplinks, AFibersPacketsReachThem) {
 
 TEST_F(Uplinks, NoDeviceIsPluggedInWhereOneIs) {
   EXPECT_EQ(errno_of(server_host.plug_device("eth0")), EEXIST);
+}
+
+// --- faults -------------------------------------------------------------------------------------
+
+using Change = DeviceChange::Kind;
+
+TEST_F(Uplinks, WhatHappensToTheirDeviceIsTold) {
+  inject(
+      "at 1ms: port-down client anyrdma0\n"
+      "at 2ms: port-down client anyrdma0\n"
+      "at 3ms: port-up client anyrdma0\n"
+      "at 4ms: qp-error client#qp2 QP_REQ_ERR\n"
+      "at 5ms: cq-overrun client#cq1\n"
+      "at 6ms: remove client anyrdma0\n"
+      "at 7ms: remove client anyrdma0\n"
+      "at 8ms: port-down client anyrdma0");
+  world.run_for(9ms);
+
+  EXPECT_THAT(client.changes, ElementsAre(Change::kPortDown, Change::kPortUp, Change::kQpFailed,
+                                          Change::kCqOverrun, Change::kRemoved));
+  EXPECT_THAT(server.changes, IsEmpty());
+  std::vector<std::uint32_t> observed;
+  for (const FaultStatus& each : world.faults().status()) observed.push_back(each.observed);
+  EXPECT_THAT(observed, ElementsAre(1, 0, 1, 1, 1, 1, 0, 0));
+  EXPECT_THAT(world.trace().text(), HasSubstr("remove client anyrdma0"));
+}
+
+TEST_F(Uplinks, ANeighbourThatKnewAnAddressHearsThatItHasMoved) {
+  client_host.ask_neighbour(0, NeighbourToken{5}, server_host.address(), 2s);
+  inject("at 1ms: fail-over server eth0");
+  world.run_for(2ms);
+
+  EXPECT_THAT(server.changes, ElementsAre(Change::kMoved));
+  EXPECT_THAT(client.changes, ElementsAre(Change::kNeighbourMoved));
+}
+
+TEST_F(Uplinks, WhatTheyCannotBeToldIsRefused) {
+  for (const char* const line :
+       {"at 1ms: return client anyrdma0", "at 1ms: add-address client eth0 10.0.0.9/24",
+        "at 1ms: drop-address client eth0 10.0.0.1", "at 1ms: remove client anyrdma1"}) {
+    EXPECT_FALSE(world.faults().inject(FaultPlan::parse(line).value())) << line;
+  }
+}
+
+int error_of_call(Host& host, std::string_view call) {
+  fault::Question question{.kind = fault::Question::Kind::kCall};
+  question.set_word(call);
+  EXPECT_EQ(host.advise(question), Duration::zero());
+  return question.error;
+}
+
+TEST_F(Uplinks, CallsOfAllProcessesOfAHostAreCountedTogether) {
+  inject("on client call create_qp 2: fail ENOMEM");
+  EXPECT_TRUE(world.faults().oversight().gate);
+  EXPECT_FALSE(world.faults().oversight().events);
+
+  EXPECT_EQ(error_of_call(client_host, "create_qp"), 0);
+  EXPECT_EQ(error_of_call(server_host, "create_qp"), 0);
+  EXPECT_EQ(error_of_call(client_host, "create_cq"), 0);
+  EXPECT_EQ(error_of_call(client_host, "create_qp"), ENOMEM);
+  EXPECT_EQ(error_of_call(client_host, "create_qp"), 0);
+}
+
+TEST_F(Uplinks, WhatAProcessSaysMakesTheWorldAct) {
+  inject(
+      "on client state CONNECT 1: cut client->server\n"
+      "on client#2 fetched ESTABLISHED 1: remove server anyrdma0\n"
+      "on server request 1: reject 28 6e6f\n"
+      "at 0s: slow-consumer client 5ms");
+  const fault::Oversight oversight = world.faults().oversight();
+  EXPECT_TRUE(oversight.calls && oversight.events && oversight.requests && oversight.takes);
+  using Kind = fault::Question::Kind;
+  fault::Question state{.kind = Kind::kState, .id = 1};
+  state.set_word("RDMA_CM_CONNECT");
+  (void)client_host.advise(state);
+  fault::Question fetched{.kind = Kind::kFetched, .id = 2, .event = RDMA_CM_EVENT_ESTABLISHED};
+  (void)client_host.advise(fetched);
+  fault::Question request{.kind = Kind::kRequest};
+  (void)server_host.advise(request);
+  world.run_for(1ms);
+  fault::Question take{.kind = Kind::kTake};
+
+  EXPECT_EQ(client_host.advise(take), Duration(5ms));
+  EXPECT_TRUE(request.refused);
+  EXPECT_EQ(request.reason, 28);
+  EXPECT_EQ(request.size, 2);
+  EXPECT_THAT(server.changes, ElementsAre(Change::kRemoved));
+  EXPECT_TRUE(world.path(client_host, server_host).down);
+}
+
+TEST_F(Uplinks, WhoOpensADeviceLearnsWhatHasHappenedToIt) {
+  fault::Question before{.kind = fault::Question::Kind::kOpened};
+  (void)client_host.advise(before);
+  EXPECT_EQ(before.error, 0);
+  EXPECT_FALSE(before.port_down);
+
+  ASSERT_TRUE(client_host.set_port("anyrdma0", false));
+  fault::Question down{.kind = fault::Question::Kind::kOpened};
+  (void)client_host.advise(down);
+  EXPECT_TRUE(down.port_down);
+
+  ASSERT_TRUE(client_host.remove_device("anyrdma0"));
+  fault::Question gone{.kind = fault::Question::Kind::kOpened};
+  (void)client_host.advise(gone);
+  EXPECT_EQ(gone.error, ENODEV);
+}
+
+TEST_F(Uplinks, WorkEndsInErrorAndIsObservedWhenItIsHandedOver) {
+  inject("on client completion SEND 1: complete RETRY_EXC_ERR");
+  fault::Question work{.kind = fault::Question::Kind::kWork,
+                       .work = {.qp = 1, .qp_num = 0x11, .wr_id = 7}};
+  (void)client_host.advise(work);
+  EXPECT_EQ(work.status, IBV_WC_RETRY_EXC_ERR);
+  EXPECT_EQ(world.faults().status().front().observed, 0u);
+
+  fault::Question failure{.kind = fault::Question::Kind::kFailure,
+                          .work = {.qp_num = 0x11, .wr_id = 7},
+                          .status = IBV_WC_RETRY_EXC_ERR};
+  (void)client_host.advise(failure);
+
+  EXPECT_EQ(world.faults().status().front().observed, 1u);
 }
 
 // --- neighbours ---------------------------------------------------------------------------------

@@ -306,6 +306,7 @@ class Simulation::Run {
     // See sim/points. It is there whether or not anybody asks: it moves the addresses of others.
     prepared->variables["LD_PRELOAD"] +=
         ":" + (prepared->libraries / "libanyrdma-points.so").string();
+    prepared->variables[fault::kWorldVariable] = world_.faults().oversight().to_string();
     const std::string name = std::filesystem::path(words->front()).filename();
     const auto program = sandbox_.start(*host, name,
                                         {.path = prepared->path,

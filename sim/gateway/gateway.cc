@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "sim/world.h"
+#include "transport/fabric/device_message.h"
 #include "transport/fabric/membership.h"
 #include "transport/fabric/switchboard.h"
 #include "transport/ibcm/wire/req.h"
@@ -223,6 +224,15 @@ void Gateway::on_neighbour(NeighbourToken token, int error) {
   const Slot asker = found->second.asker;
   questions_.erase(found);
   mesh_->send(asker, std::move(packet));
+  flush();
+}
+
+void Gateway::on_change(const transport::soft::DeviceChange& change) {
+  for (const Slot slot : registry_->others()) {
+    PacketPtr packet = pool_.take();
+    transport::fabric::DeviceMessage{change}.serialize(*packet);
+    mesh_->send(slot, std::move(packet));
+  }
   flush();
 }
 

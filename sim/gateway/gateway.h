@@ -74,6 +74,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   // --- from the world ---
   void on_packet(const verbs::soft::Packet& packet) override;
   void on_neighbour(transport::soft::NeighbourToken token, int error) override;
+  void on_change(const transport::soft::DeviceChange& change) override;
   void on_crash() override;
   void to_everyone(const verbs::soft::Packet& packet);
   void take_message(const verbs::soft::Packet& packet, Connections::Mad mad);

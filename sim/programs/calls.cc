@@ -13,6 +13,7 @@
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/surroundings.h"
+#include "transport/fault/plan/question.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -57,6 +58,16 @@ Outcome on_missing(Thread& /*thread*/, const Call& /*call*/) {
 /// After a signal that nobody heard of, the kernel would go on counting in real time.
 Outcome on_restart(Thread& /*thread*/, const Call& /*call*/) {
   return Outcome::answered(-EINTR);
+}
+
+/// Of the fault plan.
+Outcome on_question(Thread& thread, const Call& call) {
+  const std::uint64_t address = call.arguments[0];
+  auto question = thread.tracee().peek<fault::Question>(address);
+  if (!question || call.arguments[1] != sizeof *question) return Outcome::answered(-EFAULT);
+  const Duration delay = thread.process().host->advise(*question);
+  if (delay > Duration::zero() && !thread.spend(delay)) return Outcome::over();
+  return Outcome::answered(thread.tracee().poke(address, *question) ? 0 : -EFAULT);
 }
 
 constexpr auto kKnown = std::to_array<Known>({
@@ -135,6 +146,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {SYS_userfaultfd, "userfaultfd", on_missing},
     {SYS_futex_waitv, "futex_waitv", on_missing},
     {SYS_ptrace, "ptrace", on_missing},
+    {fault::kAskWorld, "a question about faults", on_question},
 });
 
 const Known* find_known(long number) {

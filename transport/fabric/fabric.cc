@@ -49,7 +49,7 @@ FabricErrc socket_error(int error) {
   }
 }
 
-class FabricImpl final : public Fabric {
+class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
  public:
   explicit FabricImpl(const FabricConfig& config) : config_(config) {}
 
@@ -66,6 +66,11 @@ class FabricImpl final : public Fabric {
  private:
   [[nodiscard]] Result<void> take_place();
   [[nodiscard]] Result<void> build();
+  void listen_for_changes();
+  /// What has happened to the host's device is done to ours, where nobody is in the middle of
+  /// anything.
+  void conclude() override;
+  void carry_out(const soft::DeviceChange& change);
   template <class Network>
   [[nodiscard]] Result<void> build_on(Network& network, const verbs::soft::HcaConfig& device,
                                       const soft::SoftTransportConfig& rules) {
@@ -137,7 +142,47 @@ Result<void> FabricImpl::build() {
   }
   carrier_->attach(engine_.hca(), engine_.transport());
   if (!engine_.start(std::move(carrier_))) return FabricErrc::kNoResources;
+  if (outside_) listen_for_changes();
   return {};
+}
+
+void FabricImpl::listen_for_changes() {
+  const verbs::CriticalSection section(engine_.transport().runtime());
+  engine_.epilogue().set(this);
+  outside_->set_on_changes([this] { engine_.epilogue().call(); });
+  // What came before nobody was told of.
+  engine_.epilogue().call();
+}
+
+void FabricImpl::conclude() {
+  for (const soft::DeviceChange& change : outside_->take_changes()) carry_out(change);
+}
+
+// One that there is nothing for in this process has no effect.
+void FabricImpl::carry_out(const soft::DeviceChange& change) {
+  using Kind = soft::DeviceChange::Kind;
+  switch (change.kind) {
+    case Kind::kRemoved:
+      (void)engine_.remove_device().has_value();
+      break;
+    case Kind::kPortDown:
+    case Kind::kPortUp:
+      (void)engine_.set_port(change.kind == Kind::kPortUp).has_value();
+      break;
+    case Kind::kMoved:
+      engine_.transport().on_address_change(outside_->interface());
+      break;
+    case Kind::kNeighbourMoved:
+      engine_.transport().on_neighbour_changed(outside_->interface(), change.neighbour);
+      break;
+    case Kind::kQpFailed:
+      (void)engine_.hca().fail_qp(change.object, change.event).has_value();
+      break;
+    case Kind::kCqOverrun:
+      (void)engine_.hca().overrun_cq(change.object.made).has_value();
+      break;
+  }
+  engine_.transport().runtime().call_driver();
 }
 
 }  // namespace

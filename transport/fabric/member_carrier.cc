@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "transport/fabric/device_message.h"
 #include "transport/ibcm/wire/rej.h"
 #include "transport/realtime/progress_thread.h"
 #include "verbs/assert.h"
@@ -60,6 +61,7 @@ void MemberCarrier::on_gifts(Slot slot, std::uint64_t incarnation,
 void MemberCarrier::on_packet(PacketPtr packet) {
   if (outside_ != nullptr) {
     if (const auto answer = NeighbourMessage::parse(*packet)) return outside_->on_answer(*answer);
+    if (const auto news = DeviceMessage::parse(*packet)) return outside_->on_change(news->change);
   }
   receiver_.on_packet(std::move(packet));
 }

@@ -162,4 +162,11 @@ void Outside::deliver_answers() {
   }
 }
 
+void Outside::on_change(const soft::DeviceChange& change) {
+  changes_.push_back(change);
+  soft::Address& neighbour = changes_.back().neighbour;
+  if (neighbour.is_link_local()) neighbour.scope = static_cast<std::uint32_t>(interface());
+  if (on_changes_) on_changes_();
+}
+
 }  // namespace anyrdma::transport::fabric

@@ -7,14 +7,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "transport/fabric/host_network.h"
 #include "transport/fabric/neighbour_message.h"
 #include "transport/fabric/rendezvous/slot.h"
+#include "transport/soft/device_change.h"
 #include "transport/soft/network.h"
 #include "transport/soft/prefix.h"
 #include "transport/soft/transport.h"
@@ -59,6 +62,13 @@ class Outside final : public soft::Network {
   [[nodiscard]] bool has_answers() const { return !answers_.empty(); }
   /// Tells the transport.
   void deliver_answers();
+  /// What happens to the host's device waits here until whoever was told so by `on_changes` takes
+  /// it.
+  void set_on_changes(std::function<void()> on_changes) { on_changes_ = std::move(on_changes); }
+  void on_change(const soft::DeviceChange& change);
+  [[nodiscard]] std::vector<soft::DeviceChange> take_changes() {
+    return std::exchange(changes_, {});
+  }
 
  private:
   struct Answer {
@@ -80,6 +90,8 @@ class Outside final : public soft::Network {
   std::map<std::uint64_t, soft::NeighbourToken> open_;  ///< by their numbers
   std::vector<NeighbourMessage> questions_;             ///< not taken yet
   std::vector<Answer> answers_;
+  std::vector<soft::DeviceChange> changes_;
+  std::function<void()> on_changes_;
 };
 
 }  // namespace anyrdma::transport::fabric

@@ -180,6 +180,24 @@ TEST_F(OutsideTest, MessagesAreReadAsTheyAreWritten) {
   EXPECT_FALSE(NeighbourMessage::parse(*packet));
 }
 
+// --- the host's device --------------------------------------------------------------------------
+
+TEST_F(OutsideTest, WhatHappensToTheDeviceWaitsForWhoeverWasCalled) {
+  int called = 0;
+  outside.on_change({.kind = soft::DeviceChange::Kind::kPortDown});  // nobody listens yet
+  outside.set_on_changes([&called] { ++called; });
+  outside.on_change({.kind = soft::DeviceChange::Kind::kNeighbourMoved,
+                     .neighbour = Prefix::parse("fe80::1/64").value().address});
+
+  const auto changes = outside.take_changes();
+
+  EXPECT_EQ(called, 1);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].kind, soft::DeviceChange::Kind::kPortDown);
+  EXPECT_EQ(changes[1].neighbour.scope, static_cast<std::uint32_t>(outside.interface()));
+  EXPECT_TRUE(outside.take_changes().empty());
+}
+
 // --- the gateway's place ------------------------------------------------------------------------
 
 TEST(GatewaySlot, IsTheGatewaysAlone) {

@@ -56,6 +56,8 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   const auto device = verbs::soft::parse_profile(environment("ANYRDMA_DEVICE"));
   if (!device) return refused("ANYRDMA_DEVICE is no device: " + device.error().to_string() + ".");
   options.fabric.device = options.udp.device = *device;
+  if (const std::string world = environment(fault::kWorldVariable); !world.empty())
+    options.oversight = fault::Oversight::parse(world);
   return options;
 }
 

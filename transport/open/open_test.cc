@@ -74,6 +74,33 @@ TEST(OpenFabric, JoinsTheFabricOfTheOptions) {
   opened->retire();
 }
 
+TEST(OpenFabric, WhereNoWorldAnswersNothingIsDifferent) {
+  OpenOptions options;
+  options.fabric.directory = ::testing::TempDir();
+  options.oversight = fault::Oversight::parse("device,events,calls,gate,requests,takes");
+  const auto opened = open("fabric", options).value();
+  auto channel = cm::EventChannel::create(opened->transport()).value();
+
+  errno = 0;
+  sockaddr_storage own = own_addresses(opened->transport()).value().front();
+  EXPECT_TRUE(cm::Id::create(*channel, RDMA_PS_TCP, nullptr)
+                  .value()
+                  ->bind(reinterpret_cast<sockaddr*>(&own)));
+  EXPECT_EQ(errno, 0);
+}
+
+TEST(OpenFabric, OnASimulatedHostThePlanIsTheWorlds) {
+  OpenOptions options;
+  options.fabric.directory = ::testing::TempDir();
+  options.oversight = fault::Oversight();
+  options.faults.plan = fault::FaultPlan::parse("at 3600s: crash here").value();
+
+  const OpenResult result = open("fabric", options);
+
+  EXPECT_EQ(error_of(result), EINVAL);
+  EXPECT_THAT(result.error().sentence, HasSubstr("give it to anyrdma sim"));
+}
+
 TEST(OpenFabric, SaysWhyItCannotBeJoined) {
   OpenOptions options;
   options.fabric.name = "no/name";

@@ -15,6 +15,7 @@
 #include "transport/fabric/rendezvous/config.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
+#include "transport/fault/plan/question.h"
 #include "transport/transport.h"
 #include "transport/ucma/config.h"
 #include "transport/udp/config.h"
@@ -87,6 +88,9 @@ struct OpenOptions {
   std::optional<std::uint64_t> seed{};
   /// All but "sim", which has faults of its own: what goes wrong below.
   FaultOptions faults{};
+  /// "fabric", in a process on a simulated host: what the world's own plan is asked. Unset: the
+  /// process is on none.
+  std::optional<fault::Oversight> oversight{};
 };
 
 }  // namespace anyrdma::transport

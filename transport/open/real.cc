@@ -7,6 +7,7 @@
 
 #include "transport/fabric/fabric.h"
 #include "transport/open/faulty.h"
+#include "transport/open/overseen.h"
 #include "transport/rxe/link.h"
 #include "transport/ucma/ucma.h"
 #include "transport/udp/udp.h"
@@ -133,6 +134,15 @@ OpenResult open_real(std::string_view name, const OpenOptions& options) {
     return OpenError{verbs::errno_code(EINVAL), std::move(why)};
   }
   OpenResult opened = row_of(name)->open(options);
+  if (opened && options.oversight) {
+    if (!options.faults.plan.faults.empty()) {
+      return OpenError{
+          verbs::errno_code(EINVAL),
+          "On a simulated host the fault plan is the world's: give it to anyrdma sim."};
+    }
+    if (auto* const breakable = dynamic_cast<Breakable*>(opened->get()))
+      return with_oversight(std::move(*opened), *breakable, *options.oversight);
+  }
   if (!opened || options.faults.plan.faults.empty()) return opened;
   auto* const breakable = dynamic_cast<Breakable*>(opened->get());
   auto& concluding = dynamic_cast<Concluding&>(**opened);  // what this file opens is

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# What a fault plan does to programs, as they are: in their processes, on their hosts, once for all of a host.
+. tests/simulated/lib.sh
+
+# plan LINE...: of the cases that follow
+plan() {
+  printf '%s\n' "$@" >"$work/plan"
+  settings=(--faults "$work/plan")
+}
+
+server='rping -s -a 10.0.0.1 -C 10'
+client='rping -c -a 10.0.0.1 -C 10'
+expected=1 # one of them ends with another status than 0
+
+plan 'on client1 completion SEND 6: remove client1 anyrdma0'
+says='client1/rping: cma detected device removal'
+apart removal_amid_pings "$server" "$client"
+
+plan 'on client1->server REQ 1: remove server anyrdma0'
+says='client1/rping: cma event RDMA_CM_EVENT_REJECTED'
+apart removal_by_a_packet "$server" "$client"
+
+plan 'on client1 completion RECV 3: complete LOC_PROT_ERR'
+says='client1/rping: cq completion failed status 4'
+apart completion_in_error "$server" "$client"
+
+plan 'on server fetched ESTABLISHED 1: fail-over server eth0'
+says='client1/rping: cma event RDMA_CM_EVENT_UNREACHABLE'
+apart address_change "$server -d" "$client -d"
+
+plan 'on server completion RECV 3: port-down server anyrdma0'
+says='server/rping: cq completion failed status 12'
+apart port_that_loses_its_link "$server" "$client"
+
+plan 'on server completion RECV 3: qp-error server#qp1 QP_FATAL'
+says='planned 1, armed 3, fired 1, observed 1: on server completion RECV 3: qp-error'
+apart queue_pair_in_error "$server" "$client"
+
+plan 'on server request 1: reject 28 6275737900'
+says='client1/rping: cma event RDMA_CM_EVENT_REJECTED, error 28'
+apart rejection "$server" "$client"
+
+# Two processes of one host are counted together: the first one's call fails, and not the second one's.
+plan 'on client call create_qp 1: fail ENOMEM'
+says='^client/rping ended with status 0'
+
+table_row one_call_of_two_processes "'rping'" --host server=10.0.0.1 --host client=10.0.0.2 --background server 'rping -s -P -a 10.0.0.1' \
+  --on client "$client" --on client "$client"
+
+# --- explored -----------------------------------------------------------------------------------
+
+cat >"$work/removal.scenario" <<'SCENARIO'
+host server 10.0.0.1
+host client 10.0.0.2
+on server rping -s -a 10.0.0.1 -C 2
+on client rping -c -a 10.0.0.1 -C 2
+expect client/rping status 0 255
+expect server/rping any status
+expect client/rping no output device removal
+menu on client completion SEND 2: remove client anyrdma0
+menu on client call reg_mr 40: fail ENOMEM
+menu on server completion RECV 1: slow-consumer server 1ms
+SCENARIO
+
+# Of the menu only what matters is left, and the command that is printed repeats it.
+explored() {
+  local log=$work/explored.log trial run
+  timeout -k 5 "$deadline" tools/bin/anyrdma explore "$work/removal.scenario" --seeds 8 --schedule fifo --jobs 1 \
+    >"$log" 2>&1
+  [ $? = 1 ] || fail "explore has found nothing"
+  trial=$(sed -n "s/^again: anyrdma replay .* '\(.*\)'\$/\1/p" "$log")
+  [[ $trial == "seed "*"; maybe on client completion SEND 2: remove client anyrdma0" ]] ||
+    fail "what is left is '$trial'"
+  for run in first second; do
+    timeout -k 5 "$deadline" tools/bin/anyrdma replay --trace "$work/removal.scenario" "$trial" >"$work/$run.log" 2>&1
+    [ $? = 1 ] || fail "replay finds nothing"
+  done
+  same "the replay once more" second
+  grep -q "^$(sed -n 's/.*trace hash \(0x[0-9a-f]*\),.*/trace hash \1/p' "$log")\$" "$work/first.log" ||
+    fail "the replay has another hash than what was found"
+  for line in "client/rping said 'device removal'" 'planned 1, armed .*, fired 1, observed 1: maybe on client completion'; do
+    grep -q "^$line" "$work/first.log" || fail "the replay does not say: $line"
+  done
+  grep -q 'FAULT .*remove client anyrdma0' "$work/first.log" || fail "the fault is not in the trace"
+}
+if is_mine; then
+  printf '  explored_and_replayed\n'
+  case_failed=0
+  explored
+  [ "$case_failed" = 0 ] || tail -n 20 "$work/explored.log" "$work/first.log" | cut -c1-200 | sed 's/^/      /'
+  failures=$((failures + case_failed))
+fi
+
+# --- refused ------------------------------------------------------------------------------------
+
+refused() { # LINE SENTENCE
+  echo "$1" >"$work/plan"
+  tools/bin/anyrdma sim --host server=10.0.0.1 --on server true --faults "$work/plan" >"$work/first.log" 2>&1
+  [ $? = 2 ] || fail "'$1' is not refused"
+  grep -qF -- "$2" "$work/first.log" || fail "of '$1' it says $(cat "$work/first.log")"
+}
+if is_mine; then
+  printf '  what_cannot_be_done_is_refused\n'
+  case_failed=0
+  refused 'at 1s: return server anyrdma0' 'line 1: processes do not see a device come back.'
+  refused 'at 1s: add-address server eth0 10.0.0.9/24' 'line 1: the device of processes keeps its addresses.'
+  refused 'at 1s: remove server anyrdma1' "line 1: no device 'anyrdma1' there."
+  refused 'on server queued ESTABLISHED 1: hold 1s' 'line 1: the simulator holds no event'
+  failures=$((failures + case_failed))
+fi
+
+finish

@@ -1,0 +1,53 @@
+#include "transport/fabric/device_message.h"
+
+#include <gtest/gtest.h>
+
+#include "transport/fabric/neighbour_message.h"
+
+namespace anyrdma::transport::fabric {
+namespace {
+
+using soft::DeviceChange;
+using verbs::soft::Packet;
+using verbs::soft::PacketPool;
+
+TEST(DeviceMessage, SaysEachChange) {
+  PacketPool pool;
+  for (int kind = 0; kind <= static_cast<int>(DeviceChange::Kind::kCqOverrun); ++kind) {
+    const DeviceChange change{.kind = static_cast<DeviceChange::Kind>(kind),
+                              .object = {.made = 3, .number = 0x11},
+                              .event = IBV_EVENT_QP_REQ_ERR,
+                              .neighbour = soft::Address::ipv4(0x0a000002)};
+    const auto packet = pool.take();
+    DeviceMessage{change}.serialize(*packet);
+
+    const auto read = DeviceMessage::parse(*packet);
+
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->change.kind, change.kind);
+    EXPECT_EQ(read->change.object.made, 3u);
+    EXPECT_EQ(read->change.object.number, 0x11u);
+    EXPECT_EQ(read->change.event, IBV_EVENT_QP_REQ_ERR);
+    EXPECT_EQ(read->change.neighbour, change.neighbour);
+    EXPECT_FALSE(NeighbourMessage::parse(*packet));
+  }
+}
+
+TEST(DeviceMessage, IsNoOtherPacket) {
+  PacketPool pool;
+  const auto packet = pool.take();
+  DeviceMessage{}.serialize(*packet);
+  Packet& changed = *packet;
+
+  changed.storage[1] = static_cast<std::uint8_t>(DeviceChange::Kind::kCqOverrun) + 1;
+  EXPECT_FALSE(DeviceMessage::parse(changed));
+  changed.storage[1] = 0;
+  EXPECT_TRUE(DeviceMessage::parse(changed));
+  --changed.size;
+  EXPECT_FALSE(DeviceMessage::parse(changed));
+  NeighbourMessage{}.serialize(changed);
+  EXPECT_FALSE(DeviceMessage::parse(changed));
+}
+
+}  // namespace
+}  // namespace anyrdma::transport::fabric

@@ -1,0 +1,84 @@
+// What a process asks of the world that it runs in: a process on a simulated host has no fault plan
+// of its own, so that a fault is counted once for the whole host. It makes a system call that no
+// kernel has; whoever traces the process answers it before anybody else can run.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "verbs/call_gate.h"
+
+namespace anyrdma::fault {
+
+/// The call's number; its arguments are the address of a Question and its size. It returns 0, or
+/// -ENOSYS where nobody answers.
+inline constexpr long kAskWorld = 1'000'001;
+
+/// Filled in by who asks; who answers fills in the answer.
+struct Question {
+  enum class Kind : std::uint8_t {
+    kOpened,   ///< a device: `error` says whether it is there, `port_down` what its port does
+    kQueued,   ///< `event` of `id`, as transport::EventObserver has it
+    kFetched,  ///< likewise
+    kMade,     ///< call `word` on `id`, as transport::CallObserver has it
+    kState,    ///< `id` has come to the state `word`
+    kRequest,  ///< a connection request has found its listener: `refused` and what follows it
+    kCall,     ///< `word` on `id` is about to be made, as verbs::CallGate has it: `error`
+    kWork,     ///< `work` was posted: `status`
+    kFailure,  ///< of `work`, with `status`, was handed to the program
+    kTake,     ///< the program is about to take something: returns once it has been slow enough
+  };
+
+  Kind kind{};
+  std::uint64_t id = 0;
+  std::array<char, 40> word{};  ///< ends with a zero
+  std::int32_t event = 0;
+  verbs::PostedWork work{};
+  std::int32_t status = IBV_WC_SUCCESS;
+
+  std::int32_t error = 0;  ///< an errno
+  bool port_down = false;
+  bool refused = false;
+  bool unanswered = false;
+  bool no_room = false;
+  std::uint8_t reason = 0;
+  std::uint8_t size = 0;  ///< of `data`
+  std::array<std::uint8_t, 148> data{};
+
+  /// What is longer is cut off: no name of ours is.
+  void set_word(std::string_view text) {
+    const std::size_t size_kept = text.size() < word.size() ? text.size() : word.size() - 1;
+    text.copy(word.data(), size_kept);
+    word[size_kept] = '\0';
+  }
+  [[nodiscard]] std::string_view text() const {
+    const std::string_view all(word.data(), word.size());
+    return all.substr(0, all.find('\0'));
+  }
+};
+static_assert(std::is_trivially_copyable_v<Question>, "it is copied from process to process");
+
+/// Which questions a plan has answers for; all others need not be asked. As text in the environment
+/// of processes: kWorldVariable.
+struct Oversight {
+  bool events = false;    ///< kQueued, kFetched
+  bool calls = false;     ///< kMade, kState
+  bool gate = false;      ///< kCall, kWork, kFailure
+  bool requests = false;  ///< kRequest
+  bool takes = false;     ///< kTake
+
+  /// "device,events,calls": never empty.
+  [[nodiscard]] std::string to_string() const;
+  /// Words that it does not know mean nothing.
+  [[nodiscard]] static Oversight parse(std::string_view text);
+};
+
+inline constexpr const char* kWorldVariable = "ANYRDMA_WORLD";
+
+}  // namespace anyrdma::fault

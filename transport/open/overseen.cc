@@ -1,0 +1,174 @@
+#include "transport/open/overseen.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "verbs/runtime.h"
+
+namespace anyrdma::transport {
+namespace {
+
+using fault::Oversight;
+using fault::Question;
+using Kind = Question::Kind;
+
+/// False: nobody answers, and the question is as it was. Leaves errno alone.
+bool ask_world(Question& question) {
+  const int error = errno;
+  const bool answered = ::syscall(fault::kAskWorld, &question, sizeof question) == 0;
+  errno = error;
+  return answered;
+}
+
+/// Stands where a fault plan of the process's own would.
+class OverseenOpened final : public Opened,
+                             private EventObserver,
+                             private CallObserver,
+                             private verbs::CallGate,
+                             private soft::Admission {
+ public:
+  OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable, const Oversight& oversight);
+  ~OverseenOpened() override;
+
+  Transport& transport() override { return below_->transport(); }
+  const char* name() const override { return below_->name(); }
+  bool forked() const override { return below_->forked(); }
+  void retire() override;
+
+ private:
+  void ask(Question& question) {
+    if (!retired_ && !below_->forked()) (void)ask_world(question);
+  }
+
+  void on_event(Step step, std::uint64_t id, std::uint64_t listener,
+                const rdma_cm_event& event) override;
+  void on_call(std::uint64_t id, std::string_view call, int error) override;
+  void on_state(std::uint64_t id, std::string_view state) override;
+  int on_call(std::uint64_t id, std::string_view call) override;
+  ibv_wc_status on_work(const verbs::PostedWork& work) override;
+  void on_failure(const ibv_wc& completion) override;
+  void on_take() override;
+  std::optional<Refusal> on_request(std::string_view device,
+                                    const ibcm::ReqParameters& request) override;
+
+  std::unique_ptr<Opened> below_;
+  Breakable& breakable_;
+  const Oversight oversight_;
+  std::atomic<bool> retired_ = false;
+  Question request_{};  ///< the last one: its refusal's data
+};
+
+OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable,
+                               const Oversight& oversight)
+    : below_(std::move(below)), breakable_(breakable), oversight_(oversight) {
+  Transport& transport = below_->transport();
+  if (oversight.requests) breakable_.set_admission(this);
+  const bool gated = oversight.gate || oversight.takes;
+  if (gated) breakable_.set_call_gate(this);
+  const verbs::CriticalSection section(transport.runtime());
+  if (oversight.events) transport.set_event_observer(this);
+  if (oversight.calls) transport.set_call_observer(this);
+  if (gated) transport.set_call_gate(this);
+}
+
+OverseenOpened::~OverseenOpened() {
+  retire();
+  const verbs::CriticalSection section(transport().runtime());
+  transport().set_event_observer(nullptr);
+  transport().set_call_observer(nullptr);
+  transport().set_call_gate(nullptr);
+}
+
+void OverseenOpened::retire() {
+  if (below_->forked()) return;
+  if (!retired_.exchange(true)) {
+    breakable_.set_admission(nullptr);
+    breakable_.set_call_gate(nullptr);
+  }
+  below_->retire();
+}
+
+// --- what is asked ------------------------------------------------------------------------------
+
+void OverseenOpened::on_event(Step step, std::uint64_t id, std::uint64_t,
+                              const rdma_cm_event& event) {
+  Question question{.kind = step == Step::kQueued ? Kind::kQueued : Kind::kFetched,
+                    .id = id,
+                    .event = event.event};
+  ask(question);
+}
+
+void OverseenOpened::on_call(std::uint64_t id, std::string_view call, int) {
+  Question question{.kind = Kind::kMade, .id = id};
+  question.set_word(call);
+  ask(question);
+}
+
+void OverseenOpened::on_state(std::uint64_t id, std::string_view state) {
+  Question question{.kind = Kind::kState, .id = id};
+  question.set_word(state);
+  ask(question);
+}
+
+int OverseenOpened::on_call(std::uint64_t id, std::string_view call) {
+  if (!oversight_.gate) return 0;
+  Question question{.kind = Kind::kCall, .id = id};
+  question.set_word(call);
+  ask(question);
+  return question.error;
+}
+
+ibv_wc_status OverseenOpened::on_work(const verbs::PostedWork& work) {
+  if (!oversight_.gate) return IBV_WC_SUCCESS;
+  Question question{.kind = Kind::kWork, .work = work};
+  ask(question);
+  return static_cast<ibv_wc_status>(question.status);
+}
+
+void OverseenOpened::on_failure(const ibv_wc& completion) {
+  if (!oversight_.gate) return;
+  Question question{.kind = Kind::kFailure,
+                    .work = {.qp_num = completion.qp_num, .wr_id = completion.wr_id},
+                    .status = completion.status};
+  ask(question);
+}
+
+void OverseenOpened::on_take() {
+  if (!oversight_.takes) return;
+  Question question{.kind = Kind::kTake};
+  ask(question);
+}
+
+std::optional<soft::Admission::Refusal> OverseenOpened::on_request(std::string_view,
+                                                                   const ibcm::ReqParameters&) {
+  request_ = Question{.kind = Kind::kRequest};
+  ask(request_);
+  if (!request_.refused) return std::nullopt;
+  return Refusal{.reason = request_.reason,
+                 .private_data = std::span(request_.data).first(request_.size),
+                 .unanswered = request_.unanswered,
+                 .no_room = request_.no_room};
+}
+
+}  // namespace
+
+OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
+                          const Oversight& oversight) {
+  Question device{.kind = Kind::kOpened};
+  if (ask_world(device) && device.error != 0) {
+    return OpenError{verbs::errno_code(device.error), "The host's device was removed."};
+  }
+  if (device.port_down) {
+    const verbs::CriticalSection section(below->transport().runtime());
+    (void)breakable.set_port(false).has_value();
+  }
+  return std::unique_ptr<Opened>(
+      std::make_unique<OverseenOpened>(std::move(below), breakable, oversight));
+}
+
+}  // namespace anyrdma::transport
