@@ -45,6 +45,11 @@ bool Scheduler::step(Instant limit) {
   return true;
 }
 
+bool Scheduler::anything_left() {
+  settle();
+  return fibers_.any_ready() || queue_.next_deadline().has_value();
+}
+
 void Scheduler::run_task(Task& task) {
   ++events_;
   in_vain_ = Duration::zero();

@@ -91,6 +91,8 @@ class Scheduler {
   /// which of them, the schedule says. False: nothing of the kind is left. Not to be called from a
   /// fiber.
   bool step(Instant limit = kNever);
+  /// Whether anything of the kind is left, however late.
+  [[nodiscard]] bool anything_left();
   /// Where the schedule's choices were not the first.
   [[nodiscard]] const std::vector<Deviation>& deviations() const { return chooser_.deviations(); }
   /// Moves the clock without anything happening. Precondition: nothing is due before.

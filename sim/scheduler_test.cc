@@ -78,6 +78,21 @@ TEST_F(SchedulerTest, DoesNotPassItsLimit) {
   run();
 }
 
+TEST_F(SchedulerTest, KnowsWhetherItsLimitCameOrNothingWasLeft) {
+  EXPECT_FALSE(scheduler.anything_left());
+  Logged late(log, 1);
+  scheduler.at(late, Instant(seconds(5)));
+
+  EXPECT_FALSE(scheduler.step(Instant(seconds(1))));
+  EXPECT_TRUE(scheduler.anything_left());
+
+  EXPECT_TRUE(scheduler.step());
+  EXPECT_FALSE(scheduler.anything_left());
+  spawn("ready", [] {});
+  EXPECT_TRUE(scheduler.anything_left());
+  run();
+}
+
 TEST_F(SchedulerTest, ReadyFibersRunBeforeTheClockMoves) {
   Logged a(log, 9);
   scheduler.at(a, Instant());

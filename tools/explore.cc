@@ -47,7 +47,9 @@ struct FileScenario {
 
 sim::Outcome run_programs(const ProgramScenario& scenario, const sim::Trial& trial,
                           const sim::scenarios::Staging& staging) {
-  Simulation simulation(scenario, trial, {.trace = staging.tracing == sim::Tracing::kKeep});
+  // Who is to be shown the run looks for a cause; exploring only tells failures apart.
+  const bool shown = staging.tracing == sim::Tracing::kKeep;
+  Simulation simulation(scenario, trial, {.trace = shown, .stacks = shown});
   if (simulation.build() != Exit::kOk) return {.problem = "the programs cannot be started\n"};
   sim::Outcome outcome = simulation.run();
   if (staging.trace != nullptr) *staging.trace = simulation.world().trace().text();

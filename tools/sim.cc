@@ -86,7 +86,8 @@ int simulate(const SimOptions& options) {
   SimulationOptions settings{.print = true,
                              .calls = options.calls,
                              .trace = options.trace,
-                             .capture = !options.capture.empty()};
+                             .capture = !options.capture.empty(),
+                             .stacks = true};
   if (!read_time("call-cost", options.call_cost, settings.call_cost))
     return static_cast<int>(Exit::kUsage);
   // As it comes, and in its place among what goes to stderr.

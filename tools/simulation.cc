@@ -20,6 +20,7 @@
 #include "sim/gateway/gateway.h"
 #include "sim/host.h"
 #include "sim/programs/sandbox.h"
+#include "sim/programs/stack_report.h"
 #include "sim/text.h"
 #include "sim/world.h"
 #include "tools/start.h"
@@ -121,12 +122,7 @@ class Simulation::Run {
     run_until([this] { return sandbox_.all_ended() || nothing_more(); },
               verbs::Instant{} + scenario_.limit);
     std::string problem;
-    if (!sandbox_.all_ended()) {
-      const bool late = world_.now().time_since_epoch() >= scenario_.limit;
-      problem = std::string(late ? "the time is up" : "nothing can happen any more") + " at " +
-                sim::seconds_text(world_.now().time_since_epoch()) + " s, and these wait:\n" +
-                world_.stuck_report();
-    }
+    if (!sandbox_.all_ended()) problem = who_waits();
     end_servers();
     problem += broken_expectations();
     sim::Outcome outcome = sim::outcome_of(world_);
@@ -148,6 +144,18 @@ class Simulation::Run {
     world.tracing = options.trace ? sim::Tracing::kKeep : sim::Tracing::kHash;
     world.capture = options.capture;
     return trial.options(world);
+  }
+
+  [[nodiscard]] std::string who_waits() {
+    // The clock stops at the last thing that happens in time.
+    const bool late = world_.now().time_since_epoch() >= scenario_.limit ||
+                      (world_.scheduler().anything_left() && !nothing_more());
+    const verbs::Duration end = late ? scenario_.limit : world_.now().time_since_epoch();
+    std::string text = std::string(late ? "the time is up" : "nothing can happen any more") +
+                       " at " + sim::seconds_text(end) + " s, and these wait:\n" +
+                       world_.stuck_report();
+    if (options_.stacks) text += "and stand here:\n" + sim::programs::stack_report(sandbox_);
+    return text;
   }
 
   // --- what is expected -------------------------------------------------------------------------

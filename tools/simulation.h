@@ -52,6 +52,7 @@ struct SimulationOptions {
   bool calls = false;    ///< their system calls
   bool trace = false;    ///< is kept
   bool capture = false;  ///< packets are
+  bool stacks = false;   ///< of all threads, where nobody can go on or the time is up
   verbs::Duration call_cost = std::chrono::nanoseconds(200);  ///< what a system call takes of it
 };
 

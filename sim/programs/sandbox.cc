@@ -184,10 +184,11 @@ Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program
 }
 
 Thread& Sandbox::add_thread(Process& process, pid_t tid, bool is_new, Duration delay) {
-  process.threads.push_back(std::make_unique<Thread>(*this, process, tid, is_new));
-  Thread& thread = *process.threads.back();
   const unsigned number = ++process.threads_made;
   const std::string name = process.name + (number == 1 ? "" : "/" + std::to_string(number));
+  process.threads.push_back(
+      std::make_unique<Thread>(*this, process, process.host->name() + "/" + name, tid, is_new));
+  Thread& thread = *process.threads.back();
   // A process ends with its first thread as a rule; others may serve it for ever.
   process.host->spawn(
       name, [&thread, delay] { thread.live(delay); },

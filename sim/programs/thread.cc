@@ -51,8 +51,8 @@ class Thread::Alarm final : public Task {
   Thread& thread_;
 };
 
-Thread::Thread(Sandbox& sandbox, Process& process, pid_t tid, bool is_new)
-    : sandbox_(sandbox), process_(process), tracee_(tid), is_new_(is_new) {}
+Thread::Thread(Sandbox& sandbox, Process& process, std::string name, pid_t tid, bool is_new)
+    : sandbox_(sandbox), process_(process), name_(std::move(name)), tracee_(tid), is_new_(is_new) {}
 
 Instant Thread::now() const {
   return process_.host->runtime().now();

@@ -59,10 +59,12 @@ struct Watched {
 /// Made by Sandbox; ends with its fiber.
 class Thread {
  public:
-  Thread(Sandbox& sandbox, Process& process, pid_t tid, bool is_new);
+  Thread(Sandbox& sandbox, Process& process, std::string name, pid_t tid, bool is_new);
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
 
+  /// "server/rping", and "server/rping/2" for its second thread.
+  [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] tracee::Tracee& tracee() { return tracee_; }
   [[nodiscard]] pid_t tid() const { return tracee_.tid(); }
   [[nodiscard]] Process& process() const { return process_; }
@@ -137,6 +139,7 @@ class Thread {
 
   Sandbox& sandbox_;
   Process& process_;
+  std::string name_;
   tracee::Tracee tracee_;
   bool is_new_;
   bool over_ = false;

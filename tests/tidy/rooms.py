@@ -41,8 +41,9 @@ ROOMS = {
     "sim": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
             "transport/fault/plan", "cm", "cm/asio", "sim"],
     "sim/tracee": ["verbs", "transport/realtime", "transport/soft", "sim/tracee"],
+    "sim/stacks": ["sim/stacks"],
     "sim/programs": ["verbs", "transport/soft", "transport/realtime", "transport/fault/plan",
-                     "sim", "sim/tracee", "sim/programs"],
+                     "sim", "sim/stacks", "sim/tracee", "sim/programs"],
     "sim/gateway": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
                     "transport/soft", "transport/fabric", "transport/fabric/rendezvous", "sim",
                     "sim/gateway"],
@@ -63,6 +64,7 @@ TEST_EXTRA = {
     "transport/fabric/near": ["transport/fabric"],
     "transport/udp": ["cm"],
     "sim": ["examples", "transport/testing"],
+    "sim/stacks": ["sim/tracee"],
     "sim/gateway": ["cm", "transport/realtime", "transport/station"],
 }
 

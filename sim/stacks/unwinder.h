@@ -1,0 +1,39 @@
+// Where a thread of another process stands, read from outside: for whoever looks for the cause of a
+// hang. The process knows nothing of it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct Dwfl;
+
+namespace anyrdma::sim::stacks {
+
+/// One process, as it is now: what it maps later is not known. Each one reads tables of the files
+/// that the process has mapped, which takes some milliseconds and asks nobody on the network.
+class Unwinder {
+ public:
+  /// The calling thread traces all threads of the process, and all of them have stopped.
+  explicit Unwinder(pid_t pid);
+  ~Unwinder();
+  Unwinder(const Unwinder&) = delete;
+  Unwinder& operator=(const Unwinder&) = delete;
+
+  /// The innermost one first: "sem_wait+0x61 (libc.so.6)", and with debug information
+  /// "serve+0x2c (server) server.cc:81"; "0x1234 (server)" counts from the beginning of a file in
+  /// which nothing has a name there. Empty: it cannot be read.
+  [[nodiscard]] std::vector<std::string> frames(pid_t tid, std::size_t at_most = 40) const;
+
+ private:
+  struct End {
+    void operator()(Dwfl* session) const;
+  };
+  std::unique_ptr<Dwfl, End> session_;
+  bool attached_ = false;
+};
+
+}  // namespace anyrdma::sim::stacks
