@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "sim/explore.h"
 #include "sim/gateway/gateway.h"
@@ -43,7 +44,9 @@ constexpr sim::Duration kQuietAtMost = std::chrono::hours(1);
 /// For servers that are told to end.
 constexpr sim::Duration kFarewell = std::chrono::seconds(10);
 
-std::string ending_text(const std::optional<int>& status) {
+std::string ending_text(const Program& program) {
+  const std::optional<int>& status = program.status();
+  if (program.crashed()) return "went down with its host";
   if (!status) return "has not ended";
   if (WIFSIGNALED(*status)) return "was ended by signal " + std::to_string(WTERMSIG(*status));
   return "ended with status " + std::to_string(WEXITSTATUS(*status));
@@ -133,7 +136,7 @@ class Simulation::Run {
   [[nodiscard]] std::string endings() const {
     std::string text;
     for (const auto& program : sandbox_.programs())
-      text += program->name() + " " + ending_text(program->status()) + "\n";
+      text += program->name() + " " + ending_text(*program) + "\n";
     return text;
   }
 
@@ -163,8 +166,9 @@ class Simulation::Run {
   [[nodiscard]] std::string broken_expectations() const {
     std::string text;
     for (const auto& program : sandbox_.programs()) {
-      if (program->background() || !program->status() || ends_as_expected(*program)) continue;
-      text += program->name() + " " + ending_text(program->status()) + "\n";
+      if (program->background() || !program->status() || program->crashed()) continue;
+      if (ends_as_expected(*program)) continue;
+      text += program->name() + " " + ending_text(*program) + "\n";
     }
     for (const Expectation& each : scenario_.expectations) {
       const auto said = said_.find(each.program);
@@ -215,6 +219,7 @@ class Simulation::Run {
       say("no network can be made for the host " + name + ": " + gateway.error().message() + ".");
       return Exit::kFailed;
     }
+    (*gateway)->set_on_crash([this, &host] { sandbox_.crash(host); });
     gateways_.emplace_back(&host, std::move(*gateway));
     return Exit::kOk;
   }
@@ -326,7 +331,24 @@ class Simulation::Run {
       say("'" + prepared->path + "' cannot be started: " + program.error().message() + ".");
       return Exit::kFailed;
     }
+    if (restarts()) {  // the fiber runs now, too, with nothing to do
+      host->on_start(
+          "start", [this, it = *program] { start_again(*it); }, sim::Ending::kMayServe);
+    }
     return Exit::kOk;
+  }
+
+  [[nodiscard]] bool restarts() {
+    const auto all = world_.faults().status();
+    return std::any_of(all.begin(), all.end(), [](const sim::FaultStatus& each) {
+      return std::holds_alternative<sim::RestartHost>(each.fault.action);
+    });
+  }
+
+  void start_again(Program& program) {
+    if (!program.crashed()) return;
+    const auto started = sandbox_.start_again(program);
+    if (!started) say(program.name() + " cannot be started again: " + started.error().message());
   }
 
   [[nodiscard]] static std::vector<std::string> environment_of(const Start& start) {

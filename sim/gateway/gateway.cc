@@ -239,6 +239,10 @@ void Gateway::on_change(const transport::soft::DeviceChange& change) {
 void Gateway::on_crash() {
   connections_.clear();
   questions_.clear();
+  if (!kill_) return;
+  kill_();
+  // What they said last is lost now, while nothing leaves the host.
+  (void)poll();
 }
 
 void Gateway::flush() {

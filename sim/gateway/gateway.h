@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -48,6 +49,8 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
 
   /// Readable when poll() has something to do.
   [[nodiscard]] int fd() const { return mesh_->fd(); }
+  /// Called when the host has lost its power: its processes are to be gone when it returns.
+  void set_on_crash(std::function<void()> on_crash) { kill_ = std::move(on_crash); }
   /// Takes what processes have sent into the world, and says farewell for those that have gone.
   /// Not from within the world's tasks. False: there was nothing. Before Host::restart() after
   /// a crash, once the processes are gone, or what they said last would leave after all.
@@ -98,6 +101,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   bool polling_ = false;  ///< the mesh is at work: nothing but its send() may be called
   std::uint64_t asked_ = 0;
   std::map<std::uint64_t, Question> questions_;
+  std::function<void()> kill_;
 };
 
 }  // namespace anyrdma::sim

@@ -102,19 +102,29 @@ Sandbox::~Sandbox() {
 // --- programs -----------------------------------------------------------------------------------
 
 verbs::Result<Program*> Sandbox::start(Host& host, std::string_view name, ProgramOptions options) {
+  auto program = std::make_unique<Program>();
+  program->name_ = host.name() + "/" + std::string(name);
+  program->host_ = &host;
+  program->options_ = std::move(options);
+  if (verbs::Result<void> launched = launch(*program); !launched) return launched.error();
+  programs_.push_back(std::move(program));
+  return programs_.back().get();
+}
+
+/// `program` stays where it is.
+verbs::Result<void> Sandbox::launch(Program& program) {
   std::array<int, 2> out{};
   std::array<int, 2> error{};
   if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(error.data(), O_CLOEXEC) != 0)
     return verbs::errno_code(errno);
   const Descriptor out_in(out[1]);
   const Descriptor error_in(error[1]);
-  auto program = std::make_unique<Program>();
-  program->name_ = host.name() + "/" + std::string(name);
-  program->host_ = &host;
-  program->out_.from = Descriptor(out[0]);
-  program->error_.from = Descriptor(error[0]);
+  program.out_ = {.from = Descriptor(out[0]), .rest = {}};
+  program.error_ = {.from = Descriptor(error[0]), .rest = {}};
   for (const int fd : {out[0], error[0]}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
   const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Host& host = *program.host_;
+  const ProgramOptions& options = program.options_;
   const auto pid = tracee::launch({.path = options.path,
                                    .arguments = options.arguments,
                                    .environment = options.environment,
@@ -125,14 +135,33 @@ verbs::Result<Program*> Sandbox::start(Host& host, std::string_view name, Progra
                                    .realm = realm_of(host)},
                                   untouched_calls());
   if (!pid) return pid.error();
-  const Duration delay = options.start;
-  program->options_ = std::move(options);
-  programs_.push_back(std::move(program));
-  Program& started = *programs_.back();
-  Process& process = adopt(*pid, nullptr, host, started, std::string(name));
-  Thread& thread = add_thread(process, *pid, false, delay);
+  Process& process =
+      adopt(*pid, nullptr, host, program, program.name_.substr(host.name().size() + 1));
+  Thread& thread = add_thread(process, *pid, false, options.start);
   thread.handle({.tid = *pid, .kind = StopKind::kProgram, .detail = *pid});
-  return &started;
+  return {};
+}
+
+void Sandbox::crash(const Host& host) {
+  const auto lives = [&host](const auto& process) {
+    return process->host == &host && !process->status;
+  };
+  for (const auto& program : programs_) program->crashed_ |= program->host_ == &host;
+  for (const auto& process : processes_) {
+    if (lives(process)) ::kill(process->pid, SIGKILL);
+  }
+  while (std::any_of(processes_.begin(), processes_.end(), lives)) {
+    int status = 0;
+    const pid_t tid = ::waitpid(-1, &status, __WALL);
+    if (tid < 0 && errno != EINTR) break;
+    if (tid > 0) on_other(tracee::stop_of(tid, status));
+  }
+}
+
+verbs::Result<void> Sandbox::start_again(Program& program) {
+  program.status_.reset();
+  program.crashed_ = false;
+  return launch(program);
 }
 
 bool Sandbox::all_ended() const {

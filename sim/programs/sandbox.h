@@ -53,6 +53,8 @@ class Program {
   /// As of wait(2); nullopt: it has not ended.
   [[nodiscard]] std::optional<int> status() const { return status_; }
   [[nodiscard]] bool background() const { return options_.background; }
+  /// Its host has lost its power since it was started, which is no ending of its own.
+  [[nodiscard]] bool crashed() const { return crashed_; }
 
  private:
   friend class Sandbox;
@@ -65,6 +67,7 @@ class Program {
   Host* host_ = nullptr;
   ProgramOptions options_;
   std::optional<int> status_;
+  bool crashed_ = false;
   Stream out_;
   Stream error_;
 };
@@ -104,6 +107,10 @@ class Sandbox {
   [[nodiscard]] const std::vector<std::unique_ptr<Program>>& programs() const { return programs_; }
   /// Whether all programs have ended but those in the background.
   [[nodiscard]] bool all_ended() const;
+  /// The host has lost its power: all processes there are gone.
+  void crash(const Host& host);
+  /// The program begins anew on a host that has crashed and runs again, as start() has it.
+  [[nodiscard]] verbs::Result<void> start_again(Program& program);
   /// Sends a signal to a program that has not ended.
   void signal(const Program& program, int number);
   /// When a program last did more than wait: it wrote, sent, started or ended something. Now, while
@@ -172,6 +179,7 @@ class Sandbox {
   }
 
  private:
+  [[nodiscard]] verbs::Result<void> launch(Program& program);
   Process& adopt(pid_t pid, Process* parent, Host& host, Program& program, std::string name);
   Thread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});
   void on_other(const tracee::Stop& stop);

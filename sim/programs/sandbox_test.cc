@@ -273,5 +273,24 @@ TEST_F(ProgramsInTheWorld, NothingOfAllThisIsWorthARemark) {
   EXPECT_THAT(remarks, IsEmpty());
 }
 
+TEST_F(ProgramsInTheWorld, ThatWentDownWithTheirHostStartAgainOnlyIfTheyAreTold) {
+  Program& program = shell("echo up; sleep 100 & sleep 100; echo down");
+  world.run_for(1s);
+  ASSERT_TRUE(host.crash());
+  sandbox.crash(host);
+  EXPECT_TRUE(program.crashed());
+  EXPECT_EQ(signal_of(program), SIGKILL);
+  host.restart();
+  world.run_for(200s);
+  EXPECT_THAT(texts(), ElementsAre("up"));
+
+  ASSERT_TRUE(sandbox.start_again(program));
+  EXPECT_FALSE(program.crashed());
+
+  EXPECT_TRUE(run_all());
+  EXPECT_THAT(texts(), ElementsAre("up", "up", "down"));
+  EXPECT_EQ(exit_status(program), 0);
+}
+
 }  // namespace
 }  // namespace anyrdma::sim::programs

@@ -40,6 +40,17 @@ plan 'on server request 1: reject 28 6275737900'
 says='client1/rping: cma event RDMA_CM_EVENT_REJECTED, error 28'
 apart rejection "$server" "$client"
 
+plan 'at 1ms: crash server'
+says='server/rping went down with its host'
+apart crash "$server" "$client"
+
+expected=0
+plan 'at 1ms: crash server' 'at 5ms: restart server'
+says='server/rping ended with status 0'
+apart crash_and_restart "$server" "$client"
+
+expected=1
+
 # Two processes of one host are counted together: the first one's call fails, and not the second one's.
 plan 'on client call create_qp 1: fail ENOMEM'
 says='^client/rping ended with status 0'
