@@ -15,6 +15,7 @@
 #include "sim/outcome_bytes.h"
 #include "sim/random_stream.h"
 #include "sim/run_pool.h"
+#include "sim/text.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim {
@@ -46,12 +47,43 @@ FaultPlan draw(const ExploreOptions& options, RandomStream& dice) {
   return plan;
 }
 
+/// How a problem begins that is none of the trial's own.
+constexpr std::string_view kDiffers = "two runs of one trial differ";
+
 /// A run, with what its programs and checkers said of it.
 Outcome perform(const Scenario& scenario, const Trial& trial) {
   const Findings findings;
   Outcome outcome = scenario(trial);
   outcome.problem += findings.problems();
   outcome.situations = findings.situations();
+  return outcome;
+}
+
+/// Trials at the beginning of a search that are run twice.
+constexpr std::uint64_t kRepeatedTrials = 3;
+
+std::string hash_text(const Outcome& outcome) {
+  std::string text;
+  append(text, "0x%016llx", static_cast<unsigned long long>(outcome.trace_hash));
+  return text;
+}
+
+/// The same twice: what is replayed or shrunk has to come again. A run that goes wrong is told as
+/// it is.
+Outcome perform_twice(const Scenario& scenario, const Trial& trial) {
+  Outcome outcome = perform(scenario, trial);
+  if (!outcome.problem.empty()) return outcome;
+  const Outcome again = perform(scenario, trial);
+  const bool same_trace = again.trace_hash == outcome.trace_hash;
+  if (same_trace && again.problem.empty()) return outcome;
+  outcome.problem = std::string(kDiffers) + ": ";
+  outcome.problem += same_trace ? "the first went well"
+                                : "trace hash " + hash_text(outcome) + ", then " + hash_text(again);
+  outcome.problem +=
+      ".\nSomething outlives a run: a static or global variable that programs change is the usual "
+      "reason,\na pointer's value, real time or a random number of their own are others. Until it "
+      "is mended no failure can be replayed.\n";
+  if (!again.problem.empty()) outcome.problem += "The second went wrong:\n" + again.problem;
   return outcome;
 }
 
@@ -157,7 +189,7 @@ class Search {
     if (options_.jobs == 0) {
       for (std::uint64_t i = 0; i < count; ++i) {
         const Trial trial = make(i);
-        if (!take(i, trial, perform(scenario_, trial))) return false;
+        if (!take(i, trial, perform_at(i, trial))) return false;
       }
       return true;
     }
@@ -165,7 +197,7 @@ class Search {
     run_in_order(
         count, {.processes = options_.jobs},
         [&](std::uint64_t i) {
-          Outcome outcome = perform(scenario_, make(i));
+          Outcome outcome = perform_at(i, make(i));
           if (!want_steps) outcome.steps.clear();
           if (outcome.problem.empty()) outcome.deviations.clear();
           return to_bytes(outcome);
@@ -206,13 +238,23 @@ class Search {
     if (outcome.problem.empty()) return true;
     FailureKind& kind = result.kinds[kind_of(outcome.problem)];
     if (++kind.runs == 1) {
-      kind.first = explain(trial);
+      kind.first = explain(trial, outcome);
       if (!result.failure) result.failure = kind.first;
     }
     return options_.keep_going;
   }
 
-  [[nodiscard]] Failure explain(const Trial& trial) const {
+  [[nodiscard]] Outcome perform_at(std::uint64_t i, const Trial& trial) const {
+    return i < kRepeatedTrials ? perform_twice(scenario_, trial) : perform(scenario_, trial);
+  }
+
+  [[nodiscard]] Failure explain(const Trial& trial, const Outcome& outcome) const {
+    if (outcome.problem.starts_with(kDiffers)) {  // every smaller one differs, too, or by chance
+      return {.trial = trial,
+              .outcome = outcome,
+              .faults_found = trial.plan.faults.size(),
+              .command = command_for(options_, trial)};
+    }
     const Scenario isolated = [this](const Trial& smaller) {
       return options_.jobs == 0 ? perform(scenario_, smaller) : perform_apart(scenario_, smaller);
     };

@@ -339,9 +339,10 @@ TEST(Explore, ABudgetEndsIt) {
 }
 
 TEST(Explore, ShardsDivideTheSeedsAndRepetitionsTakeOthers) {
-  std::set<std::uint64_t> seeds;
-  const auto remember = [&seeds](const Trial& trial) {
-    EXPECT_TRUE(seeds.insert(trial.seed).second) << trial.seed;
+  std::set<std::uint64_t> seeds;  // all there were
+  std::set<std::uint64_t> own;    // of one search, whose first trials run twice
+  const auto remember = [&own](const Trial& trial) {
+    own.insert(trial.seed);
     return Outcome{};
   };
   ::setenv("TEST_TOTAL_SHARDS", "3", 1);
@@ -349,7 +350,9 @@ TEST(Explore, ShardsDivideTheSeedsAndRepetitionsTakeOthers) {
     for (const char* shard : {"0", "1", "2"}) {
       ::setenv("TEST_RUN_NUMBER", run, 1);
       ::setenv("TEST_SHARD_INDEX", shard, 1);
+      own.clear();
       (void)explore(for_this_shard({.first_seed = 100, .runs = 10}), remember);
+      for (const std::uint64_t seed : own) EXPECT_TRUE(seeds.insert(seed).second) << seed;
     }
   }
   for (const char* name : {"TEST_TOTAL_SHARDS", "TEST_RUN_NUMBER", "TEST_SHARD_INDEX"}) {
@@ -359,6 +362,41 @@ TEST(Explore, ShardsDivideTheSeedsAndRepetitionsTakeOthers) {
   EXPECT_EQ(seeds.size(), 20u);
   EXPECT_EQ(*seeds.begin(), 100u);
   EXPECT_EQ(*seeds.rbegin(), 119u);
+}
+
+/// The number of the program's runs in this process is in a message: what a static variable does.
+Outcome count_runs(const Trial& trial) {
+  static std::uint64_t runs = 0;
+  World world(trial.seed, trial.options());
+  Host& host = world.add_host("host", {"10.0.0.1"});
+  host.spawn("main", [&host] { host.note("run " + std::to_string(++runs)); });
+  return finish(world);
+}
+
+TEST(Explore, AStaticVariableThatOutlivesARunIsReported) {
+  for (const unsigned jobs : {0u, 2u}) {
+    const Exploration found = explore({.runs = 100, .jobs = jobs}, count_runs);
+
+    ASSERT_TRUE(found.failure) << jobs;
+    EXPECT_EQ(found.runs, 1u);
+    EXPECT_EQ(found.failure->trial.seed, 1u);
+    EXPECT_THAT(found.failure->outcome.problem,
+                AllOf(HasSubstr("two runs of one trial differ: trace hash 0x"),
+                      HasSubstr("a static or global variable that programs change")));
+  }
+}
+
+TEST(Explore, ARunThatGoesWrongTheSecondTimeOnlyIsReported) {
+  int runs = 0;
+  const auto moody = [&runs](const Trial&) {
+    return Outcome{.problem = ++runs == 2 ? "in a bad mood\n" : ""};
+  };
+
+  const Exploration found = explore({.runs = 100}, moody);
+
+  ASSERT_TRUE(found.failure);
+  EXPECT_THAT(found.failure->outcome.problem,
+              AllOf(HasSubstr("two runs of one trial differ"), HasSubstr("in a bad mood")));
 }
 
 TEST(Explore, OneTrialOfTheEnvironmentIsTheOnlyRun) {
