@@ -58,6 +58,10 @@ class Id final : private transport::EndpointHandler {
   /// EDEADLK: destroyed all the same, but in the simulator nobody was left to acknowledge the rest.
   [[nodiscard]] static Result<void> destroy(std::unique_ptr<Id> id);
 
+  /// For a program that is gone: all events that it was shown of these ids count as acknowledged, so
+  /// that nobody waits for that. Nobody else uses the ids or the events any more.
+  static void forgive_all(std::span<Id* const> ids);
+
   [[nodiscard]] static Id& from(rdma_cm_id* raw) {
     return *reinterpret_cast<Raw*>(raw)->owner;  // raw is Raw's first member
   }
@@ -66,6 +70,7 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] void* context() const { return raw_.id.context; }
   [[nodiscard]] ibv_qp* qp() const { return raw_.id.qp; }
   [[nodiscard]] State state() const { return state_; }
+  [[nodiscard]] verbs::Runtime& runtime() const { return transport_.runtime(); }
   [[nodiscard]] EventChannel* channel() const { return channel_; }
   [[nodiscard]] bool is_synchronous() const { return private_channel_ != nullptr; }
 
@@ -200,7 +205,6 @@ class Id final : private transport::EndpointHandler {
   static void discard(verbs::Runtime& runtime, EventQueue& events);
   void join(EventChannel& channel);
   void leave_channel();
-  [[nodiscard]] verbs::Runtime& runtime() const { return transport_.runtime(); }
 
   // --- id_ledger.cc: fetched and acknowledged ---------------------------------------------------
   void charge(EventRecord& record);

@@ -100,6 +100,16 @@ void Id::forgive() {
   });
 }
 
+// The event that one id shows may be charged to another, its listener.
+void Id::forgive_all(std::span<Id* const> ids) {
+  for (Id* id : ids) {
+    if (id->private_channel_ != nullptr) id->private_channel_->forget();
+  }
+  for (Id* id : ids) {
+    while (!id->fetched_.empty()) (void)acknowledge(id->fetched_.front()).has_value();
+  }
+}
+
 Result<void> Id::drain(const Membership& leaving) {
   {
     verbs::CriticalSection section(runtime());

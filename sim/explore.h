@@ -124,8 +124,9 @@ struct ExploreOptions {
 };
 
 /// Runs the scenario until it goes wrong; shrinks the failure. The first trials run twice: when the
-/// second run is another, that is the failure, because nothing could be replayed. The trial in $ANYRDMA_TRIAL (see
-/// trial.h), if there is one, is the only run. Same options, same result, but for the budget.
+/// second run is another, that is the failure, because nothing could be replayed. The trial in
+/// $ANYRDMA_TRIAL (see trial.h), if there is one, is the only run. Same options, same result, but
+/// for the budget.
 [[nodiscard]] Exploration explore(const ExploreOptions& options, const Scenario& scenario);
 
 /// The options for this process of a test that Bazel has sharded (TEST_TOTAL_SHARDS) or repeated

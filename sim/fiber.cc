@@ -43,10 +43,12 @@ Fiber* Fibers::running() {
   return running_fiber;
 }
 
-Fiber& Fibers::spawn(std::string name, Ending ending, std::function<void()> body, Host* host) {
+Fiber& Fibers::spawn(std::string name, Ending ending, std::function<void()> body, Host* host,
+                     std::shared_ptr<Process> process) {
   fibers_.emplace_back(new Fiber(std::move(name), ending, std::move(body), host));
   Fiber& fiber = *fibers_.back();
   fiber.number_ = ++spawned_;
+  fiber.process_ = std::move(process);
   fiber.stack_ = take_stack();
   fiber.sanitizer_.create(fiber.stack_.sp, fiber.stack_.size);
   const boost::context::preallocated place(fiber.stack_.sp, fiber.stack_.size, fiber.stack_);
@@ -69,6 +71,7 @@ boost::context::fiber Fibers::enter(Fiber& fiber, boost::context::fiber&& caller
     thrown_ = std::current_exception();
   }
   fiber.body_ = nullptr;
+  std::exchange(fiber.process_, nullptr).reset();
   fiber.sanitizer_.leaving(sanitizer_thread_, true);
   return std::move(fiber.caller_);
 }

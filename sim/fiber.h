@@ -19,6 +19,7 @@ namespace anyrdma::sim {
 
 class Fibers;
 class Host;
+class Process;
 
 /// Whether the simulation may come to rest while a fiber still waits.
 enum class Ending : unsigned char {
@@ -36,6 +37,8 @@ class Fiber : public boost::intrusive::list_base_hook<
   /// Whose program it runs; null: nobody's.
   [[nodiscard]] Host* host() const { return host_; }
   [[nodiscard]] bool parked() const { return parked_; }
+  /// Which of that host's processes it belongs to; null: none.
+  [[nodiscard]] const std::shared_ptr<Process>& process() const { return process_; }
   /// Fibers::hold and abandon.
   [[nodiscard]] bool held() const { return held_; }
   [[nodiscard]] bool abandoned() const { return abandoned_; }
@@ -58,6 +61,7 @@ class Fiber : public boost::intrusive::list_base_hook<
   Ending ending_;
   std::function<void()> body_;
   Host* host_;
+  std::shared_ptr<Process> process_;
   int errno_value_ = 0;            ///< the C library's errno while it does not run
   boost::context::fiber context_;  ///< where to resume it; empty while it runs
   boost::context::fiber caller_;   ///< where to go back to
@@ -88,7 +92,10 @@ class Fibers {
   Fibers& operator=(const Fibers&) = delete;
 
   /// Adds a fiber that is ready to run. It may be called from inside a fiber.
-  Fiber& spawn(std::string name, Ending ending, std::function<void()> body, Host* host = nullptr);
+  /// With a process it is one of its fibers until its body has ended: the last one to leave ends
+  /// it, in its own name.
+  Fiber& spawn(std::string name, Ending ending, std::function<void()> body, Host* host = nullptr,
+               std::shared_ptr<Process> process = nullptr);
   /// The fiber that runs in this thread, of whichever Fibers; null outside of all.
   [[nodiscard]] static Fiber* running();
   /// The running fiber; null outside of all.

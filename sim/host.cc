@@ -7,6 +7,7 @@
 
 #include "sim/boot.h"
 #include "sim/host_tasks.h"
+#include "sim/process.h"
 #include "sim/semaphore.h"
 #include "sim/text.h"
 #include "sim/world.h"
@@ -54,6 +55,7 @@ std::optional<DropCause> cause_of(const Hca::Counters& before, const Hca::Counte
 
 Host::Host(World& world, std::string name, HostIndex index, const HostOptions& options)
     : world_(world),
+      scheduler_(world.scheduler()),
       name_(std::move(name)),
       index_(index),
       random_(world.seed(), "host " + name_),
@@ -157,9 +159,32 @@ const roce::Mac& Host::mac(std::size_t interface) const {
 
 void Host::spawn(std::string_view name, std::function<void()> body, Ending ending) {
   if (power_ == Power::kOff) return;
+  const Fiber* const maker = Fibers::running();
+  const bool is_thread = maker != nullptr && maker->host() == this;
+  start_fiber(name, std::move(body), ending, is_thread ? maker->process() : nullptr);
+}
+
+void Host::start_fiber(std::string_view name, std::function<void()> body, Ending ending,
+                       std::shared_ptr<Process> process) {
   Fibers& fibers = world_.scheduler().fibers();
-  fibers.spawn(name_ + "/" + std::string(name), ending, std::move(body), this);
+  fibers.spawn(name_ + "/" + std::string(name), ending, std::move(body), this, std::move(process));
   if (power_ == Power::kPaused) fibers.hold(*this);
+}
+
+void Host::spawn_process(std::string_view name, std::function<void()> body, Ending ending,
+                         bool loud) {
+  if (power_ == Power::kOff) return;
+  auto process = std::make_shared<Process>(name_ + "/" + std::string(name), *transport_, loud);
+  gate_is_open_ = true;
+  // A device without contexts left shows its programs the one that all others share.
+  (void)transport_->begin_process(process.get()).has_value();
+  gate_is_open_ = false;
+  start_fiber(name, std::move(body), ending, std::move(process));
+}
+
+const void* Host::process() {
+  const Fiber* const fiber = Fibers::running();
+  return fiber == nullptr || fiber->host() != this ? nullptr : fiber->process().get();
 }
 
 void Host::on_start(std::string_view name, std::function<void()> body, Ending ending) {

@@ -15,6 +15,7 @@
 #include "sim/address_key.h"
 #include "sim/fiber.h"
 #include "sim/options.h"
+#include "sim/process.h"
 #include "sim/random_stream.h"
 #include "sim/scheduler.h"
 #include "sim/trace.h"
@@ -74,6 +75,14 @@ class Host final : private transport::soft::Observer,
   /// The same now and after every restart.
   void on_start(std::string_view name, std::function<void()> body,
                 Ending ending = Ending::kMustEnd);
+  /// The same as a process of its own, for programs that leave their cleaning up to the kernel:
+  /// when the last of its fibers has ended (those that it spawns on this host are its threads),
+  /// what the C API made for them is freed as Linux does: peers of its connections get the DREQ or
+  /// REJ that destroying the id sends, nobody waits for acknowledgements. Contexts that its ids
+  /// show are its own. `loud`: what it left behind is a finding of the checkers, or a line on
+  /// stderr.
+  void spawn_process(std::string_view name, std::function<void()> body,
+                     Ending ending = Ending::kMustEnd, bool loud = false);
   /// The host whose program runs in this thread now; null outside of spawned programs.
   [[nodiscard]] static Host* current();
   /// Takes an object that works over this host's transport; it lives until the host ends.
@@ -192,6 +201,8 @@ class Host final : private transport::soft::Observer,
 
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
   void boot();
+  void start_fiber(std::string_view name, std::function<void()> body, Ending ending,
+                   std::shared_ptr<Process> process);
   void watch_events() { transport_->set_event_observer(this); }
   void watch_calls() { transport_->set_call_observer(this); }
   void watch_gate();
@@ -214,10 +225,11 @@ class Host final : private transport::soft::Observer,
   // --- Runtime ----------------------------------------------------------------------------------
   Instant now() override;
   Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override;
-  void enter() override {}
+  void enter() override { scheduler_.check_thread(); }
   void leave() override;
   void progress() override;
   Mark mark() override;
+  const void* process() override;
   std::string describe(const Mark& mark) override;
   bool run_later(std::unique_ptr<verbs::Job>& job) override;
   /// A verbs::MisuseListener. It goes to whoever watches, else to the
@@ -283,11 +295,13 @@ class Host final : private transport::soft::Observer,
                                     const ibcm::ReqParameters& request) override;
 
   World& world_;
+  Scheduler& scheduler_;  ///< the world's
   std::string name_;
   HostIndex index_;
   RandomStream random_;
   transport::soft::PortTableConfig port_options_;
   Power power_ = Power::kOn;
+  bool gate_is_open_ = false;  ///< calls of our own are no program's: no fault is for them
   std::int32_t drift_ppm_ = 0;
   Instant clock_{};         ///< the host's time ...
   Instant clock_set_at_{};  ///< ... when it was this in the world

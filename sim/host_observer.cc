@@ -68,6 +68,7 @@ void Host::watch_gate() {
 }
 
 int Host::on_call(std::uint64_t id, std::string_view call) {
+  if (gate_is_open_) return 0;
   return world_.faults().on_gate(*this, id, call);
 }
 

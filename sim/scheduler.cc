@@ -1,9 +1,12 @@
 #include "sim/scheduler.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <mutex>
 
 #include "sim/text.h"
 #include "verbs/assert.h"
+#include "verbs/foreign_thread.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -25,7 +28,19 @@ void Scheduler::settle() {
   }
 }
 
+void Scheduler::refuse_thread() {
+  static constexpr const char* kSentence =
+      "a call came from another thread than the one in which the simulated world runs, and was "
+      "refused (EPERM). Simulated hosts know fibers, no threads: use Host::spawn where the program "
+      "starts a thread, or run it as a process (docs/programs.md).";
+  static std::once_flag said;
+  std::call_once(said,
+                 [] { std::fprintf(stderr, "anyrdma: the program's mistake: %s\n", kSentence); });
+  throw verbs::ForeignThread(kSentence);
+}
+
 bool Scheduler::step(Instant limit) {
+  const Running running(*this);
   if (chooser_.active()) {
     if (step_chosen(limit)) return true;
   } else if (fibers_.run_one()) {

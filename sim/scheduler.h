@@ -2,6 +2,7 @@
 // run whenever they can before the clock moves on; or in another order that a Schedule asks for.
 #pragma once
 
+#include <atomic>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <optional>
@@ -54,6 +55,12 @@ class Settler : public boost::intrusive::list_base_hook<
   ~Settler() = default;
 };
 
+/// Tells threads apart.
+[[nodiscard]] inline const void* this_thread() {
+  static constinit thread_local char place = 0;
+  return &place;
+}
+
 /// The heart of the simulator. Single-threaded; several may live in different threads.
 class Scheduler {
  public:
@@ -93,6 +100,28 @@ class Scheduler {
   bool step(Instant limit = kNever);
   /// Whether anything of the kind is left, however late.
   [[nodiscard]] bool anything_left();
+  /// While it lives the world runs in this thread, and calls from others are refused.
+  class Running {
+   public:
+    explicit Running(Scheduler& scheduler)
+        : thread_(scheduler.thread_), before_(thread_.load(std::memory_order_relaxed)) {
+      thread_.store(this_thread(), std::memory_order_relaxed);
+    }
+    ~Running() { thread_.store(before_, std::memory_order_relaxed); }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    std::atomic<const void*>& thread_;
+    const void* before_;
+  };
+  /// Throws verbs::ForeignThread, after a sentence on stderr, in any thread but the one in which
+  /// the world runs. Nothing while it does not.
+  void check_thread() const {
+    const void* const thread = thread_.load(std::memory_order_relaxed);
+    if (thread != nullptr && thread != this_thread()) [[unlikely]]
+      refuse_thread();
+  }
   /// Where the schedule's choices were not the first.
   [[nodiscard]] const std::vector<Deviation>& deviations() const { return chooser_.deviations(); }
   /// Moves the clock without anything happening. Precondition: nothing is due before.
@@ -128,6 +157,7 @@ class Scheduler {
 
  private:
   class Alarm;
+  [[noreturn]] static void refuse_thread();
   void settle();
   void wake_pollers();
   void wake_concerned_pollers();
@@ -137,6 +167,7 @@ class Scheduler {
   bool step_chosen(Instant limit);
   void gather_due();
 
+  std::atomic<const void*> thread_ = nullptr;
   Chooser chooser_;
   std::vector<std::uint64_t> candidates_;      ///< of step_chosen
   std::vector<verbs::Timer<Task*>*> due_;      ///< likewise

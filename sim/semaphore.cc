@@ -5,6 +5,7 @@
 namespace anyrdma::sim {
 
 void Semaphore::post() {
+  scheduler_.check_thread();
   if (waiters_.empty()) {
     ++units_;
   } else {
@@ -13,6 +14,7 @@ void Semaphore::post() {
 }
 
 bool Semaphore::try_wait() {
+  scheduler_.check_thread();
   if (units_ == 0) return false;
   --units_;
   return true;

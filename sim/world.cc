@@ -141,6 +141,7 @@ RandomStream& World::random(std::string_view name) {
 // --- time ---------------------------------------------------------------------------------------
 
 Result<void> World::run() {
+  const Scheduler::Running running(scheduler_);
   while (scheduler_.step()) continue;
   if (monitor_ != nullptr) monitor_->on_rest(*this);
   for (const auto& fiber : scheduler_.fibers().all()) {
@@ -151,6 +152,7 @@ Result<void> World::run() {
 }
 
 void World::run_for(Duration duration) {
+  const Scheduler::Running running(scheduler_);
   const Instant end = now() + duration;
   while (scheduler_.step(end)) continue;
   scheduler_.skip_to(end);

@@ -71,6 +71,7 @@ class World {
   /// the deadline came, or nothing is left that could happen.
   template <class Predicate>
   [[nodiscard]] bool run_until(Predicate&& done, Instant deadline = Scheduler::kNever) {
+    const Scheduler::Running running(scheduler_);
     while (!done()) {
       if (!scheduler_.step(deadline)) return false;
     }

@@ -82,6 +82,9 @@ class Runtime {
     std::uint64_t who = 0;
   };
   [[nodiscard]] virtual Mark mark() { return {}; }
+  /// Where several processes have one runtime (simulator): whose call it is. What it gets of the
+  /// transport is its own, and goes with it. Null: nobody's in particular.
+  [[nodiscard]] virtual const void* process() { return nullptr; }
   /// In words: "at 1.500000000 s by client/main".
   [[nodiscard]] virtual std::string describe(const Mark& /*mark*/) { return {}; }
   /// Runs `job` soon, outside the critical section: what an asynchronous call leads to when nobody

@@ -18,6 +18,7 @@ rdma_event_channel* rdma_create_event_channel() {
     if (!transport) return transport.error();
     auto channel = EventChannel::create(**transport);
     if (!channel) return channel.error();
+    note_made(Inventory::Kind::kChannel, (*channel)->raw());
     return channel->release()->raw();  // the application's, until it destroys it
   });
 }
@@ -28,6 +29,8 @@ rdma_event_channel* rdma_create_event_channel() {
 void rdma_destroy_event_channel(rdma_event_channel* channel) {
   if (channel == nullptr) return;
   (void)minus_one_on_error([&]() -> Result<void> {
+    check_caller(EventChannel::from(channel).transport().runtime());
+    note_gone(channel);
     const std::shared_ptr<EventChannel> owned(&EventChannel::from(channel));
     owned->close();
     bury(owned);

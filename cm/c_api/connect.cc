@@ -7,6 +7,7 @@
 #include "cm/c_api/request_pace.h"
 #include "cm/id.h"
 #include "verbs/c_api/c_result.h"
+#include "verbs/c_api/process.h"
 
 namespace anyrdma::c_api {
 namespace {
@@ -47,6 +48,7 @@ int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
     auto request = Id::from(listen).get_request();
     if (!request) return request.error();
     *id = request->release()->raw();  // the application's, until it destroys it
+    note_made(Inventory::Kind::kId, *id);
     return {};
   });
 }

@@ -22,15 +22,19 @@ int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* res, ibv_pd* pd,
     auto created = cm::create_ep(**transport, *res, pd, qp_init_attr);
     if (!created) return created.error();
     *id = created->release()->raw();  // the application's, until it destroys it
+    note_made(Inventory::Kind::kId, *id);
     return {};
   });
 }
 
 void rdma_destroy_ep(rdma_cm_id* id) {
   if (id == nullptr) return;
-  RequestPace::taken(id);
-  (void)minus_one_on_error(
-      [&] { return cm::destroy_ep(std::unique_ptr<cm::Id>(&cm::Id::from(id))); });
+  (void)minus_one_on_error([&] {
+    check_caller(cm::Id::from(id).runtime());
+    RequestPace::taken(id);
+    note_gone(id);
+    return cm::destroy_ep(std::unique_ptr<cm::Id>(&cm::Id::from(id)));
+  });
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include "cm/event_channel.h"
 #include "transport/event_name.h"
 #include "verbs/c_api/c_result.h"
+#include "verbs/c_api/process.h"
 
 using namespace anyrdma::c_api;
 using anyrdma::cm::Event;
@@ -24,6 +25,9 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
     // Where there are no descriptors (simulator) there are no threads to pace either.
     if (fetched->type() == RDMA_CM_EVENT_CONNECT_REQUEST && source.fd() >= 0) {
       RequestPace::handed_out(fetched->raw().id);
+    }
+    if (fetched->type() == RDMA_CM_EVENT_CONNECT_REQUEST) {
+      note_made(Inventory::Kind::kId, fetched->raw().id);
     }
     *event = fetched->release();  // the application's, until it acknowledges it
     return {};

@@ -18,7 +18,10 @@ namespace {
 
 Result<std::unique_ptr<Id>> create(rdma_event_channel* channel, rdma_port_space space,
                                    void* context) {
-  if (channel != nullptr) return Id::create(EventChannel::from(channel), space, context);
+  if (channel != nullptr) {
+    check_caller(EventChannel::from(channel).transport().runtime());
+    return Id::create(EventChannel::from(channel), space, context);
+  }
   const auto transport = process_transport();
   if (!transport) return transport.error();
   return Id::create_synchronous(**transport, space, context);
@@ -35,14 +38,19 @@ int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
     auto created = create(channel, ps, context);
     if (!created) return created.error();
     *id = created->release()->raw();  // the application's, until it destroys it
+    note_made(Inventory::Kind::kId, *id);
     return {};
   });
 }
 
 int rdma_destroy_id(rdma_cm_id* id) {
   if (id == nullptr) return fail(EINVAL);
-  RequestPace::taken(id);
-  return minus_one_on_error([&] { return Id::destroy(std::unique_ptr<Id>(&Id::from(id))); });
+  return minus_one_on_error([&] {
+    check_caller(Id::from(id).runtime());
+    RequestPace::taken(id);
+    note_gone(id);
+    return Id::destroy(std::unique_ptr<Id>(&Id::from(id)));
+  });
 }
 
 int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {

@@ -1,9 +1,12 @@
 // C programs on simulated hosts: which host a call is for, what blocks and what is private to each.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -84,6 +87,20 @@ TEST_F(CInWorld, OutsideOfAllProgramsThereIsNoDevice) {
   EXPECT_EQ(errno, ENODEV);
   EXPECT_EQ(ibv_get_device_list(nullptr), nullptr);
   EXPECT_EQ(errno, ENODEV);
+}
+
+TEST_F(CInWorld, DescriptorsAreNoneThatCouldBePolled) {
+  run_on(server, [] {
+    rdma_event_channel* channel = rdma_create_event_channel();
+    const int poller = ::epoll_create1(0);
+    epoll_event event{};
+    EXPECT_EQ(::epoll_ctl(poller, EPOLL_CTL_ADD, channel->fd, &event), -1);
+    EXPECT_EQ(errno, EBADF);
+    EXPECT_EQ(::fcntl(channel->fd, F_SETFL, O_NONBLOCK), -1);
+    EXPECT_EQ(errno, EBADF);
+    ::close(poller);
+    rdma_destroy_event_channel(channel);
+  });
 }
 
 TEST_F(CInWorld, TheDevicesAreThoseOfTheHostThatAsks) {

@@ -21,6 +21,13 @@ void erase(std::vector<SoftEndpoint*>& listeners, SoftEndpoint& listener) {
 
 }  // namespace
 
+ibv_context* Device::context_of(const void* process) const {
+  for (const auto& [owner, own] : own_contexts) {
+    if (owner == process) return own;
+  }
+  return context;
+}
+
 int Device::index_of(std::span<const std::uint8_t, 16> gid) const {
   const std::span<const ibv_gid> table = hca.gids();
   if (gid[0] == 0 && std::ranges::all_of(gid, [](std::uint8_t byte) { return byte == 0; })) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "transport/ibcm/agent.h"
@@ -40,7 +41,11 @@ struct Device {
   std::unique_ptr<ibcm::Agent> agent;
   boost::unordered_flat_map<std::uint32_t, SoftEndpoint*> connections;  ///< by local comm id
   AttachedHooks attached;
+  /// What processes of one runtime have of it instead; seldom more than a few.
+  std::vector<std::pair<const void*, ibv_context*>> own_contexts{};
 
+  /// As a process sees it; null: nobody's in particular.
+  [[nodiscard]] ibv_context* context_of(const void* process) const;
   /// The index of a GID in the device's table; -1 when it is not there.
   [[nodiscard]] int index_of(std::span<const std::uint8_t, 16> gid) const;
   /// The first GID of an address family, else the first of all; null when the table is empty.

@@ -38,6 +38,7 @@ SoftEndpoint::SoftEndpoint(Core& core, rdma_port_space space, ibv_qp_type type,
       handle_(core.endpoints.add(*this)),
       space_(space),
       type_(type),
+      process_(core.runtime.process()),
       psn_(draw_psn(core.random)) {
   if (type == IBV_QPT_UD) datagram_ = std::make_unique<Datagram>();
 }
@@ -45,6 +46,7 @@ SoftEndpoint::SoftEndpoint(Core& core, rdma_port_space space, ibv_qp_type type,
 SoftEndpoint::SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& device,
                            const CmaHeader& header, wire::CommId comm_id)
     : SoftEndpoint(core, listener.space_, listener.type_, *listener.handler_) {
+  process_ = listener.process_;
   stage_ = Stage::kConnection;
   active_ = false;
   comm_id_ = comm_id;
@@ -161,7 +163,7 @@ Binding SoftEndpoint::binding() const {
   // Binding decides the family of both (K/cma:rdma_bind_addr_dst).
   binding.addr.dst_storage.ss_family = source_.family;
   if (device_ == nullptr) return binding;
-  binding.verbs = device_->context;
+  binding.verbs = device_->context_of(process_);
   binding.port_num = kOnlyPort;
   rdma_ib_addr& ib = binding.addr.addr.ibaddr;
   std::memcpy(ib.sgid.raw, path_.source.data(), path_.source.size());

@@ -137,6 +137,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   Handle handle_;
   rdma_port_space space_;
   ibv_qp_type type_;
+  const void* process_;  ///< whose it is: see verbs::Runtime::process
   Stage stage_ = Stage::kIdle;
   Device* device_ = nullptr;
   Address source_{};

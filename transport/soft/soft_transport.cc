@@ -54,7 +54,7 @@ verbs::Provider& SoftTransportImpl::provider_of(ibv_device* device) {
 }
 
 ibv_context* SoftTransportImpl::context_of(ibv_device* device) {
-  return known(device).context;
+  return known(device).context_of(core_.runtime.process());
 }
 
 Result<std::unique_ptr<Endpoint>> SoftTransportImpl::create_endpoint(rdma_port_space space,
@@ -80,11 +80,15 @@ Result<void> SoftTransportImpl::add_device(verbs::soft::Hca& hca, int interface)
   }
   const Result<ibv_context*> context = hca.open_device(hca.device());
   if (!context) return context.error();
+  auto added = std::make_unique<Device>(Device{hca, *context, interface, nullptr, {}, {}});
+  for (const void* process : processes_) {
+    if (Result<void> opened = open_for(*added, process); !opened) return opened.error();
+  }
   verbs::CriticalSection section(core_.runtime);
   auto agent = ibcm::Agent::create(agent_config(core_.config, hca), core_.random, &core_.runtime);
   for (SoftEndpoint* listener : core_.listeners.wildcards()) agent->listen(listener->own_service());
-  core_.devices.push_back(
-      std::make_unique<Device>(Device{hca, *context, interface, std::move(agent), {}, {}}));
+  added->agent = std::move(agent);
+  core_.devices.push_back(std::move(added));
   present_.push_back(hca.device());
   return {};
 }
@@ -106,6 +110,35 @@ void SoftTransportImpl::remove_device(verbs::soft::Hca& hca) {
   std::erase(present_, hca.device());
   core_.removed.push_back(std::move(*at));
   core_.devices.erase(at);
+}
+
+Result<void> SoftTransportImpl::open_for(Device& device, const void* process) {
+  const Result<ibv_context*> context = device.hca.open_device(device.hca.device());
+  if (!context) return context.error();
+  verbs::CriticalSection section(core_.runtime);
+  device.own_contexts.emplace_back(process, *context);
+  return {};
+}
+
+Result<void> SoftTransportImpl::begin_process(const void* process) {
+  processes_.push_back(process);
+  for (const auto& device : core_.devices) {
+    if (Result<void> opened = open_for(*device, process); !opened) return opened;
+  }
+  return {};
+}
+
+void SoftTransportImpl::end_process(const void* process) {
+  std::erase(processes_, process);
+  for (const auto* devices : {&core_.devices, &core_.removed}) {
+    for (const auto& device : *devices) {
+      std::erase_if(device->own_contexts, [&](const auto& own) {
+        if (own.first != process) return false;
+        (void)device->hca.close_device(own.second).has_value();
+        return true;
+      });
+    }
+  }
 }
 
 void SoftTransportImpl::on_neighbour(NeighbourToken token, int error) {

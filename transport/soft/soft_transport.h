@@ -27,6 +27,8 @@ class SoftTransportImpl final : public SoftTransport {
 
   [[nodiscard]] Result<void> add_device(verbs::soft::Hca& hca, int interface) override;
   void remove_device(verbs::soft::Hca& hca) override;
+  [[nodiscard]] Result<void> begin_process(const void* process) override;
+  void end_process(const void* process) override;
   void on_neighbour(NeighbourToken token, int error) override;
   void on_address_change(int interface) override;
   void on_neighbour_changed(int interface, const Address& address) override;
@@ -60,8 +62,11 @@ class SoftTransportImpl final : public SoftTransport {
   enum class Entry : std::uint8_t { kOpen, kFull, kRefused };
   Entry ask_admission(Device& device, Instant now, const ibcm::Upcall& upcall);
 
+  [[nodiscard]] Result<void> open_for(Device& device, const void* process);
+
   Core core_;
   std::vector<ibv_device*> present_;
+  std::vector<const void*> processes_;
   WaitingRoom waiting_;
   bool no_room_ = false;  ///< for the request at work
   Observer* observer_ = nullptr;

@@ -95,6 +95,13 @@ class SoftTransport : public Transport {
   /// contexts.
   virtual void remove_device(verbs::soft::Hca& hca) = 0;
 
+  // --- processes (verbs::Runtime::process); OUTSIDE the critical section ------------------------
+  /// A process begins: its ids show contexts of its own. Errors of open_device.
+  [[nodiscard]] virtual Result<void> begin_process(const void* process) = 0;
+  /// It is over: its contexts are closed, with all that was made on them, and nobody waits for
+  /// acknowledgements. Its ids are gone already.
+  virtual void end_process(const void* process) = 0;
+
   // --- the network's news -----------------------------------------------------------------------
   /// Answer to Network::resolve_neighbour: 0 or an errno. Unknown tokens are ignored.
   virtual void on_neighbour(NeighbourToken token, int error) = 0;

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "verbs/foreign_thread.h"
 #include "verbs/result.h"
 
 namespace anyrdma::c_api {
@@ -23,6 +24,8 @@ auto guarded(Call&& call) -> decltype(call()) {
     return std::forward<Call>(call)();
   } catch (const abi::__forced_unwind&) {
     throw;
+  } catch (const verbs::ForeignThread&) {
+    return errno_code(EPERM);
   } catch (const std::bad_alloc&) {
     return errno_code(ENOMEM);
   } catch (...) {

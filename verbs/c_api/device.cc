@@ -96,7 +96,10 @@ ibv_context* ibv_open_device(ibv_device* device) {
     const auto provider = provider_of_device(device);
     if (!provider) return provider.error();
     const auto context = (*provider)->open_device(device);
-    if (context) note_open(*context);
+    if (context) {
+      note_open(*context);
+      note_made(Inventory::Kind::kContext, *context);
+    }
     return context;
   });
 }
@@ -105,7 +108,9 @@ int ibv_close_device(ibv_context* context) {
   if (context == nullptr) return fail(EINVAL);
   return minus_one_on_error([&] {
     note_closed(context);
-    return provider_of(context).close_device(context);
+    const Result<void> closed = provider_of(context).close_device(context);
+    if (closed) note_gone(context);
+    return closed;
   });
 }
 

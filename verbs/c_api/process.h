@@ -1,10 +1,12 @@
 // What a process that runs on the drop-in libraries has exactly once: its way to other hosts.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "transport/transport.h"
 #include "verbs/result.h"
+#include "verbs/runtime.h"
 
 namespace anyrdma::c_api {
 
@@ -17,5 +19,30 @@ namespace anyrdma::c_api {
 /// Takes what the application has destroyed although one of its threads may still be inside, or is
 /// about to enter. It stays in memory for some time. Threads: any.
 void bury(std::shared_ptr<void> object);
+
+/// Before anything changes hands: throws what a runtime throws for callers that it refuses.
+inline void check_caller(verbs::Runtime& runtime) {
+  const verbs::CriticalSection section(runtime);
+}
+
+/// Who hears what the application has of the door that must be given back, so that it can go with
+/// the application; in a real process that is the kernel, and nobody hears. Threads: any.
+class Inventory {
+ public:
+  enum class Kind : std::uint8_t { kChannel, kId, kContext };
+  virtual ~Inventory() = default;
+  virtual void on_made(Kind kind, void* object) = 0;
+  /// The application has given it back, or is about to.
+  virtual void on_gone(void* object) = 0;
+};
+/// Null: nobody. Set before the first call of the door.
+inline constinit Inventory* inventory = nullptr;
+
+inline void note_made(Inventory::Kind kind, void* object) {
+  if (inventory != nullptr) inventory->on_made(kind, object);
+}
+inline void note_gone(void* object) {
+  if (inventory != nullptr) inventory->on_gone(object);
+}
 
 }  // namespace anyrdma::c_api
