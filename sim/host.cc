@@ -211,6 +211,9 @@ void Host::set_uplink(std::size_t interface, Uplink* uplink) {
   CM_ASSERT(interface < interfaces_.size());
   CM_ASSERT(interfaces_[interface].hca == nullptr);
   interfaces_[interface].uplink = uplink;
+  if (uplink == nullptr || world_.monitor() == nullptr) return;
+  for (const Prefix& prefix : interfaces_[interface].prefixes)
+    world_.monitor()->on_outside(prefix.address.gid());
 }
 
 bool Host::has_processes() const {

@@ -39,6 +39,9 @@ class Monitor {
   /// A CM message between two hosts, either way, was lost or could not be taken in. `peer` null:
   /// nobody has its destination.
   virtual void on_message_lost(const Host& /*at*/, const Host* /*peer*/) {}
+  /// What comes from that address is the doing of processes, which nobody here sees: what they say
+  /// of themselves is to be believed.
+  virtual void on_outside(const ibv_gid& /*gid*/) {}
   /// A device is plugged in, before anybody uses it. What is given back sees its work; null:
   /// nobody.
   virtual verbs::soft::HcaObserver* watch(const Host& /*host*/, verbs::soft::Hca& /*hca*/) {

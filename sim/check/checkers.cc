@@ -3,10 +3,12 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <variant>
 
 #include "sim/host.h"
+#include "sim/text.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim::check {
@@ -130,7 +132,7 @@ void Checkers::on_fetched(const Host& host, const IdName& id, const rdma_cm_even
   Known& known = known_[id];
   const bool datagram = is_datagram(*event.id);
   if (event.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-    known.route = route_of(id.host, *event.id, false);
+    known.route = watched_route(id.host, *event.id, false);
     if (known.route.empty()) return;
     private_data_.on_delivered(id, known.route, Carrier::kRequest,
                                datagram ? kSidrRequestRoom : kRequestRoom, data_of(event));
@@ -225,7 +227,7 @@ void Checkers::on_handshake(const Host& host, std::uint64_t id, const rdma_cm_id
   const IdName name{host.name(), id};
   Known& known = known_[name];
   if (call != "reject") known.active = call == "connect";  // either side rejects
-  const std::string route = route_of(name.host, raw, known.active);
+  const std::string route = watched_route(name.host, raw, known.active);
   if (known.active) known.route = route;
   if (call == "reject") {
     known.answered = true;
@@ -260,6 +262,20 @@ void Checkers::on_crash(const Host& host) {
   for (const Device& device : devices_) {
     if (device.host == host.name()) device.watch->abandon();
   }
+}
+
+void Checkers::on_outside(const ibv_gid& gid) {
+  outside_.insert(std::to_array(gid.raw));
+  payload_.believe(hex_text(gid.raw));
+}
+
+std::string Checkers::watched_route(const std::string& host, const rdma_cm_id& id,
+                                    bool active) const {
+  if (!outside_.empty()) {
+    const auto peer = Address::from(reinterpret_cast<const sockaddr&>(id.route.addr.dst_storage));
+    if (peer && outside_.contains(std::to_array(peer->gid().raw))) return {};
+  }
+  return route_of(host, id, active);
 }
 
 void Checkers::on_message_lost(const Host& at, const Host* peer) {

@@ -4,9 +4,11 @@
 
 #include <rdma/rdma_cma.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +45,7 @@ class Checkers : public Monitor {
                     std::string_view call, const transport::ConnectionParameters& given) override;
   void on_channels(const Host& host, int change) override;
   void on_crash(const Host& host) override;
+  void on_outside(const ibv_gid& gid) override;
   void on_message_lost(const Host& at, const Host* peer) override;
   verbs::soft::HcaObserver* watch(const Host& host, verbs::soft::Hca& hca) override;
   void on_rest(const World& world) override;
@@ -57,6 +60,9 @@ class Checkers : public Monitor {
     bool connected = false;
     std::string route;  ///< empty until both addresses are known
   };
+  /// Of an id of a host, both ends of which are watched; else empty, and nothing is asked of it.
+  [[nodiscard]] std::string watched_route(const std::string& host, const rdma_cm_id& id,
+                                          bool active) const;
   void on_queued(const IdName& id, const rdma_cm_event& event);
   void on_fetched(const Host& host, const IdName& id, const rdma_cm_event& event);
   void on_response(const IdName& id, const Known& known, const rdma_cm_event& event);
@@ -83,7 +89,8 @@ class Checkers : public Monitor {
     std::unique_ptr<DeviceWatch> watch;
   };
   std::vector<Device> devices_;
-  bool hung_ = false;  ///< World::run has said so
+  std::set<std::array<std::uint8_t, sizeof(ibv_gid)>> outside_;  ///< whose ends nobody sees
+  bool hung_ = false;                                            ///< World::run has said so
 };
 
 }  // namespace anyrdma::sim::check

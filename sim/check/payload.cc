@@ -9,11 +9,17 @@ constexpr std::string_view kName = "payload";
 
 }  // namespace
 
+bool Payload::is_believed(const std::string& stream) const {
+  return std::any_of(believed_.begin(), believed_.end(),
+                     [&](const std::string& begin) { return stream.starts_with(begin); });
+}
+
 void Payload::on_sent(const std::string& stream, const Message& message) {
   under_way_[stream].push_back(message);
 }
 
 void Payload::on_received(const std::string& stream, const Message& message) {
+  if (is_believed(stream)) return;
   std::deque<Message>& queue = under_way_[stream];
   if (queue.empty()) {
     return violations_.add(
@@ -32,6 +38,7 @@ void Payload::on_received(const std::string& stream, const Message& message) {
 }
 
 void Payload::on_received_of_some(const std::string& stream, const Message& message) {
+  if (is_believed(stream)) return;
   std::deque<Message>& queue = under_way_[stream];
   const auto fits = [&message](const Message& sent) {
     return sent.length == message.length &&

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/check/violations.h"
 
@@ -27,12 +29,17 @@ class Payload {
   void on_received(const std::string& stream, const Message& message);
   /// The same where messages may be lost: the next that fits.
   void on_received_of_some(const std::string& stream, const Message& message);
+  /// Nobody sees what is sent from there: streams whose names begin so are not judged.
+  void believe(std::string begin) { believed_.push_back(std::move(begin)); }
   /// The stream ends here: a later one may have its name.
   void on_end(const std::string& stream) { under_way_.erase(stream); }
 
  private:
+  [[nodiscard]] bool is_believed(const std::string& stream) const;
+
   Violations& violations_;
   std::map<std::string, std::deque<Message>> under_way_;
+  std::vector<std::string> believed_;
 };
 
 }  // namespace anyrdma::sim::check
