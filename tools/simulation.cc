@@ -18,16 +18,15 @@
 #include <variant>
 
 #include "sim/explore.h"
-#include "sim/gateway/gateway.h"
 #include "sim/host.h"
+#include "sim/machines/drop_in.h"
+#include "sim/machines/machines.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/stack_report.h"
 #include "sim/text.h"
 #include "sim/world.h"
 #include "tools/start.h"
 #include "tools/words.h"
-
-extern char** environ;
 
 namespace anyrdma::tools {
 namespace {
@@ -52,25 +51,6 @@ std::string ending_text(const Program& program) {
   return "ended with status " + std::to_string(WEXITSTATUS(*status));
 }
 
-/// A directory for what the processes of one host have in common.
-class Place {
- public:
-  Place() {
-    std::string name = std::filesystem::temp_directory_path() / "anyrdma-sim.XXXXXX";
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~Place() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove_all(path_, error);
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace
 
 class Simulation::Run {
@@ -83,7 +63,6 @@ class Simulation::Run {
   [[nodiscard]] sim::World& world() { return world_; }
 
   [[nodiscard]] Exit build() {
-    sandbox_.set_pump([this] { pump(); });
     for (const std::string& text : scenario_.hosts) {
       const std::size_t equals = text.find('=');
       if (equals == std::string::npos || equals == 0) {
@@ -122,8 +101,8 @@ class Simulation::Run {
   }
 
   [[nodiscard]] sim::Outcome run() {
-    run_until([this] { return sandbox_.all_ended() || nothing_more(); },
-              verbs::Instant{} + scenario_.limit);
+    (void)world_.run_until([this] { return sandbox_.all_ended() || nothing_more(); },
+                           verbs::Instant{} + scenario_.limit);
     std::string problem;
     if (!sandbox_.all_ended()) problem = who_waits();
     end_servers();
@@ -205,23 +184,12 @@ class Simulation::Run {
     return Exit::kUsage;
   }
 
+  // Its device is its programs' own, in their processes.
   [[nodiscard]] Exit add_host(const std::string& name, const std::vector<std::string>& addresses) {
-    for (const std::string& address : addresses)
-      addresses_.emplace_back(name, address.substr(0, address.find('/')));
-    // Its device is its programs' own, in their processes.
-    sim::Host& host =
-        world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
-    const std::filesystem::path directory = place_.path() / name;
-    std::filesystem::create_directories(directory);
-    std::filesystem::permissions(directory, std::filesystem::perms::owner_all);
-    auto gateway = sim::Gateway::create(host, directory);
-    if (!gateway) {
-      say("no network can be made for the host " + name + ": " + gateway.error().message() + ".");
-      return Exit::kFailed;
-    }
-    (*gateway)->set_on_crash([this, &host] { sandbox_.crash(host); });
-    gateways_.emplace_back(&host, std::move(*gateway));
-    return Exit::kOk;
+    const auto host = machines_.add_host(name, addresses);
+    if (host) return Exit::kOk;
+    say(host.error());
+    return Exit::kFailed;
   }
 
   void take(const OutputLine& line) {
@@ -239,38 +207,9 @@ class Simulation::Run {
                  call.data());
   }
 
-  /// Names of the world's hosts, for getaddrinfo(3).
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> files_of(
-      const sim::Host& host) const {
-    const std::filesystem::path names = place_.path() / (host.name() + ".hosts");
-    std::ofstream file(names);
-    file << "127.0.0.1 localhost\n::1 localhost\n";
-    for (const auto& [name, address] : addresses_) file << address << ' ' << name << '\n';
-    const std::filesystem::path own = place_.path() / (host.name() + ".name");
-    std::ofstream(own) << host.name() << '\n';
-    return {{names.string(), "/etc/hosts"}, {own.string(), "/etc/hostname"}};
-  }
-
-  /// What processes have sent goes into the world, and what has come for them wakes them.
-  void pump() {
-    for (auto& [host, gateway] : gateways_) gateway->poll();
-  }
-
   /// Timers of a server that nobody talks to run for ever.
   [[nodiscard]] bool nothing_more() const {
     return world_.now() - sandbox_.last_deed() > kQuietAtMost;
-  }
-
-  /// Packets that have arrived wait at the doors of processes.
-  template <class Predicate>
-  void run_until(Predicate&& done, verbs::Instant deadline = sim::Scheduler::kNever) {
-    (void)world_.run_until(
-        [&] {
-          const std::uint64_t events = world_.scheduler().events();
-          if (std::exchange(events_, events) != events) sandbox_.take_in();
-          return done();
-        },
-        deadline);
   }
 
   void end_servers() {
@@ -281,13 +220,11 @@ class Simulation::Run {
       return std::all_of(sandbox_.programs().begin(), sandbox_.programs().end(),
                          [](const auto& each) { return !each->background() || each->status(); });
     };
-    run_until(ended, world_.now() + kFarewell);
+    (void)world_.run_until(ended, world_.now() + kFarewell);
   }
 
   [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
     return {.call_cost = options_.call_cost,
-            .directory = place_.path(),
-            .files = [this](const sim::Host& host) { return files_of(host); },
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_call = options_.calls ? print_call : nullptr,
             .on_remark =
@@ -310,21 +247,13 @@ class Simulation::Run {
     }
     auto prepared = prepare_start(words->front());
     if (!prepared) return prepared.error();
-    const auto gateway = std::find_if(gateways_.begin(), gateways_.end(),
-                                      [&](const auto& each) { return each.first == host; });
-    for (const std::string& entry : gateway->second->environment()) {
-      const std::size_t equals = entry.find('=');
-      prepared->variables[entry.substr(0, equals)] = entry.substr(equals + 1);
-    }
-    // See sim/points. It is there whether or not anybody asks: it moves the addresses of others.
-    prepared->variables["LD_PRELOAD"] +=
-        ":" + (prepared->libraries / "libanyrdma-points.so").string();
-    prepared->variables[fault::kWorldVariable] = world_.faults().oversight().to_string();
+    prepared->variables = sim::simulated_variables(prepared->libraries);
+    for (const auto& [key, value] : machines_.variables(*host)) prepared->variables[key] = value;
     const std::string name = std::filesystem::path(words->front()).filename();
     const auto program = sandbox_.start(*host, name,
                                         {.path = prepared->path,
                                          .arguments = *words,
-                                         .environment = environment_of(*prepared),
+                                         .environment = sim::environment_with(prepared->variables),
                                          .start = kBetweenStarts * started_++,
                                          .background = background});
     if (!program) {
@@ -351,27 +280,14 @@ class Simulation::Run {
     if (!started) say(program.name() + " cannot be started again: " + started.error().message());
   }
 
-  [[nodiscard]] static std::vector<std::string> environment_of(const Start& start) {
-    std::vector<std::string> all;
-    for (char** each = environ; *each != nullptr; ++each) {
-      const std::string entry = *each;
-      if (!start.variables.contains(entry.substr(0, entry.find('=')))) all.push_back(entry);
-    }
-    for (const auto& [name, value] : start.variables) all.push_back(name + "=" + value);
-    return all;
-  }
-
   const ProgramScenario& scenario_;
   const sim::Trial& trial_;
   const SimulationOptions options_;
-  std::map<std::string, std::string, std::less<>> said_;        ///< by program
-  std::vector<std::pair<std::string, std::string>> addresses_;  ///< host, address
+  std::map<std::string, std::string, std::less<>> said_;  ///< by program
   unsigned started_ = 0;
-  std::uint64_t events_ = 0;  ///< of the world that have been looked at
-  Place place_;
   sim::World world_;
-  std::vector<std::pair<const sim::Host*, std::unique_ptr<sim::Gateway>>> gateways_;
-  Sandbox sandbox_{world_, sandbox_options()};
+  sim::Machines machines_{world_, sandbox_options()};
+  Sandbox& sandbox_ = machines_.sandbox();
 };
 
 Simulation::Simulation(const ProgramScenario& scenario, const sim::Trial& trial,

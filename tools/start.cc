@@ -7,8 +7,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "tools/installation.h"
-#include "tools/program.h"
+#include "sim/machines/drop_in.h"
+#include "sim/machines/executable.h"
+#include "sim/machines/installation.h"
 #include "transport/open/environment.h"
 
 namespace anyrdma::tools {
@@ -18,7 +19,7 @@ using transport::environment;
 
 constexpr const char* kDefaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
 
-Exit say_missing(const Installation& installation) {
+Exit say_missing(const sim::Installation& installation) {
   std::string names;
   for (const std::string& name : installation.missing) names += (names.empty() ? "" : ", ") + name;
   say("the drop-in libraries are not complete: " + installation.expected.string() + " lacks " +
@@ -49,26 +50,6 @@ std::filesystem::path own_path() {
   return error ? std::filesystem::path() : self;
 }
 
-/// Each has a variable whose entries are separated by colons.
-std::string with_entry(const char* variable, const std::string& entry) {
-  const std::string old = environment(variable);
-  return old.empty() ? entry : entry + ":" + old;
-}
-
-std::map<std::string, std::string> variables(const std::filesystem::path& libraries) {
-  std::map<std::string, std::string> all;
-  all["LD_LIBRARY_PATH"] = with_entry("LD_LIBRARY_PATH", libraries.string());
-  // See verbs/c_api/device_nodes.cc. AddressSanitizer's runtime wants to be told that something may
-  // come before it.
-  all["LD_PRELOAD"] = with_entry("LD_PRELOAD", (libraries / "libanyrdma-nodes.so").string());
-  all["ASAN_OPTIONS"] = with_entry("ASAN_OPTIONS", "verify_asan_link_order=0");
-  // UCX reads which IP a datagram came in from the completion's service level, where only
-  // Mellanox's driver writes it, and drops all datagrams of other devices' IPv4 (as of Linux's rxe)
-  // unless it is told not to look.
-  all["UCX_UD_VERBS_ETH_DGID_CHECK"] = environment("UCX_UD_VERBS_ETH_DGID_CHECK", "n");
-  return all;
-}
-
 }  // namespace
 
 void say(const std::string& sentence) {
@@ -81,15 +62,15 @@ boost::system::result<Start, Exit> prepare_start(const std::string& name) {
     say("it cannot be told where this command lies: mount /proc, or call it by its whole path.");
     return Exit::kFailed;
   }
-  const Installation installation = find_libraries(self.parent_path());
+  const sim::Installation installation = sim::find_libraries(self.parent_path());
   if (installation.directory.empty()) return say_missing(installation);
-  const auto path = find_program(name, environment("PATH", kDefaultSearchPath));
+  const auto path = sim::find_program(name, environment("PATH", kDefaultSearchPath));
   if (!path) return say_unusable(name, path.error().value());
-  if (const auto why = why_not_served(*path)) {
+  if (const auto why = sim::why_not_served(*path)) {
     say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
   }
   return Start{.path = *path,
-               .variables = variables(installation.directory),
+               .variables = sim::drop_in_variables(installation.directory),
                .libraries = installation.directory};
 }
 

@@ -173,6 +173,7 @@ void Gateway::on_packet(const Packet& packet) {
     if (slot != kGatewaySlot) mesh_->send(slot, pool_.copy_of(packet));
   }
   flush();
+  if (delivered_) delivered_();
 }
 
 void Gateway::to_everyone(const Packet& packet) {
@@ -225,6 +226,7 @@ void Gateway::on_neighbour(NeighbourToken token, int error) {
   questions_.erase(found);
   mesh_->send(asker, std::move(packet));
   flush();
+  if (delivered_ && !polling_) delivered_();
 }
 
 void Gateway::on_change(const transport::soft::DeviceChange& change) {

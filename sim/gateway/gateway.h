@@ -47,6 +47,9 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   /// What a process of the host opens that uses the fabric itself.
   [[nodiscard]] const transport::fabric::FabricConfig& config() const { return config_; }
 
+  /// Called whenever something has been taken from the world to processes, within the world's
+  /// tasks. It must not call back.
+  void set_delivered(std::function<void()> delivered) { delivered_ = std::move(delivered); }
   /// Readable when poll() has something to do.
   [[nodiscard]] int fd() const { return mesh_->fd(); }
   /// Called when the host has lost its power: its processes are to be gone when it returns.
@@ -98,6 +101,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   wire::Psn psn_{};
   Connections connections_;
   std::vector<Slot> gone_;
+  std::function<void()> delivered_;
   bool polling_ = false;  ///< the mesh is at work: nothing but its send() may be called
   std::uint64_t asked_ = 0;
   std::map<std::uint64_t, Question> questions_;

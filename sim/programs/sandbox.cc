@@ -394,7 +394,11 @@ void Sandbox::on_process_gone(Process& process, int status) {
   for (const auto& thread : process.threads) thread->leave();
   process.pidfd.reset();
   timers_.on_process_gone(process);
-  if (process.parent == nullptr) process.program->status_ = status;
+  if (process.parent == nullptr) {
+    process.program->status_ = status;
+    read_output();
+    if (options_.on_end) options_.on_end(*process.program);
+  }
   if (process.parent != nullptr) {
     for (const auto& thread : process.parent->threads) {
       if (thread->waits_for_child()) thread->wake(Woken::kReady);

@@ -85,6 +85,8 @@ struct SandboxOptions {
   /// What programs of a host find in the place of what: /etc/hosts, say.
   std::function<std::vector<std::pair<std::string, std::string>>(const Host&)> files{};
   std::function<void(const OutputLine&)> on_output{};
+  /// A program has ended; its output was told before.
+  std::function<void(const Program&)> on_end{};
   /// Each system call that stops a thread: whose, and what; empty: nobody wants to know.
   std::function<void(Instant, std::string_view thread, std::string_view call)> on_call{};
   /// What a user should know about the run: calls that are passed on although nobody knows what

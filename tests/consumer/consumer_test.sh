@@ -12,7 +12,7 @@ tools/dev/install tools/bin tools/kit "$work/prefix" || exit
 # What is to be included and linked is what docs/testing.md says.
 command=$(sed -n 's/^\(g++ .*handshake_test\.cc.*\)$/\1/p' docs/testing.md)
 [ -n "$command" ] || { fail "docs/testing.md has no command"; exit 1; }
-cp tests/consumer/handshake_test.cc "$work"
+cp tests/consumer/{handshake_test.cc,process_test.cc,my_server.c} "$work"
 (cd "$work" && PREFIX=$work/prefix bash -c "$command") || { fail "does not compile: $command"; exit 1; }
 cd "$work" || exit
 unset TEST_TARGET ANYRDMA_SEED ANYRDMA_RUNS TESTBRIDGE_TEST_ONLY XML_OUTPUT_FILE GTEST_OUTPUT
@@ -39,6 +39,15 @@ expect runs '^seed 1, '
 expect runs '^seed 3, '
 ANYRDMA_SEED=x ./handshake_test --gtest_filter='Handshake.*' >wrong.log 2>&1 && fail "takes any seed"
 expect wrong 'ANYRDMA_SEED is x: it should be a number'
+
+# A program of the project's own in a process: what docs/testing.md says finds the drop-in libraries.
+gcc my_server.c -lrdmacm -libverbs -o my_server || fail "the server does not compile"
+(PREFIX=$work/prefix bash -c "${command//handshake_test/process_test}") || fail "the test with a process does not compile"
+ANYRDMA_PREFIX=$work/prefix ./process_test >process.log 2>&1 || { fail "fails"; cat process.log; }
+expect process 'PASSED  \] 1 test'
+PATH=$work/prefix/bin:$PATH ./process_test >path.log 2>&1 || { fail "does not find the command in PATH"; cat path.log; }
+ANYRDMA_PREFIX=/nowhere ./process_test >nowhere.log 2>&1 && fail "finds libraries that are not there"
+expect nowhere 'say ANYRDMA_PREFIX=PREFIX'
 
 [ "$failures" = 0 ] && echo PASSED
 exit "$((failures > 0))"

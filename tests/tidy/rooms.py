@@ -47,6 +47,7 @@ ROOMS = {
     "sim/gateway": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
                     "transport/soft", "transport/fabric", "transport/fabric/rendezvous", "sim",
                     "sim/gateway"],
+    "sim/machines": ["verbs", "transport/soft", "sim", "sim/gateway", "sim/programs", "sim/machines"],
     "tools": None,
     "tests": None,
     "examples": None,

@@ -1,11 +1,11 @@
-#include "tools/installation.h"
+#include "sim/machines/installation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-namespace anyrdma::tools {
+namespace anyrdma::sim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,4 +52,4 @@ TEST_F(InstallationTest, IncompleteSaysWhatIsMissingWhereMostOfItIs) {
 }
 
 }  // namespace
-}  // namespace anyrdma::tools
+}  // namespace anyrdma::sim

@@ -1,4 +1,4 @@
-#include "tools/program.h"
+#include "sim/machines/executable.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace anyrdma::tools {
+namespace anyrdma::sim {
 namespace {
 
 class Program : public ::testing::Test {
@@ -75,4 +75,4 @@ TEST_F(Program, StaticProgramIsNotServed) {
 }
 
 }  // namespace
-}  // namespace anyrdma::tools
+}  // namespace anyrdma::sim

@@ -1,4 +1,4 @@
-#include "tools/program.h"
+#include "sim/machines/executable.h"
 
 #include <elf.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fstream>
 
-namespace anyrdma::tools {
+namespace anyrdma::sim {
 namespace {
 
 bool executable_file(const std::string& path) {
@@ -79,4 +79,4 @@ std::optional<std::string> why_not_served(const std::string& path) {
   return std::nullopt;
 }
 
-}  // namespace anyrdma::tools
+}  // namespace anyrdma::sim

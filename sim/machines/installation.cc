@@ -1,8 +1,8 @@
-#include "tools/installation.h"
+#include "sim/machines/installation.h"
 
 #include <system_error>
 
-namespace anyrdma::tools {
+namespace anyrdma::sim {
 namespace {
 
 std::vector<std::string> missing_in(const std::filesystem::path& directory) {
@@ -31,4 +31,4 @@ Installation find_libraries(const std::filesystem::path& command_directory) {
   return result;
 }
 
-}  // namespace anyrdma::tools
+}  // namespace anyrdma::sim

@@ -1,4 +1,4 @@
-// The program that `anyrdma run` is to start: where it is, and whether it can be served.
+// A program that is to be started on our libraries: where it is, and whether it can be served.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "verbs/result.h"
 
-namespace anyrdma::tools {
+namespace anyrdma::sim {
 
 /// The file that execvp(3) would run for `name` with this search path. ENOENT: there is none;
 /// EACCES: there is one, but it may not be executed (or is a directory).
@@ -18,4 +18,4 @@ namespace anyrdma::tools {
 /// ..."; nothing when it will, or when that cannot be seen (scripts).
 [[nodiscard]] std::optional<std::string> why_not_served(const std::string& path);
 
-}  // namespace anyrdma::tools
+}  // namespace anyrdma::sim

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace anyrdma::tools {
+namespace anyrdma::sim {
 
 /// What a program needs to run on anyrdma, all in one directory.
 inline constexpr std::array kLibraries{"libibverbs.so.1", "librdmacm.so.1", "libanyrdma.so",
@@ -24,4 +24,4 @@ struct Installation {
 /// `command_directory` is where the running executable lies, symbolic links resolved.
 [[nodiscard]] Installation find_libraries(const std::filesystem::path& command_directory);
 
-}  // namespace anyrdma::tools
+}  // namespace anyrdma::sim

@@ -1,0 +1,28 @@
+// The drop-in libraries for programs in processes: where they are, and how a program gets them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace anyrdma::sim {
+
+/// For who is not the `anyrdma` command: where $ANYRDMA_PREFIX says (the PREFIX of `./dev install`,
+/// or a directory with libraries in lib), beside this executable, or where the `anyrdma` of $PATH
+/// has them. Empty: `problem` is a sentence with the remedy.
+[[nodiscard]] std::filesystem::path find_drop_in(std::string& problem);
+
+/// The variables with which a program finds them, each with its whole value.
+[[nodiscard]] std::map<std::string, std::string> drop_in_variables(
+    const std::filesystem::path& libraries);
+
+/// The same of one that runs in a simulated world.
+[[nodiscard]] std::map<std::string, std::string> simulated_variables(
+    const std::filesystem::path& libraries);
+
+/// This process's environment with those variables instead of its own, as execve(2) takes it.
+[[nodiscard]] std::vector<std::string> environment_with(
+    const std::map<std::string, std::string>& variables);
+
+}  // namespace anyrdma::sim

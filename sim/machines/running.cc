@@ -1,0 +1,193 @@
+#include "sim/machines/running.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "sim/machines/drop_in.h"
+#include "sim/machines/executable.h"
+
+namespace anyrdma::sim {
+namespace {
+
+/// Who has done nothing but wait for so long will do nothing more.
+constexpr Duration kQuietAtMost = std::chrono::hours(1);
+
+std::filesystem::path libraries_or_throw() {
+  std::string problem;
+  std::filesystem::path found = find_drop_in(problem);
+  if (found.empty()) throw StartError(problem);
+  return found;
+}
+
+/// The file of a program, or a sentence.
+std::string path_or_throw(const std::string& name) {
+  const char* const search = std::getenv("PATH");
+  const auto path = find_program(name, search == nullptr ? "/usr/bin:/bin" : search);
+  if (path) return *path;
+  if (path.error().value() == EACCES) {
+    throw StartError("'" + name +
+                     "' is not executable. Make it so (chmod +x), or name another program.");
+  }
+  throw StartError(name.find('/') != std::string::npos
+                       ? "there is no file '" + name + "'. Check the path."
+                       : "there is no program '" + name +
+                             "' in PATH. Check the name, give a path, or install the package it is "
+                             "in.");
+}
+
+std::string why_not_started(const std::string& path, int error) {
+  if (error == EPERM || error == ENOSYS) {
+    return "'" + path +
+           "' cannot be run in virtual time: processes may not be traced here (ptrace(2) or "
+           "seccomp(2) is refused). In a container, add --cap-add SYS_PTRACE and a seccomp profile "
+           "that allows both.";
+  }
+  return "'" + path + "' cannot be started: " + verbs::errno_code(error).message() + ".";
+}
+
+}  // namespace
+
+// --- a program ----------------------------------------------------------------------------------
+
+RunningProgram::RunningProgram(Programs& programs, std::string name)
+    : programs_(programs),
+      name_(std::move(name)),
+      purpose_("the end of " + name_),
+      ended_(programs.world().scheduler()) {
+  ended_.set_purpose(purpose_.c_str());
+}
+
+std::optional<int> RunningProgram::exit_status() const {
+  const auto status = program_->status();
+  if (!status || !WIFEXITED(*status)) return std::nullopt;
+  return WEXITSTATUS(*status);
+}
+
+std::optional<int> RunningProgram::ending_signal() const {
+  const auto status = program_->status();
+  if (!status || !WIFSIGNALED(*status)) return std::nullopt;
+  return WTERMSIG(*status);
+}
+
+std::string RunningProgram::ending() const {
+  if (!ended()) return "has not ended";
+  if (const auto number = ending_signal()) return "was ended by signal " + std::to_string(*number);
+  return "ended with status " + std::to_string(exit_status().value_or(-1));
+}
+
+void RunningProgram::signal(int number) {
+  programs_.machines_.sandbox().signal(*program_, number);
+}
+
+void RunningProgram::kill() {
+  signal(SIGKILL);
+}
+
+// The unit is for all who wait: each passes it on.
+bool RunningProgram::wait() {
+  if (ended()) return true;
+  if (Fibers::running() == nullptr) {
+    return programs_.world_.run_until([this] { return ended() || programs_.nothing_more(); }) &&
+           ended();
+  }
+  if (!ended_.wait()) return false;
+  ended_.post();
+  return true;
+}
+
+RunningProgram& ProgramHost::start(std::vector<std::string> command, const StartOptions& options) {
+  return programs_.start(host_, std::move(command), options);
+}
+
+// --- all of them --------------------------------------------------------------------------------
+
+Programs::Programs(World& world)
+    : world_(world),
+      libraries_(libraries_or_throw()),
+      machines_(world, {.on_output = [this](const auto& line) { take(line); },
+                        .on_end = [this](const auto& program) { on_end(program); },
+                        .on_remark =
+                            [](std::string_view text) {
+                              std::fprintf(stderr, "anyrdma: %.*s\n", static_cast<int>(text.size()),
+                                           text.data());
+                            }}) {}
+
+Programs::~Programs() = default;
+
+ProgramHost& Programs::add_host(std::string_view name,
+                                std::initializer_list<std::string_view> addresses) {
+  auto host = machines_.add_host(std::string(name), {addresses.begin(), addresses.end()});
+  if (!host) throw StartError(host.error());
+  hosts_.push_back(std::make_unique<ProgramHost>(*this, **host));
+  return *hosts_.back();
+}
+
+RunningProgram& Programs::start(Host& host, std::vector<std::string>&& command,
+                                const StartOptions& options) {
+  if (command.empty()) throw StartError("a program to start is missing: name it first.");
+  const std::string path = path_or_throw(command.front());
+  std::string name = std::filesystem::path(command.front()).filename();
+  const auto like = [&](const auto& each) {
+    return each->name().substr(0, each->name().find('#')) == host.name() + "/" + name;
+  };
+  const auto before = std::ranges::count_if(running_, like);
+  if (before != 0) name += "#" + std::to_string(before + 1);
+  auto variables = simulated_variables(libraries_);
+  for (const auto& [key, value] : machines_.variables(host)) variables[key] = value;
+  for (const auto& [key, value] : options.environment) variables[key] = value;
+  auto running = std::make_unique<RunningProgram>(*this, host.name() + "/" + name);
+  const auto started = machines_.sandbox().start(host, name,
+                                                 {.path = path,
+                                                  .arguments = std::move(command),
+                                                  .environment = environment_with(variables),
+                                                  .directory = options.directory,
+                                                  .start = options.after,
+                                                  .background = options.background});
+  if (!started) throw StartError(why_not_started(path, started.error().value()));
+  running->program_ = *started;
+  running_.push_back(std::move(running));
+  return *running_.back();
+}
+
+void Programs::take(const programs::OutputLine& line) {
+  for (const auto& each : running_) {
+    if (each->name_ != line.program) continue;
+    (each->output_ += line.text) += '\n';
+    if (line.error) (each->errors_ += line.text) += '\n';
+  }
+}
+
+void Programs::on_end(const programs::Program& program) {
+  for (const auto& each : running_) {
+    if (each->program_ == &program) each->ended_.post();
+  }
+}
+
+bool Programs::nothing_more() {
+  return world_.now() - machines_.sandbox().last_deed() > kQuietAtMost;
+}
+
+bool Programs::all_ended() {
+  return machines_.sandbox().all_ended() &&
+         std::ranges::none_of(world_.scheduler().fibers().all(), [this](const auto& fiber) {
+           const bool is_program = std::ranges::any_of(
+               hosts_, [&](const auto& each) { return &each->host() == fiber->host(); });
+           return !is_program && fiber->ending() == Ending::kMustEnd && !fiber->abandoned();
+         });
+}
+
+Result<void> Programs::run() {
+  (void)world_.run_until([this] { return all_ended() || nothing_more(); });
+  if (world_.monitor() != nullptr) world_.monitor()->on_rest(world_);
+  if (all_ended()) return {};
+  return verbs::errno_code(EDEADLK);
+}
+
+}  // namespace anyrdma::sim
