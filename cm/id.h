@@ -58,8 +58,8 @@ class Id final : private transport::EndpointHandler {
   /// EDEADLK: destroyed all the same, but in the simulator nobody was left to acknowledge the rest.
   [[nodiscard]] static Result<void> destroy(std::unique_ptr<Id> id);
 
-  /// For a program that is gone: all events that it was shown of these ids count as acknowledged, so
-  /// that nobody waits for that. Nobody else uses the ids or the events any more.
+  /// For a program that is gone: all events that it was shown of these ids count as acknowledged,
+  /// so that nobody waits for that. Nobody else uses the ids or the events any more.
   static void forgive_all(std::span<Id* const> ids);
 
   [[nodiscard]] static Id& from(rdma_cm_id* raw) {
