@@ -48,7 +48,7 @@ FaultPlan draw(const ExploreOptions& options, RandomStream& dice) {
 }
 
 /// How a problem begins that is none of the trial's own.
-constexpr std::string_view kDiffers = "two runs of one trial differ";
+constexpr std::string_view kMood = "the same trial went well before";
 
 /// A run, with what its programs and checkers said of it.
 Outcome perform(const Scenario& scenario, const Trial& trial) {
@@ -74,16 +74,14 @@ Outcome perform_twice(const Scenario& scenario, const Trial& trial) {
   Outcome outcome = perform(scenario, trial);
   if (!outcome.problem.empty()) return outcome;
   const Outcome again = perform(scenario, trial);
-  const bool same_trace = again.trace_hash == outcome.trace_hash;
-  if (same_trace && again.problem.empty()) return outcome;
-  outcome.problem = std::string(kDiffers) + ": ";
-  outcome.problem += same_trace ? "the first went well"
-                                : "trace hash " + hash_text(outcome) + ", then " + hash_text(again);
-  outcome.problem +=
-      ".\nSomething outlives a run: a static or global variable that programs change is the usual "
-      "reason,\na pointer's value, real time or a random number of their own are others. Until it "
-      "is mended no failure can be replayed.\n";
-  if (!again.problem.empty()) outcome.problem += "The second went wrong:\n" + again.problem;
+  if (again.trace_hash != outcome.trace_hash) {
+    outcome.differs = "two runs of one trial differ: trace hash " + hash_text(outcome) + ", then " +
+                      hash_text(again) +
+                      ".\nA static or global variable that programs change is the usual reason; "
+                      "others are a pointer's value,\nreal time and random numbers of their own. "
+                      "What goes wrong may not be had again.\n";
+  }
+  if (!again.problem.empty()) outcome.problem = std::string(kMood) + ":\n" + again.problem;
   return outcome;
 }
 
@@ -226,6 +224,7 @@ class Search {
   /// False: the search is over.
   bool note(const Trial& trial, const Outcome& outcome, std::uint64_t total) {
     ++result.runs;
+    if (result.differs.empty()) result.differs = outcome.differs;
     for (const FaultStatus& status : outcome.faults) {
       result.fired[sim::to_string(status.fault)] += status.fired != 0 ? 1 : 0;
     }
@@ -249,7 +248,7 @@ class Search {
   }
 
   [[nodiscard]] Failure explain(const Trial& trial, const Outcome& outcome) const {
-    if (outcome.problem.starts_with(kDiffers)) {  // every smaller one differs, too, or by chance
+    if (outcome.problem.starts_with(kMood)) {  // every smaller one differs, too, or by chance
       return {.trial = trial,
               .outcome = outcome,
               .faults_found = trial.plan.faults.size(),

@@ -70,6 +70,7 @@ struct Exploration {
   std::map<std::string, Sighting> situations{};
   std::map<std::string, FailureKind> kinds{};  ///< more than the first with keep_going
   bool out_of_time = false;                    ///< the budget ended it
+  std::string differs{};  ///< sentences about a trial whose second run was another; empty: none
 
   /// The situations that never occurred.
   [[nodiscard]] std::vector<std::string> never_seen() const;
@@ -123,8 +124,8 @@ struct ExploreOptions {
   std::string command{};
 };
 
-/// Runs the scenario until it goes wrong; shrinks the failure. The first trials run twice: when the
-/// second run is another, that is the failure, because nothing could be replayed. The trial in
+/// Runs the scenario until it goes wrong; shrinks the failure. The first trials run twice: see
+/// Exploration::differs; when only the second run goes wrong, that is the failure. The trial in
 /// $ANYRDMA_TRIAL (see trial.h), if there is one, is the only run. Same options, same result, but
 /// for the budget.
 [[nodiscard]] Exploration explore(const ExploreOptions& options, const Scenario& scenario);

@@ -67,6 +67,7 @@ std::string to_bytes(const Outcome& outcome) {
     out.number(each.point);
     out.number(each.choice);
   }
+  out.text(outcome.differs);
   out.number(outcome.choices);
   out.number(outcome.situations.size());
   for (const auto& [situation, occurred] : outcome.situations) {
@@ -98,6 +99,7 @@ Outcome outcome_from(std::string_view bytes, const Trial& trial) {
     const std::uint64_t point = in.number();
     outcome.deviations.push_back({point, in.small()});
   }
+  outcome.differs = in.text();
   outcome.choices = in.number();
   for (std::uint64_t left = in.number(); left != 0; --left) {
     std::string situation = in.text();

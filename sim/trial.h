@@ -55,7 +55,9 @@ struct Outcome {
   std::vector<verbs::Duration> steps{};  ///< the instants at which something happened, in order
   std::vector<FaultStatus> faults{};
   std::vector<Deviation> deviations{};  ///< the choices made; a Schedule that gives them repeats it
-  std::uint64_t choices = 0;            ///< at how many points there was one
+  std::string
+      differs{};  ///< exploring fills it in: how a second run was another; empty: it was not
+  std::uint64_t choices = 0;                 ///< at how many points there was one
   std::map<std::string, bool> situations{};  ///< see findings.h; exploring fills it in
 };
 

@@ -219,7 +219,7 @@ void print(const Standard& standard, const sim::Exploration& found, double secon
   std::printf("%.*s: %s in %.1f s%s\n", static_cast<int>(standard.name.size()),
               standard.name.data(), found.to_string().c_str(), seconds,
               found.out_of_time ? ", then the time was up" : "");
-  std::printf("%s", found.sightings().c_str());
+  std::printf("%s%s", found.differs.c_str(), found.sightings().c_str());
   for (const auto& [kind, failures] : found.kinds) {
     std::printf("\n%llu went wrong like this:\n%s\n",
                 static_cast<unsigned long long>(failures.runs), failures.first.to_string().c_str());
