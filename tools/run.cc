@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/machines/drop_in.h"
 #include "tools/child.h"
 #include "tools/start.h"
 #include "transport/open/environment.h"
@@ -113,7 +114,7 @@ int run(const RunOptions& options) {
   }
   const auto start = prepare_start(options.command.front());
   if (!start) return static_cast<int>(start.error());
-  for (const auto& [variable, value] : start->variables)
+  for (const auto& [variable, value] : sim::drop_in_variables(start->libraries))
     ::setenv(variable.c_str(), value.c_str(), 1);
   if (!part.plan.faults.empty()) return run_with_faults(start->path, options, part);
   if (!options.faults.empty()) {

@@ -247,13 +247,13 @@ class Simulation::Run {
     }
     auto prepared = prepare_start(words->front());
     if (!prepared) return prepared.error();
-    prepared->variables = sim::simulated_variables(prepared->libraries);
-    for (const auto& [key, value] : machines_.variables(*host)) prepared->variables[key] = value;
+    auto variables = sim::simulated_variables(prepared->libraries);
+    for (const auto& [key, value] : machines_.variables(*host)) variables[key] = value;
     const std::string name = std::filesystem::path(words->front()).filename();
     const auto program = sandbox_.start(*host, name,
                                         {.path = prepared->path,
                                          .arguments = *words,
-                                         .environment = sim::environment_with(prepared->variables),
+                                         .environment = sim::environment_with(variables),
                                          .start = kBetweenStarts * started_++,
                                          .background = background});
     if (!program) {

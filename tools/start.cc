@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "sim/machines/drop_in.h"
 #include "sim/machines/executable.h"
 #include "sim/machines/installation.h"
 #include "transport/open/environment.h"
@@ -69,9 +68,7 @@ boost::system::result<Start, Exit> prepare_start(const std::string& name) {
   if (const auto why = sim::why_not_served(*path)) {
     say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
   }
-  return Start{.path = *path,
-               .variables = sim::drop_in_variables(installation.directory),
-               .libraries = installation.directory};
+  return Start{.path = *path, .libraries = installation.directory};
 }
 
 }  // namespace anyrdma::tools

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 
 #include "tools/exit.h"
@@ -13,12 +12,10 @@ namespace anyrdma::tools {
 /// A sentence on stderr.
 void say(const std::string& sentence);
 
-/// Where the program is, and the variables with which it finds our libraries, each with its whole
-/// value.
+/// Where the program is, and where our libraries are.
 struct Start {
   std::string path;
-  std::map<std::string, std::string> variables;
-  std::filesystem::path libraries;  ///< where ours are
+  std::filesystem::path libraries;
 };
 
 /// For a name as execvp(3) takes it. An error has been said, with its remedy: kFailed, our
