@@ -63,6 +63,51 @@ TEST(Audit, AnIdThatIsNotDestroyedIsAFailure) {
   EXPECT_NONFATAL_FAILURE(leak(), "server#99: never destroyed (seed 7)");
 }
 
+/// A process says that an id of its got that event.
+void pretend_of_a_process(rdma_cm_event_type type) {
+  World world(7);
+  Host& host = world.add_host("server", {"192.0.2.2"});
+  fault::Question opened{.kind = fault::Question::Kind::kOpened};
+  fault::Question told{.kind = fault::Question::Kind::kQueued, .id = 3, .event = type};
+  (void)host.advise("server/rping[2]", opened);
+  ASSERT_TRUE(opened.oversight.events && opened.oversight.calls);
+  (void)host.advise("server/rping[2]", told);
+  world.monitor()->on_process_end("server/rping[2]");
+}
+
+TEST(Audit, SoIsOneThatAProcessGets) {
+  EXPECT_NONFATAL_FAILURE(pretend_of_a_process(RDMA_CM_EVENT_TIMEWAIT_EXIT),
+                          "server/rping[2]#3: TIMEWAIT_EXIT although it is idle (seed 7)");
+}
+
+void bind_in_a_process(bool ends) {
+  World world(7);
+  Host& host = world.add_host("server", {"192.0.2.2"});
+  for (int i = 0; i < 2; ++i) {  // the second time a program that it has executed
+    fault::Question opened{.kind = fault::Question::Kind::kOpened};
+    fault::Question listens{.kind = fault::Question::Kind::kMade, .id = 1};
+    listens.set_word("listen");
+    (void)host.advise("server/rping[2]", opened);
+    (void)host.advise("server/rping[2]", listens);
+  }
+  if (ends) world.monitor()->on_process_end("server/rping[2]");
+}
+
+TEST(Audit, WhatAProcessLeavesBehindIsNone) {
+  bind_in_a_process(true);
+  EXPECT_NONFATAL_FAILURE(bind_in_a_process(false), "server/rping[2]#1: never destroyed (seed 7)");
+}
+
+TEST(Audit, WhereNobodyLooksProcessesNeedNotSay) {
+  const Unaudited nobody_looks;
+  World world(7);
+  fault::Question opened{.kind = fault::Question::Kind::kOpened};
+
+  (void)world.add_host("server", {"192.0.2.2"}).advise("server/rping[2]", opened);
+
+  EXPECT_FALSE(opened.oversight.events || opened.oversight.calls);
+}
+
 TEST(Audit, ChangesNoTrace) {
   const LifeResult watched = run_life(3);
   const Unaudited nobody_looks;

@@ -140,6 +140,7 @@ fault::Oversight Faults::oversight() const {
   };
   return {.events = watching_events_,
           .calls = watching_calls_,
+          .states = watching_calls_,
           .gate = watching_gate_,
           .requests = any(
               [](const Fault& fault) { return std::holds_alternative<OnRequest>(fault.trigger); }),

@@ -62,7 +62,7 @@ class Faults {
   [[nodiscard]] bool watches_events() const { return watching_events_; }
   [[nodiscard]] bool watches_calls() const { return watching_calls_; }
   [[nodiscard]] bool watches_gate() const { return watching_gate_; }
-  /// What processes on the hosts are to ask of it, of the faults injected so far.
+  /// What processes on the hosts are to ask, for the faults injected so far.
   [[nodiscard]] fault::Oversight oversight() const;
   /// A packet leaves a host; `attribute` names the CM message in it, or is 0; `passes`: the path is
   /// not down.

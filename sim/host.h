@@ -105,9 +105,9 @@ class Host final : private transport::soft::Observer,
                      const Address& neighbour, Duration timeout);
   /// Whether there is such an interface.
   [[nodiscard]] bool has_processes() const;
-  /// Answers what a process of the host asks of the fault plan. How long the process is to take
-  /// before it goes on.
-  [[nodiscard]] Duration advise(fault::Question& question);
+  /// Answers what a process of the host asks of the fault plan, and tells the checkers: `process`
+  /// is as in Monitor::on_told. How long the process is to take before it goes on.
+  [[nodiscard]] Duration advise(std::string_view process, fault::Question& question);
   [[nodiscard]] const std::string& interface_name(std::size_t interface = 0) const;
   [[nodiscard]] const std::vector<Prefix>& prefixes(std::size_t interface = 0) const;
   [[nodiscard]] const roce::Mac& mac(std::size_t interface = 0) const;

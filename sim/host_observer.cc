@@ -7,6 +7,7 @@
 
 #include "sim/findings.h"
 #include "sim/host.h"
+#include "sim/monitor.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim {
@@ -151,11 +152,16 @@ void admit(Faults& faults, const Host& host, fault::Question& question) {
 
 }  // namespace
 
-Duration Host::advise(fault::Question& question) {
+Duration Host::advise(std::string_view process, fault::Question& question) {
   Faults& faults = world_.faults();
+  Monitor* const monitor = world_.monitor();
+  if (monitor != nullptr) monitor->on_told(process, question);
   const auto type = static_cast<rdma_cm_event_type>(question.event);
   switch (question.kind) {
     case fault::Question::Kind::kOpened:
+      question.oversight = faults.oversight();
+      question.oversight.events |= monitor != nullptr;
+      question.oversight.calls |= monitor != nullptr;
       for (const Interface& each : interfaces_) {
         if (each.uplink == nullptr) continue;
         question.error = each.unplugged ? ENODEV : 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "transport/fault/plan/question.h"
 #include "transport/transport.h"
 #include "verbs/soft/hca.h"
 
@@ -39,6 +40,11 @@ class Monitor {
   /// A CM message between two hosts, either way, was lost or could not be taken in. `peer` null:
   /// nobody has its destination.
   virtual void on_message_lost(const Host& /*at*/, const Host* /*peer*/) {}
+  /// A process says what its ids go through: see fault::Question. `process` is no other's, nor a
+  /// host's name; numbers of ids are its own.
+  virtual void on_told(std::string_view /*process*/, const fault::Question& /*what*/) {}
+  /// It has ended: its ids are gone without a call or an event.
+  virtual void on_process_end(std::string_view /*process*/) {}
   /// What comes from that address is the doing of processes, which nobody here sees: what they say
   /// of themselves is to be believed.
   virtual void on_outside(const ibv_gid& /*gid*/) {}

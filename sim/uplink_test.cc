@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/monitor.h"
 #include "sim/testing/program.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/wire/headers.h"
@@ -209,7 +210,7 @@ TEST_F(Uplinks, WhatTheyCannotBeToldIsRefused) {
 int error_of_call(Host& host, std::string_view call) {
   fault::Question question{.kind = fault::Question::Kind::kCall};
   question.set_word(call);
-  EXPECT_EQ(host.advise(question), Duration::zero());
+  EXPECT_EQ(host.advise("rping[2]", question), Duration::zero());
   return question.error;
 }
 
@@ -228,7 +229,7 @@ TEST_F(Uplinks, CallsOfAllProcessesOfAHostAreCountedTogether) {
 TEST_F(Uplinks, WhatAProcessSaysMakesTheWorldAct) {
   inject(
       "on client state CONNECT 1: cut client->server\n"
-      "on client#2 fetched ESTABLISHED 1: remove server anyrdma0\n"
+      "on client#2 queued ADDR_CHANGE 1: remove server anyrdma0\n"
       "on server request 1: reject 28 6e6f\n"
       "at 0s: slow-consumer client 5ms");
   const fault::Oversight oversight = world.faults().oversight();
@@ -236,36 +237,37 @@ TEST_F(Uplinks, WhatAProcessSaysMakesTheWorldAct) {
   using Kind = fault::Question::Kind;
   fault::Question state{.kind = Kind::kState, .id = 1};
   state.set_word("RDMA_CM_CONNECT");
-  (void)client_host.advise(state);
-  fault::Question fetched{.kind = Kind::kFetched, .id = 2, .event = RDMA_CM_EVENT_ESTABLISHED};
-  (void)client_host.advise(fetched);
+  (void)client_host.advise("rping[2]", state);
+  fault::Question queued{.kind = Kind::kQueued, .id = 2, .event = RDMA_CM_EVENT_ADDR_CHANGE};
+  (void)client_host.advise("rping[2]", queued);
   fault::Question request{.kind = Kind::kRequest};
-  (void)server_host.advise(request);
+  (void)server_host.advise("rping[2]", request);
   world.run_for(1ms);
   fault::Question take{.kind = Kind::kTake};
 
-  EXPECT_EQ(client_host.advise(take), Duration(5ms));
+  EXPECT_EQ(client_host.advise("rping[2]", take), Duration(5ms));
   EXPECT_TRUE(request.refused);
   EXPECT_EQ(request.reason, 28);
   EXPECT_EQ(request.size, 2);
   EXPECT_THAT(server.changes, ElementsAre(Change::kRemoved));
   EXPECT_TRUE(world.path(client_host, server_host).down);
+  world.monitor()->on_process_end("rping[2]");
 }
 
 TEST_F(Uplinks, WhoOpensADeviceLearnsWhatHasHappenedToIt) {
   fault::Question before{.kind = fault::Question::Kind::kOpened};
-  (void)client_host.advise(before);
+  (void)client_host.advise("rping[2]", before);
   EXPECT_EQ(before.error, 0);
   EXPECT_FALSE(before.port_down);
 
   ASSERT_TRUE(client_host.set_port("anyrdma0", false));
   fault::Question down{.kind = fault::Question::Kind::kOpened};
-  (void)client_host.advise(down);
+  (void)client_host.advise("rping[2]", down);
   EXPECT_TRUE(down.port_down);
 
   ASSERT_TRUE(client_host.remove_device("anyrdma0"));
   fault::Question gone{.kind = fault::Question::Kind::kOpened};
-  (void)client_host.advise(gone);
+  (void)client_host.advise("rping[2]", gone);
   EXPECT_EQ(gone.error, ENODEV);
 }
 
@@ -273,14 +275,14 @@ TEST_F(Uplinks, WorkEndsInErrorAndIsObservedWhenItIsHandedOver) {
   inject("on client completion SEND 1: complete RETRY_EXC_ERR");
   fault::Question work{.kind = fault::Question::Kind::kWork,
                        .work = {.qp = 1, .qp_num = 0x11, .wr_id = 7}};
-  (void)client_host.advise(work);
+  (void)client_host.advise("rping[2]", work);
   EXPECT_EQ(work.status, IBV_WC_RETRY_EXC_ERR);
   EXPECT_EQ(world.faults().status().front().observed, 0u);
 
   fault::Question failure{.kind = fault::Question::Kind::kFailure,
                           .work = {.qp_num = 0x11, .wr_id = 7},
                           .status = IBV_WC_RETRY_EXC_ERR};
-  (void)client_host.advise(failure);
+  (void)client_host.advise("rping[2]", failure);
 
   EXPECT_EQ(world.faults().status().front().observed, 1u);
 }

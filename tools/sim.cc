@@ -3,8 +3,11 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 
+#include "sim/findings.h"
+#include "sim/scenarios/watch.h"
 #include "sim/text.h"
 #include "sim/world.h"
 #include "tools/scenario_file.h"
@@ -92,22 +95,26 @@ int simulate(const SimOptions& options) {
     return static_cast<int>(Exit::kUsage);
   // As it comes, and in its place among what goes to stderr.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  Simulation simulation(*scenario, *trial, settings);
-  if (const Exit built = simulation.build(); built != Exit::kOk) return static_cast<int>(built);
-  const sim::Outcome outcome = simulation.run();
-  if (!options.quiet) std::fputs(simulation.endings().c_str(), stdout);
-  if (options.trace) std::fputs(simulation.world().trace().text().c_str(), stdout);
+  sim::scenarios::watch();
+  const sim::Findings findings;
+  auto simulation = std::make_unique<Simulation>(*scenario, *trial, settings);
+  if (const Exit built = simulation->build(); built != Exit::kOk) return static_cast<int>(built);
+  sim::Outcome outcome = simulation->run();
+  if (!options.quiet) std::fputs(simulation->endings().c_str(), stdout);
+  if (options.trace) std::fputs(simulation->world().trace().text().c_str(), stdout);
   for (const sim::FaultStatus& status : outcome.faults)
     std::printf("%s\n", status.to_string().c_str());
   if (!options.quiet) {
     std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
                 static_cast<unsigned long long>(trial->seed),
-                sim::seconds_text(simulation.world().now().time_since_epoch()).c_str(),
+                sim::seconds_text(simulation->world().now().time_since_epoch()).c_str(),
                 static_cast<unsigned long long>(outcome.trace_hash));
   }
   std::fflush(stdout);
   const bool captured =
-      options.capture.empty() || write_capture(options.capture, simulation.world());
+      options.capture.empty() || write_capture(options.capture, simulation->world());
+  simulation.reset();  // some checkers speak at the world's end
+  outcome.problem += findings.problems();
   if (!outcome.problem.empty()) std::fprintf(stderr, "anyrdma: %s", outcome.problem.c_str());
   return static_cast<int>(outcome.problem.empty() && captured ? Exit::kOk : Exit::kFailed);
 }

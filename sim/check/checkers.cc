@@ -264,6 +264,17 @@ void Checkers::on_crash(const Host& host) {
   }
 }
 
+void Checkers::on_told(std::string_view process, const fault::Question& what) {
+  using Kind = fault::Question::Kind;
+  if (what.kind == Kind::kOpened) return legality_.on_crash(process);  // numbers begin again
+  if (what.kind == Kind::kMade)
+    return legality_.on_call(process, what.id, what.text(), what.status);
+  if (what.kind != Kind::kQueued && what.kind != Kind::kFetched) return;
+  legality_.on_event(process, what.kind == Kind::kQueued ? Step::kQueued : Step::kFetched, what.id,
+                     what.listener, static_cast<rdma_cm_event_type>(what.event),
+                     what.datagram ? Service::kDatagram : Service::kConnected);
+}
+
 void Checkers::on_outside(const ibv_gid& gid) {
   outside_.insert(std::to_array(gid.raw));
   payload_.believe(hex_text(gid.raw));

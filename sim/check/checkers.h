@@ -45,6 +45,8 @@ class Checkers : public Monitor {
                     std::string_view call, const transport::ConnectionParameters& given) override;
   void on_channels(const Host& host, int change) override;
   void on_crash(const Host& host) override;
+  void on_told(std::string_view process, const fault::Question& what) override;
+  void on_process_end(std::string_view process) override { legality_.on_crash(process); }
   void on_outside(const ibv_gid& gid) override;
   void on_message_lost(const Host& at, const Host* peer) override;
   verbs::soft::HcaObserver* watch(const Host& host, verbs::soft::Hca& hca) override;

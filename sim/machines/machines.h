@@ -45,8 +45,7 @@ class Machines {
   /// processes. The error is a sentence.
   [[nodiscard]] boost::system::result<Host*, std::string> add_host(
       const std::string& name, const std::vector<std::string>& addresses);
-  /// What its processes must have in their environment to be on it, under the plan of faults that
-  /// has been injected so far. Precondition: it is one of
+  /// What its processes must have in their environment to be on it. Precondition: it is one of
   /// these.
   [[nodiscard]] std::map<std::string, std::string> variables(const Host& host) const;
   [[nodiscard]] programs::Sandbox& sandbox() { return sandbox_; }

@@ -60,12 +60,12 @@ Outcome on_restart(Thread& /*thread*/, const Call& /*call*/) {
   return Outcome::answered(-EINTR);
 }
 
-/// Of the fault plan.
+/// Of the fault plan, or what the checkers want to hear.
 Outcome on_question(Thread& thread, const Call& call) {
   const std::uint64_t address = call.arguments[0];
   auto question = thread.tracee().peek<fault::Question>(address);
   if (!question || call.arguments[1] != sizeof *question) return Outcome::answered(-EFAULT);
-  const Duration delay = thread.process().host->advise(*question);
+  const Duration delay = thread.process().host->advise(thread.process().full_name, *question);
   if (delay > Duration::zero() && !thread.spend(delay)) return Outcome::over();
   return Outcome::answered(thread.tracee().poke(address, *question) ? 0 : -EFAULT);
 }
@@ -146,7 +146,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {SYS_userfaultfd, "userfaultfd", on_missing},
     {SYS_futex_waitv, "futex_waitv", on_missing},
     {SYS_ptrace, "ptrace", on_missing},
-    {fault::kAskWorld, "a question about faults", on_question},
+    {fault::kAskWorld, "a word with the world", on_question},
 });
 
 const Known* find_known(long number) {

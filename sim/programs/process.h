@@ -29,6 +29,7 @@ struct Process {
   Host* host = nullptr;
   Program* program = nullptr;  ///< whose output it writes
   std::string name;            ///< "rping", and "rping.2" for its second process
+  std::string full_name;       ///< no other's in the world: "server/rping.2[7]", with its number
   Descriptor pidfd;
   std::vector<std::unique_ptr<Thread>> threads;  ///< all there were
   unsigned threads_made = 0;

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <utility>
 
+#include "sim/monitor.h"
 #include "sim/programs/calls.h"
 #include "sim/programs/signals.h"
 #include "sim/tracee/auxiliary_vector.h"
@@ -94,6 +95,7 @@ Sandbox::~Sandbox() {
   }
   // Their fibers are about what goes now.
   for (const auto& process : processes_) {
+    if (world_.monitor() != nullptr) world_.monitor()->on_process_end(process->full_name);
     for (const auto& thread : process->threads) thread->leave();
   }
   world_.scheduler().fibers().close();
@@ -208,6 +210,7 @@ Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program
   process.host = &host;
   process.program = &program;
   process.name = std::move(name);
+  process.full_name = host.name() + "/" + process.name + "[" + std::to_string(process.number) + "]";
   process.pidfd = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   return process;
 }
@@ -391,6 +394,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
   if (process.status) return;
   process.status = status;
   note_deed();
+  if (world_.monitor() != nullptr) world_.monitor()->on_process_end(process.full_name);
   for (const auto& thread : process.threads) thread->leave();
   process.pidfd.reset();
   timers_.on_process_gone(process);

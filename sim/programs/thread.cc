@@ -15,6 +15,7 @@
 #include "sim/programs/signals.h"
 #include "sim/text.h"
 #include "sim/tracee/auxiliary_vector.h"
+#include "transport/fault/plan/question.h"
 
 namespace anyrdma::sim::programs {
 
@@ -221,21 +222,23 @@ void Thread::on_call() {
   const auto call = tracee_.call();
   if (!call) return;
   call_ = *call;
-  interruptions_ = 0;
+  // What the world is asked and told depends on who watches, and must not show.
+  const bool aside = call->number == fault::kAskWorld;
+  if (!aside) interruptions_ = 0;
   if (sandbox_.options().on_call) {
     const std::string name =
         process_.host->name() + "/" + process_.name + "[" + std::to_string(tid()) + "]";
     sandbox_.options().on_call(sandbox_.world().now(), name, describe());
   }
-  if (!pay_for_calls() || !give_way()) return;
+  if (!aside && (!pay_for_calls() || !give_way())) return;
   const unsigned looks = looks_;
   const Outcome outcome = make_call(*this, *call);
   if (outcome.kind == Outcome::Kind::kMade) ++unpaid_calls_;
-  if (looks_ == looks) looks_ = 0;
+  if (looks_ == looks && !aside) looks_ = 0;
   if (outcome.kind != Outcome::Kind::kAnswered || over_) return;
   tracee_.answer(outcome.result);
   // Whom this call has woken may go on before its caller does.
-  (void)give_way();
+  if (!aside) (void)give_way();
 }
 
 /// It has been long without a call. If it comes to the same instruction with the same registers

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "transport/fault/plan/question.h"
 #include "transport/soft/prefix.h"
 #include "verbs/result.h"
 #include "verbs/soft/device_profile.h"
@@ -56,8 +57,7 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   const auto device = verbs::soft::parse_profile(environment("ANYRDMA_DEVICE"));
   if (!device) return refused("ANYRDMA_DEVICE is no device: " + device.error().to_string() + ".");
   options.fabric.device = options.udp.device = *device;
-  if (const std::string world = environment(fault::kWorldVariable); !world.empty())
-    options.oversight = fault::Oversight::parse(world);
+  options.asks_world = !environment(fault::kWorldVariable).empty();
   return options;
 }
 

@@ -77,7 +77,7 @@ TEST(OpenFabric, JoinsTheFabricOfTheOptions) {
 TEST(OpenFabric, WhereNoWorldAnswersNothingIsDifferent) {
   OpenOptions options;
   options.fabric.directory = ::testing::TempDir();
-  options.oversight = fault::Oversight::parse("device,events,calls,gate,requests,takes");
+  options.asks_world = true;
   const auto opened = open("fabric", options).value();
   auto channel = cm::EventChannel::create(opened->transport()).value();
 
@@ -92,7 +92,7 @@ TEST(OpenFabric, WhereNoWorldAnswersNothingIsDifferent) {
 TEST(OpenFabric, OnASimulatedHostThePlanIsTheWorlds) {
   OpenOptions options;
   options.fabric.directory = ::testing::TempDir();
-  options.oversight = fault::Oversight();
+  options.asks_world = true;
   options.faults.plan = fault::FaultPlan::parse("at 3600s: crash here").value();
 
   const OpenResult result = open("fabric", options);

@@ -15,7 +15,6 @@
 #include "transport/fabric/rendezvous/config.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
-#include "transport/fault/plan/question.h"
 #include "transport/transport.h"
 #include "transport/ucma/config.h"
 #include "transport/udp/config.h"
@@ -88,9 +87,9 @@ struct OpenOptions {
   std::optional<std::uint64_t> seed{};
   /// All but "sim", which has faults of its own: what goes wrong below.
   FaultOptions faults{};
-  /// "fabric", in a process on a simulated host: what the world's own plan is asked. Unset: the
-  /// process is on none.
-  std::optional<fault::Oversight> oversight{};
+  /// "fabric", in a process on a simulated host: the world has the fault plan, and is told what it
+  /// wants to know (transport/fault/plan/question.h).
+  bool asks_world = false;
 };
 
 }  // namespace anyrdma::transport

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "transport/fault/plan/question.h"
 #include "verbs/runtime.h"
 
 namespace anyrdma::transport {
@@ -72,7 +73,7 @@ OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakab
   if (gated) breakable_.set_call_gate(this);
   const verbs::CriticalSection section(transport.runtime());
   if (oversight.events) transport.set_event_observer(this);
-  if (oversight.calls) transport.set_call_observer(this);
+  if (oversight.calls || oversight.states) transport.set_call_observer(this);
   if (gated) transport.set_call_gate(this);
 }
 
@@ -95,21 +96,25 @@ void OverseenOpened::retire() {
 
 // --- what is asked ------------------------------------------------------------------------------
 
-void OverseenOpened::on_event(Step step, std::uint64_t id, std::uint64_t,
+void OverseenOpened::on_event(Step step, std::uint64_t id, std::uint64_t listener,
                               const rdma_cm_event& event) {
   Question question{.kind = step == Step::kQueued ? Kind::kQueued : Kind::kFetched,
                     .id = id,
-                    .event = event.event};
+                    .event = event.event,
+                    .listener = listener,
+                    .datagram = event.id->qp_type == IBV_QPT_UD};
   ask(question);
 }
 
-void OverseenOpened::on_call(std::uint64_t id, std::string_view call, int) {
-  Question question{.kind = Kind::kMade, .id = id};
+void OverseenOpened::on_call(std::uint64_t id, std::string_view call, int error) {
+  if (!oversight_.calls) return;
+  Question question{.kind = Kind::kMade, .id = id, .status = error};
   question.set_word(call);
   ask(question);
 }
 
 void OverseenOpened::on_state(std::uint64_t id, std::string_view state) {
+  if (!oversight_.states) return;
   Question question{.kind = Kind::kState, .id = id};
   question.set_word(state);
   ask(question);
@@ -157,8 +162,7 @@ std::optional<soft::Admission::Refusal> OverseenOpened::on_request(std::string_v
 
 }  // namespace
 
-OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
-                          const Oversight& oversight) {
+OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable) {
   Question device{.kind = Kind::kOpened};
   if (ask_world(device) && device.error != 0) {
     return OpenError{verbs::errno_code(device.error), "The host's device was removed."};
@@ -168,7 +172,7 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
     (void)breakable.set_port(false).has_value();
   }
   return std::unique_ptr<Opened>(
-      std::make_unique<OverseenOpened>(std::move(below), breakable, oversight));
+      std::make_unique<OverseenOpened>(std::move(below), breakable, device.oversight));
 }
 
 }  // namespace anyrdma::transport

@@ -1,18 +1,16 @@
 // An opened transport in a process on a simulated host: the world's fault plan is asked about what
-// happens in it (transport/fault/plan/question.h).
+// happens in it, and its checkers are told (transport/fault/plan/question.h).
 #pragma once
 
 #include <memory>
 
-#include "transport/fault/plan/question.h"
 #include "transport/open/faulty.h"
 #include "transport/open/opened.h"
 
 namespace anyrdma::transport {
 
-/// `below`, which has all of that oversight's answers from now on. `breakable` is part of it. Where
-/// there is no world after all, nothing is different. ENODEV: the host's device was removed.
-[[nodiscard]] OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
-                                        const fault::Oversight& oversight);
+/// `below`, with the world's answers to all that it wants to be asked. `breakable` is part of it.
+/// Where there is no world after all, nothing is different. ENODEV: the host's device was removed.
+[[nodiscard]] OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable);
 
 }  // namespace anyrdma::transport

@@ -134,14 +134,14 @@ OpenResult open_real(std::string_view name, const OpenOptions& options) {
     return OpenError{verbs::errno_code(EINVAL), std::move(why)};
   }
   OpenResult opened = row_of(name)->open(options);
-  if (opened && options.oversight) {
+  if (opened && options.asks_world) {
     if (!options.faults.plan.faults.empty()) {
       return OpenError{
           verbs::errno_code(EINVAL),
           "On a simulated host the fault plan is the world's: give it to anyrdma sim."};
     }
     if (auto* const breakable = dynamic_cast<Breakable*>(opened->get()))
-      return with_oversight(std::move(*opened), *breakable, *options.oversight);
+      return with_oversight(std::move(*opened), *breakable);
   }
   if (!opened || options.faults.plan.faults.empty()) return opened;
   auto* const breakable = dynamic_cast<Breakable*>(opened->get());

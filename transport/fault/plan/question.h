@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -20,13 +19,24 @@ namespace anyrdma::fault {
 /// -ENOSYS where nobody answers.
 inline constexpr long kAskWorld = 1'000'001;
 
+/// Which questions are wanted; no other need be asked.
+struct Oversight {
+  bool events = false;    ///< kQueued, kFetched
+  bool calls = false;     ///< kMade
+  bool states = false;    ///< kState
+  bool gate = false;      ///< kCall, kWork, kFailure
+  bool requests = false;  ///< kRequest
+  bool takes = false;     ///< kTake
+};
+
 /// Filled in by who asks; who answers fills in the answer.
 struct Question {
   enum class Kind : std::uint8_t {
-    kOpened,   ///< a device: `error` says whether it is there, `port_down` what its port does
-    kQueued,   ///< `event` of `id`, as transport::EventObserver has it
+    kOpened,   ///< a device: `error` says whether it is there, `port_down` what its port does,
+               ///< `oversight` what to ask from now on; numbers of ids begin anew
+    kQueued,   ///< `event` of `id` and `listener`, as transport::EventObserver has it
     kFetched,  ///< likewise
-    kMade,     ///< call `word` on `id`, as transport::CallObserver has it
+    kMade,     ///< call `word` on `id`, with errno `status`, as transport::CallObserver has it
     kState,    ///< `id` has come to the state `word`
     kRequest,  ///< a connection request has found its listener: `refused` and what follows it
     kCall,     ///< `word` on `id` is about to be made, as verbs::CallGate has it: `error`
@@ -39,11 +49,14 @@ struct Question {
   std::uint64_t id = 0;
   std::array<char, 40> word{};  ///< ends with a zero
   std::int32_t event = 0;
+  std::uint64_t listener = 0;
+  bool datagram = false;  ///< whether `id` is of a datagram service
   verbs::PostedWork work{};
   std::int32_t status = IBV_WC_SUCCESS;
 
   std::int32_t error = 0;  ///< an errno
   bool port_down = false;
+  Oversight oversight{};
   bool refused = false;
   bool unanswered = false;
   bool no_room = false;
@@ -64,21 +77,7 @@ struct Question {
 };
 static_assert(std::is_trivially_copyable_v<Question>, "it is copied from process to process");
 
-/// Which questions a plan has answers for; all others need not be asked. As text in the environment
-/// of processes: kWorldVariable.
-struct Oversight {
-  bool events = false;    ///< kQueued, kFetched
-  bool calls = false;     ///< kMade, kState
-  bool gate = false;      ///< kCall, kWork, kFailure
-  bool requests = false;  ///< kRequest
-  bool takes = false;     ///< kTake
-
-  /// "device,events,calls": never empty.
-  [[nodiscard]] std::string to_string() const;
-  /// Words that it does not know mean nothing.
-  [[nodiscard]] static Oversight parse(std::string_view text);
-};
-
+/// In the environment of a process on a simulated host, with any value: there is a world to ask.
 inline constexpr const char* kWorldVariable = "ANYRDMA_WORLD";
 
 }  // namespace anyrdma::fault

@@ -7,24 +7,6 @@
 namespace anyrdma::fault {
 namespace {
 
-TEST(Oversight, ReadsWhatItSays) {
-  for (const bool gate : {false, true}) {
-    for (const bool events : {false, true}) {
-      const Oversight before{.events = events, .gate = gate, .requests = !gate, .takes = events};
-      const Oversight after = Oversight::parse(before.to_string());
-      EXPECT_EQ(after.to_string(), before.to_string());
-      EXPECT_EQ(after.gate, gate);
-      EXPECT_EQ(after.events, events);
-      EXPECT_FALSE(after.calls);
-    }
-  }
-}
-
-TEST(Oversight, IsNeverEmptyAndKnowsNoOtherWords) {
-  EXPECT_EQ(Oversight().to_string(), "device");
-  EXPECT_EQ(Oversight::parse("device,eventsX,,gate").to_string(), "device,gate");
-}
-
 TEST(Question, KeepsAWordAndCutsWhatIsTooLong) {
   Question question;
   question.set_word("create_event_channel");
