@@ -20,6 +20,7 @@ void Capture::add(verbs::Instant now, const Packet& packet, const roce::Mac& sou
                    .udp_source_port = packet.udp_source_port,
                    .traffic_class = packet.traffic_class,
                    .hop_limit = packet.hop_limit,
+                   .ip_protocol = packet.ip_protocol,
                    .ip_identification = packet.ip_identification,
                    .ip_fragment = packet.ip_fragment,
                    .icrc_valid = packet.icrc_valid,
@@ -38,12 +39,13 @@ std::vector<std::uint8_t> Capture::file() const {
     packet->udp_source_port = kept.udp_source_port;
     packet->traffic_class = kept.traffic_class;
     packet->hop_limit = kept.hop_limit;
+    packet->ip_protocol = kept.ip_protocol;
     packet->ip_identification = kept.ip_identification;
     packet->ip_fragment = kept.ip_fragment;
     packet->icrc_valid = kept.icrc_valid;
     packet->size = kept.size;
     std::memcpy(packet->storage.data(), bytes_.data() + kept.begin, kept.size);
-    roce::seal(*packet);
+    if (packet->ip_protocol == 0) roce::seal(*packet);
     roce::pcap::append(file, kept.time, roce::to_frame(*packet, kept.source, kept.destination));
   }
   return file;

@@ -28,6 +28,7 @@ class Capture {
     std::uint16_t udp_source_port;
     std::uint8_t traffic_class;
     std::uint8_t hop_limit;
+    std::uint8_t ip_protocol;
     std::uint16_t ip_identification;
     std::uint16_t ip_fragment;
     bool icrc_valid;

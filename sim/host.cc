@@ -7,6 +7,7 @@
 
 #include "sim/boot.h"
 #include "sim/host_tasks.h"
+#include "sim/ip_packet.h"
 #include "sim/process.h"
 #include "sim/semaphore.h"
 #include "sim/text.h"
@@ -224,6 +225,9 @@ bool Host::has_processes() const {
 void Host::send_from(std::size_t interface, const verbs::soft::Packet& packet) {
   CM_ASSERT(interface < interfaces_.size());
   if (power_ == Power::kOff) return;
+  // A device of our own looks at its port itself.
+  if (packet.ip_protocol != 0 && port_is_down(interfaces_[interface]))
+    return world_.drop(*this, nullptr, DropCause::kWrongState, packet);
   world_.transmit(*this, interface, world_.pool_.copy_of(packet));
 }
 
@@ -441,6 +445,10 @@ bool Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr&&
     return false;
   }
   Interface& interface = interfaces_[index];
+  if (packet->ip_protocol != 0) {
+    take_ip(interface, from, *packet);
+    return false;
+  }
   if (interface.uplink != nullptr) {
     packet->keep_payload();
     interface.uplink->on_packet(*packet);
@@ -452,6 +460,21 @@ bool Host::receive(std::size_t index, const Host& from, verbs::soft::PacketPtr&&
   }
   take_in(interface, from, std::move(packet));
   return true;
+}
+
+bool Host::port_is_down(const Interface& interface) {
+  if (interface.uplink != nullptr) return interface.port_down;
+  return interface.present && interface.hca->port_state() != IBV_PORT_ACTIVE;
+}
+
+void Host::take_ip(const Interface& interface, const Host& from,
+                   const verbs::soft::Packet& packet) {
+  if (port_is_down(interface)) return world_.drop(*this, &from, DropCause::kWrongState, packet);
+  const bool is_whole = !fragment_of(packet);
+  if (is_whole &&
+      !checksum_is_right(packet.source, packet.destination, packet.ip_protocol, packet.payload()))
+    return world_.drop(*this, &from, DropCause::kMalformed, packet);
+  if (world_.ip_receiver_ != nullptr) world_.ip_receiver_->on_ip(*this, packet);
 }
 
 void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr&& packet) {

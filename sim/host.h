@@ -97,7 +97,7 @@ class Host final : private transport::soft::Observer,
   /// to null before. Precondition: the interface has no device.
   void set_uplink(std::size_t interface, Uplink* uplink);
   /// A packet leaves from there: a copy of it meets links, faults, capture and trace as any other.
-  /// Lost on a host that is off.
+  /// Lost on a host that is off, and what is none of RDMA's at a port that is down.
   void send_from(std::size_t interface, const verbs::soft::Packet& packet);
   /// Looks for a neighbour as the host's own programs do; Uplink::on_neighbour follows, from within
   /// this call if it is known already. Nothing follows on a host that is off.
@@ -249,6 +249,8 @@ class Host final : private transport::soft::Observer,
                              verbs::soft::PacketPtr&& packet);
   /// What was taken in asks for no more than answers, which may wait for what comes with it.
   [[nodiscard]] bool takes_more() const { return !driver_called() || called_for_packets_only(); }
+  void take_ip(const Interface& interface, const Host& from, const verbs::soft::Packet& packet);
+  [[nodiscard]] static bool port_is_down(const Interface& interface);
   void receive_later(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet);
   void take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr&& packet);
   [[nodiscard]] bool hears_groups(const Interface& interface) const {

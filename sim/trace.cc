@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "sim/hash.h"
+#include "sim/ip_packet.h"
 #include "sim/trace_fields.h"
 #include "verbs/assert.h"
 
@@ -33,9 +34,20 @@ std::size_t bytes_of(roce::Header header) {
   return 0;
 }
 
+void put_ip_packet(FieldWriter& out, const Packet& packet) {
+  const std::vector<std::uint8_t> head = ip_head(packet);
+  out.put(kOtherThanRoce);
+  out.put(packet.ip_protocol);
+  out.put(packet.ip_fragment);
+  out.put(packet.size);
+  out.put(static_cast<std::uint8_t>(head.size()));
+  out.put_bytes(head);
+}
+
 void put_packet(FieldWriter& out, const Packet& packet) {
   out.put_bytes(packet.source.raw);
   out.put_bytes(packet.destination.raw);
+  if (packet.ip_protocol != 0) return put_ip_packet(out, packet);
   const std::span<const std::uint8_t> datagram = packet.payload();
   const roce::Envelope envelope = roce::open(datagram);
   out.put(static_cast<std::uint8_t>(envelope.error));

@@ -16,6 +16,9 @@ namespace anyrdma::sim {
   return envelope.bth.opcode == roce::kUdSendOnly && envelope.bth.destination == wire::kGsiQpn;
 }
 
+/// Stands where a RoCEv2 packet says what is wrong with it.
+inline constexpr std::uint8_t kOtherThanRoce = 0xff;
+
 /// Appends numbers, least significant byte first, and bytes.
 class FieldWriter {
  public:

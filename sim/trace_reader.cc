@@ -15,9 +15,9 @@ namespace anyrdma::sim {
 namespace {
 
 /// How the description of a packet begins.
-constexpr std::array<std::string_view, 18> kPackets{
-    "RC",  "UC",  "RD",   "UD",   "CNP",      "XRC",      "REQ", "MRA", "REJ",
-    "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP", "LAP", "APR", "MAD"};
+constexpr std::array<std::string_view, 22> kPackets{
+    "RC",   "UC",   "RD",       "UD",       "CNP", "XRC", "REQ", "MRA", "REJ", "REP",  "RTU",
+    "DREQ", "DREP", "SIDR_REQ", "SIDR_REP", "LAP", "APR", "MAD", "TCP", "UDP", "ICMP", "IP"};
 constexpr std::string_view kNoPacket = " bytes that are no packet";
 
 bool is_packet(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/fault_plan.h"
+#include "sim/ip_packet.h"
 #include "sim/text.h"
 #include "sim/trace.h"
 #include "transport/event_name.h"
@@ -221,7 +222,16 @@ void append_extended(std::string& text, std::uint16_t headers, FieldReader& fiel
 void append_packet(std::string& text, FieldReader& fields) {
   static constexpr std::array<const char*, 6> kServices{"RC", "UC", "RD", "UD", "CNP", "XRC"};
   (void)fields.take_bytes(2 * sizeof(ibv_gid));
-  if (fields.take<std::uint8_t>() != static_cast<std::uint8_t>(roce::DecodeError::kNone)) {
+  const auto decoded = fields.take<std::uint8_t>();
+  if (decoded == kOtherThanRoce) {
+    const auto protocol = fields.take<std::uint8_t>();
+    const auto fragment = fields.take<std::uint16_t>();
+    const auto size = fields.take<std::uint16_t>();
+    const auto head = fields.take_bytes(fields.take<std::uint8_t>());
+    text += ip_text(protocol, fragment, head, size);
+    return;
+  }
+  if (decoded != static_cast<std::uint8_t>(roce::DecodeError::kNone)) {
     append(text, "%u bytes that are no packet", fields.take<std::uint16_t>());
     return;
   }

@@ -7,6 +7,8 @@
 
 namespace anyrdma::sim {
 
+class Host;
+
 /// At the other end of an interface that has no device (Host::set_uplink). Called while the world
 /// runs, and from Host's functions where they say so; may call Host::send_from.
 class Uplink {
@@ -22,6 +24,14 @@ class Uplink {
   /// The host has lost its power: no word of its programs leaves it any more, and no question is
   /// answered.
   virtual void on_crash() = 0;
+};
+
+/// Who takes what else than RDMA arrives at hosts: TCP, UDP, ICMP.
+class IpReceiver {
+ public:
+  virtual ~IpReceiver() = default;
+  /// Its checksum is right, unless it is a fragment. A view. May call Host::send_from.
+  virtual void on_ip(Host& at, const verbs::soft::Packet& packet) = 0;
 };
 
 }  // namespace anyrdma::sim

@@ -18,6 +18,11 @@ using verbs::soft::PacketPtr;
 
 /// Behind the BTH, so that the packet still looks like one to whoever reads the trace.
 void flip_bit(Packet& packet, std::uint64_t chance) {
+  if (packet.ip_protocol != 0) {
+    const std::size_t bit = chance % (std::size_t{packet.size} * 8);
+    packet.storage[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+    return;
+  }
   packet.keep_payload();
   roce::seal(packet);
   const std::size_t bits = (packet.size - roce::Bth::kBytes) * 8;
@@ -31,7 +36,7 @@ void flip_bit(Packet& packet, std::uint64_t chance) {
 std::uint16_t cm_attribute(const Packet& packet) {
   constexpr std::size_t kMadAt = roce::offset_of(roce::kUdSendOnly, roce::kDeth) + 8;
   constexpr std::size_t kAttributeAt = kMadAt + 16;
-  if (packet.size < kMadAt + verbs::soft::kMadBytes) return 0;
+  if (packet.ip_protocol != 0 || packet.size < kMadAt + verbs::soft::kMadBytes) return 0;
   const std::uint8_t* bytes = packet.storage.data();
   if (bytes[0] != roce::kUdSendOnly) return 0;
   if ((bytes[5] | bytes[6]) != 0 || bytes[7] != value(wire::kGsiQpn)) return 0;

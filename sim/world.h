@@ -21,6 +21,7 @@
 #include "sim/random_stream.h"
 #include "sim/scheduler.h"
 #include "sim/trace.h"
+#include "sim/uplink.h"
 #include "verbs/soft/packet.h"
 
 namespace anyrdma::sim {
@@ -54,6 +55,8 @@ class World {
   [[nodiscard]] const LinkOptions& path(Host& from, Host& to);
   /// In the order in which they were added.
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
+  /// Null, as at the beginning: it is lost. Outlives the world or is set to null before.
+  void set_ip_receiver(IpReceiver* receiver) { ip_receiver_ = receiver; }
   /// A stream of random numbers for the test's own use, by name. Which others exist does not
   /// matter. Lives as long as the world.
   [[nodiscard]] RandomStream& random(std::string_view name);
@@ -148,6 +151,7 @@ class World {
   Capture capture_;
   Faults faults_;
   std::unique_ptr<Monitor> monitor_ = Monitor::make();
+  IpReceiver* ip_receiver_ = nullptr;
   std::vector<std::unique_ptr<Host>> hosts_;
   boost::unordered_flat_map<AddressKey, Owner, AddressKeyHash> owners_;
   /// Who was asked for lately, by the last byte of the address. Forgotten when owners change.

@@ -28,6 +28,7 @@ PacketPtr PacketPool::copy_of(const Packet& packet) {
   copy->udp_source_port = packet.udp_source_port;
   copy->traffic_class = packet.traffic_class;
   copy->hop_limit = packet.hop_limit;
+  copy->ip_protocol = packet.ip_protocol;
   copy->ip_identification = packet.ip_identification;
   copy->ip_fragment = packet.ip_fragment;
   copy->ip_fields_hidden = packet.ip_fields_hidden;

@@ -1,5 +1,6 @@
 // One RoCEv2 datagram in flight: what the IP and UDP headers would say, and the UDP payload from
-// the BTH to the ICRC. Owned by one party at a time and returned to its pool when dropped.
+// the BTH to the ICRC; in the simulator, also what else IP carries. Owned by one party at a time
+// and returned to its pool when dropped.
 //
 // Where packets stay in one process, a long payload may be lent: it is not copied into the packet,
 // but read from its sender's memory when the packet arrives. The sender's QP and its device each
@@ -51,6 +52,8 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   std::uint16_t udp_source_port = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
+  /// 0: RoCEv2. Else what IP says that it carries; then the payload begins behind IP's header.
+  std::uint8_t ip_protocol = 0;
   /// IPv4's identification and flags as the ICRC covers them; Linux sends 0 or a counter with DF.
   std::uint16_t ip_identification = 0;
   std::uint16_t ip_fragment = 0x4000;
@@ -122,6 +125,7 @@ class PacketPool {
     packet->icrc_valid = false;
     packet->ip_fields_hidden = false;
     packet->hop_limit = 64;
+    packet->ip_protocol = 0;
     packet->traffic_class = 0;
     packet->ip_identification = 0;
     packet->ip_fragment = 0x4000;

@@ -61,6 +61,15 @@ bool is_mapped(const ibv_gid& gid) {
   return std::equal(kMappedPrefix.begin(), kMappedPrefix.end(), gid.raw);
 }
 
+/// Behind IP's header.
+std::size_t bytes_carried(const Packet& packet) {
+  return packet.ip_protocol == 0 ? kUdpBytes + packet.size : packet.size;
+}
+
+std::uint8_t protocol_of(const Packet& packet) {
+  return packet.ip_protocol == 0 ? kProtocolUdp : packet.ip_protocol;
+}
+
 std::uint32_t sum16(std::uint32_t sum, std::span<const std::uint8_t> bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i)
     sum += static_cast<std::uint32_t>(bytes[i]) << (i % 2 == 0 ? 8 : 0);
@@ -78,11 +87,11 @@ void write_ipv4(const Packet& packet, std::uint8_t* b) {
   wire::put<kVersion>(b, 4);
   wire::put<kHeaderWords>(b, 5);
   wire::put<kTypeOfService>(b, packet.traffic_class);
-  wire::put<kTotalLength>(b, static_cast<std::uint16_t>(kIpv4Bytes + kUdpBytes + packet.size));
+  wire::put<kTotalLength>(b, static_cast<std::uint16_t>(kIpv4Bytes + bytes_carried(packet)));
   wire::put<kIdentification>(b, packet.ip_identification);
   wire::put<kFragment>(b, packet.ip_fragment);
   wire::put<kTimeToLive>(b, packet.hop_limit);
-  wire::put<kProtocol>(b, kProtocolUdp);
+  wire::put<kProtocol>(b, protocol_of(packet));
   std::memcpy(b + kSource.byte, packet.source.raw + 12, 4);
   std::memcpy(b + kDestination.byte, packet.destination.raw + 12, 4);
   wire::put<kChecksum>(b, fold(sum16(0, {b, kIpv4Bytes})));
@@ -93,8 +102,8 @@ void write_ipv6(const Packet& packet, std::uint8_t* b) {
   std::memset(b, 0, kIpv6Bytes);
   wire::put<kVersion>(b, 6);
   wire::put<kTrafficClass>(b, packet.traffic_class);
-  wire::put<kPayloadLength>(b, static_cast<std::uint16_t>(kUdpBytes + packet.size));
-  wire::put<kNextHeader>(b, kProtocolUdp);
+  wire::put<kPayloadLength>(b, static_cast<std::uint16_t>(bytes_carried(packet)));
+  wire::put<kNextHeader>(b, protocol_of(packet));
   wire::put<kHopLimit>(b, packet.hop_limit);
   std::memcpy(b + kSource.byte, packet.source.raw, 16);
   std::memcpy(b + kDestination.byte, packet.destination.raw, 16);
@@ -254,8 +263,10 @@ Mac mac_from(const ibv_gid& gid) {
 std::vector<std::uint8_t> to_frame(const Packet& packet, const Mac& source,
                                    const Mac& destination) {
   std::array<std::uint8_t, kIpv6Bytes + kUdpBytes> buffer;
-  const std::span<std::uint8_t> headers = write_ip_udp(packet, buffer);
-  if (!is_ipv4(packet)) {
+  std::span<std::uint8_t> headers = write_ip_udp(packet, buffer);
+  if (packet.ip_protocol != 0) {
+    headers = headers.first(headers.size() - kUdpBytes);
+  } else if (!is_ipv4(packet)) {
     const std::span<std::uint8_t> header = headers.last(kUdpBytes);
     wire::put<udp::kChecksum>(header.data(), checksum_ipv6(packet, header));
   }
