@@ -1,0 +1,166 @@
+// One end of a TCP connection as Linux's answers, without any I/O: time and segments go in,
+// segments come out when asked for. No congestion control, no delay of small segments or
+// acknowledgements: the window, the link and what is lost say how fast it goes. Source: RFC 9293,
+// RFC 6298; retries and times as of tcp(7).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "verbs/time.h"
+
+namespace anyrdma::sim::tcp {
+
+using verbs::Duration;
+using verbs::Instant;
+
+/// Of a segment's header.
+inline constexpr std::uint8_t kFin = 1;
+inline constexpr std::uint8_t kSyn = 2;
+inline constexpr std::uint8_t kRst = 4;
+inline constexpr std::uint8_t kPush = 8;
+inline constexpr std::uint8_t kAck = 16;
+
+/// Windows are multiples of this, except in what makes a connection.
+inline constexpr std::uint8_t kWindowScale = 7;
+/// The most data that is sent at once.
+inline constexpr std::size_t kSegmentMax = 4096;
+/// What is kept of data that is not acknowledged, and of data that nobody has taken.
+inline constexpr std::size_t kBufferMax = std::size_t{128} << 10;
+
+struct Segment {
+  std::uint32_t sequence = 0;
+  std::uint32_t acknowledged = 0;
+  std::uint8_t flags = 0;
+  std::size_t window = 0;  ///< in bytes
+  std::span<const std::uint8_t> data{};
+
+  [[nodiscard]] bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+};
+
+/// What a host says to a segment of a connection that it does not have. nullopt: nothing.
+[[nodiscard]] std::optional<Segment> answer_of_nobody(const Segment& segment);
+
+/// Bytes in a row, taken from the front.
+class ByteQueue {
+ public:
+  [[nodiscard]] std::size_t size() const { return bytes_.size() - begin_; }
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const {
+    return std::span(bytes_).subspan(begin_);
+  }
+  void add(std::span<const std::uint8_t> bytes);
+  void drop(std::size_t count);
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  std::size_t begin_ = 0;
+};
+
+enum class State : std::uint8_t {
+  kSynSent,      ///< it asks for a connection
+  kSynReceived,  ///< it has answered one who asks
+  kOpen,         ///< until both have finished, and have heard so
+  kTimeWait,     ///< the same, but the peer may not have heard so: it answers
+  kClosed,       ///< for good
+};
+
+class Endpoint {
+ public:
+  /// Asks for a connection. `first`: where its sequence numbers begin.
+  [[nodiscard]] static Endpoint connect(std::uint32_t first);
+  /// Answers who does.
+  [[nodiscard]] static Endpoint accept(std::uint32_t first, const Segment& request);
+
+  [[nodiscard]] State state() const { return state_; }
+  /// Why it is closed: ECONNREFUSED, ECONNRESET, ETIMEDOUT, EPIPE (it was reset when the peer had
+  /// finished); 0: there was no failure.
+  [[nodiscard]] int error() const { return error_; }
+
+  // --- for the program's side -------------------------------------------------------------------
+  /// How much it takes now.
+  [[nodiscard]] std::size_t room() const;
+  /// Precondition: there is room.
+  void write(std::span<const std::uint8_t> bytes);
+  /// Nothing more is written.
+  void finish() { finishing_ = true; }
+  /// Nobody reads any more: who sends data is told.
+  void stop_reading();
+  /// Ends without a goodbye but a reset.
+  void reset();
+  /// What has come and nobody has taken.
+  [[nodiscard]] std::span<const std::uint8_t> received() const { return received_.bytes(); }
+  void take(std::size_t count);
+  /// The peer has finished, and all has been taken.
+  [[nodiscard]] bool at_end() const { return peer_finished_ && received_.size() == 0; }
+
+  // --- for the network's side -------------------------------------------------------------------
+  void on_segment(Instant now, const Segment& segment);
+  /// To be called when deadline() has come.
+  void on_timer(Instant now);
+  [[nodiscard]] std::optional<Instant> deadline() const { return deadline_; }
+  /// The next one to be sent, to be asked for after anything else was called, until there is none.
+  /// A view, until the next call.
+  [[nodiscard]] std::optional<Segment> next_segment(Instant now);
+
+ private:
+  using Offset = std::uint64_t;  ///< in the stream; 0 is the SYN
+
+  explicit Endpoint(std::uint32_t first) : first_(first) {}
+  [[nodiscard]] std::optional<Segment> next_request(Instant now);
+  [[nodiscard]] std::optional<Segment> next_data(Instant now);
+  [[nodiscard]] Segment bare(std::uint8_t flags) const;
+  [[nodiscard]] std::size_t window() const;
+  [[nodiscard]] Offset data_end() const { return data_begin_ + unsent_.size(); }
+  [[nodiscard]] Offset offset_of(std::uint32_t sequence, std::uint32_t first, Offset near) const;
+  void on_answer(Instant now, const Segment& segment);
+  void on_acknowledged(Instant now, Offset offset, const Segment& segment);
+  void take_round_trip(Instant now);
+  void on_data(Offset offset, const Segment& segment);
+  void append_in_order(Offset offset, std::span<const std::uint8_t> data);
+  void settle();
+  void arm(Instant now);
+  void fail(int error);
+
+  State state_ = State::kSynSent;
+  int error_ = 0;
+  std::uint32_t first_;           ///< our sequence number of offset 0
+  std::uint32_t peer_first_ = 0;  ///< the peer's
+  // Sending.
+  ByteQueue unsent_;         ///< and what is not acknowledged
+  Offset data_begin_ = 1;    ///< of its first byte
+  Offset acknowledged_ = 0;  ///< by the peer: all before
+  Offset next_ = 0;          ///< to be sent
+  Offset sent_ = 0;          ///< the end of all that was ever sent
+  std::size_t peer_window_ = 0;
+  Offset window_told_at_ = 0;   ///< the peer's offset and ...
+  Offset window_told_for_ = 0;  ///< ... ours when it said so
+  bool finishing_ = false;
+  bool resetting_ = false;
+  bool one_at_a_time_ = false;  ///< since something was lost
+  unsigned repeated_acks_ = 0;
+  unsigned retries_ = 0;
+  Duration srtt_{};  ///< smoothed round trip
+  bool measured_ = false;
+  std::optional<Offset> timed_;  ///< its acknowledgement says how long a round trip takes
+  Instant timed_at_{};
+  std::optional<Instant> deadline_;
+  bool probing_ = false;                ///< it asks whether there is a window by now
+  std::optional<std::uint32_t> stray_;  ///< somebody has acknowledged what was never sent
+  // Receiving.
+  ByteQueue received_;
+  Offset expected_ = 0;                                ///< the next of the peer's
+  std::map<Offset, std::vector<std::uint8_t>> early_;  ///< what came before its time
+  std::optional<Offset> peer_end_;                     ///< where it has finished
+  bool peer_finished_ = false;                         ///< and all before has come
+  bool finished_first_ = false;                        ///< we had when it did so
+  bool reading_ = true;
+  bool acknowledge_ = false;     ///< at once
+  unsigned unacknowledged_ = 0;  ///< segments
+  Offset window_end_ = 0;        ///< as it was told to the peer
+};
+
+}  // namespace anyrdma::sim::tcp
