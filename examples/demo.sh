@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What anyrdma does, in three parts. `./dev demo` builds what this needs and runs it.
+# What anyrdma does, in four parts. `./dev demo` builds what this needs and runs it.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 1
 
@@ -98,17 +98,39 @@ echo "  and cut off as soon as it has asked for a connection:"
 prefixed sim "$work/cut.log"
 grep -q '^102\..*RDMA_CM_EVENT_UNREACHABLE' "$work/cut.log" || sim_status="no timeout"
 
-# --- Part 3: a seeded run ------------------------------------------------------------------------
+# --- Part 3: a bug of somebody else's ---------------------------------------------------------------
 
-say "3. Two simulated hosts: the same seed, the same events; clean, then with each of four faults"
+cat >"$work/pingpong.txt" <<'END'
+host server 10.0.0.1
+host client 10.0.0.2
+on server ibv_rc_pingpong -g 0 -t -e -n 10
+on client ibv_rc_pingpong -g 0 -t -e -n 10 server
+END
+chmod a+r "$work/pingpong.txt"
+searched=(${as_user[@]+"${as_user[@]}"} timeout "$((5 * limit))" "$anyrdma") # some hundred runs
+say "3. ibv_rc_pingpong -t -e, of Debian's ibverbs-utils: which order of threads and packets does it not survive?"
+prefixed "pingpong.txt" "$work/pingpong.txt"
+echo "  \$ anyrdma explore pingpong.txt --schedule pct --seeds 200"
+"${searched[@]}" explore "$work/pingpong.txt" --schedule pct --seeds 200 >"$work/explore.log" 2>&1
+prefixed explore "$work/explore.log"
+trial=$(sed -n "s/^again: .* '\(.*\)'$/\1/p" "$work/explore.log" | head -n 1)
+echo "  and again:"
+"${searched[@]}" replay "$work/pingpong.txt" "$trial" >"$work/replay.log" 2>&1
+prefixed replay "$work/replay.log"
+bug_status=0
+grep -q 'poll CQ failed' "$work/replay.log" || bug_status="it was not found again"
+
+# --- Part 4: a seeded run ------------------------------------------------------------------------
+
+say "4. Two simulated hosts: the same seed, the same events; clean, then with each of four faults"
 bin/examples/seeded_run "$@"
 run_status=$?
 
 # --- Summary ---------------------------------------------------------------------------------------
 
-if [ "$server_status$client_status$sim_status$run_status" = 0000 ]; then
-  say "All parts went as they should: rping exited with 0 on both sides; every run and every trace came twice."
+if [ "$server_status$client_status$sim_status$bug_status$run_status" = 00000 ]; then
+  say "All parts went as they should: rping exited with 0 on both sides; every run and every trace came twice, the bug, too."
   exit 0
 fi
-say "FAILED: rping's server exited with $server_status, its client with $client_status; on simulated hosts: $sim_status; the seeded run with $run_status."
+say "FAILED: rping's server exited with $server_status, its client with $client_status; on simulated hosts: $sim_status; the bug: $bug_status; the seeded run with $run_status."
 exit 1
