@@ -69,7 +69,7 @@ bool prepare(const Plan& plan) {
     ::execve(plan.options.path.c_str(), plan.arguments.data(), plan.environment.data());
   const int error = errno;
   // write(2) would stop at the filter.
-  (void)::pwrite(plan.report, &error, sizeof error, 0);
+  (void)!::pwrite(plan.report, &error, sizeof error, 0);
   ::_exit(127);
 }
 
@@ -95,7 +95,7 @@ pid_t fork_there(const Plan& plan) {
     if (!plan.options.realm->enter() || (pid = fork_sibling()) < 0) error = errno;
     if (pid == 0) become(plan);
     // Its number as this process knows it, which has not moved itself.
-    (void)::pwrite(plan.report, &pid, sizeof pid, 0);
+    (void)!::pwrite(plan.report, &pid, sizeof pid, 0);
     ::_exit(error);
   }
   int status = 0;
