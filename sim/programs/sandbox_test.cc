@@ -238,6 +238,24 @@ TEST_F(ProgramsInTheWorld, AFullPipeHoldsWhoWritesUntilSomebodyReads) {
   for (const Said& each : said) EXPECT_THAT(each.time, AllOf(Ge(5s), Lt(5s + kSlack))) << each.text;
 }
 
+// --- loops ---------------------------------------------------------------------------------------
+
+class WhoComputesForLong : public ProgramsInTheWorld,
+                           public ::testing::WithParamInterface<const char*> {};
+
+// It is looked after several times meanwhile, and its registers are the same each time around.
+TEST_P(WhoComputesForLong, IsNotTakenForWaiting) {
+  run_later(host, {"sim/programs/odd", GetParam()});
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(texts(), ElementsAre("took 200 ns"));
+  EXPECT_THAT(remarks, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Loops, WhoComputesForLong,
+                         ::testing::Values("count-in-memory", "count-in-a-wide-register"));
+
 // --- what cannot go on --------------------------------------------------------------------------
 
 TEST_F(ProgramsInTheWorld, WhoWaitsForEverIsReportedWithItsCall) {

@@ -15,6 +15,7 @@
 #include "sim/programs/signals.h"
 #include "sim/text.h"
 #include "sim/tracee/auxiliary_vector.h"
+#include "sim/tracee/state_print.h"
 #include "transport/fault/plan/question.h"
 
 namespace anyrdma::sim::programs {
@@ -26,10 +27,11 @@ namespace {
 
 /// Apart from what stepping itself leaves in the flags.
 bool same(const user_regs_struct& a, const user_regs_struct& b) {
-  return a.rip == b.rip && a.rsp == b.rsp && a.rbp == b.rbp && a.rax == b.rax && a.rbx == b.rbx &&
-         a.rcx == b.rcx && a.rdx == b.rdx && a.rsi == b.rsi && a.rdi == b.rdi && a.r8 == b.r8 &&
-         a.r9 == b.r9 && a.r10 == b.r10 && a.r11 == b.r11 && a.r12 == b.r12 && a.r13 == b.r13 &&
-         a.r14 == b.r14 && a.r15 == b.r15;
+  constexpr unsigned long long kOfResults = 0xcd5;
+  return ((a.eflags ^ b.eflags) & kOfResults) == 0 && a.rip == b.rip && a.rsp == b.rsp &&
+         a.rbp == b.rbp && a.rax == b.rax && a.rbx == b.rbx && a.rcx == b.rcx && a.rdx == b.rdx &&
+         a.rsi == b.rsi && a.rdi == b.rdi && a.r8 == b.r8 && a.r9 == b.r9 && a.r10 == b.r10 &&
+         a.r11 == b.r11 && a.r12 == b.r12 && a.r13 == b.r13 && a.r14 == b.r14 && a.r15 == b.r15;
 }
 
 /// What one more look costs, in terms of the first.
@@ -241,22 +243,52 @@ void Thread::on_call() {
   if (!aside) (void)give_way();
 }
 
-/// It has been long without a call. If it comes to the same instruction with the same registers
-/// again, it waits for memory to change; to let others go on anywhere in such a loop is the same. A
-/// computation never does, and is not disturbed.
-void Thread::on_interrupted() {
+/// One instruction further. False: something else has happened, and has been taken care of.
+bool Thread::advance() {
+  tracee_.step();
+  const Stop stop = sandbox_.await(*this);
+  const bool steps = stop.kind == StopKind::kSignal && stop.detail == SIGTRAP;
+  // Somebody has looked after it once more.
+  if (steps || stop.kind == StopKind::kStarted) return !over_;
+  handle(stop);
+  return false;
+}
+
+/// Steps until it is at the same instruction with the same registers again: how many steps that
+/// were; 0: too many. nullopt: something else has happened.
+std::optional<unsigned> Thread::go_round() {
   constexpr unsigned kStepsMax = 512;
+  const auto first = tracee_.registers();
+  bool moved = false;
+  for (unsigned i = 0; first && i < kStepsMax; ++i) {
+    if (!advance()) return std::nullopt;
+    const auto now = tracee_.registers();
+    if (!now) return std::nullopt;
+    // The first step after an interruption may stay where it is.
+    const bool is_first = same(*first, *now);
+    if (moved && is_first) return i + 1;
+    moved |= !is_first;
+  }
+  return moved ? 0 : 1;
+}
+
+/// It has been long without a call. If it goes round a loop that leaves registers and memory as
+/// they were, it waits for memory to change; to let others go on anywhere in such a loop is the
+/// same. A computation never does, and is not disturbed: how long it takes, and so when somebody
+/// looks after it, is the machine's to say.
+void Thread::on_interrupted() {
   constexpr unsigned kPatienceMax = 64;
   constexpr unsigned kInterruptionsMax = 40;
-  const auto first = tracee_.registers();
-  for (unsigned i = 0; first && i < kStepsMax; ++i) {
-    tracee_.step();
-    const Stop stop = sandbox_.await(*this);
-    if (stop.kind != StopKind::kSignal || stop.detail != SIGTRAP) return handle(stop);
-    const auto now = tracee_.registers();
-    if (!now || !same(*first, *now)) continue;
-    patience_ = 1;
-    return wait_in_loop(i + 1);
+  const auto length = go_round();
+  if (!length) return;
+  if (*length != 0) {
+    const auto before = tracee::state_print(tid());
+    const auto again = go_round();
+    if (!again) return;
+    if (*again != 0 && before && before == tracee::state_print(tid())) {
+      patience_ = 1;
+      return wait_in_loop(*again);
+    }
   }
   patience_ = std::min(2 * patience_, kPatienceMax);
   if (++interruptions_ < kInterruptionsMax) return;
@@ -273,12 +305,10 @@ void Thread::wait_in_loop(unsigned length) {
   auto now = first;
   while (first && now && same(*first, *now)) {
     yield();
-    for (unsigned i = 0; !over_ && i < length; ++i) {
-      tracee_.step();
-      const Stop stop = sandbox_.await(*this);
-      if (stop.kind != StopKind::kSignal || stop.detail != SIGTRAP) return handle(stop);
-    }
     if (over_) return;
+    for (unsigned i = 0; i < length; ++i) {
+      if (!advance()) return;
+    }
     now = tracee_.registers();
   }
 }

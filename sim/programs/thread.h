@@ -131,6 +131,8 @@ class Thread {
   [[nodiscard]] Woken park(const char* purpose, std::optional<Instant> deadline);
   void on_call();
   void on_interrupted();
+  [[nodiscard]] bool advance();
+  [[nodiscard]] std::optional<unsigned> go_round();
   void wait_in_loop(unsigned length);
   [[nodiscard]] bool pay_for_calls();
   void on_signal(int signal);
