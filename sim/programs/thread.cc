@@ -245,11 +245,13 @@ void Thread::on_call() {
 
 /// One instruction further. False: something else has happened, and has been taken care of.
 bool Thread::advance() {
-  tracee_.step();
-  const Stop stop = sandbox_.await(*this);
-  const bool steps = stop.kind == StopKind::kSignal && stop.detail == SIGTRAP;
-  // Somebody has looked after it once more.
-  if (steps || stop.kind == StopKind::kStarted) return !over_;
+  Stop stop;
+  // If somebody has looked after it once more, its step is still to be reported.
+  do {
+    tracee_.step();
+    stop = sandbox_.await(*this);
+  } while (stop.kind == StopKind::kStarted);
+  if (stop.kind == StopKind::kSignal && stop.detail == SIGTRAP) return !over_;
   handle(stop);
   return false;
 }
