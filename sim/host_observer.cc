@@ -95,6 +95,7 @@ bool Host::slow_down(Duration delay) {
 Result<void> Host::fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event) {
   if (tell_outside({.kind = DeviceChange::Kind::kQpFailed, .object = qp, .event = event}))
     return {};
+  const verbs::CriticalSection section(*this);
   Result<void> failed = verbs::errno_code(ENOENT);
   for (Interface& interface : interfaces_) {
     if (!interface.present) continue;
@@ -106,6 +107,7 @@ Result<void> Host::fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type eve
 
 Result<void> Host::overrun_cq(std::uint64_t made) {
   if (tell_outside({.kind = DeviceChange::Kind::kCqOverrun, .object = {.made = made}})) return {};
+  const verbs::CriticalSection section(*this);
   Result<void> overrun = verbs::errno_code(ENOENT);
   for (Interface& interface : interfaces_) {
     if (!interface.present) continue;

@@ -36,6 +36,11 @@ plan 'on server completion RECV 3: qp-error server#qp1 QP_FATAL'
 says='planned 1, armed 3, fired 1, observed 1: on server completion RECV 3: qp-error'
 apart queue_pair_in_error "$server" "$client"
 
+# What is left waits as before: the thread of the drop-in itself, too.
+plan 'on server completion RECV 3: cq-overrun server#cq1'
+says='server/rping/2 waits for descriptors'
+apart completion_queue_overrun "$server" "$client"
+
 plan 'on server request 1: reject 28 6275737900'
 says='client1/rping: cma event RDMA_CM_EVENT_REJECTED, error 28'
 apart rejection "$server" "$client"

@@ -42,8 +42,9 @@ SoftQp* SoftHca::find(const ObjectName& name) const {
   return found == numbers_.end() ? nullptr : *found;
 }
 
+// As what else befalls the device these are called inside of a critical section.
+
 Result<void> SoftHca::fail_qp(const ObjectName& name, ibv_event_type event) {
-  CriticalSection section(core_.runtime);
   SoftQp* qp = find(name);
   if (qp == nullptr || core_.removed) return errno_code(ENOENT);
   if (!may_have(*qp, event)) return errno_code(EINVAL);
@@ -54,7 +55,6 @@ Result<void> SoftHca::fail_qp(const ObjectName& name, ibv_event_type event) {
 }
 
 Result<void> SoftHca::overrun_cq(std::uint64_t made) {
-  CriticalSection section(core_.runtime);
   if (core_.removed) return errno_code(ENOENT);
   const auto found = std::find_if(live_completion_queues_.begin(), live_completion_queues_.end(),
                                   [made](const SoftCq& cq) { return cq.made == made; });
