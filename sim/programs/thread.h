@@ -84,7 +84,7 @@ class Thread {
   [[nodiscard]] std::optional<long> finish_call();
   /// It was waiting, and goes on when its turn comes.
   void wake(Woken why);
-  [[nodiscard]] bool waits() const { return waits_; }
+  [[nodiscard]] bool waits() const { return waits_ && !sleeper_.empty(); }
   /// Of wait_for: whether one of them is ready. Asks the kernel.
   [[nodiscard]] bool has_ready() const;
   /// Lets others go on, as a program that has looked in vain.

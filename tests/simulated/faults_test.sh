@@ -54,6 +54,12 @@ plan 'at 1ms: crash server' 'at 5ms: restart server'
 says='server/rping ended with status 0'
 apart crash_and_restart "$server" "$client"
 
+# Threads wait for each other when the power goes.
+plan 'on server->client1 REP 2: crash client1'
+says='client1/cmtime went down with its host'
+table_row crash_amid_threads "'cmtime'" --host server=10.0.0.1 --host client1=10.0.0.2 --background server 'cmtime -b 10.0.0.1' \
+  --on client1 'cmtime -s 10.0.0.1 -c 3'
+
 expected=1
 
 # Two processes of one host are counted together: the first one's call fails, and not the second one's.
