@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "sim/fault_action.h"
@@ -92,7 +94,7 @@ Outcome perform_apart(const Scenario& scenario, const Trial& trial) {
       1, {}, [&](std::uint64_t) { return to_bytes(perform(scenario, trial)); },
       [&](std::uint64_t, const std::string& bytes, const std::string& death) {
         if (death.empty()) {
-          outcome = outcome_from(bytes, trial);
+          outcome = outcome_from(bytes);
         } else {
           outcome.problem = death + "\n";
         }
@@ -101,14 +103,29 @@ Outcome perform_apart(const Scenario& scenario, const Trial& trial) {
   return outcome;
 }
 
-/// How a problem begins, without its numbers.
-std::string kind_of(const std::string& problem) {
+std::string without_numbers(std::string_view text) {
   std::string kind;
-  for (const char c : problem.substr(0, problem.find('\n'))) {
+  for (const char c : text) {
     const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
     if (!digit) kind += c;
     if (digit && (kind.empty() || kind.back() != '#')) kind += '#';
   }
+  return kind;
+}
+
+/// How a problem begins, without its numbers; where that announces a list, with what is on it,
+/// whatever the order, and how often.
+std::string kind_of(std::string_view problem) {
+  const std::size_t first = std::min(problem.find('\n'), problem.size());
+  std::string kind = without_numbers(problem.substr(0, first));
+  if (!kind.ends_with(':')) return kind;
+  std::set<std::string> listed;
+  for (std::size_t begin = first + 1; begin < problem.size();) {
+    const std::size_t end = std::min(problem.find('\n', begin), problem.size());
+    if (problem[begin] != ' ') listed.insert(without_numbers(problem.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  for (const std::string& line : listed) kind += '\n' + line;
   return kind;
 }
 
@@ -204,7 +221,7 @@ class Search {
           const Trial trial = make(i);
           Outcome outcome;
           if (death.empty()) {
-            outcome = outcome_from(bytes, trial);
+            outcome = outcome_from(bytes);
           } else {
             outcome.problem = death + "\n";
           }

@@ -328,6 +328,38 @@ TEST(Explore, ACrashIsAFailureWithASeed) {
   EXPECT_EQ(found.kinds.at("other #").first.trial.seed, 23u);
 }
 
+TEST(Explore, KindsOfHangsAreToldApartByWhoWaits) {
+  const auto hangs = [](const Trial& trial) {
+    const std::string since = std::to_string(trial.seed);
+    const std::string one =
+        "here/a waits for a lock since " + since + " s\n    in f(" + since + ")\n";
+    const std::string other = "here/b waits for a lock since " + since + " s\n";
+    const std::string head = "these wait:\n";
+    return Outcome{.problem = head + (trial.seed % 2 == 0 ? one + other
+                                      : trial.seed < 50   ? other + one + other
+                                                          : other)};
+  };
+
+  const Exploration found = explore({.runs = 100, .keep_going = true}, hangs);
+
+  EXPECT_EQ(found.kinds.size(), 2u);
+}
+
+TEST(Explore, AScenarioMayHaveFaultsOfItsOwn) {
+  const auto scenario = [](const Trial& trial) {
+    Outcome outcome;
+    outcome.faults.push_back(
+        {.fault = FaultPlan::parse("maybe at 1s: crash client\n").value().faults.front(),
+         .fired = 1});
+    for (const Fault& fault : trial.plan.faults) outcome.faults.push_back({.fault = fault});
+    return outcome;
+  };
+
+  const Exploration found = explore({.runs = 20, .jobs = 2}, scenario);
+
+  EXPECT_EQ(found.fired.at("maybe at 1s: crash client"), 20u);
+}
+
 TEST(Explore, ABudgetEndsIt) {
   const auto endless = [](const Trial&) { return Outcome{}; };
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "sim/fault_plan.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::sim {
@@ -58,6 +59,7 @@ std::string to_bytes(const Outcome& outcome) {
   }
   out.number(outcome.faults.size());
   for (const FaultStatus& status : outcome.faults) {
+    out.text(to_string(status.fault));
     for (const auto value : {status.planned, status.armed, status.fired, status.observed}) {
       out.number(value);
     }
@@ -77,7 +79,7 @@ std::string to_bytes(const Outcome& outcome) {
   return out.take();
 }
 
-Outcome outcome_from(std::string_view bytes, const Trial& trial) {
+Outcome outcome_from(std::string_view bytes) {
   Reader in(bytes);
   Outcome outcome;
   outcome.problem = in.text();
@@ -85,11 +87,9 @@ Outcome outcome_from(std::string_view bytes, const Trial& trial) {
   for (std::uint64_t left = in.number(); left != 0; --left) {
     outcome.steps.emplace_back(static_cast<std::int64_t>(in.number()));
   }
-  const std::uint64_t faults = in.number();
-  CM_ASSERT(faults <= trial.plan.faults.size());
-  for (std::uint64_t i = 0; i < faults; ++i) {
+  for (std::uint64_t left = in.number(); left != 0; --left) {
     FaultStatus& status = outcome.faults.emplace_back();
-    status.fault = trial.plan.faults[i];
+    status.fault = FaultPlan::parse(in.text()).value().faults.front();
     status.planned = in.small();
     status.armed = in.small();
     status.fired = in.small();

@@ -8,9 +8,9 @@
 
 namespace anyrdma::sim {
 
-/// All of an outcome but the faults themselves, which the reader has in the trial.
+/// All of an outcome. Its faults are not only the trial's: a scenario may have some of its own.
 [[nodiscard]] std::string to_bytes(const Outcome& outcome);
-/// Precondition: to_bytes made them, of an outcome of this trial.
-[[nodiscard]] Outcome outcome_from(std::string_view bytes, const Trial& trial);
+/// Precondition: to_bytes made them.
+[[nodiscard]] Outcome outcome_from(std::string_view bytes);
 
 }  // namespace anyrdma::sim
