@@ -153,7 +153,9 @@ class Request {
                          text[text.find_first_not_of(" \t\r\n")] == '{';
     const auto plan = is_json ? sim::parse_json(text) : sim::FaultPlan::parse(text);
     if (!plan) {
-      say(command_.faults + ": " + plan.error().to_string() + ".");
+      const bool own = command_.faults == "standard";
+      say((own ? std::string(standard_.name) : command_.faults) + ": " + plan.error().to_string() +
+          ".");
       return false;
     }
     options.menu = plan->faults;

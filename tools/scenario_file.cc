@@ -1,5 +1,6 @@
 #include "tools/scenario_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -28,6 +29,21 @@ std::string take_word(std::string_view& text) {
   return word;
 }
 
+/// Without its comment: that begins with the line or behind a blank, and not in a command's quotes.
+/// `client#3` is a name of plans.
+std::string_view without_comment(std::string_view line) {
+  const bool is_command = line.starts_with("on ") || line.starts_with("background ");
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const bool begins = i == 0 || kBlanks.find(line[i - 1]) != std::string_view::npos;
+    if (c == '#' && begins && quote == 0) return trimmed(line.substr(0, i));
+    if (is_command && (c == '\'' || c == '"') && (quote == 0 || quote == c))
+      quote = quote == 0 ? c : '\0';
+  }
+  return line;
+}
+
 std::optional<std::vector<int>> numbers_in(std::string_view text) {
   std::vector<int> numbers;
   while (!text.empty()) {
@@ -53,13 +69,13 @@ std::string take_expectation(std::string_view rest, ProgramScenario& scenario) {
     const auto numbers = numbers_in(rest);
     if (!numbers) return "a status is a number from 0 to 255, not '" + std::string(rest) + "'";
     expectation.statuses = *numbers;
-  } else if (word == "any" && rest == "status") {
-    expectation.kind = Kind::kAny;
+  } else if (word == "any" && (rest == "status" || rest == "end")) {
+    expectation.kind = rest == "end" ? Kind::kAnyEnd : Kind::kAnyStatus;
   } else {
     const bool none = word == "no";
     if (none) word = take_word(rest);
     if (word != "output" || rest.empty())
-      return "say 'status N...', 'any status', 'output TEXT' or 'no output TEXT'";
+      return "say 'status N...', 'any status', 'any end', 'output TEXT' or 'no output TEXT'";
     expectation.kind = none ? Kind::kNoOutput : Kind::kOutput;
     expectation.text = rest;
   }
@@ -67,10 +83,16 @@ std::string take_expectation(std::string_view rest, ProgramScenario& scenario) {
   return {};
 }
 
-std::string take_line(std::string_view line, ProgramScenario& scenario) {
+/// Where it is in the file, so that who finds a mistake in the plan knows its line.
+void take_plan(std::string_view line, std::size_t number, std::string& plan) {
+  const auto lines = static_cast<std::size_t>(std::count(plan.begin(), plan.end(), '\n'));
+  plan.append(number - 1 - lines, '\n').append(line).append("\n");
+}
+
+std::string take_line(std::string_view line, std::size_t number, ProgramScenario& scenario) {
   const std::string what = take_word(line);
   if (what == "fault" || what == "menu") {
-    (what == "fault" ? scenario.faults : scenario.menu).append(line).append("\n");
+    take_plan(line, number, what == "fault" ? scenario.faults : scenario.menu);
     return {};
   }
   if (what == "expect") return take_expectation(line, scenario);
@@ -110,9 +132,9 @@ boost::system::result<ProgramScenario, std::string> parse_scenario(std::string_v
   std::size_t number = 0;
   for (const std::string& whole : split(text, '\n')) {
     ++number;
-    const std::string_view line = trimmed(std::string_view(whole).substr(0, whole.find('#')));
+    const std::string_view line = without_comment(trimmed(whole));
     if (line.empty()) continue;
-    if (const std::string problem = take_line(line, scenario); !problem.empty())
+    if (const std::string problem = take_line(line, number, scenario); !problem.empty())
       return std::string(name) + ":" + std::to_string(number) + ": " + problem + ".";
   }
   if (scenario.programs.empty())

@@ -9,14 +9,16 @@
 
 namespace anyrdma::tools {
 
-/// One thing a line; `#` begins a comment.
+/// One thing a line; a word that begins with `#` begins a comment.
 ///   host NAME ADDRESS...
 ///   on HOST COMMAND LINE
 ///   background HOST COMMAND LINE
 ///   fault LINE OF A PLAN             happens in every run
 ///   menu LINE OF A PLAN              explore draws from these
 ///   limit 10s                        a run that lasts longer, of virtual time, goes wrong
-///   expect HOST/PROGRAM status N... | any status | output TEXT | no output TEXT
+///   expect HOST/PROGRAM status N... | any status | any end | output TEXT | no output TEXT
+/// Without any status that is expected it is 0; of what is in the background, any. To be ended by a
+/// signal is a crash, unless `any end` allows it.
 /// The error is a sentence with the line's number.
 [[nodiscard]] boost::system::result<ProgramScenario, std::string> parse_scenario(
     std::string_view name, std::string_view text);

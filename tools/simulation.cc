@@ -39,9 +39,15 @@ constexpr sim::Duration kQuietAtMost = std::chrono::hours(1);
 /// For servers that are told to end.
 constexpr sim::Duration kFarewell = std::chrono::seconds(10);
 
+/// And not by itself before.
+bool went_down(const Program& program) {
+  const std::optional<int>& status = program.status();
+  return program.crashed() && status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL;
+}
+
 std::string ending_text(const Program& program) {
   const std::optional<int>& status = program.status();
-  if (program.crashed()) return "went down with its host";
+  if (went_down(program)) return "went down with its host";
   if (!status) return "has not ended";
   if (WIFSIGNALED(*status)) return "was ended by signal " + std::to_string(WTERMSIG(*status));
   return "ended with status " + std::to_string(WEXITSTATUS(*status));
@@ -141,7 +147,7 @@ class Simulation::Run {
   [[nodiscard]] std::string broken_expectations() const {
     std::string text;
     for (const auto& program : sandbox_.programs()) {
-      if (program->background() || !program->status() || program->crashed()) continue;
+      if (!program->status() || went_down(*program)) continue;
       if (ends_as_expected(*program)) continue;
       text += program->name() + " " + ending_text(*program) + "\n";
     }
@@ -157,18 +163,22 @@ class Simulation::Run {
   }
 
   [[nodiscard]] bool ends_as_expected(const Program& program) const {
+    const int status = *program.status();
+    if (program.background() && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) return true;
     bool any = false;
     for (const Expectation& each : scenario_.expectations) {
+      using Kind = Expectation::Kind;
       if (each.program != program.name()) continue;
-      if (each.kind == Expectation::Kind::kAny) return true;
-      if (each.kind != Expectation::Kind::kStatus) continue;
+      if (each.kind == Kind::kAnyEnd) return true;
+      if (each.kind == Kind::kAnyStatus && WIFEXITED(status)) return true;
+      if (each.kind != Kind::kStatus) continue;
       any = true;
-      if (WIFEXITED(*program.status()) &&
-          std::find(each.statuses.begin(), each.statuses.end(), WEXITSTATUS(*program.status())) !=
-              each.statuses.end())
+      const auto& statuses = each.statuses;
+      if (WIFEXITED(status) &&
+          std::find(statuses.begin(), statuses.end(), WEXITSTATUS(status)) != statuses.end())
         return true;
     }
-    return !any && program.status() == 0;
+    return !any && (status == 0 || (program.background() && WIFEXITED(status)));
   }
 
   // --- building ---------------------------------------------------------------------------------

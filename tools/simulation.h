@@ -21,13 +21,15 @@ namespace anyrdma::tools {
 /// A host and a command line.
 using Placed = std::pair<std::string, std::string>;
 
-/// What of a program's ending and output is as it should be. Without any, it ends with 0.
+/// What of a program's ending and output is as it should be. Without any, it ends with 0; in the
+/// background, with any status.
 struct Expectation {
   enum class Kind : std::uint8_t {
-    kStatus,    ///< it ends with one of `statuses`
-    kAny,       ///< it ends in whatever way
-    kOutput,    ///< `text` is in a line
-    kNoOutput,  ///< `text` is in none
+    kStatus,     ///< it ends with one of `statuses`
+    kAnyStatus,  ///< it ends with whatever status
+    kAnyEnd,     ///< or is ended by a signal
+    kOutput,     ///< `text` is in a line
+    kNoOutput,   ///< `text` is in none
   };
   std::string program;  ///< "client/rping"
   Kind kind = Kind::kStatus;
