@@ -103,10 +103,10 @@ class Simulation::Run {
   }
 
   [[nodiscard]] sim::Outcome run() {
-    (void)world_.run_until([this] { return sandbox_.all_ended() || nothing_more(); },
+    (void)world_.run_until([this] { return all_ended() || nothing_more(); },
                            verbs::Instant{} + scenario_.limit);
     std::string problem;
-    if (!sandbox_.all_ended()) problem = who_waits();
+    if (!all_ended()) problem = who_waits();
     end_servers();
     problem += broken_expectations();
     sim::Outcome outcome = sim::outcome_of(world_);
@@ -280,10 +280,33 @@ class Simulation::Run {
     });
   }
 
+  /// It went down with its host, which starts again, or has just done so.
+  [[nodiscard]] bool comes_back(const Program& program) {
+    if (!program.crashed()) return false;
+    const sim::Host* const host =
+        world_.find_host(std::string_view(program.name()).substr(0, program.name().find('/')));
+    const auto all = world_.faults().status();
+    return std::any_of(all.begin(), all.end(), [&](const sim::FaultStatus& each) {
+      const auto* restart = std::get_if<sim::RestartHost>(&each.fault.action);
+      if (restart == nullptr || restart->host != host->name()) return false;
+      return host->running() ||
+             (each.fired == 0 && std::holds_alternative<fault::AtTime>(each.fault.trigger));
+    });
+  }
+
+  [[nodiscard]] bool all_ended() {
+    if (!sandbox_.all_ended()) return false;
+    const auto& all = sandbox_.programs();
+    return std::none_of(all.begin(), all.end(), [this](const auto& each) {
+      return !each->background() && comes_back(*each);
+    });
+  }
+
   void start_again(Program& program) {
     if (!program.crashed()) return;
     const auto started = sandbox_.start_again(program);
-    if (!started) say(program.name() + " cannot be started again: " + started.error().message());
+    if (!started && started.error().value() != ECANCELED)
+      say(program.name() + " cannot be started again: " + started.error().message());
   }
 
   const ProgramScenario& scenario_;

@@ -75,6 +75,7 @@ Sandbox::Sandbox(World& world, SandboxOptions options)
 }
 
 Sandbox::~Sandbox() {
+  closing_ = true;
   const itimerval never{};
   ::setitimer(ITIMER_REAL, &never, nullptr);
   for (const auto& process : processes_) {
@@ -161,6 +162,7 @@ void Sandbox::crash(const Host& host) {
 }
 
 verbs::Result<void> Sandbox::start_again(Program& program) {
+  if (closing_) return verbs::errno_code(ECANCELED);
   program.status_.reset();
   program.crashed_ = false;
   return launch(program);

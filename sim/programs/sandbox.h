@@ -112,6 +112,7 @@ class Sandbox {
   /// The host has lost its power: all processes there are gone.
   void crash(const Host& host);
   /// The program begins anew on a host that has crashed and runs again, as start() has it.
+  /// ECANCELED: the sandbox is about to go.
   [[nodiscard]] verbs::Result<void> start_again(Program& program);
   /// Sends a signal to a program that has not ended.
   void signal(const Program& program, int number);
@@ -210,6 +211,7 @@ class Sandbox {
   std::uint64_t used_ = 0;       ///< of a processor, by the running thread
   Instant last_deed_{};
   unsigned sleepers_ = 0;
+  bool closing_ = false;
   std::uint64_t deeds_ = 0;
   std::uint64_t deeds_seen_ = 0;
 };

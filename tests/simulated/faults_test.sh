@@ -54,6 +54,14 @@ plan 'at 1ms: crash server' 'at 5ms: restart server'
 says='server/rping ended with status 0'
 apart crash_and_restart "$server" "$client"
 
+# Whose host starts again has not ended, though nobody else runs.
+plan 'at 1s: crash client1' 'at 2s: restart client1'
+says='^seed 1, 7\.0.* s of virtual time'
+apart restart_of_the_last 'true' 'sleep 5'
+
+plan 'at 2s: restart client1'
+apart restart_without_a_crash 'true' 'sleep 5'
+
 # Threads wait for each other when the power goes.
 plan 'on server->client1 REP 2: crash client1'
 says='client1/cmtime went down with its host'
