@@ -46,12 +46,15 @@ int message_of(pid_t tid) {
 }  // namespace
 
 std::optional<user_regs_struct> Tracee::registers() const {
+  if (known_) return known_;
   user_regs_struct registers{};
   if (::ptrace(PTRACE_GETREGS, tid_, nullptr, &registers) != 0) return std::nullopt;
+  known_ = registers;
   return registers;
 }
 
 void Tracee::set_registers(const user_regs_struct& registers) const {
+  known_ = registers;
   request(PTRACE_SETREGS, tid_, 0, reinterpret_cast<std::uintptr_t>(&registers));
 }
 
@@ -130,14 +133,17 @@ std::string Tracee::text(std::uint64_t address, std::size_t at_most) const {
 }
 
 void Tracee::run(int signal) const {
+  known_.reset();
   request(PTRACE_CONT, tid_, 0, static_cast<std::uintptr_t>(signal));
 }
 
 void Tracee::run_to_return() const {
+  known_.reset();
   request(PTRACE_SYSCALL, tid_, 0, 0);
 }
 
 void Tracee::step() const {
+  known_.reset();
   request(PTRACE_SINGLESTEP, tid_, 0, 0);
 }
 

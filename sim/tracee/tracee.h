@@ -29,7 +29,10 @@ class Tracee {
 
   [[nodiscard]] pid_t tid() const { return tid_; }
   /// After execve(2) by a thread that was not its process's first one.
-  void rename(pid_t tid) { tid_ = tid; }
+  void rename(pid_t tid) {
+    tid_ = tid;
+    known_.reset();
+  }
 
   /// Where it stands in a system call that it is about to make.
   [[nodiscard]] std::optional<Call> call() const;
@@ -72,6 +75,7 @@ class Tracee {
 
  private:
   pid_t tid_;
+  mutable std::optional<user_regs_struct> known_;  ///< its registers, since it has stopped
 };
 
 enum class StopKind : std::uint8_t {
