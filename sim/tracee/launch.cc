@@ -14,7 +14,10 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 
 #include "sim/tracee/filter.h"
 #include "sim/tracee/tracee.h"
@@ -37,69 +40,136 @@ struct Plan {
   std::vector<char*> environment;
   sock_fprog filter;
   int gate;               ///< readable once it is traced
-  int report;             ///< for the errno of what failed
+  int report;             ///< for the errno of what failed, or a number
   std::string directory;  ///< whole: who enters a realm is at its root
 };
 
-bool put(int from, int at) {
-  if (from < 0) return true;
+/// A system call as it is: who shares our memory shares our errno.
+long plain(long number, long a = 0, long b = 0, long c = 0, long d = 0) {
+  long result = number;
+  register long fourth asm("r10") = d;
+  register long fifth asm("r8") = 0;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+long plain(long number, const void* a, long b = 0, long c = 0) {
+  return plain(number, reinterpret_cast<long>(a), b, c);
+}
+
+long put(int from, int at) {
+  if (from < 0) return 0;
   // One that is where it belongs already would be closed by execve.
-  return from == at ? ::fcntl(from, F_SETFD, 0) == 0 : ::dup2(from, at) >= 0;
+  return from == at ? plain(SYS_fcntl, from, F_SETFD, 0) : plain(SYS_dup2, from, at);
 }
 
-bool prepare(const Plan& plan) {
+/// As of rt_sigaction(2).
+struct KernelAction {
+  std::uint64_t handler, flags, restorer, mask;
+};
+
+void forget_signals() {
+  const KernelAction usual{};
+  for (long signal = 1; signal < NSIG; ++signal)
+    (void)plain(SYS_rt_sigaction, signal, reinterpret_cast<long>(&usual), 0, sizeof usual.mask);
+  const std::uint64_t none = 0;
+  (void)plain(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&none), 0, sizeof none);
+}
+
+/// 0, or an errno, negative.
+long prepare(const Plan& plan) {
   char byte = 0;
-  if (::read(plan.gate, &byte, 1) != 1) return false;
+  if (plain(SYS_read, plan.gate, reinterpret_cast<long>(&byte), 1) != 1) return -ECHILD;
   const LaunchOptions& options = plan.options;
-  if (::chdir(plan.directory.c_str()) != 0) return false;
-  if (!put(options.input, 0) || !put(options.output, 1) || !put(options.error, 2)) return false;
-  if (::personality(ADDR_NO_RANDOMIZE) < 0) return false;
-  ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
-  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plan.filter) == 0;
+  long done = plain(SYS_chdir, plan.directory.c_str());
+  if (done >= 0) done = put(options.input, 0);
+  if (done >= 0) done = put(options.output, 1);
+  if (done >= 0) done = put(options.error, 2);
+  if (done >= 0) done = plain(SYS_personality, ADDR_NO_RANDOMIZE);
+  if (done < 0) return done;
+  (void)plain(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV);
+  done = plain(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1);
+  if (done >= 0)
+    done = plain(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, reinterpret_cast<long>(&plan.filter));
+  return done;
 }
 
-/// After fork, in the child: only what is safe there.
-[[noreturn]] void become(const Plan& plan) {
-  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (prepare(plan))
-    ::execve(plan.options.path.c_str(), plan.arguments.data(), plan.environment.data());
-  const int error = errno;
-  // write(2) would stop at the filter.
-  (void)!::pwrite(plan.report, &error, sizeof error, 0);
-  ::_exit(127);
-}
-
-pid_t fork_here(const Plan& plan) {
-  const pid_t pid = ::fork();
-  if (pid == 0) become(plan);
-  return pid;
-}
-
-/// As fork(2), but of the caller's parent. Who belongs to the first process of the system, and not
-/// to us, is gone when that likes to look; its realm cannot end before.
-pid_t fork_sibling() {
-  return static_cast<pid_t>(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0));
-}
-
-/// Only what is forked by who has entered a realm belongs to it.
-pid_t fork_there(const Plan& plan) {
-  const pid_t between = ::fork();
-  if (between < 0) return -1;
-  if (between == 0) {
-    pid_t pid = -1;
-    int error = 0;
-    if (!plan.options.realm->enter() || (pid = fork_sibling()) < 0) error = errno;
-    if (pid == 0) become(plan);
-    // Its number as this process knows it, which has not moved itself.
-    (void)!::pwrite(plan.report, &pid, sizeof pid, 0);
-    ::_exit(error);
+/// In the new process, which shares our memory: nothing but system calls.
+int become(void* given) {
+  const Plan& plan = *static_cast<const Plan*>(given);
+  forget_signals();
+  long error = prepare(plan);
+  if (error >= 0) {
+    error =
+        plain(SYS_execve, plan.options.path.c_str(), reinterpret_cast<long>(plan.arguments.data()),
+              reinterpret_cast<long>(plan.environment.data()));
   }
+  const int positive = static_cast<int>(-error);
+  // write(2) would stop at the filter.
+  (void)plain(SYS_pwrite64, plan.report, reinterpret_cast<long>(&positive), sizeof positive);
+  return 127;
+}
+
+/// For a process until it runs a program. To copy our memory, and to find out with each page that
+/// either writes to that it is a copy, would take longer than all else that a launch does.
+class Stack {
+ public:
+  [[nodiscard]] void* top() { return bytes_.get() + kBytes; }
+
+ private:
+  static constexpr std::size_t kBytes = 64 << 10;
+  std::unique_ptr<std::byte[]> bytes_ = std::make_unique_for_overwrite<std::byte[]>(kBytes);
+};
+
+/// Of our memory's borrowers no handler of ours may run.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+struct Between {
+  Plan& plan;
+  Stack& stack;
+};
+
+/// Enters the realm. As of fork(2) of our own parent is what it makes then: who belongs to the
+/// first process of the system, and not to us, is gone when that likes to look; its realm cannot
+/// end before.
+int go_between(void* given) {
+  const Between& between = *static_cast<const Between*>(given);
+  const Plan& plan = between.plan;
+  if (!plan.options.realm->enter()) return errno;
+  const pid_t pid =
+      ::clone(become, between.stack.top(), CLONE_VM | CLONE_PARENT | SIGCHLD, &between.plan);
+  if (pid < 0) return errno;
+  // Its number as this process knows it, which has not moved itself.
+  (void)!::pwrite(plan.report, &pid, sizeof pid, 0);
+  return 0;
+}
+
+/// Only what is made by who has entered a realm belongs to it.
+pid_t make_there(Plan& plan, Stack& stack) {
+  Stack own;
+  Between between{plan, stack};
+  // To enter other users' realm changes what others may do with a memory, which must not be ours.
+  const int sharing = plan.options.realm->has_own_users() ? 0 : CLONE_VM | CLONE_VFORK;
+  const pid_t pid_between = ::clone(go_between, own.top(), sharing | SIGCHLD, &between);
+  if (pid_between < 0) return -1;
   int status = 0;
-  while (::waitpid(between, &status, 0) < 0 && errno == EINTR) continue;
+  while (::waitpid(pid_between, &status, 0) < 0 && errno == EINTR) continue;
   pid_t pid = -1;
   if (::pread(plan.report, &pid, sizeof pid, 0) != sizeof pid || pid < 0) {
     errno = WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
@@ -107,6 +177,12 @@ pid_t fork_there(const Plan& plan) {
   }
   (void)!::ftruncate(plan.report, 0);
   return pid;
+}
+
+pid_t make_process(Plan& plan, Stack& stack) {
+  const NoSignals undisturbed;
+  if (plan.options.realm != nullptr) return make_there(plan, stack);
+  return ::clone(become, stack.top(), CLONE_VM | SIGCHLD, &plan);
 }
 
 /// Runs the new process to the program's first instruction. 0, or what was in the way.
@@ -139,17 +215,18 @@ verbs::Result<pid_t> launch(const LaunchOptions& options, std::span<const int> u
   Descriptor gate_in(gate[1]);
   const Descriptor report(::memfd_create("launch", MFD_CLOEXEC));
   if (report.get() < 0) return verbs::errno_code(errno);
-  const Plan plan{.options = options,
-                  .arguments = pointers(options.arguments),
-                  .environment = pointers(options.environment),
-                  .filter = {.len = static_cast<unsigned short>(filter.size()),
-                             .filter = const_cast<sock_filter*>(filter.data())},
-                  .gate = gate_out.get(),
-                  .report = report.get(),
-                  .directory = options.directory.empty()
-                                   ? std::filesystem::current_path().string()
-                                   : std::filesystem::absolute(options.directory).string()};
-  const pid_t pid = options.realm == nullptr ? fork_here(plan) : fork_there(plan);
+  Plan plan{.options = options,
+            .arguments = pointers(options.arguments),
+            .environment = pointers(options.environment),
+            .filter = {.len = static_cast<unsigned short>(filter.size()),
+                       .filter = const_cast<sock_filter*>(filter.data())},
+            .gate = gate_out.get(),
+            .report = report.get(),
+            .directory = options.directory.empty()
+                             ? std::filesystem::current_path().string()
+                             : std::filesystem::absolute(options.directory).string()};
+  Stack stack;  // until it runs the program, or is gone
+  const pid_t pid = make_process(plan, stack);
   if (pid < 0) return verbs::errno_code(errno);
   if (::ptrace(PTRACE_SEIZE, pid, nullptr, trace_options()) != 0) {
     const int error = errno;

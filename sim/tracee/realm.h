@@ -30,6 +30,8 @@ class Realm {
 
   [[nodiscard]] Network::Made network() const { return network_made_; }
 
+  /// Whether to enter it changes who one is.
+  [[nodiscard]] bool has_own_users() const { return static_cast<bool>(user_); }
   /// For a process that has one thread, after fork: what it makes from now on belongs to the realm.
   /// Safe in a signal handler. False: errno says why.
   [[nodiscard]] bool enter() const;
