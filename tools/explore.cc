@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "sim/fault_plan.h"
+#include "sim/machines/machines.h"
 #include "sim/scenarios/scenarios.h"
 #include "sim/scenarios/watch.h"
 #include "sim/world.h"
@@ -41,15 +42,17 @@ std::string names() {
 /// A scenario of programs in a file is to explore what a standard one is.
 struct FileScenario {
   ProgramScenario programs;
+  sim::Premises premises;
   std::string name;
   Standard standard;
 };
 
-sim::Outcome run_programs(const ProgramScenario& scenario, const sim::Trial& trial,
+sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
                           const sim::scenarios::Staging& staging) {
   // Who is to be shown the run looks for a cause; exploring only tells failures apart.
   const bool shown = staging.tracing == sim::Tracing::kKeep;
-  Simulation simulation(scenario, trial, {.trace = shown, .stacks = shown});
+  Simulation simulation(file.programs, trial,
+                        {.trace = shown, .stacks = shown, .premises = &file.premises});
   if (simulation.build() != Exit::kOk) return {.problem = "the programs cannot be started\n"};
   sim::Outcome outcome = simulation.run();
   if (staging.trace != nullptr) *staging.trace = simulation.world().trace().text();
@@ -72,7 +75,7 @@ const Standard* read_or_say(const std::string& path) {
                    .placed = "",
                    .sizes = {},
                    .run = [](const sim::Trial& trial, const sim::scenarios::Staging& staging) {
-                     return run_programs(file.programs, trial, staging);
+                     return run_programs(file, trial, staging);
                    }};
   return &file.standard;
 }

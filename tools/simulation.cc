@@ -315,7 +315,7 @@ class Simulation::Run {
   std::map<std::string, std::string, std::less<>> said_;  ///< by program
   unsigned started_ = 0;
   sim::World world_;
-  sim::Machines machines_{world_, sandbox_options()};
+  sim::Machines machines_{world_, sandbox_options(), options_.premises};
   Sandbox& sandbox_ = machines_.sandbox();
 };
 

@@ -13,8 +13,9 @@
 #include "tools/exit.h"
 
 namespace anyrdma::sim {
+class Premises;
 class World;
-}
+}  // namespace anyrdma::sim
 
 namespace anyrdma::tools {
 
@@ -56,6 +57,7 @@ struct SimulationOptions {
   bool capture = false;  ///< packets are
   bool stacks = false;   ///< of all threads, where nobody can go on or the time is up
   verbs::Duration call_cost = std::chrono::nanoseconds(200);  ///< what a system call takes of it
+  sim::Premises* premises = nullptr;                          ///< of runs before and after this one
 };
 
 class Simulation {

@@ -1,27 +1,92 @@
 #include "sim/machines/machines.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "transport/fault/plan/question.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::sim {
+namespace {
 
-Place::Place() {
-  std::string name = std::filesystem::temp_directory_path() / "anyrdma-sim.XXXXXX";
-  if (::mkdtemp(name.data()) != nullptr) path_ = name;
+/// Names of one length, whoever asks: an environment that is longer moves a program's stack.
+std::filesystem::path new_directory(const std::filesystem::path& path) {
+  std::string name = path / "XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) return {};
+  return name;
+}
+
+/// Files that live for milliseconds are made and removed faster where there is no disk.
+std::filesystem::path for_short() {
+  const char* const wanted = std::getenv("TMPDIR");
+  const bool any = wanted != nullptr && *wanted != '\0';
+  constexpr const char* kInMemory = "/dev/shm";
+  if (!any && ::access(kInMemory, W_OK | X_OK) == 0) return kInMemory;
+  return std::filesystem::temp_directory_path();
+}
+
+/// As it is, if it says that already: realms of earlier runs show this very file.
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ifstream before(path, std::ios::binary);
+  if (before && std::string(std::istreambuf_iterator<char>(before), {}) == text) return;
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+}  // namespace
+
+// --- premises -----------------------------------------------------------------------------------
+
+Premises::Premises() : maker_(::getpid()) {
+  std::string name = for_short() / "anyrdma-sim.XXXXXX";
+  if (::mkdtemp(name.data()) != nullptr) all_ = name;
+}
+
+Premises::~Premises() {
+  std::error_code error;
+  if (maker_ == ::getpid() && !all_.empty()) std::filesystem::remove_all(all_, error);
+}
+
+/// What has been there before a fork belongs to the other process.
+void Premises::settle() {
+  if (owner_ == ::getpid()) return;
+  owner_ = ::getpid();
+  realms_ = {};
+  directory_ = new_directory(all_);
+}
+
+const std::filesystem::path& Premises::directory() {
+  settle();
+  return directory_;
+}
+
+programs::Realms& Premises::realms() {
+  settle();
+  return realms_;
+}
+
+Place::Place(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code error;
+  std::filesystem::create_directory(path_, error);
 }
 
 Place::~Place() {
   std::error_code error;
-  if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  std::filesystem::remove_all(path_, error);
 }
 
-Machines::Machines(World& world, programs::SandboxOptions options)
-    : world_(world), sandbox_(world, with_files(std::move(options))) {
+// --- machines -----------------------------------------------------------------------------------
+
+Machines::Machines(World& world, programs::SandboxOptions options, Premises* premises)
+    : world_(world),
+      own_premises_(premises == nullptr ? std::make_unique<Premises>() : nullptr),
+      premises_(premises == nullptr ? *own_premises_ : *premises),
+      place_(premises_.directory() / "run"),
+      sandbox_(world, with_premises(std::move(options))) {
   sandbox_.set_pump([this] { pump(); });
 }
 
@@ -65,28 +130,29 @@ void Machines::pump() {
   for (auto& [host, gateway] : gateways_) gateway->poll();
 }
 
-programs::SandboxOptions Machines::with_files(programs::SandboxOptions options) {
+programs::SandboxOptions Machines::with_premises(programs::SandboxOptions options) {
   options.directory = place_.path();
+  options.realms = &premises_.realms();
   options.files = [this](const Host& host) { return files_of(host); };
   return options;
 }
 
 /// Names of the world's hosts, for getaddrinfo(3).
 std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& host) const {
-  const std::filesystem::path names = place_.path() / (host.name() + ".hosts");
-  std::ofstream file(names);
-  file << "127.0.0.1 localhost\n::1 localhost\n";
+  std::string text = "127.0.0.1 localhost\n::1 localhost\n";
   for (const auto& each : world_.hosts()) {
     for (std::size_t i = 0; i < each->interfaces(); ++i) {
       for (const Prefix& prefix : each->prefixes(i)) {
         if (prefix.address.is_link_local()) continue;  // it needs a scope as well
-        const std::string text = prefix.to_string();
-        file << text.substr(0, text.find('/')) << ' ' << each->name() << '\n';
+        const std::string address = prefix.to_string();
+        text += address.substr(0, address.find('/')) + ' ' + each->name() + '\n';
       }
     }
   }
-  const std::filesystem::path own = place_.path() / (host.name() + ".name");
-  std::ofstream(own) << host.name() << '\n';
+  const std::filesystem::path names = premises_.directory() / (host.name() + ".hosts");
+  const std::filesystem::path own = premises_.directory() / (host.name() + ".name");
+  write_file(names, text);
+  write_file(own, host.name() + '\n');
   return {{names.string(), "/etc/hosts"}, {own.string(), "/etc/hostname"}};
 }
 

@@ -2,6 +2,8 @@
 // `anyrdma sim` and tests stand on.
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/system/result.hpp>
 #include <filesystem>
 #include <map>
@@ -12,15 +14,40 @@
 
 #include "sim/gateway/gateway.h"
 #include "sim/host.h"
+#include "sim/programs/realms.h"
 #include "sim/programs/sandbox.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim {
 
-/// A directory for what the processes of hosts have in common; removed at the end.
+/// What the machines of one run can leave to those of the next, with nothing of that run in it:
+/// directories and realms. It takes longer to make them than to run a short program. One run at a
+/// time in each process; forks of the one that made it have it, too, and share nothing.
+class Premises {
+ public:
+  Premises();
+  ~Premises();
+  Premises(const Premises&) = delete;
+  Premises& operator=(const Premises&) = delete;
+
+  /// This process's own; removed with all others at the end of who made the premises.
+  [[nodiscard]] const std::filesystem::path& directory();
+  [[nodiscard]] programs::Realms& realms();
+
+ private:
+  void settle();
+
+  pid_t maker_;
+  std::filesystem::path all_;
+  pid_t owner_ = -1;  ///< of what follows
+  std::filesystem::path directory_;
+  programs::Realms realms_;
+};
+
+/// What is of one run alone; removed at its end.
 class Place {
  public:
-  Place();
+  explicit Place(std::filesystem::path path);
   ~Place();
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
@@ -35,8 +62,9 @@ class Place {
 /// the thread that made it.
 class Machines {
  public:
-  /// `options.files` and `options.directory` are its own.
-  Machines(World& world, programs::SandboxOptions options);
+  /// `options.files`, `options.directory` and `options.realms` are its own. `premises`: null, or of
+  /// runs before and after this one.
+  Machines(World& world, programs::SandboxOptions options, Premises* premises = nullptr);
   ~Machines();
   Machines(const Machines&) = delete;
   Machines& operator=(const Machines&) = delete;
@@ -53,9 +81,11 @@ class Machines {
  private:
   void pump();
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> files_of(const Host& host) const;
-  [[nodiscard]] programs::SandboxOptions with_files(programs::SandboxOptions options);
+  [[nodiscard]] programs::SandboxOptions with_premises(programs::SandboxOptions options);
 
   World& world_;
+  const std::unique_ptr<Premises> own_premises_;
+  Premises& premises_;
   Place place_;
   std::vector<std::pair<const Host*, std::unique_ptr<Gateway>>> gateways_;
   programs::Sandbox sandbox_;

@@ -360,6 +360,7 @@ std::span<const int> untouched_calls() {
 
 Outcome make_call(Thread& thread, const Call& call) {
   if (const Known* const known = find_known(call.number)) return known->handler(thread, call);
+  thread.sandbox().spoil_realms();
   thread.sandbox().remark(thread.process().name + " makes " + name_of_call(call.number) +
                           ", which nobody here knows: it is passed on, and the run may not repeat");
   return Outcome::made();

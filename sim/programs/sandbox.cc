@@ -37,6 +37,11 @@ char state_of(pid_t tid) {
   return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
 }
 
+bool is_asleep(pid_t tid) {
+  const char state = state_of(tid);
+  return state == 'S' || state == 'D';
+}
+
 /// The number of a thread as it is known in the innermost namespace.
 pid_t number_of(pid_t tid) {
   std::ifstream file("/proc/" + std::to_string(tid) + "/status");
@@ -94,6 +99,7 @@ Sandbox::~Sandbox() {
     if (Process* const process = tid > 0 && !WIFSTOPPED(status) ? find_process(tid) : nullptr)
       process->status = status;
   }
+  give_realms_back();
   // Their fibers are about what goes now.
   for (const auto& process : processes_) {
     if (world_.monitor() != nullptr) world_.monitor()->on_process_end(process->full_name);
@@ -184,22 +190,30 @@ void Sandbox::signal(const Program& program, int number) {
 /// Without one its processes have the numbers that the system gives them.
 const tracee::Realm* Sandbox::realm_of(const Host& host) {
   const auto [place, is_new] = realms_.try_emplace(&host);
-  if (is_new) {
-    tracee::Network network(
-        {.interface = host.interface_name(), .mac = host.mac(), .addresses = host.prefixes()});
-    auto realm = tracee::Realm::create(
-        options_.files ? options_.files(host) : std::vector<std::pair<std::string, std::string>>{},
-        &network);
-    if (realm) {
-      place->second = std::move(*realm);
-      if (place->second->network() == tracee::Network::Made::kNothing)
-        remark("programs see the interfaces of this machine: no network namespace for them");
-    } else {
-      remark("processes have numbers that differ from run to run: no namespace for them (" +
-             realm.error().message() + ")");
-    }
+  Taken& taken = place->second;
+  if (!is_new) return taken.realm.get();
+  if (options_.files) taken.options.files = options_.files(host);
+  taken.options.network = {
+      .interface = host.interface_name(), .mac = host.mac(), .addresses = host.prefixes()};
+  Realms none;
+  auto realm = (options_.realms == nullptr ? none : *options_.realms).take(taken.options);
+  if (realm) {
+    taken.realm = std::move(*realm);
+    if (taken.realm->network() == tracee::Network::Made::kNothing)
+      remark("programs see the interfaces of this machine: no network namespace for them");
+  } else {
+    remark("processes have numbers that differ from run to run: no namespace for them (" +
+           realm.error().message() + ")");
   }
-  return place->second.get();
+  return taken.realm.get();
+}
+
+/// All processes are gone.
+void Sandbox::give_realms_back() {
+  if (options_.realms == nullptr || realms_spoiled_) return;
+  for (auto& [host, taken] : realms_) {
+    if (taken.realm != nullptr) options_.realms->give_back(taken.options, std::move(taken.realm));
+  }
 }
 
 Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program,
@@ -337,7 +351,6 @@ void Sandbox::on_other(const Stop& stop) {
 void Sandbox::on_tick(Thread& running) {
   constexpr unsigned kTicksUntilBlocked = 1000;
   const pid_t tid = running.tracee().tid();
-  const char state = state_of(tid);
   const std::uint64_t used = time_used(tid);
   if (ticks_++ == 0) used_ = used;
   const auto patience = std::chrono::nanoseconds(options_.patience).count();
@@ -345,7 +358,7 @@ void Sandbox::on_tick(Thread& running) {
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
     used_ = used;
   }
-  const bool stands_still = (state == 'S' || state == 'D') && used == last_used_;
+  const bool stands_still = used == last_used_ && is_asleep(tid);
   still_ = stands_still ? still_ + 1 : 0;
   last_used_ = used;
   if (still_ == kTicksUntilBlocked) {

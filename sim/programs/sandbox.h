@@ -17,11 +17,11 @@
 #include "sim/host.h"
 #include "sim/programs/futexes.h"
 #include "sim/programs/process.h"
+#include "sim/programs/realms.h"
 #include "sim/programs/sockets.h"
 #include "sim/programs/thread.h"
 #include "sim/programs/timers.h"
 #include "sim/random_stream.h"
-#include "sim/tracee/realm.h"
 #include "sim/world.h"
 #include "verbs/result.h"
 
@@ -84,6 +84,8 @@ struct SandboxOptions {
   std::filesystem::path directory{};
   /// What programs of a host find in the place of what: /etc/hosts, say.
   std::function<std::vector<std::pair<std::string, std::string>>(const Host&)> files{};
+  /// From which realms are taken, and to which they are given back; null: they end with the run.
+  Realms* realms = nullptr;
   std::function<void(const OutputLine&)> on_output{};
   /// A program has ended; its output was told before.
   std::function<void(const Program&)> on_end{};
@@ -175,6 +177,8 @@ class Sandbox {
   /// The last thread of a process has gone.
   void on_process_gone(Process& process, int status);
   void remark(const std::string& text);
+  /// A program has done what may change its realm for the next run.
+  void spoil_realms() { realms_spoiled_ = true; }
   void watch(Thread& thread) { watchers_.push_back(&thread); }
   void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
@@ -190,6 +194,7 @@ class Sandbox {
   void read_output();
   void read_stream(Program& program, Program::Stream& stream, bool error);
   [[nodiscard]] const tracee::Realm* realm_of(const Host& host);
+  void give_realms_back();
   [[nodiscard]] static bool others_live(const Thread& thread);
 
   World& world_;
@@ -198,7 +203,12 @@ class Sandbox {
   Futexes futexes_;
   Timers timers_{*this};
   Sockets sockets_{*this, options_.directory};
-  std::map<const Host*, std::unique_ptr<tracee::Realm>> realms_;
+  struct Taken {
+    RealmOptions options;
+    std::unique_ptr<tracee::Realm> realm;
+  };
+  std::map<const Host*, Taken> realms_;
+  bool realms_spoiled_ = false;
   std::vector<std::unique_ptr<Program>> programs_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<Thread*> watchers_;    ///< those that wait for descriptors, in this order

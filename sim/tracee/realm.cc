@@ -1,19 +1,22 @@
 #include "sim/tracee/realm.h"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <linux/netlink.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace anyrdma::sim::tracee {
 namespace {
@@ -46,21 +49,74 @@ void show_network() {
   ::umount2("/proc", MNT_DETACH);
 }
 
-/// Where it may not have a /proc of its own, it has the outer one.
-[[noreturn]] void be_first(int ready, const Files& files, Network* network) {
+constexpr char kRenew = 'r';
+constexpr char kNo = 'n';
+constexpr char kYes = 'y';
+
+/// What the first process holds while others live, at these numbers.
+enum Held : int { kChannel, kChanges, kLastNumber, kHeld };
+
+/// Hears of each change to the namespace's interfaces, addresses, routes, rules, neighbours, and
+/// queues. Source: rtnetlink(7).
+Descriptor changes_of_network() {
+  Descriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  sockaddr_nl all{};
+  all.nl_family = AF_NETLINK;
+  all.nl_groups = ~0u;
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&all), sizeof all) != 0) return {};
+  return socket;
+}
+
+/// Settings of a network can be written, and nobody tells; those that are the system's are not a
+/// program's to change either.
+bool protect_settings() {
+  constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY;
+  return ::mount("/proc/sys", "/proc/sys", nullptr, MS_BIND, nullptr) == 0 &&
+         ::mount(nullptr, "/proc/sys", nullptr, MS_REMOUNT | MS_BIND | kFlags, nullptr) == 0;
+}
+
+/// Numbers begin anew. Only who is alone says yes: zombies count.
+bool is_as_new(bool own_network) {
+  if (::kill(-1, 0) == 0 || errno != ESRCH) return false;
+  char byte = 0;
+  if (own_network && (::recv(kChanges, &byte, sizeof byte, MSG_DONTWAIT) >= 0 || errno != EAGAIN))
+    return false;
+  return ::pwrite(kLastNumber, "1", 1, 0) == 1;
+}
+
+/// Of the descriptors of its maker it would keep open what others wait for the end of.
+void hold_only(std::array<Descriptor, kHeld> descriptors) {
+  for (Descriptor& each : descriptors)
+    each = Descriptor(::fcntl(each.get(), F_DUPFD_CLOEXEC, int{kHeld}));
+  for (int i = 0; i < kHeld; ++i) {
+    const int fd = descriptors[static_cast<std::size_t>(i)].get();
+    if (fd < 0 || ::dup2(fd, i) < 0) ::close(i);
+  }
+  ::syscall(SYS_close_range, unsigned{kHeld}, ~0u, 0u);
+  for (Descriptor& each : descriptors) (void)each.release();
+}
+
+/// Where it may not have a /proc of its own, it has the outer one, and cannot be as new.
+[[noreturn]] void be_first(int ready, Descriptor channel, const Files& files, Network* network) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::signal(SIGCHLD, SIG_IGN);  // orphans are gone when they end
   ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   const Network::Made made = network == nullptr ? Network::Made::kNothing : network->set_up();
   if (network != nullptr) show_network();
-  ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+  const bool own_proc =
+      ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
+  Descriptor last(own_proc ? ::open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC) : -1);
+  Descriptor changes = network == nullptr ? Descriptor() : changes_of_network();
+  bool can_renew = own_proc && last && (network == nullptr || changes) && protect_settings();
   for (const auto& [source, target] : files)
     ::mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr);
   (void)!::write(ready, &made, sizeof made);
-  // It would keep open what others wait for the end of.
-  ::syscall(SYS_close_range, 0u, ~0u, 0u);
-  for (;;) {
-    if (::waitpid(-1, nullptr, 0) < 0) ::poll(nullptr, 0, 1000);
+  hold_only({std::move(channel), std::move(changes), std::move(last)});
+  for (char word = 0; ::read(kChannel, &word, sizeof word) == 1;) {
+    can_renew = can_renew && is_as_new(network != nullptr);
+    (void)!::write(kChannel, can_renew ? &kYes : &kNo, 1);
   }
+  ::_exit(0);
 }
 
 bool write_file(const std::string& path, const std::string& text) {
@@ -94,6 +150,11 @@ verbs::Result<std::unique_ptr<Realm>> Realm::create(const Files& files, Network*
   if (::pipe2(mapped, O_CLOEXEC) != 0) return verbs::errno_code(errno);
   Descriptor mapped_out(mapped[0]);
   Descriptor mapped_in(mapped[1]);
+  int channel[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) != 0)
+    return verbs::errno_code(errno);
+  Descriptor channel_out(channel[0]);
+  Descriptor channel_in(channel[1]);
   int flags = network == nullptr ? kOwn : kOwn | CLONE_NEWNET;
   pid_t pid = clone_with(flags);
   if (pid < 0 && network != nullptr) pid = clone_with(flags = kOwn);
@@ -104,10 +165,13 @@ verbs::Result<std::unique_ptr<Realm>> Realm::create(const Files& files, Network*
     char byte = 0;
     mapped_in.reset();
     (void)!::read(mapped_out.get(), &byte, 1);
-    be_first(ready_in.release(), files, own_network ? network : nullptr);
+    channel_out.reset();
+    be_first(ready_in.release(), std::move(channel_in), files, own_network ? network : nullptr);
   }
   std::unique_ptr<Realm> realm(new Realm);
+  realm->owner_ = ::getpid();
   realm->first_ = pid;
+  realm->channel_ = std::move(channel_out);
   if (own_users && !map_users(pid)) return verbs::errno_code(EPERM);
   mapped_in.reset();
   ready_in.reset();
@@ -121,8 +185,15 @@ verbs::Result<std::unique_ptr<Realm>> Realm::create(const Files& files, Network*
   return realm;
 }
 
+bool Realm::renew() {
+  char answer = kNo;
+  if (::send(channel_.get(), &kRenew, 1, MSG_NOSIGNAL) != 1) return false;
+  while (::read(channel_.get(), &answer, 1) < 0 && errno == EINTR) continue;
+  return answer == kYes;
+}
+
 Realm::~Realm() {
-  if (first_ < 0) return;
+  if (first_ < 0 || owner_ != ::getpid()) return;
   ::kill(first_, SIGKILL);
   while (::waitpid(first_, nullptr, __WALL) < 0 && errno == EINTR) continue;
 }

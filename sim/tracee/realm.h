@@ -28,6 +28,11 @@ class Realm {
   Realm(const Realm&) = delete;
   Realm& operator=(const Realm&) = delete;
 
+  /// For the next run: as it was when it was made, with the same numbers to come. Precondition: its
+  /// processes have been taken note of to the last one. False: something of them is left, in which
+  /// case it is to be destroyed.
+  [[nodiscard]] bool renew();
+
   [[nodiscard]] Network::Made network() const { return network_made_; }
 
   /// Whether to enter it changes who one is.
@@ -39,7 +44,10 @@ class Realm {
  private:
   Realm() = default;
 
-  pid_t first_ = -1;  ///< its number 1, which does nothing but take in orphans
+  pid_t owner_ = -1;  ///< who made it: to a fork of that, it is somebody else's
+  pid_t first_ =
+      -1;  ///< its number 1, which takes in orphans, and sees to it that all is as it was
+  transport::realtime::Descriptor channel_;  ///< to the first process
   transport::realtime::Descriptor user_;
   transport::realtime::Descriptor pid_;
   transport::realtime::Descriptor mount_;

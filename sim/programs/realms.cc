@@ -1,0 +1,36 @@
+#include "sim/programs/realms.h"
+
+#include <algorithm>
+
+namespace anyrdma::sim::programs {
+namespace {
+
+std::string text_of(const RealmOptions& options) {
+  std::string text;
+  for (const auto& [source, target] : options.files) text += source + '\n' + target + '\n';
+  text += options.network.interface + '\n';
+  text.append(options.network.mac.begin(), options.network.mac.end());
+  for (const auto& prefix : options.network.addresses) text += prefix.to_string() + '\n';
+  return text;
+}
+
+}  // namespace
+
+verbs::Result<std::unique_ptr<tracee::Realm>> Realms::take(const RealmOptions& options) {
+  const std::string wanted = text_of(options);
+  const auto found =
+      std::ranges::find_if(idle_, [&](const auto& each) { return each.first == wanted; });
+  if (found != idle_.end()) {
+    auto realm = std::move(found->second);
+    idle_.erase(found);
+    return realm;
+  }
+  tracee::Network network(options.network);
+  return tracee::Realm::create(options.files, &network);
+}
+
+void Realms::give_back(const RealmOptions& options, std::unique_ptr<tracee::Realm> realm) {
+  if (realm->renew()) idle_.emplace_back(text_of(options), std::move(realm));
+}
+
+}  // namespace anyrdma::sim::programs

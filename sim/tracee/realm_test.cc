@@ -1,0 +1,115 @@
+// A realm that is taken for one run after the other: nothing of a run is in the next.
+#include "sim/tracee/realm.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "sim/tracee/launch.h"
+#include "sim/tracee/tracee.h"
+
+namespace anyrdma::sim::tracee {
+namespace {
+
+/// Of a process, as its realm knows it.
+int number_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("NSpid:")) return std::stoi(line.substr(line.find_last_of("\t ") + 1));
+  }
+  return -1;
+}
+
+class ARealm : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = Realm::create({}, &network_);
+    if (!made) GTEST_SKIP() << "no namespaces here: " << made.error().message();
+    realm = std::move(*made);
+    if (!realm->renew()) GTEST_SKIP() << "a realm cannot be as new here";
+  }
+
+  /// One that has stopped before its first instruction.
+  [[nodiscard]] pid_t start() const {
+    const auto pid = launch(
+        {.path = "/bin/true", .arguments = {"true"}, .environment = {}, .realm = realm.get()}, {});
+    EXPECT_TRUE(pid.has_value());
+    return pid.has_value() ? *pid : -1;
+  }
+  static void end(pid_t pid) {
+    ::kill(pid, SIGKILL);
+    for (int status = 0; ::waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status);)
+      Tracee(pid).run();
+  }
+  /// Of what a process in the realm's network and among its mounts finds out.
+  [[nodiscard]] int inside(const std::function<int()>& act) const {
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(realm->enter() ? act() : 255);
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+    return WEXITSTATUS(status);
+  }
+
+  std::unique_ptr<Realm> realm;
+
+ private:
+  Network network_{{.interface = "eth0",
+                    .mac = {2, 0, 0, 0, 0, 1},
+                    .addresses = {*transport::soft::Prefix::parse("10.0.0.1/24")}}};
+};
+
+TEST_F(ARealm, NumbersProcessesFromTheSameOneOnOnceItIsRenewed) {
+  const pid_t first = start();
+  const int number = number_of(first);
+  EXPECT_EQ(number, 2);
+  end(first);
+  const pid_t second = start();
+  EXPECT_EQ(number_of(second), 3);
+  end(second);
+
+  ASSERT_TRUE(realm->renew());
+
+  const pid_t again = start();
+  EXPECT_EQ(number_of(again), number);
+  end(again);
+}
+
+TEST_F(ARealm, IsNotAsNewWhileAProcessIsThere) {
+  const pid_t pid = start();
+  EXPECT_FALSE(realm->renew());
+  end(pid);
+}
+
+TEST_F(ARealm, IsNotAsNewOnceItsNetworkHasChanged) {
+  const auto stop_loopback = [] {
+    const int any = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+    ifreq request{};
+    std::strcpy(request.ifr_name, "lo");
+    return ::ioctl(any, SIOCSIFFLAGS, &request) == 0 ? 0 : errno;  // no flags: down
+  };
+  ASSERT_EQ(inside(stop_loopback), 0);
+  EXPECT_FALSE(realm->renew());
+}
+
+TEST_F(ARealm, HasSettingsThatNobodyChanges) {
+  const auto open_one = [] {
+    return ::open("/proc/sys/net/core/somaxconn", O_WRONLY) < 0 ? errno : 0;
+  };
+  EXPECT_EQ(inside(open_one), EROFS);
+  EXPECT_TRUE(realm->renew());
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::tracee
