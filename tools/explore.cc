@@ -59,9 +59,15 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
   return outcome;
 }
 
-/// Null: it is none, which has been said. One file per call of the command.
-const Standard* read_or_say(const std::string& path) {
+/// One per call of the command.
+FileScenario& the_file() {
   static FileScenario file;
+  return file;
+}
+
+/// Null: it is none, which has been said.
+const Standard* read_or_say(const std::string& path) {
+  FileScenario& file = the_file();
   auto read = read_scenario(path);
   if (!read) {
     say(read.error());
@@ -75,7 +81,7 @@ const Standard* read_or_say(const std::string& path) {
                    .placed = "",
                    .sizes = {},
                    .run = [](const sim::Trial& trial, const sim::scenarios::Staging& staging) {
-                     return run_programs(file, trial, staging);
+                     return run_programs(the_file(), trial, staging);
                    }};
   return &file.standard;
 }
@@ -258,6 +264,7 @@ Exit explore(const ExploreCommand& command) {
   }
   if (command.scenario != "all") {
     const Standard* standard = find_or_say(command.scenario);
+    the_file().programs.strict |= command.strict;
     return standard == nullptr ? Exit::kUsage : explore_one(command, *standard);
   }
   Exit worst = Exit::kOk;
@@ -278,6 +285,7 @@ Exit replay(const ReplayCommand& command) {
     options.trial = command.trial;
     options.trace = command.trace;
     options.calls = command.calls;
+    options.strict = command.strict;
     return static_cast<Exit>(simulate(options));
   }
   const auto trial = sim::Trial::parse(command.trial);

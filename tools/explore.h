@@ -21,6 +21,7 @@ struct ExploreCommand {
   std::string budget;              ///< "60s"; empty: none
   std::vector<std::string> sizes;  ///< "connections=2"
   bool keep_going = false;
+  bool strict = false;    ///< of programs: what would be remarked on is a failure
   bool must_see = false;  ///< a situation that never occurred is a failure, too
 };
 /// Prints what was found. kFailed: a run went wrong; kUsage: after a sentence on stderr.
@@ -28,9 +29,10 @@ struct ExploreCommand {
 
 struct ReplayCommand {
   std::string scenario;
-  std::string trial;   ///< as sim/trial.h has it; what explore printed
-  bool trace = false;  ///< print it
-  bool calls = false;  ///< of programs, the system calls that stop them
+  std::string trial;    ///< as sim/trial.h has it; what explore printed
+  bool trace = false;   ///< print it
+  bool strict = false;  ///< as of explore
+  bool calls = false;   ///< of programs, the system calls that stop them
 };
 /// Repeats one run and prints what became of it. kFailed: it went wrong; kUsage: after a sentence
 /// on stderr.

@@ -142,11 +142,15 @@ class Command {
     explore_->add_option("--set", explore_options_.sizes, "a size of the scenario, NAME=NUMBER");
     explore_->add_flag("--keep-going", explore_options_.keep_going,
                        "after a failure, and collect their kinds");
+    explore_->add_flag("--strict", explore_options_.strict,
+                       "of programs: what may not repeat is a failure, too");
     explore_->add_flag("--must-see", explore_options_.must_see,
                        "a rare situation that never occurred is a failure, too");
     replay_->add_option("SCENARIO", replay_options_.scenario)->required();
     replay_->add_option("TRIAL", replay_options_.trial, "as explore printed it")->required();
     replay_->add_flag("--trace", replay_options_.trace, "print what happened, line by line");
+    replay_->add_flag("--strict", replay_options_.strict,
+                      "of programs: what may not repeat ends the run");
     replay_->add_flag("--calls", replay_options_.calls,
                       "of programs, print the system calls that wait or tell the time");
   }
@@ -167,6 +171,14 @@ class Command {
                      "of virtual time, such as 10s (default: a day)");
     sim_->add_option("--call-cost", sim_options_.call_cost,
                      "virtual time that a system call takes (default: 200ns)");
+    sim_->add_option("--patience", sim_options_.patience,
+                     "of a processor's time, with a program that makes no system call\n"
+                     "(default: 60s)");
+    sim_->add_option("--output", sim_options_.output,
+                     "a directory: what programs say goes to files there, HOST.PROGRAM.out\n"
+                     "and HOST.PROGRAM.err");
+    sim_->add_flag("--strict", sim_options_.strict,
+                   "what is only remarked on without, because the run may not repeat, ends it");
     sim_->add_flag("--trace", sim_options_.trace, "print what happened, line by line");
     sim_->add_flag("--calls", sim_options_.calls,
                    "print the system calls that wait or tell the time, as they are made");

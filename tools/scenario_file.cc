@@ -101,6 +101,15 @@ std::string take_line(std::string_view line, std::size_t number, ProgramScenario
                ? ""
                : "a limit is a time such as 10s, not '" + std::string(line) + "'";
   }
+  if (what == "patience") {
+    return take_patience(line, scenario)
+               ? ""
+               : "a patience is a time such as 10s, not '" + std::string(line) + "'";
+  }
+  if (what == "strict") {
+    scenario.strict = true;
+    return line.empty() ? "" : "'strict' stands alone";
+  }
   const std::string host = take_word(line);
   if (line.empty()) return "'" + what + "' wants a host and more";
   if (what == "host") {
@@ -113,8 +122,8 @@ std::string take_line(std::string_view line, std::size_t number, ProgramScenario
     scenario.background.emplace_back(host, line);
   } else {
     return "'" + what +
-           "' is nothing a line begins with: say host, on, background, fault, menu, limit or "
-           "expect";
+           "' is nothing a line begins with: say host, on, background, fault, menu, limit, "
+           "patience, strict or expect";
   }
   return {};
 }
@@ -124,6 +133,11 @@ std::string take_line(std::string_view line, std::size_t number, ProgramScenario
 bool take_limit(std::string_view word, ProgramScenario& scenario) {
   return fault::parse_word("limit", word, scenario.limit).empty() &&
          scenario.limit > verbs::Duration::zero();
+}
+
+bool take_patience(std::string_view word, ProgramScenario& scenario) {
+  return fault::parse_word("patience", word, scenario.patience).empty() &&
+         scenario.patience > verbs::Duration::zero();
 }
 
 boost::system::result<ProgramScenario, std::string> parse_scenario(std::string_view name,

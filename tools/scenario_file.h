@@ -16,6 +16,8 @@ namespace anyrdma::tools {
 ///   fault LINE OF A PLAN             happens in every run
 ///   menu LINE OF A PLAN              explore draws from these
 ///   limit 10s                        a run that lasts longer, of virtual time, goes wrong
+///   patience 60s                     so does who computes for longer, of a processor's time
+///   strict                           and what would only be remarked on
 ///   expect HOST/PROGRAM status N... | any status | any end | output TEXT | no output TEXT
 /// Without any status that is expected it is 0; of what is in the background, any. To be ended by a
 /// signal is a crash, unless `any end` allows it.
@@ -29,5 +31,7 @@ namespace anyrdma::tools {
 
 /// The word behind "limit". False: it is no time.
 [[nodiscard]] bool take_limit(std::string_view word, ProgramScenario& scenario);
+/// The same behind "patience".
+[[nodiscard]] bool take_patience(std::string_view word, ProgramScenario& scenario);
 
 }  // namespace anyrdma::tools

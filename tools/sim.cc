@@ -56,6 +56,11 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
     say("a limit is a time such as 10s, not '" + options.limit + "'.");
     return std::nullopt;
   }
+  if (!options.patience.empty() && !take_patience(options.patience, scenario)) {
+    say("a patience is a time such as 10s, not '" + options.patience + "'.");
+    return std::nullopt;
+  }
+  scenario.strict |= options.strict;
   if (!scenario.hosts.empty() && !scenario.programs.empty()) return scenario;
   say("sim what? Say: anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 --on server "
       "'COMMAND' "
@@ -90,6 +95,7 @@ int simulate(const SimOptions& options) {
                              .calls = options.calls,
                              .trace = options.trace,
                              .capture = !options.capture.empty(),
+                             .output = options.output,
                              .stacks = true};
   if (!read_time("call-cost", options.call_cost, settings.call_cost))
     return static_cast<int>(Exit::kUsage);

@@ -21,6 +21,9 @@ struct SimOptions {
   std::string capture;                                          ///< file to write; empty: none
   std::string call_cost;  ///< of virtual time, "10us"; empty: 200ns
   std::string limit;      ///< of virtual time, "10s"; empty: a day
+  std::string patience;   ///< with who computes, "10s"; empty: 60s
+  std::string output;     ///< directory for what programs say; empty: to stdout and stderr
+  bool strict = false;    ///< a remark ends the run
   bool trace = false;     ///< to stdout, at the end
   bool calls = false;     ///< system calls, to stderr
   bool quiet = false;     ///< no summary

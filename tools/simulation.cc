@@ -21,6 +21,7 @@
 #include "sim/programs/stack_report.h"
 #include "sim/text.h"
 #include "sim/world.h"
+#include "tools/output_files.h"
 #include "tools/start.h"
 #include "tools/words.h"
 
@@ -65,6 +66,10 @@ class Simulation::Run {
   [[nodiscard]] sim::World& world() { return world_; }
 
   [[nodiscard]] Exit build() {
+    if (!options_.output.empty()) {
+      output_ = OutputFiles::create(options_.output);
+      if (!output_) return Exit::kUsage;
+    }
     for (const std::string& text : scenario_.hosts) {
       const std::size_t equals = text.find('=');
       if (equals == std::string::npos || equals == 0) {
@@ -103,12 +108,17 @@ class Simulation::Run {
   }
 
   [[nodiscard]] sim::Outcome run() {
-    (void)world_.run_until([this] { return all_ended() || nothing_more(); },
+    (void)world_.run_until([this] { return all_ended() || nothing_more() || cannot_go_on(); },
                            verbs::Instant{} + scenario_.limit);
     std::string problem;
-    if (!all_ended()) problem = who_waits();
+    if (!refusal_.empty()) {
+      problem = refusal_;
+    } else if (!all_ended()) {
+      problem = who_waits();
+    }
     end_servers();
     problem += broken_expectations();
+    if (output_ && !output_->finish()) problem += "not all that programs have said is in files\n";
     sim::Outcome outcome = sim::outcome_of(world_);
     outcome.problem = std::move(problem);
     return outcome;
@@ -130,7 +140,15 @@ class Simulation::Run {
     return trial.options(world);
   }
 
+  [[nodiscard]] bool cannot_go_on() const {
+    return !refusal_.empty() || !sandbox_.overrun().empty();
+  }
+
   [[nodiscard]] std::string who_waits() {
+    if (const std::string& who = sandbox_.overrun(); !who.empty()) {
+      return who + (options_.stacks ? ", and stands here:\n" + sim::programs::stack_report(sandbox_)
+                                    : "\n");
+    }
     // The clock stops at the last thing that happens in time.
     const bool late = world_.now().time_since_epoch() >= scenario_.limit ||
                       (world_.scheduler().anything_left() && !nothing_more());
@@ -200,6 +218,7 @@ class Simulation::Run {
 
   void take(const OutputLine& line) {
     said_[std::string(line.program)].append(line.text).append("\n");
+    if (output_) return output_->take(line);
     if (!options_.print) return;
     std::fprintf(line.error ? stderr : stdout, "%s %.*s: %.*s\n",
                  sim::seconds_text(line.time.time_since_epoch()).c_str(),
@@ -231,12 +250,18 @@ class Simulation::Run {
 
   [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
     return {.call_cost = options_.call_cost,
+            .processor_time = scenario_.patience,
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_call = options_.calls ? print_call : nullptr,
             .on_remark =
                 [this](std::string_view text) {
+                  if (scenario_.strict) return refuse(std::string(text));
                   if (options_.print) say(std::string(text));
                 }};
+  }
+
+  void refuse(const std::string& text) {
+    if (refusal_.empty()) refusal_ = "strictly taken, this run is none: " + text + "\n";
   }
 
   [[nodiscard]] Exit start(const std::string& host_name, const std::string& line, bool background) {
@@ -253,6 +278,7 @@ class Simulation::Run {
     }
     auto prepared = prepare_start(words->front());
     if (!prepared) return prepared.error();
+    if (scenario_.strict && !prepared->unserved.empty()) refuse(prepared->unserved);
     auto variables = sim::simulated_variables(prepared->libraries);
     for (const auto& [key, value] : machines_.variables(*host)) variables[key] = value;
     const std::string name = std::filesystem::path(words->front()).filename();
@@ -266,6 +292,7 @@ class Simulation::Run {
       say("'" + prepared->path + "' cannot be started: " + program.error().message() + ".");
       return Exit::kFailed;
     }
+    if (output_ && !output_->add(**program)) return Exit::kFailed;
     if (restarts()) {  // the fiber runs now, too, with nothing to do
       host->on_start(
           "start", [this, it = *program] { start_again(*it); }, sim::Ending::kMayServe);
@@ -313,6 +340,8 @@ class Simulation::Run {
   const sim::Trial& trial_;
   const SimulationOptions options_;
   std::map<std::string, std::string, std::less<>> said_;  ///< by program
+  std::optional<OutputFiles> output_;
+  std::string refusal_;  ///< with which a strict run ends
   unsigned started_ = 0;
   sim::World world_;
   sim::Machines machines_{world_, sandbox_options(), options_.premises};

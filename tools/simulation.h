@@ -46,6 +46,9 @@ struct ProgramScenario {
   std::vector<Expectation> expectations{};  ///< beside that all end
   std::string faults{};                     ///< a plan as text; empty: none
   std::string menu{};                       ///< from which explore draws
+  bool strict = false;                      ///< what would be remarked on is a problem
+  /// Of a processor's: who computes for longer without a system call is a problem.
+  verbs::Duration patience = std::chrono::seconds(60);
   /// Of virtual time; a run that lasts longer is a problem.
   verbs::Duration limit = std::chrono::hours(24);
 };
@@ -55,6 +58,7 @@ struct SimulationOptions {
   bool calls = false;    ///< their system calls
   bool trace = false;    ///< is kept
   bool capture = false;  ///< packets are
+  std::string output{};  ///< directory for what programs say, a file each; empty: none
   bool stacks = false;   ///< of all threads, where nobody can go on or the time is up
   verbs::Duration call_cost = std::chrono::nanoseconds(200);  ///< what a system call takes of it
   sim::Premises* premises = nullptr;                          ///< of runs before and after this one

@@ -66,7 +66,9 @@ boost::system::result<Start, Exit> prepare_start(const std::string& name) {
   const auto path = sim::find_program(name, environment("PATH", kDefaultSearchPath));
   if (!path) return say_unusable(name, path.error().value());
   if (const auto why = sim::why_not_served(*path)) {
-    say("'" + *path + "' will not run on anyrdma: it is " + *why + ". Starting it all the same.");
+    const std::string unserved = "'" + *path + "' will not run on anyrdma: it is " + *why;
+    say(unserved + ". Starting it all the same.");
+    return Start{.path = *path, .libraries = installation.directory, .unserved = unserved};
   }
   return Start{.path = *path, .libraries = installation.directory};
 }

@@ -16,6 +16,7 @@ void say(const std::string& sentence);
 struct Start {
   std::string path;
   std::filesystem::path libraries;
+  std::string unserved{};  ///< why it will not use them, as it was said; empty: it will
 };
 
 /// For a name as execvp(3) takes it. An error has been said, with its remedy: kFailed, our

@@ -171,7 +171,8 @@ void Programs::on_end(const programs::Program& program) {
 }
 
 bool Programs::nothing_more() {
-  return world_.now() - machines_.sandbox().last_deed() > kQuietAtMost;
+  return world_.now() - machines_.sandbox().last_deed() > kQuietAtMost ||
+         !machines_.sandbox().overrun().empty();
 }
 
 bool Programs::all_ended() {

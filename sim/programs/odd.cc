@@ -1,8 +1,16 @@
 // A program for tests, which does what a simulator of programs has to live with: see kDeeds.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <thread>
 
 namespace {
 
@@ -37,6 +45,92 @@ int tell_time_of() {
   return 0;
 }
 
+/// As daemons do, with the descriptors of others among them.
+int close_all() {
+  for (int fd = 3; fd < 1024; ++fd) ::close(fd);
+  return std::puts("closed") < 0 ? 1 : 0;
+}
+
+int handle_signals() {
+  for (const int signal : {SIGSYS, SIGSEGV, SIGTRAP}) {
+    std::signal(signal, [](int number) { ::_exit(10 + number); });
+  }
+  const std::int64_t begin = now();
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  std::printf("unhandled %d\n", now() > begin && (low | high) != 0);
+  std::fflush(stdout);
+  std::raise(SIGSEGV);
+  return 1;
+}
+
+int block_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  const std::int64_t begin = now();
+  ::usleep(1'000'000);
+  std::printf("slept %lld s\n", static_cast<long long>((now() - begin) / 1'000'000'000));
+  return 0;
+}
+
+/// Kills whoever asks for the time by a call.
+int filter_calls() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = 4, .filter = filter};
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) return 1;
+  std::puts("filtered");
+  std::fflush(stdout);
+  return now() != 0 ? 3 : 4;
+}
+
+int become_daemon() {
+  if (::fork() != 0) return 0;
+  ::setsid();
+  if (::fork() != 0) return 0;
+  ::usleep(2'000'000);
+  std::puts("the daemon is up");
+  return 0;
+}
+
+/// The thread alone, or all.
+template <int call>
+int end_in_thread() {
+  std::thread other([] { ::syscall(call, 7); });
+  ::usleep(1'000'000);
+  std::puts("still here");
+  std::fflush(stdout);
+  other.detach();
+  return 0;
+}
+
+int overrun_stack(volatile char* above = nullptr) {
+  volatile char here[65536];
+  here[0] = above == nullptr ? char{} : *above;
+  if (here[0] != 0) return 0;
+  return overrun_stack(here) + here[0];
+}
+
+int flood() {
+  for (int i = 0; i < 400'000; ++i) std::puts("a line that somebody has to take note of");
+  return 0;
+}
+
+[[noreturn]] int compute_for_ever() {
+  for (std::uint64_t count = 0;; ++count) asm volatile("" : "+r"(count));
+}
+
+int make_an_unknown_call() {
+  ::syscall(SYS_lookup_dcookie, 0, 0, 0);
+  return std::puts("called") < 0 ? 1 : 0;
+}
+
 struct Deed {
   const char* name;
   int (*run)();
@@ -45,6 +139,17 @@ struct Deed {
 constexpr Deed kDeeds[]{
     {"count-in-memory", tell_time_of<count_in_memory>},
     {"count-in-a-wide-register", tell_time_of<count_in_a_wide_register>},
+    {"close-all", close_all},
+    {"handle-signals", handle_signals},
+    {"block-signals", block_signals},
+    {"filter-calls", filter_calls},
+    {"become-daemon", become_daemon},
+    {"exit-in-thread", end_in_thread<SYS_exit>},
+    {"exit-group-in-thread", end_in_thread<SYS_exit_group>},
+    {"overrun-stack", [] { return overrun_stack(); }},
+    {"flood", flood},
+    {"compute-for-ever", compute_for_ever},
+    {"unknown-call", make_an_unknown_call},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <utility>
 
@@ -200,10 +201,13 @@ const tracee::Realm* Sandbox::realm_of(const Host& host) {
   if (realm) {
     taken.realm = std::move(*realm);
     if (taken.realm->network() == tracee::Network::Made::kNothing)
-      remark("programs see the interfaces of this machine: no network namespace for them");
+      remark(
+          "programs see the interfaces of this machine, where another one has others: no network "
+          "namespace for them");
   } else {
     remark("processes have numbers that differ from run to run: no namespace for them (" +
-           realm.error().message() + ")");
+           realm.error().message() +
+           "). Be root, or allow user namespaces (sysctl user.max_user_namespaces)");
   }
   return taken.realm.get();
 }
@@ -354,6 +358,7 @@ void Sandbox::on_tick(Thread& running) {
   const std::uint64_t used = time_used(tid);
   if (ticks_++ == 0) used_ = used;
   const auto patience = std::chrono::nanoseconds(options_.patience).count();
+  running.note_used(used);
   if (used > used_ + static_cast<std::uint64_t>(patience) * running.patience()) {
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
     used_ = used;
@@ -365,6 +370,16 @@ void Sandbox::on_tick(Thread& running) {
     remark(running.process().name + " waits in the kernel, where virtual time means nothing:\n" +
            running.describe());
   }
+}
+
+void Sandbox::note_overrun(const Thread& thread) {
+  if (!overrun_.empty()) return;
+  const auto seconds = std::chrono::duration<double>(options_.processor_time).count();
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%g", seconds);
+  overrun_ = thread.process().host->name() + "/" + thread.process().name +
+             " computes for ever: it has used a processor for " + text.data() +
+             " s without a system call";
 }
 
 /// The thread is about to end, alone or with all of its process.
@@ -487,11 +502,16 @@ void Sandbox::read_stream(Program& program, Program::Stream& stream, bool error)
     } else {
       stream.rest.append(bytes.data(), static_cast<std::size_t>(size));
     }
+    // Who never ends a line must not fill our memory.
+    if (constexpr std::size_t kLineMax = 1 << 16;
+        stream.rest.size() > kLineMax && stream.rest.find('\n') == std::string::npos)
+      stream.rest.insert(kLineMax, 1, '\n');
     std::size_t begin = 0;
     for (std::size_t end; (end = stream.rest.find('\n', begin)) != std::string::npos;
          begin = end + 1) {
       const OutputLine line{.time = world_.now(),
                             .program = program.name_,
+                            .source = &program,
                             .error = error,
                             .text = std::string_view(stream.rest).substr(begin, end - begin)};
       program.host_->note(line.text);

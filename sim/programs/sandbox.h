@@ -38,11 +38,14 @@ struct ProgramOptions {
   bool background = false;               ///< it serves for ever: nobody waits for its end
 };
 
+class Program;
+
 /// One line of output, without its end.
 struct OutputLine {
   Instant time{};
   std::string_view program;  ///< "server/rping"
-  bool error = false;        ///< to stderr
+  const Program* source = nullptr;
+  bool error = false;  ///< to stderr
   std::string_view text;
 };
 
@@ -80,6 +83,9 @@ struct SandboxOptions {
   /// A thread that has used a processor for so long without a call may be waiting for memory to
   /// change. That it is looked at changes nothing for one that is not.
   std::chrono::milliseconds patience{5};
+  /// Who has used a processor for so long without a call will never end: overrun() names it, and it
+  /// goes on no more.
+  std::chrono::nanoseconds processor_time = std::chrono::seconds(60);
   /// Where the run may have files of its own; empty: where temporary files are.
   std::filesystem::path directory{};
   /// What programs of a host find in the place of what: /etc/hosts, say.
@@ -111,6 +117,8 @@ class Sandbox {
   [[nodiscard]] const std::vector<std::unique_ptr<Program>>& programs() const { return programs_; }
   /// Whether all programs have ended but those in the background.
   [[nodiscard]] bool all_ended() const;
+  /// Who computes for ever, as a sentence; empty: nobody.
+  [[nodiscard]] const std::string& overrun() const { return overrun_; }
   /// The host has lost its power: all processes there are gone.
   void crash(const Host& host);
   /// The program begins anew on a host that has crashed and runs again, as start() has it.
@@ -180,6 +188,7 @@ class Sandbox {
   /// A program has done what may change its realm for the next run.
   void spoil_realms() { realms_spoiled_ = true; }
   void watch(Thread& thread) { watchers_.push_back(&thread); }
+  void note_overrun(const Thread& thread);
   void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
     return processes_;
@@ -214,6 +223,7 @@ class Sandbox {
   std::vector<Thread*> watchers_;    ///< those that wait for descriptors, in this order
   std::vector<tracee::Stop> early_;  ///< of threads that are not known yet, or do not run
   std::set<std::string> remarks_;    ///< that were made
+  std::string overrun_;
   std::function<void()> pump_;
   unsigned ticks_ = 0;           ///< since the running thread was let go
   unsigned still_ = 0;           ///< of them, the last in which it did nothing

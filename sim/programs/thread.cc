@@ -226,7 +226,10 @@ void Thread::on_call() {
   call_ = *call;
   // What the world is asked and told depends on who watches, and must not show.
   const bool aside = call->number == fault::kAskWorld;
-  if (!aside) interruptions_ = 0;
+  if (!aside) {
+    interruptions_ = 0;
+    used_at_call_.reset();
+  }
   if (sandbox_.options().on_call) {
     const std::string name =
         process_.host->name() + "/" + process_.name + "[" + std::to_string(tid()) + "]";
@@ -281,6 +284,11 @@ std::optional<unsigned> Thread::go_round() {
 void Thread::on_interrupted() {
   constexpr unsigned kPatienceMax = 64;
   constexpr unsigned kInterruptionsMax = 40;
+  if (computes_for_ever()) {
+    sandbox_.note_overrun(*this);
+    (void)wait("its own end, which never comes (it computes)");
+    return;
+  }
   const auto length = go_round();
   if (!length) return;
   if (*length != 0) {
@@ -301,6 +309,16 @@ void Thread::on_interrupted() {
   yield();
 }
 
+void Thread::note_used(std::uint64_t used) {
+  used_ = used;
+  if (!used_at_call_) used_at_call_ = used;
+}
+
+bool Thread::computes_for_ever() const {
+  const auto budget = static_cast<std::uint64_t>(sandbox_.options().processor_time.count());
+  return used_at_call_ && used_ - *used_at_call_ > budget;
+}
+
 /// Once it is known to wait, one time around its loop shows whether it still does.
 void Thread::wait_in_loop(unsigned length) {
   const auto first = tracee_.registers();
@@ -313,6 +331,7 @@ void Thread::wait_in_loop(unsigned length) {
     }
     now = tracee_.registers();
   }
+  used_at_call_.reset();
 }
 
 void Thread::on_signal(int signal) {

@@ -117,6 +117,8 @@ class Thread {
   /// How much longer it may go on without a call before somebody looks after it: who was seen to
   /// compute is left alone for longer.
   [[nodiscard]] unsigned patience() const { return patience_; }
+  /// It has had a processor for so long, in nanoseconds, since it began.
+  void note_used(std::uint64_t used);
   /// A stop of this thread's that somebody else came upon.
   void handle(const tracee::Stop& stop);
   /// While it waits it blocks these signals, instead of its usual; nullopt: its usual.
@@ -134,6 +136,7 @@ class Thread {
   [[nodiscard]] bool advance();
   [[nodiscard]] std::optional<unsigned> go_round();
   void wait_in_loop(unsigned length);
+  [[nodiscard]] bool computes_for_ever() const;
   [[nodiscard]] bool pay_for_calls();
   void on_signal(int signal);
   void on_program();
@@ -148,12 +151,14 @@ class Thread {
   bool ends_alone_ = false;
   bool for_child_ = false;  ///< it waits for the end of one
   unsigned patience_ = 1;
-  unsigned interruptions_ = 0;  ///< since its last call
-  int signal_ = 0;              ///< to be delivered when it goes on
-  Call call_{};                 ///< the last one
-  unsigned looks_ = 0;          ///< at the clock, since it did anything else
-  unsigned vain_looks_ = 0;     ///< since it found something, or waited
-  unsigned unpaid_calls_ = 0;   ///< that the kernel has made, and no time has passed for
+  unsigned interruptions_ = 0;                   ///< since its last call
+  std::uint64_t used_ = 0;                       ///< of a processor, in nanoseconds
+  std::optional<std::uint64_t> used_at_call_{};  ///< the last one
+  int signal_ = 0;                               ///< to be delivered when it goes on
+  Call call_{};                                  ///< the last one
+  unsigned looks_ = 0;                           ///< at the clock, since it did anything else
+  unsigned vain_looks_ = 0;                      ///< since it found something, or waited
+  unsigned unpaid_calls_ = 0;  ///< that the kernel has made, and no time has passed for
   std::optional<std::uint64_t> mask_;
   // While it waits.
   bool waits_ = false;
