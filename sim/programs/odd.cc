@@ -1,9 +1,13 @@
 // A program for tests, which does what a simulator of programs has to live with: see kDeeds.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -122,6 +126,13 @@ int flood() {
   return 0;
 }
 
+/// So does this, without ever ending a line.
+int flood_a_line() {
+  const std::array<char, 4096> some{};
+  for (int i = 0; i < 50'000; ++i) std::fwrite(some.data(), some.size(), 1, stdout);
+  return 0;
+}
+
 [[noreturn]] int compute_for_ever() {
   for (std::uint64_t count = 0;; ++count) asm volatile("" : "+r"(count));
 }
@@ -129,6 +140,38 @@ int flood() {
 int make_an_unknown_call() {
   ::syscall(SYS_lookup_dcookie, 0, 0, 0);
   return std::puts("called") < 0 ? 1 : 0;
+}
+
+/// As a container does that does not allow it: EPERM.
+int forbid(unsigned call, char** command) {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = 4, .filter = filter};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 1;
+  ::execv(command[0], command);
+  return 1;
+}
+
+/// The same of namespaces.
+int forbid_namespaces(char** command) {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWPID | CLONE_NEWUSER, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = 6, .filter = filter};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 1;
+  ::execv(command[0], command);
+  return 1;
 }
 
 struct Deed {
@@ -148,6 +191,7 @@ constexpr Deed kDeeds[]{
     {"exit-group-in-thread", end_in_thread<SYS_exit_group>},
     {"overrun-stack", [] { return overrun_stack(); }},
     {"flood", flood},
+    {"flood-a-line", flood_a_line},
     {"compute-for-ever", compute_for_ever},
     {"unknown-call", make_an_unknown_call},
 };
@@ -155,6 +199,11 @@ constexpr Deed kDeeds[]{
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::strcmp(argv[1], "without-ptrace") == 0) return forbid(SYS_ptrace, argv + 2);
+  if (argc > 2 && std::strcmp(argv[1], "without-seccomp") == 0)
+    return forbid(SYS_seccomp, argv + 2);
+  if (argc > 2 && std::strcmp(argv[1], "without-namespaces") == 0)
+    return forbid_namespaces(argv + 2);
   for (const Deed& deed : kDeeds) {
     if (argc == 2 && std::strcmp(argv[1], deed.name) == 0) return deed.run();
   }

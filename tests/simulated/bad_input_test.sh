@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# What `anyrdma sim` says of what cannot be, and programs that do what programs better do not.
+. tests/simulated/lib.sh
+
+odd=sim/programs/odd
+
+# refuses NAME STATUS SENTENCE OPTION...: it ends like that, and says so in one line
+refuses() {
+  local name=$1 status
+  printf '  %s\n' "$name"
+  cases=$((cases + 1))
+  timeout -k 5 "$deadline" ${wrapper:-} tools/bin/anyrdma sim "${@:4}" >"$work/said" 2>&1 </dev/null
+  status=$?
+  grep -qE -- "$3" "$work/said" && [ "$status" = "$2" ] && return
+  printf '    FAILED: status %s, expected %s with %s; it said\n' "$status" "$2" "'$3'"
+  head -n 12 "$work/said" | cut -c1-200 | sed 's/^/      /'
+  failures=$((failures + 1))
+}
+
+here() { refuses "$1" "$2" "$3" --host here=10.0.0.1 --on here "$4" "${@:5}"; }
+
+# --- programs that cannot be started ---
+here not_there 127 "there is no program 'nowhere' in PATH" nowhere
+here no_such_file 127 "there is no file './nowhere'" ./nowhere
+touch "$work/plain"
+here not_executable 126 'is not executable' "$work/plain"
+{ printf '\177ELF\2\1\1' && head -c 9 /dev/zero && printf '\2\0\267\0\1\0\0\0' && head -c 40 /dev/zero; } >"$work/arm"
+chmod +x "$work/arm"
+here another_architecture 1 "arm' cannot be started: Exec format error" "$work/arm"
+printf '#!/nowhere/at/all\n' >"$work/script"
+chmod +x "$work/script"
+here no_interpreter 1 "script' cannot be started: No such file or directory" "$work/script"
+here no_command 2 'a program is missing' ''
+here quote 2 'a quote does not end' "echo 'a"
+
+# --- scenario files ---
+file() { # NAME SENTENCE TEXT
+  printf '%b' "$3" >"$work/scenario"
+  refuses "$1" 2 "$2" "$work/scenario"
+}
+file unknown_word "scenario:2: 'hots' is nothing a line begins with" 'host a 10.0.0.1\nhots b 10.0.0.2\non a true\n'
+file host_twice 'there is a host of that name already' 'host a 10.0.0.1\nhost a 10.0.0.2\non a true\n'
+file unknown_host '--on b: there is no such host' 'host a 10.0.0.1\non b true\n'
+file bad_address "'10.0.0' is no IP address" 'host a 10.0.0\non a true\n'
+file bad_expectation "scenario:3: say 'status N...', 'any status'" 'host a 10.0.0.1\non a true\nexpect a/true well\n'
+file bad_status "scenario:1: a status is a number from 0 to 255, not '256'" 'expect a/true status 256\n'
+file bad_limit "scenario:1: a limit is a time such as 10s, not '-1s'" 'limit -1s\n'
+file bad_patience "scenario:1: a patience is a time such as 10s, not 'much'" 'patience much\n'
+file bad_strict "scenario:1: 'strict' stands alone" 'strict yes\n'
+file bad_fault 'the fault plan: ' 'host a 10.0.0.1\non a true\nfault on nonsense\n'
+file empty 'scenario: no program is to run' ''
+file garbage 'scenario:1: ' '\177\0\1\2\377 \0 x'
+file a_long_line 'scenario:1: ' "$(head -c 100000 /dev/zero | tr '\0' x) y z"
+refuses no_such_scenario 2 "the scenario '$work/no' cannot be read" "$work/no"
+
+# --- strictly ---
+strictly='strictly taken, this run is none: '
+here unknown_call 0 'which nobody here knows' "$odd unknown-call"
+here unknown_call_strictly 1 "${strictly}odd makes system call 212, which nobody here knows.*may not repeat" \
+  "$odd unknown-call" --strict
+printf 'host a 10.0.0.1\non a %s unknown-call\nstrict\n' "$odd" >"$work/scenario"
+refuses strict_in_a_file 1 "$strictly" "$work/scenario"
+here nothing_to_say_of_it 0 'here/date ended with status 0' date --strict
+here a_static_binary_strictly 1 "${strictly}'/sbin/ldconfig' will not run on anyrdma: it is linked statically" \
+  '/sbin/ldconfig --version' --strict
+
+# --- output in files ---
+here output_nowhere 2 "cannot be a directory for output: No such file or directory" date --output /nowhere/at/all
+here output_no_directory 2 'cannot be a directory for output' date --output "$work/plain"
+refuses output 0 '^here/bash ended with status 0$' --host here=10.0.0.1 --output "$work/output" \
+  --on here 'bash -c "echo one; echo two >&2"' --on here 'bash -c "echo three"'
+grep -qE 'one|two|three' "$work/said" && failures=$((failures + 1)) && echo '    FAILED: it is on the terminal, too'
+for expected_file in here.bash.out:one here.bash.err:two here.bash.2.out:three here.bash.2.err:; do
+  [ "$(cat "$work/output/${expected_file%%:*}")" = "${expected_file#*:}" ] && continue
+  printf '    FAILED: %s\n' "$expected_file"
+  failures=$((failures + 1))
+done
+
+# --- programs that never end ---
+here computes_for_ever 1 'here/odd computes for ever: it has used a processor for 1 s without a system call' \
+  "$odd compute-for-ever" --patience 1s
+grep -q 'odd' "$work/said" && grep -q 'stands here:$' "$work/said" || failures=$((failures + 1))
+here sleeps_for_ever 1 'nothing can happen any more at 0.0' 'sleep infinity'
+here sleeps_for_long 1 'the time is up at 10.0' 'sleep 100' --limit 10s
+
+# --- where it may not be done ---
+wrapper="$odd without-ptrace" here no_ptrace 1 'Processes may not be traced here.*--cap-add SYS_PTRACE' date
+wrapper="$odd without-seccomp" here no_seccomp 1 'ptrace\(2\) and seccomp\(2\) must be allowed' date
+
+numbers='processes have numbers that differ from run to run: no namespace for them'
+wrapper="$odd without-namespaces" here no_namespaces 0 "$numbers" date
+wrapper="$odd without-namespaces" here no_namespaces_strictly 1 "$strictly$numbers" date --strict
+
+# --- output without an end ---
+flood() { # DEED: what we need of memory does not grow with it
+  local most
+  printf '  %s\n' "$1"
+  most=$(python3 -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' tools/bin/anyrdma sim --host here=10.0.0.1 --on here "$odd $1")
+  [ "${most:-1000000}" -lt 40000 ] && return
+  echo "    FAILED: $most kB" && failures=$((failures + 1))
+}
+flood flood
+flood flood-a-line
+
+# --- programs that make it hard ---
+odd() { alike "$1" "$odd $1"; }
+says='here/odd: closed$' odd close-all
+expected=1 says='here/odd ended with status 21$' odd handle-signals
+says='here/odd: slept 1 s$' odd block-signals
+says='^2\.[0-9]+ here/odd: the daemon is up$' alike become-daemon "$odd become-daemon" 'sleep 5'
+says='here/odd: still here$' odd exit-in-thread
+expected=1 says='here/odd ended with status 7$' odd exit-group-in-thread
+expected=1 says='here/odd was ended by signal 11$' odd overrun-stack
+expected=1 says='here/odd (was ended by signal 31|ended with status 3)$' odd filter-calls
+
+finish
