@@ -2,6 +2,7 @@
 // connected.
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -35,17 +36,26 @@ struct Sockets::Message {
   std::uint64_t flags = 0;
 };
 
-std::optional<Sockets::Message> Sockets::read_message(Thread& thread, const Call& call) {
-  const auto header = thread.tracee().peek<msghdr>(call.arguments[1]);
+std::optional<Sockets::Message> Sockets::read_message(Thread& thread, std::uint64_t at,
+                                                      std::uint64_t flags) {
+  const auto header = thread.tracee().peek<msghdr>(at);
   if (!header) return std::nullopt;
   Message message{.parts = std::vector<iovec>(std::min(header->msg_iovlen, kPartsMax)),
                   .name = reinterpret_cast<std::uint64_t>(header->msg_name),
                   .name_size = header->msg_namelen,
-                  .name_size_at = call.arguments[1] + offsetof(msghdr, msg_namelen),
-                  .header = call.arguments[1],
-                  .flags = call.arguments[2]};
-  const auto at = reinterpret_cast<std::uint64_t>(header->msg_iov);
-  if (!thread.tracee().read(at, std::as_writable_bytes(std::span(message.parts))))
+                  .name_size_at = at + offsetof(msghdr, msg_namelen),
+                  .header = at,
+                  .flags = flags};
+  const auto parts = reinterpret_cast<std::uint64_t>(header->msg_iov);
+  if (!thread.tracee().read(parts, std::as_writable_bytes(std::span(message.parts))))
+    return std::nullopt;
+  return message;
+}
+
+/// Of readv and writev.
+std::optional<Sockets::Message> Sockets::read_parts(Thread& thread, const Call& call) {
+  Message message{.parts = std::vector<iovec>(std::min(call.arguments[2], kPartsMax))};
+  if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(message.parts))))
     return std::nullopt;
   return message;
 }
@@ -87,7 +97,7 @@ Outcome Sockets::on_sendmsg(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   Socket* const socket = of(descriptor);
   if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_sendmsg(thread, call);
-  const auto message = read_message(thread, call);
+  const auto message = read_message(thread, call.arguments[1], call.arguments[2]);
   if (!message) return Outcome::answered(-EFAULT);
   return send(thread, descriptor, *socket, *message);
 }
@@ -104,10 +114,27 @@ Outcome Sockets::on_writev(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   Socket* const socket = of(descriptor);
   if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_writev(thread, call);
-  Message message{.parts = std::vector<iovec>(std::min(call.arguments[2], kPartsMax))};
-  if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(message.parts))))
-    return Outcome::answered(-EFAULT);
-  return send(thread, descriptor, *socket, message);
+  const auto message = read_parts(thread, call);
+  if (!message) return Outcome::answered(-EFAULT);
+  return send(thread, descriptor, *socket, *message);
+}
+
+Outcome Sockets::on_sendmmsg(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_sendmmsg(thread, call);
+  const auto count = std::min<std::uint64_t>(call.arguments[2], kPartsMax);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = call.arguments[1] + i * sizeof(mmsghdr);
+    const auto message = read_message(thread, at, call.arguments[3]);
+    const Outcome outcome =
+        message ? send(thread, descriptor, *socket, *message) : Outcome::answered(-EFAULT);
+    if (outcome.kind != Outcome::Kind::kAnswered) return outcome;
+    if (outcome.result < 0) return i == 0 ? outcome : Outcome::answered(static_cast<long>(i));
+    (void)thread.tracee().poke(at + offsetof(mmsghdr, msg_len),
+                               static_cast<unsigned>(outcome.result));
+  }
+  return Outcome::answered(static_cast<long>(count));
 }
 
 Outcome Sockets::send(Thread& thread, const Descriptor& descriptor, Socket& socket,
@@ -120,7 +147,10 @@ Outcome Sockets::send(Thread& thread, const Descriptor& descriptor, Socket& sock
     target = *name;
   }
   if (target.family == AF_UNSPEC) return Outcome::answered(-EDESTADDRREQ);
-  if (socket.error != 0) return Outcome::answered(-std::exchange(socket.error, 0));
+  if (socket.error != 0) {
+    drop_refusals(descriptor);
+    return Outcome::answered(-std::exchange(socket.error, 0));
+  }
   std::vector<std::byte> bytes;
   for (const iovec& part : message.parts) {
     const std::size_t old = bytes.size();
@@ -140,22 +170,36 @@ Outcome Sockets::send(Thread& thread, const Descriptor& descriptor, Socket& sock
 int Sockets::send_to(const Descriptor& descriptor, Socket& socket, const Address& target,
                      std::span<const std::byte> bytes) {
   const Host* const owner = owner_of(target, *socket.host);
-  const auto source = source_towards(target, *socket.host, owner);
+  auto source = source_towards(target, *socket.host, owner);
   if (!source) return source.error().value();
   if (socket.port == 0) {
     if (const int error = bind_to_any(descriptor, socket); error != 0) return error;
   }
   socket.source = socket.local.family == AF_UNSPEC ? *source : socket.local;
+  socket.source.port = socket.port;
   if (owner == nullptr) return 0;
-  const std::string name = name_of(*owner, target.port, SOCK_DGRAM);
-  const bool refused =
-      !is_open_to(name, target) || files_.send(descriptor, name, bytes) == ECONNREFUSED;
-  if (refused && socket.peer.family != AF_UNSPEC) socket.error = ECONNREFUSED;
+  if (owner != socket.host) {
+    sender_.send(*socket.host, socket.source, target, bytes);
+  } else if (!deliver(*owner, target, socket.source, bytes) && socket.peer.family != AF_UNSPEC) {
+    socket.error = ECONNREFUSED;
+  }
   sandbox_.look();
   return 0;
 }
 
 // --- receiving ----------------------------------------------------------------------------------
+
+/// What a stream had to give comes before what became of it.
+Outcome Sockets::take_from_stream(const Socket& socket, const Descriptor& descriptor,
+                                  Outcome outcome) {
+  if (outcome.kind != Outcome::Kind::kMade || socket.line == nullptr || socket.connecting)
+    return outcome;
+  int readable = 0;
+  if (socket.line->error() == 0 || ::ioctl(descriptor.get(), FIONREAD, &readable) != 0 ||
+      readable != 0)
+    return outcome;
+  return Outcome::answered(-socket.line->take_error());
+}
 
 Outcome Sockets::on_recvfrom(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
@@ -163,7 +207,8 @@ Outcome Sockets::on_recvfrom(Thread& thread, const Call& call) {
   if (socket == nullptr) return programs::on_recvfrom(thread, call);
   if (socket->type == SOCK_STREAM) {
     // A stream's data has no sender, which this call would have made the kernel say.
-    const Outcome outcome = programs::on_recvfrom(thread, call);
+    const Outcome outcome =
+        take_from_stream(*socket, descriptor, programs::on_recvfrom(thread, call));
     if (outcome.kind == Outcome::Kind::kMade) thread.tracee().set_argument(4, 0);
     return outcome;
   }
@@ -177,33 +222,54 @@ Outcome Sockets::on_recvfrom(Thread& thread, const Call& call) {
 Outcome Sockets::on_recvmsg(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   Socket* const socket = of(descriptor);
-  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_recvmsg(thread, call);
-  const auto message = read_message(thread, call);
+  if (socket == nullptr) return programs::on_recvmsg(thread, call);
+  if (socket->type == SOCK_STREAM)
+    return take_from_stream(*socket, descriptor, programs::on_recvmsg(thread, call));
+  const auto message = read_message(thread, call.arguments[1], call.arguments[2]);
   if (!message) return Outcome::answered(-EFAULT);
   return receive(thread, descriptor, *socket, *message);
 }
 
-Sockets::Address Sockets::sender_of(const sockaddr_storage& name, socklen_t size) {
-  const Socket* const sender = socket_of(name, size);
-  if (sender == nullptr) return {};
-  Address address = sender->source;
-  address.port = sender->port;
-  return address;
+Outcome Sockets::on_read(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr) return programs::on_reading(thread, call);
+  if (socket->type == SOCK_STREAM)
+    return take_from_stream(*socket, descriptor, programs::on_reading(thread, call));
+  return receive(thread, descriptor, *socket,
+                 {.parts = {{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}}});
 }
 
-/// Nobody else is heard by a socket that is connected.
-void Sockets::drop_what_others_sent(const Descriptor& descriptor, const Socket& socket) {
-  const Address& peer = socket.peer;
-  while (peer.family != AF_UNSPEC) {
-    sockaddr_storage from{};
-    socklen_t size = sizeof from;
-    if (::recvfrom(descriptor.get(), nullptr, 0, MSG_DONTWAIT | MSG_PEEK,
-                   reinterpret_cast<sockaddr*>(&from), &size) < 0)
-      return;
-    const Address sender = sender_of(from, size);
-    if (sender.ip == peer.ip && sender.port == peer.port) return;
-    (void)::recv(descriptor.get(), nullptr, 0, MSG_DONTWAIT);
+Outcome Sockets::on_readv(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr) return programs::on_reading(thread, call);
+  if (socket->type == SOCK_STREAM)
+    return take_from_stream(*socket, descriptor, programs::on_reading(thread, call));
+  const auto message = read_parts(thread, call);
+  if (!message) return Outcome::answered(-EFAULT);
+  return receive(thread, descriptor, *socket, *message);
+}
+
+/// With MSG_WAITFORONE only the first one is waited for.
+Outcome Sockets::on_recvmmsg(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_recvmmsg(thread, call);
+  const auto count = std::min<std::uint64_t>(call.arguments[2], kPartsMax);
+  std::uint64_t flags = call.arguments[3] & ~std::uint64_t{MSG_WAITFORONE};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = call.arguments[1] + i * sizeof(mmsghdr);
+    const auto message = read_message(thread, at, flags);
+    const Outcome outcome =
+        message ? receive(thread, descriptor, *socket, *message) : Outcome::answered(-EFAULT);
+    if (outcome.kind != Outcome::Kind::kAnswered) return outcome;
+    if (outcome.result < 0) return i == 0 ? outcome : Outcome::answered(static_cast<long>(i));
+    (void)thread.tracee().poke(at + offsetof(mmsghdr, msg_len),
+                               static_cast<unsigned>(outcome.result));
+    if ((call.arguments[3] & MSG_WAITFORONE) != 0) flags |= MSG_DONTWAIT;
   }
+  return Outcome::answered(static_cast<long>(count));
 }
 
 Outcome Sockets::receive(Thread& thread, const Descriptor& descriptor, Socket& socket,
@@ -216,14 +282,14 @@ Outcome Sockets::receive(Thread& thread, const Descriptor& descriptor, Socket& s
   Address sender{};
   ssize_t length = 0;
   for (;;) {
+    drop_refusals(descriptor);
     if (socket.error != 0) return Outcome::answered(-std::exchange(socket.error, 0));
-    drop_what_others_sent(descriptor, socket);
     sockaddr_storage from{};
     socklen_t size = sizeof from;
     length = ::recvfrom(descriptor.get(), bytes.data(), bytes.size(),
                         static_cast<int>(message.flags) | MSG_DONTWAIT,
                         reinterpret_cast<sockaddr*>(&from), &size);
-    sender = sender_of(from, size);
+    if (const Address* const known = length < 0 ? nullptr : sender_of(from, size)) sender = *known;
     if (length >= 0 || errno != EAGAIN || !patient) break;
     std::vector<Watched> watched;
     watched.push_back({Descriptor(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0)), POLLIN});

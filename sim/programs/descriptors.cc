@@ -110,11 +110,15 @@ Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length
     return Outcome::answered(static_cast<long>(bytes));
   }
   if (!descriptor) return Outcome::made();
+  if (const int error = thread.sandbox().sockets().take_failure(descriptor); error != 0)
+    return Outcome::answered(-error);
   if ((flags & MSG_DONTWAIT) != 0 || !waits(descriptor.get()))
     return at_once(thread, alone(std::move(descriptor), POLLOUT));
   const Woken woken = wait_for_room(thread, call.arguments[0]);
   if (woken == Woken::kOver) return Outcome::over();
   if (woken == Woken::kSignal) return Outcome::made();
+  if (const int error = thread.sandbox().sockets().take_failure(descriptor); error != 0)
+    return Outcome::answered(-error);
   if (length && call.arguments[*length] <= kTakenAtOnce) return Outcome::made();
   struct stat about {};
   if (::fstat(descriptor.get(), &about) == 0 && S_ISREG(about.st_mode)) return Outcome::made();

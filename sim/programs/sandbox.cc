@@ -166,6 +166,7 @@ void Sandbox::crash(const Host& host) {
     if (tid < 0 && errno != EINTR) break;
     if (tid > 0) on_other(tracee::stop_of(tid, status));
   }
+  sockets_.on_crash(host);
 }
 
 verbs::Result<void> Sandbox::start_again(Program& program) {
@@ -445,6 +446,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
 // --- turns --------------------------------------------------------------------------------------
 
 void Sandbox::end_turn() {
+  sockets_.pump();
   // Who has neither written nor sent anything has left nothing to be taken further.
   if (std::exchange(deeds_seen_, deeds_) == deeds_) return look();
   read_output();

@@ -36,6 +36,8 @@ class SocketFiles {
   /// Without waiting. ECONNREFUSED: nobody has that name.
   [[nodiscard]] int send(const Descriptor& socket, std::string_view name,
                          std::span<const std::byte> bytes);
+  /// A socket that is closed leaves its file.
+  [[nodiscard]] bool is_open(std::string_view name, int type) const;
   /// nullopt: it is none of these.
   [[nodiscard]] std::optional<std::string> name_of(const sockaddr_storage& address,
                                                    socklen_t size) const;
@@ -43,7 +45,6 @@ class SocketFiles {
  private:
   [[nodiscard]] bool open();
   [[nodiscard]] sockaddr_un address_of(std::string_view name) const;
-  [[nodiscard]] bool is_open(std::string_view name, int type) const;
 
   std::filesystem::path parent_;
   std::filesystem::path path_;

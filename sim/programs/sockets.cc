@@ -44,6 +44,19 @@ bool waits(const Descriptor& descriptor) {
 
 }  // namespace
 
+Sockets::Sockets(Sandbox& sandbox, std::filesystem::path directory)
+    : sandbox_(sandbox),
+      files_(std::move(directory)),
+      streams_(sandbox, files_, sender_, [this](const Host& host, const Address& address) {
+        return listener_at(host, address);
+      }) {
+  sandbox_.world().set_ip_receiver(this);
+}
+
+Sockets::~Sockets() {
+  sandbox_.world().set_ip_receiver(nullptr);
+}
+
 Sockets::Socket* Sockets::of(const Descriptor& descriptor) {
   struct stat about {};
   if (!descriptor || ::fstat(descriptor.get(), &about) != 0) return nullptr;
@@ -53,7 +66,8 @@ Sockets::Socket* Sockets::of(const Descriptor& descriptor) {
 
 bool Sockets::loses(const Descriptor& descriptor) {
   Socket* const socket = of(descriptor);
-  if (socket == nullptr || socket->type != SOCK_STREAM || socket->lost) return false;
+  if (socket == nullptr || socket->type != SOCK_STREAM || socket->lost || socket->line != nullptr)
+    return false;
   pollfd about{.fd = descriptor.get(), .events = 0, .revents = 0};
   if (::poll(&about, 1, 0) != 1 || (about.revents & POLLHUP) == 0) return false;
   sockaddr_storage peer{};
@@ -62,6 +76,22 @@ bool Sockets::loses(const Descriptor& descriptor) {
   if (::getpeername(descriptor.get(), reinterpret_cast<sockaddr*>(&peer), &size) != 0) return false;
   socket->lost = true;
   return true;
+}
+
+int Sockets::take_failure(const Descriptor& descriptor) {
+  Socket* const socket = of(descriptor);
+  if (socket == nullptr || socket->line == nullptr || socket->connecting) return 0;
+  return socket->line->take_error();
+}
+
+int Sockets::take_error(Socket& socket) {
+  const int error = std::exchange(socket.error, 0);
+  return error != 0 || socket.line == nullptr ? error : socket.line->take_error();
+}
+
+void Sockets::pump() {
+  if (!kept_.empty()) deliver_kept();
+  streams_.pump();
 }
 
 // --- addresses ----------------------------------------------------------------------------------
@@ -153,6 +183,12 @@ bool Sockets::is_open_to(const std::string& name, const Address& address) const 
   return address.is_zero() ? local.is_loopback() : local.ip == address.ip;
 }
 
+std::string Sockets::listener_at(const Host& host, const Address& address) const {
+  std::string name = name_of(host, address.port, SOCK_STREAM);
+  if (!is_open_to(name, address) || !sockets_.at(inodes_.at(name)).listening) return {};
+  return files_.is_open(name, SOCK_STREAM) ? name : std::string();
+}
+
 Sockets::Address Sockets::local_of(const Socket& socket) {
   Address local = socket.local;
   if (local.family == AF_UNSPEC) local = Address::wildcard(static_cast<sa_family_t>(socket.family));
@@ -225,6 +261,7 @@ Outcome Sockets::on_listen(Thread& thread, const Call& call) {
     if (const int error = bind_to_any(descriptor, *socket); error != 0)
       return Outcome::answered(-error);
   }
+  if (socket != nullptr) socket->listening = true;
   return Outcome::made();
 }
 
@@ -243,8 +280,8 @@ Outcome Sockets::on_connect(Thread& thread, const Call& call) {
 Outcome Sockets::connect_stream(Thread& thread, const Descriptor& descriptor, Socket& socket,
                                 const Address& target) {
   if (target.family == AF_UNSPEC) return Outcome::answered(-EAFNOSUPPORT);
-  if (std::exchange(socket.connecting, false))
-    return Outcome::answered(-std::exchange(socket.error, 0));
+  if (socket.line != nullptr && socket.line->is_connecting()) return Outcome::answered(-EALREADY);
+  if (std::exchange(socket.connecting, false)) return Outcome::answered(-take_error(socket));
   if (socket.peer.family != AF_UNSPEC) return Outcome::answered(-EISCONN);
   const Host* const owner = owner_of(target, *socket.host);
   const auto source = source_towards(target, *socket.host, owner);
@@ -263,6 +300,7 @@ Outcome Sockets::connect_stream(Thread& thread, const Descriptor& descriptor, So
   socket.source.port = socket.port;
   socket.peer = target.is_zero() ? Address::loopback(target.family) : target;
   socket.peer.port = target.port;
+  if (owner != socket.host) return connect_elsewhere(thread, descriptor, socket);
   const std::string name = name_of(*owner, target.port, SOCK_STREAM);
   int error = ECONNREFUSED;
   while (is_open_to(name, target)) {
@@ -279,6 +317,33 @@ Outcome Sockets::connect_stream(Thread& thread, const Descriptor& descriptor, So
   return Outcome::answered(-EINPROGRESS);
 }
 
+Outcome Sockets::connect_elsewhere(Thread& thread, const Descriptor& descriptor, Socket& socket) {
+  Line& line = streams_.connect(*socket.host, socket.source, socket.peer);
+  line.set_abrupt(socket.abrupt);
+  Woken woken = Woken::kSignal;
+  if (waits(descriptor)) {
+    woken = streams_.wait_for(thread, line);
+    if (woken == Woken::kOver) {
+      streams_.forget(line);
+      return Outcome::over();
+    }
+  }
+  // The socket is as it was, and may try again.
+  if (const int error = line.take_error(); error != 0) {
+    socket.peer = {};
+    return Outcome::answered(-error);
+  }
+  if (const int error = streams_.attach(line, descriptor); error != 0) {
+    streams_.forget(line);
+    socket.peer = {};
+    return Outcome::answered(-error);
+  }
+  socket.line = &line;
+  socket.connecting = woken != Woken::kReady;
+  if (!socket.connecting) return Outcome::answered(0);
+  return Outcome::answered(waits(descriptor) ? -EINTR : -EINPROGRESS);
+}
+
 Outcome Sockets::on_accept(Thread& thread, const Call& call) {
   const Descriptor descriptor = first_argument(thread, call);
   const Socket* const listener = of(descriptor);
@@ -292,15 +357,18 @@ Outcome Sockets::on_accept(Thread& thread, const Call& call) {
   const Descriptor accepted = thread.borrow(static_cast<int>(*fd));
   struct stat about {};
   if (::fstat(accepted.get(), &about) != 0) return Outcome::made();
-  sockaddr_storage name{};
-  socklen_t size = sizeof name;
-  if (::getpeername(accepted.get(), reinterpret_cast<sockaddr*>(&name), &size) != 0) size = 0;
-  const Socket* const peer = socket_of(name, size);
   Socket socket{.family = listener->family,
                 .type = listener->type,
                 .host = listener->host,
-                .port = listener->port};
-  if (peer != nullptr) {
+                .port = listener->port,
+                .line = streams_.of_accepted(accepted)};
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  if (::getpeername(accepted.get(), reinterpret_cast<sockaddr*>(&name), &size) != 0) size = 0;
+  if (socket.line != nullptr) {
+    socket.source = socket.line->local();
+    socket.peer = socket.line->peer();
+  } else if (const Socket* const peer = socket_of(name, size)) {
     socket.source = peer->peer;
     socket.peer = peer->source;
   }
@@ -321,7 +389,8 @@ Outcome Sockets::on_getpeername(Thread& thread, const Call& call) {
   const Descriptor descriptor = first_argument(thread, call);
   const Socket* const socket = of(descriptor);
   if (socket == nullptr) return Outcome::made();
-  if (socket->peer.family == AF_UNSPEC) return Outcome::answered(-ENOTCONN);
+  const bool none_yet = socket->line != nullptr && socket->line->is_connecting();
+  if (socket->peer.family == AF_UNSPEC || none_yet) return Outcome::answered(-ENOTCONN);
   return Outcome::answered(
       write_name(thread, socket->peer, socket->family, call.arguments[1], call.arguments[2]));
 }
@@ -329,20 +398,32 @@ Outcome Sockets::on_getpeername(Thread& thread, const Call& call) {
 // --- options ------------------------------------------------------------------------------------
 
 Outcome Sockets::on_setsockopt(Thread& thread, const Call& call) {
-  if (call.arguments[1] == SOL_SOCKET || of(first_argument(thread, call)) == nullptr)
+  Socket* const socket = of(first_argument(thread, call));
+  if (socket == nullptr) return Outcome::made();
+  if (call.arguments[1] == SOL_SOCKET) {
+    const auto option = call.arguments[2] == SO_LINGER
+                            ? thread.tracee().peek<linger>(call.arguments[3])
+                            : std::nullopt;
+    if (option) socket->abrupt = option->l_onoff != 0 && option->l_linger == 0;
+    if (socket->line != nullptr) socket->line->set_abrupt(socket->abrupt);
     return Outcome::made();
+  }
   return Outcome::answered(0);  // of protocols that are not there
 }
 
 Outcome Sockets::on_getsockopt(Thread& thread, const Call& call) {
-  Socket* const socket = of(first_argument(thread, call));
+  const Descriptor descriptor = first_argument(thread, call);
+  Socket* const socket = of(descriptor);
   if (socket == nullptr) return Outcome::made();
   int value = 0;
   if (call.arguments[1] == SOL_SOCKET) {
-    const bool pending = socket->connecting || socket->error != 0;
-    if (call.arguments[2] == SO_ERROR && pending) {
-      value = std::exchange(socket->error, 0);
-      socket->connecting = false;
+    if (call.arguments[2] == SO_ERROR) {
+      const bool ours = socket->type == SOCK_DGRAM || socket->line != nullptr ||
+                        socket->connecting || socket->error != 0;
+      if (!ours) return Outcome::made();
+      value = take_error(*socket);
+      if (socket->type == SOCK_DGRAM) drop_refusals(descriptor);
+      socket->connecting = socket->line != nullptr && socket->line->is_connecting();
     } else if (call.arguments[2] == SO_DOMAIN) {
       value = socket->family;
     } else if (call.arguments[2] == SO_PROTOCOL) {

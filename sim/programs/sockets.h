@@ -1,5 +1,5 @@
-// Sockets between hosts of the world: to the kernel they are Unix sockets whose names say which
-// host and port they stand for, so data, waiting, and ends of connections are the kernel's.
+// Sockets of IPv4 and IPv6: to the kernel they are Unix sockets whose names say which host and port
+// they stand for, so waiting is the kernel's. What goes to another host is on the world's links.
 // Source: ip(7), tcp(7), udp(7), unix(7).
 #pragma once
 
@@ -7,24 +7,32 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "sim/programs/ip_sender.h"
+#include "sim/programs/reassembly.h"
 #include "sim/programs/socket_files.h"
+#include "sim/programs/streams.h"
 #include "sim/programs/thread.h"
+#include "sim/uplink.h"
 #include "transport/soft/address.h"
 
 namespace anyrdma::sim::programs {
 
-class Sockets {
+class Sockets final : private IpReceiver {
  public:
   /// `directory`: as SocketFiles have it.
-  Sockets(Sandbox& sandbox, std::filesystem::path directory)
-      : sandbox_(sandbox), files_(std::move(directory)) {}
+  Sockets(Sandbox& sandbox, std::filesystem::path directory);
+  ~Sockets() override;
+  Sockets(const Sockets&) = delete;
+  Sockets& operator=(const Sockets&) = delete;
 
   [[nodiscard]] Outcome on_socket(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_bind(Thread& thread, const Call& call);
@@ -44,10 +52,20 @@ class Sockets {
   [[nodiscard]] Outcome on_recvmsg(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_write(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_writev(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_read(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_readv(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_sendmmsg(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_recvmmsg(Thread& thread, const Call& call);
 
-  /// What is written first to a TCP connection that the peer has closed is taken and lost; only its
-  /// answer, a reset, tells. True: this is that.
+  /// What is written first to a connection within the host that the peer has closed is taken and
+  /// lost; only its answer, a reset, tells. True: this is that.
   [[nodiscard]] bool loses(const Descriptor& descriptor);
+  /// Why nothing can be written any more, an errno, where that has not been told yet; else 0.
+  [[nodiscard]] int take_failure(const Descriptor& descriptor);
+  /// Called whenever a thread gives its turn back: what programs have written goes on.
+  void pump();
+  /// The host has lost its power, and its processes are gone.
+  void on_crash(const Host& host) { streams_.on_crash(host); }
 
  private:
   using Address = transport::soft::Address;
@@ -62,6 +80,19 @@ class Sockets {
     bool connecting = false;  ///< it has not been told of the outcome, which is `error`
     int error = 0;            ///< to be told with the next call
     bool lost = false;        ///< something has been written that nobody will read
+    bool listening = false;
+    bool abrupt = false;   ///< it ends without a goodbye (SO_LINGER of no time)
+    Line* line = nullptr;  ///< of a connection with another host
+  };
+  /// In whose name datagrams are delivered.
+  struct Sender {
+    Descriptor socket;
+    Address address;
+  };
+  /// A datagram that found no room yet.
+  struct Kept {
+    const Descriptor* sender;
+    std::vector<std::byte> bytes;
   };
   struct Message;
 
@@ -96,18 +127,44 @@ class Sockets {
                             std::span<const std::byte> bytes);
   [[nodiscard]] Outcome receive(Thread& thread, const Descriptor& descriptor, Socket& socket,
                                 const Message& message);
-  [[nodiscard]] Address sender_of(const sockaddr_storage& name, socklen_t size);
-  void drop_what_others_sent(const Descriptor& descriptor, const Socket& socket);
+  /// Null: it is no sender's.
+  [[nodiscard]] const Address* sender_of(const sockaddr_storage& name, socklen_t size) const;
+  [[nodiscard]] static Outcome take_from_stream(const Socket& socket, const Descriptor& descriptor,
+                                                Outcome outcome);
+  [[nodiscard]] Outcome connect_elsewhere(Thread& thread, const Descriptor& descriptor,
+                                          Socket& socket);
+  /// What is to be told with the next call, if there is anything: from now on it has been.
+  [[nodiscard]] int take_error(Socket& socket);
+  // arrivals.cc
+  void on_ip(Host& at, const verbs::soft::Packet& packet) override;
+  void on_datagram(Host& at, const verbs::soft::Packet& packet,
+                   std::span<const std::uint8_t> payload);
+  void on_refusal(Host& at, const verbs::soft::Packet& packet);
+  /// False: nobody has the port.
+  [[nodiscard]] bool deliver(const Host& at, const Address& target, const Address& source,
+                             std::span<const std::byte> bytes);
+  void deliver_kept();
+  [[nodiscard]] const Descriptor& sender_for(const Address& source);
+  void drop_refusals(const Descriptor& descriptor) const;
+  [[nodiscard]] bool is_refusal(const sockaddr_storage& name, socklen_t size) const;
+  [[nodiscard]] std::string listener_at(const Host& host, const Address& address) const;
   [[nodiscard]] static Outcome hand_over(Thread& thread, const Message& message,
                                          std::span<const std::byte> bytes, std::size_t length,
                                          const Address& sender, int family);
-  [[nodiscard]] static std::optional<Message> read_message(Thread& thread, const Call& call);
+  [[nodiscard]] static std::optional<Message> read_message(Thread& thread, std::uint64_t at,
+                                                           std::uint64_t flags);
+  [[nodiscard]] static std::optional<Message> read_parts(Thread& thread, const Call& call);
 
   Sandbox& sandbox_;
   SocketFiles files_;
   std::map<std::uint64_t, Socket> sockets_;      ///< by inode
   std::map<std::string, std::uint64_t> inodes_;  ///< of what is, or was, bound to a name
   std::map<const Host*, std::uint16_t> next_port_;
+  IpSender sender_;
+  Streams streams_;
+  Reassembly parts_;
+  std::map<std::string, Sender> senders_;         ///< by the names of their files
+  std::map<std::string, std::deque<Kept>> kept_;  ///< by the name of who is to get it
 };
 
 }  // namespace anyrdma::sim::programs

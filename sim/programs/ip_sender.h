@@ -1,0 +1,55 @@
+// Puts what a host's kernel sends for its processes' sockets on the world's links.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "sim/host.h"
+#include "sim/tcp/endpoint.h"
+#include "transport/soft/address.h"
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::sim::programs {
+
+using transport::soft::Address;
+
+/// What has no interface to leave from is lost.
+class IpSender {
+ public:
+  void send(Host& from, const Address& source, const Address& destination,
+            const tcp::Segment& segment);
+  /// In parts, where it is too long for one packet.
+  void send(Host& from, const Address& source, const Address& destination,
+            std::span<const std::byte> datagram);
+  /// Says that nobody has the port for which `lost` was.
+  void refuse(Host& from, const verbs::soft::Packet& lost);
+
+ private:
+  void prepare(const Address& source, const Address& destination);
+  void send_packet(Host& from);
+
+  std::unique_ptr<verbs::soft::Packet> packet_ = std::make_unique<verbs::soft::Packet>();
+  std::uint16_t identification_ = 0;  ///< of what goes in parts
+};
+
+/// What has come, as its receiver says it.
+struct TcpArrival {
+  Address local;
+  Address peer;
+  tcp::Segment segment;
+};
+struct UdpArrival {
+  Address local;
+  Address peer;
+  std::span<const std::byte> data;
+};
+/// Views. nullopt: it is none.
+[[nodiscard]] std::optional<TcpArrival> tcp_arrival(const verbs::soft::Packet& packet);
+[[nodiscard]] std::optional<UdpArrival> udp_arrival(const ibv_gid& source,
+                                                    const ibv_gid& destination,
+                                                    std::span<const std::uint8_t> payload);
+
+}  // namespace anyrdma::sim::programs

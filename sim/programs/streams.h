@@ -1,0 +1,139 @@
+// TCP connections between hosts. To the kernel each end is one of a pair of Unix sockets: a program
+// has it, and waits for it as for any other; we have the other one, and move bytes between it and
+// the end of a TCP connection that is on the world's links.
+// Source: tcp(7), unix(7), epoll(7).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sim/programs/ip_sender.h"
+#include "sim/programs/socket_files.h"
+#include "sim/programs/thread.h"
+#include "sim/scheduler.h"
+#include "sim/tcp/endpoint.h"
+
+namespace anyrdma::sim::programs {
+
+class Streams;
+
+/// One end of a connection. Lives until the world ends, so that what became of it can be told.
+class Line final : private Task {
+ public:
+  Line(Streams& streams, Host& host, const TcpArrival& where, const tcp::Endpoint& endpoint);
+
+  [[nodiscard]] const Address& local() const { return local_; }
+  [[nodiscard]] const Address& peer() const { return peer_; }
+  /// Nobody knows yet whether there will be a connection.
+  [[nodiscard]] bool is_connecting() const {
+    return !over_ && endpoint_.state() == tcp::State::kSynSent;
+  }
+  /// Why there is none, or none any more; each is told once.
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] int take_error() { return std::exchange(error_, 0); }
+  /// When the program closes it, it ends without a goodbye (SO_LINGER of no time).
+  void set_abrupt(bool abrupt) { abrupt_ = abrupt; }
+
+ private:
+  friend class Streams;
+  void run() override;
+
+  Streams& streams_;
+  Host& host_;
+  Address local_;
+  Address peer_;
+  tcp::Endpoint endpoint_;
+  std::uint64_t number_ = 0;
+  std::string listener_;       ///< where it is still to be accepted; else empty
+  Descriptor end_;             ///< ours; empty: no program has the other one
+  std::uint32_t watched_ = 0;  ///< events of epoll's
+  std::size_t filling_ = 0;    ///< bytes that keep a program from writing while it connects
+  Thread* waiter_ = nullptr;   ///< for the connection
+  int error_ = 0;
+  bool abrupt_ = false;
+  bool gone_ = false;      ///< no program has its end any more
+  bool finished_ = false;  ///< all that the program has written has been taken
+  bool full_ = false;      ///< there may be more, which the connection does not take yet
+  bool told_end_ = false;  ///< the program knows that nothing more comes
+  bool over_ = false;
+};
+
+class Streams {
+ public:
+  /// The file of who listens at an address of a host; empty: nobody.
+  using FindListener = std::function<std::string(const Host&, const Address&)>;
+
+  Streams(Sandbox& sandbox, SocketFiles& files, IpSender& sender, FindListener find_listener)
+      : sandbox_(sandbox),
+        files_(files),
+        sender_(sender),
+        find_listener_(std::move(find_listener)) {}
+  ~Streams();
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  /// Asks for a connection.
+  [[nodiscard]] Line& connect(Host& host, const Address& local, const Address& peer);
+  /// kReady: it is made, or error() says why not.
+  [[nodiscard]] Woken wait_for(Thread& thread, Line& line);
+  /// From now on that socket, which is not connected, is the program's end. 0 or an errno.
+  [[nodiscard]] int attach(Line& line, const Descriptor& socket);
+  /// It ends, and nobody is told.
+  void forget(Line& line);
+  /// Whose end has been accepted; null: it is none of ours.
+  [[nodiscard]] Line* of_accepted(const Descriptor& accepted);
+
+  void on_arrival(Host& host, const TcpArrival& arrival);
+  /// What programs have done with their ends since it was called last.
+  void pump();
+  /// The host has lost its power, and its processes are gone.
+  void on_crash(const Host& host);
+
+ private:
+  friend class Line;
+  using Ip = std::array<std::uint8_t, 16>;
+  using Key = std::tuple<const Host*, Ip, std::uint16_t, Ip, std::uint16_t>;
+
+  [[nodiscard]] static Key key_of(const Host& host, const TcpArrival& where) {
+    return {&host, where.local.ip, where.local.port, where.peer.ip, where.peer.port};
+  }
+  Line& add(Host& host, const TcpArrival& where, const tcp::Endpoint& endpoint);
+  void on_request(Host& host, const TcpArrival& arrival);
+  void on_timer(Line& line);
+  /// Far from those of any other connection.
+  [[nodiscard]] std::uint32_t next_sequence() {
+    return static_cast<std::uint32_t>(++made_) * 1'000'000;
+  }
+  void offer(Line& line);
+  void go_on(Line& line);
+  void take_from_program(Line& line);
+  void give_to_program(Line& line);
+  void fill(Line& line, const Descriptor& socket);
+  void unfill(Line& line);
+  void flush(Line& line);
+  void let_go(Line& line);
+  void watch(Line& line);
+
+  Sandbox& sandbox_;
+  SocketFiles& files_;
+  IpSender& sender_;
+  FindListener find_listener_;
+  std::map<std::uint64_t, std::unique_ptr<Line>> lines_;  ///< by number
+  std::map<Key, Line*> known_;                            ///< to the network
+  std::map<std::string, Line*> names_;                    ///< of our ends that are to be accepted
+  std::vector<Line*> unaccepted_;                         ///< those that found no room
+  Descriptor meeting_;                                    ///< where a program's end and ours meet
+  Descriptor epoll_;
+  std::size_t watched_ = 0;
+  std::uint64_t made_ = 0;
+};
+
+}  // namespace anyrdma::sim::programs
