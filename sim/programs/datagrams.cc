@@ -162,6 +162,8 @@ Outcome Sockets::send(Thread& thread, const Descriptor& descriptor, Socket& sock
   }
   if (const int error = send_to(descriptor, socket, target, bytes); error != 0)
     return Outcome::answered(-error);
+  // Who sends and receives without a pause must not stop time.
+  if (!thread.spend(sandbox_.options().call_cost)) return Outcome::over();
   return Outcome::answered(static_cast<long>(bytes.size()));
 }
 
@@ -303,6 +305,7 @@ Outcome Sockets::receive(Thread& thread, const Descriptor& descriptor, Socket& s
     return Outcome::answered(-error);
   }
   thread.note_found();
+  if (!thread.spend(sandbox_.options().call_cost)) return Outcome::over();
   return hand_over(thread, message, std::span(bytes), static_cast<std::size_t>(length), sender,
                    socket.family);
 }

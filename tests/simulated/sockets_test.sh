@@ -69,8 +69,8 @@ print(e, w == [c], c.getsockopt(SOL_SOCKET, SO_ERROR), c.getsockopt(SOL_SOCKET, 
 
 says='client1/python3: 115 0 106$'
 apart asking_for_a_connection_once_more "$(py "$accept
-c.recv(1)")" "$(py 'c = socket(); c.setblocking(False)
-print(*(c.connect_ex(("server", 7000)) for i in range(3)))')"
+c.recv(1)")" "$(py 'c = socket(); c.setblocking(False); f = lambda: c.connect_ex(("server", 7000))
+a = f(); time.sleep(1); print(a, f(), f())')"
 
 says='server/python3: EADDRINUSE EADDRNOTAVAIL 7000$'
 apart bound_twice "$(py 'def f(where):
@@ -113,6 +113,15 @@ c = create_connection(("server", 7000)); time.sleep(0.1); c.send(b"hi")')"
 done
 
 # So does who writes and reads without a pause: an alarm comes.
+says='client1/python3: Alarm clock'
+apart an_alarm_among_datagrams "$(py 's = socket(AF_INET, SOCK_DGRAM); s.bind(("", 7000)); s.settimeout(1)
+try:
+  while True: s.sendto(*s.recvfrom(1))
+except TimeoutError: pass')" "$(py 'import signal
+s = socket(AF_INET, SOCK_DGRAM); s.connect(("server", 7000)); time.sleep(0.1)
+signal.signal(signal.SIGALRM, lambda *a: (print("Alarm clock"), exit())); signal.setitimer(signal.ITIMER_REAL, 0.001)
+while True: s.send(b"x"); s.recv(1)')"
+
 says='client1/python3: Alarm clock'
 apart an_alarm_in_a_conversation "$(py "$accept
 while b := c.recv(1): c.send(b)")" "$(py 'import signal
