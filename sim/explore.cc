@@ -1,11 +1,8 @@
 #include "sim/explore.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -15,6 +12,7 @@
 #include "sim/fault_action.h"
 #include "sim/host.h"
 #include "sim/outcome_bytes.h"
+#include "sim/progress.h"
 #include "sim/random_stream.h"
 #include "sim/run_pool.h"
 #include "sim/text.h"
@@ -88,10 +86,11 @@ Outcome perform_twice(const Scenario& scenario, const Trial& trial) {
 }
 
 /// The same in a process of its own, so that a crash is an outcome.
-Outcome perform_apart(const Scenario& scenario, const Trial& trial) {
+Outcome perform_apart(const Scenario& scenario, const Trial& trial,
+                      const std::function<bool()>& stop) {
   Outcome outcome;
   run_in_order(
-      1, {}, [&](std::uint64_t) { return to_bytes(perform(scenario, trial)); },
+      1, {.stop = stop}, [&](std::uint64_t) { return to_bytes(perform(scenario, trial)); },
       [&](std::uint64_t, const std::string& bytes, const std::string& death) {
         if (death.empty()) {
           outcome = outcome_from(bytes);
@@ -154,34 +153,9 @@ std::string command_for(const ExploreOptions& options, const Trial& trial) {
   return "ANYRDMA_TRIAL=" + text + " " + program_invocation_name;
 }
 
-/// "12345 of 100000 runs", on a terminal, ten times a second at most.
-class Progress {
- public:
-  explicit Progress(bool wanted) : on_(wanted && ::isatty(STDERR_FILENO) != 0) {}
-  ~Progress() {
-    if (shown_) std::fprintf(stderr, "\r\033[K");
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  void show(const Exploration& result, std::uint64_t total) {
-    if (!on_) return;
-    const Clock::time_point now = Clock::now();
-    if (shown_ && now - last_ < std::chrono::milliseconds(100)) return;
-    shown_ = true;
-    last_ = now;
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    std::fprintf(stderr, "\r\033[K%llu of %llu runs, %.0f/s, %zu kinds of failures",
-                 static_cast<unsigned long long>(result.runs),
-                 static_cast<unsigned long long>(total),
-                 static_cast<double>(result.runs) / std::max(seconds, 0.001), result.kinds.size());
-  }
-
- private:
-  bool on_;
-  bool shown_ = false;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_{};
+struct Run {
+  Trial trial;
+  RunPlace place;
 };
 
 /// Makes runs, in one process or many, and counts them; keeps those that go wrong, shrunk.
@@ -192,43 +166,48 @@ class Search {
     for (const std::string& situation : options.expected) result.situations.try_emplace(situation);
   }
 
-  /// Makes trial(0), trial(1) ... and gives each that went well to `then`, in this order. False:
-  /// the search is over.
-  template <class MakeTrial, class Then>
-  [[nodiscard]] bool run(std::uint64_t count, bool want_steps, MakeTrial&& make, Then&& then) {
-    const auto take = [&](std::uint64_t i, const Trial& trial, Outcome&& outcome) {
-      if (!note(trial, outcome, count)) return false;
-      if (outcome.problem.empty()) then(i, trial, outcome);
-      return !is_late();
+  /// Makes run(0), run(1) ... and gives each that went well to `then`, in this order. False: the
+  /// search is over.
+  template <class MakeRun, class Then>
+  [[nodiscard]] bool run(std::uint64_t count, bool want_steps, MakeRun&& make, Then&& then) {
+    const auto take = [&](const Run& run, Outcome&& outcome) {
+      // What ends us may have struck its programs, too.
+      if (!outcome.problem.empty() && is_interrupted()) return false;
+      if (!note(run, outcome, count)) return false;
+      if (outcome.problem.empty()) then(run, outcome);
+      return !is_late() && !is_interrupted();
     };
     if (options_.jobs == 0) {
       for (std::uint64_t i = 0; i < count; ++i) {
-        const Trial trial = make(i);
-        if (!take(i, trial, perform_at(i, trial))) return false;
+        const Run run = make(i);
+        if (!take(run, perform_at(i, run.trial))) return false;
       }
       return true;
     }
     bool goes_on = true;
     run_in_order(
-        count, {.processes = options_.jobs},
+        count, {.processes = options_.jobs, .stop = options_.interrupted},
         [&](std::uint64_t i) {
-          Outcome outcome = perform_at(i, make(i));
+          Outcome outcome = perform_at(i, make(i).trial);
           if (!want_steps) outcome.steps.clear();
           if (outcome.problem.empty()) outcome.deviations.clear();
           return to_bytes(outcome);
         },
         [&](std::uint64_t i, const std::string& bytes, const std::string& death) {
-          const Trial trial = make(i);
+          const Run run = make(i);
           Outcome outcome;
           if (death.empty()) {
             outcome = outcome_from(bytes);
           } else {
             outcome.problem = death + "\n";
           }
-          return goes_on = take(i, trial, std::move(outcome));
+          return goes_on = take(run, std::move(outcome));
         });
-    return goes_on;
+    return goes_on && !is_interrupted();
   }
+
+  /// The runs that follow are not counted, nor what goes wrong in them.
+  void set_quiet(bool quiet) { quiet_ = quiet; }
 
   Exploration result;
 
@@ -238,8 +217,14 @@ class Search {
     return result.out_of_time = true;
   }
 
+  [[nodiscard]] bool is_interrupted() {
+    if (!options_.interrupted || !options_.interrupted()) return false;
+    return result.interrupted = true;
+  }
+
   /// False: the search is over.
-  bool note(const Trial& trial, const Outcome& outcome, std::uint64_t total) {
+  bool note(const Run& run, const Outcome& outcome, std::uint64_t total) {
+    if (quiet_) return true;
     ++result.runs;
     if (result.differs.empty()) result.differs = outcome.differs;
     for (const FaultStatus& status : outcome.faults) {
@@ -250,11 +235,13 @@ class Search {
       ++sighting.looked;
       sighting.seen += occurred ? 1 : 0;
     }
-    progress_.show(result, total);
+    progress_.show(result.runs, total, result.kinds.size());
     if (outcome.problem.empty()) return true;
     FailureKind& kind = result.kinds[kind_of(outcome.problem)];
     if (++kind.runs == 1) {
-      kind.first = explain(trial, outcome);
+      progress_.shrinking();
+      kind.first = explain(run.trial, outcome);
+      kind.place = run.place;
       if (!result.failure) result.failure = kind.first;
     }
     return options_.keep_going;
@@ -271,13 +258,20 @@ class Search {
               .faults_found = trial.plan.faults.size(),
               .command = command_for(options_, trial)};
     }
-    const Scenario isolated = [this](const Trial& smaller) {
-      return options_.jobs == 0 ? perform(scenario_, smaller) : perform_apart(scenario_, smaller);
+    const auto isolated = [this](const Trial& smaller, const std::function<bool()>& stop) {
+      return options_.jobs == 0 ? perform(scenario_, smaller)
+                                : perform_apart(scenario_, smaller, stop);
+    };
+    const Scenario unless_interrupted = [&](const Trial& smaller) {
+      const auto& interrupted = options_.interrupted;
+      if (interrupted && interrupted()) return Outcome{};
+      Outcome became = isolated(smaller, interrupted);
+      return interrupted && interrupted() ? Outcome{} : became;
     };
     Failure failure;
     failure.faults_found = trial.plan.faults.size();
-    failure.trial = shrink(isolated, trial, options_.shrink_runs_max);
-    failure.outcome = isolated(failure.trial);
+    failure.trial = shrink(unless_interrupted, trial, options_.shrink_runs_max);
+    failure.outcome = isolated(failure.trial, {});
     failure.command = command_for(options_, failure.trial);
     return failure;
   }
@@ -286,11 +280,13 @@ class Search {
   const Scenario& scenario_;
   Progress progress_;
   Clock::time_point start_ = Clock::now();
+  bool quiet_ = false;
 };
 
 /// A run that went well, to which faults can be added at or behind `from`.
 struct Survivor {
   FaultPlan plan;
+  RunPlace place;
   std::vector<verbs::Duration> steps;
 };
 
@@ -310,14 +306,17 @@ class Placements {
   }
 
   [[nodiscard]] std::uint64_t count() const { return ends_.empty() ? 0 : ends_.back(); }
-  [[nodiscard]] FaultPlan plan(std::uint64_t index) const {
+  [[nodiscard]] Run run(std::uint64_t index, const Trial& like) const {
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
     const auto which = static_cast<std::size_t>(end - ends_.begin());
     const std::uint64_t within = index - (which == 0 ? 0 : ends_[which - 1]);
-    FaultPlan plan = survivors_[which].plan;
+    Run run{.trial = like, .place = survivors_[which].place};
+    run.trial.plan = survivors_[which].plan;
     const verbs::Duration step = survivors_[which].steps[within / actions_.size()];
-    plan.faults.push_back({AtTime{step}, actions_[within % actions_.size()], true});
-    return plan;
+    run.trial.plan.faults.push_back({AtTime{step}, actions_[within % actions_.size()], true});
+    ++run.place.front();
+    run.place.push_back(within);
+    return run;
   }
 
  private:
@@ -326,37 +325,40 @@ class Placements {
   std::vector<std::uint64_t> ends_;
 };
 
+/// How many of the numbers below `all` a shard has.
+std::uint64_t share(const ExploreOptions& options, std::uint64_t all) {
+  return all > options.shard ? (all - options.shard - 1) / options.shards + 1 : 0;
+}
+
 /// False: the search is over.
 bool place(Search& search, const ExploreOptions& options) {
-  const auto trial_of = [&](const FaultPlan& plan) {
-    return Trial{.seed = options.first_seed, .plan = plan, .workload = options.workload};
-  };
+  const Trial bare{.seed = options.first_seed, .workload = options.workload};
   std::vector<Survivor> survivors;
-  const auto keep = [&survivors](std::uint64_t, const Trial& trial, const Outcome& outcome) {
-    const auto& faults = trial.plan.faults;
+  const auto keep = [&survivors](const Run& run, const Outcome& outcome) {
+    const auto& faults = run.trial.plan.faults;
     const auto from =
         faults.empty() ? verbs::Duration::zero() : std::get<AtTime>(faults.back().trigger).time;
-    survivors.push_back({trial.plan, from_on(outcome.steps, from)});
+    survivors.push_back({run.trial.plan, run.place, from_on(outcome.steps, from)});
   };
-  if (!search.run(
-          1, true, [&](std::uint64_t) { return trial_of({}); }, keep)) {
-    return false;
-  }
+  // All shards need it; it is the first one's to tell of.
+  search.set_quiet(options.shard != 0);
+  const auto make_first = [&](std::uint64_t) { return Run{.trial = bare, .place = {0}}; };
+  if (!search.run(1, true, make_first, keep)) return false;
+  search.set_quiet(false);
   std::uint64_t left = options.placed_runs_max;
   for (std::size_t faults = 1; faults <= options.placed_max; ++faults) {
     const std::vector<Survivor> parents = std::exchange(survivors, {});
     const Placements placements(parents, options.placed);
-    const std::uint64_t first = faults == 1 ? options.shard : 0;  // the next are of this shard
-    const std::uint64_t stride = faults == 1 ? options.shards : 1;
-    const std::uint64_t all = placements.count();
-    const std::uint64_t count = std::min(left, all > first ? (all - first - 1) / stride + 1 : 0);
-    left -= count;
+    const bool divided = faults == 1;  // the next are of this shard
+    const std::uint64_t all = std::min(left, placements.count());
+    const std::uint64_t count = divided ? share(options, all) : all;
+    left = divided ? (left - all) / options.shards : left - all;
     const bool again = faults < options.placed_max;
     const auto make = [&](std::uint64_t i) {
-      return trial_of(placements.plan(first + i * stride));
+      return placements.run(divided ? options.shard + i * options.shards : i, bare);
     };
-    const auto then = [&](std::uint64_t i, const Trial& trial, const Outcome& outcome) {
-      if (again) keep(i, trial, outcome);
+    const auto then = [&](const Run& run, const Outcome& outcome) {
+      if (again) keep(run, outcome);
     };
     if (!search.run(count, again, make, then)) return false;
   }
@@ -364,20 +366,18 @@ bool place(Search& search, const ExploreOptions& options) {
 }
 
 bool sample(Search& search, const ExploreOptions& options) {
-  const std::uint64_t all = options.runs;
-  const std::uint64_t count =
-      all > options.shard ? (all - options.shard - 1) / options.shards + 1 : 0;
   const auto make = [&](std::uint64_t i) {
-    Trial trial{.seed = options.first_seed + options.shard + i * options.shards,
-                .workload = options.workload};
-    RandomStream dice(trial.seed, "explore");
-    trial.plan = draw(options, dice);
+    const std::uint64_t number = options.shard + i * options.shards;
+    Run run{.trial = {.seed = options.first_seed + number, .workload = options.workload},
+            .place = {options.placed_max + 1, number}};
+    RandomStream dice(run.trial.seed, "explore");
+    run.trial.plan = draw(options, dice);
     if (!options.schedules.empty()) {
-      trial.schedule = options.schedules[dice.below(options.schedules.size())];
+      run.trial.schedule = options.schedules[dice.below(options.schedules.size())];
     }
-    return trial;
+    return run;
   };
-  return search.run(count, false, make, [](std::uint64_t, const Trial&, const Outcome&) {});
+  return search.run(share(options, options.runs), false, make, [](const Run&, const Outcome&) {});
 }
 
 /// What $ANYRDMA_TRIAL asks for, instead of all else.
@@ -388,8 +388,8 @@ Exploration only(Search& search, const char* text) {
         "ANYRDMA_TRIAL is not understood: " + trial.error().to_string() + "\n";
   } else {
     (void)search.run(
-        1, false, [&](std::uint64_t) { return *trial; },
-        [](std::uint64_t, const Trial&, const Outcome&) {});
+        1, false, [&](std::uint64_t) { return Run{.trial = *trial, .place = {0}}; },
+        [](const Run&, const Outcome&) {});
   }
   return search.result;
 }

@@ -56,10 +56,15 @@ struct Sighting {
   bool operator==(const Sighting&) const = default;
 };
 
+/// Where a run stands in the order of all runs of an exploration, however they are divided: 0; or
+/// how many faults were placed, and each one's number; or a greater number, and the seed's.
+using RunPlace = std::vector<std::uint64_t>;
+
 /// All failures whose problems begin alike but for numbers.
 struct FailureKind {
   std::uint64_t runs = 0;
-  Failure first;  ///< shrunk
+  Failure first;     ///< shrunk
+  RunPlace place{};  ///< of the first
 };
 
 struct Exploration {
@@ -70,6 +75,7 @@ struct Exploration {
   std::map<std::string, Sighting> situations{};
   std::map<std::string, FailureKind> kinds{};  ///< more than the first with keep_going
   bool out_of_time = false;                    ///< the budget ended it
+  bool interrupted = false;                    ///< ExploreOptions::interrupted did
   std::string differs{};  ///< sentences about a trial whose second run was another; empty: none
 
   /// The situations that never occurred.
@@ -114,6 +120,9 @@ struct ExploreOptions {
   /// Forked processes, up to one per core; the result does not depend on their number, and a crash
   /// is a failure like any other. 0: all in this process. The caller must have no other threads.
   unsigned jobs = 0;
+  /// Asked now and then, also while a run is under way in another process: true ends the search,
+  /// and the shrinking of a failure, with what has been found by then. Empty: nobody asks.
+  std::function<bool()> interrupted{};
   std::uint64_t shrink_runs_max = kShrinkRunsMax;  ///< for each kind of failure
   bool progress = false;                           ///< a line on stderr, if that is a terminal
   /// Of the runs, only every `shards`-th from `shard` on.

@@ -12,12 +12,16 @@ struct PoolOptions {
   unsigned processes = 1;
   /// How long a single call may take, in real time, before its process is killed.
   std::chrono::milliseconds patience = std::chrono::seconds(60);
+  /// Asked now and then while waiting: true ends the search as `consume` does. Empty: nobody asks.
+  std::function<bool()> stop{};
 };
 
 /// Calls `produce` for 0, 1 ... up to `count` in forked processes, and `consume` here, with the
 /// number and the bytes that came of it, in their order whoever was quicker; until it returns false
 /// or all are done. When a process dies or is killed meanwhile, `consume` is given its number with
-/// no bytes and the cause, and another process goes on behind it. The caller must have no other
+/// no bytes and the cause, and another process goes on behind it. At the end a call that is under
+/// way has a moment to end, so that it can clean up. What a terminal sends to its foreground does
+/// not reach these processes, and their standard input is empty. The caller must have no other
 /// threads.
 using Produce = std::function<std::string(std::uint64_t)>;
 using Consume = std::function<bool(std::uint64_t, std::string bytes, const std::string& death)>;

@@ -12,11 +12,16 @@
 #include <thread>
 
 #include "sim/fault_plan.h"
+#include "sim/hash.h"
 #include "sim/machines/machines.h"
 #include "sim/scenarios/scenarios.h"
 #include "sim/scenarios/watch.h"
+#include "sim/text.h"
 #include "sim/world.h"
+#include "tools/interruption.h"
+#include "tools/report.h"
 #include "tools/scenario_file.h"
+#include "tools/shard.h"
 #include "tools/sim.h"
 #include "tools/simulation.h"
 #include "tools/start.h"
@@ -133,6 +138,7 @@ class Request {
     options.jobs =
         command_.jobs != 0 ? command_.jobs : std::max(std::thread::hardware_concurrency(), 1u);
     options.progress = true;
+    options.interrupted = Interruption::came;
     if (is_programs(standard_)) options.shrink_runs_max = kShrinkRunsOfPrograms;
     options.command = "anyrdma replay " + std::string(standard_.name);
     if (command_.steps != 0) {
@@ -143,9 +149,38 @@ class Request {
     return take_menu() && take_schedule() && take_budget() && take_sizes();
   }
 
+  /// All that decides which runs there are, whoever makes them.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> description() const {
+    std::vector<std::pair<std::string, std::string>> all;
+    const auto add = [&](const std::string& name, const std::string& value) {
+      all.emplace_back(name, value);
+    };
+    const auto number = [](std::uint64_t value) { return std::to_string(value); };
+    if (is_programs(standard_)) add("content", hash_of(read(command_.scenario).value_or("")));
+    add("seeds", number(options.runs) + " from " + number(options.first_seed));
+    add("faults", hash_of(sim::FaultPlan{options.menu}.to_string()) + ", in a run " +
+                      number(options.faults_max));
+    add("steps", number(command_.steps));
+    for (const sim::Schedule& schedule : options.schedules) {
+      const std::string text = sim::Trial{.schedule = schedule}.to_string();
+      add("order",
+          text.find("; ") == std::string::npos ? "fifo" : text.substr(text.find("; ") + 2));
+    }
+    for (const sim::Parameter& size : options.workload)
+      add("set", size.name + " " + number(size.value));
+    add("keep-going", options.keep_going ? "yes" : "no");
+    return all;
+  }
+
   sim::ExploreOptions options;
 
  private:
+  static std::string hash_of(std::string_view text) {
+    std::string hash;
+    sim::append(hash, "0x%016llx", static_cast<unsigned long long>(sim::hash_text(text)));
+    return hash;
+  }
+
   bool take_menu() {
     if (command_.faults == "none") return true;
     std::string text(standard_.menu);
@@ -226,33 +261,59 @@ class Request {
   const Standard& standard_;
 };
 
-void print(const Standard& standard, const sim::Exploration& found, double seconds) {
-  std::printf("%.*s: %s in %.1f s%s\n", static_cast<int>(standard.name.size()),
-              standard.name.data(), found.to_string().c_str(), seconds,
-              found.out_of_time ? ", then the time was up" : "");
-  std::printf("%s%s", found.differs.c_str(), found.sightings().c_str());
-  for (const auto& [kind, failures] : found.kinds) {
-    std::printf("\n%llu went wrong like this:\n%s\n",
-                static_cast<unsigned long long>(failures.runs), failures.first.to_string().c_str());
-    if (!is_programs(standard)) std::printf("%s", failures.first.to_test(standard.name).c_str());
+/// Null, after a sentence: it is not known which.
+std::optional<Shard> shard_or_say(const ExploreCommand& command) {
+  const auto shard = choose_shard(command.shard, command.shards, ::getenv);
+  if (!shard) {
+    say(shard.error());
+    return std::nullopt;
   }
+  if (shard->source.empty()) return *shard;
+  say("shard " + std::to_string(shard->index) + " of " + std::to_string(shard->count) +
+      ", counted from 0, as " + shard->source + " says.");
+  const char* const status = ::getenv("TEST_SHARD_STATUS_FILE");  // Bazel's, who wants to know
+  if (status != nullptr && *status != '\0') std::ofstream(status).put('\n');
+  return *shard;
 }
 
-Exit explore_one(const ExploreCommand& command, const Standard& standard) {
+Exit explore_one(const ExploreCommand& command, const Standard& standard, const Shard& shard) {
   Request request(command, standard);
   if (!request.make()) return Exit::kUsage;
+  request.options.shard = shard.index;
+  request.options.shards = shard.count;
   sim::scenarios::watch();
   const auto start = std::chrono::steady_clock::now();
   const auto tracing = command.steps != 0 ? sim::Tracing::kKeep : sim::Tracing::kHash;
-  const sim::Exploration found = sim::explore(request.options, [&](const sim::Trial& trial) {
+  sim::Results results{.shards = shard.count,
+                       .shard = shard.index,
+                       .writer = kWriter,
+                       .scenario = std::string(standard.name),
+                       .options = request.description()};
+  results.found = sim::explore(request.options, [&](const sim::Trial& trial) {
     return standard.run(trial, {.tracing = tracing});
   });
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  print(standard, found, took.count());
+  const auto took = std::chrono::steady_clock::now() - start;
+  results.milliseconds = static_cast<std::uint64_t>(took / 1ms);
+  print(results);
   std::fflush(stdout);
-  const bool all_seen = !command.must_see || found.never_seen().empty();
+  const bool written = command.results.empty() || write(results, command.results);
+  const bool all_seen = !command.must_see || results.found.never_seen().empty();
   if (!all_seen) say("some situations never occurred; see above.");
-  return found.failure || !all_seen ? Exit::kFailed : Exit::kOk;
+  return results.found.failure || !all_seen || !written ? Exit::kFailed : Exit::kOk;
+}
+
+/// One after the other, until one makes no sense or somebody does not want to wait.
+Exit explore_all(const ExploreCommand& command, const std::vector<const Standard*>& scenarios,
+                 const Shard& shard) {
+  const Interruption interruption;
+  Exit worst = Exit::kOk;
+  for (const Standard* each : scenarios) {
+    const Exit exit = explore_one(command, *each, shard);
+    if (Interruption::came()) Interruption::end();
+    if (exit == Exit::kUsage) return exit;
+    if (exit != Exit::kOk) worst = exit;
+  }
+  return worst;
 }
 
 }  // namespace
@@ -262,18 +323,18 @@ Exit explore(const ExploreCommand& command) {
     list();
     return Exit::kOk;
   }
-  if (command.scenario != "all") {
-    const Standard* standard = find_or_say(command.scenario);
+  std::vector<const Standard*> scenarios;
+  if (command.scenario == "all") {
+    for (const Standard& each : sim::scenarios::standard()) scenarios.push_back(&each);
+  } else {
+    scenarios.push_back(find_or_say(command.scenario));
     the_file().programs.strict |= command.strict;
-    return standard == nullptr ? Exit::kUsage : explore_one(command, *standard);
   }
-  Exit worst = Exit::kOk;
-  for (const Standard& each : sim::scenarios::standard()) {
-    const Exit exit = explore_one(command, each);
-    if (exit == Exit::kUsage) return exit;
-    if (exit != Exit::kOk) worst = exit;
-  }
-  return worst;
+  if (scenarios.front() == nullptr) return Exit::kUsage;
+  const auto shard = shard_or_say(command);
+  if (!shard) return Exit::kUsage;
+  if (!command.results.empty() && !prepare_directory(command.results)) return Exit::kUsage;
+  return explore_all(command, scenarios, *shard);
 }
 
 Exit replay(const ReplayCommand& command) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,12 @@ struct ExploreCommand {
   bool keep_going = false;
   bool strict = false;    ///< of programs: what would be remarked on is a failure
   bool must_see = false;  ///< a situation that never occurred is a failure, too
+  std::string shard;      ///< "2/4"; empty: as the environment says, see shard.h
+  std::optional<std::uint64_t> shards;
+  std::string results;  ///< a directory for what was found; empty: none
 };
-/// Prints what was found. kFailed: a run went wrong; kUsage: after a sentence on stderr.
+/// Prints what was found, and writes it down. kFailed: a run went wrong; kUsage: after a sentence
+/// on stderr. After SIGINT or SIGTERM it says what has been found by then, and the process ends.
 [[nodiscard]] Exit explore(const ExploreCommand& command);
 
 struct ReplayCommand {

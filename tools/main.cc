@@ -8,6 +8,7 @@
 #include "tools/choice.h"
 #include "tools/devinfo.h"
 #include "tools/explore.h"
+#include "tools/report.h"
 #include "tools/run.h"
 #include "tools/rxe.h"
 #include "tools/sim.h"
@@ -85,8 +86,9 @@ class Command {
 
   int main(const Words& words) {
     if (const std::string* unknown = unknown_command(words.ours); unknown != nullptr) {
-      return usage("there is no command '" + *unknown +
-                   "'. There are: run, sim, devinfo, rxe, explore, replay. See `anyrdma --help`.");
+      return usage(
+          "there is no command '" + *unknown +
+          "'. There are: run, sim, devinfo, rxe, explore, merge, replay. See `anyrdma --help`.");
     }
     try {
       std::vector<std::string> reversed(words.ours.rbegin(), words.ours.rend());
@@ -102,7 +104,7 @@ class Command {
  private:
   [[nodiscard]] static const std::string* unknown_command(const std::vector<std::string>& ours) {
     if (ours.empty() || ours.front().starts_with('-')) return nullptr;
-    for (const char* known : {"run", "sim", "devinfo", "rxe", "explore", "replay"}) {
+    for (const char* known : {"run", "sim", "devinfo", "rxe", "explore", "merge", "replay"}) {
       if (ours.front() == known) return nullptr;
     }
     return &ours.front();
@@ -146,6 +148,20 @@ class Command {
                        "of programs: what may not repeat is a failure, too");
     explore_->add_flag("--must-see", explore_options_.must_see,
                        "a rare situation that never occurred is a failure, too");
+    explore_->add_option(
+        "--shard", explore_options_.shard,
+        "I/N: only this part of the runs, from 0/N on (default: as Bazel, a Slurm\n"
+        "job array or a Kubernetes job says, see docs/explore.md)");
+    explore_->add_option("--shards", explore_options_.shards,
+                         "of how many, where JOB_COMPLETION_INDEX says which");
+    explore_->add_option("--results", explore_options_.results,
+                         "a directory for a file of what was found, for `anyrdma merge`");
+    merge_->add_option("PATH", merge_options_.paths, "a file of results, or a directory of them")
+        ->required();
+    merge_->add_flag("--partial", merge_options_.partial,
+                     "do with what is there, though shards are missing or were interrupted");
+    merge_->add_flag("--must-see", merge_options_.must_see,
+                     "a rare situation that never occurred is a failure, too");
     replay_->add_option("SCENARIO", replay_options_.scenario)->required();
     replay_->add_option("TRIAL", replay_options_.trial, "as explore printed it")->required();
     replay_->add_flag("--trace", replay_options_.trace, "print what happened, line by line");
@@ -213,8 +229,9 @@ class Command {
       if (words.separated) return usage("devinfo starts no program: nothing comes after `--`.");
       return static_cast<int>(devinfo(devinfo_choice_));
     }
-    if (explore_->parsed() || replay_->parsed()) {
+    if (explore_->parsed() || merge_->parsed() || replay_->parsed()) {
       if (words.separated) return usage("nothing comes after `--` here.");
+      if (merge_->parsed()) return static_cast<int>(merge(merge_options_));
       return static_cast<int>(explore_->parsed() ? explore(explore_options_)
                                                  : replay(replay_options_));
     }
@@ -252,6 +269,9 @@ class Command {
   CLI::App* explore_ = app_.add_subcommand(
       "explore", "Looks for seeds, faults and orders that break a standard scenario.");
   ExploreCommand explore_options_;
+  CLI::App* merge_ = app_.add_subcommand(
+      "merge", "Makes one report of the results of all shards that explored something.");
+  MergeCommand merge_options_;
   CLI::App* replay_ = app_.add_subcommand("replay", "Repeats one run that explore has found.");
   ReplayCommand replay_options_;
 };

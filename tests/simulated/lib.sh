@@ -14,6 +14,10 @@
 set -uo pipefail
 . tests/programs/skip.sh
 
+# What is ours is said below; `anyrdma explore` is not to divide its runs by it once more.
+shards=${TEST_TOTAL_SHARDS:-1} shard=${TEST_SHARD_INDEX:-0}
+unset TEST_TOTAL_SHARDS TEST_SHARD_INDEX
+
 deadline=120 # seconds of real time; a run takes a fraction of one where nothing else runs
 work=$(mktemp -d /tmp/anyrdma-simulated.XXXXXX)
 loops=()
@@ -91,7 +95,7 @@ three_runs() { # OPTION...
 # Every test of a table has all of it; which lines are its own is said by Bazel where it is sharded.
 is_mine() {
   [ -z "${TEST_SHARD_STATUS_FILE:-}" ] || touch "$TEST_SHARD_STATUS_FILE"
-  [ $((cases++ % ${TEST_TOTAL_SHARDS:-1})) = "${TEST_SHARD_INDEX:-0}" ]
+  [ $((cases++ % shards)) = "$shard" ]
 }
 
 table_row() { # NAME PROGRAMS OPTION...: the programs are looked for

@@ -8,7 +8,7 @@ expected=1
 # stands PATTERN...: each in a line of what the last case said, behind the one before
 stands() {
   local pattern from=1 at
-  [ "$((cases % ${TEST_TOTAL_SHARDS:-1}))" = "$(((${TEST_SHARD_INDEX:-0} + 1) % ${TEST_TOTAL_SHARDS:-1}))" ] || return 0
+  [ "$((cases % shards))" = "$(((shard + 1) % shards))" ] || return 0
   for pattern in "$@"; do
     at=$(tail -n "+$from" "$work/first.log" | grep -nEm 1 -- "$pattern" | cut -d: -f1)
     if [ -z "$at" ]; then

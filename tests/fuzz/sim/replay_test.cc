@@ -1,5 +1,5 @@
-// The fuzz functions of the readers of traces and trials on seeds and on seeds spoilt by chance,
-// with a fixed start: they run everywhere, not only where libFuzzer does.
+// The fuzz functions of the readers of results, traces and trials on seeds and on seeds spoilt by
+// chance, with a fixed start: they run everywhere, not only where libFuzzer does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/fuzz/fuzz_results.h"
 #include "sim/fuzz/fuzz_trace.h"
 #include "sim/fuzz/fuzz_trial.h"
 #include "sim/random_stream.h"
+#include "sim/results.h"
 #include "sim/trace_reader.h"
 #include "sim/trial.h"
 
@@ -78,9 +80,19 @@ TEST(TrialFuzzReplay, WhatIsTakenIsWrittenAsTheSameTrial) {
   }
 }
 
+TEST(ResultsFuzzReplay, WhatIsTakenIsWrittenAsTheSameResults) {
+  RandomStream random(1, "results");
+  for (const std::string& seed : seeds("results")) {
+    const auto results = Results::parse(seed);
+    ASSERT_TRUE(results) << results.error();
+    run(fuzz_results, seed, random);
+  }
+}
+
 TEST(FuzzReplay, NothingIsAnEmptyTraceAndAnEmptyTrial) {
   EXPECT_EQ(fuzz_trace(nullptr, 0), 0);
   EXPECT_EQ(fuzz_trial(nullptr, 0), 0);
+  EXPECT_EQ(fuzz_results(nullptr, 0), 0);
 }
 
 }  // namespace
