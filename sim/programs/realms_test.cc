@@ -38,6 +38,8 @@ class RunsInOneRealm : public ::testing::Test {
 };
 
 TEST_F(RunsInOneRealm, HaveOneIndeed) {
+  const auto any = tracee::Realm::create();
+  if (!any || !(*any)->renew()) GTEST_SKIP() << "a realm cannot be as new here";
   const std::string script = "readlink /proc/self/ns/mnt /proc/self/ns/net /proc/self/ns/pid";
   const auto first = run(script);
   ASSERT_EQ(first.size(), 3u);
