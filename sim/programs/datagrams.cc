@@ -181,6 +181,7 @@ int Sockets::send_to(const Descriptor& descriptor, Socket& socket, const Address
   socket.source.port = socket.port;
   if (owner == nullptr) return 0;
   if (owner != socket.host) {
+    streams_.pump();  // what was written before goes before
     sender_.send(*socket.host, socket.source, target, bytes);
   } else if (!deliver(*owner, target, socket.source, bytes) && socket.peer.family != AF_UNSPEC) {
     socket.error = ECONNREFUSED;

@@ -48,6 +48,7 @@ Line& Streams::add(Host& host, const TcpArrival& where, const Endpoint& endpoint
 // --- making connections -------------------------------------------------------------------------
 
 Line& Streams::connect(Host& host, const Address& local, const Address& peer) {
+  pump();  // the port may be that of a connection which has just been closed
   const TcpArrival where{.local = local, .peer = peer, .segment = {}};
   if (const auto old = known_.find(key_of(host, where)); old != known_.end()) let_go(*old->second);
   Line& line = add(host, where, Endpoint::connect(next_sequence()));

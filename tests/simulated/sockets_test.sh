@@ -242,6 +242,14 @@ while b := c.recv(9): n += len(b)
 c.send(b\"all of it: %d\" % n)")" "$(py 'c = create_connection(("server", 7000)); c.send(b"hello"); c.shutdown(SHUT_WR)
 print(c.recv(99))')"
 
+says='client1/python3: 5555 5555 True$'
+apart one_port_for_one_connection_after_the_other "$(py 'l = create_server(("", 7000))
+for i in range(2): c, who = l.accept(); c.recv(1); c.close()')" "$(py 'a = time.time(); p = []
+for i in range(2):
+  c = socket(); c.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1); c.bind(("", 5555)); c.connect(("server", 7000))
+  p.append(c.getsockname()[1]); c.send(b"x"); c.recv(1); c.close()
+print(*p, time.time() - a < 1)')"
+
 # The reader sleeps for two seconds; who writes waits for it, and nothing is changed on the way.
 says='client1/python3: True True$'
 apart more_than_there_is_room_for "$(py "$accept
