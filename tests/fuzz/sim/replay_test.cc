@@ -1,5 +1,5 @@
-// The fuzz functions of the readers of results, traces and trials on seeds and on seeds spoilt by
-// chance, with a fixed start: they run everywhere, not only where libFuzzer does.
+// The fuzz functions of the readers of results, traces, trials and scenarios on seeds and on seeds
+// spoilt by chance, with a fixed start: they run everywhere, not only where libFuzzer does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +16,8 @@
 #include "sim/results.h"
 #include "sim/trace_reader.h"
 #include "sim/trial.h"
+#include "tools/fuzz/fuzz_scenario.h"
+#include "tools/scenario_file.h"
 
 namespace anyrdma::sim::fuzz {
 namespace {
@@ -89,10 +91,20 @@ TEST(ResultsFuzzReplay, WhatIsTakenIsWrittenAsTheSameResults) {
   }
 }
 
+TEST(ScenarioFuzzReplay, AScenarioIsTakenOrRefusedInASentence) {
+  RandomStream random(1, "scenarios");
+  for (const std::string& seed : seeds("scenario")) {
+    const auto scenario = tools::parse_scenario("seed", seed);
+    ASSERT_TRUE(scenario) << scenario.error();
+    run(tools::fuzz::fuzz_scenario, seed, random);
+  }
+}
+
 TEST(FuzzReplay, NothingIsAnEmptyTraceAndAnEmptyTrial) {
   EXPECT_EQ(fuzz_trace(nullptr, 0), 0);
   EXPECT_EQ(fuzz_trial(nullptr, 0), 0);
   EXPECT_EQ(fuzz_results(nullptr, 0), 0);
+  EXPECT_EQ(tools::fuzz::fuzz_scenario(nullptr, 0), 0);
 }
 
 }  // namespace
