@@ -140,7 +140,8 @@ class Request {
     options.progress = true;
     options.interrupted = Interruption::came;
     if (is_programs(standard_)) options.shrink_runs_max = kShrinkRunsOfPrograms;
-    options.command = "anyrdma replay " + std::string(standard_.name);
+    options.command = std::string("anyrdma replay ") + (command_.strict ? "--strict " : "") +
+                      std::string(standard_.name);
     if (command_.steps != 0) {
       for (const sim::Fault& fault : sim::FaultPlan::parse(standard_.placed).value().faults) {
         options.placed.push_back(fault.action);

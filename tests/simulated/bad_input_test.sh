@@ -9,7 +9,7 @@ refuses() {
   local name=$1 status
   printf '  %s\n' "$name"
   cases=$((cases + 1))
-  timeout -k 5 "$deadline" ${wrapper:-} tools/bin/anyrdma sim "${@:4}" >"$work/said" 2>&1 </dev/null
+  timeout -k 5 "$deadline" ${wrapper:-} tools/bin/anyrdma "${command:-sim}" "${@:4}" >"$work/said" 2>&1 </dev/null
   status=$?
   grep -qE -- "$3" "$work/said" && [ "$status" = "$2" ] && return
   printf '    FAILED: status %s, expected %s with %s; it said\n' "$status" "$2" "'$3'"
@@ -60,6 +60,10 @@ here unknown_call_strictly 1 "${strictly}odd makes system call 212, which nobody
   "$odd unknown-call" --strict
 printf 'host a 10.0.0.1\non a %s unknown-call\nstrict\n' "$odd" >"$work/scenario"
 refuses strict_in_a_file 1 "$strictly" "$work/scenario"
+sed -i '/strict/d' "$work/scenario"
+command=explore refuses explore 0 ': 2 runs in ' "$work/scenario" --seeds 2
+command=explore refuses explore_strictly 1 "again: anyrdma replay --strict $work/scenario 'seed 1'" "$work/scenario" --seeds 2 --strict
+command=replay refuses replay_strictly 1 "$strictly" "$work/scenario" 'seed 1' --strict
 here nothing_to_say_of_it 0 'here/date ended with status 0' date --strict
 here a_static_binary_strictly 1 "${strictly}'/sbin/ldconfig' will not run on anyrdma: it is linked statically" \
   '/sbin/ldconfig --version' --strict
