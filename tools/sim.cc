@@ -5,11 +5,13 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "sim/findings.h"
 #include "sim/scenarios/watch.h"
 #include "sim/text.h"
 #include "sim/world.h"
+#include "tools/interruption.h"
 #include "tools/scenario_file.h"
 #include "tools/simulation.h"
 #include "tools/start.h"
@@ -96,9 +98,11 @@ int simulate(const SimOptions& options) {
                              .trace = options.trace,
                              .capture = !options.capture.empty(),
                              .output = options.output,
-                             .stacks = true};
+                             .stacks = true,
+                             .interrupted = Interruption::came};
   if (!read_time("call-cost", options.call_cost, settings.call_cost))
     return static_cast<int>(Exit::kUsage);
+  const Interruption interruption;
   // As it comes, and in its place among what goes to stderr.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   sim::scenarios::watch();
@@ -122,6 +126,7 @@ int simulate(const SimOptions& options) {
   simulation.reset();  // some checkers speak at the world's end
   outcome.problem += findings.problems();
   if (!outcome.problem.empty()) std::fprintf(stderr, "anyrdma: %s", outcome.problem.c_str());
+  if (Interruption::came()) Interruption::end();
   return static_cast<int>(outcome.problem.empty() && captured ? Exit::kOk : Exit::kFailed);
 }
 

@@ -108,16 +108,20 @@ class Simulation::Run {
   }
 
   [[nodiscard]] sim::Outcome run() {
-    (void)world_.run_until([this] { return all_ended() || nothing_more() || cannot_go_on(); },
-                           verbs::Instant{} + scenario_.limit);
+    const auto is_over = [this] {
+      return all_ended() || nothing_more() || cannot_go_on() || sandbox_.is_interrupted();
+    };
+    (void)world_.run_until(is_over, verbs::Instant{} + scenario_.limit);
     std::string problem;
     if (!refusal_.empty()) {
       problem = refusal_;
     } else if (!all_ended()) {
       problem = who_waits();
     }
-    end_servers();
-    problem += broken_expectations();
+    if (!sandbox_.is_interrupted()) {
+      end_servers();
+      problem += broken_expectations();
+    }
     if (output_ && !output_->finish()) problem += "not all that programs have said is in files\n";
     sim::Outcome outcome = sim::outcome_of(world_);
     outcome.problem = std::move(problem);
@@ -153,9 +157,13 @@ class Simulation::Run {
     const bool late = world_.now().time_since_epoch() >= scenario_.limit ||
                       (world_.scheduler().anything_left() && !nothing_more());
     const verbs::Duration end = late ? scenario_.limit : world_.now().time_since_epoch();
-    std::string text = std::string(late ? "the time is up" : "nothing can happen any more") +
-                       " at " + sim::seconds_text(end) + " s, and these wait:\n" +
-                       world_.stuck_report();
+    const bool interrupted = sandbox_.is_interrupted();
+    const char* const why = interrupted ? "interrupted"
+                            : late      ? "the time is up"
+                                        : "nothing can happen any more";
+    const verbs::Duration when = interrupted ? world_.now().time_since_epoch() : end;
+    std::string text =
+        why + (" at " + sim::seconds_text(when)) + " s, and these wait:\n" + world_.stuck_report();
     if (options_.stacks) text += "and stand here:\n" + sim::programs::stack_report(sandbox_);
     return text;
   }
@@ -256,6 +264,7 @@ class Simulation::Run {
   [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
     return {.call_cost = options_.call_cost,
             .processor_time = scenario_.patience,
+            .interrupted = options_.interrupted,
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_call = options_.calls ? print_call : nullptr,
             .on_remark =

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -60,6 +61,8 @@ struct SimulationOptions {
   bool capture = false;  ///< packets are
   std::string output{};  ///< directory for what programs say, a file each; empty: none
   bool stacks = false;   ///< of all threads, where nobody can go on or the time is up
+  /// Asked while it runs: true ends it, and the problem is who was where. Empty: nobody asks.
+  std::function<bool()> interrupted{};
   verbs::Duration call_cost = std::chrono::nanoseconds(200);  ///< what a system call takes of it
   sim::Premises* premises = nullptr;                          ///< of runs before and after this one
 };

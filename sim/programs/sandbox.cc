@@ -87,10 +87,12 @@ Sandbox::~Sandbox() {
   for (const auto& process : processes_) {
     if (!process->status) ::kill(process->pid, SIGKILL);
   }
-  // What is about to end stops once more to say so. A realm's own process goes with the realm.
+  // What is about to end stops once more to say so. A realm's own process goes with the realm. Of
+  // whose end somebody else has heard nothing more comes.
   const auto any_left = [this] {
-    return std::any_of(processes_.begin(), processes_.end(),
-                       [](const auto& process) { return !process->status; });
+    return std::any_of(processes_.begin(), processes_.end(), [](const auto& process) {
+      return !process->status && ::kill(process->pid, 0) == 0;
+    });
   };
   while (any_left()) {
     int status = 0;
@@ -360,7 +362,8 @@ void Sandbox::on_tick(Thread& running) {
   if (ticks_++ == 0) used_ = used;
   const auto patience = std::chrono::nanoseconds(options_.patience).count();
   running.note_used(used);
-  if (used > used_ + static_cast<std::uint64_t>(patience) * running.patience()) {
+  if (is_interrupted() ||
+      used > used_ + static_cast<std::uint64_t>(patience) * running.patience()) {
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
     used_ = used;
   }

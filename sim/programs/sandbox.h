@@ -86,6 +86,9 @@ struct SandboxOptions {
   /// Who has used a processor for so long without a call will never end: overrun() names it, and it
   /// goes on no more.
   std::chrono::nanoseconds processor_time = std::chrono::seconds(60);
+  /// True: nobody wants to wait for a thread that goes on without a call; others get the turn, and
+  /// with them whoever runs the world. Empty: that never happens.
+  std::function<bool()> interrupted{};
   /// Where the run may have files of its own; empty: where temporary files are.
   std::filesystem::path directory{};
   /// What programs of a host find in the place of what: /etc/hosts, say.
@@ -110,6 +113,10 @@ class Sandbox {
   ~Sandbox();
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
+
+  [[nodiscard]] bool is_interrupted() const {
+    return options_.interrupted && options_.interrupted();
+  }
 
   /// Starts a program on a host. EPERM: processes may not be traced here; else what execve(2) says.
   [[nodiscard]] verbs::Result<Program*> start(Host& host, std::string_view name,

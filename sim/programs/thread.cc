@@ -284,6 +284,7 @@ std::optional<unsigned> Thread::go_round() {
 void Thread::on_interrupted() {
   constexpr unsigned kPatienceMax = 64;
   constexpr unsigned kInterruptionsMax = 40;
+  if (sandbox_.is_interrupted()) return yield();
   if (computes_for_ever()) {
     sandbox_.note_overrun(*this);
     (void)wait("its own end, which never comes (it computes)");

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Ctrl-C: what has been found by then is said, the programs are gone, and the status is that of the signal. A second
+# one ends at once, and leaves no process behind either.
+. tests/simulated/lib.sh
+
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+
+# launch OPTION...: in the background and a process group of its own, as a terminal's foreground has; sets $pid.
+launch() {
+  # Whoever is started in the background of a script would ignore SIGINT.
+  setsid env --default-signal=INT tools/bin/anyrdma "$@" >"$work/out" 2>"$work/err" </dev/null &
+  pid=$!
+}
+
+until_true() { # WHAT COMMAND...
+  local what=$1
+  shift
+  timeout "$deadline" bash -c 'until "$@" >/dev/null; do sleep 0.05; done' _ "$@" || fail "$what"
+}
+
+ended() { # STATUS
+  local status
+  timeout "$deadline" tail --pid="$pid" -s 0.05 -f /dev/null || { fail "it did not end" && kill -9 "$pid"; }
+  wait "$pid" 2>/dev/null
+  status=$?
+  [ "$status" = "$1" ] || fail "exit status $status, expected $1: $(tail -n 5 "$work/err")"
+}
+
+# Each test's programs have its directory in their command line.
+nobody_is_left() {
+  until_true "programs are left: $(pgrep -af "[m]ark=$work")" bash -c "! pgrep -f '[m]ark=$work' >/dev/null"
+}
+
+says() { # FILE PATTERN
+  grep -qE -- "$2" "$work/$1" || fail "$1 does not say '$2': $(tail -n 9 "$work/$1")"
+}
+
+spin="sh -c 'while :; do :; done; exit' mark=$work"
+loop="sh -c 'while :; do sleep 1; done; exit' mark=$work"
+
+case_sim_says_who_was_where_and_kills_its_programs() {
+  local program signal
+  rm -rf "${TMPDIR:?}"/* # of those that were killed
+  for signal in INT TERM; do
+    for program in "$spin" "$loop"; do
+      launch sim --host one=10.0.0.1 --on one "$program" --on one "$loop"
+      until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
+      kill -"$signal" -- -"$pid" # all of the foreground gets it
+      ended "$((128 + $(kill -l "$signal")))"
+      says err '^anyrdma: interrupted at [0-9.]* s, and these wait:$'
+      says err '^  one/sh$'
+      says out '^one/sh has not ended$'
+      nobody_is_left
+      [ -z "$(ls "$TMPDIR")" ] || fail "files are left: $(ls "$TMPDIR")"
+    done
+  done
+}
+
+case_explore_reports_what_it_has_found() {
+  launch explore connect --seeds 1000000000 --jobs 2 --shard 0/1 --results "$work/results"
+  until_true 'it does not begin' pgrep -P "$pid"
+  kill -INT -- -"$pid"
+  ended 130
+  says out '^connect: [0-9]+ runs.* s, interrupted$'
+  says results/connect.0-of-1.results '^ended interrupted$'
+  tools/bin/anyrdma merge "$work/results" 2>"$work/refused" >&2 && fail "an interrupted shard is taken for a whole"
+  says refused 'was interrupted after [0-9]* runs\. Run it again, or say --partial'
+}
+
+scenario() { # PROGRAM
+  printf '%s\n' 'host one 10.0.0.1' "on one $1" >"$work/scenario"
+}
+
+# What the signal did to programs is nobody's failure.
+case_explore_of_programs_ends_after_the_run() {
+  local signal
+  scenario "sh -c 'sleep 1; exit' mark=$work"
+  for signal in INT TERM; do
+    launch explore "$work/scenario" --seeds 1000000000 --jobs 2 --keep-going
+    until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
+    # To all, as some engines do that end a job.
+    # shellcheck disable=SC2046 # many
+    kill -"$signal" $(pgrep -s "$pid") 2>/dev/null
+    ended "$((128 + $(kill -l "$signal")))"
+    says out ' runs in .* s, interrupted$'
+    ! grep 'went wrong' "$work/out" || fail "a failure is said where there is none"
+    nobody_is_left
+  done
+}
+
+case_a_second_signal_ends_it_at_once() {
+  scenario "$spin"
+  launch explore "$work/scenario" --seeds 10 --jobs 2
+  until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
+  until_true 'it goes on' bash -c "! kill -TERM $pid 2>/dev/null"
+  ended 143
+  nobody_is_left
+  launch sim --host one=10.0.0.1 --on one "$spin"
+  until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
+  until_true 'it goes on' bash -c "! kill -INT $pid 2>/dev/null"
+  ended 130
+  nobody_is_left
+}
+
+case_a_terminal_is_told_how_far_it_is() {
+  script -qec 'tools/bin/anyrdma explore connect --seeds 300 --shard 0/1' "$work/terminal" >/dev/null </dev/null
+  says terminal '[0-9]+ of 300 runs, [0-9]+/s, 0 kinds of failures'
+  says terminal 'connect: 300 runs'
+}
+
+for each in $(declare -F | sed -n 's/^declare -f case_/case_/p'); do
+  is_mine || continue
+  echo "  ${each#case_}"
+  case_failed=0
+  "$each"
+  failures=$((failures + case_failed))
+done
+
+finish
