@@ -82,22 +82,27 @@ Sandbox::Sandbox(World& world, SandboxOptions options)
 
 Sandbox::~Sandbox() {
   closing_ = true;
-  const itimerval never{};
-  ::setitimer(ITIMER_REAL, &never, nullptr);
   for (const auto& process : processes_) {
     if (!process->status) ::kill(process->pid, SIGKILL);
   }
   // What is about to end stops once more to say so. A realm's own process goes with the realm. Of
-  // whose end somebody else has heard nothing more comes.
-  const auto any_left = [this] {
-    return std::any_of(processes_.begin(), processes_.end(), [](const auto& process) {
-      return !process->status && ::kill(process->pid, 0) == 0;
+  // whose end somebody else has heard nothing more comes, as a tick shows.
+  bool ticked = false;
+  const auto any_left = [&] {
+    return std::any_of(processes_.begin(), processes_.end(), [&](const auto& process) {
+      return !process->status && ::kill(process->pid, 0) == 0 &&
+             !(ticked && state_of(process->pid) == 'Z');
     });
   };
   while (any_left()) {
     int status = 0;
     const pid_t tid = ::waitpid(-1, &status, __WALL);
     if (tid < 0 && errno != EINTR) break;
+    ticked = tid < 0;
+    for (const auto& process : processes_) {
+      // One may stand in a stop that has been told before.
+      if (ticked && !process->status) ::ptrace(PTRACE_CONT, process->pid, nullptr, nullptr);
+    }
     if (tid > 0 && WIFSTOPPED(status)) ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
     if (Process* const process = tid > 0 && !WIFSTOPPED(status) ? find_process(tid) : nullptr)
       process->status = status;
@@ -109,6 +114,8 @@ Sandbox::~Sandbox() {
     for (const auto& thread : process->threads) thread->leave();
   }
   world_.scheduler().fibers().close();
+  const itimerval never{};
+  ::setitimer(ITIMER_REAL, &never, nullptr);
 }
 
 // --- programs -----------------------------------------------------------------------------------
@@ -322,6 +329,7 @@ Stop Sandbox::await(Thread& thread) {
     int status = 0;
     const pid_t tid = ::waitpid(-1, &status, __WALL);
     if (tid < 0 && errno == EINTR) {
+      if (thread.is_over()) return {thread.tracee().tid(), StopKind::kGone, SIGKILL};
       on_tick(thread);
       continue;
     }
@@ -398,6 +406,7 @@ void Sandbox::end(Thread& thread) {
     int status = 0;
     const pid_t other = ::waitpid(-1, &status, __WALL | (silent ? WNOHANG : 0));
     if (other < 0 && errno != EINTR) return on_process_gone(process, SIGKILL);
+    if (other < 0 && thread.is_over()) return;
     if (other > 0) {
       on_other(tracee::stop_of(other, status));
     } else if (silent && state_of(tid) == 'Z') {
