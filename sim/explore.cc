@@ -50,6 +50,9 @@ FaultPlan draw(const ExploreOptions& options, RandomStream& dice) {
 /// How a problem begins that is none of the trial's own.
 constexpr std::string_view kMood = "the same trial went well before";
 
+/// How one begins that was there in one run of a trial, and not in the next.
+const std::string kOnce = "once, and not when it was run again:\n";
+
 /// A run, with what its programs and checkers said of it.
 Outcome perform(const Scenario& scenario, const Trial& trial) {
   const Findings findings;
@@ -272,6 +275,7 @@ class Search {
     failure.faults_found = trial.plan.faults.size();
     failure.trial = shrink(unless_interrupted, trial, options_.shrink_runs_max);
     failure.outcome = isolated(failure.trial, {});
+    if (failure.outcome.problem.empty()) failure.outcome.problem = kOnce + outcome.problem;
     failure.command = command_for(options_, failure.trial);
     return failure;
   }

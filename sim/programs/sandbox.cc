@@ -406,7 +406,6 @@ void Sandbox::end(Thread& thread) {
     int status = 0;
     const pid_t other = ::waitpid(-1, &status, __WALL | (silent ? WNOHANG : 0));
     if (other < 0 && errno != EINTR) return on_process_gone(process, SIGKILL);
-    if (other < 0 && thread.is_over()) return;
     if (other > 0) {
       on_other(tracee::stop_of(other, status));
     } else if (silent && state_of(tid) == 'Z') {

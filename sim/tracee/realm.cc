@@ -100,6 +100,9 @@ void hold_only(std::array<Descriptor, kHeld> descriptors) {
 [[noreturn]] void be_first(int ready, Descriptor channel, const Files& files, Network* network) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::signal(SIGCHLD, SIG_IGN);  // orphans are gone when they end
+  // A terminal's signals go to all of its foreground; who comes first in a namespace has none that
+  // it does not handle.
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
   ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   const Network::Made made = network == nullptr ? Network::Made::kNothing : network->set_up();
   if (network != nullptr) show_network();
