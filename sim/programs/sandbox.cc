@@ -169,13 +169,19 @@ void Sandbox::crash(const Host& host) {
   for (const auto& process : processes_) {
     if (lives(process)) ::kill(process->pid, SIGKILL);
   }
-  while (std::any_of(processes_.begin(), processes_.end(), lives)) {
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    if (lives(processes_[i])) await_end(*processes_[i]);
+  }
+  sockets_.on_crash(host);
+}
+
+void Sandbox::await_end(const Process& process) {
+  while (!process.status) {
     int status = 0;
     const pid_t tid = ::waitpid(-1, &status, __WALL);
     if (tid < 0 && errno != EINTR) break;
     if (tid > 0) on_other(tracee::stop_of(tid, status));
   }
-  sockets_.on_crash(host);
 }
 
 verbs::Result<void> Sandbox::start_again(Program& program) {

@@ -3,10 +3,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "sim/programs/clocks.h"
 #include "sim/programs/process.h"
@@ -43,6 +45,47 @@ Account account_of(pid_t tid) {
   return account;
 }
 
+/// As the outermost namespace knows it; 0: it is no such descriptor.
+pid_t process_of(const Thread& thread, std::uint64_t descriptor) {
+  std::ifstream info("/proc/" + std::to_string(thread.process().pid) + "/fdinfo/" +
+                     std::to_string(static_cast<int>(descriptor)));
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("Pid:")) return std::stoi(line.substr(line.find('\t') + 1));
+  }
+  return 0;
+}
+
+/// Of kill(2), whose `target` may be a group.
+bool is_meant(const Process& process, const Process& sender, pid_t target) {
+  if (target == -1) return &process != &sender;
+  if (target > 0) return process.number == target;
+  const pid_t group = ::getpgid(process.pid);
+  if (target == 0) return group == ::getpgid(sender.pid);
+  const auto& all = sender.threads.front()->sandbox().processes();
+  return std::any_of(all.begin(), all.end(), [&](const auto& each) {
+    return each->host == sender.host && each->number == -target && each->pid == group;
+  });
+}
+
+/// Who ends with this call. SIGKILL works when the kernel likes, and that is not to be seen.
+std::vector<Process*> killed_by(const Thread& thread, const Call& call) {
+  const bool names_both = call.number == SYS_tgkill || call.number == SYS_rt_tgsigqueueinfo;
+  if (static_cast<int>(call.arguments[names_both ? 2 : 1]) != SIGKILL) return {};
+  const auto target = static_cast<pid_t>(call.arguments[0]);
+  const bool by_descriptor = call.number == SYS_pidfd_send_signal;
+  const pid_t pid = by_descriptor ? process_of(thread, call.arguments[0]) : 0;
+  std::vector<Process*> all;
+  for (const auto& each : thread.sandbox().processes()) {
+    if (each->status || each->host != thread.process().host) continue;
+    const bool meant = by_descriptor              ? each->pid == pid
+                       : call.number == SYS_tkill ? Sandbox::find_thread(*each, target) != nullptr
+                       : call.number == SYS_kill  ? is_meant(*each, thread.process(), target)
+                                                  : each->number == target;
+    if (meant) all.push_back(each.get());
+  }
+  return all;
+}
+
 }  // namespace
 
 bool takes_signal(const Thread& thread, std::optional<std::uint64_t> mask) {
@@ -59,12 +102,18 @@ void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal) {
   } else {
     ::kill(process.pid, signal);
   }
+  if (signal == SIGKILL) sandbox.await_end(process);
   sandbox.interrupt_waits();
 }
 
 /// kill, tkill, tgkill, rt_sigqueueinfo, pidfd_send_signal ...: the kernel knows who is meant.
-Outcome on_kill(Thread& thread, const Call& /*call*/) {
-  if (!thread.finish_call()) return Outcome::over();
+Outcome on_kill(Thread& thread, const Call& call) {
+  const std::vector<Process*> killed = killed_by(thread, call);
+  const auto done = thread.finish_call();
+  if (!done || *done == 0) {
+    for (const Process* const each : killed) thread.sandbox().await_end(*each);
+  }
+  if (!done) return Outcome::over();
   thread.sandbox().interrupt_waits();
   return Outcome::made();
 }
