@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "sim/monitor.h"
@@ -60,6 +62,18 @@ std::uint64_t time_used(pid_t tid) {
   return used;
 }
 
+/// Whether nothing is left of a process but the word of it: a first thread that ends waits for all
+/// others.
+bool has_ended(pid_t pid) {
+  if (state_of(pid) != 'Z') return false;
+  std::error_code error;
+  unsigned threads = 0;
+  for (std::filesystem::directory_iterator each("/proc/" + std::to_string(pid) + "/task", error);
+       !error && each != std::filesystem::directory_iterator(); each.increment(error))
+    ++threads;
+  return error || threads <= 1;
+}
+
 void on_alarm(int /*signal*/) {}
 
 /// waitpid(2) comes back now and then, so that who never stops is noticed.
@@ -91,7 +105,7 @@ Sandbox::~Sandbox() {
   const auto any_left = [&] {
     return std::any_of(processes_.begin(), processes_.end(), [&](const auto& process) {
       return !process->status && ::kill(process->pid, 0) == 0 &&
-             !(ticked && state_of(process->pid) == 'Z');
+             !(ticked && has_ended(process->pid));
     });
   };
   while (any_left()) {
@@ -100,8 +114,10 @@ Sandbox::~Sandbox() {
     if (tid < 0 && errno != EINTR) break;
     ticked = tid < 0;
     for (const auto& process : processes_) {
+      if (!ticked || process->status) continue;
       // One may stand in a stop that has been told before.
-      if (ticked && !process->status) ::ptrace(PTRACE_CONT, process->pid, nullptr, nullptr);
+      for (const auto& thread : process->threads)
+        ::ptrace(PTRACE_CONT, thread->tid(), nullptr, nullptr);
     }
     if (tid > 0 && WIFSTOPPED(status)) ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
     if (Process* const process = tid > 0 && !WIFSTOPPED(status) ? find_process(tid) : nullptr)
