@@ -109,12 +109,4 @@ case_a_terminal_is_told_how_far_it_is() {
   says terminal 'connect: 300 runs'
 }
 
-for each in $(declare -F | sed -n 's/^declare -f case_/case_/p'); do
-  is_mine || continue
-  echo "  ${each#case_}"
-  case_failed=0
-  "$each"
-  failures=$((failures + case_failed))
-done
-
-finish
+run_cases

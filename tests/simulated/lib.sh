@@ -154,3 +154,16 @@ finish() {
   [ "$failures" = 0 ] && echo PASSED
   exit "$((failures > 0))"
 }
+
+# Every function case_NAME is a case; then finish.
+run_cases() {
+  local each
+  for each in $(declare -F | sed -n 's/^declare -f case_/case_/p'); do
+    is_mine || continue
+    echo "  ${each#case_}"
+    case_failed=0
+    "$each"
+    failures=$((failures + case_failed))
+  done
+  finish
+}

@@ -47,12 +47,4 @@ case_without_the_race_no_order_shows_it() {
   explored 0 --seeds 30
 }
 
-for each in $(declare -F | sed -n 's/^declare -f case_/case_/p'); do
-  is_mine || continue
-  echo "  ${each#case_}"
-  case_failed=0
-  "$each"
-  failures=$((failures + case_failed))
-done
-
-finish
+run_cases
