@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "sim/text.h"
+#include "transport/soft/address.h"
 #include "verbs/assert.h"
 #include "verbs/soft/wire/frame.h"
 #include "verbs/wire/layout.h"
@@ -70,8 +71,7 @@ constexpr std::uint16_t kOffsetMask = 0x1fff;
 constexpr std::size_t kOffsetUnit = 8;
 
 bool is_v4(const ibv_gid& gid) {
-  return std::all_of(gid.raw, gid.raw + 10, [](std::uint8_t each) { return each == 0; }) &&
-         gid.raw[10] == 0xff && gid.raw[11] == 0xff;
+  return transport::soft::Address::from_gid(gid).family == AF_INET;
 }
 
 std::uint64_t add_up(std::uint64_t sum, std::span<const std::uint8_t> bytes) {

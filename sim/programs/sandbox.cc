@@ -191,11 +191,11 @@ void Sandbox::crash(const Host& host) {
   sockets_.on_crash(host);
 }
 
-void Sandbox::await_end(const Process& process) {
+void Sandbox::await_end(Process& process) {
   while (!process.status) {
     int status = 0;
     const pid_t tid = ::waitpid(-1, &status, __WALL);
-    if (tid < 0 && errno != EINTR) break;
+    if (tid < 0 && errno != EINTR) return on_process_gone(process, SIGKILL);
     if (tid > 0) on_other(tracee::stop_of(tid, status));
   }
 }
@@ -421,10 +421,10 @@ void Sandbox::end(Thread& thread) {
   thread.tracee().run();
   const pid_t tid = thread.tracee().tid();
   Process& process = thread.process();
-  const bool alone = thread.ends_alone() && others_live(thread);
+  if (!thread.ends_alone() || !others_live(thread)) return await_end(process);
   // Of a first thread that ends alone wait(2) says nothing until all others have ended.
-  const bool silent = alone && tid == process.pid;
-  while (alone ? !thread.is_over() : !process.status.has_value()) {
+  const bool silent = tid == process.pid;
+  while (!thread.is_over()) {
     int status = 0;
     const pid_t other = ::waitpid(-1, &status, __WALL | (silent ? WNOHANG : 0));
     if (other < 0 && errno != EINTR) return on_process_gone(process, SIGKILL);

@@ -187,7 +187,7 @@ class Sandbox {
   void on_new_thread(Thread& maker, pid_t tid);
   void on_new_process(Thread& maker, pid_t pid);
   /// Somebody has killed it: returns once the kernel has done so.
-  void await_end(const Process& process);
+  void await_end(Process& process);
   /// A thread is about to end: sees it off.
   void end(Thread& thread);
   void on_thread_gone(Thread& thread, int status);

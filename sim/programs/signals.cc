@@ -111,7 +111,7 @@ Outcome on_kill(Thread& thread, const Call& call) {
   const std::vector<Process*> killed = killed_by(thread, call);
   const auto done = thread.finish_call();
   if (!done || *done == 0) {
-    for (const Process* const each : killed) thread.sandbox().await_end(*each);
+    for (Process* const each : killed) thread.sandbox().await_end(*each);
   }
   if (!done) return Outcome::over();
   thread.sandbox().interrupt_waits();
