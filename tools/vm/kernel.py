@@ -1,8 +1,9 @@
-"""Debian's own kernel, unpacked but not installed: what the virtual machine boots."""
+"""Debian's own kernels, unpacked but not installed: what the virtual machine boots."""
 
 import contextlib
 import fcntl
 import hashlib
+import lzma
 import os
 import pathlib
 import re
@@ -10,91 +11,92 @@ import shutil
 import subprocess
 import tempfile
 
+import archive
+
 # Loaded in this order, each after what it depends on. Without crc32_generic rxe's `link add` says
 # ENOENT: it asks the kernel's crypto for "crc32" by name.
 MODULES = [
     "virtio_pci", "virtio_console", "virtio_net", "9pnet_virtio", "9p", "overlay", "crc32_generic",
-    "rdma_ucm", "ib_umad", "rdma_rxe", "veth", "af_packet", "sch_netem",
+    "ib_uverbs", "rdma_ucm", "ib_umad", "rdma_rxe", "siw", "veth", "af_packet", "sch_netem",
 ]
+# 7.2 knows crc32 without a module; Debian builds siw for 6.1 alone.
+NOT_EVERYWHERE = ["crc32_generic", "siw"]
+
+# Whose kernel: of this very system, or of a suite that the system's archive has beside it.
+SUITES = {"6.1": None, "6.12": "bookworm-backports", "unstable": "sid"}
 
 
 class Unavailable(Exception):
     """Why there is no kernel here, in words for the user."""
 
 
-def find():
-    """The folder of Debian's current kernel, fetched first if need be; else of one fetched before."""
+def find(name):
+    """The folder of a kernel of SUITES in its newest version, fetched first if need be; else of one fetched before."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    folder = cache / "anyrdma" / "vm"
+    folder = cache / "anyrdma" / "vm" / name
     with locked(folder / "lock"):
-        pinned = pinned_package()
-        if not pinned:
-            return before(folder)
-        target = folder / "_".join([*pinned, fingerprint()])
+        try:
+            suite = archive.Suite(SUITES[name], folder / "apt")
+            package = suite.depends("linux-image-amd64", r"linux-image-\S+")[0]
+            version = suite.version(package)
+        except archive.Unavailable as reason:
+            return before(folder, reason)
+        target = folder / f"{package}_{version}_{fingerprint()}"
         if not target.exists():
-            fetch(pinned[0], target)
+            fetch(suite, package, target)
             for old in folder.glob("linux-image-*"):
                 if old != target:
                     shutil.rmtree(old)
         return target
 
 
-def pinned_package():
-    """Debian's current kernel: (linux-image-6.1.0-56-amd64, 6.1.192-2). None when apt knows none."""
-    try:
-        depends = output_of("apt-cache", "depends", "linux-image-amd64")
-        package = re.search(r"Depends: (linux-image-\S+)", depends).group(1)
-        policy = output_of("apt-cache", "policy", package)
-        return package, re.search(r"Candidate: (\S+)", policy).group(1)
-    except (OSError, subprocess.CalledProcessError, AttributeError):
-        return None
-
-
-def before(folder):
+def before(folder, reason):
     kernels = sorted(folder.glob(f"linux-image-*_{fingerprint()}"))
     if not kernels:
-        raise Unavailable("apt knows no linux-image-amd64 here; apt-get update may help")
+        raise Unavailable(str(reason))
     return kernels[-1]
 
 
-def fetch(package, target):
-    """Downloads a kernel package and leaves of it vmlinuz and modules/NNN_NAME.ko, to be loaded in order."""
+def fetch(suite, package, target):
+    """Downloads a kernel's packages and leaves of them vmlinuz and modules/NNN_NAME.ko, to be loaded in order."""
+    # Of late the image is a package without files, which depends on those with the kernel, its modules, their lists.
+    parts = suite.depends(package, r"linux-(?:binary|modules|base)-\d\S+", needed=False)
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
-        work = pathlib.Path(work)
+        tree = pathlib.Path(work) / "all"
         try:
-            output_of("apt-get", "download", package, cwd=work)
-        except subprocess.CalledProcessError as error:
-            raise Unavailable(f"apt-get could not download {package}: {error.stderr.strip()}") from error
-        output_of("dpkg", "-x", next(work.glob("*.deb")), work / "all")
-        release = next(work.glob("all/lib/modules/*")).name
-        output_of("depmod", "-b", work / "all", release)
-        kernel = work / "kernel"
+            suite.unpack(parts or [package], tree)
+        except archive.Unavailable as error:
+            raise Unavailable(str(error)) from error
+        if not (tree / "lib").exists():
+            (tree / "lib").symlink_to("usr/lib")
+        release = next(tree.glob("lib/modules/*")).name
+        archive.output_of("depmod", "-b", tree, release)
+        kernel = pathlib.Path(work) / "kernel"
         (kernel / "modules").mkdir(parents=True)
-        shutil.copy(work / "all/boot" / f"vmlinuz-{release}", kernel / "vmlinuz")
-        for number, file in enumerate(load_order(work / "all", release)):
-            shutil.copy(file, kernel / "modules" / f"{number:03}_{os.path.basename(file)}")
+        image = tree / "boot" / f"vmlinuz-{release}"
+        shutil.copy(image if image.exists() else tree / "lib/modules" / release / "vmlinuz", kernel / "vmlinuz")
+        for number, file in enumerate(load_order(tree, release)):
+            name = os.path.basename(file).removesuffix(".xz")
+            with (lzma.open if file.endswith(".xz") else open)(file, "rb") as module:
+                (kernel / "modules" / f"{number:03}_{name}").write_bytes(module.read())
         kernel.rename(target)
 
 
 def load_order(tree, release):
     files = []
     for module in MODULES:
-        lines = output_of("modprobe", "-d", tree, "-S", release, "--show-depends", module)
+        try:
+            lines = archive.output_of("modprobe", "-d", tree, "-S", release, "--show-depends", module)
+        except subprocess.CalledProcessError:
+            if module not in NOT_EVERYWHERE:
+                raise
+            continue
         files += re.findall(r"^insmod (\S+)", lines, re.MULTILINE)
     return list(dict.fromkeys(files))
 
 
 def fingerprint():
     return hashlib.sha256(" ".join(MODULES).encode()).hexdigest()[:8]
-
-
-def output_of(*command, cwd=None):
-    return subprocess.run(command, check=True, text=True, cwd=cwd, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, env={**os.environ, "PATH": search_path()}).stdout
-
-
-def search_path():
-    return os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
-import kernel
+import archive
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUSYBOX = "/bin/busybox"
@@ -17,7 +17,7 @@ def lacking():
     if os.uname().machine != "x86_64":
         return "the machine is x86-64, and its emulation would be too slow elsewhere"
     for program in ["qemu-system-x86_64", BUSYBOX, "modprobe", "depmod", "cpio", "ip", "rdma"]:
-        if not shutil.which(program, path=kernel.search_path()):
+        if not shutil.which(program, path=archive.search_path()):
             return f"{program} is not installed"
     return None
 
