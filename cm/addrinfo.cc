@@ -10,6 +10,8 @@
 #include <cstring>
 #include <string>
 
+#include "cm/newer_rdma_cma.h"
+
 namespace anyrdma::cm {
 namespace {
 
@@ -147,6 +149,12 @@ Result<void> take_hints(rdma_addrinfo& info, const rdma_addrinfo& hints) {
   return copy(info.ai_dst_addr, info.ai_dst_len, hints.ai_dst_addr, hints.ai_dst_len);
 }
 
+/// librdmacm asks every InfiniBand port for its subnet's administrator.
+Result<void> refuse_administrator(const char* node, const char* service, int flags) {
+  if (node != nullptr || (flags & kRaiDns) != 0) return verbs::errno_code(EOPNOTSUPP);
+  return verbs::errno_code(service == nullptr ? EINVAL : ENOENT);
+}
+
 }  // namespace
 
 void FreeAddrinfo::operator()(rdma_addrinfo* info) const {
@@ -170,6 +178,9 @@ Result<Addrinfo> resolve_addrinfo(const char* node, const char* service,
   if (node == nullptr && service == nullptr && hints == nullptr) return verbs::errno_code(EINVAL);
   const rdma_addrinfo none{};
   const rdma_addrinfo& wanted = hints == nullptr ? none : *hints;
+  if ((wanted.ai_flags & kRaiSa) != 0) {
+    return refuse_administrator(node, service, wanted.ai_flags).error();
+  }
   Addrinfo info(static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo))));
   if (info == nullptr) return verbs::errno_code(ENOMEM);
   Result<void> found = node != nullptr || service != nullptr

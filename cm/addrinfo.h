@@ -25,9 +25,10 @@ using Addrinfo = std::unique_ptr<rdma_addrinfo, FreeAddrinfo>;
 /// first answer is given. RAI_PASSIVE: a source to listen on; RAI_NUMERICHOST: numbers only, and
 /// together with RAI_FAMILY and AF_IB an address of InfiniBand's from the text of an IPv6 one;
 /// RAI_NOROUTE changes nothing, because there is no ibacm to ask for a route. Without node and
-/// service the hints are the answer. EINVAL: no argument at all; ENOMEM; or an error of
-/// addrinfo_category(). Waits as long as the resolver does. Source: rdma_getaddrinfo(3), fact
-/// sheet 9.4.
+/// service the hints are the answer. RAI_SA, which asks the administrators of InfiniBand's subnets:
+/// ENOENT, there are none; EOPNOTSUPP with a node or RAI_DNS, EINVAL without a service. EINVAL: no
+/// argument at all; ENOMEM; or an error of addrinfo_category(). Waits as long as the resolver does.
+/// Source: rdma_getaddrinfo(3), fact sheet 9.4.
 [[nodiscard]] Result<Addrinfo> resolve_addrinfo(const char* node, const char* service,
                                                 const rdma_addrinfo* hints);
 

@@ -97,7 +97,7 @@ EventRecord* EventChannel::pop() {
 
 void EventChannel::observe(transport::EventObserver::Step step, const EventRecord& record) const {
   transport::EventObserver* observer = transport_.event_observer();
-  if (observer == nullptr) return;
+  if (observer == nullptr || record.own) return;  // they follow what the transport does
   const rdma_cm_event& event = record.raw.event;
   const std::uint64_t listener = event.listen_id == nullptr ? 0 : Id::from(event.listen_id).number_;
   observer->on_event(step, Id::from(event.id).number_, listener, event);

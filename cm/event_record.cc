@@ -46,6 +46,7 @@ void EventPool::give_back(EventRecord& record) {
   record.membership = nullptr;
   record.fetched = false;
   record.shown = false;
+  record.own = false;
   pool.free_.push_front(record);  // the warmest first
   --pool.in_use_;
   if (pool.abandoned_ && pool.in_use_ == 0) delete &pool;

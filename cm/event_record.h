@@ -44,6 +44,7 @@ struct EventRecord : boost::intrusive::list_base_hook<>, ChargedHook {
   ibv_ece ece{};         ///< as the peer announced it: CONNECT_REQUEST, CONNECT_RESPONSE
   bool fetched = false;  ///< handed out and not acknowledged
   bool shown = false;    ///< to the application, which must acknowledge it
+  bool own = false;      ///< not the transport's: the program's, or the library's for it
   verbs::Runtime::Mark fetcher;
   std::uint64_t charged_number = 0;  ///< of the id that it is, or was, charged to
   std::array<std::uint8_t, kPrivateDataBytes> private_data;

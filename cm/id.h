@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "cm/addrinfo.h"
 #include "cm/conn_param.h"
 #include "cm/ep_settings.h"
 #include "cm/event.h"
@@ -87,6 +88,15 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> listen(int backlog);
   [[nodiscard]] const sockaddr& local_address() const { return raw_.id.route.addr.src_addr; }
   [[nodiscard]] const sockaddr& peer_address() const { return raw_.id.route.addr.dst_addr; }
+  /// Looks an address up as cm::resolve_addrinfo does, with its errors and for as long as it takes;
+  /// ADDRINFO_RESOLVED follows, and query_addrinfo() has the answer. EBUSY: the last answer is not
+  /// fetched. RAI_SA asks InfiniBand's subnet administrator, whom no transport here reaches:
+  /// EOPNOTSUPP with RAI_DNS or a node, EINVAL without service or on an id that is not bound to a
+  /// device, else EOPNOTSUPP.
+  [[nodiscard]] Result<void> resolve_addrinfo(const char* node, const char* service,
+                                              const rdma_addrinfo* hints);
+  /// ENOENT: nothing was resolved, or it was taken already.
+  [[nodiscard]] Result<Addrinfo> query_addrinfo();
   /// Network order; 0 when there is none.
   [[nodiscard]] __be16 src_port() const;
   [[nodiscard]] __be16 dst_port() const;
@@ -161,6 +171,10 @@ class Id final : private transport::EndpointHandler {
   /// Moves the id to a channel of its own. EINVAL: synchronous already; EMFILE, ENOMEM; EDEADLK as
   /// destroy.
   [[nodiscard]] Result<void> make_synchronous();
+
+  /// Puts RDMA_CM_EVENT_USER with these two into the id's channel. As with Linux, an incoming id
+  /// has no events until accept(): it is lost then.
+  [[nodiscard]] Result<void> write_event(int status, std::uint64_t argument);
 
   // --- synchronous ids --------------------------------------------------------------------------
   /// What the blocking calls end with, for calls that do not block by themselves but cause an event
@@ -276,6 +290,12 @@ class Id final : private transport::EndpointHandler {
                                                  const transport::EndpointEvent& event) override;
   void enqueue(const transport::EndpointEvent& event, Membership* group);
 
+  // --- own_events.cc ----------------------------------------------------------------------------
+  void enqueue_own(int type, int status, std::uint64_t argument);
+  [[nodiscard]] Result<void> resolve_by_name(const char* node, const char* service,
+                                             const rdma_addrinfo* hints);
+  [[nodiscard]] Result<void> refuse_administrator(const char* node, const char* service, int flags);
+
   // --- id_fetch.cc: what happens when an event is fetched, outside of it ------------------------
   /// False: the application must not see the event.
   [[nodiscard]] bool on_fetch(EventRecord& record);
@@ -341,6 +361,8 @@ class Id final : private transport::EndpointHandler {
   std::unique_ptr<Memberships> memberships_;        ///< made by the first join
   const Membership* leaving_ = nullptr;             ///< whose events are waited for; null: all
   std::unique_ptr<verbs::Semaphore> acknowledged_;  ///< made when somebody has to wait
+  bool resolving_addrinfo_ = false;                 ///< from resolve_addrinfo() to query_addrinfo()
+  Addrinfo resolved_addrinfo_;
   DeviceUse* device_ = nullptr;
   ibv_sa_path_rec path_{};
   Id* previous_ = nullptr;  ///< neighbours on the channel

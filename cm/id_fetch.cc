@@ -13,6 +13,7 @@ void turn_into(rdma_cm_event& event, rdma_cm_event_type type, int status) {
 }  // namespace
 
 bool Id::on_fetch(EventRecord& record) {
+  if (record.own) return true;
   rdma_cm_event& event = record.raw.event;
   switch (event.event) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:

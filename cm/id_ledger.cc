@@ -42,7 +42,7 @@ Result<void> Id::acknowledge(EventRecord& record) {
     id->fetched_.erase(EventQueue::s_iterator_to(record));
     ++id->ledger_.acknowledged;
     transport::EventObserver* const observer = id->transport_.event_observer();
-    if (observer != nullptr && record.shown) observer->on_acknowledged(id->number_);
+    if (observer != nullptr && record.shown && !record.own) observer->on_acknowledged(id->number_);
     if (record.membership != nullptr) --record.membership->held;
     // Posted inside: whoever waits enters the section before it frees the id.
     if (id->waiting_ && id->is_drained()) id->acknowledged_->post();

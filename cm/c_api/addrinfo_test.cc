@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "cm/newer_rdma_cma.h"
 #include "transport/testing/mock_transport.h"
 #include "verbs/c_api/testing/process.h"
 #include "verbs/testing/fake_provider.h"
@@ -170,6 +171,29 @@ TEST_F(AddressInfo, NamesThatDoNotResolveGiveTheSystemsCode) {
 
   EXPECT_EQ(resolve("not.a.number", "7471"), EAI_NONAME);
   EXPECT_EQ(info, nullptr);
+}
+
+TEST_F(AddressInfo, NoSubnetHasAnAdministratorToAsk) {
+  hints.ai_flags = cm::kRaiSa;
+
+  EXPECT_EQ(resolve(nullptr, "0x1234"), -1);
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(resolve(nullptr, nullptr), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(resolve("127.0.0.1", "7471"), -1) << "an administrator knows no hosts";
+  EXPECT_EQ(errno, EOPNOTSUPP);
+  hints.ai_flags |= cm::kRaiDns;
+  EXPECT_EQ(resolve(nullptr, "7471"), -1) << "either the one or the other";
+  EXPECT_EQ(errno, EOPNOTSUPP);
+  EXPECT_EQ(info, nullptr);
+}
+
+TEST_F(AddressInfo, AskingTheResolverIsTheDefault) {
+  hints.ai_flags = cm::kRaiDns;
+
+  ASSERT_EQ(resolve("127.0.0.1", "7471"), 0);
+
+  EXPECT_EQ(ntohs(ipv4(info->ai_dst_addr).sin_port), 7471);
 }
 
 TEST_F(AddressInfo, NothingToResolveIsEinval) {

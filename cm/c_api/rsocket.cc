@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <mutex>
 
+#include "cm/c_api/newer_functions.h"
+
 namespace {
 
 int refuse() {
@@ -83,6 +85,16 @@ int rpoll(pollfd*, nfds_t, int) {
   return refuse();
 }
 int rselect(int, fd_set*, fd_set*, fd_set*, timeval*) {
+  return refuse();
+}
+
+int repoll_create(int) {
+  return refuse();
+}
+int repoll_ctl(int, int, int, epoll_event*) {
+  return refuse();
+}
+int repoll_wait(int, epoll_event*, int, int) {
   return refuse();
 }
 

@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "cm/c_api/newer_functions.h"
+
 namespace anyrdma::c_api {
 namespace {
 
@@ -15,6 +17,11 @@ TEST(Rsockets, FailWithEnosysAndSaySoOnce) {
   errno = 0;
   EXPECT_EQ(rpoll(nullptr, 0, 0), -1);
   EXPECT_EQ(errno, ENOSYS);
+  errno = 0;
+  EXPECT_EQ(repoll_create(0), -1);
+  EXPECT_EQ(errno, ENOSYS);
+  EXPECT_EQ(repoll_ctl(0, EPOLL_CTL_ADD, 0, nullptr), -1);
+  EXPECT_EQ(repoll_wait(0, nullptr, 0, 0), -1);
   EXPECT_EQ(riowrite(0, nullptr, 0, 0, 0), static_cast<std::size_t>(-1));
 
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
