@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "verbs/c_api/newer_functions.h"
+
 namespace {
 
 /// The entry of a table whose row is the enumerator's value.
@@ -76,6 +78,27 @@ constexpr std::array kEventType{
     "client reregistration",
     "GID table change",
     "WQ fatal",
+    "Device link speed change",  // since rdma-core 62
+};
+
+// 12 and 13 are nobody's.
+constexpr std::array kWrOpcode{
+    "rdma-write",
+    "rdma-write-with-imm",
+    "send",
+    "send-with-imm",
+    "rdma-read",
+    "atomic-cmp-and-swp",
+    "atomic-fetch-and-add",
+    "local-inv",
+    "bind-mw",
+    "send-with-inv",
+    "tso",
+    "driver1",
+    "unknown",
+    "unknown",
+    "flush",
+    "atomic-write",
 };
 
 }  // namespace
@@ -92,6 +115,10 @@ const char* ibv_node_type_str(ibv_node_type node_type) {
 
 const char* ibv_port_state_str(ibv_port_state port_state) {
   return name_of(kPortState, port_state);
+}
+
+const char* ibv_wr_opcode_str(ibv_wr_opcode opcode) {
+  return name_of(kWrOpcode, static_cast<int>(opcode));
 }
 
 const char* ibv_event_type_str(ibv_event_type event) {

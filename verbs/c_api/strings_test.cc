@@ -24,11 +24,13 @@ class DebiansLibrary : public ::testing::Test {
     return found;
   }
 
-  /// Compares a naming function over more values than there are enumerators.
+  /// Compares a naming function over more values than there are enumerators; but `newer`, which
+  /// Debian 12's library does not know.
   template <class Enum>
-  void compare_names(const char* name, const char* (*ours)(Enum)) {
+  void compare_names(const char* name, const char* (*ours)(Enum), int newer = -2) {
     auto* other = theirs(name, ours);
     for (int value = -1; value < 40; ++value) {
+      if (value == newer) continue;
       EXPECT_STREQ(ours(static_cast<Enum>(value)), other(static_cast<Enum>(value)))
           << name << " of " << value;
     }
@@ -42,7 +44,7 @@ TEST_F(DebiansLibrary, NamesEveryEnumeratorAsWeDo) {
   compare_names("ibv_wc_status_str", ibv_wc_status_str);
   compare_names("ibv_node_type_str", ibv_node_type_str);
   compare_names("ibv_port_state_str", ibv_port_state_str);
-  compare_names("ibv_event_type_str", ibv_event_type_str);
+  compare_names("ibv_event_type_str", ibv_event_type_str, IBV_EVENT_WQ_FATAL + 1);
 }
 
 TEST_F(DebiansLibrary, KnowsTheRatesWeKnow) {
