@@ -15,7 +15,7 @@ void turn_into(rdma_cm_event& event, rdma_cm_event_type type, int status) {
 bool Id::on_fetch(EventRecord& record) {
   if (record.own) return true;
   rdma_cm_event& event = record.raw.event;
-  switch (event.event) {
+  switch (static_cast<int>(event.event)) {  // foreign enum: newer headers have more
     case RDMA_CM_EVENT_ADDR_RESOLVED:
       if (!fetch_address()) turn_into(event, RDMA_CM_EVENT_ADDR_ERROR, -1);
       return true;
