@@ -87,10 +87,20 @@ HcaConfig one_of_each() {
   return config;
 }
 
-void make_one_of_each(Hca& hca, ibv_context* context) {
+struct OneOfEach {
+  ibv_pd* pd;
+  ibv_mr* mr;
+  ibv_comp_channel* channel;
+  ibv_cq* cq;
+  ibv_srq* srq;
+  ibv_qp* qp;
+  ibv_ah* ah;
+};
+
+OneOfEach make_one_of_each(Hca& hca, ibv_context* context) {
   static std::array<std::uint8_t, 10> memory;
   ibv_pd* pd = hca.alloc_pd(context).value();
-  hca.reg_mr(pd, memory.data(), memory.size(), 0, 0).value();
+  ibv_mr* mr = hca.reg_mr(pd, memory.data(), memory.size(), 0, 0).value();
   ibv_comp_channel* channel = hca.create_comp_channel(context).value();
   ibv_cq* cq = hca.create_cq(context, 10, nullptr, channel, 0).value();
   ibv_srq_init_attr shared{.srq_context = nullptr,
@@ -109,7 +119,8 @@ void make_one_of_each(Hca& hca, ibv_context* context) {
   path.port_num = 1;
   path.grh.sgid_index = 1;
   path.grh.dgid = ipv4_gid(9);
-  hca.create_ah(pd, path).value();
+  ibv_ah* ah = hca.create_ah(pd, path).value();
+  return {pd, mr, channel, cq, srq, qp, ah};
 }
 
 TEST(CloseDeviceOfEachKind, LeavesRoomForTheNext) {
@@ -121,9 +132,65 @@ TEST(CloseDeviceOfEachKind, LeavesRoomForTheNext) {
 
   for (int round = 0; round < 3; ++round) {
     ibv_context* context = hca->open_device(hca->device()).value();
-    make_one_of_each(*hca, context);
+    (void)make_one_of_each(*hca, context);
     hca->close_device(context).value();
   }
+}
+
+// As Python's collector does, which destroys in any order. Under AddressSanitizer this also finds
+// memory that is gone.
+TEST(CloseDeviceOfEachKind, WhatIsDestroyedAfterItsContextIsAnErrorAndHurtsNobody) {
+  FakeRuntime runtime;
+  FakeRandom random;
+  PacketPool pool;
+  const auto hca = Hca::create(runtime, random, pool, one_of_each());
+  hca->set_gid(1, ipv4_gid(1));
+  ibv_context* const context = hca->open_device(hca->device()).value();
+  const OneOfEach gone = make_one_of_each(*hca, context);
+  hca->close_device(context).value();
+  ibv_context* const next = hca->open_device(hca->device()).value();
+  const OneOfEach there = make_one_of_each(*hca, next);
+  ::testing::internal::CaptureStderr();
+
+  EXPECT_EQ(&provider_of(gone.cq->context), hca.get()) << "whose they are, they still show";
+  EXPECT_EQ(hca->destroy_ah(gone.ah).error().value(), ENOENT);
+  EXPECT_EQ(hca->dereg_mr(gone.mr).error().value(), ENOENT);
+  EXPECT_EQ(hca->destroy_srq(gone.srq).error().value(), ENOENT);
+  EXPECT_EQ(hca->destroy_cq(gone.cq).error().value(), ENOENT);
+  EXPECT_EQ(hca->destroy_comp_channel(gone.channel).error().value(), EBADF);
+  EXPECT_EQ(hca->dealloc_pd(gone.pd).error().value(), ENOENT);
+  EXPECT_EQ(hca->close_device(context).error().value(), EBADF);
+
+  (void)::testing::internal::GetCapturedStderr();  // the program's mistakes
+  EXPECT_TRUE(hca->destroy_ah(there.ah));
+  EXPECT_TRUE(hca->dereg_mr(there.mr));
+  hca->close_device(next).value();
+}
+
+TEST(CloseDeviceOfEachKind, QueuePairsThatWereLeftAreUsedAgainLast) {
+  FakeRuntime runtime;
+  FakeRandom random;
+  PacketPool pool;
+  const auto hca = Hca::create(runtime, random, pool, {});
+  hca->set_gid(1, ipv4_gid(1));
+  ibv_context* const first = hca->open_device(hca->device()).value();
+  ibv_context* const second = hca->open_device(hca->device()).value();
+  const OneOfEach left = make_one_of_each(*hca, first);
+  const OneOfEach kept = make_one_of_each(*hca, second);
+  ibv_gid group{};
+  group.raw[0] = 0xff;
+  hca->detach_mcast(kept.qp, group, 0).value();
+  hca->destroy_qp(kept.qp).value();
+  hca->close_device(first).value();
+
+  ibv_qp_init_attr init{};
+  init.qp_type = IBV_QPT_RC;
+  init.send_cq = init.recv_cq = kept.cq;
+  ibv_qp* const next = hca->create_qp(kept.pd, &init).value();
+
+  EXPECT_NE(next, left.qp) << "somebody may still destroy it";
+  EXPECT_EQ(hca->destroy_qp(left.qp).error().value(), ENOENT);
+  hca->close_device(second).value();
 }
 
 }  // namespace

@@ -120,20 +120,26 @@ void MemoryTable::remove(SoftMr* region) {
   empty(region->index);
 }
 
-void MemoryTable::remove_all_of(const ibv_context* context) {
+void MemoryTable::remove_all_of(const ibv_context* context, Graveyard& graveyard) {
   // Windows first: they refer to regions.
   for (std::uint32_t index = 0; index < slots_.size(); ++index)
-    if (slots_[index].window && slots_[index].window->context == context) empty(index);
+    if (slots_[index].window && slots_[index].window->context == context) empty(index, &graveyard);
   for (std::uint32_t index = 0; index < slots_.size(); ++index)
-    if (slots_[index].region && slots_[index].region->context == context) empty(index);
-  std::erase_if(device_memories_, [context](const auto& dm) { return dm->context == context; });
+    if (slots_[index].region && slots_[index].region->context == context) empty(index, &graveyard);
+  std::erase_if(device_memories_, [&](auto& memory) {
+    if (memory->context != context) return false;
+    graveyard.bury<ibv_dm>(memory.release());
+    return true;
+  });
 }
 
-void MemoryTable::empty(std::uint32_t index) {
+void MemoryTable::empty(std::uint32_t index, Graveyard* graveyard) {
   Slot& slot = slots_[index];
   --(slot.window ? windows_ : size_);
   if (slot.region && slot.region->device_memory != nullptr) --slot.region->device_memory->regions;
   close(slot);
+  if (graveyard != nullptr && slot.region) graveyard->bury<ibv_mr>(slot.region.release());
+  if (graveyard != nullptr && slot.window) graveyard->bury<ibv_mw>(slot.window.release());
   slot.region.reset();
   slot.window.reset();
   free_.push_back(index);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "verbs/soft/graveyard.h"
 #include "verbs/soft/handle_table.h"
 
 namespace anyrdma::verbs::soft {
@@ -82,7 +83,7 @@ class MemoryTable {
   /// Precondition: no window is bound to it.
   void remove(SoftMr* region);
   /// Regions, windows and device memory.
-  void remove_all_of(const ibv_context* context);
+  void remove_all_of(const ibv_context* context, Graveyard& graveyard);
   /// Calls `visit` with every region of a context.
   template <class Visit>
   void for_each_of(const ibv_context* context, Visit visit) {
@@ -170,7 +171,7 @@ class MemoryTable {
     std::unique_ptr<SoftMw> window;
   };
   [[nodiscard]] std::uint32_t take_index();
-  void empty(std::uint32_t index);
+  void empty(std::uint32_t index, Graveyard* graveyard = nullptr);
   static void grant(Slot& slot, unsigned access, bool on_demand);
   static void open(Slot& slot, const SoftMr& region, void* memory);
   [[nodiscard]] static std::uint8_t* fault(const Slot& slot, std::uint64_t offset,

@@ -2,6 +2,7 @@
 // object of a software device lies in memory that the application could want to choose, and any
 // thread may use it; so both are accepted, and what is made with a parent domain belongs to the
 // protection domain behind it.
+#include <algorithm>
 #include <cerrno>
 
 #include "verbs/soft/context.h"
@@ -24,7 +25,11 @@ SoftHca& hca_of(const ibv_context* context) {
 int check(const ibv_context* context, const ibv_parent_domain_init_attr& init) {
   constexpr std::uint32_t kMask =
       IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
-  if ((init.comp_mask & ~kMask) != 0) return EINVAL;
+  // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC of rdma-core 65: memory that devices of
+  // a confidential machine reach. No device reaches ours.
+  constexpr std::uint32_t kUnprotected = 1 << 2;
+  if ((init.comp_mask & ~(kMask | kUnprotected)) != 0) return EINVAL;
+  if ((init.comp_mask & kUnprotected) != 0) return EOPNOTSUPP;
   if (init.pd == nullptr) return EINVAL;
   if (init.td != nullptr && init.td->context != context) return EINVAL;
   const bool allocators = (init.comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) != 0;
@@ -81,6 +86,8 @@ Result<ibv_td*> SoftHca::alloc_td(ibv_context* context) {
 Result<void> SoftHca::dealloc_td(ibv_td* td) {
   CriticalSection section(core_.runtime);
   auto* soft = static_cast<SoftTd*>(td);
+  const auto is_this = [soft](const SoftTd& live) { return &live == soft; };
+  if (std::ranges::none_of(live_thread_domains_, is_this)) return errno_code(EINVAL);
   if (soft->users != 0) return errno_code(EBUSY);
   delete soft;
   return {};

@@ -114,13 +114,11 @@ Result<ibv_context*> SoftHca::open_device(ibv_device* device) {
 }
 
 Result<void> SoftHca::close_device(ibv_context* context) {
+  CriticalSection section(core_.runtime);
   SoftContext& soft = SoftContext::from(context);
-  {
-    CriticalSection section(core_.runtime);
-    end_objects_of(context);
-    std::erase(contexts_, &soft);
-  }
-  delete &soft;
+  if (std::erase(contexts_, &soft) == 0) return errno_code(EBADF);  // closed already
+  end_objects_of(context);
+  graveyard_.bury<ProvidedContext>(&soft);
   return {};
 }
 

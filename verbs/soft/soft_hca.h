@@ -16,6 +16,7 @@
 #include "verbs/soft/completion_queue.h"
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
+#include "verbs/soft/graveyard.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/multicast_table.h"
 #include "verbs/soft/queue_pair.h"
@@ -215,6 +216,7 @@ class SoftHca final : public Hca {
   LiveList<SoftSrq> live_shared_receive_queues_;
   LiveList<SoftXrcd> live_xrc_domains_;
   std::vector<std::unique_ptr<SoftQp>> names_;  // from ibv_open_qp
+  Graveyard graveyard_;                         // of what was in contexts that are closed
 
   MulticastTable groups_;
 

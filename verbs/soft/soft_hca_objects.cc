@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "verbs/assert.h"
@@ -60,6 +61,8 @@ Result<ibv_comp_channel*> SoftHca::create_comp_channel(ibv_context* context) {
 
 Result<void> SoftHca::destroy_comp_channel(ibv_comp_channel* channel) {
   CriticalSection section(core_.runtime);
+  const auto is_this = [channel](const SoftChannel& live) { return &live == channel; };
+  if (std::ranges::none_of(live_channels_, is_this)) return errno_code(EBADF);
   if (channel->refcnt != 0) return errno_code(EBUSY);
   delete static_cast<SoftChannel*>(channel);
   return {};
@@ -384,39 +387,44 @@ ibv_qp_ex* SoftHca::qp_to_qp_ex(ibv_qp* qp) {
 // --- the end of a context -----------------------------------------------------------------------
 
 // What a program has left behind ends with its context, as in the kernel, which sees a descriptor
-// closed. perftest counts on it.
+// closed. perftest counts on it. The structs stay: see Graveyard.
 void SoftHca::end_objects_of(const ibv_context* context) {
   const auto made_here = [context](const auto& object) { return object.context == context; };
-  const auto end = [&](auto& list, std::uint32_t& count) {
-    list.remove_and_dispose_if(made_here, [&count](auto* object) {
+  const auto spare = static_cast<std::ptrdiff_t>(spare_queue_pairs_.size());
+  const auto end = [&]<class Shown>(auto& list, std::uint32_t& count, std::type_identity<Shown>) {
+    list.remove_and_dispose_if(made_here, [&](auto* object) {
       --count;
-      delete object;
+      graveyard_.bury<Shown>(object);
     });
   };
-  std::erase_if(names_, [&](const auto& name) {
-    if (made_here(*name)) name->let_go();
-    return made_here(*name);
+  std::erase_if(names_, [&](auto& name) {
+    if (!made_here(*name)) return false;
+    name->let_go();
+    graveyard_.bury<ibv_qp>(name.release());
+    return true;
   });
   for (SoftQp* qp : numbers_) {
     if (qp == nullptr || !made_here(*qp)) continue;
     groups_.detach_everywhere(*qp);
     retire(*qp);
   }
+  // So that these are used again last.
+  std::ranges::rotate(spare_queue_pairs_, spare_queue_pairs_.begin() + spare);
   std::uint32_t uncounted = 0;
   core_.memory.for_each_of(context, [this](SoftMr& region) { unpublish(core_, region); });
   core_.lent.keep_all();
-  core_.memory.remove_all_of(context);
-  end(live_address_handles_, address_handles_);
+  core_.memory.remove_all_of(context, graveyard_);
+  end(live_address_handles_, address_handles_, std::type_identity<ibv_ah>{});
   for (SoftQp* qp : numbers_) {
     const SoftSrq* source = qp != nullptr && qp->srq == nullptr ? qp->receives.source() : nullptr;
     if (source != nullptr && made_here(*source)) qp->receives.let_go();
   }
-  end(live_shared_receive_queues_, shared_receive_queues_);
-  end(live_completion_queues_, completion_queues_);
-  end(live_xrc_domains_, uncounted);
-  end(live_channels_, uncounted);
-  end(live_domains_, domains_);
-  end(live_thread_domains_, uncounted);
+  end(live_shared_receive_queues_, shared_receive_queues_, std::type_identity<ibv_srq>{});
+  end(live_completion_queues_, completion_queues_, std::type_identity<ibv_cq>{});
+  end(live_xrc_domains_, uncounted, std::type_identity<ibv_xrcd>{});
+  end(live_channels_, uncounted, std::type_identity<ibv_comp_channel>{});
+  end(live_domains_, domains_, std::type_identity<ibv_pd>{});
+  end(live_thread_domains_, uncounted, std::type_identity<ibv_td>{});
 }
 
 // --- enhanced connection establishment ----------------------------------------------------------

@@ -1,0 +1,60 @@
+// What a program has left in a context that it closed, and still points at.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <new>
+
+namespace anyrdma::verbs::soft {
+
+/// Keeps the memory of objects that ended with their context. With rdma-core the kernel's half of
+/// them is gone then, and the structs stay: a call with one is an error, not a look into memory
+/// that is somebody else's by now. Python's collector makes such calls: what it finds together it
+/// destroys in any order.
+class Graveyard {
+ public:
+  Graveyard() = default;
+  Graveyard(const Graveyard&) = delete;
+  Graveyard& operator=(const Graveyard&) = delete;
+  ~Graveyard() {
+    for (const Grave& grave : graves_) grave.free(grave.memory);
+  }
+
+  /// Destroys `object`, which new has made, but leaves its base `Shown` as it is, until thousands
+  /// of others have come.
+  template <class Shown, class Object>
+  void bury(Object* object) {
+    auto* const shown = static_cast<Shown*>(object);
+    alignas(Shown) std::byte bytes[sizeof(Shown)];
+    std::memcpy(bytes, static_cast<const void*>(shown), sizeof bytes);
+    std::destroy_at(object);
+    std::memcpy(static_cast<void*>(shown), bytes, sizeof bytes);
+    graves_.push_back({object, free<Object>});
+    if (graves_.size() <= kMost) return;
+    graves_.front().free(graves_.front().memory);
+    graves_.pop_front();
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4096;
+
+  struct Grave {
+    void* memory;
+    void (*free)(void* memory);
+  };
+
+  template <class Object>
+  static void free(void* memory) {
+    if constexpr (alignof(Object) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+      ::operator delete (memory, sizeof(Object), std::align_val_t{alignof(Object)});
+    } else {
+      ::operator delete(memory, sizeof(Object));
+    }
+  }
+
+  std::deque<Grave> graves_;
+};
+
+}  // namespace anyrdma::verbs::soft
