@@ -208,18 +208,7 @@ Mishap Faults::on_packet(const Host& from, const Host& to, std::uint16_t attribu
   for (const auto& planned : planned_) {
     const Fault& fault = planned->status.fault;
     if (!names_packet(fault.trigger, from, to, attribute) || !planned->is_due()) continue;
-    const bool to_packet =
-        std::visit(verbs::Overloaded{[&](const LoseMessage&) { return mishap.lost = true; },
-                                     [&](const CorruptMessage&) { return mishap.corrupted = true; },
-                                     [&](const DuplicateMessage&) { return ++mishap.copies != 0; },
-                                     [&](const ReorderMessage&) { return mishap.overtaken = true; },
-                                     [&](const DelayMessage& delay) {
-                                       mishap.late += delay.by;
-                                       return true;
-                                     },
-                                     [](const auto&) { return false; }},
-                   fault.action);
-    if (!to_packet) {
+    if (!fault::befall(fault.action, mishap)) {
       fire_soon(*planned);
       continue;
     }

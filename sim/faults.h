@@ -13,6 +13,7 @@
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/question.h"
 #include "transport/soft/transport.h"
+#include "verbs/packet_gate.h"
 
 namespace anyrdma::sim {
 
@@ -20,20 +21,7 @@ class Host;
 class World;
 
 using fault::FaultStatus;
-
-/// What becomes of a packet on its way.
-struct Mishap {
-  bool lost = false;
-  bool corrupted = false;
-  bool overtaken = false;    ///< by the next one
-  std::uint32_t copies = 0;  ///< besides the packet itself
-  verbs::Duration late{};    ///< behind its time
-  std::uint64_t chance = 0;  ///< for what is left to chance: which bit
-
-  [[nodiscard]] bool any() const {
-    return lost || corrupted || overtaken || copies != 0 || late.count() != 0;
-  }
-};
+using verbs::Mishap;
 
 /// Owned by the World. Faults are counted from the moment of their injection. What happens to the
 /// world follows its trigger at the same instant, once the programs that can run have run.

@@ -7,6 +7,7 @@
 #include "transport/ibcm/wire/rej.h"
 #include "transport/realtime/progress_thread.h"
 #include "verbs/assert.h"
+#include "verbs/soft/wire/icrc.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -91,6 +92,16 @@ void MemberCarrier::send(PacketPtr packet) {
     case Audience::kOne:
       return send_to(destination, std::move(packet));
   }
+}
+
+bool MemberCarrier::is_own(const verbs::soft::Packet& packet) const {
+  if (outside_ != nullptr && outside_->leads_out(packet.destination)) return false;
+  const Destination destination = destination_of(packet, registry_);
+  return destination.audience == Audience::kOne && destination.slot == registry_.slot();
+}
+
+void MemberCarrier::seal(verbs::soft::Packet& packet) const {
+  roce::seal(packet);
 }
 
 void MemberCarrier::send_to(const Destination& destination, PacketPtr packet) {

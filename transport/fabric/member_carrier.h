@@ -35,6 +35,8 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
 
   [[nodiscard]] int fd() const override { return mesh_->fd(); }
   void send(verbs::soft::PacketPtr packet) override;
+  [[nodiscard]] bool is_own(const verbs::soft::Packet& packet) const override;
+  void seal(verbs::soft::Packet& packet) const override;
   [[nodiscard]] bool is_full(wire::Qpn destination) const override {
     if (outside_ != nullptr && mesh_->is_full(kGatewaySlot)) return true;
     return destination != wire::kMulticastQpn && mesh_->is_full(slot_of(destination));

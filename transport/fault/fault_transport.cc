@@ -30,6 +30,20 @@ bool watches_call(const Trigger& trigger, std::uint64_t id, std::string_view cal
   return on != nullptr && names_call(*on, id, call);
 }
 
+/// A packet without a sender that has a name is seen by who gets it, if that has one.
+template <class On>
+bool goes_this_way(const On& on, verbs::PacketWay way) {
+  const bool arrives = on.from.empty() && !on.to.empty();
+  return arrives == (way == verbs::PacketWay::kIn);
+}
+
+bool watches_packet(const Trigger& trigger, verbs::PacketWay way, std::uint16_t attribute) {
+  if (const auto* on = std::get_if<OnMessage>(&trigger))
+    return static_cast<std::uint16_t>(on->message) == attribute && goes_this_way(*on, way);
+  const auto* on = std::get_if<OnPacket>(&trigger);
+  return on != nullptr && goes_this_way(*on, way);
+}
+
 }  // namespace
 
 // --- life ---------------------------------------------------------------------------------------
@@ -222,6 +236,24 @@ void FaultTransport::on_failure(const ibv_wc& completion) {
     if (is_it) count_observed(*each.fault);
     return is_it;
   });
+}
+
+verbs::Mishap FaultTransport::on_packet(verbs::PacketWay way, std::uint16_t attribute) {
+  verbs::Mishap mishap;
+  for (const auto& fault : faults_) {
+    const Fault& what = fault->status.fault;
+    if (!watches_packet(what.trigger, way, attribute) || !is_due(*fault)) continue;
+    if (!befall(what.action, mishap)) {
+      pull(*fault);
+      continue;
+    }
+    fire(*fault);
+    count_observed(*fault);
+  }
+  if (!mishap.corrupted) return mishap;
+  if (bits_ == nullptr) bits_ = ground_.dice("faults: which bit");
+  mishap.chance = bits_->next();
+  return mishap;
 }
 
 bool FaultTransport::is_due(Arming& fault) {

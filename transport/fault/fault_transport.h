@@ -20,6 +20,7 @@
 #include "transport/fault/plan/fault_plan.h"
 #include "transport/transport.h"
 #include "verbs/call_gate.h"
+#include "verbs/packet_gate.h"
 #include "verbs/time.h"
 
 namespace anyrdma::fault {
@@ -42,7 +43,8 @@ enum class RequestsSeen : std::uint8_t {
 class FaultTransport final : public transport::Transport,
                              private transport::EventObserver,
                              private transport::CallObserver,
-                             private verbs::CallGate {
+                             private verbs::CallGate,
+                             private verbs::PacketGate {
  public:
   /// `plan` is what part_of() gave; times count from now. `below` and `ground` outlive it.
   FaultTransport(transport::Transport& below, const FaultPlan& plan, Ground& ground,
@@ -63,6 +65,8 @@ class FaultTransport final : public transport::Transport,
 
   /// For who has the device below: what calls of verbs and work ask.
   [[nodiscard]] verbs::CallGate& gate() { return *this; }
+  /// For who has the packets: what they ask.
+  [[nodiscard]] verbs::PacketGate& packet_gate() { return *this; }
 
   // --- the account ------------------------------------------------------------------------------
   /// In the order of the plan. Critical section.
@@ -104,6 +108,7 @@ class FaultTransport final : public transport::Transport,
   ibv_wc_status on_work(const verbs::PostedWork& work) override;
   void on_failure(const ibv_wc& completion) override;
   void on_take() override {}
+  [[nodiscard]] verbs::Mishap on_packet(verbs::PacketWay way, std::uint16_t attribute) override;
 
   void plan_chance(Arming& fault);
   void count_event(Step step, std::uint64_t id, rdma_cm_event_type type);
@@ -140,6 +145,7 @@ class FaultTransport final : public transport::Transport,
   std::uint64_t serials_ = 0;
   std::uint64_t numbers_ = 0;  ///< of ids, as cm counts them
   std::vector<std::unique_ptr<transport::Endpoint>> graves_;
+  std::unique_ptr<verbs::Random> bits_;  ///< which one is flipped; null: none was yet
   std::vector<ibv_device*> gone_;
   std::vector<ibv_device*> present_;  ///< what devices() answers when some are gone
 };

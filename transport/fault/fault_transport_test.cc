@@ -466,5 +466,47 @@ TEST_F(Faulty, ChanceIsTheGrounds) {
   EXPECT_THAT(taken, ElementsAreArray({true, false, true, false}));
 }
 
+/// REQ, REP, and what is no message.
+constexpr std::uint16_t kReq = 0x10;
+constexpr std::uint16_t kRep = 0x13;
+constexpr std::uint16_t kNoMessage = 0;
+
+TEST_F(Faulty, PacketsMeetWithAllThatTheirTriggersSay) {
+  plan(
+      "on h->g REP 1: lose\n"
+      "on h->* packet 2: delay 5ms\n"
+      "on h->* packet 2: duplicate\n"
+      "on *->h packet 1: reorder\n"
+      "on *->* packet 3: corrupt\n");
+  const auto ask = [&](verbs::PacketWay way, std::uint16_t attribute) {
+    return inside([&] { return faults_->packet_gate().on_packet(way, attribute); });
+  };
+
+  EXPECT_FALSE(ask(verbs::PacketWay::kOut, kReq).any());
+  const verbs::Mishap second = ask(verbs::PacketWay::kOut, kRep);
+  const verbs::Mishap arrived = ask(verbs::PacketWay::kIn, kRep);
+  const verbs::Mishap third = ask(verbs::PacketWay::kOut, kNoMessage);
+
+  EXPECT_TRUE(second.lost);
+  EXPECT_EQ(second.late, 5ms);
+  EXPECT_EQ(second.copies, 1u);
+  EXPECT_TRUE(arrived.overtaken);
+  EXPECT_FALSE(arrived.lost);
+  EXPECT_TRUE(third.corrupted);
+  EXPECT_EQ(status(0).armed, 1u);
+  EXPECT_EQ(status(1).armed, 3u);
+  EXPECT_EQ(status(3).armed, 1u);
+  EXPECT_EQ(status(4).observed, 1u);
+}
+
+TEST_F(Faulty, PacketPullsWhatHappensToTheHost) {
+  plan("on h->* REQ 1: fail-over h eth0");
+
+  EXPECT_FALSE(
+      inside([&] { return faults_->packet_gate().on_packet(verbs::PacketWay::kOut, kReq); }).any());
+
+  EXPECT_THAT(above_.seen, ElementsAre("ADDR_CHANGE 0"));
+}
+
 }  // namespace
 }  // namespace anyrdma::fault

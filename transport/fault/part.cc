@@ -4,6 +4,7 @@
 #include <concepts>
 #include <optional>
 #include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -46,7 +47,8 @@ std::string on_this(const Abilities& abilities, std::string_view sentence) {
 }
 
 std::string problem_with_trigger(const Trigger& trigger, const Abilities& can) {
-  std::string no_packets = on_this(can, "no packet is seen: say request, queued, fetched or call");
+  const std::string no_packets =
+      can.ours ? "" : on_this(can, "no packet is seen: say request, queued, fetched or call");
   const verbs::Overloaded cases{
       [&](const OnMessage&) { return no_packets; },
       [&](const OnPacket&) { return no_packets; },
@@ -80,7 +82,8 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
       [&](const OverflowBacklog&) {
         return can.ours ? "" : on_this(can, "a request that has come is not forgotten");
       },
-      [](const OneOf<HoldEvent, ChangeAddress, FailCall, CompleteWork, CrashHost,
+      [](const OneOf<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, ReorderMessage,
+                     HoldEvent, ChangeAddress, FailCall, CompleteWork, CrashHost,
                      PauseHost> auto&) { return std::string(); },
       [&](const RemoveDevice& remove) { return problem_with_device(remove.device, can); },
       [&](const PortDown& down) { return port(down.device); },
@@ -91,10 +94,34 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
   return std::visit(cases, action);
 }
 
+// --- packets ------------------------------------------------------------------------------------
+
+/// From whom, to whom; nothing: the trigger is no packet's.
+std::optional<std::pair<std::string, std::string>> way_of(const Trigger& trigger) {
+  if (const auto* on = std::get_if<OnMessage>(&trigger)) return std::pair(on->from, on->to);
+  if (const auto* on = std::get_if<OnPacket>(&trigger)) return std::pair(on->from, on->to);
+  return std::nullopt;
+}
+
+/// Who sees that a trigger is pulled; nobody: everybody does. A packet is seen by its sender, or,
+/// as that may be anybody, by who gets it.
+std::set<std::string> witnesses_of(const Trigger& trigger) {
+  const auto way = way_of(trigger);
+  if (!way) return named_in(trigger);
+  const std::string& witness = way->first.empty() ? way->second : way->first;
+  return witness.empty() ? std::set<std::string>() : std::set<std::string>{witness};
+}
+
+/// Whom the host's packets with this trigger go to; empty: to anybody.
+std::string peer_in(const Trigger& trigger, const std::string& host) {
+  const auto way = way_of(trigger);
+  return way && way->first == host ? way->second : std::string();
+}
+
 /// Nothing: the fault is for another host.
 std::optional<std::string> problem_on(const Fault& fault, const std::string& host,
                                       const Abilities& abilities) {
-  const std::set<std::string> causes = named_in(fault.trigger);
+  const std::set<std::string> causes = witnesses_of(fault.trigger);
   const std::set<std::string> victims = named_in(fault.action);
   const bool caused_here = causes.empty() || causes.contains(host);
   const bool happens_here = victims.empty() ? caused_here : victims.contains(host);
@@ -131,13 +158,23 @@ PlanResult<std::string> only_host(const FaultPlan& plan) {
 PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
                               const Abilities& abilities) {
   FaultPlan part;
+  std::string only_peer;
   for (std::size_t i = 0; i < plan.faults.size(); ++i) {
-    const auto problem = problem_on(plan.faults[i], host, abilities);
+    auto problem = problem_on(plan.faults[i], host, abilities);
     if (!problem) continue;
+    const std::string peer = peer_in(plan.faults[i].trigger, host);
+    if (only_peer.empty()) only_peer = peer;
+    if (problem->empty() && !peer.empty() && peer != only_peer)
+      problem = on_this(abilities, "peers cannot be told apart: say " + host + "->*");
     if (!problem->empty()) return PlanError{i + 1, *problem};
     part.faults.push_back(plan.faults[i]);
   }
   return part;
+}
+
+bool watches_packets(const FaultPlan& plan) {
+  return std::ranges::any_of(plan.faults,
+                             [](const Fault& fault) { return way_of(fault.trigger).has_value(); });
 }
 
 }  // namespace anyrdma::fault

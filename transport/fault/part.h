@@ -14,7 +14,7 @@ struct Abilities {
   std::string_view name;      ///< of the transport, for whoever is refused
   std::string_view device{};  ///< its only device; empty: unknown before it is opened
   /// The device is software of ours: a request can be rejected with any reason or forgotten, a port
-  /// loses its link, verbs calls and work are seen.
+  /// loses its link, verbs calls, work and packets are seen.
   bool ours = false;
 };
 
@@ -27,8 +27,13 @@ struct Abilities {
 
 /// The faults of `host`, each without a change; those of other hosts are theirs, and it may well be
 /// that all are. Refused, with the number of the fault in the plan, from 1, as line: what such a
-/// transport cannot do, a fault whose cause is on another host.
+/// transport cannot do, a fault whose cause is on another host, packets to peers of several names,
+/// as a process knows no name but its own. A packet from `host` is its fault; one from anybody to
+/// `host`, too.
 [[nodiscard]] PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
                                             const Abilities& abilities);
+
+/// Whether something in it wants to be told of packets.
+[[nodiscard]] bool watches_packets(const FaultPlan& plan);
 
 }  // namespace anyrdma::fault

@@ -68,8 +68,8 @@ TEST_P(PartOfAPlanRefused, WithItsNumberAndASentence) {
 INSTANTIATE_TEST_SUITE_P(
     Each, PartOfAPlanRefused,
     ::testing::Values(
-        Refused{"on h->* REQ 1: lose", kSoft,
-                "over fabric no packet is seen: say request, queued, fetched or call"},
+        Refused{"on h->* REQ 1: lose", kKernel,
+                "over ucma no packet is seen: say request, queued, fetched or call"},
         Refused{"on h->* packet 5%: fail-over h eth0", kKernel,
                 "over ucma no packet is seen: say request, queued, fetched or call"},
         Refused{"on h request 1: reject 3", kKernel,
@@ -85,10 +85,46 @@ INSTANTIATE_TEST_SUITE_P(
                 "over ucma calls of verbs are not seen"},
         Refused{"on h completion SEND 1: complete RETRY_EXC_ERR", kKernel,
                 "over ucma no work is seen"},
+        Refused{"on h->g REQ 1: remove g anyrdma0", kSoft,
+                "its cause and what it does are on different hosts"},
+        Refused{"on g->h REQ 1: remove h anyrdma0", kSoft,
+                "its cause and what it does are on different hosts"},
         Refused{"on h request 1: remove g anyrdma0", kSoft,
                 "its cause and what it does are on different hosts"},
         Refused{"on g request 1: remove h anyrdma0", kSoft,
                 "its cause and what it does are on different hosts"}));
+
+TEST(PartOfAPlan, HasThePacketsThatTheHostSendsAndThoseThatItGetsFromAnybody) {
+  const FaultPlan plan = parsed(
+      "on client->server REQ 1: lose\n"
+      "on server->client packet 5%: delay 5ms\n"
+      "on client->* packet all: duplicate\n"
+      "on *->client packet 3: corrupt\n"
+      "on *->* packet 7: reorder\n"
+      "on *->client REP 1: remove client anyrdma0\n");
+
+  EXPECT_EQ(part_of(plan, "client", kSoft)->to_string(),
+            "on client->server REQ 1: lose\n"
+            "on client->* packet all: duplicate\n"
+            "on *->client packet 3: corrupt\n"
+            "on *->* packet 7: reorder\n"
+            "on *->client REP 1: remove client anyrdma0\n");
+  EXPECT_EQ(part_of(plan, "server", kSoft)->to_string(),
+            "on server->client packet 5%: delay 5ms\n"
+            "on *->* packet 7: reorder\n");
+  EXPECT_TRUE(watches_packets(plan));
+  EXPECT_FALSE(watches_packets(parsed("on server request 1: overflow")));
+}
+
+TEST(PartOfAPlan, IsRefusedWhereItTellsPeersApart) {
+  const auto part = part_of(parsed("on h->a packet 1: lose\non h->* packet 1: lose\n"
+                                   "on h->b packet 1: lose"),
+                            "h", kSoft);
+
+  ASSERT_FALSE(part);
+  EXPECT_EQ(part.error().line, 3u);
+  EXPECT_EQ(part.error().reason, "over fabric peers cannot be told apart: say h->*");
+}
 
 TEST(PartOfAPlan, IsEmptyForAHostThatTheFaultsAreNotFor) {
   const FaultPlan plan = parsed("on server request 1: overflow\non client request 1: overflow");

@@ -11,6 +11,7 @@
 
 #include "sim/random_stream.h"
 #include "transport/fault/fault_transport.h"
+#include "transport/fault/part.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/eventfd_semaphore.h"
 #include "transport/realtime/progress_thread.h"
@@ -71,6 +72,7 @@ class FaultyOpened final : public Opened,
   Concluding& concluding_;
   Breakable* breakable_;
   std::uint64_t seed_;
+  const bool packets_;  ///< the plan has something for them
   std::function<void(const fault::FaultStatus&)> on_fired_;
   std::function<void(std::size_t, const fault::FaultStatus&)> on_counted_;
   fault::FaultTransport faults_;
@@ -87,6 +89,7 @@ FaultyOpened::FaultyOpened(std::unique_ptr<Opened> below, Concluding& concluding
       concluding_(concluding),
       breakable_(breakable),
       seed_(options.seed),
+      packets_(fault::watches_packets(options.plan)),
       on_fired_(options.on_fired),
       on_counted_(options.on_counted),
       faults_(below_->transport(), options.plan, *this,
@@ -107,6 +110,7 @@ verbs::Result<void> FaultyOpened::start() {
   if (breakable_ != nullptr) {
     breakable_->set_admission(this);
     breakable_->set_call_gate(&faults_.gate());
+    if (packets_) breakable_->set_packet_gate(&faults_.packet_gate());
   }
   const verbs::CriticalSection section(faults_.runtime());
   concluding_.epilogue().set(this);
@@ -128,6 +132,7 @@ void FaultyOpened::retire() {
     if (thread != nullptr && breakable_ != nullptr) {
       breakable_->set_admission(nullptr);
       breakable_->set_call_gate(nullptr);
+      if (packets_) breakable_->set_packet_gate(nullptr);
     }
   }
   below_->retire();

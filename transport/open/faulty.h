@@ -6,6 +6,7 @@
 #include "transport/open/opened.h"
 #include "transport/realtime/epilogue.h"
 #include "transport/soft/transport.h"
+#include "verbs/packet_gate.h"
 
 namespace anyrdma::transport {
 
@@ -26,6 +27,7 @@ class Breakable {
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
   virtual void set_admission(soft::Admission* admission) = 0;
   virtual void set_call_gate(verbs::CallGate* gate) = 0;
+  virtual void set_packet_gate(verbs::PacketGate* gate) = 0;
 };
 
 /// `below` with the faults of a plan: its transport() is another. `concluding` is part of `below`,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "transport/fabric/fabric.h"
+#include "transport/fault/part.h"
 #include "transport/open/faulty.h"
 #include "transport/open/overseen.h"
 #include "transport/rxe/link.h"
@@ -43,6 +44,7 @@ class OpenedStation final : public OpenedAs<Station>, public Breakable {
   verbs::Result<void> set_port(bool active) override { return this->host().set_port(active); }
   void set_admission(soft::Admission* admission) override { this->host().set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { this->host().set_call_gate(gate); }
+  void set_packet_gate(verbs::PacketGate* gate) override { this->host().set_packet_gate(gate); }
 };
 
 boost::system::error_code errno_of(const boost::system::error_code& error) {
@@ -59,8 +61,11 @@ OpenResult opened_as(const char* name, verbs::Result<std::unique_ptr<Host>> host
   return std::unique_ptr<Opened>(std::make_unique<As<Host>>(name, std::move(*host)));
 }
 
+/// What is done in a peer's memory is no packet, and nothing can happen to it.
 OpenResult open_fabric(const OpenOptions& options) {
-  return opened_as<OpenedStation>("fabric", fabric::Fabric::open(options.fabric), options.fabric);
+  fabric::FabricConfig config = options.fabric;
+  if (fault::watches_packets(options.faults.plan)) config.near_memory = false;
+  return opened_as<OpenedStation>("fabric", fabric::Fabric::open(config), config);
 }
 
 OpenResult open_udp(const OpenOptions& options) {

@@ -31,6 +31,10 @@ class Carrier {
   /// Takes a packet to wherever its headers say; transmit() sends it. What cannot be sent is lost,
   /// which retransmission makes good.
   virtual void send(verbs::soft::PacketPtr packet) = 0;
+  /// Whether it would be delivered to on_own_packet() alone.
+  [[nodiscard]] virtual bool is_own(const verbs::soft::Packet& packet) const = 0;
+  /// Fills in whatever the peer will see of it, the ICRC included.
+  virtual void seal(verbs::soft::Packet& packet) const = 0;
   /// Whether a packet to that queue pair, sent now, might be lost because too much waits already.
   [[nodiscard]] virtual bool is_full(wire::Qpn /*destination*/) const { return false; }
   /// Sends what waits, as far as the system takes it.

@@ -180,6 +180,8 @@ void Driver::about_to_wait() {
 // --- packets ------------------------------------------------------------------------------------
 
 void Driver::on_packet(PacketPtr packet) {
+  if (parts_.arrivals != nullptr) [[unlikely]]
+    return parts_.arrivals->on_packet(std::move(packet));
   parts_.hca->on_packet(clock(), std::move(packet));
 }
 

@@ -61,8 +61,11 @@ class Driver final : public verbs::Runtime,
     verbs::soft::Hca* hca = nullptr;
     soft::SoftTransport* transport = nullptr;
     Carrier* carrier = nullptr;
+    Carrier::Receiver* arrivals = nullptr;  ///< who sees what comes in first; null: the HCA
   };
   void attach(const Parts& parts) { parts_ = parts; }
+  /// False before, and once it has retired.
+  [[nodiscard]] bool is_attached() const { return parts_.carrier != nullptr; }
   /// Nothing is driven any more; the parts may be destroyed. Retired, outside the section.
   void detach();
   /// Starts the progress thread.

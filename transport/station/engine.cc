@@ -98,6 +98,19 @@ void Engine::set_call_gate(verbs::CallGate* gate) {
   hca_->set_call_gate(gate);  // enters the critical section
 }
 
+void Engine::set_packet_gate(verbs::PacketGate* gate) {
+  const verbs::CriticalSection section(driver_);
+  if (mishaps_ != nullptr) return mishaps_->set_gate(gate);
+  if (gate == nullptr || !driver_.is_attached()) return;
+  const auto deliver = [this](verbs::soft::PacketPtr packet) {
+    hca_->on_packet(driver_.now(), std::move(packet));
+  };
+  auto mishaps = std::make_unique<MishapCarrier>(std::move(carrier_), deliver, pool_, gate);
+  mishaps_ = mishaps.get();
+  carrier_ = std::move(mishaps);
+  driver_.attach({hca_.get(), transport_.get(), mishaps_, mishaps_});
+}
+
 void Engine::after_fork_in_child() {
   forked_.store(true, std::memory_order_relaxed);
   driver_.after_fork_in_child();

@@ -12,6 +12,8 @@
 #include "transport/soft/transport.h"
 #include "transport/station/carrier.h"
 #include "transport/station/driver.h"
+#include "transport/station/mishap_carrier.h"
+#include "verbs/packet_gate.h"
 #include "verbs/random.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/packet.h"
@@ -51,6 +53,7 @@ class Engine final : private realtime::ForkGuarded {
   [[nodiscard]] verbs::Result<void> set_port(bool active);
   void set_admission(soft::Admission* admission);
   void set_call_gate(verbs::CallGate* gate);
+  void set_packet_gate(verbs::PacketGate* gate);
 
  private:
   void before_fork() override { driver_.before_fork(); }
@@ -65,6 +68,7 @@ class Engine final : private realtime::ForkGuarded {
   verbs::soft::PacketPool pool_;
   Driver driver_;
   std::unique_ptr<Carrier> carrier_;
+  MishapCarrier* mishaps_ = nullptr;  ///< the carrier, once there was a gate
   std::unique_ptr<verbs::soft::Hca> hca_;
   std::unique_ptr<soft::SoftTransport> transport_;
 };

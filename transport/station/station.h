@@ -5,6 +5,7 @@
 #include "transport/soft/transport.h"
 #include "transport/transport.h"
 #include "verbs/call_gate.h"
+#include "verbs/packet_gate.h"
 #include "verbs/result.h"
 
 namespace anyrdma::transport::station {
@@ -50,6 +51,9 @@ class Station {
   virtual void set_admission(soft::Admission* admission) = 0;
   /// Who decides about calls of verbs and posted work; null: nobody. As Hca::set_call_gate.
   virtual void set_call_gate(verbs::CallGate* gate) = 0;
+  /// Who decides about packets to and from others; null: nobody any more. What needs no packets
+  /// (Station's own configuration says whether there is such a thing) never asks.
+  virtual void set_packet_gate(verbs::PacketGate* gate) = 0;
 };
 
 }  // namespace anyrdma::transport::station

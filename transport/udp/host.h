@@ -34,6 +34,10 @@ class UdpHost final : public station::Carrier, public soft::Network {
   // --- Carrier ----------------------------------------------------------------------------------
   [[nodiscard]] int fd() const override { return sockets_->fd(); }
   void send(verbs::soft::PacketPtr packet) override { sockets_->send(std::move(packet)); }
+  [[nodiscard]] bool is_own(const verbs::soft::Packet& packet) const override {
+    return sockets_->has(packet.destination);
+  }
+  void seal(verbs::soft::Packet& packet) const override { sockets_->seal(packet); }
   void transmit() override { sockets_->transmit(); }
   bool poll() override { return sockets_->poll(); }
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;

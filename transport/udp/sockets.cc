@@ -195,7 +195,7 @@ void UdpSockets::close() {
   epoll_.reset();
 }
 
-UdpSockets::Socket* UdpSockets::local(const ibv_gid& gid) {
+UdpSockets::Socket* UdpSockets::local(const ibv_gid& gid) const {
   const auto found =
       std::ranges::find_if(locals_, [&gid](const auto& each) { return same(each->gid, gid); });
   return found != locals_.end() ? found->get() : nullptr;
@@ -262,13 +262,17 @@ void UdpSockets::send(PacketPtr packet) {
     ++dropped_;
     return;
   }
-  packet->udp_source_port = config_.port;
-  packet->ip_identification = kNoIdentification;
-  packet->ip_fragment = kDontFragment;
-  roce::seal(*packet);
+  seal(*packet);
   socket->out.push_back(std::move(packet));
   if (!socket->waiting) dirty_.push_back(socket);
   socket->waiting = true;
+}
+
+void UdpSockets::seal(Packet& packet) const {
+  packet.udp_source_port = config_.port;
+  packet.ip_identification = kNoIdentification;
+  packet.ip_fragment = kDontFragment;
+  roce::seal(packet);
 }
 
 void UdpSockets::transmit() {

@@ -44,6 +44,10 @@ class UdpSockets {
   /// Queues a packet; transmit() sends it. One to an own address is delivered; one from an address
   /// that is not ours is lost.
   void send(verbs::soft::PacketPtr packet);
+  /// Whether packets to that address are delivered here.
+  [[nodiscard]] bool has(const ibv_gid& gid) const { return local(gid) != nullptr; }
+  /// Makes a packet what it will be on the wire.
+  void seal(verbs::soft::Packet& packet) const;
   void transmit();
   bool poll();
   void flush(std::chrono::milliseconds limit);
@@ -81,7 +85,7 @@ class UdpSockets {
              station::Carrier::Receiver& receiver);
   [[nodiscard]] verbs::Result<void> open_all();
   [[nodiscard]] verbs::Result<void> watch(int fd, Socket* socket);
-  [[nodiscard]] Socket* local(const ibv_gid& gid);
+  [[nodiscard]] Socket* local(const ibv_gid& gid) const;
   [[nodiscard]] verbs::Result<realtime::Descriptor> open_group(const ibv_gid& group, int interface);
 
   void transmit(Socket& socket);

@@ -84,6 +84,7 @@ class UdpImpl final : public Udp {
   Result<void> set_port(bool active) override { return engine_.set_port(active); }
   void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
+  void set_packet_gate(verbs::PacketGate* gate) override { engine_.set_packet_gate(gate); }
 
  private:
   [[nodiscard]] Result<void> open_here(const UdpConfig& config);

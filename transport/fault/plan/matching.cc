@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "transport/fault/plan/legal.h"
+#include "verbs/overloaded.h"
 
 namespace anyrdma::fault {
 
@@ -37,6 +38,20 @@ bool counts_at_gate(const Fault& fault) {
 bool names_call(const OnCall& on, std::uint64_t id, std::string_view call) {
   if (on.id != 0 && on.id != id) return false;
   return on.call == call || (on.call == kAnyAllocation && makes_object(call));
+}
+
+bool befall(const FaultAction& action, verbs::Mishap& mishap) {
+  return std::visit(
+      verbs::Overloaded{[&](const LoseMessage&) { return mishap.lost = true; },
+                        [&](const CorruptMessage&) { return mishap.corrupted = true; },
+                        [&](const DuplicateMessage&) { return ++mishap.copies != 0; },
+                        [&](const ReorderMessage&) { return mishap.overtaken = true; },
+                        [&](const DelayMessage& delay) {
+                          mishap.late += delay.by;
+                          return true;
+                        },
+                        [](const auto&) { return false; }},
+      action);
 }
 
 bool names_work(const Fault& fault, const verbs::PostedWork& work) {

@@ -1,0 +1,81 @@
+// A carrier whose packets meet with what a gate decides: for fault plans.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "transport/station/carrier.h"
+#include "verbs/packet_gate.h"
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::transport::station {
+
+/// Stands before another carrier, and before the HCA for what comes in. What is from ourselves to
+/// ourselves never was on any way. A packet to a group is one, however many get it.
+class MishapCarrier final : public Carrier, public Carrier::Receiver {
+ public:
+  using Deliver = std::function<void(verbs::soft::PacketPtr)>;
+  /// What comes in goes to `deliver`. Nothing happens as long as `gate` is null. `pool` and `gate`
+  /// outlive it; nobody but this calls `below` any more.
+  MishapCarrier(std::unique_ptr<Carrier> below, Deliver deliver, verbs::soft::PacketPool& pool,
+                verbs::PacketGate* gate)
+      : below_(std::move(below)), deliver_(std::move(deliver)), pool_(pool), gate_(gate) {}
+
+  /// What is late stays so.
+  void set_gate(verbs::PacketGate* gate) { gate_ = gate; }
+
+  // --- Receiver: for what `below` delivers ------------------------------------------------------
+  void on_packet(verbs::soft::PacketPtr packet) override;
+  /// Nobody's to interfere with: the driver keeps those.
+  void on_own_packet(verbs::soft::PacketPtr /*packet*/) override {}
+
+  // --- Carrier ----------------------------------------------------------------------------------
+  [[nodiscard]] int fd() const override { return below_->fd(); }
+  void send(verbs::soft::PacketPtr packet) override;
+  [[nodiscard]] bool is_own(const verbs::soft::Packet& packet) const override {
+    return below_->is_own(packet);
+  }
+  void seal(verbs::soft::Packet& packet) const override { below_->seal(packet); }
+  [[nodiscard]] bool is_full(wire::Qpn destination) const override {
+    return below_->is_full(destination);
+  }
+  void transmit() override { below_->transmit(); }
+  bool poll() override;
+  bool glance() override;
+  void set_awake(bool awake) override { below_->set_awake(awake); }
+  [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
+  [[nodiscard]] bool has_report() const override { return below_->has_report(); }
+  bool report(verbs::Instant now) override { return below_->report(now); }
+  /// What has left is on its way even if whoever sent it goes: it arrives early then.
+  void flush(std::chrono::milliseconds limit) override;
+  void close() override;
+  void abandon() override;
+
+ private:
+  struct Late {
+    verbs::Instant due{};
+    verbs::PacketWay way{};
+    verbs::soft::PacketPtr packet;
+    bool overtaken = false;  ///< the next one on this way ends its waiting
+  };
+
+  void send_on_its_way(verbs::PacketWay way, verbs::soft::PacketPtr packet);
+  void pass(verbs::PacketWay way, verbs::soft::PacketPtr packet);
+  void hold(verbs::PacketWay way, verbs::soft::PacketPtr packet, verbs::Duration by,
+            bool overtaken);
+  void follow(verbs::PacketWay way);
+  [[nodiscard]] bool has_straggler(verbs::PacketWay way) const;
+  void corrupt(verbs::soft::Packet& packet, std::uint64_t chance) const;
+  bool release(verbs::Instant until);
+
+  std::unique_ptr<Carrier> below_;
+  const Deliver deliver_;
+  verbs::soft::PacketPool& pool_;
+  verbs::PacketGate* gate_;
+  std::vector<Late> late_;  ///< in the order in which they came
+};
+
+}  // namespace anyrdma::transport::station

@@ -1,0 +1,36 @@
+// Where a fault plan lets packets go wrong on their way. Whoever carries packets asks it, if there
+// is one.
+#pragma once
+
+#include <cstdint>
+
+#include "verbs/time.h"
+
+namespace anyrdma::verbs {
+
+/// What becomes of a packet on its way.
+struct Mishap {
+  bool lost = false;
+  bool corrupted = false;
+  bool overtaken = false;    ///< by the next one
+  std::uint32_t copies = 0;  ///< besides the packet itself
+  Duration late{};           ///< behind its time
+  std::uint64_t chance = 0;  ///< for what is left to chance: which bit
+
+  [[nodiscard]] bool any() const {
+    return lost || corrupted || overtaken || copies != 0 || late.count() != 0;
+  }
+};
+
+enum class PacketWay : std::uint8_t { kOut, kIn };
+
+/// Must not call back.
+class PacketGate {
+ public:
+  virtual ~PacketGate() = default;
+  /// A packet leaves for another host, or has come from one; `attribute` names the CM message in
+  /// it, or is 0. Inside the critical section.
+  [[nodiscard]] virtual Mishap on_packet(PacketWay way, std::uint16_t attribute) = 0;
+};
+
+}  // namespace anyrdma::verbs
