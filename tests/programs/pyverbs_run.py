@@ -7,6 +7,7 @@ ok, skip, fail or error, and for all but ok a tab and the reason's first line.
 """
 
 import fcntl
+import multiprocessing
 import os
 import socket
 import struct
@@ -48,6 +49,8 @@ def network_interface(self, device, port, index):
 
 
 base.RDMATestCase._get_ip_mac = network_interface
+# Python's own way until 3.14: the tests hand their processes what cannot be sent to one that is not a fork.
+multiprocessing.set_start_method("fork")
 
 
 class Recorder(unittest.TextTestResult):
