@@ -31,6 +31,21 @@ using verbs::testing::errno_of;
 
 inline constexpr std::chrono::milliseconds kTimeout{2000};
 
+/// How far place() takes an id, by calls and events.
+enum class Place : std::uint8_t {
+  kIdle,
+  kAddrQuery,
+  kAddrResolved,
+  kRouteQuery,
+  kRouteResolved,
+  kConnect,     ///< the active side's
+  kDisconnect,  ///< DISCONNECTED came
+  kAddrBound,
+  kListen,
+  kDeviceRemoval,  ///< the endpoint refuses everything
+  kDestroying,     ///< its channel went away
+};
+
 /// What place() has joined on the way.
 inline constexpr transport::MembershipId kPlacedMembership{1};
 
@@ -46,10 +61,9 @@ class CmTest : public ::testing::Test {
   CmTest();
 
   [[nodiscard]] Placed make_id(rdma_port_space space = RDMA_PS_TCP);
-  /// An id that reached `state` by calls and events, all events acknowledged. CONNECT is the active
-  /// side's, DESTROYING an id whose channel went away. As soon as it had an address it has joined
-  /// group_.
-  [[nodiscard]] Placed place(State state);
+  /// An id that was taken there by calls and events, all events acknowledged. As soon as it had an
+  /// address it has joined group_.
+  [[nodiscard]] Placed place(Place state);
   [[nodiscard]] Placed listener(int backlog = 10);
   /// The new id of one request, its event acknowledged. `listening` must outlive the call only.
   [[nodiscard]] Placed incoming(Placed& listening, const rdma_conn_param& conn = {});

@@ -55,7 +55,6 @@ TEST_F(CreateEp, ActiveResolvesAddressAndRouteAndMakesTheQueuePair) {
   std::unique_ptr<Id> id = active();
 
   EXPECT_TRUE(id->is_synchronous());
-  EXPECT_EQ(id->state(), State::kRouteResolved);
   EXPECT_EQ(id->context(), nullptr);
   ASSERT_NE(id->qp(), nullptr);
   EXPECT_EQ(attributes_.qp_type, IBV_QPT_RC) << "ai_qp_type wins";
@@ -86,7 +85,8 @@ TEST_F(CreateEp, AGivenRouteIsTakenAndNotAskedFor) {
   std::array<std::uint8_t, sizeof(ibv_path_data)> route{};
   info_.ai_route = route.data();
   info_.ai_route_len = route.size();
-  runtime_.when_blocked = [&] {
+  runtime_.when_blocked = [&, waits = 0]() mutable {
+    if (++waits == 2) return transport_.raise(transport_.last(), RDMA_CM_EVENT_ROUTE_RESOLVED);
     EXPECT_CALL(transport_.last(), resolve_route).Times(0);
     EXPECT_CALL(transport_.last(),
                 set_option(RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, SizeIs(route.size())));
@@ -95,7 +95,6 @@ TEST_F(CreateEp, AGivenRouteIsTakenAndNotAskedFor) {
 
   std::unique_ptr<Id> id = create_ep(transport_, info_, nullptr, nullptr).value();
 
-  EXPECT_EQ(id->state(), State::kRouteResolved);
   EXPECT_EQ(id->raw()->event->event, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
@@ -122,8 +121,9 @@ TEST_F(CreateEp, WithoutDestinationOrDeviceThereIsNoEndpoint) {
   info_.ai_dst_addr = nullptr;
   EXPECT_EQ(errno_of(create_ep(transport_, info_, nullptr, nullptr)), EINVAL);
 
-  transport_.remove_devices();
-  EXPECT_EQ(errno_of(create_ep(transport_, info_, nullptr, nullptr)), ENODEV);
+  NiceMock<MockTransport> bare(runtime_, provider_);
+  bare.remove_devices();
+  EXPECT_EQ(errno_of(create_ep(bare, info_, nullptr, nullptr)), ENODEV);
 }
 
 TEST_F(CreateEp, ConnectBytesStandBeforeThePrivateDataUntilConnectSucceeds) {
@@ -174,7 +174,6 @@ TEST_F(CreateEp, MoreThanALengthByteOfPrivateDataIsRefused) {
 TEST_F(CreateEp, PassiveIsBoundAndDoesNotListenYet) {
   std::unique_ptr<Id> id = create_ep(transport_, passive_, nullptr, nullptr).value();
 
-  EXPECT_EQ(id->state(), State::kAddrBound);
   EXPECT_EQ(runtime_.blocked, 0u);
 }
 

@@ -8,7 +8,7 @@ namespace anyrdma::cm {
 Result<std::unique_ptr<EventChannel>> EventChannel::create(transport::Transport& transport) {
   {
     verbs::CriticalSection section(transport.runtime());
-    if (transport.devices().empty()) return verbs::errno_code(ENODEV);
+    if (!transport.has_had_devices()) return verbs::errno_code(ENODEV);
     if (verbs::CallGate* gate = transport.call_gate(); gate != nullptr) {
       const int error = gate->on_call(0, "create_event_channel");
       if (error != 0) return verbs::errno_code(error);

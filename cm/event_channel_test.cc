@@ -47,9 +47,16 @@ class Notes final : public transport::EventObserver {
 };
 
 TEST_F(EventChannelTest, CannotBeCreatedWithoutAnRdmaDevice) {
+  NiceMock<MockTransport> bare(runtime_, provider_);
+  bare.remove_devices();
+
+  EXPECT_EQ(errno_of(EventChannel::create(bare)), ENODEV);
+}
+
+TEST_F(EventChannelTest, IsStillCreatedWhenTheLastDeviceIsGone) {
   transport_.remove_devices();
 
-  EXPECT_EQ(errno_of(EventChannel::create(transport_)), ENODEV);
+  EXPECT_EQ(errno_of(EventChannel::create(transport_)), 0) << "librdmacm looks once";
 }
 
 TEST_F(EventChannelTest, PassesOnThatThereAreNoDescriptorsLeft) {
@@ -73,7 +80,7 @@ TEST_F(EventChannelTest, GetWaitsAndReportsThatNobodyWillEverPost) {
 }
 
 TEST_F(EventChannelTest, GetReturnsWhatArrivesWhileItWaits) {
-  Placed placed = place(State::kAddrQuery);
+  Placed placed = place(Place::kAddrQuery);
   runtime_.when_blocked = [&] { transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ADDR_RESOLVED); };
 
   Result<Event> event = channel_->get();
@@ -86,8 +93,8 @@ TEST_F(EventChannelTest, GetReturnsWhatArrivesWhileItWaits) {
 }
 
 TEST_F(EventChannelTest, EventsOfSeveralIdsComeInTheOrderTheyHappened) {
-  Placed one = place(State::kConnect);
-  Placed two = place(State::kConnect);
+  Placed one = place(Place::kConnect);
+  Placed two = place(Place::kConnect);
   transport_.raise(*two.endpoint, RDMA_CM_EVENT_DISCONNECTED);
   transport_.raise(*one.endpoint, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
   transport_.raise(*two.endpoint, RDMA_CM_EVENT_TIMEWAIT_EXIT);
@@ -100,14 +107,14 @@ TEST_F(EventChannelTest, EventsOfSeveralIdsComeInTheOrderTheyHappened) {
 }
 
 TEST_F(EventChannelTest, AnEventWithoutPrivateDataHasANullPointer) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
 
   EXPECT_THAT(next(), HasNoPrivateData());
 }
 
 TEST_F(EventChannelTest, PrivateDataOutlivesTheUpcall) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   {
     std::vector<std::uint8_t> message(148, 0);
     message[0] = 42;
@@ -122,8 +129,8 @@ TEST_F(EventChannelTest, PrivateDataOutlivesTheUpcall) {
 }
 
 TEST_F(EventChannelTest, EventsOfADestroyedIdAreNeverSeen) {
-  Placed placed = place(State::kConnect);
-  Placed other = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
+  Placed other = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   transport_.raise(*other.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
@@ -135,8 +142,8 @@ TEST_F(EventChannelTest, EventsOfADestroyedIdAreNeverSeen) {
 }
 
 TEST_F(EventChannelTest, AFetcherWhoseEventVanishesUnderItsHandsGoesOnLooking) {
-  Placed placed = place(State::kConnect);
-  Placed other = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
+  Placed other = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
   runtime_.when_entering = [&] { placed.id.reset(); };
 
@@ -148,8 +155,8 @@ TEST_F(EventChannelTest, AFetcherWhoseEventVanishesUnderItsHandsGoesOnLooking) {
 }
 
 TEST_F(EventChannelTest, AFetcherWhoseEventVanishesTakesTheNextOne) {
-  Placed placed = place(State::kConnect);
-  Placed other = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
+  Placed other = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
   runtime_.when_entering = [&] {
     placed.id.reset();
@@ -162,7 +169,7 @@ TEST_F(EventChannelTest, AFetcherWhoseEventVanishesTakesTheNextOne) {
 }
 
 TEST_F(EventChannelTest, IsReadableExactlyWhileEventsWait) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   EXPECT_EQ(runtime_.units(), 0u);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
@@ -193,7 +200,7 @@ TEST_F(EventChannelTest, AnObserverSeesEachEventQueuedAndFetchedOnce) {
 }
 
 TEST_F(EventChannelTest, DestroyingTheChannelEndsItsIds) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   Placed listening = listener();
   MockEndpoint* child = transport_.request(*listening.endpoint);
   ::testing::InSequence oldest_first;
@@ -203,13 +210,12 @@ TEST_F(EventChannelTest, DestroyingTheChannelEndsItsIds) {
 
   channel_.reset();
 
-  EXPECT_EQ(placed.id->state(), State::kDestroying);
   EXPECT_EQ(placed.id->channel(), nullptr);
   EXPECT_EQ(errno_of(placed.id->disconnect()), ENOENT);
 }
 
 TEST_F(EventChannelTest, AFetchedEventOutlivesItsChannel) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
   Event event = next();
 
@@ -221,7 +227,7 @@ TEST_F(EventChannelTest, AFetchedEventOutlivesItsChannel) {
 }
 
 TEST_F(EventChannelTest, AnEventCostsNoAllocationInSteadyState) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   const std::vector<std::uint8_t> data(196, 1);
   const EndpointEvent response{
       .type = RDMA_CM_EVENT_CONNECT_RESPONSE, .status = 0, .conn = {}, .private_data = data};

@@ -176,7 +176,7 @@ TEST_F(EventWaiterTest, WaitersOutliveTheirChannel) {
 }
 
 TEST_F(EventWaiterTest, AnEventThatIsConsumedInFetchingLetsItWaitOn) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   ibv_qp_init_attr attributes = qp_attributes();
   EXPECT_TRUE(placed.id->create_qp(nullptr, &attributes));
   EXPECT_CALL(*placed.endpoint, qp_transition(_)).WillRepeatedly(Return(errno_code(EINVAL)));

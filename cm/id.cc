@@ -87,9 +87,10 @@ Result<void> Id::close() {
 }
 
 void Id::end(EventQueue& dropped) {
-  enter(State::kDestroying);
-  if (transport_.call_observer() != nullptr) [[unlikely]]
+  if (transport_.call_observer() != nullptr) [[unlikely]] {
+    if (endpoint_ != nullptr) on_state("RDMA_CM_DESTROYING");
     report_call("destroy", 0);
+  }
   endpoint_.reset();
   if (channel_ == nullptr) return;
   channel_->extract(*this, nullptr, dropped);

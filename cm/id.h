@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cm/addrinfo.h"
@@ -16,9 +17,7 @@
 #include "cm/event.h"
 #include "cm/event_channel.h"
 #include "cm/memberships.h"
-#include "cm/operation_table.h"
 #include "cm/private_channel.h"
-#include "cm/state.h"
 #include "transport/transport.h"
 
 namespace anyrdma::cm {
@@ -28,14 +27,13 @@ struct DeviceUse;
 /// One rdma_cm_id. Asynchronous: results arrive as events on its channel. Synchronous: it has a
 /// channel of its own, and where a call below says that an event follows, the call waits for the
 /// next event of any type and succeeds exactly when its status is 0 (result_of()); the event stays
-/// in raw()->event until the next such call. Which call is legal when is data, in
-/// operation_table.h; an illegal one fails with EINVAL and changes nothing. After DEVICE_REMOVAL
-/// everything but destruction gives ENXIO; after the channel's end, ENOENT.
-/// Embeds the rdma_cm_id that C programs see. Its fields are filled when events are fetched, and by
-/// bind and listen; qp, when set, is moved through its states by accept, disconnect and fetching.
-/// Threads: distinct ids freely; calls on one id one at a time, except that events may be fetched
-/// and acknowledged meanwhile.
-/// Source: rdma_cm(7) and the page of each call, fact sheet 1, 5, 9.
+/// in raw()->event until the next such call. Which call is legal when, the endpoint decides: an
+/// illegal one fails with EINVAL. After DEVICE_REMOVAL everything but destruction gives ENXIO;
+/// after the channel's end, ENOENT. Embeds the rdma_cm_id that C programs see. Its fields are
+/// filled when events are fetched, and by bind and listen; qp, when set, is moved through its
+/// states by accept, disconnect and fetching. Threads: distinct ids freely; calls on one id one at
+/// a time, except that events may be fetched and acknowledged meanwhile. Source: rdma_cm(7) and the
+/// page of each call, librdmacm's cma.c.
 class Id final : private transport::EndpointHandler {
  public:
   /// A fresh id in IDLE; `context` is the application's. `channel` outlives the calls on the id.
@@ -70,7 +68,8 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] const rdma_cm_id* raw() const { return &raw_.id; }
   [[nodiscard]] void* context() const { return raw_.id.context; }
   [[nodiscard]] ibv_qp* qp() const { return raw_.id.qp; }
-  [[nodiscard]] State state() const { return state_; }
+  /// transport::Endpoint::state(), for traces and tests.
+  [[nodiscard]] std::string_view state() const;
   [[nodiscard]] verbs::Runtime& runtime() const { return transport_.runtime(); }
   [[nodiscard]] EventChannel* channel() const { return channel_; }
   [[nodiscard]] bool is_synchronous() const { return private_channel_ != nullptr; }
@@ -203,6 +202,7 @@ class Id final : private transport::EndpointHandler {
  private:
   friend class Event;
   friend class EventChannel;
+  using Call = transport::Call;
   /// The C struct together with the way back to us.
   struct Raw {
     rdma_cm_id id{};
@@ -233,47 +233,37 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] std::string debts() const;
   void forgive();  ///< nobody will acknowledge the rest
 
-  // --- id_call.cc: the table's verdicts ---------------------------------------------------------
-  [[nodiscard]] Result<void> check(Operation operation) const;
-  /// Whether the transport still answers for this id: not removed, not destroyed.
-  [[nodiscard]] bool is_alive() const { return check(Operation::kSetTos).has_value(); }
-  template <class Call>
-  [[nodiscard]] Result<void> perform(Operation operation, Call&& call) {
-    const OperationRow& row = row_of(operation, state_);
-    if (row.verdict == Verdict::kRefuse) return verbs::errno_code(row.error);
+  // --- id_call.cc: the endpoint's verdicts ------------------------------------------------------
+  /// ENOENT, or what the endpoint says.
+  [[nodiscard]] Result<void> check(Call call) const;
+  [[nodiscard]] bool is_alive() const { return check(Call::kQuery).has_value(); }
+  template <class Do>
+  [[nodiscard]] Result<void> perform(Call call, Do&& action) {
+    if (Result<void> legal = check(call); !legal) return legal;
     Result<void> result;
     if (transport_.call_gate() != nullptr) [[unlikely]]
-      result = admit(operation);
-    if (result) result = call();
-    enter(result ? row.success : row.failure);
+      result = admit(call);
+    if (result) result = action();
     if (transport_.call_observer() != nullptr) [[unlikely]] {
-      report_call(to_string(operation), result ? 0 : result.error().value());
+      report_call(to_string(call), result ? 0 : result.error().value());
     }
     return result;
   }
   /// What a fault plan lets the call fail with before it has an effect.
-  [[nodiscard]] Result<void> admit(Operation operation);
+  [[nodiscard]] Result<void> admit(Call call);
   void report_call(std::string_view call, int error) const;
-  void enter(State next) {
-    if (std::exchange(state_, next) == next) return;
-    if (transport_.call_observer() != nullptr) [[unlikely]]
-      report_state();
-  }
-  void report_state() const;
   void report_handshake(std::string_view call, const transport::ConnectionParameters& given) const;
   /// In the critical section, then complete() outside of it.
-  template <class Call>
-  [[nodiscard]] Result<void> perform_and_complete(Operation operation, Call&& call) {
+  template <class Do>
+  [[nodiscard]] Result<void> perform_and_complete(Call call, Do&& action) {
     {
       verbs::CriticalSection section(runtime());
-      Result<void> started = perform(operation, std::forward<Call>(call));
+      Result<void> started = perform(call, std::forward<Do>(action));
       if (!started) return started;
     }
     return complete();
   }
   [[nodiscard]] Result<void> adopt(const transport::Binding& binding);
-  [[nodiscard]] Result<void> set_id_option(int option, std::span<const std::uint8_t> value);
-  [[nodiscard]] Result<void> set_ib_path(std::span<const std::uint8_t> value);
   [[nodiscard]] Result<void> notify_inside(ibv_event_type event);
   /// Whether its connection is the QP's: id->qp, or the one that accept() named.
   [[nodiscard]] bool speaks_for(const ibv_qp& qp) const;
@@ -288,7 +278,7 @@ class Id final : private transport::EndpointHandler {
   void on_event(const transport::EndpointEvent& event) override;
   transport::EndpointHandler* on_connect_request(std::unique_ptr<transport::Endpoint>& child,
                                                  const transport::EndpointEvent& event) override;
-  void enqueue(const transport::EndpointEvent& event, Membership* group);
+  void on_state(std::string_view state) override;
 
   // --- own_events.cc ----------------------------------------------------------------------------
   void enqueue_own(int type, int status, std::uint64_t argument);
@@ -341,16 +331,12 @@ class Id final : private transport::EndpointHandler {
   EventChannel* channel_ = nullptr;                  ///< null once it was destroyed
   std::unique_ptr<PrivateChannel> private_channel_;  ///< of a synchronous id; else null
   std::unique_ptr<transport::Endpoint> endpoint_;
-  State state_ = State::kIdle;
-  /// The kernel's "uid": an incoming id's events are dropped until its accept succeeded.
-  bool reports_events_ = true;
   bool connect_error_ = false;
   bool closed_ = false;
   bool waiting_ = false;            ///< somebody waits until is_drained()
   bool qp_going_ = false;           ///< destroy_qp() is under way
   unsigned qp_holds_ = 0;           ///< fetches that work on the QP
   std::uint32_t accepted_qpn_ = 0;  ///< without id->qp
-  int backlog_room_ = 0;            ///< requests that may still wait to be fetched
   ChargedEvents unfetched_;         ///< events charged to this id, still in its channel, in order
   EventQueue fetched_;              ///< events charged to this id, not yet acknowledged
   ibv_ece local_ece_{};             ///< what connect and accept announce

@@ -45,7 +45,6 @@ TEST_F(IdAccept, ARequestBringsANewIdThatTakesAfterTheListener) {
   ASSERT_NE(child, nullptr);
   EXPECT_EQ(&event.id(), child.get());
   EXPECT_EQ(event.take_request(), nullptr) << "only once";
-  EXPECT_EQ(child->state(), State::kConnect);
   EXPECT_EQ(child->context(), &context);
   EXPECT_EQ(child->raw()->ps, RDMA_PS_TCP);
   EXPECT_EQ(child->raw()->qp_type, IBV_QPT_RC);
@@ -83,44 +82,23 @@ TEST_F(IdAccept, ARequestWhoseSetUpFailsIsDestroyedUnseen) {
 TEST_F(IdAccept, ARequestWhoseDeviceIsGoneIsDestroyedUnseen) {
   Placed listening = listener();
   MockEndpoint* child = transport_.request(*listening.endpoint);
-  transport_.raise(*child, RDMA_CM_EVENT_DEVICE_REMOVAL);
+  ON_CALL(*child, admits).WillByDefault(Return(Result<void>(errno_code(ENXIO))));
   EXPECT_CALL(*child, destroyed());
 
   EXPECT_TRUE(channel_is_empty());
 }
 
-TEST_F(IdAccept, TheBacklogCountsRequestsNotYetFetched) {
-  Placed listening = listener(2);
+TEST_F(IdAccept, TheEndpointIsToldOfTheBacklogAndOfEveryFetchedRequest) {
+  Placed listening = make_id();
+  EXPECT_CALL(*listening.endpoint, listen(7));
+  EXPECT_TRUE(listening.id->listen(7));
+  transport_.request(*listening.endpoint);
+  EXPECT_CALL(*listening.endpoint, on_request_fetched()).Times(0);
+  transport_.request(*listening.endpoint);
+  ::testing::Mock::VerifyAndClearExpectations(listening.endpoint);
 
-  EXPECT_NE(transport_.request(*listening.endpoint), nullptr);
-  EXPECT_NE(transport_.request(*listening.endpoint), nullptr);
-  EXPECT_EQ(transport_.request(*listening.endpoint), nullptr);
-
+  EXPECT_CALL(*listening.endpoint, on_request_fetched());
   Event held = next();  // fetched is enough, acknowledged or accepted it need not be
-  EXPECT_NE(transport_.request(*listening.endpoint), nullptr);
-  EXPECT_EQ(transport_.request(*listening.endpoint), nullptr);
-}
-
-class BacklogDefault : public IdAccept, public ::testing::WithParamInterface<int> {};
-
-TEST_P(BacklogDefault, Is1024) {
-  Placed listening = listener(GetParam());
-
-  for (int i = 0; i < 1024; ++i) ASSERT_NE(transport_.request(*listening.endpoint), nullptr);
-
-  EXPECT_EQ(transport_.request(*listening.endpoint), nullptr);
-}
-
-INSTANTIATE_TEST_SUITE_P(Values, BacklogDefault, ::testing::Values(0, -1, 1025));
-
-TEST_F(IdAccept, ASecondListenIsRefusedButMakesRoomAgain) {
-  Placed listening = listener(1);
-  EXPECT_NE(transport_.request(*listening.endpoint), nullptr);
-  EXPECT_EQ(transport_.request(*listening.endpoint), nullptr);
-
-  EXPECT_EQ(errno_of(listening.id->listen(1)), EINVAL);
-
-  EXPECT_NE(transport_.request(*listening.endpoint), nullptr);
 }
 
 TEST_F(IdAccept, TheQpIsReadyBeforeTheReplyLeaves) {
@@ -172,8 +150,6 @@ TEST_F(IdAccept, ARefusedReplyFlushesTheQpAndMayNotBeMistakenForSuccess) {
   EXPECT_EQ(errno_of(child.id->accept(&plain_)), EINVAL);  // for example 197 bytes: REJ 28 went out
 
   EXPECT_EQ(child.id->qp()->state, IBV_QPS_ERR);
-  transport_.raise(*child.endpoint, RDMA_CM_EVENT_REJECTED, 28);
-  EXPECT_TRUE(channel_is_empty()) << "never accepted: never heard";
   EXPECT_TRUE(child.id->destroy_qp());
 }
 
@@ -186,19 +162,6 @@ TEST_F(IdAccept, AWithdrawnRequestFailsAtTheQpAndSendsNothing) {
 
   EXPECT_EQ(errno_of(child.id->accept(&plain_)), EINVAL);
   EXPECT_TRUE(child.id->destroy_qp());
-}
-
-TEST_F(IdAccept, EventsBeforeTheAcceptAreDroppedButTheStateFollows) {
-  Placed listening = listener();
-  Placed aborted = incoming(listening);
-  Placed removed = incoming(listening);
-
-  transport_.raise(*aborted.endpoint, RDMA_CM_EVENT_REJECTED, 4);
-  transport_.raise(*removed.endpoint, RDMA_CM_EVENT_DEVICE_REMOVAL);
-
-  EXPECT_TRUE(channel_is_empty());
-  EXPECT_EQ(aborted.id->state(), State::kConnect);
-  EXPECT_EQ(errno_of(removed.id->accept(&plain_)), ENXIO);
 }
 
 TEST_F(IdAccept, AfterTheAcceptTheIdHearsItsEvents) {

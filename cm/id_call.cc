@@ -1,4 +1,4 @@
-// The calls, one by one: the table's verdict first, then the transport.
+// The calls, one by one: what librdmacm does around what the endpoint decides and does.
 #include <cstring>
 
 #include "cm/address.h"
@@ -8,23 +8,25 @@
 namespace anyrdma::cm {
 namespace {
 
-constexpr int kBacklogMax = 1024;  // net.rdma_ucm.max_backlog
 constexpr std::uint8_t kRejectConsumerDefined = 28;
 constexpr std::uint8_t kRejectVendorOption = 35;
 
 }  // namespace
 
-Result<void> Id::check(Operation operation) const {
-  const OperationRow& row = row_of(operation, state_);
-  if (row.verdict == Verdict::kRefuse) return verbs::errno_code(row.error);
-  return {};
+std::string_view Id::state() const {
+  return endpoint_ != nullptr ? endpoint_->state() : std::string_view{};
 }
 
-Result<void> Id::admit(Operation operation) {
-  const int error = transport_.call_gate()->on_call(number_, to_string(operation));
+Result<void> Id::check(Call call) const {
+  if (endpoint_ == nullptr) return verbs::errno_code(ENOENT);
+  return endpoint_->admits(call);
+}
+
+Result<void> Id::admit(Call call) {
+  const int error = transport_.call_gate()->on_call(number_, to_string(call));
   if (error == 0) return {};
   // Whatever accept fails with, the request is rejected (K/cma.c:rdma_accept).
-  if (operation == Operation::kAccept) {
+  if (call == Call::kAccept) {
     (void)endpoint_->reject(kRejectConsumerDefined, {}).has_value();
   }
   return verbs::errno_code(error);
@@ -32,10 +34,6 @@ Result<void> Id::admit(Operation operation) {
 
 void Id::report_call(std::string_view call, int error) const {
   transport_.call_observer()->on_call(number_, call, error);
-}
-
-void Id::report_state() const {
-  transport_.call_observer()->on_state(number_, to_string(state_));
 }
 
 void Id::report_handshake(std::string_view call,
@@ -61,7 +59,7 @@ Result<void> Id::bind(const sockaddr* local) {
   transport::Binding binding;
   {
     verbs::CriticalSection section(runtime());
-    Result<void> bound = perform(Operation::kBind, [&] { return endpoint_->bind(*local); });
+    Result<void> bound = perform(Call::kBind, [&] { return endpoint_->bind(*local); });
     if (!bound) return bound;
     binding = endpoint_->binding();
   }
@@ -74,13 +72,7 @@ Result<void> Id::resolve_addr(const sockaddr* source, const sockaddr* destinatio
   if (source != nullptr && length_of(*source) == 0) return verbs::errno_code(EINVAL);
   {
     verbs::CriticalSection section(runtime());
-    Result<void> started = perform(Operation::kResolveAddr, [&]() -> Result<void> {
-      // A bound id's own address counts, and `source` does not (fact 37).
-      const sa_family_t bound = local_address().sa_family;
-      const sa_family_t from = bound != AF_UNSPEC  ? bound
-                               : source != nullptr ? source->sa_family
-                                                   : destination->sa_family;
-      if (from != destination->sa_family) return verbs::errno_code(EINVAL);
+    Result<void> started = perform(Call::kResolveAddr, [&] {
       return endpoint_->resolve_address(source, *destination, timeout);
     });
     if (!started) return started;
@@ -90,8 +82,8 @@ Result<void> Id::resolve_addr(const sockaddr* source, const sockaddr* destinatio
 }
 
 Result<void> Id::resolve_route(std::chrono::milliseconds timeout) {
-  return perform_and_complete(Operation::kResolveRoute, [&]() -> Result<void> {
-    if (timeout.count() == 0 || raw_.id.verbs == nullptr) return verbs::errno_code(EINVAL);
+  return perform_and_complete(Call::kResolveRoute, [&]() -> Result<void> {
+    if (raw_.id.verbs == nullptr) return verbs::errno_code(EINVAL);  // ADDR_RESOLVED not fetched
     return endpoint_->resolve_route(timeout);
   });
 }
@@ -100,12 +92,7 @@ Result<void> Id::listen(int backlog) {
   transport::Binding binding;
   {
     verbs::CriticalSection section(runtime());
-    const OperationRow& row = row_of(Operation::kListen, state_);
-    // A refused second listen sets the backlog anew all the same (K/ucma:ucma_listen).
-    if (row.verdict == Verdict::kAllow || row.error == EINVAL) {
-      backlog_room_ = backlog <= 0 || backlog > kBacklogMax ? kBacklogMax : backlog;
-    }
-    Result<void> listening = perform(Operation::kListen, [&] { return endpoint_->listen(); });
+    Result<void> listening = perform(Call::kListen, [&] { return endpoint_->listen(backlog); });
     if (!listening) return listening;
     binding = endpoint_->binding();
   }
@@ -128,7 +115,7 @@ void Id::describe_qp(transport::ConnectionParameters& parameters) const {
 }
 
 Result<void> Id::connect(const rdma_conn_param* param) {
-  return perform_and_complete(Operation::kConnect, [&]() -> Result<void> {
+  return perform_and_complete(Call::kConnect, [&]() -> Result<void> {
     if (device_ == nullptr) return verbs::errno_code(EINVAL);  // ADDR_RESOLVED was not fetched
     Result<void> sane = check_conn_param(param, raw_.id.ps, raw_.id.qp != nullptr, device_->limits);
     if (!sane) return sane;
@@ -157,7 +144,7 @@ Result<void> Id::accept(const rdma_conn_param* param) {
   transport::ConnectionParameters parameters;
   {
     verbs::CriticalSection section(runtime());
-    if (Result<void> legal = check(Operation::kAccept); !legal) return legal;
+    if (Result<void> legal = check(Call::kAccept); !legal) return legal;
     if (device_ == nullptr) return verbs::errno_code(EINVAL);
     // In any port space somebody has to name the QP (librdmacm crashes here).
     if (raw_.id.qp == nullptr && param == nullptr) return verbs::errno_code(EINVAL);
@@ -168,16 +155,15 @@ Result<void> Id::accept(const rdma_conn_param* param) {
     parameters.ece = {remote_ece_.vendor_id, local_ece_.options, 0};
   }
   if (raw_.id.qp != nullptr && raw_.id.qp_type != IBV_QPT_UD) {
-    // Before the reply leaves, so that the peer's first message finds the QP ready (fact 9).
+    // Before the reply leaves, so that the peer's first message finds the QP ready.
     const Depths depths{parameters.responder_resources, parameters.initiator_depth};
     if (Result<void> up = bring_qp_up(&depths); !up) return up;
   }
   Result<void> accepted;
   {
     verbs::CriticalSection section(runtime());
-    accepted = perform(Operation::kAccept, [&] { return endpoint_->accept(parameters); });
+    accepted = perform(Call::kAccept, [&] { return endpoint_->accept(parameters); });
     if (accepted) {
-      reports_events_ = true;
       accepted_qpn_ = parameters.qp_num;
       report_handshake("accept", parameters);
     }
@@ -201,26 +187,28 @@ Result<void> Id::reject_ece(std::span<const std::uint8_t> private_data) {
 
 Result<void> Id::reject_with(std::uint8_t reason, std::span<const std::uint8_t> data) {
   verbs::CriticalSection section(runtime());
-  return perform(Operation::kReject, [&] {
+  return perform(Call::kReject, [&] {
     Result<void> rejected = endpoint_->reject(reason, data);
     if (rejected) report_handshake("reject", {.private_data = data});
     return rejected;
   });
 }
 
+// The queue pair is flushed before the kernel is asked whether there is anything to end
+// (L/rdma_disconnect, which crashes on an id without a device).
 Result<void> Id::disconnect() {
   {
     verbs::CriticalSection section(runtime());
-    if (Result<void> legal = check(Operation::kDisconnect); !legal) return legal;
+    if (Result<void> alive = check(Call::kQuery); !alive) return alive;
     if (raw_.id.verbs == nullptr) return verbs::errno_code(EINVAL);
   }
   if (Result<void> flushed = flush_qp(); !flushed) return flushed;
-  return perform_and_complete(Operation::kDisconnect, [&] { return endpoint_->disconnect(); });
+  return perform_and_complete(Call::kDisconnect, [&] { return endpoint_->disconnect(); });
 }
 
 Result<void> Id::establish() {
   verbs::CriticalSection section(runtime());
-  return perform(Operation::kEstablish, [&]() -> Result<void> {
+  return perform(Call::kEstablish, [&]() -> Result<void> {
     if (raw_.id.qp != nullptr) return verbs::errno_code(EINVAL);
     return endpoint_->establish();
   });
@@ -232,7 +220,7 @@ Result<void> Id::notify(ibv_event_type event) {
 }
 
 Result<void> Id::notify_inside(ibv_event_type event) {
-  return perform(Operation::kNotify, [&] { return endpoint_->notify(event); });
+  return perform(Call::kNotify, [&] { return endpoint_->notify(event); });
 }
 
 bool Id::speaks_for(const ibv_qp& qp) const {

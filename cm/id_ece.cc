@@ -1,5 +1,5 @@
 // Enhanced connection establishment: options of one vendor's devices, agreed upon by REQ and REP
-// (fact sheet 9.2; L/cma.c:init_ece, set_local_ece, ucma_process_conn_resp_ece). Outside the
+// (L/cma.c:init_ece, set_local_ece, ucma_process_conn_resp_ece). Outside the
 // critical section.
 #include "cm/id.h"
 #include "verbs/provider.h"

@@ -35,7 +35,7 @@ class Ece : public CmTest {
     return child;
   }
   Placed connecting() {
-    Placed placed = place(State::kRouteResolved);
+    Placed placed = place(Place::kRouteResolved);
     create_qp(placed);
     EXPECT_TRUE(placed.id->connect(nullptr));
     return placed;
@@ -51,7 +51,7 @@ class Ece : public CmTest {
 // --- without a QP: the program's business -------------------------------------------------------
 
 TEST_F(Ece, WhatAProgramSetsGoesOutWithConnect) {
-  Placed placed = place(State::kRouteResolved);
+  Placed placed = place(Place::kRouteResolved);
   const rdma_conn_param param{};
   EXPECT_CALL(*placed.endpoint, connect(Field(&ConnectionParameters::ece, EceIs(kForeign, 0xab))));
 
@@ -70,7 +70,7 @@ TEST_F(Ece, AcceptAnswersWithTheVendorThatAskedAndTheProgramsOptions) {
 
 TEST_F(Ece, ThePeersOptionsCanBeReadOnBothSides) {
   Placed child = requested({kForeign, 0x3, 0});
-  Placed active = place(State::kConnect);
+  Placed active = place(Place::kConnect);
   EXPECT_THAT(active.id->remote_ece().value(), EceIs(0, 0));
   respond(active, {kForeign, 0x7, 0});
   EXPECT_THAT(next(), EventIs(RDMA_CM_EVENT_CONNECT_RESPONSE));
@@ -87,7 +87,7 @@ TEST_F(Ece, VendorZeroAndUnknownFieldsAreRefused) {
 }
 
 TEST_F(Ece, IdsWithAQueuePairLeaveItToThem) {
-  Placed placed = place(State::kRouteResolved);
+  Placed placed = place(Place::kRouteResolved);
   create_qp(placed);
 
   EXPECT_EQ(errno_of(placed.id->set_local_ece({kOurs, 1, 0})), EINVAL);
@@ -98,7 +98,7 @@ TEST_F(Ece, IdsWithAQueuePairLeaveItToThem) {
 // --- with a QP ----------------------------------------------------------------------------------
 
 TEST_F(Ece, AnActiveQueuePairsOwnOptionsGoOutWithConnect) {
-  Placed placed = place(State::kRouteResolved);
+  Placed placed = place(Place::kRouteResolved);
   create_qp(placed);
   EXPECT_CALL(*placed.endpoint, connect(Field(&ConnectionParameters::ece, EceIs(kOurs, 0xf0))));
 

@@ -82,7 +82,9 @@ bool Id::fetch_route() {
 bool Id::fetch_request(const Id& listener) {
   raw_.id.context = listener.raw_.id.context;
   if (listener.is_synchronous() && !make_synchronous()) return false;
-  return fetch_address();
+  if (!fetch_address()) return false;
+  (void)fetch_route();  // a datagram service's request has no path
+  return true;
 }
 
 void Id::fetch_response(rdma_cm_event& event, const ibv_ece& ece) {
@@ -104,7 +106,7 @@ int Id::answer_response(const ibv_ece& ece) {
   Result<void> up = bring_qp_up(nullptr);
   if (up) {
     verbs::CriticalSection section(runtime());
-    up = perform(Operation::kEstablish, [&] { return endpoint_->establish(); });
+    up = perform(Call::kEstablish, [&] { return endpoint_->establish(); });
   }
   if (!up) {
     (void)flush_qp().has_value();

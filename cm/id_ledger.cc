@@ -1,4 +1,5 @@
-// How destroy, migrate and leave_multicast wait for the events that were fetched (fact sheet 5).
+// How destroy, migrate and leave_multicast wait for the events that were fetched (L/cma.c: the
+// kernel tells how many there were, and librdmacm counts those that were acknowledged).
 #include <cerrno>
 
 #include "cm/event_record.h"
@@ -17,7 +18,8 @@ void Id::charge(EventRecord& record) {
   record.charged_number = number_;
   fetched_.push_back(record);
   if (record.raw.event.event != RDMA_CM_EVENT_CONNECT_REQUEST) return;
-  ++backlog_room_;
+  if (endpoint_ == nullptr) return;
+  endpoint_->on_request_fetched();
   runtime().call_driver();  // a request may wait for the room
 }
 

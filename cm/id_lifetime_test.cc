@@ -11,7 +11,7 @@ TEST_F(IdLifetime, DestroyingNullIsRefused) {
 }
 
 TEST_F(IdLifetime, DestructionDoesNotWaitWhenAllIsAcknowledged) {
-  Placed placed = place(State::kDisconnect);
+  Placed placed = place(Place::kDisconnect);
 
   EXPECT_EQ(errno_of(Id::destroy(std::move(placed.id))), 0);
 
@@ -19,7 +19,7 @@ TEST_F(IdLifetime, DestructionDoesNotWaitWhenAllIsAcknowledged) {
 }
 
 TEST_F(IdLifetime, DestructionWaitsForTheLastAcknowledgement) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
   std::vector<Event> held;
@@ -43,7 +43,7 @@ TEST_F(IdLifetime, DestructionWaitsForTheLastAcknowledgement) {
 }
 
 TEST_F(IdLifetime, OneOfTwoAcknowledgementsDoesNotWakeTheDestroyer) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
   Event one = next();
@@ -55,7 +55,7 @@ TEST_F(IdLifetime, OneOfTwoAcknowledgementsDoesNotWakeTheDestroyer) {
 }
 
 TEST_F(IdLifetime, ADeadlockedDestructionLetsTheEventsGoWithoutHarm) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   Event event = next();
 
@@ -97,7 +97,7 @@ TEST_F(IdLifetime, UnfetchedRequestsDieWithTheirListenerAndFetchedOnesLive) {
 }
 
 TEST_F(IdLifetime, AReleasedEventIsAcknowledgedByItsPointer) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   rdma_cm_event* event = next().release();
   EXPECT_EQ(event->id, placed.id->raw());
@@ -125,7 +125,7 @@ TEST_F(IdLifetime, ReleasingARequestGivesItsIdAway) {
 }
 
 TEST_F(IdLifetime, AcknowledgingTwiceIsTheProgramsMistakeAndFails) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   rdma_cm_event* event = next().release();
   EXPECT_TRUE(Event::ack(event));
@@ -142,7 +142,7 @@ TEST_F(IdLifetime, AcknowledgingTwiceIsTheProgramsMistakeAndFails) {
 }
 
 TEST_F(IdLifetime, AnEventMayBeReplacedByAnother) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
   Event event = next();
@@ -159,8 +159,8 @@ class IdMigration : public IdLifetime {
 };
 
 TEST_F(IdMigration, TakesUnfetchedEventsAlong) {
-  Placed placed = place(State::kConnect);
-  Placed stays = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
+  Placed stays = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   transport_.raise(*stays.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_DISCONNECTED);
@@ -176,7 +176,7 @@ TEST_F(IdMigration, TakesUnfetchedEventsAlong) {
 }
 
 TEST_F(IdMigration, LaterEventsComeOnTheNewChannelEvenWhenTheOldIsGone) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   EXPECT_EQ(errno_of(placed.id->migrate(*other_)), 0);
   channel_.reset();
@@ -188,7 +188,7 @@ TEST_F(IdMigration, LaterEventsComeOnTheNewChannelEvenWhenTheOldIsGone) {
 }
 
 TEST_F(IdMigration, WaitsForFetchedEvents) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
   Event event = next();
   runtime_.when_blocked = [&] { event.ack(); };
@@ -209,7 +209,7 @@ TEST_F(IdMigration, MovesAListenersUnfetchedRequestsTogetherWithTheirIds) {
 }
 
 TEST_F(IdMigration, ToItsOwnChannelChangesNothing) {
-  Placed placed = place(State::kConnect);
+  Placed placed = place(Place::kConnect);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ESTABLISHED);
 
   EXPECT_EQ(errno_of(placed.id->migrate(*channel_)), 0);

@@ -27,7 +27,7 @@ Result<void> Id::make_synchronous() {
 
 Result<void> Id::move_to(EventChannel& channel) {
   verbs::CriticalSection section(runtime());
-  if (Result<void> legal = check(Operation::kMigrate); !legal) return legal;
+  if (Result<void> legal = check(Call::kQuery); !legal) return legal;
   if (&channel == channel_) return {};
   EventQueue moved;
   channel_->extract(*this, nullptr, moved);

@@ -1,4 +1,4 @@
-// Multicast groups (fact sheet 8.2, L/cma.c:rdma_join_multicast2, rdma_leave_multicast).
+// Multicast groups (L/cma.c:rdma_join_multicast2, rdma_leave_multicast).
 #include "cm/address.h"
 #include "cm/event_record.h"
 #include "cm/id.h"
@@ -8,7 +8,7 @@ namespace anyrdma::cm {
 
 Result<void> Id::join_multicast(const sockaddr* group, void* context, transport::JoinState state) {
   if (Result<void> sane = check_address(group); !sane) return sane;
-  return perform_and_complete(Operation::kJoinMulticast, [&] {
+  return perform_and_complete(Call::kJoinMulticast, [&] {
     if (memberships_ == nullptr) memberships_ = std::make_unique<Memberships>();
     Membership& added = memberships_->add(*group, state, context);
     Result<void> joining = endpoint_->join_multicast(*group, added.id, state);
@@ -24,7 +24,7 @@ Result<void> Id::leave_multicast(const sockaddr* group) {
   Result<void> left;
   {
     verbs::CriticalSection section(runtime());
-    left = perform(Operation::kLeaveMulticast, [&]() -> Result<void> {
+    left = perform(Call::kLeaveMulticast, [&]() -> Result<void> {
       Membership* found = memberships_ == nullptr ? nullptr : memberships_->newest(*group);
       if (found == nullptr) return verbs::errno_code(EADDRNOTAVAIL);
       leaving = memberships_->remove(*found);

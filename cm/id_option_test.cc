@@ -1,4 +1,4 @@
-// rdma_set_option: sizes, levels, what belongs to which kind of id. States: id_state_test.
+// rdma_set_option: what goes down, and under which name.
 #include <array>
 
 #include "cm/cm_fixture.h"
@@ -15,46 +15,37 @@ class IdOption : public CmTest {
   Placed placed_ = make_id();
 };
 
-TEST_F(IdOption, EachHasItsSize) {
-  EXPECT_EQ(set(placed_, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, 1), 0);
+TEST_F(IdOption, TheEndpointDecidesAboutEveryOption) {
+  EXPECT_CALL(*placed_.endpoint, set_option(RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, _))
+      .WillOnce(Return(errno_code(EINVAL)));
+  EXPECT_CALL(*placed_.endpoint, set_option(2, 17, _)).WillOnce(Return(errno_code(ENOSYS)));
+
   EXPECT_EQ(set(placed_, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, 4), EINVAL);
-  EXPECT_EQ(set(placed_, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, 4), 0);
-  EXPECT_EQ(set(placed_, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, 1), EINVAL);
-  EXPECT_EQ(set(placed_, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, 4), 0);
-  EXPECT_EQ(set(placed_, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, 0), EINVAL);
-  EXPECT_EQ(set(placed_, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 1), 0);
-  EXPECT_EQ(set(placed_, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 2), EINVAL);
+  EXPECT_EQ(set(placed_, 2, 17, 1), ENOSYS);
 }
 
-TEST_F(IdOption, UnknownOnesDoNotExist) {
-  EXPECT_CALL(*placed_.endpoint, set_option).Times(0);
+TEST_F(IdOption, AnIdWithoutAChannelHasNone) {
+  Placed orphan = place(Place::kDestroying);
 
-  EXPECT_EQ(set(placed_, RDMA_OPTION_ID, 17, 1), ENOSYS);
-  EXPECT_EQ(set(placed_, RDMA_OPTION_IB, 0, 1), ENOSYS);
-  EXPECT_EQ(set(placed_, 2, 0, 1), ENOSYS);
+  EXPECT_EQ(set(orphan, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, 1), ENOENT);
+  EXPECT_EQ(set(orphan, 2, 17, 1), ENOENT);
 }
 
-TEST_F(IdOption, AckTimeoutIsForConnectedServices) {
-  Placed datagram = make_id(RDMA_PS_UDP);
-
-  EXPECT_EQ(set(datagram, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 1), EINVAL);
-}
-
-TEST_F(IdOption, APathIsAWholeNumberOfRecords) {
-  Placed resolved = place(State::kAddrResolved);
-
-  EXPECT_EQ(set(resolved, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, 0), EINVAL);
-  EXPECT_EQ(set(resolved, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, sizeof(ibv_path_data) - 1), EINVAL);
-  EXPECT_TRUE(channel_is_empty());
-}
-
-TEST_F(IdOption, SettingThePathQueuesRouteResolved) {
-  Placed resolved = place(State::kAddrResolved);
-
-  EXPECT_EQ(set(resolved, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, 2 * sizeof(ibv_path_data)), 0);
-
-  EXPECT_THAT(next(), EventIs(RDMA_CM_EVENT_ROUTE_RESOLVED));
-  EXPECT_EQ(resolved.id->raw()->route.num_paths, 1);
+TEST(CallNames, AnOptionIsNamedByWhatItSets) {
+  const std::array<std::uint8_t, 4> zero{};
+  const std::array<std::uint8_t, 4> one{1};
+  const auto name = [](int level, int option, std::span<const std::uint8_t> value) {
+    const auto call = transport::call_of_option(level, option, value);
+    return call ? to_string(*call) : "none";
+  };
+  EXPECT_EQ(name(RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, one), "set_option(ID, TOS)");
+  EXPECT_EQ(name(RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, one), "set_option(ID, REUSEADDR=1)");
+  EXPECT_EQ(name(RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, zero), "set_option(ID, REUSEADDR=0)");
+  EXPECT_EQ(name(RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, zero), "set_option(ID, AFONLY)");
+  EXPECT_EQ(name(RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, one), "set_option(ID, ACK_TIMEOUT)");
+  EXPECT_EQ(name(RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, one), "set_option(IB, PATH)");
+  EXPECT_EQ(name(RDMA_OPTION_IB, 0, one), "none");
+  EXPECT_EQ(name(RDMA_OPTION_ID, 17, one), "none");
 }
 
 }  // namespace

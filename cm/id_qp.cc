@@ -1,4 +1,5 @@
-// The id's queue pair (fact sheet 9.1 and 9.2). Outside the critical section: providers enter it.
+// The id's queue pair (L/rdma_create_qp_ex, ucma_modify_qp_rtr and its siblings). Outside the
+// critical section: providers enter it.
 #include "cm/device_use.h"
 #include "cm/id.h"
 #include "verbs/provider.h"
@@ -43,7 +44,7 @@ Result<void> Id::create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   if (attr == nullptr) return verbs::errno_code(EINVAL);
   {
     verbs::CriticalSection section(runtime());
-    if (Result<void> legal = check(Operation::kCreateQp); !legal) return legal;
+    if (Result<void> legal = check(Call::kInitQpAttr); !legal) return legal;
   }
   if (device_ == nullptr || raw_.id.qp != nullptr) return verbs::errno_code(EINVAL);
   if (pd == nullptr) pd = raw_.id.pd != nullptr ? raw_.id.pd : device_->pd;
@@ -151,7 +152,7 @@ void Id::release_qp() {
 Result<transport::QpTransition> Id::init_qp_attr(ibv_qp_state state) {
   if (state > IBV_QPS_ERR) return verbs::errno_code(EINVAL);
   verbs::CriticalSection section(runtime());
-  if (Result<void> legal = check(Operation::kInitQpAttr); !legal) return legal.error();
+  if (Result<void> legal = check(Call::kInitQpAttr); !legal) return legal.error();
   return endpoint_->qp_transition(state);
 }
 

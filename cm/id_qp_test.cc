@@ -6,7 +6,7 @@ namespace {
 
 class IdQp : public CmTest {
  protected:
-  Placed placed_ = place(State::kAddrResolved);
+  Placed placed_ = place(Place::kAddrResolved);
   ibv_qp_init_attr attributes_ = qp_attributes();
 };
 

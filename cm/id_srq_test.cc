@@ -10,7 +10,7 @@ class IdSrq : public CmTest {
 };
 
 TEST_F(IdSrq, BelongsToTheIdUntilItIsDestroyed) {
-  Placed placed = place(State::kAddrResolved);
+  Placed placed = place(Place::kAddrResolved);
 
   EXPECT_EQ(errno_of(placed.id->create_srq(nullptr, &attributes_)), 0);
   ASSERT_NE(placed.id->raw()->srq, nullptr);
@@ -22,7 +22,7 @@ TEST_F(IdSrq, BelongsToTheIdUntilItIsDestroyed) {
 }
 
 TEST_F(IdSrq, LaterQueuePairsReceiveFromIt) {
-  Placed placed = place(State::kAddrResolved);
+  Placed placed = place(Place::kAddrResolved);
   EXPECT_TRUE(placed.id->create_srq(nullptr, &attributes_));
   ibv_qp_init_attr attributes = qp_attributes();
 
@@ -40,7 +40,7 @@ TEST_F(IdSrq, NeedsADevice) {
 }
 
 TEST_F(IdSrq, NullAndForeignArgumentsAreRefused) {
-  Placed placed = place(State::kAddrResolved);
+  Placed placed = place(Place::kAddrResolved);
   ibv_context elsewhere{};
   ibv_pd foreign{&elsewhere, 0};
 
@@ -50,7 +50,7 @@ TEST_F(IdSrq, NullAndForeignArgumentsAreRefused) {
 }
 
 TEST_F(IdSrq, WhatTheDeviceRefusesIsReported) {
-  Placed placed = place(State::kAddrResolved);
+  Placed placed = place(Place::kAddrResolved);
   provider_.create_srq_error = ENOMEM;
 
   EXPECT_EQ(errno_of(placed.id->create_srq(nullptr, &attributes_)), ENOMEM);

@@ -1,4 +1,5 @@
-// Synchronous ids: blocking calls and the requests of a listener (fact sheet 5.1).
+// Synchronous ids: blocking calls and the requests of a listener (L/ucma_complete,
+// rdma_get_request).
 #include "cm/id.h"
 
 namespace anyrdma::cm {
@@ -11,7 +12,8 @@ Result<void> Id::complete() {
 Result<std::unique_ptr<Id>> Id::get_request() {
   if (private_channel_ == nullptr) return verbs::errno_code(EINVAL);
   if (Result<void> arrived = private_channel_->next(); !arrived) return arrived.error();
-  // Whatever does not end well stays here, and is acknowledged by the next call (fact 49).
+  // Whatever does not end well stays here, and is acknowledged by the next call
+  // (L/rdma_get_request).
   Event& event = *private_channel_->event();
   if (event.type() != RDMA_CM_EVENT_CONNECT_REQUEST) return verbs::errno_code(EINVAL);
   if (ep_ != nullptr && ep_->request_qp) {

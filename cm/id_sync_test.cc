@@ -59,8 +59,9 @@ TEST_F(SyncTest, CreationFailsWithoutDeviceOrDescriptors) {
   runtime_.refuse_semaphores(1);
   EXPECT_EQ(errno_of(Id::create_synchronous(transport_, RDMA_PS_TCP, nullptr)), EMFILE);
 
-  transport_.remove_devices();
-  EXPECT_EQ(errno_of(Id::create_synchronous(transport_, RDMA_PS_TCP, nullptr)), ENODEV);
+  NiceMock<MockTransport> bare(runtime_, provider_);
+  bare.remove_devices();
+  EXPECT_EQ(errno_of(Id::create_synchronous(bare, RDMA_PS_TCP, nullptr)), ENODEV);
 }
 
 TEST_F(SyncTest, CreationPassesTheTransportsRefusalOn) {
@@ -79,7 +80,6 @@ TEST_F(SyncTest, ResolveAddrReturnsWhenTheAddressIsResolvedAndTheIdFilled) {
   EXPECT_EQ(errno_of(resolve_addr(placed)), 0);
 
   EXPECT_EQ(runtime_.blocked, 1u);
-  EXPECT_EQ(placed.id->state(), State::kAddrResolved);
   EXPECT_EQ(placed.id->raw()->verbs, provider_.context());
   EXPECT_EQ(kept(placed), RDMA_CM_EVENT_ADDR_RESOLVED);
 }
@@ -146,6 +146,7 @@ TEST_F(SyncTest, ASecondDisconnectConsumesTheTimewaitExit) {
 
 TEST_F(SyncTest, ARefusedCallDoesNotWaitAndKeepsTheEvent) {
   Placed placed = routed();
+  ON_CALL(*placed.endpoint, admits).WillByDefault(Return(Result<void>(errno_code(EINVAL))));
 
   EXPECT_EQ(errno_of(resolve_addr(placed)), EINVAL);
 
@@ -231,7 +232,6 @@ TEST_F(SyncTest, ARequestWhoseChannelCannotBeMadeIsRejectedAndTheWaitGoesOn) {
   std::unique_ptr<Id> child = listening.id->get_request().value();
 
   transport_.raise(*second, RDMA_CM_EVENT_DISCONNECTED);
-  EXPECT_EQ(child->state(), State::kDisconnect) << "it is the second request's id";
   EXPECT_EQ(listening.id->ledger().acknowledged, 1u);
 }
 
@@ -267,7 +267,7 @@ TEST_F(SyncTest, MigrationToAChannelMakesTheIdAsynchronousAndAcknowledgesItsEven
 }
 
 TEST_F(SyncTest, MigrationToNoChannelMakesTheIdSynchronous) {
-  Placed placed = place(State::kRouteResolved);
+  Placed placed = place(Place::kRouteResolved);
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ADDR_CHANGE);
 
   EXPECT_EQ(errno_of(placed.id->make_synchronous()), 0);
@@ -285,7 +285,7 @@ TEST_F(SyncTest, ASynchronousIdCannotBecomeSynchronous) {
 }
 
 TEST_F(SyncTest, WithoutDescriptorsAnIdStaysOnItsChannel) {
-  Placed placed = place(State::kRouteResolved);
+  Placed placed = place(Place::kRouteResolved);
   runtime_.refuse_semaphores(1);
 
   EXPECT_EQ(errno_of(placed.id->make_synchronous()), EMFILE);

@@ -1,7 +1,6 @@
-// Events from the transport: which ones reach the channel (upcall_table.h), and in what shape.
+// Events from the endpoint: in what shape they reach the channel.
 #include "cm/event_record.h"
 #include "cm/id.h"
-#include "cm/upcall_table.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::cm {
@@ -31,24 +30,16 @@ bool speaks_of_a_group(rdma_cm_event_type type) {
 }  // namespace
 
 void Id::on_event(const transport::EndpointEvent& event) {
-  CM_ASSERT(static_cast<std::size_t>(event.type) < kEventTypeCount);
   CM_ASSERT(event.type != RDMA_CM_EVENT_CONNECT_REQUEST);  // comes with an endpoint
-  const UpcallRow& row = row_of(event.type, state_);
-  if (row.delivery == Delivery::kDrop) return;
   Membership* group = nullptr;
   if (speaks_of_a_group(event.type)) {
     group = memberships_ == nullptr ? nullptr : memberships_->find(event.membership);
     if (group == nullptr) return;  // left meanwhile
   }
-  enter(row.next);
-  if (reports_events_) enqueue(event, group);
-}
-
-void Id::enqueue(const transport::EndpointEvent& event, Membership* group) {
   EventRecord& record = make_record(*channel_->pool_, *this, event);
   if (group != nullptr) {
     record.membership = group;
-    record.raw.event.param.ud.private_data = group->context;  // and no length (fact 57)
+    record.raw.event.param.ud.private_data = group->context;  // and no length
   }
   channel_->observe(transport::EventObserver::Step::kQueued, record);
   channel_->push(record);
@@ -57,15 +48,11 @@ void Id::enqueue(const transport::EndpointEvent& event, Membership* group) {
 transport::EndpointHandler* Id::on_connect_request(std::unique_ptr<transport::Endpoint>& child,
                                                    const transport::EndpointEvent& event) {
   CM_ASSERT(event.type == RDMA_CM_EVENT_CONNECT_REQUEST);
-  if (row_of(event.type, state_).delivery == Delivery::kDrop) return nullptr;
-  if (backlog_room_ <= 0) return nullptr;  // in silence: the peer repeats (fact 14)
-  --backlog_room_;
   std::unique_ptr<Id> id(new Id(transport_, raw_.id.ps, raw_.id.qp_type, raw_.id.context));
   id->endpoint_ = std::move(child);
-  id->reports_events_ = false;
   id->requested_ = {event.conn.responder_resources, event.conn.initiator_depth};
   id->join(*channel_);
-  id->enter(State::kConnect);
+  id->on_state(id->state());
 
   EventRecord& record = make_record(*channel_->pool_, *this, event);
   record.raw.event.listen_id = raw();
@@ -75,6 +62,11 @@ transport::EndpointHandler* Id::on_connect_request(std::unique_ptr<transport::En
   channel_->observe(transport::EventObserver::Step::kQueued, record);
   channel_->push(record);
   return handler;
+}
+
+void Id::on_state(std::string_view state) {
+  transport::CallObserver* const observer = transport_.call_observer();
+  if (observer != nullptr && !state.empty()) observer->on_state(number_, state);
 }
 
 }  // namespace anyrdma::cm

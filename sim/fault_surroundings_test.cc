@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "sim/testing/faulted_pair.h"
+#include "transport/soft/state.h"
 
 namespace anyrdma::sim::testing {
 namespace {
@@ -52,12 +53,12 @@ TEST_F(Surroundings, AStateThatAnIdComesToPullsTheTrigger) {
 }
 
 TEST(StateNames, AreThoseOfTheTable) {
-  for (std::size_t i = 0; i < cm::kStateCount; ++i) {
-    const std::string_view name = cm::to_string(static_cast<cm::State>(i));
+  for (std::size_t i = 0; i < transport::soft::kStateCount; ++i) {
+    const std::string_view name = to_string(static_cast<transport::soft::State>(i));
     ASSERT_TRUE(name.starts_with("RDMA_CM_"));
     EXPECT_EQ(name.substr(8), fault::kStateNames[i]);
   }
-  EXPECT_EQ(std::size(fault::kStateNames), cm::kStateCount);
+  EXPECT_EQ(std::size(fault::kStateNames), transport::soft::kStateCount);
 }
 
 // --- resolution ---------------------------------------------------------------------------------

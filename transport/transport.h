@@ -1,7 +1,8 @@
 // The abstract transport: what cm stands on, and all it knows about what is below. The cut is where
-// Linux has it between librdmacm and the kernel: an Endpoint does what the kernel does for one
-// rdma_cm_id (addresses, ports, the CM protocol), while cm keeps the rdma_cm_id state table, the
-// event channels and what librdmacm does when the application fetches an event (moving the QP).
+// Linux has it between librdmacm and the kernel: an Endpoint is what the kernel keeps of one
+// rdma_cm_id (its state, addresses, ports, the backlog, the CM protocol) and decides what a call
+// may do, while cm keeps the event channels and what librdmacm does when the application fetches an
+// event (moving the QP).
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -12,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "transport/call.h"
 #include "verbs/call_gate.h"
 #include "verbs/provider.h"
 #include "verbs/result.h"
@@ -82,34 +84,50 @@ struct QpTransition {
 
 class Endpoint;
 
-/// Receives an endpoint's upcalls, inside the runtime's critical section and never from within a
-/// call on the same endpoint. It may call any Endpoint function, but must not destroy the endpoint.
+/// Receives an endpoint's upcalls, inside the runtime's critical section and, but for on_state,
+/// never from within a call on the same endpoint. It may call any Endpoint function, but must not
+/// destroy the endpoint.
 class EndpointHandler {
  public:
   virtual ~EndpointHandler() = default;
   virtual void on_event(const EndpointEvent& event) = 0;
-  /// A listening endpoint got a connection request. The handler of the new endpoint is returned,
-  /// and ownership taken from `child`. Returning null (backlog full) leaves `child` to the
-  /// transport, which drops the request in silence, so that the peer's retransmission counts as new
-  /// (kernel: ucma_connect_event_handler returning -ENOMEM).
+  /// A listening endpoint with room got a connection request. The handler of the new endpoint is
+  /// returned, and ownership taken from `child`. Returning null leaves `child` to the transport,
+  /// which drops the request in silence, so that the peer's retransmission counts as new (kernel:
+  /// ucma_event_handler returning -ENOMEM).
   virtual EndpointHandler* on_connect_request(std::unique_ptr<Endpoint>& child,
                                               const EndpointEvent& event) = 0;
+  /// The endpoint has come to another state, which observers want to know: Endpoint::state(). May
+  /// come from within a call; the handler must not call back.
+  virtual void on_state(std::string_view /*state*/) {}
 };
 
-/// The transport's side of one rdma_cm_id. cm guarantees that calls are legal in the id's state;
-/// the transport refuses what depends on addresses, ports, devices and the CM protocol's own state.
-/// All functions must be called inside the runtime's critical section. No upcall comes from within.
+/// The kernel's side of one rdma_cm_id, which decides what is legal. All functions must be called
+/// inside the runtime's critical section. No upcall but on_state comes from within. Besides the
+/// errors named below, a call that the id's state does not allow is EINVAL, and ENXIO after
+/// DEVICE_REMOVAL: admits() says which.
 class Endpoint {
  public:
   /// Ends the endpoint, with the message that the kernel would send (cm_destroy_id). No upcall
   /// follows.
   virtual ~Endpoint() = default;
 
+  /// Whether the state of the id allows the call now; its arguments, the device and the CM may
+  /// still refuse it. What the system's kernel decides, it decides in the call itself: success
+  /// here.
+  [[nodiscard]] virtual Result<void> admits(Call call) const = 0;
+  /// The state in the kernel's spelling, "RDMA_CM_CONNECT", for traces and tests; empty: the kernel
+  /// keeps it to itself.
+  [[nodiscard]] virtual std::string_view state() const { return {}; }
   /// Binds to a local address; port 0 picks an ephemeral port. EADDRNOTAVAIL, EADDRINUSE, EACCES,
   /// ENODEV, EINVAL as in the table of rdma_bind_addr.
   [[nodiscard]] virtual Result<void> bind(const sockaddr& local) = 0;
-  /// Starts listening; binds to the IPv4 wildcard when not bound. EADDRINUSE, EADDRNOTAVAIL.
-  [[nodiscard]] virtual Result<void> listen() = 0;
+  /// Starts listening; binds to the IPv4 wildcard when not bound. `backlog` bounds the requests
+  /// that have not been fetched; outside 1..1024 it means 1024. It counts from now on even when a
+  /// listener is refused to listen again. EADDRINUSE, EADDRNOTAVAIL.
+  [[nodiscard]] virtual Result<void> listen(int backlog) = 0;
+  /// A request of this listener was fetched: it makes room for another.
+  virtual void on_request_fetched() = 0;
   /// Starts address resolution: ADDR_RESOLVED or ADDR_ERROR follows. `source` may be null and is
   /// ignored when bound. Synchronous route errors: ENETUNREACH, EHOSTUNREACH, ENODEV,
   /// EADDRNOTAVAIL.
@@ -141,7 +159,8 @@ class Endpoint {
   /// rdma_init_qp_attr: attributes that bring the QP to `state`. EINVAL: unbound, or the CM state
   /// does not allow it.
   [[nodiscard]] virtual Result<QpTransition> qp_transition(ibv_qp_state state) = 0;
-  /// rdma_set_option, checked for level, size and state by cm. ENOSYS: not offered here.
+  /// rdma_set_option; a path (IB_PATH) is followed by ROUTE_RESOLVED. EINVAL: size; ENOSYS: unknown
+  /// level or option.
   [[nodiscard]] virtual Result<void> set_option(int level, int option,
                                                 std::span<const std::uint8_t> value) = 0;
   /// Joins a group: MULTICAST_JOIN or MULTICAST_ERROR with `membership` follows, with the group's
@@ -207,9 +226,16 @@ class Transport {
   /// the transport. Critical section.
   [[nodiscard]] virtual ibv_context* context_of(ibv_device* device) = 0;
   /// A fresh endpoint; `type` decides whether it speaks for datagrams (UD) or connections. Critical
-  /// section. ENODEV: no device at all; EINVAL: unknown port space; ENOMEM.
+  /// section. EINVAL: unknown port space; ENOMEM.
   [[nodiscard]] virtual Result<std::unique_ptr<Endpoint>> create_endpoint(
       rdma_port_space space, ibv_qp_type type, EndpointHandler& handler) = 0;
+
+  /// Whether there has been a device when cm asked, now or before: librdmacm looks once
+  /// (L/ucma_init). Critical section.
+  [[nodiscard]] bool has_had_devices() {
+    had_devices_ = had_devices_ || !devices().empty();
+    return had_devices_;
+  }
 
   /// What cm keeps per transport (the devices in use); the transport only stores it. Empty again
   /// when all ids are destroyed.
@@ -238,6 +264,7 @@ class Transport {
   CallObserver* call_observer_ = nullptr;
   verbs::CallGate* call_gate_ = nullptr;
   std::uint64_t ids_ = 0;
+  bool had_devices_ = false;
   std::unique_ptr<Attachment> attachment_;
 };
 

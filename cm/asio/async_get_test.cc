@@ -68,7 +68,7 @@ TEST_F(AsyncGetTest, NeverCallsBackFromWithin) {
 }
 
 TEST_F(AsyncGetTest, FetchesWhereTheHandlerRuns) {
-  Placed placed = place(State::kRouteQuery);
+  Placed placed = place(Place::kRouteQuery);
   channel_->async_get(noted());
   transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ROUTE_RESOLVED);
   EXPECT_EQ(placed.id->raw()->route.num_paths, 0);

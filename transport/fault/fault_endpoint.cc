@@ -94,6 +94,10 @@ void FaultEndpoint::on_event(const EndpointEvent& event) {
   handler_->on_event(event);
 }
 
+void FaultEndpoint::on_state(std::string_view state) {
+  if (handler_ != nullptr) handler_->on_state(state);
+}
+
 void FaultEndpoint::raise(rdma_cm_event_type type, int status) {
   const EndpointEvent event{.type = type, .status = status};
   Instant due{};
@@ -161,14 +165,18 @@ void FaultEndpoint::deliver_held(Instant now) {
 
 // --- what goes down -----------------------------------------------------------------------------
 
+Result<void> FaultEndpoint::admits(transport::Call call) const {
+  return removed_ ? verbs::errno_code(ENXIO) : below_->admits(call);
+}
+
 Result<void> FaultEndpoint::bind(const sockaddr& local) {
   Result<void> bound = below_->bind(local);
   if (bound && owner_.is_gone(below_->binding().verbs)) return verbs::errno_code(ENODEV);
   return bound;
 }
 
-Result<void> FaultEndpoint::listen() {
-  return removed_ ? verbs::errno_code(ENXIO) : below_->listen();
+Result<void> FaultEndpoint::listen(int backlog) {
+  return removed_ ? verbs::errno_code(ENXIO) : below_->listen(backlog);
 }
 
 Result<void> FaultEndpoint::resolve_address(const sockaddr* source, const sockaddr& destination,

@@ -53,8 +53,11 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
   void raise(rdma_cm_event_type type, int status);
 
   // --- Endpoint ---------------------------------------------------------------------------------
+  [[nodiscard]] Result<void> admits(transport::Call call) const override;
+  [[nodiscard]] std::string_view state() const override { return below_->state(); }
   [[nodiscard]] Result<void> bind(const sockaddr& local) override;
-  [[nodiscard]] Result<void> listen() override;
+  [[nodiscard]] Result<void> listen(int backlog) override;
+  void on_request_fetched() override { below_->on_request_fetched(); }
   [[nodiscard]] Result<void> resolve_address(const sockaddr* source, const sockaddr& destination,
                                              std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<void> resolve_route(std::chrono::milliseconds timeout) override;
@@ -87,6 +90,7 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
   void on_event(const transport::EndpointEvent& event) override;
   transport::EndpointHandler* on_connect_request(std::unique_ptr<transport::Endpoint>& child,
                                                  const transport::EndpointEvent& event) override;
+  void on_state(std::string_view state) override;
   [[nodiscard]] bool must_wait(std::uint64_t id, rdma_cm_event_type type, verbs::Instant& due);
   void keep(Held held);
   /// False: a request for which there is no room.

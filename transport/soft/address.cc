@@ -110,7 +110,9 @@ Address Address::from_gid(const ibv_gid& gid) {
 }
 
 bool Address::is_zero() const {
-  if (family == AF_INET) return ip[kIpv4Offset] == 0;
+  if (family == AF_INET)
+    return std::all_of(ip.begin() + kIpv4Offset, ip.end(),
+                       [](std::uint8_t byte) { return byte == 0; });
   return ip == std::array<std::uint8_t, 16>{};
 }
 

@@ -40,7 +40,7 @@ struct Address {
   /// The address that a RoCE v2 GID stands for; port 0.
   [[nodiscard]] static Address from_gid(const ibv_gid& gid);
 
-  /// Wildcard: all of 0.0.0.0/8, or [::] (kernel: cma_zero_addr).
+  /// Wildcard: 0.0.0.0 or [::] (kernel: cma_zero_addr).
   [[nodiscard]] bool is_zero() const;
   /// 127/8 or [::1].
   [[nodiscard]] bool is_loopback() const;

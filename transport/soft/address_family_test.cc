@@ -110,7 +110,7 @@ TEST_F(InfinibandAddress, NothingIsResolvedToOne) {
   settle();
 
   EXPECT_TRUE(a.events.events.empty());
-  EXPECT_EQ(error_of(endpoint->listen()), 0);  // bound on the way
+  EXPECT_EQ(error_of(endpoint->listen(8)), 0);  // bound on the way
 }
 
 TEST_F(InfinibandAddress, LoopbackResolvesButHasNoRoute) {
@@ -133,7 +133,7 @@ TEST_F(InfinibandAddress, FamiliesMustAgree) {
 TEST_F(InfinibandAddress, AListenerHearsIpRequestsWithTheirHeader) {
   auto server = b.endpoint();
   ASSERT_EQ(bind(*server, service_of(RDMA_PS_TCP, kPort)), 0);
-  ASSERT_EQ(error_of(server->listen()), 0);
+  ASSERT_EQ(error_of(server->listen(8)), 0);
   auto client = routed(a, b.address(0, kPort));
   const std::vector<std::uint8_t> data{7};
 
@@ -153,7 +153,7 @@ TEST_F(InfinibandAddress, AListenerHearsIpRequestsWithTheirHeader) {
 TEST_F(InfinibandAddress, ADatagramListenerHearsTheWholeQuestion) {
   auto server = b.endpoint(RDMA_PS_UDP);
   ASSERT_EQ(bind(*server, service_of(RDMA_PS_UDP, kPort)), 0);
-  ASSERT_EQ(error_of(server->listen()), 0);
+  ASSERT_EQ(error_of(server->listen(8)), 0);
   auto client = routed(a, b.address(0, kPort), RDMA_PS_UDP);
 
   ASSERT_TRUE(client->connect({}));

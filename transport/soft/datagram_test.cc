@@ -1,10 +1,12 @@
-// Datagram services between two hosts: SIDR in the place of a handshake (fact sheet 8.1, facts 52
-// to 55).
+// Datagram services between two hosts: SIDR in the place of a handshake (IBTA vol 1, 12.11; the
+// kernel's cma_resolve_ib_udp).
 #include <gtest/gtest.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
+#include "transport/ibcm/wire/sidr_rep.h"
 #include "transport/soft/testing/world.h"
 
 namespace anyrdma::transport::soft::testing {
@@ -113,6 +115,27 @@ TEST_F(Datagrams, AcceptingTellsTheClientWhereToSendAndTheServerNothing) {
   EXPECT_EQ(0, std::memcmp(seen.ud->ah_attr.grh.dgid.raw, b.address().ip.data(), 16));
   ASSERT_EQ(seen.private_data.size(), kReplyData);
   EXPECT_EQ(seen.private_data[0], 9);
+}
+
+// No event shows them, neither here nor with Linux: what is on the wire counts.
+TEST_F(Datagrams, TheAnswerCarriesTheOptionsOfItsVendor) {
+  request();
+  std::optional<ibcm::wire::SidrRep> answer;
+  wire = [&answer](const verbs::soft::Packet& packet) {
+    constexpr std::size_t kMadAt = 20;
+    const auto mad = packet.payload().subspan(kMadAt).first<ibcm::kMadBytes>();
+    const auto parsed = ibcm::wire::SidrRep::parse(mad);
+    if (parsed) answer = *parsed;
+    return true;
+  };
+
+  ASSERT_TRUE(child().accept(
+      {.qp_num = 0x777, .ece = {.vendor_id = 0x123456, .options = 0x89abcdef, .comp_mask = 0}}));
+  settle();
+
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->vendor_id, 0x123456u);
+  EXPECT_EQ(answer->attribute_modifier, 0x89abcdefu);
 }
 
 TEST_F(Datagrams, ARejectIsUnreachableWithStatusTwoAndData) {
@@ -306,7 +329,7 @@ TEST_F(Datagrams, OfTheSpaceOfInfinibandTheQueuePairTypeDecides) {
   auto datagrams = b.endpoint(RDMA_PS_IB, IBV_QPT_UD);
   const Sockaddr local(b.address(0, kPort));
   ASSERT_TRUE(datagrams->bind(local.get()));
-  ASSERT_TRUE(datagrams->listen());
+  ASSERT_TRUE(datagrams->listen(8));
   auto connected = a.endpoint(RDMA_PS_IB, IBV_QPT_RC);
   route(a, *connected, b.address(0, kPort));
   ASSERT_TRUE(connected->connect({}));
@@ -328,7 +351,7 @@ TEST_F(Datagrams, AConnectedListenerOfTheSameServiceRejects) {
   auto connected = b.endpoint(RDMA_PS_IB, IBV_QPT_RC);
   const Sockaddr local(b.address(0, kPort));
   ASSERT_TRUE(connected->bind(local.get()));
-  ASSERT_TRUE(connected->listen());
+  ASSERT_TRUE(connected->listen(8));
   client = a.endpoint(RDMA_PS_IB, IBV_QPT_UD);
   route(a, *client, b.address(0, kPort));
 
@@ -342,7 +365,7 @@ TEST_F(Datagrams, AnUnreliableConnectionReachesAListenerOfItsType) {
   auto unreliable = b.endpoint(RDMA_PS_IB, IBV_QPT_UC);
   const Sockaddr local(b.address(0, kPort));
   ASSERT_TRUE(unreliable->bind(local.get()));
-  ASSERT_TRUE(unreliable->listen());
+  ASSERT_TRUE(unreliable->listen(8));
   client = a.endpoint(RDMA_PS_IB, IBV_QPT_UC);
   route(a, *client, b.address(0, kPort));
 

@@ -32,7 +32,7 @@ class Devices : public World {
   /// A connection from a to b's wildcard listener.
   void connect() {
     bind(*wildcard, Address::ipv4(0, kPort));
-    ASSERT_TRUE(wildcard->listen());
+    ASSERT_TRUE(wildcard->listen(8));
     wildcard_events.child_handler = &child_events;
     client = routed(a, b.address(0, kPort));
     ASSERT_TRUE(client->connect({}));
@@ -58,7 +58,7 @@ class Devices : public World {
 TEST_F(Devices, RemovalIsToldToAttachedEndpointsOnly) {
   connect();
   bind(*specific, b.address(0, 9));
-  ASSERT_TRUE(specific->listen());
+  ASSERT_TRUE(specific->listen(8));
 
   b.transport->remove_device(*b.hcas[0]);
   settle();
@@ -86,7 +86,7 @@ TEST_F(Devices, RemovedEndpointRefusesEverything) {
 
   EXPECT_EQ(error_of(child().disconnect()), ENXIO);
   EXPECT_EQ(error_of(child().accept({})), ENXIO);
-  EXPECT_EQ(error_of(child().listen()), ENXIO);
+  EXPECT_EQ(error_of(child().listen(8)), ENXIO);
   EXPECT_EQ(error_of(child().resolve_route(1s)), ENXIO);
   EXPECT_EQ(child().qp_transition(IBV_QPS_RTS).error(), verbs::errno_code(ENXIO));
   EXPECT_EQ(child().binding().verbs, nullptr);
@@ -102,7 +102,7 @@ TEST_F(Devices, RemovedEndpointFreesItsPort) {
 
 TEST_F(Devices, WildcardListenerSurvivesAndListensOnTheNextDevice) {
   bind(*wildcard, Address::ipv4(0, kPort));
-  ASSERT_TRUE(wildcard->listen());
+  ASSERT_TRUE(wildcard->listen(8));
   b.transport->remove_device(*b.hcas[0]);
   b.hcas[0]->remove();
   b.hcas[0]->set_gid(1, ibv_gid{});  // the wire leads to its successor

@@ -33,8 +33,8 @@ ibv_ece ece_of(const ibcm::Ece& ece) {
   return {.vendor_id = ece.vendor_id, .options = ece.options, .comp_mask = 0};
 }
 
-// Both directions swap: what one side offers to answer, the other may ask (fact sheet 2.2). `data`
-// is what the listener's user may see of the private data.
+// Both directions swap: what one side offers to answer, the other may ask (kernel:
+// cma_set_req_event_data). `data` is what the listener's user may see of the private data.
 EndpointEvent request_event(const ibcm::Upcall& upcall, std::span<const std::uint8_t> data) {
   const ibcm::ReqParameters& req = upcall.req;
   EndpointEvent event{.type = RDMA_CM_EVENT_CONNECT_REQUEST, .private_data = data};
@@ -77,7 +77,7 @@ EndpointEvent plain(rdma_cm_event_type type, int status = 0) {
   return {.type = type, .status = status, .private_data = {}};
 }
 
-/// Fact sheet 2.3 and 2.6; kernel: cma_ib_handler.
+/// Kernel: cma_ib_handler.
 EndpointEvent event_of(const ibcm::Upcall& upcall) {
   switch (upcall.kind) {
     case ibcm::UpcallKind::kRepReceived:
@@ -175,7 +175,7 @@ bool SoftTransportImpl::deliver_pending() {
     if (event.type == RDMA_CM_EVENT_MULTICAST_JOIN || event.type == RDMA_CM_EVENT_MULTICAST_ERROR) {
       endpoint->on_membership(event.membership);
     } else {
-      endpoint->handler().on_event(plain(event.type, event.status));
+      endpoint->raise(plain(event.type, event.status));
     }
   }
   return any;
@@ -217,7 +217,7 @@ void SoftTransportImpl::on_upcall(Device& device, Instant now, const ibcm::Upcal
   if (found == device.connections.end()) return;  // destroyed meanwhile
   SoftEndpoint& endpoint = *found->second;
   if (upcall.kind == ibcm::UpcallKind::kSidrRepReceived) return endpoint.on_resolved(upcall.sidr);
-  endpoint.handler().on_event(event_of(upcall));
+  endpoint.raise(event_of(upcall));
 }
 
 void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upcall& upcall) {
@@ -225,15 +225,13 @@ void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upca
   if (!match) return device.agent->destroy(now, upcall.id);  // sends REJ 28, or SIDR_REP 2
   const Entry entry = ask_admission(device, now, upcall);
   if (entry == Entry::kRefused) return;
-  EndpointHandler& handler = match->listener->handler();
   auto request =
       std::make_unique<SoftEndpoint>(core_, *match->listener, device, match->header, upcall.id);
   SoftEndpoint& endpoint = *request;
   const auto data = upcall.private_data.subspan(match->listener->header_size());
   std::unique_ptr<Endpoint> child = std::move(request);
-  EndpointHandler* owner = entry == Entry::kFull
-                               ? nullptr
-                               : handler.on_connect_request(child, request_event(upcall, data));
+  EndpointHandler* owner =
+      entry == Entry::kFull ? nullptr : match->listener->offer(child, request_event(upcall, data));
   device.agent->request_handled(upcall.id, owner != nullptr);
   // A question for a datagram service has its answer already: it is refused.
   no_room_ =

@@ -12,7 +12,6 @@ namespace anyrdma::transport::soft {
 namespace {
 
 constexpr std::uint8_t kOnlyPort = 1;
-constexpr std::uint16_t kDefaultPartition = 0xffff;
 
 wire::Psn draw_psn(verbs::Random& random) {
   return wire::Psn(static_cast<std::uint32_t>(random.next()));
@@ -47,8 +46,9 @@ SoftEndpoint::SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& dev
                            const CmaHeader& header, wire::CommId comm_id)
     : SoftEndpoint(core, listener.space_, listener.type_, *listener.handler_) {
   process_ = listener.process_;
-  stage_ = Stage::kConnection;
+  state_ = State::kConnect;
   active_ = false;
+  reports_events_ = false;
   comm_id_ = comm_id;
   if (const auto info = device.agent->info(comm_id)) path_ = info->path;
   if (listener.source_.family == AF_IB) {  // kernel: cma_save_ib_info
@@ -61,7 +61,7 @@ SoftEndpoint::SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& dev
   source_.port = listener.source_.port;
   attach(device);
   device.connections.emplace(wire::value(comm_id), this);
-  fill_path_record();
+  if (!datagram_) fill_path_record();  // kernel: cma_ib_new_udp_id makes none
 }
 
 SoftEndpoint::~SoftEndpoint() {
@@ -70,8 +70,8 @@ SoftEndpoint::~SoftEndpoint() {
 }
 
 void SoftEndpoint::release() {
-  if (stage_ == Stage::kResolving) core_.network.cancel_neighbour(token());
-  if (stage_ == Stage::kListening) {
+  if (std::exchange(is_asking_, false)) core_.network.cancel_neighbour(token());
+  if (state_ == State::kListen) {
     const ibcm::ServiceId service = own_service();
     core_.listeners.remove(service, *this);
     if (device_ != nullptr) device_->agent->unlisten(service);
@@ -93,10 +93,39 @@ void SoftEndpoint::release() {
   claim_.reset();
 }
 
+void SoftEndpoint::enter(State next) {
+  if (std::exchange(state_, next) != next) handler_->on_state(to_string(next));
+}
+
+Result<void> SoftEndpoint::admits(Call call) const {
+  const int error = verdict_on(call, {.state = state_,
+                                      .type = type_,
+                                      .on_device = device_ != nullptr,
+                                      .has_cm_id = comm_id_.has_value() || listens_on_device()});
+  if (error != 0) return verbs::errno_code(error);
+  return {};
+}
+
+void SoftEndpoint::raise(const EndpointEvent& event) {
+  const std::optional<State> next = state_after(event.type, state_);
+  if (!next) return;
+  enter(*next);
+  if (reports_events_) handler_->on_event(event);
+}
+
+// The kernel's ucma_event_handler counts the requests that wait, ucma_get_event those that are
+// fetched.
+EndpointHandler* SoftEndpoint::offer(std::unique_ptr<Endpoint>& child, const EndpointEvent& event) {
+  if (room_ <= 0 || !state_after(event.type, state_)) return nullptr;
+  EndpointHandler* const owner = handler_->on_connect_request(child, event);
+  if (owner != nullptr) --room_;
+  return owner;
+}
+
 void SoftEndpoint::on_device_removed() {
   queue(RDMA_CM_EVENT_DEVICE_REMOVAL);
   release();
-  stage_ = Stage::kRemoved;
+  enter(State::kDeviceRemoval);
   AttachedHook::unlink();
   device_ = nullptr;
 }
@@ -132,28 +161,21 @@ bool SoftEndpoint::routed_to(const Address& neighbour) const {
   return path_record_.has_value() && destination_.same_ip(neighbour);
 }
 
+// The kernel looks the id up before it looks at the option (ucma.c:ucma_set_option).
 Result<void> SoftEndpoint::set_option(int level, int option, std::span<const std::uint8_t> value) {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  if (level == RDMA_OPTION_IB && option == RDMA_OPTION_IB_PATH) return set_path(value);
-  if (level != RDMA_OPTION_ID) return verbs::errno_code(ENOSYS);
-  if (value.empty()) return verbs::errno_code(EINVAL);
-  switch (option) {
-    case RDMA_OPTION_ID_TOS:
-      traffic_class_ = value[0];
-      return {};
-    case RDMA_OPTION_ID_REUSEADDR:
-      reuse_ = is_set(value);
-      update_claim();
-      return {};
-    case RDMA_OPTION_ID_AFONLY:
-      afonly_ = is_set(value);
-      update_claim();
-      return {};
-    case RDMA_OPTION_ID_ACK_TIMEOUT:
-      ack_timeout_ = value[0];
-      return {};
-  }
-  return verbs::errno_code(ENOSYS);
+  if (Result<void> alive = admits(Call::kQuery); !alive) return alive;
+  const std::optional<Call> call = call_of_option(level, option, value);
+  if (!call) return verbs::errno_code(ENOSYS);
+  if (*call == Call::kSetIbPath) return set_path(value);
+  const bool is_byte = *call == Call::kSetTos || *call == Call::kSetAckTimeout;
+  if (value.size() != (is_byte ? 1 : sizeof(int))) return verbs::errno_code(EINVAL);
+  if (Result<void> legal = admits(*call); !legal) return legal;
+  if (*call == Call::kSetTos) traffic_class_ = value[0];
+  if (*call == Call::kSetAckTimeout) ack_timeout_ = value[0];
+  if (*call == Call::kSetAfOnly) afonly_ = is_set(value);
+  if (*call == Call::kSetReuseAddr || *call == Call::kClearReuseAddr) reuse_ = is_set(value);
+  if (!is_byte) update_claim();
+  return {};
 }
 
 Binding SoftEndpoint::binding() const {
@@ -168,12 +190,12 @@ Binding SoftEndpoint::binding() const {
   rdma_ib_addr& ib = binding.addr.addr.ibaddr;
   std::memcpy(ib.sgid.raw, path_.source.data(), path_.source.size());
   std::memcpy(ib.dgid.raw, path_.destination.data(), path_.destination.size());
-  ib.pkey = htons(kDefaultPartition);
+  ib.pkey = 0;  // RoCE has no broadcast address to keep it in (kernel: ib_addr_get_pkey)
   return binding;
 }
 
 const ibv_sa_path_rec* SoftEndpoint::path() const {
-  return path_record_ && stage_ != Stage::kRemoved ? &*path_record_ : nullptr;
+  return path_record_ && state_ != State::kDeviceRemoval ? &*path_record_ : nullptr;
 }
 
 }  // namespace anyrdma::transport::soft

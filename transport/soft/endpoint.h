@@ -1,4 +1,5 @@
-// The transport's side of one rdma_cm_id, over the CM agent of the device it is bound to.
+// The kernel's side of one rdma_cm_id (cma.c, and ucma.c above it), over the CM agent of the device
+// it is bound to (cm.c).
 #pragma once
 
 #include <infiniband/ib.h>
@@ -13,21 +14,10 @@
 #include "transport/soft/address.h"
 #include "transport/soft/cma_header.h"
 #include "transport/soft/core.h"
+#include "transport/soft/state.h"
 #include "transport/transport.h"
 
 namespace anyrdma::transport::soft {
-
-/// How far an endpoint has come. The CM protocol's own state is the agent's.
-enum class Stage : std::uint8_t {
-  kIdle,       ///< owns no port
-  kBound,      ///< owns a port
-  kResolving,  ///< waits for a neighbour
-  kResolved,   ///< device and GIDs known
-  kRouted,     ///< path known
-  kListening,
-  kConnection,  ///< has a CM id
-  kRemoved,     ///< its device went away: every call is ENXIO
-};
 
 /// One multicast group that an endpoint is in.
 struct Membership {
@@ -52,8 +42,11 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
                wire::CommId comm_id);
   ~SoftEndpoint() override;
 
+  [[nodiscard]] Result<void> admits(Call call) const override;
+  [[nodiscard]] std::string_view state() const override { return to_string(state_); }
   [[nodiscard]] Result<void> bind(const sockaddr& local) override;
-  [[nodiscard]] Result<void> listen() override;
+  [[nodiscard]] Result<void> listen(int backlog) override;
+  void on_request_fetched() override { ++room_; }
   [[nodiscard]] Result<void> resolve_address(const sockaddr* source, const sockaddr& destination,
                                              std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<void> resolve_route(std::chrono::milliseconds timeout) override;
@@ -75,8 +68,11 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
 
   // --- for the transport ------------------------------------------------------------------------
-  [[nodiscard]] EndpointHandler& handler() const { return *handler_; }
-  [[nodiscard]] Stage stage() const { return stage_; }
+  /// Tells the handler, if the event concerns the id in its state.
+  void raise(const EndpointEvent& event);
+  /// Of a listener: offers a request to the handler; null when there is no room for it.
+  [[nodiscard]] EndpointHandler* offer(std::unique_ptr<Endpoint>& child,
+                                       const EndpointEvent& event);
   [[nodiscard]] ibv_qp_type type() const { return type_; }
   /// How much of a request's private data is the CM's own.
   [[nodiscard]] std::size_t header_size() const {
@@ -121,13 +117,17 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   // endpoint_connection.cc
   [[nodiscard]] Result<wire::CommId> send_request(const ConnectionParameters& parameters);
   [[nodiscard]] Result<void> send_reply(const ConnectionParameters& parameters);
-  [[nodiscard]] Result<void> check_connection() const;
   // endpoint_datagram.cc
   [[nodiscard]] Result<wire::CommId> send_question(const ConnectionParameters& parameters);
   [[nodiscard]] Result<void> send_answer(const ConnectionParameters& parameters);
   [[nodiscard]] Result<void> choose_qkey();
   [[nodiscard]] bool agree_on_qkey(std::uint32_t qkey);
   void release();
+  void enter(State next);
+  /// The CM id that the kernel has, though nobody is connected by it: of what it listens with.
+  [[nodiscard]] bool listens_on_device() const {
+    return state_ == State::kListen && device_ != nullptr;
+  }
   [[nodiscard]] NeighbourToken token() const {
     return NeighbourToken{static_cast<std::uint64_t>(handle_)};
   }
@@ -138,7 +138,10 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   rdma_port_space space_;
   ibv_qp_type type_;
   const void* process_;  ///< whose it is: see verbs::Runtime::process
-  Stage stage_ = Stage::kIdle;
+  State state_ = State::kIdle;
+  bool is_asking_ = false;      ///< a neighbour has yet to answer
+  bool reports_events_ = true;  ///< kernel: uid; a request's id is mute until its accept succeeded
+  int room_ = 0;                ///< requests that may still wait to be fetched
   Device* device_ = nullptr;
   Address source_{};
   Address destination_{};

@@ -14,6 +14,10 @@ namespace {
 constexpr std::uint8_t kExactly = 2;  // selector of a path record's ranges (IB_SA_EQ)
 constexpr std::uint16_t kDefaultPartition = 0xffff;
 constexpr std::uint32_t kFlowLabelMask = 0xfffff;
+/// librdmacm shows a path's flags as its preference (L/ucma_convert_path).
+constexpr std::uint8_t kPathFlags =
+    IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL;
+constexpr int kBacklogMax = 1024;  // net.rdma_ucm.max_backlog
 
 /// Linux 6.x: cma_get_roce_udp_flow_label, seen in tests/data/captures.
 std::uint32_t flow_label(std::uint16_t source_port, std::uint16_t destination_port) {
@@ -23,8 +27,7 @@ std::uint32_t flow_label(std::uint16_t source_port, std::uint16_t destination_po
 }  // namespace
 
 Result<void> SoftEndpoint::bind(const sockaddr& local) {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  if (stage_ != Stage::kIdle) return verbs::errno_code(EINVAL);
+  if (Result<void> legal = admits(Call::kBind); !legal) return legal;
   const Result<Address> address = Address::from(local);
   if (!address) return address.error();
   return bind_to(*address);
@@ -66,7 +69,7 @@ Result<void> SoftEndpoint::bind_to(const Address& local) {
     attach(*device);
     path_.source = local.ip;
   }
-  stage_ = Stage::kBound;
+  enter(State::kAddrBound);
   return {};
 }
 
@@ -84,15 +87,17 @@ void SoftEndpoint::update_claim() {
   if (claim_) core_.ports.update(*claim_, claim());
 }
 
-Result<void> SoftEndpoint::listen() {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  if (stage_ == Stage::kIdle) {
+// A refused listen sets the backlog all the same (ucma.c:ucma_listen).
+Result<void> SoftEndpoint::listen(int backlog) {
+  if (Result<void> alive = admits(Call::kQuery); !alive) return alive;
+  room_ = backlog <= 0 || backlog > kBacklogMax ? kBacklogMax : backlog;
+  if (Result<void> legal = admits(Call::kListen); !legal) return legal;
+  if (state_ == State::kIdle) {
     if (Result<void> bound = bind_to(Address::wildcard(AF_INET)); !bound) return bound;
   }
-  if (stage_ != Stage::kBound) return verbs::errno_code(EINVAL);
   if (Result<void> unique = core_.ports.listen(*claim_); !unique) return unique;
   reuse_ = false;
-  stage_ = Stage::kListening;
+  enter(State::kListen);
   const ibcm::ServiceId service = own_service();
   core_.listeners.add(service, *this);
   if (device_ != nullptr) {
@@ -105,12 +110,11 @@ Result<void> SoftEndpoint::listen() {
 
 Result<void> SoftEndpoint::resolve_address(const sockaddr* source, const sockaddr& destination,
                                            std::chrono::milliseconds timeout) {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  if (stage_ != Stage::kIdle && stage_ != Stage::kBound) return verbs::errno_code(EINVAL);
+  if (Result<void> legal = admits(Call::kResolveAddr); !legal) return legal;
   const Result<Address> wanted = Address::from(destination);
   if (!wanted) return wanted.error();
   destination_ = *wanted;
-  if (stage_ == Stage::kIdle) {
+  if (state_ == State::kIdle) {
     const Result<Address> local =
         source != nullptr ? Address::from(*source) : Address::wildcard(wanted->family);
     if (!local) return local.error();
@@ -127,7 +131,8 @@ Result<void> SoftEndpoint::start_query(std::chrono::milliseconds timeout) {
       core_.network.route(core_.means_self(source_) ? nullptr : &source_, destination_);
   if (!route) return route.error();
   route_ = *route;
-  stage_ = Stage::kResolving;
+  enter(State::kAddrQuery);
+  is_asking_ = true;
   if (route_.local) {
     on_neighbour(0);
   } else {
@@ -137,15 +142,10 @@ Result<void> SoftEndpoint::start_query(std::chrono::milliseconds timeout) {
 }
 
 void SoftEndpoint::on_neighbour(int error) {
-  if (stage_ != Stage::kResolving) return;
+  if (!std::exchange(is_asking_, false)) return;
   if (error == 0) error = finish_query();
-  if (error == 0) {
-    stage_ = Stage::kResolved;
-    queue(RDMA_CM_EVENT_ADDR_RESOLVED);
-  } else {
-    stage_ = Stage::kBound;
-    queue(RDMA_CM_EVENT_ADDR_ERROR, -error);
-  }
+  if (error != 0) return queue(RDMA_CM_EVENT_ADDR_ERROR, -error);
+  queue(RDMA_CM_EVENT_ADDR_RESOLVED);
 }
 
 // The route's interface decides the device, unless a specific source already has: then both must
@@ -179,24 +179,26 @@ Result<void> SoftEndpoint::resolve_loopback() {
   }
   path_.destination = path_.source;
   update_claim();
-  stage_ = Stage::kResolved;
+  enter(State::kAddrQuery);
   queue(RDMA_CM_EVENT_ADDR_RESOLVED);
   return {};
 }
 
 Result<void> SoftEndpoint::resolve_route(std::chrono::milliseconds timeout) {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  if (stage_ != Stage::kResolved || timeout.count() <= 0) return verbs::errno_code(EINVAL);
+  if (Result<void> legal = admits(Call::kResolveRoute); !legal) return legal;
+  if (timeout.count() == 0) return verbs::errno_code(EINVAL);
   if (source_.family == AF_IB) return verbs::errno_code(ENODEV);  // bound to no interface
   path_.flow_label = flow_label(source_.port, destination_.port);
   path_.traffic_class = traffic_class_;
   path_.mtu = static_cast<std::uint8_t>(device_->hca.config().active_mtu);
   path_.packet_lifetime = core_.config.profile.packet_lifetime;
-  if (ack_timeout_.value_or(0) != 0) {
-    path_.packet_lifetime = static_cast<std::uint8_t>(*ack_timeout_ - 1);
-  }
+  // What a message cannot carry is cut there (kernel: cm_ack_timeout), and a path record's fields
+  // have five bits (L/ucma_convert_path).
+  const int wanted = ack_timeout_.value_or(0) - 1;
+  if (wanted >= 0) path_.packet_lifetime = static_cast<std::uint8_t>(std::min(wanted, 30));
   fill_path_record();
-  stage_ = Stage::kRouted;
+  if (wanted >= 0) path_record_->packet_life_time = static_cast<std::uint8_t>(wanted & 0x1f);
+  enter(State::kRouteQuery);
   queue(RDMA_CM_EVENT_ROUTE_RESOLVED);
   return {};
 }
@@ -217,6 +219,7 @@ void SoftEndpoint::fill_path_record() {
   record.rate = IBV_RATE_MAX;
   record.packet_life_time_selector = kExactly;
   record.packet_life_time = path_.packet_lifetime;
+  record.preference = kPathFlags;
 }
 
 }  // namespace anyrdma::transport::soft

@@ -16,22 +16,15 @@ constexpr std::uint8_t kTransportUc = 1;
 
 }  // namespace
 
-Result<void> SoftEndpoint::check_connection() const {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  if (!comm_id_) return verbs::errno_code(EINVAL);
-  return {};
-}
-
 Result<void> SoftEndpoint::connect(const ConnectionParameters& parameters) {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  if (stage_ != Stage::kRouted) return verbs::errno_code(EINVAL);
+  if (Result<void> legal = admits(Call::kConnect); !legal) return legal;
   // The address handle to the peer needs it (kernel: cm_init_av_by_path).
   if (device_->index_of(path_.source) < 0) return verbs::errno_code(EINVAL);
   const Result<wire::CommId> id = datagram_ ? send_question(parameters) : send_request(parameters);
   if (!id) return id.error();
   comm_id_ = *id;
   device_->connections.emplace(wire::value(*id), this);
-  stage_ = Stage::kConnection;
+  enter(State::kConnect);
   return {};
 }
 
@@ -53,7 +46,7 @@ Result<wire::CommId> SoftEndpoint::send_request(const ConnectionParameters& para
       .retry_count = parameters.retry_count,
       .rnr_retry_count = parameters.rnr_retry_count,
       .flow_control = parameters.flow_control,
-      .srq = parameters.srq,
+      .srq = static_cast<std::uint8_t>(parameters.srq != 0),  // kernel: cma_connect_ib
       .transport_service = type == IBV_QPT_UC ? kTransportUc : kTransportRc,
       .local_ca_ack_delay = device_->hca.config().local_ca_ack_delay,
       .ece = {parameters.ece.vendor_id, parameters.ece.options},
@@ -63,8 +56,9 @@ Result<wire::CommId> SoftEndpoint::send_request(const ConnectionParameters& para
 
 // Whatever goes wrong, the peer hears a rejection (kernel: rdma_accept).
 Result<void> SoftEndpoint::accept(const ConnectionParameters& parameters) {
-  if (Result<void> live = check_connection(); !live) return live;
+  if (Result<void> legal = admits(Call::kAccept); !legal) return legal;
   Result<void> sent = datagram_ ? send_answer(parameters) : send_reply(parameters);
+  if (sent) reports_events_ = true;
   if (!sent) (void)reject(ibcm::kRejConsumerDefined, {}).has_value();
   return sent;
 }
@@ -76,7 +70,7 @@ Result<void> SoftEndpoint::send_reply(const ConnectionParameters& parameters) {
                                   .initiator_depth = parameters.initiator_depth,
                                   .flow_control = parameters.flow_control,
                                   .rnr_retry_count = parameters.rnr_retry_count,
-                                  .srq = parameters.srq,
+                                  .srq = static_cast<std::uint8_t>(parameters.srq != 0),
                                   .target_ack_delay = device_->hca.config().local_ca_ack_delay,
                                   .ece = {parameters.ece.vendor_id, parameters.ece.options},
                                   .private_data = parameters.private_data};
@@ -86,7 +80,7 @@ Result<void> SoftEndpoint::send_reply(const ConnectionParameters& parameters) {
 // A handshake that cannot be completed is aborted (kernel: cma_rep_recv). Accepting a datagram
 // service's request without parameters rejects it (kernel: rdma_accept).
 Result<void> SoftEndpoint::establish() {
-  if (Result<void> live = check_connection(); !live) return live;
+  if (Result<void> legal = admits(Call::kEstablish); !legal) return legal;
   if (datagram_) return reject(ibcm::kRejConsumerDefined, {});
   Result<void> sent = device_->agent->send_rtu(core_.runtime.now(), *comm_id_);
   if (!sent) (void)reject(ibcm::kRejConsumerDefined, {}).has_value();
@@ -94,16 +88,18 @@ Result<void> SoftEndpoint::establish() {
 }
 
 Result<void> SoftEndpoint::reject(std::uint8_t reason, std::span<const std::uint8_t> private_data) {
-  if (Result<void> live = check_connection(); !live) return live;
+  if (Result<void> legal = admits(Call::kReject); !legal) return legal;
+  if (!comm_id_) return verbs::errno_code(EINVAL);  // a listener's
   const Instant now = core_.runtime.now();
   if (!datagram_) return device_->agent->send_rej(now, *comm_id_, reason, private_data);
   return device_->agent->send_sidr_rep(now, *comm_id_,
                                        {.status = ibcm::kSidrReject, .private_data = private_data});
 }
 
-// That neither message can be sent is not an error (kernel: rdma_disconnect).
+// That neither message can be sent is not an error, and a listener's CM id never sends one (kernel:
+// rdma_disconnect).
 Result<void> SoftEndpoint::disconnect() {
-  if (Result<void> live = check_connection(); !live) return live;
+  if (Result<void> legal = admits(Call::kDisconnect); !legal || !comm_id_) return legal;
   const Instant now = core_.runtime.now();
   if (device_->agent->send_dreq(now, *comm_id_)) return {};
   (void)device_->agent->send_drep(now, *comm_id_).has_value();
@@ -111,7 +107,8 @@ Result<void> SoftEndpoint::disconnect() {
 }
 
 Result<void> SoftEndpoint::notify(ibv_event_type event) {
-  if (Result<void> live = check_connection(); !live) return live;
+  if (Result<void> legal = admits(Call::kNotify); !legal) return legal;
+  if (!comm_id_) return verbs::errno_code(EINVAL);  // a listener's
   if (event == IBV_EVENT_PATH_MIG) {  // no alternate path is ever loaded, so that is all of it
     const std::optional<ibcm::ConnectionInfo> info = device_->agent->info(*comm_id_);
     const bool established = info && info->state == ibcm::State::kEstablished;

@@ -1,4 +1,5 @@
-// The datagram services: SIDR_REQ and SIDR_REP in the place of a handshake (fact sheet 8.1).
+// The datagram services: SIDR_REQ and SIDR_REP in the place of a handshake (kernel:
+// cma_resolve_ib_udp, cma_send_sidr_rep).
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -68,7 +69,7 @@ void SoftEndpoint::on_resolved(const ibcm::SidrRepParameters& reply) {
       event.status = -EINVAL;
     }
   }
-  handler_->on_event(event);
+  raise(event);
 }
 
 }  // namespace anyrdma::transport::soft

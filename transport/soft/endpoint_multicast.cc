@@ -1,5 +1,5 @@
 // Multicast groups as Linux joins them on RoCE: nobody is asked, so the answer is known at once and
-// reported later (fact sheet 8.2; kernel: cma_iboe_join_multicast). Which hosts are members of the
+// reported later (kernel: cma_iboe_join_multicast). Which hosts are members of the
 // IP group cannot be observed here: every attached queue pair hears what is sent to the group.
 #include <algorithm>
 #include <cerrno>
@@ -31,9 +31,7 @@ ibv_gid gid_of(const std::array<std::uint8_t, 16>& ip) {
 // ours.
 Result<void> SoftEndpoint::join_multicast(const sockaddr& group, MembershipId membership,
                                           JoinState state) {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  const bool early = stage_ == Stage::kBound || stage_ == Stage::kResolved;
-  if (!datagram_ || device_ == nullptr || !early) return verbs::errno_code(EINVAL);
+  if (Result<void> legal = admits(Call::kJoinMulticast); !legal) return legal;
   const Result<Address> address = Address::from(group);
   if (!address) return address.error();
   if (address->is_zero()) return verbs::errno_code(EINVAL);
@@ -74,11 +72,11 @@ void SoftEndpoint::on_membership(MembershipId membership) {
     event.type = RDMA_CM_EVENT_MULTICAST_JOIN;
     event.ud = &group;
   }
-  handler_->on_event(event);
+  raise(event);
 }
 
 Result<void> SoftEndpoint::leave_multicast(MembershipId membership) {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
+  if (Result<void> legal = admits(Call::kLeaveMulticast); !legal) return legal;
   if (!datagram_) return verbs::errno_code(EADDRNOTAVAIL);
   const auto found = find(datagram_->memberships, membership);
   if (found == datagram_->memberships.end()) return verbs::errno_code(EADDRNOTAVAIL);

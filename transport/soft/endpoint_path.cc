@@ -1,5 +1,5 @@
-// RDMA_OPTION_IB_PATH: a route that the application brings along (fact sheet 1.4; kernel:
-// ucma_set_ib_path, rdma_set_ib_path). The event that follows at once is the caller's.
+// RDMA_OPTION_IB_PATH: a route that the application brings along (kernel:
+// ucma_set_ib_path, rdma_set_ib_path): the one option that an event follows.
 #include <arpa/inet.h>
 
 #include <cerrno>
@@ -34,7 +34,8 @@ std::optional<ibv_path_record> usable_record(std::span<const std::uint8_t> value
 Result<void> SoftEndpoint::set_path(std::span<const std::uint8_t> value) {
   if (value.size() % sizeof(ibv_path_data) != 0) return verbs::errno_code(EINVAL);
   const std::optional<ibv_path_record> record = usable_record(value);
-  if (!record || stage_ != Stage::kResolved) return verbs::errno_code(EINVAL);
+  if (!record) return verbs::errno_code(EINVAL);
+  if (Result<void> legal = admits(Call::kSetIbPath); !legal) return legal;
   if (source_.family == AF_IB) return verbs::errno_code(ENODEV);  // bound to no interface
   const std::uint32_t flow = ntohl(record->flowlabel_hoplimit);
   std::memcpy(path_.source.data(), record->sgid.raw, path_.source.size());
@@ -51,7 +52,8 @@ Result<void> SoftEndpoint::set_path(std::span<const std::uint8_t> value) {
   path_record_->rate_selector = record->rate >> kSelectorShift;
   path_record_->rate = record->rate & kValueMask;
   path_record_->packet_life_time_selector = record->packetlifetime >> kSelectorShift;
-  stage_ = Stage::kRouted;
+  enter(State::kRouteResolved);
+  queue(RDMA_CM_EVENT_ROUTE_RESOLVED);
   return {};
 }
 

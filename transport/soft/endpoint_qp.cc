@@ -1,4 +1,5 @@
-// How a queue pair follows its connection: rdma_init_qp_attr (fact sheet 9.1).
+// How a queue pair follows its connection: rdma_init_qp_attr. Which attributes there are depends
+// on the type of queue pair (kernel: cm_init_qp_rtr_attr, cm_init_qp_rts_attr).
 #include <cerrno>
 
 #include "transport/soft/address_vector.h"
@@ -68,53 +69,58 @@ QpTransition to_init(const ibcm::ConnectionInfo& info) {
   return step;
 }
 
-QpTransition to_rtr(const ibcm::ConnectionInfo& info, int gid_index, wire::Psn own_psn) {
+QpTransition to_rtr(const ibcm::ConnectionInfo& info, int gid_index, wire::Psn own_psn,
+                    ibv_qp_type type) {
   QpTransition step;
   step.attr.qp_state = IBV_QPS_RTR;
   step.attr.ah_attr = address_vector(info.path, gid_index);
   step.attr.path_mtu = static_cast<ibv_mtu>(info.path_mtu);
   step.attr.dest_qp_num = wire::value(info.remote_qpn);
   step.attr.rq_psn = own_psn.value();
+  step.mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+  if (type != IBV_QPT_RC) return step;
   step.attr.max_dest_rd_atomic = info.responder_resources;
   step.attr.min_rnr_timer = 0;
-  step.mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-              IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  step.mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
   return step;
 }
 
-QpTransition to_rts(const ibcm::ConnectionInfo& info, std::uint8_t ack_timeout) {
+QpTransition to_rts(const ibcm::ConnectionInfo& info, std::uint8_t ack_timeout, ibv_qp_type type) {
   QpTransition step;
   step.attr.qp_state = IBV_QPS_RTS;
   step.attr.sq_psn = info.remote_psn.value();
+  step.mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+  if (type != IBV_QPT_RC) return step;
   step.attr.timeout = ack_timeout;
   step.attr.retry_cnt = info.retry_count;
   step.attr.rnr_retry = info.rnr_retry_count;
   step.attr.max_rd_atomic = info.initiator_depth;
-  step.mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-              IBV_QP_MAX_QP_RD_ATOMIC;
+  step.mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
   return step;
 }
 
 }  // namespace
 
 Result<QpTransition> SoftEndpoint::qp_transition(ibv_qp_state state) {
-  if (stage_ == Stage::kRemoved) return verbs::errno_code(ENXIO);
-  if (device_ == nullptr || stage_ == Stage::kListening) return verbs::errno_code(EINVAL);
+  if (Result<void> legal = admits(Call::kInitQpAttr); !legal) return legal.error();
   if (datagram_) {
     if (Result<void> chosen = choose_qkey(); !chosen) return chosen.error();
     return initial(state, datagram_.get());
   }
+  if (listens_on_device()) return verbs::errno_code(EINVAL);  // cm.c has nothing for LISTEN
   if (!comm_id_) return initial(state, nullptr);
   const std::optional<ibcm::ConnectionInfo> info = device_->agent->info(*comm_id_);
   const Reach reach = info ? reach_of(info->state) : Reach::kNothing;
   if (reach == Reach::kNothing) return verbs::errno_code(EINVAL);
   if (state == IBV_QPS_INIT) return to_init(*info);
   if (reach != Reach::kReadyToSend) return verbs::errno_code(EINVAL);
-  if (state == IBV_QPS_RTS) return to_rts(*info, ack_timeout_.value_or(info->ack_timeout));
+  if (state == IBV_QPS_RTS) {
+    return to_rts(*info, ack_timeout_.value_or(info->ack_timeout), type_);
+  }
   if (state != IBV_QPS_RTR) return verbs::errno_code(EINVAL);
   const int gid_index = device_->index_of(info->path.source);
   if (gid_index < 0) return verbs::errno_code(EINVAL);
-  return to_rtr(*info, gid_index, psn_);
+  return to_rtr(*info, gid_index, psn_, type_);
 }
 
 }  // namespace anyrdma::transport::soft

@@ -30,6 +30,17 @@ class Matching : public World {
   std::unique_ptr<Endpoint> client;
 };
 
+TEST_F(Matching, WhoCannotBeAnsweredByThatInterfaceIsNotHeard) {
+  auto server = listener(b, Address::ipv4(0, kPort));
+  client = routed(a, b.address(0, kPort));
+  b.network.cut_off = a.address();
+
+  EXPECT_TRUE(client->connect({}));
+  settle();
+
+  EXPECT_EQ(a.events.only(RDMA_CM_EVENT_REJECTED).status, 28);
+}
+
 TEST_F(Matching, NobodyListensIsInvalidServiceIdWithoutData) {
   EXPECT_EQ(connect_to(b.address(0, kPort)), 8);
 }
@@ -69,7 +80,7 @@ TEST_F(Matching, AfonlyIpv6ListenerDoesNotTakeIpv4) {
                                  {reinterpret_cast<const std::uint8_t*>(&one), sizeof one}));
   const Sockaddr local(any6);
   ASSERT_TRUE(server->bind(local.get()));
-  ASSERT_TRUE(server->listen());
+  ASSERT_TRUE(server->listen(8));
 
   EXPECT_EQ(connect_to(b.address(0, kPort)), 28);
 }
@@ -110,7 +121,7 @@ TEST_F(Matching, PortSpacesAreApart) {
   auto server = b.endpoint(RDMA_PS_IB);
   const Sockaddr local(b.address(0, kPort));
   ASSERT_TRUE(server->bind(local.get()));
-  ASSERT_TRUE(server->listen());
+  ASSERT_TRUE(server->listen(8));
 
   EXPECT_EQ(connect_to(b.address(0, kPort)), 8);
 }

@@ -127,7 +127,7 @@ TEST_F(Multicast, ConnectedServicesJoinNothing) {
 
 TEST_F(Multicast, AListenerJoinsNothing) {
   auto endpoint = bound();
-  ASSERT_TRUE(endpoint->listen());
+  ASSERT_TRUE(endpoint->listen(8));
 
   EXPECT_EQ(join(*endpoint, group("239.1.2.3")), EINVAL);
 }

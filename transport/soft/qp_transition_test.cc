@@ -1,5 +1,7 @@
 // rdma_init_qp_attr through an endpoint's life (fact sheet 9.1).
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <infiniband/sa.h>
 
 #include <cerrno>
 #include <cstring>
@@ -44,6 +46,38 @@ class Transitions : public World {
   std::unique_ptr<Endpoint> server;
   std::unique_ptr<Endpoint> client;
 };
+
+TEST_F(Transitions, BothSidesSendOnThePathThatWasAskedFor) {
+  server = listener(b, b.address(0, kPort));
+  client = a.endpoint();
+  ASSERT_TRUE(client->resolve_address(nullptr, Sockaddr(b.address(0, kPort)).get(),
+                                      std::chrono::seconds(1)));
+  settle();
+  ibv_path_data path{};
+  path.flags = IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL;
+  path.path.mtu = IBV_MTU_1024;
+  path.path.packetlifetime = 18;
+  path.path.flowlabel_hoplimit = htonl(0x12345u << 8 | 7u);
+  std::memcpy(path.path.sgid.raw, a.address().gid().raw, sizeof path.path.sgid);
+  std::memcpy(path.path.dgid.raw, b.address().gid().raw, sizeof path.path.dgid);
+  ASSERT_TRUE(client->set_option(RDMA_OPTION_IB, RDMA_OPTION_IB_PATH,
+                                 {reinterpret_cast<const std::uint8_t*>(&path), sizeof path}));
+  settle();
+  ASSERT_TRUE(client->connect({.qp_num = 0x111}));
+  settle();
+  ASSERT_TRUE(child().accept({.qp_num = 0x222}));
+  settle();
+
+  const ibv_qp_attr active = client->qp_transition(IBV_QPS_RTR).value().attr;
+  const ibv_qp_attr passive = child().qp_transition(IBV_QPS_RTR).value().attr;
+
+  EXPECT_EQ(active.path_mtu, IBV_MTU_1024);
+  EXPECT_EQ(passive.path_mtu, IBV_MTU_1024);
+  EXPECT_EQ(active.ah_attr.grh.flow_label, 0x12345u);
+  EXPECT_EQ(passive.ah_attr.grh.flow_label, 0x12345u);
+  EXPECT_EQ(active.ah_attr.grh.hop_limit, 7);
+  EXPECT_EQ(passive.ah_attr.grh.hop_limit, 64) << "of the message, as Linux has it";
+}
 
 TEST_F(Transitions, UnboundEndpointHasNone) {
   EXPECT_EQ(error_of(a.endpoint()->qp_transition(IBV_QPS_INIT)), EINVAL);

@@ -31,8 +31,8 @@ struct SoftTransportConfig {
   std::uint32_t comm_id_mask = 0xffffffff;
   std::uint32_t comm_id_tag = 0;
   /// A request that finds its listener's backlog full waits for room, up to four seconds, and is
-  /// then lost. Zero: it is lost at once, as with Linux (fact sheet 12, 14), and its sender repeats
-  /// it after 4.6 s or more.
+  /// then lost. Zero: it is lost at once, as with Linux (ucma_event_handler), and its sender
+  /// repeats it after 4.6 s or more.
   std::size_t waiting_requests_max = 0;
   /// net.ipv6.bindv6only: AFONLY of IPv6 ids that did not set it.
   bool ipv6_only = false;
@@ -88,7 +88,7 @@ class SoftTransport : public Transport {
   /// or after. Wildcard listeners listen on it from now on. OUTSIDE the critical section (it opens
   /// the device). Errors of open_device; EEXIST: the HCA or the interface is in use.
   [[nodiscard]] virtual Result<void> add_device(verbs::soft::Hca& hca, int interface) = 0;
-  /// The device is about to go: DEVICE_REMOVAL to every endpoint attached to it (fact sheet 6.1),
+  /// The device is about to go: DEVICE_REMOVAL to every endpoint attached to it (cma_remove_one),
   /// then each is ended as if destroyed: established ones send one DREQ, found in hca.next_packet()
   /// on return. Wildcard listeners survive. After sending those packets the driver calls
   /// hca.remove(); the HCA itself stays until the transport is gone, because applications hold its
@@ -105,10 +105,12 @@ class SoftTransport : public Transport {
   // --- the network's news -----------------------------------------------------------------------
   /// Answer to Network::resolve_neighbour: 0 or an errno. Unknown tokens are ignored.
   virtual void on_neighbour(NeighbourToken token, int error) = 0;
-  /// A bonded interface failed over: ADDR_CHANGE to every endpoint bound to it (6.2).
+  /// A bonded interface failed over: ADDR_CHANGE to every endpoint bound to it
+  /// (cma_netdev_callback).
   virtual void on_address_change(int interface) = 0;
   /// A neighbour has a new link address: UNREACHABLE -ETIMEDOUT to every active endpoint that
-  /// resolved its route to it, connected or not (6.3).
+  /// resolved its route to it, connected or not
+  /// (cma_netevent_callback).
   virtual void on_neighbour_changed(int interface, const Address& address) = 0;
   /// See ibcm::Agent::on_peer_gone.
   virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,

@@ -319,13 +319,12 @@ TEST_F(Connecting, PortsComeBackWhenEndpointsGo) {
   EXPECT_EQ(a.ports.size(), 0u);
 }
 
-TEST_F(Connecting, UnknownPortSpaceAndMissingDevicesAreRefused) {
+TEST_F(Connecting, AnUnknownPortSpaceIsRefusedAndMissingDevicesAreNot) {
   Recorder events;
   EXPECT_EQ(a.transport->create_endpoint(rdma_port_space{}, IBV_QPT_RC, events).error(),
             verbs::errno_code(EINVAL));
   Host bare(runtime, pool, 3, 1);
-  EXPECT_EQ(bare.transport->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, events).error(),
-            verbs::errno_code(ENODEV));
+  EXPECT_TRUE(bare.transport->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, events).has_value());
 }
 
 }  // namespace

@@ -30,8 +30,9 @@ class MockEndpoint : public Endpoint {
   ~MockEndpoint() override { destroyed(); }
 
   MOCK_METHOD(void, destroyed, ());
+  MOCK_METHOD(Result<void>, admits, (Call), (const, override));
   MOCK_METHOD(Result<void>, bind, (const sockaddr&), (override));
-  MOCK_METHOD(Result<void>, listen, (), (override));
+  MOCK_METHOD(Result<void>, listen, (int), (override));
   MOCK_METHOD(Result<void>, resolve_address,
               (const sockaddr*, const sockaddr&, std::chrono::milliseconds), (override));
   MOCK_METHOD(Result<void>, resolve_route, (std::chrono::milliseconds), (override));
@@ -47,6 +48,7 @@ class MockEndpoint : public Endpoint {
   MOCK_METHOD(Result<void>, leave_multicast, (MembershipId), (override));
   MOCK_METHOD(Binding, binding, (), (const, override));
   MOCK_METHOD(const ibv_sa_path_rec*, path, (), (const, override));
+  MOCK_METHOD(void, on_request_fetched, (), (override));
   void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
 
   [[nodiscard]] EndpointHandler& handler() { return *handler_; }

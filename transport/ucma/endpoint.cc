@@ -14,7 +14,8 @@ namespace anyrdma::transport::ucma {
 namespace {
 
 /// As many as Linux lets wait at most (net.rdma_ucm.max_backlog).
-constexpr std::size_t kWaitingMax = 1024;
+constexpr int kBacklogMax = 1024;
+constexpr std::size_t kWaitingMax = kBacklogMax;
 constexpr std::uint8_t kVendorOption = 35;
 constexpr std::size_t kPrivateDataMax = std::numeric_limits<std::uint8_t>::max();
 
@@ -59,8 +60,9 @@ Result<void> UcmaEndpoint::bind(const sockaddr& local) {
   return system_.done(system_.bind_addr(&id_, writable(local)));
 }
 
-Result<void> UcmaEndpoint::listen() {
-  return system_.done(system_.listen(&id_, 0));  // 0: the most that the kernel allows
+Result<void> UcmaEndpoint::listen(int backlog) {
+  room_ = backlog <= 0 || backlog > kBacklogMax ? kBacklogMax : backlog;
+  return system_.done(system_.listen(&id_, backlog));
 }
 
 Result<void> UcmaEndpoint::resolve_address(const sockaddr* source, const sockaddr& destination,
@@ -154,7 +156,6 @@ Result<void> UcmaEndpoint::set_option(int level, int option, std::span<const std
   auto set = system_.done(system_.set_option(&id_, level, option, copy.data(), copy.size()));
   if (set && level == RDMA_OPTION_IB && option == RDMA_OPTION_IB_PATH) {
     path_ = path_record(value);
-    ++path_events_;
   }
   return set;
 }
@@ -185,10 +186,6 @@ Result<void> UcmaEndpoint::leave_multicast(MembershipId membership) {
 // --- events -------------------------------------------------------------------------------------
 
 void UcmaEndpoint::on_event(const Event& event) {
-  if (event.type() == RDMA_CM_EVENT_ROUTE_RESOLVED && path_events_ > 0) {
-    --path_events_;
-    return;
-  }
   if (handler_ != nullptr) handler_->on_event(event.view());
 }
 
@@ -206,6 +203,7 @@ bool UcmaEndpoint::offer_again() {
 }
 
 bool UcmaEndpoint::offer(Request& request) {
+  if (room_ <= 0) return false;
   UcmaEndpoint& fresh = *request.child;
   std::unique_ptr<Endpoint> child = std::move(request.child);
   EndpointHandler* const handler = handler_->on_connect_request(child, request.event.view());
@@ -215,6 +213,7 @@ bool UcmaEndpoint::offer(Request& request) {
     return false;
   }
   fresh.set_handler(*handler);
+  --room_;
   return true;
 }
 

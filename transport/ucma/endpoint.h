@@ -18,9 +18,10 @@ namespace anyrdma::transport::ucma {
 /// Errors are the kernel's errno values.
 ///
 /// A listener's backlog: the kernel counts a request as waiting until it is fetched, and we fetch
-/// at once. So a request for which the handler has no room waits here, and is offered again
-/// whenever somebody leaves the critical section. The peer sees what it sees of a slow server (an
-/// MRA answers its repetitions), where the kernel would have dropped the request and let it repeat.
+/// at once. So the application's fetches are counted here, too: a request for which there is no
+/// room waits, and is offered again whenever somebody leaves the critical section. The peer sees
+/// what it sees of a slow server (an MRA answers its repetitions), where the kernel would have
+/// dropped the request and let it repeat.
 class UcmaEndpoint final : public Endpoint {
  public:
   /// Who offers the requests that wait.
@@ -38,8 +39,11 @@ class UcmaEndpoint final : public Endpoint {
   UcmaEndpoint(const UcmaEndpoint&) = delete;
   UcmaEndpoint& operator=(const UcmaEndpoint&) = delete;
 
+  /// The system's kernel decides, in the call itself.
+  [[nodiscard]] Result<void> admits(Call) const override { return {}; }
   [[nodiscard]] Result<void> bind(const sockaddr& local) override;
-  [[nodiscard]] Result<void> listen() override;
+  [[nodiscard]] Result<void> listen(int backlog) override;
+  void on_request_fetched() override { ++room_; }
   [[nodiscard]] Result<void> resolve_address(const sockaddr* source, const sockaddr& destination,
                                              std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<void> resolve_route(std::chrono::milliseconds timeout) override;
@@ -85,9 +89,8 @@ class UcmaEndpoint final : public Endpoint {
   rdma_cm_id& id_;
   EndpointHandler* handler_;
   std::deque<Request> waiting_;
+  int room_ = 0;  ///< requests that the application may leave unfetched
   std::vector<Joined> groups_;
-  /// ROUTE_RESOLVED events that the kernel adds to RDMA_OPTION_IB_PATH: cm has its own.
-  int path_events_ = 0;
   std::optional<ibv_sa_path_rec> path_;  ///< as the application brought it
 };
 

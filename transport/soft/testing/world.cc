@@ -56,6 +56,7 @@ Seen Recorder::only(rdma_cm_event_type type) {
 
 verbs::Result<Route> FakeNetwork::route(const Address* source, const Address& destination) {
   if (source != nullptr && !interface_of(*source)) return verbs::errno_code(EADDRNOTAVAIL);
+  if (cut_off.same_ip(destination)) return verbs::errno_code(ENETUNREACH);
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     if (!same_network(addresses[i], destination)) continue;
     return Route{.source = source != nullptr ? *source : addresses[i],
@@ -203,7 +204,7 @@ std::unique_ptr<Endpoint> World::listener(Host& at, const Address& local, rdma_p
   auto endpoint = at.endpoint(space);
   const Sockaddr address(local);
   EXPECT_TRUE(endpoint->bind(address.get()));
-  EXPECT_TRUE(endpoint->listen());
+  EXPECT_TRUE(endpoint->listen(8));
   return endpoint;
 }
 

@@ -79,6 +79,7 @@ class FakeNetwork final : public Network {
   /// Memberships in force, as (interface's address, group).
   std::vector<std::pair<Address, Address>> groups;
   int join_error = 0;              ///< of joins to come
+  Address cut_off{};               ///< nothing leads there
   std::vector<Address> addresses;  ///< by interface index; AF_UNSPEC: no such interface
   /// Answers of questions to come; without it they stay open in `asked`.
   std::optional<int> answer = 0;

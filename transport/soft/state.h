@@ -1,0 +1,51 @@
+// What the kernel's cma.c and ucma.c decide by the state of an id: which call it allows, and which
+// event still concerns it. One rule per call and per event; what no rule allows is refused, or
+// forgotten.
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "transport/call.h"
+
+namespace anyrdma::transport::soft {
+
+/// enum rdma_cm_state, with its names and numbers.
+enum class State : std::uint8_t {
+  kIdle,          ///< owns no port
+  kAddrQuery,     ///< waits for a neighbour
+  kAddrResolved,  ///< device and GIDs known
+  kRouteQuery,
+  kRouteResolved,  ///< path known
+  kConnect,        ///< has asked, or was made for a request; stays when that comes to nothing
+  kDisconnect,     ///< heard of the connection's end
+  kAddrBound,      ///< owns a port
+  kListen,
+  kDeviceRemoval,  ///< its device went away: every call is ENXIO
+  kDestroying,
+};
+inline constexpr std::size_t kStateCount = 11;
+
+/// "RDMA_CM_IDLE": the kernel's spelling.
+[[nodiscard]] std::string_view to_string(State state);
+
+/// What the verdict on a call depends on.
+struct Standing {
+  State state = State::kIdle;
+  ibv_qp_type type = IBV_QPT_RC;
+  bool on_device = false;  ///< bound to one
+  bool has_cm_id = false;  ///< cm_id.ib: asked, was made for a request, or listens on its device
+};
+
+/// 0, or the errno of a refusal.
+[[nodiscard]] int verdict_on(Call call, const Standing& standing);
+
+/// The state after an event; nothing: it came too late or too early, and nobody hears of it.
+[[nodiscard]] std::optional<State> state_after(rdma_cm_event_type event, State state);
+
+}  // namespace anyrdma::transport::soft
