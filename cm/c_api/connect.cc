@@ -21,7 +21,8 @@ bool sane(const rdma_conn_param* param) {
 
 template <class Call>
 int reject_by(rdma_cm_id* id, const void* private_data, std::uint8_t length, Call&& call) {
-  if (id == nullptr || (private_data == nullptr && length != 0)) return fail(EINVAL);
+  if (id == nullptr) return fail(EINVAL);
+  if (private_data == nullptr) length = 0;  // L/rdma_reject
   RequestPace::taken(id);
   return minus_one_on_error([&] {
     const auto* bytes = static_cast<const std::uint8_t*>(private_data);

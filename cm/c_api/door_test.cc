@@ -62,14 +62,29 @@ TEST_F(CmDoor, OtherNullArgumentsAreEinvalToo) {
   EXPECT_EQ(rdma_create_id(channel, nullptr, nullptr, RDMA_PS_TCP), -1);
   EXPECT_EQ(rdma_bind_addr(id, nullptr), -1);
   EXPECT_EQ(rdma_resolve_addr(id, nullptr, nullptr, 1), -1);
-  EXPECT_EQ(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, nullptr, 1), -1);
-  EXPECT_EQ(rdma_reject(id, nullptr, 3), -1);
   EXPECT_EQ(rdma_init_qp_attr(id, nullptr, nullptr), -1);
   EXPECT_EQ(rdma_create_qp(id, nullptr, nullptr), -1);
   EXPECT_EQ(rdma_get_cm_event(nullptr, &event), -1);
   EXPECT_EQ(rdma_get_cm_event(channel, nullptr), -1);
   EXPECT_EQ(rdma_ack_cm_event(nullptr), -1);
   EXPECT_EQ(errno, EINVAL);
+  destroy(id);
+}
+
+TEST_F(CmDoor, AnOptionWithoutItsValueIsABadAddress) {
+  rdma_cm_id* id = make_id();
+
+  EXPECT_EQ(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, nullptr, 1), -1);
+
+  EXPECT_EQ(errno, EFAULT);
+  destroy(id);
+}
+
+TEST_F(CmDoor, ARejectionWithoutDataHasNone) {
+  rdma_cm_id* id = make_id();
+  EXPECT_CALL(transport.last(), reject(28, ::testing::IsEmpty()));
+
+  EXPECT_EQ(rdma_reject(id, nullptr, 10), 0);
   destroy(id);
 }
 

@@ -62,7 +62,8 @@ int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
 }
 
 int rdma_set_option(rdma_cm_id* id, int level, int optname, void* optval, std::size_t optlen) {
-  if (id == nullptr || (optval == nullptr && optlen != 0)) return fail(EINVAL);
+  if (id == nullptr) return fail(EINVAL);
+  if (optval == nullptr && optlen != 0) return fail(EFAULT);  // K/ucma_set_option: memdup_user
   return minus_one_on_error([&] {
     const auto* bytes = static_cast<const std::uint8_t*>(optval);
     return Id::from(id).set_option(level, optname, std::span(bytes, optlen));
