@@ -19,7 +19,9 @@ class IdleEndpoint final : public transport::Endpoint {
  public:
   explicit IdleEndpoint(transport::Binding binding) : binding_(binding) {}
   verbs::Result<void> bind(const sockaddr&) override { return {}; }
-  verbs::Result<void> listen() override { return {}; }
+  verbs::Result<void> admits(transport::Call) const override { return {}; }
+  verbs::Result<void> listen(int) override { return {}; }
+  void on_request_fetched() override {}
   verbs::Result<void> resolve_address(const sockaddr*, const sockaddr&,
                                       std::chrono::milliseconds) override {
     return {};

@@ -79,7 +79,7 @@ struct Pair {
     const sockaddr_storage local = b.address.to_sockaddr();
     server = b.transport->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, b.events).value();
     (void)server->bind(reinterpret_cast<const sockaddr&>(local)).has_value();
-    (void)server->listen().has_value();
+    (void)server->listen(0).has_value();
   }
 
   void settle() {
@@ -115,6 +115,7 @@ struct Pair {
     settle();
     client.reset();
     b.events.request.reset();
+    server->on_request_fetched();
   }
 
   verbs::soft::testing::FakeRuntime runtime;
