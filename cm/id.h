@@ -282,6 +282,7 @@ class Id final : private transport::EndpointHandler {
 
   // --- own_events.cc ----------------------------------------------------------------------------
   void enqueue_own(int type, int status, std::uint64_t argument);
+  [[nodiscard]] bool is_told() const;
   [[nodiscard]] Result<void> resolve_by_name(const char* node, const char* service,
                                              const rdma_addrinfo* hints);
   [[nodiscard]] Result<void> refuse_administrator(const char* node, const char* service, int flags);

@@ -11,7 +11,7 @@
 namespace anyrdma::cm {
 
 void Id::enqueue_own(int type, int status, std::uint64_t argument) {
-  if (!reports_events_) return;
+  if (!endpoint_->reports()) return;
   EventRecord& record = channel_->pool_->take();
   record.charged = this;
   record.own = true;
@@ -25,10 +25,15 @@ void Id::enqueue_own(int type, int status, std::uint64_t argument) {
 
 Result<void> Id::write_event(int status, std::uint64_t argument) {
   verbs::CriticalSection section(runtime());
-  // The kernel looks the id up and asks no more; the TOS row is any live id's.
-  if (Result<void> live = check(Operation::kSetTos); !live) return live;
+  // The kernel looks the id up and asks no more (K/ucma.c:ucma_write_cm_event).
+  if (Result<void> live = check(Call::kQuery); !live) return live;
   enqueue_own(kUserEvent, status, argument);
   return {};
+}
+
+bool Id::is_told() const {
+  const verbs::CriticalSection section(runtime());
+  return endpoint_ != nullptr && endpoint_->reports();
 }
 
 Result<void> Id::resolve_addrinfo(const char* node, const char* service,
@@ -42,7 +47,7 @@ Result<void> Id::resolve_addrinfo(const char* node, const char* service,
   }
   Result<void> resolved = resolve_by_name(node, service, hints);
   // An incoming id would wait for ever for the event that it does not get.
-  if (resolved && reports_events_) resolved = complete();
+  if (resolved && is_told()) resolved = complete();
   if (resolved) return {};
   Addrinfo unwanted;
   verbs::CriticalSection section(runtime());
@@ -55,8 +60,8 @@ Result<void> Id::resolve_addrinfo(const char* node, const char* service,
 Result<void> Id::refuse_administrator(const char* node, const char* service, int flags) {
   if ((flags & kRaiDns) != 0 || node != nullptr) return verbs::errno_code(EOPNOTSUPP);
   if (service == nullptr) return verbs::errno_code(EINVAL);
-  if (Result<void> live = check(Operation::kSetTos); !live) return live;
-  const bool bound = state_ == State::kAddrBound && raw_.id.verbs != nullptr;
+  if (Result<void> live = check(Call::kQuery); !live) return live;
+  const bool bound = state() == "RDMA_CM_ADDR_BOUND" && raw_.id.verbs != nullptr;
   return verbs::errno_code(bound ? EOPNOTSUPP : EINVAL);
 }
 
@@ -65,7 +70,7 @@ Result<void> Id::resolve_by_name(const char* node, const char* service,
   Result<Addrinfo> found = cm::resolve_addrinfo(node, service, hints);
   if (!found) return found.error();
   verbs::CriticalSection section(runtime());
-  if (Result<void> live = check(Operation::kSetTos); !live) return live;
+  if (Result<void> live = check(Call::kQuery); !live) return live;
   resolved_addrinfo_ = std::move(*found);
   enqueue_own(kAddrinfoResolvedEvent, 0, 0);
   return {};

@@ -119,6 +119,8 @@ class Endpoint {
   /// The state in the kernel's spelling, "RDMA_CM_CONNECT", for traces and tests; empty: the kernel
   /// keeps it to itself.
   [[nodiscard]] virtual std::string_view state() const { return {}; }
+  /// Whether anything is told of this id: not of a request's before it was accepted (ucma's uid).
+  [[nodiscard]] virtual bool reports() const { return true; }
   /// Binds to a local address; port 0 picks an ephemeral port. EADDRNOTAVAIL, EADDRINUSE, EACCES,
   /// ENODEV, EINVAL as in the table of rdma_bind_addr.
   [[nodiscard]] virtual Result<void> bind(const sockaddr& local) = 0;

@@ -55,6 +55,7 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
   // --- Endpoint ---------------------------------------------------------------------------------
   [[nodiscard]] Result<void> admits(transport::Call call) const override;
   [[nodiscard]] std::string_view state() const override { return below_->state(); }
+  [[nodiscard]] bool reports() const override { return below_->reports(); }
   [[nodiscard]] Result<void> bind(const sockaddr& local) override;
   [[nodiscard]] Result<void> listen(int backlog) override;
   void on_request_fetched() override { below_->on_request_fetched(); }

@@ -44,6 +44,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
 
   [[nodiscard]] Result<void> admits(Call call) const override;
   [[nodiscard]] std::string_view state() const override { return to_string(state_); }
+  [[nodiscard]] bool reports() const override { return reports_events_; }
   [[nodiscard]] Result<void> bind(const sockaddr& local) override;
   [[nodiscard]] Result<void> listen(int backlog) override;
   void on_request_fetched() override { ++room_; }
