@@ -48,9 +48,9 @@ class Graveyard {
   template <class Object>
   static void free(void* memory) {
     if constexpr (alignof(Object) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
-      ::operator delete (memory, sizeof(Object), std::align_val_t{alignof(Object)});
+      ::operator delete (memory, std::align_val_t{alignof(Object)});
     } else {
-      ::operator delete(memory, sizeof(Object));
+      ::operator delete(memory);
     }
   }
 

@@ -409,7 +409,8 @@ void SoftHca::end_objects_of(const ibv_context* context) {
     retire(*qp);
   }
   // So that these are used again last.
-  std::ranges::rotate(spare_queue_pairs_, spare_queue_pairs_.begin() + spare);
+  std::rotate(spare_queue_pairs_.begin(), spare_queue_pairs_.begin() + spare,
+              spare_queue_pairs_.end());
   std::uint32_t uncounted = 0;
   core_.memory.for_each_of(context, [this](SoftMr& region) { unpublish(core_, region); });
   core_.lent.keep_all();
