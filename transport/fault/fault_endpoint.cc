@@ -111,6 +111,7 @@ EndpointHandler* FaultEndpoint::on_connect_request(std::unique_ptr<Endpoint>& ch
     if (refusal->forgotten) return nullptr;
     (void)child->reject(refusal->reason, refusal->private_data).has_value();
     owner_.bury(std::move(child));
+    below_->on_request_fetched();  // it waits for nobody, and takes no room in the backlog
     return &nobody;
   }
   auto made = std::make_unique<FaultEndpoint>(owner_, nullptr);

@@ -177,6 +177,13 @@ TEST_F(Faulty, RequestIsRejectedBelowAndNeverComesUp) {
   EXPECT_EQ(inside([&] { return faults_->next_deadline(); }), std::nullopt);
 }
 
+TEST_F(Faulty, ARejectedRequestTakesNoRoomInTheBacklog) {
+  plan("on h request 1: reject 28");
+  EXPECT_CALL(*mock_, on_request_fetched());
+
+  EXPECT_NE(below_.request(*mock_), nullptr);
+}
+
 TEST_F(Faulty, RequestIsForgotten) {
   plan("on h request 1: overflow");
 
