@@ -5,6 +5,7 @@
 
 #include "sim/host.h"
 #include "sim/world.h"
+#include "transport/fault/plan/scalars.h"
 #include "verbs/overloaded.h"
 
 namespace anyrdma::sim {
@@ -41,6 +42,38 @@ Host& host(World& world, const std::string& name) {
   return *world.find_host(name);  // inject() has looked
 }
 
+bool change_paths(World& world, const FaultAction& action) {
+  const verbs::Overloaded cases{[&](const ClogPath& clog) {
+                                  return on_each(world, clog, [&](Host& from, Host& to) {
+                                    LinkOptions options = world.path(from, to);
+                                    const bool changed = !std::exchange(options.clogged, true);
+                                    world.set_path(from, to, options);
+                                    return changed;
+                                  });
+                                },
+                                [&](const CutPath& cut) {
+                                  return on_each(world, cut, [&](Host& from, Host& to) {
+                                    return set_path(world, from, to, true);
+                                  });
+                                },
+                                [&](const MendPath& mend) {
+                                  return on_each(world, mend, [&](Host& from, Host& to) {
+                                    return set_path(world, from, to, false);
+                                  });
+                                },
+                                [&](const SlowPath& slow) {
+                                  return on_each(world, slow, [&](Host& from, Host& to) {
+                                    LinkOptions options = world.path(from, to);
+                                    const bool changed = options.latency != slow.latency;
+                                    options.latency = slow.latency;
+                                    world.set_path(from, to, options);
+                                    return changed;
+                                  });
+                                },
+                                [](const auto&) { return false; }};
+  return std::visit(cases, action);
+}
+
 }  // namespace
 
 bool carry_out(World& world, const FaultAction& action) {
@@ -61,6 +94,18 @@ bool carry_out(World& world, const FaultAction& action) {
         return host(world, port.host).set_port(port.device, true).has_value();
       },
       [&](const CrashHost& crash) { return host(world, crash.host).crash().has_value(); },
+      [&](const KillPrograms& kill) { return host(world, kill.host).kill().has_value(); },
+      [&](const RaiseEvent& raise) {
+        return host(world, raise.host)
+            .raise_event(raise.device, fault::device_event(raise.event))
+            .has_value();
+      },
+      [&](const LoseGroup& lose) {
+        return host(world, lose.host).lose_group(lose.address).has_value();
+      },
+      [&](const FailSharedQueue& fail) {
+        return host(world, fail.host).fail_srq(fail.srq.made).has_value();
+      },
       [&](const RestartHost& restart) {
         host(world, restart.host).restart();
         return true;
@@ -74,31 +119,6 @@ bool carry_out(World& world, const FaultAction& action) {
       [&](const DropAddress& drop) {
         return host(world, drop.host).drop_address(drop.interface, drop.address).has_value();
       },
-      [&](const ClogPath& clog) {
-        return on_each(world, clog, [&](Host& from, Host& to) {
-          LinkOptions options = world.path(from, to);
-          const bool changed = !std::exchange(options.clogged, true);
-          world.set_path(from, to, options);
-          return changed;
-        });
-      },
-      [&](const CutPath& cut) {
-        return on_each(world, cut,
-                       [&](Host& from, Host& to) { return set_path(world, from, to, true); });
-      },
-      [&](const MendPath& mend) {
-        return on_each(world, mend,
-                       [&](Host& from, Host& to) { return set_path(world, from, to, false); });
-      },
-      [&](const SlowPath& slow) {
-        return on_each(world, slow, [&](Host& from, Host& to) {
-          LinkOptions options = world.path(from, to);
-          const bool changed = options.latency != slow.latency;
-          options.latency = slow.latency;
-          world.set_path(from, to, options);
-          return changed;
-        });
-      },
       [&](const FailQueuePair& fail) {
         return host(world, fail.host)
             .fail_qp({fail.qp.made, fail.qp.number}, fail.event)
@@ -108,7 +128,7 @@ bool carry_out(World& world, const FaultAction& action) {
         return host(world, overrun.host).overrun_cq(overrun.cq.made).has_value();
       },
       [&](const SlowConsumer& slow) { return host(world, slow.host).slow_down(slow.delay); },
-      [](const auto&) { return false; }};
+      [&](const auto&) { return change_paths(world, action); }};
   return std::visit(cases, action);
 }
 

@@ -49,6 +49,15 @@ TEST_F(FaultAction, ACorruptedMessageIsDroppedByTheReceiversIcrcAndRepeated) {
   EXPECT_THAT(world.trace().text(), HasSubstr("drop (client): wrong ICRC: REQ"));
 }
 
+TEST_F(FaultAction, ARequestThatIsTakenForStaleIsRejectedSo) {
+  inject("on server request 1: stale");
+  const auto refused = ask();
+
+  EXPECT_EQ(client.expect(RDMA_CM_EVENT_REJECTED).status, 10);
+  EXPECT_EQ(only().observed, 1u);
+  const Connection made = connect();
+}
+
 TEST_F(FaultAction, ARequestThatFindsTheBacklogFullIsAskedAgain) {
   inject("on server request 1: overflow");
 

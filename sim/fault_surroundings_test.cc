@@ -8,6 +8,7 @@
 
 #include "sim/testing/faulted_pair.h"
 #include "transport/soft/state.h"
+#include "verbs/provider.h"
 
 namespace anyrdma::sim::testing {
 namespace {
@@ -72,6 +73,68 @@ TEST_F(Surroundings, AResolutionFailsWithTheErrorOfThePlanAndTheNextOneDoesNot) 
 
   EXPECT_EQ(client.expect(RDMA_CM_EVENT_ADDR_ERROR).status, -ETIMEDOUT);  // the cut
   EXPECT_EQ(world.faults().status()[0].observed, 1u);
+}
+
+// --- what a device says of itself ----------------------------------------------------------------
+
+TEST_F(Surroundings, ADeviceRaisesAnEventAndGoesOn) {
+  const Connection made = FaultedPair::connect();
+  inject(
+      "at 1s: device-event server anyrdma0 PKEY_CHANGE\n"
+      "at 1s: device-event server anyrdma0 LID_CHANGE\n"
+      "at 1s: device-event server anyrdma0 SM_CHANGE\n"
+      "at 1s: device-event server anyrdma0 CLIENT_REREGISTER\n"
+      "at 1s: device-event server anyrdma0 GID_CHANGE\n"
+      "at 1s: device-event server anyrdma0 DEVICE_FATAL\n");
+  world.run_for(2s);
+
+  verbs::Provider& provider = verbs::provider_of(made.passive->raw()->verbs);
+  for (const ibv_event_type type :
+       {IBV_EVENT_PKEY_CHANGE, IBV_EVENT_LID_CHANGE, IBV_EVENT_SM_CHANGE,
+        IBV_EVENT_CLIENT_REREGISTER, IBV_EVENT_GID_CHANGE, IBV_EVENT_DEVICE_FATAL}) {
+    const auto event = provider.get_async_event(made.passive->raw()->verbs);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->event_type, type);
+    provider.ack_async_event(*event);
+  }
+  EXPECT_TRUE(world.faults().unfired().empty());
+  const Connection another = FaultedPair::connect();
+}
+
+TEST_F(Surroundings, ADeviceThatIsGoneRaisesNothing) {
+  inject("at 1s: remove server anyrdma0\nat 2s: device-event server anyrdma0 SM_CHANGE");
+  world.run_for(3s);
+
+  EXPECT_EQ(world.faults().status()[1].fired, 1u);
+  EXPECT_EQ(world.faults().status()[1].observed, 0u);
+}
+
+TEST_F(Surroundings, AGroupIsLostToWhoHasJoinedIt) {
+  auto id = cm::Id::create(client.channel(), RDMA_PS_UDP, nullptr).value();
+  const sockaddr_storage local = client_host.address(kPort).to_sockaddr();
+  id->bind(reinterpret_cast<const sockaddr*>(&local)).value();
+  const auto join = [&](std::uint32_t address) {
+    const sockaddr_storage group = Address::ipv4(address).to_sockaddr();
+    id->join_multicast(reinterpret_cast<const sockaddr*>(&group), nullptr).value();
+    EXPECT_EQ(client.expect(RDMA_CM_EVENT_MULTICAST_JOIN).status, 0);
+  };
+  join(0xef010203);
+  join(0xef010204);
+  inject(
+      "at 1s: lose-group client 239.1.2.4\n"
+      "at 2s: lose-group client 239.1.2.4\n"
+      "at 2s: lose-group client 239.9.9.9\n");
+
+  const Seen lost = client.expect(RDMA_CM_EVENT_MULTICAST_ERROR);
+
+  EXPECT_EQ(lost.status, -ENETRESET);
+  client.seen.clear();
+  world.run_for(3s);
+  client.take_all();
+  EXPECT_TRUE(client.seen.empty());
+  EXPECT_EQ(world.faults().status()[0].observed, 1u);
+  EXPECT_EQ(world.faults().status()[1].observed, 0u);  // it is lost already
+  EXPECT_EQ(world.faults().status()[2].observed, 0u);
 }
 
 // --- a request that nobody answers --------------------------------------------------------------

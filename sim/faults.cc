@@ -229,7 +229,8 @@ std::optional<transport::soft::Admission::Refusal> Faults::on_request(const Host
     const auto* reject = std::get_if<RejectRequest>(&fault.action);
     const bool overflow = std::holds_alternative<OverflowBacklog>(fault.action);
     const bool ignored = std::holds_alternative<IgnoreRequest>(fault.action);
-    if (reject == nullptr && !overflow && !ignored) {
+    const bool stale = std::holds_alternative<StaleRequest>(fault.action);
+    if (reject == nullptr && !overflow && !ignored && !stale) {
       fire_soon(*planned);
       continue;
     }
@@ -239,6 +240,7 @@ std::optional<transport::soft::Admission::Refusal> Faults::on_request(const Host
     refusal.emplace();
     refusal->no_room = overflow;
     refusal->unanswered = ignored;
+    if (stale) refusal->reason = ibcm::kRejStaleConnection;
     if (reject != nullptr) {
       refusal->reason = reject->reason;
       refusal->private_data = reject->data;

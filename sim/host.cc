@@ -341,6 +341,19 @@ Result<void> Host::set_port(std::string_view device, bool active) {
   return {};
 }
 
+Result<void> Host::raise_event(std::string_view device, ibv_event_type event) {
+  if (Interface* const outside = find_outside(device)) {
+    if (outside->unplugged) return verbs::errno_code(ENODEV);
+    outside->uplink->on_change({.kind = DeviceChange::Kind::kEvent, .event = event});
+    return {};
+  }
+  Interface* interface = find_device(device);
+  if (interface == nullptr) return verbs::errno_code(ENODEV);
+  verbs::CriticalSection section(*this);
+  interface->hca->raise_event(event);
+  return {};
+}
+
 Result<void> Host::plug_device(std::string_view name) {
   Interface* interface = find_interface(name);
   if (interface == nullptr) return verbs::errno_code(ENODEV);

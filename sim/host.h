@@ -131,6 +131,13 @@ class Host final : private transport::soft::Observer,
   [[nodiscard]] Result<void> fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event);
   /// The n-th completion queue that was made here is overrun. ENOENT; EALREADY.
   [[nodiscard]] Result<void> overrun_cq(std::uint64_t made);
+  /// The n-th shared receive queue that was made here fails. ENOENT.
+  [[nodiscard]] Result<void> fail_srq(std::uint64_t made);
+  /// The device raises an asynchronous event, and goes on. ENODEV.
+  [[nodiscard]] Result<void> raise_event(std::string_view device, ibv_event_type event);
+  /// The network forgets a multicast group: MULTICAST_ERROR to the ids here that have joined it.
+  /// EINVAL: no address; ENOENT: none has.
+  [[nodiscard]] Result<void> lose_group(std::string_view address);
   /// From now on the host's programs (not what runs outside of them) take that long before each
   /// event and each poll. False: that is what they did already.
   bool slow_down(Duration delay);
@@ -140,6 +147,10 @@ class Host final : private transport::soft::Observer,
   /// and the devices knew is gone. What outlives it of the test's own (channels, ids) is dead:
   /// calls do nothing and no event comes. `transport()` is a new one. EALREADY: it is off.
   [[nodiscard]] Result<void> crash();
+  /// Its programs are killed as by SIGKILL: they never run again, and the kernel takes their leave
+  /// of peers. What was the test's own is dead, as after a crash; `transport()` is a new one. The
+  /// host stays on. EALREADY: it is off or paused.
+  [[nodiscard]] Result<void> kill();
   /// It starts with nothing but its devices and addresses; a host that is on crashes before.
   void restart();
   /// As a virtual machine that is stopped: nothing runs, its clock goes on, and a few packets wait
@@ -201,6 +212,7 @@ class Host final : private transport::soft::Observer,
 
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
   void boot();
+  void start_anew();
   void start_fiber(std::string_view name, std::function<void()> body, Ending ending,
                    std::shared_ptr<Process> process);
   void watch_events() { transport_->set_event_observer(this); }

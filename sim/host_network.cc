@@ -172,6 +172,16 @@ Result<void> Host::drop_address(std::string_view interface, std::string_view tex
   return {};
 }
 
+Result<void> Host::lose_group(std::string_view text) {
+  const Result<Prefix> group = Prefix::parse(text);
+  if (!group) return group.error();
+  using Kind = transport::soft::DeviceChange::Kind;
+  if (tell_outside({.kind = Kind::kGroupLost, .neighbour = group->address})) return {};
+  verbs::CriticalSection section(*this);
+  if (!transport_->on_group_lost(group->address)) return verbs::errno_code(ENOENT);
+  return {};
+}
+
 /// All-zero: an empty place.
 void Host::replace_gid(Interface& interface, const ibv_gid& old, const ibv_gid& gid) {
   if (!interface.present) return;

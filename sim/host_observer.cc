@@ -117,6 +117,15 @@ Result<void> Host::overrun_cq(std::uint64_t made) {
   return overrun;
 }
 
+Result<void> Host::fail_srq(std::uint64_t made) {
+  if (tell_outside({.kind = DeviceChange::Kind::kSrqFailed, .object = {.made = made}})) return {};
+  const verbs::CriticalSection section(*this);
+  for (Interface& interface : interfaces_) {
+    if (interface.present && interface.hca->fail_srq(made)) return {};
+  }
+  return verbs::errno_code(ENOENT);
+}
+
 // --- requests -----------------------------------------------------------------------------------
 
 void Host::on_state(std::uint64_t id, std::string_view state) {

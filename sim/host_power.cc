@@ -38,19 +38,39 @@ Result<void> Host::crash() {
   if (power_ == Power::kOff) return verbs::errno_code(EALREADY);
   power_ = Power::kOff;
   world_.scheduler().fibers().abandon(*this);
-  world_.scheduler().cancel(*deadline_);
   waiting_.clear();
   neighbours_.clear();
+  for (const Interface& interface : interfaces_) {
+    if (interface.uplink != nullptr) interface.uplink->on_crash();
+  }
+  start_anew();
+  return {};
+}
+
+// The kernel destroys what a process had, and says of its connections what it says then; this
+// happens in no program's name, so nobody hears of it here.
+Result<void> Host::kill() {
+  if (!running()) return verbs::errno_code(EALREADY);
+  world_.scheduler().fibers().abandon(*this);
+  for (std::size_t i = 0; i < interfaces_.size(); ++i) {
+    Interface& interface = interfaces_[i];
+    if (interface.uplink != nullptr) interface.uplink->on_kill();
+    if (!interface.present) continue;
+    transport_->remove_device(*interface.hca);
+    send_packets(interface, i);
+  }
+  start_anew();
+  return {};
+}
+
+void Host::start_anew() {
+  world_.scheduler().cancel(*deadline_);
   slowness_ = {};
   for (const auto& [token, question] : std::exchange(open_questions_, {})) {
     world_.scheduler().cancel(*question);
   }
   spare_questions_.clear();
   for (const auto& question : questions_) spare_questions_.push_back(question.get());
-  for (const Interface& interface : interfaces_) {
-    if (interface.uplink != nullptr) interface.uplink->on_crash();
-  }
-
   transport_->set_observer(nullptr);
   transport_->set_admission(nullptr);
   transport_->set_event_observer(nullptr);
@@ -68,7 +88,6 @@ Result<void> Host::crash() {
     removed_.push_back(std::move(interface.hca));
     plug(interface, config);
   }
-  return {};
 }
 
 void Host::restart() {

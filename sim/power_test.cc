@@ -243,6 +243,52 @@ TEST_F(PowerTest, AHostThatStaysPausedIsReported) {
   EXPECT_EQ(world.stuck_report(), "client/main cannot run: its host is paused\n");
 }
 
+// --- killed programs ----------------------------------------------------------------------------
+
+TEST_F(PowerTest, WhoIsKilledHasTheKernelTakeItsLeave) {
+  const Connection made = connect(client);
+  inject("at 1s: kill client");
+
+  const Seen end = server.expect(RDMA_CM_EVENT_DISCONNECTED);
+
+  EXPECT_EQ(end.status, 0);
+  EXPECT_NEAR(now(), 1.0, 0.1);
+  EXPECT_THAT(world.trace().text(), HasSubstr("client -> server DREQ"));
+  EXPECT_EQ(world.faults().status().front().observed, 1u);
+}
+
+TEST_F(PowerTest, ARequestThatSomebodyWasKilledOverIsRejected) {
+  const auto asked = ask(client);
+  const auto taken = server.expect_request();
+  inject("at 1s: kill server");
+
+  const Seen end = client.expect(RDMA_CM_EVENT_REJECTED);
+
+  EXPECT_EQ(end.status, 28);
+  EXPECT_NEAR(now(), 1.0, 0.1);
+}
+
+TEST_F(PowerTest, AHostWhoseProgramsWereKilledRunsOthers) {
+  bool slept = false;
+  client_host.spawn("victim", [&] { slept = client_host.sleep(2s); });
+  inject("at 1s: kill client");
+  world.run_for(3s);
+  EXPECT_FALSE(slept);
+  EXPECT_TRUE(client_host.running());
+
+  Program next_one(client_host);
+  const Connection made = finish(next_one, FaultedPair::ask(next_one, 0x99));
+
+  EXPECT_NE(made.passive, nullptr);
+}
+
+TEST_F(PowerTest, NobodyIsKilledOnAHostThatStandsStill) {
+  inject("at 1s: pause client\nat 2s: kill client");
+  world.run_for(3s);
+
+  EXPECT_EQ(world.faults().status()[1].observed, 0u);
+}
+
 TEST_F(PowerTest, WhatIsSoAlreadyIsRefused) {
   EXPECT_EQ(client_host.resume().error().value(), EALREADY);
   EXPECT_TRUE(client_host.pause());

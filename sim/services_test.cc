@@ -180,6 +180,26 @@ TEST_F(Services, ASharedReceiveQueueTellsOfItsLimitAndOfTheLastReceive) {
   EXPECT_EQ(server.ids(), (std::vector<std::uint64_t>{1, 2}));
 }
 
+TEST_F(Services, ASharedReceiveQueueThatFailsTakesItsQueuePairsWithIt) {
+  ibv_srq* const srq = server.make_srq();
+  client.make_qp(IBV_QPT_RC);
+  server.make_qp(IBV_QPT_RC, srq);
+  client.connect(server);
+  server.connect(client);
+  server.post_receive(1);
+  inject("at 1s: srq-error server#srq2\nat 2s: srq-error server#srq1");
+  world.run_for(3s);
+
+  EXPECT_EQ(server.next_event(), IBV_EVENT_SRQ_ERR);
+  EXPECT_EQ(server.next_event(), IBV_EVENT_QP_FATAL);
+  EXPECT_EQ(server.qp->state, IBV_QPS_ERR);
+  EXPECT_EQ(world.faults().status()[0].observed, 0u);
+  EXPECT_EQ(world.faults().status()[1].observed, 1u);
+  client.post(IBV_WR_SEND, 1, 16);
+  world.run_for(60s);
+  EXPECT_EQ(client.statuses(), Statuses{IBV_WC_RETRY_EXC_ERR});
+}
+
 TEST_F(Services, AQueueThatDropsCompletionsGivesTheLastOnes) {
   ibv_cq_init_attr_ex init{};
   init.cqe = 2;

@@ -24,6 +24,8 @@ class Uplink {
   /// The host has lost its power: no word of its programs leaves it any more, and no question is
   /// answered.
   virtual void on_crash() = 0;
+  /// Its programs are killed; what their kernel says for them leaves the host.
+  virtual void on_kill() = 0;
 };
 
 /// Who takes what else than RDMA arrives at hosts: TCP, UDP, ICMP.

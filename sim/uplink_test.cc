@@ -46,6 +46,7 @@ class Recorder final : public Uplink {
   }
   void on_change(const DeviceChange& change) override { changes.push_back(change.kind); }
   void on_crash() override { ++crashes; }
+  void on_kill() override {}
 
   std::vector<std::pair<std::int64_t, std::uint32_t>> packets;  ///< when, in us, and to which QP
   std::vector<std::pair<std::uint64_t, int>> answers;

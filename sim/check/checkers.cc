@@ -75,8 +75,8 @@ Terms terms_of(const rdma_cm_event& event) {
 /// Faults that make themselves felt by lost messages, rejections or events alone, so that nothing
 /// else has to be forgiven when they fire.
 constexpr std::string_view kPlainFaults[] = {
-    "lose",   "delay",     "duplicate", "corrupt", "reject", "overflow", "remove",
-    "return", "fail-over", "port-down", "port-up", "cut",    "mend",     "slow"};
+    "lose",   "delay",     "duplicate", "corrupt", "reject", "stale", "overflow", "remove",
+    "return", "fail-over", "port-down", "port-up", "cut",    "mend",  "slow"};
 
 bool explains_itself(const fault::FaultAction& action) {
   const std::string_view kind = std::visit([](const auto& each) { return each.kKind; }, action);

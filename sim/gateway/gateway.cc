@@ -247,6 +247,13 @@ void Gateway::on_crash() {
   (void)poll();
 }
 
+void Gateway::on_kill() {
+  questions_.clear();
+  if (!kill_alone_) return;
+  kill_alone_();
+  (void)poll();
+}
+
 void Gateway::flush() {
   if (polling_) return;
   mesh_->transmit();

@@ -54,6 +54,8 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   [[nodiscard]] int fd() const { return mesh_->fd(); }
   /// Called when the host has lost its power: its processes are to be gone when it returns.
   void set_on_crash(std::function<void()> on_crash) { kill_ = std::move(on_crash); }
+  /// The same for processes that are killed on a host that goes on.
+  void set_on_kill(std::function<void()> on_kill) { kill_alone_ = std::move(on_kill); }
   /// Takes what processes have sent into the world, and says farewell for those that have gone.
   /// Not from within the world's tasks. False: there was nothing. Before Host::restart() after
   /// a crash, once the processes are gone, or what they said last would leave after all.
@@ -82,6 +84,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   void on_neighbour(transport::soft::NeighbourToken token, int error) override;
   void on_change(const transport::soft::DeviceChange& change) override;
   void on_crash() override;
+  void on_kill() override;
   void to_everyone(const verbs::soft::Packet& packet);
   void take_message(const verbs::soft::Packet& packet, Connections::Mad mad);
   void answer_for_nobody(const ibcm::Path& path, Connections::Mad mad);
@@ -106,6 +109,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   std::uint64_t asked_ = 0;
   std::map<std::uint64_t, Question> questions_;
   std::function<void()> kill_;
+  std::function<void()> kill_alone_;
 };
 
 }  // namespace anyrdma::sim

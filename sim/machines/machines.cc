@@ -108,6 +108,7 @@ boost::system::result<Host*, std::string> Machines::add_host(
   }
   (*gateway)->set_delivered([this] { sandbox_.look(); });
   (*gateway)->set_on_crash([this, &host] { sandbox_.crash(host); });
+  (*gateway)->set_on_kill([this, &host] { sandbox_.kill(host); });
   gateways_.emplace_back(&host, std::move(*gateway));
   return &host;
 }

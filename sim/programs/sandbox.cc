@@ -178,17 +178,21 @@ verbs::Result<void> Sandbox::launch(Program& program) {
 }
 
 void Sandbox::crash(const Host& host) {
+  for (const auto& program : programs_) program->crashed_ |= program->host_ == &host;
+  kill(host);
+  sockets_.on_crash(host);
+}
+
+void Sandbox::kill(const Host& host) {
   const auto lives = [&host](const auto& process) {
     return process->host == &host && !process->status;
   };
-  for (const auto& program : programs_) program->crashed_ |= program->host_ == &host;
   for (const auto& process : processes_) {
     if (lives(process)) ::kill(process->pid, SIGKILL);
   }
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     if (lives(processes_[i])) await_end(*processes_[i]);
   }
-  sockets_.on_crash(host);
 }
 
 void Sandbox::await_end(Process& process) {

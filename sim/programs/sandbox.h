@@ -128,6 +128,8 @@ class Sandbox {
   [[nodiscard]] const std::string& overrun() const { return overrun_; }
   /// The host has lost its power: all processes there are gone.
   void crash(const Host& host);
+  /// Its processes are killed; what the system does for them then, it does.
+  void kill(const Host& host);
   /// The program begins anew on a host that has crashed and runs again, as start() has it.
   /// ECANCELED: the sandbox is about to go.
   [[nodiscard]] verbs::Result<void> start_again(Program& program);

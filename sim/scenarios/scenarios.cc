@@ -22,7 +22,7 @@ constexpr std::string_view kConnectionMenu =
     "on server->client DREP all: lose\n"
     "on server request 1: reject 28\n"
     "on server request 1: overflow\n"
-    "on server request 2: reject 10\n"
+    "on server request 2: stale\n"
     "at 6us: cut client<->server\n"
     "at 30us: cut client->server\n"
     "at 50us: port-down server anyrdma0\n"
@@ -40,6 +40,8 @@ constexpr std::string_view kConnectionMenu =
     "at 1s: mend client<->server\n"
     "at 45us: crash server\n"
     "at 45us: crash client\n"
+    "at 40us: device-event server anyrdma0 CLIENT_REREGISTER\n"
+    "at 40us: device-event client anyrdma0 DEVICE_FATAL\n"
     "at 2s: restart server\n"
     "at 2s: restart client\n"
     "at 20us: pause server\n"
@@ -82,6 +84,8 @@ constexpr std::string_view kGroupMenu =
     "on server call create_ah 1: fail ENOMEM\n"
     "on client completion SEND 2: complete LOC_PROT_ERR\n"
     "at 2ms: qp-error server#qp1 QP_FATAL\n"
+    "at 3ms: kill client\n"
+    "at 3ms: lose-group server 239.1.2.3\n"
     "at 0s: slow-consumer server 2ms\n";
 
 /// Of a datagram service: what becomes of packets, too.

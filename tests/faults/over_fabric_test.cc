@@ -137,6 +137,39 @@ TEST_F(OverFabric, WhatACallOfVerbsPullsIsDoneWhenItReturns) {
   provider.close_device(context).value();
 }
 
+TEST_F(OverFabric, ADeviceRaisesAnEventAndGoesOn) {
+  connect("on server fetched ESTABLISHED 1: device-event server anyrdma0 GID_CHANGE");
+  ibv_context* const context = answerer_->raw()->verbs;
+  verbs::Provider& provider = verbs::provider_of(context);
+
+  const ibv_async_event event = provider.get_async_event(context).value();
+  provider.ack_async_event(event);
+
+  EXPECT_EQ(event.event_type, IBV_EVENT_GID_CHANGE);
+  EXPECT_TRUE(has_device());
+  EXPECT_EQ(status().observed, 1u);
+}
+
+TEST_F(OverFabric, ARequestThatIsTakenForStaleIsRejectedSo) {
+  listen("on server request 1: stale");
+  client_ = join("");
+  client_channel_ = cm::EventChannel::create(client_->transport()).value();
+  caller_ = cm::Id::create(*client_channel_, RDMA_PS_TCP, nullptr).value();
+  const sockaddr_storage peer = address();
+  caller_->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&peer), 5s).value();
+  EXPECT_EQ(client_channel_->get()->type(), RDMA_CM_EVENT_ADDR_RESOLVED);
+  caller_->resolve_route(5s).value();
+  EXPECT_EQ(client_channel_->get()->type(), RDMA_CM_EVENT_ROUTE_RESOLVED);
+  rdma_conn_param parameters{};
+  parameters.qp_num = 1;
+  caller_->connect(&parameters).value();
+
+  const cm::Event answer = client_channel_->get().value();
+
+  EXPECT_EQ(answer.type(), RDMA_CM_EVENT_REJECTED);
+  EXPECT_EQ(answer.status(), 10);
+}
+
 TEST_F(OverFabric, ThePeerHasItsFarewellAlthoughTheDeviceIsGoneAtOnce) {
   connect("on server fetched ESTABLISHED 1: remove server anyrdma0");
 

@@ -23,7 +23,7 @@ constexpr std::uint16_t kBytes = 16;
 std::optional<DeviceMessage> DeviceMessage::parse(const verbs::soft::Packet& packet) {
   const std::uint8_t* const bytes = packet.storage.data();
   if (packet.size != kBytes || get<kOpcode>(bytes) != kOpcodeOf) return std::nullopt;
-  if (get<kKind>(bytes) > static_cast<std::uint8_t>(DeviceChange::Kind::kCqOverrun))
+  if (get<kKind>(bytes) > static_cast<std::uint8_t>(DeviceChange::Kind::kGroupLost))
     return std::nullopt;
   return DeviceMessage{{.kind = static_cast<DeviceChange::Kind>(get<kKind>(bytes)),
                         .object = {.made = get<kMade>(bytes), .number = get<kNumber>(bytes)},

@@ -60,6 +60,7 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   realtime::Epilogue& epilogue() override { return engine_.epilogue(); }
   Result<void> remove_device() override { return engine_.remove_device(); }
   Result<void> set_port(bool active) override { return engine_.set_port(active); }
+  Result<void> raise_event(ibv_event_type event) override { return engine_.raise_event(event); }
   void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { engine_.set_packet_gate(gate); }
@@ -181,6 +182,15 @@ void FabricImpl::carry_out(const soft::DeviceChange& change) {
       break;
     case Kind::kCqOverrun:
       (void)engine_.hca().overrun_cq(change.object.made).has_value();
+      break;
+    case Kind::kSrqFailed:
+      (void)engine_.hca().fail_srq(change.object.made).has_value();
+      break;
+    case Kind::kEvent:
+      (void)engine_.raise_event(change.event).has_value();
+      break;
+    case Kind::kGroupLost:
+      (void)engine_.transport().on_group_lost(change.neighbour);
       break;
   }
   engine_.transport().runtime().call_driver();

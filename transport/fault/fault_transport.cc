@@ -18,6 +18,8 @@ using verbs::CriticalSection;
 using verbs::Instant;
 using Step = transport::EventObserver::Step;
 
+constexpr std::uint8_t kStaleConnection = 10;  // IBTA vol 1, 12.6.7.2
+
 /// The plan is this host's alone, so names need no look.
 template <class On>
 bool watches(const Trigger& trigger, std::uint64_t id, rdma_cm_event_type type) {
@@ -131,8 +133,9 @@ std::optional<Refusal> FaultTransport::next_refusal() {
     FaultStatus& status = fault->status;
     if (!std::holds_alternative<OnRequest>(status.fault.trigger) || !is_due(*fault)) continue;
     const auto* reject = std::get_if<RejectRequest>(&status.fault.action);
+    const bool stale = std::holds_alternative<StaleRequest>(status.fault.action);
     const bool overflow = std::holds_alternative<OverflowBacklog>(status.fault.action);
-    if (reject == nullptr && !overflow) {
+    if (reject == nullptr && !overflow && !stale) {
       pull(*fault);
       continue;
     }
@@ -141,6 +144,7 @@ std::optional<Refusal> FaultTransport::next_refusal() {
     count_observed(*fault);
     refusal.emplace();
     refusal->forgotten = overflow;
+    if (stale) refusal->reason = kStaleConnection;
     if (reject == nullptr) continue;
     refusal->reason = reject->reason;
     refusal->private_data = reject->data;
@@ -343,7 +347,8 @@ void FaultTransport::carry_out(Arming& fault) {
   fire(fault);
   const FaultAction& action = fault.status.fault.action;
   // Afterwards there is nobody left to say so.
-  const bool fatal = std::holds_alternative<CrashHost>(action);
+  const bool fatal =
+      std::holds_alternative<CrashHost>(action) || std::holds_alternative<KillPrograms>(action);
   if (fatal) count_observed(fault);
   Effect effect = ground_.carry_out(action);
   if (effect == Effect::kUnknown) effect = carry_out_here(action);

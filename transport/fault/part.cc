@@ -79,11 +79,18 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
         const bool plain = reject.reason == kConsumerDefined || reject.reason == kVendorOption;
         return can.ours || plain ? "" : on_this(can, "a rejection has the reason 28 or 35");
       },
+      [&](const StaleRequest&) {
+        return can.ours ? "" : on_this(can, "a rejection has the reason 28 or 35");
+      },
+      [&](const RaiseEvent& raise) {
+        if (!can.ours) return on_this(can, "nobody can raise a device's events");
+        return problem_with_device(raise.device, can);
+      },
       [&](const OverflowBacklog&) {
         return can.ours ? "" : on_this(can, "a request that has come is not forgotten");
       },
       [](const OneOf<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, ReorderMessage,
-                     HoldEvent, ChangeAddress, FailCall, CompleteWork, CrashHost,
+                     HoldEvent, ChangeAddress, FailCall, CompleteWork, CrashHost, KillPrograms,
                      PauseHost> auto&) { return std::string(); },
       [&](const RemoveDevice& remove) { return problem_with_device(remove.device, can); },
       [&](const PortDown& down) { return port(down.device); },

@@ -12,6 +12,7 @@
 #include "sim/random_stream.h"
 #include "transport/fault/fault_transport.h"
 #include "transport/fault/part.h"
+#include "transport/fault/plan/scalars.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/eventfd_semaphore.h"
 #include "transport/realtime/progress_thread.h"
@@ -159,7 +160,9 @@ std::optional<verbs::Instant> FaultyOpened::on_wakeup() {
 // --- what is below ------------------------------------------------------------------------------
 
 Effect FaultyOpened::carry_out(const fault::FaultAction& action) {
-  if (std::holds_alternative<fault::CrashHost>(action)) strike(SIGKILL);
+  const bool is_end = std::holds_alternative<fault::CrashHost>(action) ||
+                      std::holds_alternative<fault::KillPrograms>(action);
+  if (is_end) strike(SIGKILL);
   if (std::holds_alternative<fault::PauseHost>(action)) {
     strike(SIGSTOP);  // it stands still here, until somebody says SIGCONT
     return Effect::kSome;
@@ -172,6 +175,9 @@ Effect FaultyOpened::carry_out(const fault::FaultAction& action) {
       [&](const fault::RemoveDevice&) { return effect_of(breakable_->remove_device()); },
       [&](const fault::PortDown&) { return effect_of(breakable_->set_port(false)); },
       [&](const fault::PortUp&) { return effect_of(breakable_->set_port(true)); },
+      [&](const fault::RaiseEvent& raise) {
+        return effect_of(breakable_->raise_event(fault::device_event(raise.event)));
+      },
       [](const auto&) { return Effect::kUnknown; }};
   return std::visit(cases, action);
 }

@@ -22,9 +22,10 @@ class Concluding {
 class Breakable {
  public:
   virtual ~Breakable() = default;
-  /// As station::Station has them: the first two inside the critical section.
+  /// As station::Station has them: the first three inside the critical section.
   [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
+  [[nodiscard]] virtual verbs::Result<void> raise_event(ibv_event_type event) = 0;
   virtual void set_admission(soft::Admission* admission) = 0;
   virtual void set_call_gate(verbs::CallGate* gate) = 0;
   virtual void set_packet_gate(verbs::PacketGate* gate) = 0;

@@ -42,6 +42,9 @@ class OpenedStation final : public OpenedAs<Station>, public Breakable {
   using OpenedAs<Station>::OpenedAs;
   verbs::Result<void> remove_device() override { return this->host().remove_device(); }
   verbs::Result<void> set_port(bool active) override { return this->host().set_port(active); }
+  verbs::Result<void> raise_event(ibv_event_type event) override {
+    return this->host().raise_event(event);
+  }
   void set_admission(soft::Admission* admission) override { this->host().set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { this->host().set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { this->host().set_packet_gate(gate); }

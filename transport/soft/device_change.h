@@ -19,6 +19,9 @@ struct DeviceChange {
     kNeighbourMoved,  ///< that of `neighbour` has
     kQpFailed,        ///< `object`, with `event`: verbs::soft::Hca::fail_qp
     kCqOverrun,       ///< `object`: verbs::soft::Hca::overrun_cq
+    kSrqFailed,       ///< `object`: verbs::soft::Hca::fail_srq
+    kEvent,           ///< `event`: verbs::soft::Hca::raise_event
+    kGroupLost,       ///< `neighbour`, of many
   };
 
   Kind kind{};

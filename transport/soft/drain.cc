@@ -173,7 +173,7 @@ bool SoftTransportImpl::deliver_pending() {
     SoftEndpoint* endpoint = core_.endpoints.find(event.endpoint);
     if (endpoint == nullptr) continue;
     if (event.type == RDMA_CM_EVENT_MULTICAST_JOIN || event.type == RDMA_CM_EVENT_MULTICAST_ERROR) {
-      endpoint->on_membership(event.membership);
+      endpoint->on_membership(event.type, event.status, event.membership);
     } else {
       endpoint->raise(plain(event.type, event.status));
     }

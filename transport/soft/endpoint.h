@@ -92,7 +92,9 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   /// The peer's answer to SIDR_REQ.
   void on_resolved(const ibcm::SidrRepParameters& reply);
   /// Reports how joining a group ended, unless it was left meanwhile.
-  void on_membership(MembershipId membership);
+  void on_membership(rdma_cm_event_type type, int status, MembershipId membership);
+  /// False: it has not joined it.
+  bool lose_group(const Address& group);
   void leave_group(const Membership& membership);
   /// Ends all but the object itself, with the message that a destroy would send.
   void on_device_removed();

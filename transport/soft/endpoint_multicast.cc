@@ -63,16 +63,26 @@ Result<void> SoftEndpoint::join_multicast(const sockaddr& group, MembershipId me
 }
 
 // The event of a failed address handle has the status 0 (kernel: cma_make_mc_event).
-void SoftEndpoint::on_membership(MembershipId membership) {
+void SoftEndpoint::on_membership(rdma_cm_event_type type, int status, MembershipId membership) {
   const auto found = find(datagram_->memberships, membership);
   if (found == datagram_->memberships.end()) return;  // left before anybody heard of it
   const rdma_ud_param group = found->group;           // the handler may leave
-  EndpointEvent event{.type = RDMA_CM_EVENT_MULTICAST_ERROR, .membership = membership};
-  if (found->joined) {
-    event.type = RDMA_CM_EVENT_MULTICAST_JOIN;
-    event.ud = &group;
-  }
+  EndpointEvent event{.type = type, .status = status, .membership = membership};
+  if (type == RDMA_CM_EVENT_MULTICAST_JOIN) event.ud = &group;
   raise(event);
+}
+
+// It stays a membership, until the program leaves (kernel: cma_ib_mc_handler).
+bool SoftEndpoint::lose_group(const Address& group) {
+  if (!datagram_) return false;
+  bool any = false;
+  for (Membership& each : datagram_->memberships) {
+    if (!each.joined || !Address::from_gid(each.group.ah_attr.grh.dgid).same_ip(group)) continue;
+    each.joined = false;
+    any = true;
+    queue(RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET, each.id);
+  }
+  return any;
 }
 
 Result<void> SoftEndpoint::leave_multicast(MembershipId membership) {

@@ -162,6 +162,15 @@ void SoftTransportImpl::on_neighbour_changed(int interface, const Address& addre
   }
 }
 
+bool SoftTransportImpl::on_group_lost(const Address& group) {
+  bool any = false;
+  for (const auto& device : core_.devices) {
+    for (AttachedHook& hook : device->attached)
+      any |= static_cast<SoftEndpoint&>(hook).lose_group(group);
+  }
+  return any;
+}
+
 void SoftTransportImpl::on_peer_gone(Instant now, std::uint32_t peer_id_tag,
                                      std::uint32_t peer_id_tag_mask,
                                      std::span<const ibcm::Gid> gids) {

@@ -32,6 +32,7 @@ class SoftTransportImpl final : public SoftTransport {
   void on_neighbour(NeighbourToken token, int error) override;
   void on_address_change(int interface) override;
   void on_neighbour_changed(int interface, const Address& address) override;
+  bool on_group_lost(const Address& group) override;
   void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
                     std::span<const ibcm::Gid> gids) override;
   bool drain(Instant now) override;

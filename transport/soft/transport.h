@@ -112,6 +112,9 @@ class SoftTransport : public Transport {
   /// resolved its route to it, connected or not
   /// (cma_netevent_callback).
   virtual void on_neighbour_changed(int interface, const Address& address) = 0;
+  /// A multicast group is gone from the network: MULTICAST_ERROR -ENETRESET to every endpoint that
+  /// has joined it (kernel: process_group_error, which InfiniBand has). False: none has.
+  [[nodiscard]] virtual bool on_group_lost(const Address& group) = 0;
   /// See ibcm::Agent::on_peer_gone.
   virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
                             std::span<const ibcm::Gid> gids) = 0;

@@ -89,6 +89,13 @@ verbs::Result<void> Engine::set_port(bool active) {
   return {};
 }
 
+verbs::Result<void> Engine::raise_event(ibv_event_type event) {
+  if (removed_) return verbs::errno_code(ENODEV);
+  hca_->raise_event(event);
+  driver_.call_driver();
+  return {};
+}
+
 void Engine::set_admission(soft::Admission* admission) {
   const verbs::CriticalSection section(driver_);
   transport_->set_admission(admission);

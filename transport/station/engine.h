@@ -51,6 +51,7 @@ class Engine final : private realtime::ForkGuarded {
   /// See Station.
   [[nodiscard]] verbs::Result<void> remove_device();
   [[nodiscard]] verbs::Result<void> set_port(bool active);
+  [[nodiscard]] verbs::Result<void> raise_event(ibv_event_type event);
   void set_admission(soft::Admission* admission);
   void set_call_gate(verbs::CallGate* gate);
   void set_packet_gate(verbs::PacketGate* gate);

@@ -44,6 +44,8 @@ class Station {
   [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
   /// The port loses its link or has it again. EALREADY; ENODEV.
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
+  /// The device raises an event that is about itself or its port, and goes on. ENODEV.
+  [[nodiscard]] virtual verbs::Result<void> raise_event(ibv_event_type event) = 0;
 
   // --- faults, outside the critical section -----------------------------------------------------
   /// Who decides about requests before listeners hear of them; null: nobody. As

@@ -82,6 +82,7 @@ class UdpImpl final : public Udp {
   realtime::Epilogue& epilogue() override { return engine_.epilogue(); }
   Result<void> remove_device() override { return engine_.remove_device(); }
   Result<void> set_port(bool active) override { return engine_.set_port(active); }
+  Result<void> raise_event(ibv_event_type event) override { return engine_.raise_event(event); }
   void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { engine_.set_packet_gate(gate); }

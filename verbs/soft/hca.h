@@ -99,6 +99,7 @@ struct MadAddress {
 struct MadeObjects {
   std::uint64_t queue_pairs = 0;
   std::uint64_t completion_queues = 0;
+  std::uint64_t shared_receive_queues = 0;
 };
 
 /// One queue pair of a host.
@@ -178,6 +179,11 @@ class Hca : public Provider {
   /// The completion queue is lost: IBV_EVENT_CQ_ERR, and IBV_EVENT_QP_FATAL to the queue pairs on
   /// it, as when there is no room for a completion. ENOENT; EALREADY.
   [[nodiscard]] virtual Result<void> overrun_cq(std::uint64_t made) = 0;
+  /// The shared receive queue is lost: IBV_EVENT_SRQ_ERR, and IBV_EVENT_QP_FATAL to the queue pairs
+  /// that draw from it. ENOENT.
+  [[nodiscard]] virtual Result<void> fail_srq(std::uint64_t made) = 0;
+  /// Raises an event that is about the device or its port, and nothing else.
+  virtual void raise_event(ibv_event_type event) = 0;
 
   /// From now on packets may come out whose payload still lies in memory of the application (see
   /// packet.h). Whoever takes them calls Packet::keep_payload() before looking at their bytes, and

@@ -53,7 +53,8 @@ class SoftSrq : public ibv_srq, public LiveHook {
   [[nodiscard]] std::uint32_t number() const { return number_; }
 
   Registration registration;
-  unsigned users = 0;  ///< QPs that refer to it
+  unsigned users = 0;      ///< QPs that refer to it
+  std::uint64_t made = 0;  ///< on its host: this is the n-th
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;
   Runtime::Mark taker;             ///< who took the last of these events

@@ -125,6 +125,8 @@ class SoftHca final : public Hca {
   void count_with(MadeObjects& made) override { core_.made = &made; }
   Result<void> fail_qp(const ObjectName& name, ibv_event_type event) override;
   Result<void> overrun_cq(std::uint64_t made) override;
+  Result<void> fail_srq(std::uint64_t made) override;
+  void raise_event(ibv_event_type event) override { raise_everywhere(event); }
 
   // --- packets (soft_hca_network.cc) ------------------------------------------------------------
   void on_packet(Instant now, PacketPtr packet) override;

@@ -64,6 +64,24 @@ Result<void> SoftHca::overrun_cq(std::uint64_t made) {
   return {};
 }
 
+// IBTA vol 1, 11.6.3: a queue pair cannot go on without its receives.
+Result<void> SoftHca::fail_srq(std::uint64_t made) {
+  if (core_.removed) return errno_code(ENOENT);
+  const auto found =
+      std::find_if(live_shared_receive_queues_.begin(), live_shared_receive_queues_.end(),
+                   [made](const SoftSrq& srq) { return srq.made == made; });
+  if (found == live_shared_receive_queues_.end()) return errno_code(ENOENT);
+  SoftContext::from(found->context).raise_srq(*found, IBV_EVENT_SRQ_ERR);
+  for (SoftQp* qp : numbers_) {
+    if (qp == nullptr || qp->receives.source() != &*found) continue;
+    if (!may_have(*qp, IBV_EVENT_QP_FATAL)) continue;
+    qp->responder.forget_answers();
+    qp->raise(IBV_EVENT_QP_FATAL);
+    qp->enter_error();
+  }
+  return {};
+}
+
 // They could not report what becomes of their work (IBTA vol 1, 11.6.3; rxe:
 // RESPST_ERR_CQ_OVERFLOW moves the queue pair to ERR).
 void SoftHca::fail_users_of(const SoftCq& cq) {

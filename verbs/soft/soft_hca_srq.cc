@@ -25,6 +25,7 @@ Result<SoftSrq*> SoftHca::make_srq(const ibv_pd& pd, ibv_srq_init_attr& init) {
   SoftPd& domain = protecting(*found);
   auto* srq = new SoftSrq(domain, init.srq_context, attr);
   ++shared_receive_queues_;
+  srq->made = ++core_.objects().shared_receive_queues;
   live_shared_receive_queues_.push_back(*srq);
   ++domain.users;
   return srq;

@@ -84,6 +84,15 @@ struct IgnoreRequest {
   bool operator==(const IgnoreRequest&) const = default;
 };
 
+/// The host's CM takes it for one of a connection that it still has: REJ, reason 10.
+struct StaleRequest {
+  static constexpr std::string_view kKind = "stale";
+  static constexpr Victim kVictim = Victim::kRequest;
+
+  static void visit(auto&, auto&) {}
+  bool operator==(const StaleRequest&) const = default;
+};
+
 /// The listener's backlog is full: nobody answers, and the sender's next try counts as new.
 struct OverflowBacklog {
   static constexpr std::string_view kKind = "overflow";
@@ -157,6 +166,20 @@ struct PortUp {
   bool operator==(const PortUp&) const = default;
 };
 
+/// The device raises an asynchronous event, one of kDeviceEvents, and goes on.
+struct RaiseEvent {
+  static constexpr std::string_view kKind = "device-event";
+  std::string host;
+  std::string device;
+  std::string event;
+
+  static void visit(auto& visitor, auto& raise) {
+    visit_device(visitor, raise);
+    visitor.one_of("event", raise.event, kDeviceEvents);
+  }
+  bool operator==(const RaiseEvent&) const = default;
+};
+
 // --- to the resolution of an address (OnResolving) ----------------------------------------------
 
 /// It ends with ADDR_ERROR.
@@ -186,6 +209,16 @@ struct CrashHost {
 
   static void visit(auto& visitor, auto& crash) { visitor.name("host", crash.host); }
   bool operator==(const CrashHost&) const = default;
+};
+
+/// Its programs are killed, and the kernel takes their leave: peers are told, and what they have
+/// not accepted yet is refused. The host goes on without them.
+struct KillPrograms {
+  static constexpr std::string_view kKind = "kill";
+  std::string host;
+
+  static void visit(auto& visitor, auto& kill) { visitor.name("host", kill.host); }
+  bool operator==(const KillPrograms&) const = default;
 };
 
 /// It starts with nothing, and runs the programs that start with it; one that is on crashes before.
@@ -250,6 +283,19 @@ struct DropAddress {
 
   static void visit(auto& visitor, auto& drop) { visit_address(visitor, drop); }
   bool operator==(const DropAddress&) const = default;
+};
+
+/// A multicast group is lost to the ids of a host that have joined it: MULTICAST_ERROR.
+struct LoseGroup {
+  static constexpr std::string_view kKind = "lose-group";
+  std::string host;
+  std::string address;
+
+  static void visit(auto& visitor, auto& lose) {
+    visitor.name("host", lose.host);
+    visitor.name("address", lose.address);
+  }
+  bool operator==(const LoseGroup&) const = default;
 };
 
 // --- to a network -------------------------------------------------------------------------------

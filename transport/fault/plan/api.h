@@ -122,6 +122,19 @@ struct OverrunQueue {
   bool operator==(const OverrunQueue&) const = default;
 };
 
+/// The n-th shared receive queue made on the host fails by itself: SRQ_ERR, and its queue pairs go
+/// to ERR with QP_FATAL.
+struct FailSharedQueue {
+  static constexpr std::string_view kKind = "srq-error";
+  std::string host;
+  ObjectName srq{};
+
+  static void visit(auto& visitor, auto& fail) {
+    visitor.object("srq", fail.host, "srq", fail.srq);
+  }
+  bool operator==(const FailSharedQueue&) const = default;
+};
+
 // --- to programs --------------------------------------------------------------------------------
 
 /// The programs of the host take this long before each event that they fetch and each poll; 0: no

@@ -4,6 +4,7 @@
 #include <cstring>  // strerrorname_np
 
 #include "transport/fault/plan/scalars.h"
+#include "verbs/assert.h"
 
 namespace anyrdma::fault {
 namespace {
@@ -108,6 +109,20 @@ std::string word_of(ibv_event_type event) {
 
 std::string parse_word(std::string_view key, std::string_view word, ibv_event_type& event) {
   return find_in(kEvents, key, word, event);
+}
+
+ibv_event_type device_event(std::string_view name) {
+  static constexpr auto kDevices =
+      std::to_array<Name<ibv_event_type>>({{IBV_EVENT_PKEY_CHANGE, "PKEY_CHANGE"},
+                                           {IBV_EVENT_LID_CHANGE, "LID_CHANGE"},
+                                           {IBV_EVENT_SM_CHANGE, "SM_CHANGE"},
+                                           {IBV_EVENT_CLIENT_REREGISTER, "CLIENT_REREGISTER"},
+                                           {IBV_EVENT_GID_CHANGE, "GID_CHANGE"},
+                                           {IBV_EVENT_DEVICE_FATAL, "DEVICE_FATAL"}});
+  ibv_event_type event{};
+  const std::string problem = find_in(kDevices, "event", name, event);
+  CM_ASSERT(problem.empty());
+  return event;
 }
 
 // --- objects ------------------------------------------------------------------------------------

@@ -16,10 +16,11 @@ using Trigger = std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, O
 
 using FaultAction =
     std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, ReorderMessage,
-                 RejectRequest, IgnoreRequest, OverflowBacklog, HoldEvent, FailResolving,
-                 RemoveDevice, ReturnDevice, PortDown, PortUp, CrashHost, RestartHost, PauseHost,
-                 ResumeHost, DriftClock, AddAddress, DropAddress, ChangeAddress, CutPath, ClogPath,
-                 MendPath, SlowPath, FailCall, CompleteWork, FailQueuePair, OverrunQueue,
+                 RejectRequest, IgnoreRequest, StaleRequest, OverflowBacklog, HoldEvent,
+                 FailResolving, RemoveDevice, ReturnDevice, PortDown, PortUp, RaiseEvent, CrashHost,
+                 KillPrograms, RestartHost, PauseHost, ResumeHost, DriftClock, AddAddress,
+                 DropAddress, LoseGroup, ChangeAddress, CutPath, ClogPath, MendPath, SlowPath,
+                 FailCall, CompleteWork, FailQueuePair, OverrunQueue, FailSharedQueue,
                  SlowConsumer>;
 // clang-format on
 

@@ -17,14 +17,18 @@
 //   action  = "lose" | "duplicate" | "corrupt" | "delay " TIME | "reorder"
 //                                                                   a message or packet
 //           | "reject " REASON [ " " HEX ] | "overflow" | "ignore"  a request
+//           | "stale"                                               likewise
 //           | "unresolved " ERRNO                                   what is being resolved
 //           | "hold " TIME                                          an event that is queued
 //           | "remove " HOST " " DEVICE                             remove server anyrdma0
 //           | "return " HOST " " DEVICE [ " new-guid" ]             return server anyrdma0
 //           | ( "port-down " | "port-up " ) HOST " " DEVICE
-//           | ( "crash " | "restart " | "pause " | "resume " ) HOST  crash server
-//           | "drift " HOST " " PPM                                 drift client -300
-//           | ( "add-address " | "drop-address " ) HOST " " INTERFACE " " ADDRESS
+//           | "device-event " HOST " " DEVICE " " EVENT      device-event server anyrdma0
+//           PKEY_CHANGE | "kill " HOST                                          kill server |
+//           "lose-group " HOST " " ADDRESS                        lose-group server 239.1.2.3 |
+//           "srq-error " HOST "#srq" N                            srq-error server#srq1 | ( "crash
+//           " | "restart " | "pause " | "resume " ) HOST  crash server | "drift " HOST " " PPM
+//           drift client -300 | ( "add-address " | "drop-address " ) HOST " " INTERFACE " " ADDRESS
 //                                                   add-address server eth0 10.0.0.9/24
 //           | "fail-over " HOST " " INTERFACE                       fail-over server eth0
 //           | ( "cut " | "clog " | "mend " ) HOST ARROW HOST                  cut client<->server

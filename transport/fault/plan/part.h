@@ -73,6 +73,10 @@ struct Occurrence {
 inline constexpr std::string_view kResolvingErrors[]{"ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH",
                                                      "ENODEV"};
 
+/// What a device can raise by itself and go on (ibv_get_async_event(3)).
+inline constexpr std::string_view kDeviceEvents[]{
+    "PKEY_CHANGE", "LID_CHANGE", "SM_CHANGE", "CLIENT_REREGISTER", "GID_CHANGE", "DEVICE_FATAL"};
+
 /// The states of an id, as the kernel has them behind "RDMA_CM_".
 inline constexpr std::string_view kStateNames[]{
     "IDLE",       "ADDR_QUERY", "ADDR_RESOLVED", "ROUTE_QUERY",    "ROUTE_RESOLVED", "CONNECT",

@@ -59,7 +59,9 @@ namespace anyrdma::fault {
 [[nodiscard]] std::string word_of(ibv_event_type event);
 [[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
                                      ibv_event_type& event);
-/// "qp2", "qp0x11"; `kind` is "qp" or "cq".
+/// The one behind a name of kDeviceEvents.
+[[nodiscard]] ibv_event_type device_event(std::string_view name);
+/// "qp2", "qp0x11"; `kind` is "qp", "cq" or "srq".
 [[nodiscard]] std::string word_of(std::string_view kind, const ObjectName& name);
 [[nodiscard]] std::string parse_object(std::string_view kind, std::string_view word,
                                        ObjectName& name);
