@@ -1,10 +1,12 @@
 #include "tests/conformance/backend.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "verbs/assert.h"
+#include "tests/conformance/require.h"
 
 namespace anyrdma::conformance {
 
@@ -55,14 +57,23 @@ std::string_view to_string(Message message) {
   return kNames[static_cast<std::size_t>(message)];
 }
 
+void make_nonblocking(int fd) {
+  if (fd >= 0) (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+rdma_cm_event* Backend::next_event(Side side, rdma_event_channel* channel) {
+  rdma_cm_event* event = nullptr;
+  return calls(side).cm.get_cm_event(channel, &event) == 0 ? event : nullptr;
+}
+
 void Backend::lose(Side, Message, unsigned) {
-  CM_ASSERT(!"the scenario does not say that it needs kLoss");
+  require(false, "the scenario does not say that it needs kLoss");
 }
 void Backend::remove_device(Side) {
-  CM_ASSERT(!"the scenario does not say that it needs kRemoveDevice");
+  require(false, "the scenario does not say that it needs kRemoveDevice");
 }
 void Backend::fail_over(Side) {
-  CM_ASSERT(!"the scenario does not say that it needs kFailOver");
+  require(false, "the scenario does not say that it needs kFailOver");
 }
 
 const std::vector<BackendKind>& backend_kinds() {
@@ -76,10 +87,11 @@ const std::vector<BackendKind>& backend_kinds() {
       {.name = "fabric",
        .abilities = {kMulticast, kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kDeviceMemory,
                      kParentDomains, kTimestamps, kModeration, kMinutes}},
-      {.name = "rxe",
+      {.name = "linux",
        .abilities = {kDeafNeighbour, kMulticast, kAtomics, kMinutes},
        .is_kernel = true},
-      {.name = "wire", .abilities = {kTwoHosts, kMulticast}, .is_kernel = true},
+      {.name = "ucma", .abilities = {kDeafNeighbour, kMulticast, kAtomics, kMinutes}},
+      {.name = "wire", .abilities = {kTwoHosts, kMulticast}},
   };
   return kKinds;
 }

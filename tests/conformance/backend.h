@@ -2,6 +2,7 @@
 // the simulator, the fabric between processes, a kernel.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,14 +10,14 @@
 #include <string>
 #include <string_view>
 
+#include "tests/conformance/calls.h"
 #include "tests/conformance/place.h"
-#include "transport/transport.h"
-#include "verbs/time.h"
 
 namespace anyrdma::conformance {
 
-using verbs::Duration;
-using verbs::Instant;
+using Duration = std::chrono::nanoseconds;
+/// On the clock of the backend.
+using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
 enum class Side : std::uint8_t { kPassive, kActive };  ///< server, client
 
@@ -67,8 +68,12 @@ enum class Message : std::uint8_t {
 class Backend {
  public:
   virtual ~Backend() = default;
-  /// The way to the network of one party. Lives as long as the backend.
-  [[nodiscard]] virtual transport::Transport& transport(Side side) = 0;
+  /// The functions of one party, whose calls the next ones on this thread are.
+  [[nodiscard]] virtual const Calls& calls(Side side) = 0;
+  /// The next event of a channel of that party's, if there is one. Does not wait.
+  [[nodiscard]] virtual rdma_cm_event* next_event(Side side, rdma_event_channel* channel);
+  /// The channel's descriptor goes, as with the process that had it; the channel itself stays.
+  virtual void end(Side side, rdma_event_channel* channel) = 0;
   /// The address of a role; groups and any-addresses are the stage's.
   [[nodiscard]] virtual std::string address(Role role) = 0;
   [[nodiscard]] virtual Instant now() = 0;
@@ -85,6 +90,9 @@ class Backend {
   virtual void remove_device(Side side);
   virtual void fail_over(Side side);
 };
+
+/// A wait on it in vain is known at once: EAGAIN. -1: there is no descriptor, and it is anyway.
+void make_nonblocking(int fd);
 
 /// A kind of place, by name, as tests and tables refer to it.
 struct BackendKind {

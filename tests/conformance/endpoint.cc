@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "tests/conformance/stage.h"
-#include "verbs/assert.h"
 
 namespace anyrdma::conformance {
 namespace {
@@ -26,11 +25,6 @@ ibv_gid gid_of(const sockaddr& address) {
   return gid;
 }
 
-/// Where there are descriptors; elsewhere a wait that is in vain is known at once.
-void make_nonblocking(int fd) {
-  if (fd >= 0) (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
 std::string type_text(ibv_qp_type type) {
   if (type == IBV_QPT_RC) return "RC";
   if (type == IBV_QPT_UC) return "UC";
@@ -45,10 +39,14 @@ Place own_place(const Party& party) {
 
 }  // namespace
 
-template <class T>
-bool Endpoint::made(std::string_view what, const verbs::Result<T>& result) {
-  if (!result) note_call(std::string(what), result.error().value());
-  return result.has_value();
+bool Endpoint::done(std::string_view what, int error) {
+  if (error != 0) note_call(std::string(what), error);
+  return error == 0;
+}
+
+template <class Object>
+bool Endpoint::made(std::string_view what, const Object& object) {
+  return done(what, object ? 0 : calls().last_error());
 }
 
 Endpoint::Endpoint(Party& party, const EndpointOptions& options)
@@ -60,27 +58,32 @@ Endpoint::~Endpoint() {
   for (Window& each : windows_) {
     if (each.mw != nullptr) (void)ibv_dealloc_mw(each.mw);
   }
-  qp_ = {};
-  if (ah_ != nullptr) (void)verbs::provider_of(context_).destroy_ah(ah_);
-  if (srq_ != nullptr) (void)verbs::provider_of(context_).destroy_srq(srq_);
+  qp_.reset();
+  if (ah_ != nullptr) (void)calls().verbs.destroy_ah(ah_);
+  if (srq_ != nullptr) (void)calls().verbs.destroy_srq(srq_);
   if (domain_ != nullptr) (void)ibv_close_xrcd(domain_);
 }
 
 // --- making -------------------------------------------------------------------------------------
 
 bool Endpoint::open() {
-  auto id = cm::Id::create(party_.channel(), RDMA_PS_TCP, nullptr);
-  if (!made("create_id()", id)) return false;
-  id_ = std::move(*id);
+  rdma_event_channel* const channel = party_.channel();
+  const Calls& calls = this->calls();
+  rdma_cm_id* id = nullptr;
+  if (!done("create_id()", calls.error_of(calls.cm.create_id(channel, &id, nullptr, RDMA_PS_TCP))))
+    return false;
+  id_ = {id, calls.cm.destroy_id};
   const Address own = party_.stage().address(own_place(party_));
-  if (!made("bind()", id_->bind(own.get()))) return false;
-  context_ = id_->raw()->verbs;
+  if (!done("bind()", calls.error_of(calls.cm.bind_addr(id, own.get())))) return false;
+  context_ = id->verbs;
+  port_ = id->port_num;
   make_nonblocking(context_->async_fd);
   gid_ = gid_of(*own.get());
   for (std::uint32_t i = 0; i < kGids; ++i) {
-    const auto entry = verbs::provider_of(context_).query_gid(context_, id_->raw()->port_num, i);
-    if (!entry || std::memcmp(&entry->gid, &gid_, sizeof gid_) != 0) continue;
-    if (entry->gid_type != IBV_GID_TYPE_ROCE_V2) continue;
+    ibv_gid_entry entry{};
+    if (calls.verbs.query_gid_ex(context_, port_, i, &entry, 0, sizeof entry) != 0) continue;
+    if (std::memcmp(&entry.gid, &gid_, sizeof gid_) != 0) continue;
+    if (entry.gid_type != IBV_GID_TYPE_ROCE_V2) continue;
     gid_index_ = static_cast<std::uint8_t>(i);
     return true;
   }
@@ -89,37 +92,33 @@ bool Endpoint::open() {
 }
 
 bool Endpoint::make_domains() {
-  auto pd = verbs::ProtectionDomain::create(context_);
-  if (!made("alloc_pd()", pd)) return false;
-  pd_ = std::move(*pd);
+  const Calls& calls = this->calls();
+  pd_ = {calls.verbs.alloc_pd(context_), calls.verbs.dealloc_pd};
+  if (!made("alloc_pd()", pd_)) return false;
   if (!options_.parent) return true;
   ibv_parent_domain_init_attr attr{};
   attr.pd = pd_.get();
-  parent_ = verbs::ProtectionDomain(ibv_alloc_parent_domain(context_, &attr));
-  if (!parent_) note_call("alloc_parent_domain()", errno);
-  return static_cast<bool>(parent_);
+  parent_ = {ibv_alloc_parent_domain(context_, &attr), calls.verbs.dealloc_pd};
+  return made("alloc_parent_domain()", parent_);
 }
 
 bool Endpoint::make_queues() {
-  auto region =
-      verbs::MemoryRegion::create(pd_.get(), memory_->data(), memory_->size(), options_.memory);
-  if (!made("reg_mr()", region)) return false;
-  region_ = std::move(*region);
+  const Calls::Verbs& verbs = calls().verbs;
+  region_ = {
+      verbs.reg_mr(pd_.get(), memory_->data(), memory_->size(), static_cast<int>(options_.memory)),
+      verbs.dereg_mr};
+  if (!made("reg_mr()", region_)) return false;
   if (options_.announced) {
-    auto channel = verbs::CompletionChannel::create(context_);
-    if (!made("create_comp_channel()", channel)) return false;
-    channel_ = std::move(*channel);
+    channel_ = {verbs.create_comp_channel(context_), verbs.destroy_comp_channel};
+    if (!made("create_comp_channel()", channel_)) return false;
     make_nonblocking(channel_.get()->fd);
   }
   const int depth = static_cast<int>(options_.completions);
-  auto sends = verbs::CompletionQueue::create(context_, depth);
-  if (!made("create_cq()", sends)) return false;
-  send_cq_ = std::move(*sends);
+  send_cq_ = {verbs.create_cq(context_, depth, nullptr, nullptr, 0), verbs.destroy_cq};
+  if (!made("create_cq()", send_cq_)) return false;
   if (options_.wc_fields != 0) return make_cq_ex();
-  auto receives = verbs::CompletionQueue::create(context_, depth, {.channel = channel_.get()});
-  if (!made("create_cq()", receives)) return false;
-  recv_cq_ = std::move(*receives);
-  return true;
+  recv_cq_ = {verbs.create_cq(context_, depth, nullptr, channel_.get(), 0), verbs.destroy_cq};
+  return made("create_cq()", recv_cq_);
 }
 
 bool Endpoint::make_cq_ex() {
@@ -129,20 +128,18 @@ bool Endpoint::make_cq_ex() {
   attr.wc_flags = options_.wc_fields;
   cq_ex_ = ibv_create_cq_ex(context_, &attr);
   if (cq_ex_ == nullptr) {
-    note_call("create_cq_ex()", errno);
+    note_call("create_cq_ex()", calls().last_error());
     return false;
   }
-  recv_cq_ = verbs::CompletionQueue(ibv_cq_ex_to_cq(cq_ex_));
+  recv_cq_ = {ibv_cq_ex_to_cq(cq_ex_), calls().verbs.destroy_cq};
   return true;
 }
 
 bool Endpoint::make_shared_receives() {
   ibv_srq_init_attr attr{};
   attr.attr = {.max_wr = options_.requests, .max_sge = 1, .srq_limit = 0};
-  const auto srq = verbs::provider_of(context_).create_srq(pd_.get(), &attr);
-  if (!made("create_srq()", srq)) return false;
-  srq_ = *srq;
-  return true;
+  srq_ = calls().verbs.create_srq(pd_.get(), &attr);
+  return made("create_srq()", srq_);
 }
 
 /// A domain, and a queue in it that messages name.
@@ -151,7 +148,7 @@ bool Endpoint::make_extended_receives() {
       .comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1, .oflags = O_CREAT};
   domain_ = ibv_open_xrcd(context_, &domain);
   if (domain_ == nullptr) {
-    note_call("open_xrcd()", errno);
+    note_call("open_xrcd()", calls().last_error());
     return false;
   }
   ibv_srq_init_attr_ex attr{};
@@ -165,7 +162,8 @@ bool Endpoint::make_extended_receives() {
   const verbs_context* const extended =
       __extension__ verbs_get_ctx_op(context_, create_srq_ex);  // a GNU expression
   srq_ = extended == nullptr ? nullptr : extended->create_srq_ex(context_, &attr);
-  if (srq_ == nullptr) note_call("create_srq_ex()", extended == nullptr ? EOPNOTSUPP : errno);
+  if (srq_ == nullptr)
+    note_call("create_srq_ex()", extended == nullptr ? EOPNOTSUPP : calls().last_error());
   return srq_ != nullptr;
 }
 
@@ -201,21 +199,21 @@ bool Endpoint::make_qp() {
                 .max_inline_data = 64};
   }
   if (!is_xrc_receiver && options_.wr_calls == 0) {
-    auto qp = verbs::QueuePair::create(pd, reinterpret_cast<ibv_qp_init_attr*>(&attr));
-    if (!made("create_qp(" + type_text(options_.type) + ")", qp)) return false;
-    qp_ = std::move(*qp);
-    return true;
+    qp_ = {calls().verbs.create_qp(pd, reinterpret_cast<ibv_qp_init_attr*>(&attr)),
+           calls().verbs.destroy_qp};
+    return made("create_qp(" + type_text(options_.type) + ")", qp_);
   }
   const verbs_context* const extended =
       __extension__ verbs_get_ctx_op(context_, create_qp_ex);  // a GNU expression
   ibv_qp* const qp = extended == nullptr ? nullptr : extended->create_qp_ex(context_, &attr);
-  if (qp == nullptr) note_call("create_qp_ex()", extended == nullptr ? EOPNOTSUPP : errno);
-  qp_ = verbs::QueuePair(qp);
+  if (qp == nullptr)
+    note_call("create_qp_ex()", extended == nullptr ? EOPNOTSUPP : calls().last_error());
+  qp_ = {qp, calls().verbs.destroy_qp};
   return qp != nullptr;
 }
 
 ibv_qp_ex* Endpoint::qp_ex() const {
-  return qp() == nullptr ? nullptr : verbs::provider_of(context_).qp_to_qp_ex(qp());
+  return qp() == nullptr ? nullptr : calls().verbs.qp_to_qp_ex(qp());
 }
 
 void Endpoint::note_made() {
@@ -224,13 +222,13 @@ void Endpoint::note_made() {
 
 bool Endpoint::move(ibv_qp_state state, int mask, ibv_qp_attr attr) {
   attr.qp_state = state;
-  return made("modify_qp(" + qp_state_text(state) + ")", qp_.modify(&attr, mask | IBV_QP_STATE));
+  return done("modify_qp(" + qp_state_text(state) + ")",
+              calls().verbs.modify_qp(qp(), &attr, mask | IBV_QP_STATE));
 }
 
-bool Endpoint::find_way(const Endpoint& peer, const ibv_ah_attr& path) {
-  const auto way = verbs::provider_of(context_).create_ah(pd_.get(), path);
-  if (!made("create_ah()", way)) return false;
-  ah_ = *way;
+bool Endpoint::find_way(const Endpoint& peer, ibv_ah_attr path) {
+  ah_ = calls().verbs.create_ah(pd_.get(), &path);
+  if (!made("create_ah()", ah_)) return false;
   peer_number_ = peer.qp()->qp_num;
   return true;
 }
@@ -241,7 +239,7 @@ void Endpoint::connect(const Endpoint& peer) {
   const bool answers = type == IBV_QPT_RC || type == IBV_QPT_XRC_RECV;
   const bool asks = type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
   ibv_qp_attr attr{};
-  attr.port_num = id_->raw()->port_num;
+  attr.port_num = port_;
   attr.qp_access_flags = options_.access;
   attr.path_mtu = options_.mtu;
   attr.dest_qp_num = peer.qp()->qp_num;

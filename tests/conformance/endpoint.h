@@ -19,11 +19,8 @@
 #include <string>
 #include <string_view>
 
-#include "cm/id.h"
+#include "tests/conformance/owned.h"
 #include "tests/conformance/party.h"
-#include "verbs/completion_queue.h"
-#include "verbs/memory.h"
-#include "verbs/queue_pair.h"
 
 namespace anyrdma::conformance {
 
@@ -151,6 +148,7 @@ class Endpoint {
 
   /// For what this class does not offer; null: it could not be made.
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const Calls& calls() const { return party_.calls(); }
   [[nodiscard]] ibv_context* context() const { return context_; }
   [[nodiscard]] ibv_pd* pd() const { return pd_.get(); }
   [[nodiscard]] ibv_qp* qp() const { return qp_.get(); }
@@ -165,8 +163,9 @@ class Endpoint {
 
  private:
   /// False: it failed, and that was recorded.
-  template <class T>
-  [[nodiscard]] bool made(std::string_view what, const verbs::Result<T>& result);
+  [[nodiscard]] bool done(std::string_view what, int error);
+  template <class Object>
+  [[nodiscard]] bool made(std::string_view what, const Object& object);
   [[nodiscard]] bool open();
   [[nodiscard]] bool make_domains();
   [[nodiscard]] bool make_queues();
@@ -175,12 +174,13 @@ class Endpoint {
   [[nodiscard]] bool make_extended_receives();
   [[nodiscard]] bool make_qp();
   [[nodiscard]] bool move(ibv_qp_state state, int mask, ibv_qp_attr attr);
-  [[nodiscard]] bool find_way(const Endpoint& peer, const ibv_ah_attr& path);
-  void take(const verbs::CompletionQueue& cq, std::string_view queue);
-  void expect_none(const verbs::CompletionQueue& cq, std::string_view queue);
+  [[nodiscard]] bool find_way(const Endpoint& peer, ibv_ah_attr path);
+  void take(ibv_cq* cq, std::string_view queue);
+  void expect_none(ibv_cq* cq, std::string_view queue);
   [[nodiscard]] std::uint32_t srq_number() const;
   [[nodiscard]] ibv_send_wr work_request(const Request& request, ibv_sge& sge) const;
   void post(ibv_send_wr& request, const std::string& what);
+  [[nodiscard]] int query_state(ibv_qp_state& state);
   [[nodiscard]] bool wait_notification(Duration patience);
   /// The next of its own that has come, if any has.
   [[nodiscard]] std::string poll_async();
@@ -189,24 +189,25 @@ class Endpoint {
   Party& party_;
   EndpointOptions options_;
   std::string name_;
-  std::unique_ptr<cm::Id> id_;  // keeps the device open, and says its port
+  Owned<rdma_cm_id> id_;  // keeps the device open, and says its port
   ibv_context* context_ = nullptr;
+  std::uint8_t port_ = 1;
   ibv_gid gid_{};
   std::uint8_t gid_index_ = 0;
-  verbs::ProtectionDomain pd_;
-  verbs::ProtectionDomain parent_;
+  Owned<ibv_pd> pd_;
+  Owned<ibv_pd> parent_;
   std::unique_ptr<std::array<std::uint8_t, kMemory>> memory_ =
       std::make_unique<std::array<std::uint8_t, kMemory>>();
-  verbs::MemoryRegion region_;
-  verbs::CompletionChannel channel_;
-  verbs::CompletionQueue send_cq_;
-  verbs::CompletionQueue recv_cq_;
+  Owned<ibv_mr> region_;
+  Owned<ibv_comp_channel> channel_;
+  Owned<ibv_cq> send_cq_;
+  Owned<ibv_cq> recv_cq_;
   ibv_cq_ex* cq_ex_ = nullptr;  // recv_cq_ by another name
   ibv_srq* srq_ = nullptr;
   ibv_xrcd* domain_ = nullptr;  // of XRC
   ibv_ah* ah_ = nullptr;        // of datagrams: to its peer
   std::uint32_t peer_number_ = 0;
-  verbs::QueuePair qp_;
+  Owned<ibv_qp> qp_;
   std::deque<Window> windows_;
   std::uint64_t posted_ = 0;
   bool ready_ = false;

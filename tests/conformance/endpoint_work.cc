@@ -4,7 +4,6 @@
 
 #include "tests/conformance/endpoint.h"
 #include "tests/conformance/stage.h"
-#include "verbs/provider.h"
 
 namespace anyrdma::conformance {
 namespace {
@@ -158,9 +157,9 @@ void Endpoint::post(const Request& request) {
   post(wr, text);
 }
 
-void Endpoint::take(const verbs::CompletionQueue& cq, std::string_view queue) {
+void Endpoint::take(ibv_cq* cq, std::string_view queue) {
   ibv_wc done{};
-  const auto came = [&] { return ibv_poll_cq(cq.get(), 1, &done) == 1; };
+  const auto came = [&] { return ibv_poll_cq(cq, 1, &done) == 1; };
   if (!ready_) return note("is not connected");
   if (!party_.stage().backend().wait_until(came, kPatience)) {
     return note(std::string(queue) + ": no completion");
@@ -181,66 +180,76 @@ void Endpoint::take(const verbs::CompletionQueue& cq, std::string_view queue) {
 }
 
 void Endpoint::take_send() {
-  take(send_cq_, "send");
+  take(send_cq_.get(), "send");
 }
 
 void Endpoint::take_recv() {
-  take(recv_cq_, "recv");
+  take(recv_cq_.get(), "recv");
 }
 
-void Endpoint::expect_none(const verbs::CompletionQueue& cq, std::string_view queue) {
+void Endpoint::expect_none(ibv_cq* cq, std::string_view queue) {
   ibv_wc done{};
   if (!ready_) return note("is not connected");
-  const bool came = party_.stage().backend().wait_until(
-      [&] { return ibv_poll_cq(cq.get(), 1, &done) == 1; }, kArrival);
+  const bool came =
+      party_.stage().backend().wait_until([&] { return ibv_poll_cq(cq, 1, &done) == 1; }, kArrival);
   note(std::string(queue) + (came ? ": " + completion_text(done.status) : ": nothing"));
 }
 
 void Endpoint::no_send() {
-  expect_none(send_cq_, "send");
+  expect_none(send_cq_.get(), "send");
 }
 
 void Endpoint::no_recv() {
-  expect_none(recv_cq_, "recv");
+  expect_none(recv_cq_.get(), "recv");
 }
 
 void Endpoint::to_state(ibv_qp_state state) {
   if (!ready_) return note("is not connected");
   ibv_qp_attr attr{};
   attr.qp_state = state;
-  note_call("modify_qp(" + qp_state_text(state) + ")", error_of(qp_.modify(&attr, IBV_QP_STATE)));
+  note_call("modify_qp(" + qp_state_text(state) + ")",
+            calls().verbs.modify_qp(qp(), &attr, IBV_QP_STATE));
+}
+
+int Endpoint::query_state(ibv_qp_state& state) {
+  ibv_qp_attr attr{};
+  ibv_qp_init_attr init{};
+  const int error = calls().verbs.query_qp(qp(), &attr, IBV_QP_STATE, &init);
+  state = attr.qp_state;
+  return error;
 }
 
 void Endpoint::await_state(ibv_qp_state state) {
   const auto is_there = [&] {
-    const auto queried = qp_.query(IBV_QP_STATE);
-    return !queried || queried->attr.qp_state == state;
+    ibv_qp_state now{};
+    return query_state(now) != 0 || now == state;
   };
   if (ready_) (void)party_.stage().backend().wait_until(is_there, kPatience);
 }
 
 void Endpoint::note_qp() {
   if (!ready_) return note("is not connected");
-  const auto queried = qp_.query(IBV_QP_STATE);
-  note("qp " + (queried ? "is " + qp_state_text(queried->attr.qp_state)
-                        : "query: " + result_text(queried)));
+  ibv_qp_state state{};
+  const int error = query_state(state);
+  note("qp " + (error == 0 ? "is " + qp_state_text(state) : "query: " + error_text(error)));
 }
 
 // --- notifications ------------------------------------------------------------------------------
 
 void Endpoint::ask_notification(bool solicited_only) {
   if (!ready_) return note("is not connected");
-  const auto what = solicited_only ? verbs::Notify::kSolicitedOnly : verbs::Notify::kAny;
   note_call(solicited_only ? "req_notify_cq(solicited)" : "req_notify_cq()",
-            error_of(recv_cq_.request_notification(what)));
+            ibv_req_notify_cq(recv_cq_.get(), solicited_only ? 1 : 0));
 }
 
 bool Endpoint::wait_notification(Duration patience) {
   return party_.stage().backend().wait_until(
       [&] {
-        const bool came = channel_.wait().has_value();
-        if (came) recv_cq_.acknowledge(1);
-        return came;
+        ibv_cq* cq = nullptr;
+        void* context = nullptr;
+        if (calls().verbs.get_cq_event(channel_.get(), &cq, &context) != 0) return false;
+        calls().verbs.ack_cq_events(cq, 1);
+        return true;
       },
       patience);
 }
@@ -274,13 +283,16 @@ void Endpoint::rereg(int flags, unsigned access, std::size_t offset, std::size_t
   std::string text;
   if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0) text += access_text(access);
   if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0) text += " " + part_text(offset, length);
-  const auto result = verbs::provider_of(context_).rereg_mr(
-      region_.get(), flags, pd_.get(), memory_->data() + offset, length, static_cast<int>(access));
-  note_call("rereg_mr(" + text.substr(text.empty() ? 0 : 1) + ")", error_of(result));
+  const Calls& calls = this->calls();
+  const int answer = calls.verbs.rereg_mr(region_.get(), flags, pd_.get(), memory_->data() + offset,
+                                          length, static_cast<int>(access));
+  // -1 to -5 say how far it came; why is in errno.
+  const int error = answer < 0 ? calls.last_error() : answer;
+  note_call("rereg_mr(" + text.substr(text.empty() ? 0 : 1) + ")", error);
 }
 
 void Endpoint::deregister() {
-  note_call("dereg_mr()", error_of(region_.destroy()));
+  note_call("dereg_mr()", region_.destroy());
 }
 
 Window& Endpoint::make_window(ibv_mw_type type) {
@@ -292,7 +304,7 @@ Window& Endpoint::make_window(ibv_mw_type type) {
     return window;
   }
   window.mw = ibv_alloc_mw(pd_.get(), type);
-  note_call(call, window.mw != nullptr ? 0 : errno);
+  note_call(call, window.mw != nullptr ? 0 : calls().last_error());
   if (window.mw != nullptr) window.key.value = window.mw->rkey;
   return window;
 }
@@ -334,26 +346,27 @@ void Endpoint::free_window(Window& window) {
 
 void Endpoint::set_limit(std::uint32_t limit) {
   if (srq_ == nullptr) return note("has no shared receives");
-  const ibv_srq_attr attr{.max_wr = 0, .max_sge = 0, .srq_limit = limit};
+  ibv_srq_attr attr{.max_wr = 0, .max_sge = 0, .srq_limit = limit};
   note_call("modify_srq(limit " + std::to_string(limit) + ")",
-            error_of(verbs::provider_of(context_).modify_srq(srq_, attr, IBV_SRQ_LIMIT)));
+            calls().verbs.modify_srq(srq_, &attr, IBV_SRQ_LIMIT));
 }
 
 void Endpoint::note_limit() {
   if (srq_ == nullptr) return note("has no shared receives");
   ibv_srq_attr attr{};
-  const auto queried = verbs::provider_of(context_).query_srq(srq_, &attr);
-  note("limit " + (queried ? std::to_string(attr.srq_limit) : result_text(queried)));
+  const int error = calls().verbs.query_srq(srq_, &attr);
+  note("limit " + (error == 0 ? std::to_string(attr.srq_limit) : error_text(error)));
 }
 
 std::string Endpoint::poll_async() {
-  verbs::Provider& provider = verbs::provider_of(context_);
-  while (const auto event = provider.get_async_event(context_)) {
-    const ibv_event_type type = event->event_type;
-    const bool mine = (type == IBV_EVENT_CQ_ERR && event->element.cq == recv_cq_.get()) ||
-                      (is_about_receive_queue(type) && event->element.srq == srq_) ||
-                      (is_about_queue_pair(type) && event->element.qp == qp_.get());
-    provider.ack_async_event(*event);
+  const Calls::Verbs& verbs = calls().verbs;
+  ibv_async_event event{};
+  while (verbs.get_async_event(context_, &event) == 0) {
+    const ibv_event_type type = event.event_type;
+    const bool mine = (type == IBV_EVENT_CQ_ERR && event.element.cq == recv_cq_.get()) ||
+                      (is_about_receive_queue(type) && event.element.srq == srq_) ||
+                      (is_about_queue_pair(type) && event.element.qp == qp_.get());
+    verbs.ack_async_event(&event);
     if (mine) return async_text(type);
   }
   return {};

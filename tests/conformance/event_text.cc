@@ -5,7 +5,6 @@
 
 #include "tests/conformance/party.h"
 #include "tests/conformance/stage.h"
-#include "verbs/provider.h"
 
 namespace anyrdma::conformance {
 namespace {
@@ -33,7 +32,7 @@ std::string depth_field(const char* name, unsigned value, unsigned maximum) {
 
 std::string conn_text(Stage& stage, const Party& reader, const rdma_cm_event& event) {
   const rdma_conn_param& conn = event.param.conn;
-  const DepthLimits limits = depth_limits(event.id->verbs);
+  const DepthLimits limits = depth_limits(reader.calls(), event.id->verbs);
   return depth_field("resources", conn.responder_resources, limits.serves) +
          depth_field("depth", conn.initiator_depth, limits.starts) +
          field("flow", conn.flow_control) + field("retry", conn.retry_count) +
@@ -77,15 +76,11 @@ std::string depth_text(unsigned value, unsigned maximum) {
   return value != 0 && value == maximum ? "max" : std::to_string(value);
 }
 
-DepthLimits depth_limits(ibv_context* device) {
+DepthLimits depth_limits(const Calls& calls, ibv_context* device) {
   ibv_device_attr attr{};
-  if (device == nullptr || !verbs::provider_of(device).query_device(device, &attr)) return {};
+  if (device == nullptr || calls.verbs.query_device(device, &attr) != 0) return {};
   return {.serves = static_cast<unsigned>(attr.max_qp_rd_atom),
           .starts = static_cast<unsigned>(attr.max_qp_init_rd_atom)};
-}
-
-const cm::Id* event_owner(const cm::Event& event) {
-  return event.listen_id() != nullptr ? event.listen_id() : &event.id();
 }
 
 std::string describe_event(Stage& stage, const Party& reader, const rdma_cm_event& event) {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cm/event.h"
+#include "tests/conformance/calls.h"
 
 namespace anyrdma::conformance {
 
@@ -18,12 +18,10 @@ struct DepthLimits {
   unsigned serves = 0;
   unsigned starts = 0;
 };
-[[nodiscard]] DepthLimits depth_limits(ibv_context* device);
+[[nodiscard]] DepthLimits depth_limits(const Calls& calls, ibv_context* device);
 /// "max", or the number.
 [[nodiscard]] std::string depth_text(unsigned value, unsigned maximum);
 
-/// The id on whose behalf an event came: the listener's for CONNECT_REQUEST.
-[[nodiscard]] const cm::Id* event_owner(const cm::Event& event);
 /// "REJECTED 28 data=148 00*148": the type, the status if it is not 0, and every field that is not
 /// zero, as `reader` understands it.
 [[nodiscard]] std::string describe_event(Stage& stage, const Party& reader,

@@ -4,7 +4,6 @@
 
 #include "tests/conformance/event_text.h"
 #include "tests/conformance/stage.h"
-#include "verbs/provider.h"
 
 namespace anyrdma::conformance {
 namespace {
@@ -40,39 +39,42 @@ std::string target_text(const Target& target) {
 
 void Id::make_qp(const QpOptions& options) {
   ibv_qp_init_attr attr{};
-  if (id_ != nullptr) attr.qp_type = options.type.value_or(id_->raw()->qp_type);
+  if (id_ != nullptr) attr.qp_type = options.type.value_or(id_->qp_type);
   attr.sq_sig_all = options.signal_all ? 1 : 0;
   attr.cap.max_send_wr = options.max_send_wr;
   attr.cap.max_recv_wr = options.max_recv_wr;
   attr.cap.max_send_sge = attr.cap.max_recv_sge = 1;
   attr.cap.max_inline_data = options.max_inline_data;
-  perform("make_qp()", [&] { return id_->create_qp(nullptr, &attr); });
-  if (id_ == nullptr || id_->qp() == nullptr) return;
-  had_ = id_->qp()->qp_num;
+  perform("make_qp()", [&](const Calls::Cm& cm) { return cm.create_qp(id_, nullptr, &attr); });
+  if (id_ == nullptr || id_->qp == nullptr) return;
+  had_ = id_->qp->qp_num;
   if (region_) return;
-  auto region =
-      verbs::MemoryRegion::create(id_->qp()->pd, memory_->data(), kMemory, options.access);
-  if (!region) return note_call("reg_mr()", result_text(region));
-  region_ = std::move(*region);
+  const Calls& calls = this->calls();
+  region_ = {
+      calls.verbs.reg_mr(id_->qp->pd, memory_->data(), kMemory, static_cast<int>(options.access)),
+      calls.verbs.dereg_mr};
+  if (!region_) note_call("reg_mr()", error_text(calls.last_error()));
 }
 
 void Id::destroy_qp() {
-  perform("destroy_qp()", [&] { return id_->destroy_qp(); });
+  perform("destroy_qp()", [&](const Calls::Cm& cm) {
+    cm.destroy_qp(id_);
+    return 0;
+  });
 }
 
 void Id::make_srq() {
   ibv_srq_init_attr attr{};
   attr.attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0};
-  perform("make_srq()", [&] { return id_->create_srq(nullptr, &attr); });
+  perform("make_srq()", [&](const Calls::Cm& cm) { return cm.create_srq(id_, nullptr, &attr); });
 }
 
 void Id::note_attr(int mask, const std::function<std::string(const ibv_qp_attr&)>& text) {
-  if (id_ == nullptr || id_->qp() == nullptr) return note("has no qp");
+  if (id_ == nullptr || id_->qp == nullptr) return note("has no qp");
   ibv_qp_attr attr{};
   ibv_qp_init_attr init{};
-  const auto result =
-      verbs::provider_of(id_->qp()->context).query_qp(id_->qp(), &attr, mask, &init);
-  note("qp " + (result ? text(attr) : "query: " + result_text(result)));
+  const int error = calls().verbs.query_qp(id_->qp, &attr, mask, &init);
+  note("qp " + (error == 0 ? text(attr) : "query: " + error_text(error)));
 }
 
 void Id::note_qp() {
@@ -82,7 +84,7 @@ void Id::note_qp() {
 
 void Id::note_depths() {
   note_attr(IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC, [this](const ibv_qp_attr& attr) {
-    const DepthLimits limits = depth_limits(id_->qp()->context);
+    const DepthLimits limits = depth_limits(calls(), id_->qp->context);
     return "starts " + depth_text(attr.max_rd_atomic, limits.starts) + " reads and serves " +
            depth_text(attr.max_dest_rd_atomic, limits.serves);
   });
@@ -108,23 +110,23 @@ ibv_sge Id::piece(std::uint32_t length, std::size_t offset) const {
 
 void Id::post_recv(std::uint32_t length, std::size_t offset) {
   const std::string call = "post_recv(" + std::to_string(length) + ")";
-  if (id_ == nullptr || id_->qp() == nullptr) return note_call(call, "no qp");
+  if (id_ == nullptr || id_->qp == nullptr) return note_call(call, "no qp");
   ibv_sge sge = piece(length, offset);
   ibv_recv_wr request{};
   request.wr_id = ++posted_;
   request.sg_list = &sge;
   request.num_sge = 1;
   ibv_recv_wr* bad = nullptr;
-  const int error = id_->qp()->srq != nullptr ? ibv_post_srq_recv(id_->qp()->srq, &request, &bad)
-                                              : ibv_post_recv(id_->qp(), &request, &bad);
+  const int error = id_->qp->srq != nullptr ? ibv_post_srq_recv(id_->qp->srq, &request, &bad)
+                                            : ibv_post_recv(id_->qp, &request, &bad);
   note_call(call + " #" + std::to_string(posted_), error_text(error));
 }
 
 void Id::post(ibv_send_wr request, const std::string& what) {
-  if (id_ == nullptr || id_->qp() == nullptr) return note_call(what, "no qp");
+  if (id_ == nullptr || id_->qp == nullptr) return note_call(what, "no qp");
   request.wr_id = ++posted_;
   ibv_send_wr* bad = nullptr;
-  const int error = ibv_post_send(id_->qp(), &request, &bad);
+  const int error = ibv_post_send(id_->qp, &request, &bad);
   note_call(what + " #" + std::to_string(posted_), error_text(error));
 }
 
@@ -153,11 +155,10 @@ void Id::post_send_imm(std::uint32_t length, std::uint32_t immediate) {
 
 void Id::post_datagram(std::uint32_t length) {
   const std::string call = "post_datagram(" + std::to_string(length) + ")";
-  if (id_ == nullptr || id_->qp() == nullptr) return note_call(call, "no qp");
+  if (id_ == nullptr || id_->qp == nullptr) return note_call(call, "no qp");
   if (ah_ == nullptr) {
-    const auto made = verbs::provider_of(id_->qp()->context).create_ah(id_->qp()->pd, ud_.ah_attr);
-    if (!made) return note_call(call, "create_ah " + result_text(made));
-    ah_ = *made;
+    ah_ = calls().verbs.create_ah(id_->qp->pd, &ud_.ah_attr);
+    if (ah_ == nullptr) return note_call(call, "create_ah " + error_text(calls().last_error()));
   }
   ibv_sge sge = piece(length, 0);
   ibv_send_wr request{};
@@ -218,13 +219,13 @@ void Id::take(ibv_cq* cq, std::string_view queue, const Within& within) {
 }
 
 void Id::take_send(const Within& within) {
-  if (id_ == nullptr || id_->qp() == nullptr) return note("has no qp");
-  take(id_->qp()->send_cq, "send", within);
+  if (id_ == nullptr || id_->qp == nullptr) return note("has no qp");
+  take(id_->qp->send_cq, "send", within);
 }
 
 void Id::take_recv(const Within& within) {
-  if (id_ == nullptr || id_->qp() == nullptr) return note("has no qp");
-  take(id_->qp()->recv_cq, "recv", within);
+  if (id_ == nullptr || id_->qp == nullptr) return note("has no qp");
+  take(id_->qp->recv_cq, "recv", within);
 }
 
 void Id::note_memory(std::size_t length, std::size_t offset) {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "tests/conformance/event_text.h"
+#include "tests/conformance/require.h"
 #include "tests/conformance/stage.h"
-#include "verbs/assert.h"
 
 namespace anyrdma::conformance {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr Duration kPatience = 30s;
 /// How much later than its bound an event is still waited for, to say how late it was.
 constexpr Duration kOverdue = 30s;
-constexpr auto kResolving = std::chrono::milliseconds(2000);
+constexpr int kResolvingMs = 2000;
 
 /// Whether it came in time. How long it took is for people only: it varies.
 std::string timing_text(Duration elapsed, const Within& within) {
@@ -42,15 +42,21 @@ Party::~Party() {
   early_.clear();
   // Newest first: a listener waits for the requests that its children still hold.
   while (!ids_.empty()) ids_.pop_back();
+  for (rdma_event_channel* const channel : channels_) calls().cm.destroy_event_channel(channel);
 }
 
-cm::EventChannel& Party::channel(int number) {
+const Calls& Party::calls() const {
+  return stage_.backend().calls(side_);
+}
+
+rdma_event_channel* Party::channel(int number) {
   while (channels_.size() <= static_cast<std::size_t>(number)) {
-    auto channel = cm::EventChannel::create(stage_.backend().transport(side_));
-    CM_ASSERT(channel.has_value());
-    channels_.push_back(std::move(*channel));
+    rdma_event_channel* const channel = calls().cm.create_event_channel();
+    require(channel != nullptr, "no event channel");
+    make_nonblocking(channel->fd);
+    channels_.push_back(channel);
   }
-  return *channels_[static_cast<std::size_t>(number)];
+  return channels_[static_cast<std::size_t>(number)];
 }
 
 void Party::note(const std::string& line) {
@@ -71,11 +77,11 @@ std::string Party::take_name() {
   return (side_ == Side::kPassive ? "s" : "c") + std::to_string(++count_);
 }
 
-Id& Party::add(std::unique_ptr<cm::Id> id) {
-  return ids_.emplace_back(*this, take_name(), std::move(id));
+Id& Party::add(rdma_cm_id* id) {
+  return ids_.emplace_back(*this, take_name(), id);
 }
 
-Id* Party::find(const cm::Id* id) {
+Id* Party::find(const rdma_cm_id* id) {
   for (Id& each : ids_) {
     if (each.get() == id) return &each;
   }
@@ -88,45 +94,51 @@ void Party::forget(const Id& id) {
   }
 }
 
+rdma_cm_id* Party::make(rdma_event_channel* channel, rdma_port_space space, int& error) {
+  rdma_cm_id* made = nullptr;
+  const Calls& calls = this->calls();
+  error = calls.error_of(calls.cm.create_id(channel, &made, nullptr, space));
+  return error == 0 ? made : nullptr;
+}
+
 Id& Party::create(rdma_port_space space) {
-  auto made = cm::Id::create(channel(), space, nullptr);
-  const std::string result = result_text(made);
-  Id& id = add(made ? std::move(*made) : nullptr);
-  id.note_call("create " + space_text(space), result);
+  int error = 0;
+  Id& id = add(make(channel(), space, error));
+  id.note_call("create " + space_text(space), error_text(error));
   return id;
 }
 
 Id& Party::create_synchronous(rdma_port_space space) {
-  auto made = cm::Id::create_synchronous(stage_.backend().transport(side_), space, nullptr);
-  const std::string result = result_text(made);
-  Id& id = add(made ? std::move(*made) : nullptr);
-  id.note_call("create synchronous " + space_text(space), result);
+  int error = 0;
+  Id& id = add(make(nullptr, space, error));
+  id.note_call("create synchronous " + space_text(space), error_text(error));
   return id;
 }
 
 bool Party::step(Id& id, rdma_cm_event_type expected, std::string& failure) {
   std::optional<Fetched> fetched = fetch(0, &id, kPatience);
-  if (fetched && fetched->event.type() == expected && fetched->event.status() == 0) return true;
+  if (fetched && fetched->event->event == expected && fetched->event->status == 0) return true;
   failure = fetched ? describe(*fetched) : "no event";
   return false;
 }
 
 Id& Party::routed(Place to, rdma_port_space space) {
-  auto made = cm::Id::create(channel(), space, nullptr);
-  Id& id = add(made ? std::move(*made) : nullptr);
+  int error = 0;
+  Id& id = add(make(channel(), space, error));
   std::string failure;
   const Address address = stage_.address(to);
   const Address own = stage_.address(any_port(side_ == Side::kPassive ? kServer : kClient));
+  const auto refused = [&](const char* call, int answer) {
+    if (answer != 0) failure = std::string(call) + " " + error_text(calls().error_of(answer));
+    return answer != 0;
+  };
   if (id.id_ == nullptr) {
     failure = "no id";
-  } else if (auto result = id.id_->resolve_addr(own.get(), address.get(), kResolving); !result) {
-    failure = "resolve_addr " + result_text(result);
-  } else if (step(id, RDMA_CM_EVENT_ADDR_RESOLVED, failure)) {
-    if (result = id.id_->resolve_route(kResolving); !result) {
-      failure = "resolve_route " + result_text(result);
-    } else {
+  } else if (!refused("resolve_addr",
+                      calls().cm.resolve_addr(id.id_, own.get(), address.get(), kResolvingMs)) &&
+             step(id, RDMA_CM_EVENT_ADDR_RESOLVED, failure)) {
+    if (!refused("resolve_route", calls().cm.resolve_route(id.id_, kResolvingMs)))
       (void)step(id, RDMA_CM_EVENT_ROUTE_RESOLVED, failure);
-    }
   }
   const std::string kind = space == RDMA_PS_TCP ? "" : " " + space_text(space);
   id.note_call("routed" + kind + " to " + stage_.place_text(to), failure.empty() ? "ok" : failure);
@@ -141,16 +153,16 @@ Id& Party::connecting(Place to, const Param& param, rdma_port_space space) {
 }
 
 Id& Party::listening(Place on, int backlog, rdma_port_space space) {
-  auto made = cm::Id::create(channel(), space, nullptr);
-  Id& id = add(made ? std::move(*made) : nullptr);
+  int error = 0;
+  Id& id = add(make(channel(), space, error));
   std::string failure;
   const Address address = stage_.address(on);
   if (id.id_ == nullptr) {
     failure = "no id";
-  } else if (auto result = id.id_->bind(address.get()); !result) {
-    failure = "bind " + result_text(result);
-  } else if (result = id.id_->listen(backlog); !result) {
-    failure = "listen " + result_text(result);
+  } else if (const int bound = calls().cm.bind_addr(id.id_, address.get()); bound != 0) {
+    failure = "bind " + error_text(calls().error_of(bound));
+  } else if (const int listens = calls().cm.listen(id.id_, backlog); listens != 0) {
+    failure = "listen " + error_text(calls().error_of(listens));
   }
   const std::string kind = space == RDMA_PS_TCP ? "" : " " + space_text(space);
   id.note_call("listening" + kind + " on " + stage_.place_text(on),
@@ -161,7 +173,7 @@ Id& Party::listening(Place on, int backlog, rdma_port_space space) {
 void Party::die() {
   note("dies");
   early_.clear();
-  for (const auto& channel : channels_) channel->close();
+  for (rdma_event_channel* const channel : channels_) stage_.backend().end(side_, channel);
 }
 
 // --- events -------------------------------------------------------------------------------------
@@ -174,16 +186,16 @@ std::optional<Party::Fetched> Party::fetch(int channel_number, const Id* only, D
     early.erase(each);
     return found;
   }
-  cm::EventChannel& from = channel(channel_number);
+  rdma_event_channel* const from = channel(channel_number);
   std::optional<Fetched> found;
   (void)stage_.backend().wait_until(
       [&] {
-        while (auto event = from.try_get()) {
-          Fetched fetched{.event = std::move(*event)};
-          fetched.id = find(event_owner(fetched.event));
-          if (fetched.id != nullptr) fetched.id->learn(fetched.event);
-          if (auto request = fetched.event.take_request())
-            fetched.request = &add(std::move(request));
+        while (rdma_cm_event* const event = stage_.backend().next_event(side_, from)) {
+          Fetched fetched{.event = Event(calls(), event)};
+          fetched.id = find(fetched.event.owner());
+          if (fetched.id != nullptr) fetched.id->learn(*fetched.event);
+          if (rdma_cm_id* const request = fetched.event.request(); request != nullptr)
+            fetched.request = &add(request);
           if (only == nullptr || fetched.id == only) {
             found = std::move(fetched);
             return true;
@@ -227,12 +239,12 @@ Held Party::hold(const Within& within) {
   std::optional<Fetched> fetched = next(nullptr, within);
   if (!fetched) return {*this, {}, "nothing"};
   std::string name = (fetched->id != nullptr ? fetched->id->name() : "?") + " " +
-                     event_text(fetched->event.type());
+                     event_text(fetched->event->event);
   return {*this, std::move(fetched->event), std::move(name)};
 }
 
 void Party::await() {
-  pollfd entry{.fd = channel().fd(), .events = POLLIN, .revents = 0};
+  pollfd entry{.fd = channel()->fd, .events = POLLIN, .revents = 0};
   // There is no descriptor in virtual time, which is never too short.
   if (entry.fd < 0) return stage_.settle();
   const auto waits = [&entry] { return ::poll(&entry, 1, 0) == 1; };
@@ -247,7 +259,7 @@ void Party::quiet(Duration time) {
 
 std::string Party::describe(const Fetched& fetched) {
   std::string text = (fetched.id != nullptr ? fetched.id->name() : "?") + " <- " +
-                     describe_event(stage_, *this, fetched.event.raw());
+                     describe_event(stage_, *this, *fetched.event);
   if (fetched.request != nullptr) text += " " + fetched.request->name();
   return text;
 }

@@ -1,4 +1,4 @@
-// One side of a scenario: an application with the C++ interface, whose every call is recorded.
+// One side of a scenario: an application of librdmacm, whose every call is recorded.
 #pragma once
 
 #include <array>
@@ -13,12 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cm/event_channel.h"
-#include "cm/id.h"
 #include "tests/conformance/backend.h"
+#include "tests/conformance/event.h"
+#include "tests/conformance/owned.h"
 #include "tests/conformance/place.h"
 #include "tests/conformance/record.h"
-#include "verbs/memory.h"
 
 namespace anyrdma::conformance {
 
@@ -70,13 +69,13 @@ struct Within {
 /// An event that was fetched and not yet acknowledged; see Party::hold.
 class Held {
  public:
-  Held(Party& party, cm::Event event, std::string name)
+  Held(Party& party, Event event, std::string name)
       : party_(&party), event_(std::move(event)), name_(std::move(name)) {}
   void ack();
 
  private:
   Party* party_;
-  cm::Event event_;
+  Event event_;
   std::string name_;
 };
 
@@ -91,21 +90,22 @@ struct Target {
 /// All calls are recorded with their results; on an id that could not be made they record "no id".
 class Id {
  public:
-  Id(Party& party, std::string name, std::unique_ptr<cm::Id> id);
+  /// Takes `id`, which may be null: no id.
+  Id(Party& party, std::string name, rdma_cm_id* id);
   ~Id();
   Id(const Id&) = delete;
   Id& operator=(const Id&) = delete;
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// For what this class does not offer; null: no id. Record what you do with note().
-  [[nodiscard]] cm::Id* get() const { return id_.get(); }
+  /// For what this class does not offer; null: no id.
+  [[nodiscard]] rdma_cm_id* get() const { return id_; }
+  /// A call that this class does not offer: `body` is given the functions and the id.
+  template <class Body>
+  void call(const std::string& text, Body&& body) {
+    perform(text, [&](const Calls::Cm& cm) { return body(cm, id_); });
+  }
   /// A line about this id.
   void note(const std::string& what);
-  /// A line about a call that this class does not offer.
-  template <class T>
-  void note(const std::string& call, const verbs::Result<T>& result) {
-    note_call(call, result_text(result));
-  }
 
   // --- addresses --------------------------------------------------------------------------------
   void bind(Place local);
@@ -127,7 +127,8 @@ class Id {
   void destroy();
 
   // --- the rest ---------------------------------------------------------------------------------
-  void join(Place group, transport::JoinState state = transport::JoinState::kFullMember);
+  void join(Place group);
+  void join_to_send(Place group);
   void leave(Place group);
   /// RDMA_OPTION_ID: `value` as a byte or an int, as the option wants it (or `size` says).
   void set_option(int option, int value, std::size_t size = 0);
@@ -181,16 +182,25 @@ class Id {
   void note_call(const std::string& call, const std::string& result);
   /// With the event that a synchronous call left behind.
   void note_blocking(const std::string& call, const std::string& result);
+  /// "ok", "EINVAL": what `body` answers, which is given the functions.
+  template <class Body>
+  [[nodiscard]] std::string answer(Body&& body) {
+    const Calls& calls = this->calls();
+    *calls.errno_location() = 0;
+    return error_text(calls.error_of(body(calls.cm)));
+  }
   template <class Call>
   void perform(const std::string& call, Call&& body) {
-    note_call(call, id_ == nullptr ? "no id" : result_text(body()));
+    note_call(call, id_ == nullptr ? "no id" : answer(body));
   }
   /// For calls that wait on a synchronous id.
   template <class Call>
   void perform_blocking(const std::string& call, Call&& body) {
-    note_blocking(call, id_ == nullptr ? "no id" : result_text(body()));
+    note_blocking(call, id_ == nullptr ? "no id" : answer(body));
   }
-  void learn(const cm::Event& event);
+  [[nodiscard]] const Calls& calls() const;
+  void learn(const rdma_cm_event& event);
+  void join(Place group, unsigned flags, const char* how);
   /// Without a record, and with all that hangs on it; not the id itself.
   void destroy_objects();
   void clear();
@@ -204,10 +214,10 @@ class Id {
 
   Party& party_;
   std::string name_;
-  std::unique_ptr<cm::Id> id_;
+  rdma_cm_id* id_;
   std::unique_ptr<std::array<std::uint8_t, kMemory>> memory_ =
       std::make_unique<std::array<std::uint8_t, kMemory>>();
-  verbs::MemoryRegion region_;
+  Owned<ibv_mr> region_;
   rdma_ud_param ud_{};  ///< of the last event that named a peer
   ibv_ah* ah_ = nullptr;
   std::vector<Place> groups_;  // joined, perhaps left: a QP attached to one cannot be destroyed
@@ -227,7 +237,9 @@ class Party {
 
   [[nodiscard]] Side side() const { return side_; }
   [[nodiscard]] Stage& stage() const { return stage_; }
-  [[nodiscard]] cm::EventChannel& channel(int number = 0);
+  /// Whatever is called next on this thread is this party's.
+  [[nodiscard]] const Calls& calls() const;
+  [[nodiscard]] rdma_event_channel* channel(int number = 0);
   void note(const std::string& line);
 
   // --- ids --------------------------------------------------------------------------------------
@@ -266,13 +278,15 @@ class Party {
   friend class Id;
   friend class Held;
   struct Fetched {
-    cm::Event event;
+    Event event;
     Id* id = nullptr;
     Id* request = nullptr;  ///< the new id of a CONNECT_REQUEST
   };
 
-  Id& add(std::unique_ptr<cm::Id> id);
-  [[nodiscard]] Id* find(const cm::Id* id);
+  Id& add(rdma_cm_id* id);
+  /// Null: it could not be made; `error` says why.
+  [[nodiscard]] rdma_cm_id* make(rdma_event_channel* channel, rdma_port_space space, int& error);
+  [[nodiscard]] Id* find(const rdma_cm_id* id);
   /// Acknowledges events of an id that nobody has asked for.
   void forget(const Id& id);
   /// The next event that concerns `only` (null: any), or none in time.
@@ -283,7 +297,7 @@ class Party {
 
   Stage& stage_;
   Side side_;
-  std::vector<std::unique_ptr<cm::EventChannel>> channels_;
+  std::vector<rdma_event_channel*> channels_;
   std::map<int, std::deque<Fetched>> early_;  ///< by channel: fetched, and not asked for yet
   std::list<Id> ids_;
   int count_ = 0;

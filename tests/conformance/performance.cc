@@ -11,13 +11,14 @@
 #include <sstream>
 #include <utility>
 
-#include "verbs/assert.h"
+#include "tests/conformance/require.h"
 
 namespace anyrdma::conformance {
 namespace {
 
 /// Longer than any scenario's own patience.
 constexpr std::chrono::seconds kPatience{200};
+constexpr int kLastWordsMs = 2000;
 /// Besides the slow ones. Most of their time is spent waiting.
 constexpr std::ptrdiff_t kAtOnce = 10;
 
@@ -29,6 +30,25 @@ void write_all(int to, const std::string& text) {
   }
 }
 
+// --- of a child, which may be stopped at any point ---
+
+const Stage* performing = nullptr;
+int report_to = -1;
+
+/// Tells what has been shown so far, even where nothing more can be expected of the process: what
+/// it crashed in, or waits in, is a library's.
+void tell_and_end(int) {
+  std::string text;
+  for (const std::string& line : performing->record().lines_so_far()) text += line + "\n";
+  write_all(report_to, text);
+  ::_exit(1);
+}
+
+void tell_when_stopped() {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGTERM})
+    (void)::signal(signal, tell_and_end);
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -36,11 +56,25 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+/// What still comes, if it comes soon.
+std::string rest_of(int pipe) {
+  std::string text;
+  std::array<char, 4096> part{};
+  pollfd entry{pipe, POLLIN, 0};
+  while (::poll(&entry, 1, kLastWordsMs) == 1) {
+    const ssize_t length = ::read(pipe, part.data(), part.size());
+    if (length <= 0) break;
+    text.append(part.data(), static_cast<std::size_t>(length));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> perform(std::size_t number) {
   const std::unique_ptr<Backend> backend = make_backend(static_cast<unsigned>(number));
   Stage stage(*backend, static_cast<unsigned>(number));
+  performing = &stage;
   scenarios()[number].body(stage, stage.server(), stage.client());
   return stage.record().lines();
 }
@@ -75,11 +109,13 @@ std::vector<std::string> Performances::of(std::size_t number) {
 
 void Performances::start(std::size_t number) {
   std::array<int, 2> ends{};
-  CM_ASSERT(::pipe(ends.data()) == 0);
+  require(::pipe(ends.data()) == 0, "no pipe");
   const pid_t process = ::fork();
-  CM_ASSERT(process >= 0);
+  require(process >= 0, "no process");
   if (process == 0) {
     (void)::close(ends[0]);
+    report_to = ends[1];
+    tell_when_stopped();
     std::string text;
     for (const std::string& line : perform(number)) text += line + "\n";
     write_all(ends[1], text);
@@ -128,9 +164,13 @@ void Performances::wait() {
   }
 }
 
-void Performances::end(std::size_t number, const Running& running, bool in_time) {
+void Performances::end(std::size_t number, Running& running, bool in_time) {
+  if (!in_time) {
+    (void)::kill(running.process, SIGTERM);
+    running.text += rest_of(running.pipe);
+    (void)::kill(running.process, SIGKILL);
+  }
   (void)::close(running.pipe);
-  if (!in_time) (void)::kill(running.process, SIGKILL);
   int status = 0;
   (void)::waitpid(running.process, &status, 0);
   std::vector<std::string> lines = lines_of(running.text);

@@ -30,7 +30,7 @@ class Performances {
   /// Starts these now and then, several at once, in their order; slow ones all at the beginning.
   void plan(const std::vector<std::size_t>& numbers);
   /// Starts it unless that has been done, and waits for its end. What does not end in time ends
-  /// with the line "it does not end", what crashes with "it crashes".
+  /// with the line "it does not end", what crashes with "it crashes", after what came before.
   [[nodiscard]] std::vector<std::string> of(std::size_t number);
 
  private:
@@ -45,7 +45,7 @@ class Performances {
   void start_planned();
   /// Waits for news from any of them.
   void wait();
-  void end(std::size_t number, const Running& running, bool in_time);
+  void end(std::size_t number, Running& running, bool in_time);
 
   std::deque<std::size_t> planned_;
   std::map<std::size_t, Running> running_;

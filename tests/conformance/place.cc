@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "verbs/assert.h"
+#include "tests/conformance/require.h"
 
 namespace anyrdma::conformance {
 
@@ -23,7 +23,7 @@ Address::Address(const std::string& ip, std::uint16_t port) {
     four->sin_port = htons(port);
     return;
   }
-  CM_ASSERT(inet_pton(AF_INET6, ip.c_str(), &six->sin6_addr) == 1);
+  require(inet_pton(AF_INET6, ip.c_str(), &six->sin6_addr) == 1, "not an address");
   six->sin6_family = AF_INET6;
   six->sin6_port = htons(port);
 }

@@ -65,7 +65,10 @@ inline constexpr Place kGroup6{Role::kGroup6, Place::kEphemeral};
 class Address {
  public:
   Address(const std::string& ip, std::uint16_t port);
-  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
+  /// Calls take it without const, and do not change it.
+  [[nodiscard]] sockaddr* get() const {
+    return const_cast<sockaddr*>(reinterpret_cast<const sockaddr*>(&storage_));
+  }
 
  private:
   sockaddr_storage storage_{};

@@ -6,8 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "transport/event_name.h"
-
 namespace anyrdma::conformance {
 namespace {
 
@@ -60,6 +58,13 @@ void Record::end_apart() {
   apart_ = false;
 }
 
+std::vector<std::string> Record::lines_so_far() const {
+  std::vector<std::string> all = lines_;
+  all.insert(all.end(), server_.begin(), server_.end());
+  all.insert(all.end(), client_.begin(), client_.end());
+  return all;
+}
+
 std::vector<std::string> Record::take_back(std::size_t first) {
   const std::lock_guard lock(mutex_);
   const auto from = lines_.begin() + static_cast<std::ptrdiff_t>(first);
@@ -101,7 +106,12 @@ std::string bytes_text(std::span<const std::uint8_t> bytes) {
 }
 
 std::string event_text(rdma_cm_event_type type) {
-  return std::string(transport::short_event_name(type));
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"ADDR_RESOLVED", "ADDR_ERROR", "ROUTE_RESOLVED", "ROUTE_ERROR", "CONNECT_REQUEST",
+       "CONNECT_RESPONSE", "CONNECT_ERROR", "UNREACHABLE", "REJECTED", "ESTABLISHED",
+       "DISCONNECTED", "DEVICE_REMOVAL", "MULTICAST_JOIN", "MULTICAST_ERROR", "ADDR_CHANGE",
+       "TIMEWAIT_EXIT"});
+  return name_in(kNames, type);
 }
 
 std::string qp_state_text(ibv_qp_state state) {

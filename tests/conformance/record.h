@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "tests/conformance/backend.h"
-#include "verbs/result.h"
 
 namespace anyrdma::conformance {
 
@@ -25,6 +24,8 @@ class Record {
   void begin_apart();
   void end_apart();
   [[nodiscard]] std::vector<std::string> lines() const { return lines_; }
+  /// With what is still apart. Without the lock, which may be held by who is interrupted.
+  [[nodiscard]] std::vector<std::string> lines_so_far() const;
   /// Takes back what was recorded from the line number `first` on.
   [[nodiscard]] std::vector<std::string> take_back(std::size_t first);
 
@@ -40,15 +41,6 @@ class Record {
 
 /// "EINVAL"; a number that has no name: its digits; 0: "ok".
 [[nodiscard]] std::string error_text(int error);
-/// 0: it succeeded.
-template <class T>
-[[nodiscard]] int error_of(const verbs::Result<T>& result) {
-  return result ? 0 : result.error().value();
-}
-template <class T>
-[[nodiscard]] std::string result_text(const verbs::Result<T>& result) {
-  return error_text(error_of(result));
-}
 /// Of an event: 0 "", "-ETIMEDOUT", "28".
 [[nodiscard]] std::string status_text(int status);
 /// Bytes with repetitions counted: "hello 00*51"; empty: "".

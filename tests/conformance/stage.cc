@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tests/conformance/require.h"
 #include "tests/conformance/scenario.h"
-#include "verbs/assert.h"
 
 namespace anyrdma::conformance {
 namespace {
 
 constexpr Duration kPatienceOfBoth = 400s;
-constexpr auto kPatience = std::chrono::milliseconds(30s);
+constexpr Duration kPatience = 30s;
+constexpr int kPatienceMs = 30'000;
 constexpr Duration kArrival = 1500ms;
 constexpr std::uint16_t kFirstPort = 7500;
 constexpr unsigned kPortsEach = 8;
@@ -67,7 +68,7 @@ const std::vector<Scenario>& scenarios() {
     std::vector<Scenario> all = registered();
     std::ranges::sort(all, {}, &Scenario::full_name);
     for (std::size_t i = 1; i < all.size(); ++i) {
-      CM_ASSERT(all[i].full_name() != all[i - 1].full_name());
+      require(all[i].full_name() != all[i - 1].full_name(), "two of one name");
     }
     return all;
   }();
@@ -198,20 +199,37 @@ void Stage::settle() {
 }
 
 void Stage::ask_in_vain() {
-  auto channel = cm::EventChannel::create(backend_.transport(Side::kActive));
-  if (!channel || (*channel)->fd() < 0) return;  // time that is virtual is never too short
-  auto id = cm::Id::create(**channel, RDMA_PS_TCP, nullptr);
-  if (!id) return;
+  const Calls::Cm& cm = backend_.calls(Side::kActive).cm;
+  rdma_event_channel* const channel = cm.create_event_channel();
+  if (channel == nullptr) return;
+  rdma_cm_id* id = nullptr;
+  // Time that is virtual, where there are no descriptors, is never too short.
+  if (channel->fd >= 0 && cm.create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0) {
+    make_nonblocking(channel->fd);
+    ask_in_vain(*id);
+    (void)cm.destroy_id(id);
+  }
+  cm.destroy_event_channel(channel);
+}
+
+void Stage::ask_in_vain(rdma_cm_id& id) {
+  const Calls::Cm& cm = backend_.calls(Side::kActive).cm;
   const auto comes = [&] {
-    return backend_.wait_until([&] { return (*channel)->try_get().has_value(); }, kPatience);
+    return backend_.wait_until(
+        [&] {
+          rdma_cm_event* const event = backend_.next_event(Side::kActive, id.channel);
+          if (event != nullptr) (void)cm.ack_cm_event(event);
+          return event != nullptr;
+        },
+        kPatience);
   };
   const Address from = address(any_port(kClient));
   const Address to = address(with_port(kServer, int{kPortsEach - 1}));  // no scenario listens there
   rdma_conn_param param{};
   param.qp_num = take_number();
-  if (!(*id)->resolve_addr(from.get(), to.get(), kPatience) || !comes()) return;
-  if (!(*id)->resolve_route(kPatience) || !comes()) return;
-  if ((*id)->connect(&param)) (void)comes();
+  if (cm.resolve_addr(&id, from.get(), to.get(), kPatienceMs) != 0 || !comes()) return;
+  if (cm.resolve_route(&id, kPatienceMs) != 0 || !comes()) return;
+  if (cm.connect(&id, &param) == 0) (void)comes();
 }
 
 void Stage::pass(Duration time) {

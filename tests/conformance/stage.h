@@ -70,6 +70,7 @@ class Stage {
   // --- for parties ------------------------------------------------------------------------------
   [[nodiscard]] Backend& backend() { return backend_; }
   [[nodiscard]] Record& record() { return record_; }
+  [[nodiscard]] const Record& record() const { return record_; }
   void add(Side side, const std::string& line);
   [[nodiscard]] Instant last_line() const { return last_line_; }
   [[nodiscard]] Address address(Place place);
@@ -87,6 +88,7 @@ class Stage {
   /// Asks the server for what it does not have: when it refuses, what either side has sent before
   /// is there, for nothing overtakes it.
   void ask_in_vain();
+  void ask_in_vain(rdma_cm_id& id);
   /// Replaces what was recorded since `first` if it is what is usual.
   void condense(std::size_t first, const Connection& connection, std::string_view kind,
                 std::initializer_list<std::string_view> usual);

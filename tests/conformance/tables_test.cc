@@ -52,7 +52,7 @@ TEST(Records, KeepEachSidesLinesTogetherWhereNothingOrdersThem) {
 
 TEST(Records, SurviveBeingWrittenAndRead) {
   const Goldens goldens = {{"connect/one", {.origin = "sim", .lines = {"a", "b"}}},
-                           {"connect/two", {.origin = "rxe", .lines = {}}}};
+                           {"connect/two", {.origin = "linux", .lines = {}}}};
   std::string problem;
 
   const Goldens again = parse_records(records_text(goldens, "connect"), problem);
@@ -60,7 +60,7 @@ TEST(Records, SurviveBeingWrittenAndRead) {
   EXPECT_EQ(problem, "");
   ASSERT_EQ(again.size(), 2u);
   EXPECT_EQ(again.at("connect/one").lines, (Lines{"a", "b"}));
-  EXPECT_EQ(again.at("connect/two").origin, "rxe");
+  EXPECT_EQ(again.at("connect/two").origin, "linux");
 }
 
 TEST(Records, RefuseWhatIsNone) {

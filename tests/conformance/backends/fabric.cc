@@ -1,6 +1,7 @@
 // Two members of a fabric, in one process.
 #include <map>
 
+#include "tests/conformance/backends/doors.h"
 #include "tests/conformance/backends/realtime.h"
 #include "transport/fabric/fabric.h"
 #include "transport/fabric/rendezvous/testing/scratch.h"
@@ -19,9 +20,12 @@ const std::map<Role, std::string>& addresses() {
 
 class FabricBackend final : public RealtimeBackend {
  public:
-  transport::Transport& transport(Side side) override {
-    return (side == Side::kPassive ? server_ : client_)->transport();
+  ~FabricBackend() override { doors::forget_the_buried(); }
+
+  const Calls& calls(Side side) override {
+    return doors::enter((side == Side::kPassive ? server_ : client_)->transport());
   }
+  void end(Side, rdma_event_channel* channel) override { doors::end(channel); }
   std::string address(Role role) override { return addresses().at(role); }
 
  private:

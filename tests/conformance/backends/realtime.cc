@@ -17,8 +17,6 @@
 #include <mutex>
 #include <thread>
 
-#include "transport/realtime/descriptor.h"
-
 namespace anyrdma::conformance {
 namespace {
 
@@ -41,6 +39,21 @@ class Finish {
   std::mutex mutex_;
   std::condition_variable changed_;
   int ended_ = 0;
+};
+
+/// Closes with its owner.
+class Socket {
+ public:
+  Socket() : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {}
+  ~Socket() {
+    if (fd_ >= 0) (void)::close(fd_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
 };
 
 std::string failure(const char* what) {
@@ -109,8 +122,8 @@ bool RealtimeBackend::run_both(std::function<void()> server, std::function<void(
 
 std::string enter_own_network(const std::vector<std::string>& addresses) {
   if (std::string problem = leave_network(); !problem.empty()) return problem;
-  const transport::realtime::Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket) return failure("socket");
+  const Socket socket;
+  if (socket.get() < 0) return failure("socket");
   if (std::string problem = add_address(socket.get(), "lo", "127.0.0.1"); !problem.empty()) {
     return problem;
   }

@@ -4,6 +4,7 @@
 
 #include "sim/world.h"
 #include "tests/conformance/backend.h"
+#include "tests/conformance/backends/doors.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::conformance {
@@ -19,7 +20,13 @@ class SimBackend final : public Backend {
     (void)world_.add_host("deaf", {.interfaces = {{.addresses = {"192.0.2.9"}, .rdma = false}}});
   }
 
-  transport::Transport& transport(Side side) override { return host(side).transport(); }
+  ~SimBackend() override { doors::forget_the_buried(); }
+
+  const Calls& calls(Side side) override { return doors::enter(host(side).transport()); }
+  rdma_cm_event* next_event(Side, rdma_event_channel* channel) override {
+    return doors::next_event(channel);
+  }
+  void end(Side, rdma_event_channel* channel) override { doors::end(channel); }
 
   std::string address(Role role) override {
     static const std::map<Role, std::string> kAddresses = {
@@ -30,10 +37,10 @@ class SimBackend final : public Backend {
     return kAddresses.at(role);
   }
 
-  Instant now() override { return world_.now(); }
+  Instant now() override { return Instant(world_.now().time_since_epoch()); }
 
   bool wait_until(const std::function<bool()>& done, Duration patience) override {
-    const Instant deadline = world_.now() + patience;
+    const verbs::Instant deadline = world_.now() + patience;
     if (sim::Host* const here = sim::Host::current(); here != nullptr) {
       while (!done()) {
         if (world_.now() >= deadline || !here->sleep(kLook)) return false;

@@ -21,7 +21,7 @@ class DeviceMemory {
     owner.note_call("alloc_dm(" + std::to_string(kSize) + ")", memory_ != nullptr ? 0 : errno);
   }
   ~DeviceMemory() {
-    region_ = {};
+    region_.reset();
     if (memory_ != nullptr) (void)ibv_free_dm(memory_);
   }
   DeviceMemory(const DeviceMemory&) = delete;
@@ -29,12 +29,13 @@ class DeviceMemory {
 
   void open(std::size_t offset, std::size_t length, unsigned access) {
     if (memory_ == nullptr) return owner_.note("has no device memory");
-    region_ = verbs::MemoryRegion(ibv_reg_dm_mr(owner_.pd(), memory_, offset, length, access));
+    region_ = {ibv_reg_dm_mr(owner_.pd(), memory_, offset, length, access),
+               owner_.calls().verbs.dereg_mr};
     owner_.note_call(
         "reg_dm_mr(" + std::to_string(offset) + ".." + std::to_string(offset + length) + ")",
         region_ ? 0 : errno);
   }
-  void close() { owner_.note_call("dereg_mr()", error_of(region_.destroy())); }
+  void close() { owner_.note_call("dereg_mr()", region_.destroy()); }
   void free() {
     if (memory_ == nullptr) return owner_.note("has no device memory");
     const int error = ibv_free_dm(memory_);
@@ -62,7 +63,7 @@ class DeviceMemory {
  private:
   Endpoint& owner_;
   ibv_dm* memory_ = nullptr;
-  verbs::MemoryRegion region_;
+  Owned<ibv_mr> region_;
 };
 
 constexpr unsigned kOpen = IBV_ACCESS_ZERO_BASED | IBV_ACCESS_LOCAL_WRITE | kRemoteAccess;

@@ -33,17 +33,18 @@ SCENARIO(domains, end_after_their_parents, .needs = {Ability::kParentDomains}) {
   Endpoint alone(server, {});
   if (!alone.is_made()) return;
   ibv_td* const threads = make_thread_domain(alone);
-  auto own = verbs::ProtectionDomain::create(alone.context());
+  const Calls::Verbs& verbs = alone.calls().verbs;
+  Owned<ibv_pd> own(verbs.alloc_pd(alone.context()), verbs.dealloc_pd);
   if (!own || threads == nullptr) return alone.note("has no domains");
   ibv_parent_domain_init_attr attr{};
-  attr.pd = own->get();
+  attr.pd = own.get();
   attr.td = threads;
-  verbs::ProtectionDomain parent(ibv_alloc_parent_domain(alone.context(), &attr));
+  Owned<ibv_pd> parent(ibv_alloc_parent_domain(alone.context(), &attr), verbs.dealloc_pd);
   alone.note_call("alloc_parent_domain()", parent ? 0 : errno);
   alone.note_call("dealloc_td()", ibv_dealloc_td(threads));
-  alone.note_call("dealloc_pd() of what it protects with", error_of(own->destroy()));
-  alone.note_call("dealloc_pd() of the parent", error_of(parent.destroy()));
-  alone.note_call("dealloc_pd() of what it protects with", error_of(own->destroy()));
+  alone.note_call("dealloc_pd() of what it protects with", own.destroy());
+  alone.note_call("dealloc_pd() of the parent", parent.destroy());
+  alone.note_call("dealloc_pd() of what it protects with", own.destroy());
   alone.note_call("dealloc_td()", ibv_dealloc_td(threads));
 }
 
@@ -54,13 +55,14 @@ SCENARIO(domains, have_parents_of_some_domain_and_none_themselves,
   ibv_parent_domain_init_attr attr{};
   const auto make = [&](const char* of) {
     errno = 0;
-    verbs::ProtectionDomain made(ibv_alloc_parent_domain(alone.context(), &attr));
+    Owned<ibv_pd> made(ibv_alloc_parent_domain(alone.context(), &attr),
+                       alone.calls().verbs.dealloc_pd);
     alone.note_call(std::string("alloc_parent_domain() of ") + of, made ? 0 : errno);
     return made;
   };
   (void)make("nothing");
   attr.pd = alone.pd();
-  const verbs::ProtectionDomain parent = make("a domain");
+  const Owned<ibv_pd> parent = make("a domain");
   attr.pd = parent.get();
   (void)make("a parent");
 }

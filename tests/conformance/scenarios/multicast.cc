@@ -35,7 +35,7 @@ SCENARIO(multicast, only_to_send, .needs = {Ability::kMulticast}) {
   Id& id = client.create(RDMA_PS_UDP);
   id.bind(any_port(kClient));
   id.make_qp();
-  id.join(kGroup, transport::JoinState::kSendOnlyFullMember);
+  id.join_to_send(kGroup);
   client.take();
   id.leave(kGroup);
 }
@@ -94,7 +94,7 @@ SCENARIO(multicast, members_hear_each_other, .needs = {Ability::kMulticast}) {
   Id& speaker = client.create(RDMA_PS_UDP);
   speaker.bind(any_port(kClient));
   speaker.make_qp();
-  speaker.join(kGroup, transport::JoinState::kSendOnlyFullMember);
+  speaker.join_to_send(kGroup);
   client.take();
   speaker.post_datagram(8);
   speaker.take_send();

@@ -2,20 +2,34 @@
 #include "tests/conformance/scenario.h"
 
 namespace anyrdma::conformance {
+namespace {
 
-SCENARIO(null, addresses) {
+constexpr int kResolvingMs = 2000;
+
+}  // namespace
+
+SCENARIO(null, address_to_bind_to) {
   Id& id = client.create();
-  id.note("bind(null)", id.get()->bind(nullptr));
-  id.note("resolve_addr(null)", id.get()->resolve_addr(nullptr, nullptr, 2s));
+  id.call("bind(null)", [](const auto& cm, auto* raw) { return cm.bind_addr(raw, nullptr); });
+  id.bind(any_port(kClient));
+}
+
+SCENARIO(null, address_to_resolve) {
+  Id& id = client.create();
+  id.call("resolve_addr(null)", [](const auto& cm, auto* raw) {
+    return cm.resolve_addr(raw, nullptr, nullptr, kResolvingMs);
+  });
   id.bind(any_port(kClient));
 }
 
 SCENARIO(null, families) {
   Id& id = client.create();
-  const sockaddr_storage none{};
-  const auto* const address = reinterpret_cast<const sockaddr*>(&none);
-  id.note("bind(no family)", id.get()->bind(address));
-  id.note("resolve_addr(no family)", id.get()->resolve_addr(nullptr, address, 2s));
+  sockaddr_storage none{};
+  auto* const address = reinterpret_cast<sockaddr*>(&none);
+  id.call("bind(no family)", [&](const auto& cm, auto* raw) { return cm.bind_addr(raw, address); });
+  id.call("resolve_addr(no family)", [&](const auto& cm, auto* raw) {
+    return cm.resolve_addr(raw, nullptr, address, kResolvingMs);
+  });
   id.resolve_addr(kServer, 2s, any_port(kClient));
   client.take();
 }
@@ -27,17 +41,24 @@ SCENARIO(null, families_that_differ, .needs = {Ability::kIPv6}) {
   client.take();
 }
 
-SCENARIO(null, private_data_of_some_length) {
+SCENARIO(null, private_data_of_some_length_when_connecting) {
   server.listening();
   Id& active = client.routed();
   active.make_qp();
   rdma_conn_param param{};
   param.private_data_len = 5;
-  active.note("connect(5 bytes at null)", active.get()->connect(&param));
-  Id& passive = server.take_request();
-  passive.make_qp();
-  passive.note("accept(5 bytes at null)", passive.get()->accept(&param));
-  client.take();
+  active.call("connect(5 bytes at null)",
+              [&](const auto& cm, auto* raw) { return cm.connect(raw, &param); });
+  client.quiet(500ms);
+}
+
+SCENARIO(null, private_data_of_some_length_when_accepting) {
+  const Connection pair = stage.request();
+  rdma_conn_param param{};
+  param.private_data_len = 5;
+  pair.passive.call("accept(5 bytes at null)",
+                    [&](const auto& cm, auto* raw) { return cm.accept(raw, &param); });
+  client.quiet(500ms);
 }
 
 SCENARIO(null, private_data_of_no_length) {
@@ -46,14 +67,22 @@ SCENARIO(null, private_data_of_no_length) {
   active.make_qp();
   rdma_conn_param param{};
   param.private_data = &param;
-  active.note("connect(0 bytes)", active.get()->connect(&param));
+  active.call("connect(0 bytes)",
+              [&](const auto& cm, auto* raw) { return cm.connect(raw, &param); });
   (void)server.take_request();
 }
 
 SCENARIO(null, attributes_of_a_queue_pair) {
   Id& id = client.routed();
-  id.note("create_qp(null)", id.get()->create_qp(nullptr, nullptr));
-  id.note("create_srq(null)", id.get()->create_srq(nullptr, nullptr));
+  id.call("create_qp(null)",
+          [](const auto& cm, auto* raw) { return cm.create_qp(raw, nullptr, nullptr); });
+  id.make_qp();
+}
+
+SCENARIO(null, attributes_of_shared_receives) {
+  Id& id = client.routed();
+  id.call("create_srq(null)",
+          [](const auto& cm, auto* raw) { return cm.create_srq(raw, nullptr, nullptr); });
   id.make_qp();
 }
 

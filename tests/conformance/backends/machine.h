@@ -1,0 +1,16 @@
+// The machine of tools/vm with its Soft-RoCE device, which rxe_machine.sh has prepared.
+#pragma once
+
+#include <string>
+
+#include "tests/conformance/backends/realtime.h"
+
+namespace anyrdma::conformance {
+
+/// Both parties on that device, which talks to itself.
+class MachineBackend : public RealtimeBackend {
+ public:
+  std::string address(Role role) override;
+};
+
+}  // namespace anyrdma::conformance
