@@ -173,8 +173,8 @@ int write_records(const std::string& folder) {
     const std::string name = scenarios()[number].full_name();
     std::cerr << name << "\n";
     goldens[name] = {.origin = std::string(here().name), .lines = show(performances, number)};
-    save_records(folder, goldens);
   }
+  save_records(folder, goldens);
   return 0;
 }
 

@@ -116,6 +116,19 @@ void Id::note_addresses() {
        stage.place_text(*::rdma_get_peer_addr(id_)));
 }
 
+void Id::note_path() {
+  if (id_ == nullptr) return note("no id");
+  std::string text = "has " + std::to_string(id_->route.num_paths) + " paths";
+  if (const ibv_sa_path_rec* const path = id_->route.path_rec; path != nullptr) {
+    text += ", mtu " + std::to_string(path->mtu_selector) + "/" + std::to_string(path->mtu) +
+            ", rate " + std::to_string(path->rate_selector) + "/" + std::to_string(path->rate) +
+            ", packet life " + std::to_string(path->packet_life_time_selector) + "/" +
+            std::to_string(path->packet_life_time) + ", preference " +
+            std::to_string(path->preference);
+  }
+  note(text);
+}
+
 // --- connections --------------------------------------------------------------------------------
 
 std::uint32_t Id::qp_num() const {

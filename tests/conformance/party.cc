@@ -152,6 +152,28 @@ Id& Party::connecting(Place to, const Param& param, rdma_port_space space) {
   return id;
 }
 
+Id& Party::create_endpoint(Place place, rdma_port_space space, ibv_qp_type type, bool listens) {
+  const Calls& calls = this->calls();
+  const Address address = stage_.address(place);
+  const std::string node = ip_of(*address.get());
+  const std::string service = std::to_string(port_of(*address.get()));
+  rdma_addrinfo hints{};
+  hints.ai_flags = RAI_NUMERICHOST | (listens ? RAI_PASSIVE : 0);
+  hints.ai_port_space = space;
+  hints.ai_qp_type = type;
+  rdma_addrinfo* found = nullptr;
+  rdma_cm_id* made = nullptr;
+  int error = calls.error_of(calls.cm.getaddrinfo(node.c_str(), service.c_str(), &hints, &found));
+  if (error == 0)
+    error = calls.error_of(this->calls().cm.create_ep(&made, found, nullptr, nullptr));
+  if (found != nullptr) calls.cm.freeaddrinfo(found);
+  Id& id = add(error == 0 ? made : nullptr);
+  id.note_call("create endpoint " + space_text(space) + " type " + std::to_string(type) +
+                   (listens ? " on " : " to ") + stage_.place_text(place),
+               error_text(error));
+  return id;
+}
+
 Id& Party::listening(Place on, int backlog, rdma_port_space space) {
   int error = 0;
   Id& id = add(make(channel(), space, error));
@@ -251,8 +273,8 @@ void Party::await() {
   if (!stage_.backend().wait_until(waits, kPatience)) note("no event waits");
 }
 
-void Party::quiet(Duration time) {
-  const std::optional<Fetched> fetched = fetch(0, nullptr, time);
+void Party::quiet(Duration time, int channel_number) {
+  const std::optional<Fetched> fetched = fetch(channel_number, nullptr, time);
   note(fetched ? "not quiet" : "quiet for " + duration_text(time));
   if (fetched) stage_.add(side_, describe(*fetched));
 }

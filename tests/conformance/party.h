@@ -143,6 +143,9 @@ class Id {
   /// rdma_init_qp_attr; the attributes that are the same everywhere are recorded.
   void init_qp_attr(ibv_qp_state state);
 
+  /// Records the path that it has: how many, its MTU, rate, and whether it is preferred.
+  void note_path();
+
   // --- its queue pair ---------------------------------------------------------------------------
   void make_qp(const QpOptions& options = {});
   void destroy_qp();
@@ -250,6 +253,9 @@ class Party {
   Id& routed(Place to = kServer, rdma_port_space space = RDMA_PS_TCP);
   /// As routed, with a queue pair, and connecting.
   Id& connecting(Place to = kServer, const Param& param = {}, rdma_port_space space = RDMA_PS_TCP);
+  /// By rdma_getaddrinfo and rdma_create_ep, without a queue pair: synchronous, and resolved, or
+  /// bound if it is to listen. Blocks: in both() only.
+  Id& create_endpoint(Place place, rdma_port_space space, ibv_qp_type type, bool listens);
   /// Bound and listening, likewise.
   Id& listening(Place on = kServer, int backlog = 8, rdma_port_space space = RDMA_PS_TCP);
   /// The process ends: all its ids and channels with it. Nothing more can be done here.
@@ -267,7 +273,7 @@ class Party {
   /// Waits until an event waits to be taken, and leaves it there. Unrecorded.
   void await();
   /// Records that no event comes for so long, or the one that does.
-  void quiet(Duration time);
+  void quiet(Duration time, int channel = 0);
 
   /// A name for what belongs to this party: "c1", "s2" ...
   [[nodiscard]] std::string take_name();

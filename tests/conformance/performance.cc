@@ -56,6 +56,18 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+/// Whoever comes late finds what came in time. True: and nothing more will come.
+bool read_what_came(int pipe, std::string& text) {
+  std::array<char, 4096> part{};
+  pollfd entry{pipe, POLLIN, 0};
+  while (::poll(&entry, 1, 0) == 1) {
+    const ssize_t length = ::read(pipe, part.data(), part.size());
+    if (length <= 0) return true;
+    text.append(part.data(), static_cast<std::size_t>(length));
+  }
+  return false;
+}
+
 /// What still comes, if it comes soon.
 std::string rest_of(int pipe) {
   std::string text;
@@ -152,11 +164,7 @@ void Performances::wait() {
   (void)::poll(entries.data(), entries.size(), patience);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     Running& running = running_[numbers[i]];
-    std::array<char, 4096> part{};
-    const bool news = entries[i].revents != 0;
-    const ssize_t length = news ? ::read(running.pipe, part.data(), part.size()) : 0;
-    if (length > 0) running.text.append(part.data(), static_cast<std::size_t>(length));
-    const bool over = news && length <= 0;
+    const bool over = read_what_came(running.pipe, running.text);
     if (over || std::chrono::steady_clock::now() >= running.deadline) {
       end(numbers[i], running, over);
       running_.erase(numbers[i]);

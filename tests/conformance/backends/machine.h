@@ -11,6 +11,10 @@ namespace anyrdma::conformance {
 class MachineBackend : public RealtimeBackend {
  public:
   std::string address(Role role) override;
+
+ protected:
+  /// The end of a channel that is the kernel's.
+  static void end_of_kernels(rdma_event_channel* channel);
 };
 
 }  // namespace anyrdma::conformance

@@ -1,20 +1,21 @@
-// A kernel and us on one wire: the server is Linux with its Soft-RoCE, the client our own stack,
-// RoCEv2 over UDP sockets in a network namespace of its own at the other end of a veth pair. Runs
-// in the machine of tools/vm, which wire_machine.sh has prepared.
+// A kernel and us on one wire: the server is Linux, the system's libraries over its Soft-RoCE, the
+// client our own doors and stack, RoCEv2 over UDP sockets in a network namespace of its own at the
+// other end of a veth pair. Runs in the machine of tools/vm, which wire_machine.sh has prepared.
 #include <cstdlib>
-#include <filesystem>
-#include <map>
+#include <memory>
+#include <string>
 #include <utility>
+#include <variant>
 
-#include "tests/conformance/backends/realtime.h"
-#include "transport/ucma/ucma.h"
+#include "tests/conformance/backends/doors.h"
+#include "tests/conformance/backends/machine.h"
+#include "tests/conformance/require.h"
 #include "transport/udp/udp.h"
-#include "verbs/assert.h"
+#include "verbs/ibv/system_libraries.h"
 
 namespace anyrdma::conformance {
 namespace {
 
-using transport::ucma::Ucma;
 using transport::udp::Udp;
 using transport::udp::UdpConfig;
 
@@ -37,28 +38,63 @@ struct Client {
       auto opened = Udp::open(config);
       if (opened) return {std::move(*opened), config.addresses.front()};
     }
-    CM_ASSERT(!"more performances at once than clients");
+    require(false, "more performances at once than clients");
     std::abort();
   }
 };
 
-class WireBackend final : public RealtimeBackend {
- public:
-  transport::Transport& transport(Side side) override {
-    return side == Side::kPassive ? server_->transport() : client_.udp->transport();
-  }
+using verbs::ibv::SystemLibraries;
 
+/// What a symbol is called with.
+template <class Function>
+void read(Function& to, void* symbol) {
+  require(symbol != nullptr, "the system's library lacks a function");
+  to = reinterpret_cast<Function>(symbol);
+}
+
+Calls load_system_calls() {
+  const auto opened = SystemLibraries::open();
+  require(opened.index() == 0, "no libraries of the system");
+  const auto& system = std::get<SystemLibraries>(opened);
+  Calls calls{};
+  calls.errno_location = system.errno_location();
+#define CONFORMANCE_READ(NAME, VERSION) \
+  read(calls.cm.NAME, system.cm_symbol("rdma_" #NAME, VERSION));
+  CONFORMANCE_CM_CALLS(CONFORMANCE_READ)
+#undef CONFORMANCE_READ
+#define CONFORMANCE_READ(NAME, VERSION) \
+  read(calls.verbs.NAME, system.verbs_symbol("ibv_" #NAME, VERSION));
+  CONFORMANCE_VERBS_CALLS(CONFORMANCE_READ)
+#undef CONFORMANCE_READ
+  read(calls.verbs.query_gid_ex, system.verbs_symbol("_ibv_query_gid_ex", "IBVERBS_1.11"));
+  return calls;
+}
+
+/// Loaded at the first call, by a performance: its parent has nothing open.
+const Calls& system_calls() {
+  static const Calls kCalls = load_system_calls();
+  return kCalls;
+}
+
+class WireBackend final : public MachineBackend {
+ public:
+  ~WireBackend() override { doors::forget_the_buried(); }
+
+  const Calls& calls(Side side) override {
+    return side == Side::kPassive ? system_calls() : doors::enter(client_.udp->transport());
+  }
+  void end(Side side, rdma_event_channel* channel) override {
+    if (side == Side::kPassive) {
+      end_of_kernels(channel);
+    } else {
+      doors::end(channel);
+    }
+  }
   std::string address(Role role) override {
-    if (role == Role::kClient) return client_.address;
-    static const std::map<Role, std::string> kAddresses = {
-        {Role::kServer, "10.9.0.1"},     {Role::kServerOther, "10.9.0.3"},
-        {Role::kNobody, "10.9.0.77"},    {Role::kDeaf, "10.9.0.9"},
-        {Role::kNowhere, "203.0.113.5"}, {Role::kForeign, "203.0.113.6"}};
-    return kAddresses.at(role);
+    return role == Role::kClient ? client_.address : MachineBackend::address(role);
   }
 
  private:
-  std::unique_ptr<Ucma> server_ = Ucma::open().value();
   Client client_ = Client::open();
 };
 
@@ -66,13 +102,6 @@ class WireBackend final : public RealtimeBackend {
 
 std::string_view backend_name() {
   return "wire";
-}
-
-// Nothing is opened here: performances are forked, and the kernel takes no commands over a parent's
-// descriptors (EACCES).
-std::string prepare_process() {
-  return std::filesystem::exists("/sys/class/infiniband/rxe0") ? ""
-                                                               : "there is no Soft-RoCE device";
 }
 
 std::unique_ptr<Backend> make_backend(unsigned) {

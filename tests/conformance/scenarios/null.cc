@@ -72,18 +72,4 @@ SCENARIO(null, private_data_of_no_length) {
   (void)server.take_request();
 }
 
-SCENARIO(null, attributes_of_a_queue_pair) {
-  Id& id = client.routed();
-  id.call("create_qp(null)",
-          [](const auto& cm, auto* raw) { return cm.create_qp(raw, nullptr, nullptr); });
-  id.make_qp();
-}
-
-SCENARIO(null, attributes_of_shared_receives) {
-  Id& id = client.routed();
-  id.call("create_srq(null)",
-          [](const auto& cm, auto* raw) { return cm.create_srq(raw, nullptr, nullptr); });
-  id.make_qp();
-}
-
 }  // namespace anyrdma::conformance

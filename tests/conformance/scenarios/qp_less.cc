@@ -17,7 +17,6 @@ SCENARIO(qp_less, parameters_are_needed) {
   active.connect(kNoParam);
   active.connect();
   Id& passive = server.take_request();
-  passive.accept(kNoParam);
   passive.accept();
   client.take();
 }

@@ -39,7 +39,6 @@ SCENARIO(resolution, a_bound_id_ignores_the_source, .facts = {37}) {
 
 SCENARIO(resolution, a_route_needs_time_and_may_be_asked_for_again, .facts = {39}) {
   Id& id = client.create();
-  id.resolve_route();
   id.resolve_addr(kServer, 2s, any_port(kClient));
   client.take();
   id.resolve_route(0s);

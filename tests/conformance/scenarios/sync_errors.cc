@@ -26,9 +26,6 @@ SCENARIO(sync_errors, calls_whose_time_has_not_come) {
   Id& active = client.create_synchronous();
   stage.both([] {},
              [&] {
-               active.resolve_route();
-               active.connect();
-               active.accept();
                active.disconnect();
                active.listen(8);
                active.resolve_addr(kServer);
