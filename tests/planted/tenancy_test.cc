@@ -1,0 +1,134 @@
+// What befalls a program besides its messages, as an oracle: the tenant under every such fault.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string_view>
+#include <variant>
+
+#include "sim/fault_plan.h"
+#include "sim/world.h"
+#include "tests/planted/oracles.h"
+#include "tests/planted/planted.h"
+#include "tests/planted/tenant.h"
+
+namespace anyrdma::planted {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How often a device of the client's has said so.
+int times_said(const sim::World& world, std::string_view event) {
+  int times = 0;
+  for (const auto& status : world.faults().status()) {
+    const auto* raised = std::get_if<sim::RaiseEvent>(&status.fault.action);
+    if (raised != nullptr && raised->event == event) times += static_cast<int>(status.observed);
+  }
+  return times;
+}
+
+template <class Action>
+int times_done(const sim::World& world) {
+  int times = 0;
+  for (const auto& status : world.faults().status()) {
+    if (std::holds_alternative<Action>(status.fault.action))
+      times += static_cast<int>(status.observed);
+  }
+  return times;
+}
+
+class House {
+ public:
+  explicit House(const sim::Trial& trial) : world_(trial.seed) {
+    EXPECT_TRUE(world_.faults().inject(trial.plan)) << trial.plan.to_string();
+    start_house(server_, tenancy_);
+    start_tenant(client_, server_, tenancy_);
+  }
+
+  sim::Outcome run() {
+    world_.run_for(60s);
+    const bool killed = times_done<sim::KillPrograms>(world_) != 0;
+    sim::heal(world_);
+    if (tenancy_.moved_in != 1) tenancy_.complain("there is a room, and a tenant without one");
+    if (killed) {
+      start_tenant(client_, server_, tenancy_);
+      world_.run_for(60s);
+      if (tenancy_.moved_in != 2) tenancy_.complain("the room of the dead is not let");
+    } else {
+      look();
+    }
+    sim::Outcome outcome = sim::finish(world_);
+    outcome.problem += tenancy_.complaints;
+    return outcome;
+  }
+
+ private:
+  void look() {
+    if (!tenancy_.member) tenancy_.complain("the group is not heard any more");
+    if (tenancy_.given_up != (times_said(world_, "DEVICE_FATAL") != 0))
+      tenancy_.complain("a broken device is used");
+    if (tenancy_.given_up) return;  // it hears no more
+    if (tenancy_.registrations != 1 + times_said(world_, "CLIENT_REREGISTER"))
+      tenancy_.complain("the subnet's manager asked in vain");
+    if (tenancy_.partition_looks != times_said(world_, "PKEY_CHANGE"))
+      tenancy_.complain("partitions are out of date");
+    if (tenancy_.address_looks !=
+        times_said(world_, "LID_CHANGE") + times_said(world_, "GID_CHANGE"))
+      tenancy_.complain("addresses are out of date");
+    if (tenancy_.manager_looks != times_said(world_, "SM_CHANGE"))
+      tenancy_.complain("the manager is out of date");
+    if (tenancy_.queues != 1 + times_done<sim::FailSharedQueue>(world_))
+      tenancy_.complain("a queue that failed is not replaced");
+  }
+
+  Tenancy tenancy_;  // before the world: programs write in it until the world has ended
+  sim::World world_;
+  sim::Host& server_ = world_.add_host("server", {"10.0.0.1"});
+  sim::Host& client_ = world_.add_host("client", {"10.0.0.2"});
+};
+
+sim::Outcome run_house(const sim::Trial& trial) {
+  return judged([&trial] { return House(trial).run(); });
+}
+
+sim::SampleOptions samples() {
+  sim::SampleOptions options;
+  options.menu = sim::FaultPlan::parse(
+                     "on server request 1: stale\n"
+                     "at 5s: kill client\n"
+                     "at 5s: lose-group client 239.1.2.3\n"
+                     "at 6s: srq-error client#srq1\n"
+                     "at 7s: device-event client anyrdma0 PKEY_CHANGE\n"
+                     "at 7s: device-event client anyrdma0 LID_CHANGE\n"
+                     "at 8s: device-event client anyrdma0 GID_CHANGE\n"
+                     "at 8s: device-event client anyrdma0 SM_CHANGE\n"
+                     "at 9s: device-event client anyrdma0 CLIENT_REREGISTER\n"
+                     "at 10s: device-event client anyrdma0 DEVICE_FATAL\n")
+                     .value()
+                     .faults;
+  options.runs = 200;
+  return options;
+}
+
+TEST(Once, Tenant) {
+  const sim::Outcome outcome = run_house({});
+  std::printf("runs: 1\n");
+  EXPECT_EQ(outcome.problem, "");
+}
+
+TEST(Samples, Tenant) {
+  std::uint64_t runs = 0;
+  const auto scenario = [&runs](const sim::Trial& trial) {
+    if (active != 0) std::printf("runs: %llu\n", static_cast<unsigned long long>(++runs));
+    return run_house(trial);
+  };
+  const auto found = sim::explore_samples(scenario, samples());
+  std::printf("runs: %llu\n", static_cast<unsigned long long>(found.runs));
+  if (active == 0) {
+    EXPECT_EQ(found.fired.size(), samples().menu.size());
+  }
+  if (found.failure) ADD_FAILURE() << found.failure->to_string();
+}
+
+}  // namespace
+}  // namespace anyrdma::planted
