@@ -13,7 +13,7 @@ using verbs::soft::PacketPool;
 
 TEST(DeviceMessage, SaysEachChange) {
   PacketPool pool;
-  for (int kind = 0; kind <= static_cast<int>(DeviceChange::Kind::kCqOverrun); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(DeviceChange::Kind::kGroupLost); ++kind) {
     const DeviceChange change{.kind = static_cast<DeviceChange::Kind>(kind),
                               .object = {.made = 3, .number = 0x11},
                               .event = IBV_EVENT_QP_REQ_ERR,
@@ -39,7 +39,7 @@ TEST(DeviceMessage, IsNoOtherPacket) {
   DeviceMessage{}.serialize(*packet);
   Packet& changed = *packet;
 
-  changed.storage[1] = static_cast<std::uint8_t>(DeviceChange::Kind::kCqOverrun) + 1;
+  changed.storage[1] = static_cast<std::uint8_t>(DeviceChange::Kind::kGroupLost) + 1;
   EXPECT_FALSE(DeviceMessage::parse(changed));
   changed.storage[1] = 0;
   EXPECT_TRUE(DeviceMessage::parse(changed));
