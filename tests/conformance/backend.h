@@ -74,9 +74,6 @@ class Backend {
   [[nodiscard]] virtual rdma_cm_event* next_event(Side side, rdma_event_channel* channel);
   /// The channel's descriptor goes, as with the process that had it; the channel itself stays.
   virtual void end(Side side, rdma_event_channel* channel) = 0;
-  /// Another number for each backend that performs on the same host at the same time: their ports,
-  /// groups and queue pair numbers differ. 0 to 3.
-  [[nodiscard]] virtual unsigned room() const { return 0; }
   /// The address of a role; groups and any-addresses are the stage's.
   [[nodiscard]] virtual std::string address(Role role) = 0;
   [[nodiscard]] virtual Instant now() = 0;

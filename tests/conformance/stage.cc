@@ -15,13 +15,11 @@ constexpr int kPatienceMs = 30'000;
 constexpr Duration kArrival = 1500ms;
 constexpr std::uint16_t kFirstPort = 7500;
 constexpr unsigned kPortsEach = 8;
-constexpr unsigned kPortsOfRoom = 5000;
 constexpr std::uint16_t kFirstEphemeral = 32768;
 constexpr unsigned kGroups = 250;  // of the last byte
 /// Beyond what devices number their queue pairs with.
 constexpr std::uint32_t kFirstNumber = 0x800000;
 constexpr std::uint32_t kNumbersEach = 256;
-constexpr std::uint32_t kNumbersOfRoom = 0x100000;
 
 /// What making a connection usually looks like: L listens, A is active, P passive.
 constexpr std::string_view kRouted = "A.routed to server:p: ok";
@@ -80,9 +78,8 @@ const std::vector<Scenario>& scenarios() {
 
 Stage::Stage(Backend& backend, unsigned number)
     : backend_(backend),
-      first_port_(static_cast<std::uint16_t>(kFirstPort + kPortsOfRoom * backend.room() +
-                                             kPortsEach * number)),
-      first_number_(kFirstNumber + kNumbersOfRoom * backend.room() + kNumbersEach * number),
+      first_port_(static_cast<std::uint16_t>(kFirstPort + kPortsEach * number)),
+      first_number_(kFirstNumber + kNumbersEach * number),
       number_(number),
       last_line_(backend.now()),
       server_(std::make_unique<Party>(*this, Side::kPassive)),
@@ -265,10 +262,10 @@ std::string Stage::ip(Role role) {
     case Role::kLoopback:
       return "127.0.0.1";
     case Role::kGroup:
-      return "239.7." + std::to_string(2 * backend_.room() + 1 + number_ / kGroups) + "." +
+      return "239.7." + std::to_string(1 + number_ / kGroups) + "." +
              std::to_string(number_ % kGroups + 1);
     case Role::kGroup6:
-      return "ff0e::7:" + std::to_string(2 * backend_.room() + 1 + number_ / kGroups) + ":" +
+      return "ff0e::7:" + std::to_string(1 + number_ / kGroups) + ":" +
              std::to_string(number_ % kGroups + 1);
     case Role::kServer:
     case Role::kServerOther:

@@ -18,7 +18,6 @@ class UcmaBackend final : public MachineBackend {
   const Calls& calls(Side side) override {
     return doors::enter((side == Side::kPassive ? server_ : client_)->transport());
   }
-  unsigned room() const override { return 1; }
   void end(Side, rdma_event_channel* channel) override { doors::end(channel); }
 
  private:
