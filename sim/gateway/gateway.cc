@@ -236,6 +236,7 @@ void Gateway::on_change(const transport::soft::DeviceChange& change) {
     mesh_->send(slot, std::move(packet));
   }
   flush();
+  if (delivered_ && !polling_) delivered_();
 }
 
 void Gateway::on_crash() {
