@@ -12,7 +12,7 @@ namespace anyrdma::cm {
 /// Does for the ids of `channel` what kernel consumers do in their QP's event handler: reads the
 /// asynchronous events of the device `verbs` and calls notify() for each IBV_EVENT_COMM_EST (see
 /// EventChannel::notify). All events are acknowledged; the others go unheeded. Opt-in: nothing in
-/// user space does so by itself (fact sheet 3), and who reads the events of a device is one.
+/// user space does so by itself, and who reads the events of a device is one.
 /// The event is about messages that reach a QP before RTS. accept() takes id->qp to RTS before it
 /// answers, so it comes to programs that keep a QP of their own in RTR until ESTABLISHED.
 /// Blocks, so it needs a thread or a fiber of its own. Returns only errors, those of

@@ -1,4 +1,4 @@
-// What librdmacm makes of an rdma_conn_param before it goes down (fact sheet 2.5).
+// What librdmacm makes of an rdma_conn_param before it goes down (L/cma.c:ucma_valid_param).
 #pragma once
 
 #include <rdma/rdma_cma.h>

@@ -17,7 +17,7 @@ Result<void> find_route(Id& id, const rdma_addrinfo& info) {
   if (info.ai_route_len == 0) return id.resolve_route(kTimeout);
   Result<void> set =
       id.set_option(RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, bytes(info.ai_route, info.ai_route_len));
-  return set ? id.complete() : set;  // the option is an event at once (fact 50)
+  return set ? id.complete() : set;  // the option is an event at once (docs/facts.md, 50)
 }
 
 Result<void> prepare_passive(Id& id, const rdma_addrinfo& info, ibv_pd* pd,

@@ -14,7 +14,7 @@ namespace anyrdma::cm {
 /// resolved (two seconds each; ai_route is the route if there is one), a given `qp` is made on
 /// `pd`, and ai_connect stands before the private data of connect(). The type of queue pair is
 /// always ai_qp_type. EINVAL: port space, addresses; otherwise what the step that failed gives.
-/// Then nothing is left. Source: rdma_create_ep(3), fact sheet 9.3.
+/// Then nothing is left. Source: rdma_create_ep(3), L/cma.c:rdma_create_ep.
 [[nodiscard]] Result<std::unique_ptr<Id>> create_ep(transport::Transport& transport,
                                                     const rdma_addrinfo& info, ibv_pd* pd,
                                                     ibv_qp_init_attr* qp);

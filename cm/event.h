@@ -21,7 +21,7 @@ struct EventRecord;
 /// its fetched events, so let an Event go before you destroy its id. A CONNECT_REQUEST owns its new
 /// id until take_request(): without it the request is rejected (reason 28) at acknowledgement.
 /// Threads: like any value; different events may be acknowledged from any thread.
-/// Source: rdma_get_cm_event(3), fact sheet 2 and 5.
+/// Source: rdma_get_cm_event(3), L/cma.c:rdma_get_cm_event.
 class Event {
  public:
   /// Empty, as after ack().
@@ -32,7 +32,7 @@ class Event {
 
   // --- what happened; only before ack() and release() -------------------------------------------
   [[nodiscard]] rdma_cm_event_type type() const { return raw().event; }
-  /// 0, a negative errno or a positive reason of the CM, by type (fact sheet 2.3).
+  /// 0, a negative errno or a positive reason of the CM, by type (K/cma.c:cma_ib_handler).
   [[nodiscard]] int status() const { return raw().status; }
   /// The id concerned; for CONNECT_REQUEST the new one.
   [[nodiscard]] Id& id() const;

@@ -21,7 +21,7 @@ class Id;
 /// fetcher. Fetching does what librdmacm does at that moment: it fills the id in, moves its QP, and
 /// answers a connection response. Embeds the rdma_event_channel that C programs see. Threads: any
 /// number may fetch from one channel; not safe against its destruction. Source:
-/// rdma_create_event_channel(3), rdma_get_cm_event(3), fact sheet 5.
+/// rdma_create_event_channel(3), rdma_get_cm_event(3).
 class EventChannel {
  public:
   /// `transport` outlives the channel. ENODEV: the transport has no device; EMFILE, ENOMEM.

@@ -18,7 +18,7 @@ class EventPool;
 class Id;
 struct Membership;
 
-/// The largest private data of any event: REP, 196 bytes (fact sheet 2.4). SIDR_REQ's 216 (AF_IB)
+/// The largest private data of any event: REP, 196 bytes (docs/facts.md, 1). SIDR_REQ's 216 (AF_IB)
 /// fit as well.
 inline constexpr std::size_t kPrivateDataBytes = 216;
 

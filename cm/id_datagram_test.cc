@@ -1,4 +1,5 @@
-// Ids of datagram services (fact sheet 8.1): their QPs, and connect, accept and reject over SIDR.
+// Ids of datagram services (K/cma.c:cma_resolve_ib_udp): their QPs, and connect, accept and reject
+// over SIDR.
 #include <array>
 
 #include "cm/cm_fixture.h"

@@ -1,4 +1,4 @@
-// Enhanced connection establishment (fact sheet 9.2): whose options go where, and when.
+// Enhanced connection establishment (L/cma.c:init_ece): whose options go where, and when.
 #include "cm/cm_fixture.h"
 
 namespace anyrdma::cm::testing {

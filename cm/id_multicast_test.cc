@@ -1,4 +1,4 @@
-// Multicast groups: joining, what fetching the answer does, leaving (fact sheet 8.2).
+// Multicast groups: joining, what fetching the answer does, leaving (L/cma.c:rdma_join_multicast2).
 #include "cm/cm_fixture.h"
 
 namespace anyrdma::cm::testing {

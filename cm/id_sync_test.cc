@@ -1,4 +1,4 @@
-// Synchronous ids (fact sheet 5.1): what the blocking calls wait for and make of it.
+// Synchronous ids (L/cma.c:ucma_complete): what the blocking calls wait for and make of it.
 #include "cm/cm_fixture.h"
 
 namespace anyrdma::cm::testing {

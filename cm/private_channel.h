@@ -13,7 +13,7 @@ namespace anyrdma::cm {
 
 /// What a blocking call makes of the event it waited for: success exactly when the status is 0, of
 /// whatever type the event is. ECONNREFUSED: REJECTED; otherwise the status as an errno.
-/// Source: L/cma.c:ucma_complete, fact sheet 5.1.
+/// Source: L/cma.c:ucma_complete.
 [[nodiscard]] Result<void> result_of(const rdma_cm_event& event);
 
 /// The channel of one synchronous id, and the event its last blocking call waited for, which stays

@@ -1,4 +1,4 @@
-// Facts 32 to 43 and 60 of the fact sheet's section 12: ports, addresses, routes and devices.
+// Facts 32 to 43 and 60 of docs/facts.md: ports, addresses, routes and devices.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 

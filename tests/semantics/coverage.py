@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-FACTS = range(1, 61)  # the fact sheet's section 12
+FACTS = range(1, 61)  # docs/facts.md
 TYPES = range(0, 16)  # rdma_cm_event_type
 PAGE = "docs/coverage.md"
 NAMES_PER_ROW = 3

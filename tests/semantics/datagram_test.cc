@@ -1,4 +1,4 @@
-// Facts 52 to 55 of the fact sheet's section 12, and what 1 and 24 say of datagrams.
+// Facts 52 to 55 of docs/facts.md, and what 1 and 24 say of datagrams.
 #include <gmock/gmock.h>
 
 #include <array>

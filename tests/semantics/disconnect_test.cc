@@ -1,4 +1,4 @@
-// Facts 24 to 31 of the fact sheet's section 12: how connections end.
+// Facts 24 to 31 of docs/facts.md: how connections end.
 #include <gmock/gmock.h>
 
 #include "tests/semantics/scenario.h"

@@ -1,4 +1,4 @@
-// Facts 1 to 23 of the fact sheet's section 12: how connections come about, and how not.
+// Facts 1 to 23 of docs/facts.md: how connections come about, and how not.
 #include <gmock/gmock.h>
 
 #include "tests/semantics/scenario.h"

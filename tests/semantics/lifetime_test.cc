@@ -1,4 +1,4 @@
-// Facts 44 to 51 of the fact sheet's section 12: who owns events and ids, and for how long.
+// Facts 44 to 51 of docs/facts.md: who owns events and ids, and for how long.
 #include <gmock/gmock.h>
 #include <netdb.h>
 

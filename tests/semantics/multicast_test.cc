@@ -1,4 +1,4 @@
-// Facts 56 to 59 of the fact sheet's section 12: multicast groups.
+// Facts 56 to 59 of docs/facts.md: multicast groups.
 #include <gtest/gtest.h>
 
 #include <vector>

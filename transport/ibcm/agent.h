@@ -29,19 +29,19 @@ using wire::ServiceId;
 
 inline constexpr std::size_t kMadBytes = 256;
 
-/// Reject reasons that this agent gives or acts upon (fact sheet 7.3).
+/// Reject reasons that this agent gives or acts upon (ib_cm_rej_reason).
 inline constexpr std::uint8_t kRejTimeout = 4;
 inline constexpr std::uint8_t kRejInvalidServiceId = 8;
 inline constexpr std::uint8_t kRejStaleConnection = 10;
 inline constexpr std::uint8_t kRejConsumerDefined = 28;
 inline constexpr std::uint8_t kRejVendorOption = 35;  ///< only when its owner says so
 
-/// How a service resolution ends; these are the ones that this agent gives (fact sheet 7.3).
+/// How a service resolution ends; these are the ones that this agent gives (ib_cm_sidr_status).
 inline constexpr std::uint8_t kSidrSuccess = 0;
 inline constexpr std::uint8_t kSidrUnsupported = 1;  ///< nobody listens
 inline constexpr std::uint8_t kSidrReject = 2;
 
-/// The states of a CM id, with the names and numbers of ib_cm_state (fact sheet 7.2).
+/// The states of a CM id, with the names and numbers of ib_cm_state.
 enum class State : std::uint8_t {
   kIdle,
   kListen,
@@ -244,7 +244,7 @@ class Agent {
                                                    const SidrRepParameters& reply) = 0;
   /// The QP saw data before the RTU came (cm_establish). EISCONN, EINVAL.
   [[nodiscard]] virtual Result<void> notify_established(Instant now, CommId id) = 0;
-  /// Ends the id with the message of fact sheet 7.4; no upcalls for it afterwards.
+  /// Ends the id with the message of cm_destroy_id; no upcalls for it afterwards.
   virtual void destroy(Instant now, CommId id) = 0;
 
   // --- inputs -----------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ TEST(AgentTiming, AnAcceptAfterFifteenSecondsSeesOneRepetitionAndOneMra) {
   EXPECT_EQ(pair.client.story(), "rep received");
 }
 
-// 4.608 + 15 * 66.048 s in the fact sheet: ms(24) + ms(17) after the MRA.
+// 4.608 + 15 * 66.048 s would be exact: ms(24) + ms(17) after the MRA.
 TEST(AgentTiming, AServerThatNeverAnswersIsUnreachableAfterSixteenMinutes) {
   Pair pair(kLinux617);
   pair.connect();
@@ -187,7 +187,7 @@ TEST(AgentTiming, TimewaitLastsAsLongAsTheAckTimeout) {
     std::uint8_t ack_delay;
     Duration wait;
   };
-  // The two figures of fact sheet 3.2, and the lifetime of linux-6.1.
+  // Two CA delays that round differently (cm_ack_timeout), and the lifetime of linux-6.1.
   for (const Case& c : {Case{16, 15, 512ms}, Case{16, 16, 1024ms}, Case{18, 15, 2048ms}}) {
     Pair pair(kLinux617);
     ReqParameters request = pair.request();

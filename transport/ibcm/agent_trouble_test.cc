@@ -1,4 +1,5 @@
-// What the network and the peer can do to a connection: fact sheet 3.4, 3.5 and 12.
+// What the network and the peer can do to a connection (cm.c:cm_dup_req_handler and its
+// siblings).
 #include <gtest/gtest.h>
 
 #include "transport/ibcm/testing/cells.h"

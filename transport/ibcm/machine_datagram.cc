@@ -1,5 +1,5 @@
 // The cells of service resolution: SIDR_REQ and SIDR_REP. One question, one answer; there is no
-// MRA, and nothing is left of it afterwards (fact sheet 8.1).
+// MRA, and nothing is left of it afterwards (cm.c:ib_send_cm_sidr_req).
 #include "transport/ibcm/machine.h"
 
 namespace anyrdma::ibcm {

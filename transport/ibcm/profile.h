@@ -24,7 +24,7 @@ struct Profile {
 };
 
 inline constexpr Profile kLinux61{};
-/// By the fact sheet's formulas: nobody has measured this kernel, so its timers are exact.
+/// By the formulas of its source: nobody has measured this kernel, so its timers are exact.
 inline constexpr Profile kLinux617{
     .name = "linux-6.17", .packet_lifetime = 16, .timer_tick = verbs::Duration::zero()};
 

@@ -42,7 +42,7 @@ struct CmaHeader {
   void serialize(std::span<std::uint8_t, kSize> bytes) const;
 };
 
-/// The rows of fact sheet 4.6. An IPv4 address is the last four bytes of its 16, the rest zero.
+/// struct cma_hdr of the kernel. An IPv4 address is the last four bytes of its 16, the rest zero.
 namespace cma_layout {
 inline constexpr wire::Field kVersion{0, 0, 8};
 inline constexpr wire::Field kIpVersion{1, 0, 4};

@@ -1,4 +1,5 @@
-// Devices that come and go, and what their endpoints hear (fact sheet 6.1 to 6.3).
+// Devices that come and go, and what their endpoints hear (cma.c:cma_remove_one,
+// cma_netdev_callback, cma_netevent_callback).
 #include <gtest/gtest.h>
 
 #include <cerrno>

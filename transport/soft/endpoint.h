@@ -83,7 +83,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   /// Whether a request for `local`, having arrived at `device`, is for this listener
   /// (kernel: cma_match_private_data).
   [[nodiscard]] bool listens_for(const Address& local, const Device& device) const;
-  /// Whether the neighbour's new link address concerns this endpoint (fact sheet 6.3).
+  /// Whether the neighbour's new link address concerns this endpoint (cma_netevent_callback).
   [[nodiscard]] bool routed_to(const Address& neighbour) const;
   /// Of a listener: what it listens to.
   [[nodiscard]] ibcm::ServiceId own_service() const { return service_id(source_.port); }

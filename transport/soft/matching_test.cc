@@ -1,4 +1,5 @@
-// Which listener a request reaches, and what it hears when there is none (fact sheet 4.4).
+// Which listener a request reaches, and what it hears when there is none
+// (cma.c:cma_ib_req_handler).
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Multicast groups on RoCE (fact sheet 8.2, facts 56, 57 and 59).
+// Multicast groups on RoCE (docs/facts.md, 56, 57 and 59).
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>

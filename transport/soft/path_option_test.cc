@@ -1,4 +1,4 @@
-// RDMA_OPTION_IB_PATH: the application's own route (fact sheet 1.4).
+// RDMA_OPTION_IB_PATH: the application's own route (ucma.c:ucma_set_ib_path).
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <infiniband/sa.h>

@@ -1,4 +1,4 @@
-// rdma_init_qp_attr through an endpoint's life (fact sheet 9.1).
+// rdma_init_qp_attr through an endpoint's life (cma.c:rdma_init_qp_attr).
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <infiniband/sa.h>

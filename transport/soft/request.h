@@ -1,4 +1,4 @@
-// Which listener a connection request is for (fact sheet 4.4).
+// Which listener a connection request is for (cma.c:cma_ib_id_from_event).
 #pragma once
 
 #include "transport/ibcm/agent.h"

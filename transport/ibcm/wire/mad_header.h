@@ -33,7 +33,7 @@ using MadView = std::span<const std::uint8_t, kMadSize>;
 using MadBuffer = std::span<std::uint8_t, kMadSize>;
 using Gid = std::array<std::uint8_t, 16>;
 
-/// Attribute ids of the CM class (IBTA vol 1, 16.7.3; fact sheet 7.1).
+/// Attribute ids of the CM class (IBTA vol 1, 16.7.3).
 enum class Attribute : std::uint16_t {
   kReq = 0x0010,
   kMra = 0x0011,
