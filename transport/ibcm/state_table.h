@@ -11,9 +11,8 @@
 namespace anyrdma::ibcm {
 
 // clang-format off
-/// What an event comes to in a state that kExceptions does not name: a message is dropped, a
-/// command refused, and whatever else is nobody's to bring about. In the order of events; `from` says
-/// nothing.
+/// What an event comes to in a state that kExceptions does not name: messages are dropped, commands
+/// refused, and whatever else is nobody's to bring about. In the order of events; `from` is unused.
 inline constexpr std::array<Row, kEvents> kDefaults = [] {
   using namespace table;
   return std::array<Row, kEvents>{{
