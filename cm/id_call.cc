@@ -172,9 +172,8 @@ Result<void> Id::accept(const rdma_conn_param* param) {
     (void)flush_qp().has_value();
     return accepted;
   }
-  if (raw_.id.qp_type != IBV_QPT_UD) return complete();
-  if (private_channel_ != nullptr) private_channel_->forget();  // datagrams: no event will come
-  return {};
+  if (raw_.id.qp_type == IBV_QPT_UD) return {};  // no event will come (L/rdma_accept)
+  return complete();
 }
 
 Result<void> Id::reject(std::span<const std::uint8_t> private_data) {
