@@ -28,7 +28,7 @@ using Addrinfo = std::unique_ptr<rdma_addrinfo, FreeAddrinfo>;
 /// service the hints are the answer. RAI_SA, which asks the administrators of InfiniBand's subnets:
 /// ENOENT, there are none; EOPNOTSUPP with a node or RAI_DNS, EINVAL without a service. EINVAL: no
 /// argument at all; ENOMEM; or an error of addrinfo_category(). Waits as long as the resolver does.
-/// Source: rdma_getaddrinfo(3), fact sheet 9.4.
+/// Source: rdma_getaddrinfo(3), L/addrinfo.c:rdma_getaddrinfo.
 [[nodiscard]] Result<Addrinfo> resolve_addrinfo(const char* node, const char* service,
                                                 const rdma_addrinfo* hints);
 

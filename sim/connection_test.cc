@@ -1,5 +1,5 @@
 // The life of a connection between two simulated hosts: every event of both sides, in order, with
-// every field as the fact sheet has it (2.2, 2.3, 2.4).
+// every field as the kernel's cm.c and cma.c set it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -105,7 +105,7 @@ void Host::look_for(NeighbourToken token, const Address& neighbour, int interfac
   world_.scheduler().at(question, answer);
 }
 
-// Linux looks a last time when the time is over (fact sheet 3.1).
+// Linux looks a last time when the time is over (K/addr.c:process_one_req).
 void Host::answer(Question& question) {
   const int error = answers(question.neighbour) ? 0 : ETIMEDOUT;
   if (error == 0) neighbours_.insert_or_assign(question.neighbour.ip, question.interface);

@@ -16,7 +16,7 @@ namespace {
 
 using Step = transport::EventObserver::Step;
 
-// The room for private data behind what the CM itself puts there (fact sheet 2.4).
+// The room for private data behind what the CM itself puts there (K/cma.c:cma_user_data_offset).
 constexpr std::size_t kRequestRoom = 56;
 constexpr std::size_t kReplyRoom = 196;
 constexpr std::size_t kRejectionRoom = 148;

@@ -37,8 +37,8 @@ class Connections {
   /// Which process got a peer's request before, if it has not ended yet: to whom its repetitions
   /// belong, whoever listens by now.
   [[nodiscard]] std::optional<Slot> who_got(const ibcm::Gid& peer, wire::CommId request) const;
-  /// A process is gone: what its kernel says to its peers, the oldest connection first (fact sheet
-  /// 7.4). They are forgotten.
+  /// A process is gone: what its kernel says to its peers, the oldest connection first
+  /// (K/ucma.c:ucma_close). They are forgotten.
   [[nodiscard]] std::vector<Farewell> bury(Slot slot);
   void clear();
   [[nodiscard]] std::size_t size() const { return all_.size(); }

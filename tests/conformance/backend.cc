@@ -78,6 +78,7 @@ void Backend::fail_over(Side) {
 
 const std::vector<BackendKind>& backend_kinds() {
   using enum Ability;
+  static const std::set<Ability> kOfSoftRoce = {kDeafNeighbour, kMulticast, kAtomics, kMinutes};
   static const std::vector<BackendKind> kKinds = {
       {.name = "sim",
        .abilities = {kLoss, kDeafNeighbour, kTwoHosts, kIPv6, kRemoveDevice, kFailOver, kMulticast,
@@ -87,10 +88,10 @@ const std::vector<BackendKind>& backend_kinds() {
       {.name = "fabric",
        .abilities = {kMulticast, kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kDeviceMemory,
                      kParentDomains, kTimestamps, kModeration, kMinutes}},
-      {.name = "linux",
-       .abilities = {kDeafNeighbour, kMulticast, kAtomics, kMinutes},
-       .is_kernel = true},
-      {.name = "ucma", .abilities = {kDeafNeighbour, kMulticast, kAtomics, kMinutes}},
+      {.name = "linux", .abilities = kOfSoftRoce, .is_kernel = true},
+      {.name = "linux-6.12", .abilities = kOfSoftRoce, .is_newer_kernel = true},
+      {.name = "linux-unstable", .abilities = kOfSoftRoce, .is_newer_kernel = true},
+      {.name = "ucma", .abilities = kOfSoftRoce},
       {.name = "wire", .abilities = {kTwoHosts, kMulticast}},
   };
   return kKinds;

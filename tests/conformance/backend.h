@@ -102,6 +102,8 @@ struct BackendKind {
   bool virtual_time = false;
   /// Whether what it shows is the reference: a kernel's.
   bool is_kernel = false;
+  /// The same with a newer kernel, of which only what differs is told.
+  bool is_newer_kernel = false;
 };
 /// All kinds, in the order of the matrix.
 [[nodiscard]] const std::vector<BackendKind>& backend_kinds();

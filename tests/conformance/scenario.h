@@ -29,7 +29,7 @@ struct Scenario {
   std::string_view group;
   std::string_view name;  ///< what is special about it, in lower case
   void (*body)(Stage& stage, Party& server, Party& client);
-  /// The facts of the fact sheet's section 12 that it shows.
+  /// The facts of docs/facts.md that it shows.
   std::vector<int> facts{};
   std::set<Ability> needs{};
   /// Takes more than 20 seconds of real time.

@@ -294,8 +294,8 @@ TEST_F(Ordering, EventsLeaveTheChannelTogetherWithTheirId) {
   EXPECT_THAT(run_into_hang(), HasSubstr("server/accept waits for an event on an event channel"));
 }
 
-// Not shown 20: the first was in rsockets, the second in rdma_resolve_addrinfo; the simulator has
-// neither, nor descriptors whose readiness could be stale.
+// Not shown 20: the first was in rsockets, which are not here; the second in a descriptor behind
+// rdma_resolve_addrinfo, whose readiness cannot be stale here.
 // https://github.com/linux-rdma/rdma-core/commit/0b10cda9a56f2d20785026f56aab21cd9955dd87
 // https://github.com/linux-rdma/rdma-core/commit/7528827b749b5afc795dfd470c98d9381774d4b4
 

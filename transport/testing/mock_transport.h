@@ -49,10 +49,14 @@ class MockEndpoint : public Endpoint {
   MOCK_METHOD(Binding, binding, (), (const, override));
   MOCK_METHOD(const ibv_sa_path_rec*, path, (), (const, override));
   MOCK_METHOD(void, on_request_fetched, (), (override));
+  [[nodiscard]] std::string_view state() const override { return stands; }
+  [[nodiscard]] bool reports() const override { return tells; }
   void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
 
   [[nodiscard]] EndpointHandler& handler() { return *handler_; }
 
+  std::string_view stands;  ///< what state() answers
+  bool tells = true;        ///< what reports() answers
   Binding bound;            ///< what binding() answers
   ibv_sa_path_rec route{};  ///< what path() answers
 

@@ -1,5 +1,7 @@
 // Linux: librdmacm and libibverbs of the system over its kernel, two applications in one process.
 // Nothing of ours is in it but the scenarios.
+#include <sys/utsname.h>
+
 #include "tests/conformance/backends/machine.h"
 #include "tests/conformance/linked_calls.h"
 
@@ -16,7 +18,11 @@ class LinuxBackend final : public MachineBackend {
 }  // namespace
 
 std::string_view backend_name() {
-  return "linux";
+  utsname system{};
+  if (::uname(&system) != 0) return "linux";
+  const std::string_view release = system.release;
+  if (release.starts_with("6.1.")) return "linux";
+  return release.starts_with("6.12.") ? "linux-6.12" : "linux-unstable";
 }
 
 std::unique_ptr<Backend> make_backend(unsigned) {

@@ -10,7 +10,7 @@ SCENARIO(disconnect, by_the_client, .facts = {25, 27, 28}) {
   pair.passive.note_qp();
   pair.passive.disconnect();
   client.take();
-  client.take({.at_least = 500ms, .at_most = 30s});
+  client.take({.at_least = 200ms, .at_most = 30s});
   server.take();
 }
 

@@ -46,7 +46,7 @@ SCENARIO(lifetime, the_client_destroys_an_established_id, .facts = {30}) {
   pair.active.destroy();
   server.take();
   pair.passive.disconnect();
-  server.take({.at_least = 500ms, .at_most = 30s});
+  server.take({.at_least = 200ms, .at_most = 30s});
 }
 
 SCENARIO(lifetime, a_listener_goes_with_requests_unfetched, .facts = {45}) {

@@ -94,7 +94,7 @@ SCENARIO(withdrawal, by_the_server_instead_of_answering_a_disconnect, .facts = {
   server.take();
   pair.passive.destroy();
   client.take();
-  client.take({.at_least = 500ms, .at_most = 30s});
+  client.take({.at_least = 200ms, .at_most = 30s});
 }
 
 SCENARIO(withdrawal, by_the_client_that_does_not_wait_for_the_answer) {

@@ -27,7 +27,8 @@ bool same_ip_anywhere(const soft::Address& a, const soft::Address& b) {
 }
 
 /// How well a listener on the port fits a destination. One for another address is the last resort:
-/// it refuses the request, where without any the service would be unknown (fact sheet 2.6).
+/// it refuses the request, where without any the service would be unknown
+/// (K/cma.c:cma_ib_req_handler).
 int fit(const soft::Claim& listener, const soft::Address& destination) {
   constexpr int kNotForIt = 1;
   constexpr int kForAll = 2;
