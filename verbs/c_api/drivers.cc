@@ -4,6 +4,8 @@
 // and is never called; whatever it asks of the kernel is not supported.
 #include <cerrno>
 
+#include "verbs/c_api/driver_commands.h"
+
 namespace {
 
 int refuse() {
@@ -55,67 +57,7 @@ void* verbs_open_device(...) {
   return refuse_pointer();
 }
 
-ANYRDMA_REFUSED(execute_ioctl)
-ANYRDMA_REFUSED(ibv_cmd_advise_mr)
-ANYRDMA_REFUSED(ibv_cmd_alloc_dm)
-ANYRDMA_REFUSED(ibv_cmd_alloc_mw)
-ANYRDMA_REFUSED(ibv_cmd_alloc_pd)
-ANYRDMA_REFUSED(ibv_cmd_attach_mcast)
-ANYRDMA_REFUSED(ibv_cmd_close_xrcd)
-ANYRDMA_REFUSED(ibv_cmd_create_ah)
-ANYRDMA_REFUSED(ibv_cmd_create_counters)
-ANYRDMA_REFUSED(ibv_cmd_create_cq)
-ANYRDMA_REFUSED(ibv_cmd_create_cq_ex)
-ANYRDMA_REFUSED(ibv_cmd_create_cq_ex2)
-ANYRDMA_REFUSED(ibv_cmd_create_flow)
-ANYRDMA_REFUSED(ibv_cmd_create_flow_action_esp)
-ANYRDMA_REFUSED(ibv_cmd_create_qp)
-ANYRDMA_REFUSED(ibv_cmd_create_qp_ex)
-ANYRDMA_REFUSED(ibv_cmd_create_qp_ex2)
-ANYRDMA_REFUSED(ibv_cmd_create_rwq_ind_table)
-ANYRDMA_REFUSED(ibv_cmd_create_srq)
-ANYRDMA_REFUSED(ibv_cmd_create_srq_ex)
-ANYRDMA_REFUSED(ibv_cmd_create_wq)
-ANYRDMA_REFUSED(ibv_cmd_dealloc_mw)
-ANYRDMA_REFUSED(ibv_cmd_dealloc_pd)
-ANYRDMA_REFUSED(ibv_cmd_dereg_mr)
-ANYRDMA_REFUSED(ibv_cmd_destroy_ah)
-ANYRDMA_REFUSED(ibv_cmd_destroy_counters)
-ANYRDMA_REFUSED(ibv_cmd_destroy_cq)
-ANYRDMA_REFUSED(ibv_cmd_destroy_flow)
-ANYRDMA_REFUSED(ibv_cmd_destroy_flow_action)
-ANYRDMA_REFUSED(ibv_cmd_destroy_qp)
-ANYRDMA_REFUSED(ibv_cmd_destroy_rwq_ind_table)
-ANYRDMA_REFUSED(ibv_cmd_destroy_srq)
-ANYRDMA_REFUSED(ibv_cmd_destroy_wq)
-ANYRDMA_REFUSED(ibv_cmd_detach_mcast)
-ANYRDMA_REFUSED(ibv_cmd_free_dm)
-ANYRDMA_REFUSED(ibv_cmd_get_context)
-ANYRDMA_REFUSED(ibv_cmd_modify_cq)
-ANYRDMA_REFUSED(ibv_cmd_modify_flow_action_esp)
-ANYRDMA_REFUSED(ibv_cmd_modify_qp)
-ANYRDMA_REFUSED(ibv_cmd_modify_qp_ex)
-ANYRDMA_REFUSED(ibv_cmd_modify_srq)
-ANYRDMA_REFUSED(ibv_cmd_modify_wq)
-ANYRDMA_REFUSED(ibv_cmd_open_qp)
-ANYRDMA_REFUSED(ibv_cmd_open_xrcd)
-ANYRDMA_REFUSED(ibv_cmd_poll_cq)
-ANYRDMA_REFUSED(ibv_cmd_post_recv)
-ANYRDMA_REFUSED(ibv_cmd_post_send)
-ANYRDMA_REFUSED(ibv_cmd_post_srq_recv)
-ANYRDMA_REFUSED(ibv_cmd_query_context)
-ANYRDMA_REFUSED(ibv_cmd_query_device_any)
-ANYRDMA_REFUSED(ibv_cmd_query_mr)
-ANYRDMA_REFUSED(ibv_cmd_query_port)
-ANYRDMA_REFUSED(ibv_cmd_query_qp)
-ANYRDMA_REFUSED(ibv_cmd_query_srq)
-ANYRDMA_REFUSED(ibv_cmd_read_counters)
-ANYRDMA_REFUSED(ibv_cmd_reg_dm_mr)
-ANYRDMA_REFUSED(ibv_cmd_reg_dmabuf_mr)
-ANYRDMA_REFUSED(ibv_cmd_reg_mr)
-ANYRDMA_REFUSED(ibv_cmd_req_notify_cq)
-ANYRDMA_REFUSED(ibv_cmd_rereg_mr)
-ANYRDMA_REFUSED(ibv_cmd_resize_cq)
+ANYRDMA_DRIVER_COMMANDS(ANYRDMA_REFUSED)
 
 }  // extern "C"
 // NOLINTEND(bugprone-reserved-identifier)
