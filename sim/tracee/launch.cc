@@ -100,6 +100,9 @@ long prepare(const Plan& plan) {
 /// In the new process, which shares our memory: nothing but system calls.
 int become(void* given) {
   const Plan& plan = *static_cast<const Plan*>(given);
+  // A terminal's signals are for us; they would end it before it is a program, and kill(2) of its
+  // group would end us.
+  (void)plain(SYS_setpgid);
   forget_signals();
   long error = prepare(plan);
   if (error >= 0) {

@@ -126,6 +126,7 @@ TEST_F(NewerVerbs, ABufferIsRegisteredOnItsOwnDomainAsMemory) {
   ibv_free_buf(buffer);
 }
 
+// A sanitizer's allocator ends the program instead, unless it is told otherwise: .bazelrc.
 TEST_F(NewerVerbs, ABufferLargerThanMemoryIsEnomem) {
   ibv_buf* buffer = nullptr;
   EXPECT_EQ(ibv_alloc_buf(pd, std::numeric_limits<std::size_t>::max() / 2, &buffer), nullptr);
