@@ -132,6 +132,15 @@ class Tree(unittest.TestCase):
         self.write("a.md", "```cpp\n[this](int x) {}\n```\n[b](gone.md)\n")
         self.assertEqual([line for _, line, _ in tree.dead_links(self.root, ["a.md"])], [4])
 
+    def test_threads_that_nobody_watches_are_caught(self):
+        rule = 'cc_test(\n    name = "%s_test",\n    srcs = ["%s_test.cc"],\n%s)\n'
+        self.write("cm/BUILD.bazel", rule % ("a", "a", "") +
+                   rule % ("b", "b", '    tags = ["threads"],\n') + rule % ("c", "c", ""))
+        self.write("cm/a_test.cc", "std::jthread racer([] {});\n")
+        self.write("cm/b_test.cc", "std::thread racer([] {});\n")
+        self.write("cm/c_test.cc", "// std::thread is not for us\nauto me = std::thread::id();\n")
+        self.assertEqual(self.found(tree.untold_threads), ["cm/a_test.cc"])
+
     def test_generated_folders_are_left_out(self):
         self.write("bazel-bin/a.cc", "")
         self.write("bin/lib/a.h", "")

@@ -4,6 +4,8 @@ import os
 import pathlib
 import re
 
+import cxx
+
 SOURCE = (".cc", ".h", ".c")
 SKIPPED = re.compile(r"^(\..*|bazel-.*|bin|__pycache__)$")
 
@@ -37,6 +39,25 @@ def orphans(root, paths):
         text = build.read_text() if build.is_file() else ""
         if not names_file(text, (root / path).relative_to(folder).as_posix()):
             yield path, 1, f"nobody builds it; name it in {build.relative_to(root)}"
+
+
+THREAD = re.compile(r"\bstd::j?thread\b\s*(?!::)[\w({]")
+SEEN = {"threads", "no-tsan", "no-sanitizer", "programs", "vm"}
+
+
+def untold_threads(root, paths):
+    """ThreadSanitizer runs the tests that are tagged so."""
+    for path in paths:
+        if not path.endswith("_test.cc") or not THREAD.search(cxx.strip((root / path).read_text())):
+            continue
+        folder, name = path.rsplit("/", 1)
+        build = root / folder / "BUILD.bazel"
+        for rule in re.findall(r"^cc_test\(\n.*?^\)", build.read_text(), re.M | re.S):
+            tags = re.search(r"tags = \[(.*?)\]", rule, re.S)
+            told = set(re.findall(r'"([\w-]+)"', tags.group(1) if tags else ""))
+            if f'"{name}"' in rule and not told & SEEN:
+                yield path, 1, (f'starts threads; tag it "threads" in {folder}/BUILD.bazel, '
+                                'or "no-tsan" with a reason')
 
 
 def dead_links(root, paths):
