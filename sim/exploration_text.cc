@@ -54,10 +54,13 @@ std::vector<std::string> Exploration::never_seen() const {
 }
 
 std::string Exploration::to_string() const {
+  constexpr std::size_t kNamedMax = 4;  // as many as people read
   std::string text = std::to_string(runs) + " runs";
+  std::size_t never = 0;
   for (const auto& [fault, times] : fired) {
-    if (times == 0) text += "; never fired: " + fault;
+    if (times == 0 && ++never <= kNamedMax) text += "; never fired: " + fault;
   }
+  if (never > kNamedMax) text += "; nor did " + std::to_string(never - kNamedMax) + " more";
   return text;
 }
 

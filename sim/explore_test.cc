@@ -231,6 +231,16 @@ TEST(Explore, AFaultThatNeverFiresIsNamed) {
   EXPECT_EQ(found.to_string(), "20 runs; never fired: maybe on server->client DREQ 1: lose");
 }
 
+TEST(Explore, NamesOnlySomeOfManyFaultsThatNeverFired) {
+  Exploration found{.runs = 3};
+  for (const char* const fault : {"a", "b", "c", "d", "e", "f"}) found.fired[fault] = 0;
+  found.fired["c"] = 1;
+  found.fired["g"] = 0;
+  EXPECT_EQ(found.to_string(),
+            "3 runs; never fired: a; never fired: b; never fired: d; never fired: e; nor did 2 "
+            "more");
+}
+
 /// A bug of order: goes wrong when "late" runs before "early", and a fault and a size play their
 /// part.
 Outcome order_matters(const Trial& trial) {

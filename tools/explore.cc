@@ -58,7 +58,9 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
   const bool shown = staging.tracing == sim::Tracing::kKeep;
   Simulation simulation(file.programs, trial,
                         {.trace = shown, .stacks = shown, .premises = &file.premises});
-  if (simulation.build() != Exit::kOk) return {.problem = "the programs cannot be started\n"};
+  const bool built = simulation.build() == Exit::kOk;
+  if (!built || staging.rehearsal)
+    return {.problem = built ? "" : "the programs cannot be started\n"};
   sim::Outcome outcome = simulation.run();
   if (staging.trace != nullptr) *staging.trace = simulation.world().trace().text();
   return outcome;
@@ -262,6 +264,16 @@ class Request {
   const Standard& standard_;
 };
 
+/// A plan that names a host nobody has, or a program that is not there, is no failure of what is
+/// explored. False: it has said what is wrong.
+bool can_begin(const Standard& standard, const sim::Trial& trial) {
+  std::string problem = standard.run(trial, {.rehearsal = true}).problem;
+  if (problem.empty()) return true;
+  problem.pop_back();
+  if (!is_programs(standard)) say(problem + ".");
+  return false;
+}
+
 /// Null, after a sentence: it is not known which.
 std::optional<Shard> shard_or_say(const ExploreCommand& command) {
   const auto shard = choose_shard(command.shard, command.shards, ::getenv);
@@ -280,6 +292,8 @@ std::optional<Shard> shard_or_say(const ExploreCommand& command) {
 Exit explore_one(const ExploreCommand& command, const Standard& standard, const Shard& shard) {
   Request request(command, standard);
   if (!request.make()) return Exit::kUsage;
+  if (!can_begin(standard, {.seed = command.first_seed, .plan = {request.options.menu}}))
+    return Exit::kUsage;
   request.options.shard = shard.index;
   request.options.shards = shard.count;
   sim::scenarios::watch();
@@ -355,6 +369,7 @@ Exit replay(const ReplayCommand& command) {
     say("the trial is not understood: " + trial.error().to_string() + ".");
     return Exit::kUsage;
   }
+  if (!can_begin(*standard, *trial)) return Exit::kUsage;
   sim::scenarios::watch();
   std::string trace;
   const sim::Findings findings;

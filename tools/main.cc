@@ -1,5 +1,6 @@
 // The `anyrdma` command.
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -12,6 +13,7 @@
 #include "tools/run.h"
 #include "tools/rxe.h"
 #include "tools/sim.h"
+#include "transport/fault/plan/scalars.h"
 #include "verbs/soft/device_profile.h"
 
 namespace anyrdma::tools {
@@ -57,6 +59,13 @@ std::string device_names() {
   return names;
 }
 
+/// A number without a sign: what CLI11 makes of -1 is the largest there is.
+std::string problem_of_number(const std::string& text) {
+  std::uint64_t number = 0;
+  if (fault::parse_number(text, number)) return "";
+  return "a number from 0 on, not '" + text + "'";
+}
+
 class Command {
  public:
   Command() {
@@ -69,7 +78,9 @@ class Command {
         "see docs/faults.md; what came of it is said on stderr at the end");
     run_->add_option("--host", options_.host, "which of the plan's hosts the program is")
         ->needs(faults);
-    run_->add_option("--seed", options_.seed, "of the plan's chances (default: 1)")->needs(faults);
+    run_->add_option("--seed", options_.seed, "of the plan's chances (default: 1)")
+        ->check(problem_of_number)
+        ->needs(faults);
     run_->add_flag("--strict", options_.strict,
                    "exit status 3 when the program did well, but a planned fault\n"
                    "did not happen")
@@ -129,17 +140,23 @@ class Command {
 
   void describe_explore() {
     explore_->add_option("SCENARIO", explore_options_.scenario, "or all; without, they are listed");
-    explore_->add_option("--seeds", explore_options_.seeds, "how many runs (default: 1000)");
-    explore_->add_option("--first-seed", explore_options_.first_seed, "of the first (default: 1)");
+    explore_->add_option("--seeds", explore_options_.seeds, "how many runs (default: 1000)")
+        ->check(problem_of_number);
+    explore_->add_option("--first-seed", explore_options_.first_seed, "of the first (default: 1)")
+        ->check(problem_of_number);
     explore_->add_option("--faults", explore_options_.faults,
                          "a file with faults to draw from, text or JSON, see docs/sim.md;\n"
                          "or none (default: standard, the scenario's own)");
-    explore_->add_option("--faults-max", explore_options_.faults_max, "in a run (default: 4)");
-    explore_->add_option("--steps", explore_options_.steps,
-                         "before the seeds: remove devices at every step, up to so many in a run");
+    explore_->add_option("--faults-max", explore_options_.faults_max, "in a run (default: 4)")
+        ->check(problem_of_number);
+    explore_
+        ->add_option("--steps", explore_options_.steps,
+                     "before the seeds: remove devices at every step, up to so many in a run")
+        ->check(problem_of_number);
     explore_->add_option("--schedule", explore_options_.schedule,
                          "the order of ready work: fifo, random, pct (default: mixed)");
-    explore_->add_option("--jobs", explore_options_.jobs, "processes (default: one per core)");
+    explore_->add_option("--jobs", explore_options_.jobs, "processes (default: one per core)")
+        ->check(problem_of_number);
     explore_->add_option("--budget", explore_options_.budget, "ends it after a time such as 60s");
     explore_->add_option("--set", explore_options_.sizes, "a size of the scenario, NAME=NUMBER");
     explore_->add_flag("--keep-going", explore_options_.keep_going,
@@ -178,7 +195,8 @@ class Command {
                      "what runs on a host: its name, and a command line in quotes");
     sim_->add_option("--background", sim_options_.background,
                      "the same of a server, which is ended once all others have");
-    sim_->add_option("--seed", sim_options_.seed, "of all chance (default: 1)");
+    sim_->add_option("--seed", sim_options_.seed, "of all chance (default: 1)")
+        ->check(problem_of_number);
     sim_->add_option("--faults", sim_options_.faults,
                      "a file with a fault plan, text or JSON, see docs/sim.md");
     sim_->add_option("--capture", sim_options_.capture,

@@ -16,6 +16,7 @@ namespace anyrdma::sim::scenarios {
 struct Staging {
   Tracing tracing = Tracing::kHash;  ///< kKeep where steps or the trace are wanted
   std::string* trace = nullptr;      ///< takes the trace as text
+  bool rehearsal = false;            ///< its problem is why it cannot begin, or none; nothing runs
 };
 
 /// Each lets faults happen for 30 s of virtual time (all heed "seconds"), heals the world, and

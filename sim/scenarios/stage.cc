@@ -31,7 +31,7 @@ bool Stage::set() {
 }
 
 Outcome Stage::play(const Score& score, Demand demand) {
-  if (!refusal_.empty()) return {.problem = refusal_};
+  if (!refusal_.empty() || staging_.rehearsal) return {.problem = refusal_};
   world_.run_for(std::chrono::seconds(trial_.size("seconds", 30)));
   if (demand == Demand::kWhateverHappened) return_devices(world_);
   heal(world_);

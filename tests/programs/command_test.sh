@@ -104,7 +104,14 @@ case_wrong_usage_of_explore_and_replay_is_2() {
   refused 2 "^anyrdma: the faults '/no/file' cannot be read\. Name a file" explore connect --faults /no/file
   refused 2 "^anyrdma: 'beds=2' is no size of connect" explore connect --set beds=2
   refused 2 "^anyrdma: 'messages=many' is no size of connect" explore connect --set messages=many
-  refused 2 '^anyrdma: .*--seeds' explore connect --seeds few
+  refused 2 "^anyrdma: --seeds: a number from 0 on, not 'few'" explore connect --seeds few
+  refused 2 "^anyrdma: --seeds: a number from 0 on, not '-1'" explore connect --seeds -1
+  refused 2 "^anyrdma: --steps: a number from 0 on, not '-5'" explore connect --steps -5
+  refused 2 "^anyrdma: --jobs: a number from 0 on, not '-2'" explore connect --jobs -2
+  refused 2 "^anyrdma: --seed: a number from 0 on, not '99999999999999999999'" sim --seed 99999999999999999999
+  printf 'at 1ms: crash sever\n' >"$work/nobody"
+  refused 2 "^anyrdma: the plan is refused: line 1: no host 'sever'\.$" explore connect --faults "$work/nobody"
+  refused 2 "^anyrdma: the plan is refused: line 1: no host 'sever'\.$" replay connect 'seed 1; at 1ms: crash sever'
   refused 2 '^anyrdma: nothing comes after `--` here' explore connect -- true
   refused 2 '^anyrdma: .*TRIAL is required' replay connect
   refused 2 "^anyrdma: there is no scenario 'lunch'" replay lunch 'seed 1'
@@ -126,17 +133,15 @@ case_explore_lists_scenarios_and_runs_them() {
   expect_line unseen '^anyrdma: some situations never occurred'
 }
 
-# A plan that is refused by the world is a failure like any other: it has a command that repeats it.
 case_a_failure_is_repeated_by_the_command_it_prints() {
   local again
-  echo 'at 1s: remove nobody anyrdma0' >"$work/plan"
-  "$anyrdma" explore connect --seeds 9 --faults "$work/plan" >"$work/failure.log"
+  printf 'host one 10.0.0.1\non one false\n' >"$work/scenario"
+  "$anyrdma" explore "$work/scenario" --seeds 9 >"$work/failure.log"
   expect_status 'explore' 1 $?
-  expect_line failure '^TEST\(Replay, Seed'
   again=$(sed -n "s/^again: anyrdma //p" "$work/failure.log")
   eval "$anyrdma $again" >"$work/again.log"
   expect_status "$again" 1 $?
-  expect_line again "$(grep '^the plan is refused' "$work/failure.log")"
+  expect_line again '^one/false ended with status 1$'
 }
 
 case_replay_shows_the_trace() {
