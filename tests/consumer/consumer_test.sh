@@ -49,5 +49,20 @@ PATH=$work/prefix/bin:$PATH ./process_test >path.log 2>&1 || { fail "does not fi
 ANYRDMA_PREFIX=/nowhere ./process_test >nowhere.log 2>&1 && fail "finds libraries that are not there"
 expect nowhere 'say ANYRDMA_PREFIX=PREFIX'
 
+# What a shell proposes is what the command says of itself.
+proposes() { # EXPECTED WORD...
+  local found
+  found=$(PATH=$work/prefix/bin:$PATH bash -c '
+    . "$0" && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _anyrdma && echo "${COMPREPLY[*]}"' \
+    "$work/prefix/share/bash-completion/completions/anyrdma" "${@:2}")
+  [[ " $found " == *" $1 "* ]] || fail "after '${*:2}' the shell proposes '$found', not '$1'"
+}
+proposes 'run sim devinfo' anyrdma ''
+proposes '--seeds --steps --schedule --set' anyrdma explore --s
+proposes 'connect clients' anyrdma explore ''
+proposes 'fifo random pct' anyrdma explore connect --schedule ''
+proposes 'add del' anyrdma rxe ''
+proposes 'true' anyrdma run -- tru
+
 [ "$failures" = 0 ] && echo PASSED
 exit "$((failures > 0))"

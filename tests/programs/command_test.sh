@@ -160,6 +160,21 @@ case_rxe_says_what_is_missing() {
   refused 1 '^anyrdma: This kernel has no RDMA: load' rxe del rxe0
 }
 
+# NCCL and others open the libraries by themselves, by the names that are for linkers elsewhere.
+case_libraries_that_a_program_opens_by_itself_are_ours_and_there_once() {
+  "$anyrdma" run -- python3 -c '
+import ctypes
+for name, function in ("ibverbs", "ibv_get_device_list"), ("rdmacm", "rdma_create_id"):
+    both = [ctypes.CDLL("lib%s.so%s" % (name, end)) for end in ("", ".1")]
+    places = {ctypes.cast(getattr(one, function), ctypes.c_void_p).value for one in both}
+    print(function, len(places), "place")
+print(sorted({line.split("/")[-1].strip() for line in open("/proc/self/maps") if "lib/libanyrdma.so" in line}))
+' >"$work/open.log" 2>&1
+  expect_line open '^ibv_get_device_list 1 place$'
+  expect_line open '^rdma_create_id 1 place$'
+  expect_line open "^\['libanyrdma.so'\]\$"
+}
+
 case_missing_library_is_named() {
   mv "$work/bin/lib/librdmacm.so.1" "$work/away"
   refused 1 "^anyrdma: the drop-in libraries are not complete: .*/bin/lib lacks librdmacm.so.1\. Build" run -- true

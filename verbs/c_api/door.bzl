@@ -90,3 +90,27 @@ def shared_library(name, deps, version_script, needs = None, **kwargs):
         deps = [name + "_code"],
         **kwargs
     )
+
+def other_name(name, library, **kwargs):
+    """A shared library without code, by whose name programs open `library` themselves.
+
+    Not a copy, which would be a second core in the process; not a link, which copying makes a copy.
+
+    Args:
+      name: the file name.
+      library: label of the shared_library, which lies in the same directory at run time.
+      **kwargs: passed on.
+    """
+    cc_binary(
+        name = name,
+        additional_linker_inputs = [library],
+        linkopts = [
+            "-Wl,--no-as-needed",
+            "-Wl,-soname," + name,
+            "-Wl,-rpath,$$ORIGIN",
+            "$(location %s)" % library,
+        ],
+        linkshared = True,
+        linkstatic = True,
+        **kwargs
+    )
