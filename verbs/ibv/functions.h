@@ -3,6 +3,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <cstdint>
 #include <variant>
 
 #include "verbs/ibv/system_libraries.h"
