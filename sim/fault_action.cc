@@ -87,6 +87,15 @@ bool carry_out(World& world, const FaultAction& action) {
       [&](const ChangeAddress& change) {
         return host(world, change.host).fail_over(change.interface).has_value();
       },
+      [&](const RestoreAddress& restore) {
+        return host(world, restore.host).fail_back(restore.interface).has_value();
+      },
+      [&](const ConfirmNeighbour& confirm) {
+        return host(world, confirm.host).confirm_neighbour(confirm.address).has_value();
+      },
+      [&](const ForgetNeighbour& forget) {
+        return host(world, forget.host).forget_neighbour(forget.address).has_value();
+      },
       [&](const PortDown& port) {
         return host(world, port.host).set_port(port.device, false).has_value();
       },

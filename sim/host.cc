@@ -93,6 +93,7 @@ void Host::add_interface(const InterfaceOptions& options) {
   Interface& interface = interfaces_.emplace_back();
   interface.name = options.name.empty() ? "eth" + std::to_string(index) : options.name;
   interface.mac = make_mac(index);
+  interface.bond = options.bond;
   for (const std::string& text : options.addresses) {
     Address& address = interface.prefixes.emplace_back(Prefix::parse(text).value()).address;
     if (address.is_link_local()) address.scope = static_cast<std::uint32_t>(number_of(index));
@@ -359,20 +360,6 @@ Result<void> Host::plug_device(std::string_view name) {
   if (interface == nullptr) return verbs::errno_code(ENODEV);
   if (interface->hca != nullptr || interface->uplink != nullptr) return verbs::errno_code(EEXIST);
   add_device(*interface, {});
-  return {};
-}
-
-Result<void> Host::fail_over(std::string_view name) {
-  Interface* found = find_interface(name);
-  if (found == nullptr) return verbs::errno_code(ENODEV);
-  ++found->mac[1];
-  {
-    verbs::CriticalSection section(*this);
-    const auto index = static_cast<std::size_t>(found - interfaces_.data());
-    transport_->on_address_change(number_of(index));
-  }
-  if (found->uplink != nullptr) found->uplink->on_change({.kind = DeviceChange::Kind::kMoved});
-  for (const Prefix& prefix : found->prefixes) world_.announce(*this, prefix.address);
   return {};
 }
 

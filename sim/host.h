@@ -122,10 +122,12 @@ class Host final : private transport::soft::Observer,
   [[nodiscard]] Result<void> set_port(std::string_view device, bool active);
   /// Plugs a device into an interface that never had one. ENODEV: no such interface; EEXIST.
   [[nodiscard]] Result<void> plug_device(std::string_view interface);
-  /// A bonded interface takes another link address: ADDR_CHANGE to the ids on it, and UNREACHABLE
-  /// to the active ids of hosts that knew the old one, once they hear of it. ENODEV: no such
-  /// interface.
+  /// A bonded interface goes over to its next link (after the last one: the first), or back to the
+  /// first, and with it to another link address: ADDR_CHANGE to the ids on it that know another,
+  /// and UNREACHABLE to the active ids of hosts that hear of it and know another. ENODEV: no such
+  /// interface; EOPNOTSUPP: it is no bond; EALREADY: it uses the first.
   [[nodiscard]] Result<void> fail_over(std::string_view interface);
+  [[nodiscard]] Result<void> fail_back(std::string_view interface);
   /// A queue pair fails by itself: verbs::soft::Hca::fail_qp, whose errors it has. By its number it
   /// is that of the first device with such a one.
   [[nodiscard]] Result<void> fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event);
@@ -172,6 +174,12 @@ class Host final : private transport::soft::Observer,
   /// The interface loses it, its device the GID: GID_CHANGE, and what comes for it is lost. Ids
   /// stay as they are. ENODEV, EINVAL; EADDRNOTAVAIL: it does not have it.
   [[nodiscard]] Result<void> drop_address(std::string_view interface, std::string_view address);
+  /// The host asks anew whether a neighbour is where it was (as its kernel does every minute or
+  /// so), and forgets it if nobody answers. ENOENT: it knows no such neighbour.
+  [[nodiscard]] Result<void> confirm_neighbour(std::string_view address);
+  /// As `ip neighbour del`: with the next connection it is looked for again. Either is news of the
+  /// neighbour: UNREACHABLE to the ids that know another link address of it. ENOENT.
+  [[nodiscard]] Result<void> forget_neighbour(std::string_view address);
 
   [[nodiscard]] bool has_device(std::string_view device) const;
   /// Whether it is there or was removed.
@@ -198,9 +206,17 @@ class Host final : private transport::soft::Observer,
     verbs::soft::PacketPtr packet;
   };
 
+  struct Neighbour {
+    int interface = 0;  ///< that leads to it
+    transport::soft::LinkNumber link{};
+    bool known = true;  ///< false: forgotten, and not found again yet
+  };
+
   struct Interface {
     std::string name;
-    roce::Mac mac{};
+    roce::Mac mac{};  ///< of the link that is used
+    BondOptions bond{};
+    std::uint8_t link = 0;  ///< which one that is
     std::vector<Prefix> prefixes;
     std::unique_ptr<RandomStream> random;   ///< the device's
     std::unique_ptr<verbs::soft::Hca> hca;  ///< null: never had one
@@ -285,7 +301,14 @@ class Host final : private transport::soft::Observer,
   void answer(Question& question);
   void recycle(Question& question);
   [[nodiscard]] bool answers(const Address& neighbour);
-  void on_neighbour_moved(const Address& neighbour);
+  void on_neighbour_moved(const Address& neighbour, transport::soft::LinkNumber link);
+  [[nodiscard]] Result<void> use_link(Interface& interface, std::uint8_t link);
+  [[nodiscard]] transport::soft::LinkNumber link_of(int interface) const;
+  [[nodiscard]] transport::soft::LinkNumber link_of(int interface, const Address& neighbour) const;
+  /// As somebody else sees it.
+  [[nodiscard]] static transport::soft::LinkNumber link_of(const Interface& interface);
+  void tell_of(const Address& neighbour, const Neighbour& known);
+  [[nodiscard]] Neighbour* find_neighbour(std::string_view address, Address& found);
 
   // --- host_observer.cc: what goes into the trace, and the fault plan's say ----------------------
   void on_mad_sent(std::string_view, const ibcm::Path&, Mad) override {}
@@ -326,8 +349,7 @@ class Host final : private transport::soft::Observer,
   Duration slowness_{};                                     ///< of the programs
   std::vector<std::unique_ptr<verbs::soft::Hca>> removed_;  ///< replaced; programs hold contexts
   std::vector<Prefix> unreachable_;
-  /// Neighbours whose link address is known, with the interface that leads to them.
-  boost::unordered_flat_map<AddressKey, int, AddressKeyHash> neighbours_;
+  boost::unordered_flat_map<AddressKey, Neighbour, AddressKeyHash> neighbours_;
   std::vector<std::unique_ptr<Question>> questions_;  ///< all there ever were
   std::vector<Question*> spare_questions_;
   boost::unordered_flat_map<transport::soft::NeighbourToken, Question*> open_questions_;

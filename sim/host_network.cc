@@ -81,7 +81,9 @@ void Host::look_for(NeighbourToken token, const Address& neighbour, int interfac
     return tell(token, error, asker);
   }
   // A group's link address follows from its own.
-  const bool known = neighbour.is_multicast() || neighbours_.contains(neighbour.ip);
+  const auto found = neighbours_.find(neighbour.ip);
+  const bool known =
+      neighbour.is_multicast() || (found != neighbours_.end() && found->second.known);
   if (known) return tell(token, 0, asker);
   if (spare_questions_.empty()) {
     questions_.push_back(std::make_unique<Question>(*this));
@@ -108,11 +110,18 @@ void Host::look_for(NeighbourToken token, const Address& neighbour, int interfac
 // Linux looks a last time when the time is over (K/addr.c:process_one_req).
 void Host::answer(Question& question) {
   const int error = answers(question.neighbour) ? 0 : ETIMEDOUT;
-  if (error == 0) neighbours_.insert_or_assign(question.neighbour.ip, question.interface);
   const NeighbourToken token = question.token;
   Uplink* const asker = question.asker;
+  const Address neighbour = question.neighbour;
+  const int interface = question.interface;
   recycle(question);
   verbs::CriticalSection section(*this);
+  if (error == 0) {
+    const World::Owner& owner = *world_.owner_of(neighbour.ip);
+    const Neighbour here{.interface = interface,
+                         .link = link_of(owner.host->interfaces_[owner.interface])};
+    if (!neighbours_.insert_or_assign(neighbour.ip, here).second) tell_of(neighbour, here);
+  }
   tell(token, error, asker);
 }
 
@@ -191,20 +200,6 @@ void Host::replace_gid(Interface& interface, const ibv_gid& old, const ibv_gid& 
     return std::equal(std::begin(each.raw), std::end(each.raw), std::begin(old.raw));
   });
   if (at != gids.end()) interface.hca->set_gid(static_cast<std::uint32_t>(at - gids.begin()), gid);
-}
-
-void Host::on_neighbour_moved(const Address& neighbour) {
-  const auto known = neighbours_.find(neighbour.ip);
-  if (known == neighbours_.end() || !running()) return;
-  verbs::CriticalSection section(*this);
-  Address here = neighbour;
-  if (here.is_link_local()) here.scope = static_cast<std::uint32_t>(known->second);
-  transport_->on_neighbour_changed(known->second, here);
-  Uplink* const uplink = interfaces_[static_cast<std::size_t>(known->second) - 1].uplink;
-  if (uplink != nullptr) {
-    uplink->on_change(
-        {.kind = transport::soft::DeviceChange::Kind::kNeighbourMoved, .neighbour = neighbour});
-  }
 }
 
 }  // namespace anyrdma::sim

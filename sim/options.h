@@ -53,6 +53,14 @@ struct WorldOptions {
   std::size_t stack_bytes = std::size_t{256} << 10;
 };
 
+/// Links bonded into one interface, of which one is used at a time (Linux: mode active-backup).
+struct BondOptions {
+  std::size_t links = 2;  ///< 1: no bond, nothing to fail over to
+  /// The bond keeps its link address whichever link is used (Linux: fail_over_mac=none), so nobody
+  /// notices; else it has that of the link (fail_over_mac=active).
+  bool keeps_address = false;
+};
+
 /// One network interface. Defaults: one RoCE device with the interface's addresses as GIDs.
 struct InterfaceOptions {
   std::vector<std::string> addresses;  ///< "192.0.2.1", "192.0.2.1/24", "2001:db8::1/64"
@@ -60,6 +68,7 @@ struct InterfaceOptions {
   bool rdma = true;                    ///< false: an interface without RDMA
   /// Limits of the device. Its name is anyrdmaN and its GUID follows from the MAC unless given.
   std::optional<verbs::soft::HcaConfig> device{};
+  BondOptions bond{};
 };
 
 struct HostOptions {

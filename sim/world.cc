@@ -46,13 +46,15 @@ std::uint16_t cm_attribute(const Packet& packet) {
 /// A host's word that one of its addresses has moved, on its way to another.
 class World::Announcement final : public Task {
  public:
-  Announcement(Host& to, const Address& address) : to_(to), address_(address) {}
+  Announcement(Host& to, const Address& address, transport::soft::LinkNumber link)
+      : to_(to), address_(address), link_(link) {}
 
  private:
-  void run() override { to_.on_neighbour_moved(address_); }
+  void run() override { to_.on_neighbour_moved(address_, link_); }
 
   Host& to_;
   Address address_;
+  transport::soft::LinkNumber link_;
 };
 
 World::World(std::uint64_t seed, const WorldOptions& options)
@@ -297,12 +299,12 @@ void World::land(Flight& flight) {
 
 // --- news ---------------------------------------------------------------------------------------
 
-void World::announce(Host& from, const Address& address) {
+void World::announce(Host& from, const Address& address, transport::soft::LinkNumber link) {
   for (const auto& to : hosts_) {
-    const LinkOptions& link = link_between(from, *to).options();
-    if (to.get() == &from || link.down) continue;
-    announcements_.push_back(std::make_unique<Announcement>(*to, address));
-    scheduler_.at(*announcements_.back(), now() + link.latency);
+    const LinkOptions& way = link_between(from, *to).options();
+    if (to.get() == &from || way.down) continue;
+    announcements_.push_back(std::make_unique<Announcement>(*to, address, link));
+    scheduler_.at(*announcements_.back(), now() + way.latency);
   }
 }
 

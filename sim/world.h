@@ -139,7 +139,7 @@ class World {
   void lose_message(const Host& at, const Host* peer);
   [[nodiscard]] Flight& take_flight();
   void land(Flight& flight);
-  void announce(Host& from, const Address& address);
+  void announce(Host& from, const Address& address, transport::soft::LinkNumber link);
 
   std::uint64_t seed_;
   WorldOptions options_;

@@ -25,6 +25,7 @@ const AbilityWords& words_of(Ability ability) {
       {"IPv6", "IPv6 addresses"},
       {"removal", "a device unplugged"},
       {"fail-over", "a bonded interface that takes another link address"},
+      {"moving neighbour", "a neighbour whose link address changes"},
       {"multicast", "groups"},
       {"ECE", "a device with options to agree upon"},
       {"atomics", "atomic operations in the peer's memory"},
@@ -76,14 +77,22 @@ void Backend::fail_over(Side) {
   require(false, "the scenario does not say that it needs kFailOver");
 }
 
+void Backend::fail_back(Side) {
+  require(false, "the scenario does not say that it needs kFailOver");
+}
+void Backend::tell_of_neighbour(NeighbourNews) {
+  require(false, "the scenario does not say that it needs kMovingNeighbour");
+}
+
 const std::vector<BackendKind>& backend_kinds() {
   using enum Ability;
-  static const std::set<Ability> kOfSoftRoce = {kDeafNeighbour, kMulticast, kAtomics, kMinutes};
+  static const std::set<Ability> kOfSoftRoce = {kDeafNeighbour, kMovingNeighbour, kMulticast,
+                                                kAtomics, kMinutes};
   static const std::vector<BackendKind> kKinds = {
       {.name = "sim",
-       .abilities = {kLoss, kDeafNeighbour, kTwoHosts, kIPv6, kRemoveDevice, kFailOver, kMulticast,
-                     kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kDeviceMemory, kParentDomains,
-                     kTimestamps, kModeration, kMinutes},
+       .abilities = {kLoss, kDeafNeighbour, kTwoHosts, kIPv6, kRemoveDevice, kFailOver,
+                     kMovingNeighbour, kMulticast, kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite,
+                     kDeviceMemory, kParentDomains, kTimestamps, kModeration, kMinutes},
        .virtual_time = true},
       {.name = "fabric",
        .abilities = {kMulticast, kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kDeviceMemory,

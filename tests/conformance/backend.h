@@ -23,24 +23,25 @@ enum class Side : std::uint8_t { kPassive, kActive };  ///< server, client
 
 /// What not every place can do. A scenario names what it needs.
 enum class Ability : std::uint8_t {
-  kLoss,           ///< lose chosen CM messages
-  kDeafNeighbour,  ///< a neighbour that answers, and has no RDMA
-  kTwoHosts,       ///< each party has a host, and so ports, of its own
-  kIPv6,           ///< the parties have IPv6 addresses
-  kRemoveDevice,   ///< unplug a party's device
-  kFailOver,       ///< a bonded interface takes another link address
-  kMulticast,      ///< groups of one's own
-  kEce,            ///< devices that have options to agree upon
-  kAtomics,        ///< atomic operations in the peer's memory
-  kRereg,          ///< ibv_rereg_mr
-  kOnDemand,       ///< memory whose pages come when they are used
-  kXrc,            ///< extended connections
-  kAtomicWrite,    ///< eight bytes written at once
-  kDeviceMemory,   ///< ibv_alloc_dm
-  kParentDomains,  ///< ibv_alloc_parent_domain
-  kTimestamps,     ///< completions with timestamps
-  kModeration,     ///< ibv_modify_cq
-  kMinutes,        ///< performances side by side, so that minutes of real time are affordable
+  kLoss,             ///< lose chosen CM messages
+  kDeafNeighbour,    ///< a neighbour that answers, and has no RDMA
+  kTwoHosts,         ///< each party has a host, and so ports, of its own
+  kIPv6,             ///< the parties have IPv6 addresses
+  kRemoveDevice,     ///< unplug a party's device
+  kFailOver,         ///< a bonded interface takes another link address
+  kMovingNeighbour,  ///< a neighbour whose link address changes
+  kMulticast,        ///< groups of one's own
+  kEce,              ///< devices that have options to agree upon
+  kAtomics,          ///< atomic operations in the peer's memory
+  kRereg,            ///< ibv_rereg_mr
+  kOnDemand,         ///< memory whose pages come when they are used
+  kXrc,              ///< extended connections
+  kAtomicWrite,      ///< eight bytes written at once
+  kDeviceMemory,     ///< ibv_alloc_dm
+  kParentDomains,    ///< ibv_alloc_parent_domain
+  kTimestamps,       ///< completions with timestamps
+  kModeration,       ///< ibv_modify_cq
+  kMinutes,          ///< performances side by side, so that minutes of real time are affordable
 };
 inline constexpr Ability kLastAbility = Ability::kMinutes;
 /// As the matrix words it: "lose chosen CM messages".
@@ -62,6 +63,14 @@ enum class Message : std::uint8_t {
 };
 /// "REQ".
 [[nodiscard]] std::string_view to_string(Message message);
+
+/// What the client's host hears of Role::kMoving.
+enum class NeighbourNews : std::uint8_t {
+  kElsewhere,  ///< it has another link address
+  kBack,       ///< it has its first one again
+  kAgain,      ///< it still has the one that it had
+  kForgotten,  ///< nothing is known of it any more
+};
 
 /// One performance's surroundings: made before it, destroyed after it.
 /// Threads: straight-line scenarios use one; both() may use two more.
@@ -89,6 +98,8 @@ class Backend {
   virtual void lose(Side from, Message message, unsigned count);
   virtual void remove_device(Side side);
   virtual void fail_over(Side side);
+  virtual void fail_back(Side side);
+  virtual void tell_of_neighbour(NeighbourNews news);
 };
 
 /// A wait on it in vain is known at once: EAGAIN. -1: there is no descriptor, and it is anyway.

@@ -17,7 +17,7 @@ struct Source {
   std::string_view function;
 };
 constexpr auto kSources = std::to_array<Source>({
-    {"address_change/of_the_own", "cma.c, cma_netdev_change"},
+    {"address_change/of_the_own_bond", "cma.c, cma_netdev_change"},
     {"address_change/of_the_peer", "cma.c, cma_netevent_callback"},
     {"atomic_write/", "rxe_resp.c of 6.2, atomic_write_reply"},
     {"device_memory/", "hw/mlx5/mr.c, mlx5_ib_reg_dm_mr"},

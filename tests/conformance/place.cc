@@ -10,8 +10,8 @@ namespace anyrdma::conformance {
 
 std::string_view to_string(Role role) {
   constexpr std::array<std::string_view, static_cast<std::size_t>(kLastRole) + 1> kNames = {
-      "server", "other", "client",  "any",     "any6",  "loopback",
-      "nobody", "deaf",  "nowhere", "foreign", "group", "group6"};
+      "server", "other",  "client",  "any",     "any6",  "loopback", "nobody",
+      "deaf",   "moving", "nowhere", "foreign", "group", "group6"};
   return kNames[static_cast<std::size_t>(role)];
 }
 

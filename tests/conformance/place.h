@@ -20,6 +20,7 @@ enum class Role : std::uint8_t {
   kLoopback,  ///< 127.0.0.1
   kNobody,    ///< in the parties' network, and nobody answers
   kDeaf,      ///< a neighbour that answers, and has no RDMA; needs kDeafNeighbour
+  kMoving,    ///< as kDeaf, and its link address changes; needs kMovingNeighbour
   kNowhere,   ///< no route leads there
   kForeign,   ///< an address of none of the parties, as one to bind to
   kGroup,     ///< a multicast group of the scenario's own
@@ -47,6 +48,7 @@ inline constexpr Place kAny6{Role::kAny6};
 inline constexpr Place kLoopback{Role::kLoopback};
 inline constexpr Place kNobody{Role::kNobody};
 inline constexpr Place kDeaf{Role::kDeaf};
+inline constexpr Place kMoving{Role::kMoving};
 inline constexpr Place kNowhere{Role::kNowhere};
 inline constexpr Place kForeign{Role::kForeign};
 inline constexpr Place kGroup{Role::kGroup, Place::kEphemeral};

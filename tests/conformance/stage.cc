@@ -251,6 +251,19 @@ void Stage::fail_over(Party& of) {
   backend_.fail_over(of.side());
 }
 
+void Stage::fail_back(Party& of) {
+  of.note("first link address returns");
+  backend_.fail_back(of.side());
+}
+
+void Stage::tell_of_neighbour(NeighbourNews news) {
+  static constexpr std::array<std::string_view, 4> kWords = {
+      "neighbour is elsewhere", "neighbour is back", "neighbour is where it was",
+      "neighbour is forgotten"};
+  client_->note(std::string(kWords[static_cast<std::size_t>(news)]));
+  backend_.tell_of_neighbour(news);
+}
+
 // --- addresses and numbers ----------------------------------------------------------------------
 
 std::string Stage::ip(Role role) {
@@ -272,6 +285,7 @@ std::string Stage::ip(Role role) {
     case Role::kClient:
     case Role::kNobody:
     case Role::kDeaf:
+    case Role::kMoving:
     case Role::kNowhere:
     case Role::kForeign:
       return backend_.address(role);

@@ -66,6 +66,10 @@ class Stage {
   void remove_device(Party& of);
   /// A bonded interface takes another link address. Needs kFailOver.
   void fail_over(Party& of);
+  /// It has the first one again. Needs kFailOver.
+  void fail_back(Party& of);
+  /// News of the neighbour that moves. Needs kMovingNeighbour.
+  void tell_of_neighbour(NeighbourNews news);
 
   // --- for parties ------------------------------------------------------------------------------
   [[nodiscard]] Backend& backend() { return backend_; }

@@ -16,7 +16,8 @@ constexpr Field kKind{1, 0, 8};
 constexpr Field kEvent{2, 0, 16};
 constexpr Field kNumber{4, 0, 32};
 constexpr Field kMade{8, 0, 64};
-constexpr std::uint16_t kBytes = 16;
+constexpr Field kLink{16, 0, 32};
+constexpr std::uint16_t kBytes = 20;
 
 }  // namespace
 
@@ -28,7 +29,8 @@ std::optional<DeviceMessage> DeviceMessage::parse(const verbs::soft::Packet& pac
   return DeviceMessage{{.kind = static_cast<DeviceChange::Kind>(get<kKind>(bytes)),
                         .object = {.made = get<kMade>(bytes), .number = get<kNumber>(bytes)},
                         .event = static_cast<ibv_event_type>(get<kEvent>(bytes)),
-                        .neighbour = soft::Address::from_gid(packet.destination)}};
+                        .neighbour = soft::Address::from_gid(packet.destination),
+                        .link = soft::LinkNumber{get<kLink>(bytes)}}};
 }
 
 void DeviceMessage::serialize(verbs::soft::Packet& packet) const {
@@ -38,6 +40,7 @@ void DeviceMessage::serialize(verbs::soft::Packet& packet) const {
   put<kEvent>(bytes, static_cast<std::uint16_t>(change.event));
   put<kNumber>(bytes, change.object.number);
   put<kMade>(bytes, change.object.made);
+  put<kLink>(bytes, static_cast<std::uint32_t>(change.link));
   packet.size = kBytes;
   packet.source = {};
   packet.destination = change.neighbour.gid();

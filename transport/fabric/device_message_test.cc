@@ -17,7 +17,8 @@ TEST(DeviceMessage, SaysEachChange) {
     const DeviceChange change{.kind = static_cast<DeviceChange::Kind>(kind),
                               .object = {.made = 3, .number = 0x11},
                               .event = IBV_EVENT_QP_REQ_ERR,
-                              .neighbour = soft::Address::ipv4(0x0a000002)};
+                              .neighbour = soft::Address::ipv4(0x0a000002),
+                              .link = soft::LinkNumber{3}};
     const auto packet = pool.take();
     DeviceMessage{change}.serialize(*packet);
 
@@ -29,6 +30,7 @@ TEST(DeviceMessage, SaysEachChange) {
     EXPECT_EQ(read->change.object.number, 0x11u);
     EXPECT_EQ(read->change.event, IBV_EVENT_QP_REQ_ERR);
     EXPECT_EQ(read->change.neighbour, change.neighbour);
+    EXPECT_EQ(read->change.link, change.link);
     EXPECT_FALSE(NeighbourMessage::parse(*packet));
   }
 }

@@ -172,9 +172,11 @@ void FabricImpl::carry_out(const soft::DeviceChange& change) {
       (void)engine_.set_port(change.kind == Kind::kPortUp).has_value();
       break;
     case Kind::kMoved:
+      outside_->set_link(change.link);
       engine_.transport().on_address_change(outside_->interface());
       break;
     case Kind::kNeighbourMoved:
+      outside_->set_link(change.neighbour, change.link);
       engine_.transport().on_neighbour_changed(outside_->interface(), change.neighbour);
       break;
     case Kind::kQpFailed:

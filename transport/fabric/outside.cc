@@ -162,6 +162,11 @@ void Outside::deliver_answers() {
   }
 }
 
+soft::LinkNumber Outside::link_of(int, const soft::Address& neighbour) {
+  const auto found = neighbour_links_.find(neighbour.ip);
+  return found == neighbour_links_.end() ? soft::LinkNumber{} : found->second;
+}
+
 void Outside::on_change(const soft::DeviceChange& change) {
   changes_.push_back(change);
   soft::Address& neighbour = changes_.back().neighbour;

@@ -51,6 +51,8 @@ class Outside final : public soft::Network {
   void resolve_neighbour(soft::NeighbourToken token, const soft::Route& route,
                          std::chrono::milliseconds timeout) override;
   void cancel_neighbour(soft::NeighbourToken token) override;
+  [[nodiscard]] soft::LinkNumber link_of(int) override { return link_; }
+  [[nodiscard]] soft::LinkNumber link_of(int interface, const soft::Address& neighbour) override;
 
   // --- the gateway ------------------------------------------------------------------------------
   /// What it is to be asked next; nothing: no more for now.
@@ -68,6 +70,11 @@ class Outside final : public soft::Network {
   void on_change(const soft::DeviceChange& change);
   [[nodiscard]] std::vector<soft::DeviceChange> take_changes() {
     return std::exchange(changes_, {});
+  }
+  /// What link_of says from now on.
+  void set_link(soft::LinkNumber link) { link_ = link; }
+  void set_link(const soft::Address& neighbour, soft::LinkNumber link) {
+    neighbour_links_.insert_or_assign(neighbour.ip, link);
   }
 
  private:
@@ -92,6 +99,8 @@ class Outside final : public soft::Network {
   std::vector<Answer> answers_;
   std::vector<soft::DeviceChange> changes_;
   std::function<void()> on_changes_;
+  soft::LinkNumber link_{};
+  std::map<decltype(soft::Address::ip), soft::LinkNumber> neighbour_links_;  ///< told of
 };
 
 }  // namespace anyrdma::transport::fabric

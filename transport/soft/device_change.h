@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "transport/soft/address.h"
+#include "transport/soft/network.h"
 #include "verbs/soft/hca.h"
 
 namespace anyrdma::transport::soft {
@@ -15,8 +16,8 @@ struct DeviceChange {
     kRemoved,         ///< it is unplugged
     kPortDown,        ///< its port has lost its link
     kPortUp,          ///< or has it again
-    kMoved,           ///< its interface has failed over to another link address
-    kNeighbourMoved,  ///< that of `neighbour` has
+    kMoved,           ///< its interface has the link address `link` now
+    kNeighbourMoved,  ///< there is news of `neighbour`, whose link address is `link`
     kQpFailed,        ///< `object`, with `event`: verbs::soft::Hca::fail_qp
     kCqOverrun,       ///< `object`: verbs::soft::Hca::overrun_cq
     kSrqFailed,       ///< `object`: verbs::soft::Hca::fail_srq
@@ -28,6 +29,7 @@ struct DeviceChange {
   verbs::soft::ObjectName object{};
   ibv_event_type event = IBV_EVENT_QP_FATAL;
   Address neighbour{};
+  LinkNumber link{};
 };
 
 }  // namespace anyrdma::transport::soft

@@ -11,6 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr LinkNumber kOther{1};
+
 int error_of(const verbs::Result<void>& result) {
   return result ? 0 : result.error().value();
 }
@@ -162,6 +164,7 @@ TEST_F(Devices, AddressChangeIsToldToAttachedEndpoints) {
   connect();
   bind(*specific, b.address(0, 9));
 
+  b.network.links[0] = kOther;
   b.transport->on_address_change(0);
   b.transport->on_address_change(1);
   settle();
@@ -172,9 +175,49 @@ TEST_F(Devices, AddressChangeIsToldToAttachedEndpoints) {
   EXPECT_TRUE(wildcard_events.events.empty());
 }
 
+TEST_F(Devices, AddressThatReturnsIsToldToThoseThatBeganMeanwhile) {
+  connect();
+  b.network.links[0] = kOther;
+  bind(*specific, b.address(0, 9));
+
+  b.network.links[0] = {};
+  b.transport->on_address_change(0);
+  settle();
+
+  (void)specific_events.only(RDMA_CM_EVENT_ADDR_CHANGE);
+  EXPECT_TRUE(child_events.events.empty());
+}
+
+TEST_F(Devices, AddressChangeIsToldAsOftenAsItIsAnother) {
+  connect();
+  for (const std::uint32_t number : {1u, 2u, 0u, 1u}) {
+    b.network.links[0] = LinkNumber{number};
+    b.transport->on_address_change(0);
+    settle();
+  }
+
+  EXPECT_EQ(child_events.events.size(), 3u);
+}
+
+TEST_F(Devices, LoopbackEndpointIsBoundToNoInterface) {
+  auto here = a.endpoint();
+  const Sockaddr to(Address::loopback(AF_INET));
+  ASSERT_TRUE(here->resolve_address(nullptr, to.get(), 2s));
+  settle();
+  a.events.events.clear();
+
+  a.network.links[0] = kOther;
+  a.transport->on_address_change(0);
+  settle();
+
+  EXPECT_TRUE(a.events.events.empty());
+}
+
 TEST_F(Devices, NeighbourChangeIsToldToActiveEndpointsWithARouteToIt) {
   connect();
 
+  a.network.neighbour_links[{0, b.address().ip}] = kOther;
+  b.network.neighbour_links[{0, a.address().ip}] = kOther;
   a.transport->on_neighbour_changed(0, b.address());
   b.transport->on_neighbour_changed(0, a.address());
   settle();
@@ -183,8 +226,27 @@ TEST_F(Devices, NeighbourChangeIsToldToActiveEndpointsWithARouteToIt) {
   EXPECT_TRUE(child_events.events.empty());
 }
 
+TEST_F(Devices, NeighbourThatIsElsewhereIsToldOfAgainAndAgainUntilItReturns) {
+  connect();
+  LinkNumber& link = a.network.neighbour_links[{0, b.address().ip}];
+  const auto told = [&](LinkNumber now) {
+    a.events.events.clear();
+    link = now;
+    a.transport->on_neighbour_changed(0, b.address());
+    settle();
+    return a.events.events.size();
+  };
+
+  EXPECT_EQ(told(LinkNumber{}), 0u);
+  EXPECT_EQ(told(kOther), 1u);
+  EXPECT_EQ(told(kOther), 1u);
+  EXPECT_EQ(told(LinkNumber{}), 0u);
+}
+
 TEST_F(Devices, NeighbourChangeConcernsThatNeighbourAndInterfaceOnly) {
   connect();
+  a.network.neighbour_links[{0, address_of(77).ip}] = kOther;
+  a.network.neighbour_links[{1, b.address().ip}] = kOther;
 
   a.transport->on_neighbour_changed(0, address_of(77));
   a.transport->on_neighbour_changed(1, b.address());
@@ -200,6 +262,7 @@ TEST_F(Devices, NeighbourChangeIsNothingBeforeTheRouteIsResolved) {
   settle();
   a.events.events.clear();
 
+  a.network.neighbour_links[{0, b.address().ip}] = kOther;
   a.transport->on_neighbour_changed(0, b.address());
   settle();
 

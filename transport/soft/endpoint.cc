@@ -60,6 +60,7 @@ SoftEndpoint::SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& dev
   }
   source_.port = listener.source_.port;
   attach(device);
+  note_own_link();
   device.connections.emplace(wire::value(comm_id), this);
   if (!datagram_) fill_path_record();  // kernel: cma_ib_new_udp_id makes none
 }
@@ -154,11 +155,6 @@ bool SoftEndpoint::listens_for(const Address& local, const Device& device) const
   if (source_.family == AF_IB) return true;
   if (is_wildcard()) return !claim().afonly || source_.family == local.family;
   return device_ == &device && source_.same_ip(local);
-}
-
-bool SoftEndpoint::routed_to(const Address& neighbour) const {
-  if (!active_ || core_.means_self(destination_)) return false;
-  return path_record_.has_value() && destination_.same_ip(neighbour);
 }
 
 // The kernel looks the id up before it looks at the option (ucma.c:ucma_set_option).

@@ -83,8 +83,12 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   /// Whether a request for `local`, having arrived at `device`, is for this listener
   /// (kernel: cma_match_private_data).
   [[nodiscard]] bool listens_for(const Address& local, const Device& device) const;
-  /// Whether the neighbour's new link address concerns this endpoint (cma_netevent_callback).
-  [[nodiscard]] bool routed_to(const Address& neighbour) const;
+  /// Its interface may have another link address: ADDR_CHANGE if it is not the one of the time when
+  /// the endpoint was bound or resolved its address.
+  void on_link_changed();
+  /// Something is new about a neighbour: UNREACHABLE if the way goes to it, and its link address is
+  /// not the one of the time when the address was resolved.
+  void on_neighbour_changed(const Address& neighbour);
   /// Of a listener: what it listens to.
   [[nodiscard]] ibcm::ServiceId own_service() const { return service_id(source_.port); }
   /// The neighbour's answer: 0 or an errno.
@@ -114,6 +118,8 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   [[nodiscard]] Claim claim() const;
   void attach(Device& device);
   void update_claim();
+  void note_own_link();
+  [[nodiscard]] bool routed_to(const Address& neighbour) const;
   void fill_path_record();
   // endpoint_path.cc
   [[nodiscard]] Result<void> set_path(std::span<const std::uint8_t> value);
@@ -151,6 +157,8 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   Route route_{};
   std::optional<ClaimId> claim_;
   std::optional<wire::CommId> comm_id_;
+  std::optional<LinkNumber> own_link_{};  ///< kernel: src_dev_addr; nullopt: of no interface
+  LinkNumber peer_link_{};                ///< kernel: dst_dev_addr
   bool active_ = true;  ///< resolves and connects itself; false: made for a request
   wire::Psn psn_;
   ibcm::Path path_{};

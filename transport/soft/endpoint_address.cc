@@ -67,6 +67,7 @@ Result<void> SoftEndpoint::bind_to(const Address& local) {
   source_.port = claimed->port;
   if (device != nullptr) {
     attach(*device);
+    note_own_link();
     path_.source = local.ip;
   }
   enter(State::kAddrBound);
@@ -158,6 +159,8 @@ int SoftEndpoint::finish_query() {
   const Address& local = core_.means_self(source_) ? route_.source : source_;
   if (device->index_of(local.ip) < 0) return ENODEV;
   attach(*device);
+  note_own_link();
+  peer_link_ = core_.network.link_of(device->interface, destination_);
   source_ = {local.family, source_.port, local.scope, local.ip};
   path_.source = local.ip;
   path_.destination = destination_.ip;

@@ -19,6 +19,9 @@ struct Route {
   bool local = false;  ///< the destination is one of this host's own addresses: no neighbour needed
 };
 
+/// One of the link addresses that an interface can have: tells only whether it is another.
+enum class LinkNumber : std::uint32_t {};
+
 /// Names one question to resolve_neighbour, and comes back with the answer.
 enum class NeighbourToken : std::uint64_t {};
 
@@ -42,6 +45,17 @@ class Network {
                                  std::chrono::milliseconds timeout) = 0;
   /// No answer comes for `token` any more.
   virtual void cancel_neighbour(NeighbourToken token) = 0;
+  /// The link address that an interface has now; where it never changes, always the same.
+  [[nodiscard]] virtual LinkNumber link_of(int interface) {
+    (void)interface;
+    return {};
+  }
+  /// The last that this host has heard of a neighbour's.
+  [[nodiscard]] virtual LinkNumber link_of(int interface, const Address& neighbour) {
+    (void)interface;
+    (void)neighbour;
+    return {};
+  }
   /// The interface that owns `local` becomes a member of an IPv4 group (kernel: cma_igmp_send),
   /// once more if it is one. What refuses it is the caller's error. Where every host hears every
   /// group there is nothing to do.

@@ -149,7 +149,7 @@ void SoftTransportImpl::on_address_change(int interface) {
   Device* device = core_.device_on(interface);
   if (device == nullptr) return;
   for (AttachedHook& hook : device->attached) {
-    static_cast<SoftEndpoint&>(hook).queue(RDMA_CM_EVENT_ADDR_CHANGE);
+    static_cast<SoftEndpoint&>(hook).on_link_changed();
   }
 }
 
@@ -157,8 +157,7 @@ void SoftTransportImpl::on_neighbour_changed(int interface, const Address& addre
   Device* device = core_.device_on(interface);
   if (device == nullptr) return;
   for (AttachedHook& hook : device->attached) {
-    auto& endpoint = static_cast<SoftEndpoint&>(hook);
-    if (endpoint.routed_to(address)) endpoint.queue(RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+    static_cast<SoftEndpoint&>(hook).on_neighbour_changed(address);
   }
 }
 

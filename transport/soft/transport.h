@@ -105,12 +105,13 @@ class SoftTransport : public Transport {
   // --- the network's news -----------------------------------------------------------------------
   /// Answer to Network::resolve_neighbour: 0 or an errno. Unknown tokens are ignored.
   virtual void on_neighbour(NeighbourToken token, int error) = 0;
-  /// A bonded interface failed over: ADDR_CHANGE to every endpoint bound to it
-  /// (cma_netdev_callback).
+  /// A bonded interface failed over, or back: ADDR_CHANGE to every endpoint bound to it that knows
+  /// another link address than it has now (Network::link_of; kernel: cma_netdev_change).
   virtual void on_address_change(int interface) = 0;
-  /// A neighbour has a new link address: UNREACHABLE -ETIMEDOUT to every active endpoint that
-  /// resolved its route to it, connected or not
-  /// (cma_netevent_callback).
+  /// Whatever is new about a neighbour: UNREACHABLE -ETIMEDOUT to every active endpoint that
+  /// resolved its route to it, connected or not, and knows another link address than it has now. So
+  /// it comes again and again, and not when an old address returns (kernel:
+  /// cma_netevent_callback).
   virtual void on_neighbour_changed(int interface, const Address& address) = 0;
   /// A multicast group is gone from the network: MULTICAST_ERROR -ENETRESET to every endpoint that
   /// has joined it (kernel: process_group_error, which InfiniBand has). False: none has.

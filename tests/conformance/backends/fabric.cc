@@ -14,7 +14,7 @@ const std::map<Role, std::string>& addresses() {
       {Role::kServer, "192.0.2.1"},    {Role::kServerOther, "192.0.2.3"},
       {Role::kClient, "192.0.2.2"},    {Role::kNobody, "192.0.2.77"},
       {Role::kNowhere, "203.0.113.5"}, {Role::kForeign, "203.0.113.6"},
-      {Role::kDeaf, "192.0.2.9"}};
+      {Role::kDeaf, "192.0.2.9"},      {Role::kMoving, "192.0.2.10"}};
   return kAddresses;
 }
 

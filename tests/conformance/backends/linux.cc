@@ -10,6 +10,8 @@ namespace {
 
 class LinuxBackend final : public MachineBackend {
  public:
+  using MachineBackend::MachineBackend;
+
   const Calls& calls(Side) override { return linked_calls(); }
 
   void end(Side, rdma_event_channel* channel) override { end_of_kernels(channel); }
@@ -25,8 +27,8 @@ std::string_view backend_name() {
   return release.starts_with("6.12.") ? "linux-6.12" : "linux-unstable";
 }
 
-std::unique_ptr<Backend> make_backend(unsigned) {
-  return std::make_unique<LinuxBackend>();
+std::unique_ptr<Backend> make_backend(unsigned number) {
+  return std::make_unique<LinuxBackend>(number);
 }
 
 }  // namespace anyrdma::conformance

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -10,7 +11,45 @@
 
 namespace anyrdma::conformance {
 
+namespace {
+
+constexpr const char* kHome = "02:00:00:00:00:0a";
+constexpr const char* kElsewhere = "02:00:00:00:00:0b";
+/// Performances side by side have one each: addresses that nobody else uses.
+constexpr unsigned kFirstMoving = 100;
+constexpr unsigned kMovingAtOnce = 100;
+
+}  // namespace
+
+// An entry that nobody has to confirm, so that time does nothing to it.
+void MachineBackend::set_neighbour(const std::string& state) {
+  const std::string command = "ip neighbour replace " + address(Role::kMoving) + " lladdr " +
+                              link_address_ + " dev veth0 " + state;
+  require(std::system(command.c_str()) == 0, "no neighbour");
+}
+
+void MachineBackend::tell_of_neighbour(NeighbourNews news) {
+  switch (news) {
+    case NeighbourNews::kElsewhere:
+      link_address_ = kElsewhere;
+      return set_neighbour("nud permanent");
+    case NeighbourNews::kBack:
+      link_address_ = kHome;
+      return set_neighbour("nud permanent");
+    case NeighbourNews::kAgain:
+      set_neighbour("nud stale");
+      return;
+    case NeighbourNews::kForgotten:
+      const std::string command = "ip neighbour del " + address(Role::kMoving) + " dev veth0";
+      return require(std::system(command.c_str()) == 0, "no neighbour");
+  }
+}
+
 std::string MachineBackend::address(Role role) {
+  if (role == Role::kMoving) {
+    const std::string moving = "10.9.0." + std::to_string(kFirstMoving + number_ % kMovingAtOnce);
+    return moving;
+  }
   static const std::map<Role, std::string> kAddresses = {
       {Role::kServer, "10.9.0.1"},    {Role::kServerOther, "10.9.0.3"},
       {Role::kClient, "10.9.0.2"},    {Role::kNobody, "10.9.0.77"},

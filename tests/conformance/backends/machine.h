@@ -10,11 +10,21 @@ namespace anyrdma::conformance {
 /// Both parties on that device, which talks to itself.
 class MachineBackend : public RealtimeBackend {
  public:
+  /// `number` is the scenario's: a neighbour of its own may move.
+  explicit MachineBackend(unsigned number = 0) : number_(number) {}
+
   std::string address(Role role) override;
+  void tell_of_neighbour(NeighbourNews news) override;
 
  protected:
   /// The end of a channel that is the kernel's.
   static void end_of_kernels(rdma_event_channel* channel);
+
+ private:
+  void set_neighbour(const std::string& state);
+
+  unsigned number_;
+  std::string link_address_{};  ///< of the neighbour that moves
 };
 
 }  // namespace anyrdma::conformance

@@ -10,6 +10,8 @@
 namespace anyrdma::conformance {
 namespace {
 
+constexpr const char* kMoving = "192.0.2.10";
+
 /// How often a fiber looks whether what it waits for has happened.
 constexpr Duration kLook = std::chrono::microseconds(100);
 
@@ -18,6 +20,7 @@ class SimBackend final : public Backend {
   SimBackend() {
     // A neighbour for whom RDMA is a foreign word.
     (void)world_.add_host("deaf", {.interfaces = {{.addresses = {"192.0.2.9"}, .rdma = false}}});
+    (void)world_.add_host("moving", {.interfaces = {{.addresses = {kMoving}, .rdma = false}}});
   }
 
   ~SimBackend() override { doors::forget_the_buried(); }
@@ -30,10 +33,10 @@ class SimBackend final : public Backend {
 
   std::string address(Role role) override {
     static const std::map<Role, std::string> kAddresses = {
-        {Role::kServer, "192.0.2.1"},   {Role::kServerOther, "192.0.2.3"},
-        {Role::kClient, "192.0.2.2"},   {Role::kNobody, "192.0.2.77"},
-        {Role::kDeaf, "192.0.2.9"},     {Role::kNowhere, "203.0.113.5"},
-        {Role::kForeign, "203.0.113.6"}};
+        {Role::kServer, "192.0.2.1"},    {Role::kServerOther, "192.0.2.3"},
+        {Role::kClient, "192.0.2.2"},    {Role::kNobody, "192.0.2.77"},
+        {Role::kDeaf, "192.0.2.9"},      {Role::kMoving, kMoving},
+        {Role::kNowhere, "203.0.113.5"}, {Role::kForeign, "203.0.113.6"}};
     return kAddresses.at(role);
   }
 
@@ -87,6 +90,20 @@ class SimBackend final : public Backend {
     CM_ASSERT(host(side).remove_device("anyrdma0").has_value());
   }
   void fail_over(Side side) override { CM_ASSERT(host(side).fail_over("eth0").has_value()); }
+  void fail_back(Side side) override { CM_ASSERT(host(side).fail_back("eth0").has_value()); }
+  void tell_of_neighbour(NeighbourNews news) override {
+    sim::Host& neighbour = *world_.find_host("moving");
+    switch (news) {
+      case NeighbourNews::kElsewhere:
+        return CM_ASSERT(neighbour.fail_over("eth0").has_value());
+      case NeighbourNews::kBack:
+        return (void)neighbour.fail_back("eth0").has_value();  // false: it has not been away
+      case NeighbourNews::kAgain:
+        return CM_ASSERT(client_.confirm_neighbour(kMoving).has_value());
+      case NeighbourNews::kForgotten:
+        return CM_ASSERT(client_.forget_neighbour(kMoving).has_value());
+    }
+  }
 
  private:
   [[nodiscard]] sim::Host& host(Side side) { return side == Side::kPassive ? server_ : client_; }

@@ -13,6 +13,7 @@ using transport::ucma::Ucma;
 
 class UcmaBackend final : public MachineBackend {
  public:
+  using MachineBackend::MachineBackend;
   ~UcmaBackend() override { doors::forget_the_buried(); }
 
   const Calls& calls(Side side) override {
@@ -31,8 +32,8 @@ std::string_view backend_name() {
   return "ucma";
 }
 
-std::unique_ptr<Backend> make_backend(unsigned) {
-  return std::make_unique<UcmaBackend>();
+std::unique_ptr<Backend> make_backend(unsigned number) {
+  return std::make_unique<UcmaBackend>(number);
 }
 
 }  // namespace anyrdma::conformance

@@ -3,6 +3,11 @@
 
 namespace anyrdma::conformance {
 
+using enum NeighbourNews;
+
+/// Long enough for what the host has been told to come to its ids.
+constexpr Duration kAWhile = 500ms;
+
 SCENARIO(address_change, of_the_own_bond, .needs = {Ability::kFailOver}) {
   const Connection pair = stage.connect();
   stage.fail_over(client);
@@ -19,6 +24,58 @@ SCENARIO(address_change, of_the_peer, .facts = {60}, .needs = {Ability::kFailOve
   pair.active.note_qp();
   pair.active.disconnect();
   server.take(pair.passive);
+}
+
+SCENARIO(address_change, of_the_own_bond_and_back, .needs = {Ability::kFailOver}) {
+  Id& early = client.create();
+  early.bind(any_port(kClient));
+  stage.fail_over(client);
+  client.take(early);
+  Id& late = client.create();
+  late.bind(any_port(kClient));
+  stage.fail_back(client);
+  client.take(late);
+  client.quiet(kAWhile);
+}
+
+SCENARIO(address_change, of_a_neighbour, .facts = {60}, .needs = {Ability::kMovingNeighbour}) {
+  stage.tell_of_neighbour(kBack);
+  client.routed(kMoving);
+  stage.tell_of_neighbour(kElsewhere);
+  client.take();
+  stage.tell_of_neighbour(kAgain);
+  client.take();
+  stage.tell_of_neighbour(kBack);
+  client.quiet(kAWhile);
+  stage.tell_of_neighbour(kElsewhere);
+  client.take();
+  stage.tell_of_neighbour(kForgotten);
+  client.take();
+}
+
+SCENARIO(address_change, of_a_neighbour_that_was_elsewhere_before,
+         .needs = {Ability::kMovingNeighbour}) {
+  stage.tell_of_neighbour(kBack);
+  const Id& early = client.routed(kMoving);
+  stage.tell_of_neighbour(kElsewhere);
+  client.take(early);
+  const Id& late = client.routed(kMoving);
+  stage.tell_of_neighbour(kBack);
+  client.take(late);
+  client.quiet(kAWhile);
+}
+
+SCENARIO(address_change, of_a_neighbour_before_the_route, .needs = {Ability::kMovingNeighbour}) {
+  stage.tell_of_neighbour(kBack);
+  Id& id = client.create();
+  id.resolve_addr(kMoving);
+  client.take();
+  stage.tell_of_neighbour(kElsewhere);
+  client.quiet(kAWhile);
+  id.resolve_route();
+  client.take();
+  stage.tell_of_neighbour(kAgain);
+  client.take();
 }
 
 }  // namespace anyrdma::conformance

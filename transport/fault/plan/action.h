@@ -300,8 +300,8 @@ struct LoseGroup {
 
 // --- to a network -------------------------------------------------------------------------------
 
-/// The bonded interface fails over to another link address: ADDR_CHANGE there, UNREACHABLE at the
-/// active ids of its neighbours.
+/// The bonded interface fails over to its next link, and so to another link address: ADDR_CHANGE to
+/// the ids there that know another, UNREACHABLE to the active ids of its neighbours likewise.
 struct ChangeAddress {
   static constexpr std::string_view kKind = "fail-over";
   std::string host;
@@ -312,6 +312,46 @@ struct ChangeAddress {
     visitor.name("interface", change.interface);
   }
   bool operator==(const ChangeAddress&) const = default;
+};
+
+/// The bonded interface goes back to its first link: as ChangeAddress, so those that began with
+/// that one hear nothing.
+struct RestoreAddress {
+  static constexpr std::string_view kKind = "fail-back";
+  std::string host;
+  std::string interface;
+
+  static void visit(auto& visitor, auto& restore) {
+    visitor.name("host", restore.host);
+    visitor.name("interface", restore.interface);
+  }
+  bool operator==(const RestoreAddress&) const = default;
+};
+
+void visit_neighbour(auto& visitor, auto& action) {
+  visitor.name("host", action.host);
+  visitor.name("address", action.address);
+}
+
+/// The host looks anew where a neighbour is: UNREACHABLE once more to the active ids that know
+/// another link address of it.
+struct ConfirmNeighbour {
+  static constexpr std::string_view kKind = "confirm-neighbour";
+  std::string host;
+  std::string address;
+
+  static void visit(auto& visitor, auto& confirm) { visit_neighbour(visitor, confirm); }
+  bool operator==(const ConfirmNeighbour&) const = default;
+};
+
+/// The host forgets where a neighbour is: the same, and who resolves its address looks for it.
+struct ForgetNeighbour {
+  static constexpr std::string_view kKind = "forget-neighbour";
+  std::string host;
+  std::string address;
+
+  static void visit(auto& visitor, auto& forget) { visit_neighbour(visitor, forget); }
+  bool operator==(const ForgetNeighbour&) const = default;
 };
 
 void visit_path(auto& visitor, auto& action) {

@@ -19,9 +19,9 @@ using FaultAction =
                  RejectRequest, IgnoreRequest, StaleRequest, OverflowBacklog, HoldEvent,
                  FailResolving, RemoveDevice, ReturnDevice, PortDown, PortUp, RaiseEvent, CrashHost,
                  KillPrograms, RestartHost, PauseHost, ResumeHost, DriftClock, AddAddress,
-                 DropAddress, LoseGroup, ChangeAddress, CutPath, ClogPath, MendPath, SlowPath,
-                 FailCall, CompleteWork, FailQueuePair, OverrunQueue, FailSharedQueue,
-                 SlowConsumer>;
+                 DropAddress, LoseGroup, ChangeAddress, RestoreAddress, ConfirmNeighbour,
+                 ForgetNeighbour, CutPath, ClogPath, MendPath, SlowPath, FailCall, CompleteWork,
+                 FailQueuePair, OverrunQueue, FailSharedQueue, SlowConsumer>;
 // clang-format on
 
 /// What an action happens to, or what a trigger has at hand; whoever says nothing: the world.

@@ -30,7 +30,9 @@
 //           " | "restart " | "pause " | "resume " ) HOST  crash server | "drift " HOST " " PPM
 //           drift client -300 | ( "add-address " | "drop-address " ) HOST " " INTERFACE " " ADDRESS
 //                                                   add-address server eth0 10.0.0.9/24
-//           | "fail-over " HOST " " INTERFACE                       fail-over server eth0
+//           | ( "fail-over " | "fail-back " ) HOST " " INTERFACE    fail-over server eth0
+//           | ( "confirm-neighbour " | "forget-neighbour " ) HOST " " ADDRESS
+//                                                   forget-neighbour client 10.0.0.1
 //           | ( "cut " | "clog " | "mend " ) HOST ARROW HOST                  cut client<->server
 //           | "fail " ERRNO                                         a call: fail ENOMEM
 //           | "complete " STATUS                            a completion: complete RETRY_EXC_ERR

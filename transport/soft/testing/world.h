@@ -75,6 +75,10 @@ class FakeNetwork final : public Network {
   void cancel_neighbour(NeighbourToken token) override;
   verbs::Result<void> join_group(const Address& local, const Address& group) override;
   void leave_group(const Address& local, const Address& group) override;
+  LinkNumber link_of(int interface) override { return links[interface]; }
+  LinkNumber link_of(int interface, const Address& neighbour) override {
+    return neighbour_links[{interface, neighbour.ip}];
+  }
 
   /// Memberships in force, as (interface's address, group).
   std::vector<std::pair<Address, Address>> groups;
@@ -90,6 +94,8 @@ class FakeNetwork final : public Network {
   };
   std::vector<Question> asked;
   std::vector<NeighbourToken> cancelled;
+  std::map<int, LinkNumber> links;
+  std::map<std::pair<int, decltype(Address::ip)>, LinkNumber> neighbour_links;
 
  private:
   SoftTransport*& transport_;
