@@ -15,6 +15,8 @@ class HcaObserver {
   virtual ~HcaObserver() = default;
   /// A fresh QP, in RESET.
   virtual void on_opened(const ibv_qp& qp) = 0;
+  /// It has come to another state, or to the same again; inside the critical section.
+  virtual void on_state(const ibv_qp& /*qp*/, ibv_qp_state /*state*/) {}
   /// A request that was taken. `signaled`: by its flag or by the QP's sq_sig_all.
   virtual void on_posted(const ibv_qp& qp, const ibv_send_wr& request, bool signaled) = 0;
   virtual void on_posted(const ibv_qp& qp, const ibv_recv_wr& request) = 0;

@@ -189,6 +189,11 @@ void SoftQp::reset() {
 
 namespace {
 
+void enter(SoftQp& qp, ibv_qp_state to) {
+  qp.state = to;
+  if (qp.core.observer != nullptr) qp.core.observer->on_state(qp, to);
+}
+
 void copy_attributes(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
   if ((mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0) to.en_sqd_async_notify = from.en_sqd_async_notify;
   if ((mask & IBV_QP_ACCESS_FLAGS) != 0) to.qp_access_flags = from.qp_access_flags;
@@ -230,7 +235,7 @@ void SoftQp::apply(const ibv_qp_attr& wanted, int mask) {
     enter_error();
     return;
   }
-  state = to;
+  enter(*this, to);
   if (to == IBV_QPS_RESET) {
     reset();
     const ibv_qp_attr fresh{};
@@ -293,13 +298,13 @@ void SoftQp::spoil_send(ibv_wc_status status) {
 }
 
 void SoftQp::enter_send_error() {
-  state = IBV_QPS_SQE;
+  enter(*this, IBV_QPS_SQE);
   datagrams ? datagrams->flush() : requester.flush();
 }
 
 void SoftQp::enter_error() {
   const bool was_in_error = state == IBV_QPS_ERR;
-  state = IBV_QPS_ERR;
+  if (!was_in_error) enter(*this, IBV_QPS_ERR);
   publish();
   requester.flush();
   if (datagrams) datagrams->flush();
