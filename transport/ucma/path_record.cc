@@ -7,7 +7,7 @@
 namespace anyrdma::transport::ucma {
 namespace {
 
-constexpr std::uint32_t kUsable =
+constexpr std::uint8_t kUsable =
     IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL;
 
 // Parts of a path record's fields (IBTA vol 1, 15.2.5.16).
@@ -34,6 +34,7 @@ ibv_sa_path_rec converted(const ibv_path_record& from) {
   record.rate = from.rate & kValueMask;
   record.packet_life_time_selector = from.packetlifetime >> kSelectorShift;
   record.packet_life_time = from.packetlifetime & kValueMask;
+  record.preference = kUsable;  // librdmacm shows the flags there (L/ucma_convert_path)
   return record;
 }
 

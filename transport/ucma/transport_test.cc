@@ -164,6 +164,7 @@ TEST_F(UcmaTransportTest, APathOfTheApplicationIsFollowedByTheKernelsEvent) {
   ASSERT_NE(endpoint->path(), nullptr);
   EXPECT_EQ(endpoint->path()->packet_life_time, 18);
   EXPECT_EQ(endpoint->path()->packet_life_time_selector, 2);
+  EXPECT_EQ(endpoint->path()->preference, 43) << "the flags, as librdmacm shows them";
   deliver(event(RDMA_CM_EVENT_ROUTE_RESOLVED));
   EXPECT_EQ(handler.events.size(), 1u);
 }
