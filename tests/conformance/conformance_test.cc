@@ -1,6 +1,6 @@
 // Performs the scenarios on the backend that is linked in, and holds what they show against the
-// records and the table of deviations. With --write: writes the records; with --differences: prints
-// what the table lacks.
+// records and the table of deviations. With --write: writes the records, with --write-new those
+// that are missing; with --differences: prints what the table lacks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -154,7 +154,9 @@ std::string records_of_the_work_tree() {
   return std::string(root == nullptr ? "." : root) + "/" + kFolder + "records";
 }
 
-int write_records(const std::string& folder) {
+enum class Which : std::uint8_t { kAll, kNew };
+
+int write_records(const std::string& folder, Which which) {
   std::string trouble;
   Goldens goldens = load_records(folder, trouble);
   if (!trouble.empty()) std::cerr << trouble << "\n";
@@ -162,9 +164,10 @@ int write_records(const std::string& folder) {
     return std::ranges::find(scenarios(), each.first, &Scenario::full_name) == scenarios().end();
   });
   std::vector<std::size_t> numbers = all_performable();
-  std::erase_if(numbers, [&goldens](std::size_t number) {
+  std::erase_if(numbers, [&goldens, which](std::size_t number) {
     const std::string name = scenarios()[number].full_name();
     const auto old = goldens.find(name);
+    if (old != goldens.end() && which == Which::kNew) return true;
     return !may_replace(name, old == goldens.end() ? nullptr : &old->second);
   });
   Performances performances;
@@ -210,10 +213,13 @@ int main(int argc, char** argv) {
     std::cerr << Conformance::problem << "\n";
     return 1;
   }
-  constexpr std::string_view kWriteTo = "--write=";
-  if (wish.starts_with(kWriteTo)) return write_records(std::string(wish.substr(kWriteTo.size())));
-  if (wish == "--write") return write_records(records_of_the_work_tree());
+  const std::size_t sign = wish.find('=');
+  const std::string_view what = wish.substr(0, sign);
+  const std::string folder =
+      sign == wish.npos ? records_of_the_work_tree() : std::string(wish.substr(sign + 1));
+  if (what == "--write") return write_records(folder, Which::kAll);
+  if (what == "--write-new") return write_records(folder, Which::kNew);
   if (wish == "--differences") return print_differences();
-  std::cerr << "--write, --write=FOLDER or --differences, not " << wish << "\n";
+  std::cerr << "--write[=FOLDER], --write-new[=FOLDER] or --differences, not " << wish << "\n";
   return 1;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kernel_test.sh linux: the scenarios on a real kernel, with the system's librdmacm and libibverbs alone.
 # kernel_test.sh ours: our doors on that kernel (ucma), then across a wire from it (wire).
-# kernel_test.sh --write makes what the former shows the records.
+# kernel_test.sh --write makes what the former shows the records, --write-new where there is none yet.
 set -uo pipefail
 . tests/rxe_vm/lib.sh
 
@@ -33,9 +33,9 @@ ours)
     sh $here/wire_machine.sh $here/wire || status=1
     exit \$status"
   ;;
---write)
+--write | --write-new)
   judge_is_alone || exit 1
   tools/vm/rxe --cpus 2 --deadline 1700 --share "$BUILD_WORKSPACE_DIRECTORY/$here/records" -- \
-    sh $here/rxe_machine.sh $here/linux --write=/mnt/share
+    sh $here/rxe_machine.sh $here/linux "${!#}=/mnt/share"
   ;;
 esac
