@@ -38,6 +38,7 @@ constexpr auto kSources = std::to_array<Source>({
     {"registrations/", "uverbs_cmd.c, ib_uverbs_rereg_mr"},
     {"registrations/that_are_paged", "umem_odp.c, ib_umem_odp_map_dma_and_lock"},
     {"removal/", "cma.c, cma_process_remove"},
+    {"removal/of_the_last_device", "cma.c, addr_handler"},
     {"timestamps/", "rdma-core, mlx5/cq.c, mlx5_cq_read_wc_completion_ts"},
     {"xrc/", "uverbs_cmd.c, ib_uverbs_open_xrcd"},
 });

@@ -29,4 +29,19 @@ SCENARIO(disconnect, the_server_does_not_answer, .facts = {25}, .slow = true) {
   client.take({.at_least = 60s, .at_most = 130s});
 }
 
+// cma_ib_handler: what is heard already is not heard again when the answers come.
+SCENARIO(disconnect, by_both_at_once_and_again, .facts = {26}) {
+  const Connection pair = stage.connect();
+  pair.active.disconnect();
+  pair.passive.disconnect();
+  client.take();
+  server.take();
+  pair.active.disconnect();
+  pair.passive.disconnect();
+  client.take();
+  server.take();
+  client.quiet(2s);
+  server.quiet(0s);
+}
+
 }  // namespace anyrdma::conformance

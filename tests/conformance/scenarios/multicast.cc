@@ -101,4 +101,25 @@ SCENARIO(multicast, members_hear_each_other, .needs = {Ability::kMulticast}) {
   listener.take_recv();
 }
 
+SCENARIO(multicast, a_listener, .facts = {56}, .needs = {Ability::kMulticast}) {
+  Id& id = server.create(RDMA_PS_UDP);
+  id.bind(kServer);
+  id.listen();
+  id.join(kGroup);
+  id.leave(kGroup);
+}
+
+// ucma_leave_multicast: whatever has become of the id.
+SCENARIO(multicast, left_with_a_route, .needs = {Ability::kMulticast}) {
+  Id& id = client.create(RDMA_PS_UDP);
+  id.resolve_addr(kServer, 2s, any_port(kClient));
+  client.take();
+  id.join(kGroup);
+  client.take();
+  id.resolve_route();
+  client.take();
+  id.leave(kGroup);
+  id.leave(kGroup);
+}
+
 }  // namespace anyrdma::conformance

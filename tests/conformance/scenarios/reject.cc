@@ -36,4 +36,27 @@ SCENARIO(reject, a_rejected_id_cannot_connect_again, .facts = {17, 24, 28}) {
   server.quiet(0s);
 }
 
+// cma_ib_handler: that timewait is over is told after a disconnection only.
+SCENARIO(reject, a_stale_request_hears_nothing_more, .facts = {28, 31}) {
+  const Connection pair = stage.connect_without_qp();
+  Id& again = client.routed();
+  again.connect({{.as = &pair.active}});
+  client.take(again);
+  client.take(pair.active);
+  client.quiet(3s);
+  again.resolve_route();
+}
+
+SCENARIO(reject, after_the_answer_came_nothing_more_is_heard, .facts = {20, 28}) {
+  server.listening();
+  Id& active = client.routed();
+  active.connect();
+  Id& passive = server.take_request();
+  passive.accept();
+  client.take();
+  passive.destroy();
+  client.take();
+  client.quiet(3s);
+}
+
 }  // namespace anyrdma::conformance

@@ -41,4 +41,14 @@ SCENARIO(removal, of_a_resolved_ids_device, .needs = {Ability::kRemoveDevice}) {
   id.connect();
 }
 
+// addr_handler: without a device there still are channels, ids and listeners, and nothing to
+// resolve an address to.
+SCENARIO(removal, of_the_last_device, .needs = {Ability::kRemoveDevice}) {
+  stage.remove_device(client);
+  client.listening(kAny);
+  Id& id = client.create();
+  id.resolve_addr(kServer);
+  client.take();
+}
+
 }  // namespace anyrdma::conformance

@@ -54,4 +54,14 @@ SCENARIO(resolution, the_source_is_not_an_address_of_the_host) {
   client.take();
 }
 
+// addr_handler: back to the state of an id that is bound, though to no device.
+SCENARIO(resolution, what_a_failed_one_leaves, .facts = {37}) {
+  Id& id = client.create();
+  id.resolve_addr(kNobody, 1500ms);
+  client.take();
+  id.bind(any_port(kClient));
+  id.listen();
+  id.disconnect();
+}
+
 }  // namespace anyrdma::conformance

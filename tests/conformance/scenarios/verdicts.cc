@@ -11,6 +11,12 @@ Id& routed_datagram_id(Party& client) {
   return client.routed(kServer, RDMA_PS_UDP);
 }
 
+/// Records the partition that its addresses are in.
+void note_partition(Id& id) {
+  if (id.get() == nullptr) return id.note("no id");
+  id.note("is in partition " + std::to_string(int{ntohs(id.get()->route.addr.addr.ibaddr.pkey)}));
+}
+
 }  // namespace
 
 // cm_init_qp_rtr_attr, cm_init_qp_rts_attr: by the queue pair's type.
@@ -179,6 +185,24 @@ SCENARIO(verdicts, resolving_the_broadcast_address) {
     return cm.resolve_addr(raw, own.get(), all.get(), 2000);
   });
   client.take();
+}
+
+// ib_addr_get_pkey: RoCE keeps no broadcast address, and so no partition in it.
+SCENARIO(verdicts, addresses_on_roce_are_in_no_partition) {
+  Id& listener = server.create();
+  listener.bind(kServer);
+  note_partition(listener);
+  listener.listen();
+  Id& active = client.create();
+  note_partition(active);
+  active.resolve_addr(kServer, 2s, any_port(kClient));
+  client.take();
+  note_partition(active);
+  active.resolve_route();
+  client.take();
+  note_partition(active);
+  active.connect();
+  note_partition(server.take_request());
 }
 
 }  // namespace anyrdma::conformance

@@ -161,4 +161,15 @@ SCENARIO(withdrawal, by_the_client_of_a_question_for_a_service) {
   server.quiet(500ms);
 }
 
+// cm_send_rej_locked: the id is idle, and its request goes on being repeated; the id's destruction
+// waits for the end of that.
+SCENARIO(withdrawal, by_a_rejection_of_the_client, .slow = true) {
+  const Connection pair = stage.request();
+  pair.active.reject("changed my mind");
+  pair.passive.destroy();
+  client.quiet(500ms);
+  (void)server.take_request({.at_least = 1s, .at_most = 40s});
+  pair.active.destroy();
+}
+
 }  // namespace anyrdma::conformance
