@@ -25,7 +25,7 @@ constexpr auto kSources = std::to_array<Source>({
     {"loss/a_disconnect", "cm.c, cm_dreq_handler"},
     {"loss/of_a_disconnect", "cm.c, cm_process_send_error"},
     {"loss/of_a_question", "cm.c, cm_process_send_error"},
-    {"loss/of_a_rejection", "cm.c, cm_dup_req_handler"},
+    {"loss/of_a_rejection", "cm.c, cm_reset_to_idle"},
     {"loss/of_a_reply", "cm.c, cm_process_send_error"},
     {"loss/of_a_request", "cm.c, cm_process_send_error"},
     {"loss/of_every_word", "cm.c, cm_process_send_error"},
@@ -39,6 +39,7 @@ constexpr auto kSources = std::to_array<Source>({
     {"registrations/that_are_paged", "umem_odp.c, ib_umem_odp_map_dma_and_lock"},
     {"removal/", "cma.c, cma_process_remove"},
     {"removal/of_the_last_device", "cma.c, addr_handler"},
+    {"sync/a_removal_instead", "rdma-core, librdmacm/cma.c, rdma_get_request"},
     {"timestamps/", "rdma-core, mlx5/cq.c, mlx5_cq_read_wc_completion_ts"},
     {"xrc/", "uverbs_cmd.c, ib_uverbs_open_xrcd"},
 });

@@ -150,7 +150,7 @@ std::string_view to_string(State state) {
 }
 
 int verdict_on(Call call, const Standing& standing) {
-  if (standing.state == kDeviceRemoval) return ENXIO;  // ucma.c:ucma_removal_event_handler
+  if (standing.state == kDeviceRemoval) return ENXIO;  // ucma.c:ucma_close_id
   for (const CallRule& rule : kCallRules) {
     if (rule.call == call) {
       return rule.in.has(standing.state) && has(standing, rule.need) ? 0 : EINVAL;

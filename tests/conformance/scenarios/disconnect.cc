@@ -37,10 +37,10 @@ SCENARIO(disconnect, by_both_at_once_and_again, .facts = {26}) {
   client.take();
   server.take();
   pair.active.disconnect();
-  pair.passive.disconnect();
   client.take();
   server.take();
-  client.quiet(2s);
+  pair.passive.disconnect();
+  client.quiet(500ms);
   server.quiet(0s);
 }
 

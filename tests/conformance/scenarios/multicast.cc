@@ -122,4 +122,24 @@ SCENARIO(multicast, left_with_a_route, .needs = {Ability::kMulticast}) {
   id.leave(kGroup);
 }
 
+// ucma_process_join: such a member's queue pair is not attached. It is flushed to see what came.
+SCENARIO(multicast, who_only_sends_hears_nothing, .facts = {58}, .needs = {Ability::kMulticast}) {
+  Id& deaf = server.create(RDMA_PS_UDP);
+  deaf.bind(any_port(kServer));
+  deaf.make_qp();
+  deaf.post_recv(64);
+  deaf.join_to_send(kGroup);
+  server.take();
+  Id& speaker = client.create(RDMA_PS_UDP);
+  speaker.bind(any_port(kClient));
+  speaker.make_qp();
+  speaker.join_to_send(kGroup);
+  client.take();
+  speaker.post_datagram(8);
+  speaker.take_send();
+  stage.settle();
+  deaf.disconnect();
+  deaf.take_recv();
+}
+
 }  // namespace anyrdma::conformance

@@ -64,4 +64,13 @@ SCENARIO(resolution, what_a_failed_one_leaves, .facts = {37}) {
   id.disconnect();
 }
 
+// getaddrinfo's own code, not -1 with errno.
+SCENARIO(resolution, a_text_that_is_no_address, .facts = {51}) {
+  rdma_addrinfo hints{};
+  hints.ai_flags = RAI_NUMERICHOST;
+  rdma_addrinfo* found = nullptr;
+  const int code = client.calls().cm.getaddrinfo("nobody", "7471", &hints, &found);
+  client.note("getaddrinfo(nobody): " + std::to_string(code));
+}
+
 }  // namespace anyrdma::conformance

@@ -95,4 +95,15 @@ SCENARIO(sync, joining_a_group, .needs = {Ability::kMulticast}) {
   id.leave(kGroup);
 }
 
+// rdma_get_request: what is no request stays with the listener, to be looked at.
+SCENARIO(sync, a_removal_instead_of_a_request, .facts = {47, 49},
+         .needs = {Ability::kRemoveDevice}) {
+  Id& listener = server.create_synchronous();
+  listener.bind(kServer);
+  listener.listen();
+  stage.remove_device(server);
+  stage.both([&] { listener.get_request(); }, [] {});
+  listener.disconnect();
+}
+
 }  // namespace anyrdma::conformance
