@@ -10,12 +10,14 @@ A bug:
     within: Machine::on_rep                      the function, if it takes that to be unique
     is: what is wrong; more lines are indented
     like: a bug that others had; may be left out
+    facts: 14, 15                                which of docs/facts.md it contradicts, if any
     found by: hang, Samples.Courier, 3           the checker, its test, within how many runs
     -  send(c.path, make_rtu(c));                what is there: must occur exactly once
     +                                            what is there instead: nothing
 
 Words and signs are compared, however they are laid out. What ends with ';' or '}' is a statement,
-all else an expression.
+all else an expression; but "{...}" in a table, "constexpr Row kRows[] = {...};", is a row of it.
+Several bugs may change the same text.
 """
 
 import pathlib
@@ -31,6 +33,7 @@ CHECKERS = {
     "answers": ("every call is answered", "nobody answered its"),
     "leaks": ("everything is destroyed", "never destroyed"),
     "crash": ("assertion in the code under test", "broken invariant"),
+    "death": ("end of the process", "killed by signal"),
     "announcements": ("checker of announcements", "announcements: "),
     "atomics": ("checker of atomics", "atomics: "),
     "keys": ("checker of keys", "keys: "),
@@ -60,6 +63,7 @@ class Bug:
     within: str = ""
     what: str = ""
     like: str = ""
+    facts: list = field(default_factory=list)
     checker: str = ""
     test: str = ""
     runs: int = 0
@@ -69,10 +73,22 @@ class Bug:
 
 
 PARTS = {"-": "old", "+": "new"}
-FIELDS = {"in": "file", "within": "within", "is": "what", "like": "like", "found by": "found"}
+FIELDS = {"in": "file", "within": "within", "is": "what", "like": "like", "facts": "facts",
+          "found by": "found"}
+FACTS = range(1, 61)  # of docs/facts.md
+
+
+def set_facts(bug, value):
+    numbers = [number.strip() for number in value.split(",")]
+    if not all(number.isdigit() and int(number) in FACTS for number in numbers):
+        raise Wrong(f"{bug.name}: 'facts' are numbers of docs/facts.md, not {value}")
+    bug.facts = [int(number) for number in numbers]
 
 
 def set_field(bug, key, value):
+    if key == "facts":
+        set_facts(bug, value)
+        return
     if key != "found":
         setattr(bug, key, value)
         return
@@ -169,22 +185,69 @@ def place_of(bug, text):
     return found.pop()
 
 
-def planted(bug, old):
+@dataclass
+class Table:
+    """The definition of a constant table."""
+
+    row: str  # its type
+    name: str
+    begin: int
+    rows: int  # where they begin
+    end: int
+
+
+def tables_of(text):
+    for match in re.finditer(r"^constexpr (\w+) (\w+)\[\] = \{", text, re.MULTILINE):
+        end = text.find("\n};", match.end())
+        yield Table(match[1], match[2], match.start(), match.end(), end)
+
+
+def table_at(tables, begin):
+    return next((table for table in tables if table.rows <= begin < table.end), None)
+
+
+def planted(bug, old, original, table):
+    """What is there instead of `old`, which may have bugs in it already, of the `original`."""
     switch = f"::anyrdma::planted::is_on({bug.number})"
     new = "\n".join(bug.new)
+    if table and bug.old[0].startswith("{"):
+        now = f"{table.row}{old}" if old == original else old
+        return f"({switch} ? {table.row}{new} : {now})"
     if bug.old[-1].endswith((";", "}")):
         return f"{{ if ({switch}) {{ {new} }} else {{ {old} }} }}"
     return f"({switch} ? ({new}) : ({old}))"
 
 
+def evaluated_late(text, table):
+    """With the table's rows made when it is first asked for: by then it is known which bug is on."""
+    name, row = table.name, table.row
+    rows = text[table.rows:table.end]
+    rest = re.sub(rf"\b{name}\b", f"{name}()", text[table.end + len("\n};"):])
+    return (f"{text[:table.begin]}const auto& {name}() {{ static const {row} rows[] = {{{rows}\n}}; "
+            f"return rows; }}{rest}")
+
+
 def plant(path, text, bugs):
     """The source with all its bugs in it."""
-    places = sorted((*place_of(bug, text), bug) for bug in bugs)
-    for (_, end, one), (begin, _, other) in zip(places, places[1:]):
-        if begin < end:
-            raise Wrong(f"{one.name} and {other.name} change the same text of {path}")
-    for begin, end, bug in reversed(places):
-        text = text[:begin] + planted(bug, text[begin:end]) + text[end:]
+    tables = list(tables_of(text))
+    places = {}
+    for bug in bugs:
+        places.setdefault(place_of(bug, text), []).append(bug)
+    order = sorted(places)
+    for one, other in zip(order, order[1:]):
+        if other[0] < one[1]:
+            names = " and ".join(places[place][0].name for place in (one, other))
+            raise Wrong(f"{names} change parts of each other's text of {path}")
+    for begin, end in reversed(order):
+        table = table_at(tables, begin)
+        now = original = text[begin:end]
+        for bug in places[begin, end]:
+            now = planted(bug, now, original, table)
+        text = text[:begin] + now + text[end:]
+    changed = {table.name for table in tables if any(table_at([table], at) for at, _ in order)}
+    for table in reversed(list(tables_of(text))):
+        if table.name in changed:
+            text = evaluated_late(text, table)
     return f'#include "tests/planted/planted.h"\n#line 1 "{path}"\n' + text
 
 
@@ -224,7 +287,8 @@ another when a bug is not found by what its row says, within the runs that it sa
 
 Who tests the tests? Each row is a bug that was put on purpose into a copy of `cm`, the CM protocol, the transport, the software HCA or
 a sample application. Production sources know nothing of it: the copies are made from them, every bug has a switch, and one program turns
-on one after the other. Without a bug every checker and test in that program is silent.
+on one after the other. Without a bug every checker and test in that program is silent. Every rule of the kernel's half
+(`transport/soft/state.cc`) and every [fact](facts.md) has a bug that contradicts it.
 
 """
 
@@ -242,7 +306,17 @@ def room_of(path):
     return path.rsplit("/", 1)[0]
 
 
+def text_of(bug):
+    text = f"`{bug.name}`: {bug.what}"
+    if bug.facts:
+        text += f" ([fact](facts.md) {', '.join(str(number) for number in bug.facts)})"
+    return text + (f" Like {bug.like}" if bug.like else "")
+
+
 def page(bugs):
+    for number in FACTS:
+        if not any(number in bug.facts for bug in bugs):
+            raise Wrong(f"no bug contradicts fact {number} of docs/facts.md")
     rooms = {}
     checkers = {}
     for bug in bugs:
@@ -255,8 +329,7 @@ def page(bugs):
     for room, members in rooms.items():
         text += f"\n## {room}\n\n| bug | found by | strategy | within runs |\n|---|---|---|---|\n"
         for bug in members:
-            what = bug.what + (f" Like {bug.like}" if bug.like else "")
-            text += (f"| `{bug.name}`: {what} | {CHECKERS[bug.checker][0]} | {strategy_of(bug)} | "
+            text += (f"| {text_of(bug)} | {CHECKERS[bug.checker][0]} | {strategy_of(bug)} | "
                      f"{bug.runs} |\n")
     return text
 

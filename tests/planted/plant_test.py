@@ -33,11 +33,26 @@ found by: unit, Suite.Name, 7
 """
 
 
-def planted(*changes):
+TABLE = """constexpr Row kRows[] = {
+  {kOne, {kA}},
+  {kTwo, {kB}},
+};
+int f() {
+  for (auto& row : kRows) {}
+  return 0;
+}
+"""
+
+
+def planted(*changes, source=SOURCE):
     bugs = [plant.parse(BUG + change)[0] for change in changes]
     for number, bug in enumerate(bugs, 1):
         bug.name, bug.number = f"b{number}", number
-    return plant.plant("a.cc", SOURCE, bugs)
+    return plant.plant("a.cc", source, bugs)
+
+
+def planted_rows(*changes):
+    return planted(*changes, source=TABLE)
 
 
 class Planting(unittest.TestCase):
@@ -84,8 +99,24 @@ class Planting(unittest.TestCase):
                 planted(f"{change}\n+\n")
 
     def test_two_bugs_in_one_place_are_refused(self):
-        with self.assertRaisesRegex(plant.Wrong, "b1 and b2 change the same text"):
+        with self.assertRaisesRegex(plant.Wrong, "b1 and b2 change parts of each other's text"):
             planted("-  if (x > 3) return;\n+\n", "-x > 3\n+true\n")
+
+    def test_two_bugs_of_the_same_text_are_had_by_turns(self):
+        text = planted("-x > 3\n+true\n", "-x > 3\n+false\n")
+        self.assertIn("if ((::anyrdma::planted::is_on(2) ? (false) : "
+                      "((::anyrdma::planted::is_on(1) ? (true) : (x > 3))))) return;", text)
+
+    def test_a_row_of_a_table_is_chosen_when_the_table_is_asked_for(self):
+        text = planted_rows("-{kOne, {kA}}\n+{kOne, {}}\n", "-{kOne, {kA}}\n+{kOne, {kB}}\n")
+        self.assertIn("const auto& kRows() { static const Row rows[] = {\n"
+                      "  (::anyrdma::planted::is_on(2) ? Row{kOne, {kB}} : "
+                      "(::anyrdma::planted::is_on(1) ? Row{kOne, {}} : Row{kOne, {kA}})),", text)
+        self.assertIn("  {kTwo, {kB}},\n}; return rows; }\n", text)
+        self.assertIn("for (auto& row : kRows()) {}", text)
+
+    def test_a_table_without_bugs_stays_constant(self):
+        self.assertIn("constexpr Row kRows[] = {", planted_rows("-return 0;\n+\n"))
 
     def test_what_is_said_about_a_bug(self):
         bug = plant.parse(BUG + "-a;\n-b;\n+c;\n")[0]
@@ -101,7 +132,16 @@ class Planting(unittest.TestCase):
         self.refused(BUG.replace("unit,", "luck,") + change, "no such checker: luck")
         self.refused(BUG.replace(" 7", " 0") + change, "in no run at all")
         self.refused(BUG.replace(", 7", "") + change, "a checker, a test and a number")
+        self.refused(BUG + "facts: 61\n" + change, "numbers of docs/facts.md, not 61")
         self.refused("in: a.cc\n", "belongs to no bug")
+
+    def test_every_fact_is_contradicted_by_a_bug(self):
+        facts = "facts: " + ", ".join(str(number) for number in plant.FACTS)
+        bugs = plant.parse(BUG + facts + "\n-a;\n+b;\n")
+        self.assertIn("`b`: something is wrong ([fact](facts.md) 1, 2, 3,", plant.page(bugs))
+        bugs[0].facts.remove(51)
+        with self.assertRaisesRegex(plant.Wrong, "no bug contradicts fact 51"):
+            plant.page(bugs)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 
+#include "transport/soft/state.h"
 #include "transport/soft/testing/world.h"
 
 namespace anyrdma::transport::soft::testing {
@@ -34,6 +35,67 @@ class Standings : public World {
     b.events.requests.clear();
   }
 };
+
+// --- events -------------------------------------------------------------------------------------
+
+// Nobody here fails to resolve a route, or raises CONNECT_ERROR: the kernel does.
+TEST(StateAfter, AFailedRouteMayBeAskedForAgain) {
+  EXPECT_EQ(state_after(RDMA_CM_EVENT_ROUTE_ERROR, State::kRouteQuery), State::kAddrResolved)
+      << "cma.c:cma_query_handler";
+}
+
+// cma.c:cma_ib_handler.
+TEST(StateAfter, WhatAConnectionIsToldLeavesItAConnectionButForItsEnd) {
+  for (const rdma_cm_event_type event :
+       {RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_REJECTED,
+        RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_UNREACHABLE}) {
+    EXPECT_EQ(state_after(event, State::kConnect), State::kConnect) << event;
+  }
+  EXPECT_EQ(state_after(RDMA_CM_EVENT_DISCONNECTED, State::kConnect), State::kDisconnect);
+}
+
+TEST_F(Standings, AChangedNeighbourIsToldFromTheRouteToTheVeryEnd) {
+  auto server = listener(b, b.address(0, kPort));
+  auto endpoint = routed(a, b.address(0, kPort));
+  const auto change = [this] {
+    a.events.events.clear();
+    a.transport->on_neighbour_changed(0, b.address());
+    settle();
+    return a.events.only(RDMA_CM_EVENT_UNREACHABLE).status;
+  };
+  EXPECT_EQ(change(), -ETIMEDOUT);
+  EXPECT_EQ(endpoint->state(), "RDMA_CM_ROUTE_RESOLVED");
+  ASSERT_TRUE(endpoint->connect({.qp_num = 5}));
+  settle();
+  ASSERT_TRUE(b.events.requests.at(0)->accept({.qp_num = 6}));
+  settle();
+  ASSERT_TRUE(endpoint->establish());
+  settle();
+  EXPECT_EQ(change(), -ETIMEDOUT);
+  EXPECT_EQ(endpoint->state(), "RDMA_CM_CONNECT");
+
+  ASSERT_TRUE(b.events.requests.at(0)->disconnect());
+  settle();
+
+  EXPECT_EQ(endpoint->state(), "RDMA_CM_DISCONNECT");
+  EXPECT_EQ(change(), -ETIMEDOUT) << "cma.c:cma_netevent_work_handler";
+}
+
+TEST_F(Standings, AGroupThatIsLostIsToldAndStaysToBeLeft) {
+  constexpr MembershipId kGroup{1};
+  const Address group = Address::ipv4(0xef010203);
+  auto endpoint = bound(a.address(0, kPort), RDMA_PS_UDP);
+  ASSERT_TRUE(endpoint->join_multicast(Sockaddr(group).get(), kGroup, JoinState::kFullMember));
+  settle();
+  a.events.events.clear();
+
+  EXPECT_TRUE(a.transport->on_group_lost(group));
+  settle();
+
+  EXPECT_EQ(a.events.only(RDMA_CM_EVENT_MULTICAST_ERROR).status, -ENETRESET)
+      << "cma.c:cma_ib_mc_handler";
+  EXPECT_EQ(error_of(endpoint->leave_multicast(kGroup)), 0);
+}
 
 // --- a listener ---------------------------------------------------------------------------------
 
