@@ -51,6 +51,7 @@ ROOMS = {
                     "sim/gateway"],
     "sim/machines": ["verbs", "transport/fault/plan", "transport/soft", "sim", "sim/gateway",
                      "sim/programs", "sim/machines"],
+    "page": ["page"],
     "tools": None,
     "tests": None,
     "examples": None,

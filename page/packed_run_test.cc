@@ -1,0 +1,96 @@
+#include "page/packed_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <sstream>
+
+namespace anyrdma::page {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kHeader = R"({"anyrdma":1,"seed":"8"})"
+                                "\n";
+
+boost::system::result<PackedRun, Complaint> read(const std::string& lines) {
+  std::istringstream stream(lines);
+  return PackedRun::read(stream);
+}
+
+boost::json::object packed(const std::string& lines) {
+  return boost::json::parse(read(lines)->json()).get_object();
+}
+
+std::string member(const boost::json::object& run, const char* name) {
+  return boost::json::serialize(run.at(name));
+}
+
+TEST(PackedRun, KeepsHeaderAndLanesAsTheyCame) {
+  const auto run =
+      packed(std::string(kHeader) + R"({"lane":1,"of":"host","name":"server"})" + "\n");
+
+  EXPECT_EQ(member(run, "header"), R"({"anyrdma":1,"seed":"8"})");
+  EXPECT_EQ(member(run, "lanes"), R"([{"lane":1,"of":"host","name":"server"}])");
+}
+
+TEST(PackedRun, SaysEveryTextAndEverySetOfMembersOnce) {
+  const auto run =
+      packed(std::string(kHeader) + R"({"n":0,"t":5,"lane":1,"is":"note","name":"x"})" + "\n" +
+             R"({"n":1,"t":9,"lane":1,"is":"note","name":"x"})" + "\n");
+
+  EXPECT_EQ(member(run, "texts"), R"(["note","x"])");
+  EXPECT_EQ(member(run, "shapes"), R"([["n","d","t","d","lane","n","is","s","name","s"]])");
+  EXPECT_EQ(member(run, "rows"), "[0,1,5,1,0,1,0,1,4,1,0,1]");
+}
+
+TEST(PackedRun, CountsTimesFromTheRecords) {
+  const auto run =
+      packed(std::string(kHeader) + R"({"n":0,"t":1000,"lane":1,"is":"call","ends":1007})" + "\n");
+
+  EXPECT_THAT(member(run, "shapes"), HasSubstr(R"("ends","d")"));
+  EXPECT_EQ(member(run, "rows"), "[0,1,1000,1,0,7]");
+}
+
+TEST(PackedRun, KeepsFieldsAndMembersThatItDoesNotKnow) {
+  const auto run = packed(
+      std::string(kHeader) +
+      R"({"n":0,"t":0,"lane":1,"is":"call","about":[2,3],"fields":{"port":"7"},"new":true})" +
+      "\n");
+
+  EXPECT_THAT(member(run, "shapes"), HasSubstr(R"("about","j","fields/port","s","new","j")"));
+  EXPECT_EQ(member(run, "texts"), R"(["call","[2,3]","7","true"])");
+}
+
+TEST(PackedRun, HasNothingThatAPageCouldTakeForATag) {
+  const auto run = read(std::string(kHeader) +
+                        R"({"n":0,"t":0,"lane":1,"is":"note","name":"</script>"})" + "\n");
+
+  EXPECT_THAT(run->json(), Not(HasSubstr("<")));
+  EXPECT_THAT(boost::json::serialize(boost::json::parse(run->json())), HasSubstr("</script>"));
+}
+
+TEST(PackedRun, LeavesOutALastLineThatWasCutOff) {
+  const auto run = packed(std::string(kHeader) + R"({"n":0,"t":0,"lane":1,"is":"note"})" + "\n" +
+                          R"({"n":1,"t":0,"la)");
+
+  EXPECT_EQ(member(run, "rows"), "[0,1,0,1,0]");
+}
+
+TEST(PackedRun, NamesTheLineThatItCannotRead) {
+  EXPECT_THAT(read(std::string(kHeader) + "{]\n{}\n").error(), HasSubstr("line 2: no JSON"));
+  EXPECT_THAT(read(std::string(kHeader) + "[]\n").error(), HasSubstr("line 2: no object"));
+  EXPECT_THAT(read(std::string(kHeader) + R"({"n":0,"t":"soon","lane":1})" + "\n").error(),
+              HasSubstr("line 2: a record needs a whole number as \"t\""));
+}
+
+TEST(PackedRun, RefusesWhatIsNoRecording) {
+  EXPECT_EQ(read("").error(), "line 1: nothing is there");
+  EXPECT_THAT(read("{\"n\":0}\n").error(), HasSubstr("line 1: no recording of anyrdma"));
+}
+
+}  // namespace
+}  // namespace anyrdma::page
