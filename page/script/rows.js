@@ -2,7 +2,7 @@
 
 // What an idle time takes when it is folded; less where everything is small.
 function foldHeight(rowHeight) {
-  return Math.max(3, Math.min(30, rowHeight * 1.4));
+  return Math.min(30, rowHeight * 1.4);
 }
 
 const mostHeight = 2e7;

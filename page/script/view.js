@@ -124,16 +124,16 @@ class View {
   }
 
   zoom(factor) {
-    const least = Math.min(4, (this.scroller.clientHeight - 80) / (this.rows.records.length * 1.4));
-    this.rowHeight = Math.max(least, Math.min(48, this.rowHeight * factor));
+    const least = this.scroller.clientHeight / (this.rows.records.length * 2 + 1);
+    this.rowHeight = Math.max(Math.min(4, least), Math.min(48, this.rowHeight * factor));
     this.layout();
   }
 
   zoomAll() {
-    const folds = (height) => this.rows.folds.length * foldHeight(height);
-    const slots = this.rows.total - 60 - folds(this.rowHeight);
-    const room = this.scroller.clientHeight - 70 - folds(1);
-    this.rowHeight = Math.min(22, Math.max(room, 40) * (this.rowHeight / slots));
+    const folds = this.rows.folds.length;
+    const paper = this.rows.total - 70 - folds * foldHeight(this.rows.rowHeight);
+    const rows = paper / this.rows.rowHeight + folds * foldHeight(1);
+    this.rowHeight = Math.min(21, (this.scroller.clientHeight - 75) / rows);
     this.layout();
     this.scroller.scrollTop = 0;
   }
