@@ -62,6 +62,12 @@ class Rules(unittest.TestCase):
         self.caught("cm/id_test.cc", "int x;\n" * 801, "file of")
         self.caught("cm/id.cc", "x" * 101 + "\n", "columns")
 
+    def test_a_script_in_a_page_is_held_to_the_same_sizes(self):
+        self.caught("page/script/a.js", "x\n" * 601, "file of 601 lines")
+        self.caught("page/style.css", "/* " + "x" * 100 + " */\n", "columns")
+        self.caught("page/script/a.js", "// TO" + "DO later\n", "unfinished")
+        self.clean("page/script/a.js", "switch (x) { default: sleep(1); }\n")
+
     def test_a_long_function_is_caught_however_its_head_is_wrapped(self):
         for head in ("void f() {", "constexpr int f() {",
                      "Id::Id(int a,\n       int b)\n    : a_{a} {",

@@ -10,9 +10,8 @@ import tree
 def main():
     root = pathlib.Path(sys.argv[1])
     paths = list(tree.files(root))
-    sources = [path for path in paths if path.endswith(tree.SOURCE)]
-    findings = [found for look in (tree.orphans, tree.dead_links, tree.untold_threads)
-                for found in look(root, paths)]
+    sources = [path for path in paths if path.endswith(tree.SOURCE + tree.SCRIPT)]
+    findings = list(tree.orphans(root, paths)) + list(tree.dead_links(root, paths))
     for path in sources:
         found = rules.check(path, (root / path).read_text())
         findings += [(path, line, text) for line, text in found]

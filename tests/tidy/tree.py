@@ -7,6 +7,7 @@ import re
 import cxx
 
 SOURCE = (".cc", ".h", ".c")
+SCRIPT = (".js", ".css")
 SKIPPED = re.compile(r"^(\..*|bazel-.*|bin|__pycache__)$")
 
 
@@ -30,7 +31,7 @@ def names_file(build, name):
 
 def orphans(root, paths):
     for path in paths:
-        if not path.endswith(SOURCE):
+        if not path.endswith(SOURCE + SCRIPT):
             continue
         folder = (root / path).parent
         while not (folder / "BUILD.bazel").is_file() and folder != root:
