@@ -33,7 +33,7 @@ function unpackLanes(packed, records) {
   const lanes = new Map();
   const add = (line) => lanes.set(line.lane, {
     id: line.lane, of: line.of ?? "lane", name: String(line.name ?? line.lane), in: line.in,
-    children: [], own: 0,
+    children: [], own: 0, busy: false,
   });
   packed.lanes.forEach(add);
   for (const record of records) {
@@ -42,6 +42,8 @@ function unpackLanes(packed, records) {
       if (!lanes.has(id)) add({ lane: id, name: `lane ${id}` });
       lanes.get(id).own += 1;
     }
+    // A host that does more than to send and to receive is more than a wire.
+    if (!/^(message|fault|finding)$/.test(record.is)) lanes.get(record.lane).busy = true;
   }
   for (const lane of lanes.values()) {
     lane.parent = lanes.get(lane.in) ?? null;
@@ -51,18 +53,25 @@ function unpackLanes(packed, records) {
   return lanes;
 }
 
-// Names are paths or last parts of paths; a lane's header shows the part that its parent lacks.
+// A lane's path has its parents' names, its label what its parent's path lacks:
+// "server/rping[12]#3" in "server/rping[12]" is "id 3".
 function nameLane(lane) {
-  const parent = lane.parent?.name;
-  lane.label = parent && lane.name.startsWith(`${parent}/`)
-    ? lane.name.slice(parent.length + 1) : lane.name;
-  const above = [];
-  for (let up = lane; up; up = up.parent) {
-    above.unshift(up);
-    lane.top = up;
+  lane.path ??= pathOf(lane);
+  lane.top = lane;
+  while (lane.top.parent) lane.top = lane.top.parent;
+  const above = lane.parent ? pathOf(lane.parent) : "";
+  lane.label = above && lane.path !== above ? lane.path.slice(above.length).replace(/^[/#]/, "")
+    : lane.path;
+  if (/^\d+$/.test(lane.label)) lane.label = `${lane.of} ${lane.label}`;
+}
+
+function pathOf(lane) {
+  if (!lane.parent) return lane.name;
+  for (let up = lane.parent; up; up = up.parent) {
+    const path = pathOf(up);
+    if (lane.name.startsWith(path) && /[/#]/.test(lane.name[path.length] ?? "")) return lane.name;
   }
-  lane.path = above.reduce((path, one) => (!path ? one.name
-    : one.name.startsWith(`${path}/`) ? one.name : `${path}/${one.name}`), "");
+  return `${pathOf(lane.parent)}/${lane.name}`;
 }
 
 // Indexes that following, details and searching use.

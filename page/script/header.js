@@ -53,7 +53,7 @@ function laneBox(view, lane, x, w, tier) {
   const box = element("div", { className, title: `${word} ${lane.path}` });
   box.style.left = `${x}px`;
   box.style.width = `${w}px`;
-  const bare = tier === "tier-lane" && lane.of === "host";
+  const bare = tier === "tier-lane" && lane.of === "host" && !lane.busy;
   if (tier !== "tier-lane" || !bare) {
     if (lane.children.some(isUsed) && tier !== "tier-lane") box.append(foldButton(view, lane));
     const name = tier === "tier-host" ? `${word} ${lane.label}` : lane.label;

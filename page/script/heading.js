@@ -11,6 +11,7 @@ function tellRun(run) {
     `${spanText(run.end - run.begin)} of ${header.clock === "real" ? "real" : "virtual"} time`,
     header.began && `began ${header.began}`,
     header.plan?.length && `faults asked for: ${header.plan.join("; ")}`,
+    header.faults?.length && `what came of them: ${header.faults.join("; ")}`,
     header.hash && `hash ${header.hash}`, header.build && `anyrdma ${header.build}`,
   ].filter(Boolean);
   const box = element("div", { className: "run-head" },

@@ -44,12 +44,14 @@ function columnsOf(lane, state, mirrored) {
   return mirrored ? [own, ...columns] : [...columns, own];
 }
 
+// Where messages leave and arrive, and nothing else happens.
 function isWire(column) {
-  return column.lane.of === "host" && !column.folded;
+  return column.lane.of === "host" && !column.folded && !column.lane.busy;
 }
 
 function wishedWidth(column, next) {
-  const [least, share] = widths[column.lane.of] ?? [96, 1];
+  const busyHost = column.lane.of === "host" && column.lane.busy;
+  const [least, share] = widths[busyHost ? "thread" : column.lane.of] ?? [96, 1];
   const last = !next || next.top !== column.top || isWire(next);
   if (isWire(column) && (next?.top === column.top || column.lane.children.some(isUsed))) {
     return [least, share];

@@ -19,7 +19,7 @@ function paint(p) {
   const rows = visibleRows(p);
   p.crowded = new Set(rows.filter((row) => Math.abs(p.rows.yOf[row] - p.top) < 24)
     .map((row) => p.columns.of.get(p.rows.records[row].lane)?.top));
-  for (const layer of ["state", "wait", "call", "event", "completion", "note", "message",
+  for (const layer of ["state", "call", "wait", "event", "completion", "note", "message",
     "fault", "finding"]) {
     for (const row of rows) {
       const record = p.rows.records[row];

@@ -24,7 +24,7 @@ function paintMessage(p, record, row, y, column) {
   const reach = !lost ? 1 : reachOf(p, record, Math.abs(to - from));
   const end = {
     x: from + (to - from) * reach,
-    y: lost || record.arrives === undefined ? y + p.rows.rowHeight * 0.45 * reach
+    y: record.arrives === undefined ? y + p.rows.rowHeight * 0.45 * reach
       : arrivalY(p, row, record),
   };
   const width = color === p.colors.message || lost ? 2 : 1.3;

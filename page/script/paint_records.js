@@ -8,6 +8,10 @@ const painters = {
     const top = Math.max(y, p.top - 4);
     const height = Math.min(end, p.bottom + 4) - top;
     if (height <= 0) return;
+    if (/^destroyed$/i.test(record.name)) {
+      cap(p, record, column, y);
+      return;
+    }
     const { ctx } = p;
     const look = lookOf(p, record.name);
     ctx.fillStyle = p.colors.states[look % p.colors.states.length];
@@ -49,8 +53,9 @@ const painters = {
     const x = column.x + markX;
     const color = isBad(record) ? p.colors.bad : p.colors.event;
     const place = (time) => (time === undefined ? null : Math.max(y, endY(p.rows, row, time)));
-    const fetched = place(record.fetched);
-    const done = place(record.acknowledged);
+    const alone = record.fetched === undefined && !isOwed(record);
+    const fetched = alone ? y : place(record.fetched);
+    const done = alone ? y : place(record.acknowledged);
     const tail = (from) => Math.min(from + 2.2 * p.rows.rowHeight, p.rows.total);
     if (fetched === null) line(p, color, 1.5, [2, 3], [[x, y], [x, tail(y)]]);
     else {
@@ -60,7 +65,8 @@ const painters = {
     if (done !== null && done > y + 3) line(p, color, 3, [], [[x - 4, done], [x + 4, done]]);
     if (fetched !== null && fetched > y + 6) disc(p, x, fetched, 3, color, true);
     disc(p, x, y, 4.5, color, fetched !== null && fetched <= y + 6);
-    const lack = fetched === null ? ", never fetched" : done === null ? ", never acknowledged" : "";
+    const lack = !isOwed(record) ? ""
+      : fetched === null ? ", never fetched" : ", never acknowledged";
     paintLabel(p, record, column, y, labelOf(record) + lack);
   },
   completion(p, record, row, y, column) {
@@ -93,6 +99,15 @@ const painters = {
   },
   message: (p, record, row, y, column) => paintMessage(p, record, row, y, column),
 };
+
+// The end of an id or a queue pair.
+function cap(p, record, column, y) {
+  const x = column.x + trackX;
+  line(p, p.colors.text, 2.5, [], [[x - 8, y], [x + 8, y]]);
+  paintText(p, record.name, column.x + callLabelX, y, column.end - column.x - callLabelX,
+    p.colors.dim, "bold 11px", true);
+  remember(p, record, column.x, y - 8, column.w, 16);
+}
 
 // Each state's own colour and pattern, in the order in which a run comes to them.
 function lookOf(p, name) {

@@ -22,11 +22,16 @@ function showPanel(app, view, record) {
     facts.append(element("dt", { textContent: name }), valueOf(app, view, value));
   }
   panel.replaceChildren(
-    element("h2", { textContent: `${titles[record.is] ?? record.is} ${record.name ?? ""}` }),
+    element("h2", { textContent: titleOf(record) }),
     element("p", { className: isBad(record) ? "says bad" : "says",
       textContent: `${sentenceOf(run, record)}.` }),
     ...momentsOf(run, record), ...linksOf(app, view, record), facts,
     followButtons(app, view, record), steps(app, view, record));
+}
+
+function titleOf(record) {
+  const kind = titles[record.is] ?? record.is;
+  return record.is === "wait" && record.name === "waits" ? kind : `${kind} ${record.name ?? ""}`;
 }
 
 function momentsOf(run, record) {
@@ -60,6 +65,7 @@ function factsOf(run, record) {
 function missingOf(record) {
   const lacks = { message: ["arrives"], call: ["ends"], wait: ["ends"],
     event: ["fetched", "acknowledged"], completion: ["polled"] }[record.is] ?? [];
+  if (record.is === "event" && !isOwed(record)) return [];
   return lacks.filter((name) => record[name] === undefined).map((name) => [name, "never"]);
 }
 

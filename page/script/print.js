@@ -24,7 +24,7 @@ function printRun(app, view) {
   const spans = laySpans(rows, (record, row) => lastOf(paper, record, row));
   const pieces = [];
   let height = view.number > 1 ? pieceHeight : firstPieceHeight - 70 * (app.views.length - 1);
-  for (let top = 0; top < rows.total; top += height) {
+  for (let top = 0; top < rows.total - 60; top += height) {
     if (top > 0) height = pieceHeight;
     height = Math.min(height, rows.total - top);
     const canvas = element("canvas", { width: columns.width * 2, height: height * 2 });

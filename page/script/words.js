@@ -65,12 +65,17 @@ function looksBad(record) {
     case "message": return isLost(record) || /^(REJ|.*NAK)/.test(record.name ?? "");
     case "call": return /^(-\d|NULL|.*\bE[A-Z]{2,})/.test(record.result ?? "")
       && !/EAGAIN/.test(record.result);
-    case "event": return record.acknowledged === undefined || (record.status ?? 0) !== 0
-      || /ERROR|UNREACHABLE|REJECTED|REMOVAL|FATAL/.test(record.name ?? "");
+    case "event": return isOwed(record) || (record.status ?? 0) !== 0
+      || /_ERR|ERROR|UNREACHABLE|REJECTED|REMOVAL|FATAL/.test(record.name ?? "");
     case "completion": return (record.status ?? "IBV_WC_SUCCESS") !== "IBV_WC_SUCCESS";
     case "wait": return record.ends === undefined;
     default: return record.is === "finding";
   }
+}
+
+// Events of a connection manager have to be given back.
+function isOwed(event) {
+  return event.acknowledged === undefined && !/^IBV_/.test(event.name ?? "");
 }
 
 // Few words, for the diagram.
@@ -117,7 +122,8 @@ const sentences = {
   },
   wait(run, r) {
     const length = r.ends === undefined ? "for ever" : spanText(r.ends - r.t);
-    return `${laneName(run, r.lane)} waits ${length} in ${r.name} for ${r.for ?? "something"}`;
+    const where = r.name && r.name !== "waits" ? ` in ${r.name}` : "";
+    return `${laneName(run, r.lane)} waits ${length}${where} for ${r.for ?? "something"}`;
   },
   fault: (_run, r) => `Fault of the plan: ${r.name}${r.effect ? `; ${r.effect}` : ""}`,
   note(run, r) {
@@ -128,6 +134,7 @@ const sentences = {
 };
 
 function eventFate(r) {
+  if (r.fetched === undefined && !isOwed(r)) return "an asynchronous event";
   if (r.fetched === undefined) return "nobody fetches it";
   const fetched = `fetched ${laterText(r.fetched - (r.queued ?? r.t))}`;
   if (r.acknowledged === undefined) return `${fetched}, never acknowledged`;

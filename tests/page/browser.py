@@ -1,10 +1,12 @@
 """Debian's Chromium without a window, driven over a pipe by its DevTools protocol."""
 
 import base64
+import contextlib
 import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
 
@@ -53,14 +55,19 @@ class Browser:
              f"--user-data-dir={home}/profile", f"--window-size={width},{height}", "about:blank"],
             env={**os.environ, "HOME": str(home)}, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False,
-            preexec_fn=pipes)
+            preexec_fn=pipes, start_new_session=True)
         os.close(to_browser)
         os.close(from_browser)
 
     def close(self):
-        """Ends the browser."""
-        self.process.kill()
-        self.process.wait()
+        """Ends the browser and the processes that it has begun."""
+        self.call("Browser.close", session=None)
+        try:
+            self.process.wait(DEADLINE)
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # all have ended by themselves
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
         os.close(self.out)
         os.close(self.into)
 

@@ -48,7 +48,8 @@ class PageTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory(prefix="page")
+        # Those of the browser's processes that are being killed may still write there.
+        cls.temporary = tempfile.TemporaryDirectory(prefix="page", ignore_cleanup_errors=True)
         cls.pages = Pages(pathlib.Path(cls.temporary.name))
         cls.browser = Browser(cls.temporary.name)
 
