@@ -1,27 +1,52 @@
 // Two runs beside each other: where they part.
 
+// A run as facts in the order in which they become known: that an event is acknowledged, or that a
+// wait ends, is one of its own, so that runs part where they do, not where the wait began.
+const lateFacts = {
+  arrives: "arrives", ends: "ends", fetched: "is fetched", acknowledged: "is acknowledged",
+  polled: "is polled",
+};
+
+function factsOfRun(run) {
+  const facts = [];
+  for (const record of run.records) {
+    const act = actOf(run, record);
+    facts.push({ t: record.t, record, act, said: "" });
+    for (const [member, said] of Object.entries(lateFacts)) {
+      const t = record[member];
+      if (t === undefined) continue;
+      const outcome = member === "ends" ? record.result : member === "arrives" ? record.fate : "";
+      facts.push({ t, record, act: `${said} ${outcome ?? ""}|${act}`, said });
+    }
+  }
+  return facts.sort((a, b) => a.t - b.t);
+}
+
 // What happened, without numbers that differ from run to run.
 function actOf(run, r) {
-  const where = [r.lane, r.to].filter((id) => id !== undefined).map((id) => laneName(run, id));
+  const where = [r.lane, r.to].filter((id) => id !== undefined).map((id) => actLane(run, id));
   const again = r.same === undefined ? "" : "again";
-  const taken = ["arrives", "ends", "fetched", "acknowledged", "polled"]
-    .map((name) => (r[name] === undefined ? "-" : "+")).join("");
-  return [r.is, ...where, r.name, r.result, r.status, r.fate, r.stream, r.effect, again, taken]
-    .join("|");
+  const lost = r.arrives === undefined ? r.fate : "";
+  return [r.is, ...where, r.name, r.status, lost, r.stream, r.effect, r.for, again].join("|");
+}
+
+// Queue pairs have numbers that chance draws.
+function actLane(run, id) {
+  return laneName(run, id).replace(/qp ?0x[0-9a-f]+/g, "qp");
 }
 
 // Everything that was recorded of it.
-function wholeOf(run, r) {
-  const { i, lane, to, about, bad, ...rest } = r;
-  return `${actOf(run, r)}|${JSON.stringify(rest)}`;
+function wholeOf(run, { act, record }) {
+  const { i, lane, to, about, bad, ...rest } = record;
+  return `${act}|${JSON.stringify(rest)}`;
 }
 
-function firstApart(left, right, textOfRecord) {
-  const count = Math.max(left.records.length, right.records.length);
+function firstApart(left, right, textOfFact) {
+  const count = Math.max(left.facts.length, right.facts.length);
   for (let i = 0; i < count; ++i) {
-    const one = left.records[i];
-    const other = right.records[i];
-    if (!one || !other || textOfRecord(left, one) !== textOfRecord(right, other)) {
+    const one = left.facts[i];
+    const other = right.facts[i];
+    if (!one || !other || textOfFact(left.run, one) !== textOfFact(right.run, other)) {
       return { left: one, right: other };
     }
   }
@@ -29,14 +54,16 @@ function firstApart(left, right, textOfRecord) {
 }
 
 // First what happens, then when and with which numbers.
-function firstDifference(left, right) {
-  const act = firstApart(left, right, actOf);
+function firstDifference(leftRun, rightRun) {
+  const left = { run: leftRun, facts: factsOfRun(leftRun) };
+  const right = { run: rightRun, facts: factsOfRun(rightRun) };
+  const act = firstApart(left, right, (_run, fact) => fact.act);
   if (act) return { ...act, what: "what happens" };
   const detail = firstApart(left, right, wholeOf);
-  return detail && { ...detail, what: detailOf(detail) };
+  return detail && { ...detail, what: detailOf(detail.left.record, detail.right.record) };
 }
 
-function detailOf({ left, right }) {
+function detailOf(left, right) {
   const parts = [];
   for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
     if (["i", "lane", "to", "about", "fields", "bad"].includes(name)) continue;
@@ -54,9 +81,8 @@ function tellDifference(app) {
   const difference = firstDifference(left.run, right.run);
   app.difference = difference;
   if (!difference) return [element("b", { textContent: "Both runs are the same." })];
-  const side = (view, record) => element("li", {
-    textContent: record ? `${timeText(record.t - view.run.begin)}: ${sentenceOf(view.run, record)}.`
-      : "nothing more happens.",
+  const side = (view, fact) => element("li", {
+    textContent: fact ? sideText(view.run, fact) : "nothing more happens.",
   });
   const button = element("button", { textContent: "Show it" });
   button.addEventListener("click", () => showDifference(app));
@@ -67,18 +93,22 @@ function tellDifference(app) {
   ];
 }
 
+function sideText(run, { t, record, said }) {
+  const what = said && t > record.t ? `${record.name} of #${record.n} ${said}. ` : "";
+  return `${timeText(t - run.begin)}: ${what}${sentenceOf(run, record)}.`;
+}
+
 function showDifference(app) {
   const { difference, views } = app;
   if (!difference) return;
   app.aligning = true;
   views.forEach((view, i) => {
-    const record = i === 0 ? difference.left : difference.right;
-    const last = view.rows.records.at(-1);
-    if (record ?? last) view.show(record ?? last, 0.45);
+    const fact = i === 0 ? difference.left : difference.right;
+    view.showTime(fact ?? { t: Infinity }, 0.45);
     view.lastTop = view.scroller.scrollTop;
   });
   const i = difference.left ? 0 : 1;
-  app.select(views[i], i === 0 ? difference.left : difference.right, false);
+  app.select(views[i], (i === 0 ? difference.left : difference.right).record, false);
 }
 
 // The other run scrolls along, from wherever the two were put.

@@ -4,10 +4,10 @@ const widths = {
   host: [34, 0.2], process: [110, 1.2], thread: [120, 2], device: [70, 1], channel: [70, 1],
   id: [78, 1.2], qp: [74, 1], link: [96, 1],
 };
-const gapBetweenHosts = 120;
+const gapBetweenHosts = 108;
 // The last column of a host has nobody to its right whose room its texts could use.
 const lastMore = 36;
-const longTexts = 180;
+const longTexts = 192;
 // From the outside in: what a program does, what it holds, what leaves it.
 const ranks = { process: 0, thread: 1, channel: 2, id: 3, qp: 4, device: 5 };
 

@@ -26,7 +26,7 @@ function paint(p) {
       if ((kinds[record.is] ? record.is : "note") === layer) paintRecord(p, record, row);
     }
   }
-  if (p.apart) paintApart(p);
+  if (p.apart) paintApart(p, p.apart);
   if (!p.small) paintTimes(p, rows);
   ctx.restore();
 }
@@ -186,10 +186,7 @@ function paintFold(p, fold) {
 }
 
 // Where this run and the one beside it part.
-function paintApart(p) {
-  const row = p.rows.records.indexOf(p.apart);
-  if (row < 0) return;
-  const y = p.rows.yOf[row] - 2;
+function paintApart(p, y) {
   line(p, p.colors.select, 2, [10, 3], [[p.left, y], [p.right, y]]);
   paintText(p, "≠ from here on", p.left + gutter + 2, y + 10, 200, p.colors.select, "bold 12px",
     true);

@@ -154,6 +154,24 @@ class View {
     this.draw();
   }
 
+  // The place of a fact: its record's row, or where the time is at which more became known.
+  yOfFact({ t, record }) {
+    const row = record ? this.rowOf.get(record.i) : undefined;
+    return row !== undefined && t === record.t ? this.rows.yOf[row] : yAt(this.rows, t);
+  }
+
+  apartY() {
+    const fact = this.app.apartIn(this);
+    return fact ? this.yOfFact(fact) - 2 : null;
+  }
+
+  showTime(fact, part) {
+    this.scroller.scrollTop = this.yOfFact(fact) - this.scroller.clientHeight * part;
+    const column = fact.record && this.columns.of.get(fact.record.lane);
+    if (column) this.scroller.scrollLeft = column.x + column.w - this.scroller.clientWidth;
+    this.draw();
+  }
+
   draw() {
     if (this.waiting) return;
     this.waiting = true;
@@ -180,7 +198,7 @@ class View {
       ctx, run: this.run, columns: this.columns, rows: this.rows, spans: this.spans, lines: [],
       nextState: this.nextState, left, top, right: left + width, bottom: top + height,
       colors: this.app.colors, font: this.app.font, selected: this.app.selectedIn(this),
-      found: this.app.foundIn(this), dim: this.app.dimIn(this), apart: this.app.apartIn(this),
+      found: this.app.foundIn(this), dim: this.app.dimIn(this), apart: this.apartY(),
     };
   }
 

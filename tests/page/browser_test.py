@@ -360,6 +360,21 @@ class Comparing(PageTest):
 
         self.assertIn("First difference: only id.", self.browser.text("#moment"))
 
+    def test_what_becomes_known_late_is_a_difference_where_it_does(self):
+        run = samples.hang("8")
+        event = next(one for one in run.records if "acknowledged" not in one
+                     and one["is"] == "event")
+        event["acknowledged"] = 30 * samples.SECOND
+        text = io.StringIO()
+        run.write(text)
+        other = self.pages.lines("acknowledged", text.getvalue())
+
+        self.browser.open(self.pages.of(self.pages.sample("hang"), other))
+
+        said = " ".join(self.browser.text("#moment").split())
+        self.assertIn("server/rping[12] hangs: nothing can happen any more", said)
+        self.assertIn(f"30 s: RDMA_CM_EVENT_DISCONNECTED of #{event['n']} is acknowledged.", said)
+
     def test_the_same_run_twice_is_the_same(self):
         page = self.open("handshake:8", "handshake:9")
 
