@@ -28,6 +28,8 @@ function unpackValue(type, number, t, texts) {
   return type === "j" ? JSON.parse(texts[number]) : number;
 }
 
+const onWires = new Set(["message", "fault", "finding"]);
+
 // Lanes by their number; one that a record names and nobody introduced gets a name of its own.
 function unpackLanes(packed, records) {
   const lanes = new Map();
@@ -43,7 +45,7 @@ function unpackLanes(packed, records) {
       lanes.get(id).own += 1;
     }
     // A host that does more than to send and to receive is more than a wire.
-    if (!/^(message|fault|finding)$/.test(record.is)) lanes.get(record.lane).busy = true;
+    if (!onWires.has(record.is)) lanes.get(record.lane).busy = true;
   }
   for (const lane of lanes.values()) {
     lane.parent = lanes.get(lane.in) ?? null;
@@ -56,7 +58,7 @@ function unpackLanes(packed, records) {
 // A lane's path has its parents' names, its label what its parent's path lacks:
 // "server/rping[12]#3" in "server/rping[12]" is "id 3".
 function nameLane(lane) {
-  lane.path ??= pathOf(lane);
+  lane.path = pathOf(lane);
   lane.top = lane;
   while (lane.top.parent) lane.top = lane.top.parent;
   const above = lane.parent ? pathOf(lane.parent) : "";
@@ -66,6 +68,7 @@ function nameLane(lane) {
 }
 
 function pathOf(lane) {
+  if (lane.path) return lane.path;
   if (!lane.parent) return lane.name;
   for (let up = lane.parent; up; up = up.parent) {
     const path = pathOf(up);

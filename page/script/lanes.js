@@ -105,21 +105,24 @@ function layColumns(run, state, left, room) {
   return { columns, of, width: Math.max(x, room) };
 }
 
-// Too many columns to read: hosts begin folded, but for what the moment is about.
+// Too many columns to read: lanes begin folded into their process or host, the largest first, but
+// for what the moment is about.
 function foldAtFirst(run, state, room, wanted) {
   const fits = () => layColumns(run, state, 0, 0).width <= room * 1.6;
+  if (fits()) return;
   const keep = new Set();
   for (const id of wanted) {
-    for (let lane = run.lanes.get(id); lane; lane = lane.parent) keep.add(lane.id);
+    for (let lane = run.lanes.get(id); lane; lane = lane.parent) keep.add(lane);
   }
-  for (const of of ["process", "host"]) {
-    for (const lane of run.lanes.values()) {
-      if (fits()) return;
-      if (lane.of === of && lane.children.length > 1 && !keep.has(lane.id)) {
-        state.folded.add(lane.id);
-      }
-    }
+  const full = [...run.lanes.values()].filter((lane) => lane.children.length > 1)
+    .sort((a, b) => b.children.length - a.children.length);
+  const inner = full.filter((lane) => lane.of !== "host");
+  const outer = full.filter((lane) => lane.of === "host");
+  for (const lane of [...inner, ...outer].filter((one) => !keep.has(one))) {
+    state.folded.add(lane.id);
+    if (fits()) return;
   }
+  for (const lane of inner) state.folded.add(lane.id);
   if (fits()) return;
-  for (const lane of run.lanes.values()) if (lane.children.length > 1) state.folded.add(lane.id);
+  for (const lane of outer) state.folded.add(lane.id);
 }

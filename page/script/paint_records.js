@@ -3,7 +3,8 @@
 const painters = {
   state(p, record, row, y, column) {
     const next = p.nextState[row];
-    const end = next < 0 ? p.rows.total : p.rows.yOf[next] + p.rows.rowHeight / 2 - 1;
+    const last = next < 0 ? p.rows.total : p.rows.yOf[next] + p.rows.rowHeight / 2 - 1;
+    const end = column.folded ? y + p.rows.rowHeight / 2 : last;
     const x = column.x + trackX - 6;
     const top = Math.max(y, p.top - 4);
     const height = Math.min(end, p.bottom + 4) - top;

@@ -20,7 +20,7 @@ function printRun(app, view) {
   const columns = layColumns(view.run, view.state, gutter, printWidth);
   const rows = layRows(records, { rowHeight: 22, fold: true, scale: 0 });
   const nextState = nextStates(records);
-  const paper = { run: view.run, app, rows, nextState };
+  const paper = { run: view.run, app, rows, nextState, columns };
   const spans = laySpans(rows, (record, row) => lastOf(paper, record, row));
   const pieces = [];
   let height = view.number > 1 ? pieceHeight : firstPieceHeight - 70 * (app.views.length - 1);

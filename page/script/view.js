@@ -285,6 +285,8 @@ function nextStates(records) {
 function lastOf(view, record, row) {
   const { rows } = view;
   if (record.is === "state") {
+    // Where many share a lane, their states would hide each other.
+    if (view.columns.of.get(record.lane)?.folded) return null;
     const next = view.nextState[row];
     return next < 0 ? rows.total : rows.yOf[next];
   }
