@@ -3,7 +3,7 @@
 class App {
   constructor(runs) {
     this.views = [];
-    this.kindsOff = new Set();
+    this.kindsOff = new Set(["short"]);
     this.fold = true;
     this.scale = false;
     this.followed = null;
@@ -22,7 +22,7 @@ class App {
   // --- What views ask ---------------------------------------------------------------------------
 
   shows(view, record) {
-    if (this.kindsOff.has(record.is)) return false;
+    if (this.kindsOff.has(kindOf(record))) return false;
     if (this.followed?.only && this.followed.view === view) return this.followed.set.has(record.i);
     const column = view.columns.of.has(record.lane);
     return column || record.is === "fault" || record.is === "finding";
@@ -60,7 +60,7 @@ class App {
   // Whatever hides a record that somebody wants to see is taken back.
   reveal(view, record) {
     if (view.rowOf.has(record.i)) return;
-    this.kindsOff.delete(record.is);
+    this.kindsOff.delete(kindOf(record));
     if (this.followed && !this.followed.set.has(record.i)) this.followed = null;
     for (let lane = view.run.lanes.get(record.lane); lane; lane = lane.parent) {
       view.state.hidden.delete(lane.id);

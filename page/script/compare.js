@@ -37,7 +37,7 @@ function actLane(run, id) {
 
 // Everything that was recorded of it.
 function wholeOf(run, { act, record }) {
-  const { i, lane, to, about, bad, ...rest } = record;
+  const { i, lane, to, about, bad, owed, ...rest } = record;
   return `${act}|${JSON.stringify(rest)}`;
 }
 
@@ -66,7 +66,7 @@ function firstDifference(leftRun, rightRun) {
 function detailOf(left, right) {
   const parts = [];
   for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    if (["i", "lane", "to", "about", "fields", "bad"].includes(name)) continue;
+    if (["i", "lane", "to", "about", "fields", "bad", "owed"].includes(name)) continue;
     const same = JSON.stringify(left[name]) === JSON.stringify(right[name]);
     if (!same) parts.push(timeNames[name] ?? name);
   }

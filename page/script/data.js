@@ -28,7 +28,7 @@ function unpackValue(type, number, t, texts) {
   return type === "j" ? JSON.parse(texts[number]) : number;
 }
 
-const onWires = new Set(["message", "fault", "finding"]);
+const onWires = new Set(["message", "fault", "finding", "note"]);
 
 // Lanes by their number; one that a record names and nobody introduced gets a name of its own.
 function unpackLanes(packed, records) {
@@ -61,18 +61,24 @@ function nameLane(lane) {
   lane.path = pathOf(lane);
   lane.top = lane;
   while (lane.top.parent) lane.top = lane.top.parent;
-  const above = lane.parent ? pathOf(lane.parent) : "";
-  lane.label = above && lane.path !== above ? lane.path.slice(above.length).replace(/^[/#]/, "")
-    : lane.path;
+  lane.label = lane.path;
+  for (let up = lane.parent; up; up = up.parent) {
+    if (!isBelow(lane.path, pathOf(up))) continue;
+    lane.label = lane.path.slice(pathOf(up).length + 1);
+    break;
+  }
   if (/^\d+$/.test(lane.label)) lane.label = `${lane.of} ${lane.label}`;
+}
+
+function isBelow(name, path) {
+  return name.startsWith(path) && /[/#]/.test(name[path.length] ?? "");
 }
 
 function pathOf(lane) {
   if (lane.path) return lane.path;
   if (!lane.parent) return lane.name;
   for (let up = lane.parent; up; up = up.parent) {
-    const path = pathOf(up);
-    if (lane.name.startsWith(path) && /[/#]/.test(lane.name[path.length] ?? "")) return lane.name;
+    if (isBelow(lane.name, pathOf(up))) return lane.name;
   }
   return `${pathOf(lane.parent)}/${lane.name}`;
 }
@@ -96,10 +102,22 @@ function indexRun(run) {
   }
 }
 
+// Events of a connection manager have to be given back. Some recordings do not tell whether they
+// were: nobody can be blamed there, but for what was not even fetched.
+function markOwed(records) {
+  const told = records.some((record) => record.acknowledged !== undefined);
+  for (const record of records) {
+    if (record.is !== "event" || record.acknowledged !== undefined) continue;
+    if (/^IBV_/.test(record.name ?? "")) continue;
+    record.owed = told || record.fetched === undefined;
+  }
+}
+
 function unpackRun(text) {
   const packed = JSON.parse(text);
   const records = unpackRecords(packed);
   const run = { header: packed.header, records, lanes: unpackLanes(packed, records) };
+  markOwed(records);
   run.end = records.reduce((end, r) => Math.max(end, r.t, r.ends ?? 0, r.arrives ?? 0), 0);
   run.begin = records.length ? records[0].t : 0;
   indexRun(run);

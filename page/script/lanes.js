@@ -4,10 +4,11 @@ const widths = {
   host: [34, 0.2], process: [110, 1.2], thread: [120, 2], device: [70, 1], channel: [70, 1],
   id: [78, 1.2], qp: [74, 1], link: [96, 1],
 };
-const gapBetweenHosts = 108;
+const gapBetweenHosts = 124;
 // The last column of a host has nobody to its right whose room its texts could use.
 const lastMore = 36;
 const longTexts = 192;
+const overWire = 40;
 // From the outside in: what a program does, what it holds, what leaves it.
 const ranks = { process: 0, thread: 1, channel: 2, id: 3, qp: 4, device: 5 };
 
@@ -66,14 +67,27 @@ function laySpill(columns) {
   let end = 0;
   columns.forEach((column, i) => {
     const before = columns[i - 1];
-    column.begin = !before || before.top !== column.top || isWire(before) ? column.x : before.begin;
+    const edge = !before || before.top !== column.top;
+    column.begin = edge ? column.x : isWire(before) ? before.x - overWire : before.begin;
   });
   for (let i = columns.length - 1; i >= 0; --i) {
     const column = columns[i];
     const next = columns[i + 1];
-    if (!next || next.top !== column.top || isWire(next)) end = column.x + column.w;
+    const edge = !next || next.top !== column.top;
+    if (edge) end = column.x + column.w;
+    else if (isWire(next)) end = next.x + next.w + overWire;
     column.end = end;
   }
+}
+
+// Where there are many columns they are narrow: texts go on over their neighbours anyway.
+function squeeze(columns, wishes, room) {
+  const sumOf = (some) => wishes.reduce((sum, wish, i) => sum + (some(i) ? wish[0] : 0), 0);
+  const wires = sumOf((i) => isWire(columns[i]));
+  const factor = Math.max(0.4, Math.min(1, (room - wires) / (sumOf(() => true) - wires)));
+  wishes.forEach((wish, i) => {
+    wish[0] = isWire(columns[i]) ? wish[0] : Math.max(46, wish[0] * factor);
+  });
 }
 
 // All columns with x and width; `of` finds a lane's column. `room` is what there is to fill.
@@ -86,6 +100,7 @@ function layColumns(run, state, left, room) {
   });
   const gaps = columns.filter((column, i) => i > 0 && columns[i - 1].top !== column.top).length;
   const wishes = columns.map((column, i) => wishedWidth(column, columns[i + 1]));
+  squeeze(columns, wishes, room - left - gaps * gapBetweenHosts);
   const least = wishes.reduce((sum, wish) => sum + wish[0], 0);
   const shares = wishes.reduce((sum, wish) => sum + wish[1], gaps * 1.5);
   const spare = Math.max(0, room - left - least - gaps * gapBetweenHosts);
@@ -108,7 +123,7 @@ function layColumns(run, state, left, room) {
 // Too many columns to read: lanes begin folded into their process or host, the largest first, but
 // for what the moment is about.
 function foldAtFirst(run, state, room, wanted) {
-  const fits = () => layColumns(run, state, 0, 0).width <= room * 1.6;
+  const fits = () => layColumns(run, state, gutter, 0).width <= room * 1.3;
   if (fits()) return;
   const keep = new Set();
   for (const id of wanted) {

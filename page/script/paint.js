@@ -6,6 +6,8 @@ const trackX = 9;
 const markX = 27;
 const labelX = 38;
 const callLabelX = 24;
+const layers = ["state", "call", "wait", "event", "completion", "note", "message", "fault",
+  "finding"];
 
 function paint(p) {
   const { ctx } = p;
@@ -13,19 +15,21 @@ function paint(p) {
   ctx.translate(-p.left, -p.top);
   ctx.textBaseline = "middle";
   p.places = [];
+  p.later = [];
   p.small = p.rows.rowHeight < 9;
   paintLanes(p);
   for (const fold of p.rows.folds) paintFold(p, fold);
   const rows = visibleRows(p);
   p.crowded = new Set(rows.filter((row) => Math.abs(p.rows.yOf[row] - p.top) < 24)
     .map((row) => p.columns.of.get(p.rows.records[row].lane)?.top));
-  for (const layer of ["state", "call", "wait", "event", "completion", "note", "message",
-    "fault", "finding"]) {
+  for (const layer of layers) {
+    if (layer === "fault") paintLater(p);
     for (const row of rows) {
       const record = p.rows.records[row];
       if ((kinds[record.is] ? record.is : "note") === layer) paintRecord(p, record, row);
     }
   }
+  paintLater(p);
   if (p.apart) paintApart(p, p.apart);
   if (!p.small) paintTimes(p, rows);
   ctx.restore();
@@ -86,14 +90,28 @@ function paintText(p, text, x, y, room, color, font = "12px", halo = false) {
     shown = `${text.slice(0, Math.max(1, Math.floor((text.length * room) / width) - 1))}…`;
     width = ctx.measureText(shown).width;
   }
-  if (halo) {
-    ctx.strokeStyle = p.colors.paper;
-    ctx.lineWidth = 4;
-    ctx.lineJoin = "round";
-    ctx.strokeText(shown, x, y);
-  }
-  ctx.fillText(shown, x, y);
+  if (!halo) ctx.fillText(shown, x, y);
+  else p.later.push({ shown, x, y, color, font, align: ctx.textAlign, alpha: ctx.globalAlpha });
   return width;
+}
+
+// Texts that may stand over what belongs to other rows come last, each with an edge of paper.
+function paintLater(p) {
+  const { ctx } = p;
+  ctx.strokeStyle = p.colors.paper;
+  ctx.lineWidth = 4;
+  ctx.lineJoin = "round";
+  for (const { shown, x, y, color, font, align, alpha } of p.later) {
+    ctx.font = `${font} ${p.font}`;
+    ctx.fillStyle = color;
+    ctx.textAlign = align;
+    ctx.globalAlpha = alpha;
+    ctx.strokeText(shown, x, y);
+    ctx.fillText(shown, x, y);
+  }
+  ctx.globalAlpha = 1;
+  ctx.textAlign = "left";
+  p.later = [];
 }
 
 // A record's label in its lane, in the colour of what is wrong where something is.
@@ -188,8 +206,7 @@ function paintFold(p, fold) {
 // Where this run and the one beside it part.
 function paintApart(p, y) {
   line(p, p.colors.select, 2, [10, 3], [[p.left, y], [p.right, y]]);
-  paintText(p, "≠ from here on", p.left + gutter + 2, y + 10, 200, p.colors.select, "bold 12px",
-    true);
+  paintText(p, "≠ from here on", p.left + gutter + 2, y + 10, 200, p.colors.select, "bold 12px");
 }
 
 // The time of a row, where it differs from the one above.

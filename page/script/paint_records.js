@@ -54,9 +54,9 @@ const painters = {
     const x = column.x + markX;
     const color = isBad(record) ? p.colors.bad : p.colors.event;
     const place = (time) => (time === undefined ? null : Math.max(y, endY(p.rows, row, time)));
-    const alone = record.fetched === undefined && !isOwed(record);
-    const fetched = alone ? y : place(record.fetched);
-    const done = alone ? y : place(record.acknowledged);
+    const fetched = record.fetched === undefined && !record.owed ? y : place(record.fetched);
+    const done = record.acknowledged === undefined && !record.owed ? fetched
+      : place(record.acknowledged);
     const tail = (from) => Math.min(from + 2.2 * p.rows.rowHeight, p.rows.total);
     if (fetched === null) line(p, color, 1.5, [2, 3], [[x, y], [x, tail(y)]]);
     else {
@@ -66,7 +66,7 @@ const painters = {
     if (done !== null && done > y + 3) line(p, color, 3, [], [[x - 4, done], [x + 4, done]]);
     if (fetched !== null && fetched > y + 6) disc(p, x, fetched, 3, color, true);
     disc(p, x, y, 4.5, color, fetched !== null && fetched <= y + 6);
-    const lack = !isOwed(record) ? ""
+    const lack = !record.owed ? ""
       : fetched === null ? ", never fetched" : ", never acknowledged";
     paintLabel(p, record, column, y, labelOf(record) + lack);
   },
@@ -87,6 +87,10 @@ const painters = {
   },
   note(p, record, _row, y, column) {
     const quote = record.stream ? (record.stream === "err" ? "err> " : "> ") : "✎ ";
+    if (isWire(column)) {
+      paintPill(p, record, y, column.x, quote + record.name, p.colors.dim, false);
+      return;
+    }
     const width = paintText(p, quote + (record.name ?? record.is), column.x + callLabelX, y,
       column.end - column.x - callLabelX, p.colors.dim, "italic 12px", true);
     remember(p, record, column.x + 3, y - 8, labelX + width, 16);

@@ -52,7 +52,7 @@ function factsOf(run, record) {
   facts.push(...missingOf(record));
   for (const lane of record.about ?? []) facts.push(["belongs to", { lane }]);
   const shown = new Set([...Object.keys(timeNames), ...Object.keys(plainWords), "to", "about",
-    "same", "strikes", "stack", "bad"]);
+    "same", "strikes", "stack", "bad", "owed"]);
   for (const [name, value] of Object.entries(record)) {
     if (!shown.has(name)) facts.push([name, textOf(value)]);
   }
@@ -65,7 +65,7 @@ function factsOf(run, record) {
 function missingOf(record) {
   const lacks = { message: ["arrives"], call: ["ends"], wait: ["ends"],
     event: ["fetched", "acknowledged"], completion: ["polled"] }[record.is] ?? [];
-  if (record.is === "event" && !isOwed(record)) return [];
+  if (record.is === "event" && !record.owed) return [];
   return lacks.filter((name) => record[name] === undefined).map((name) => [name, "never"]);
 }
 

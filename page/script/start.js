@@ -4,10 +4,13 @@ function showKinds(app) {
   const box = document.getElementById("kinds");
   const counts = new Map();
   for (const { run } of app.views) {
-    for (const { is } of run.records) counts.set(is, (counts.get(is) ?? 0) + 1);
+    for (const record of run.records) {
+      const is = kindOf(record);
+      counts.set(is, (counts.get(is) ?? 0) + 1);
+    }
   }
   const used = Object.entries(kinds).filter(([is]) => counts.has(is));
-  box.replaceChildren(...used.map(([is, { title }]) => {
+  box.replaceChildren(...used.map(([is, title]) => {
     const button = element("button", {
       className: `kind is-${is}`, textContent: `${title} ${counts.get(is).toLocaleString("en")}`,
       "aria-pressed": String(!app.kindsOff.has(is)), title: `Show or hide ${title.toLowerCase()}`,

@@ -1,16 +1,25 @@
 // Times, labels and sentences: a run in plain words.
 
+// What one can show and hide.
 const kinds = {
-  message: { letter: "M", title: "Messages" },
-  call: { letter: "C", title: "Calls" },
-  state: { letter: "S", title: "States" },
-  event: { letter: "E", title: "Events" },
-  completion: { letter: "W", title: "Completions" },
-  wait: { letter: "Z", title: "Waits" },
-  fault: { letter: "F", title: "Faults" },
-  note: { letter: "N", title: "Notes" },
-  finding: { letter: "!", title: "Findings" },
+  message: "Messages",
+  call: "Calls",
+  state: "States",
+  event: "Events",
+  completion: "Completions",
+  wait: "Waits",
+  short: "Short waits",
+  fault: "Faults",
+  note: "Notes",
+  finding: "Findings",
 };
+
+// Waits that tell little, such as those that a system call takes: they are hidden at first.
+const shortWait = 1000;
+
+function kindOf(record) {
+  return record.is === "wait" && record.ends - record.t < shortWait ? "short" : record.is;
+}
 
 const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 
@@ -65,7 +74,7 @@ function looksBad(record) {
     case "message": return isLost(record) || /^(REJ|.*NAK)/.test(record.name ?? "");
     case "call": return /^(-\d|NULL|.*\bE[A-Z]{2,})/.test(record.result ?? "")
       && !/EAGAIN/.test(record.result);
-    case "event": return isOwed(record) || (record.status ?? 0) !== 0
+    case "event": return record.owed || (record.status ?? 0) !== 0
       || /_ERR|ERROR|UNREACHABLE|REJECTED|REMOVAL|FATAL/.test(record.name ?? "");
     case "completion": return (record.status ?? "IBV_WC_SUCCESS") !== "IBV_WC_SUCCESS";
     case "wait": return record.ends === undefined;
@@ -73,16 +82,14 @@ function looksBad(record) {
   }
 }
 
-// Events of a connection manager have to be given back.
-function isOwed(event) {
-  return event.acknowledged === undefined && !/^IBV_/.test(event.name ?? "");
-}
-
 // Few words, for the diagram.
 function labelOf(record) {
   const name = shortName(record.name);
   switch (record.is) {
-    case "message": return name + (record.same !== undefined ? " ↻ again" : "");
+    case "message": {
+      const again = record.same !== undefined ? " ↻ again" : "";
+      return name.replace(/^RC /, "") + again;
+    }
     case "call": return `${name} → ${record.result ?? (record.ends === undefined ? "…" : "")}`;
     case "completion": return `${name} ${shortName(record.status)}`;
     case "wait": return waitLabel(record);
@@ -134,10 +141,11 @@ const sentences = {
 };
 
 function eventFate(r) {
-  if (r.fetched === undefined && !isOwed(r)) return "an asynchronous event";
+  if (r.fetched === undefined && !r.owed) return "an asynchronous event";
   if (r.fetched === undefined) return "nobody fetches it";
   const fetched = `fetched ${laterText(r.fetched - (r.queued ?? r.t))}`;
-  if (r.acknowledged === undefined) return `${fetched}, never acknowledged`;
+  if (r.owed) return `${fetched}, never acknowledged`;
+  if (r.acknowledged === undefined) return fetched;
   return `${fetched}, acknowledged ${laterText(r.acknowledged - r.fetched)}`;
 }
 
