@@ -111,11 +111,14 @@ class App {
 
   // --- Moments ----------------------------------------------------------------------------------
 
+  // A wait that lasts is shown where the run ends, and where it began if asked for again.
   showMoment() {
     const moment = this.moments[this.momentAt];
     if (!moment) return;
+    const again = this.selected?.record === moment.record;
     this.select(this.views[0], moment.record);
     this.views[0].show(moment.record, 0.6);
+    if (moment.record.is === "wait" && !again) this.views[0].showEnd(moment.record);
   }
 
   stepMoment(by) {

@@ -19,7 +19,8 @@ function factsOfRun(run) {
       facts.push({ t, record, act: `${said} ${outcome ?? ""}|${act}`, said });
     }
   }
-  return facts.sort((a, b) => a.t - b.t);
+  // Of what happens at one moment the order means nothing.
+  return facts.sort((a, b) => a.t - b.t || (a.act < b.act ? -1 : Number(a.act > b.act)));
 }
 
 // What happened, without numbers that differ from run to run.

@@ -113,12 +113,20 @@ function markOwed(records) {
   }
 }
 
+// Where nothing can happen any more, waits that last to the end of the run have none of their own.
+function openWaits(run) {
+  for (const record of run.records) {
+    if (record.is === "wait" && record.ends === run.end) delete record.ends;
+  }
+}
+
 function unpackRun(text) {
   const packed = JSON.parse(text);
   const records = unpackRecords(packed);
   const run = { header: packed.header, records, lanes: unpackLanes(packed, records) };
   markOwed(records);
   run.end = records.reduce((end, r) => Math.max(end, r.t, r.ends ?? 0, r.arrives ?? 0), 0);
+  if (run.header.verdict === "hang") openWaits(run);
   run.begin = records.length ? records[0].t : 0;
   indexRun(run);
   return run;

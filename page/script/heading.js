@@ -10,17 +10,18 @@ function tellRun(run) {
     hosts && countText(hosts, "host"), countText(run.records.length, "record"),
     `${spanText(run.end - run.begin)} of ${header.clock === "real" ? "real" : "virtual"} time`,
     header.began && `began ${header.began}`,
-    header.plan?.length && `faults asked for: ${header.plan.join("; ")}`,
-    header.faults?.length && `what came of them: ${header.faults.join("; ")}`,
+    header.faults?.length ? `faults ${header.faults.join("; ")}`
+      : header.plan?.length && `faults asked for: ${header.plan.join("; ")}`,
     header.hash && `hash ${header.hash}`, header.build && `anyrdma ${header.build}`,
   ].filter(Boolean);
   const box = element("div", { className: "run-head" },
     element("span", { className: `verdict ${good ? "good" : "bad"}`,
       textContent: `${good ? (verdict === "passed" ? "✓ " : "") : "✖ "}${verdict}` }),
     element("h1", { textContent: header.program ?? "A run" }),
-    element("span", { className: "about", textContent: facts.join(" · ") }));
+    element("span", { className: "about", textContent: facts.join(" · "),
+      title: facts.join("\n") }));
   if (header.command) {
-    box.append(element("code", { textContent: header.command, title: "Has this run again" }));
+    box.append(element("code", { textContent: header.command, title: header.command }));
   }
   return box;
 }

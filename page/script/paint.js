@@ -30,6 +30,7 @@ function paint(p) {
     }
   }
   paintLater(p);
+  p.above?.();
   if (p.apart) paintApart(p, p.apart);
   if (!p.small) paintTimes(p, rows);
   ctx.restore();
@@ -41,9 +42,10 @@ function visibleRows(p) {
   if (rows.yOf.length === 0) return [];
   const first = Math.max(0, rowAtY(rows, p.top - 40) - 1);
   const last = rowAtY(rows, p.bottom + 40);
-  const above = (p.spans[Math.floor(first / blockRows)] ?? []).filter((row) => row < first);
+  const block = Math.floor(first / blockRows);
+  const found = (p.spans[block] ?? []).slice(-4000);
+  for (let row = block * blockRows; row < first; ++row) found.push(row);
   const step = Math.max(1, Math.floor((last - first) / 4000));
-  const found = above.length > 4000 ? above.slice(-4000) : above;
   for (let row = first; row <= last; ++row) {
     const within = row % blockRows;
     if (within === 0 || row % step === 0 || isBad(rows.records[row])) found.push(row);
@@ -199,14 +201,16 @@ function paintFold(p, fold) {
   ctx.textAlign = "center";
   paintText(p, `≈ ${spanText(fold.length)} in which nothing happens ≈`,
     (p.left + Math.min(p.right, p.columns.width)) / 2, fold.y + fold.h / 2, 400, p.colors.dim,
-    "italic 12px");
+    "italic 12px", true);
   ctx.textAlign = "left";
 }
 
 // Where this run and the one beside it part.
 function paintApart(p, y) {
   line(p, p.colors.select, 2, [10, 3], [[p.left, y], [p.right, y]]);
-  paintText(p, "≠ from here on", p.left + gutter + 2, y + 10, 200, p.colors.select, "bold 12px");
+  p.ctx.textAlign = "right";
+  paintText(p, "≠ from here on", p.right - 8, y - 9, 200, p.colors.select, "bold 12px", true);
+  paintLater(p);
 }
 
 // The time of a row, where it differs from the one above.
@@ -227,7 +231,7 @@ function paintTimes(p, rows) {
   }
 }
 
-const gutter = 96;
+const gutter = 110;
 
 // Time on the margin: milliseconds with all digits, in groups.
 function clockText(ns) {

@@ -24,7 +24,7 @@ const painters = {
     remember(p, record, x, top, 12, height);
     remember(p, record, column.x, y - 8, column.w, 16);
     const stays = y < p.top && height > 30;
-    if (stays && p.crowded.has(column.top)) return;
+    if (stays && (p.crowded.has(column.top) || p.selected?.is === "wait")) return;
     const room = (stays ? column.w : column.end - column.x) - callLabelX - 2;
     const text = prefixOf(p, record, column) + record.name;
     paintText(p, text, column.x + callLabelX, stays ? p.top + 9 : y, room,
@@ -40,15 +40,10 @@ const painters = {
     bar(p, record, column, y, end, isBad(record) ? p.colors.bad : p.colors.wait, true);
     const text = labelOf(record);
     if (record.ends === undefined) {
-      paintPill(p, record, y, column.x + callLabelX, `! ${text}`, p.colors.bad, false);
+      paintOpenWait(p, record, y, column, `! ${text}`);
       return;
     }
     paintLabel(p, record, column, y, text, callLabelX + 4);
-    if (y < p.top && Math.min(end, p.bottom) > p.top + 40) {
-      const room = column.end - column.x - callLabelX;
-      paintText(p, text, column.x + callLabelX + 4, p.top + 24, room, p.colors.dim, "italic 11px",
-        true);
-    }
   },
   event(p, record, row, y, column) {
     const x = column.x + markX;
@@ -91,9 +86,7 @@ const painters = {
       paintPill(p, record, y, column.x, quote + record.name, p.colors.dim, false);
       return;
     }
-    const width = paintText(p, quote + (record.name ?? record.is), column.x + callLabelX, y,
-      column.end - column.x - callLabelX, p.colors.dim, "italic 12px", true);
-    remember(p, record, column.x + 3, y - 8, labelX + width, 16);
+    paintLabel(p, record, column, y, quote + (record.name ?? record.is), callLabelX);
   },
   fault(p, record, _row, y, column) {
     flag(p, record, y, column, `⚡ ${record.name}${record.effect ? ` — ${record.effect}` : ""}`,
@@ -104,6 +97,17 @@ const painters = {
   },
   message: (p, record, row, y, column) => paintMessage(p, record, row, y, column),
 };
+
+// One without end that is looked at stays in view.
+function paintOpenWait(p, record, y, column, text) {
+  const x = column.x + callLabelX;
+  if (y >= p.top + 10) {
+    paintPill(p, record, y, x, text, p.colors.bad, false);
+  } else if (record === p.selected) {
+    const since = ` since ${timeText(record.t - p.run.begin)}`;
+    p.above = () => paintPill(p, record, p.top + 12, x, text + since, p.colors.bad, false);
+  }
+}
 
 // The end of an id or a queue pair.
 function cap(p, record, column, y) {

@@ -78,12 +78,25 @@ function wantedLanes(app, view) {
   return moment ? [moment.lane, moment.to, ...(moment.about ?? [])] : [];
 }
 
+// Two runs beside each other have the same lanes folded.
+function foldAlike(views) {
+  const paths = new Set(views.flatMap(({ run, state }) =>
+    [...state.folded].map((id) => laneName(run, id))));
+  for (const { run, state } of views) {
+    for (const lane of run.lanes.values()) {
+      if (lane.children.length > 0 && paths.has(lane.path)) state.folded.add(lane.id);
+    }
+  }
+}
+
 function start() {
   const runs = [...document.querySelectorAll("script.run")]
     .map((one) => unpackRun(one.textContent));
   const app = new App(runs);
   const views = document.getElementById("views");
-  views.parentNode.classList.toggle("comparing", runs.length > 1);
+  for (const part of [views.parentNode, document.getElementById("head")]) {
+    part.classList.toggle("comparing", runs.length > 1);
+  }
   tellTop(app);
   setTheme(app, firstTheme());
   showKinds(app);
@@ -91,8 +104,9 @@ function start() {
   views.append(...app.views.map((view) => view.root));
   for (const view of app.views) {
     foldAtFirst(view.run, view.state, view.scroller.clientWidth, wantedLanes(app, view));
-    view.layout();
   }
+  if (runs.length > 1) foldAlike(app.views);
+  for (const view of app.views) view.layout();
   listenToTools(app);
   listenToKeys(app);
   if (!app.openLink()) {

@@ -160,6 +160,13 @@ class View {
     return row !== undefined && t === record.t ? this.rows.yOf[row] : yAt(this.rows, t);
   }
 
+  // The end of the paper, if a wait without end goes on until there.
+  showEnd(record) {
+    if (record.ends !== undefined || !this.rowOf.has(record.i)) return;
+    this.scroller.scrollTop = this.rows.total - this.scroller.clientHeight;
+    this.draw();
+  }
+
   apartY() {
     const fact = this.app.apartIn(this);
     return fact ? this.yOfFact(fact) - 2 : null;
