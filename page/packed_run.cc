@@ -9,6 +9,8 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::string_view kNoJson = "no JSON";
+
 /// JSON that may stand within an HTML page: `<` occurs in texts only.
 std::string harmless(const std::string& text) {
   std::string result;
@@ -36,8 +38,11 @@ bool is_time(std::string_view member) {
   return member == "queued";
 }
 
+/// A whole number that a page can hold exactly, and that can be subtracted from any other.
 bool is_whole(const json::value* value) {
-  return value != nullptr && value->is_int64();
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  return value != nullptr && value->is_int64() && value->get_int64() <= kMost &&
+         value->get_int64() >= -kMost;
 }
 
 }  // namespace
@@ -47,14 +52,18 @@ boost::system::result<PackedRun, Complaint> PackedRun::read(std::istream& lines)
   std::string line;
   for (std::size_t number = 1; std::getline(lines, line); ++number) {
     if (line.empty()) continue;
-    boost::system::error_code error;
-    const json::value value = json::parse(line, error);
-    if (error && lines.eof() && !run.header_.empty()) break;
-    const Complaint complaint = error ? "no JSON: " + error.message() : run.take(value);
+    const Complaint complaint = run.add(line);
+    if (lines.eof() && complaint.starts_with(kNoJson) && !run.header_.empty()) break;
     if (!complaint.empty()) return "line " + std::to_string(number) + ": " + complaint;
   }
   if (run.header_.empty()) return Complaint("line 1: nothing is there");
   return run;
+}
+
+Complaint PackedRun::add(std::string_view line) {
+  boost::system::error_code error;
+  const json::value value = json::parse({line.data(), line.size()}, error);
+  return error ? std::string(kNoJson) + ": " + error.message() : take(value);
 }
 
 std::string PackedRun::json() const {
@@ -116,7 +125,7 @@ void PackedRun::take_record(const json::object& record) {
 
 void PackedRun::take_member(const std::string& name, const json::value& value, std::int64_t time) {
   char type = 'j';
-  if (value.is_int64()) {
+  if (is_whole(&value)) {
     type = is_time(name) ? 'd' : 'n';
     put(value.get_int64() - (type == 'd' ? time : 0));
   } else if (value.is_string()) {

@@ -31,6 +31,10 @@ class PackedRun {
  public:
   /// Reads all lines. A last line that was cut off is left out, as a recording may end anywhere.
   [[nodiscard]] static boost::system::result<PackedRun, Complaint> read(std::istream& lines);
+
+  /// For who makes the lines itself: takes the next one. Empty if all is well.
+  [[nodiscard]] Complaint add(std::string_view line);
+  /// Precondition: a header has been taken.
   [[nodiscard]] std::string json() const;
 
  private:

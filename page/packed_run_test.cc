@@ -87,6 +87,19 @@ TEST(PackedRun, NamesTheLineThatItCannotRead) {
               HasSubstr("line 2: a record needs a whole number as \"t\""));
 }
 
+TEST(PackedRun, RefusesTimesThatAPageCouldNotHold) {
+  EXPECT_THAT(
+      read(std::string(kHeader) + R"({"n":0,"t":9223372036854775807,"lane":1})" + "\n").error(),
+      HasSubstr("a record needs a whole number as \"t\""));
+}
+
+TEST(PackedRun, KeepsNumbersThatAreTooLargeAsTheyAreWritten) {
+  const auto run = packed(std::string(kHeader) +
+                          R"({"n":0,"t":-5,"lane":1,"is":"x","ends":-9223372036854775807})" + "\n");
+
+  EXPECT_THAT(member(run, "texts"), HasSubstr("-9223372036854775807"));
+}
+
 TEST(PackedRun, RefusesWhatIsNoRecording) {
   EXPECT_EQ(read("").error(), "line 1: nothing is there");
   EXPECT_THAT(read("{\"n\":0}\n").error(), HasSubstr("line 1: no recording of anyrdma"));

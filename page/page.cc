@@ -1,13 +1,10 @@
 #include "page/page.h"
 
-#include <vector>
-
 #include "page/parts.h"
 
 namespace anyrdma::page {
-namespace {
 
-void write(const std::vector<PackedRun>& runs, std::ostream& html) {
+void write_page(const std::vector<PackedRun>& runs, std::ostream& html) {
   html << kHead << "<style>\n";
   for (const std::string_view part : kStyle) html << part;
   html << "</style>\n" << kBody;
@@ -19,12 +16,10 @@ void write(const std::vector<PackedRun>& runs, std::ostream& html) {
   html << "start();\n})();\n</script>\n</body>\n</html>\n";
 }
 
-}  // namespace
-
 Complaint write_page(std::istream& lines, std::ostream& html) {
   const auto run = PackedRun::read(lines);
   if (!run) return run.error();
-  write({*run}, html);
+  write_page({*run}, html);
   return {};
 }
 
@@ -35,7 +30,7 @@ Complaint write_comparison(std::istream& left, std::istream& right, std::ostream
     if (!run) return (runs.empty() ? "the first run, " : "the second run, ") + run.error();
     runs.push_back(std::move(*run));
   }
-  write(runs, html);
+  write_page(runs, html);
   return {};
 }
 

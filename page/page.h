@@ -3,7 +3,7 @@
 
 #include <istream>
 #include <ostream>
-#include <string>
+#include <vector>
 
 #include "page/packed_run.h"
 
@@ -16,5 +16,8 @@ namespace anyrdma::page {
 /// Writes the page of two runs side by side, with their first difference.
 [[nodiscard]] Complaint write_comparison(std::istream& left, std::istream& right,
                                          std::ostream& html);
+
+/// The same of one run or two that are there already.
+void write_page(const std::vector<PackedRun>& runs, std::ostream& html);
 
 }  // namespace anyrdma::page

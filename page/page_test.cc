@@ -43,6 +43,18 @@ TEST(Page, OfTwoRunsHasBoth) {
   EXPECT_EQ(count(html.str(), "class=\"run\""), 2U);
 }
 
+TEST(Page, IsMadeOfLinesThatAreHandedOver) {
+  PackedRun run;
+  std::ostringstream html;
+
+  EXPECT_EQ(run.add(kRun), "");
+  EXPECT_EQ(run.add(R"({"lane":1,"of":"host","name":"server"})"), "");
+  EXPECT_THAT(run.add("?"), HasSubstr("no JSON"));
+  write_page({run}, html);
+
+  EXPECT_THAT(html.str(), HasSubstr("\"name\":\"server\""));
+}
+
 TEST(Page, IsNotBegunIfARunCannotBeRead) {
   std::istringstream lines("nonsense\n");
   std::ostringstream html;
