@@ -120,7 +120,8 @@ function paintLater(p) {
 function paintLabel(p, record, column, y, text, from = labelX) {
   const bad = isBad(record);
   const mark = (bad ? "! " : "") + prefixOf(p, record, column);
-  const color = bad ? p.colors.bad : p.colors.text;
+  const calm = record.is === "wait" ? p.colors.dim : p.colors.text;
+  const color = bad ? p.colors.bad : calm;
   const font = "12px";
   const room = column.end - column.x - from - 4;
   const toLeft = column.x - column.begin - 4;

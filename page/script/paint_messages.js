@@ -75,7 +75,7 @@ function paintMessageLabel(p, record, from, y, to, end, color) {
   const { ctx } = p;
   const text = messageText(p, record);
   ctx.font = `bold 12px ${p.font}`;
-  const room = Math.abs(end.x - from) - 24;
+  const room = Math.abs(end.x - from) - (isLost(record) ? 24 : -30);
   const width = Math.min(ctx.measureText(text).width, room);
   const right = to > from;
   const x = right ? from + 12 : from - 12 - width;

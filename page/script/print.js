@@ -3,7 +3,7 @@
 
 const printedRows = 240;
 const pieceHeight = 600;
-const firstPieceHeight = 540;  // below the heading
+const firstPieceHeight = 470;  // below the heading
 const printWidth = 1000;
 
 function printedPart(view) {
@@ -23,10 +23,10 @@ function printRun(app, view) {
   const paper = { run: view.run, app, rows, nextState, columns };
   const spans = laySpans(rows, (record, row) => lastOf(paper, record, row));
   const pieces = [];
-  let height = view.number > 1 ? pieceHeight : firstPieceHeight - 70 * (app.views.length - 1);
+  let height = view.number > 1 ? pieceHeight : firstPieceHeight;
   for (let top = 0; top < rows.total - 60; top += height) {
     if (top > 0) height = pieceHeight;
-    height = Math.min(height, rows.total - top);
+    height = pieceFrom(rows, top, height);
     const canvas = element("canvas", { width: columns.width * 2, height: height * 2 });
     const ctx = canvas.getContext("2d");
     ctx.scale(2, 2);
@@ -44,6 +44,13 @@ function printRun(app, view) {
     ...(left ? [element("p", { textContent: `Left out: ${countText(left, "record")}.` })] : []),
     ...pieces, printTable(view.run, records),
   ];
+}
+
+// A piece ends where a row ends.
+function pieceFrom(rows, top, most) {
+  if (rows.total - top <= most) return rows.total - top;
+  const next = rows.yOf[rowAtY(rows, top + most - rows.rowHeight)];
+  return next > top + most / 2 && next <= top + most ? next - top : most;
 }
 
 // Names of the columns over each piece.
@@ -71,8 +78,9 @@ function printTable(run, records) {
   const body = element("tbody");
   for (const record of records) {
     const mark = isBad(record) ? "! " : record.is === "fault" ? "⚡ " : "";
+    const stack = (record.stack ?? []).map((frame) => ` ${frame.trim()};`).join("");
     body.append(element("tr", { className: mark ? "bad" : "" }, ...[`#${record.n}`,
-      clockText(record.t - run.begin), mark + sentenceOf(run, record)]
+      clockText(record.t - run.begin), mark + sentenceOf(run, record) + stack]
       .map((textContent) => element("td", { textContent }))));
   }
   return element("table", {}, element("thead", {}, element("tr", {},
