@@ -32,7 +32,8 @@ function layHeader(view) {
     if (column.lane === column.top && column.folded) continue;
     strip.append(laneBox(view, column.lane, column.x, column.w, "tier-lane"));
   }
-  view.lanes.replaceChildren(strip, element("div", { className: "unit", textContent: "ms" }));
+  const textContent = isLong(view.run) ? "s" : "ms";
+  view.lanes.replaceChildren(strip, element("div", { className: "unit", textContent }));
 }
 
 // Neighbouring columns that share a lane above them.
@@ -56,7 +57,7 @@ function laneBox(view, lane, x, w, tier) {
   const bare = tier === "tier-lane" && lane.of === "host" && !lane.busy;
   if (tier !== "tier-lane" || !bare) {
     if (lane.children.some(isUsed) && tier !== "tier-lane") box.append(foldButton(view, lane));
-    const name = tier === "tier-host" ? `${word} ${lane.label}` : lane.label;
+    const name = tier === "tier-host" ? `${word} ${lane.label}` : nameIn(lane, w);
     box.append(element("span", { className: "lane-name", textContent: name }));
     if (tier === "tier-lane") {
       box.append(element("small", { className: "lane-of", textContent: word }));
@@ -66,6 +67,11 @@ function laneBox(view, lane, x, w, tier) {
   }
   if (!bare) box.append(hideButton(view, lane));
   return box;
+}
+
+// Of threads of one program the last part tells them apart.
+function nameIn(lane, width) {
+  return lane.of === "thread" && width < 70 ? lane.label.replace(/^.*(?=\/)/, "") : lane.label;
 }
 
 function foldButton(view, lane) {

@@ -226,7 +226,8 @@ function paintTimes(p, rows) {
     const { t } = p.rows.records[row];
     if (t === last) continue;
     ctx.textAlign = "right";
-    paintText(p, clockText(t - p.run.begin), p.left + gutter - 12, y, gutter, p.colors.dim, "11px");
+    const text = marginText(p.run, t - p.run.begin);
+    paintText(p, text, p.left + gutter - 12, y, gutter, p.colors.dim, "11px");
     ctx.textAlign = "left";
     last = t;
   }
@@ -234,7 +235,18 @@ function paintTimes(p, rows) {
 
 const gutter = 110;
 
-// Time on the margin: milliseconds with all digits, in groups.
+// Long runs have seconds on the margin, down to microseconds; details say the rest.
+function isLong(run) {
+  return run.end - run.begin >= 1e11;
+}
+
+function marginText(run, ns) {
+  if (!isLong(run)) return clockText(ns);
+  const [whole, rest] = (ns / 1e9).toFixed(6).split(".");
+  return `${whole}.${rest.slice(0, 3)} ${rest.slice(3)}`;
+}
+
+// Milliseconds with all digits, in groups.
 function clockText(ns) {
   const sign = ns < 0 ? "-" : "";
   const whole = Math.floor(Math.abs(ns) / 1e6);
