@@ -100,7 +100,8 @@ function layColumns(run, state, left, room) {
   });
   const gaps = columns.filter((column, i) => i > 0 && columns[i - 1].top !== column.top).length;
   const wishes = columns.map((column, i) => wishedWidth(column, columns[i + 1]));
-  squeeze(columns, wishes, room - left - gaps * gapBetweenHosts);
+  // Again for those that can still give, once some are as narrow as they may be.
+  for (let i = 0; i < 3; ++i) squeeze(columns, wishes, room - left - gaps * gapBetweenHosts);
   const least = wishes.reduce((sum, wish) => sum + wish[0], 0);
   const shares = wishes.reduce((sum, wish) => sum + wish[1], gaps * 1.5);
   const spare = Math.max(0, room - left - least - gaps * gapBetweenHosts);

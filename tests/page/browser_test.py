@@ -111,6 +111,40 @@ class Opening(PageTest):
         self.assertTrue(0 < place["x"] < 1280 and 0 < place["y"] < 800, place)
         self.assertIn("for the program to acknowledge", self.panel())
 
+    def test_what_began_above_and_lasts_is_drawn(self):
+        self.browser.size(1280, 480)
+        self.addCleanup(self.browser.size, 1280, 800)
+        self.open("hang")
+        lasts = self.number("hang", {"is": "state", "name": "CONNECTED"})
+
+        self.assertIsNotNone(self.place(lasts))
+
+    def test_waits_of_system_calls_are_hidden_until_wanted(self):
+        run, client, _ = samples.two_sides(seed="8")
+        client.wait(0, 200, "time to pass")
+        client.wait(300, 300 * samples.MICRO)
+        text = io.StringIO()
+        run.write(text)
+
+        page = self.browser
+        page.open(self.pages.of(self.pages.lines("short", text.getvalue())))
+        hidden = page.run("anyrdma.shown()")
+        page.click(".is-short")
+
+        self.assertEqual((hidden, page.run("anyrdma.shown()")), (1, 2))
+
+    def test_a_recording_that_tells_no_acknowledgements_blames_nobody(self):
+        run = samples.handshake("8")
+        for record in run.records:
+            record.pop("acknowledged", None)
+        text = io.StringIO()
+        run.write(text)
+
+        self.browser.open(self.pages.of(self.pages.lines("untold", text.getvalue())))
+        self.browser.key("t")
+
+        self.assertNotIn("never acknowledged", self.browser.text("#table"))
+
     def test_a_link_opens_at_its_record(self):
         number = self.number("losses", {"is": "fault"})
 
