@@ -15,7 +15,18 @@ const laneWords = {
   id: "id", channel: "channel", link: "link",
 };
 
+const headerMargin = 600;
+
+// Only names near what is seen are there, as there may be thousands.
+function keepHeader(view) {
+  const moved = Math.abs(view.scroller.scrollLeft - (view.headerAt ?? -headerMargin));
+  if (moved >= headerMargin / 2) layHeader(view);
+}
+
 function layHeader(view) {
+  view.headerAt = view.scroller.scrollLeft;
+  const first = view.headerAt - headerMargin;
+  const last = view.headerAt + view.scroller.clientWidth + headerMargin;
   const strip = element("div", { className: "strip" });
   strip.style.width = `${view.columns.width}px`;
   for (const { lane, x, w } of spansOf(view.columns.columns, (column) => column.top)) {
@@ -30,6 +41,7 @@ function layHeader(view) {
   }
   for (const column of view.columns.columns) {
     if (column.lane === column.top && column.folded) continue;
+    if (column.x + column.w < first || column.x > last) continue;
     strip.append(laneBox(view, column.lane, column.x, column.w, "tier-lane"));
   }
   const textContent = isLong(view.run) ? "s" : "ms";

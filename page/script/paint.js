@@ -180,6 +180,7 @@ function paintLanes(p) {
   for (const column of p.columns.columns) {
     if (column.top !== top) odd = !odd;
     top = column.top;
+    if (column.x + column.w < p.left || column.x > p.right) continue;
     ctx.fillStyle = odd ? p.colors.band : p.colors.band2;
     ctx.fillRect(column.x, p.top, column.w, p.bottom - p.top);
     line(p, p.colors.grid, 1, [], [[column.x + 0.5, p.top], [column.x + 0.5, p.bottom]]);

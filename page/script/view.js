@@ -27,6 +27,7 @@ class View {
   listen() {
     this.scroller.addEventListener("scroll", () => {
       this.app.scrolled(this);
+      keepHeader(this);
       this.draw();
     });
     this.canvas.addEventListener("click", (event) => this.click(event));

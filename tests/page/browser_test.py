@@ -275,6 +275,26 @@ class Looking(PageTest):
         self.assertEqual(before - hidden, 6)  # four states, two completions
         self.assertEqual(page.run("anyrdma.shown()"), before)
 
+    def test_many_lanes_begin_folded_and_have_names_wherever_one_scrolls(self):
+        run, client, _ = samples.two_sides(seed="8")
+        for i in range(200):
+            client.state(i, "IDLE", run.lane("id", f"client/rping[12]#{i + 2}", client.process))
+        text = io.StringIO()
+        run.write(text)
+        page = self.browser
+        page.open(self.pages.of(self.pages.lines("lanes", text.getvalue())))
+        folded = self.lanes()
+
+        page.click("#lanes-all")
+        left = self.lanes()
+        page.run("document.querySelector('.scroller').scrollLeft = 1e6")
+        page.settle()
+
+        self.assertEqual(folded, ["rping[12]"])
+        self.assertIn("id 2", left)
+        self.assertNotIn("id 201", left)
+        self.assertIn("id 201", self.lanes())
+
     def test_kinds_are_left_out_and_come_back_when_a_record_is_wanted(self):
         page = self.open("hang")
         call = self.number("hang", {"is": "call", "name": "rdma_connect"})
