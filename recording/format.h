@@ -1,0 +1,83 @@
+// How a recording is laid out in its file: docs/recording.md says it in full. Entries only ever say
+// what has just become known, so that a file that ends anywhere can be read up to there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace anyrdma::recording {
+
+/// Every file begins so, then comes the version as one byte.
+inline constexpr std::string_view kMagic = "ANYRDMA\x1a";
+inline constexpr std::uint8_t kVersion = 1;
+/// No text or bytes in an entry are longer: what is longer is cut off.
+inline constexpr std::size_t kTextBytesMax = 32'768;
+/// No entry is longer than its writer has room for.
+inline constexpr std::size_t kEntryBytesMax = 4 * kTextBytesMax;
+
+/// What an entry says. 0 is none: a file that was given room but never finished ends there.
+enum class EntryKind : std::uint8_t {
+  kAbout = 1,          ///< of the run as a whole: a key and a value
+  kLane = 2,           ///< one more of what things happen in; they count from 0
+  kSent = 3,           ///< a message leaves; messages count from 0
+  kCopied = 4,         ///< a message goes the same way once more, and is one more message
+  kArrives = 5,        ///< when a message will be there
+  kLost = 6,           ///< why a message never arrives, or where it did not help
+  kIgnored = 7,        ///< a host's CM has no use for a message
+  kQueued = 8,         ///< a CM event enters its channel
+  kFetched = 9,        ///< the program takes one
+  kAcknowledged = 10,  ///< the program gives one back
+  kCalled = 11,        ///< a call on an id has had its effect, or failed
+  kPosted = 12,        ///< work for a queue pair
+  kCompleted = 13,     ///< a completion that the program took
+  kAsync = 14,         ///< an asynchronous event of a device
+  kIdState = 15,
+  kQueuePairState = 16,
+  kWaited = 17,      ///< a thread has waited, or waits still when the recording ends
+  kFault = 18,       ///< a fault of the plan fires
+  kStruck = 19,      ///< a message that the last fault has struck
+  kNote = 20,        ///< somebody says something
+  kFinding = 21,     ///< what is wrong, as a checker has it
+  kMoment = 22,      ///< the last entry, of a lane if one is named, is where to look first
+  kNewNumbers = 23,  ///< ids and queue pairs of a lane are others from now on, numbers begin again
+  kGiven = 24,       ///< with which queue pair a program connects or accepts
+  kRunning = 25,     ///< which thread does what is called, posted and taken from now on
+  kEnd = 26,         ///< the run is over: verdict and hash. Nothing follows
+};
+inline constexpr std::size_t kKinds = 27;
+
+/// The fields behind an entry's kind and time, a letter each: `n` a number, `z` one that may be
+/// negative, `t` a text that is written in full once only, `b` bytes.
+inline constexpr std::array<std::string_view, kKinds> kShapes{
+    "",        // none
+    "tb",      // kAbout: key, value
+    "ttn",     // kLane: what it is, name, 1 + the lane that it is in, or 0
+    "nntbn",   // kSent: from, 1 + to or 0, both GIDs, the packet's fields, UDP source port
+    "nn",      // kCopied: message, 1 + to or 0
+    "nn",      // kArrives: message, so much later
+    "ntn",     // kLost: message, why, 1 + where or 0
+    "ntn",     // kIgnored: lane, why, attribute of the message
+    "nnnnzb",  // kQueued: lane, id, listener or 0, event, status, the rest of the event
+    "nnn",     // kFetched: lane, id, event
+    "nn",      // kAcknowledged: lane, the id that owes it
+    "nntn",    // kCalled: lane, id, name, errno
+    "nntnn",   // kPosted: lane, queue pair, operation, wr_id, bytes
+    "nnnnnn",  // kCompleted: lane, queue pair, wr_id, opcode, status, bytes
+    "nnn",     // kAsync: lane, event, queue pair or 0
+    "nnt",     // kIdState: lane, id, state
+    "nnt",     // kQueuePairState: lane, queue pair, state
+    "nntnb",   // kWaited: lane, for how long, for what, 1: it has ended, details
+    "t",       // kFault: the plan's line
+    "n",       // kStruck: message
+    "nnb",     // kNote: 1 + lane or 0; 0: a note, 1: standard output, 2: standard error; text
+    "bb",      // kFinding: text, stack
+    "bn",      // kMoment: why, 1 + lane or 0
+    "n",       // kNewNumbers: lane
+    "nnn",     // kGiven: lane, id, queue pair
+    "n",       // kRunning: 1 + lane or 0
+    "tn",      // kEnd: verdict, hash
+};
+
+}  // namespace anyrdma::recording

@@ -1,0 +1,67 @@
+// Reads a recording, entry by entry. Any bytes may come: they are a recording, one that was cut
+// off, or a reason.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "recording/format.h"
+#include "verbs/time.h"
+
+namespace anyrdma::recording {
+
+/// One entry. Fields stand in the order of its shape: numbers in `numbers`, texts and bytes in
+/// `texts`.
+struct Entry {
+  EntryKind kind{};
+  verbs::Instant time{};
+  std::array<std::uint64_t, 6> numbers{};
+  std::array<std::string_view, 2> texts{};  ///< views into the file
+  [[nodiscard]] std::int64_t signed_number(std::size_t i) const {
+    return static_cast<std::int64_t>(numbers[i]);
+  }
+};
+
+class Reader {
+ public:
+  /// `file` outlives the reader and its entries.
+  explicit Reader(std::span<const std::uint8_t> file);
+
+  /// False: there is none (any more). See problem and truncated. References to lanes and messages
+  /// are to what came before.
+  [[nodiscard]] bool next(Entry& entry);
+  /// A sentence without its end: why this is no recording, or where it is damaged. Empty: it is
+  /// not.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  /// It has ended without an end, by a cut at any place.
+  [[nodiscard]] bool truncated() const { return truncated_; }
+  [[nodiscard]] std::uint64_t lanes() const { return lanes_; }
+  [[nodiscard]] std::uint64_t messages() const { return messages_; }
+
+ private:
+  enum class Taken : std::uint8_t { kYes, kCut, kWrong };
+  [[nodiscard]] Taken take(std::uint64_t& number);
+  [[nodiscard]] Taken take(std::string_view& bytes);
+  [[nodiscard]] Taken take_text(std::string_view& text);
+  [[nodiscard]] Taken take_fields(Entry& entry);
+  [[nodiscard]] bool refers_to_what_is(const Entry& entry) const;
+  bool fail(const std::string& why);
+  bool cut();
+
+  std::span<const std::uint8_t> file_;
+  std::size_t at_ = 0;
+  bool over_ = false;
+  bool truncated_ = false;
+  std::string problem_;
+  std::int64_t time_ = 0;
+  std::uint64_t lanes_ = 0;
+  std::uint64_t messages_ = 0;
+  std::vector<std::string_view> texts_;
+};
+
+}  // namespace anyrdma::recording

@@ -1,0 +1,64 @@
+// Where a recording goes. The writer fills a window; a file's window is mapped, so that what was
+// written is there even if the process dies without a word.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace anyrdma::recording {
+
+/// Belongs to one writer. Used by one thread at a time.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// Room for what comes next, at least kEntryBytesMax and 0 everywhere, after `used` bytes of the
+  /// last window have been written. Empty: nothing can be taken any more.
+  [[nodiscard]] virtual std::span<std::uint8_t> window(std::size_t used) = 0;
+  /// Nothing comes any more after `used` bytes of the last window.
+  virtual void finish(std::size_t used) = 0;
+};
+
+/// Keeps it in memory, up to a limit; more is cut off.
+class MemorySink final : public Sink {
+ public:
+  explicit MemorySink(std::size_t limit) : limit_(limit) {}
+  [[nodiscard]] std::span<std::uint8_t> window(std::size_t used) override;
+  void finish(std::size_t used) override;
+  /// All so far, once finished.
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
+
+ private:
+  std::size_t limit_;
+  std::size_t size_ = 0;
+  std::vector<std::uint8_t> bytes_;
+};
+
+/// Writes a file.
+class FileSink final : public Sink {
+ public:
+  /// Null: it cannot be made, and errno says why. What was there is gone.
+  [[nodiscard]] static std::unique_ptr<FileSink> create(const std::string& path);
+  ~FileSink() override;
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
+  [[nodiscard]] std::span<std::uint8_t> window(std::size_t used) override;
+  void finish(std::size_t used) override;
+  /// 0, or the errno for which the rest was not taken.
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  explicit FileSink(int file) : file_(file) {}
+  void unmap();
+
+  int file_;
+  int error_ = 0;
+  std::size_t size_ = 0;            ///< of what is in use
+  std::uint8_t* mapped_ = nullptr;  ///< null: nothing is
+  std::size_t mapped_bytes_ = 0;
+};
+
+}  // namespace anyrdma::recording

@@ -1,0 +1,71 @@
+// Writes a recording: numbers as varints, texts in full the first time only.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "recording/format.h"
+#include "recording/sink.h"
+#include "verbs/time.h"
+
+namespace anyrdma::recording {
+
+/// Names a message or a lane in a recording.
+using Number = std::uint64_t;
+
+/// Each entry is begun and then given the fields that its shape has (format.h), in their order.
+/// Whoever breaks that writes a file that nobody reads: recorders are tested by reading. Not
+/// thread-safe.
+class Writer {
+ public:
+  explicit Writer(std::shared_ptr<Sink> sink);
+  /// Ends the file where it is, unless an end was written.
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  Writer& begin(EntryKind kind, verbs::Instant now);
+  Writer& number(std::uint64_t value);
+  Writer& signed_number(std::int64_t value);
+  Writer& text(std::string_view text);
+  Writer& bytes(std::span<const std::uint8_t> bytes);
+  Writer& bytes(std::string_view text);
+
+  // --- entries that define what others refer to -------------------------------------------------
+  void about(std::string_view key, std::string_view value);
+  [[nodiscard]] Number lane(verbs::Instant now, std::string_view of, std::string_view name);
+  [[nodiscard]] Number lane(verbs::Instant now, std::string_view of, std::string_view name,
+                            Number in);
+  /// The number of the next kSent or kCopied, which is about to be written.
+  [[nodiscard]] Number next_message() { return messages_++; }
+  /// The recording is whole. Nothing that is written afterwards is kept.
+  void end(verbs::Instant now, std::string_view verdict, std::uint64_t hash);
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  void put(std::uint8_t byte) { window_[used_++] = byte; }
+  void put_bytes(std::span<const std::uint8_t> bytes);
+  void turn_window();
+
+  std::shared_ptr<Sink> sink_;
+  std::span<std::uint8_t> window_{};
+  std::size_t used_ = 0;
+  bool over_ = false;  ///< window_ is a place for what nobody keeps
+  std::unique_ptr<std::uint8_t[]> nowhere_;
+  verbs::Instant last_{};
+  Number lanes_ = 0;
+  Number messages_ = 0;
+  boost::unordered_flat_map<std::string, std::uint64_t, TextHash, std::equal_to<>> texts_;
+};
+
+}  // namespace anyrdma::recording
