@@ -7,6 +7,7 @@
 #include "sim/fault_names.h"
 #include "sim/host.h"
 #include "sim/random_stream.h"
+#include "sim/recorder.h"
 #include "sim/world.h"
 #include "transport/fault/plan/legal.h"
 #include "transport/fault/plan/matching.h"
@@ -99,6 +100,7 @@ PlanResult<void> Faults::inject(const FaultPlan& plan) {
     }
   }
   for (const Fault& fault : plan.faults) {
+    if (world_.recorder() != nullptr) world_.recorder()->about("plan", to_string(fault));
     Planned& planned = *planned_.emplace_back(std::make_unique<Planned>(*this, fault));
     if (planned.needs_dice()) plan_chance(planned);
     watch_for(planned);
@@ -196,14 +198,19 @@ std::vector<Fault> Faults::unfired() const {
 
 void Faults::fire(Planned& planned) {
   ++planned.status.fired;
-  if (world_.trace().on()) world_.trace().fault(world_.now(), to_string(planned.status.fault));
+  if (!world_.trace().on() && world_.recorder() == nullptr) return;
+  const std::string text = to_string(planned.status.fault);
+  world_.trace().fault(world_.now(), text);
+  if (world_.recorder() != nullptr) world_.recorder()->fault(text);
 }
 
 void Faults::fire_soon(Planned& planned) {
   world_.scheduler().at(planned, world_.now());
 }
 
-Mishap Faults::on_packet(const Host& from, const Host& to, std::uint16_t attribute, bool passes) {
+Mishap Faults::on_packet(const Host& from, const Host& to, const verbs::soft::Packet& packet,
+                         bool passes) {
+  const std::uint16_t attribute = cm_attribute(packet);
   Mishap mishap;
   for (const auto& planned : planned_) {
     const Fault& fault = planned->status.fault;
@@ -213,6 +220,7 @@ Mishap Faults::on_packet(const Host& from, const Host& to, std::uint16_t attribu
       continue;
     }
     fire(*planned);
+    if (world_.recorder() != nullptr) world_.recorder()->struck(packet);
     if (passes) ++planned->status.observed;
   }
   // As random as the run, the same wherever it is repeated.

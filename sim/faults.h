@@ -14,6 +14,7 @@
 #include "transport/fault/plan/question.h"
 #include "transport/soft/transport.h"
 #include "verbs/packet_gate.h"
+#include "verbs/soft/packet.h"
 
 namespace anyrdma::sim {
 
@@ -52,10 +53,9 @@ class Faults {
   [[nodiscard]] bool watches_gate() const { return watching_gate_; }
   /// What processes on the hosts are to ask, for the faults injected so far.
   [[nodiscard]] fault::Oversight oversight() const;
-  /// A packet leaves a host; `attribute` names the CM message in it, or is 0; `passes`: the path is
-  /// not down.
-  [[nodiscard]] Mishap on_packet(const Host& from, const Host& to, std::uint16_t attribute,
-                                 bool passes);
+  /// A packet leaves a host; `passes`: the path is not down.
+  [[nodiscard]] Mishap on_packet(const Host& from, const Host& to,
+                                 const verbs::soft::Packet& packet, bool passes);
   [[nodiscard]] std::optional<transport::soft::Admission::Refusal> on_request(const Host& host);
   void on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
                 rdma_cm_event_type type);

@@ -81,6 +81,14 @@ class Fiber : public boost::intrusive::list_base_hook<
 
 using FiberList = boost::intrusive::list<Fiber, boost::intrusive::constant_time_size<false>>;
 
+/// Hears of waits that are over.
+class WaitObserver {
+ public:
+  virtual ~WaitObserver() = default;
+  /// The fiber, which still shows what it waited for and since when, goes on. Must not call back.
+  virtual void on_waited(const Fiber& fiber) = 0;
+};
+
 /// Runs fibers one at a time, in the order in which they became ready. Each has an errno of its
 /// own, as threads have. Single-threaded.
 class Fibers {
@@ -126,6 +134,9 @@ class Fibers {
   /// All fibers that have not ended, in the order of creation.
   [[nodiscard]] const std::vector<std::unique_ptr<Fiber>>& all() const { return fibers_; }
 
+  /// Null, as at the beginning: nobody. Outlives the fibers or is set to null before.
+  void set_wait_observer(WaitObserver* observer) { wait_observer_ = observer; }
+
   /// Cancels every wait, also those to come, and runs all fibers to their ends. Exceptions of
   /// bodies are lost.
   void close();
@@ -145,6 +156,7 @@ class Fibers {
   std::uint64_t spawned_ = 0;
   FiberList ready_;
   Fiber* current_ = nullptr;
+  WaitObserver* wait_observer_ = nullptr;
   bool closed_ = false;
   std::exception_ptr thrown_;
   boost::context::protected_fixedsize_stack stacks_;

@@ -9,6 +9,7 @@
 #include "sim/host_tasks.h"
 #include "sim/ip_packet.h"
 #include "sim/process.h"
+#include "sim/recorder.h"
 #include "sim/semaphore.h"
 #include "sim/text.h"
 #include "sim/world.h"
@@ -115,9 +116,11 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
   interface.hca = Hca::create(*this, *interface.random, world_.pool_, config);
   interface.hca->count_with(made_);
   interface.hca->lend_payloads();
-  if (world_.monitor() != nullptr) {
-    interface.hca->set_observer(world_.monitor()->watch(*this, *interface.hca));
-  }
+  verbs::soft::HcaObserver* observer = nullptr;
+  if (world_.monitor() != nullptr) observer = world_.monitor()->watch(*this, *interface.hca);
+  if (Recorder* const recorder = world_.recorder(); recorder != nullptr)
+    observer = recorder->watch(index_, config.name, observer);
+  interface.hca->set_observer(observer);
   std::uint32_t gid_index = 0;
   for (const Prefix& prefix : interface.prefixes) {
     interface.hca->set_gid(gid_index++, prefix.address.gid());
@@ -205,6 +208,7 @@ bool Host::sleep(Duration duration) {
 
 void Host::note(std::string_view text) {
   world_.trace().note(world_.now(), index_, text);
+  if (world_.recorder() != nullptr) world_.recorder()->note(index_, text);
 }
 
 // --- programs outside of the world --------------------------------------------------------------
@@ -479,17 +483,19 @@ void Host::take_ip(const Interface& interface, const Host& from,
 
 void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr&& packet) {
   const bool tracing = world_.trace().on();
-  if (!tracing && world_.monitor() == nullptr) {
+  if (!tracing && world_.monitor() == nullptr && world_.recorder() == nullptr) {
     return interface.hca->on_packet(now(), std::move(packet));
   }
   FieldWriter fields;
   if (tracing) fields = Trace::fields_of(*packet);
   const bool message = cm_attribute(*packet) != 0;
   const Hca::Counters before = interface.hca->counters();
+  const verbs::soft::Packet* const which = packet.get();
   interface.hca->on_packet(now(), std::move(packet));
   const std::optional<DropCause> cause = cause_of(before, interface.hca->counters());
   if (!cause) return;
   if (message) world_.lose_message(*this, &from);
+  if (world_.recorder() != nullptr) world_.recorder()->lost(which, to_string(*cause), index_);
   world_.trace().drop(world_.now(), index_, from.index_, *cause, fields);
 }
 

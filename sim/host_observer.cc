@@ -8,7 +8,9 @@
 #include "sim/findings.h"
 #include "sim/host.h"
 #include "sim/monitor.h"
+#include "sim/recorder.h"
 #include "sim/world.h"
+#include "transport/ibcm/names.h"
 
 namespace anyrdma::sim {
 
@@ -16,26 +18,33 @@ using transport::soft::DeviceChange;
 
 void Host::on_mad_dropped(std::string_view, ibcm::DropReason reason, std::uint16_t attribute) {
   world_.trace().drop_message(world_.now(), index_, reason, attribute);
+  if (world_.recorder() != nullptr)
+    world_.recorder()->ignored(index_, ibcm::to_string(reason), attribute);
 }
 
 void Host::on_event(Step step, std::uint64_t id, std::uint64_t listener,
                     const rdma_cm_event& event) {
   world_.trace().event(world_.now(), index_, step, id, listener, event);
+  if (world_.recorder() != nullptr) world_.recorder()->event(index_, step, id, listener, event);
   if (world_.monitor() != nullptr) world_.monitor()->on_event(*this, step, id, listener, event);
   if (world_.faults().watches_events()) world_.faults().on_event(*this, step, id, event.event);
 }
 
 void Host::on_call(std::uint64_t id, std::string_view call, int error) {
+  if (world_.recorder() != nullptr) world_.recorder()->called(index_, id, call, error);
   if (world_.monitor() != nullptr) world_.monitor()->on_call(*this, id, call, error);
   if (world_.faults().watches_calls()) world_.faults().on_call(*this, id, call);
 }
 
 void Host::on_acknowledged(std::uint64_t id) {
+  if (world_.recorder() != nullptr) world_.recorder()->acknowledged(index_, id);
   if (world_.monitor() != nullptr) world_.monitor()->on_acknowledged(*this, id);
 }
 
 void Host::on_handshake(std::uint64_t id, const rdma_cm_id& raw, std::string_view call,
                         const transport::ConnectionParameters& given) {
+  if (world_.recorder() != nullptr && call != "reject")
+    world_.recorder()->given(index_, id, given.qp_num);
   if (world_.monitor() != nullptr) world_.monitor()->on_handshake(*this, id, raw, call, given);
 }
 
@@ -49,7 +58,7 @@ bool Host::on_misuse(verbs::Runtime& runtime, const verbs::Misuse& misuse) {
   auto& host = static_cast<Host&>(runtime);
   const std::string text = to_string(misuse) + " (" + host.describe(host.mark()) + ")";
   if (Monitor* const monitor = host.world_.monitor(); monitor != nullptr) {
-    monitor->on_misuse(host, text);
+    monitor->on_misuse(host, text);  // of which a finding comes at the end
     return true;
   }
   if (!complain("misuse: " + host.name() + ": " + text)) {
@@ -129,6 +138,7 @@ Result<void> Host::fail_srq(std::uint64_t made) {
 // --- requests -----------------------------------------------------------------------------------
 
 void Host::on_state(std::uint64_t id, std::string_view state) {
+  if (world_.recorder() != nullptr) world_.recorder()->state(index_, id, state);
   if (world_.faults().watches_calls()) world_.faults().on_state(*this, id, state);
 }
 
@@ -167,12 +177,16 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
   Faults& faults = world_.faults();
   Monitor* const monitor = world_.monitor();
   if (monitor != nullptr) monitor->on_told(process, question);
+  Recorder* const recorder = world_.recorder();
+  if (recorder != nullptr) recorder->told(index_, process, question);
   const auto type = static_cast<rdma_cm_event_type>(question.event);
   switch (question.kind) {
     case fault::Question::Kind::kOpened:
       question.oversight = faults.oversight();
-      question.oversight.events |= monitor != nullptr;
-      question.oversight.calls |= monitor != nullptr;
+      question.oversight.events |= monitor != nullptr || recorder != nullptr;
+      question.oversight.calls |= monitor != nullptr || recorder != nullptr;
+      question.oversight.states |= recorder != nullptr;
+      question.oversight.acknowledgements = recorder != nullptr;
       for (const Interface& each : interfaces_) {
         if (each.uplink == nullptr) continue;
         question.error = each.unplugged ? ENODEV : 0;
@@ -205,6 +219,8 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
       return {};
     case fault::Question::Kind::kTake:
       return slowness_;
+    case fault::Question::Kind::kAcknowledged:
+      return {};
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "sim/boot.h"
 #include "sim/host_tasks.h"
+#include "sim/recorder.h"
 #include "sim/world.h"
 #include "verbs/assert.h"
 
@@ -27,8 +28,9 @@ void Host::boot() {
   boot_ = std::make_unique<Boot>(*this);
   transport_ = boot_->transport.get();
   transport_->set_admission(this);
-  const bool watched = world_.monitor() != nullptr;
-  if (world_.trace().on()) transport_->set_observer(this);
+  const bool recorded = world_.recorder() != nullptr;
+  const bool watched = world_.monitor() != nullptr || recorded;
+  if (world_.trace().on() || recorded) transport_->set_observer(this);
   if (world_.trace().on() || watched || world_.faults().watches_events()) watch_events();
   if (watched || world_.faults().watches_calls()) watch_calls();
   if (world_.faults().watches_gate()) watch_gate();
@@ -79,6 +81,7 @@ void Host::start_anew() {
   boot_->over = true;
   past_.push_back(std::move(boot_));
   if (world_.monitor() != nullptr) world_.monitor()->on_crash(*this);
+  if (world_.recorder() != nullptr) world_.recorder()->crashed(index_);
   boot();
   deadlines_moved() = true;
   for (Interface& interface : interfaces_) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/host.h"
+#include "sim/recorder.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim {
@@ -97,7 +98,7 @@ bool Link::carry(std::size_t interface, PacketPtr& packet, Duration late) {
     }
     if (random_.chance(options_.loss)) return false;
     if (random_.chance(options_.duplicate)) {
-      PacketPtr twin = world_.pool_.copy_of(*packet);
+      PacketPtr twin = world_.copy_of(*packet, to_);
       const Instant arrival = arrival_of(*twin);
       launch(arrival + late, interface, std::move(twin));
     }
@@ -122,6 +123,7 @@ Instant Link::arrival_of(const Packet& packet) {
 }
 
 void Link::launch(Instant arrival, std::size_t interface, PacketPtr&& packet) {
+  if (world_.recorder() != nullptr) world_.recorder()->launched(*packet, arrival);
   Scheduler& scheduler = world_.scheduler();
   const bool first = under_way_.empty();
   if (first || under_way_.back().arrival <= arrival) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "transport/fault/plan/question.h"
 #include "transport/transport.h"
@@ -55,6 +56,8 @@ class Monitor {
   }
   /// Nothing is left that could happen: World::run ends.
   virtual void on_rest(const World& world) = 0;
+  /// What is wrong so far, a sentence each.
+  [[nodiscard]] virtual std::vector<std::string> violations() const { return {}; }
   /// The world is about to end; its programs have ended, all else is still there.
   virtual void on_end(World& world) = 0;
 

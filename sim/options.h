@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "recording/sink.h"
 #include "sim/schedule.h"
 #include "transport/ibcm/profile.h"
 #include "transport/soft/port_table.h"
@@ -49,6 +51,11 @@ struct WorldOptions {
   LinkOptions link{};
   /// In which order programs and the network go on where either could.
   Schedule schedule{};
+  /// A file for all that happens, made anew: docs/recording.md. Empty: none. World::recorder()
+  /// says whether it could be made.
+  std::string record{};
+  /// Takes the recording instead.
+  std::shared_ptr<recording::Sink> recording{};
   /// Of every fiber; too little crashes on the guard page below it.
   std::size_t stack_bytes = std::size_t{256} << 10;
 };

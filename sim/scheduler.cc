@@ -144,7 +144,7 @@ void Scheduler::skip_empty_poll(Instant limit) {
 
 void Scheduler::poll() {
   if (fibers_.current() != nullptr) {
-    (void)fibers_.park(pollers_, "something to happen (it polls)", now_ - in_vain_);
+    (void)fibers_.park(pollers_, kPolls, now_ - in_vain_);
   } else if (!step()) {
     CM_ASSERT(in_vain_ < kPollingMax);  // this program polls for what can never happen
     skip_empty_poll(kNever);
@@ -183,7 +183,7 @@ bool Scheduler::idle_until(Instant time) {
   FiberList sleeper;
   Alarm alarm(fibers_, sleeper);
   at(alarm, time);
-  const bool woken = fibers_.park(sleeper, "time to pass", now_);
+  const bool woken = fibers_.park(sleeper, kIdles, now_);
   cancel(alarm);
   return woken;
 }

@@ -65,6 +65,9 @@ class Settler : public boost::intrusive::list_base_hook<
 class Scheduler {
  public:
   static constexpr Instant kNever = Instant::max();
+  /// What a fiber waits for that polls.
+  static constexpr char kPolls[] = "something to happen (it polls)";
+  static constexpr char kIdles[] = "time to pass";
 
   explicit Scheduler(std::size_t stack_bytes, const Schedule& schedule = {}, std::uint64_t seed = 0)
       : chooser_(schedule, seed), fibers_(stack_bytes) {}

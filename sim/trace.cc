@@ -16,24 +16,6 @@ namespace {
 
 using verbs::soft::Packet;
 
-/// Headers that stand in the record as they do in the packet. The RETH's and AtomicETH's address
-/// is a pointer of the program, different in each run: it is left out.
-struct Kept {
-  roce::Header header;
-  std::size_t skip;
-};
-constexpr Kept kKept[] = {
-    {roce::kDeth, 0},  {roce::kReth, 8},         {roce::kAtomicEth, 8}, {roce::kAeth, 0},
-    {roce::kImmDt, 0}, {roce::kAtomicAckEth, 0}, {roce::kIeth, 0},
-};
-
-std::size_t bytes_of(roce::Header header) {
-  for (const roce::HeaderSize& row : roce::kHeaderSizes) {
-    if (row.header == header) return row.bytes;
-  }
-  return 0;
-}
-
 void put_ip_packet(FieldWriter& out, const Packet& packet) {
   const std::vector<std::uint8_t> head = ip_head(packet);
   out.put(kOtherThanRoce);
@@ -54,7 +36,7 @@ void put_packet(FieldWriter& out, const Packet& packet) {
   if (envelope.error != roce::DecodeError::kNone) return out.put(packet.size);
   out.put_bytes(datagram.first(roce::Bth::kBytes));
   const std::uint8_t opcode = envelope.bth.opcode;
-  for (const Kept& kept : kKept) {
+  for (const KeptHeader& kept : kKeptHeaders) {
     if ((roce::kOpcodes[opcode].headers & kept.header) == 0) continue;
     const std::size_t at = roce::offset_of(opcode, kept.header);
     out.put_bytes(datagram.subspan(at + kept.skip, bytes_of(kept.header) - kept.skip));
@@ -138,15 +120,8 @@ void Trace::drop_message(Instant now, HostIndex at, ibcm::DropReason reason,
   add(now, RecordKind::kDropMessage, at, kNoHost, out.bytes());
 }
 
-void Trace::event(Instant now, HostIndex at, transport::EventObserver::Step step, std::uint64_t id,
-                  std::uint64_t listener, const rdma_cm_event& event) {
-  if (!on()) return;
+void Trace::put_parameters(FieldWriter& out, const rdma_cm_event& event) {
   const rdma_conn_param& conn = event.param.conn;
-  FieldWriter out;
-  out.put(id);
-  out.put(listener);
-  out.put(static_cast<std::uint8_t>(event.event));
-  out.put(static_cast<std::uint32_t>(event.status));
   out.put(conn.responder_resources);
   out.put(conn.initiator_depth);
   out.put(conn.flow_control);
@@ -156,6 +131,17 @@ void Trace::event(Instant now, HostIndex at, transport::EventObserver::Step step
   out.put(conn.qp_num);
   out.put(conn.private_data_len);
   out.put_bytes({static_cast<const std::uint8_t*>(conn.private_data), conn.private_data_len});
+}
+
+void Trace::event(Instant now, HostIndex at, transport::EventObserver::Step step, std::uint64_t id,
+                  std::uint64_t listener, const rdma_cm_event& event) {
+  if (!on()) return;
+  FieldWriter out;
+  out.put(id);
+  out.put(listener);
+  out.put(static_cast<std::uint8_t>(event.event));
+  out.put(static_cast<std::uint32_t>(event.status));
+  put_parameters(out, event);
   const bool queued = step == transport::EventObserver::Step::kQueued;
   add(now, queued ? RecordKind::kQueued : RecordKind::kFetched, at, kNoHost, out.bytes());
 }

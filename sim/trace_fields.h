@@ -1,6 +1,7 @@
 // How the fields of a trace record are written and read. Internal to the trace.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
@@ -18,6 +19,23 @@ namespace anyrdma::sim {
 
 /// Stands where a RoCEv2 packet says what is wrong with it.
 inline constexpr std::uint8_t kOtherThanRoce = 0xff;
+
+/// Headers that stand in the record as they do in the packet. The RETH's and AtomicETH's address
+/// is a pointer of the program, different in each run: it is left out.
+struct KeptHeader {
+  roce::Header header;
+  std::size_t skip;
+};
+inline constexpr KeptHeader kKeptHeaders[] = {
+    {roce::kDeth, 0},  {roce::kReth, 8},         {roce::kAtomicEth, 8}, {roce::kAeth, 0},
+    {roce::kImmDt, 0}, {roce::kAtomicAckEth, 0}, {roce::kIeth, 0},
+};
+[[nodiscard]] constexpr std::size_t bytes_of(roce::Header header) {
+  for (const roce::HeaderSize& row : roce::kHeaderSizes) {
+    if (row.header == header) return row.bytes;
+  }
+  return 0;
+}
 
 /// Appends numbers, least significant byte first, and bytes.
 class FieldWriter {
@@ -41,7 +59,7 @@ class FieldWriter {
   std::size_t size_ = 0;
 };
 
-/// Takes them back in the same order.
+/// Takes them back in the same order. What is not there, of bytes that nobody wrote so, is zeros.
 class FieldReader {
  public:
   explicit FieldReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -54,7 +72,11 @@ class FieldReader {
     return static_cast<T>(number);
   }
   [[nodiscard]] std::span<const std::uint8_t> take_bytes(std::size_t count) {
-    CM_ASSERT(count <= bytes_.size());
+    if (count > bytes_.size()) {
+      static constexpr std::array<std::uint8_t, 256> kZeros{};
+      bytes_ = {};
+      return std::span(kZeros).first(std::min(count, kZeros.size()));
+    }
     const auto front = bytes_.first(count);
     bytes_ = bytes_.subspan(count);
     return front;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/executor.h"
+#include "sim/recorder.h"
 #include "sim/text.h"
 #include "verbs/assert.h"
 #include "verbs/soft/wire/icrc.h"
@@ -65,11 +66,20 @@ World::World(std::uint64_t seed, const WorldOptions& options)
       trace_(options.tracing),
       faults_(*this) {
   verbs::listen_for_misuse(&Host::on_misuse);
+  std::shared_ptr<recording::Sink> sink = options.recording;
+  if (sink == nullptr && !options.record.empty())
+    sink = recording::FileSink::create(options.record);
+  if (sink == nullptr) return;
+  recorder_ = std::make_unique<Recorder>(scheduler_, std::move(sink));
+  recorder_->about("seed", std::to_string(seed));
+  scheduler_.fibers().set_wait_observer(recorder_.get());
 }
 
 World::~World() {
+  if (recorder_ != nullptr) recorder_->close();
   scheduler_.fibers().close();
   if (monitor_ != nullptr) monitor_->on_end(*this);
+  if (recorder_ != nullptr) end_recording();
   asio_.reset();
   jobs_.clear();
   for (const auto& flight : flights_) scheduler_.cancel(*flight);
@@ -87,6 +97,7 @@ Host& World::add_host(std::string_view name, std::initializer_list<std::string_v
 Host& World::add_host(std::string_view name, const HostOptions& options) {
   CM_ASSERT(find_host(name) == nullptr);
   const HostIndex index = trace_.add_host(name);
+  if (recorder_ != nullptr) recorder_->add_host(index, name);
   return adopt(std::unique_ptr<Host>(new Host(*this, std::string(name), index, options)));
 }
 
@@ -153,7 +164,9 @@ Result<void> World::run() {
   if (monitor_ != nullptr) monitor_->on_rest(*this);
   for (const auto& fiber : scheduler_.fibers().all()) {
     const bool missed = fiber->ending() == Ending::kMustEnd && !fiber->abandoned();
-    if (missed) return verbs::errno_code(EDEADLK);
+    if (!missed) continue;
+    if (recorder_ != nullptr) recorder_->hang("nothing can happen any more");
+    return verbs::errno_code(EDEADLK);
   }
   return {};
 }
@@ -209,6 +222,7 @@ void World::lose_message(const Host& at, const Host* peer) {
 
 void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet& packet) {
   if (monitor_ != nullptr && cm_attribute(packet) != 0) lose_message(at, peer);
+  if (recorder_ != nullptr) recorder_->lost(&packet, to_string(cause), at.index_);
   if (!trace_.on()) return;
   FieldWriter fields = Trace::fields_of(packet);
   trace_.drop(now(), at.index_, peer == nullptr ? kNoHost : peer->index_, cause, fields);
@@ -219,6 +233,7 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
   const bool to_group = roce::is_multicast(packet->destination);
   const Owner* to = to_group ? nullptr : owner_of(key_of(packet->destination.raw));
   if (trace_.on()) trace_.send(now(), from.index_, to ? to->host->index_ : kNoHost, *packet);
+  if (recorder_ != nullptr) record_sent(from, to ? to->host->index_ : kNoHost, *packet);
   if (options_.capture) {
     packet->keep_payload();
     const roce::Mac target = to_group ? roce::mac_from(packet->destination)
@@ -243,12 +258,12 @@ void World::carry(Host& from, const Owner& to, PacketPtr&& packet, Duration late
 
 void World::carry_or_not(Host& from, const Owner& to, PacketPtr packet) {
   const bool passes = !link_between(from, *to.host).options().down;
-  const Mishap mishap = faults_.on_packet(from, *to.host, cm_attribute(*packet), passes);
+  const Mishap mishap = faults_.on_packet(from, *to.host, *packet, passes);
   if (mishap.lost) return drop(from, to.host, DropCause::kFault, *packet);
   if (mishap.corrupted) flip_bit(*packet, mishap.chance);
   if (mishap.overtaken && link_between(from, *to.host).hold_back(to.interface, packet)) return;
   for (std::uint32_t i = 0; i < mishap.copies; ++i) {
-    carry(from, to, pool_.copy_of(*packet), mishap.late);
+    carry(from, to, copy_of(*packet, *to.host), mishap.late);
   }
   carry(from, to, std::move(packet), mishap.late);
 }
@@ -273,9 +288,28 @@ void World::flood(Host& from, const Packet& packet) {
       if (!host->hears_groups(host->interfaces_[i])) continue;
       // An uplink's programs have had theirs: each other's are no business of the world's.
       const bool own_uplink = host.get() == &from && host->interfaces_[i].uplink != nullptr;
-      if (!own_uplink) carry(from, {host.get(), i}, pool_.copy_of(packet));
+      if (!own_uplink) carry(from, {host.get(), i}, copy_of(packet, *host));
     }
   }
+}
+
+PacketPtr World::copy_of(const Packet& packet, const Host& to) {
+  PacketPtr copy = pool_.copy_of(packet);
+  if (recorder_ != nullptr) recorder_->copied(packet, *copy, to.index_);
+  return copy;
+}
+
+void World::record_sent(const Host& from, HostIndex to, const Packet& packet) {
+  recorder_->sent(from.index_, to, packet, Trace::fields_of(packet));
+}
+
+void World::end_recording() {
+  if (monitor_ != nullptr) {
+    for (const std::string& each : monitor_->violations()) recorder_->finding(each);
+  }
+  for (const FaultStatus& status : faults_.status()) recorder_->about("fault", status.to_string());
+  recorder_->end(trace_.hash());
+  scheduler_.fibers().set_wait_observer(nullptr);
 }
 
 Flight& World::take_flight() {

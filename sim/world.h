@@ -28,6 +28,7 @@ namespace anyrdma::sim {
 
 class ExecutionContext;
 class Executor;
+class Recorder;
 
 /// All of a simulation. Single-threaded: belongs to the thread that uses it; other worlds may live
 /// in other threads. What programs make (event channels, ids, verbs objects) must be destroyed
@@ -96,6 +97,8 @@ class World {
   [[nodiscard]] const Faults& faults() const { return faults_; }
   /// Null when nobody watches.
   [[nodiscard]] Monitor* monitor() const { return monitor_.get(); }
+  /// Null: nothing is recorded, as nobody wants it or the file could not be made.
+  [[nodiscard]] Recorder* recorder() const { return recorder_.get(); }
   /// All packets put on the wire so far as a classic pcap file that Wireshark reads. Precondition:
   /// WorldOptions::capture.
   [[nodiscard]] std::vector<std::uint8_t> capture() const;
@@ -135,6 +138,10 @@ class World {
   void watch_calls();  ///< of calls
   void watch_gate();   ///< before them
   void flood(Host& from, const verbs::soft::Packet& packet);
+  /// A copy under way of what was sent, for the link to a host.
+  [[nodiscard]] verbs::soft::PacketPtr copy_of(const verbs::soft::Packet& packet, const Host& to);
+  void end_recording();
+  void record_sent(const Host& from, HostIndex to, const verbs::soft::Packet& packet);
   void drop(const Host& at, const Host* peer, DropCause cause, const verbs::soft::Packet& packet);
   void lose_message(const Host& at, const Host* peer);
   [[nodiscard]] Flight& take_flight();
@@ -151,6 +158,7 @@ class World {
   Capture capture_;
   Faults faults_;
   std::unique_ptr<Monitor> monitor_ = Monitor::make();
+  std::unique_ptr<Recorder> recorder_;
   IpReceiver* ip_receiver_ = nullptr;
   std::vector<std::unique_ptr<Host>> hosts_;
   boost::unordered_flat_map<AddressKey, Owner, AddressKeyHash> owners_;

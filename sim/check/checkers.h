@@ -34,7 +34,7 @@ class Checkers : public Monitor {
   Checkers& operator=(const Checkers&) = delete;
 
   /// All so far. Some only show at the end of the world: see on_end.
-  [[nodiscard]] std::vector<std::string> violations() const;
+  [[nodiscard]] std::vector<std::string> violations() const override;
 
   void on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
                 std::uint64_t listener, const rdma_cm_event& event) override;

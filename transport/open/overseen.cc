@@ -48,6 +48,7 @@ class OverseenOpened final : public Opened,
 
   void on_event(Step step, std::uint64_t id, std::uint64_t listener,
                 const rdma_cm_event& event) override;
+  void on_acknowledged(std::uint64_t id) override;
   void on_call(std::uint64_t id, std::string_view call, int error) override;
   void on_state(std::uint64_t id, std::string_view state) override;
   int on_call(std::uint64_t id, std::string_view call) override;
@@ -103,6 +104,12 @@ void OverseenOpened::on_event(Step step, std::uint64_t id, std::uint64_t listene
                     .event = event.event,
                     .listener = listener,
                     .datagram = event.id->qp_type == IBV_QPT_UD};
+  ask(question);
+}
+
+void OverseenOpened::on_acknowledged(std::uint64_t id) {
+  if (!oversight_.acknowledgements) return;
+  Question question{.kind = Kind::kAcknowledged, .id = id};
   ask(question);
 }
 

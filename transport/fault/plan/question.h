@@ -21,12 +21,13 @@ inline constexpr long kAskWorld = 1'000'001;
 
 /// Which questions are wanted; no other need be asked.
 struct Oversight {
-  bool events = false;    ///< kQueued, kFetched
-  bool calls = false;     ///< kMade
-  bool states = false;    ///< kState
-  bool gate = false;      ///< kCall, kWork, kFailure
-  bool requests = false;  ///< kRequest
-  bool takes = false;     ///< kTake
+  bool events = false;            ///< kQueued, kFetched
+  bool calls = false;             ///< kMade
+  bool states = false;            ///< kState
+  bool gate = false;              ///< kCall, kWork, kFailure
+  bool requests = false;          ///< kRequest
+  bool takes = false;             ///< kTake
+  bool acknowledgements = false;  ///< kAcknowledged
 };
 
 /// Filled in by who asks; who answers fills in the answer.
@@ -43,6 +44,7 @@ struct Question {
     kWork,     ///< `work` was posted: `status`
     kFailure,  ///< of `work`, with `status`, was handed to the program
     kTake,     ///< the program is about to take something: returns once it has been slow enough
+    kAcknowledged,  ///< an event that `id` owes was given back, as transport::EventObserver has it
   };
 
   Kind kind{};

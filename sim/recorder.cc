@@ -1,0 +1,448 @@
+#include "sim/recorder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "sim/scheduler.h"
+#include "sim/text.h"
+
+namespace anyrdma::sim {
+namespace {
+
+using recording::EntryKind;
+using recording::Number;
+using recording::Writer;
+using verbs::soft::HcaObserver;
+using verbs::soft::Packet;
+
+constexpr verbs::Duration kShortestSleep = std::chrono::microseconds(1);
+constexpr std::uint64_t kStandardOutput = 1;
+constexpr std::uint64_t kStandardError = 2;
+
+std::string_view name_of(ibv_qp_state state) {
+  switch (state) {
+    case IBV_QPS_RESET:
+      return "RESET";
+    case IBV_QPS_INIT:
+      return "INIT";
+    case IBV_QPS_RTR:
+      return "RTR";
+    case IBV_QPS_RTS:
+      return "RTS";
+    case IBV_QPS_SQD:
+      return "SQD";
+    case IBV_QPS_SQE:
+      return "SQE";
+    case IBV_QPS_ERR:
+      return "ERR";
+    default:  // foreign enum
+      return "UNKNOWN";
+  }
+}
+
+std::string_view name_of(ibv_wr_opcode opcode) {
+  switch (opcode) {
+    case IBV_WR_RDMA_WRITE:
+      return "RDMA_WRITE";
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return "RDMA_WRITE_WITH_IMM";
+    case IBV_WR_SEND:
+      return "SEND";
+    case IBV_WR_SEND_WITH_IMM:
+      return "SEND_WITH_IMM";
+    case IBV_WR_RDMA_READ:
+      return "RDMA_READ";
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+      return "ATOMIC_CMP_AND_SWP";
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return "ATOMIC_FETCH_AND_ADD";
+    case IBV_WR_LOCAL_INV:
+      return "LOCAL_INV";
+    case IBV_WR_BIND_MW:
+      return "BIND_MW";
+    case IBV_WR_SEND_WITH_INV:
+      return "SEND_WITH_INV";
+    default:  // foreign enum
+      return "OTHER";
+  }
+}
+
+std::uint64_t bytes_of(const ibv_sge* list, int count) {
+  return std::accumulate(list, list + count, std::uint64_t{0},
+                         [](std::uint64_t sum, const ibv_sge& each) { return sum + each.length; });
+}
+
+}  // namespace
+
+/// A device's work, told to whoever else listens as well.
+class Recorder::Device final : public HcaObserver {
+ public:
+  Device(Recorder& recorder, Number lane, HcaObserver* next)
+      : recorder_(recorder), lane_(lane), next_(next) {}
+
+ private:
+  void on_opened(const ibv_qp& qp) override {
+    on_state(qp, IBV_QPS_RESET);
+    if (next_ != nullptr) next_->on_opened(qp);
+  }
+  void on_state(const ibv_qp& qp, ibv_qp_state state) override {
+    if (!recorder_.closed_) {
+      recorder_.begin(EntryKind::kQueuePairState)
+          .number(lane_)
+          .number(qp.qp_num)
+          .text(name_of(state));
+    }
+    if (next_ != nullptr) next_->on_state(qp, state);
+  }
+  void on_posted(const ibv_qp& qp, const ibv_send_wr& request, bool signaled) override {
+    post(qp.qp_num, name_of(request.opcode), request.wr_id,
+         bytes_of(request.sg_list, request.num_sge));
+    if (next_ != nullptr) next_->on_posted(qp, request, signaled);
+  }
+  void on_posted(const ibv_qp& qp, const ibv_recv_wr& request) override {
+    post(qp.qp_num, "RECV", request.wr_id, bytes_of(request.sg_list, request.num_sge));
+    if (next_ != nullptr) next_->on_posted(qp, request);
+  }
+  void on_posted(const ibv_srq& srq, const ibv_recv_wr& request) override {
+    post(0, "SRQ_RECV", request.wr_id, bytes_of(request.sg_list, request.num_sge));
+    if (next_ != nullptr) next_->on_posted(srq, request);
+  }
+  void on_polled(const ibv_cq& cq, const ibv_wc& completion) override {
+    if (!recorder_.closed_) {
+      const bool good = completion.status == IBV_WC_SUCCESS;  // else the rest says nothing
+      recorder_.begin_deed(EntryKind::kCompleted)
+          .number(lane_)
+          .number(completion.qp_num)
+          .number(completion.wr_id)
+          .number(good ? static_cast<std::uint64_t>(completion.opcode) : 0)
+          .number(static_cast<std::uint64_t>(completion.status))
+          .number(good ? completion.byte_len : 0);
+    }
+    if (next_ != nullptr) next_->on_polled(cq, completion);
+  }
+  void on_discarding(const ibv_qp& qp, bool destroyed) override {
+    if (destroyed && !recorder_.closed_) {
+      recorder_.begin(EntryKind::kQueuePairState).number(lane_).number(qp.qp_num).text("destroyed");
+    }
+    if (next_ != nullptr) next_->on_discarding(qp, destroyed);
+  }
+  void on_closing(const ibv_srq& srq) override {
+    if (next_ != nullptr) next_->on_closing(srq);
+  }
+  void on_limit_set(const ibv_srq& srq, std::uint32_t limit) override {
+    if (next_ != nullptr) next_->on_limit_set(srq, limit);
+  }
+  void on_raised(const ibv_async_event& event) override {
+    if (!recorder_.closed_) {
+      const bool of_qp =
+          event.event_type == IBV_EVENT_QP_FATAL || event.event_type == IBV_EVENT_QP_REQ_ERR ||
+          event.event_type == IBV_EVENT_QP_ACCESS_ERR || event.event_type == IBV_EVENT_COMM_EST ||
+          event.event_type == IBV_EVENT_SQ_DRAINED ||
+          event.event_type == IBV_EVENT_QP_LAST_WQE_REACHED;
+      recorder_.begin(EntryKind::kAsync)
+          .number(lane_)
+          .number(static_cast<std::uint64_t>(event.event_type))
+          .number(of_qp ? event.element.qp->qp_num : 0);
+    }
+    if (next_ != nullptr) next_->on_raised(event);
+  }
+  void on_atomic_done(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) override {
+    if (next_ != nullptr) next_->on_atomic_done(qp, psn, original);
+  }
+  void on_atomic_answer(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) override {
+    if (next_ != nullptr) next_->on_atomic_answer(qp, psn, original);
+  }
+  void on_key_opened(std::uint32_t key) override {
+    if (next_ != nullptr) next_->on_key_opened(key);
+  }
+  void on_key_closed(std::uint32_t key) override {
+    if (next_ != nullptr) next_->on_key_closed(key);
+  }
+
+  void post(std::uint32_t qp_num, std::string_view operation, std::uint64_t wr_id,
+            std::uint64_t bytes) {
+    if (recorder_.closed_) return;
+    recorder_.begin_deed(EntryKind::kPosted)
+        .number(lane_)
+        .number(qp_num)
+        .text(operation)
+        .number(wr_id)
+        .number(bytes);
+  }
+
+  Recorder& recorder_;
+  Number lane_;
+  HcaObserver* next_;
+};
+
+Recorder::Recorder(const Scheduler& scheduler, std::shared_ptr<recording::Sink> sink)
+    : scheduler_(scheduler), writer_(std::move(sink)) {
+  writer_.about("clock", "virtual");
+  writer_.about("build", "0.1.0");
+}
+
+Recorder::~Recorder() = default;
+
+Writer& Recorder::begin(EntryKind kind) {
+  return writer_.begin(kind, scheduler_.now());
+}
+
+// --- lanes --------------------------------------------------------------------------------------
+
+void Recorder::add_host(HostIndex host, std::string_view name) {
+  const auto index = static_cast<std::size_t>(host);
+  if (hosts_.size() <= index) {
+    hosts_.resize(index + 1);
+    host_names_.resize(index + 1);
+  }
+  hosts_[index] = writer_.lane(scheduler_.now(), "host", name);
+  host_names_[index] = std::string(name);
+}
+
+Number Recorder::process_lane(HostIndex host, std::string_view process) {
+  const auto found = processes_.find(process);
+  if (found != processes_.end()) return found->second;
+  const Number lane = writer_.lane(scheduler_.now(), "process", process, lane_of(host));
+  processes_.emplace(process, lane);
+  return lane;
+}
+
+/// "client/rping" is on the host of that name, if there is one.
+Number Recorder::thread_lane(std::string_view name) {
+  const auto found = threads_.find(name);
+  if (found != threads_.end()) return found->second;
+  const std::string_view host = name.substr(0, name.find('/'));
+  const auto owner = std::find(host_names_.begin(), host_names_.end(), host);
+  const Number lane =
+      owner == host_names_.end()
+          ? writer_.lane(scheduler_.now(), "thread", name)
+          : writer_.lane(scheduler_.now(), "thread", name,
+                         hosts_[static_cast<std::size_t>(owner - host_names_.begin())]);
+  threads_.emplace(name, lane);
+  return lane;
+}
+
+Number Recorder::thread_lane(const Fiber& fiber) {
+  if (by_fiber_.size() <= fiber.number()) by_fiber_.resize(fiber.number() + 1);
+  Number& lane = by_fiber_[fiber.number()];
+  if (lane == 0) lane = thread_lane(fiber.name()) + 1;
+  return lane - 1;
+}
+
+Writer& Recorder::begin_deed(EntryKind kind) {
+  const Fiber* const fiber = scheduler_.fibers().current();
+  const Number running = fiber == nullptr ? 0 : thread_lane(*fiber) + 1;
+  if (running != running_) {
+    running_ = running;
+    begin(EntryKind::kRunning).number(running);
+  }
+  return begin(kind);
+}
+
+// --- messages -----------------------------------------------------------------------------------
+
+void Recorder::sent(HostIndex from, HostIndex to, const Packet& packet, const FieldWriter& fields) {
+  constexpr std::size_t kGids = 2 * sizeof(ibv_gid);
+  const std::span<const std::uint8_t> bytes = fields.bytes();
+  begin(EntryKind::kSent)
+      .number(lane_of(from))
+      .number(to == kNoHost ? 0 : lane_of(to) + 1)
+      .text({reinterpret_cast<const char*>(bytes.data()), kGids})
+      .bytes(bytes.subspan(kGids))
+      .number(packet.udp_source_port);
+  messages_.insert_or_assign(&packet, writer_.next_message());
+}
+
+void Recorder::copied(const Packet& packet, const Packet& copy, HostIndex to) {
+  const auto found = messages_.find(&packet);
+  if (found == messages_.end()) return;
+  begin(EntryKind::kCopied).number(found->second).number(to == kNoHost ? 0 : lane_of(to) + 1);
+  messages_.insert_or_assign(&copy, writer_.next_message());
+}
+
+void Recorder::launched(const Packet& packet, Instant arrival) {
+  const auto found = messages_.find(&packet);
+  if (found == messages_.end()) return;
+  begin(EntryKind::kArrives)
+      .number(found->second)
+      .number(static_cast<std::uint64_t>((arrival - scheduler_.now()).count()));
+}
+
+void Recorder::lost(const Packet* packet, std::string_view why, HostIndex at) {
+  const auto found = messages_.find(packet);
+  if (found == messages_.end()) return;
+  begin(EntryKind::kLost)
+      .number(found->second)
+      .text(why)
+      .number(at == kNoHost ? 0 : lane_of(at) + 1);
+}
+
+void Recorder::ignored(HostIndex host, std::string_view why, std::uint16_t attribute) {
+  if (closed_) return;
+  begin(EntryKind::kIgnored).number(lane_of(host)).text(why).number(attribute);
+}
+
+void Recorder::fault(std::string_view line) {
+  begin(EntryKind::kFault).text(line);
+}
+
+void Recorder::struck(const Packet& packet) {
+  const auto found = messages_.find(&packet);
+  if (found != messages_.end()) begin(EntryKind::kStruck).number(found->second);
+}
+
+// --- programs -----------------------------------------------------------------------------------
+
+void Recorder::note(HostIndex host, std::string_view text) {
+  begin(EntryKind::kNote).number(host == kNoHost ? 0 : lane_of(host) + 1).number(0).bytes(text);
+}
+
+void Recorder::output(std::string_view program, bool error, std::string_view line) {
+  const Number lane = thread_lane(program);
+  begin(EntryKind::kNote)
+      .number(lane + 1)
+      .number(error ? kStandardError : kStandardOutput)
+      .bytes(line);
+}
+
+void Recorder::event(HostIndex host, transport::EventObserver::Step step, std::uint64_t id,
+                     std::uint64_t listener, const rdma_cm_event& event) {
+  if (closed_) return;
+  const auto type = static_cast<std::uint64_t>(event.event);
+  if (step == transport::EventObserver::Step::kFetched) {
+    begin_deed(EntryKind::kFetched).number(lane_of(host)).number(id).number(type);
+    return;
+  }
+  FieldWriter fields;
+  Trace::put_parameters(fields, event);
+  begin(EntryKind::kQueued)
+      .number(lane_of(host))
+      .number(id)
+      .number(listener)
+      .number(type)
+      .signed_number(event.status)
+      .bytes(fields.bytes());
+}
+
+void Recorder::acknowledged(HostIndex host, std::uint64_t id) {
+  if (!closed_) begin_deed(EntryKind::kAcknowledged).number(lane_of(host)).number(id);
+}
+
+void Recorder::called(HostIndex host, std::uint64_t id, std::string_view call, int error) {
+  if (closed_) return;
+  begin_deed(EntryKind::kCalled)
+      .number(lane_of(host))
+      .number(id)
+      .text(call)
+      .number(static_cast<std::uint64_t>(error));
+}
+
+void Recorder::given(HostIndex host, std::uint64_t id, std::uint32_t qp_num) {
+  if (!closed_) begin(EntryKind::kGiven).number(lane_of(host)).number(id).number(qp_num);
+}
+
+void Recorder::state(HostIndex host, std::uint64_t id, std::string_view state) {
+  if (!closed_) begin(EntryKind::kIdState).number(lane_of(host)).number(id).text(state);
+}
+
+void Recorder::crashed(HostIndex host) {
+  if (!closed_) begin(EntryKind::kNewNumbers).number(lane_of(host));
+}
+
+void Recorder::told(HostIndex host, std::string_view process, const fault::Question& what) {
+  using Kind = fault::Question::Kind;
+  const Number lane = process_lane(host, process);
+  const auto type = static_cast<std::uint64_t>(what.event);
+  switch (what.kind) {
+    case Kind::kOpened:
+      begin(EntryKind::kNewNumbers).number(lane);
+      return;
+    case Kind::kQueued:
+      begin(EntryKind::kQueued).number(lane).number(what.id).number(what.listener).number(type);
+      writer_.signed_number(0).bytes(std::string_view());
+      return;
+    case Kind::kFetched:
+      begin_deed(EntryKind::kFetched).number(lane).number(what.id).number(type);
+      return;
+    case Kind::kMade:
+      begin_deed(EntryKind::kCalled).number(lane).number(what.id).text(what.text());
+      writer_.number(static_cast<std::uint64_t>(what.status));
+      return;
+    case Kind::kState:
+      begin(EntryKind::kIdState).number(lane).number(what.id).text(what.text());
+      return;
+    case Kind::kAcknowledged:
+      begin_deed(EntryKind::kAcknowledged).number(lane).number(what.id);
+      return;
+    case Kind::kRequest:
+    case Kind::kCall:
+    case Kind::kWork:
+    case Kind::kFailure:
+    case Kind::kTake:
+      return;  // asked for the fault plan's sake; what comes of it is told otherwise
+  }
+}
+
+HcaObserver* Recorder::watch(HostIndex host, std::string_view device, HcaObserver* next) {
+  const std::string name = host_names_[static_cast<std::size_t>(host)] + "/" + std::string(device);
+  const auto found = processes_.find(name);
+  const Number lane = found != processes_.end()
+                          ? found->second
+                          : writer_.lane(scheduler_.now(), "device", name, lane_of(host));
+  if (found == processes_.end()) processes_.emplace(name, lane);
+  return devices_.emplace_back(std::make_unique<Device>(*this, lane, next)).get();
+}
+
+// --- waits --------------------------------------------------------------------------------------
+
+// Who polls waits for nothing in particular, and does so a million times a second; what a system
+// call takes is no wait.
+void Recorder::on_waited(const Fiber& fiber) {
+  if (closed_ || fiber.purpose() == Scheduler::kPolls || fiber.since() == scheduler_.now()) return;
+  const bool idles = fiber.purpose() == Scheduler::kIdles;
+  if (idles && scheduler_.now() - fiber.since() < kShortestSleep) return;
+  wait(fiber, true);
+}
+
+void Recorder::wait(const Fiber& fiber, bool ended) {
+  const Number lane = thread_lane(fiber);
+  begin(EntryKind::kWaited)
+      .number(lane)
+      .number(static_cast<std::uint64_t>((scheduler_.now() - fiber.since()).count()))
+      .text(fiber.purpose())
+      .number(ended ? 1 : 0)
+      .bytes(ended ? std::string() : fiber.details());
+}
+
+// --- ends ---------------------------------------------------------------------------------------
+
+void Recorder::finding(std::string_view text, std::string_view stack) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view first = text.substr(0, end);
+  const std::string_view rest = text.substr(end);
+  begin(EntryKind::kFinding).bytes(first).bytes(stack.empty() ? rest : stack);
+  if (verdict_ == "hang") return;  // of which it speaks: that has its moments
+  begin(EntryKind::kMoment).bytes(first).number(0);
+  verdict_ = "failed";
+}
+
+void Recorder::hang(std::string_view why) {
+  verdict_ = "hang";
+  for (const auto& fiber : scheduler_.fibers().all()) {
+    if (fiber->abandoned() || !fiber->parked()) continue;
+    wait(*fiber, false);
+    if (fiber->ending() != Ending::kMustEnd) continue;
+    const Number lane = thread_lane(*fiber);
+    begin(EntryKind::kMoment)
+        .bytes(fiber->name() + " waits for " + fiber->purpose() + " since " +
+               seconds_text(fiber->since().time_since_epoch()) + " s, and " + std::string(why))
+        .number(lane + 1);
+  }
+}
+
+void Recorder::end(std::uint64_t hash) {
+  writer_.end(scheduler_.now(), verdict_.empty() ? "passed" : verdict_, hash);
+}
+
+}  // namespace anyrdma::sim

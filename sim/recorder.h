@@ -1,0 +1,109 @@
+// What a world tells its recording (docs/recording.md). It only listens: nothing that happens
+// depends on it.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "recording/writer.h"
+#include "sim/fiber.h"
+#include "sim/trace.h"
+#include "transport/fault/plan/question.h"
+#include "transport/transport.h"
+#include "verbs/soft/hca.h"
+#include "verbs/soft/packet.h"
+
+namespace anyrdma::sim {
+
+class Host;
+class Scheduler;
+
+/// Owned by the World, which tells it; only `about`, `output`, `finding` and `hang` are for others.
+class Recorder final : public WaitObserver {
+ public:
+  Recorder(const Scheduler& scheduler, std::shared_ptr<recording::Sink> sink);
+  ~Recorder() override;
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // --- for whoever makes the run ----------------------------------------------------------------
+  /// Of the run as a whole; keys in docs/recording.md.
+  void about(std::string_view key, std::string_view value) { writer_.about(key, value); }
+  /// A program of the run has written a line.
+  void output(std::string_view program, bool error, std::string_view line);
+  /// Something is wrong, and where one looks for it: here, or at the last thing of a lane.
+  void finding(std::string_view text, std::string_view stack = {});
+  /// Nobody goes on: whoever waits still, waits for ever.
+  void hang(std::string_view why);
+  /// How the run went, unless a finding or a hang has said so.
+  void set_verdict(std::string_view verdict) { verdict_ = verdict; }
+
+  // --- for the world ----------------------------------------------------------------------------
+  void add_host(HostIndex host, std::string_view name);
+  /// What hosts' programs did from now on, as the world ends, is not theirs.
+  void close() { closed_ = true; }
+  void end(std::uint64_t hash);
+
+  void sent(HostIndex from, HostIndex to, const verbs::soft::Packet& packet,
+            const FieldWriter& fields);
+  void copied(const verbs::soft::Packet& packet, const verbs::soft::Packet& copy, HostIndex to);
+  void launched(const verbs::soft::Packet& packet, Instant arrival);
+  /// The packet itself may be gone.
+  void lost(const verbs::soft::Packet* packet, std::string_view why, HostIndex at);
+  void ignored(HostIndex host, std::string_view why, std::uint16_t attribute);
+  void fault(std::string_view line);
+  /// By the last fault.
+  void struck(const verbs::soft::Packet& packet);
+  void note(HostIndex host, std::string_view text);
+  void event(HostIndex host, transport::EventObserver::Step step, std::uint64_t id,
+             std::uint64_t listener, const rdma_cm_event& event);
+  void acknowledged(HostIndex host, std::uint64_t id);
+  void called(HostIndex host, std::uint64_t id, std::string_view call, int error);
+  void given(HostIndex host, std::uint64_t id, std::uint32_t qp_num);
+  void state(HostIndex host, std::uint64_t id, std::string_view state);
+  /// Its power was cut.
+  void crashed(HostIndex host);
+  /// A process of a host says what its ids go through.
+  void told(HostIndex host, std::string_view process, const fault::Question& what);
+  /// What is given back sees a device's work, and passes it on to `next` unless that is null.
+  [[nodiscard]] verbs::soft::HcaObserver* watch(HostIndex host, std::string_view device,
+                                                verbs::soft::HcaObserver* next);
+
+ private:
+  class Device;
+  recording::Writer& begin(recording::EntryKind kind);
+  [[nodiscard]] recording::Number lane_of(HostIndex host) const {
+    return hosts_[static_cast<std::size_t>(host)];
+  }
+  [[nodiscard]] recording::Number process_lane(HostIndex host, std::string_view process);
+  [[nodiscard]] recording::Number thread_lane(std::string_view name);
+  /// Says which thread it is that does what comes.
+  recording::Writer& begin_deed(recording::EntryKind kind);
+  [[nodiscard]] recording::Number thread_lane(const Fiber& fiber);
+  void on_waited(const Fiber& fiber) override;
+  void wait(const Fiber& fiber, bool ended);
+
+  const Scheduler& scheduler_;
+  recording::Writer writer_;
+  bool closed_ = false;
+  std::string verdict_;
+  std::vector<std::string> host_names_;
+  std::vector<recording::Number> hosts_;
+  std::map<std::string, recording::Number, std::less<>> processes_;
+  std::map<std::string, recording::Number, std::less<>> threads_;
+  std::vector<recording::Number> by_fiber_;  ///< by its number: 1 + lane; 0: it has none yet
+  recording::Number running_ = 0;            ///< 1 + lane of the thread that was told last
+  std::vector<std::unique_ptr<Device>> devices_;
+  /// Which message a packet is that is under way. Packets are used again, so that this stays small.
+  boost::unordered_flat_map<const verbs::soft::Packet*, recording::Number> messages_;
+};
+
+}  // namespace anyrdma::sim
