@@ -1,0 +1,98 @@
+// Makes a story of a recording's entries. Internal to the view.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "recording/reader.h"
+#include "recording/view/story.h"
+
+namespace anyrdma::recording {
+
+/// Takes entries in their order, then finishes once. Sound for whatever a Reader gives.
+class Narrator {
+ public:
+  void take(const Entry& entry);
+  [[nodiscard]] Story finish(bool truncated);
+
+ private:
+  /// Lane of the file, generation of its numbers, number.
+  using Numbered = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+  struct Message {
+    std::size_t record;
+    std::optional<std::uint64_t> copied_to;  ///< lane of the file, if a copy gave it its goal
+  };
+  /// Events that wait to be fetched or acknowledged.
+  struct Pending {
+    std::size_t record;
+    std::uint64_t type;
+    std::size_t owes;  ///< whose acknowledgement it is: a lane
+  };
+
+  void on_about(const Entry& entry);
+  void on_lane(const Entry& entry);
+  void on_sent(const Entry& entry);
+  void on_copied(const Entry& entry);
+  void on_lost(const Entry& entry);
+  void on_ignored(const Entry& entry);
+  void on_queued(const Entry& entry);
+  void on_fetched(const Entry& entry);
+  void on_acknowledged(const Entry& entry);
+  void on_called(const Entry& entry);
+  void on_posted(const Entry& entry);
+  void on_completed(const Entry& entry);
+  void on_async(const Entry& entry);
+  void on_state(const Entry& entry);
+  void on_waited(const Entry& entry);
+  void on_fault(const Entry& entry);
+  void on_struck(const Entry& entry);
+  void on_note(const Entry& entry);
+  void on_finding(const Entry& entry);
+  void on_moment(const Entry& entry);
+
+  Record& add(const Entry& entry, RecordKind kind, std::size_t lane);
+  [[nodiscard]] std::size_t lane_at(std::uint64_t number) const { return lanes_[number]; }
+  [[nodiscard]] std::size_t id_lane(std::uint64_t owner, std::uint64_t id);
+  [[nodiscard]] std::size_t qp_lane(std::uint64_t owner, std::uint64_t number);
+  [[nodiscard]] std::size_t add_lane(std::string of, std::string name,
+                                     std::optional<std::size_t> in);
+  [[nodiscard]] std::size_t here(std::uint64_t owner) const;
+  [[nodiscard]] std::size_t any_lane();
+  [[nodiscard]] std::size_t lane_named_in(std::string_view text);
+  void find_repetitions();
+  void name_effects();
+  void place_threads();
+  void order();
+
+  Story story_;
+  std::vector<std::size_t> lanes_;  ///< of the file, in the story
+  std::map<std::uint64_t, std::uint64_t> generations_;
+  std::map<Numbered, std::size_t> ids_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> qps_;
+  std::vector<Message> messages_;
+  std::map<std::size_t, std::deque<Pending>> queued_;   ///< by the id's lane
+  std::map<std::size_t, std::deque<Pending>> fetched_;  ///< by the lane that owes
+  std::map<std::pair<std::size_t, Duration>, std::size_t> waits_;
+  std::vector<std::tuple<std::size_t, std::uint64_t, std::size_t>> given_;  ///< host, QP, id
+  std::vector<std::optional<std::size_t>> last_in_;                         ///< record of each lane
+  std::optional<std::size_t> running_;
+  std::optional<std::size_t> last_fault_;
+};
+
+/// Fills in `about` of messages: whose connection, whose queue pairs. `given`: host, queue pair's
+/// number and id of those who connect and accept.
+void find_owners(Story& story,
+                 const std::vector<std::tuple<std::size_t, std::uint64_t, std::size_t>>& given);
+
+/// "REQ id=0x1 data="a b"" in words and fields; the words before the first field are the name.
+[[nodiscard]] std::string split_text(std::string_view text, Fields& fields);
+
+}  // namespace anyrdma::recording

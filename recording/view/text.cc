@@ -1,0 +1,92 @@
+#include "recording/view/text.h"
+
+#include <cstdint>
+
+#include "sim/text.h"
+
+namespace anyrdma::recording {
+namespace {
+
+/// Text of programs and of other people's files may hold anything.
+std::string printable(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      sim::append(safe, "\\x%02x", byte);
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string about(const Story& story, const Record& record) {
+  std::string names;
+  for (const std::size_t each : record.about) {
+    if (each != record.lane) names += (names.empty() ? "" : " ") + story.lanes[each].name;
+  }
+  return names.empty() ? "" : " [" + names + "]";
+}
+
+std::string fields(const Record& record) {
+  std::string text;
+  for (const auto& [name, value] : record.fields) text += " " + name + "=" + value;
+  return text;
+}
+
+std::string time(const std::optional<Duration>& when) {
+  return when ? sim::seconds_text(*when) : "never";
+}
+
+std::string message(const Story& story, const Record& record) {
+  std::string text = " -> " + (record.to ? story.lanes[*record.to].name : std::string("-")) + " " +
+                     record.name + fields(record);
+  if (record.psn) text += " psn=" + std::to_string(*record.psn);
+  if (record.bytes) text += " length=" + std::to_string(*record.bytes);
+  if (record.same) text += ", again (" + std::to_string(*record.same) + ")";
+  if (record.arrives) text += ", arrives " + time(record.arrives);
+  if (!record.fate.empty()) text += ", " + record.fate;
+  return text;
+}
+
+std::string event(const Record& record) {
+  std::string text = " event " + record.name;
+  if (record.status != "0" && !record.status.empty()) text += " status " + record.status;
+  return text + fields(record) + ", fetched " + time(record.fetched) + ", acknowledged " +
+         time(record.acknowledged);
+}
+
+std::string rest_of(const Story& story, const Record& record) {
+  switch (record.kind) {
+    case RecordKind::kMessage:
+      return message(story, record);
+    case RecordKind::kCall:
+      return " " + record.name + fields(record) + " = " + record.result;
+    case RecordKind::kState:
+      return " is " + record.name;
+    case RecordKind::kEvent:
+      return event(record);
+    case RecordKind::kCompletion:
+      return " completion " + record.name + " " + record.status + fields(record);
+    case RecordKind::kWait:
+      return " waits for " + record.purpose + ", until " + time(record.ends);
+    case RecordKind::kFault:
+      return " FAULT " + record.name + " (" + record.effect + ")";
+    case RecordKind::kNote:
+      return (record.stream.empty() ? " note: " : " " + record.stream + ": ") + record.name;
+    case RecordKind::kFinding:
+      return " FINDING " + record.name;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string line_of(const Story& story, std::size_t number) {
+  const Record& record = story.records[number];
+  return printable(sim::seconds_text(record.time) + " " + story.lanes[record.lane].name +
+                   rest_of(story, record) + about(story, record));
+}
+
+}  // namespace anyrdma::recording

@@ -1,0 +1,29 @@
+// A story as text: a line for each record, a summary, and where two stories part.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "recording/view/story.h"
+
+namespace anyrdma::recording {
+
+/// "0.000008000 client -> server REQ id=0x1 ..., arrives 0.000010000". Without a newline; what
+/// would end the line or confuse a terminal is escaped.
+[[nodiscard]] std::string line_of(const Story& story, std::size_t record);
+/// Who, how many, how long each step of a handshake took, what was lost and repeated, faults and
+/// their effect, what is wrong. Whole lines.
+[[nodiscard]] std::string summary_of(const Story& story);
+
+/// Where two runs part: the first records that are not alike, or where one of them ends.
+struct Difference {
+  std::size_t at = 0;    ///< so many records are alike
+  std::string sentence;  ///< what is different
+  /// For people: the sentence, and both sides with some lines before and behind.
+  std::string text;
+};
+/// nullopt: they are alike.
+[[nodiscard]] std::optional<Difference> difference_of(const Story& left, const Story& right);
+
+}  // namespace anyrdma::recording
