@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/apr.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -15,11 +17,22 @@ constexpr Field kReserved10{10, 0, 16};
 constexpr Field kInfo{12, 0, kAprInfoSize * 8};
 constexpr Field kPrivateData{84, 0, kAprPrivateDataSize * 8};
 
-constexpr std::array kLayout{kLocalCommId, kRemoteCommId, kInfoLength, kStatus,
-                             kReserved10,  kInfo,         kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"local_comm_id", kLocalCommId},
+    {"remote_comm_id", kRemoteCommId},
+    {"info_length", kInfoLength},
+    {"status", kStatus},
+    {"reserved_10", kReserved10},
+    {"info", kInfo},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 }  // namespace
+
+std::span<const NamedField> apr_fields() {
+  return kLayout;
+}
 
 Result<Apr> Apr::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kApr);

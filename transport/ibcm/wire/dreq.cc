@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/dreq.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -13,10 +15,20 @@ constexpr Field kRemoteQpn{8, 0, 24};
 constexpr Field kReserved11{11, 0, 8};
 constexpr Field kPrivateData{12, 0, kDreqPrivateDataSize * 8};
 
-constexpr std::array kLayout{kLocalCommId, kRemoteCommId, kRemoteQpn, kReserved11, kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"local_comm_id", kLocalCommId},
+    {"remote_comm_id", kRemoteCommId},
+    {"remote_qpn", kRemoteQpn},
+    {"reserved_11", kReserved11},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 }  // namespace
+
+std::span<const NamedField> dreq_fields() {
+  return kLayout;
+}
 
 Result<Dreq> Dreq::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kDreq);

@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/lap.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -32,12 +34,31 @@ constexpr Field kLocalAckTimeout{63, 0, 5};
 constexpr Field kReserved63{63, 5, 3};
 constexpr Field kPrivateData{64, 0, kLapPrivateDataSize * 8};
 
-constexpr std::array kLayout{
-    kLocalCommId,     kRemoteCommId, kReserved8,    kRemoteQpn,    kRemoteCmResponseTimeout,
-    kReserved15,      kReserved16,   kLocalLid,     kRemoteLid,    kLocalGid,
-    kRemoteGid,       kFlowLabel,    kReserved58,   kTrafficClass, kHopLimit,
-    kReserved61,      kPacketRate,   kServiceLevel, kSubnetLocal,  kReserved62,
-    kLocalAckTimeout, kReserved63,   kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"local_comm_id", kLocalCommId},
+    {"remote_comm_id", kRemoteCommId},
+    {"reserved_8", kReserved8},
+    {"remote_qpn", kRemoteQpn},
+    {"remote_cm_response_timeout", kRemoteCmResponseTimeout},
+    {"reserved_15", kReserved15},
+    {"reserved_16", kReserved16},
+    {"local_lid", kLocalLid},
+    {"remote_lid", kRemoteLid},
+    {"local_gid", kLocalGid},
+    {"remote_gid", kRemoteGid},
+    {"flow_label", kFlowLabel},
+    {"reserved_58", kReserved58},
+    {"traffic_class", kTrafficClass},
+    {"hop_limit", kHopLimit},
+    {"reserved_61", kReserved61},
+    {"packet_rate", kPacketRate},
+    {"service_level", kServiceLevel},
+    {"subnet_local", kSubnetLocal},
+    {"reserved_62", kReserved62},
+    {"local_ack_timeout", kLocalAckTimeout},
+    {"reserved_63", kReserved63},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 ReqPath parse_path(const std::uint8_t* p) {
@@ -69,6 +90,10 @@ void serialize_path(const ReqPath& path, std::uint8_t* p) {
 }
 
 }  // namespace
+
+std::span<const NamedField> lap_fields() {
+  return kLayout;
+}
 
 Result<Lap> Lap::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kLap);

@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/mad_header.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -17,9 +19,18 @@ constexpr Field kAttributeId{16, 0, 16};
 constexpr Field kReserved18{18, 0, 16};
 constexpr Field kAttributeModifier{20, 0, 32};
 
-constexpr std::array kLayout{kBaseVersion, kManagementClass,  kClassVersion,  kMethod,
-                             kStatus,      kClassSpecific,    kTransactionId, kAttributeId,
-                             kReserved18,  kAttributeModifier};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"mad_base_version", kBaseVersion},
+    {"mad_management_class", kManagementClass},
+    {"mad_class_version", kClassVersion},
+    {"mad_method", kMethod},
+    {"mad_status", kStatus},
+    {"mad_class_specific", kClassSpecific},
+    {"mad_transaction_id", kTransactionId},
+    {"mad_attribute_id", kAttributeId},
+    {"mad_reserved_18", kReserved18},
+    {"mad_attribute_modifier", kAttributeModifier},
+});
 static_assert(tiles(kLayout, kMadHeaderSize));
 
 constexpr std::uint8_t kBaseVersionOne = 1;
@@ -40,6 +51,10 @@ DecodeErrc fault_of(const std::uint8_t* m) {
 }
 
 }  // namespace
+
+std::span<const NamedField> header_fields() {
+  return kLayout;
+}
 
 Result<MadHeader> MadHeader::parse(MadView mad) {
   const std::uint8_t* m = mad.data();

@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/mra.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -15,13 +17,24 @@ constexpr Field kServiceTimeout{9, 0, 5};
 constexpr Field kReserved9{9, 5, 3};
 constexpr Field kPrivateData{10, 0, kMraPrivateDataSize * 8};
 
-constexpr std::array kLayout{kLocalCommId,    kRemoteCommId, kMessageMraed, kReserved8,
-                             kServiceTimeout, kReserved9,    kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"local_comm_id", kLocalCommId},
+    {"remote_comm_id", kRemoteCommId},
+    {"message_mraed", kMessageMraed},
+    {"reserved_8", kReserved8},
+    {"service_timeout", kServiceTimeout},
+    {"reserved_9", kReserved9},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 constexpr std::uint8_t kMessageMax = 2;
 
 }  // namespace
+
+std::span<const NamedField> mra_fields() {
+  return kLayout;
+}
 
 Result<Mra> Mra::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kMra);

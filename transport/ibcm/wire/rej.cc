@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/rej.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -17,14 +19,26 @@ constexpr Field kReason{10, 0, 16};
 constexpr Field kInfo{12, 0, kRejInfoSize * 8};
 constexpr Field kPrivateData{84, 0, kRejPrivateDataSize * 8};
 
-constexpr std::array kLayout{kLocalCommId, kRemoteCommId, kMessageRejected,
-                             kReserved8,   kInfoLength,   kReserved9,
-                             kReason,      kInfo,         kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"local_comm_id", kLocalCommId},
+    {"remote_comm_id", kRemoteCommId},
+    {"message_rejected", kMessageRejected},
+    {"reserved_8", kReserved8},
+    {"info_length", kInfoLength},
+    {"reserved_9", kReserved9},
+    {"reason", kReason},
+    {"info", kInfo},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 constexpr std::uint8_t kMessageMax = 2;
 
 }  // namespace
+
+std::span<const NamedField> rej_fields() {
+  return kLayout;
+}
 
 Result<Rej> Rej::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kRej);

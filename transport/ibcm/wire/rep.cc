@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/rep.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -27,12 +29,27 @@ constexpr Field kReserved27{27, 4, 4};
 constexpr Field kLocalCaGuid{28, 0, 64};
 constexpr Field kPrivateData{36, 0, kRepPrivateDataSize * 8};
 
-constexpr std::array kLayout{
-    kLocalCommId,      kRemoteCommId,       kLocalQKey,      kLocalQpn,
-    kVendorIdHigh,     kLocalEecn,          kVendorIdMiddle, kStartingPsn,
-    kVendorIdLow,      kResponderResources, kInitiatorDepth, kTargetAckDelay,
-    kFailoverAccepted, kFlowControl,        kRnrRetryCount,  kSrq,
-    kReserved27,       kLocalCaGuid,        kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"local_comm_id", kLocalCommId},
+    {"remote_comm_id", kRemoteCommId},
+    {"local_qkey", kLocalQKey},
+    {"local_qpn", kLocalQpn},
+    {"vendor_id_high", kVendorIdHigh},
+    {"local_eecn", kLocalEecn},
+    {"vendor_id_middle", kVendorIdMiddle},
+    {"starting_psn", kStartingPsn},
+    {"vendor_id_low", kVendorIdLow},
+    {"responder_resources", kResponderResources},
+    {"initiator_depth", kInitiatorDepth},
+    {"target_ack_delay", kTargetAckDelay},
+    {"failover_accepted", kFailoverAccepted},
+    {"flow_control", kFlowControl},
+    {"rnr_retry_count", kRnrRetryCount},
+    {"srq", kSrq},
+    {"reserved_27", kReserved27},
+    {"local_ca_guid", kLocalCaGuid},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 std::uint32_t vendor_id_of(const std::uint8_t* p) {
@@ -41,6 +58,10 @@ std::uint32_t vendor_id_of(const std::uint8_t* p) {
 }
 
 }  // namespace
+
+std::span<const NamedField> rep_fields() {
+  return kLayout;
+}
 
 Result<Rep> Rep::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kRep);

@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/req.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -57,60 +59,62 @@ struct PathLayout {
 using Primary = PathLayout<kPrimary>;
 using Alternate = PathLayout<kAlternate>;
 
-constexpr std::array kLayout{kLocalCommId,
-                             kReserved4,
-                             kVendorId,
-                             kServiceId,
-                             kLocalCaGuid,
-                             kReserved24,
-                             kLocalQKey,
-                             kLocalQpn,
-                             kResponderResources,
-                             kLocalEecn,
-                             kInitiatorDepth,
-                             kRemoteEecn,
-                             kRemoteCmResponseTimeout,
-                             kTransportService,
-                             kFlowControl,
-                             kStartingPsn,
-                             kLocalCmResponseTimeout,
-                             kRetryCount,
-                             kPartitionKey,
-                             kPathMtu,
-                             kRdcExists,
-                             kRnrRetryCount,
-                             kMaxCmRetries,
-                             kSrq,
-                             kExtendedTransport,
-                             Primary::kLocalLid,
-                             Primary::kRemoteLid,
-                             Primary::kLocalGid,
-                             Primary::kRemoteGid,
-                             Primary::kFlowLabel,
-                             Primary::kReserved38,
-                             Primary::kPacketRate,
-                             Primary::kTrafficClass,
-                             Primary::kHopLimit,
-                             Primary::kServiceLevel,
-                             Primary::kSubnetLocal,
-                             Primary::kReserved42,
-                             Primary::kLocalAckTimeout,
-                             Primary::kReserved43,
-                             Alternate::kLocalLid,
-                             Alternate::kRemoteLid,
-                             Alternate::kLocalGid,
-                             Alternate::kRemoteGid,
-                             Alternate::kFlowLabel,
-                             Alternate::kReserved38,
-                             Alternate::kPacketRate,
-                             Alternate::kTrafficClass,
-                             Alternate::kHopLimit,
-                             Alternate::kServiceLevel,
-                             Alternate::kSubnetLocal,
-                             Alternate::kReserved42,
-                             Alternate::kLocalAckTimeout,
-                             Alternate::kReserved43,
-                             kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"local_comm_id", kLocalCommId},
+    {"reserved_4", kReserved4},
+    {"vendor_id", kVendorId},
+    {"service_id", kServiceId},
+    {"local_ca_guid", kLocalCaGuid},
+    {"reserved_24", kReserved24},
+    {"local_qkey", kLocalQKey},
+    {"local_qpn", kLocalQpn},
+    {"responder_resources", kResponderResources},
+    {"local_eecn", kLocalEecn},
+    {"initiator_depth", kInitiatorDepth},
+    {"remote_eecn", kRemoteEecn},
+    {"remote_cm_response_timeout", kRemoteCmResponseTimeout},
+    {"transport_service", kTransportService},
+    {"flow_control", kFlowControl},
+    {"starting_psn", kStartingPsn},
+    {"local_cm_response_timeout", kLocalCmResponseTimeout},
+    {"retry_count", kRetryCount},
+    {"partition_key", kPartitionKey},
+    {"path_mtu", kPathMtu},
+    {"rdc_exists", kRdcExists},
+    {"rnr_retry_count", kRnrRetryCount},
+    {"max_cm_retries", kMaxCmRetries},
+    {"srq", kSrq},
+    {"extended_transport", kExtendedTransport},
+    {"primary_local_lid", Primary::kLocalLid},
+    {"primary_remote_lid", Primary::kRemoteLid},
+    {"primary_local_gid", Primary::kLocalGid},
+    {"primary_remote_gid", Primary::kRemoteGid},
+    {"primary_flow_label", Primary::kFlowLabel},
+    {"primary_reserved_38", Primary::kReserved38},
+    {"primary_packet_rate", Primary::kPacketRate},
+    {"primary_traffic_class", Primary::kTrafficClass},
+    {"primary_hop_limit", Primary::kHopLimit},
+    {"primary_service_level", Primary::kServiceLevel},
+    {"primary_subnet_local", Primary::kSubnetLocal},
+    {"primary_reserved_42", Primary::kReserved42},
+    {"primary_local_ack_timeout", Primary::kLocalAckTimeout},
+    {"primary_reserved_43", Primary::kReserved43},
+    {"alternate_local_lid", Alternate::kLocalLid},
+    {"alternate_remote_lid", Alternate::kRemoteLid},
+    {"alternate_local_gid", Alternate::kLocalGid},
+    {"alternate_remote_gid", Alternate::kRemoteGid},
+    {"alternate_flow_label", Alternate::kFlowLabel},
+    {"alternate_reserved_38", Alternate::kReserved38},
+    {"alternate_packet_rate", Alternate::kPacketRate},
+    {"alternate_traffic_class", Alternate::kTrafficClass},
+    {"alternate_hop_limit", Alternate::kHopLimit},
+    {"alternate_service_level", Alternate::kServiceLevel},
+    {"alternate_subnet_local", Alternate::kSubnetLocal},
+    {"alternate_reserved_42", Alternate::kReserved42},
+    {"alternate_local_ack_timeout", Alternate::kLocalAckTimeout},
+    {"alternate_reserved_43", Alternate::kReserved43},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 constexpr std::uint8_t kPathMtuMax = 5;
@@ -160,6 +164,10 @@ bool path_mtu_exists(const std::uint8_t* p) {
 }
 
 }  // namespace
+
+std::span<const NamedField> req_fields() {
+  return kLayout;
+}
 
 Result<Req> Req::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kReq);

@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/rtu.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -11,10 +13,18 @@ constexpr Field kLocalCommId{0, 0, 32};
 constexpr Field kRemoteCommId{4, 0, 32};
 constexpr Field kPrivateData{8, 0, kRtuPrivateDataSize * 8};
 
-constexpr std::array kLayout{kLocalCommId, kRemoteCommId, kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"local_comm_id", kLocalCommId},
+    {"remote_comm_id", kRemoteCommId},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 }  // namespace
+
+std::span<const NamedField> rtu_fields() {
+  return kLayout;
+}
 
 Result<Rtu> Rtu::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kRtu);

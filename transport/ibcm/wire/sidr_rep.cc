@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/sidr_rep.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -18,11 +20,25 @@ constexpr Field kQKey{20, 0, 32};
 constexpr Field kInfo{24, 0, kSidrRepInfoSize * 8};
 constexpr Field kPrivateData{96, 0, kSidrRepPrivateDataSize * 8};
 
-constexpr std::array kLayout{kRequestId,   kStatus,    kInfoLength, kVendorIdHigh, kQpn,
-                             kVendorIdLow, kServiceId, kQKey,       kInfo,         kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"request_id", kRequestId},
+    {"status", kStatus},
+    {"info_length", kInfoLength},
+    {"vendor_id_high", kVendorIdHigh},
+    {"qpn", kQpn},
+    {"vendor_id_low", kVendorIdLow},
+    {"service_id", kServiceId},
+    {"qkey", kQKey},
+    {"info", kInfo},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 }  // namespace
+
+std::span<const NamedField> sidr_rep_fields() {
+  return kLayout;
+}
 
 Result<SidrRep> SidrRep::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kSidrRep);

@@ -1,5 +1,7 @@
 #include "transport/ibcm/wire/sidr_req.h"
 
+#include "transport/ibcm/wire/named_field.h"
+
 namespace anyrdma::ibcm::wire {
 namespace {
 
@@ -13,10 +15,20 @@ constexpr Field kReserved6{6, 0, 16};
 constexpr Field kServiceId{8, 0, 64};
 constexpr Field kPrivateData{16, 0, kSidrReqPrivateDataSize * 8};
 
-constexpr std::array kLayout{kRequestId, kPartitionKey, kReserved6, kServiceId, kPrivateData};
+constexpr auto kLayout = std::to_array<NamedField>({
+    {"request_id", kRequestId},
+    {"partition_key", kPartitionKey},
+    {"reserved_6", kReserved6},
+    {"service_id", kServiceId},
+    {"private_data", kPrivateData},
+});
 static_assert(tiles(kLayout, kMadPayloadSize));
 
 }  // namespace
+
+std::span<const NamedField> sidr_req_fields() {
+  return kLayout;
+}
 
 Result<SidrReq> SidrReq::parse(MadView mad) {
   const Result<MadHeader> header = MadHeader::parse_as(mad, Attribute::kSidrReq);

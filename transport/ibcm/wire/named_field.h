@@ -1,0 +1,42 @@
+// The names of the messages' fields, for whoever speaks of them: fault plans, tables. Each
+// message's layout is a table of them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "verbs/wire/layout.h"
+
+namespace anyrdma::ibcm::wire {
+
+struct NamedField {
+  std::string_view name;  ///< "path_mtu"
+  anyrdma::wire::Field field;
+};
+
+/// As for fields without names.
+template <std::size_t N>
+[[nodiscard]] constexpr bool tiles(const std::array<NamedField, N>& layout, std::size_t size) {
+  std::array<anyrdma::wire::Field, N> fields{};
+  for (std::size_t i = 0; i < N; ++i) fields[i] = layout[i].field;
+  return anyrdma::wire::tiles(fields, size);
+}
+
+/// All fields of a message, or of what stands before each; positions count from the beginning of
+/// either.
+[[nodiscard]] std::span<const NamedField> header_fields();
+[[nodiscard]] std::span<const NamedField> req_fields();
+[[nodiscard]] std::span<const NamedField> mra_fields();
+[[nodiscard]] std::span<const NamedField> rej_fields();
+[[nodiscard]] std::span<const NamedField> rep_fields();
+[[nodiscard]] std::span<const NamedField> rtu_fields();
+[[nodiscard]] std::span<const NamedField> dreq_fields();
+[[nodiscard]] std::span<const NamedField> drep_fields();
+[[nodiscard]] std::span<const NamedField> sidr_req_fields();
+[[nodiscard]] std::span<const NamedField> sidr_rep_fields();
+[[nodiscard]] std::span<const NamedField> lap_fields();
+[[nodiscard]] std::span<const NamedField> apr_fields();
+
+}  // namespace anyrdma::ibcm::wire
