@@ -53,6 +53,10 @@ class Host::Boot final : public transport::soft::Network {
   void cancel_neighbour(transport::soft::NeighbourToken token) override {
     if (!over) host_.cancel_neighbour(token);
   }
+  bool resolve_path(transport::soft::NeighbourToken token,
+                    std::chrono::milliseconds timeout) override {
+    return !over && host_.resolve_path(token, timeout);
+  }
   transport::soft::LinkNumber link_of(int interface) override { return host_.link_of(interface); }
   transport::soft::LinkNumber link_of(int interface, const Address& neighbour) override {
     return host_.link_of(interface, neighbour);

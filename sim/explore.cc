@@ -430,6 +430,9 @@ void heal(World& world) {
     (void)host->resume().has_value();
     if (!host->running()) host->restart();
     (void)host->slow_down({});
+    for (std::size_t i = 0; i < host->interfaces(); ++i) {
+      carry_out(world, MendRail{.host = host->name(), .interface = host->interface_name(i)});
+    }
     for (const std::string& device : host->devices()) {
       carry_out(world, PortUp{.host = host->name(), .device = device});
     }

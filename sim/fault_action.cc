@@ -90,6 +90,12 @@ bool carry_out(World& world, const FaultAction& action) {
       [&](const RestoreAddress& restore) {
         return host(world, restore.host).fail_back(restore.interface).has_value();
       },
+      [&](const CutRail& cut) {
+        return host(world, cut.host).set_rail(cut.interface, false).has_value();
+      },
+      [&](const MendRail& mend) {
+        return host(world, mend.host).set_rail(mend.interface, true).has_value();
+      },
       [&](const ConfirmNeighbour& confirm) {
         return host(world, confirm.host).confirm_neighbour(confirm.address).has_value();
       },

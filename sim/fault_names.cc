@@ -3,6 +3,7 @@
 #include <string_view>
 #include <variant>
 
+#include "sim/altered_message.h"
 #include "sim/host.h"
 #include "sim/world.h"
 #include "transport/fault/plan/name_visitor.h"
@@ -73,6 +74,15 @@ std::string problem_outside(const World& world, const fault::FaultAction& action
 }  // namespace
 
 std::string problem_with_names(const World& world, const Fault& fault) {
+  const auto* routing = std::get_if<fault::OnRouting>(&fault.trigger);
+  const Host* const at = routing == nullptr ? nullptr : world.find_host(routing->host);
+  if (at != nullptr && at->has_processes()) return "processes find their routes by themselves";
+  const auto* alter = std::get_if<AlterMessage>(&fault.action);
+  const auto* message = std::get_if<OnMessage>(&fault.trigger);
+  if (alter != nullptr && message != nullptr) {
+    if (std::string problem = problem_with_field(message->message, *alter); !problem.empty())
+      return problem;
+  }
   if (std::string problem = problem_outside(world, fault.action); !problem.empty()) return problem;
   NameChecker checker(world);
   const auto look = [&checker]<class Part>(const Part& part) { Part::visit(checker, part); };

@@ -75,6 +75,77 @@ TEST_F(Surroundings, AResolutionFailsWithTheErrorOfThePlanAndTheNextOneDoesNot) 
   EXPECT_EQ(world.faults().status()[0].observed, 1u);
 }
 
+// --- routes and requests that take their time ---------------------------------------------------
+
+TEST_F(Surroundings, ARouteThatIsNotFoundIsAnErrorAndCanBeLookedForAgain) {
+  inject("on client routing 1: unrouted EINVAL\non client routing 2: unrouted ETIMEDOUT");
+  const auto id = start_resolving(server_host.address(kPort));
+  client.expect(RDMA_CM_EVENT_ADDR_RESOLVED);
+  const Instant before = world.now();
+  id->resolve_route(700ms).value();
+  EXPECT_EQ(client.expect(RDMA_CM_EVENT_ROUTE_ERROR).status, -EINVAL);
+  EXPECT_EQ(world.now(), before);
+  EXPECT_EQ(id->state(), "RDMA_CM_ADDR_RESOLVED");
+  EXPECT_EQ(id->raw()->route.num_paths, 0);
+
+  id->resolve_route(700ms).value();
+  EXPECT_EQ(client.expect(RDMA_CM_EVENT_ROUTE_ERROR).status, -ETIMEDOUT);
+  EXPECT_EQ(world.now() - before, 700ms);
+  id->resolve_route(700ms).value();
+  client.expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+
+  EXPECT_EQ(id->raw()->route.num_paths, 1);
+  EXPECT_EQ(world.faults().status()[1].observed, 1u);
+}
+
+TEST_F(Surroundings, WhoeverLooksForARouteMayGo) {
+  inject("on * routing all: unrouted ETIMEDOUT");
+  {
+    const auto id = start_resolving(server_host.address(kPort));
+    client.expect(RDMA_CM_EVENT_ADDR_RESOLVED);
+    id->resolve_route(2s).value();
+    world.run_for(1s);
+  }
+  world.run_for(2s);
+
+  EXPECT_EQ(client.seen.size(), 1u);
+}
+
+TEST_F(Surroundings, ADeviceThatGoesEndsTheSearchForARoute) {
+  inject("on client routing 1: unrouted ETIMEDOUT\nat 1s: remove client anyrdma0");
+  const auto id = start_resolving(server_host.address(kPort));
+  client.expect(RDMA_CM_EVENT_ADDR_RESOLVED);
+  id->resolve_route(kPatience).value();
+
+  client.expect(RDMA_CM_EVENT_DEVICE_REMOVAL);
+  world.run_for(5s);
+  client.take_all();
+  EXPECT_EQ(client.seen.back().type, RDMA_CM_EVENT_DEVICE_REMOVAL);
+}
+
+TEST_F(Surroundings, AnMraLetsThePeerWaitLonger) {
+  inject("on server request 1: mra 22\non client->server REQ all: delay 1us");
+  const auto requests_in_ten_seconds = [&] {
+    const std::uint32_t before = world.faults().status()[1].fired;
+    const auto id = ask();
+    world.run_for(10s);
+    return world.faults().status()[1].fired - before;
+  };
+
+  EXPECT_EQ(requests_in_ten_seconds(), 1u);  // 17 s and a bit are to be waited
+  EXPECT_GT(requests_in_ten_seconds(), 1u);
+  EXPECT_EQ(world.faults().status()[0].observed, 1u);
+}
+
+TEST_F(Surroundings, ARequestThatAnMraWasSentForIsAnsweredAsAnyOther) {
+  inject("on server request 1: mra 31\non server->client REP 1: lose");
+
+  const Connection made = FaultedPair::connect();
+
+  EXPECT_EQ(made.passive->state(), "RDMA_CM_CONNECT");
+  EXPECT_TRUE(world.faults().unfired().empty());
+}
+
 // --- what a device says of itself ----------------------------------------------------------------
 
 TEST_F(Surroundings, ADeviceRaisesAnEventAndGoesOn) {

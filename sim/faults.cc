@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/altered_message.h"
 #include "sim/fault_action.h"
 #include "sim/fault_names.h"
 #include "sim/host.h"
@@ -46,6 +47,7 @@ bool names_call(const OnCall& on, const Host& host, std::uint64_t id, std::strin
 
 constexpr std::string_view kStatePrefix = "RDMA_CM_";
 
+/// Of resolving or routing.
 int errno_of(std::string_view resolving_error) {
   fault::Errno error;
   const std::string problem = fault::parse_word("error", resolving_error, error);
@@ -77,7 +79,8 @@ class Faults::Planned final : public fault::Arming, public Task {
     faults_.fire(*this);
     // A cut path is observed when somebody comes that way.
     const bool changed = carry_out(faults_.world_, status.fault.action);
-    const bool is_cut = std::holds_alternative<CutPath>(status.fault.action);
+    const bool is_cut = std::holds_alternative<CutPath>(status.fault.action) ||
+                        std::holds_alternative<CutRail>(status.fault.action);
     if (changed && !is_cut) ++status.observed;
   }
 
@@ -208,14 +211,17 @@ void Faults::fire_soon(Planned& planned) {
   world_.scheduler().at(planned, world_.now());
 }
 
-Mishap Faults::on_packet(const Host& from, const Host& to, const verbs::soft::Packet& packet,
+Mishap Faults::on_packet(const Host& from, const Host& to, verbs::soft::Packet& packet,
                          bool passes) {
   const std::uint16_t attribute = cm_attribute(packet);
   Mishap mishap;
   for (const auto& planned : planned_) {
     const Fault& fault = planned->status.fault;
     if (!names_packet(fault.trigger, from, to, attribute) || !planned->is_due()) continue;
-    if (!fault::befall(fault.action, mishap)) {
+    const auto* change = std::get_if<AlterMessage>(&fault.action);
+    if (change != nullptr) {
+      alter(packet, attribute, *change);
+    } else if (!fault::befall(fault.action, mishap)) {
       fire_soon(*planned);
       continue;
     }
@@ -238,7 +244,8 @@ std::optional<transport::soft::Admission::Refusal> Faults::on_request(const Host
     const bool overflow = std::holds_alternative<OverflowBacklog>(fault.action);
     const bool ignored = std::holds_alternative<IgnoreRequest>(fault.action);
     const bool stale = std::holds_alternative<StaleRequest>(fault.action);
-    if (reject == nullptr && !overflow && !ignored && !stale) {
+    const auto* postpone = std::get_if<PostponeRequest>(&fault.action);
+    if (reject == nullptr && postpone == nullptr && !overflow && !ignored && !stale) {
       fire_soon(*planned);
       continue;
     }
@@ -248,6 +255,7 @@ std::optional<transport::soft::Admission::Refusal> Faults::on_request(const Host
     refusal.emplace();
     refusal->no_room = overflow;
     refusal->unanswered = ignored;
+    if (postpone != nullptr) refusal->postponed = postpone->timeout;
     if (stale) refusal->reason = ibcm::kRejStaleConnection;
     if (reject != nullptr) {
       refusal->reason = reject->reason;
@@ -288,13 +296,14 @@ void Faults::on_state(const Host& host, std::uint64_t id, std::string_view state
   }
 }
 
-int Faults::on_resolving(const Host& host) {
+template <class When, class What>
+int Faults::error_of_query(const Host& host) {
   int error = 0;
   for (const auto& planned : planned_) {
     const Fault& fault = planned->status.fault;
-    const auto* on = std::get_if<OnResolving>(&fault.trigger);
+    const auto* on = std::get_if<When>(&fault.trigger);
     if (on == nullptr || !names(on->host, host) || !planned->is_due()) continue;
-    const auto* fail = std::get_if<FailResolving>(&fault.action);
+    const auto* fail = std::get_if<What>(&fault.action);
     if (fail == nullptr) {
       fire_soon(*planned);
     } else if (error == 0) {
@@ -304,6 +313,14 @@ int Faults::on_resolving(const Host& host) {
     }
   }
   return error;
+}
+
+int Faults::on_resolving(const Host& host) {
+  return error_of_query<OnResolving, FailResolving>(host);
+}
+
+int Faults::on_routing(const Host& host) {
+  return error_of_query<OnRouting, FailRouting>(host);
 }
 
 int Faults::on_gate(const Host& host, std::uint64_t id, std::string_view call) {
@@ -353,6 +370,14 @@ void Faults::on_failure(const ibv_wc& completion) {
           return (shared || work.qp_num == completion.qp_num) && work.wr_id == completion.wr_id;
         });
     planned->status.observed += static_cast<std::uint32_t>(seen);
+  }
+}
+
+void Faults::on_dead_rail(const Host& host, std::string_view interface) {
+  for (const auto& planned : planned_) {
+    const auto* cut = std::get_if<CutRail>(&planned->status.fault.action);
+    if (cut == nullptr || planned->status.fired == 0) continue;
+    if (names(cut->host, host) && cut->interface == interface) ++planned->status.observed;
   }
 }
 

@@ -53,9 +53,9 @@ class Faults {
   [[nodiscard]] bool watches_gate() const { return watching_gate_; }
   /// What processes on the hosts are to ask, for the faults injected so far.
   [[nodiscard]] fault::Oversight oversight() const;
-  /// A packet leaves a host; `passes`: the path is not down.
-  [[nodiscard]] Mishap on_packet(const Host& from, const Host& to,
-                                 const verbs::soft::Packet& packet, bool passes);
+  /// A packet leaves a host, and may be another one then; `passes`: the path is not down.
+  [[nodiscard]] Mishap on_packet(const Host& from, const Host& to, verbs::soft::Packet& packet,
+                                 bool passes);
   [[nodiscard]] std::optional<transport::soft::Admission::Refusal> on_request(const Host& host);
   void on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
                 rdma_cm_event_type type);
@@ -67,12 +67,17 @@ class Faults {
   void on_state(const Host& host, std::uint64_t id, std::string_view state);
   /// The errno with which the way to an address is not found; 0: let it be looked for.
   [[nodiscard]] int on_resolving(const Host& host);
+  /// The errno with which a route is not found, ETIMEDOUT after the time given; 0: it is there.
+  [[nodiscard]] int on_routing(const Host& host);
   /// Somebody finds that nothing passes here.
+  void on_dead_rail(const Host& host, std::string_view interface);
   void on_dead_path(const Host& from, const Host& to);
 
  private:
   class Planned;
   [[nodiscard]] std::string problem_here(const Fault& fault) const;
+  template <class When, class What>
+  [[nodiscard]] int error_of_query(const Host& host);
   void watch_for(Planned& planned);
   void plan_chance(Planned& planned);
   void fire(Planned& planned);

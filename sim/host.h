@@ -128,6 +128,9 @@ class Host final : private transport::soft::Observer,
   /// interface; EOPNOTSUPP: it is no bond; EALREADY: it uses the first.
   [[nodiscard]] Result<void> fail_over(std::string_view interface);
   [[nodiscard]] Result<void> fail_back(std::string_view interface);
+  /// Nothing passes an interface any more, in or out, and no neighbour is found behind it; or it
+  /// does again. Its port keeps its link. ENODEV: no such interface; EALREADY.
+  [[nodiscard]] Result<void> set_rail(std::string_view interface, bool passes);
   /// A queue pair fails by itself: verbs::soft::Hca::fail_qp, whose errors it has. By its number it
   /// is that of the first device with such a one.
   [[nodiscard]] Result<void> fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event);
@@ -217,6 +220,7 @@ class Host final : private transport::soft::Observer,
     roce::Mac mac{};  ///< of the link that is used
     BondOptions bond{};
     std::uint8_t link = 0;  ///< which one that is
+    bool cut = false;       ///< nothing passes
     std::vector<Prefix> prefixes;
     std::unique_ptr<RandomStream> random;   ///< the device's
     std::unique_ptr<verbs::soft::Hca> hca;  ///< null: never had one
@@ -294,13 +298,16 @@ class Host final : private transport::soft::Observer,
   void resolve_neighbour(transport::soft::NeighbourToken token, const transport::soft::Route& route,
                          std::chrono::milliseconds timeout);
   void cancel_neighbour(transport::soft::NeighbourToken token);
+  [[nodiscard]] bool resolve_path(transport::soft::NeighbourToken token,
+                                  std::chrono::milliseconds timeout);
+  Question& ask(transport::soft::NeighbourToken token, Duration timeout);
   void look_for(transport::soft::NeighbourToken token, const Address& neighbour, int interface,
                 Duration timeout, Uplink* asker);
   void tell(transport::soft::NeighbourToken token, int error, Uplink* asker);
   void replace_gid(Interface& interface, const ibv_gid& old, const ibv_gid& gid);
   void answer(Question& question);
   void recycle(Question& question);
-  [[nodiscard]] bool answers(const Address& neighbour);
+  [[nodiscard]] bool answers(const Address& neighbour, int interface);
   void on_neighbour_moved(const Address& neighbour, transport::soft::LinkNumber link);
   [[nodiscard]] Result<void> use_link(Interface& interface, std::uint8_t link);
   [[nodiscard]] transport::soft::LinkNumber link_of(int interface) const;

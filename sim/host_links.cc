@@ -51,9 +51,17 @@ Result<void> Host::use_link(Interface& interface, std::uint8_t link) {
   if (interface.uplink != nullptr) {
     interface.uplink->on_change({.kind = DeviceChange::Kind::kMoved, .link = link_of(interface)});
   }
+  if (interface.cut) return {};
   for (const Prefix& prefix : interface.prefixes) {
     world_.announce(*this, prefix.address, link_of(interface));
   }
+  return {};
+}
+
+Result<void> Host::set_rail(std::string_view name, bool passes) {
+  Interface* const found = find_interface(name);
+  if (found == nullptr) return verbs::errno_code(ENODEV);
+  if (std::exchange(found->cut, !passes) == !passes) return verbs::errno_code(EALREADY);
   return {};
 }
 
@@ -79,6 +87,7 @@ void Host::tell_of(const Address& neighbour, const Neighbour& known) {
 void Host::on_neighbour_moved(const Address& neighbour, LinkNumber link) {
   const auto known = neighbours_.find(neighbour.ip);
   if (known == neighbours_.end() || !known->second.known || !running()) return;
+  if (interfaces_[static_cast<std::size_t>(known->second.interface) - 1].cut) return;
   known->second.link = link;
   verbs::CriticalSection section(*this);
   tell_of(neighbour, known->second);
@@ -96,7 +105,7 @@ Result<void> Host::confirm_neighbour(std::string_view address) {
   Address neighbour;
   Neighbour* const known = find_neighbour(address, neighbour);
   if (known == nullptr) return verbs::errno_code(ENOENT);
-  if (!answers(neighbour)) return forget_neighbour(address);
+  if (!answers(neighbour, known->interface)) return forget_neighbour(address);
   const World::Owner& owner = *world_.owner_of(neighbour.ip);
   on_neighbour_moved(neighbour, link_of(owner.host->interfaces_[owner.interface]));
   return {};

@@ -54,10 +54,15 @@ Result<int> Host::interface_of(const Address& local) {
   return verbs::errno_code(EADDRNOTAVAIL);
 }
 
-bool Host::answers(const Address& neighbour) {
+bool Host::answers(const Address& neighbour, int interface) {
   const World::Owner* owner = world_.owner_of(neighbour.ip);
   if (owner == nullptr) return false;
   if (!owner->host->running()) return false;
+  const Interface& own = interfaces_[static_cast<std::size_t>(interface) - 1];
+  const Interface& its = owner->host->interfaces_[owner->interface];
+  if (own.cut) world_.faults().on_dead_rail(*this, own.name);
+  if (its.cut) world_.faults().on_dead_rail(*owner->host, its.name);
+  if (own.cut || its.cut) return false;
   const LinkOptions& link = world_.link_between(*this, *owner->host).options();
   if (!link.down && !link.clogged) return true;
   world_.faults().on_dead_path(*this, *owner->host);
@@ -74,6 +79,31 @@ void Host::tell(NeighbourToken token, int error, Uplink* asker) {
   asker->on_neighbour(NeighbourToken{static_cast<std::uint64_t>(token) & ~kFromUplink}, error);
 }
 
+Host::Question& Host::ask(NeighbourToken token, Duration timeout) {
+  if (spare_questions_.empty()) {
+    questions_.push_back(std::make_unique<Question>(*this));
+    spare_questions_.push_back(questions_.back().get());
+  }
+  Question& question = *spare_questions_.back();
+  spare_questions_.pop_back();
+  question.token = token;
+  question.asker = nullptr;
+  question.path_error = 0;
+  question.gives_up = world_time(now() + timeout);
+  open_questions_.insert_or_assign(token, &question);
+  return question;
+}
+
+// Where there is a subnet administrator, it answers or does not; RoCE has none to ask.
+bool Host::resolve_path(NeighbourToken token, std::chrono::milliseconds timeout) {
+  const int error = world_.faults().on_routing(*this);
+  if (error == 0) return false;
+  Question& question = ask(token, timeout);
+  question.path_error = error;
+  world_.scheduler().at(question, error == ETIMEDOUT ? question.gives_up : world_.now());
+  return true;
+}
+
 // A known neighbour is a matter of a look-up; a new one answers after a round trip.
 void Host::look_for(NeighbourToken token, const Address& neighbour, int interface, Duration timeout,
                     Uplink* asker) {
@@ -85,20 +115,12 @@ void Host::look_for(NeighbourToken token, const Address& neighbour, int interfac
   const bool known =
       neighbour.is_multicast() || (found != neighbours_.end() && found->second.known);
   if (known) return tell(token, 0, asker);
-  if (spare_questions_.empty()) {
-    questions_.push_back(std::make_unique<Question>(*this));
-    spare_questions_.push_back(questions_.back().get());
-  }
-  Question& question = *spare_questions_.back();
-  spare_questions_.pop_back();
-  question.token = token;
+  Question& question = ask(token, timeout);
   question.neighbour = neighbour;
   question.interface = interface;
   question.asker = asker;
-  question.gives_up = world_time(now() + timeout);
-  open_questions_.insert_or_assign(token, &question);
   Instant answer = question.gives_up;
-  if (answers(neighbour)) {
+  if (answers(neighbour, interface)) {
     Host& owner = *world_.owner_of(neighbour.ip)->host;
     const Duration round_trip = world_.link_between(*this, owner).options().latency +
                                 world_.link_between(owner, *this).options().latency;
@@ -109,8 +131,13 @@ void Host::look_for(NeighbourToken token, const Address& neighbour, int interfac
 
 // Linux looks a last time when the time is over (K/addr.c:process_one_req).
 void Host::answer(Question& question) {
-  const int error = answers(question.neighbour) ? 0 : ETIMEDOUT;
   const NeighbourToken token = question.token;
+  if (const int path_error = question.path_error; path_error != 0) {
+    recycle(question);
+    verbs::CriticalSection section(*this);
+    return transport_->on_path(token, path_error);
+  }
+  const int error = answers(question.neighbour, question.interface) ? 0 : ETIMEDOUT;
   Uplink* const asker = question.asker;
   const Address neighbour = question.neighbour;
   const int interface = question.interface;

@@ -161,8 +161,9 @@ ibv_wc completion_of(const fault::Question& question) {
 
 void admit(Faults& faults, const Host& host, fault::Question& question) {
   const auto refusal = faults.on_request(host);
-  question.refused = refusal.has_value();
+  question.refused = refusal && !refusal->postponed;
   if (!refusal) return;
+  if (refusal->postponed) question.mra = static_cast<std::uint8_t>(*refusal->postponed + 1);
   question.unanswered = refusal->unanswered;
   question.no_room = refusal->no_room;
   question.reason = refusal->reason;

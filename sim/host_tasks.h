@@ -24,6 +24,7 @@ class Host::Question final : public Task {
   transport::soft::NeighbourToken token{};
   Address neighbour{};
   int interface = 0;
+  int path_error = 0;  ///< of a query for a path instead: how it ends
   Instant gives_up{};
   Uplink* asker = nullptr;  ///< null: the host's own transport
 

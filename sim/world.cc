@@ -241,13 +241,25 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
                                       : roce::Mac{};
     capture_.add(now(), *packet, from.interfaces_[interface].mac, target);
   }
+  const bool stays = to != nullptr && to->host == &from;  // a machine always reaches itself
+  if (from.interfaces_[interface].cut && !stays) {
+    return drop_at_rail(from, interface, to == nullptr ? nullptr : to->host, *packet);
+  }
   if (to_group) return flood(from, *packet);
   if (to == nullptr) return drop(from, nullptr, DropCause::kNoSuchAddress, *packet);
   if (faults_.watches_packets()) return carry_or_not(from, *to, std::move(packet));
   carry(from, *to, std::move(packet));
 }
 
+void World::drop_at_rail(Host& at, std::size_t interface, const Host* peer, const Packet& packet) {
+  faults_.on_dead_rail(at, at.interfaces_[interface].name);
+  drop(at, peer, DropCause::kLinkDown, packet);
+}
+
 void World::carry(Host& from, const Owner& to, PacketPtr&& packet, Duration late) {
+  if (to.host->interfaces_[to.interface].cut && to.host != &from) {
+    return drop_at_rail(*to.host, to.interface, &from, *packet);
+  }
   Link& link = link_between(from, *to.host);
   if (link.options().down) {
     faults_.on_dead_path(from, *to.host);

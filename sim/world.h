@@ -142,6 +142,9 @@ class World {
   [[nodiscard]] verbs::soft::PacketPtr copy_of(const verbs::soft::Packet& packet, const Host& to);
   void end_recording();
   void record_sent(const Host& from, HostIndex to, const verbs::soft::Packet& packet);
+  /// Where CutRail is: at the interface.
+  void drop_at_rail(Host& at, std::size_t interface, const Host* peer,
+                    const verbs::soft::Packet& packet);
   void drop(const Host& at, const Host* peer, DropCause cause, const verbs::soft::Packet& packet);
   void lose_message(const Host& at, const Host* peer);
   [[nodiscard]] Flight& take_flight();

@@ -75,8 +75,16 @@ Terms terms_of(const rdma_cm_event& event) {
 /// Faults that make themselves felt by lost messages, rejections or events alone, so that nothing
 /// else has to be forgiven when they fire.
 constexpr std::string_view kPlainFaults[] = {
-    "lose",   "delay",     "duplicate", "corrupt", "reject", "stale", "overflow", "remove",
-    "return", "fail-over", "port-down", "port-up", "cut",    "mend",  "slow"};
+    "lose",   "delay",     "duplicate", "corrupt",   "reject",  "stale", "overflow", "remove",
+    "return", "fail-over", "fail-back", "port-down", "port-up", "cut",   "mend",     "slow"};
+
+/// Whether what one side hears may be what nobody has said.
+bool alters_messages(const Faults& faults) {
+  if (!faults.watches_packets()) return false;
+  return std::ranges::any_of(faults.status(), [](const FaultStatus& status) {
+    return status.fired != 0 && std::holds_alternative<fault::AlterMessage>(status.fault.action);
+  });
+}
 
 bool explains_itself(const fault::FaultAction& action) {
   const std::string_view kind = std::visit([](const auto& each) { return each.kKind; }, action);
@@ -129,6 +137,7 @@ void Checkers::on_queued(const IdName& id, const rdma_cm_event& event) {
 }
 
 void Checkers::on_fetched(const Host& host, const IdName& id, const rdma_cm_event& event) {
+  if (alters_messages(host.world().faults())) return;
   Known& known = known_[id];
   const bool datagram = is_datagram(*event.id);
   if (event.event == RDMA_CM_EVENT_CONNECT_REQUEST) {

@@ -55,6 +55,7 @@ std::string problem_with_trigger(const Trigger& trigger, const Abilities& can) {
       [&](const OnCompletion&) { return can.ours ? "" : on_this(can, "no work is seen"); },
       [&](const OnState&) { return on_this(can, "no state is seen"); },
       [&](const OnResolving&) { return on_this(can, "no resolution is seen"); },
+      [&](const OnRouting&) { return on_this(can, "no resolution is seen"); },
       [&](const OnCall& on) {
         const bool of_cm =
             is_call_on_id(on.call) || on.call == "create_id" || on.call == "create_event_channel";

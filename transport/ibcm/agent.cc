@@ -38,6 +38,7 @@ class AgentImpl final : public Agent {
 
   Result<CommId> connect(Instant now, const ReqParameters& req) override;
   void request_handled(CommId id, bool taken) override;
+  void postpone(CommId id, std::uint8_t exponent) override;
   Result<void> send_rep(Instant now, CommId id, const RepParameters& rep) override;
   Result<void> send_rtu(Instant now, CommId id) override {
     return command(id, Event::kSendRtu, {.now = now});
@@ -140,6 +141,11 @@ void AgentImpl::request_handled(CommId id, bool taken) {
   } else {
     (void)machine_.handle(*c, Event::kDestroy, {});
   }
+}
+
+void AgentImpl::postpone(CommId id, std::uint8_t exponent) {
+  Connection* c = registry_.find(id);
+  if (c != nullptr && c->state == State::kReqRcvd) machine_.postpone(*c, exponent);
 }
 
 Result<void> AgentImpl::send_rep(Instant now, CommId id, const RepParameters& rep) {

@@ -228,6 +228,10 @@ class Agent {
   /// backlog) forgets the connection without a word. After kSidrReqReceived: true does nothing;
   /// false rejects, because nobody asks twice once he is answered.
   virtual void request_handled(CommId id, bool taken) = 0;
+  /// Between kReqReceived and the answer: tells the peer at once to wait that long for it (a time
+  /// exponent of five bits), as a stack may. Linux says so to who repeats a request only. Nothing
+  /// for an id that has gone.
+  virtual void postpone(CommId id, std::uint8_t exponent) = 0;
   [[nodiscard]] virtual Result<void> send_rep(Instant now, CommId id, const RepParameters& rep) = 0;
   [[nodiscard]] virtual Result<void> send_rtu(Instant now, CommId id) = 0;
   [[nodiscard]] virtual Result<void> send_rej(Instant now, CommId id, std::uint8_t reason,

@@ -44,6 +44,8 @@ class Machine {
   /// Looks the cell up and does what it says. The error of a rejected command; success otherwise.
   /// The connection may have been released when this returns (its local_id is 0 then).
   [[nodiscard]] Result<void> handle(Connection& connection, Event event, const Input& input);
+  /// Sends an MRA for the request that the connection was made for.
+  void postpone(const Connection& connection, std::uint8_t exponent);
 
  private:
   friend struct Cells;

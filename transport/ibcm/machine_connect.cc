@@ -52,6 +52,10 @@ void Machine::req_again_in_mra_req_sent(Connection& c, const Input& in) {
   send(*in.from, make_mra(c, wire::AnsweredMessage::kReq, config_.profile.mra_service_timeout));
 }
 
+void Machine::postpone(const Connection& c, std::uint8_t exponent) {
+  send(c.path, make_mra(c, wire::AnsweredMessage::kReq, exponent));
+}
+
 void Machine::request_taken(Connection& c, const Input& in) {
   transition(c, State::kMraReqSent, in.now);
 }

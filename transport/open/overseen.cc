@@ -160,6 +160,11 @@ std::optional<soft::Admission::Refusal> OverseenOpened::on_request(std::string_v
                                                                    const ibcm::ReqParameters&) {
   request_ = Question{.kind = Kind::kRequest};
   ask(request_);
+  if (request_.mra != 0) {
+    Refusal none;
+    none.postponed = static_cast<std::uint8_t>(request_.mra - 1);
+    return none;
+  }
   if (!request_.refused) return std::nullopt;
   return Refusal{.reason = request_.reason,
                  .private_data = std::span(request_.data).first(request_.size),

@@ -245,6 +245,10 @@ SoftTransportImpl::Entry SoftTransportImpl::ask_admission(Device& device, Instan
   if (admission_ == nullptr) return Entry::kOpen;
   const auto refusal = admission_->on_request(device.hca.config().name, upcall.req);
   if (!refusal) return Entry::kOpen;
+  if (refusal->postponed) {
+    device.agent->postpone(upcall.id, *refusal->postponed);
+    return Entry::kOpen;
+  }
   if (refusal->no_room) return Entry::kFull;
   if (refusal->unanswered) return Entry::kRefused;  // as if its handler never came back
   const Result<void> sent =

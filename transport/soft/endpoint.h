@@ -93,6 +93,8 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   [[nodiscard]] ibcm::ServiceId own_service() const { return service_id(source_.port); }
   /// The neighbour's answer: 0 or an errno.
   void on_neighbour(int error);
+  /// That of whoever knows paths.
+  void on_path(int error);
   /// The peer's answer to SIDR_REQ.
   void on_resolved(const ibcm::SidrRepParameters& reply);
   /// Reports how joining a group ended, unless it was left meanwhile.
@@ -148,7 +150,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   ibv_qp_type type_;
   const void* process_;  ///< whose it is: see verbs::Runtime::process
   State state_ = State::kIdle;
-  bool is_asking_ = false;      ///< a neighbour has yet to answer
+  bool is_asking_ = false;      ///< a neighbour, or who knows paths, has yet to answer
   bool reports_events_ = true;  ///< kernel: uid; a request's id is mute until its accept succeeded
   int room_ = 0;                ///< requests that may still wait to be fetched
   Device* device_ = nullptr;

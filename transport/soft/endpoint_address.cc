@@ -202,8 +202,17 @@ Result<void> SoftEndpoint::resolve_route(std::chrono::milliseconds timeout) {
   fill_path_record();
   if (wanted >= 0) path_record_->packet_life_time = static_cast<std::uint8_t>(wanted & 0x1f);
   enter(State::kRouteQuery);
-  queue(RDMA_CM_EVENT_ROUTE_RESOLVED);
+  is_asking_ = core_.network.resolve_path(token(), timeout);
+  if (!is_asking_) queue(RDMA_CM_EVENT_ROUTE_RESOLVED);
   return {};
+}
+
+// Kernel: cma_query_handler.
+void SoftEndpoint::on_path(int error) {
+  if (!std::exchange(is_asking_, false)) return;
+  if (error == 0) return queue(RDMA_CM_EVENT_ROUTE_RESOLVED);
+  path_record_.reset();
+  queue(RDMA_CM_EVENT_ROUTE_ERROR, -error);
 }
 
 void SoftEndpoint::fill_path_record() {

@@ -45,6 +45,14 @@ class Network {
                                  std::chrono::milliseconds timeout) = 0;
   /// No answer comes for `token` any more.
   virtual void cancel_neighbour(NeighbourToken token) = 0;
+  /// Whether the path to a resolved address has to be asked for, as on InfiniBand: then
+  /// SoftTransport::on_path follows for `token`, unless cancelled as above. Not from within this
+  /// call.
+  [[nodiscard]] virtual bool resolve_path(NeighbourToken token, std::chrono::milliseconds timeout) {
+    (void)token;
+    (void)timeout;
+    return false;
+  }
   /// The link address that an interface has now; where it never changes, always the same.
   [[nodiscard]] virtual LinkNumber link_of(int interface) {
     (void)interface;

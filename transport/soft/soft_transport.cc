@@ -145,6 +145,11 @@ void SoftTransportImpl::on_neighbour(NeighbourToken token, int error) {
   if (endpoint != nullptr) endpoint->on_neighbour(error);
 }
 
+void SoftTransportImpl::on_path(NeighbourToken token, int error) {
+  SoftEndpoint* endpoint = core_.endpoints.find(Handle{static_cast<std::uint64_t>(token)});
+  if (endpoint != nullptr) endpoint->on_path(error);
+}
+
 void SoftTransportImpl::on_address_change(int interface) {
   Device* device = core_.device_on(interface);
   if (device == nullptr) return;

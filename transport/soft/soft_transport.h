@@ -30,6 +30,7 @@ class SoftTransportImpl final : public SoftTransport {
   [[nodiscard]] Result<void> begin_process(const void* process) override;
   void end_process(const void* process) override;
   void on_neighbour(NeighbourToken token, int error) override;
+  void on_path(NeighbourToken token, int error) override;
   void on_address_change(int interface) override;
   void on_neighbour_changed(int interface, const Address& address) override;
   bool on_group_lost(const Address& group) override;

@@ -63,6 +63,8 @@ class Admission {
     bool unanswered = false;                     ///< nothing is ever sent, nor to its repetitions
     /// Nothing is sent, and nobody waits: as if the listener's backlog were full, on Linux.
     bool no_room = false;
+    /// No refusal at all: an MRA with this time exponent, and the request goes on.
+    std::optional<std::uint8_t> postponed{};
   };
   virtual ~Admission() = default;
   /// Every request that has found its listener. A refusal is sent as REJ, as if the listener's
@@ -105,6 +107,8 @@ class SoftTransport : public Transport {
   // --- the network's news -----------------------------------------------------------------------
   /// Answer to Network::resolve_neighbour: 0 or an errno. Unknown tokens are ignored.
   virtual void on_neighbour(NeighbourToken token, int error) = 0;
+  /// Answer to Network::resolve_path: an errno, or 0 for the path that RoCE would have anyway.
+  virtual void on_path(NeighbourToken token, int error) = 0;
   /// A bonded interface failed over, or back: ADDR_CHANGE to every endpoint bound to it that knows
   /// another link address than it has now (Network::link_of; kernel: cma_netdev_change).
   virtual void on_address_change(int interface) = 0;

@@ -59,6 +59,21 @@ struct ReorderMessage {
   bool operator==(const ReorderMessage&) const = default;
 };
 
+/// A field of the CM message has another value, and the message is as right as before otherwise: as
+/// from another stack, or one with a bug. Of fields of more than 64 bits these are the last.
+struct AlterMessage {
+  static constexpr std::string_view kKind = "alter";
+  static constexpr Victim kVictim = Victim::kPacket;
+  FieldName field{};
+  std::uint64_t value = 0;
+
+  static void visit(auto& visitor, auto& alter) {
+    visitor.scalar("field", alter.field);
+    visitor.scalar("value", alter.value);
+  }
+  bool operator==(const AlterMessage&) const = default;
+};
+
 // --- to a connection request (OnRequest) --------------------------------------------------------
 
 /// The host's CM answers the request with REJ.
@@ -82,6 +97,17 @@ struct IgnoreRequest {
 
   static void visit(auto&, auto&) {}
   bool operator==(const IgnoreRequest&) const = default;
+};
+
+/// The host's CM says at once that the answer takes time, for programs that take their time: MRA.
+/// The peer waits that long for it, and as long again after each repetition.
+struct PostponeRequest {
+  static constexpr std::string_view kKind = "mra";
+  static constexpr Victim kVictim = Victim::kRequest;
+  std::uint8_t timeout = 20;  ///< 4.096 us times two to the power of it; at most 31
+
+  static void visit(auto& visitor, auto& postpone) { visitor.scalar("timeout", postpone.timeout); }
+  bool operator==(const PostponeRequest&) const = default;
 };
 
 /// The host's CM takes it for one of a connection that it still has: REJ, reason 10.
@@ -192,6 +218,21 @@ struct FailResolving {
     visitor.one_of("error", fail.error, kResolvingErrors);
   }
   bool operator==(const FailResolving&) const = default;
+};
+
+// --- to the resolution of a route (OnRouting) ---------------------------------------------------
+
+/// It ends with ROUTE_ERROR, which a subnet administrator's answer or silence causes: ETIMEDOUT
+/// after the time that the program gave, anything else at once.
+struct FailRouting {
+  static constexpr std::string_view kKind = "unrouted";
+  static constexpr Victim kVictim = Victim::kRoute;
+  std::string error;  ///< kRoutingErrors
+
+  static void visit(auto& visitor, auto& fail) {
+    visitor.one_of("error", fail.error, kRoutingErrors);
+  }
+  bool operator==(const FailRouting&) const = default;
 };
 
 void visit_address(auto& visitor, auto& action) {
@@ -326,6 +367,32 @@ struct RestoreAddress {
     visitor.name("interface", restore.interface);
   }
   bool operator==(const RestoreAddress&) const = default;
+};
+
+void visit_interface(auto& visitor, auto& action) {
+  visitor.name("host", action.host);
+  visitor.name("interface", action.interface);
+}
+
+/// Nothing passes at one interface of a host, in or out, nor do neighbours hear each other there,
+/// until MendRail; its port keeps its link, so nobody is told.
+struct CutRail {
+  static constexpr std::string_view kKind = "cut-rail";
+  std::string host;
+  std::string interface;
+
+  static void visit(auto& visitor, auto& cut) { visit_interface(visitor, cut); }
+  bool operator==(const CutRail&) const = default;
+};
+
+/// Undoes CutRail.
+struct MendRail {
+  static constexpr std::string_view kKind = "mend-rail";
+  std::string host;
+  std::string interface;
+
+  static void visit(auto& visitor, auto& mend) { visit_interface(visitor, mend); }
+  bool operator==(const MendRail&) const = default;
 };
 
 void visit_neighbour(auto& visitor, auto& action) {

@@ -12,16 +12,17 @@ namespace anyrdma::fault {
 
 // clang-format off: a line for each section
 using Trigger = std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched,
-                             OnResolving, OnState, OnCall, OnCompletion>;
+                             OnResolving, OnRouting, OnState, OnCall, OnCompletion>;
 
 using FaultAction =
     std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, ReorderMessage,
-                 RejectRequest, IgnoreRequest, StaleRequest, OverflowBacklog, HoldEvent,
-                 FailResolving, RemoveDevice, ReturnDevice, PortDown, PortUp, RaiseEvent, CrashHost,
-                 KillPrograms, RestartHost, PauseHost, ResumeHost, DriftClock, AddAddress,
-                 DropAddress, LoseGroup, ChangeAddress, RestoreAddress, ConfirmNeighbour,
-                 ForgetNeighbour, CutPath, ClogPath, MendPath, SlowPath, FailCall, CompleteWork,
-                 FailQueuePair, OverrunQueue, FailSharedQueue, SlowConsumer>;
+                 AlterMessage, RejectRequest, IgnoreRequest, StaleRequest, PostponeRequest,
+                 OverflowBacklog, HoldEvent, FailResolving, FailRouting, CutRail, MendRail,
+                 RemoveDevice, ReturnDevice, PortDown, PortUp, RaiseEvent, CrashHost, KillPrograms,
+                 RestartHost, PauseHost, ResumeHost, DriftClock, AddAddress, DropAddress, LoseGroup,
+                 ChangeAddress, RestoreAddress, ConfirmNeighbour, ForgetNeighbour, CutPath,
+                 ClogPath, MendPath, SlowPath, FailCall, CompleteWork, FailQueuePair, OverrunQueue,
+                 FailSharedQueue, SlowConsumer>;
 // clang-format on
 
 /// What an action happens to, or what a trigger has at hand; whoever says nothing: the world.

@@ -12,6 +12,7 @@ namespace anyrdma::fault {
 namespace {
 
 constexpr std::size_t kRejectDataMax = 148;
+constexpr std::uint8_t kExponentMax = 31;
 constexpr std::int32_t kDriftMax = 100'000;  // what adjtimex(2) lets one do to a clock
 constexpr std::string_view kMaybe = "maybe";
 
@@ -113,6 +114,14 @@ std::string problem_with(const Fault& fault) {
   const auto* drift = std::get_if<DriftClock>(&fault.action);
   if (drift != nullptr && (drift->ppm < -kDriftMax || drift->ppm > kDriftMax)) {
     return "a clock drifts by at most 100000 millionths";
+  }
+  if (std::holds_alternative<AlterMessage>(fault.action) &&
+      !std::holds_alternative<OnMessage>(fault.trigger)) {
+    return "'alter' happens to a CM message only";
+  }
+  const auto* postpone = std::get_if<PostponeRequest>(&fault.action);
+  if (postpone != nullptr && postpone->timeout > kExponentMax) {
+    return "an MRA's time has five bits: at most 31";
   }
   const auto* reject = std::get_if<RejectRequest>(&fault.action);
   if (reject != nullptr && reject->data.size() > kRejectDataMax) {

@@ -11,11 +11,16 @@
 //           all
 //           | "on " HOST [ "#" ID ] " call " CALL " " WHICH         on client call connect 2
 //           | "on " HOST " resolving " WHICH                        on client resolving 1
+//           | "on " HOST " routing " WHICH                          on client routing 1
 //           | "on " HOST [ "#" ID ] " state " STATE " " WHICH       on client#3 state CONNECT 1
 //           | "on " HOST [ "#" QP ] " completion " OPCODE " " WHICH
 //                                                         on server#qp1 completion SEND 3
 //   action  = "lose" | "duplicate" | "corrupt" | "delay " TIME | "reorder"
 //                                                                   a message or packet
+//           | "alter " FIELD " " NUMBER                     a message: alter path_mtu 6
+//           | "mra " EXPONENT                               a request: mra 24
+//           | "unrouted " ERRNO                             what a route is looked for to
+//           | ( "cut-rail " | "mend-rail " ) HOST " " INTERFACE     cut-rail client eth1
 //           | "reject " REASON [ " " HEX ] | "overflow" | "ignore"  a request
 //           | "stale"                                               likewise
 //           | "unresolved " ERRNO                                   what is being resolved

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <map>
 #include <string>
 
 namespace anyrdma::fault {
@@ -114,6 +115,46 @@ TEST(FaultPlans, PrintWhatHappensToTheConnectionManagersSurroundings) {
             "on server request all: ignore\n"
             "on client->server packet 4: reorder\n");
   EXPECT_EQ(FaultPlan::parse(text).value(), plan);
+}
+
+TEST(FaultPlans, PrintWhatBecomesOfLinksNeighboursRoutesAndFields) {
+  const FaultPlan plan{{
+      {AtTime{1s}, RestoreAddress{"server", "eth0"}},
+      {AtTime{2s}, ConfirmNeighbour{"client", "10.0.0.1"}},
+      {AtTime{3s}, ForgetNeighbour{"client", "2001:db8::1"}},
+      {AtTime{4s}, CutRail{"client", "eth1"}},
+      {AtTime{5s}, MendRail{"client", "eth1"}},
+      {OnRouting{"client", 1}, FailRouting{"ETIMEDOUT"}},
+      {OnRequest{"server", 1}, PostponeRequest{22}},
+      {OnMessage{"client", "server", CmMessage::kReq, 1}, AlterMessage{{"path_mtu"}, 6}},
+  }};
+
+  const std::string text = plan.to_string();
+
+  EXPECT_EQ(text,
+            "at 1s: fail-back server eth0\n"
+            "at 2s: confirm-neighbour client 10.0.0.1\n"
+            "at 3s: forget-neighbour client 2001:db8::1\n"
+            "at 4s: cut-rail client eth1\n"
+            "at 5s: mend-rail client eth1\n"
+            "on client routing 1: unrouted ETIMEDOUT\n"
+            "on server request 1: mra 22\n"
+            "on client->server REQ 1: alter path_mtu 6\n");
+  EXPECT_EQ(FaultPlan::parse(text).value(), plan);
+}
+
+TEST(FaultPlans, RefuseWhatNoMessageNorRouteCanHave) {
+  for (const auto& [line, reason] : std::map<std::string, std::string>{
+           {"on server request 1: mra 32", "an MRA's time has five bits: at most 31"},
+           {"on a->b packet 1: alter path_mtu 6", "'alter' happens to a CM message only"},
+           {"on a->b REQ 1: alter Path 6", "'Path' is no field"},
+           {"on a resolving 1: unrouted EIO",
+            "'unrouted' happens to the resolution of a route only"},
+           {"on a routing 1: unrouted ENOMEM", "no such error 'ENOMEM'"}}) {
+    const auto plan = FaultPlan::parse(line + "\n");
+    ASSERT_FALSE(plan) << line;
+    EXPECT_EQ(plan.error().reason, reason);
+  }
 }
 
 TEST(FaultPlans, AreBuiltFromPairsThatMakeSense) {

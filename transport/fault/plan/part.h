@@ -24,12 +24,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace anyrdma::fault {
 
 /// What an action happens to, and what a trigger has at hand.
-enum class Victim : std::uint8_t { kWorld, kPacket, kRequest, kEvent, kCall, kWork, kQuery };
+enum class Victim : std::uint8_t {
+  kWorld,
+  kPacket,
+  kRequest,
+  kEvent,
+  kCall,
+  kWork,
+  kQuery,
+  kRoute
+};
 /// "a request".
 [[nodiscard]] std::string_view to_string(Victim victim);
 
@@ -72,6 +82,16 @@ struct Occurrence {
 /// How the resolution of an address can fail (kernel: addr_resolve, rdma_resolve_ip).
 inline constexpr std::string_view kResolvingErrors[]{"ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH",
                                                      "ENODEV"};
+
+/// How the query for a path can fail (kernel: cma_query_handler; sa_query.c: send_handler,
+/// recv_handler).
+inline constexpr std::string_view kRoutingErrors[]{"ETIMEDOUT", "EINVAL", "EIO"};
+
+/// A field of a message by its name: "path_mtu". Which there are is for whoever carries it out.
+struct FieldName {
+  std::string name;
+  bool operator==(const FieldName&) const = default;
+};
 
 /// What a device can raise by itself and go on (ibv_get_async_event(3)).
 inline constexpr std::string_view kDeviceEvents[]{

@@ -62,6 +62,7 @@ struct Question {
   bool refused = false;
   bool unanswered = false;
   bool no_room = false;
+  std::uint8_t mra = 0;  ///< of a request that goes on: an MRA's time exponent and 1; 0: none
   std::uint8_t reason = 0;
   std::uint8_t size = 0;  ///< of `data`
   std::array<std::uint8_t, 148> data{};

@@ -133,6 +133,8 @@ std::string_view to_string(Victim victim) {
       return "a completion";
     case Victim::kQuery:
       return "the resolution of an address";
+    case Victim::kRoute:
+      return "the resolution of a route";
     case Victim::kEvent:
       return "an event that is queued";
   }
@@ -170,6 +172,18 @@ std::string parse_word(std::string_view, std::string_view word, rdma_cm_event_ty
     return "";
   }
   return "no such event " + quoted(word);
+}
+
+std::string word_of(const FieldName& field) {
+  return field.name;
+}
+
+std::string parse_word(std::string_view, std::string_view word, FieldName& field) {
+  field.name = word;
+  const bool good = !word.empty() && std::ranges::all_of(word, [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  });
+  return good ? "" : quoted(word) + " is no field";
 }
 
 bool is_name(std::string_view name) {

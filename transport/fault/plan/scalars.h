@@ -44,6 +44,10 @@ namespace anyrdma::fault {
 [[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
                                      std::vector<std::uint8_t>& bytes);
 
+/// "path_mtu".
+[[nodiscard]] std::string word_of(const FieldName& field);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word, FieldName& field);
+
 /// "ENOMEM".
 [[nodiscard]] std::string word_of(const Errno& error);
 [[nodiscard]] std::string parse_word(std::string_view key, std::string_view word, Errno& error);

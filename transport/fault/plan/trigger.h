@@ -86,6 +86,20 @@ struct OnResolving {
   bool operator==(const OnResolving&) const = default;
 };
 
+/// When a host looks for the n-th time for the route to a resolved address.
+struct OnRouting {
+  static constexpr std::string_view kKind = "routing";
+  static constexpr Victim kVictim = Victim::kRoute;
+  std::string host;
+  Occurrence occurrence{};
+
+  static void visit(auto& visitor, auto& on) {
+    visitor.any_host("host", on.host);
+    visitor.scalar("occurrence", on.occurrence);
+  }
+  bool operator==(const OnRouting&) const = default;
+};
+
 /// When an id comes to a state for the n-th time: "CONNECT" (kStateNames). `id` as in OnQueued.
 struct OnState {
   static constexpr std::string_view kKind = "state";

@@ -1,0 +1,150 @@
+// Hosts with a device on each of two rails, as libraries with several rails have them: a rail that
+// passes nothing takes nothing but its own connections along.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "sim/testing/program.h"
+#include "transport/fault/plan/scalars.h"
+
+namespace anyrdma::sim::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class Rails : public ::testing::Test {
+ protected:
+  struct Rail {
+    std::unique_ptr<cm::Id> active;
+    std::unique_ptr<cm::Id> passive;
+    std::unique_ptr<Pipe> near;
+    std::unique_ptr<Pipe> far;
+  };
+
+  Rail connect(std::size_t interface) {
+    Rail rail;
+    rail.active = client.resolve(server_host.address(kPort, interface));
+    rail.near = std::make_unique<Pipe>(*rail.active);
+    rdma_conn_param param = parameters("");
+    param.retry_count = 2;
+    rail.active->connect(&param).value();
+    rail.passive = server.expect_request();
+    rail.far = std::make_unique<Pipe>(*rail.passive);
+    rail.far->post_receive(1, 0, 64);
+    rail.passive->accept(&param).value();
+    client.expect(RDMA_CM_EVENT_ESTABLISHED);
+    server.expect(RDMA_CM_EVENT_ESTABLISHED);
+    return rail;
+  }
+  static ibv_wc_status send(Rail& rail) {
+    rail.near->post(IBV_WR_SEND, 7, 0, 8);
+    return rail.near->wait_sent().status;
+  }
+  void happen(const std::string& plan) {
+    const std::string now = fault::word_of(world.now().time_since_epoch());
+    EXPECT_TRUE(world.faults().inject(FaultPlan::parse("at " + now + ": " + plan).value()));
+    world.run_for(1us);
+  }
+  /// How the address of the server on a rail resolves.
+  rdma_cm_event_type resolve(std::size_t interface) {
+    const auto id = client.make_id();
+    const sockaddr_storage to = server_host.address(kPort, interface).to_sockaddr();
+    id->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&to), kPatience).value();
+    return client.next()->type();
+  }
+
+  World world{1};
+  Host& client_host = world.add_host(
+      "client",
+      HostOptions{.interfaces = {{.addresses = {"10.0.0.1"}}, {.addresses = {"10.0.1.1"}}}});
+  Host& server_host = world.add_host(
+      "server",
+      HostOptions{.interfaces = {{.addresses = {"10.0.0.2"}}, {.addresses = {"10.0.1.2"}}}});
+  Program client{client_host};
+  Program server{server_host};
+  std::unique_ptr<cm::Id> wildcard = server.listen(Address::ipv4(0, kPort));
+};
+
+TEST_F(Rails, EachHasADeviceOfItsOwn) {
+  const Rail first = connect(0);
+  const Rail second = connect(1);
+
+  EXPECT_STREQ(first.active->raw()->verbs->device->name, "anyrdma0");
+  EXPECT_STREQ(second.active->raw()->verbs->device->name, "anyrdma1");
+  EXPECT_STREQ(second.passive->raw()->verbs->device->name, "anyrdma1");
+}
+
+TEST_F(Rails, ACutRailEndsItsOwnMessagesAndNoOthers) {
+  Rail first = connect(0);
+  Rail second = connect(1);
+  happen("cut-rail client eth0");
+
+  EXPECT_EQ(send(first), IBV_WC_RETRY_EXC_ERR);
+  EXPECT_EQ(send(second), IBV_WC_SUCCESS);
+  EXPECT_GT(world.faults().status()[0].observed, 0u);
+}
+
+TEST_F(Rails, WhoeverLosesARailResolvesOverTheOther) {
+  happen("cut-rail server eth0");
+
+  EXPECT_EQ(resolve(0), RDMA_CM_EVENT_ADDR_ERROR);
+  EXPECT_EQ(client.seen.back().status, -ETIMEDOUT);
+  EXPECT_GT(world.faults().status()[0].observed, 0u);
+  Rail other = connect(1);
+  EXPECT_EQ(send(other), IBV_WC_SUCCESS);
+}
+
+TEST_F(Rails, ANeighbourThatIsKnownStillResolvesAndNobodyAnswersTheRequest) {
+  EXPECT_EQ(resolve(0), RDMA_CM_EVENT_ADDR_RESOLVED);
+  happen("cut-rail server eth0");
+  const auto id = client.resolve(server_host.address(kPort, 0));
+  rdma_conn_param param = parameters("");
+  param.qp_num = 0x100;
+  id->connect(&param).value();
+
+  EXPECT_EQ(client.expect(RDMA_CM_EVENT_UNREACHABLE).status, -ETIMEDOUT);
+}
+
+TEST_F(Rails, AMendedRailCarriesWhatComesThen) {
+  happen("cut-rail client eth0");
+  EXPECT_EQ(resolve(0), RDMA_CM_EVENT_ADDR_ERROR);
+  happen("mend-rail client eth0");
+
+  Rail first = connect(0);
+  EXPECT_EQ(send(first), IBV_WC_SUCCESS);
+}
+
+TEST_F(Rails, AHostAlwaysReachesItself) {
+  happen("cut-rail server eth0");
+
+  const auto id = server.resolve(server_host.address(kPort, 0));
+  rdma_conn_param param = parameters("");
+  param.qp_num = 0x100;
+  id->connect(&param).value();
+
+  EXPECT_NE(server.expect_request(), nullptr);
+}
+
+TEST_F(Rails, APortWithoutItsLinkIsToldAndTheOtherRailGoesOn) {
+  Rail first = connect(0);
+  Rail second = connect(1);
+  happen("port-down client anyrdma0");
+
+  EXPECT_EQ(client_host.hca(0).port_state(), IBV_PORT_DOWN);
+  EXPECT_EQ(client_host.hca(1).port_state(), IBV_PORT_ACTIVE);
+  EXPECT_EQ(send(first), IBV_WC_RETRY_EXC_ERR);
+  EXPECT_EQ(send(second), IBV_WC_SUCCESS);
+}
+
+TEST_F(Rails, APlanNamesAnInterfaceThatIsThere) {
+  const auto refused =
+      world.faults().inject(FaultPlan::parse("at 1s: cut-rail client eth7\n").value());
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().reason, HasSubstr("no interface 'eth7' there"));
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::testing
