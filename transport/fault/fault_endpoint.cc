@@ -105,8 +105,10 @@ void FaultEndpoint::raise(rdma_cm_event_type type, int status) {
   handler_->on_event(event);
 }
 
+// What comes in by a device that is gone nobody hears of, as on Linux: its peer repeats it in vain.
 EndpointHandler* FaultEndpoint::on_connect_request(std::unique_ptr<Endpoint>& child,
                                                    const EndpointEvent& event) {
+  if (owner_.is_gone(child->binding().verbs)) return nullptr;
   if (const auto refusal = owner_.refusal_of_request()) {
     if (refusal->forgotten) return nullptr;
     (void)child->reject(refusal->reason, refusal->private_data).has_value();
@@ -174,6 +176,12 @@ Result<void> FaultEndpoint::bind(const sockaddr& local) {
   Result<void> bound = below_->bind(local);
   if (bound && owner_.is_gone(below_->binding().verbs)) return verbs::errno_code(ENODEV);
   return bound;
+}
+
+transport::Binding FaultEndpoint::binding() const {
+  transport::Binding binding = below_->binding();
+  if (!removed_ && owner_.is_gone(binding.verbs)) binding.verbs = nullptr;
+  return binding;
 }
 
 Result<void> FaultEndpoint::listen(int backlog) {

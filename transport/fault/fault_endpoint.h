@@ -76,7 +76,8 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
                                             transport::MembershipId membership,
                                             transport::JoinState state) override;
   [[nodiscard]] Result<void> leave_multicast(transport::MembershipId membership) override;
-  [[nodiscard]] transport::Binding binding() const override { return below_->binding(); }
+  /// Without a device that is gone, unless the id was told of its removal.
+  [[nodiscard]] transport::Binding binding() const override;
   [[nodiscard]] const ibv_sa_path_rec* path() const override { return below_->path(); }
   void set_handler(transport::EndpointHandler& handler) override { handler_ = &handler; }
 

@@ -101,7 +101,6 @@ bool FaultTransport::is_gone(const ibv_context* context) const {
 
 verbs::Result<std::unique_ptr<transport::Endpoint>> FaultTransport::create_endpoint(
     rdma_port_space space, ibv_qp_type type, transport::EndpointHandler& handler) {
-  if (!gone_.empty() && devices().empty()) return verbs::errno_code(ENODEV);
   auto endpoint = std::make_unique<FaultEndpoint>(*this, &handler);
   auto below = below_.create_endpoint(space, type, endpoint->handler_for_below());
   if (!below) return below.error();

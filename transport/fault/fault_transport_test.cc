@@ -263,10 +263,26 @@ TEST_F(Faulty, DeviceIsRemovedWithItsIdsAndStaysAway) {
   EXPECT_EQ(errno_of(inside([&] { return endpoint_->disconnect(); })), ENXIO);
   EXPECT_EQ(errno_of(inside([&] { return endpoint_->resolve_route(1s); })), ENXIO);
   EXPECT_THAT(faults_->devices(), IsEmpty());
-  EXPECT_EQ(
-      errno_of(inside([&] { return faults_->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, above_); })),
-      ENODEV);
   EXPECT_EQ(status().observed, 1u);
+}
+
+// As on Linux once the last device is gone: ids are made, and listen; resolving says ENODEV.
+TEST_F(Faulty, AnIdThatIsMadeWithoutADeviceListensAndResolvesToNone) {
+  plan("at 0s: remove h fake0");
+  advance(0s);
+  above_.seen.clear();
+
+  auto made = inside([&] { return faults_->create_endpoint(RDMA_PS_TCP, IBV_QPT_RC, above_); });
+
+  ASSERT_TRUE(made);
+  MockEndpoint& below = below_.last();
+  EXPECT_CALL(below, listen(8));
+  EXPECT_TRUE(inside([&] { return (*made)->listen(8); }));
+  below.bound = transport::testing::resolved_binding(context_);
+  below_.raise(below, RDMA_CM_EVENT_ADDR_RESOLVED);
+  EXPECT_THAT(above_.seen, ElementsAre("ADDR_ERROR -19"));
+  EXPECT_EQ(inside([&] { return (*made)->binding().verbs; }), nullptr);
+  inside([&] { made->reset(); });
 }
 
 TEST_F(Faulty, IdThatResolvesToARemovedDeviceLearnsThatThereIsNone) {
