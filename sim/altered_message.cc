@@ -20,10 +20,10 @@ std::string problem_with_field(CmMessage message, const AlterMessage& alter) {
   const auto field = find_field(static_cast<Attribute>(message), alter.field.name);
   if (!field) {
     return "a " + std::string(fault::to_string(message)) + " has no field " +
-           fault::quoted(alter.field.name);
+           fault::in_quotes(alter.field.name);
   }
   if (field->width < 64 && alter.value >> field->width != 0) {
-    return fault::quoted(alter.field.name) + " has " + std::to_string(field->width) + " bits";
+    return fault::in_quotes(alter.field.name) + " has " + std::to_string(field->width) + " bits";
   }
   return {};
 }

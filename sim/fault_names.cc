@@ -24,11 +24,11 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
     } else if (host_ == nullptr) {
       return;
     } else if (key == "device") {
-      if (!host_->knows_device(name)) fail("no device " + fault::quoted(name) + " there");
+      if (!host_->knows_device(name)) fail("no device " + fault::in_quotes(name) + " there");
     } else if (key == "address") {
-      if (!Prefix::parse(name)) fail(fault::quoted(name) + " is no address");
+      if (!Prefix::parse(name)) fail(fault::in_quotes(name) + " is no address");
     } else if (!host_->has_interface(name)) {
-      fail("no interface " + fault::quoted(name) + " there");
+      fail("no interface " + fault::in_quotes(name) + " there");
     }
   }
   void named(const std::string& host) { (void)look_up(host); }
@@ -38,7 +38,7 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
  private:
   const Host* look_up(const std::string& name) {
     const Host* host = world_.find_host(name);
-    if (host == nullptr) fail("no host " + fault::quoted(name));
+    if (host == nullptr) fail("no host " + fault::in_quotes(name));
     return host;
   }
   void fail(std::string problem) {

@@ -52,7 +52,7 @@ std::string parse_given(std::string_view rest, Schedule& schedule) {
     const std::string_view word = next_word(rest);
     Deviation deviation;
     if (!parse_deviation(word, deviation)) {
-      return "a choice is POINT:NUMBER, not " + quoted(word);
+      return "a choice is POINT:NUMBER, not " + in_quotes(word);
     }
     if (!schedule.deviations.empty() && schedule.deviations.back().point >= deviation.point) {
       return "the points of choices ascend";
@@ -77,9 +77,9 @@ std::string parse_schedule(std::string_view rest, Trial& trial) {
   } else if (policy == "random" || policy == "fifo") {
     schedule.policy = policy == "random" ? Policy::kRandom : Policy::kFifo;
   } else {
-    return "no such schedule " + quoted(policy) + ": fifo, random, pct or given";
+    return "no such schedule " + in_quotes(policy) + ": fifo, random, pct or given";
   }
-  return rest.empty() ? std::string() : "what is " + quoted(rest) + "?";
+  return rest.empty() ? std::string() : "what is " + in_quotes(rest) + "?";
 }
 
 std::string parse_part(std::string_view part, Trial& trial) {

@@ -67,7 +67,7 @@ std::string problem_with_trigger(const Trigger& trigger, const Abilities& can) {
 
 std::string problem_with_device(const std::string& device, const Abilities& abilities) {
   if (abilities.device.empty() || device == abilities.device) return {};
-  return on_this(abilities, "the only device is " + quoted(abilities.device));
+  return on_this(abilities, "the only device is " + in_quotes(abilities.device));
 }
 
 std::string problem_with_action(const FaultAction& action, const Abilities& can) {
@@ -97,7 +97,7 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
       [&](const PortDown& down) { return port(down.device); },
       [&](const PortUp& up) { return port(up.device); },
       [&](const auto& other) {
-        return on_this(can, "nobody can do " + quoted(std::decay_t<decltype(other)>::kKind));
+        return on_this(can, "nobody can do " + in_quotes(std::decay_t<decltype(other)>::kKind));
       }};
   return std::visit(cases, action);
 }

@@ -46,14 +46,14 @@ class RxeCategory final : public boost::system::error_category {
   }
 };
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   return "'" + std::string(word) + "'";
 }
 
 std::string sentence(RxeErrc error, std::string_view link, std::string_view interface) {
   switch (error) {
     case RxeErrc::kBadName:
-      return quoted(link) +
+      return in_quotes(link) +
              " cannot name an RDMA device: use 1 to 63 letters, digits, '.', '_' or '-'.";
     case RxeErrc::kNoRdma:
       return "This kernel has no RDMA: load its module (`modprobe ib_core`), or in a container ask "
@@ -68,23 +68,23 @@ std::string sentence(RxeErrc error, std::string_view link, std::string_view inte
       return "The kernel's module crc32_generic is missing, without which rdma_rxe makes no link: "
              "say `modprobe crc32_generic`.";
     case RxeErrc::kNoInterface:
-      return "There is no network interface " + quoted(interface) +
+      return "There is no network interface " + in_quotes(interface) +
              " in this network namespace: `ip link` lists those there are.";
     case RxeErrc::kNoneSuitable:
       return "No network interface is up with an IPv4 address other than loopback: bring one up "
              "(`ip link`, `ip address`), or name an interface.";
     case RxeErrc::kNameTaken:
-      return "An RDMA device is called " + quoted(link) +
+      return "An RDMA device is called " + in_quotes(link) +
              " already: choose another name; `anyrdma rxe show` lists those taken.";
     case RxeErrc::kInterfaceTaken:
-      return "The interface " + quoted(interface) +
+      return "The interface " + in_quotes(interface) +
              " has a Soft-RoCE link already: use that one, or remove it first; `anyrdma rxe show` "
              "names it.";
     case RxeErrc::kNoLink:
-      return "There is no RDMA device " + quoted(link) +
+      return "There is no RDMA device " + in_quotes(link) +
              ": `anyrdma rxe show` lists the Soft-RoCE links.";
     case RxeErrc::kNotSoftware:
-      return "The RDMA device " + quoted(link) +
+      return "The RDMA device " + in_quotes(link) +
              " is not a software link and stays: name one that `anyrdma rxe show` lists.";
     case RxeErrc::kNoNetem:
       return "The kernel's module sch_netem is missing, which loses and delays packets: say "
@@ -139,7 +139,7 @@ std::string explain(const boost::system::error_code& error, std::string_view lin
   }
   const std::string_view subject = interface.empty() ? link : interface;
   return "The kernel refuses what was asked of " +
-         (subject.empty() ? "Soft-RoCE" : quoted(subject)) + ": " + error.message() + ".";
+         (subject.empty() ? "Soft-RoCE" : in_quotes(subject)) + ": " + error.message() + ".";
 }
 
 }  // namespace anyrdma::transport::rxe

@@ -95,7 +95,7 @@ std::string_view take_until(std::string_view& text, char end) {
   return taken;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
@@ -108,13 +108,13 @@ Refusal read_number(std::string_view text, const Key& key, std::uint32_t& value)
       value <= key.most)
     return {};
   return std::string(key.name) + " is a number from " + std::to_string(key.least) + " to " +
-         std::to_string(key.most) + ", not " + quoted(text);
+         std::to_string(key.most) + ", not " + in_quotes(text);
 }
 
 Refusal set_mtu(HcaConfig& device, std::string_view value) {
   constexpr std::array<std::string_view, 5> kBytes{"256", "512", "1024", "2048", "4096"};
   const auto* const found = std::find(kBytes.begin(), kBytes.end(), value);
-  if (found == kBytes.end()) return "mtu is 256, 512, 1024, 2048 or 4096, not " + quoted(value);
+  if (found == kBytes.end()) return "mtu is 256, 512, 1024, 2048 or 4096, not " + in_quotes(value);
   device.active_mtu = static_cast<ibv_mtu>(IBV_MTU_256 + (found - kBytes.begin()));
   return {};
 }
@@ -123,7 +123,7 @@ Refusal set(HcaConfig& device, std::string_view name, std::string_view value) {
   if (name == kMtuKey) return set_mtu(device, value);
   const auto* const key = std::find_if(kKeys.begin(), kKeys.end(),
                                        [name](const Key& each) { return each.name == name; });
-  if (key == kKeys.end()) return "a device has no " + quoted(name);
+  if (key == kKeys.end()) return "a device has no " + in_quotes(name);
   std::uint32_t number = 0;
   if (Refusal why = read_number(value, *key, number); !why.empty()) return why;
   std::visit(
@@ -138,7 +138,7 @@ Refusal take_over(HcaConfig& device, std::string_view name) {
     device = *parse_profile(profile.text);
     return {};
   }
-  Refusal why = "there is no device profile " + quoted(name) + "; there are:";
+  Refusal why = "there is no device profile " + in_quotes(name) + "; there are:";
   for (const Profile& profile : kProfiles) why += " " + std::string(profile.name);
   return why;
 }
@@ -149,7 +149,7 @@ Refusal read_entry(HcaConfig& device, std::string_view entry, std::size_t entrie
   const std::size_t equals = entry.find('=');
   if (equals != std::string_view::npos)
     return set(device, trimmed(entry.substr(0, equals)), trimmed(entry.substr(equals + 1)));
-  if (entries != 0) return quoted(entry) + " is no entry; entries are NAME = NUMBER";
+  if (entries != 0) return in_quotes(entry) + " is no entry; entries are NAME = NUMBER";
   return take_over(device, entry.starts_with(kLike) ? trimmed(entry.substr(kLike.size())) : entry);
 }
 

@@ -67,7 +67,7 @@ std::string find_in(const Names& names, std::string_view what, std::string_view 
     value = row.value;
     return "";
   }
-  return "no such " + std::string(what) + " " + quoted(word);
+  return "no such " + std::string(what) + " " + in_quotes(word);
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ std::string parse_word(std::string_view, std::string_view word, Errno& error) {
     error.value = value;
     return "";
   }
-  return "no such errno " + quoted(word);
+  return "no such errno " + in_quotes(word);
 }
 
 std::string word_of(ibv_wc_opcode opcode) {
@@ -151,7 +151,7 @@ std::string parse_object(std::string_view kind, std::string_view word, ObjectNam
   }
   const bool named = name.made != 0 || (name.number != 0 && name.number <= kNumberMax);
   if (named && word.starts_with(kind)) return "";
-  return quoted(word) + " is no " + std::string(kind) + ": " + std::string(kind) +
+  return in_quotes(word) + " is no " + std::string(kind) + ": " + std::string(kind) +
          "2 is the second made there" + (kind == "qp" ? ", qp0x11 the one of that number" : "");
 }
 

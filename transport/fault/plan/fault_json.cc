@@ -62,7 +62,7 @@ class PlanReader {
                                 std::initializer_list<std::string_view> keys) {
     for (const JsonMember& member : node.members) {
       if (std::find(keys.begin(), keys.end(), member.key) != keys.end()) continue;
-      return fail(member.line, "unknown key " + quoted(member.key));
+      return fail(member.line, "unknown key " + in_quotes(member.key));
     }
     return true;
   }
@@ -70,7 +70,7 @@ class PlanReader {
     for (const JsonMember& member : object.members) {
       if (member.key == key) return &member.value;
     }
-    (void)fail(object.line, "key " + quoted(key) + " is missing");
+    (void)fail(object.line, "key " + in_quotes(key) + " is missing");
     return nullptr;
   }
   [[nodiscard]] bool read_fault(const JsonNode& node, Fault& fault);
@@ -117,17 +117,17 @@ template <class Part>
 bool PlanReader::read_part(const JsonNode& parent, std::string_view key, std::string_view kind_key,
                            Part& part) {
   const JsonNode* node = need(parent, key);
-  if (node == nullptr || !is_object(*node, quoted(key))) return false;
+  if (node == nullptr || !is_object(*node, in_quotes(key))) return false;
   const JsonNode* kind = need(*node, kind_key);
   if (kind == nullptr) return false;
   if (kind->kind != JsonKind::kString) {
-    return fail(kind->line, quoted(kind_key) + " is a string");
+    return fail(kind->line, in_quotes(kind_key) + " is a string");
   }
   Phrase phrase{kind->text, {}, node->line};
   for (const JsonMember& member : node->members) {
     if (member.key == kind_key) continue;
     if (member.value.kind != JsonKind::kString && member.value.kind != JsonKind::kNumber) {
-      return fail(member.line, quoted(member.key) + " is a string or a number");
+      return fail(member.line, in_quotes(member.key) + " is a string or a number");
     }
     phrase.words.push_back({member.key, member.value.text, member.line});
   }

@@ -108,8 +108,8 @@ std::string problem_with(const Fault& fault) {
   const Victim there =
       std::visit([]<class When>(const When&) { return kVictim<When>; }, fault.trigger);
   if (needed != Victim::kWorld && needed != there) {
-    return quoted(phrase_of(fault.action).kind) + " happens to " + std::string(to_string(needed)) +
-           " only";
+    return in_quotes(phrase_of(fault.action).kind) + " happens to " +
+           std::string(to_string(needed)) + " only";
   }
   const auto* drift = std::get_if<DriftClock>(&fault.action);
   if (drift != nullptr && (drift->ppm < -kDriftMax || drift->ppm > kDriftMax)) {

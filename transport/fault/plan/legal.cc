@@ -235,7 +235,7 @@ std::string errnos_of(std::string_view call) {
 }
 
 std::string call_problem(const OnCall& on, const FaultAction& action) {
-  if (on.id != 0 && !is_call_on_id(on.call)) return quoted(on.call) + " is a call on no id";
+  if (on.id != 0 && !is_call_on_id(on.call)) return in_quotes(on.call) + " is a call on no id";
   const auto* fail = std::get_if<FailCall>(&action);
   if (fail == nullptr) return "";
   const bool legal = std::any_of(kErrnos.begin(), kErrnos.end(), [&](const LegalErrno& row) {
@@ -243,7 +243,7 @@ std::string call_problem(const OnCall& on, const FaultAction& action) {
   });
   if (legal) return "";
   const std::string all = errnos_of(on.call);
-  return quoted(on.call) + " never fails" +
+  return in_quotes(on.call) + " never fails" +
          (all.empty() ? "" : " with " + word_of(fail->error) + ", only with " + all);
 }
 
@@ -262,7 +262,7 @@ std::string_view advice(ibv_wc_status status) {
 
 std::string work_problem(const OnCompletion& on, const CompleteWork& complete) {
   if (find_legal(on.opcode, complete.status) != nullptr) return "";
-  return quoted(word_of(on.opcode)) + " cannot be made to complete with " +
+  return in_quotes(word_of(on.opcode)) + " cannot be made to complete with " +
          word_of(complete.status) + std::string(advice(complete.status));
 }
 

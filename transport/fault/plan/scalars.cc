@@ -55,7 +55,7 @@ std::optional<std::uint8_t> hex_digit(char c) {
 
 }  // namespace
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   return "'" + std::string(word) + "'";
 }
 
@@ -80,7 +80,7 @@ std::string parse_word(std::string_view, std::string_view word, verbs::Duration&
     time = verbs::Duration(static_cast<std::int64_t>(*count));
     return "";
   }
-  return quoted(word) + " is no time: a number with ns, us, ms or s, whole nanoseconds";
+  return in_quotes(word) + " is no time: a number with ns, us, ms or s, whole nanoseconds";
 }
 
 // --- occurrences --------------------------------------------------------------------------------
@@ -105,13 +105,13 @@ std::string parse_word(std::string_view, std::string_view word, Occurrence& occu
     const auto millionths =
         parse_decimal(word.substr(0, word.size() - 1), 10'000, Occurrence::kCertain - 1);
     if (!millionths || *millionths == 0) {
-      return quoted(word) + " is no probability: above 0% and below 100%, four decimals";
+      return in_quotes(word) + " is no probability: above 0% and below 100%, four decimals";
     }
     occurrence = Occurrence::each_with(static_cast<std::uint32_t>(*millionths));
     return "";
   }
   if (!parse_number(word, number) || number == 0) {
-    return quoted(word) + " is no occurrence: a number from 1, all, or a percentage";
+    return in_quotes(word) + " is no occurrence: a number from 1, all, or a percentage";
   }
   occurrence = number;
   return "";
@@ -158,7 +158,7 @@ std::string parse_word(std::string_view, std::string_view word, CmMessage& messa
     message = row.message;
     return "";
   }
-  return "no such message " + quoted(word);
+  return "no such message " + in_quotes(word);
 }
 
 std::string word_of(rdma_cm_event_type event) {
@@ -171,7 +171,7 @@ std::string parse_word(std::string_view, std::string_view word, rdma_cm_event_ty
     event = static_cast<rdma_cm_event_type>(type);
     return "";
   }
-  return "no such event " + quoted(word);
+  return "no such event " + in_quotes(word);
 }
 
 std::string word_of(const FieldName& field) {
@@ -183,7 +183,7 @@ std::string parse_word(std::string_view, std::string_view word, FieldName& field
   const bool good = !word.empty() && std::ranges::all_of(word, [](char c) {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
   });
-  return good ? "" : quoted(word) + " is no field";
+  return good ? "" : in_quotes(word) + " is no field";
 }
 
 bool is_name(std::string_view name) {
@@ -206,11 +206,11 @@ std::string word_of(const std::vector<std::uint8_t>& bytes) {
 }
 
 std::string parse_word(std::string_view, std::string_view word, std::vector<std::uint8_t>& bytes) {
-  if (word.empty() || word.size() % 2 != 0) return quoted(word) + " has half a byte";
+  if (word.empty() || word.size() % 2 != 0) return in_quotes(word) + " has half a byte";
   for (std::size_t i = 0; i < word.size(); i += 2) {
     const auto high = hex_digit(word[i]);
     const auto low = hex_digit(word[i + 1]);
-    if (!high || !low) return quoted(word) + " is not hexadecimal";
+    if (!high || !low) return in_quotes(word) + " is not hexadecimal";
     bytes.push_back(static_cast<std::uint8_t>(*high << 4 | *low));
   }
   return "";

@@ -16,7 +16,7 @@
 namespace anyrdma::fault {
 
 /// "'word'".
-[[nodiscard]] std::string quoted(std::string_view word);
+[[nodiscard]] std::string in_quotes(std::string_view word);
 
 /// The largest unit without a fraction: "1500ms".
 [[nodiscard]] std::string word_of(verbs::Duration time);
@@ -86,7 +86,7 @@ template <std::integral T>
 [[nodiscard]] std::string parse_word(std::string_view key, std::string_view word, T& number) {
   using Limits = std::numeric_limits<T>;
   if (parse_number(word, number)) return "";
-  return quoted(word) + " is no " + std::string(key) + ": " + std::to_string(Limits::min()) +
+  return in_quotes(word) + " is no " + std::string(key) + ": " + std::to_string(Limits::min()) +
          " to " + std::to_string(Limits::max());
 }
 

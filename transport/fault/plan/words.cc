@@ -64,7 +64,7 @@ class Reader {
     const Word* word = need(key);
     if (word == nullptr) return;
     name = word->text;
-    if (!is_name(name)) fail(*word, quoted(name) + " is no name");
+    if (!is_name(name)) fail(*word, in_quotes(name) + " is no name");
   }
   void any_host(const char* key, std::string& host) {
     if (const Word* word = need(key)) take_host(*word, word->text, host);
@@ -79,7 +79,7 @@ class Reader {
   void object(const char* key, std::string& host, std::string_view kind, ObjectName& name) {
     const Word* word = take_host_and_object(key, host, kind, name);
     if (word != nullptr && name == ObjectName{}) {
-      fail(*word, quoted(word->text) + " lacks its #" + std::string(kind));
+      fail(*word, in_quotes(word->text) + " lacks its #" + std::string(kind));
     }
   }
   void host_or_object(const char* key, std::string& host, std::string_view kind, ObjectName& name) {
@@ -96,7 +96,7 @@ class Reader {
     if (word == nullptr) return;
     value = word->text;
     const bool known = std::find(words.begin(), words.end(), value) != words.end();
-    if (!known) fail(*word, std::string("no such ") + key + " " + quoted(value));
+    if (!known) fail(*word, std::string("no such ") + key + " " + in_quotes(value));
   }
   void data(const char* key, std::vector<std::uint8_t>& data) {
     if (find(key) != nullptr) scalar(key, data);
@@ -106,7 +106,7 @@ class Reader {
     on = word != nullptr;
     if (!on) return;
     (void)need(key);
-    if (word->text != expected) fail(*word, "expected " + quoted(expected));
+    if (word->text != expected) fail(*word, "expected " + in_quotes(expected));
   }
 
   /// Once all fields were visited: what is wrong.
@@ -123,7 +123,7 @@ class Reader {
   void take_host(const Word& word, std::string_view text, std::string& host) {
     host = text == "*" ? "" : text;
     if (!host.empty() && is_name(host)) return;
-    if (text != "*") fail(word, quoted(text) + " is no host");
+    if (text != "*") fail(word, in_quotes(text) + " is no host");
   }
 
   const Word* take_host_and_object(const char* key, std::string& host, std::string_view kind,
@@ -148,7 +148,7 @@ const Word* Reader::find(std::string_view key) const {
 const Word* Reader::need(const char* key) {
   const Word* word = find(key);
   if (word == nullptr) {
-    fail_at(phrase_.line, quoted(phrase_.kind) + " lacks its " + key);
+    fail_at(phrase_.line, in_quotes(phrase_.kind) + " lacks its " + key);
     return nullptr;
   }
   used_[static_cast<std::size_t>(word - phrase_.words.data())] = true;
@@ -163,13 +163,13 @@ void Reader::path(const char* key, std::string& from, std::string& to, bool& bot
   const std::string_view text = word->text;
   const std::size_t arrow = text.find("->");
   if (arrow == std::string_view::npos) {
-    return fail(*word, quoted(text) + " is no path: HOST->HOST");
+    return fail(*word, in_quotes(text) + " is no path: HOST->HOST");
   }
   both = arrow > 0 && text[arrow - 1] == '<';
   const std::string_view left = text.substr(0, arrow - (both ? 1 : 0));
   const std::string_view right = text.substr(arrow + 2);
   if (left.empty() || right.empty()) {
-    return fail(*word, "a host is missing in " + quoted(text) + "; * means any");
+    return fail(*word, "a host is missing in " + in_quotes(text) + "; * means any");
   }
   take_host(*word, left, from);
   take_host(*word, right, to);
@@ -184,7 +184,7 @@ void Reader::host_or_id(const char* key, std::string& host, std::uint64_t& id) {
   if (mark == text.size()) return;
   if (host.empty()) return fail(*word, "ids are numbered per host: name one");
   if (!parse_number(text.substr(mark + 1), id) || id == 0) {
-    fail(*word, quoted(text.substr(mark + 1)) + " is no id: a number from 1");
+    fail(*word, in_quotes(text.substr(mark + 1)) + " is no id: a number from 1");
   }
 }
 
@@ -208,7 +208,7 @@ WordProblem Reader::finish() {
     if (used_[i]) continue;
     const Word& word = phrase_.words[i];
     const std::string& what = word.key.empty() ? word.text : word.key;
-    return {word.line, quoted(phrase_.kind) + " knows no " + quoted(what)};
+    return {word.line, in_quotes(phrase_.kind) + " knows no " + in_quotes(what)};
   }
   return {};
 }
@@ -253,7 +253,7 @@ WordProblem read(const Phrase& phrase, Order order, Variant& variant) {
   const auto& kinds = kKinds<Variant>;
   const auto kind = std::find(kinds.begin(), kinds.end(), phrase.kind);
   if (kind == kinds.end()) {
-    return {phrase.line, "no such " + std::string(kWhat<Variant>) + " " + quoted(phrase.kind)};
+    return {phrase.line, "no such " + std::string(kWhat<Variant>) + " " + in_quotes(phrase.kind)};
   }
   become(variant, static_cast<std::size_t>(kind - kinds.begin()));
   Reader reader(phrase, order);
