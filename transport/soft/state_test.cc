@@ -38,7 +38,6 @@ class Standings : public World {
 
 // --- events -------------------------------------------------------------------------------------
 
-// Nobody here fails to resolve a route, or raises CONNECT_ERROR: the kernel does.
 TEST(StateAfter, AFailedRouteMayBeAskedForAgain) {
   EXPECT_EQ(state_after(RDMA_CM_EVENT_ROUTE_ERROR, State::kRouteQuery), State::kAddrResolved)
       << "cma.c:cma_query_handler";
@@ -59,6 +58,7 @@ TEST_F(Standings, AChangedNeighbourIsToldFromTheRouteToTheVeryEnd) {
   auto endpoint = routed(a, b.address(0, kPort));
   const auto change = [this] {
     a.events.events.clear();
+    a.network.neighbour_links[{0, b.address().ip}] = LinkNumber{1};
     a.transport->on_neighbour_changed(0, b.address());
     settle();
     return a.events.only(RDMA_CM_EVENT_UNREACHABLE).status;
