@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/testing/audit.h"
 #include "sim/testing/program.h"
@@ -26,12 +28,71 @@ using ibcm::wire::NamedField;
 
 constexpr std::string_view kWord = "a word of the program's own";
 
-/// A conversation of which one message is altered: what either side is told of it.
-class Conversation {
+/// Two hosts, messages between which are altered: what either side is told of it.
+class Altered {
  public:
-  explicit Conversation(const std::string& plan) {
+  explicit Altered(const std::string& plan) {
     const PlanResult<FaultPlan> parsed = FaultPlan::parse(plan);
     EXPECT_TRUE(parsed && world_.faults().inject(*parsed)) << plan;
+  }
+
+  /// "client: ESTABLISHED; server: CONNECT_REQUEST, ESTABLISHED".
+  [[nodiscard]] std::string text() const {
+    std::string all;
+    for (const char* const side : {"client", "server"}) {
+      std::string words;
+      if (const auto found = told_.find(side); found != told_.end()) words = found->second;
+      all += std::string(all.empty() ? "" : "; ") + side + ": " + (words.empty() ? "-" : words);
+    }
+    return all;
+  }
+  [[nodiscard]] bool fired() const { return world_.faults().status()[0].fired != 0; }
+
+ protected:
+  void note(const std::string& side, const std::string& word) {
+    std::string& told = told_[side];
+    told += (told.empty() ? "" : ", ") + word;
+  }
+  void note(const std::string& side, const cm::Event& event) {
+    std::string word(transport::short_event_name(event.type()));
+    if (event.status() != 0) word += " " + std::to_string(event.status());
+    note(side, word);
+  }
+  /// The server's events and the client's, as they come.
+  template <class Serve, class Ask>
+  void live(Duration time, Serve&& serve, Ask&& ask) {
+    const Instant end = world_.now() + time;
+    while (world_.now() < end) {
+      world_.run_for(100ms);
+      while (verbs::Result<cm::Event> event = server_.channel().try_get()) {
+        note("server", *event);
+        serve(*event);
+      }
+      while (verbs::Result<cm::Event> event = client_.channel().try_get()) {
+        note("client", *event);
+        ask(*event);
+      }
+    }
+  }
+
+ private:
+  Unaudited unaudited_;  ///< checkers would say that nobody has said what is heard
+
+ protected:
+  World world_{1};
+  Host& client_host_ = world_.add_host("client", {"10.0.0.1"});
+  Host& server_host_ = world_.add_host("server", {"10.0.0.2"});
+  Program client_{client_host_};
+  Program server_{server_host_};
+
+ private:
+  std::map<std::string, std::string> told_;
+};
+
+/// A client connects, says a word and disconnects.
+class Conversation : public Altered {
+ public:
+  explicit Conversation(const std::string& plan) : Altered(plan) {
     active_ = client_.resolve(server_host_.address(kPort));
     near_ = std::make_unique<Pipe>(*active_);
     std::copy(kWord.begin(), kWord.end(), near_->buffer().begin());
@@ -48,41 +109,15 @@ class Conversation {
     passive_.reset();
   }
 
-  /// "server: REQUEST, ESTABLISHED; client: ESTABLISHED".
-  [[nodiscard]] std::string text() const {
-    std::string all;
-    for (const char* const side : {"client", "server"}) {
-      std::string words;
-      if (const auto found = told_.find(side); found != told_.end()) words = found->second;
-      all += std::string(all.empty() ? "" : "; ") + side + ": " + (words.empty() ? "-" : words);
-    }
-    return all;
-  }
-  [[nodiscard]] bool fired() const { return world_.faults().status()[0].fired != 0; }
-
  private:
-  void note(const std::string& side, const std::string& word) {
-    std::string& told = told_[side];
-    told += (told.empty() ? "" : ", ") + word;
-  }
-  void note(const std::string& side, const cm::Event& event) {
-    std::string word(transport::short_event_name(event.type()));
-    if (event.status() != 0) word += " " + std::to_string(event.status());
-    note(side, word);
-  }
   void live(Duration time) {
-    const Instant end = world_.now() + time;
-    while (world_.now() < end) {
-      world_.run_for(100ms);
-      while (verbs::Result<cm::Event> event = server_.channel().try_get()) serve(*event);
-      while (verbs::Result<cm::Event> event = client_.channel().try_get()) {
-        note("client", *event);
-        if (event->type() == RDMA_CM_EVENT_ESTABLISHED) is_connected_ = true;
-      }
-    }
+    Altered::live(
+        time, [this](cm::Event& event) { serve(event); },
+        [this](const cm::Event& event) {
+          if (event.type() == RDMA_CM_EVENT_ESTABLISHED) is_connected_ = true;
+        });
   }
   void serve(cm::Event& event) {
-    note("server", event);
     if (event.type() != RDMA_CM_EVENT_CONNECT_REQUEST) return;
     auto request = event.take_request();
     event.ack();
@@ -117,26 +152,67 @@ class Conversation {
     return "message";
   }
 
-  Unaudited unaudited_;  ///< checkers would say that nobody has said what is heard
-  World world_{1};
-  Host& client_host_ = world_.add_host("client", {"10.0.0.1"});
-  Host& server_host_ = world_.add_host("server", {"10.0.0.2"});
-  Program client_{client_host_};
-  Program server_{server_host_};
   std::unique_ptr<cm::Id> listener_ = server_.listen(server_host_.address(kPort));
   std::unique_ptr<cm::Id> active_;
   std::unique_ptr<cm::Id> passive_;
   std::unique_ptr<Pipe> near_;
   std::unique_ptr<Pipe> far_;
   bool is_connected_ = false;
-  std::map<std::string, std::string> told_;
+};
+
+/// A client asks for a datagram service.
+class Question : public Altered {
+ public:
+  explicit Question(const std::string& plan) : Altered(plan) {
+    const auto listener = make(server_);
+    const sockaddr_storage to = server_host_.address(kPort).to_sockaddr();
+    const auto* const address = reinterpret_cast<const sockaddr*>(&to);
+    listener->bind(address).value();
+    listener->listen(8).value();
+    const auto id = make(client_);
+    id->resolve_addr(nullptr, address, kPatience).value();
+    client_.expect(RDMA_CM_EVENT_ADDR_RESOLVED);
+    id->resolve_route(kPatience).value();
+    client_.expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    rdma_conn_param param = parameters("asks");
+    id->connect(&param).value();
+    std::vector<std::unique_ptr<cm::Id>> asked;
+    live(
+        100s,
+        [&](cm::Event& event) {
+          if (event.type() != RDMA_CM_EVENT_CONNECT_REQUEST) return;
+          rdma_conn_param answer = parameters("answers");
+          answer.qp_num = 0x77;
+          (void)asked.emplace_back(event.take_request())->accept(&answer).has_value();
+        },
+        [&](const cm::Event& event) {
+          if (event.type() != RDMA_CM_EVENT_ESTABLISHED) return;
+          note("client", "with queue pair " + std::to_string(event.ud().qp_num));
+        });
+  }
+
+ private:
+  static std::unique_ptr<cm::Id> make(Program& program) {
+    return cm::Id::create(program.channel(), RDMA_PS_UDP, nullptr).value();
+  }
 };
 
 struct Message {
   CmMessage kind;
   const char* from;
   const char* to;
-  const char* also = "";  ///< what brings it about
+  const char* also = "";     ///< what brings it about
+  bool is_question = false;  ///< of a datagram service
+
+  /// What is told, and whether the plan's first fault has happened.
+  [[nodiscard]] std::pair<std::string, bool> run(const std::string& plan) const {
+    if (is_question) {
+      const Question run(plan);
+      return {run.text(), run.fired()};
+    }
+    const Conversation run(plan);
+    return {run.text(), run.fired()};
+  }
 };
 constexpr Message kMessages[] = {
     {CmMessage::kReq, "client", "server"},
@@ -146,6 +222,8 @@ constexpr Message kMessages[] = {
     {CmMessage::kRtu, "client", "server"},
     {CmMessage::kDreq, "client", "server"},
     {CmMessage::kDrep, "server", "client"},
+    {CmMessage::kSidrReq, "client", "server", "", true},
+    {CmMessage::kSidrRep, "server", "client", "", true},
 };
 
 std::string altered(const Message& message, std::string_view field, std::uint64_t value) {
@@ -166,9 +244,9 @@ std::string table_of(const Message& message, const std::string& usual) {
   for (const auto& fields : {ibcm::wire::header_fields(), ibcm::wire::fields_of(attribute)}) {
     for (const NamedField& each : fields) {
       for (const std::uint64_t value : {std::uint64_t{0}, all_ones(each.field)}) {
-        const Conversation run(altered(message, each.name, value));
-        EXPECT_TRUE(run.fired()) << each.name;
-        const std::string told = run.text() == usual ? "nothing, or what nobody sees" : run.text();
+        const auto [text, fired] = message.run(altered(message, each.name, value));
+        EXPECT_TRUE(fired) << each.name;
+        const std::string told = text == usual ? "nothing, or what nobody sees" : text;
         auto& names = fields_of[told];
         if (names.empty()) order.push_back(told);
         names +=
@@ -198,8 +276,7 @@ std::string page() {
       "Written by `bazel run //sim:altered_message_test -- --write`; the test fails when it is out "
       "of date.\n";
   for (const Message& each : kMessages) {
-    const Conversation usual("maybe on client resolving 9: cut *<->*\n" + std::string(each.also));
-    text += table_of(each, usual.text());
+    text += table_of(each, each.run("maybe at 1000s: mend *<->*\n" + std::string(each.also)).first);
   }
   return text;
 }
