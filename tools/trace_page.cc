@@ -1,0 +1,29 @@
+#include "tools/trace_page.h"
+
+#include <fstream>
+#include <string_view>
+
+#include "page/page.h"
+#include "recording/view/json.h"
+
+namespace anyrdma::tools {
+
+std::string write_trace_page(const std::vector<const recording::Story*>& stories,
+                             const std::string& path) {
+  std::vector<page::PackedRun> runs;
+  page::Complaint complaint;
+  for (const recording::Story* story : stories) {
+    page::PackedRun& run = runs.emplace_back();
+    recording::write_json(*story, nullptr, [&](std::string_view line) {
+      const page::Complaint found = run.add(line);
+      if (complaint.empty()) complaint = found;
+    });
+  }
+  if (!complaint.empty()) return complaint;
+  std::ofstream file(path, std::ios::binary);
+  if (file.is_open()) page::write_page(runs, file);
+  if (file.is_open() && file.flush()) return {};
+  return "'" + path + "' cannot be written. Check the path";
+}
+
+}  // namespace anyrdma::tools
