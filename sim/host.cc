@@ -211,6 +211,11 @@ void Host::note(std::string_view text) {
   if (world_.recorder() != nullptr) world_.recorder()->note(index_, text);
 }
 
+void Host::note_output(std::string_view program, bool error, std::string_view line) {
+  world_.trace().note(world_.now(), index_, line);
+  if (world_.recorder() != nullptr) world_.recorder()->output(program, error, line);
+}
+
 // --- programs outside of the world --------------------------------------------------------------
 
 void Host::set_uplink(std::size_t interface, Uplink* uplink) {

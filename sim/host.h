@@ -91,6 +91,8 @@ class Host final : private transport::soft::Observer,
   bool sleep(Duration duration);
   /// A line in the trace.
   void note(std::string_view text);
+  /// Likewise, what a program of the host has written: "client/rping".
+  void note_output(std::string_view program, bool error, std::string_view line);
 
   // --- programs outside of the world ------------------------------------------------------------
   /// From now on what arrives at an interface goes to `uplink`, which outlives the host or is set

@@ -422,7 +422,7 @@ void Recorder::finding(std::string_view text, std::string_view stack) {
   const std::string_view first = text.substr(0, end);
   const std::string_view rest = text.substr(end);
   begin(EntryKind::kFinding).bytes(first).bytes(stack.empty() ? rest : stack);
-  if (verdict_ == "hang") return;  // of which it speaks: that has its moments
+  if (!verdict_.empty() && verdict_ != "failed") return;  // it speaks of that: which has moments
   begin(EntryKind::kMoment).bytes(first).number(0);
   verdict_ = "failed";
 }

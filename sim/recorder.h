@@ -26,7 +26,8 @@ namespace anyrdma::sim {
 class Host;
 class Scheduler;
 
-/// Owned by the World, which tells it; only `about`, `output`, `finding` and `hang` are for others.
+/// Owned by the World, which tells it; only `about`, `finding`, `hang` and `set_verdict` are for
+/// others.
 class Recorder final : public WaitObserver {
  public:
   Recorder(const Scheduler& scheduler, std::shared_ptr<recording::Sink> sink);
@@ -37,13 +38,11 @@ class Recorder final : public WaitObserver {
   // --- for whoever makes the run ----------------------------------------------------------------
   /// Of the run as a whole; keys in docs/recording.md.
   void about(std::string_view key, std::string_view value) { writer_.about(key, value); }
-  /// A program of the run has written a line.
-  void output(std::string_view program, bool error, std::string_view line);
   /// Something is wrong, and where one looks for it: here, or at the last thing of a lane.
   void finding(std::string_view text, std::string_view stack = {});
   /// Nobody goes on: whoever waits still, waits for ever.
   void hang(std::string_view why);
-  /// How the run went, unless a finding or a hang has said so.
+  /// How the run went, instead of what a hang or findings have said.
   void set_verdict(std::string_view verdict) { verdict_ = verdict; }
 
   // --- for the world ----------------------------------------------------------------------------
@@ -63,6 +62,8 @@ class Recorder final : public WaitObserver {
   /// By the last fault.
   void struck(const verbs::soft::Packet& packet);
   void note(HostIndex host, std::string_view text);
+  /// A program of the run has written a line.
+  void output(std::string_view program, bool error, std::string_view line);
   void event(HostIndex host, transport::EventObserver::Step step, std::uint64_t id,
              std::uint64_t listener, const rdma_cm_event& event);
   void acknowledged(HostIndex host, std::uint64_t id);

@@ -17,6 +17,8 @@ constexpr std::string_view kGone = "destroyed";
 constexpr std::uint64_t kGsi = 1;
 /// Recorders go to three. Deeper is made up.
 constexpr unsigned kDepthMax = 8;
+/// What has arrived just now was sent not so many records ago, or is not looked for.
+constexpr std::size_t kLookBack = 10'000;
 
 std::span<const std::uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
@@ -284,8 +286,9 @@ void Narrator::on_lost(const Entry& entry) {
 void Narrator::on_ignored(const Entry& entry) {
   const std::size_t host = story_.host_of(lane_at(entry.numbers[0]));
   const Duration now = entry.time.time_since_epoch();
-  for (std::size_t i = story_.records.size(); i-- > 0;) {
-    Record& record = story_.records[i];
+  const std::size_t last = story_.records.size();
+  for (std::size_t i = last; i > 0 && i + kLookBack > last;) {
+    Record& record = story_.records[--i];
     if (record.kind != RecordKind::kMessage || record.to != host || record.arrives != now ||
         !record.fate.empty() || record.name.find(' ') != std::string::npos)
       continue;

@@ -553,7 +553,7 @@ void Sandbox::read_stream(Program& program, Program::Stream& stream, bool error)
                             .source = &program,
                             .error = error,
                             .text = std::string_view(stream.rest).substr(begin, end - begin)};
-      program.host_->note(line.text);
+      program.host_->note_output(line.program, line.error, line.text);
       if (options_.on_output) options_.on_output(line);
     }
     stream.rest.erase(0, begin);

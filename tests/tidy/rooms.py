@@ -39,6 +39,7 @@ ROOMS = {
     "cm/asio": ["verbs", "transport", "cm", "cm/asio"],
     "cm/c_api": None,
     "recording": ["verbs", "recording"],
+    "recording/fuzz": ["verbs", "recording/view", "recording/fuzz"],
     "recording/view": ["verbs", "verbs/soft", "transport", "sim", "recording", "recording/view"],
     "sim": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
             "transport/fault/plan", "cm", "cm/asio", "recording", "sim"],
