@@ -1,8 +1,10 @@
 #include "tools/explore.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -33,6 +35,7 @@ namespace {
 using namespace std::chrono_literals;
 using sim::scenarios::Standard;
 
+constexpr unsigned kRecordingSecondsMax = 120;
 /// Each takes a tenth of a second or more.
 constexpr std::uint64_t kShrinkRunsOfPrograms = 100;
 
@@ -50,6 +53,7 @@ struct FileScenario {
   sim::Premises premises;
   std::string name;
   Standard standard;
+  bool fresh = false;  ///< premises are another process's
 };
 
 sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
@@ -57,7 +61,12 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
   // Who is to be shown the run looks for a cause; exploring only tells failures apart.
   const bool shown = staging.tracing == sim::Tracing::kKeep;
   Simulation simulation(file.programs, trial,
-                        {.trace = shown, .stacks = shown, .premises = &file.premises});
+                        {.trace = shown,
+                         .record = staging.record,
+                         .program = "anyrdma explore " + file.name,
+                         .command = staging.command,
+                         .stacks = shown || !staging.record.empty(),
+                         .premises = file.fresh ? nullptr : &file.premises});
   const bool built = simulation.build() == Exit::kOk;
   if (!built || staging.rehearsal)
     return {.problem = built ? "" : "the programs cannot be started\n"};
@@ -289,6 +298,37 @@ std::optional<Shard> shard_or_say(const ExploreCommand& command) {
   return *shard;
 }
 
+std::string recording_path(const ExploreCommand& command, const Standard& standard,
+                           std::uint64_t seed) {
+  const char* const outputs = ::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
+  std::filesystem::path directory = command.record;
+  if (directory.empty() && outputs != nullptr) directory = outputs;
+  if (directory.empty()) directory = command.results;
+  const std::string name = std::filesystem::path(standard.name).stem();
+  return directory / (name + "." + std::to_string(seed) + ".recording");
+}
+
+/// The failure once more, with a recording: in a process of its own, as it may crash or never end.
+/// What was recorded by then is in the file.
+void record(const ExploreCommand& command, const Standard& standard, const sim::Failure& failure) {
+  const std::string path = recording_path(command, standard, failure.trial.seed);
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) return;
+  if (child == 0) {
+    ::alarm(kRecordingSecondsMax);
+    the_file().fresh = true;
+    (void)standard.run(
+        failure.trial,
+        {.tracing = sim::Tracing::kHash, .record = path, .command = failure.command});
+    ::_exit(0);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (std::filesystem::exists(path))
+    say("the failure's recording is '" + path + "'. See: anyrdma trace summary " + path);
+}
+
 Exit explore_one(const ExploreCommand& command, const Standard& standard, const Shard& shard) {
   Request request(command, standard);
   if (!request.make()) return Exit::kUsage;
@@ -311,6 +351,7 @@ Exit explore_one(const ExploreCommand& command, const Standard& standard, const 
   results.milliseconds = static_cast<std::uint64_t>(took / 1ms);
   print(results);
   std::fflush(stdout);
+  if (results.found.failure) record(command, standard, *results.found.failure);
   const bool written = command.results.empty() || write(results, command.results);
   const bool all_seen = !command.must_see || results.found.never_seen().empty();
   if (!all_seen) say("some situations never occurred; see above.");
@@ -360,6 +401,8 @@ Exit replay(const ReplayCommand& command) {
     options.file = command.scenario;
     options.trial = command.trial;
     options.trace = command.trace;
+    options.record = command.record;
+    options.command = command.command;
     options.calls = command.calls;
     options.strict = command.strict;
     return static_cast<Exit>(simulate(options));
@@ -373,8 +416,10 @@ Exit replay(const ReplayCommand& command) {
   sim::scenarios::watch();
   std::string trace;
   const sim::Findings findings;
-  const sim::Outcome outcome = standard->run(
-      *trial, {.tracing = sim::Tracing::kKeep, .trace = command.trace ? &trace : nullptr});
+  const sim::Outcome outcome = standard->run(*trial, {.tracing = sim::Tracing::kKeep,
+                                                      .trace = command.trace ? &trace : nullptr,
+                                                      .record = command.record,
+                                                      .command = command.command});
   const std::string problem = outcome.problem + findings.problems();
   std::printf("%strace hash 0x%016llx\n", trace.c_str(),
               static_cast<unsigned long long>(outcome.trace_hash));

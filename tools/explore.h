@@ -27,6 +27,7 @@ struct ExploreCommand {
   std::string shard;      ///< "2/4"; empty: as the environment says, see shard.h
   std::optional<std::uint64_t> shards;
   std::string results;  ///< a directory for what was found; empty: none
+  std::string record;   ///< a directory for the recording of a failure; empty: see explore.cc
 };
 /// Prints what was found, and writes it down. kFailed: a run went wrong; kUsage: after a sentence
 /// on stderr. After SIGINT or SIGTERM it says what has been found by then, and the process ends.
@@ -34,10 +35,12 @@ struct ExploreCommand {
 
 struct ReplayCommand {
   std::string scenario;
-  std::string trial;    ///< as sim/trial.h has it; what explore printed
-  bool trace = false;   ///< print it
-  bool strict = false;  ///< as of explore
-  bool calls = false;   ///< of programs, the system calls that stop them
+  std::string trial;      ///< as sim/trial.h has it; what explore printed
+  bool trace = false;     ///< print it
+  bool strict = false;    ///< as of explore
+  bool calls = false;     ///< of programs, the system calls that stop them
+  std::string record{};   ///< a file for all that happens; empty: none
+  std::string command{};  ///< that has the run again; for the recording
 };
 /// Repeats one run and prints what became of it. kFailed: it went wrong; kUsage: after a sentence
 /// on stderr.

@@ -13,6 +13,7 @@
 #include "tools/run.h"
 #include "tools/rxe.h"
 #include "tools/sim.h"
+#include "tools/trace.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/soft/device_profile.h"
 
@@ -31,12 +32,24 @@ struct Words {
   std::vector<std::string> ours;
   std::vector<std::string> program;
   bool separated = false;
+  std::string line;  ///< all of it, for a shell
 };
+
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789-_=./,:+@%") == std::string::npos;
+  if (plain) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
 
 Words split(int argc, char** argv) {
   Words words;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
+    words.line += " " + quoted(word);
     if (!words.separated && word == "--") {
       words.separated = true;
     } else {
@@ -93,13 +106,14 @@ class Command {
     describe_rxe();
     describe_explore();
     describe_sim();
+    describe_trace();
   }
 
   int main(const Words& words) {
     if (const std::string* unknown = unknown_command(words.ours); unknown != nullptr) {
-      return usage(
-          "there is no command '" + *unknown +
-          "'. There are: run, sim, devinfo, rxe, explore, merge, replay. See `anyrdma --help`.");
+      return usage("there is no command '" + *unknown +
+                   "'. There are: run, sim, trace, devinfo, rxe, explore, merge, replay. See "
+                   "`anyrdma --help`.");
     }
     try {
       std::vector<std::string> reversed(words.ours.rbegin(), words.ours.rend());
@@ -115,7 +129,8 @@ class Command {
  private:
   [[nodiscard]] static const std::string* unknown_command(const std::vector<std::string>& ours) {
     if (ours.empty() || ours.front().starts_with('-')) return nullptr;
-    for (const char* known : {"run", "sim", "devinfo", "rxe", "explore", "merge", "replay"}) {
+    for (const char* known :
+         {"run", "sim", "trace", "devinfo", "rxe", "explore", "merge", "replay"}) {
       if (ours.front() == known) return nullptr;
     }
     return &ours.front();
@@ -173,6 +188,10 @@ class Command {
                          "of how many, where JOB_COMPLETION_INDEX says which");
     explore_->add_option("--results", explore_options_.results,
                          "a directory for a file of what was found, for `anyrdma merge`");
+    explore_->add_option("--record", explore_options_.record,
+                         "a directory for the recording of the failure, for `anyrdma trace`\n"
+                         "(default: $TEST_UNDECLARED_OUTPUTS_DIR, else that of --results, else\n"
+                         "here)");
     merge_->add_option("PATH", merge_options_.paths, "a file of results, or a directory of them")
         ->required();
     merge_->add_flag("--partial", merge_options_.partial,
@@ -181,6 +200,8 @@ class Command {
                      "a rare situation that never occurred is a failure, too");
     replay_->add_option("SCENARIO", replay_options_.scenario)->required();
     replay_->add_option("TRIAL", replay_options_.trial, "as explore printed it")->required();
+    replay_->add_option("--record", replay_options_.record,
+                        "a file for all that happens, for `anyrdma trace`");
     replay_->add_flag("--trace", replay_options_.trace, "print what happened, line by line");
     replay_->add_flag("--strict", replay_options_.strict,
                       "of programs: what may not repeat ends the run");
@@ -201,6 +222,8 @@ class Command {
                      "a file with a fault plan, text or JSON, see docs/sim.md");
     sim_->add_option("--capture", sim_options_.capture,
                      "a file for all packets between hosts, as Wireshark reads it");
+    sim_->add_option("--record", sim_options_.record,
+                     "a file for all that happens, for `anyrdma trace`");
     sim_->add_option("--limit", sim_options_.limit,
                      "of virtual time, such as 10s (default: a day)");
     sim_->add_option("--call-cost", sim_options_.call_cost,
@@ -217,6 +240,33 @@ class Command {
     sim_->add_flag("--calls", sim_options_.calls,
                    "print the system calls that wait or tell the time, as they are made");
     sim_->add_flag("--quiet", sim_options_.quiet, "nothing but what the programs say");
+  }
+
+  void describe_trace() {
+    trace_->add_option("FILE", trace_options_.file, "a recording; see docs/recording.md");
+    trace_->add_option("--host", trace_options_.hosts, "only what touches this host");
+    trace_->add_option("--id", trace_options_.ids, "only what touches this id, such as client#1");
+    trace_->add_option("--qp", trace_options_.queue_pairs,
+                       "only what touches this queue pair, such as client#qp0x11 or 0x11");
+    trace_->add_option("--kind", trace_options_.kinds,
+                       "only message, call, state, event, completion, wait, fault, note, finding");
+    trace_->add_option("--from", trace_options_.from, "of the recording's time, such as 10ms");
+    trace_->add_option("--to", trace_options_.to, "not later than that");
+    trace_->add_flag("--json", trace_options_.json, "JSON, a line each");
+    trace_->add_option("--pcapng", trace_options_.pcapng, "a file to write for Wireshark instead");
+    trace_->add_option("--perfetto", trace_options_.perfetto,
+                       "a file to write for https://ui.perfetto.dev instead");
+    summary_->add_option("FILE", summary_file_)->required();
+    diff_->add_option("FILE", diff_left_)->required();
+    diff_->add_option("OTHER", diff_right_)->required();
+    trace_->footer("anyrdma trace FILE\nanyrdma trace summary FILE\nanyrdma trace diff FILE OTHER");
+  }
+
+  int dispatch_trace() const {
+    if (summary_->parsed()) return trace_summary(summary_file_);
+    if (diff_->parsed()) return trace_diff(diff_left_, diff_right_);
+    if (trace_options_.file.empty()) return usage("trace what? Say: anyrdma trace FILE");
+    return trace(trace_options_);
   }
 
   void describe_rxe() {
@@ -241,7 +291,12 @@ class Command {
     if (sim_->parsed()) {
       if (words.separated)
         return usage("sim takes its programs by --on: nothing comes after `--`.");
+      sim_options_.command = "anyrdma" + words.line;
       return simulate(sim_options_);
+    }
+    if (trace_->parsed()) {
+      if (words.separated) return usage("trace starts no program: nothing comes after `--`.");
+      return dispatch_trace();
     }
     if (devinfo_->parsed()) {
       if (words.separated) return usage("devinfo starts no program: nothing comes after `--`.");
@@ -249,6 +304,7 @@ class Command {
     }
     if (explore_->parsed() || merge_->parsed() || replay_->parsed()) {
       if (words.separated) return usage("nothing comes after `--` here.");
+      replay_options_.command = "anyrdma" + words.line;
       if (merge_->parsed()) return static_cast<int>(merge(merge_options_));
       return static_cast<int>(explore_->parsed() ? explore(explore_options_)
                                                  : replay(replay_options_));
@@ -276,6 +332,13 @@ class Command {
   CLI::App* sim_ = app_.add_subcommand(
       "sim", "Runs unmodified programs on simulated hosts, in virtual time, the same every time.");
   SimOptions sim_options_;
+  CLI::App* trace_ = app_.add_subcommand("trace", "Shows what a recording has.");
+  TraceOptions trace_options_;
+  CLI::App* summary_ = trace_->add_subcommand("summary", "Who, how many, how long, what was lost.");
+  std::string summary_file_;
+  CLI::App* diff_ = trace_->add_subcommand("diff", "Where two recordings part.");
+  std::string diff_left_;
+  std::string diff_right_;
   CLI::App* devinfo_ = app_.add_subcommand(
       "devinfo", "Shows the devices that programs find, as ibv_devinfo -v does.");
   Choice devinfo_choice_;

@@ -93,13 +93,17 @@ int simulate(const SimOptions& options) {
   const auto scenario = scenario_of(options);
   const auto trial = trial_of(options);
   if (!scenario || !trial) return static_cast<int>(Exit::kUsage);
-  SimulationOptions settings{.print = true,
-                             .calls = options.calls,
-                             .trace = options.trace,
-                             .capture = !options.capture.empty(),
-                             .output = options.output,
-                             .stacks = true,
-                             .interrupted = Interruption::came};
+  SimulationOptions settings{
+      .print = true,
+      .calls = options.calls,
+      .trace = options.trace,
+      .capture = !options.capture.empty(),
+      .record = options.record,
+      .program = "anyrdma sim" + (options.file.empty() ? "" : " " + options.file),
+      .command = options.command,
+      .output = options.output,
+      .stacks = true,
+      .interrupted = Interruption::came};
   if (!read_time("call-cost", options.call_cost, settings.call_cost))
     return static_cast<int>(Exit::kUsage);
   const Interruption interruption;

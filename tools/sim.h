@@ -19,6 +19,8 @@ struct SimOptions {
   std::vector<std::pair<std::string, std::string>> background;  ///< the same, of servers
   std::string faults;                                           ///< file with a plan; empty: none
   std::string capture;                                          ///< file to write; empty: none
+  std::string record;                                           ///< likewise
+  std::string command;    ///< that has the run again; for the recording
   std::string call_cost;  ///< of virtual time, "10us"; empty: 200ns
   std::string limit;      ///< of virtual time, "10s"; empty: a day
   std::string patience;   ///< with who computes, "10s"; empty: 60s

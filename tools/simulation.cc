@@ -19,6 +19,7 @@
 #include "sim/machines/machines.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/stack_report.h"
+#include "sim/recorder.h"
 #include "sim/text.h"
 #include "sim/world.h"
 #include "tools/output_files.h"
@@ -66,6 +67,7 @@ class Simulation::Run {
   [[nodiscard]] sim::World& world() { return world_; }
 
   [[nodiscard]] Exit build() {
+    if (!begin_recording()) return Exit::kUsage;
     if (!options_.output.empty()) {
       output_ = OutputFiles::create(options_.output);
       if (!output_) return Exit::kUsage;
@@ -123,6 +125,9 @@ class Simulation::Run {
       problem += broken_expectations();
     }
     if (output_ && !output_->finish()) problem += "not all that programs have said is in files\n";
+    if (sim::Recorder* const recorder = world_.recorder(); recorder != nullptr) {
+      if (!problem.empty()) recorder->finding(problem);
+    }
     sim::Outcome outcome = sim::outcome_of(world_);
     outcome.problem = std::move(problem);
     return outcome;
@@ -141,7 +146,20 @@ class Simulation::Run {
     sim::WorldOptions world;
     world.tracing = options.trace ? sim::Tracing::kKeep : sim::Tracing::kHash;
     world.capture = options.capture;
+    world.record = options.record;
     return trial.options(world);
+  }
+
+  [[nodiscard]] bool begin_recording() {
+    if (options_.record.empty()) return true;
+    sim::Recorder* const recorder = world_.recorder();
+    if (recorder == nullptr) {
+      say("the recording '" + options_.record + "' cannot be written. Check the path.");
+      return false;
+    }
+    recorder->about("program", options_.program);
+    recorder->about("command", options_.command);
+    return true;
   }
 
   [[nodiscard]] bool cannot_go_on() const {
@@ -161,6 +179,10 @@ class Simulation::Run {
     const char* const why = interrupted ? "interrupted"
                             : late      ? "the time is up"
                                         : "nothing can happen any more";
+    if (sim::Recorder* const recorder = world_.recorder(); recorder != nullptr) {
+      recorder->hang(why);
+      if (interrupted) recorder->set_verdict("interrupted");
+    }
     const verbs::Duration when = interrupted ? world_.now().time_since_epoch() : end;
     std::string text =
         why + (" at " + sim::seconds_text(when)) + " s, and these wait:\n" + world_.stuck_report();

@@ -55,12 +55,15 @@ struct ProgramScenario {
 };
 
 struct SimulationOptions {
-  bool print = false;    ///< what programs say, as they say it
-  bool calls = false;    ///< their system calls
-  bool trace = false;    ///< is kept
-  bool capture = false;  ///< packets are
-  std::string output{};  ///< directory for what programs say, a file each; empty: none
-  bool stacks = false;   ///< of all threads, where nobody can go on or the time is up
+  bool print = false;     ///< what programs say, as they say it
+  bool calls = false;     ///< their system calls
+  bool trace = false;     ///< is kept
+  bool capture = false;   ///< packets are
+  std::string record{};   ///< file for all that happens; empty: none
+  std::string program{};  ///< for the recording: what runs, ...
+  std::string command{};  ///< ... and what has it again
+  std::string output{};   ///< directory for what programs say, a file each; empty: none
+  bool stacks = false;    ///< of all threads, where nobody can go on or the time is up
   /// Asked while it runs: true ends it, and the problem is who was where. Empty: nobody asks.
   std::function<bool()> interrupted{};
   verbs::Duration call_cost = std::chrono::nanoseconds(200);  ///< what a system call takes of it

@@ -17,6 +17,8 @@ struct Staging {
   Tracing tracing = Tracing::kHash;  ///< kKeep where steps or the trace are wanted
   std::string* trace = nullptr;      ///< takes the trace as text
   bool rehearsal = false;            ///< its problem is why it cannot begin, or none; nothing runs
+  std::string record{};              ///< a file for all that happens; empty: none
+  std::string command{};             ///< that has the run again; for the recording
 };
 
 /// Each lets faults happen for 30 s of virtual time (all heed "seconds"), heals the world, and

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "sim/recorder.h"
+
 namespace anyrdma::sim::scenarios {
 namespace {
 
@@ -22,9 +24,10 @@ void return_devices(World& world) {
 Stage::Stage(const Trial& trial, const Staging& staging)
     : trial_(trial),
       staging_(staging),
-      world_(trial.seed, trial.options({.tracing = staging.tracing})) {}
+      world_(trial.seed, trial.options({.tracing = staging.tracing, .record = staging.record})) {}
 
 bool Stage::set() {
+  if (world_.recorder() != nullptr) world_.recorder()->about("command", staging_.command);
   const auto accepted = world_.faults().inject(trial_.plan);
   if (!accepted) refusal_ = "the plan is refused: " + accepted.error().to_string() + "\n";
   return accepted.has_value();
@@ -43,6 +46,8 @@ Outcome Stage::play(const Score& score, Demand demand) {
     outcome.problem += "only " + std::to_string(score.passed) + " of " +
                        std::to_string(score.wanted) + " messages passed\n";
   }
+  if (world_.recorder() != nullptr && !outcome.problem.empty())
+    world_.recorder()->finding(outcome.problem);
   return outcome;
 }
 

@@ -1,0 +1,29 @@
+// `anyrdma trace`: what a recording shows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace anyrdma::tools {
+
+struct TraceOptions {
+  std::string file{};
+  std::vector<std::string> hosts{};
+  std::vector<std::string> ids{};          ///< "client#1"
+  std::vector<std::string> queue_pairs{};  ///< "client#qp0x11", "0x11"
+  std::vector<std::string> kinds{};        ///< "message"
+  std::string from{};                      ///< of the recording's time, "10ms"
+  std::string to{};
+  bool json = false;
+  std::string pcapng{};    ///< a file to write instead, for Wireshark
+  std::string perfetto{};  ///< likewise, for Perfetto
+};
+
+/// Prints it. As diff(1): 0; 2: it cannot be read, or an option makes no sense, which has been
+/// said.
+[[nodiscard]] int trace(const TraceOptions& options);
+[[nodiscard]] int trace_summary(const std::string& file);
+/// 0: two recordings are alike; 1: they are not; 2: one cannot be read.
+[[nodiscard]] int trace_diff(const std::string& left, const std::string& right);
+
+}  // namespace anyrdma::tools
