@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "cm/event.h"
 #include "cm/event_channel.h"
 #include "cm/id.h"
+#include "recording/sink.h"
 #include "sim/world.h"
 #include "verbs/completion_queue.h"
 #include "verbs/memory.h"
@@ -112,8 +115,18 @@ void live(cm::EventChannel& channel, std::optional<Resources>& kept, const socka
   id->destroy_qp().value();
 }
 
-void lifecycle(benchmark::State& state, sim::Tracing tracing) {
-  sim::World world(1, {.tracing = tracing});
+/// Takes a recording of any length as a file would, without a disk.
+class Forgetful final : public recording::Sink {
+ public:
+  std::span<std::uint8_t> window(std::size_t /*used*/) override { return room_; }
+  void finish(std::size_t /*used*/) override {}
+
+ private:
+  std::vector<std::uint8_t> room_ = std::vector<std::uint8_t>(std::size_t{1} << 20);
+};
+
+void lifecycle(benchmark::State& state, const sim::WorldOptions& options) {
+  sim::World world(1, options);
   sim::Host& server = world.add_host("server", {"10.0.0.1"});
   sim::Host& client = world.add_host("client", {"10.0.0.2"});
   std::uint64_t events = 0;
@@ -134,7 +147,13 @@ void lifecycle(benchmark::State& state, sim::Tracing tracing) {
   state.counters["lives"] = Counter(static_cast<double>(state.iterations()), Counter::kIsRate);
   state.counters["events"] = Counter(static_cast<double>(events), Counter::kIsRate);
 }
-BENCHMARK_CAPTURE(lifecycle, no_trace, sim::Tracing::kOff);
-BENCHMARK_CAPTURE(lifecycle, trace_hash, sim::Tracing::kHash);
+BENCHMARK_CAPTURE(lifecycle, no_trace, {.tracing = sim::Tracing::kOff});
+BENCHMARK_CAPTURE(lifecycle, trace_hash, {.tracing = sim::Tracing::kHash});
+
+void recorded(benchmark::State& state, sim::Tracing tracing) {
+  lifecycle(state, {.tracing = tracing, .recording = std::make_shared<Forgetful>()});
+}
+BENCHMARK_CAPTURE(recorded, no_trace, sim::Tracing::kOff);
+BENCHMARK_CAPTURE(recorded, trace_hash, sim::Tracing::kHash);
 
 }  // namespace
