@@ -127,6 +127,7 @@ class Simulation::Run {
     if (output_ && !output_->finish()) problem += "not all that programs have said is in files\n";
     if (sim::Recorder* const recorder = world_.recorder(); recorder != nullptr) {
       if (!problem.empty()) recorder->finding(problem);
+      recorder->close();  // who waits still is about to be killed, and shall be seen waiting
     }
     sim::Outcome outcome = sim::outcome_of(world_);
     outcome.problem = std::move(problem);
