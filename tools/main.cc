@@ -256,15 +256,17 @@ class Command {
     trace_->add_option("--pcapng", trace_options_.pcapng, "a file to write for Wireshark instead");
     trace_->add_option("--perfetto", trace_options_.perfetto,
                        "a file to write for https://ui.perfetto.dev instead");
+    trace_->add_option("--html", trace_options_.html, "a page to write for any browser instead");
     summary_->add_option("FILE", summary_file_)->required();
     diff_->add_option("FILE", diff_left_)->required();
     diff_->add_option("OTHER", diff_right_)->required();
+    diff_->add_option("--html", diff_html_, "a page to write, too, of both beside each other");
     trace_->footer("anyrdma trace FILE\nanyrdma trace summary FILE\nanyrdma trace diff FILE OTHER");
   }
 
   int dispatch_trace() const {
     if (summary_->parsed()) return trace_summary(summary_file_);
-    if (diff_->parsed()) return trace_diff(diff_left_, diff_right_);
+    if (diff_->parsed()) return trace_diff(diff_left_, diff_right_, diff_html_);
     if (trace_options_.file.empty()) return usage("trace what? Say: anyrdma trace FILE");
     return trace(trace_options_);
   }
@@ -339,6 +341,7 @@ class Command {
   CLI::App* diff_ = trace_->add_subcommand("diff", "Where two recordings part.");
   std::string diff_left_;
   std::string diff_right_;
+  std::string diff_html_;
   CLI::App* devinfo_ = app_.add_subcommand(
       "devinfo", "Shows the devices that programs find, as ibv_devinfo -v does.");
   Choice devinfo_choice_;

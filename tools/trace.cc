@@ -14,6 +14,7 @@
 #include "recording/view/text.h"
 #include "tools/exit.h"
 #include "tools/start.h"
+#include "tools/trace_page.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
@@ -90,6 +91,12 @@ bool write_or_say(const std::string& path, const std::vector<std::uint8_t>& byte
   return false;
 }
 
+bool page_or_say(const std::vector<const Story*>& stories, const std::string& path) {
+  const std::string problem = write_trace_page(stories, path);
+  if (!problem.empty()) say(problem + ".");
+  return problem.empty();
+}
+
 /// Whether all has been taken by whoever reads.
 int flushed(int result) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
@@ -104,16 +111,17 @@ int trace(const TraceOptions& options) {
   if (!story) return kTrouble;
   const auto filter = filter_of(options, *story);
   if (!filter) return kTrouble;
-  if (!options.pcapng.empty() || !options.perfetto.empty()) {
+  if (!options.pcapng.empty() || !options.perfetto.empty() || !options.html.empty()) {
     if (!filter->empty() || options.json) {
-      say("what goes to --pcapng and --perfetto is all of it: filters and --json are for the "
-          "output.");
+      say("what goes to --pcapng, --perfetto and --html is all of it: filters and --json are for "
+          "the output.");
       return kTrouble;
     }
     const bool written =
         (options.pcapng.empty() || write_or_say(options.pcapng, recording::pcapng_of(*story))) &&
         (options.perfetto.empty() ||
-         write_or_say(options.perfetto, recording::perfetto_of(*story)));
+         write_or_say(options.perfetto, recording::perfetto_of(*story))) &&
+        (options.html.empty() || page_or_say({&*story}, options.html));
     return written ? 0 : kTrouble;
   }
   const auto wanted = [&](const Record& record) { return filter->passes(*story, record); };
@@ -134,10 +142,11 @@ int trace_summary(const std::string& file) {
   return flushed(0);
 }
 
-int trace_diff(const std::string& left, const std::string& right) {
+int trace_diff(const std::string& left, const std::string& right, const std::string& html) {
   const auto one = read_or_say(left);
   const auto other = read_or_say(right);
   if (!one || !other) return kTrouble;
+  if (!html.empty() && !page_or_say({&*one, &*other}, html)) return kTrouble;
   const auto difference = recording::difference_of(*one, *other);
   if (!difference) return 0;
   std::fputs(difference->text.c_str(), stdout);

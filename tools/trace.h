@@ -17,13 +17,16 @@ struct TraceOptions {
   bool json = false;
   std::string pcapng{};    ///< a file to write instead, for Wireshark
   std::string perfetto{};  ///< likewise, for Perfetto
+  std::string html{};      ///< likewise, for a browser
 };
 
 /// Prints it. As diff(1): 0; 2: it cannot be read, or an option makes no sense, which has been
 /// said.
 [[nodiscard]] int trace(const TraceOptions& options);
 [[nodiscard]] int trace_summary(const std::string& file);
-/// 0: two recordings are alike; 1: they are not; 2: one cannot be read.
-[[nodiscard]] int trace_diff(const std::string& left, const std::string& right);
+/// 0: two recordings are alike; 1: they are not; 2: one cannot be read. `html`: a page to write as
+/// well, of both beside each other; empty: none.
+[[nodiscard]] int trace_diff(const std::string& left, const std::string& right,
+                             const std::string& html);
 
 }  // namespace anyrdma::tools
