@@ -58,7 +58,7 @@ proposes() { # EXPECTED WORD...
     "$work/prefix/share/bash-completion/completions/anyrdma" "${@:2}")
   [[ " $found " == *" $1 "* ]] || fail "after '${*:2}' the shell proposes '$found', not '$1'"
 }
-proposes 'run sim devinfo' anyrdma ''
+proposes 'run sim trace devinfo' anyrdma ''
 proposes '--seeds --steps --schedule --set' anyrdma explore --s
 proposes 'connect clients' anyrdma explore ''
 proposes 'fifo random pct' anyrdma explore connect --schedule ''
