@@ -1,5 +1,7 @@
 #include "recording/view/narrator.h"
 
+#include <rdma/rdma_cma.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -301,6 +303,27 @@ void Narrator::on_ignored(const Entry& entry) {
 
 // --- events -------------------------------------------------------------------------------------
 
+namespace {
+
+/// What librdmacm does before an event is fetched can fail, or finish the connection
+/// (rdma_get_cm_event in rdma-core's cma.c).
+bool turns_into(std::uint64_t queued, std::uint64_t fetched) {
+  switch (queued) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+      return fetched == RDMA_CM_EVENT_ADDR_ERROR;
+    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+      return fetched == RDMA_CM_EVENT_ROUTE_ERROR;
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+      return fetched == RDMA_CM_EVENT_ESTABLISHED || fetched == RDMA_CM_EVENT_CONNECT_ERROR;
+    case RDMA_CM_EVENT_MULTICAST_JOIN:
+      return fetched == RDMA_CM_EVENT_MULTICAST_ERROR;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 void Narrator::on_queued(const Entry& entry) {
   const auto& n = entry.numbers;
   const std::size_t id = id_lane(n[0], n[1]);
@@ -319,12 +342,19 @@ void Narrator::on_queued(const Entry& entry) {
 }
 
 void Narrator::on_fetched(const Entry& entry) {
+  const std::uint64_t type = entry.numbers[2];
   auto& waiting = queued_[id_lane(entry.numbers[0], entry.numbers[1])];
-  const auto found = std::find_if(waiting.begin(), waiting.end(), [&](const Pending& each) {
-    return each.type == entry.numbers[2];
-  });
+  auto found = std::find_if(waiting.begin(), waiting.end(),
+                            [&](const Pending& each) { return each.type == type; });
+  const bool turned = found == waiting.end();
+  if (turned) {
+    found = std::find_if(waiting.begin(), waiting.end(),
+                         [&](const Pending& each) { return turns_into(each.type, type); });
+  }
   if (found == waiting.end()) return;
-  story_.records[found->record].fetched = entry.time.time_since_epoch();
+  Record& record = story_.records[found->record];
+  record.fetched = entry.time.time_since_epoch();
+  if (turned) record.fields.emplace_back("fetched as", cm_event_name(type));
   fetched_[found->owes].push_back(*found);
   waiting.erase(found);
 }

@@ -19,12 +19,18 @@ void return_devices(World& world) {
   }
 }
 
+// By a temporary in a list of initializers g++ 12 sees members that nobody has set.
+WorldOptions options_of(const Trial& trial, const Staging& staging) {
+  WorldOptions options;
+  options.tracing = staging.tracing;
+  options.record = staging.record;
+  return trial.options(options);
+}
+
 }  // namespace
 
 Stage::Stage(const Trial& trial, const Staging& staging)
-    : trial_(trial),
-      staging_(staging),
-      world_(trial.seed, trial.options({.tracing = staging.tracing, .record = staging.record})) {}
+    : trial_(trial), staging_(staging), world_(trial.seed, options_of(trial, staging)) {}
 
 bool Stage::set() {
   if (world_.recorder() != nullptr) world_.recorder()->about("command", staging_.command);

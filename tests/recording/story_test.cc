@@ -88,6 +88,16 @@ TEST(Story, EventsAreQueuedFetchedAndAcknowledged) {
   EXPECT_TRUE(request->acknowledged.has_value());
 }
 
+// librdmacm brings the queue pair up when the response is fetched, and tells its program of the
+// end.
+TEST(Story, AnEventThatIsFetchedAsAnotherIsFetched) {
+  const Story story = record_clean_run(8).story;
+  const Record* const response = find(story, RecordKind::kEvent, "RDMA_CM_EVENT_CONNECT_RESPONSE");
+  ASSERT_NE(response, nullptr);
+  EXPECT_TRUE(response->fetched && response->acknowledged);
+  EXPECT_THAT(response->fields, Contains(testing::Pair("fetched as", "RDMA_CM_EVENT_ESTABLISHED")));
+}
+
 TEST(Story, IdsAndQueuePairsGoThroughTheirStates) {
   const Story story = record_clean_run(8).story;
   EXPECT_THAT(states(story, "client#1"),
