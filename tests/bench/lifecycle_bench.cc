@@ -151,7 +151,9 @@ BENCHMARK_CAPTURE(lifecycle, no_trace, {.tracing = sim::Tracing::kOff});
 BENCHMARK_CAPTURE(lifecycle, trace_hash, {.tracing = sim::Tracing::kHash});
 
 void recorded(benchmark::State& state, sim::Tracing tracing) {
-  lifecycle(state, {.tracing = tracing, .recording = std::make_shared<Forgetful>()});
+  sim::WorldOptions options{.tracing = tracing};
+  options.recording = std::make_shared<Forgetful>();
+  lifecycle(state, options);
 }
 BENCHMARK_CAPTURE(recorded, no_trace, sim::Tracing::kOff);
 BENCHMARK_CAPTURE(recorded, trace_hash, sim::Tracing::kHash);
