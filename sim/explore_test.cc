@@ -232,7 +232,8 @@ TEST(Explore, AFaultThatNeverFiresIsNamed) {
 }
 
 TEST(Explore, NamesOnlySomeOfManyFaultsThatNeverFired) {
-  Exploration found{.runs = 3};
+  Exploration found;
+  found.runs = 3;
   for (const char* const fault : {"a", "b", "c", "d", "e", "f"}) found.fired[fault] = 0;
   found.fired["c"] = 1;
   found.fired["g"] = 0;

@@ -5,10 +5,9 @@
 
 unset TEST_SHARD_INDEX TEST_TOTAL_SHARDS
 
-# Some go wrong, in two ways; the rest does well.
+# Some go wrong: whoever is told of another queue pair than that which sends. The rest does well.
 cat >"$work/plan" <<'PLAN'
-at 1s: remove nobody anyrdma0
-at 1s: cut client->nowhere
+on client->server REQ 1: alter local_qpn 7
 at 6us: cut client->server
 on client->server DREP 7: lose
 PLAN
@@ -34,7 +33,7 @@ in_parts() {
 
 in_one_piece() {
   "$anyrdma" "${search[@]}" ${more[@]+"${more[@]}"} | without_times >"$work/whole.report"
-  [ "$(grep -c 'went wrong like this' "$work/whole.report")" = 2 ] || fail "there are not two kinds of failures"
+  grep -q 'went wrong like this' "$work/whole.report" || fail "nothing went wrong"
   grep -q 'never fired: maybe on client->server DREP 7' "$work/whole.report" || fail "no fault never fired"
 }
 
