@@ -84,6 +84,7 @@ class Command {
   Command() {
     app_.set_version_flag("--version", kVersion);
     app_.footer(kFooter);
+    app_.require_subcommand(0, 1);  // behind one, `run` is a file's name
     describe_choice(*run_, options_.choice);
     CLI::Option* const faults = run_->add_option(
         "--faults", options_.faults,

@@ -51,6 +51,15 @@ ends 0 '' "$anyrdma" trace diff "$work/one" "$work/same"
 ends 1 'REQ.*, lost: lost by a fault' "$anyrdma" trace diff "$work/one" "$work/lost"
 ends 0 'REQ from client, lost: lost by a fault' "$anyrdma" trace summary "$work/lost"
 
+# Pages; a recording may be called what a command is called.
+cp "$work/lost" "$work/run"
+(cd "$work" && ends 0 '' "$anyrdma" trace run --html page.html && exit "$failures") || failures=$((failures + 1))
+ends 0 'lost by a fault' cat "$work/page.html"
+ends 1 'lost by a fault' "$anyrdma" trace diff "$work/one" "$work/lost" --html "$work/both.html"
+[ "$(grep -c '^<html\|<html ' "$work/both.html")" = 1 ] || fail "no page of two runs"
+ends 2 "cannot be written" "$anyrdma" trace "$work/one" --html "$work/no/where.html"
+ends 2 'filters and --json are for the output' "$anyrdma" trace "$work/one" --html "$work/page.html" --host client
+
 ends 2 "no recording" "$anyrdma" trace "$work/plan"
 ends 2 "cannot be read" "$anyrdma" trace "$work/nowhere"
 ends 2 "cannot be read" "$anyrdma" trace diff "$work/one" "$work/nowhere"
