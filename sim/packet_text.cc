@@ -236,6 +236,10 @@ void append_packet(std::string& text, FieldReader& fields) {
   const auto bth =
       roce::Bth::parse(fields.take_bytes(roce::Bth::kBytes).first<roce::Bth::kBytes>());
   const roce::OpcodeRow& row = roce::kOpcodes[bth.opcode];
+  if (row.service == roce::Service::kNone) {  // of a recording that nobody here has written
+    append(text, "a packet of no known kind: opcode 0x%02x", bth.opcode);
+    return;
+  }
   std::string extended;
   append_extended(extended, row.headers, fields);
   const auto length = fields.take<std::uint32_t>();
