@@ -186,17 +186,28 @@ bool Mesh::receive_hello(Link& link) {
   if (message.size < 0) return !ends_reading(link, errno);
   const bool whole = message.size == std::ssize(bytes) && !message.truncated;
   const std::optional<Hello> hello = whole ? Hello::parse(bytes) : std::nullopt;
-  if (hello && on_hello(link, *hello, std::move(message.descriptors))) return true;
-  mark_closed(link);
-  return false;
+  const bool another = hello && has_other_owner(*hello);
+  if (!hello || !on_hello(link, *hello, std::move(message.descriptors))) {
+    mark_closed(link);
+    return false;
+  }
+  // What the new owner of a slot says is read once the receiver has dealt with the old one's end:
+  // numbers of connections and queue pairs begin anew.
+  return !another;
+}
+
+/// Whether another process had the slot, whose end is yet to be read.
+bool Mesh::has_other_owner(const Hello& hello) const {
+  const std::unique_ptr<Peer>& peer = peers_[value(hello.slot)];
+  return peer && peer->incarnation != 0 && peer->incarnation != hello.incarnation;
 }
 
 bool Mesh::on_hello(Link& link, const Hello& hello, std::vector<realtime::Descriptor> descriptors) {
   if (hello.version != kMeshVersion) return false;
   if (link.peer != nullptr && link.peer->slot != hello.slot) return false;
+  const bool another = has_other_owner(hello);
   Peer& peer = peer_at(hello.slot);
-  if (peer.incarnation != 0 && peer.incarnation != hello.incarnation) {
-    // Another process has the slot, and the end of the old one's connections is yet to be read.
+  if (another) {
     for (Link* old : std::exchange(peer.links, {})) {
       old->peer = nullptr;
       if (old != &link) mark_closed(*old);

@@ -50,7 +50,8 @@ class Mesh {
    public:
     virtual ~Receiver() = default;
     virtual void on_packet(verbs::soft::PacketPtr packet) = 0;
-    /// The process at that slot is gone, or was never there; all it sent has been delivered before.
+    /// The process at that slot is gone, or was never there; all it sent has been delivered before,
+    /// and nothing of the next process there comes before the next poll().
     virtual void on_gone(Slot slot) = 0;
     /// What the process at that slot is to be given along with a hello: descriptors, which stay
     /// open at least until this or on_gone() is called again for that slot. At most kGiftsMax.
@@ -163,6 +164,7 @@ class Mesh {
   [[nodiscard]] int connect(Peer& peer);
   [[nodiscard]] bool greet(Link& link);
   [[nodiscard]] bool receive_hello(Link& link);
+  [[nodiscard]] bool has_other_owner(const Hello& hello) const;
   [[nodiscard]] bool on_hello(Link& link, const Hello& hello,
                               std::vector<realtime::Descriptor> descriptors);
   [[nodiscard]] bool take_ring(Link& link, const realtime::Descriptor& memory);

@@ -284,6 +284,26 @@ TEST_F(MeshTest, ANewOwnerOfASlotIsNotTakenForTheOldOne) {
   }));
 }
 
+TEST_F(MeshTest, ANewOwnersPacketsComeOnceTheOldOnesEndIsDealtWith) {
+  auto a = member(kA);
+  const auto old = member(kB, 1);  // whose end nobody sees: a fork of it has the same sockets
+  old->send(kA, 1);
+  ASSERT_TRUE(a->hears());
+
+  const auto b = member(kB, 2);
+  b->send(kA, 2);
+  ASSERT_TRUE(eventually([&] {
+    (void)a->mesh->poll();
+    return !a->gone.empty();
+  }));
+
+  EXPECT_THAT(a->numbers, ElementsAre(1));
+  ASSERT_TRUE(eventually([&] {
+    a->step();
+    return a->numbers.size() == 2;
+  }));
+}
+
 TEST_F(MeshTest, AKilledProcessIsSeenToGo) {
   auto a = member(kA);
   Child child([this](const Child::Line& line) {
