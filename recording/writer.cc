@@ -38,25 +38,18 @@ void Writer::turn_window() {
   window_ = {nowhere_.get(), kNowhereBytes};
 }
 
-Writer& Writer::begin(EntryKind kind, verbs::Instant now) {
-  if (window_.size() - used_ < kEntryBytesMax) turn_window();
-  put(static_cast<std::uint8_t>(kind));
-  signed_number((now - std::exchange(last_, now)).count());
-  return *this;
-}
-
-Writer& Writer::number(std::uint64_t value) {
+// Through a pointer of its own: a byte that is written might be one of our members, for all that
+// the compiler knows.
+Writer& Writer::long_number(std::uint64_t value) {
+  std::uint8_t* const begin = window_.data() + used_;
+  std::uint8_t* at = begin;
   while (value >= 0x80) {
-    put(static_cast<std::uint8_t>(value | 0x80));
+    *at++ = static_cast<std::uint8_t>(value | 0x80);
     value >>= 7;
   }
-  put(static_cast<std::uint8_t>(value));
+  *at++ = static_cast<std::uint8_t>(value);
+  used_ += static_cast<std::size_t>(at - begin);
   return *this;
-}
-
-// Small numbers of either sign stay short.
-Writer& Writer::signed_number(std::int64_t value) {
-  return number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
 }
 
 void Writer::put_bytes(std::span<const std::uint8_t> bytes) {
@@ -75,11 +68,42 @@ Writer& Writer::bytes(std::string_view text) {
   return bytes(bytes_of(text));
 }
 
-Writer& Writer::text(std::string_view text) {
-  text = text.substr(0, kTextBytesMax);
+// --- texts --------------------------------------------------------------------------------------
+
+Writer::Ends::Ends(std::string_view text) : size(text.size()) {
+  const char* const begin = text.data();
+  const char* const end = begin + size;
+  if (size >= sizeof first) {
+    std::memcpy(&first, begin, sizeof first);
+    std::memcpy(&last, end - sizeof last, sizeof last);
+  } else if (size >= sizeof(std::uint32_t)) {
+    std::memcpy(&first, begin, sizeof(std::uint32_t));
+    std::memcpy(&last, end - sizeof(std::uint32_t), sizeof(std::uint32_t));
+  } else {
+    for (const char each : text) first = first << 8 | static_cast<std::uint8_t>(each);
+  }
+}
+
+/// Its number is 0 if the text is new.
+Writer::Lately Writer::look_up(const Ends& ends, std::string_view text) {
   const auto found = texts_.find(text);
-  if (found != texts_.end()) return number(found->second);
-  texts_.emplace(text, texts_.size() + 1);
+  if (found != texts_.end()) return {ends, found->first.data(), found->second};
+  const auto added = texts_.emplace(text, texts_.size() + 1).first;
+  return {ends, added->first.data(), 0};
+}
+
+Writer& Writer::text(std::string_view text) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
+  text = text.substr(0, kTextBytesMax);
+  const Ends ends(text);
+  Lately& lately = lately_[((ends.first * kOdd ^ ends.last) * kOdd ^ ends.size << 55) >> 55];
+  const bool known = lately.number != 0 && lately.ends == ends &&
+                     (text.size() <= 2 * sizeof ends.first ||
+                      std::memcmp(lately.text, text.data(), text.size()) == 0);
+  if (known) return number(lately.number);
+  lately = look_up(ends, text);
+  if (lately.number != 0) return number(lately.number);
+  lately.number = texts_.size();
   put(0);
   return bytes(text);
 }

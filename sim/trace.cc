@@ -92,11 +92,8 @@ void Trace::add(Instant now, RecordKind kind, HostIndex host, HostIndex peer,
   bytes_.insert(bytes_.end(), fields.begin(), fields.end());
 }
 
-void Trace::send(Instant now, HostIndex from, HostIndex to, const Packet& packet) {
-  if (!on()) return;
-  FieldWriter out;
-  put_packet(out, packet);
-  add(now, RecordKind::kSend, from, to, out.bytes());
+void Trace::send(Instant now, HostIndex from, HostIndex to, const FieldWriter& fields) {
+  if (on()) add(now, RecordKind::kSend, from, to, fields.bytes());
 }
 
 FieldWriter Trace::fields_of(const Packet& packet) {

@@ -78,7 +78,7 @@ class Trace {
   // --- for the simulator; each does nothing when tracing is off ---------------------------------
   [[nodiscard]] HostIndex add_host(std::string_view name);
   [[nodiscard]] std::string_view name_of(HostIndex host) const;
-  void send(Instant now, HostIndex from, HostIndex to, const verbs::soft::Packet& packet);
+  void send(Instant now, HostIndex from, HostIndex to, const FieldWriter& fields);
   /// Takes the fields, because the packet may be gone when its loss is known.
   void drop(Instant now, HostIndex at, HostIndex peer, DropCause cause, FieldWriter& fields);
   [[nodiscard]] static FieldWriter fields_of(const verbs::soft::Packet& packet);

@@ -232,8 +232,8 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
   ++packets_;
   const bool to_group = roce::is_multicast(packet->destination);
   const Owner* to = to_group ? nullptr : owner_of(key_of(packet->destination.raw));
-  if (trace_.on()) trace_.send(now(), from.index_, to ? to->host->index_ : kNoHost, *packet);
-  if (recorder_ != nullptr) record_sent(from, to ? to->host->index_ : kNoHost, *packet);
+  if (trace_.on() || recorder_ != nullptr)
+    tell_sent(from, to ? to->host->index_ : kNoHost, *packet);
   if (options_.capture) {
     packet->keep_payload();
     const roce::Mac target = to_group ? roce::mac_from(packet->destination)
@@ -311,8 +311,10 @@ PacketPtr World::copy_of(const Packet& packet, const Host& to) {
   return copy;
 }
 
-void World::record_sent(const Host& from, HostIndex to, const Packet& packet) {
-  recorder_->sent(from.index_, to, packet, Trace::fields_of(packet));
+void World::tell_sent(const Host& from, HostIndex to, const Packet& packet) {
+  const FieldWriter fields = Trace::fields_of(packet);
+  trace_.send(now(), from.index_, to, fields);
+  if (recorder_ != nullptr) recorder_->sent(from.index_, to, packet, fields);
 }
 
 void World::end_recording() {
