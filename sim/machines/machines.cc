@@ -86,9 +86,7 @@ Machines::Machines(World& world, programs::SandboxOptions options, Premises* pre
       own_premises_(premises == nullptr ? std::make_unique<Premises>() : nullptr),
       premises_(premises == nullptr ? *own_premises_ : *premises),
       place_(premises_.directory() / "run"),
-      sandbox_(world, with_premises(std::move(options))) {
-  sandbox_.set_pump([this] { pump(); });
-}
+      sandbox_(world, with_premises(std::move(options))) {}
 
 Machines::~Machines() = default;
 
@@ -110,6 +108,9 @@ boost::system::result<Host*, std::string> Machines::add_host(
   (*gateway)->set_on_crash([this, &host] { sandbox_.crash(host); });
   (*gateway)->set_on_kill([this, &host] { sandbox_.kill(host); });
   gateways_.emplace_back(&host, std::move(*gateway));
+  std::vector<int> descriptors;
+  for (const auto& [at, each] : gateways_) descriptors.push_back(each->fd());
+  sandbox_.set_pump({.run = [this] { pump(); }, .descriptors = std::move(descriptors)});
   return &host;
 }
 

@@ -484,22 +484,61 @@ void Sandbox::on_process_gone(Process& process, int status) {
 
 void Sandbox::end_turn() {
   sockets_.pump();
-  // Who has neither written nor sent anything has left nothing to be taken further.
-  if (std::exchange(deeds_seen_, deeds_) == deeds_) return look();
-  read_output();
-  take_in();
-}
-
-void Sandbox::take_in() {
-  if (pump_) pump_();
-  look();
+  // What programs write has been seen. What the drop-in says by prompt calls shows only in what is
+  // ready now.
+  bool anything = false;
+  if (std::exchange(deeds_seen_, deeds_) != deeds_) {
+    read_output();
+    pump_.run();
+  } else if (poll_all(pump_.descriptors)) {
+    pump_.run();
+    anything = true;
+  } else {
+    if (wake_ready()) note_time_of_deed();
+    return;
+  }
+  (void)poll_all({});
+  if (wake_ready() || anything) note_time_of_deed();
 }
 
 void Sandbox::look() {
+  (void)poll_all({});
+  (void)wake_ready();
+}
+
+/// Asks the kernel in one call about all that threads wait for, and about `more`: whether something
+/// of that is readable.
+bool Sandbox::poll_all(std::span<const int> more) {
+  polled_.clear();
+  for (const Thread* const thread : watchers_) {
+    if (!thread->looks_out()) continue;
+    for (const Watched& each : thread->watched())
+      polled_.push_back({.fd = each.descriptor.get(), .events = each.events, .revents = 0});
+  }
+  const auto of_threads = static_cast<std::ptrdiff_t>(polled_.size());
+  for (const int fd : more) polled_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+  if (polled_.empty()) return false;
+  // Our own alarm comes in between now and then.
+  while (::poll(polled_.data(), polled_.size(), 0) < 0 && errno == EINTR) continue;
+  return std::any_of(polled_.begin() + of_threads, polled_.end(),
+                     [](const pollfd& each) { return each.revents != 0; });
+}
+
+/// By what was found. Whether anybody was.
+bool Sandbox::wake_ready() {
+  bool any = false;
+  auto next = polled_.cbegin();
   // Whoever is woken leaves the list once it runs.
   for (Thread* const thread : watchers_) {
-    if (thread->waits() && thread->has_ready()) thread->wake(Woken::kReady);
+    if (!thread->looks_out()) continue;
+    const auto past = next + std::ssize(thread->watched());
+    const bool ready =
+        std::any_of(next, past, [](const pollfd& each) { return each.revents != 0; });
+    next = past;
+    if (ready) thread->on_ready();
+    any |= ready;
   }
+  return any;
 }
 
 void Sandbox::interrupt_waits() {

@@ -3,6 +3,8 @@
 // stand still.
 #pragma once
 
+#include <poll.h>
+
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -152,16 +155,16 @@ class Sandbox {
     Sandbox& sandbox_;
   };
   void note_deed() {
-    last_deed_ = world_.now();
+    note_time_of_deed();
     ++deeds_;
   }
-  /// Called whenever a thread has given its turn back: what has come out of programs by ways of
-  /// one's own.
-  void set_pump(std::function<void()> pump) { pump_ = std::move(pump); }
-
-  /// Something has come from elsewhere in the world that programs may wait for: calls the pump, and
-  /// wakes them.
-  void take_in();
+  /// What has come out of programs by ways of one's own.
+  struct Pump {
+    std::function<void()> run = [] {};
+    std::vector<int> descriptors{};  ///< readable when there may be something
+  };
+  /// Runs when a thread has given its turn back that has left something there, or has written.
+  void set_pump(Pump pump) { pump_ = std::move(pump); }
 
   // --- for threads ------------------------------------------------------------------------------
   [[nodiscard]] World& world() { return world_; }
@@ -211,6 +214,9 @@ class Sandbox {
   Thread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});
   void on_other(const tracee::Stop& stop);
   void on_tick(Thread& running);
+  void note_time_of_deed() { last_deed_ = world_.now(); }
+  [[nodiscard]] bool poll_all(std::span<const int> more);
+  bool wake_ready();
   void read_output();
   void read_stream(Program& program, Program::Stream& stream, bool error);
   [[nodiscard]] const tracee::Realm* realm_of(const Host& host);
@@ -235,7 +241,8 @@ class Sandbox {
   std::vector<tracee::Stop> early_;  ///< of threads that are not known yet, or do not run
   std::set<std::string> remarks_;    ///< that were made
   std::string overrun_;
-  std::function<void()> pump_;
+  Pump pump_;
+  std::vector<pollfd> polled_;   ///< by poll_all
   unsigned ticks_ = 0;           ///< since the running thread was let go
   unsigned still_ = 0;           ///< of them, the last in which it did nothing
   std::uint64_t last_used_ = 0;  ///< of a processor, at the last of them

@@ -84,9 +84,12 @@ Woken Thread::wait_for(std::vector<Watched> watched, const char* purpose,
 
 Woken Thread::park(const char* purpose, std::optional<Instant> deadline) {
   Scheduler& scheduler = sandbox_.world().scheduler();
+  parking_ = true;
+  ready_ = false;
   sandbox_.end_turn();
+  parking_ = false;
   // What has come in meanwhile may be for this very thread.
-  if (!watched_.empty() && has_ready()) return Woken::kReady;
+  if (ready_) return Woken::kReady;
   Alarm alarm(*this);
   if (deadline) scheduler.at(alarm, scheduler.now() + (*deadline - now()));
   waits_ = true;
@@ -110,6 +113,14 @@ void Thread::wake(Woken why) {
   waits_ = false;  // who is woken to no avail would take a wake from another
   woken_ = why;
   sandbox_.world().scheduler().fibers().wake(sleeper_.front());
+}
+
+void Thread::on_ready() {
+  if (parking_) {
+    ready_ = true;
+  } else {
+    wake(Woken::kReady);
+  }
 }
 
 bool any_ready(const std::vector<Watched>& watched) {
@@ -146,8 +157,7 @@ bool Thread::give_way() {
 
 bool Thread::spend(Duration duration) {
   if (over_) return false;
-  // Who does nothing but look at the clock has left nothing for others.
-  if (looks_ < 2) sandbox_.end_turn();
+  sandbox_.end_turn();
   if (!process_.host->sleep(duration)) over_ = true;
   return !over_;
 }

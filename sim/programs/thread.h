@@ -87,6 +87,10 @@ class Thread {
   [[nodiscard]] bool waits() const { return waits_ && !sleeper_.empty(); }
   /// Of wait_for: whether one of them is ready. Asks the kernel.
   [[nodiscard]] bool has_ready() const;
+  /// It waits for descriptors, or is about to: what is ready is to be told by on_ready.
+  [[nodiscard]] bool looks_out() const { return parking_ || waits(); }
+  [[nodiscard]] const std::vector<Watched>& watched() const { return watched_; }
+  void on_ready();
   /// Lets others go on, as a program that has looked in vain.
   void yield();
   /// Lets others go on first where the schedule says so. False: it is over.
@@ -162,6 +166,8 @@ class Thread {
   std::optional<std::uint64_t> mask_;
   // While it waits.
   bool waits_ = false;
+  bool parking_ = false;  ///< it gives its turn away, and does not wait yet
+  bool ready_ = false;    ///< meanwhile something has become so
   Woken woken_{};
   FiberList sleeper_;
   std::vector<Watched> watched_;
