@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "transport/realtime/prompt_call.h"
+
 namespace anyrdma::sim::tracee {
 namespace {
 
@@ -27,6 +29,24 @@ sock_filter give(std::uint32_t verdict) {
 /// Skips the next instruction unless what was loaded is `value`.
 sock_filter unless(std::uint32_t value) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+}
+
+void allow(std::vector<sock_filter>& filter, int number) {
+  filter.push_back(unless(static_cast<std::uint32_t>(number)));
+  filter.push_back(give(SECCOMP_RET_ALLOW));
+}
+
+/// Begins with the number loaded, and ends so.
+void allow_prompt_calls(std::vector<sock_filter>& filter) {
+  constexpr std::uint32_t kUpperHalf = sizeof(std::uint32_t);
+  const auto& calls = transport::realtime::prompt_calls();
+  const auto length = static_cast<std::uint8_t>(2 * calls.size() + 1);
+  filter.push_back(load(offsetof(seccomp_data, args[3]) + kUpperHalf));
+  filter.push_back(
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, transport::realtime::kPromptMark, 0, length));
+  filter.push_back(load(offsetof(seccomp_data, nr)));
+  for (const int number : calls) allow(filter, number);
+  filter.push_back(load(offsetof(seccomp_data, nr)));
 }
 
 /// Of a call whose second argument says what it is to do.
@@ -53,10 +73,8 @@ std::vector<sock_filter> filter_of(std::span<const int> untouched) {
   filter.push_back(load(offsetof(seccomp_data, nr)));
   filter.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kX32Bit, 0, 1));
   filter.push_back(give(kNoSuchCall));
-  for (const int number : untouched) {
-    filter.push_back(unless(static_cast<std::uint32_t>(number)));
-    filter.push_back(give(SECCOMP_RET_ALLOW));
-  }
+  allow_prompt_calls(filter);
+  for (const int number : untouched) allow(filter, number);
   stop_some(filter, SYS_ioctl, {SIOCGIFADDR, SIOCGIFNETMASK, SIOCGIFBRDADDR});
   stop_some(filter, SYS_fcntl, {F_SETLKW, F_OFD_SETLKW});
   filter.push_back(give(SECCOMP_RET_TRACE));

@@ -10,8 +10,9 @@
 namespace anyrdma::sim::tracee {
 
 /// A program for SECCOMP_SET_MODE_FILTER. Calls of `untouched` go to the kernel as they are, and so
-/// do fcntl(2) unless it may wait for a lock, and ioctl(2) unless it asks for the address of an
-/// interface; calls of other architectures fail with ENOSYS; the rest stops the thread.
+/// do those of transport/realtime/prompt_call.h that bear the mark, fcntl(2) unless it may wait for
+/// a lock, and ioctl(2) unless it asks for the address of an interface; calls of other
+/// architectures fail with ENOSYS; the rest stops the thread.
 [[nodiscard]] std::vector<sock_filter> filter_of(std::span<const int> untouched);
 
 }  // namespace anyrdma::sim::tracee

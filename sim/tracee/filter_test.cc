@@ -14,6 +14,8 @@
 #include <numeric>
 #include <vector>
 
+#include "transport/realtime/prompt_call.h"
+
 namespace anyrdma::sim::tracee {
 namespace {
 
@@ -74,6 +76,25 @@ TEST(FilterOfCalls, OfFcntlOnlyWhatMayWaitForALockStops) {
   for (const int command : {F_GETFL, F_SETFL, F_DUPFD, F_SETLK, F_OFD_SETLK})
     EXPECT_EQ(verdict(filter, call_of(SYS_fcntl, static_cast<std::uint64_t>(command))),
               SECCOMP_RET_ALLOW);
+}
+
+TEST(FilterOfCalls, OfThoseThatBearTheMarkOnlyOursAreLeftToTheKernel) {
+  const auto filter = filter_of(kUntouched);
+  const auto with_fourth = [](long number, std::uint64_t fourth) {
+    seccomp_data call = call_of(number);
+    call.args[3] = fourth;
+    return call;
+  };
+  constexpr std::uint64_t kMark = std::uint64_t{transport::realtime::kPromptMark} << 32;
+  constexpr std::uint64_t kFlags = 0x4040;
+  for (const int number : transport::realtime::prompt_calls()) {
+    EXPECT_EQ(verdict(filter, with_fourth(number, kMark | kFlags)), SECCOMP_RET_ALLOW) << number;
+    EXPECT_EQ(verdict(filter, with_fourth(number, kFlags)), SECCOMP_RET_TRACE) << number;
+    EXPECT_EQ(verdict(filter, with_fourth(number, ~std::uint64_t{0})), SECCOMP_RET_TRACE) << number;
+  }
+  for (const int number : {SYS_read, SYS_futex, SYS_clock_gettime, SYS_poll})
+    EXPECT_EQ(verdict(filter, with_fourth(number, kMark)), SECCOMP_RET_TRACE) << number;
+  EXPECT_EQ(verdict(filter, with_fourth(SYS_mmap, kMark)), SECCOMP_RET_ALLOW);
 }
 
 TEST(FilterOfCalls, OtherArchitecturesHaveNoCalls) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "transport/realtime/prompt_call.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -34,7 +35,7 @@ ssize_t send_message(int socket, std::span<const std::uint8_t> bytes,
     header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
     std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
   }
-  return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return realtime::prompt_sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 ReceivedMessage receive_message(int socket, std::span<std::uint8_t> bytes) {
@@ -46,7 +47,7 @@ ReceivedMessage receive_message(int socket, std::span<std::uint8_t> bytes) {
   message.msg_control = control.bytes.data();
   message.msg_controllen = control.bytes.size();
   ReceivedMessage result;
-  result.size = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  result.size = realtime::prompt_recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (result.size < 0) return result;
   result.truncated = (message.msg_flags & MSG_TRUNC) != 0;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;

@@ -10,6 +10,7 @@
 
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/mesh_internal.h"
+#include "transport/realtime/prompt_call.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::fabric {
@@ -135,8 +136,8 @@ void Mesh::transmit_by_socket(Peer& peer, Link& link) {
 
 int Mesh::send_notice(Link& link, MessageKind kind) {
   const Preamble bytes = notice(kind);
-  if (::send(link.fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return 0;
-  return errno;
+  constexpr int kFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  return realtime::prompt_send(link.fd.get(), bytes.data(), bytes.size(), kFlags) >= 0 ? 0 : errno;
 }
 
 /// A peer whose socket is full has something to read already.
@@ -157,8 +158,9 @@ int Mesh::send_batch(Peer& peer, Link& link) {
     batch_->preambles[i] = preamble_of(packet);
     batch_->set(i, packet.storage.data(), packet.size);
   }
-  const int sent = ::sendmmsg(link.fd.get(), batch_->messages.data(), static_cast<unsigned>(count),
-                              MSG_NOSIGNAL | MSG_DONTWAIT);
+  const int sent =
+      realtime::prompt_sendmmsg(link.fd.get(), batch_->messages.data(),
+                                static_cast<unsigned>(count), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0) return errno == EINTR ? 0 : errno;
   for (int i = 0; i < sent; ++i) peer.out.pop_front();
   return 0;
@@ -220,7 +222,7 @@ void Mesh::try_again() {
 
 bool Mesh::poll_sockets() {
   std::array<epoll_event, kEventsAtOnce> events;
-  const int count = ::epoll_wait(epoll_.get(), events.data(), kEventsAtOnce, 0);
+  const int count = realtime::prompt_epoll(epoll_.get(), events.data(), kEventsAtOnce);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     auto* link = static_cast<Link*>(event.data.ptr);
@@ -312,7 +314,7 @@ bool Mesh::receive(Link& link) {
     batch_->set(i, batch_->packets[i]->storage.data(), verbs::soft::kPacketBytesMax);
   }
   const int count =
-      ::recvmmsg(link.fd.get(), batch_->messages.data(), kBatch, MSG_DONTWAIT, nullptr);
+      realtime::prompt_recvmmsg(link.fd.get(), batch_->messages.data(), kBatch, MSG_DONTWAIT);
   if (count < 0) return !ends_reading(link, errno);
   for (int i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);

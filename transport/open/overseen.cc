@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "transport/fault/plan/question.h"
+#include "transport/realtime/prompt_call.h"
 #include "verbs/runtime.h"
 
 namespace anyrdma::transport {
@@ -176,7 +177,8 @@ std::optional<soft::Admission::Refusal> OverseenOpened::on_request(std::string_v
 
 OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable) {
   Question device{.kind = Kind::kOpened};
-  if (ask_world(device) && device.error != 0) {
+  if (ask_world(device)) realtime::mark_prompt_calls();
+  if (device.error != 0) {
     return OpenError{verbs::errno_code(device.error), "The host's device was removed."};
   }
   if (device.port_down) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "transport/realtime/cancellation.h"
+#include "transport/realtime/prompt_call.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::transport::realtime {
@@ -32,7 +33,7 @@ void EventfdSemaphore::post() {
   const CancellationOff off;
   const int saved = errno;  // callers are C functions that may promise not to touch it
   const std::uint64_t unit = 1;
-  while (::write(fd_.get(), &unit, sizeof unit) < 0 && errno == EINTR) {
+  while (prompt_write(fd_.get(), &unit, sizeof unit) < 0 && errno == EINTR) {
   }
   errno = saved;
 }
