@@ -171,6 +171,7 @@ class Host final : private transport::soft::Observer,
   /// From now on the host's clock, and with it every timer, runs `ppm` millionths faster than time,
   /// or slower. False: it did already.
   bool drift(std::int32_t ppm);
+  [[nodiscard]] bool drifts() const { return drift_ppm_ != 0; }
 
   // --- addresses (host_network.cc) --------------------------------------------------------------
   /// An interface gets one more address ("192.0.2.9/24"), its device a GID: GID_CHANGE. ENODEV: no

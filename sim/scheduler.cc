@@ -129,6 +129,11 @@ bool Scheduler::step_chosen(Instant limit) {
   return true;
 }
 
+Instant Scheduler::quiet_until() {
+  settle();
+  return queue_.next_deadline().value_or(kNever);
+}
+
 void Scheduler::skip_to(Instant time) {
   settle();
   CM_ASSERT(!queue_.next_deadline() || *queue_.next_deadline() >= time);

@@ -127,6 +127,8 @@ class Scheduler {
   }
   /// Where the schedule's choices were not the first.
   [[nodiscard]] const std::vector<Deviation>& deviations() const { return chooser_.deviations(); }
+  /// Until when nothing happens by itself; kNever.
+  [[nodiscard]] Instant quiet_until();
   /// Moves the clock without anything happening. Precondition: nothing is due before.
   void skip_to(Instant time);
 

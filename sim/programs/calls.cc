@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "sim/points/clock_page.h"
 #include "sim/points/point_call.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/descriptors.h"
@@ -60,6 +61,13 @@ Outcome on_restart(Thread& /*thread*/, const Call& /*call*/) {
   return Outcome::answered(-EINTR);
 }
 
+/// Where it reads its clocks from now on.
+Outcome on_clock_page(Thread& thread, const Call& call) {
+  auto& clock = thread.process().clock;
+  clock = SharedClock::map(thread.borrow(static_cast<int>(call.arguments[0])));
+  return Outcome::answered(clock == nullptr ? -EINVAL : 0);
+}
+
 /// Of the fault plan, or what the checkers want to hear.
 Outcome on_question(Thread& thread, const Call& call) {
   const std::uint64_t address = call.arguments[0];
@@ -72,6 +80,7 @@ Outcome on_question(Thread& thread, const Call& call) {
 
 constexpr auto kKnown = std::to_array<Known>({
     {kPointCall, "a lock", on_point},
+    {kClockCall, "a clock to share", on_clock_page},
     {SYS_futex, "futex", on_futex},
     {SYS_exit, "exit", on_exit},
     {SYS_clock_gettime, "clock_gettime", on_clock_gettime},

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/programs/shared_clock.h"
 #include "sim/programs/thread.h"
 #include "transport/realtime/descriptor.h"
 
@@ -34,9 +35,10 @@ struct Process {
   std::vector<std::unique_ptr<Thread>> threads;  ///< all there were
   unsigned threads_made = 0;
   unsigned children_made = 0;
-  std::optional<int> last_words{};  ///< the status with which its first thread has ended
-  std::optional<int> status;        ///< as of wait(2); nullopt: it lives
-  bool waited_for = false;          ///< by its parent
+  std::optional<int> last_words{};       ///< the status with which its first thread has ended
+  std::optional<int> status;             ///< as of wait(2); nullopt: it lives
+  bool waited_for = false;               ///< by its parent
+  std::shared_ptr<SharedClock> clock{};  ///< null: it asks by system calls
 };
 
 }  // namespace anyrdma::sim::programs

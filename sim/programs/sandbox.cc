@@ -19,6 +19,7 @@
 
 #include "sim/monitor.h"
 #include "sim/programs/calls.h"
+#include "sim/programs/clocks.h"
 #include "sim/programs/signals.h"
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/launch.h"
@@ -265,6 +266,7 @@ Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program
   process.parent = parent;
   process.host = &host;
   process.program = &program;
+  if (parent != nullptr) process.clock = parent->clock;
   process.name = std::move(name);
   process.full_name = host.name() + "/" + process.name + "[" + std::to_string(process.number) + "]";
   process.pidfd = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -330,12 +332,48 @@ void Sandbox::on_new_process(Thread& maker, pid_t pid) {
 
 // --- stops --------------------------------------------------------------------------------------
 
+/// A thread that reads its clock is ahead of the world, where nothing happens meanwhile: it has the
+/// turn, and stops before anything would be due. Who reads it over and over is to let others go on
+/// at times.
+void Sandbox::open_clock(Thread& thread) {
+  constexpr std::int64_t kReadingsMax = 16;
+  if (reader_ == &thread) return;
+  close_clock();
+  const Process& process = thread.process();
+  if (process.clock == nullptr || process.host->drifts()) return;
+  const Duration cost = thread.cost_of_reading();
+  const Instant quiet_until = world_.scheduler().quiet_until();
+  std::int64_t readings = kReadingsMax;
+  if (cost > Duration::zero() && quiet_until != Scheduler::kNever)
+    readings = std::clamp<std::int64_t>((quiet_until - world_.now()) / cost, 0, kReadingsMax);
+  reader_ = &thread;
+  cost_of_reading_ = cost;
+  process.clock->open({.up = *reading_of(thread, CLOCK_MONOTONIC),
+                       .date = *reading_of(thread, CLOCK_REALTIME),
+                       .cost = cost,
+                       .readings = static_cast<std::uint64_t>(readings)});
+}
+
+void Sandbox::close_clock() {
+  Thread* const reader = std::exchange(reader_, nullptr);
+  if (reader == nullptr) return;
+  const std::uint64_t readings = reader->process().clock->close();
+  if (readings == 0) return;
+  reader->note_readings(readings);
+  Scheduler& scheduler = world_.scheduler();
+  const Instant read = scheduler.now() + cost_of_reading_ * static_cast<std::int64_t>(readings);
+  // Somebody may have been killed meanwhile, which leaves something to be done.
+  scheduler.skip_to(std::min(read, std::max(scheduler.quiet_until(), scheduler.now())));
+}
+
 Stop Sandbox::run(Thread& thread, int signal) {
+  open_clock(thread);
   thread.tracee().run(signal);
   return await(thread);
 }
 
 Stop Sandbox::run_to_return(Thread& thread) {
+  close_clock();
   thread.tracee().run_to_return();
   return await(thread);
 }
@@ -483,6 +521,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
 // --- turns --------------------------------------------------------------------------------------
 
 void Sandbox::end_turn() {
+  close_clock();
   sockets_.pump();
   // What programs write has been seen. What the drop-in says by prompt calls shows only in what is
   // ready now.

@@ -173,6 +173,14 @@ Duration Thread::cost_of_look() {
   return sandbox_.options().call_cost * growing(looks_++);
 }
 
+Duration Thread::cost_of_reading() const {
+  return sandbox_.options().call_cost * growing(looks_);
+}
+
+void Thread::note_readings(std::uint64_t readings) {
+  looks_ += static_cast<unsigned>(readings);
+}
+
 bool Thread::look_in_vain() {
   // As everybody does who takes all there is.
   constexpr unsigned kForNothing = 4;
@@ -200,6 +208,8 @@ void Thread::live(Duration delay) {
 }
 
 void Thread::handle(const Stop& stop) {
+  // When somebody looks after it is the machine's to say, and must not show.
+  if (stop.kind != StopKind::kStarted) sandbox_.close_clock();
   switch (stop.kind) {
     case StopKind::kCall:
       return on_call();
@@ -260,6 +270,7 @@ void Thread::on_call() {
 bool Thread::advance() {
   Stop stop;
   // If somebody has looked after it once more, its step is still to be reported.
+  sandbox_.open_clock(*this);
   do {
     tracee_.step();
     stop = sandbox_.await(*this);
@@ -372,6 +383,7 @@ bool Thread::emulate_time_stamp() {
 }
 
 void Thread::on_program() {
+  process_.clock.reset();
   std::array<std::byte, 16> random;
   for (std::byte& byte : random) byte = static_cast<std::byte>(sandbox_.random().next());
   if (!tracee::tame(tracee_, random))

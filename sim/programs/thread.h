@@ -103,6 +103,9 @@ class Thread {
   void note_found() { vain_looks_ = 0; }
   /// What it costs to look at the clock: more and more for who does nothing else.
   [[nodiscard]] Duration cost_of_look();
+  /// The same, if it looks where it need not ask (SharedClock).
+  [[nodiscard]] Duration cost_of_reading() const;
+  void note_readings(std::uint64_t readings);
   /// A descriptor of the program's as one of ours; empty: it has none of that number.
   [[nodiscard]] Descriptor borrow(int fd) const;
 

@@ -1,0 +1,42 @@
+// The world's end of the page in which a process reads its clocks (sim/points/clock_page.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sim/points/clock_page.h"
+#include "transport/realtime/descriptor.h"
+#include "transport/realtime/shared_memory.h"
+#include "verbs/time.h"
+
+namespace anyrdma::sim::programs {
+
+/// Of a program's image: fork(2) makes it its child's as well, execve(2) ends it.
+class SharedClock {
+ public:
+  /// What a clock shows from now on.
+  struct Face {
+    verbs::Duration up{};    ///< CLOCK_MONOTONIC
+    verbs::Duration date{};  ///< CLOCK_REALTIME
+    verbs::Duration cost{};  ///< of a reading
+    std::uint64_t readings = 0;
+  };
+
+  /// Null: the memory is not as it should be.
+  [[nodiscard]] static std::shared_ptr<SharedClock> map(
+      const transport::realtime::Descriptor& memory);
+
+  /// The process may read, so often.
+  void open(const Face& face);
+  /// It may not any more. How often it has: never more than it might.
+  [[nodiscard]] std::uint64_t close();
+
+ private:
+  explicit SharedClock(transport::realtime::SharedMemory memory) : memory_(std::move(memory)) {}
+  [[nodiscard]] ClockPage& page() { return *reinterpret_cast<ClockPage*>(memory_.bytes().data()); }
+
+  transport::realtime::SharedMemory memory_;
+  std::uint64_t allowed_ = 0;
+};
+
+}  // namespace anyrdma::sim::programs
