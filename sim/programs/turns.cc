@@ -1,0 +1,127 @@
+// How the turn goes from thread to thread: until when one may go on by itself, and who can go on
+// after it.
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "sim/programs/clocks.h"
+#include "sim/programs/process.h"
+#include "sim/programs/sandbox.h"
+#include "sim/programs/signals.h"
+
+namespace anyrdma::sim::programs {
+
+// --- clocks -------------------------------------------------------------------------------------
+
+/// A thread that reads its clock is ahead of the world, where nothing happens meanwhile: it has the
+/// turn, and stops before anything would be due. Who reads it over and over is to let others go on
+/// at times.
+void Sandbox::open_clock(Thread& thread) {
+  constexpr std::int64_t kReadingsMax = 16;
+  if (reader_ == &thread) return;
+  close_clock();
+  const Process& process = thread.process();
+  if (process.clock == nullptr || process.host->drifts()) return;
+  const Duration cost = thread.cost_of_reading();
+  const Instant quiet_until = world_.scheduler().quiet_until();
+  std::int64_t readings = kReadingsMax;
+  if (cost > Duration::zero() && quiet_until != Scheduler::kNever)
+    readings = std::clamp<std::int64_t>((quiet_until - world_.now()) / cost, 0, kReadingsMax);
+  reader_ = &thread;
+  cost_of_reading_ = cost;
+  process.clock->open({.up = *reading_of(thread, CLOCK_MONOTONIC),
+                       .date = *reading_of(thread, CLOCK_REALTIME),
+                       .cost = cost,
+                       .readings = static_cast<std::uint64_t>(readings)});
+}
+
+void Sandbox::close_clock() {
+  Thread* const reader = std::exchange(reader_, nullptr);
+  if (reader == nullptr) return;
+  const std::uint64_t readings = reader->process().clock->close();
+  if (readings == 0) return;
+  reader->note_readings(readings);
+  Scheduler& scheduler = world_.scheduler();
+  const Instant read = scheduler.now() + cost_of_reading_ * static_cast<std::int64_t>(readings);
+  // Somebody may have been killed meanwhile, which leaves something to be done.
+  scheduler.skip_to(std::min(read, std::max(scheduler.quiet_until(), scheduler.now())));
+}
+
+// --- who can go on ------------------------------------------------------------------------------
+
+void Sandbox::end_turn() {
+  close_clock();
+  sockets_.pump();
+  // What programs write has been seen. What the drop-in says by prompt calls shows only in what is
+  // ready now.
+  bool anything = false;
+  if (std::exchange(deeds_seen_, deeds_) != deeds_) {
+    read_output();
+    pump_.run();
+  } else if (poll_all(pump_.descriptors)) {
+    pump_.run();
+    anything = true;
+  } else {
+    if (wake_ready()) note_time_of_deed();
+    return;
+  }
+  (void)poll_all({});
+  if (wake_ready() || anything) note_time_of_deed();
+}
+
+void Sandbox::look() {
+  (void)poll_all({});
+  (void)wake_ready();
+}
+
+/// Asks the kernel in one call about all that threads wait for, and about `more`: whether something
+/// of that is readable.
+bool Sandbox::poll_all(std::span<const int> more) {
+  polled_.clear();
+  for (const Thread* const thread : watchers_) {
+    if (!thread->looks_out()) continue;
+    for (const Watched& each : thread->watched())
+      polled_.push_back({.fd = each.descriptor.get(), .events = each.events, .revents = 0});
+  }
+  const auto of_threads = static_cast<std::ptrdiff_t>(polled_.size());
+  for (const int fd : more) polled_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+  if (polled_.empty()) return false;
+  // Our own alarm comes in between now and then.
+  while (::poll(polled_.data(), polled_.size(), 0) < 0 && errno == EINTR) continue;
+  return std::any_of(polled_.begin() + of_threads, polled_.end(),
+                     [](const pollfd& each) { return each.revents != 0; });
+}
+
+/// By what was found. Whether anybody was.
+bool Sandbox::wake_ready() {
+  bool any = false;
+  auto next = polled_.cbegin();
+  // Whoever is woken leaves the list once it runs.
+  for (Thread* const thread : watchers_) {
+    if (!thread->looks_out()) continue;
+    const auto past = next + std::ssize(thread->watched());
+    const bool ready =
+        std::any_of(next, past, [](const pollfd& each) { return each.revents != 0; });
+    next = past;
+    if (ready) thread->on_ready();
+    any |= ready;
+  }
+  return any;
+}
+
+void Sandbox::interrupt_waits() {
+  for (const auto& process : processes_) {
+    if (process->status) continue;
+    for (const auto& thread : process->threads) {
+      if (!thread->is_over() && thread->waits() && takes_signal(*thread, thread->mask())) {
+        thread->wake(Woken::kSignal);
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace anyrdma::sim::programs
