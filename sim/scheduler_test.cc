@@ -69,6 +69,21 @@ TEST_F(SchedulerTest, ACancelledTaskNeitherRunsNorMovesTheClock) {
   EXPECT_EQ(scheduler.now(), Instant());
 }
 
+TEST_F(SchedulerTest, TimeMayBeSkippedUntilTheNextTask) {
+  EXPECT_EQ(scheduler.quiet_until(), Scheduler::kNever);
+  Logged a(log, 1);
+  Logged b(log, 2);
+  scheduler.at(a, Instant(seconds(2)));
+  scheduler.at(b, Instant(seconds(1)));
+  ASSERT_EQ(scheduler.quiet_until(), Instant(seconds(1)));
+
+  scheduler.skip_to(scheduler.quiet_until());
+
+  EXPECT_TRUE(log.empty());
+  run();
+  EXPECT_THAT(log, ElementsAre(2, 1));
+}
+
 TEST_F(SchedulerTest, DoesNotPassItsLimit) {
   Logged a(log, 1);
   scheduler.at(a, Instant(seconds(2)));
