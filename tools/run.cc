@@ -14,10 +14,12 @@
 
 #include "sim/machines/drop_in.h"
 #include "tools/child.h"
+#include "tools/nodes.h"
 #include "tools/start.h"
 #include "transport/open/environment.h"
 #include "transport/open/fault_account.h"
 #include "transport/open/fault_file.h"
+#include "transport/open/real.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -54,6 +56,19 @@ void unset_faults() {
                                "ANYRDMA_FAULTS_ACCOUNT"}) {
     ::unsetenv(variable);
   }
+}
+
+/// For programs that look into /sys for a device. Without a fabric they find none, and say so by
+/// themselves.
+void set_nodes() {
+  ::unsetenv("ANYRDMA_NODES");
+  if (transport::transport_of_environment() != "fabric") return;
+  const auto options = transport::options_of_environment();
+  if (!options) return;
+  const auto opened = transport::open_real("fabric", *options);
+  if (!opened) return;
+  const std::string directory = make_nodes((*opened)->transport());
+  if (!directory.empty()) ::setenv("ANYRDMA_NODES", directory.c_str(), 1);
 }
 
 /// Whoever ends a server does it this way; a crash is a failure of its own.
@@ -114,6 +129,7 @@ int run(const RunOptions& options) {
   }
   const auto start = prepare_start(options.command.front());
   if (!start) return static_cast<int>(start.error());
+  set_nodes();
   for (const auto& [variable, value] : sim::drop_in_variables(start->libraries))
     ::setenv(variable.c_str(), value.c_str(), 1);
   if (!part.plan.faults.empty()) return run_with_faults(start->path, options, part);

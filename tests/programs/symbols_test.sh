@@ -82,11 +82,14 @@ check_core() {
   [ -z "$foreign" ] || fail "libanyrdma.so exports names that are not ours: $foreign"
 }
 
-# What comes before libc must be little.
+# What comes before libc must be what device_nodes.map says, and need nothing but libc.
 check_nodes() {
-  local names
+  local names needed
   names=$(nm -D --defined-only "$libraries/libanyrdma-nodes.so" | cut -d' ' -f3 | sort | xargs)
-  [ "$names" = "__xstat __xstat64 access stat stat64" ] || fail "libanyrdma-nodes.so stands before libc with: $names"
+  [ "$names" = "$(sed -n '/global:/,/local:/p' verbs/c_api/device_nodes.map | grep -oE '[a-z_0-9]+;' | tr -d ';' | sort | xargs)" ] ||
+    fail "libanyrdma-nodes.so stands before libc with: $names"
+  needed=$(readelf -d "$libraries/libanyrdma-nodes.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | xargs)
+  [ "$needed" = libc.so.6 ] || fail "libanyrdma-nodes.so needs $needed"
 }
 
 for library in libibverbs.so.1 librdmacm.so.1; do

@@ -9,6 +9,7 @@ ROOMS = {
     "verbs/testing": ["verbs", "verbs/wire"],
     "verbs/soft": ["verbs", "verbs/wire", "verbs/soft"],
     "verbs/ibv": ["verbs", "verbs/ibv"],
+    "verbs/nodes": ["verbs", "verbs/nodes"],
     "verbs/c_api": None,
     "transport": ["verbs", "transport"],
     "transport/ibcm": ["verbs", "verbs/wire", "transport/ibcm"],
@@ -77,7 +78,7 @@ TEST_EXTRA = {
 }
 
 # Rooms that never wait, lock, roll dice or read the time: everything comes in as an argument.
-SANS_IO = ["verbs", "verbs/soft", "verbs/wire", "transport", "transport/ibcm", "transport/soft",
+SANS_IO = ["verbs", "verbs/nodes", "verbs/soft", "verbs/wire", "transport", "transport/ibcm", "transport/soft",
            "transport/fault", "transport/fault/plan", "cm"]
 
 # Top-level rooms whose subfolders are rooms of their own: a new one needs a row above.

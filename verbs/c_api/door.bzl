@@ -75,6 +75,7 @@ def shared_library(name, deps, version_script, needs = None, **kwargs):
         "-Wl,-Bsymbolic",
         "-Wl,-z,defs",
         "-Wl,-z,now",
+        "-Wl,-z,nodelete",  # a program may dlclose us while threads of ours still run
         "-Wl,-rpath,$$ORIGIN",
     ]
     inputs = [version_script]
