@@ -127,12 +127,14 @@ Result<void> FabricImpl::build() {
   soft::SoftTransportConfig rules{.profile = config_.profile,
                                   .comm_id_mask = kCommIdMask,
                                   .comm_id_tag = comm_id_tag(slot),
-                                  .waiting_requests_max = kWaitingRequestsMax};
+                                  .waiting_requests_max = kWaitingRequestsMax,
+                                  .loopback_has_device = true};
   if (outside_) {
     // A world with links that lose packets, and in which it takes no time to have a processor.
     device.node_guid = outside_->guid();
     device.min_ack_timeout = 0;
     rules.waiting_requests_max = 0;
+    rules.loopback_has_device = false;
   }
   verbs::soft::resemble(device, config_.device);
   const Result<void> built =

@@ -116,6 +116,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   [[nodiscard]] Result<void> bind_to(const Address& local);
   [[nodiscard]] Result<void> start_query(std::chrono::milliseconds timeout);
   [[nodiscard]] Result<void> resolve_loopback();
+  [[nodiscard]] bool attach_loopback();
   [[nodiscard]] int finish_query();
   [[nodiscard]] Claim claim() const;
   void attach(Device& device);

@@ -69,9 +69,21 @@ Result<void> SoftEndpoint::bind_to(const Address& local) {
     attach(*device);
     note_own_link();
     path_.source = local.ip;
+  } else if (core_.config.loopback_has_device && local.is_loopback()) {
+    (void)attach_loopback();
   }
   enter(State::kAddrBound);
   return {};
+}
+
+/// False: no device has an address of that family.
+bool SoftEndpoint::attach_loopback() {
+  Device* const device = core_.loopback_device();
+  const ibv_gid* const gid = device != nullptr ? device->first_gid(source_.family) : nullptr;
+  if (gid == nullptr) return false;
+  std::memcpy(path_.source.data(), gid->raw, path_.source.size());
+  attach(*device);
+  return true;
 }
 
 Claim SoftEndpoint::claim() const {
@@ -171,14 +183,9 @@ int SoftEndpoint::finish_query() {
 // Unlike Linux, a route to it can be resolved afterwards: programs should run on a laptop as they
 // stand (docs/architecture.md, deviations).
 Result<void> SoftEndpoint::resolve_loopback() {
-  Device* device = device_ != nullptr ? device_ : core_.loopback_device();
-  if (device == nullptr) return verbs::errno_code(ENODEV);
   if (device_ == nullptr) {
-    const ibv_gid* gid = device->first_gid(source_.family);
-    if (gid == nullptr) return verbs::errno_code(ENODEV);
-    std::memcpy(path_.source.data(), gid->raw, path_.source.size());
+    if (!attach_loopback()) return verbs::errno_code(ENODEV);
     source_.ip = Address::loopback(source_.family).ip;
-    attach(*device);
   }
   path_.destination = path_.source;
   update_claim();

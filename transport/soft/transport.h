@@ -39,6 +39,10 @@ struct SoftTransportConfig {
   /// Loopback destinations are looked up as any others are, where hosts have such addresses; false:
   /// they mean the host itself, as with Linux.
   bool loopback_is_routed = false;
+  /// An id that is bound to a loopback address has the device that such a destination would give
+  /// it, so that programs that look at `id->verbs` then find one (librpma's examples); false: none
+  /// before its address is resolved, as with Linux.
+  bool loopback_has_device = false;
 };
 
 /// Sees every CM message, for traces and tests. Called from drain and remove_device; must not call
