@@ -48,36 +48,42 @@ enum class EntryKind : std::uint8_t {
 };
 inline constexpr std::size_t kKinds = 27;
 
-/// The fields behind an entry's kind and time, a letter each: `n` a number, `z` one that may be
-/// negative, `t` a text that is written in full once only, `b` bytes.
+/// The fields behind an entry's kind and time, a letter each. Numbers: `n` any, `z` one that may be
+/// negative, `d` a duration, `l` a lane, `L` 1 + a lane or 0, `m` a message; lanes and messages
+/// have come before. `t` a text that is written in full once only, `b` bytes.
 inline constexpr std::array<std::string_view, kKinds> kShapes{
     "",        // none
     "tb",      // kAbout: key, value
-    "ttn",     // kLane: what it is, name, 1 + the lane that it is in, or 0
-    "nntbn",   // kSent: from, 1 + to or 0, both GIDs, the packet's fields, UDP source port
-    "nn",      // kCopied: message, 1 + to or 0
-    "nn",      // kArrives: message, so much later
-    "ntn",     // kLost: message, why, 1 + where or 0
-    "ntn",     // kIgnored: lane, why, attribute of the message
-    "nnnnzb",  // kQueued: lane, id, listener or 0, event, status, the rest of the event
-    "nnn",     // kFetched: lane, id, event
-    "nn",      // kAcknowledged: lane, the id that owes it
-    "nntn",    // kCalled: lane, id, name, errno
-    "nntnn",   // kPosted: lane, queue pair, operation, wr_id, bytes
-    "nnnnnn",  // kCompleted: lane, queue pair, wr_id, opcode, status, bytes
-    "nnn",     // kAsync: lane, event, queue pair or 0
-    "nnt",     // kIdState: lane, id, state
-    "nnt",     // kQueuePairState: lane, queue pair, state
-    "nntnb",   // kWaited: lane, for how long, for what, 1: it has ended, details
+    "ttL",     // kLane: what it is, name, the lane that it is in
+    "lLtbn",   // kSent: from, to, both GIDs, the packet's fields, UDP source port
+    "mL",      // kCopied: message, to
+    "md",      // kArrives: message, so much later
+    "mtL",     // kLost: message, why, where
+    "ltn",     // kIgnored: lane, why, attribute of the message
+    "lnnnzb",  // kQueued: lane, id, listener or 0, event, status, the rest of the event
+    "lnn",     // kFetched: lane, id, event
+    "ln",      // kAcknowledged: lane, the id that owes it
+    "lntn",    // kCalled: lane, id, name, errno
+    "lntnn",   // kPosted: lane, queue pair, operation, wr_id, bytes
+    "lnnnnn",  // kCompleted: lane, queue pair, wr_id, opcode, status, bytes
+    "lnn",     // kAsync: lane, event, queue pair or 0
+    "lnt",     // kIdState: lane, id, state
+    "lnt",     // kQueuePairState: lane, queue pair, state
+    "ldtnb",   // kWaited: lane, for how long, for what, 1: it has ended, details
     "t",       // kFault: the plan's line
-    "n",       // kStruck: message
-    "nnb",     // kNote: 1 + lane or 0; 0: a note, 1: standard output, 2: standard error; text
+    "m",       // kStruck: message
+    "Lnb",     // kNote: lane; 0: a note, 1: standard output, 2: standard error; text
     "bb",      // kFinding: text, stack
-    "bn",      // kMoment: why, 1 + lane or 0
-    "n",       // kNewNumbers: lane
-    "nnn",     // kGiven: lane, id, queue pair
-    "n",       // kRunning: 1 + lane or 0
+    "bL",      // kMoment: why, lane
+    "l",       // kNewNumbers: lane
+    "lnn",     // kGiven: lane, id, queue pair
+    "L",       // kRunning: lane
     "tn",      // kEnd: verdict, hash
 };
+
+/// Whether an entry of this kind is one more message.
+[[nodiscard]] constexpr bool is_message(EntryKind kind) {
+  return kind == EntryKind::kSent || kind == EntryKind::kCopied;
+}
 
 }  // namespace anyrdma::recording

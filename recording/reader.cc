@@ -14,14 +14,6 @@ std::int64_t unfold(std::uint64_t folded) {
   return static_cast<std::int64_t>(folded >> 1) ^ -static_cast<std::int64_t>(folded & 1);
 }
 
-/// 1 + its number, 0 for none, of what the entry says.
-bool is_one_of(std::uint64_t number, std::uint64_t count) {
-  return number < count;
-}
-bool is_one_or_none(std::uint64_t number, std::uint64_t count) {
-  return number <= count;
-}
-
 }  // namespace
 
 Reader::Reader(std::span<const std::uint8_t> file) : file_(file) {
@@ -87,6 +79,18 @@ Reader::Taken Reader::take_text(std::string_view& text) {
   return taken;
 }
 
+/// One that refers to what is not there is wrong.
+Reader::Taken Reader::take_number(char letter, std::uint64_t& number) {
+  if (const Taken taken = take(number); taken != Taken::kYes) return taken;
+  bool right = true;
+  if (letter == 'l') right = number < lanes_;
+  if (letter == 'L') right = number <= lanes_;
+  if (letter == 'm') right = number < messages_;
+  if (letter == 'd') right = number <= static_cast<std::uint64_t>(kTimeMax);
+  if (letter == 'z') number = static_cast<std::uint64_t>(unfold(number));
+  return right ? Taken::kYes : Taken::kWrong;
+}
+
 Reader::Taken Reader::take_fields(Entry& entry) {
   std::size_t numbers = 0;
   std::size_t texts = 0;
@@ -97,55 +101,11 @@ Reader::Taken Reader::take_fields(Entry& entry) {
     } else if (letter == 'b') {
       taken = take(entry.texts[texts++]);
     } else {
-      std::uint64_t& number = entry.numbers[numbers++];
-      taken = take(number);
-      if (letter == 'z') number = static_cast<std::uint64_t>(unfold(number));
+      taken = take_number(letter, entry.numbers[numbers++]);
     }
     if (taken != Taken::kYes) return taken;
   }
   return Taken::kYes;
-}
-
-bool Reader::refers_to_what_is(const Entry& entry) const {
-  const auto& n = entry.numbers;
-  switch (entry.kind) {
-    case EntryKind::kAbout:
-    case EntryKind::kFault:
-    case EntryKind::kFinding:
-    case EntryKind::kEnd:
-      return true;
-    case EntryKind::kLane:
-    case EntryKind::kNote:
-    case EntryKind::kMoment:
-    case EntryKind::kRunning:
-      return is_one_or_none(n[0], lanes_);
-    case EntryKind::kSent:
-      return is_one_of(n[0], lanes_) && is_one_or_none(n[1], lanes_);
-    case EntryKind::kCopied:
-      return is_one_of(n[0], messages_) && is_one_or_none(n[1], lanes_);
-    case EntryKind::kArrives:
-      return is_one_of(n[0], messages_) && n[1] <= static_cast<std::uint64_t>(kTimeMax);
-    case EntryKind::kLost:
-      return is_one_of(n[0], messages_) && is_one_or_none(n[1], lanes_);
-    case EntryKind::kStruck:
-      return is_one_of(n[0], messages_);
-    case EntryKind::kWaited:
-      return is_one_of(n[0], lanes_) && n[1] <= static_cast<std::uint64_t>(kTimeMax);
-    case EntryKind::kIgnored:
-    case EntryKind::kQueued:
-    case EntryKind::kFetched:
-    case EntryKind::kAcknowledged:
-    case EntryKind::kCalled:
-    case EntryKind::kPosted:
-    case EntryKind::kCompleted:
-    case EntryKind::kAsync:
-    case EntryKind::kIdState:
-    case EntryKind::kQueuePairState:
-    case EntryKind::kNewNumbers:
-    case EntryKind::kGiven:
-      return is_one_of(n[0], lanes_);
-  }
-  return false;
 }
 
 bool Reader::next(Entry& entry) {
@@ -159,14 +119,14 @@ bool Reader::next(Entry& entry) {
   Taken taken = take(passed);
   if (taken == Taken::kYes) taken = take_fields(entry);
   if (taken == Taken::kCut) return cut();
-  if (taken == Taken::kWrong || !refers_to_what_is(entry)) return damaged();
+  if (taken == Taken::kWrong) return damaged();
   const std::int64_t step = unfold(passed);
   if (step > kTimeMax || step < -kTimeMax) return damaged();
   time_ += step;
   if (time_ > kTimeMax || time_ < -kTimeMax) return damaged();
   entry.time = verbs::Instant(verbs::Duration(time_));
   if (entry.kind == EntryKind::kLane) ++lanes_;
-  if (entry.kind == EntryKind::kSent || entry.kind == EntryKind::kCopied) ++messages_;
+  if (is_message(entry.kind)) ++messages_;
   if (entry.kind == EntryKind::kEnd) {
     over_ = true;
     if (at_ != file_.size()) return fail("there is more behind its end");

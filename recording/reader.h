@@ -48,8 +48,8 @@ class Reader {
   [[nodiscard]] Taken take(std::uint64_t& number);
   [[nodiscard]] Taken take(std::string_view& bytes);
   [[nodiscard]] Taken take_text(std::string_view& text);
+  [[nodiscard]] Taken take_number(char letter, std::uint64_t& number);
   [[nodiscard]] Taken take_fields(Entry& entry);
-  [[nodiscard]] bool refers_to_what_is(const Entry& entry) const;
   bool fail(const std::string& why);
   bool cut();
 

@@ -126,6 +126,7 @@ TEST(Recording, OfAProcessThatIsKilledHoldsWhatItHadWritten) {
   if (child == 0) {
     Writer writer(FileSink::create(path));
     writer.about("seed", "8");
+    writer.begin(EntryKind::kAbout, Instant{}).text("in the middle of it");
     ::_exit(0);  // no destructor, no flush
   }
   int status = 0;

@@ -36,6 +36,10 @@ void MemorySink::finish(std::size_t used) {
 std::unique_ptr<FileSink> FileSink::create(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) return nullptr;
+  return of(file);
+}
+
+std::unique_ptr<FileSink> FileSink::of(int file) {
   return std::unique_ptr<FileSink>(new FileSink(file));
 }
 

@@ -42,6 +42,8 @@ class FileSink final : public Sink {
  public:
   /// Null: it cannot be made, and errno says why. What was there is gone.
   [[nodiscard]] static std::unique_ptr<FileSink> create(const std::string& path);
+  /// Writes an empty file that is open for reading and writing, and closes it at the end.
+  [[nodiscard]] static std::unique_ptr<FileSink> of(int file);
   ~FileSink() override;
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;

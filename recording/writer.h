@@ -1,14 +1,13 @@
 // Writes a recording: numbers as varints, texts in full the first time only.
 #pragma once
 
-#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "recording/format.h"
 #include "recording/sink.h"
@@ -30,22 +29,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  Writer& begin(EntryKind kind, verbs::Instant now) {
-    if (window_.size() - used_ < kEntryBytesMax) turn_window();
-    put(static_cast<std::uint8_t>(kind));
-    const verbs::Instant last = last_;
-    last_ = now;
-    return signed_number((now - last).count());
-  }
-  Writer& number(std::uint64_t value) {
-    if (value >= 0x80) return long_number(value);
-    put(static_cast<std::uint8_t>(value));
-    return *this;
-  }
-  /// Small numbers of either sign stay short.
-  Writer& signed_number(std::int64_t value) {
-    return number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
-  }
+  Writer& begin(EntryKind kind, verbs::Instant now);
+  Writer& number(std::uint64_t value);
+  Writer& signed_number(std::int64_t value);
   Writer& text(std::string_view text);
   Writer& bytes(std::span<const std::uint8_t> bytes);
   Writer& bytes(std::string_view text);
@@ -61,42 +47,32 @@ class Writer {
   void end(verbs::Instant now, std::string_view verdict, std::uint64_t hash);
 
  private:
-  /// A text's beginning and end, which are all of it if it is short.
-  struct Ends {
-    explicit Ends(std::string_view text);
-    bool operator==(const Ends&) const = default;
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-    std::size_t size = 0;
-  };
-  /// A text that was written lately. A recording has few, and says each of them a thousand times.
-  struct Lately {
-    Ends ends{{}};
-    const char* text = nullptr;  ///< a key of texts_
-    std::uint64_t number = 0;
-  };
   struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {
       return std::hash<std::string_view>()(text);
     }
   };
-  Writer& long_number(std::uint64_t value);
-  [[nodiscard]] Lately look_up(const Ends& ends, std::string_view text);
   void put(std::uint8_t byte) { window_[used_++] = byte; }
+  void put_number(std::uint64_t value);
+  void put_signed(std::int64_t value);
   void put_bytes(std::span<const std::uint8_t> bytes);
+  void put_sized(std::span<const std::uint8_t> bytes);
+  Writer& field_done();
   void turn_window();
 
   std::shared_ptr<Sink> sink_;
   std::span<std::uint8_t> window_{};
   std::size_t used_ = 0;
-  bool over_ = false;  ///< window_ is a place for what nobody keeps
+  EntryKind kind_{};        ///< of the entry that is being written
+  std::size_t begun_ = 0;   ///< where in the window its kind belongs
+  std::size_t fields_ = 0;  ///< that it still lacks
+  bool over_ = false;       ///< window_ is a place for what nobody keeps
   std::unique_ptr<std::uint8_t[]> nowhere_;
   verbs::Instant last_{};
   Number lanes_ = 0;
   Number messages_ = 0;
-  std::unordered_map<std::string, std::uint64_t, TextHash, std::equal_to<>> texts_;
-  std::array<Lately, 512> lately_{};
+  boost::unordered_flat_map<std::string, std::uint64_t, TextHash, std::equal_to<>> texts_;
 };
 
 }  // namespace anyrdma::recording

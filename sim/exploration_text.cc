@@ -1,6 +1,6 @@
 // What came of an exploration, for people.
 #include "sim/explore.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::sim {
 namespace {

@@ -15,7 +15,7 @@
 #include "sim/progress.h"
 #include "sim/random_stream.h"
 #include "sim/run_pool.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim {

@@ -7,11 +7,12 @@
 
 #include "sim/boot.h"
 #include "sim/host_tasks.h"
-#include "sim/ip_packet.h"
+#include "sim/packets/ip_packet.h"
+#include "sim/packets/packet_fields.h"
 #include "sim/process.h"
 #include "sim/recorder.h"
 #include "sim/semaphore.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "sim/world.h"
 #include "verbs/assert.h"
 
@@ -492,7 +493,7 @@ void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPt
     return interface.hca->on_packet(now(), std::move(packet));
   }
   FieldWriter fields;
-  if (tracing) fields = Trace::fields_of(*packet);
+  if (tracing) fields = fields_of(*packet);
   const bool message = cm_attribute(*packet) != 0;
   const Hca::Counters before = interface.hca->counters();
   const verbs::soft::Packet* const which = packet.get();

@@ -1,5 +1,5 @@
 // TCP, UDP and ICMP as bytes, and on the world's links.
-#include "sim/ip_packet.h"
+#include "sim/packets/ip_packet.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

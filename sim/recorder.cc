@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 
+#include "recording/work/entries.h"
+#include "recording/work/observer.h"
+#include "sim/packets/packet_fields.h"
 #include "sim/scheduler.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -20,160 +22,36 @@ constexpr verbs::Duration kShortestSleep = std::chrono::microseconds(1);
 constexpr std::uint64_t kStandardOutput = 1;
 constexpr std::uint64_t kStandardError = 2;
 
-std::string_view name_of(ibv_qp_state state) {
-  switch (state) {
-    case IBV_QPS_RESET:
-      return "RESET";
-    case IBV_QPS_INIT:
-      return "INIT";
-    case IBV_QPS_RTR:
-      return "RTR";
-    case IBV_QPS_RTS:
-      return "RTS";
-    case IBV_QPS_SQD:
-      return "SQD";
-    case IBV_QPS_SQE:
-      return "SQE";
-    case IBV_QPS_ERR:
-      return "ERR";
-    default:  // foreign enum
-      return "UNKNOWN";
-  }
-}
-
-std::string_view name_of(ibv_wr_opcode opcode) {
-  switch (opcode) {
-    case IBV_WR_RDMA_WRITE:
-      return "RDMA_WRITE";
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-      return "RDMA_WRITE_WITH_IMM";
-    case IBV_WR_SEND:
-      return "SEND";
-    case IBV_WR_SEND_WITH_IMM:
-      return "SEND_WITH_IMM";
-    case IBV_WR_RDMA_READ:
-      return "RDMA_READ";
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-      return "ATOMIC_CMP_AND_SWP";
-    case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      return "ATOMIC_FETCH_AND_ADD";
-    case IBV_WR_LOCAL_INV:
-      return "LOCAL_INV";
-    case IBV_WR_BIND_MW:
-      return "BIND_MW";
-    case IBV_WR_SEND_WITH_INV:
-      return "SEND_WITH_INV";
-    default:  // foreign enum
-      return "OTHER";
-  }
-}
-
-std::uint64_t bytes_of(const ibv_sge* list, int count) {
-  return std::accumulate(list, list + count, std::uint64_t{0},
-                         [](std::uint64_t sum, const ibv_sge& each) { return sum + each.length; });
-}
-
 }  // namespace
 
-/// A device's work, told to whoever else listens as well.
-class Recorder::Device final : public HcaObserver {
+/// What a host's device does, in its lane.
+class Recorder::Device final : private recording::WorkSink {
  public:
   Device(Recorder& recorder, Number lane, HcaObserver* next)
-      : recorder_(recorder), lane_(lane), next_(next) {}
+      : recorder_(recorder), lane_(lane), observer_(*this, next) {}
+  [[nodiscard]] HcaObserver* observer() { return &observer_; }
 
  private:
-  void on_opened(const ibv_qp& qp) override {
-    on_state(qp, IBV_QPS_RESET);
-    if (next_ != nullptr) next_->on_opened(qp);
+  void on_queue_pair(const recording::QueuePairState& state) override { tell(state); }
+  void on_async(const recording::RaisedEvent& event) override { tell(event); }
+  void on_work(const recording::PostedWork& work) override { tell_deed(work); }
+  void on_completion(const recording::TakenCompletion& completion) override {
+    tell_deed(completion);
   }
-  void on_state(const ibv_qp& qp, ibv_qp_state state) override {
-    if (!recorder_.closed_) {
-      recorder_.begin(EntryKind::kQueuePairState)
-          .number(lane_)
-          .number(qp.qp_num)
-          .text(name_of(state));
-    }
-    if (next_ != nullptr) next_->on_state(qp, state);
+  template <class What>
+  void tell(const What& what) {
+    if (!recorder_.closed_)
+      recording::write(recorder_.writer_, recorder_.scheduler_.now(), lane_, what);
   }
-  void on_posted(const ibv_qp& qp, const ibv_send_wr& request, bool signaled) override {
-    post(qp.qp_num, name_of(request.opcode), request.wr_id,
-         bytes_of(request.sg_list, request.num_sge));
-    if (next_ != nullptr) next_->on_posted(qp, request, signaled);
-  }
-  void on_posted(const ibv_qp& qp, const ibv_recv_wr& request) override {
-    post(qp.qp_num, "RECV", request.wr_id, bytes_of(request.sg_list, request.num_sge));
-    if (next_ != nullptr) next_->on_posted(qp, request);
-  }
-  void on_posted(const ibv_srq& srq, const ibv_recv_wr& request) override {
-    post(0, "SRQ_RECV", request.wr_id, bytes_of(request.sg_list, request.num_sge));
-    if (next_ != nullptr) next_->on_posted(srq, request);
-  }
-  void on_polled(const ibv_cq& cq, const ibv_wc& completion) override {
-    if (!recorder_.closed_) {
-      const bool good = completion.status == IBV_WC_SUCCESS;  // else the rest says nothing
-      recorder_.begin_deed(EntryKind::kCompleted)
-          .number(lane_)
-          .number(completion.qp_num)
-          .number(completion.wr_id)
-          .number(good ? static_cast<std::uint64_t>(completion.opcode) : 0)
-          .number(static_cast<std::uint64_t>(completion.status))
-          .number(good ? completion.byte_len : 0);
-    }
-    if (next_ != nullptr) next_->on_polled(cq, completion);
-  }
-  void on_discarding(const ibv_qp& qp, bool destroyed) override {
-    if (destroyed && !recorder_.closed_) {
-      recorder_.begin(EntryKind::kQueuePairState).number(lane_).number(qp.qp_num).text("destroyed");
-    }
-    if (next_ != nullptr) next_->on_discarding(qp, destroyed);
-  }
-  void on_closing(const ibv_srq& srq) override {
-    if (next_ != nullptr) next_->on_closing(srq);
-  }
-  void on_limit_set(const ibv_srq& srq, std::uint32_t limit) override {
-    if (next_ != nullptr) next_->on_limit_set(srq, limit);
-  }
-  void on_raised(const ibv_async_event& event) override {
-    if (!recorder_.closed_) {
-      const bool of_qp =
-          event.event_type == IBV_EVENT_QP_FATAL || event.event_type == IBV_EVENT_QP_REQ_ERR ||
-          event.event_type == IBV_EVENT_QP_ACCESS_ERR || event.event_type == IBV_EVENT_COMM_EST ||
-          event.event_type == IBV_EVENT_SQ_DRAINED ||
-          event.event_type == IBV_EVENT_QP_LAST_WQE_REACHED;
-      recorder_.begin(EntryKind::kAsync)
-          .number(lane_)
-          .number(static_cast<std::uint64_t>(event.event_type))
-          .number(of_qp ? event.element.qp->qp_num : 0);
-    }
-    if (next_ != nullptr) next_->on_raised(event);
-  }
-  void on_atomic_done(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) override {
-    if (next_ != nullptr) next_->on_atomic_done(qp, psn, original);
-  }
-  void on_atomic_answer(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) override {
-    if (next_ != nullptr) next_->on_atomic_answer(qp, psn, original);
-  }
-  void on_key_opened(std::uint32_t key) override {
-    if (next_ != nullptr) next_->on_key_opened(key);
-  }
-  void on_key_closed(std::uint32_t key) override {
-    if (next_ != nullptr) next_->on_key_closed(key);
-  }
-
-  void post(std::uint32_t qp_num, std::string_view operation, std::uint64_t wr_id,
-            std::uint64_t bytes) {
-    if (recorder_.closed_) return;
-    recorder_.begin_deed(EntryKind::kPosted)
-        .number(lane_)
-        .number(qp_num)
-        .text(operation)
-        .number(wr_id)
-        .number(bytes);
+  template <class What>
+  void tell_deed(const What& what) {
+    if (!recorder_.closed_) recorder_.tell_thread();
+    tell(what);
   }
 
   Recorder& recorder_;
   Number lane_;
-  HcaObserver* next_;
+  recording::WorkObserver observer_;
 };
 
 Recorder::Recorder(const Scheduler& scheduler, std::shared_ptr<recording::Sink> sink)
@@ -230,13 +108,17 @@ Number Recorder::thread_lane(const Fiber& fiber) {
   return lane - 1;
 }
 
-Writer& Recorder::begin_deed(EntryKind kind) {
+void Recorder::tell_thread() {
   const Fiber* const fiber = scheduler_.fibers().current();
   const Number running = fiber == nullptr ? 0 : thread_lane(*fiber) + 1;
   if (running != running_) {
     running_ = running;
     begin(EntryKind::kRunning).number(running);
   }
+}
+
+Writer& Recorder::begin_deed(EntryKind kind) {
+  tell_thread();
   return begin(kind);
 }
 
@@ -315,7 +197,7 @@ void Recorder::event(HostIndex host, transport::EventObserver::Step step, std::u
     return;
   }
   FieldWriter fields;
-  Trace::put_parameters(fields, event);
+  put_parameters(fields, event);
   begin(EntryKind::kQueued)
       .number(lane_of(host))
       .number(id)
@@ -391,7 +273,7 @@ HcaObserver* Recorder::watch(HostIndex host, std::string_view device, HcaObserve
                           ? found->second
                           : writer_.lane(scheduler_.now(), "device", name, lane_of(host));
   if (found == processes_.end()) processes_.emplace(name, lane);
-  return devices_.emplace_back(std::make_unique<Device>(*this, lane, next)).get();
+  return devices_.emplace_back(std::make_unique<Device>(*this, lane, next))->observer();
 }
 
 // --- waits --------------------------------------------------------------------------------------

@@ -87,6 +87,7 @@ class Recorder final : public WaitObserver {
   [[nodiscard]] recording::Number process_lane(HostIndex host, std::string_view process);
   [[nodiscard]] recording::Number thread_lane(std::string_view name);
   /// Says which thread it is that does what comes.
+  void tell_thread();
   recording::Writer& begin_deed(recording::EntryKind kind);
   [[nodiscard]] recording::Number thread_lane(const Fiber& fiber);
   void on_waited(const Fiber& fiber) override;

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "verbs/assert.h"
 #include "verbs/foreign_thread.h"
 

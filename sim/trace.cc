@@ -7,45 +7,11 @@
 #include <cstring>
 
 #include "sim/hash.h"
-#include "sim/ip_packet.h"
-#include "sim/trace_fields.h"
+#include "sim/packets/packet_fields.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::sim {
-namespace {
-
 using verbs::soft::Packet;
-
-void put_ip_packet(FieldWriter& out, const Packet& packet) {
-  const std::vector<std::uint8_t> head = ip_head(packet);
-  out.put(kOtherThanRoce);
-  out.put(packet.ip_protocol);
-  out.put(packet.ip_fragment);
-  out.put(packet.size);
-  out.put(static_cast<std::uint8_t>(head.size()));
-  out.put_bytes(head);
-}
-
-void put_packet(FieldWriter& out, const Packet& packet) {
-  out.put_bytes(packet.source.raw);
-  out.put_bytes(packet.destination.raw);
-  if (packet.ip_protocol != 0) return put_ip_packet(out, packet);
-  const std::span<const std::uint8_t> datagram = packet.payload();
-  const roce::Envelope envelope = roce::open(datagram);
-  out.put(static_cast<std::uint8_t>(envelope.error));
-  if (envelope.error != roce::DecodeError::kNone) return out.put(packet.size);
-  out.put_bytes(datagram.first(roce::Bth::kBytes));
-  const std::uint8_t opcode = envelope.bth.opcode;
-  for (const KeptHeader& kept : kKeptHeaders) {
-    if ((roce::kOpcodes[opcode].headers & kept.header) == 0) continue;
-    const std::size_t at = roce::offset_of(opcode, kept.header);
-    out.put_bytes(datagram.subspan(at + kept.skip, bytes_of(kept.header) - kept.skip));
-  }
-  out.put(static_cast<std::uint32_t>(envelope.payload.size()));
-  if (is_management(envelope)) out.put_bytes(envelope.payload);
-}
-
-}  // namespace
 
 HostIndex Trace::add_host(std::string_view name) {
   const auto index = static_cast<HostIndex>(names_.size());
@@ -96,12 +62,6 @@ void Trace::send(Instant now, HostIndex from, HostIndex to, const FieldWriter& f
   if (on()) add(now, RecordKind::kSend, from, to, fields.bytes());
 }
 
-FieldWriter Trace::fields_of(const Packet& packet) {
-  FieldWriter out;
-  put_packet(out, packet);
-  return out;
-}
-
 void Trace::drop(Instant now, HostIndex at, HostIndex peer, DropCause cause, FieldWriter& fields) {
   if (!on()) return;
   fields.put(static_cast<std::uint8_t>(cause));
@@ -115,19 +75,6 @@ void Trace::drop_message(Instant now, HostIndex at, ibcm::DropReason reason,
   out.put(static_cast<std::uint8_t>(reason));
   out.put(attribute);
   add(now, RecordKind::kDropMessage, at, kNoHost, out.bytes());
-}
-
-void Trace::put_parameters(FieldWriter& out, const rdma_cm_event& event) {
-  const rdma_conn_param& conn = event.param.conn;
-  out.put(conn.responder_resources);
-  out.put(conn.initiator_depth);
-  out.put(conn.flow_control);
-  out.put(conn.retry_count);
-  out.put(conn.rnr_retry_count);
-  out.put(conn.srq);
-  out.put(conn.qp_num);
-  out.put(conn.private_data_len);
-  out.put_bytes({static_cast<const std::uint8_t*>(conn.private_data), conn.private_data_len});
 }
 
 void Trace::event(Instant now, HostIndex at, transport::EventObserver::Step step, std::uint64_t id,

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/options.h"
-#include "sim/trace_fields.h"
+#include "sim/packets/fields.h"
 #include "transport/ibcm/agent.h"
 #include "transport/transport.h"
 #include "verbs/soft/packet.h"
@@ -81,9 +81,6 @@ class Trace {
   void send(Instant now, HostIndex from, HostIndex to, const FieldWriter& fields);
   /// Takes the fields, because the packet may be gone when its loss is known.
   void drop(Instant now, HostIndex at, HostIndex peer, DropCause cause, FieldWriter& fields);
-  [[nodiscard]] static FieldWriter fields_of(const verbs::soft::Packet& packet);
-  /// What an event carries, as it stands behind its status.
-  static void put_parameters(FieldWriter& out, const rdma_cm_event& event);
   void drop_message(Instant now, HostIndex at, ibcm::DropReason reason, std::uint16_t attribute);
   void event(Instant now, HostIndex at, transport::EventObserver::Step step, std::uint64_t id,
              std::uint64_t listener, const rdma_cm_event& event);

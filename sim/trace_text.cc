@@ -7,8 +7,8 @@
 #include <string>
 
 #include "sim/fault_plan.h"
-#include "sim/packet_text.h"
-#include "sim/text.h"
+#include "sim/packets/packet_text.h"
+#include "sim/text/text.h"
 #include "sim/trace.h"
 #include "transport/event_name.h"
 #include "transport/ibcm/names.h"

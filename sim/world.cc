@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "sim/executor.h"
+#include "sim/packets/packet_fields.h"
 #include "sim/recorder.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "verbs/assert.h"
 #include "verbs/soft/wire/icrc.h"
 
@@ -224,7 +225,7 @@ void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet
   if (monitor_ != nullptr && cm_attribute(packet) != 0) lose_message(at, peer);
   if (recorder_ != nullptr) recorder_->lost(&packet, to_string(cause), at.index_);
   if (!trace_.on()) return;
-  FieldWriter fields = Trace::fields_of(packet);
+  FieldWriter fields = fields_of(packet);
   trace_.drop(now(), at.index_, peer == nullptr ? kNoHost : peer->index_, cause, fields);
 }
 
@@ -312,7 +313,7 @@ PacketPtr World::copy_of(const Packet& packet, const Host& to) {
 }
 
 void World::tell_sent(const Host& from, HostIndex to, const Packet& packet) {
-  const FieldWriter fields = Trace::fields_of(packet);
+  const FieldWriter fields = fields_of(packet);
   trace_.send(now(), from.index_, to, fields);
   if (recorder_ != nullptr) recorder_->sent(from.index_, to, packet, fields);
 }

@@ -18,7 +18,7 @@
 #include "sim/machines/machines.h"
 #include "sim/scenarios/scenarios.h"
 #include "sim/scenarios/watch.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "sim/world.h"
 #include "tools/interruption.h"
 #include "tools/report.h"

@@ -9,7 +9,7 @@
 
 #include "sim/findings.h"
 #include "sim/scenarios/watch.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "sim/world.h"
 #include "tools/interruption.h"
 #include "tools/scenario_file.h"

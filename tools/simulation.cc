@@ -20,7 +20,7 @@
 #include "sim/programs/sandbox.h"
 #include "sim/programs/stack_report.h"
 #include "sim/recorder.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "sim/world.h"
 #include "tools/output_files.h"
 #include "tools/start.h"

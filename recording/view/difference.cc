@@ -6,7 +6,7 @@
 #include <map>
 
 #include "recording/view/text.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {

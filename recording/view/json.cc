@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {

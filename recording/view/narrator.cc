@@ -7,9 +7,9 @@
 #include <cstdio>
 
 #include "recording/view/names.h"
-#include "sim/packet_text.h"
-#include "sim/text.h"
-#include "sim/trace_fields.h"
+#include "sim/packets/fields.h"
+#include "sim/packets/packet_text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "sim/packet_restore.h"
+#include "sim/packets/packet_restore.h"
 #include "verbs/soft/wire/frame.h"
 #include "verbs/soft/wire/icrc.h"
 

@@ -65,8 +65,8 @@ struct Record {
   std::vector<std::size_t> strikes{};      ///< records; of a fault
   std::string stream{};                    ///< a note that a program wrote: "out", "err"
   std::vector<std::string> stack{};        ///< a finding
-  std::string packet{};                    ///< a message: both GIDs, and sim/packet_restore.h's
-  std::uint16_t udp_source_port = 0;       ///< of the packet
+  std::string packet{};               ///< a message: both GIDs, and sim/packets/packet_restore.h's
+  std::uint16_t udp_source_port = 0;  ///< of the packet
 };
 
 /// Where to look first.

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {

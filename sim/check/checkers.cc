@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "sim/host.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim::check {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "verbs/soft/window_key.h"
 
 namespace anyrdma::sim::check {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::sim::check {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "sim/ip_packet.h"
+#include "sim/packets/ip_packet.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/sockets.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/ip_packet.h"
+#include "sim/packets/ip_packet.h"
 
 namespace anyrdma::sim::programs {
 namespace {

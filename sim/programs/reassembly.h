@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/ip_packet.h"
+#include "sim/packets/ip_packet.h"
 #include "verbs/time.h"
 
 namespace anyrdma::sim::programs {

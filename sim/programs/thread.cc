@@ -13,7 +13,7 @@
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/state_print.h"
 #include "transport/fault/plan/question.h"

@@ -1,10 +1,10 @@
-#include "sim/ip_packet.h"
+#include "sim/packets/ip_packet.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "sim/text.h"
+#include "sim/text/text.h"
 #include "transport/soft/address.h"
 #include "verbs/assert.h"
 #include "verbs/soft/wire/frame.h"

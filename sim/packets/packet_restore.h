@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "sim/trace_fields.h"
+#include "sim/packets/fields.h"
 #include "verbs/soft/packet.h"
 
 namespace anyrdma::sim {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/trace_fields.h"
+#include "sim/packets/fields.h"
 
 namespace anyrdma::sim {
 

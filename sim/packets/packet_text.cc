@@ -1,4 +1,4 @@
-#include "sim/packet_text.h"
+#include "sim/packets/packet_text.h"
 
 #include <rdma/rdma_cma.h>
 
@@ -6,9 +6,9 @@
 #include <array>
 #include <span>
 
-#include "sim/ip_packet.h"
-#include "sim/text.h"
-#include "sim/trace_fields.h"
+#include "sim/packets/fields.h"
+#include "sim/packets/ip_packet.h"
+#include "sim/text/text.h"
 #include "transport/ibcm/wire/apr.h"
 #include "transport/ibcm/wire/drep.h"
 #include "transport/ibcm/wire/dreq.h"

@@ -1,4 +1,4 @@
-// How the fields of a trace record are written and read. Internal to the trace.
+// How the fields of packets and events are written and read where traces and recordings keep them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "sim/packet_restore.h"
+#include "sim/packets/packet_restore.h"
 
 #include <algorithm>
 #include <cstring>

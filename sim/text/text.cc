@@ -1,4 +1,4 @@
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 #include <array>
 #include <cstdarg>
