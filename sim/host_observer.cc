@@ -188,6 +188,7 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
       question.oversight.calls |= monitor != nullptr || recorder != nullptr;
       question.oversight.states |= recorder != nullptr;
       question.oversight.acknowledgements = recorder != nullptr;
+      question.oversight.work = recorder != nullptr;
       for (const Interface& each : interfaces_) {
         if (each.uplink == nullptr) continue;
         question.error = each.unplugged ? ENODEV : 0;
@@ -221,6 +222,10 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
     case fault::Question::Kind::kTake:
       return slowness_;
     case fault::Question::Kind::kAcknowledged:
+    case fault::Question::Kind::kQueuePair:
+    case fault::Question::Kind::kPosted:
+    case fault::Question::Kind::kTaken:
+    case fault::Question::Kind::kRaised:
       return {};
   }
   return {};

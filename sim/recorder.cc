@@ -257,6 +257,31 @@ void Recorder::told(HostIndex host, std::string_view process, const fault::Quest
     case Kind::kAcknowledged:
       begin_deed(EntryKind::kAcknowledged).number(lane).number(what.id);
       return;
+    case Kind::kQueuePair:
+      write(writer_, scheduler_.now(), lane,
+            recording::QueuePairState{.qp_num = what.work.qp_num, .state = what.text()});
+      return;
+    case Kind::kPosted:
+      tell_thread();
+      write(writer_, scheduler_.now(), lane,
+            recording::PostedWork{.qp_num = what.work.qp_num,
+                                  .operation = what.text(),
+                                  .wr_id = what.work.wr_id,
+                                  .bytes = what.work.length});
+      return;
+    case Kind::kTaken:
+      tell_thread();
+      write(writer_, scheduler_.now(), lane,
+            recording::TakenCompletion{.qp_num = what.work.qp_num,
+                                       .wr_id = what.work.wr_id,
+                                       .opcode = what.code,
+                                       .status = static_cast<std::uint64_t>(what.status),
+                                       .bytes = what.work.length});
+      return;
+    case Kind::kRaised:
+      write(writer_, scheduler_.now(), lane,
+            recording::RaisedEvent{.type = type, .qp_num = what.work.qp_num});
+      return;
     case Kind::kRequest:
     case Kind::kCall:
     case Kind::kWork:

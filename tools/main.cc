@@ -90,8 +90,11 @@ class Command {
         "--faults", options_.faults,
         "file with a fault plan, text or JSON: what goes wrong below the program,\n"
         "see docs/faults.md; what came of it is said on stderr at the end");
-    run_->add_option("--host", options_.host, "which of the plan's hosts the program is")
-        ->needs(faults);
+    run_->add_option("--record", options_.record,
+                     "a directory for a recording of each process of the program, for\n"
+                     "`anyrdma trace`, see docs/recording.md; or a file for the only one");
+    run_->add_option("--host", options_.host,
+                     "which of the plan's hosts the program is, and what recordings call it");
     run_->add_option("--seed", options_.seed, "of the plan's chances (default: 1)")
         ->check(problem_of_number)
         ->needs(faults);
@@ -100,8 +103,8 @@ class Command {
                    "did not happen")
         ->needs(faults);
     run_->footer(
-        "anyrdma run [--transport NAME] [--fabric NAME] [--device DEVICE] [--faults FILE] -- "
-        "PROGRAM [ARGUMENT...]");
+        "anyrdma run [--transport NAME] [--fabric NAME] [--device DEVICE] [--faults FILE]\n"
+        "            [--record DIR] -- PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
     describe_choice(*devinfo_, devinfo_choice_);
     describe_rxe();
@@ -262,11 +265,17 @@ class Command {
     diff_->add_option("FILE", diff_left_)->required();
     diff_->add_option("OTHER", diff_right_)->required();
     diff_->add_option("--html", diff_html_, "a page to write, too, of both beside each other");
-    trace_->footer("anyrdma trace FILE\nanyrdma trace summary FILE\nanyrdma trace diff FILE OTHER");
+    merge_trace_->add_option("OUT", merged_, "the file to write")->required();
+    merge_trace_->add_option("FILE", merged_files_, "a recording, or a directory of them")
+        ->required();
+    trace_->footer(
+        "anyrdma trace FILE\nanyrdma trace summary FILE\nanyrdma trace diff FILE OTHER\n"
+        "anyrdma trace merge OUT FILE...");
   }
 
   int dispatch_trace() const {
     if (summary_->parsed()) return trace_summary(summary_file_);
+    if (merge_trace_->parsed()) return trace_merge(merged_, merged_files_);
     if (diff_->parsed()) return trace_diff(diff_left_, diff_right_, diff_html_);
     if (trace_options_.file.empty()) return usage("trace what? Say: anyrdma trace FILE");
     return trace(trace_options_);
@@ -325,6 +334,11 @@ class Command {
     if (options_.command.empty() || options_.command.front().empty()) {
       return usage("run what? Say: anyrdma run -- PROGRAM [ARGUMENT...]");
     }
+    if (!options_.host.empty() && options_.faults.empty() && options_.record.empty()) {
+      return usage(
+          "--host says who the program is in a fault plan or a recording: it requires "
+          "--faults or --record.");
+    }
     return run(options_);
   }
 
@@ -343,6 +357,10 @@ class Command {
   std::string diff_left_;
   std::string diff_right_;
   std::string diff_html_;
+  CLI::App* merge_trace_ = trace_->add_subcommand(
+      "merge", "Makes one recording of those that processes wrote in real time.");
+  std::string merged_;
+  std::vector<std::string> merged_files_;
   CLI::App* devinfo_ = app_.add_subcommand(
       "devinfo", "Shows the devices that programs find, as ibv_devinfo -v does.");
   Choice devinfo_choice_;

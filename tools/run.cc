@@ -20,6 +20,7 @@
 #include "transport/open/fault_account.h"
 #include "transport/open/fault_file.h"
 #include "transport/open/real.h"
+#include "transport/open/record_file.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -78,6 +79,23 @@ bool was_told_to_end(int status) {
   return signal == SIGHUP || signal == SIGINT || signal == SIGTERM || signal == SIGKILL;
 }
 
+/// False: nothing can be recorded there, which has been said.
+bool set_record(const RunOptions& options) {
+  if (options.record.empty()) return true;
+  const auto path = transport::prepare_record_path(options.record);
+  if (!path) {
+    say(path.error().sentence);
+    return false;
+  }
+  ::setenv("ANYRDMA_RECORD", path->c_str(), 1);
+  if (options.host.empty()) {
+    ::unsetenv("ANYRDMA_RECORD_HOST");
+  } else {
+    ::setenv("ANYRDMA_RECORD_HOST", options.host.c_str(), 1);
+  }
+  return true;
+}
+
 Exit execute(const std::string& path, std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());
@@ -130,6 +148,7 @@ int run(const RunOptions& options) {
   const auto start = prepare_start(options.command.front());
   if (!start) return static_cast<int>(start.error());
   set_nodes();
+  if (!set_record(options)) return static_cast<int>(Exit::kUsage);
   for (const auto& [variable, value] : sim::drop_in_variables(start->libraries))
     ::setenv(variable.c_str(), value.c_str(), 1);
   if (!part.plan.faults.empty()) return run_with_faults(start->path, options, part);

@@ -14,7 +14,9 @@ namespace anyrdma::tools {
 struct RunOptions {
   Choice choice;
   std::string faults;  ///< file with a fault plan; empty: ANYRDMA_FAULTS as it is
-  std::string host;    ///< which of the plan's hosts; empty: the only one
+  std::string host;    ///< which of the plan's hosts; empty: the only one. Also what recordings
+                       ///< call the program; empty: by its name and number
+  std::string record;  ///< directory or file for recordings; empty: ANYRDMA_RECORD as it is
   std::optional<std::uint64_t>
       seed;                          ///< of the plan's chances; none: ANYRDMA_SEED as it is, else 1
   bool strict = false;               ///< a planned fault that does not happen fails the program

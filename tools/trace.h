@@ -24,6 +24,10 @@ struct TraceOptions {
 /// said.
 [[nodiscard]] int trace(const TraceOptions& options);
 [[nodiscard]] int trace_summary(const std::string& file);
+/// Makes one recording, `out`, of those of several processes; a directory among `files` is all that
+/// end with .recording in it. 0; 2: one cannot be read or does not belong to the others, or `out`
+/// cannot be written, which has been said.
+[[nodiscard]] int trace_merge(const std::string& out, const std::vector<std::string>& files);
 /// 0: two recordings are alike; 1: they are not; 2: one cannot be read. `html`: a page to write as
 /// well, of both beside each other; empty: none.
 [[nodiscard]] int trace_diff(const std::string& left, const std::string& right,

@@ -1,15 +1,39 @@
 #include "recording/fuzz/fuzz_recording.h"
 
+#include <memory>
+#include <span>
 #include <string>
 
 #include "recording/view/json.h"
+#include "recording/view/merge.h"
+#include "recording/view/process_file.h"
 #include "recording/view/story.h"
 #include "recording/view/text.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::recording::fuzz {
 
+namespace {
+
+constexpr std::size_t kPlenty = std::size_t{1} << 24;
+
+/// The file beside itself: what is written can be read.
+void merge_with_itself(std::span<const std::uint8_t> bytes) {
+  ReadProcessFile read = read_process_file(bytes);
+  CM_ASSERT(read.file.has_value() == read.problem.empty());
+  if (!read.file) return;
+  const auto sink = std::make_shared<MemorySink>(kPlenty);
+  const Merged merged = merge({*read.file, *read.file}, sink);
+  if (!merged.problem.empty()) return;
+  const Told told = tell(sink->bytes());
+  CM_ASSERT(told.story.has_value());
+  CM_ASSERT(!summary_of(*told.story).empty());
+}
+
+}  // namespace
+
 int fuzz_recording(const std::uint8_t* data, std::size_t size) {
+  merge_with_itself({data, size});
   const Told told = tell({data, size});
   CM_ASSERT(told.story.has_value() == told.problem.empty());
   if (!told.story) return 0;

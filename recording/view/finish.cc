@@ -14,10 +14,11 @@ std::string with_fields(const Record& record) {
   return text;
 }
 
-/// What a repetition has in common with what it repeats.
-std::string likeness(const Record& record) {
+/// What a repetition has in common with what it repeats. In real time nobody may know where the one
+/// that was lost went to.
+std::string likeness(const Record& record, bool real) {
   std::string text = std::to_string(record.lane) + ">" +
-                     (record.to ? std::to_string(*record.to) : std::string("-")) + " ";
+                     (record.to && !real ? std::to_string(*record.to) : std::string("-")) + " ";
   if (!record.psn) return text + with_fields(record);
   for (const auto& [name, value] : record.fields) {
     if (name == "qpn") text += value + " ";
@@ -52,8 +53,16 @@ void Narrator::find_repetitions() {
   for (std::size_t i = 0; i < story_.records.size(); ++i) {
     Record& record = story_.records[i];
     if (record.kind != RecordKind::kMessage || record.same) continue;
-    const auto [found, fresh] = first.try_emplace(likeness(record), i);
+    const auto [found, fresh] = first.try_emplace(likeness(record, story_.clock == kRealClock), i);
     if (!fresh) record.same = found->second;
+  }
+}
+
+// In real time nobody sees more than its own messages.
+void Narrator::name_unseen() {
+  for (Record& record : story_.records) {
+    if (record.kind == RecordKind::kMessage && !record.arrives && record.fate.empty())
+      record.fate = kUnseen;
   }
 }
 
@@ -125,6 +134,7 @@ Story Narrator::finish(bool truncated) {
   story_.truncated = truncated;
   if (truncated) story_.verdict = "cut off";
   find_repetitions();
+  if (story_.clock == kRealClock) name_unseen();
   find_owners(story_, given_);
   name_effects();
   place_threads();

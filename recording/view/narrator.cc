@@ -141,6 +141,7 @@ void Narrator::take(const Entry& entry) {
       return;
     case EntryKind::kEnd:
       story_.verdict = entry.texts[0];
+      if (story_.clock == kRealClock) return;  // no two runs are the same
       sim::append(story_.hash, "%016llx", static_cast<unsigned long long>(entry.numbers[0]));
       return;
   }

@@ -68,6 +68,7 @@ class Narrator {
   [[nodiscard]] std::size_t any_lane();
   [[nodiscard]] std::size_t lane_named_in(std::string_view text);
   void find_repetitions();
+  void name_unseen();
   void name_effects();
   void place_threads();
   void order();

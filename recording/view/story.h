@@ -76,6 +76,11 @@ struct Moment {
   std::string why;
 };
 
+/// Of a recording in real time.
+inline constexpr std::string_view kRealClock = "real";
+/// The fate of a message whose receiver does not record, or is not in the recording.
+inline constexpr std::string_view kUnseen = "not seen to arrive";
+
 struct Story {
   std::string clock = "virtual";
   std::string seed{};

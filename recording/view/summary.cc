@@ -88,6 +88,14 @@ class Summary {
     std::map<std::string, std::size_t> kinds;
     for (const Lane& lane : story_.lanes) ++kinds[lane.of];
     line("lanes: " + counts_of(kinds));
+    std::string hosts;
+    std::size_t count = 0;
+    for (const Lane& lane : story_.lanes) {
+      if (lane.of == "host" && ++count <= kLinesMax)
+        hosts += (hosts.empty() ? "" : ", ") + lane.name;
+    }
+    if (count > kLinesMax) hosts += " and " + std::to_string(count - kLinesMax) + " more";
+    if (count != 0) line("hosts: " + hosts);
   }
 
   void count(const Record& record) {
@@ -95,7 +103,9 @@ class Summary {
       case RecordKind::kMessage:
         ++names_[record.name];
         repeated_ += record.same ? 1 : 0;
-        if (!record.arrives || !record.fate.empty()) {
+        if (record.fate == kUnseen) {
+          ++unseen_;
+        } else if (!record.arrives || !record.fate.empty()) {
           losses_.push_back(sim::seconds_text(record.time) + " s: " + record.name + " from " +
                             story_.lanes[record.lane].name +
                             (record.fate.empty() ? std::string() : ", " + record.fate));
@@ -148,6 +158,9 @@ class Summary {
     if (total == 0) return;
     line(plural(total, "message") + ", " + std::to_string(losses_.size()) + " of them in vain, " +
          std::to_string(repeated_) + " repeated: " + counts_of(names_));
+    if (unseen_ != 0)
+      line(plural(unseen_, "message") +
+           " not seen to arrive: who got it did not record it, or was gone");
   }
 
   void steps() {
@@ -181,6 +194,7 @@ class Summary {
   std::map<std::pair<std::string, std::size_t>, Duration> called_;
   std::map<std::string_view, std::vector<Duration>> took_;
   std::size_t repeated_ = 0;
+  std::size_t unseen_ = 0;
   std::vector<std::string> losses_;
   std::vector<std::string> unacknowledged_;
   std::vector<std::string> waits_;

@@ -64,6 +64,10 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { engine_.set_packet_gate(gate); }
+  void set_packet_watch(station::PacketWatch* watch) override { engine_.set_packet_watch(watch); }
+  void set_work_observer(verbs::soft::HcaObserver* observer) override {
+    engine_.set_work_observer(observer);
+  }
 
  private:
   [[nodiscard]] Result<void> take_place();

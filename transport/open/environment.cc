@@ -57,6 +57,8 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   const auto device = verbs::soft::parse_profile(environment("ANYRDMA_DEVICE"));
   if (!device) return refused("ANYRDMA_DEVICE is no device: " + device.error().to_string() + ".");
   options.fabric.device = options.udp.device = *device;
+  options.record.path = environment("ANYRDMA_RECORD");
+  options.record.host = environment("ANYRDMA_RECORD_HOST");
   options.asks_world = !environment(fault::kWorldVariable).empty();
   return options;
 }

@@ -72,6 +72,15 @@ struct FaultOptions {
   std::function<void(std::size_t, const fault::FaultStatus&)> on_counted{};
 };
 
+/// Where a process records what happens (docs/recording.md).
+struct RecordOptions {
+  std::string path{};  ///< a directory, or a file (record_file.h); empty: nothing is recorded
+  std::string host{};  ///< what the recording calls the process; empty: PROGRAM[PID]
+  /// Called where what is recorded goes elsewhere, or nowhere, with a sentence; empty: nobody wants
+  /// to know.
+  std::function<void(const std::string&)> say{};
+};
+
 /// Each transport takes from it what concerns it.
 struct OpenOptions {
   /// "fabric", also where "auto" comes to it: which fabric to join.
@@ -87,6 +96,8 @@ struct OpenOptions {
   std::optional<std::uint64_t> seed{};
   /// All but "sim", which has faults of its own: what goes wrong below.
   FaultOptions faults{};
+  /// All but "sim", whose worlds record (sim/options.h). Without `asks_world`.
+  RecordOptions record{};
   /// "fabric", in a process on a simulated host: the world has the fault plan, and is told what it
   /// wants to know (transport/fault/plan/question.h).
   bool asks_world = false;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "recording/work/observer.h"
 #include "transport/fault/plan/question.h"
 #include "transport/realtime/prompt_call.h"
 #include "verbs/runtime.h"
@@ -32,9 +33,11 @@ class OverseenOpened final : public Opened,
                              private EventObserver,
                              private CallObserver,
                              private verbs::CallGate,
+                             private recording::WorkSink,
                              private soft::Admission {
  public:
-  OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable, const Oversight& oversight);
+  OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable, Watchable& watchable,
+                 const Oversight& oversight);
   ~OverseenOpened() override;
 
   Transport& transport() override { return below_->transport(); }
@@ -56,19 +59,30 @@ class OverseenOpened final : public Opened,
   ibv_wc_status on_work(const verbs::PostedWork& work) override;
   void on_failure(const ibv_wc& completion) override;
   void on_take() override;
+  void on_queue_pair(const recording::QueuePairState& state) override;
+  void on_work(const recording::PostedWork& work) override;
+  void on_completion(const recording::TakenCompletion& completion) override;
+  void on_async(const recording::RaisedEvent& event) override;
   std::optional<Refusal> on_request(std::string_view device,
                                     const ibcm::ReqParameters& request) override;
 
+  recording::WorkObserver work_;  ///< outlives the device, which tells it
   std::unique_ptr<Opened> below_;
   Breakable& breakable_;
+  Watchable& watchable_;
   const Oversight oversight_;
   std::atomic<bool> retired_ = false;
   Question request_{};  ///< the last one: its refusal's data
 };
 
 OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable,
-                               const Oversight& oversight)
-    : below_(std::move(below)), breakable_(breakable), oversight_(oversight) {
+                               Watchable& watchable, const Oversight& oversight)
+    : work_(*this),
+      below_(std::move(below)),
+      breakable_(breakable),
+      watchable_(watchable),
+      oversight_(oversight) {
+  if (oversight.work) watchable_.set_work_observer(&work_);
   Transport& transport = below_->transport();
   if (oversight.requests) breakable_.set_admission(this);
   const bool gated = oversight.gate || oversight.takes;
@@ -157,6 +171,39 @@ void OverseenOpened::on_take() {
   ask(question);
 }
 
+// --- what is told for a recording ---------------------------------------------------------------
+
+void OverseenOpened::on_queue_pair(const recording::QueuePairState& state) {
+  Question question{.kind = Kind::kQueuePair, .work = {.qp_num = state.qp_num}};
+  question.set_word(state.state);
+  ask(question);
+}
+
+void OverseenOpened::on_work(const recording::PostedWork& work) {
+  Question question{.kind = Kind::kPosted,
+                    .work = {.qp_num = work.qp_num, .wr_id = work.wr_id, .length = work.bytes}};
+  question.set_word(work.operation);
+  ask(question);
+}
+
+void OverseenOpened::on_completion(const recording::TakenCompletion& completion) {
+  Question question{
+      .kind = Kind::kTaken,
+      .work = {.qp_num = completion.qp_num, .wr_id = completion.wr_id, .length = completion.bytes},
+      .status = static_cast<std::int32_t>(completion.status),
+      .code = completion.opcode};
+  ask(question);
+}
+
+void OverseenOpened::on_async(const recording::RaisedEvent& event) {
+  Question question{.kind = Kind::kRaised,
+                    .event = static_cast<std::int32_t>(event.type),
+                    .work = {.qp_num = event.qp_num}};
+  ask(question);
+}
+
+// --- requests -----------------------------------------------------------------------------------
+
 std::optional<soft::Admission::Refusal> OverseenOpened::on_request(std::string_view,
                                                                    const ibcm::ReqParameters&) {
   request_ = Question{.kind = Kind::kRequest};
@@ -175,7 +222,8 @@ std::optional<soft::Admission::Refusal> OverseenOpened::on_request(std::string_v
 
 }  // namespace
 
-OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable) {
+OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
+                          Watchable& watchable) {
   Question device{.kind = Kind::kOpened};
   if (ask_world(device)) realtime::mark_prompt_calls();
   if (device.error != 0) {
@@ -186,7 +234,7 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable) {
     (void)breakable.set_port(false).has_value();
   }
   return std::unique_ptr<Opened>(
-      std::make_unique<OverseenOpened>(std::move(below), breakable, device.oversight));
+      std::make_unique<OverseenOpened>(std::move(below), breakable, watchable, device.oversight));
 }
 
 }  // namespace anyrdma::transport

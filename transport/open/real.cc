@@ -9,6 +9,10 @@
 #include "transport/fault/part.h"
 #include "transport/open/faulty.h"
 #include "transport/open/overseen.h"
+#include "transport/open/process_recorder.h"
+#include "transport/open/record_file.h"
+#include "transport/open/recorded.h"
+#include "transport/open/watchable.h"
 #include "transport/rxe/link.h"
 #include "transport/ucma/ucma.h"
 #include "transport/udp/udp.h"
@@ -35,9 +39,9 @@ class OpenedAs : public Opened, public Concluding {
   std::unique_ptr<Host> host_;
 };
 
-/// What has faults below it, too.
+/// What has faults below it, too, and packets and work to be seen.
 template <class Station>
-class OpenedStation final : public OpenedAs<Station>, public Breakable {
+class OpenedStation final : public OpenedAs<Station>, public Breakable, public Watchable {
  public:
   using OpenedAs<Station>::OpenedAs;
   verbs::Result<void> remove_device() override { return this->host().remove_device(); }
@@ -48,6 +52,12 @@ class OpenedStation final : public OpenedAs<Station>, public Breakable {
   void set_admission(soft::Admission* admission) override { this->host().set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { this->host().set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { this->host().set_packet_gate(gate); }
+  void set_packet_watch(station::PacketWatch* watch) override {
+    this->host().set_packet_watch(watch);
+  }
+  void set_work_observer(verbs::soft::HcaObserver* observer) override {
+    this->host().set_work_observer(observer);
+  }
 };
 
 boost::system::error_code errno_of(const boost::system::error_code& error) {
@@ -93,6 +103,38 @@ OpenResult open_auto(const OpenOptions& options) {
   if (real) return real;
   return open_fabric(options);
 }
+
+// --- recordings ---------------------------------------------------------------------------------
+
+/// Null: nothing is recorded.
+std::unique_ptr<ProcessRecorder> start_recording(const OpenOptions& options, const char* name) {
+  if (options.record.path.empty()) return nullptr;
+  RecordingProcess process = this_process(options.record.host);
+  auto file = open_record_file(options.record.path, process);
+  const auto& say = options.record.say;
+  if (!file) {
+    if (say) say("nothing is recorded: " + file.error().sentence);
+    return nullptr;
+  }
+  if (file->another && say) {
+    say("process " + std::to_string(process.pid) + " records to '" + file->path +
+        "': another one has '" + options.record.path + "'.");
+  }
+  return std::make_unique<ProcessRecorder>(std::move(file->sink), process, name);
+}
+
+/// The recorder hears of each fault that happens before anybody else does.
+FaultOptions told_to(ProcessRecorder& recorder, const FaultOptions& options) {
+  recorder.planned(options.plan);
+  FaultOptions told = options;
+  told.on_fired = [&recorder, next = options.on_fired](const fault::FaultStatus& status) {
+    recorder.fired(status);
+    if (next) next(status);
+  };
+  return told;
+}
+
+// --- names --------------------------------------------------------------------------------------
 
 struct Row {
   const char* name;
@@ -148,13 +190,22 @@ OpenResult open_real(std::string_view name, const OpenOptions& options) {
           verbs::errno_code(EINVAL),
           "On a simulated host the fault plan is the world's: give it to anyrdma sim."};
     }
-    if (auto* const breakable = dynamic_cast<Breakable*>(opened->get()))
-      return with_oversight(std::move(*opened), *breakable);
+    auto* const breakable = dynamic_cast<Breakable*>(opened->get());
+    auto* const watchable = dynamic_cast<Watchable*>(opened->get());
+    if (breakable != nullptr && watchable != nullptr)
+      return with_oversight(std::move(*opened), *breakable, *watchable);
   }
-  if (!opened || options.faults.plan.faults.empty()) return opened;
-  auto* const breakable = dynamic_cast<Breakable*>(opened->get());
-  auto& concluding = dynamic_cast<Concluding&>(**opened);  // what this file opens is
-  return with_faults(std::move(*opened), concluding, breakable, options.faults);
+  if (!opened) return opened;
+  auto* const watchable = dynamic_cast<Watchable*>(opened->get());
+  auto recorder = options.asks_world ? nullptr : start_recording(options, (*opened)->name());
+  if (!options.faults.plan.faults.empty()) {
+    auto* const breakable = dynamic_cast<Breakable*>(opened->get());
+    auto& concluding = dynamic_cast<Concluding&>(**opened);  // what this file opens is
+    opened = with_faults(std::move(*opened), concluding, breakable,
+                         recorder ? told_to(*recorder, options.faults) : options.faults);
+  }
+  if (!opened || recorder == nullptr) return opened;
+  return with_recorder(std::move(*opened), watchable, std::move(recorder));
 }
 
 }  // namespace anyrdma::transport

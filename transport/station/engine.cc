@@ -105,17 +105,39 @@ void Engine::set_call_gate(verbs::CallGate* gate) {
   hca_->set_call_gate(gate);  // enters the critical section
 }
 
+std::function<void(verbs::soft::PacketPtr)> Engine::delivery_to(Carrier::Receiver* next) {
+  return [this, next](verbs::soft::PacketPtr packet) {
+    if (next != nullptr) return next->on_packet(std::move(packet));
+    hca_->on_packet(driver_.now(), std::move(packet));
+  };
+}
+
 void Engine::set_packet_gate(verbs::PacketGate* gate) {
   const verbs::CriticalSection section(driver_);
   if (mishaps_ != nullptr) return mishaps_->set_gate(gate);
   if (gate == nullptr || !driver_.is_attached()) return;
-  const auto deliver = [this](verbs::soft::PacketPtr packet) {
-    hca_->on_packet(driver_.now(), std::move(packet));
-  };
-  auto mishaps = std::make_unique<MishapCarrier>(std::move(carrier_), deliver, pool_, gate);
+  Carrier::Receiver* const next = watched_;
+  auto mishaps =
+      std::make_unique<MishapCarrier>(std::move(carrier_), delivery_to(next), pool_, gate);
   mishaps_ = mishaps.get();
   carrier_ = std::move(mishaps);
   driver_.attach({hca_.get(), transport_.get(), mishaps_, mishaps_});
+}
+
+void Engine::set_packet_watch(PacketWatch* watch) {
+  const verbs::CriticalSection section(driver_);
+  if (watched_ != nullptr) return watched_->set_watch(watch);
+  if (watch == nullptr || !driver_.is_attached()) return;
+  Carrier::Receiver* const next = mishaps_;
+  auto watched = std::make_unique<WatchedCarrier>(std::move(carrier_), delivery_to(next), watch);
+  watched_ = watched.get();
+  carrier_ = std::move(watched);
+  driver_.attach({hca_.get(), transport_.get(), watched_, watched_});
+}
+
+void Engine::set_work_observer(verbs::soft::HcaObserver* observer) {
+  const verbs::CriticalSection section(driver_);
+  hca_->set_observer(observer);
 }
 
 void Engine::after_fork_in_child() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -13,6 +14,8 @@
 #include "transport/station/carrier.h"
 #include "transport/station/driver.h"
 #include "transport/station/mishap_carrier.h"
+#include "transport/station/packet_watch.h"
+#include "transport/station/watched_carrier.h"
 #include "verbs/packet_gate.h"
 #include "verbs/random.h"
 #include "verbs/soft/hca.h"
@@ -55,11 +58,15 @@ class Engine final : private realtime::ForkGuarded {
   void set_admission(soft::Admission* admission);
   void set_call_gate(verbs::CallGate* gate);
   void set_packet_gate(verbs::PacketGate* gate);
+  void set_packet_watch(PacketWatch* watch);
+  void set_work_observer(verbs::soft::HcaObserver* observer);
 
  private:
   void before_fork() override { driver_.before_fork(); }
   void after_fork_in_parent() override { driver_.after_fork_in_parent(); }
   void after_fork_in_child() override;
+  /// To `next`, or to the device where that is null.
+  [[nodiscard]] std::function<void(verbs::soft::PacketPtr)> delivery_to(Carrier::Receiver* next);
 
   verbs::Random& random_;
   std::atomic<bool> forked_ = false;
@@ -69,7 +76,8 @@ class Engine final : private realtime::ForkGuarded {
   verbs::soft::PacketPool pool_;
   Driver driver_;
   std::unique_ptr<Carrier> carrier_;
-  MishapCarrier* mishaps_ = nullptr;  ///< the carrier, once there was a gate
+  MishapCarrier* mishaps_ = nullptr;   ///< once there was a gate
+  WatchedCarrier* watched_ = nullptr;  ///< once there was a watch
   std::unique_ptr<verbs::soft::Hca> hca_;
   std::unique_ptr<soft::SoftTransport> transport_;
 };

@@ -3,10 +3,12 @@
 
 #include "transport/realtime/epilogue.h"
 #include "transport/soft/transport.h"
+#include "transport/station/packet_watch.h"
 #include "transport/transport.h"
 #include "verbs/call_gate.h"
 #include "verbs/packet_gate.h"
 #include "verbs/result.h"
+#include "verbs/soft/hca_observer.h"
 
 namespace anyrdma::transport::station {
 
@@ -56,6 +58,12 @@ class Station {
   /// Who decides about packets to and from others; null: nobody any more. What needs no packets
   /// (Station's own configuration says whether there is such a thing) never asks.
   virtual void set_packet_gate(verbs::PacketGate* gate) = 0;
+
+  // --- recordings, outside the critical section -------------------------------------------------
+  /// Who sees packets; null: nobody any more. After set_packet_gate, if both are wanted.
+  virtual void set_packet_watch(PacketWatch* watch) = 0;
+  /// Who sees the device's work; null: nobody any more. As Hca::set_observer.
+  virtual void set_work_observer(verbs::soft::HcaObserver* observer) = 0;
 };
 
 }  // namespace anyrdma::transport::station

@@ -157,6 +157,9 @@ Opened* open() {
     return nullptr;
   }
   options->faults = std::move(*faults);
+  options->record.say = [](const std::string& sentence) {
+    std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
+  };
   auto result = transport::open_real(name, *options);
   if (!result) {
     say_why(result.error().sentence);

@@ -223,7 +223,8 @@ class Hca : public Provider {
   virtual void set_near_memory(NearMemory* near) = 0;
 
   // --- checkers ---------------------------------------------------------------------------------
-  /// Null for none. Before the first context is opened; the observer outlives the HCA.
+  /// Null for none. While there is no queue pair, and no other thread in a verbs call; the observer
+  /// outlives the HCA, or is exchanged before it goes.
   virtual void set_observer(HcaObserver* observer) = 0;
   [[nodiscard]] virtual Census census() const = 0;
   [[nodiscard]] virtual QpCensus census_of(const ibv_qp& qp) const = 0;

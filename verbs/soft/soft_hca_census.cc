@@ -9,8 +9,9 @@
 namespace anyrdma::verbs::soft {
 
 void SoftHca::set_observer(HcaObserver* observer) {
-  CM_ASSERT(contexts_.empty());  // their operations were chosen without it
+  CM_ASSERT(live_queue_pairs_ == 0);  // nobody is in the middle of what is exchanged here
   core_.observer = observer;
+  for (SoftContext* context : contexts_) context->choose_operations();
 }
 
 Census SoftHca::census() const {

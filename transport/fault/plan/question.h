@@ -28,6 +28,7 @@ struct Oversight {
   bool requests = false;          ///< kRequest
   bool takes = false;             ///< kTake
   bool acknowledgements = false;  ///< kAcknowledged
+  bool work = false;              ///< kQueuePair, kPosted, kTaken, kRaised
 };
 
 /// Filled in by who asks; who answers fills in the answer.
@@ -45,6 +46,12 @@ struct Question {
     kFailure,  ///< of `work`, with `status`, was handed to the program
     kTake,     ///< the program is about to take something: returns once it has been slow enough
     kAcknowledged,  ///< an event that `id` owes was given back, as transport::EventObserver has it
+    // What recordings say of a device's work (recording/work/work.h), of the queue pair
+    // `work.qp_num`.
+    kQueuePair,  ///< it has come to the state `word`
+    kPosted,     ///< the operation `word` of `work.wr_id` and `work.length` bytes
+    kTaken,      ///< the completion of `work.wr_id`, with `status`, `code` and `work.length` bytes
+    kRaised,     ///< the asynchronous event `event`
   };
 
   Kind kind{};
@@ -55,6 +62,7 @@ struct Question {
   bool datagram = false;  ///< whether `id` is of a datagram service
   verbs::PostedWork work{};
   std::int32_t status = IBV_WC_SUCCESS;
+  std::uint64_t code = 0;  ///< an ibv_wc_opcode
 
   std::int32_t error = 0;  ///< an errno
   bool port_down = false;

@@ -1,0 +1,120 @@
+// `anyrdma trace merge`.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "recording/sink.h"
+#include "recording/view/merge.h"
+#include "tools/exit.h"
+#include "tools/start.h"
+#include "tools/trace.h"
+
+namespace anyrdma::tools {
+namespace {
+
+constexpr int kTrouble = static_cast<int>(Exit::kUsage);
+constexpr std::string_view kEnding = ".recording";
+
+/// Empty: there is none, which has been said.
+std::vector<std::string> files_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (const auto& each : std::filesystem::directory_iterator(path, error)) {
+      if (each.path().string().ends_with(kEnding)) found.push_back(each.path().string());
+    }
+    std::ranges::sort(found);
+    if (found.empty()) {
+      say("there is no recording in '" + path + "': none of its files ends with .recording.");
+      return {};
+    }
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+/// What is read stays where it is for whoever has views into it.
+using Bytes = std::unique_ptr<std::vector<std::uint8_t>>;
+
+std::optional<recording::ProcessFile> read_or_say(const std::string& path, Bytes& bytes) {
+  std::ifstream file(path, std::ios::binary);
+  bytes = std::make_unique<std::vector<std::uint8_t>>(std::istreambuf_iterator<char>(file),
+                                                      std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad()) {
+    say("'" + path + "' cannot be read. Check the path.");
+    return std::nullopt;
+  }
+  recording::ReadProcessFile read = recording::read_process_file(*bytes);
+  if (!read.file) {
+    say("'" + path + "' cannot be merged: " + read.problem + ".");
+    return std::nullopt;
+  }
+  if (read.file->truncated) say("'" + path + "' is cut off: this is what stands before the cut.");
+  return std::move(*read.file);
+}
+
+bool is_one_of(const std::string& out, const std::vector<std::string>& files) {
+  return std::ranges::any_of(files, [&out](const std::string& each) {
+    std::error_code error;
+    return std::filesystem::equivalent(out, each, error);
+  });
+}
+
+int write_or_say(const std::string& out, std::vector<recording::ProcessFile> files) {
+  const std::shared_ptr<recording::FileSink> sink = recording::FileSink::create(out);
+  if (sink == nullptr) {
+    say("'" + out + "' cannot be written: " + std::strerror(errno) + ". Check the path.");
+    return kTrouble;
+  }
+  const std::size_t count = files.size();
+  const recording::Merged merged = recording::merge(std::move(files), sink);
+  if (!merged.problem.empty()) {
+    say("they cannot be merged: " + merged.problem + ".");
+    return kTrouble;
+  }
+  if (sink->error() != 0) {
+    say("'" + out + "' cannot be written to its end: " + std::strerror(sink->error()) + ".");
+    return kTrouble;
+  }
+  if (!merged.exact)
+    say("they are of several machines, or starts of one: times are as well as its clocks agree.");
+  std::printf("%zu recordings in '%s', which have %zu messages in common\n", count, out.c_str(),
+              merged.joined);
+  return std::fflush(stdout) == 0 ? 0 : kTrouble;
+}
+
+}  // namespace
+
+int trace_merge(const std::string& out, const std::vector<std::string>& files) {
+  const std::vector<std::string> paths = files_of(files);
+  if (paths.empty()) return kTrouble;
+  if (is_one_of(out, paths)) {
+    say("'" + out + "' is one of the recordings: name another file for all of them.");
+    return kTrouble;
+  }
+  std::vector<Bytes> bytes(paths.size());
+  std::vector<recording::ProcessFile> parts;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    auto part = read_or_say(paths[i], bytes[i]);
+    if (!part) return kTrouble;
+    parts.push_back(std::move(*part));
+  }
+  return write_or_say(out, std::move(parts));
+}
+
+}  // namespace anyrdma::tools

@@ -1,0 +1,105 @@
+#include "transport/open/recorded.h"
+
+#include <atomic>
+#include <utility>
+
+#include "recording/work/observer.h"
+#include "verbs/runtime.h"
+
+namespace anyrdma::transport {
+namespace {
+
+/// Stands before whoever observes the transport.
+class RecordedOpened final : public Opened, private EventObserver, private CallObserver {
+ public:
+  RecordedOpened(std::unique_ptr<Opened> below, Watchable* watchable,
+                 std::unique_ptr<ProcessRecorder> recorder);
+  ~RecordedOpened() override;
+
+  Transport& transport() override { return below_->transport(); }
+  const char* name() const override { return below_->name(); }
+  bool forked() const override { return below_->forked(); }
+  void retire() override;
+  std::vector<fault::FaultStatus> faults() override { return below_->faults(); }
+
+ private:
+  void on_event(Step step, std::uint64_t id, std::uint64_t listener,
+                const rdma_cm_event& event) override {
+    recorder_->event(step, id, listener, event);
+    if (next_event_ != nullptr) next_event_->on_event(step, id, listener, event);
+  }
+  void on_acknowledged(std::uint64_t id) override {
+    recorder_->acknowledged(id);
+    if (next_event_ != nullptr) next_event_->on_acknowledged(id);
+  }
+  void on_call(std::uint64_t id, std::string_view call, int error) override {
+    recorder_->called(id, call, error);
+    if (next_call_ != nullptr) next_call_->on_call(id, call, error);
+  }
+  void on_state(std::uint64_t id, std::string_view state) override {
+    recorder_->state(id, state);
+    if (next_call_ != nullptr) next_call_->on_state(id, state);
+  }
+  void on_handshake(std::uint64_t id, const rdma_cm_id& raw, std::string_view call,
+                    const ConnectionParameters& given) override {
+    if (call != "reject") recorder_->given(id, given.qp_num);
+    if (next_call_ != nullptr) next_call_->on_handshake(id, raw, call, given);
+  }
+  void on_channels(int change) override {
+    if (next_call_ != nullptr) next_call_->on_channels(change);
+  }
+
+  // In the order in which each needs those before it; what is below goes first.
+  std::unique_ptr<ProcessRecorder> recorder_;
+  recording::WorkObserver work_;
+  Watchable* watchable_;
+  std::unique_ptr<Opened> below_;
+  EventObserver* next_event_ = nullptr;
+  CallObserver* next_call_ = nullptr;
+};
+
+RecordedOpened::RecordedOpened(std::unique_ptr<Opened> below, Watchable* watchable,
+                               std::unique_ptr<ProcessRecorder> recorder)
+    : recorder_(std::move(recorder)),
+      work_(*recorder_),
+      watchable_(watchable),
+      below_(std::move(below)) {
+  if (watchable_ != nullptr) {
+    watchable_->set_work_observer(&work_);
+    watchable_->set_packet_watch(recorder_.get());
+  }
+  Transport& observed = below_->transport();
+  const verbs::CriticalSection section(observed.runtime());
+  next_event_ = observed.event_observer();
+  next_call_ = observed.call_observer();
+  observed.set_event_observer(this);
+  observed.set_call_observer(this);
+}
+
+RecordedOpened::~RecordedOpened() {
+  retire();
+  {
+    const verbs::CriticalSection section(transport().runtime());
+    transport().set_event_observer(next_event_);
+    transport().set_call_observer(next_call_);
+  }
+  if (watchable_ == nullptr || below_->forked()) return;
+  watchable_->set_packet_watch(nullptr);
+  watchable_->set_work_observer(nullptr);
+}
+
+/// What leaves last is still recorded.
+void RecordedOpened::retire() {
+  if (below_->forked()) return;
+  below_->retire();
+  recorder_->end(below_->faults());
+}
+
+}  // namespace
+
+std::unique_ptr<Opened> with_recorder(std::unique_ptr<Opened> below, Watchable* watchable,
+                                      std::unique_ptr<ProcessRecorder> recorder) {
+  return std::make_unique<RecordedOpened>(std::move(below), watchable, std::move(recorder));
+}
+
+}  // namespace anyrdma::transport
