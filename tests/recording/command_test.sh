@@ -38,6 +38,9 @@ run --seed 7 --faults "$work/plan" --record "$work/lost" >/dev/null 2>&1
 
 ends 0 '^passed, seed 7, .* of virtual time, trace hash' "$anyrdma" trace summary "$work/one"
 ends 0 'client -> server REQ .*\[client/rping\[[0-9]+\]#1 server/rping\[[0-9]+\]#2\]' "$anyrdma" trace "$work/one"
+ends 0 'server/rping ibv_post_send opcode=RDMA_READ .*= 0 \[server#qp0x' "$anyrdma" trace "$work/one" --kind call
+ends 0 'completion IBV_WC_RECV IBV_WC_SUCCESS' "$anyrdma" trace "$work/one" --kind completion
+ends 0 '^[0-9.]+ client#qp0x[0-9a-f]+ is RTS' "$anyrdma" trace "$work/one" --kind state
 ends 0 'client/rping out: .*rdma-ping-0' "$anyrdma" trace "$work/one" --kind note
 grep -q 'REQ' "$work/said" && fail "--kind lets others pass"
 ends 0 'rdma_connect = 0' "$anyrdma" trace "$work/one" --host client --kind call
