@@ -71,6 +71,7 @@ void pretend_of_a_process(rdma_cm_event_type type) {
   fault::Question told{.kind = fault::Question::Kind::kQueued, .id = 3, .event = type};
   (void)host.advise("server/rping[2]", opened);
   ASSERT_TRUE(opened.oversight.events && opened.oversight.calls);
+  ASSERT_FALSE(opened.oversight.work) << "nobody records";
   (void)host.advise("server/rping[2]", told);
   world.monitor()->on_process_end("server/rping[2]");
 }
