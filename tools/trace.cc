@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 
+#include "recording/page/story_page.h"
 #include "recording/view/filter.h"
 #include "recording/view/json.h"
 #include "recording/view/pcapng.h"
@@ -14,7 +15,6 @@
 #include "recording/view/text.h"
 #include "tools/exit.h"
 #include "tools/start.h"
-#include "tools/trace_page.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
@@ -92,7 +92,7 @@ bool write_or_say(const std::string& path, const std::vector<std::uint8_t>& byte
 }
 
 bool page_or_say(const std::vector<const Story*>& stories, const std::string& path) {
-  const std::string problem = write_trace_page(stories, path);
+  const std::string problem = recording::write_story_page(stories, path);
   if (!problem.empty()) say(problem + ".");
   return problem.empty();
 }

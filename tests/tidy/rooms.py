@@ -44,6 +44,7 @@ ROOMS = {
     "recording/work": ["verbs", "verbs/soft", "recording", "recording/work"],
     "recording/view": ["verbs", "verbs/soft", "transport", "sim/packets", "sim/text", "recording",
                        "recording/view"],
+    "recording/page": ["page", "recording/view", "recording/page"],
     "sim": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
             "transport/fault/plan", "cm", "cm/asio", "recording", "recording/work", "sim/packets",
             "sim/text", "sim"],
@@ -78,7 +79,7 @@ TEST_EXTRA = {
     "transport/fabric": ["cm"],
     "transport/fabric/near": ["transport/fabric"],
     "transport/udp": ["cm"],
-    "sim": ["examples", "transport/testing"],
+    "sim": ["examples", "transport/testing", "recording/page", "recording/view"],
     "sim/stacks": ["sim/tracee"],
     "sim/gateway": ["cm", "transport/realtime", "transport/station"],
 }

@@ -1,4 +1,4 @@
-// `anyrdma trace FILE --html PAGE`: recordings as a page that any browser opens.
+// Recordings as a page that any browser opens (docs/page.md).
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 #include "recording/view/story.h"
 
-namespace anyrdma::tools {
+namespace anyrdma::recording {
 
 /// Writes the page of one recording, or of two beside each other. Empty if all went well, else a
 /// sentence without its end.
-[[nodiscard]] std::string write_trace_page(const std::vector<const recording::Story*>& stories,
+[[nodiscard]] std::string write_story_page(const std::vector<const Story*>& stories,
                                            const std::string& path);
 
-}  // namespace anyrdma::tools
+}  // namespace anyrdma::recording

@@ -1,4 +1,4 @@
-#include "tools/trace_page.h"
+#include "recording/page/story_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,17 +6,17 @@
 #include <fstream>
 #include <iterator>
 
-namespace anyrdma::tools {
+namespace anyrdma::recording {
 namespace {
 
 using testing::HasSubstr;
 
-recording::Story story(const std::string& seed) {
-  recording::Story told;
+Story story(const std::string& seed) {
+  Story told;
   told.seed = seed;
   told.lanes.push_back({.of = "host", .name = "server"});
-  recording::Record& note = told.records.emplace_back();
-  note.kind = recording::RecordKind::kNote;
+  Record& note = told.records.emplace_back();
+  note.kind = RecordKind::kNote;
   note.name = "hello";
   return told;
 }
@@ -26,14 +26,14 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(TracePage, HasTheRecordingOrBoth) {
-  const recording::Story left = story("7");
-  const recording::Story right = story("8");
+TEST(StoryPage, HasTheRecordingOrBoth) {
+  const Story left = story("7");
+  const Story right = story("8");
   const std::string path = testing::TempDir() + "page.html";
 
-  ASSERT_EQ(write_trace_page({&left}, path), "");
+  ASSERT_EQ(write_story_page({&left}, path), "");
   const std::string one = text_of(path);
-  ASSERT_EQ(write_trace_page({&left, &right}, path), "");
+  ASSERT_EQ(write_story_page({&left, &right}, path), "");
   const std::string both = text_of(path);
 
   EXPECT_THAT(one, HasSubstr(R"("seed":"7")"));
@@ -42,12 +42,12 @@ TEST(TracePage, HasTheRecordingOrBoth) {
   EXPECT_THAT(both, HasSubstr(R"("seed":"8")"));
 }
 
-TEST(TracePage, SaysThatItCannotBeWritten) {
-  const recording::Story told = story("7");
+TEST(StoryPage, SaysThatItCannotBeWritten) {
+  const Story told = story("7");
 
-  EXPECT_EQ(write_trace_page({&told}, "/nowhere/page.html"),
+  EXPECT_EQ(write_story_page({&told}, "/nowhere/page.html"),
             "'/nowhere/page.html' cannot be written. Check the path");
 }
 
 }  // namespace
-}  // namespace anyrdma::tools
+}  // namespace anyrdma::recording

@@ -1,4 +1,4 @@
-#include "tools/trace_page.h"
+#include "recording/page/story_page.h"
 
 #include <fstream>
 #include <string_view>
@@ -6,15 +6,14 @@
 #include "page/page.h"
 #include "recording/view/json.h"
 
-namespace anyrdma::tools {
+namespace anyrdma::recording {
 
-std::string write_trace_page(const std::vector<const recording::Story*>& stories,
-                             const std::string& path) {
+std::string write_story_page(const std::vector<const Story*>& stories, const std::string& path) {
   std::vector<page::PackedRun> runs;
   page::Complaint complaint;
-  for (const recording::Story* story : stories) {
+  for (const Story* story : stories) {
     page::PackedRun& run = runs.emplace_back();
-    recording::write_json(*story, nullptr, [&](std::string_view line) {
+    write_json(*story, nullptr, [&](std::string_view line) {
       const page::Complaint found = run.add(line);
       if (complaint.empty()) complaint = found;
     });
@@ -26,4 +25,4 @@ std::string write_trace_page(const std::vector<const recording::Story*>& stories
   return "'" + path + "' cannot be written. Check the path";
 }
 
-}  // namespace anyrdma::tools
+}  // namespace anyrdma::recording
