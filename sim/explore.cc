@@ -15,6 +15,7 @@
 #include "sim/progress.h"
 #include "sim/random_stream.h"
 #include "sim/run_pool.h"
+#include "sim/running_test.h"
 #include "sim/text/text.h"
 #include "sim/world.h"
 
@@ -150,10 +151,14 @@ std::uint64_t number_in(const char* name, std::uint64_t otherwise) {
 std::string command_for(const ExploreOptions& options, const Trial& trial) {
   const std::string text = quoted_for_shell(trial.to_string());
   if (!options.command.empty()) return options.command + " " + text;
+  const std::string test = running_test();
   if (const char* target = environment("TEST_TARGET")) {
-    return std::string("bazel test ") + target + " --test_env=ANYRDMA_TRIAL=" + text;
+    return std::string("bazel test ") + target +
+           (test.empty() ? "" : " --test_filter='" + test + "'") +
+           " --test_env=ANYRDMA_TRIAL=" + text;
   }
-  return "ANYRDMA_TRIAL=" + text + " " + program_invocation_name;
+  return "ANYRDMA_TRIAL=" + text + " " + program_invocation_name +
+         (test.empty() ? "" : " --gtest_filter='" + test + "'");
 }
 
 struct Run {

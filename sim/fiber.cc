@@ -91,7 +91,7 @@ bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now,
   fiber.details_ = details;
   waiters.push_back(fiber);
   switch_back(fiber);
-  if (wait_observer_ != nullptr) wait_observer_->on_waited(fiber);
+  if (wait_observer_ != nullptr && !closed_) wait_observer_->on_waited(fiber);
   return !std::exchange(fiber.cancelled_, false);
 }
 

@@ -24,6 +24,10 @@ void sometimes(std::string_view situation, bool occurred) {
   situations.try_emplace(std::string(situation), false).first->second |= occurred;
 }
 
+bool being_explored() {
+  return current != nullptr;
+}
+
 bool complain(std::string_view problem) {
   if (current == nullptr) return false;
   (current->problems_ += problem) += '\n';

@@ -16,6 +16,9 @@ void sometimes(std::string_view situation, bool occurred);
 /// not noted. For checkers and for programs of scenarios.
 bool complain(std::string_view problem);
 
+/// Whether this thread's run is under exploration.
+[[nodiscard]] bool being_explored();
+
 /// Collects both while it lives, in this thread; explorations make one per run. They do not nest.
 class Findings {
  public:

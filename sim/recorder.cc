@@ -348,6 +348,14 @@ void Recorder::hang(std::string_view why) {
   }
 }
 
+void Recorder::crash(std::string_view program, std::string_view how) {
+  (void)thread_lane(program);  // where the finding will stand, as it is named
+  const std::string text = std::string(program) + " " + std::string(how);
+  begin(EntryKind::kFinding).bytes(text).bytes(std::string_view());
+  begin(EntryKind::kMoment).bytes(text).number(0);
+  verdict_ = "crash";
+}
+
 void Recorder::end(std::uint64_t hash) {
   writer_.end(scheduler_.now(), verdict_.empty() ? "passed" : verdict_, hash);
 }

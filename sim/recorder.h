@@ -26,7 +26,7 @@ namespace anyrdma::sim {
 class Host;
 class Scheduler;
 
-/// Owned by the World, which tells it; only `about`, `finding`, `hang` and `set_verdict` are for
+/// Owned by the World, which tells it; only the first group is for
 /// others.
 class Recorder final : public WaitObserver {
  public:
@@ -42,6 +42,10 @@ class Recorder final : public WaitObserver {
   void finding(std::string_view text, std::string_view stack = {});
   /// Nobody goes on: whoever waits still, waits for ever.
   void hang(std::string_view why);
+  /// A program was ended by a signal, and this is the moment.
+  void crash(std::string_view program, std::string_view how);
+  /// Whether a hang, a crash or a finding has been told.
+  [[nodiscard]] bool found() const { return !verdict_.empty(); }
   /// How the run went, instead of what a hang or findings have said.
   void set_verdict(std::string_view verdict) { verdict_ = verdict; }
 
@@ -49,6 +53,7 @@ class Recorder final : public WaitObserver {
   void add_host(HostIndex host, std::string_view name);
   /// What hosts' programs did from now on, as the world ends, is not theirs.
   void close() { closed_ = true; }
+  [[nodiscard]] bool closed() const { return closed_; }
   void end(std::uint64_t hash);
 
   void sent(HostIndex from, HostIndex to, const verbs::soft::Packet& packet,

@@ -9,6 +9,7 @@
 #include "sim/packets/packet_fields.h"
 #include "sim/recorder.h"
 #include "sim/text/text.h"
+#include "sim/unasked_recordings.h"
 #include "verbs/assert.h"
 #include "verbs/soft/wire/icrc.h"
 
@@ -70,8 +71,12 @@ World::World(std::uint64_t seed, const WorldOptions& options)
   std::shared_ptr<recording::Sink> sink = options.recording;
   if (sink == nullptr && !options.record.empty())
     sink = recording::FileSink::create(options.record);
+  UnaskedRecordings* const unasked =
+      sink == nullptr && options.record.empty() ? UnaskedRecordings::installed() : nullptr;
+  if (unasked != nullptr) sink = unasked->open();
   if (sink == nullptr) return;
-  recorder_ = std::make_unique<Recorder>(scheduler_, std::move(sink));
+  recorder_ = std::make_unique<Recorder>(scheduler_, sink);
+  if (unasked != nullptr) unasked->begun(sink, *recorder_, seed);
   recorder_->about("seed", std::to_string(seed));
   scheduler_.fibers().set_wait_observer(recorder_.get());
 }
@@ -322,6 +327,8 @@ void World::end_recording() {
   if (monitor_ != nullptr) {
     for (const std::string& each : monitor_->violations()) recorder_->finding(each);
   }
+  if (UnaskedRecordings* const unasked = UnaskedRecordings::installed(); unasked != nullptr)
+    unasked->ending(*recorder_);
   for (const FaultStatus& status : faults_.status()) recorder_->about("fault", status.to_string());
   recorder_->end(trace_.hash());
   scheduler_.fibers().set_wait_observer(nullptr);

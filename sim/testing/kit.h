@@ -6,6 +6,7 @@
 #include "cm/event_channel.h"
 #include "cm/id.h"
 #include "sim/testing/program.h"
+#include "sim/testing/recordings.h"
 #include "sim/testing/settings.h"
 #include "sim/testing/sim_test.h"
 #include "transport/testing/event_matchers.h"
@@ -13,6 +14,9 @@
 #include "transport/testing/mock_transport.h"
 
 namespace anyrdma::testing {
+
+/// Takes what has failing tests leave a recording and its page out of the archive.
+inline const bool kRecorded = (sim::testing::require_recordings(), true);
 
 // The fixture, and steps of a connection's life for programs in it.
 using sim::testing::current_settings;

@@ -103,6 +103,14 @@ TEST(SimSettings, CommandLineWinsOverTheEnvironment) {
   EXPECT_EQ(read_settings({}, nullptr, nullptr), (Settings{.seed = 1, .runs = 1}));
 }
 
+TEST(SimSettings, RecordingsAreWantedInADirectory) {
+  const std::vector<std::string> words{"test", "--anyrdma_record=here"};
+
+  EXPECT_EQ(read_settings(words, nullptr, nullptr, "there").record, "here");
+  EXPECT_EQ(read_settings({}, nullptr, nullptr, "there").record, "there");
+  EXPECT_EQ(read_settings({}, nullptr, nullptr).record, "");
+}
+
 TEST(SimSettings, WhatIsNoNumberIsAProblem) {
   const std::vector<std::string> no_value{"test", "--anyrdma_runs"};
 

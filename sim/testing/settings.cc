@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/running_test.h"
+
 namespace anyrdma::sim::testing {
 namespace {
 
@@ -36,16 +38,20 @@ Said said(std::span<const std::string> words, const std::string& flag, const cha
   return {variable, value == nullptr ? "" : value};
 }
 
-std::vector<std::string> command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+const std::vector<std::string>& command_line() {
+  static const std::vector<std::string> words = [] {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> read;
+    for (std::string word; std::getline(file, word, '\0');) read.push_back(word);
+    return read;
+  }();
   return words;
 }
 
 const Settings& at_start() {
   static const Settings settings =
-      read_settings(command_line(), std::getenv("ANYRDMA_SEED"), std::getenv("ANYRDMA_RUNS"));
+      read_settings(command_line(), std::getenv("ANYRDMA_SEED"), std::getenv("ANYRDMA_RUNS"),
+                    std::getenv("ANYRDMA_RECORD"));
   return settings;
 }
 
@@ -68,7 +74,8 @@ class Runs final : public ::testing::EmptyTestEventListener {
 
 }  // namespace
 
-Settings read_settings(std::span<const std::string> words, const char* seed, const char* runs) {
+Settings read_settings(std::span<const std::string> words, const char* seed, const char* runs,
+                       const char* record) {
   Settings settings;
   const auto refuse = [&settings](const Said& wrong, const char* expected) {
     settings.problem = wrong.name + " is " + wrong.value + ": it should be " + expected + ".";
@@ -83,6 +90,8 @@ Settings read_settings(std::span<const std::string> words, const char* seed, con
     if (!number || *number < 1) refuse(it, "a number from 1 to 2^31 - 1");
     settings.runs = number.value_or(0) < 1 ? 1 : *number;
   }
+  if (const Said it = said(words, "--anyrdma_record", "ANYRDMA_RECORD", record); !it.value.empty())
+    settings.record = it.value;
   return settings;
 }
 
@@ -93,15 +102,14 @@ Settings current_settings() {
 }
 
 std::string command_to_repeat(std::uint64_t seed) {
-  const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  if (test == nullptr) return {};
-  const std::string name = std::string(test->test_suite_name()) + "." + test->name();
+  const std::string name = running_test();
+  if (name.empty()) return {};
   const std::string number = std::to_string(seed);
   if (const char* target = std::getenv("TEST_TARGET"); target != nullptr) {  // Bazel's
     return "bazel test " + std::string(target) + " --test_filter='" + name +
            "' --test_env=ANYRDMA_SEED=" + number;
   }
-  const std::vector<std::string> words = command_line();
+  const std::vector<std::string>& words = command_line();
   const std::string program = words.empty() ? "PROGRAM" : words.front();
   return program + " --gtest_filter='" + name + "' --anyrdma_seed=" + number;
 }

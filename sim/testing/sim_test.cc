@@ -1,55 +1,21 @@
 #include "sim/testing/sim_test.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <iomanip>
 #include <ios>
 #include <utility>
 
-#include "sim/recorder.h"
 #include "sim/testing/audit.h"
+#include "sim/testing/recordings.h"
 #include "sim/testing/settings.h"
 
 namespace anyrdma::sim::testing {
-namespace {
-
-/// A test that shows more is cut off.
-constexpr std::size_t kRecordingBytesMax = std::size_t{16} << 20;
-
-WorldOptions recorded(WorldOptions options, const std::shared_ptr<recording::Sink>& sink) {
-  if (options.record.empty() && options.recording == nullptr) options.recording = sink;
-  return options;
-}
-
-/// Where Bazel keeps what tests leave, else among temporary files.
-std::string directory() {
-  const char* const outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
-  return outputs == nullptr || *outputs == '\0' ? ::testing::TempDir() : std::string(outputs) + "/";
-}
-
-/// Empty, or a line that says where it is.
-std::string keep(const recording::MemorySink& sink) {
-  const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-  if (sink.bytes().empty() || test == nullptr) return {};
-  std::string name = std::string(test->test_suite_name()) + "." + test->name();
-  std::replace(name.begin(), name.end(), '/', '_');
-  const std::string path = directory() + name + ".recording";
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(sink.bytes().data()),
-             static_cast<std::streamsize>(sink.bytes().size()));
-  if (!file.flush()) return {};
-  return "\nits recording, for `anyrdma trace`: " + path;
-}
-
-}  // namespace
 
 SimTest::SimTest(const WorldOptions& options)
-    : recording_(std::make_shared<recording::MemorySink>(kRecordingBytesMax)),
-      world_(std::in_place, current_settings().seed, recorded(options, recording_)),
+    : world_(std::in_place, current_settings().seed, options),
       server_(world_->add_host("server", {"10.0.0.1"})),
       client_(world_->add_host("client", {"10.0.0.2"})) {
   require_audit();
+  require_recordings();
   if (const std::string problem = current_settings().problem; !problem.empty()) {
     ADD_FAILURE() << problem;
   }
@@ -61,15 +27,11 @@ SimTest::~SimTest() {
   const std::uint64_t hash = world_->trace().hash();
   const std::string faults = world_->faults().report();
   const std::string command = command_to_repeat(seed);
-  if (Recorder* const recorder = world_->recorder(); recorder != nullptr) {
-    recorder->about("command", command);
-    if (HasFailure()) recorder->set_verdict("failed");
-  }
   world_.reset();
   if (!HasFailure()) return;
   ADD_FAILURE() << "seed " << seed << ", trace hash " << std::hex << std::setfill('0')
                 << std::setw(16) << hash << "\nfaults:" << (faults.empty() ? " none\n" : "\n")
-                << faults << "repeat it with: " << command << keep(*recording_);
+                << faults << "repeat it with: " << command;
 }
 
 void SimTest::serve(std::function<void()> program) {

@@ -1,16 +1,14 @@
 // The fixture of a simulated test: a world with a server and a client. Whatever fails in it, the
-// test says at its end with which seed, faults and trace hash, how to repeat it, and where its
-// recording is (docs/recording.md). With it come the checkers of sim/testing/audit.h.
+// test says at its end with which seed, faults and trace hash, and how to repeat it. With it come
+// the checkers of sim/testing/audit.h and the recordings of sim/testing/recordings.h.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string_view>
 
-#include "recording/sink.h"
 #include "sim/fault_plan.h"
 #include "sim/host.h"
 #include "sim/options.h"
@@ -51,7 +49,6 @@ class SimTest : public ::testing::Test {
  private:
   void inject(const PlanResult<FaultPlan>& plan);
 
-  std::shared_ptr<recording::MemorySink> recording_;
   std::optional<World> world_;
   Host& server_;
   Host& client_;

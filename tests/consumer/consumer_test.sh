@@ -27,6 +27,7 @@ expect broken 'fired 1, observed 1: on server request 1: reject 28'
 expect broken "repeat it with: ./handshake_test --gtest_filter='Broken.ExpectsAConnectionThatIsRefused' --anyrdma_seed=7"
 expect broken 'planned faults did not happen'
 expect broken 'its recording, for `anyrdma trace`: .*/Broken\.ExpectsAConnectionThatIsRefused\.recording$'
+expect broken 'its page, for a browser: .*/Broken\.ExpectsAConnectionThatIsRefused\.html$'
 
 # The command that a failure prints gives the same run again.
 hash=$(grep -m1 -o 'trace hash .*' broken.log)

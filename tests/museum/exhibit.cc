@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "sim/recorder.h"
+
 namespace anyrdma::museum {
 
 namespace {
@@ -55,8 +57,13 @@ void Exhibit::run() {
 std::string Exhibit::run_into_hang() {
   EXPECT_FALSE(world.run()) << "nobody hangs";
   std::string report = world.stuck_report();
-  world.scheduler().fibers().close();
+  close();
   return report;
+}
+
+void Exhibit::close() {
+  if (world.recorder() != nullptr) world.recorder()->close();
+  world.scheduler().fibers().close();
 }
 
 Exhibit::Connection Exhibit::accept() {

@@ -45,7 +45,7 @@ class Exhibit : public ::testing::Test {
 
   explicit Exhibit(const sim::WorldOptions& options = {}) : world(1, options) {}
   /// Programs that still wait end first: they use what the exhibit has.
-  ~Exhibit() override { world.scheduler().fibers().close(); }
+  ~Exhibit() override { close(); }
 
   sim::World world;
   sim::Host& server_host = world.add_host("server", {kServerIp});
@@ -76,6 +76,9 @@ class Exhibit : public ::testing::Test {
   void serve_everybody();
   /// The client's: connects, and expects ESTABLISHED.
   [[nodiscard]] Connection connect();
+
+ private:
+  void close();
 };
 
 }  // namespace anyrdma::museum
