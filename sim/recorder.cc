@@ -312,6 +312,16 @@ void Recorder::on_waited(const Fiber& fiber) {
   wait(fiber, true);
 }
 
+// A server that waits as its run ends has waited until then: it has in any other run, too.
+void Recorder::close() {
+  if (!closed_ && !hangs_) {
+    for (const auto& fiber : scheduler_.fibers().all()) {
+      if (!fiber->abandoned() && fiber->parked()) on_waited(*fiber);
+    }
+  }
+  closed_ = true;
+}
+
 void Recorder::wait(const Fiber& fiber, bool ended) {
   const Number lane = thread_lane(fiber);
   begin(EntryKind::kWaited)
@@ -336,6 +346,7 @@ void Recorder::finding(std::string_view text, std::string_view stack) {
 
 void Recorder::hang(std::string_view why) {
   verdict_ = "hang";
+  hangs_ = true;
   for (const auto& fiber : scheduler_.fibers().all()) {
     if (fiber->abandoned() || !fiber->parked()) continue;
     wait(*fiber, false);

@@ -52,7 +52,7 @@ class Recorder final : public WaitObserver {
   // --- for the world ----------------------------------------------------------------------------
   void add_host(HostIndex host, std::string_view name);
   /// What hosts' programs did from now on, as the world ends, is not theirs.
-  void close() { closed_ = true; }
+  void close();
   [[nodiscard]] bool closed() const { return closed_; }
   void end(std::uint64_t hash);
 
@@ -101,6 +101,7 @@ class Recorder final : public WaitObserver {
   const Scheduler& scheduler_;
   recording::Writer writer_;
   bool closed_ = false;
+  bool hangs_ = false;  ///< who waits has been told
   std::string verdict_;
   std::vector<std::string> host_names_;
   std::vector<recording::Number> hosts_;

@@ -111,6 +111,7 @@ class Simulation::Run {
 
   [[nodiscard]] sim::Outcome run() {
     const auto is_over = [this] {
+      tell_crashes();
       return all_ended() || nothing_more() || cannot_go_on() || sandbox_.is_interrupted();
     };
     (void)world_.run_until(is_over, verbs::Instant{} + scenario_.limit);
@@ -165,6 +166,19 @@ class Simulation::Run {
 
   [[nodiscard]] bool cannot_go_on() const {
     return !refusal_.empty() || !sandbox_.overrun().empty();
+  }
+
+  /// While it is the time that it happened.
+  void tell_crashes() {
+    sim::Recorder* const recorder = world_.recorder();
+    if (recorder == nullptr) return;
+    for (const auto& program : sandbox_.programs()) {
+      const std::optional<int>& status = program->status();
+      if (!status || !WIFSIGNALED(*status) || went_down(*program) || ends_as_expected(*program))
+        continue;
+      if (crashes_.insert(program.get()).second)
+        recorder->crash(program->name(), ending_text(*program));
+    }
   }
 
   [[nodiscard]] std::string who_waits() {
@@ -293,7 +307,7 @@ class Simulation::Run {
             .on_remark =
                 [this](std::string_view text) {
                   if (scenario_.strict) return refuse(std::string(text));
-                  if (options_.print) say(std::string(text));
+                                if (options_.print) say(std::string(text));
                 }};
   }
 
@@ -383,7 +397,8 @@ class Simulation::Run {
   const SimulationOptions options_;
   std::set<std::size_t> said_;  ///< numbers of the expectations whose text has come
   std::optional<OutputFiles> output_;
-  std::string refusal_;  ///< with which a strict run ends
+  std::set<const Program*> crashes_;  ///< that have been told
+  std::string refusal_;               ///< with which a strict run ends
   unsigned started_ = 0;
   sim::World world_;
   sim::Machines machines_{world_, sandbox_options(), options_.premises};

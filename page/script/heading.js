@@ -29,7 +29,8 @@ function tellRun(run) {
 // The header's moments; without any, the first thing that looks wrong in a run that failed.
 function momentsToShow(run) {
   const moments = (run.header.moments ?? [])
-    .map((moment) => ({ why: moment.why, record: run.byNumber.get(moment.at) }))
+    .map((moment) => ({ why: moment.why, record: run.byNumber.get(moment.at),
+      cause: run.byNumber.get(moment.cause) }))
     .filter((moment) => moment.record);
   if (moments.length) return moments;
   if (run.header.verdict === "passed" || run.header.verdict === undefined) return [];
@@ -47,6 +48,11 @@ function tellMoment(app) {
     element("span", { className: "why", textContent: moment.why }), " ",
     element("button", { id: "moment-show", textContent: "Show it", title: "m" })];
   parts.at(-1).addEventListener("click", () => app.showMoment());
+  if (moment.cause) {
+    const cause = element("button", { id: "moment-cause", textContent: "Show the cause" });
+    cause.addEventListener("click", () => app.select(app.views[0], moment.cause));
+    parts.push(" ", cause);
+  }
   if (moments.length > 1) {
     const textContent = `${momentAt + 1} of ${moments.length} →`;
     const on = element("button", { id: "moment-on", textContent });

@@ -139,6 +139,7 @@ Story Narrator::finish(bool truncated) {
   name_effects();
   place_threads();
   order();
+  name_causes(story_);
   return std::move(story_);
 }
 

@@ -86,6 +86,7 @@ std::string header(const Story& story) {
     moment.number("t", each.time.count());
     moment.number("at", each.at);
     moment.text("why", each.why);
+    moment.maybe("cause", each.cause);
     moments += (moments.empty() ? "" : ",") + moment.end();
   }
   if (!moments.empty()) object.raw("moments", "[" + moments + "]");

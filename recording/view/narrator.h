@@ -93,6 +93,9 @@ class Narrator {
 void find_owners(Story& story,
                  const std::vector<std::tuple<std::size_t, std::uint64_t, std::size_t>>& given);
 
+/// Says of each moment at a wait without end what it was owed, as far as that is seen.
+void name_causes(Story& story);
+
 /// "REQ id=0x1 data="a b"" in words and fields; the words before the first field are the name.
 [[nodiscard]] std::string split_text(std::string_view text, Fields& fields);
 

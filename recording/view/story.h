@@ -74,6 +74,7 @@ struct Moment {
   Duration time{};
   std::size_t at = 0;  ///< a record
   std::string why;
+  std::optional<std::size_t> cause{};  ///< the record that somebody waits in vain for
 };
 
 /// Of a recording in real time.

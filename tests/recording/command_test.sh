@@ -81,6 +81,14 @@ ends 0 '^hang, ' "$anyrdma" trace summary "$work/hang"
 grep -q 'here/rping waits for ' "$work/said" || fail "nobody waits: $(cat "$work/said")"
 grep -q '^waits without end' "$work/said" || fail "its wait ends: $(cat "$work/said")"
 
+# Who dies of a signal has crashed, then and there, unless that was expected.
+"$anyrdma" sim --record "$work/crash" --host here=10.0.0.1 --on here 'sh -c "sleep 1; kill -SEGV \$\$"' --on here 'sleep 5' >/dev/null 2>&1
+ends 0 '^crash, ' "$anyrdma" trace summary "$work/crash"
+grep -qE '^  1\.[0-9]+ s: here/sh was ended by signal 11$' "$work/said" || fail "the moment is another: $(cat "$work/said")"
+printf 'host here 10.0.0.1\non here sh -c "kill -KILL \$\$"\nexpect here/sh any end\n' >"$work/expected"
+"$anyrdma" sim --record "$work/end" "$work/expected" >"$work/said" 2>&1
+ends 0 '^passed, ' "$anyrdma" trace summary "$work/end"
+
 # What explore finds is recorded by itself.
 cat >"$work/scenario" <<'SCENARIO'
 host server 10.0.0.1
