@@ -170,7 +170,7 @@ struct Run {
 class Search {
  public:
   Search(const ExploreOptions& options, const Scenario& scenario)
-      : options_(options), scenario_(scenario), progress_(options.progress) {
+      : options_(options), scenario_(scenario), progress_(options.progress, options.budget) {
     for (const std::string& situation : options.expected) result.situations.try_emplace(situation);
   }
 
@@ -178,10 +178,11 @@ class Search {
   /// search is over.
   template <class MakeRun, class Then>
   [[nodiscard]] bool run(std::uint64_t count, bool want_steps, MakeRun&& make, Then&& then) {
+    const std::uint64_t total = result.runs + count;
     const auto take = [&](const Run& run, Outcome&& outcome) {
       // What ends us may have struck its programs, too.
       if (!outcome.problem.empty() && is_interrupted()) return false;
-      if (!note(run, outcome, count)) return false;
+      if (!note(run, outcome, total)) return false;
       if (outcome.problem.empty()) then(run, outcome);
       return !is_late() && !is_interrupted();
     };
@@ -243,16 +244,30 @@ class Search {
       ++sighting.looked;
       sighting.seen += occurred ? 1 : 0;
     }
-    progress_.show(result.runs, total, result.kinds.size());
-    if (outcome.problem.empty()) return true;
+    if (outcome.problem.empty()) {
+      progress_.show(standing(total));
+      return true;
+    }
     FailureKind& kind = result.kinds[kind_of(outcome.problem)];
-    if (++kind.runs == 1) {
-      progress_.shrinking();
+    ++kind.runs;
+    progress_.show(standing(total));
+    if (kind.runs == 1) {
+      progress_.failed(run.trial.to_string(), outcome.problem);
       kind.first = explain(run.trial, outcome);
       kind.place = run.place;
       if (!result.failure) result.failure = kind.first;
     }
     return options_.keep_going;
+  }
+
+  [[nodiscard]] Standing standing(std::uint64_t total) const {
+    Standing standing{.runs = result.runs, .total = total, .kinds = result.kinds.size()};
+    for (const auto& [text, kind] : result.kinds) standing.failures += kind.runs;
+    for (const auto& [situation, sighting] : result.situations) {
+      ++standing.situations;
+      standing.seen += sighting.seen != 0 ? 1 : 0;
+    }
+    return standing;
   }
 
   [[nodiscard]] Outcome perform_at(std::uint64_t i, const Trial& trial) const {

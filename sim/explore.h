@@ -124,7 +124,7 @@ struct ExploreOptions {
   /// and the shrinking of a failure, with what has been found by then. Empty: nobody asks.
   std::function<bool()> interrupted{};
   std::uint64_t shrink_runs_max = kShrinkRunsMax;  ///< for each kind of failure
-  bool progress = false;                           ///< a line on stderr, if that is a terminal
+  bool progress = false;                           ///< on stderr: how far it is, and what fails
   /// Of the runs, only every `shards`-th from `shard` on.
   std::uint64_t shards = 1;
   std::uint64_t shard = 0;

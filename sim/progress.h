@@ -4,22 +4,39 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace anyrdma::sim {
 
-/// "12345 of 100000 runs, 5000/s, 1 kind of failure" on stderr: on a terminal in one line that goes
-/// when this does, elsewhere as a line now and then.
+/// What a search has come to.
+struct Standing {
+  std::uint64_t runs = 0;
+  std::uint64_t total = 0;
+  std::uint64_t failures = 0;  ///< runs that went wrong
+  std::size_t kinds = 0;       ///< of failures
+  std::size_t seen = 0;        ///< rare situations that have occurred, ...
+  std::size_t situations = 0;  ///< of so many that somebody looked for
+};
+
+/// "125 of 1000 runs, 50/s, 18 s left, 3 failures of 1 kind, 2 of 5 rare situations seen".
+/// `budget`: when it ends at the latest; zero: when all runs are made.
+[[nodiscard]] std::string standing_text(const Standing& standing, std::chrono::nanoseconds elapsed,
+                                        std::chrono::nanoseconds budget);
+
+/// That on stderr: on a terminal in one line that goes when this does, elsewhere as a line now and
+/// then.
 class Progress {
  public:
-  explicit Progress(bool wanted);
+  Progress(bool wanted, std::chrono::nanoseconds budget);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   /// As often as one likes; it is seldom written.
-  void show(std::uint64_t runs, std::uint64_t total, std::size_t kinds);
-  /// What was last shown, and that a failure is made smaller now.
-  void shrinking();
+  void show(const Standing& standing);
+  /// A failure of a new kind, at once: it is made smaller from now on, which may take long.
+  void failed(std::string_view trial, std::string_view problem);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -28,9 +45,8 @@ class Progress {
   bool on_;
   bool terminal_;
   bool shown_ = false;
-  std::uint64_t runs_ = 0;
-  std::uint64_t total_ = 0;
-  std::size_t kinds_ = 0;
+  Standing standing_{};
+  std::chrono::nanoseconds budget_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
 };

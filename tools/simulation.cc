@@ -23,6 +23,7 @@
 #include "sim/text/text.h"
 #include "sim/world.h"
 #include "tools/output_files.h"
+#include "tools/run_progress.h"
 #include "tools/start.h"
 #include "tools/words.h"
 
@@ -112,9 +113,11 @@ class Simulation::Run {
   [[nodiscard]] sim::Outcome run() {
     const auto is_over = [this] {
       tell_crashes();
+      if (progress_.due()) show_progress();
       return all_ended() || nothing_more() || cannot_go_on() || sandbox_.is_interrupted();
     };
     (void)world_.run_until(is_over, verbs::Instant{} + scenario_.limit);
+    progress_.clear();
     std::string problem;
     if (!refusal_.empty()) {
       problem = refusal_;
@@ -166,6 +169,15 @@ class Simulation::Run {
 
   [[nodiscard]] bool cannot_go_on() const {
     return !refusal_.empty() || !sandbox_.overrun().empty();
+  }
+
+  void show_progress() {
+    const auto& all = sandbox_.programs();
+    const auto running =
+        std::count_if(all.begin(), all.end(), [](const auto& each) { return !each->status(); });
+    progress_.show({.now = world_.now().time_since_epoch(),
+                    .limit = scenario_.limit,
+                    .running = static_cast<std::size_t>(running)});
   }
 
   /// While it is the time that it happened.
@@ -270,6 +282,7 @@ class Simulation::Run {
     }
     if (output_) return output_->take(line);
     if (!options_.print) return;
+    progress_.clear();
     std::fprintf(line.error ? stderr : stdout, "%s %.*s: %.*s\n",
                  sim::seconds_text(line.time.time_since_epoch()).c_str(),
                  static_cast<int>(line.program.size()), line.program.data(),
@@ -307,7 +320,8 @@ class Simulation::Run {
             .on_remark =
                 [this](std::string_view text) {
                   if (scenario_.strict) return refuse(std::string(text));
-                                if (options_.print) say(std::string(text));
+                  progress_.clear();
+                  if (options_.print) say(std::string(text));
                 }};
   }
 
@@ -400,6 +414,7 @@ class Simulation::Run {
   std::set<const Program*> crashes_;  ///< that have been told
   std::string refusal_;               ///< with which a strict run ends
   unsigned started_ = 0;
+  RunProgress progress_{options_.print && !options_.calls};
   sim::World world_;
   sim::Machines machines_{world_, sandbox_options(), options_.premises};
   Sandbox& sandbox_ = machines_.sandbox();

@@ -79,10 +79,18 @@ summary() {
     $(((EPOCHSECONDS - started) / 60)) $(((EPOCHSECONDS - started) % 60)) "$busy" "$seed" "${text#, }" "$findings"
 }
 
+told=$started every=${SOAK_LOG_SECONDS:-300} # in a log, which somebody reads tomorrow
 progress() {
-  [ -t 1 ] || return
-  printf '\r\033[K%02d:%02d  %s (seed %d), %d turns, %d findings' $(((EPOCHSECONDS - started) / 60)) \
-    $(((EPOCHSECONDS - started) % 60)) "$1" "$2" "$done_" "$findings"
+  local passed=$((EPOCHSECONDS - started)) left=$((end - EPOCHSECONDS)) text
+  ((left >= 0)) || left=0
+  text=$(printf '%02d:%02d passed, %02d:%02d left, %s (seed %d), %d turns, %d findings' $((passed / 60)) $((passed % 60)) \
+    $((left / 60)) $((left % 60)) "$1" "$2" "$done_" "$findings")
+  if [ -t 1 ]; then
+    printf '\r\033[K%s' "$text"
+  elif ((EPOCHSECONDS - told >= every)); then
+    told=$EPOCHSECONDS
+    echo "soak: $text"
+  fi
 }
 
 turn() { # LEG SEED
