@@ -1,12 +1,27 @@
 #!/usr/bin/env bash
 # What anyrdma does, in four parts. `./dev demo` builds what this needs and runs it.
+# demo.sh [--seed N] [--record DIR]: with recordings of all that is simulated, for `anyrdma trace`
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 1
+record="" seeded=()
+while [ $# -gt 0 ]; do
+  if [ "$1" = --record ] && [ $# -gt 1 ]; then
+    mkdir -p "$2" && record=$(readlink -f "$2") || exit 1
+    shift
+  else
+    seeded+=("$1")
+  fi
+  shift
+done
 
 limit=60 # seconds for each program; it needs a fraction of one
 work=$(mktemp -d "${TMPDIR:-/tmp}/anyrdma-demo.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
+recordings=$work/recordings
+mkdir -m 777 "$recordings"
+recorded=() # NAME: what makes a command record
+to_record() { [ -z "$record" ] || recorded=(--record "$recordings/$1"); }
 
 say() { printf '\n== %s\n' "$*"; }
 fact() { printf '  %-16s%s\n' "$1" "$2"; }
@@ -87,14 +102,16 @@ simulated=(${as_user[@]+"${as_user[@]}"} timeout "$limit" "$anyrdma" sim --host 
 say "2. The same rping on two simulated hosts, in virtual time"
 echo "  \$ anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 --on server 'rping -s ...' --on client 'rping -c ...'"
 for turn in 1 2; do
-  "${simulated[@]}" --on server 'rping -s -a 10.0.0.1 -C 3 -v' --on client 'rping -c -a server -C 3 -v' >"$work/sim.$turn" 2>&1
+  to_record rping.recording
+  "${simulated[@]}" ${recorded[@]+"${recorded[@]}"} --on server 'rping -s -a 10.0.0.1 -C 3 -v' --on client 'rping -c -a server -C 3 -v' >"$work/sim.$turn" 2>&1
   sim_status=$?
 done
 prefixed sim "$work/sim.1"
 cmp -s "$work/sim.1" "$work/sim.2" || sim_status="another run than before"
 fact "again" "exit status $sim_status, $(tail -n 1 "$work/sim.2")"
 echo "  and cut off as soon as it has asked for a connection:"
-"${simulated[@]}" --faults "$work/cut" --background server 'rping -s -a 10.0.0.1' --on client 'rping -c -a 10.0.0.1' >"$work/cut.log" 2>&1
+to_record cut.recording
+"${simulated[@]}" ${recorded[@]+"${recorded[@]}"} --faults "$work/cut" --background server 'rping -s -a 10.0.0.1' --on client 'rping -c -a 10.0.0.1' >"$work/cut.log" 2>&1
 prefixed sim "$work/cut.log"
 grep -q '^102\..*RDMA_CM_EVENT_UNREACHABLE' "$work/cut.log" || sim_status="no timeout"
 
@@ -111,11 +128,12 @@ searched=(${as_user[@]+"${as_user[@]}"} timeout "$((5 * limit))" "$anyrdma") # s
 say "3. ibv_rc_pingpong -t -e, of Debian's ibverbs-utils: which order of threads and packets does it not survive?"
 prefixed "pingpong.txt" "$work/pingpong.txt"
 echo "  \$ anyrdma explore pingpong.txt --schedule pct --seeds 200"
-"${searched[@]}" explore "$work/pingpong.txt" --schedule pct --seeds 200 >"$work/explore.log" 2>&1
+"${searched[@]}" explore "$work/pingpong.txt" --schedule pct --seeds 200 --record "$recordings" >"$work/explore.log" 2>&1
 prefixed explore "$work/explore.log"
 trial=$(sed -n "s/^again: .* '\(.*\)'$/\1/p" "$work/explore.log" | head -n 1)
 echo "  and again:"
-"${searched[@]}" replay "$work/pingpong.txt" "$trial" >"$work/replay.log" 2>&1
+to_record replay.recording
+"${searched[@]}" replay ${recorded[@]+"${recorded[@]}"} "$work/pingpong.txt" "$trial" >"$work/replay.log" 2>&1
 prefixed replay "$work/replay.log"
 bug_status=0
 grep -q 'poll CQ failed' "$work/replay.log" || bug_status="it was not found again"
@@ -123,8 +141,11 @@ grep -q 'poll CQ failed' "$work/replay.log" || bug_status="it was not found agai
 # --- Part 4: a seeded run ------------------------------------------------------------------------
 
 say "4. Two simulated hosts: the same seed, the same events; clean, then with each of four faults"
-bin/examples/seeded_run "$@"
+recorded=()
+[ -z "$record" ] || recorded=(--record "$recordings")
+bin/examples/seeded_run ${seeded[@]+"${seeded[@]}"} ${recorded[@]+"${recorded[@]}"}
 run_status=$?
+[ -z "$record" ] || cp "$recordings"/*.recording "$record"
 
 # --- Summary ---------------------------------------------------------------------------------------
 

@@ -1,13 +1,14 @@
 // A seeded run of two simulated hosts: clean, then with each of four faults. Every run is made
 // twice; the traces must be the same, and every planned fault must have happened.
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "examples/scenario.h"
@@ -17,6 +18,11 @@ namespace {
 using anyrdma::examples::Entry;
 using anyrdma::examples::Outcome;
 using anyrdma::examples::run_conversation;
+
+struct Wishes {
+  std::uint64_t seed = 7;
+  std::string record{};  ///< a directory for a recording of each run; empty: none
+};
 
 struct Chapter {
   const char* title;
@@ -43,10 +49,11 @@ double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-Outcome timed_run(std::uint64_t seed, const char* plan, double& wall) {
+Outcome timed_run(std::uint64_t seed, const char* plan, const std::string& record, double& wall) {
   const auto begin = std::chrono::steady_clock::now();
   anyrdma::sim::WorldOptions options;
   options.tracing = anyrdma::sim::Tracing::kHash;
+  options.record = record;
   options.link.jitter = std::chrono::microseconds(1);  // so that a seed shows in the times, too
   Outcome outcome = run_conversation(seed, plan, options);
   wall = seconds(std::chrono::steady_clock::now() - begin);
@@ -65,14 +72,23 @@ void print_diary(const Outcome& outcome) {
   }
 }
 
+/// "lost-REQ.recording", in a directory; empty if that is.
+std::string recording_of(const Chapter& chapter, const std::string& directory) {
+  if (directory.empty()) return {};
+  std::string name = chapter.title;
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return directory + "/" + name + ".recording";
+}
+
 /// Runs a chapter twice and prints it. False: it did not show what it should.
-bool show(const Chapter& chapter, int number, std::uint64_t seed) {
+bool show(const Chapter& chapter, int number, const Wishes& wishes) {
   std::printf("\n%d. %s: %s\n", number, chapter.title, chapter.shows);
   std::printf("  plan    %s", *chapter.plan == 0 ? "(no fault)\n" : chapter.plan);
   double wall = 0;
   double again_wall = 0;
-  const Outcome first = timed_run(seed, chapter.plan, wall);
-  const Outcome again = timed_run(seed, chapter.plan, again_wall);
+  const std::string record = recording_of(chapter, wishes.record);
+  const Outcome first = timed_run(wishes.seed, chapter.plan, record, wall);
+  const Outcome again = timed_run(wishes.seed, chapter.plan, {}, again_wall);
   print_diary(first);
   const auto last = first.diary.empty() ? anyrdma::sim::Instant{} : first.diary.back().when;
   std::printf("  took    %13.6f s of virtual time, %.1f ms of real time, %" PRIu64 " packets\n",
@@ -86,31 +102,38 @@ bool show(const Chapter& chapter, int number, std::uint64_t seed) {
   return same && first.unfired.empty();
 }
 
-std::optional<std::uint64_t> seed_from(int argc, char** argv) {
-  if (argc == 1) return 7;
-  if (argc != 3 || std::strcmp(argv[1], "--seed") != 0) return std::nullopt;
-  std::uint64_t seed = 0;
-  const std::string_view text = argv[2];
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return seed;
+std::optional<Wishes> wishes_from(int argc, char** argv) {
+  Wishes wishes;
+  for (int i = 1; i < argc; i += 2) {
+    if (i + 1 == argc) return std::nullopt;
+    const std::string_view option = argv[i];
+    const std::string_view text = argv[i + 1];
+    if (option == "--record") {
+      wishes.record = text;
+      continue;
+    }
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wishes.seed);
+    if (option != "--seed" || error != std::errc() || end != text.data() + text.size())
+      return std::nullopt;
+  }
+  return wishes;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const auto seed = seed_from(argc, argv);
-  if (!seed) {
-    std::fprintf(stderr, "usage: %s [--seed N]\n", argv[0]);
+  const auto wishes = wishes_from(argc, argv);
+  if (!wishes) {
+    std::fprintf(stderr, "usage: %s [--seed N] [--record DIR]\n", argv[0]);
     return 2;
   }
   std::printf("Two simulated hosts, client 10.0.0.2 and server 10.0.0.1, seed %" PRIu64
               "; each run is made twice.\n",
-              *seed);
+              wishes->seed);
   int number = 0;
   int failed = 0;
   for (const Chapter& chapter : kChapters) {
-    if (!show(chapter, ++number, *seed)) ++failed;
+    if (!show(chapter, ++number, *wishes)) ++failed;
   }
   std::printf("\n%d runs, %d with the same trace twice and every planned fault.\n", number,
               number - failed);

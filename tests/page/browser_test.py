@@ -4,11 +4,10 @@ import io
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import samples
-from browser import Browser
+from reader import Reader
 
 MAKE = pathlib.Path(sys.argv.pop(1)).resolve()
 SIZE_MAX = 20_000_000  # of a page of 100,000 records
@@ -43,23 +42,13 @@ class Pages:
         return page
 
 
-class PageTest(unittest.TestCase):
-    """One browser for all; each test opens what it needs, and nothing may complain."""
+class PageTest(Reader):
+    """Reads pages of samples."""
 
     @classmethod
     def setUpClass(cls):
-        # Those of the browser's processes that are being killed may still write there.
-        cls.temporary = tempfile.TemporaryDirectory(prefix="page", ignore_cleanup_errors=True)
-        cls.pages = Pages(pathlib.Path(cls.temporary.name))
-        cls.browser = Browser(cls.temporary.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.temporary.cleanup()
-
-    def tearDown(self):
-        self.assertEqual(self.browser.complaints, [])
+        super().setUpClass()
+        cls.pages = Pages(cls.folder)
 
     def open(self, *names, fragment=""):
         """Opens the page of samples."""
@@ -67,25 +56,12 @@ class PageTest(unittest.TestCase):
         self.browser.open(self.pages.of(*files), fragment)
         return self.browser
 
-    def panel(self):
-        """What the page says of the chosen record, in one line."""
-        return " ".join(self.browser.text("#panel").split())
-
-    def place(self, number, run=1):
-        """Where a record is on the screen."""
-        return self.browser.run(f"anyrdma.where({number}, {run})")
-
     def number(self, name, words):
         """The number of the first record of a sample with these members."""
         run = samples.SAMPLES[name]("8")
         run.write(io.StringIO())
         return next(record["n"] for record in run.records
                     if all(record.get(key) == value for key, value in words.items()))
-
-    def lanes(self):
-        """The names over the columns."""
-        return self.browser.run("[...document.querySelectorAll('.tier-lane .lane-name')]"
-                                ".map(one => one.textContent)")
 
 
 class Opening(PageTest):

@@ -148,7 +148,8 @@ void Mistakes::receives_too_late() {
     const auto listener = server_.listen(server_.host().address(kPort));
     const auto id = server_.expect_request();
     Pipe pipe(*id);
-    const rdma_conn_param param = parameters("");
+    rdma_conn_param param = parameters("");
+    param.rnr_retry_count = 0;
     EXPECT_TRUE(id->accept(&param));
     server_.expect(RDMA_CM_EVENT_ESTABLISHED);
     EXPECT_TRUE(server_.host().sleep(1ms));  // it prepares itself
