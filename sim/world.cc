@@ -71,8 +71,10 @@ World::World(std::uint64_t seed, const WorldOptions& options)
   std::shared_ptr<recording::Sink> sink = options.recording;
   if (sink == nullptr && !options.record.empty())
     sink = recording::FileSink::create(options.record);
-  UnaskedRecordings* const unasked =
-      sink == nullptr && options.record.empty() ? UnaskedRecordings::installed() : nullptr;
+  // Who leaves the trace away is in a hurry.
+  const bool may_record =
+      sink == nullptr && options.record.empty() && options.tracing != Tracing::kOff;
+  UnaskedRecordings* const unasked = may_record ? UnaskedRecordings::installed() : nullptr;
   if (unasked != nullptr) sink = unasked->open();
   if (sink == nullptr) return;
   recorder_ = std::make_unique<Recorder>(scheduler_, sink);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirst = std::chrono::seconds(2);
 constexpr std::chrono::milliseconds kOnTerminal = std::chrono::milliseconds(500);
-/// In a log, which somebody reads tomorrow.
-constexpr std::chrono::milliseconds kElsewhere = std::chrono::seconds(30);
+/// In a log, which somebody reads tomorrow, or compares with another run's.
+constexpr std::chrono::milliseconds kElsewhere = std::chrono::minutes(5);
 
 double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();

@@ -31,11 +31,13 @@ function showPanel(app, view, record) {
 
 function titleOf(record) {
   const kind = titles[record.is] ?? record.is;
-  return record.is === "wait" && record.name === "waits" ? kind : `${kind} ${record.name ?? ""}`;
+  const said = record.is === "finding" || (record.is === "wait" && record.name === "waits");
+  return said ? kind : `${kind} ${record.name ?? ""}`;  // the sentence below has it
 }
 
 function momentsOf(run, record) {
-  return (run.header.moments ?? []).filter((moment) => moment.at === record.n)
+  return (run.header.moments ?? [])
+    .filter((moment) => moment.at === record.n && moment.why !== record.name)
     .map((moment) => element("p", { className: "why", textContent: moment.why }));
 }
 
@@ -57,7 +59,7 @@ function factsOf(run, record) {
     if (!shown.has(name)) facts.push([name, textOf(value)]);
   }
   for (const [name, value] of Object.entries(record.fields)) facts.push([name, textOf(value)]);
-  if (record.stack) facts.push(["stack", record.stack.join("\n")]);
+  if (record.stack) facts.push(["details", record.stack.join("\n")]);
   return facts;
 }
 

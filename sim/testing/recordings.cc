@@ -187,8 +187,8 @@ class Recordings final : public UnaskedRecordings, public ::testing::EmptyTestEv
     std::size_t files = 0;
     for (const Recorded& world : worlds_) {
       if (!wanted(world) || world.sink->bytes().empty() || files == kFilesMax) continue;
-      std::string path = test_ + (files == 0 ? "" : "." + std::to_string(files + 1));
-      ++files;
+      std::string path = test_;
+      if (++files > 1) path.append(".").append(std::to_string(files));
       std::replace(path.begin(), path.end(), '/', '_');
       write(directory + path, world.sink->bytes());
     }
