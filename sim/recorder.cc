@@ -8,6 +8,7 @@
 #include "sim/packets/packet_fields.h"
 #include "sim/scheduler.h"
 #include "sim/text/text.h"
+#include "verbs/version.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -57,7 +58,7 @@ class Recorder::Device final : private recording::WorkSink {
 Recorder::Recorder(const Scheduler& scheduler, std::shared_ptr<recording::Sink> sink)
     : scheduler_(scheduler), writer_(std::move(sink)) {
   writer_.about("clock", "virtual");
-  writer_.about("build", "0.1.0");
+  writer_.about("build", verbs::kVersion);
 }
 
 Recorder::~Recorder() = default;

@@ -28,6 +28,7 @@
 #include "tools/simulation.h"
 #include "tools/start.h"
 #include "transport/fault/plan/scalars.h"
+#include "verbs/version.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -341,7 +342,7 @@ Exit explore_one(const ExploreCommand& command, const Standard& standard, const 
   const auto tracing = command.steps != 0 ? sim::Tracing::kKeep : sim::Tracing::kHash;
   sim::Results results{.shards = shard.count,
                        .shard = shard.index,
-                       .writer = kWriter,
+                       .writer = std::string("anyrdma ") + verbs::kVersion,
                        .scenario = std::string(standard.name),
                        .options = request.description()};
   results.found = sim::explore(request.options, [&](const sim::Trial& trial) {

@@ -14,13 +14,12 @@
 #include "tools/rxe.h"
 #include "tools/sim.h"
 #include "tools/trace.h"
+#include "tools/version.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/soft/device_profile.h"
 
 namespace anyrdma::tools {
 namespace {
-
-constexpr const char* kVersion = "anyrdma 0.1.0, a drop-in for rdma-core 44";
 
 constexpr const char* kFooter =
     "Example, in two terminals:\n"
@@ -82,7 +81,7 @@ std::string problem_of_number(const std::string& text) {
 class Command {
  public:
   Command() {
-    app_.set_version_flag("--version", kVersion);
+    app_.set_version_flag("--version", version_line());
     app_.footer(kFooter);
     app_.require_subcommand(0, 1);  // behind one, `run` is a file's name
     describe_choice(*run_, options_.choice);

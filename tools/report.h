@@ -9,9 +9,6 @@
 
 namespace anyrdma::tools {
 
-/// Who writes results; others' are of another program.
-inline constexpr const char* kWriter = "anyrdma 0.1.0";
-
 /// `parts`: how many it is the sum of; 0: it is of a run in one piece.
 void print(const sim::Results& results, std::size_t parts = 0);
 

@@ -227,7 +227,7 @@ case_arguments_and_status_are_the_programs() {
 
 case_version_and_help() {
   "$anyrdma" --version >"$work/version.log"
-  expect_line version '^anyrdma [0-9]+\.[0-9]+\.[0-9]+'
+  expect_line version '^anyrdma [0-9]+\.[0-9]+\.[0-9]+( \([0-9a-f]+(-dirty)?\))?, a drop-in for rdma-core 44$'
   "$anyrdma" --help >"$work/help.log"
   expect_line help 'anyrdma run -- rping'
 }
