@@ -1,15 +1,8 @@
-"""What a project needs that has only our headers and libraries: one archive, and the headers that go with it."""
+"""What a project needs that has only our headers and libraries: archives, and the headers that go with them."""
 
-def _development_kit_impl(ctx):
-    merged = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
-    archives = []
-    for linked in merged.linking_context.linker_inputs.to_list():
-        for library in linked.libraries:
-            archive = library.pic_static_library or library.static_library
-            if archive:
-                archives.append(archive)
-    library = ctx.actions.declare_file(ctx.label.name + "/lib/lib%s.a" % ctx.attr.library)
-    script = ctx.actions.declare_file(ctx.label.name + ".mri")
+def _merged(ctx, name, archives):
+    library = ctx.actions.declare_file(ctx.label.name + "/lib/lib%s.a" % name)
+    script = ctx.actions.declare_file("%s.%s.mri" % (ctx.label.name, name))
     ctx.actions.write(
         script,
         "create %s\n" % library.path +
@@ -22,6 +15,24 @@ def _development_kit_impl(ctx):
         command = "ar -M <%s" % script.path,
         mnemonic = "MergeArchives",
     )
+    return library
+
+def _development_kit_impl(ctx):
+    merged = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps])
+    archives = []
+    testing = []
+    for linked in merged.linking_context.linker_inputs.to_list():
+        for library in linked.libraries:
+            archive = library.pic_static_library or library.static_library
+            if archive:
+                (testing if "/testing" in linked.owner.package else archives).append(archive)
+    libraries = [
+        _merged(ctx, ctx.attr.library, archives),
+        _merged(ctx, ctx.attr.testing, testing),
+    ]
+    shared = ctx.actions.declare_file(ctx.label.name + "/lib/" + ctx.attr.shared.label.name)
+    ctx.actions.symlink(output = shared, target_file = ctx.files.shared[0])
+    libraries.append(shared)
 
     headers = [
         header
@@ -34,15 +45,18 @@ def _development_kit_impl(ctx):
         ctx.actions.symlink(output = copy, target_file = header)
         copies.append(copy)
     return [DefaultInfo(
-        files = depset([library] + copies),
-        runfiles = ctx.runfiles(files = [library] + copies),
+        files = depset(libraries + copies),
+        runfiles = ctx.runfiles(files = libraries + copies),
     )]
 
-# NAME/lib/libLIBRARY.a holds `deps` and all that they depend on; NAME/include their headers.
+# NAME/lib/libLIBRARY.a holds `deps` and all that they depend on, but for what lies in folders called testing and needs
+# GoogleTest: that is in NAME/lib/libTESTING.a. NAME/lib/SHARED is the first as a shared library; NAME/include has the headers.
 development_kit = rule(
     implementation = _development_kit_impl,
     attrs = {
         "deps": attr.label_list(providers = [CcInfo]),
         "library": attr.string(mandatory = True),
+        "shared": attr.label(mandatory = True),
+        "testing": attr.string(mandatory = True),
     },
 )

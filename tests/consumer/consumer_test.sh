@@ -9,6 +9,7 @@ fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 expect() { grep -qE -- "$2" "$work/$1.log" || { fail "$1 does not say '$2':"; cat "$work/$1.log"; }; }
 
 tools/dev/install tools/bin tools/kit "$work/prefix" || exit
+export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig
 # What is to be included and linked is what docs/testing.md says.
 command=$(sed -n 's/^\(g++ .*handshake_test\.cc.*\)$/\1/p' docs/testing.md)
 [ -n "$command" ] || { fail "docs/testing.md has no command"; exit 1; }

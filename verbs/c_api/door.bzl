@@ -14,6 +14,10 @@ headers_only = rule(
     attrs = {"deps": attr.label_list(providers = [CcInfo])},
 )
 
+def _shared(flag):
+    """-lNAME for -l:libNAME.a: an archive need not be position-independent."""
+    return "-l" + flag[len("-l:lib"):-len(".a")] if flag.startswith("-l:lib") and flag.endswith(".a") else flag
+
 def _whole_impl(ctx):
     toolchain = find_cpp_toolchain(ctx)
     features = cc_common.configure_features(ctx = ctx, cc_toolchain = toolchain)
@@ -35,7 +39,7 @@ def _whole_impl(ctx):
             additional_inputs = depset(linked.additional_inputs),
             libraries = depset(libraries),
             owner = linked.owner,
-            user_link_flags = depset(linked.user_link_flags),
+            user_link_flags = depset([_shared(flag) for flag in linked.user_link_flags]),
         ))
     return [CcInfo(
         compilation_context = merged.compilation_context,
@@ -54,13 +58,14 @@ whole = rule(
     toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
 )
 
-def shared_library(name, deps, version_script, needs = None, **kwargs):
+def shared_library(name, deps, version_script, carried = "../carried", needs = None, **kwargs):
     """A shared library whose file name and soname are `name`.
 
     Args:
       name: the file name.
       deps: libraries that are linked in whole.
       version_script: what it exports, under which versions.
+      carried: where, seen from the library, a tarball has what Debian's package depends on (packaging/package).
       needs: label of another shared_library that lies in the same directory at run time.
       **kwargs: passed on.
     """
@@ -69,6 +74,8 @@ def shared_library(name, deps, version_script, needs = None, **kwargs):
         deps = deps,
     )
     linkopts = [
+        "-fuse-ld=bfd",  # gold, Bazel's choice, exports what the standard library instantiates, whatever the script says
+        "-Wl,-z,nodelete",  # a program may dlclose us while threads of ours still run
         "-Wl,--as-needed",
         "-Wl,-soname," + name,
         "-Wl,--version-script=$(location %s)" % version_script,
@@ -77,6 +84,7 @@ def shared_library(name, deps, version_script, needs = None, **kwargs):
         "-Wl,-z,now",
         "-Wl,-z,nodelete",  # a program may dlclose us while threads of ours still run
         "-Wl,-rpath,$$ORIGIN",
+        "-Wl,-rpath,$$ORIGIN/" + carried,
     ]
     inputs = [version_script]
     if needs:

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# The Debian package in fresh roots of Debian 12 and 13 (tools/root/fresh): it installs with what it depends on, runs rping,
+# links a program, and is removed without a trace.
+. tests/programs/skip.sh
+set -uo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+suites=() # those that can be had; the others have said why not
+for suite in bookworm trixie; do
+  if timeout 900 tools/root/fresh --bare "$suite" true 2>"$work/why"; then suites+=("$suite"); else cat "$work/why"; fi
+done
+[ ${#suites[@]} != 0 ] || skip_all "$(tail -n 1 "$work/why")"
+
+packaging/package tools/bin tools/kit "$work/share" >"$work/package.log" 2>&1 || { cat "$work/package.log"; exit 1; }
+cp tests/package/consumer/devices.c "$work/share"
+cat >"$work/share/inside" <<'INSIDE'
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+quietly() { "$@" >/tmp/log 2>&1 || { cat /tmp/log; exit 1; }; }
+files() { find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /mnt -o -path /var -o -path /root \) -prune \
+  -o -print | grep -v '^/etc/ld.so.cache$' | sort; }
+
+quietly apt-get update
+apt-get install -s rdmacm-utils >/tmp/log 2>&1 || { echo "no archive"; exit 77; }
+quietly apt-get install -qy --no-install-recommends rdmacm-utils gcc libc6-dev pkgconf libibverbs-dev librdmacm-dev libdw1 libnl-3-200
+files >/tmp/before
+quietly apt-get install -qy --no-install-recommends /mnt/anyrdma_*.deb
+anyrdma --version
+
+timeout 120 anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 \
+  --on server 'rping -s -a 10.0.0.1 -C 3 -v' --on client 'rping -c -a server -C 3 -v'
+setpriv --reuid=nobody --regid=nogroup --clear-groups timeout 120 anyrdma sim --quiet --host server=10.0.0.1 --host client=10.0.0.2 \
+  --on server 'rping -s -a 10.0.0.1 -C 3' --on client 'rping -c -a server -C 3'
+
+gcc /mnt/devices.c -o /tmp/devices $(pkg-config --libs anyrdma-dropin)
+/tmp/devices
+grep -q '^ii' <<<"$(dpkg -l anyrdma | tail -n 1)"
+
+quietly apt-get purge -qy anyrdma
+files >/tmp/after
+if ! diff /tmp/before /tmp/after; then echo "these are left behind, or gone"; exit 1; fi
+! dpkg -l anyrdma 2>/dev/null | grep -q '^[ir][ci]'
+echo "all well"
+INSIDE
+
+for suite in "${suites[@]}"; do
+  status=0
+  ANYRDMA_FRESH_SHARE=$work/share timeout 1200 tools/root/fresh --bare "$suite" bash /mnt/inside >"$work/$suite.log" 2>&1 || status=$?
+  case $status in
+    0) grep -q '^all well$' "$work/$suite.log" || fail "$suite does not come to its end" ;;
+    77) echo "SKIPPED: $suite has no archive to install from." ;;
+    *) fail "$suite: status $status" && tail -n 30 "$work/$suite.log" ;;
+  esac
+done
+
+[ "$failures" = 0 ] && echo PASSED
+exit "$((failures > 0))"
