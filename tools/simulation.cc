@@ -1,6 +1,7 @@
 #include "tools/simulation.h"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <variant>
 
 #include "sim/explore.h"
@@ -33,6 +35,24 @@ namespace {
 using sim::programs::OutputLine;
 using sim::programs::Program;
 using sim::programs::Sandbox;
+
+std::string why_not(const std::error_code& error) {
+  const std::string sentence = error.message() + ".";
+  if (error == std::errc::operation_not_permitted) {
+    return error.message() +
+           ". Processes may not be traced here, or not be given a filter: both ptrace(2) and "
+           "seccomp(2) must be allowed (a container may need --cap-add SYS_PTRACE "
+           "--security-opt seccomp=unconfined).";
+  }
+  if (error != std::errc::permission_denied) return sentence;
+  // A simulated host is a namespace of its own: there a directory is entered by its path, not
+  // inherited.
+  std::error_code unknown;
+  const std::filesystem::path here = std::filesystem::current_path(unknown);
+  if (unknown || ::access(here.c_str(), X_OK) == 0) return sentence;
+  return "this user may not enter the directory '" + here.string() +
+         "', which is the program's. Change to another one, or open it (chmod a+x, up to the top).";
+}
 
 /// As somebody has who starts the server first.
 constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
@@ -354,12 +374,7 @@ class Simulation::Run {
                                          .start = kBetweenStarts * started_++,
                                          .background = background});
     if (!program) {
-      say("'" + prepared->path + "' cannot be started: " + program.error().message() +
-          (program.error() == std::errc::operation_not_permitted
-               ? ". Processes may not be traced here, or not be given a filter: both ptrace(2) and "
-                 "seccomp(2) must be allowed (a container may need --cap-add SYS_PTRACE "
-                 "--security-opt seccomp=unconfined)."
-               : "."));
+      say("'" + prepared->path + "' cannot be started: " + why_not(program.error()));
       return Exit::kFailed;
     }
     if (output_ && !output_->add(**program)) return Exit::kFailed;

@@ -225,6 +225,16 @@ case_arguments_and_status_are_the_programs() {
   [ "$out" = "--fabric" ] || fail "without -- the arguments arrived as '$out'"
 }
 
+case_a_directory_that_cannot_be_entered_is_named() {
+  if [ "$(id -u)" != 0 ]; then skip "only root can be somewhere and start a program as a user who cannot"; return; fi
+  mkdir -p -m 755 "$work/closed/in"
+  chmod 700 "$work/closed"
+  (cd "$work/closed/in" && setpriv --reuid=nobody --regid=nogroup --clear-groups \
+    "$anyrdma" sim --host a=10.0.0.1 --on a true) >"$work/closed.log" 2>&1
+  expect_status "sim in a closed directory" 1 $?
+  expect_line closed "^anyrdma: '.*/true' cannot be started: this user may not enter the directory '$work/closed/in'"
+}
+
 case_version_and_help() {
   "$anyrdma" --version >"$work/version.log"
   expect_line version '^anyrdma [0-9]+\.[0-9]+\.[0-9]+( \([0-9a-f]+(-dirty)?\))?, a drop-in for rdma-core 44$'
