@@ -32,7 +32,8 @@ prefixed() { sed "s/^/  $1 | /" "$2"; }
 # As root we step down to `nobody`, so that what follows is seen to need no rights.
 as_user=() user=$(id -un) anyrdma=bin/anyrdma
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-  as_user=(env -C "$work" setpriv --reuid=nobody --regid=nogroup --clear-groups) # who may not enter root's own directories
+  mkdir "$work/own" && chown nobody "$work/own"
+  as_user=(env -C "$work/own" setpriv --reuid=nobody --regid=nogroup --clear-groups) # who may not enter root's own directories
   user="nobody (this script runs as root and steps down)"
   cp -r bin "$work" # where nobody may read it
   chmod -R a+rX "$work/bin"

@@ -15,6 +15,7 @@ deb=$(echo "$work"/out/*.deb) tarball=$(echo "$work"/out/*.tar.gz)
 # The version stands once, and the list of changes begins with it.
 version=$(tools/bin/anyrdma --version | sed -nE 's/^anyrdma ([0-9.]+).*/\1/p')
 [ "$(sed -n 's/^## //p' CHANGELOG.md | head -n 1)" = "$version" ] || fail "CHANGELOG.md does not begin with $version"
+grep -q "version = \"$version\"" MODULE.bazel || fail "MODULE.bazel says another version than the command, $version"
 [ "$(dpkg-deb -f "$deb" Version)" = "$version" ] || fail "the package says another version than the command, $version"
 
 if command -v lintian >/dev/null; then

@@ -235,6 +235,19 @@ case_a_directory_that_cannot_be_entered_is_named() {
   expect_line closed "^anyrdma: '.*/true' cannot be started: this user may not enter the directory '$work/closed/in'"
 }
 
+case_what_it_says_is_for_pipes_without_colours_and_ends_with_its_reader() {
+  local statuses
+  printf 'host one 10.0.0.1\non one echo hello\n' >"$work/scenario"
+  env -u NO_COLOR TERM=xterm-256color CLICOLOR_FORCE=1 "$anyrdma" sim "$work/scenario" >"$work/plain.log" 2>&1
+  NO_COLOR=1 "$anyrdma" sim "$work/scenario" >"$work/uncoloured.log" 2>&1
+  ! grep -q $'\033' "$work/plain.log" || fail "there are colours"
+  cmp -s "$work/plain.log" "$work/uncoloured.log" || fail "NO_COLOR changes what is said"
+  "$anyrdma" explore all --seeds 400 --jobs 1 2>"$work/pipe.log" | true
+  statuses=("${PIPESTATUS[@]}")
+  [ "${statuses[0]}" = 141 ] || [ "${statuses[0]}" = 0 ] || fail "with a closed pipe it ends with ${statuses[0]}"
+  [ ! -s "$work/pipe.log" ] || fail "with a closed pipe it says something"
+}
+
 case_version_and_help() {
   "$anyrdma" --version >"$work/version.log"
   expect_line version '^anyrdma [0-9]+\.[0-9]+\.[0-9]+( \([0-9a-f]+(-dirty)?\))?, a drop-in for rdma-core 44$'

@@ -1,4 +1,4 @@
-/* A program that is linked with the drop-in libraries: names the devices that there are, and makes an id. */
+/* Linked with the drop-in libraries: names the first device, and makes an id. */
 #include <rdma/rdma_cma.h>
 #include <stdio.h>
 
