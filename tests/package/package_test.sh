@@ -54,8 +54,8 @@ check_consumer() { # FOLDER: what was built there runs
     (cd "$1" && "./$kind" --gtest_filter='Handshake.*') >"$work/$kind.log" 2>&1 || shown "$1: $kind fails" "$kind"
     grep -q 'PASSED  \] 3 tests' "$work/$kind.log" || fail "$1: $kind does not run 3 tests"
   done
-  ldd "$1/handshake_test" | grep -q "libanyrdma_sim.so.0 => $prefix" || fail "$1: handshake_test is not linked with the shared library"
-  ! ldd "$1/handshake_static" | grep -q libanyrdma || fail "$1: handshake_static is not static"
+  grep -q "libanyrdma_sim.so.0 => $prefix" <<<"$(ldd "$1/handshake_test")" || fail "$1: handshake_test is not linked with the shared library"
+  ! grep -q libanyrdma <<<"$(ldd "$1/handshake_static")" || fail "$1: handshake_static is not static"
   "$1/quickstart" >"$work/quickstart.log" 2>&1 || shown "$1: quickstart fails" quickstart
   "$1/devices" >"$work/devices.log" 2>&1 || shown "$1: devices fails" devices
   grep -q '^device anyrdma' "$work/devices.log" || fail "$1: devices is not on the drop-in libraries"
