@@ -109,7 +109,11 @@ bool carry_out(World& world, const FaultAction& action) {
         return host(world, port.host).set_port(port.device, true).has_value();
       },
       [&](const CrashHost& crash) { return host(world, crash.host).crash().has_value(); },
-      [&](const KillPrograms& kill) { return host(world, kill.host).kill().has_value(); },
+      [&](const KillPrograms& kill) {
+        Host& at = host(world, kill.host);
+        return kill.program.empty() ? at.kill().has_value()
+                                    : at.kill_program(kill.program, kill.number).has_value();
+      },
       [&](const RaiseEvent& raise) {
         return host(world, raise.host)
             .raise_event(raise.device, fault::device_event(raise.event))

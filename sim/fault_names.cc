@@ -32,6 +32,17 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
     }
   }
   void named(const std::string& host) { (void)look_up(host); }
+  void host_or_program(std::string_view, const std::string& name, const std::string& program,
+                       std::uint32_t number) {
+    const Host* const host = look_up(name);
+    if (host == nullptr || program.empty()) return;
+    const std::uint32_t count = host->programs_named(program);
+    if (count == 0) return fail("no program " + fault::in_quotes(program) + " there");
+    if (number > count) {
+      fail("no program " + fault::in_quotes(program + "#" + std::to_string(number)) +
+           " there: it starts " + std::to_string(count) + " of that name");
+    }
+  }
 
   [[nodiscard]] const std::string& problem() const { return problem_; }
 

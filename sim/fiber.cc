@@ -16,6 +16,7 @@ namespace {
 constexpr unsigned kRefusalsMax = 1000;
 /// Unwinds a program; Fibers::enter catches it.
 struct WorldEnded {};
+struct Killed {};
 
 thread_local Fiber* running_fiber = nullptr;
 
@@ -67,9 +68,11 @@ boost::context::fiber Fibers::enter(Fiber& fiber, boost::context::fiber&& caller
     fiber.body_();
   } catch (const boost::context::detail::forced_unwind&) {
     throw;
+  } catch (const Killed&) {  // it was, and nothing more of it is wanted
   } catch (...) {
     thrown_ = std::current_exception();
   }
+  fiber.killed_ = false;  // what its kernel does for it now is as ever
   fiber.body_ = nullptr;
   std::exchange(fiber.process_, nullptr).reset();
   fiber.sanitizer_.leaving(sanitizer_thread_, true);
@@ -85,12 +88,17 @@ bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now,
     if (++fiber.refusals_ >= kRefusalsMax && std::uncaught_exceptions() == 0) throw WorldEnded();
     return false;
   }
+  if (fiber.killed_) {
+    if (std::uncaught_exceptions() == 0) throw Killed();
+    return false;  // a destructor on the way out
+  }
   fiber.parked_ = true;
   fiber.purpose_ = purpose;
   fiber.since_ = now;
   fiber.details_ = details;
   waiters.push_back(fiber);
   switch_back(fiber);
+  if (fiber.killed_ && !closed_) throw Killed();
   if (wait_observer_ != nullptr && !closed_) wait_observer_->on_waited(fiber);
   return !std::exchange(fiber.cancelled_, false);
 }
@@ -98,8 +106,11 @@ bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now,
 void Fibers::give_way() {
   CM_ASSERT(current_ != nullptr);
   if (closed_) return;
-  ready_.push_front(*current_);
-  switch_back(*current_);
+  Fiber& fiber = *current_;
+  if (fiber.killed_) return;
+  ready_.push_front(fiber);
+  switch_back(fiber);
+  if (fiber.killed_ && !closed_) throw Killed();
 }
 
 void Fibers::switch_back(Fiber& fiber) {
@@ -140,6 +151,19 @@ void Fibers::abandon(const Host& host) {
     if (fiber->is_linked()) fiber->unlink();
     if (!fiber->started_) fiber->body_ = [] {};
   }
+}
+
+bool Fibers::kill(const Process& process) {
+  bool any = false;
+  for (const auto& fiber : fibers_) {
+    if (fiber->process_.get() != &process || fiber->abandoned_ || fiber->killed_) continue;
+    CM_ASSERT(fiber.get() != current_);
+    any = true;
+    fiber->killed_ = true;
+    if (!fiber->started_) fiber->body_ = [] {};
+    if (fiber->parked_) wake(*fiber);
+  }
+  return any;
 }
 
 void Fibers::cancel(Fiber& fiber) {

@@ -71,6 +71,7 @@ class Fiber : public boost::intrusive::list_base_hook<
   bool parked_ = false;
   bool held_ = false;
   bool abandoned_ = false;
+  bool killed_ = false;
   bool cancelled_ = false;
   unsigned refusals_ = 0;  ///< waits refused since the fibers were closed
   const char* purpose_ = "";
@@ -124,6 +125,9 @@ class Fibers {
   /// A host's fibers never run again: nobody finds them waiting. Those that have begun come to
   /// their ends in close, so that what is on their stacks goes. Not from one of them.
   void abandon(const Host& host);
+  /// A process's fibers do nothing more: with their next turn what is on their stacks goes, without
+  /// a wait, and they end. False: it has none. Not from one of them.
+  bool kill(const Process& process);
   /// Runs the next ready fiber until it parks or ends. False: none is ready. An exception that the
   /// body lets out leaves here.
   bool run_one();

@@ -185,7 +185,20 @@ void Host::spawn_process(std::string_view name, std::function<void()> body, Endi
   // A device without contexts left shows its programs the one that all others share.
   (void)transport_->begin_process(process.get()).has_value();
   gate_is_open_ = false;
+  spawned_.push_back({std::string(name), process});
   start_fiber(name, std::move(body), ending, std::move(process));
+}
+
+void Host::announce_program(std::string_view name) {
+  announced_.emplace_back(name);
+}
+
+std::uint32_t Host::programs_named(std::string_view name) const {
+  const auto count = std::ranges::count(announced_, name) +
+                     std::ranges::count(spawned_, name, [](const Spawned& each) {
+                       return std::string_view(each.name);
+                     });
+  return static_cast<std::uint32_t>(count);
 }
 
 const void* Host::process() {

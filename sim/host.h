@@ -83,6 +83,10 @@ class Host final : private transport::soft::Observer,
   /// stderr.
   void spawn_process(std::string_view name, std::function<void()> body,
                      Ending ending = Ending::kMustEnd, bool loud = false);
+  /// A process will run here under that name, or begins to, outside of the world: for fault plans.
+  void announce_program(std::string_view name);
+  /// How many of that name were spawned as processes, or announced.
+  [[nodiscard]] std::uint32_t programs_named(std::string_view name) const;
   /// The host whose program runs in this thread now; null outside of spawned programs.
   [[nodiscard]] static Host* current();
   /// Takes an object that works over this host's transport; it lives until the host ends.
@@ -158,6 +162,9 @@ class Host final : private transport::soft::Observer,
   /// of peers. What was the test's own is dead, as after a crash; `transport()` is a new one. The
   /// host stays on. EALREADY: it is off or paused.
   [[nodiscard]] Result<void> kill();
+  /// One program is killed so: the n-th of that name from 1, of spawn_process or a process outside.
+  /// All others go on. EALREADY: the host is off or paused; ESRCH: there is none, or it has ended.
+  [[nodiscard]] Result<void> kill_program(std::string_view name, std::uint32_t number);
   /// It starts with nothing but its devices and addresses; a host that is on crashes before.
   void restart();
   /// As a virtual machine that is stopped: nothing runs, its clock goes on, and a few packets wait
@@ -353,6 +360,12 @@ class Host final : private transport::soft::Observer,
   Instant clock_{};         ///< the host's time ...
   Instant clock_set_at_{};  ///< ... when it was this in the world
   std::vector<Startup> startups_;
+  std::vector<std::string> announced_;
+  struct Spawned {
+    std::string name;
+    std::weak_ptr<Process> process;
+  };
+  std::vector<Spawned> spawned_;
   std::vector<Waiting> waiting_;  ///< in the order of arrival
   std::vector<Interface> interfaces_;
   verbs::soft::MadeObjects made_;                           ///< on all devices

@@ -4,6 +4,7 @@
 
 #include "sim/boot.h"
 #include "sim/host_tasks.h"
+#include "sim/process.h"
 #include "sim/recorder.h"
 #include "sim/world.h"
 #include "verbs/assert.h"
@@ -63,6 +64,20 @@ Result<void> Host::kill() {
   }
   start_anew();
   return {};
+}
+
+Result<void> Host::kill_program(std::string_view name, std::uint32_t number) {
+  if (!running()) return verbs::errno_code(EALREADY);
+  for (const Interface& interface : interfaces_) {
+    if (interface.uplink != nullptr && interface.uplink->on_kill_program(name, number)) return {};
+  }
+  std::uint32_t found = 0;
+  for (const Spawned& each : spawned_) {
+    if (each.name != name || ++found != number) continue;
+    const std::shared_ptr<Process> process = each.process.lock();
+    if (process != nullptr && world_.scheduler().fibers().kill(*process)) return {};
+  }
+  return verbs::errno_code(ESRCH);
 }
 
 void Host::start_anew() {

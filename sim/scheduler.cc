@@ -188,9 +188,13 @@ bool Scheduler::idle_until(Instant time) {
   FiberList sleeper;
   Alarm alarm(fibers_, sleeper);
   at(alarm, time);
-  const bool woken = fibers_.park(sleeper, kIdles, now_);
-  cancel(alarm);
-  return woken;
+  // Also for who is killed meanwhile.
+  struct Disarmed {
+    Scheduler& scheduler;
+    Alarm& alarm;
+    ~Disarmed() { scheduler.cancel(alarm); }
+  } const disarmed{*this, alarm};
+  return fibers_.park(sleeper, kIdles, now_);
 }
 
 }  // namespace anyrdma::sim

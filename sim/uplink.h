@@ -1,6 +1,9 @@
 // What the world tells programs that are no fibers: processes that somebody carries packets for.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include "transport/soft/device_change.h"
 #include "transport/soft/network.h"
 #include "verbs/soft/packet.h"
@@ -26,6 +29,11 @@ class Uplink {
   virtual void on_crash() = 0;
   /// Its programs are killed; what their kernel says for them leaves the host.
   virtual void on_kill() = 0;
+  /// The same of one: the n-th that was started under that name. False: there is none, or it has
+  /// ended.
+  virtual bool on_kill_program(std::string_view /*name*/, std::uint32_t /*number*/) {
+    return false;
+  }
 };
 
 /// Who takes what else than RDMA arrives at hosts: TCP, UDP, ICMP.

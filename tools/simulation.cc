@@ -112,6 +112,9 @@ class Simulation::Run {
       if (const Exit made = add_host(name, split(text.substr(equals + 1), ',')); made != Exit::kOk)
         return made;
     }
+    for (const auto* all : {&scenario_.background, &scenario_.programs}) {
+      for (const auto& [host, line] : *all) announce(host, line);
+    }
     if (!scenario_.faults.empty()) {
       const auto plan = sim::FaultPlan::parse(scenario_.faults);
       if (!plan) {
@@ -347,6 +350,14 @@ class Simulation::Run {
 
   void refuse(const std::string& text) {
     if (refusal_.empty()) refusal_ = "strictly taken, this run is none: " + text + "\n";
+  }
+
+  /// What is wrong with it, start() says.
+  void announce(const std::string& host_name, const std::string& line) {
+    sim::Host* const host = world_.find_host(host_name);
+    const auto words = words_of(line);
+    if (host == nullptr || !words || words->empty()) return;
+    host->announce_program(std::filesystem::path(words->front()).filename().string());
   }
 
   [[nodiscard]] Exit start(const std::string& host_name, const std::string& line, bool background) {

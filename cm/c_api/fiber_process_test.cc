@@ -111,6 +111,78 @@ class FiberProcess : public ::testing::Test {
   sim::Host& client = world.add_host("client", {"10.0.0.2"});
 };
 
+TEST_F(FiberProcess, WhoIsKilledInAWaitIsPartedByItsKernelAndDoesNothingMore) {
+  bool went_on = false;
+  bool other_went_on = false;
+  server.spawn("main", [this] { serve_properly(); });
+  client.spawn_process("main", [&] {
+    connect_and_leave();
+    client.spawn("thread", [&] { went_on |= client.sleep(2s); });
+    client.sleep(2s);
+    went_on = true;
+  });
+  client.spawn_process("other", [&] { other_went_on = client.sleep(2s); });
+  const auto plan = sim::FaultPlan::parse("at 1s: kill client/main\n").value();
+  ASSERT_TRUE(world.faults().inject(plan));
+
+  ASSERT_TRUE(world.run()) << world.stuck_report();
+
+  EXPECT_FALSE(went_on);
+  EXPECT_TRUE(other_went_on);
+  EXPECT_EQ(world.faults().status().front().observed, 1u);
+  EXPECT_GE(parted_at, 1s);
+  EXPECT_LT(parted_at, 1100ms);
+  EXPECT_TRUE(is_empty(client));
+}
+
+TEST_F(FiberProcess, OfSeveralWithOneNameTheOneThatIsMeantIsKilled) {
+  std::vector<int> ended;
+  for (int i = 1; i <= 3; ++i) {
+    client.spawn_process("main", [&, i] {
+      rdma_event_channel* channel = rdma_create_event_channel();
+      listen(channel);
+      client.sleep(std::chrono::seconds(i + 1));
+      ended.push_back(i);
+    });
+  }
+  const auto plan = sim::FaultPlan::parse("at 1s: kill client/main#2\nat 5s: kill client/main#3\n");
+  ASSERT_TRUE(world.faults().inject(plan.value()));
+
+  ASSERT_TRUE(world.run()) << world.stuck_report();
+
+  EXPECT_THAT(ended, ::testing::ElementsAre(1, 3));
+  EXPECT_EQ(world.faults().status()[0].observed, 1u);
+  EXPECT_EQ(world.faults().status()[1].observed, 0u);  // it had ended
+}
+
+TEST_F(FiberProcess, WhoWaitsForAnEventWhenItIsKilledEndsThere) {
+  server.spawn_process("main", [] {
+    rdma_event_channel* channel = rdma_create_event_channel();
+    listen(channel);
+    rdma_cm_event* event = nullptr;
+    rdma_get_cm_event(channel, &event);
+    ADD_FAILURE() << "it goes on";
+  });
+  ASSERT_TRUE(world.faults().inject(sim::FaultPlan::parse("at 1s: kill server/main\n").value()));
+
+  ASSERT_TRUE(world.run()) << world.stuck_report();
+
+  EXPECT_TRUE(is_empty(server));
+}
+
+TEST_F(FiberProcess, APlanThatKillsWhoIsNotThereIsRefused) {
+  server.spawn_process("main", [] {});
+
+  for (const auto& [line, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"at 1s: kill server/mian", "no program 'mian' there"},
+           {"at 1s: kill server/main#2", "no program 'main#2' there: it starts 1 of that name"},
+           {"at 1s: kill sever/main", "no host 'sever'"}}) {
+    const auto injected = world.faults().inject(sim::FaultPlan::parse(line + "\n").value());
+    ASSERT_FALSE(injected) << line;
+    EXPECT_EQ(injected.error().reason, reason);
+  }
+}
+
 TEST_F(FiberProcess, WhoReturnsFromAConnectionIsPartedByItsKernel) {
   server.spawn("main", [this] { serve_properly(); });
   client.spawn_process("main", [this] {

@@ -255,6 +255,13 @@ void Gateway::on_kill() {
   (void)poll();
 }
 
+// Nobody hears the answers to what it has asked: its number is no other's.
+bool Gateway::on_kill_program(std::string_view name, std::uint32_t number) {
+  if (!kill_program_ || !kill_program_(name, number)) return false;
+  (void)poll();
+  return true;
+}
+
 void Gateway::flush() {
   if (polling_) return;
   mesh_->transmit();

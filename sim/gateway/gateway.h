@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,9 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   void set_on_crash(std::function<void()> on_crash) { kill_ = std::move(on_crash); }
   /// The same for processes that are killed on a host that goes on.
   void set_on_kill(std::function<void()> on_kill) { kill_alone_ = std::move(on_kill); }
+  /// The same for one of them, by its name and which of that name it is.
+  using KillProgram = std::function<bool(std::string_view, std::uint32_t)>;
+  void set_on_kill_program(KillProgram on_kill) { kill_program_ = std::move(on_kill); }
   /// Takes what processes have sent into the world, and says farewell for those that have gone.
   /// Not from within the world's tasks. False: there was nothing. Before Host::restart() after
   /// a crash, once the processes are gone, or what they said last would leave after all.
@@ -85,6 +89,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   void on_change(const transport::soft::DeviceChange& change) override;
   void on_crash() override;
   void on_kill() override;
+  bool on_kill_program(std::string_view name, std::uint32_t number) override;
   void to_everyone(const verbs::soft::Packet& packet);
   void take_message(const verbs::soft::Packet& packet, Connections::Mad mad);
   void answer_for_nobody(const ibcm::Path& path, Connections::Mad mad);
@@ -110,6 +115,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   std::map<std::uint64_t, Question> questions_;
   std::function<void()> kill_;
   std::function<void()> kill_alone_;
+  KillProgram kill_program_;
 };
 
 }  // namespace anyrdma::sim

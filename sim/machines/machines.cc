@@ -107,6 +107,9 @@ boost::system::result<Host*, std::string> Machines::add_host(
   (*gateway)->set_delivered([this] { sandbox_.look(); });
   (*gateway)->set_on_crash([this, &host] { sandbox_.crash(host); });
   (*gateway)->set_on_kill([this, &host] { sandbox_.kill(host); });
+  (*gateway)->set_on_kill_program([this, &host](std::string_view program, std::uint32_t number) {
+    return sandbox_.kill(host, program, number);
+  });
   gateways_.emplace_back(&host, std::move(*gateway));
   std::vector<int> descriptors;
   for (const auto& [at, each] : gateways_) descriptors.push_back(each->fd());

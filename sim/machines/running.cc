@@ -139,6 +139,7 @@ RunningProgram& Programs::start(Host& host, std::vector<std::string>&& command,
   };
   const auto before = std::ranges::count_if(running_, like);
   if (before != 0) name += "#" + std::to_string(before + 1);
+  host.announce_program(std::filesystem::path(command.front()).filename().string());
   auto variables = simulated_variables(libraries_);
   for (const auto& [key, value] : machines_.variables(host)) variables[key] = value;
   for (const auto& [key, value] : options.environment) variables[key] = value;

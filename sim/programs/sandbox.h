@@ -133,6 +133,9 @@ class Sandbox {
   void crash(const Host& host);
   /// Its processes are killed; what the system does for them then, it does.
   void kill(const Host& host);
+  /// The n-th program of that name that was started there is killed, what it has started is not.
+  /// False: there is none, or it has ended.
+  bool kill(const Host& host, std::string_view name, std::uint32_t number);
   /// The program begins anew on a host that has crashed and runs again, as start() has it.
   /// ECANCELED: the sandbox is about to go.
   [[nodiscard]] verbs::Result<void> start_again(Program& program);

@@ -49,6 +49,24 @@ plan 'at 1ms: crash server'
 says='server/rping went down with its host'
 apart crash "$server" "$client"
 
+plan 'on server completion RECV 3: kill server'
+says='^server/rping was ended by signal 9'
+apart kill "$server" "$client"
+
+# One alone: who runs beside it goes on, and the second one of a name is none before the first.
+plan 'on client1->server REQ 1: kill server/rping'
+says='^client1/rping: .*RDMA_CM_EVENT_(REJECTED|UNREACHABLE)|^client1/rping ended with status [^0]'
+apart kill_of_one "$server" "$client"
+
+plan 'at 5s: kill here/sleep#2'
+says='^here/sleep was ended by signal 9'
+alike kill_of_the_second 'sleep 1' 'sleep 20' 'sleep 3'
+
+# A shell is killed, and what it has started goes on.
+plan 'at 1s: kill here/sh'
+says='^here/sh was ended by signal 9'
+alike kill_of_a_parent 'sh -c "sleep 3; true"' 'sleep 5'
+
 expected=0
 plan 'at 1ms: crash server' 'at 5ms: restart server'
 says='server/rping ended with status 0'
@@ -135,6 +153,8 @@ if is_mine; then
   refused 'at 1s: return server anyrdma0' 'line 1: processes do not see a device come back.'
   refused 'at 1s: add-address server eth0 10.0.0.9/24' 'line 1: the device of processes keeps its addresses.'
   refused 'at 1s: remove server anyrdma1' "line 1: no device 'anyrdma1' there."
+  refused 'at 1s: kill server/tru' "line 1: no program 'tru' there."
+  refused 'at 1s: kill server/true#2' "line 1: no program 'true#2' there: it starts 1 of that name."
   refused 'on server queued ESTABLISHED 1: hold 1s' 'line 1: the simulator holds no event'
   failures=$((failures + case_failed))
 fi

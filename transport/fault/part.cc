@@ -91,8 +91,13 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
         return can.ours ? "" : on_this(can, "a request that has come is not forgotten");
       },
       [](const OneOf<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, ReorderMessage,
-                     HoldEvent, ChangeAddress, FailCall, CompleteWork, CrashHost, KillPrograms,
+                     HoldEvent, ChangeAddress, FailCall, CompleteWork, CrashHost,
                      PauseHost> auto&) { return std::string(); },
+      [&](const KillPrograms& kill) {
+        return kill.program.empty()
+                   ? ""
+                   : on_this(can, "a process is all there is: say kill " + kill.host);
+      },
       [&](const RemoveDevice& remove) { return problem_with_device(remove.device, can); },
       [&](const PortDown& down) { return port(down.device); },
       [&](const PortUp& up) { return port(up.device); },

@@ -89,6 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"on h routing 1: unrouted EIO", kSoft, "over fabric no resolution is seen"},
         Refused{"on h request 1: mra 20", kSoft, "over fabric nobody can do 'mra'"},
         Refused{"on h->* REQ 1: alter path_mtu 1", kSoft, "over fabric nobody can do 'alter'"},
+        Refused{"at 1s: kill h/rping", kSoft, "over fabric a process is all there is: say kill h"},
         Refused{"at 1s: fail-back h eth0", kSoft, "over fabric nobody can do 'fail-back'"},
         Refused{"at 1s: cut h->*", kSoft, "over fabric nobody can do 'cut'"},
         Refused{"on h call alloc_pd 1: fail ENOMEM", kKernel,

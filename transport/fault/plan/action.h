@@ -253,12 +253,17 @@ struct CrashHost {
 };
 
 /// Its programs are killed, and the kernel takes their leave: peers are told, and what they have
-/// not accepted yet is refused. The host goes on without them.
+/// not accepted yet is refused. The host goes on without them. With the name of a program that one
+/// alone is killed, the n-th that was started there under that name.
 struct KillPrograms {
   static constexpr std::string_view kKind = "kill";
   std::string host;
+  std::string program{};     ///< empty: all
+  std::uint32_t number = 1;  ///< of those of that name, in the order in which they were started
 
-  static void visit(auto& visitor, auto& kill) { visitor.name("host", kill.host); }
+  static void visit(auto& visitor, auto& kill) {
+    visitor.host_or_program("host", kill.host, kill.program, kill.number);
+  }
   bool operator==(const KillPrograms&) const = default;
 };
 

@@ -29,11 +29,13 @@
 //           | "return " HOST " " DEVICE [ " new-guid" ]             return server anyrdma0
 //           | ( "port-down " | "port-up " ) HOST " " DEVICE
 //           | "device-event " HOST " " DEVICE " " EVENT      device-event server anyrdma0
-//           PKEY_CHANGE | "kill " HOST                                          kill server |
-//           "lose-group " HOST " " ADDRESS                        lose-group server 239.1.2.3 |
-//           "srq-error " HOST "#srq" N                            srq-error server#srq1 | ( "crash
-//           " | "restart " | "pause " | "resume " ) HOST  crash server | "drift " HOST " " PPM
-//           drift client -300 | ( "add-address " | "drop-address " ) HOST " " INTERFACE " " ADDRESS
+//           PKEY_CHANGE
+//           | "kill " HOST [ "/" PROGRAM [ "#" N ] ]         kill server, kill server/rping#2
+//           | "lose-group " HOST " " ADDRESS                 lose-group server 239.1.2.3
+//           | "srq-error " HOST "#srq" N                     srq-error server#srq1
+//           | ( "crash " | "restart " | "pause " | "resume " ) HOST         crash server
+//           | "drift " HOST " " PPM                          drift client -300
+//           | ( "add-address " | "drop-address " ) HOST " " INTERFACE " " ADDRESS
 //                                                   add-address server eth0 10.0.0.9/24
 //           | ( "fail-over " | "fail-back " ) HOST " " INTERFACE    fail-over server eth0
 //           | ( "confirm-neighbour " | "forget-neighbour " ) HOST " " ADDRESS

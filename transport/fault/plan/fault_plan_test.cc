@@ -143,6 +143,22 @@ TEST(FaultPlans, PrintWhatBecomesOfLinksNeighboursRoutesAndFields) {
   EXPECT_EQ(FaultPlan::parse(text).value(), plan);
 }
 
+TEST(FaultPlans, PrintWhoIsKilled) {
+  const FaultPlan plan{{
+      {AtTime{1s}, KillPrograms{"server"}},
+      {AtTime{2s}, KillPrograms{"server", "rping"}},
+      {AtTime{3s}, KillPrograms{"server", "rping", 2}},
+  }};
+
+  const std::string text = plan.to_string();
+
+  EXPECT_EQ(text,
+            "at 1s: kill server\n"
+            "at 2s: kill server/rping\n"
+            "at 3s: kill server/rping#2\n");
+  EXPECT_EQ(FaultPlan::parse(text).value(), plan);
+}
+
 TEST(FaultPlans, RefuseWhatNoMessageNorRouteCanHave) {
   for (const auto& [line, reason] : std::map<std::string, std::string>{
            {"on server request 1: mra 32", "an MRA's time has five bits: at most 31"},
@@ -249,6 +265,11 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"at 1s: ", 1, "no action after the colon"},
         Wrong{"at 1s: explode", 1, "no such action 'explode'"},
         Wrong{"at 1s: remove h", 1, "'remove' lacks its device"},
+        Wrong{"at 1s: kill", 1, "'kill' lacks its host"},
+        Wrong{"at 1s: kill *", 1, "'*' is no name"},
+        Wrong{"at 1s: kill h#2", 1, "'h#2' is no name"},
+        Wrong{"at 1s: kill h/", 1, "'h/' names no program: HOST/PROGRAM, or HOST/PROGRAM#2"},
+        Wrong{"at 1s: kill h/rping#0", 1, "'0' is no number of a program: from 1"},
         Wrong{"on a->b REQ 1: lose it", 1, "'lose' knows no 'it'"},
         Wrong{"on a->b REQ 1: reject 28", 1, "'reject' happens to a request only"},
         Wrong{"on a state CONNECTED 1: cut a->b", 1, "no such state 'CONNECTED'"},

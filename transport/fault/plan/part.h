@@ -14,6 +14,7 @@
 //   host_or_id(key, host, id)     host#3
 //   object(key, host, kind, name) host#qp2, host#cq1; a queue pair by its number: host#qp0x11
 //   host_or_object(the same)      or host alone, for any of its objects
+//   host_or_program(key, host, program, number)  host, host/program, host/program#2
 //   one_way(key, from, to)        from->to
 //   path(key, from, to, both)     the same, or from<->to
 //   data(key, bytes)              hexadecimal; none: left out

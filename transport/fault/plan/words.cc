@@ -37,6 +37,13 @@ class Writer {
     if (name == ObjectName{}) return any_host(key, host);
     object(key, host, kind, name);
   }
+  void host_or_program(const char* key, const std::string& host, const std::string& program,
+                       std::uint32_t number) {
+    std::string text = host;
+    if (!program.empty()) text += "/" + program;
+    if (number != 1) text += "#" + std::to_string(number);
+    put(key, std::move(text));
+  }
   void scalar(const char* key, const auto& value) { put(key, word_of(value)); }
   void one_of(const char* key, const std::string& word, std::span<const std::string_view>) {
     put(key, word);
@@ -85,6 +92,8 @@ class Reader {
   void host_or_object(const char* key, std::string& host, std::string_view kind, ObjectName& name) {
     (void)take_host_and_object(key, host, kind, name);
   }
+  void host_or_program(const char* key, std::string& host, std::string& program,
+                       std::uint32_t& number);
   void scalar(const char* key, auto& value) {
     const Word* word = need(key);
     if (word == nullptr) return;
@@ -200,6 +209,27 @@ const Word* Reader::take_host_and_object(const char* key, std::string& host, std
   std::string reason = parse_object(kind, text.substr(mark + 1), name);
   if (!reason.empty()) fail(*word, std::move(reason));
   return word;
+}
+
+void Reader::host_or_program(const char* key, std::string& host, std::string& program,
+                             std::uint32_t& number) {
+  const Word* word = need(key);
+  if (word == nullptr) return;
+  const std::string_view text = word->text;
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  host = text.substr(0, slash);
+  if (!is_name(host)) fail(*word, in_quotes(host) + " is no name");
+  if (slash == text.size()) return;
+  const std::string_view named = text.substr(slash + 1);
+  const std::size_t mark = std::min(named.find('#'), named.size());
+  program = named.substr(0, mark);
+  if (!is_name(program)) {
+    fail(*word, in_quotes(text) + " names no program: HOST/PROGRAM, or HOST/PROGRAM#2");
+  }
+  if (mark == named.size()) return;
+  if (!parse_number(named.substr(mark + 1), number) || number == 0) {
+    fail(*word, in_quotes(named.substr(mark + 1)) + " is no number of a program: from 1");
+  }
 }
 
 WordProblem Reader::finish() {
