@@ -3,9 +3,9 @@
 #include <string_view>
 #include <variant>
 
-#include "sim/altered_message.h"
 #include "sim/host.h"
 #include "sim/world.h"
+#include "transport/fault/plan/altered_field.h"
 #include "transport/fault/plan/name_visitor.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/overloaded.h"
@@ -88,12 +88,7 @@ std::string problem_with_names(const World& world, const Fault& fault) {
   const auto* routing = std::get_if<fault::OnRouting>(&fault.trigger);
   const Host* const at = routing == nullptr ? nullptr : world.find_host(routing->host);
   if (at != nullptr && at->has_processes()) return "processes find their routes by themselves";
-  const auto* alter = std::get_if<AlterMessage>(&fault.action);
-  const auto* message = std::get_if<OnMessage>(&fault.trigger);
-  if (alter != nullptr && message != nullptr) {
-    if (std::string problem = problem_with_field(message->message, *alter); !problem.empty())
-      return problem;
-  }
+  if (std::string problem = fault::problem_with_field(fault); !problem.empty()) return problem;
   if (std::string problem = problem_outside(world, fault.action); !problem.empty()) return problem;
   NameChecker checker(world);
   const auto look = [&checker]<class Part>(const Part& part) { Part::visit(checker, part); };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "verbs/time.h"
 
@@ -12,13 +13,14 @@ namespace anyrdma::verbs {
 struct Mishap {
   bool lost = false;
   bool corrupted = false;
+  bool altered = false;      ///< the gate has written into its message
   bool overtaken = false;    ///< by the next one
   std::uint32_t copies = 0;  ///< besides the packet itself
   Duration late{};           ///< behind its time
   std::uint64_t chance = 0;  ///< for what is left to chance: which bit
 
   [[nodiscard]] bool any() const {
-    return lost || corrupted || overtaken || copies != 0 || late.count() != 0;
+    return lost || corrupted || altered || overtaken || copies != 0 || late.count() != 0;
   }
 };
 
@@ -29,8 +31,9 @@ class PacketGate {
  public:
   virtual ~PacketGate() = default;
   /// A packet leaves for another host, or has come from one; `attribute` names the CM message in
-  /// it, or is 0. Inside the critical section.
-  [[nodiscard]] virtual Mishap on_packet(PacketWay way, std::uint16_t attribute) = 0;
+  /// it, or is 0. `message` is that message, to be altered, or empty. Inside the critical section.
+  [[nodiscard]] virtual Mishap on_packet(PacketWay way, std::uint16_t attribute,
+                                         std::span<std::uint8_t> message) = 0;
 };
 
 }  // namespace anyrdma::verbs

@@ -44,6 +44,74 @@ case_forgotten_request_is_repeated_by_its_sender() {
   expect_line server 'fired 1, observed 1: on server request 1: overflow'
 }
 
+# answered PLAN PROGRAM...: a client with that plan, and a server as it is; $status is the client's, and the server is
+# there for the next.
+answered() {
+  local server
+  start_server server "$host:$1" "${server_of[@]}"
+  server=$pid
+  with_faults "$2" client "${@:3}"
+  finish "$pid"
+  status=$?
+  stop "$server"
+  expect_line client "fired 1, observed 1: $(sed 's/[*]/[*]/g' <<<"$2")"
+}
+
+case_route_that_nobody_knows_is_told_to_rping() {
+  server_of=(rping -s -P -a "$host")
+  answered 7174 'on client routing 1: unrouted ETIMEDOUT' rping -c -C 1 -a "$host"
+  [ "$status" != 0 ] || fail "the client exits with 0"
+  expect_line client 'RDMA_CM_EVENT_ROUTE_ERROR, error -110'
+  answered 7174 'on client routing 1: unrouted EIO' rping -c -C 1 -a "$host"
+  expect_line client 'RDMA_CM_EVENT_ROUTE_ERROR, error -5'
+}
+
+case_route_that_nobody_knows_is_told_to_ucmatose() {
+  command -v ucmatose >/dev/null || { skip "ucmatose is not installed"; return; }
+  server_of=(ucmatose -b "$host")
+  answered 7471 'on client routing 1: unrouted EINVAL' ucmatose -s "$host"
+  [ "$status" != 0 ] || fail "the client exits with 0"
+  expect_line client 'RDMA_CM_EVENT_ROUTE_ERROR, error: -22'
+}
+
+# A request for a service that its sender never meant is for nobody.
+case_message_with_a_wrong_field_is_refused() {
+  server_of=(rping -s -P -a "$host")
+  answered 7174 'on client->* REQ 1: alter service_id 0' rping -c -C 1 -a "$host"
+  [ "$status" != 0 ] || fail "the client exits with 0"
+  expect_line client 'RDMA_CM_EVENT_REJECTED, error 8'
+  command -v ucmatose >/dev/null || { skip "ucmatose is not installed"; return; }
+  server_of=(ucmatose -b "$host")
+  answered 7471 'on client->* REQ 1: alter service_id 0' ucmatose -s "$host"
+  expect_line client 'RDMA_CM_EVENT_REJECTED, error: 8'
+}
+
+# mra_before_it_is_answered PORT SERVER... -- CLIENT...: the client's connection manager gets it, and all goes on.
+mra_before_it_is_answered() {
+  local server port=$1 serving=()
+  shift
+  while [ "$1" != -- ]; do
+    serving+=("$1")
+    shift
+  done
+  with_faults 'on server request 1: mra 20' server "${serving[@]}"
+  server=$pid
+  await_listener tcp "$host" "$port" "$server" || fail "the server does not listen"
+  with_faults 'on *->client MRA 1: duplicate' client "${@:2}"
+  finish "$pid"
+  expect_status "client of ${serving[0]}" 0 $?
+  finish "$server"
+  expect_status "${serving[0]}" 0 $?
+  expect_line server 'fired 1, observed 1: on server request 1: mra 20'
+  expect_line client 'fired 1, observed 1: on [*]->client MRA 1: duplicate'
+}
+
+case_mra_is_said_and_the_request_goes_on() {
+  mra_before_it_is_answered 7174 rping -s -C 5 -a "$host" -- rping -c -C 5 -V -a "$host"
+  command -v ucmatose >/dev/null || { skip "ucmatose is not installed"; return; }
+  mra_before_it_is_answered 7471 ucmatose -b "$host" -- ucmatose -s "$host"
+}
+
 case_late_request_and_late_answer_are_waited_for() {
   local server before
   with_faults 'on server queued CONNECT_REQUEST 1: hold 300ms' server rping -s -C 10 -V -a "$host"
@@ -257,6 +325,10 @@ case_wrong_plan_starts_nothing() {
   refused $'# one\non server request 1: rejekt' "line 2: no such action 'rejekt'"
   refused $'# one\n\nat 1s: cut a->b\n' "line 3: it is for several hosts \(a, b\): say .* \(--host NAME\)"
   refused $'# one\nat 1s: return a anyrdma0' "line 2: over fabric nobody can do 'return'"
+  refused 'on a routing 1: unrouted EIO' "line 1: over ucma the kernel looks for the route, and nobody sees it" --transport ucma
+  refused 'on a request 1: mra 20' "line 1: over ucma the kernel alone says MRA" --transport ucma
+  refused 'on a->* REQ 1: alter colour 1' "line 1: a REQ has no field 'colour'"
+  refused 'at 1s: kill a/rping' "line 1: over fabric a process is all there is: say kill a"
   refused 'on a request 1: overflow' "line 1: over ucma .* not forgotten" --transport ucma
   refused '{"faults": [{}]}' 'line 1: .*'
   "$anyrdma" run --faults "$work/none" -- touch "$work/started" 2>"$work/wrong.log"

@@ -7,7 +7,9 @@
 #include <variant>
 
 #include "transport/fault/fault_endpoint.h"
+#include "transport/fault/plan/altered_field.h"
 #include "transport/fault/plan/matching.h"
+#include "transport/fault/plan/scalars.h"
 #include "verbs/assert.h"
 #include "verbs/overloaded.h"
 
@@ -44,6 +46,14 @@ bool watches_packet(const Trigger& trigger, verbs::PacketWay way, std::uint16_t 
     return static_cast<std::uint16_t>(on->message) == attribute && goes_this_way(*on, way);
   const auto* on = std::get_if<OnPacket>(&trigger);
   return on != nullptr && goes_this_way(*on, way);
+}
+
+/// A word of kRoutingErrors.
+int errno_of(std::string_view word) {
+  Errno error;
+  const std::string problem = parse_word("error", word, error);
+  CM_ASSERT(problem.empty());
+  return error.value;
 }
 
 }  // namespace
@@ -134,7 +144,9 @@ std::optional<Refusal> FaultTransport::next_refusal() {
     const auto* reject = std::get_if<RejectRequest>(&status.fault.action);
     const bool stale = std::holds_alternative<StaleRequest>(status.fault.action);
     const bool overflow = std::holds_alternative<OverflowBacklog>(status.fault.action);
-    if (reject == nullptr && !overflow && !stale) {
+    const bool ignored = std::holds_alternative<IgnoreRequest>(status.fault.action);
+    const auto* postpone = std::get_if<PostponeRequest>(&status.fault.action);
+    if (reject == nullptr && postpone == nullptr && !overflow && !ignored && !stale) {
       pull(*fault);
       continue;
     }
@@ -143,12 +155,31 @@ std::optional<Refusal> FaultTransport::next_refusal() {
     count_observed(*fault);
     refusal.emplace();
     refusal->forgotten = overflow;
+    refusal->ignored = ignored;
+    if (postpone != nullptr) refusal->postponed = postpone->timeout;
     if (stale) refusal->reason = kStaleConnection;
     if (reject == nullptr) continue;
     refusal->reason = reject->reason;
     refusal->private_data = reject->data;
   }
   return refusal;
+}
+
+int FaultTransport::next_routing() {
+  int error = 0;
+  for (const auto& fault : faults_) {
+    const Fault& what = fault->status.fault;
+    if (!std::holds_alternative<OnRouting>(what.trigger) || !is_due(*fault)) continue;
+    const auto* fail = std::get_if<FailRouting>(&what.action);
+    if (fail == nullptr) {
+      pull(*fault);
+    } else if (error == 0) {
+      fire(*fault);
+      count_observed(*fault);
+      error = errno_of(fail->error);
+    }
+  }
+  return error;
 }
 
 std::optional<verbs::Duration> FaultTransport::hold(std::uint64_t id, rdma_cm_event_type type) {
@@ -241,12 +272,16 @@ void FaultTransport::on_failure(const ibv_wc& completion) {
   });
 }
 
-verbs::Mishap FaultTransport::on_packet(verbs::PacketWay way, std::uint16_t attribute) {
+verbs::Mishap FaultTransport::on_packet(verbs::PacketWay way, std::uint16_t attribute,
+                                        std::span<std::uint8_t> message) {
   verbs::Mishap mishap;
   for (const auto& fault : faults_) {
     const Fault& what = fault->status.fault;
     if (!watches_packet(what.trigger, way, attribute) || !is_due(*fault)) continue;
-    if (!befall(what.action, mishap)) {
+    if (const auto* change = std::get_if<AlterMessage>(&what.action)) {
+      alter(message.first<ibcm::wire::kMadSize>(), attribute, *change);
+      mishap.altered = true;
+    } else if (!befall(what.action, mishap)) {
       pull(*fault);
       continue;
     }

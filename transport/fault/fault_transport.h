@@ -32,6 +32,8 @@ struct Refusal {
   std::uint8_t reason = 0;
   std::vector<std::uint8_t> private_data{};
   bool forgotten = false;  ///< nobody answers, and the sender's next try counts as new
+  bool ignored = false;    ///< nobody ever answers, nor its repetitions
+  std::optional<std::uint8_t> postponed{};  ///< by an MRA with this time; the request goes on
 };
 
 /// Who asks the plan about requests.
@@ -62,6 +64,8 @@ class FaultTransport final : public transport::Transport,
   void conclude();
   /// A request has arrived: what happens to it instead of coming up. Critical section.
   [[nodiscard]] std::optional<Refusal> next_refusal();
+  /// A program resolves a route: the errno with which that ends; 0: as ever. Critical section.
+  [[nodiscard]] int next_routing();
 
   /// For who has the device below: what calls of verbs and work ask.
   [[nodiscard]] verbs::CallGate& gate() { return *this; }
@@ -108,7 +112,8 @@ class FaultTransport final : public transport::Transport,
   ibv_wc_status on_work(const verbs::PostedWork& work) override;
   void on_failure(const ibv_wc& completion) override;
   void on_take() override {}
-  [[nodiscard]] verbs::Mishap on_packet(verbs::PacketWay way, std::uint16_t attribute) override;
+  [[nodiscard]] verbs::Mishap on_packet(verbs::PacketWay way, std::uint16_t attribute,
+                                        std::span<std::uint8_t> message) override;
 
   void plan_chance(Arming& fault);
   void count_event(Step step, std::uint64_t id, rdma_cm_event_type type);

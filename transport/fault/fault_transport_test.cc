@@ -502,7 +502,7 @@ TEST_F(Faulty, PacketsMeetWithAllThatTheirTriggersSay) {
       "on *->h packet 1: reorder\n"
       "on *->* packet 3: corrupt\n");
   const auto ask = [&](verbs::PacketWay way, std::uint16_t attribute) {
-    return inside([&] { return faults_->packet_gate().on_packet(way, attribute); });
+    return inside([&] { return faults_->packet_gate().on_packet(way, attribute, {}); });
   };
 
   EXPECT_FALSE(ask(verbs::PacketWay::kOut, kReq).any());
@@ -525,10 +525,55 @@ TEST_F(Faulty, PacketsMeetWithAllThatTheirTriggersSay) {
 TEST_F(Faulty, PacketPullsWhatHappensToTheHost) {
   plan("on h->* REQ 1: fail-over h eth0");
 
-  EXPECT_FALSE(
-      inside([&] { return faults_->packet_gate().on_packet(verbs::PacketWay::kOut, kReq); }).any());
+  EXPECT_FALSE(inside([&] {
+                 return faults_->packet_gate().on_packet(verbs::PacketWay::kOut, kReq, {});
+               }).any());
 
   EXPECT_THAT(above_.seen, ElementsAre("ADDR_CHANGE 0"));
+}
+
+TEST_F(Faulty, FieldsOfMessagesAreAlteredAndNothingElse) {
+  plan("on h->* REQ 2: alter local_qpn 66051");
+  std::array<std::uint8_t, 256> mad{};
+  const auto send = [&] {
+    return inside(
+        [&] { return faults_->packet_gate().on_packet(verbs::PacketWay::kOut, kReq, mad); });
+  };
+
+  EXPECT_FALSE(send().any());
+  const verbs::Mishap second = send();
+
+  EXPECT_TRUE(second.altered);
+  EXPECT_FALSE(second.lost);
+  std::array<std::uint8_t, 256> expected{};
+  expected[56] = 1;  // IBTA vol 1, table 101: local QPN, of the 24 bits from byte 32 of the data
+  expected[57] = 2;
+  expected[58] = 3;
+  EXPECT_EQ(mad, expected);
+  EXPECT_EQ(status().observed, 1u);
+}
+
+TEST_F(Faulty, RequestIsPutOffOrIgnored) {
+  plan("on h request 1: mra 22\non h request 2: ignore");
+
+  const auto first = inside([&] { return faults_->next_refusal(); });
+  const auto second = inside([&] { return faults_->next_refusal(); });
+
+  EXPECT_EQ(first->postponed, 22);
+  EXPECT_FALSE(first->ignored);
+  EXPECT_TRUE(second->ignored);
+  EXPECT_FALSE(inside([&] { return faults_->next_refusal(); }));
+}
+
+TEST_F(Faulty, RouteIsLookedForInVainOnce) {
+  plan("on h routing 2: unrouted ETIMEDOUT\non h routing 3: fail-over h eth0");
+
+  EXPECT_EQ(inside([&] { return faults_->next_routing(); }), 0);
+  EXPECT_EQ(inside([&] { return faults_->next_routing(); }), ETIMEDOUT);
+  EXPECT_EQ(inside([&] { return faults_->next_routing(); }), 0);
+
+  EXPECT_THAT(above_.seen, ElementsAre("ADDR_CHANGE 0"));
+  EXPECT_EQ(status(0).observed, 1u);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "transport/fault/plan/altered_field.h"
 #include "transport/fault/plan/legal.h"
 #include "transport/fault/plan/name_visitor.h"
 #include "transport/fault/plan/scalars.h"
@@ -55,7 +56,9 @@ std::string problem_with_trigger(const Trigger& trigger, const Abilities& can) {
       [&](const OnCompletion&) { return can.ours ? "" : on_this(can, "no work is seen"); },
       [&](const OnState&) { return on_this(can, "no state is seen"); },
       [&](const OnResolving&) { return on_this(can, "no resolution is seen"); },
-      [&](const OnRouting&) { return on_this(can, "no resolution is seen"); },
+      [&](const OnRouting&) {
+        return can.ours ? "" : on_this(can, "the kernel looks for the route, and nobody sees it");
+      },
       [&](const OnCall& on) {
         const bool of_cm =
             is_call_on_id(on.call) || on.call == "create_id" || on.call == "create_event_channel";
@@ -87,12 +90,15 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
         if (!can.ours) return on_this(can, "nobody can raise a device's events");
         return problem_with_device(raise.device, can);
       },
-      [&](const OverflowBacklog&) {
+      [&](const OneOf<OverflowBacklog, IgnoreRequest> auto&) {
         return can.ours ? "" : on_this(can, "a request that has come is not forgotten");
       },
-      [](const OneOf<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, ReorderMessage,
-                     HoldEvent, ChangeAddress, FailCall, CompleteWork, CrashHost,
-                     PauseHost> auto&) { return std::string(); },
+      [&](const PostponeRequest&) {
+        return can.ours ? "" : on_this(can, "the kernel alone says MRA");
+      },
+      [](const OneOf<AlterMessage, FailRouting, LoseMessage, DelayMessage, DuplicateMessage,
+                     CorruptMessage, ReorderMessage, HoldEvent, ChangeAddress, FailCall,
+                     CompleteWork, CrashHost, PauseHost> auto&) { return std::string(); },
       [&](const KillPrograms& kill) {
         return kill.program.empty()
                    ? ""
@@ -145,6 +151,7 @@ std::optional<std::string> problem_on(const Fault& fault, const std::string& hos
   if (std::string problem = problem_with_trigger(fault.trigger, abilities); !problem.empty()) {
     return problem;
   }
+  if (std::string problem = problem_with_field(fault); !problem.empty()) return problem;
   return problem_with_action(fault.action, abilities);
 }
 

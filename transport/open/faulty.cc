@@ -66,6 +66,7 @@ class FaultyOpened final : public Opened,
 
   std::optional<Refusal> on_request(std::string_view device,
                                     const ibcm::ReqParameters& request) override;
+  std::optional<NoRoute> on_routing(std::chrono::milliseconds timeout) override;
   void conclude() override { faults_.conclude(); }
   std::optional<verbs::Instant> on_wakeup() override;
 
@@ -187,8 +188,19 @@ std::optional<soft::Admission::Refusal> FaultyOpened::on_request(std::string_vie
   auto refusal = faults_.next_refusal();
   if (!refusal) return std::nullopt;
   rejection_data_ = std::move(refusal->private_data);
-  return Refusal{
-      .reason = refusal->reason, .private_data = rejection_data_, .no_room = refusal->forgotten};
+  return Refusal{.reason = refusal->reason,
+                 .private_data = rejection_data_,
+                 .unanswered = refusal->ignored,
+                 .no_room = refusal->forgotten,
+                 .postponed = refusal->postponed};
+}
+
+// A subnet's manager that does not answer is waited for; what it answers comes at once.
+std::optional<soft::Admission::NoRoute> FaultyOpened::on_routing(
+    std::chrono::milliseconds timeout) {
+  const int error = faults_.next_routing();
+  if (error == 0) return std::nullopt;
+  return NoRoute{.error = error, .after = error == ETIMEDOUT ? timeout : verbs::Duration::zero()};
 }
 
 }  // namespace

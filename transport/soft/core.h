@@ -103,6 +103,14 @@ struct Core {
   EndpointRegistry endpoints{};
   ListenerTable listeners{};
   PendingQueue pending{runtime};
+  Admission* admission = nullptr;  ///< null: nobody decides
+  /// Routes that are looked for in vain, each until its time is up.
+  struct Unrouted {
+    NeighbourToken token{};
+    int error = 0;
+    Instant due{};
+  };
+  std::vector<Unrouted> unrouted{};
 
   /// Null when the interface carries no HCA.
   [[nodiscard]] Device* device_on(int interface) const;

@@ -242,8 +242,8 @@ void SoftTransportImpl::on_request(Device& device, Instant now, const ibcm::Upca
 
 SoftTransportImpl::Entry SoftTransportImpl::ask_admission(Device& device, Instant now,
                                                           const ibcm::Upcall& upcall) {
-  if (admission_ == nullptr) return Entry::kOpen;
-  const auto refusal = admission_->on_request(device.hca.config().name, upcall.req);
+  if (core_.admission == nullptr) return Entry::kOpen;
+  const auto refusal = core_.admission->on_request(device.hca.config().name, upcall.req);
   if (!refusal) return Entry::kOpen;
   if (refusal->postponed) {
     device.agent->postpone(upcall.id, *refusal->postponed);

@@ -118,6 +118,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   [[nodiscard]] Result<void> resolve_loopback();
   [[nodiscard]] bool attach_loopback();
   [[nodiscard]] int finish_query();
+  [[nodiscard]] Result<void> lose_route(const Admission::NoRoute& failure);
   [[nodiscard]] Claim claim() const;
   void attach(Device& device);
   void update_claim();

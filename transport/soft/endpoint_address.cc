@@ -209,8 +209,22 @@ Result<void> SoftEndpoint::resolve_route(std::chrono::milliseconds timeout) {
   fill_path_record();
   if (wanted >= 0) path_record_->packet_life_time = static_cast<std::uint8_t>(wanted & 0x1f);
   enter(State::kRouteQuery);
+  if (core_.admission != nullptr) {
+    if (const auto failure = core_.admission->on_routing(timeout)) return lose_route(*failure);
+  }
   is_asking_ = core_.network.resolve_path(token(), timeout);
   if (!is_asking_) queue(RDMA_CM_EVENT_ROUTE_RESOLVED);
+  return {};
+}
+
+Result<void> SoftEndpoint::lose_route(const Admission::NoRoute& failure) {
+  is_asking_ = true;
+  if (failure.after == verbs::Duration::zero()) {
+    on_path(failure.error);
+  } else {
+    core_.unrouted.push_back({token(), failure.error, core_.runtime.now() + failure.after});
+    core_.runtime.call_driver();
+  }
   return {};
 }
 

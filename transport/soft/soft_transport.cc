@@ -186,6 +186,11 @@ void SoftTransportImpl::on_peer_gone(Instant now, std::uint32_t peer_id_tag,
 
 void SoftTransportImpl::on_timer(Instant now) {
   for (const auto& device : core_.devices) device->agent->on_timer(now);
+  std::erase_if(core_.unrouted, [&](const Core::Unrouted& each) {
+    if (each.due > now) return false;
+    on_path(each.token, each.error);
+    return true;
+  });
 }
 
 std::optional<Instant> SoftTransportImpl::next_deadline() const {
@@ -193,6 +198,7 @@ std::optional<Instant> SoftTransportImpl::next_deadline() const {
   for (const auto& device : core_.devices) {
     first = verbs::earlier(first, device->agent->next_deadline());
   }
+  for (const Core::Unrouted& each : core_.unrouted) first = verbs::earlier(first, each.due);
   return first;
 }
 

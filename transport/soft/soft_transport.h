@@ -42,7 +42,7 @@ class SoftTransportImpl final : public SoftTransport {
   [[nodiscard]] std::optional<Instant> next_deadline() const override;
   [[nodiscard]] std::size_t endpoints() const override { return core_.endpoints.size(); }
   void set_observer(Observer* observer) override { observer_ = observer; }
-  void set_admission(Admission* admission) override { admission_ = admission; }
+  void set_admission(Admission* admission) override { core_.admission = admission; }
 
  private:
   [[nodiscard]] Device& known(const ibv_device* device);
@@ -72,7 +72,6 @@ class SoftTransportImpl final : public SoftTransport {
   WaitingRoom waiting_;
   bool no_room_ = false;  ///< for the request at work
   Observer* observer_ = nullptr;
-  Admission* admission_ = nullptr;
 };
 
 }  // namespace anyrdma::transport::soft

@@ -76,6 +76,15 @@ class Admission {
   /// first 136 bytes of the data.
   [[nodiscard]] virtual std::optional<Refusal> on_request(std::string_view device,
                                                           const ibcm::ReqParameters& request) = 0;
+  /// How the search for a route ends instead of at once and well.
+  struct NoRoute {
+    int error = 0;            ///< of ROUTE_ERROR
+    verbs::Duration after{};  ///< 0: at once
+  };
+  /// A program resolves a route, and waits for it as long as that. From within the call.
+  [[nodiscard]] virtual std::optional<NoRoute> on_routing(std::chrono::milliseconds /*timeout*/) {
+    return std::nullopt;
+  }
 };
 
 /// One host (simulator) or one process of a host (fabric). Except where said otherwise, all

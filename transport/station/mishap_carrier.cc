@@ -22,12 +22,18 @@ using verbs::soft::PacketPtr;
 /// arrives: they wait as long.
 constexpr verbs::Duration kOvertakingPatience = std::chrono::milliseconds(20);
 
-/// IBTA vol 1, 13.4.2: AttributeID, of any class; QP1 is the CM's.
-std::uint16_t attribute_of(const Packet& packet) {
-  constexpr std::size_t kAttributeAt = 16;
+/// The datagram to QP1 in a packet that has all its bytes by itself; empty: there is none.
+std::span<std::uint8_t> message_in(Packet& packet) {
   const auto mad = verbs::soft::mad_in(packet);
-  if (!mad) return 0;
-  return static_cast<std::uint16_t>((*mad)[kAttributeAt] << 8 | (*mad)[kAttributeAt + 1]);
+  if (!mad) return {};
+  return {packet.storage.data() + (mad->data() - packet.storage.data()), mad->size()};
+}
+
+/// IBTA vol 1, 13.4.2: AttributeID, of any class; QP1 is the CM's.
+std::uint16_t attribute_of(std::span<const std::uint8_t> mad) {
+  constexpr std::size_t kAttributeAt = 16;
+  if (mad.empty()) return 0;
+  return static_cast<std::uint16_t>(mad[kAttributeAt] << 8 | mad[kAttributeAt + 1]);
 }
 
 }  // namespace
@@ -44,8 +50,10 @@ void MishapCarrier::on_packet(PacketPtr packet) {
 }
 
 void MishapCarrier::send_on_its_way(PacketWay way, PacketPtr packet) {
-  const Mishap mishap = gate_->on_packet(way, attribute_of(*packet));
+  const std::span<std::uint8_t> message = message_in(*packet);
+  const Mishap mishap = gate_->on_packet(way, attribute_of(message), message);
   if (mishap.lost) return;
+  if (mishap.altered) make_whole(way, *packet);
   if (mishap.corrupted) corrupt(*packet, mishap.chance);
   if (mishap.overtaken && !has_straggler(way)) {
     return hold(way, std::move(packet), kOvertakingPatience, true);
@@ -66,6 +74,12 @@ void MishapCarrier::send_on_its_way(PacketWay way, PacketPtr packet) {
 void MishapCarrier::pass(PacketWay way, PacketPtr packet) {
   if (way == PacketWay::kOut) return below_->send(std::move(packet));
   deliver_(std::move(packet));
+}
+
+/// Whoever checks it finds that nothing has damaged it on its way.
+void MishapCarrier::make_whole(PacketWay way, Packet& packet) const {
+  if (!std::exchange(packet.icrc_valid, false)) return;
+  if (way == PacketWay::kIn) below_->seal(packet);
 }
 
 /// The receiver must see it. Where a UDP socket hides fields of the header from it, an ICRC can be

@@ -68,6 +68,7 @@ class MishapCarrier final : public Carrier, public Carrier::Receiver {
             bool overtaken);
   void follow(verbs::PacketWay way);
   [[nodiscard]] bool has_straggler(verbs::PacketWay way) const;
+  void make_whole(verbs::PacketWay way, verbs::soft::Packet& packet) const;
   void corrupt(verbs::soft::Packet& packet, std::uint64_t chance) const;
   bool release(verbs::Instant until);
 

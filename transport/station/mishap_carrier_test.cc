@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,8 +57,10 @@ struct Below final : Carrier {
 };
 
 struct Gate final : verbs::PacketGate {
-  Mishap on_packet(PacketWay way, std::uint16_t attribute) override {
+  Mishap on_packet(PacketWay way, std::uint16_t attribute,
+                   std::span<std::uint8_t> message) override {
     asked.emplace_back(way, attribute);
+    if (next.altered) message.back() ^= 0xff;
     return std::exchange(next, {});
   }
   Mishap next{};
@@ -92,9 +95,13 @@ class OverCarrier : public ::testing::Test {
   Gate gate_;
   Below* below_ = new Below;
   std::vector<std::string> arrived_;
+  PacketPtr arrived_last_;
   MishapCarrier carrier_{std::unique_ptr<Carrier>(below_),
-                         [this](PacketPtr packet) { arrived_.push_back(name_of(*packet)); }, pool_,
-                         &gate_};
+                         [this](PacketPtr packet) {
+                           arrived_.push_back(name_of(*packet));
+                           arrived_last_ = std::move(packet);
+                         },
+                         pool_, &gate_};
 };
 
 TEST_F(OverCarrier, WhatMeetsWithNothingPasses) {
@@ -166,6 +173,22 @@ TEST_F(OverCarrier, WhatIsCorruptedIsSeenToBe) {
     EXPECT_FALSE(roce::icrc_ok(got));
     got.ip_fields_hidden = true;  // as over a UDP socket
     EXPECT_FALSE(roce::icrc_ok(got));
+  }
+}
+
+TEST_F(OverCarrier, WhatIsAlteredIsWholeForWhoeverChecksIt) {
+  for (const bool sealed : {false, true}) {
+    PacketPtr message = pool_.take();
+    std::array<std::uint8_t, verbs::soft::kMadBytes> mad{};
+    verbs::soft::write_mad(*message, {}, {}, mad);
+    if (sealed) roce::seal(*message);
+    gate_.next = {.altered = true};
+    carrier_.on_packet(std::move(message));
+
+    Packet& got = *arrived_last_;
+    EXPECT_EQ(verbs::soft::mad_in(got)->back(), 0xff);
+    EXPECT_EQ(got.icrc_valid, sealed);
+    EXPECT_TRUE(!sealed || roce::icrc_ok(got));
   }
 }
 

@@ -1,0 +1,19 @@
+// Fields of the CM's messages that have another value than their sender gave them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "transport/fault/plan/fault.h"
+#include "transport/ibcm/wire/mad_header.h"
+
+namespace anyrdma::fault {
+
+/// What is wrong with altering messages of a kind so; empty: nothing.
+[[nodiscard]] std::string problem_with_field(CmMessage message, const AlterMessage& alter);
+/// The same of a fault; empty, too: it alters nothing.
+[[nodiscard]] std::string problem_with_field(const Fault& fault);
+/// Precondition: the datagram is that message, and there is no problem with the field.
+void alter(ibcm::wire::MadBuffer mad, std::uint16_t attribute, const AlterMessage& alter);
+
+}  // namespace anyrdma::fault
