@@ -11,6 +11,7 @@ A bug:
     is: what is wrong; more lines are indented
     like: a bug that others had; may be left out
     facts: 14, 15                                which of docs/facts.md it contradicts, if any
+    faults: kill, stale                          the words of plans that bring it out, if any
     found by: hang, Samples.Courier, 3           the checker, its test, within how many runs
     -  send(c.path, make_rtu(c));                what is there: must occur exactly once
     +                                            what is there instead: nothing
@@ -64,6 +65,7 @@ class Bug:
     what: str = ""
     like: str = ""
     facts: list = field(default_factory=list)
+    faults: list = field(default_factory=list)
     checker: str = ""
     test: str = ""
     runs: int = 0
@@ -74,8 +76,43 @@ class Bug:
 
 PARTS = {"-": "old", "+": "new"}
 FIELDS = {"in": "file", "within": "within", "is": "what", "like": "like", "facts": "facts",
-          "found by": "found"}
+          "faults": "faults", "found by": "found"}
 FACTS = range(1, 61)  # of docs/facts.md
+
+
+# What plans can have happen to programs, and which test shows what comes of it.
+FAULTS = {
+    "PKEY_CHANGE": "//sim:fault_surroundings_test",
+    "LID_CHANGE": "//sim:fault_surroundings_test",
+    "SM_CHANGE": "//sim:fault_surroundings_test",
+    "CLIENT_REREGISTER": "//sim:fault_surroundings_test",
+    "GID_CHANGE": "//sim:fault_surroundings_test",
+    "DEVICE_FATAL": "//sim:fault_surroundings_test",
+    "srq-error": "//sim:services_test",
+    "unrouted": "//sim:fault_surroundings_test, //tests/programs:faults_test",
+    "lose-group": "//sim:fault_surroundings_test",
+    "kill": "//cm/c_api:fiber_process_test, //tests/simulated:faults_test",
+    "alter": "//sim:altered_message_test, //tests/programs:faults_test",
+    "mra": "//sim:fault_surroundings_test, //tests/programs:faults_test",
+    "stale": "//sim:fault_action_test",
+    "fail-over": "//sim:bond_test",
+    "fail-back": "//sim:bond_test",
+    "confirm-neighbour": "//sim:bond_test",
+    "forget-neighbour": "//sim:bond_test",
+    "cut-rail": "//sim:rails_test",
+    "lose": "//tests/programs:mishaps_test",
+    "duplicate": "//tests/programs:mishaps_test",
+    "reorder": "//tests/programs:mishaps_test",
+    "delay": "//tests/programs:mishaps_test",
+    "corrupt": "//tests/programs:mishaps_test",
+}
+
+
+def set_faults(bug, value):
+    bug.faults = [fault.strip() for fault in value.split(",")]
+    for fault in bug.faults:
+        if fault not in FAULTS:
+            raise Wrong(f"{bug.name}: no fault {fault}: {', '.join(FAULTS)}")
 
 
 def set_facts(bug, value):
@@ -88,6 +125,9 @@ def set_facts(bug, value):
 def set_field(bug, key, value):
     if key == "facts":
         set_facts(bug, value)
+        return
+    if key == "faults":
+        set_faults(bug, value)
         return
     if key != "found":
         setattr(bug, key, value)
@@ -313,6 +353,21 @@ def text_of(bug):
     return text + (f" Like {bug.like}" if bug.like else "")
 
 
+def table_of_faults(bugs):
+    """Each of FAULTS, the test that shows it, and the bugs that exploring finds with it."""
+    text = ("\n## Faults, and bugs that come out by them\n\nEach fires in the test, which says what programs see of it, and exploring "
+            "finds the bugs with it: the menu is in [tenancy_test.cc](../tests/planted/tenancy_test.cc) or\n"
+            "[oracles_test.cc](../tests/planted/oracles_test.cc), and of the former each fault must have fired.\n\n"
+            "| fault | what programs see of it | bugs |\n|---|---|---|\n")
+    for fault, test in FAULTS.items():
+        found = [bug for bug in bugs if fault in bug.faults]
+        explored = any(bug.test.startswith("Samples.") for bug in found)
+        if not explored and (fault != "reorder" or not found):  # that no menu has, nor any program notices
+            raise Wrong(f"exploring finds no bug with {fault}")
+        text += f"| `{fault}` | `{test}` | {', '.join(f'`{bug.name}`' for bug in found)} |\n"
+    return text
+
+
 def page(bugs):
     for number in FACTS:
         if not any(number in bug.facts for bug in bugs):
@@ -326,6 +381,7 @@ def page(bugs):
     for word, (name, _) in CHECKERS.items():
         if word in checkers:
             text += f"| {name} | {len(checkers[word])} |\n"
+    text += table_of_faults(bugs)
     for room, members in rooms.items():
         text += f"\n## {room}\n\n| bug | found by | strategy | within runs |\n|---|---|---|---|\n"
         for bug in members:

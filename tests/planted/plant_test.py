@@ -133,11 +133,24 @@ class Planting(unittest.TestCase):
         self.refused(BUG.replace(" 7", " 0") + change, "in no run at all")
         self.refused(BUG.replace(", 7", "") + change, "a checker, a test and a number")
         self.refused(BUG + "facts: 61\n" + change, "numbers of docs/facts.md, not 61")
+        self.refused(BUG + "faults: thunder\n" + change, "no fault thunder")
         self.refused("in: a.cc\n", "belongs to no bug")
 
-    def test_every_fact_is_contradicted_by_a_bug(self):
+    @staticmethod
+    def bug_with_all():
         facts = "facts: " + ", ".join(str(number) for number in plant.FACTS)
-        bugs = plant.parse(BUG + facts + "\n-a;\n+b;\n")
+        faults = "faults: " + ", ".join(plant.FAULTS)
+        return plant.parse(BUG.replace("Suite.", "Samples.") + facts + "\n" + faults + "\n-a;\n+b;\n")
+
+    def test_every_fault_brings_a_bug_out(self):
+        bugs = self.bug_with_all()
+        self.assertIn("| `stale` | `//sim:fault_action_test` | `b` |", plant.page(bugs))
+        bugs[0].faults.remove("stale")
+        with self.assertRaisesRegex(plant.Wrong, "exploring finds no bug with stale"):
+            plant.page(bugs)
+
+    def test_every_fact_is_contradicted_by_a_bug(self):
+        bugs = self.bug_with_all()
         self.assertIn("`b`: something is wrong ([fact](facts.md) 1, 2, 3,", plant.page(bugs))
         bugs[0].facts.remove(51)
         with self.assertRaisesRegex(plant.Wrong, "no bug contradicts fact 51"):

@@ -1,6 +1,7 @@
 // What befalls a program besides its messages, as an oracle: the tenant under every such fault.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string_view>
@@ -28,11 +29,15 @@ int times_said(const sim::World& world, std::string_view event) {
 }
 
 template <class Action>
-int times_done(const sim::World& world) {
+int times_done(const sim::World& world, std::string_view host = {}) {
   int times = 0;
   for (const auto& status : world.faults().status()) {
-    if (std::holds_alternative<Action>(status.fault.action))
-      times += static_cast<int>(status.observed);
+    const auto* action = std::get_if<Action>(&status.fault.action);
+    if (action == nullptr) continue;
+    if constexpr (requires { action->host; }) {
+      if (!host.empty() && action->host != host) continue;
+    }
+    times += static_cast<int>(status.observed);
   }
   return times;
 }
@@ -40,9 +45,9 @@ int times_done(const sim::World& world) {
 class House {
  public:
   explicit House(const sim::Trial& trial) : world_(trial.seed) {
-    EXPECT_TRUE(world_.faults().inject(trial.plan)) << trial.plan.to_string();
     start_house(server_, tenancy_);
     start_tenant(client_, server_, tenancy_);
+    EXPECT_TRUE(world_.faults().inject(trial.plan)) << trial.plan.to_string();
   }
 
   sim::Outcome run() {
@@ -64,6 +69,9 @@ class House {
 
  private:
   void look() {
+    if (tenancy_.link_looks != link_changes()) tenancy_.complain("its link is out of date");
+    if (tenancy_.neighbour_looks != neighbour_news())
+      tenancy_.complain("its neighbour is out of date");
     if (!tenancy_.member) tenancy_.complain("the group is not heard any more");
     if (tenancy_.given_up != (times_said(world_, "DEVICE_FATAL") != 0))
       tenancy_.complain("a broken device is used");
@@ -81,10 +89,26 @@ class House {
       tenancy_.complain("a queue that failed is not replaced");
   }
 
+  /// After the first, which comes before the tenant: back to the link that it does not know.
+  [[nodiscard]] int link_changes() const {
+    if (tenancy_.door != 0) return 0;
+    return std::min(times_done<sim::ChangeAddress>(world_, "client"),
+                    times_done<sim::RestoreAddress>(world_, "client"));
+  }
+  /// Of a house that has moved.
+  [[nodiscard]] int neighbour_news() const {
+    const int moves = times_done<sim::ChangeAddress>(world_, "server");
+    const int looks = times_done<sim::ConfirmNeighbour>(world_, "client") +
+                      times_done<sim::ForgetNeighbour>(world_, "client");
+    return moves == 0 || tenancy_.door != 0 ? 0 : moves + looks;
+  }
+
   Tenancy tenancy_;  // before the world: programs write in it until the world has ended
   sim::World world_;
-  sim::Host& server_ = world_.add_host("server", {"10.0.0.1"});
-  sim::Host& client_ = world_.add_host("client", {"10.0.0.2"});
+  sim::Host& server_ = world_.add_host(
+      "server", {.interfaces = {{.addresses = {"10.0.0.1/24"}}, {.addresses = {"10.1.0.1/24"}}}});
+  sim::Host& client_ = world_.add_host(
+      "client", {.interfaces = {{.addresses = {"10.0.0.2/24"}}, {.addresses = {"10.1.0.2/24"}}}});
 };
 
 sim::Outcome run_house(const sim::Trial& trial) {
@@ -95,7 +119,16 @@ sim::SampleOptions samples() {
   sim::SampleOptions options;
   options.menu = sim::FaultPlan::parse(
                      "on server request 1: stale\n"
-                     "at 5s: kill client\n"
+                     "on client->server REQ 1: alter service_id 0\n"
+                     "on server request 1: mra 22\n"
+                     "on client routing 1: unrouted ETIMEDOUT\n"
+                     "at 0s: cut-rail client eth0\n"
+                     "at 0s: fail-over client eth0\n"
+                     "at 5s: kill client/tenant\n"
+                     "at 7s: fail-back client eth0\n"
+                     "at 10s: fail-over server eth0\n"
+                     "at 11s: confirm-neighbour client 10.0.0.1\n"
+                     "at 12s: forget-neighbour client 10.0.0.1\n"
                      "at 5s: lose-group client 239.1.2.3\n"
                      "at 6s: srq-error client#srq1\n"
                      "at 7s: device-event client anyrdma0 PKEY_CHANGE\n"

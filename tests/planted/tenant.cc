@@ -2,7 +2,9 @@
 
 #include <rdma/rdma_cma.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -22,7 +24,11 @@ constexpr std::uint16_t kWindow = 7473;
 constexpr std::uint32_t kGroup = 0xef010203;
 constexpr std::uint32_t kQueuePair = 0x77;  // nobody sends
 constexpr auto kPatience = 2000ms;
+constexpr int kNoListener = 8;  // IBTA vol 1, 12.6.7.2: invalid service id
 constexpr int kStale = 10;
+/// Reasons of our own for having no room: nobody was found there, or no way.
+constexpr int kNobody = -1;
+constexpr int kNoWay = -2;
 
 rdma_conn_param parameters() {
   rdma_conn_param param{};
@@ -37,7 +43,7 @@ void let_room(sim::Host& host, Tenancy& tenancy) {
   if (!channel) return;
   auto door = cm::Id::create(**channel, RDMA_PS_TCP, nullptr);
   if (!door) return;
-  const sockaddr_storage address = host.address(kDoor).to_sockaddr();
+  const sockaddr_storage address = sim::Address::ipv4(0, kDoor).to_sockaddr();
   if (!(*door)->bind(reinterpret_cast<const sockaddr*>(&address)) || !(*door)->listen(8)) return;
   tenancy.open = true;
   std::unique_ptr<cm::Id> tenant;
@@ -60,14 +66,18 @@ void let_room(sim::Host& host, Tenancy& tenancy) {
   tenancy.open = false;
 }
 
+/// Two ways into one house.
+using Doors = std::array<sim::Address, 2>;
+
 // --- a tenant -----------------------------------------------------------------------------------
 
 class Tenant : public std::enable_shared_from_this<Tenant> {
  public:
-  Tenant(sim::Host& host, const sim::Address& house, Tenancy& tenancy)
+  Tenant(sim::Host& host, const Doors& house, Tenancy& tenancy)
       : host_(host), house_(house), tenancy_(tenancy) {}
 
   void live() {
+    if (!host_.sleep(1ms)) return;
     const auto channel = cm::EventChannel::create(host_.transport());
     if (!channel) return;
     std::unique_ptr<cm::Id> room = move_in(**channel);
@@ -75,7 +85,7 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
     ++tenancy_.moved_in;
     start("group", [](Tenant& tenant) { tenant.hear_group(); });
     start("device", [](Tenant& tenant) { tenant.heed_device(); });
-    while ((*channel)->get()) continue;
+    while (auto event = (*channel)->get()) heed_link(event->type());
   }
 
  private:
@@ -84,23 +94,39 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
         name, [self = shared_from_this(), life] { life(*self); }, sim::Ending::kMayServe);
   }
 
+  /// Links change below a connection, which goes on.
+  void heed_link(rdma_cm_event_type type) {
+    if (type == RDMA_CM_EVENT_ADDR_CHANGE) ++tenancy_.link_looks;
+    if (type == RDMA_CM_EVENT_UNREACHABLE) ++tenancy_.neighbour_looks;
+  }
+
   /// The next event's status; -1: it is another one.
   static int await(cm::EventChannel& channel, rdma_cm_event_type wanted) {
     auto event = channel.get();
     return event && event->type() == wanted ? event->status() : -1;
   }
 
+  /// Whether there is a way to a door, and through it.
+  static bool finds_way(cm::EventChannel& channel, cm::Id& id, const sim::Address& door,
+                        int& reason) {
+    const sockaddr_storage to = door.to_sockaddr();
+    if (!id.resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&to), kPatience)) return false;
+    if (await(channel, RDMA_CM_EVENT_ADDR_RESOLVED) != 0) {
+      reason = kNobody;
+      return false;
+    }
+    if (!id.resolve_route(kPatience)) return false;
+    if (await(channel, RDMA_CM_EVENT_ROUTE_RESOLVED) == 0) return true;
+    reason = kNoWay;
+    return false;
+  }
+
   /// What the door says: the room's id, null and the reason of a refusal, or null and 0.
-  std::unique_ptr<cm::Id> knock(cm::EventChannel& channel, int& reason) {
+  std::unique_ptr<cm::Id> knock(cm::EventChannel& channel, const sim::Address& door, int& reason) {
     auto id = cm::Id::create(channel, RDMA_PS_TCP, nullptr);
     if (!id) return nullptr;
-    const sockaddr_storage to = house_.to_sockaddr();
     const rdma_conn_param param = parameters();
-    if (!(*id)->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&to), kPatience) ||
-        await(channel, RDMA_CM_EVENT_ADDR_RESOLVED) != 0 || !(*id)->resolve_route(kPatience) ||
-        await(channel, RDMA_CM_EVENT_ROUTE_RESOLVED) != 0 || !(*id)->connect(&param)) {
-      return nullptr;
-    }
+    if (!finds_way(channel, **id, door, reason) || !(*id)->connect(&param)) return nullptr;
     auto answer = channel.get();
     if (!answer) return nullptr;
     if (answer->type() == RDMA_CM_EVENT_REJECTED) reason = answer->status();
@@ -110,12 +136,17 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
     return std::move(*id);
   }
 
-  /// A house that remembers whoever had our number has forgotten him a little later.
+  /// A house that remembers whoever had our number has forgotten him a little later; a question
+  /// that was understood wrongly is asked again; and a house has two doors.
   std::unique_ptr<cm::Id> move_in(cm::EventChannel& channel) {
-    for (int attempt = 0; attempt < 3; ++attempt) {
+    std::size_t door = 0;
+    for (int attempt = 0; attempt < 6; ++attempt) {
       int reason = 0;
-      auto room = knock(channel, reason);
-      if (room != nullptr || reason != kStale) return room;
+      auto room = knock(channel, house_[door], reason);
+      tenancy_.door = static_cast<int>(door);
+      if (room != nullptr) return room;
+      if (reason == 0 || (reason > 0 && reason != kStale && reason != kNoListener)) break;
+      if (reason == kNobody) door = 1 - door;
       if (!host_.sleep(1s)) return nullptr;
     }
     return nullptr;
@@ -132,37 +163,52 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
     if (!(*id)->join_multicast(name, nullptr)) return;
     while (auto event = (*channel)->get()) {
       const bool lost = event->type() == RDMA_CM_EVENT_MULTICAST_ERROR;
+      if (lost || event->type() == RDMA_CM_EVENT_MULTICAST_JOIN) tenancy_.member = !lost;
       event->ack();
-      tenancy_.member = !lost;
       if (!lost) continue;
       if (!(*id)->leave_multicast(name) || !(*id)->join_multicast(name, nullptr)) return;
     }
   }
 
+  /// What goes with whoever has it, wherever he is when he is killed.
+  struct Context {
+    verbs::Provider& device;
+    ibv_context* context;
+    ~Context() { (void)device.close_device(context).has_value(); }
+  };
+  struct Queue {
+    verbs::Provider& device;
+    ibv_srq* queue = nullptr;
+    ~Queue() { replace_by(nullptr); }
+    void replace_by(ibv_srq* next) {
+      if (queue != nullptr) (void)device.destroy_srq(queue).has_value();
+      queue = next;
+    }
+  };
+
   /// A shared receive queue that failed is replaced.
-  verbs::Result<ibv_srq*> make_queue(verbs::Provider& device, ibv_pd* domain) {
+  ibv_srq* make_queue(verbs::Provider& device, ibv_pd* domain) {
     ibv_srq_init_attr wanted{};
     wanted.attr.max_wr = 4;
     wanted.attr.max_sge = 1;
     ++tenancy_.queues;
-    return device.create_srq(domain, &wanted);
+    const auto made = device.create_srq(domain, &wanted);
+    return made ? *made : nullptr;
   }
 
   void heed_device() {
     verbs::Provider& device = host_.hca();
-    const auto context = device.open_device(host_.hca().device());
-    if (!context) return;
-    {
-      const auto domain = verbs::ProtectionDomain::create(*context);
-      if (domain) heed(device, *context, domain->get());
-    }
-    (void)device.close_device(*context).has_value();
+    const auto opened = device.open_device(host_.hca().device());
+    if (!opened) return;
+    const Context context{device, *opened};
+    const auto domain = verbs::ProtectionDomain::create(*opened);
+    if (domain) heed(device, *opened, domain->get());
   }
 
   void heed(verbs::Provider& device, ibv_context* context, ibv_pd* domain) {
-    auto queue = make_queue(device, domain);
+    Queue queue{device, make_queue(device, domain)};
     ++tenancy_.registrations;
-    while (queue) {
+    while (queue.queue != nullptr) {
       const auto event = device.get_async_event(context);
       if (!event) break;
       device.ack_async_event(*event);
@@ -181,22 +227,20 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
           ++tenancy_.manager_looks;
           break;
         case IBV_EVENT_SRQ_ERR:
-          (void)device.destroy_srq(*queue).has_value();
-          queue = make_queue(device, domain);
+          queue.replace_by(nullptr);
+          queue.replace_by(make_queue(device, domain));
           break;
         case IBV_EVENT_DEVICE_FATAL:
           tenancy_.given_up = true;
-          (void)device.destroy_srq(*queue).has_value();
           return;
         default:
           break;
       }
     }
-    if (queue) (void)device.destroy_srq(*queue).has_value();
   }
 
   sim::Host& host_;
-  const sim::Address house_;
+  const Doors house_;
   Tenancy& tenancy_;
 };
 
@@ -208,8 +252,9 @@ void start_house(sim::Host& host, Tenancy& tenancy) {
 }
 
 void start_tenant(sim::Host& host, const sim::Host& house, Tenancy& tenancy) {
-  const auto tenant = std::make_shared<Tenant>(host, house.address(kDoor), tenancy);
-  host.spawn(
+  const Doors doors{house.address(kDoor, 0), house.address(kDoor, 1)};
+  const auto tenant = std::make_shared<Tenant>(host, doors, tenancy);
+  host.spawn_process(
       "tenant", [tenant] { tenant->live(); }, sim::Ending::kMayServe);
 }
 
