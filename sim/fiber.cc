@@ -8,15 +8,17 @@
 #include <utility>
 
 #include "verbs/assert.h"
+#include "verbs/killed.h"
 
 namespace anyrdma::sim {
 namespace {
+
+using verbs::Killed;
 
 /// A body that goes on waiting although every wait is refused will never end.
 constexpr unsigned kRefusalsMax = 1000;
 /// Unwinds a program; Fibers::enter catches it.
 struct WorldEnded {};
-struct Killed {};
 
 thread_local Fiber* running_fiber = nullptr;
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "verbs/foreign_thread.h"
+#include "verbs/killed.h"
 #include "verbs/result.h"
 
 namespace anyrdma::c_api {
@@ -23,6 +24,8 @@ auto guarded(Call&& call) -> decltype(call()) {
   try {
     return std::forward<Call>(call)();
   } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const verbs::Killed&) {
     throw;
   } catch (const verbs::ForeignThread&) {
     return errno_code(EPERM);
