@@ -1,7 +1,6 @@
 #include "recording/writer.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -39,34 +38,17 @@ void Writer::turn_window() {
   window_ = {nowhere_.get(), kNowhereBytes};
 }
 
-/// The kind is written last: whoever dies in the middle of an entry has not begun it.
-Writer& Writer::begin(EntryKind kind, verbs::Instant now) {
-  if (window_.size() - used_ < kEntryBytesMax) turn_window();
-  kind_ = kind;
-  fields_ = kShapes[static_cast<std::size_t>(kind)].size();
-  begun_ = used_++;
-  put_signed((now - std::exchange(last_, now)).count());
-  return *this;
-}
-
-Writer& Writer::field_done() {
-  if (--fields_ != 0) return *this;
-  std::atomic_signal_fence(std::memory_order_release);  // of a signal that ends the process
-  window_[begun_] = static_cast<std::uint8_t>(kind_);
-  return *this;
-}
-
-void Writer::put_number(std::uint64_t value) {
+// Through a pointer of its own: a byte that is written might be one of our members, for all that
+// the compiler knows.
+void Writer::put_long_number(std::uint64_t value) {
+  std::uint8_t* const begin = window_.data() + used_;
+  std::uint8_t* at = begin;
   while (value >= 0x80) {
-    put(static_cast<std::uint8_t>(value | 0x80));
+    *at++ = static_cast<std::uint8_t>(value | 0x80);
     value >>= 7;
   }
-  put(static_cast<std::uint8_t>(value));
-}
-
-// Small numbers of either sign stay short.
-void Writer::put_signed(std::int64_t value) {
-  put_number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+  *at++ = static_cast<std::uint8_t>(value);
+  used_ += static_cast<std::size_t>(at - begin);
 }
 
 void Writer::put_bytes(std::span<const std::uint8_t> bytes) {
@@ -80,16 +62,6 @@ void Writer::put_sized(std::span<const std::uint8_t> bytes) {
   put_bytes(bytes);
 }
 
-Writer& Writer::number(std::uint64_t value) {
-  put_number(value);
-  return field_done();
-}
-
-Writer& Writer::signed_number(std::int64_t value) {
-  put_signed(value);
-  return field_done();
-}
-
 Writer& Writer::bytes(std::span<const std::uint8_t> bytes) {
   put_sized(bytes);
   return field_done();
@@ -99,13 +71,42 @@ Writer& Writer::bytes(std::string_view text) {
   return bytes(bytes_of(text));
 }
 
-Writer& Writer::text(std::string_view text) {
-  text = text.substr(0, kTextBytesMax);
-  const auto found = texts_.find(text);
-  if (found != texts_.end()) {
-    put_number(found->second);
+// --- texts --------------------------------------------------------------------------------------
+
+Writer::Ends::Ends(std::string_view text) : size(text.size()) {
+  const char* const begin = text.data();
+  const char* const end = begin + size;
+  if (size >= sizeof first) {
+    std::memcpy(&first, begin, sizeof first);
+    std::memcpy(&last, end - sizeof last, sizeof last);
+  } else if (size >= sizeof(std::uint32_t)) {
+    std::memcpy(&first, begin, sizeof(std::uint32_t));
+    std::memcpy(&last, end - sizeof(std::uint32_t), sizeof(std::uint32_t));
   } else {
-    texts_.emplace(text, texts_.size() + 1);
+    for (const char each : text) first = first << 8 | static_cast<std::uint8_t>(each);
+  }
+}
+
+Writer::Lately Writer::look_up(const Ends& ends, std::string_view text) {
+  const auto found = texts_.find(text);
+  if (found != texts_.end()) return {ends, found->first.data(), found->second};
+  const auto added = texts_.emplace(text, texts_.size() + 1).first;
+  return {ends, added->first.data(), 0};
+}
+
+Writer& Writer::text(std::string_view text) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
+  text = text.substr(0, kTextBytesMax);
+  const Ends ends(text);
+  Lately& lately = lately_[((ends.first * kOdd ^ ends.last) * kOdd ^ ends.size << 55) >> 55];
+  const bool known = lately.number != 0 && lately.ends == ends &&
+                     (text.size() <= 2 * sizeof ends.first ||
+                      std::memcmp(lately.text, text.data(), text.size()) == 0);
+  if (!known) lately = look_up(ends, text);
+  if (lately.number != 0) {
+    put_number(lately.number);
+  } else {
+    lately.number = texts_.size();
     put(0);
     put_sized(bytes_of(text));
   }

@@ -1,13 +1,15 @@
 // Writes a recording: numbers as varints, texts in full the first time only.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "recording/format.h"
 #include "recording/sink.h"
@@ -29,9 +31,25 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  Writer& begin(EntryKind kind, verbs::Instant now);
-  Writer& number(std::uint64_t value);
-  Writer& signed_number(std::int64_t value);
+  /// The kind is written last: whoever dies in the middle of an entry has not begun it.
+  Writer& begin(EntryKind kind, verbs::Instant now) {
+    if (window_.size() - used_ < kEntryBytesMax) turn_window();
+    kind_ = kind;
+    fields_ = kShapes[static_cast<std::size_t>(kind)].size();
+    begun_ = used_++;
+    const verbs::Instant last = last_;
+    last_ = now;
+    put_signed((now - last).count());
+    return *this;
+  }
+  Writer& number(std::uint64_t value) {
+    put_number(value);
+    return field_done();
+  }
+  Writer& signed_number(std::int64_t value) {
+    put_signed(value);
+    return field_done();
+  }
   Writer& text(std::string_view text);
   Writer& bytes(std::span<const std::uint8_t> bytes);
   Writer& bytes(std::string_view text);
@@ -53,12 +71,39 @@ class Writer {
       return std::hash<std::string_view>()(text);
     }
   };
+  /// A text's beginning and end, which are all of it if it is short.
+  struct Ends {
+    explicit Ends(std::string_view text);
+    bool operator==(const Ends&) const = default;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    std::size_t size = 0;
+  };
+  /// A text that was written lately. A recording has few, and says each of them a thousand times.
+  struct Lately {
+    Ends ends{{}};
+    const char* text = nullptr;  ///< a key of texts_
+    std::uint64_t number = 0;    ///< 0: it is new
+  };
+  [[nodiscard]] Lately look_up(const Ends& ends, std::string_view text);
   void put(std::uint8_t byte) { window_[used_++] = byte; }
-  void put_number(std::uint64_t value);
-  void put_signed(std::int64_t value);
+  void put_number(std::uint64_t value) {
+    if (value >= 0x80) return put_long_number(value);
+    put(static_cast<std::uint8_t>(value));
+  }
+  void put_long_number(std::uint64_t value);
+  /// Small numbers of either sign stay short.
+  void put_signed(std::int64_t value) {
+    put_number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+  }
   void put_bytes(std::span<const std::uint8_t> bytes);
   void put_sized(std::span<const std::uint8_t> bytes);
-  Writer& field_done();
+  Writer& field_done() {
+    if (--fields_ != 0) return *this;
+    std::atomic_signal_fence(std::memory_order_release);  // of a signal that ends the process
+    window_[begun_] = static_cast<std::uint8_t>(kind_);
+    return *this;
+  }
   void turn_window();
 
   std::shared_ptr<Sink> sink_;
@@ -72,7 +117,8 @@ class Writer {
   verbs::Instant last_{};
   Number lanes_ = 0;
   Number messages_ = 0;
-  boost::unordered_flat_map<std::string, std::uint64_t, TextHash, std::equal_to<>> texts_;
+  std::unordered_map<std::string, std::uint64_t, TextHash, std::equal_to<>> texts_;
+  std::array<Lately, 512> lately_{};
 };
 
 }  // namespace anyrdma::recording

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::sim {
 namespace {

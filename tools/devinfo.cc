@@ -81,8 +81,9 @@ Exit fail(const std::string& sentence) {
 
 Exit devinfo(const Choice& choice) {
   if (!choose(choice)) return Exit::kUsage;
-  const auto options = transport::options_of_environment();
+  auto options = transport::options_of_environment();
   if (!options) return fail(options.error().sentence);
+  options->record = {};  // to look at a device is no run
   const auto opened = transport::open_real(transport::transport_of_environment(), *options);
   if (!opened) return fail(opened.error().sentence);
   transport::Transport& transport = (*opened)->transport();

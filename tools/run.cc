@@ -64,8 +64,9 @@ void unset_faults() {
 void set_nodes() {
   ::unsetenv("ANYRDMA_NODES");
   if (transport::transport_of_environment() != "fabric") return;
-  const auto options = transport::options_of_environment();
+  auto options = transport::options_of_environment();
   if (!options) return;
+  options->record = {};  // this is not the program's life
   const auto opened = transport::open_real("fabric", *options);
   if (!opened) return;
   const std::string directory = make_nodes((*opened)->transport());

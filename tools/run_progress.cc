@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::tools {
 namespace {

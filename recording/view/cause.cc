@@ -4,7 +4,7 @@
 #include <map>
 
 #include "recording/view/narrator.h"
-#include "sim/text.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {
