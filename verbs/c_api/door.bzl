@@ -58,7 +58,7 @@ whole = rule(
     toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
 )
 
-def shared_library(name, deps, version_script, carried = "../carried", needs = None, **kwargs):
+def shared_library(name, deps, version_script, carried = "../carried", linker = None, needs = None, **kwargs):
     """A shared library whose file name and soname are `name`.
 
     Args:
@@ -66,6 +66,8 @@ def shared_library(name, deps, version_script, carried = "../carried", needs = N
       deps: libraries that are linked in whole.
       version_script: what it exports, under which versions.
       carried: where, seen from the library, a tarball has what Debian's package depends on (packaging/package).
+      linker: another than Bazel's choice, gold: that exports what the standard library instantiates, whatever a script
+        for C++ says; bfd does not, but loses a function's older symbol versions.
       needs: label of another shared_library that lies in the same directory at run time.
       **kwargs: passed on.
     """
@@ -74,7 +76,6 @@ def shared_library(name, deps, version_script, carried = "../carried", needs = N
         deps = deps,
     )
     linkopts = [
-        "-fuse-ld=bfd",  # gold, Bazel's choice, exports what the standard library instantiates, whatever the script says
         "-Wl,-z,nodelete",  # a program may dlclose us while threads of ours still run
         "-Wl,--as-needed",
         "-Wl,-soname," + name,
@@ -87,6 +88,8 @@ def shared_library(name, deps, version_script, carried = "../carried", needs = N
         "-Wl,-rpath,$$ORIGIN/" + carried,
     ]
     inputs = [version_script]
+    if linker:
+        linkopts.append("-fuse-ld=" + linker)
     if needs:
         linkopts.append("$(location %s)" % needs)
         inputs.append(needs)
