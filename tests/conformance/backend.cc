@@ -86,8 +86,13 @@ void Backend::tell_of_neighbour(NeighbourNews) {
 
 const std::vector<BackendKind>& backend_kinds() {
   using enum Ability;
-  static const std::set<Ability> kOfSoftRoce = {kDeafNeighbour, kMovingNeighbour, kMulticast,
-                                                kAtomics, kMinutes};
+  static const std::set<Ability> kOfSoftRoce = {kDeafNeighbour, kFailOver, kMovingNeighbour,
+                                                kMulticast,     kAtomics,  kMinutes};
+  static const std::set<Ability> kOfNewerSoftRoce = [] {
+    std::set<Ability> all = kOfSoftRoce;
+    all.insert(kAtomicWrite);  // since 6.2
+    return all;
+  }();
   static const std::vector<BackendKind> kKinds = {
       {.name = "sim",
        .abilities = {kLoss, kDeafNeighbour, kTwoHosts, kIPv6, kRemoveDevice, kFailOver,
@@ -98,8 +103,8 @@ const std::vector<BackendKind>& backend_kinds() {
        .abilities = {kMulticast, kAtomics, kRereg, kOnDemand, kXrc, kAtomicWrite, kDeviceMemory,
                      kParentDomains, kTimestamps, kModeration, kMinutes}},
       {.name = "linux", .abilities = kOfSoftRoce, .is_kernel = true},
-      {.name = "linux-6.12", .abilities = kOfSoftRoce, .is_newer_kernel = true},
-      {.name = "linux-unstable", .abilities = kOfSoftRoce, .is_newer_kernel = true},
+      {.name = "linux-6.12", .abilities = kOfNewerSoftRoce, .is_newer_kernel = true},
+      {.name = "linux-unstable", .abilities = kOfNewerSoftRoce, .is_newer_kernel = true},
       {.name = "ucma", .abilities = kOfSoftRoce},
       {.name = "wire", .abilities = {kTwoHosts, kMulticast}},
   };

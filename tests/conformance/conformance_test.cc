@@ -1,6 +1,7 @@
 // Performs the scenarios on the backend that is linked in, and holds what they show against the
 // records and the table of deviations. With --write: writes the records, with --write-new those
-// that are missing; with --differences: prints what the table lacks.
+// that are missing; with --differences: prints what the table lacks. Behind these a beginning of
+// scenarios' names may stand: only those; or with a minus before it: only the others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -156,7 +157,13 @@ std::string records_of_the_work_tree() {
 
 enum class Which : std::uint8_t { kAll, kNew };
 
-int write_records(const std::string& folder, Which which) {
+/// Whether the second argument has it.
+bool is_meant(const std::string& name, std::string_view beginning) {
+  if (!beginning.starts_with('-')) return name.starts_with(beginning);
+  return !name.starts_with(beginning.substr(1));
+}
+
+int write_records(const std::string& folder, Which which, std::string_view meant) {
   std::string trouble;
   Goldens goldens = load_records(folder, trouble);
   if (!trouble.empty()) std::cerr << trouble << "\n";
@@ -164,8 +171,9 @@ int write_records(const std::string& folder, Which which) {
     return std::ranges::find(scenarios(), each.first, &Scenario::full_name) == scenarios().end();
   });
   std::vector<std::size_t> numbers = all_performable();
-  std::erase_if(numbers, [&goldens, which](std::size_t number) {
+  std::erase_if(numbers, [&goldens, which, meant](std::size_t number) {
     const std::string name = scenarios()[number].full_name();
+    if (!is_meant(name, meant)) return true;
     const auto old = goldens.find(name);
     if (old != goldens.end() && which == Which::kNew) return true;
     return !may_replace(name, old == goldens.end() ? nullptr : &old->second);
@@ -182,10 +190,12 @@ int write_records(const std::string& folder, Which which) {
 }
 
 /// What the table does not list yet, as entries for it.
-int print_differences() {
+int print_differences(std::string_view meant) {
   const Tables& tables = Tables::get();
   std::vector<std::size_t> numbers = all_performable();
-  std::erase_if(numbers, [](std::size_t number) { return !is_run(number); });
+  std::erase_if(numbers, [meant](std::size_t number) {
+    return !is_run(number) || !is_meant(scenarios()[number].full_name(), meant);
+  });
   Performances performances;
   if (!here().virtual_time) performances.plan(numbers);
   for (const std::size_t number : numbers) {
@@ -213,13 +223,14 @@ int main(int argc, char** argv) {
     std::cerr << Conformance::problem << "\n";
     return 1;
   }
+  const std::string_view meant = argc > 2 ? argv[2] : "";
   const std::size_t sign = wish.find('=');
   const std::string_view what = wish.substr(0, sign);
   const std::string folder =
       sign == wish.npos ? records_of_the_work_tree() : std::string(wish.substr(sign + 1));
-  if (what == "--write") return write_records(folder, Which::kAll);
-  if (what == "--write-new") return write_records(folder, Which::kNew);
-  if (wish == "--differences") return print_differences();
+  if (what == "--write") return write_records(folder, Which::kAll, meant);
+  if (what == "--write-new") return write_records(folder, Which::kNew, meant);
+  if (wish == "--differences") return print_differences(meant);
   std::cerr << "--write[=FOLDER], --write-new[=FOLDER] or --differences, not " << wish << "\n";
   return 1;
 }

@@ -7,6 +7,12 @@ set -uo pipefail
 
 here=tests/conformance
 
+# perform PROGRAM [ARGUMENT...]: the scenarios, then those that need a bond, on one.
+perform() {
+  echo "sh $here/rxe_machine.sh $1 --gtest_filter=-*own_bond* ${2:-} ${2:+-address_change/of_the_own_bond} || status=1"
+  echo "sh $here/bond_machine.sh $1 --gtest_filter=*own_bond* ${2:-} ${2:+address_change/of_the_own_bond} || status=1"
+}
+
 # What judges has nothing of ours in it but the scenarios.
 judge_is_alone() {
   local status=0
@@ -20,22 +26,27 @@ judge_is_alone() {
 case "${!#}" in # the last: bazel run adds --write
 linux)
   judge_is_alone || exit 1
-  tools/vm/rxe --cpus 2 --deadline 850 -- sh $here/rxe_machine.sh $here/linux
+  tools/vm/rxe --cpus 2 --deadline 850 -- sh -fc "status=0
+    $(perform $here/linux)
+    exit \$status"
   ;;
 ours)
   case "${ANYRDMA_VM_KERNEL:-6.1}" in
   6.1) ;;
   *) skip_all "what is ours is held against the records, which are of kernel 6.1" ;;
   esac
-  tools/vm/rxe --cpus 2 --deadline 850 -- sh -c "
+  tools/vm/rxe --cpus 2 --deadline 850 -- sh -fc "
     status=0
-    sh $here/rxe_machine.sh $here/ucma || status=1
+    $(perform $here/ucma | head -n 1)
     sh $here/wire_machine.sh $here/wire || status=1
+    $(perform $here/ucma | tail -n 1)
     exit \$status"
   ;;
 --write | --write-new)
   judge_is_alone || exit 1
   tools/vm/rxe --cpus 2 --deadline 1700 --share "$BUILD_WORKSPACE_DIRECTORY/$here/records" -- \
-    sh $here/rxe_machine.sh $here/linux "${!#}=/mnt/share"
+    sh -fc "status=0
+    $(perform $here/linux "${!#}=/mnt/share")
+    exit \$status"
   ;;
 esac

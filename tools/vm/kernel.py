@@ -17,7 +17,7 @@ import archive
 # ENOENT: it asks the kernel's crypto for "crc32" by name.
 MODULES = [
     "virtio_pci", "virtio_console", "virtio_net", "9pnet_virtio", "9p", "overlay", "crc32_generic",
-    "ib_uverbs", "rdma_ucm", "ib_umad", "rdma_rxe", "siw", "veth", "af_packet", "sch_netem",
+    "ib_uverbs", "rdma_ucm", "ib_umad", "rdma_rxe", "siw", "veth", "bonding", "af_packet", "sch_netem",
 ]
 # 7.2 knows crc32 without a module; Debian builds siw for 6.1 alone.
 NOT_EVERYWHERE = ["crc32_generic", "siw"]

@@ -1,6 +1,7 @@
 #include "tests/conformance/backends/machine.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -19,7 +20,44 @@ constexpr const char* kElsewhere = "02:00:00:00:00:0b";
 constexpr unsigned kFirstMoving = 100;
 constexpr unsigned kMovingAtOnce = 100;
 
+/// Those of bond_machine.sh.
+constexpr const char* kBond = "bond0";
+constexpr const char* kFirstLink = "veth0";
+constexpr const char* kNextLink = "veth2";
+
+bool has_bond() {
+  return std::filesystem::exists(std::string("/sys/class/net/") + kBond);
+}
+
+void use_link(const std::string& link) {
+  require(has_bond(), "no bond: run within bond_machine.sh");
+  const std::string command =
+      std::string("ip link set ") + kBond + " type bond active_slave " + link;
+  require(std::system(command.c_str()) == 0, "the bond keeps its link");
+}
+
 }  // namespace
+
+// What happens to the bond happens to all that are on it: one performance at a time.
+MachineBackend::MachineBackend(unsigned number) : number_(number) {
+  if (!has_bond()) return;
+  alone_ = ::open("/run/lock/bond", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  require(alone_ >= 0 && ::flock(alone_, LOCK_EX) == 0, "no lock");
+  use_link(kFirstLink);
+}
+
+MachineBackend::~MachineBackend() {
+  if (alone_ >= 0) (void)::close(alone_);
+}
+
+// Both sides are on it; scenarios that need it have one.
+void MachineBackend::fail_over(Side) {
+  use_link(kNextLink);
+}
+
+void MachineBackend::fail_back(Side) {
+  use_link(kFirstLink);
+}
 
 // An entry that nobody has to confirm, so that time does nothing to it.
 void MachineBackend::set_neighbour(const std::string& state) {

@@ -11,10 +11,13 @@ namespace anyrdma::conformance {
 class MachineBackend : public RealtimeBackend {
  public:
   /// `number` is the scenario's: a neighbour of its own may move.
-  explicit MachineBackend(unsigned number = 0) : number_(number) {}
+  explicit MachineBackend(unsigned number = 0);
+  ~MachineBackend() override;
 
   std::string address(Role role) override;
   void tell_of_neighbour(NeighbourNews news) override;
+  void fail_over(Side side) override;
+  void fail_back(Side side) override;
 
  protected:
   /// The end of a channel that is the kernel's.
@@ -24,6 +27,7 @@ class MachineBackend : public RealtimeBackend {
   void set_neighbour(const std::string& state);
 
   unsigned number_;
+  int alone_ = -1;              ///< with the bond, if there is one
   std::string link_address_{};  ///< of the neighbour that moves
 };
 

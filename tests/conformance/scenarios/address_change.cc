@@ -8,7 +8,7 @@ using enum NeighbourNews;
 /// Long enough for what the host has been told to come to its ids.
 constexpr Duration kAWhile = 500ms;
 
-SCENARIO(address_change, of_the_own_bond, .needs = {Ability::kFailOver}) {
+SCENARIO(address_change, of_the_own_bond, .needs = {Ability::kTwoHosts, Ability::kFailOver}) {
   const Connection pair = stage.connect();
   stage.fail_over(client);
   client.take(pair.active);
@@ -16,7 +16,8 @@ SCENARIO(address_change, of_the_own_bond, .needs = {Ability::kFailOver}) {
   server.take();
 }
 
-SCENARIO(address_change, of_the_peer, .facts = {60}, .needs = {Ability::kFailOver}) {
+SCENARIO(address_change, of_the_peer, .facts = {60},
+         .needs = {Ability::kTwoHosts, Ability::kFailOver}) {
   const Connection pair = stage.connect();
   stage.fail_over(server);
   server.take(pair.passive);
@@ -36,6 +37,25 @@ SCENARIO(address_change, of_the_own_bond_and_back, .needs = {Ability::kFailOver}
   stage.fail_back(client);
   client.take(late);
   client.quiet(kAWhile);
+}
+
+SCENARIO(address_change, of_the_own_bond_by_all_ids_on_it, .needs = {Ability::kFailOver}) {
+  const Id& listener = client.listening(any_port(kClient));
+  Id& everywhere = client.create();
+  everywhere.bind(any_port(kAny));
+  everywhere.listen();
+  const Id& routed = client.routed(kServer);
+  Id& resolved = client.create();
+  resolved.bind(any_port(kClient));
+  resolved.resolve_addr(kServer);
+  client.take(resolved);
+  stage.fail_over(client);
+  client.take(listener);
+  client.take(routed);
+  client.take(resolved);
+  client.quiet(kAWhile);
+  resolved.resolve_route();
+  client.take(resolved);
 }
 
 SCENARIO(address_change, of_a_neighbour, .facts = {60}, .needs = {Ability::kMovingNeighbour}) {
