@@ -42,6 +42,11 @@ Host& host(World& world, const std::string& name) {
   return *world.find_host(name);  // inject() has looked
 }
 
+bool kill(Host& at, const KillPrograms& killed) {
+  if (killed.program.empty()) return at.kill().has_value();
+  return at.kill_program(killed.program, killed.number).has_value();
+}
+
 bool change_paths(World& world, const FaultAction& action) {
   const verbs::Overloaded cases{[&](const ClogPath& clog) {
                                   return on_each(world, clog, [&](Host& from, Host& to) {
@@ -109,11 +114,7 @@ bool carry_out(World& world, const FaultAction& action) {
         return host(world, port.host).set_port(port.device, true).has_value();
       },
       [&](const CrashHost& crash) { return host(world, crash.host).crash().has_value(); },
-      [&](const KillPrograms& kill) {
-        Host& at = host(world, kill.host);
-        return kill.program.empty() ? at.kill().has_value()
-                                    : at.kill_program(kill.program, kill.number).has_value();
-      },
+      [&](const KillPrograms& killed) { return kill(host(world, killed.host), killed); },
       [&](const RaiseEvent& raise) {
         return host(world, raise.host)
             .raise_event(raise.device, fault::device_event(raise.event))
