@@ -410,25 +410,25 @@ class LoopbackWithDevice : public World {
 };
 
 TEST_F(LoopbackWithDevice, WhoIsBoundToLoopbackShowsADevice) {
-  auto endpoint = a.endpoint();
+  auto endpoint = b.endpoint();
   const Sockaddr local(Address::ipv4(INADDR_LOOPBACK, kPort));
   ASSERT_TRUE(endpoint->bind(local.get()));
   EXPECT_NE(endpoint->binding().verbs, nullptr);
 
-  auto any = a.endpoint();
+  auto any = b.endpoint();
   const Sockaddr wildcard(Address::wildcard(AF_INET));
   ASSERT_TRUE(any->bind(wildcard.get()));
   EXPECT_EQ(any->binding().verbs, nullptr) << "may become any";
 }
 
 TEST_F(LoopbackWithDevice, FromThereOtherHostsAreReached) {
-  auto endpoint = a.endpoint();
+  auto endpoint = b.endpoint();
   const Sockaddr local(Address::ipv4(INADDR_LOOPBACK));
   ASSERT_TRUE(endpoint->bind(local.get()));
-  const Sockaddr to(address_of(2, 0, kPort));
+  const Sockaddr to(address_of(1, 0, kPort));
   ASSERT_TRUE(endpoint->resolve_address(nullptr, to.get(), std::chrono::seconds(1)));
   settle();
-  (void)a.events.only(RDMA_CM_EVENT_ADDR_RESOLVED);
+  (void)b.events.only(RDMA_CM_EVENT_ADDR_RESOLVED);
 }
 
 TEST_F(RoutedLoopback, TheWildcardStillMeansThisHost) {
