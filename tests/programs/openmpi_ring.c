@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
       unsigned char* out = malloc(bytes);
       unsigned char* in = calloc(bytes, 1);
       for (size_t i = 0; i < bytes; i++) out[i] = byte_of(rank, i, round);
-      MPI_Sendrecv(out, (int)bytes, MPI_BYTE, next, round, in, (int)bytes, MPI_BYTE, last, round, MPI_COMM_WORLD,
-                   MPI_STATUS_IGNORE);
+      MPI_Sendrecv(out, (int)bytes, MPI_BYTE, next, round, in, (int)bytes, MPI_BYTE, last, round,
+                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       for (size_t i = 0; i < bytes; i++) wrong += in[i] != byte_of(last, i, round);
       free(in);
       free(out);
