@@ -27,6 +27,7 @@ struct Process {
   pid_t pid = 0;
   pid_t number = 0;           ///< as programs of the host know it
   Process* parent = nullptr;  ///< null: the sandbox started it
+  Thread* lender = nullptr;   ///< of the parent, which waits until it has its memory back
   Host* host = nullptr;
   Program* program = nullptr;  ///< whose output it writes
   std::string name;            ///< "rping", and "rping.2" for its second process

@@ -328,18 +328,33 @@ void Sandbox::on_new_thread(Thread& maker, pid_t tid) {
       ::access(group.c_str(), F_OK) == 0 &&
       ::access(
           ("/proc/" + std::to_string(maker.process().pid) + "/task/" + std::to_string(tid)).c_str(),
-          F_OK) != 0)
-    return on_new_process(maker, tid);
+          F_OK) != 0) {
+    (void)on_new_process(maker, tid);
+    return;
+  }
   (void)add_thread(maker.process(), tid, true);
 }
 
-void Sandbox::on_new_process(Thread& maker, pid_t pid) {
+Process& Sandbox::on_new_process(Thread& maker, pid_t pid) {
   Process& parent = maker.process();
   Process* first = &parent;
   while (first->parent != nullptr) first = first->parent;
   const std::string name = first->name + "." + std::to_string(++first->children_made + 1);
   Process& child = adopt(pid, &parent, *parent.host, *parent.program, name);
   (void)add_thread(child, pid, true);
+  return child;
+}
+
+/// Whoever had lent the process its memory goes on from here: when the kernel gets to that is the
+/// machine's choice.
+void Sandbox::await_lender(Process& process) {
+  const Thread* const lender = std::exchange(process.lender, nullptr);
+  while (lender != nullptr && lender->lends() && !lender->is_over()) {
+    int status = 0;
+    const pid_t tid = ::waitpid(lender->tid(), &status, __WALL);
+    if (tid < 0 && errno != EINTR) return;
+    if (tid > 0) on_other(tracee::stop_of(tid, status));
+  }
 }
 
 // --- stops --------------------------------------------------------------------------------------
@@ -397,7 +412,7 @@ void Sandbox::on_other(const Stop& stop) {
       if (thread != nullptr) thread->on_gone(stop.detail);
       return;
     case StopKind::kVforkOver:
-      if (thread != nullptr) thread->wake(Woken::kReady);
+      if (thread != nullptr) thread->on_memory_back();
       return;
     default:
       early_.push_back(stop);
@@ -478,6 +493,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
   if (process.status) return;
   process.status = status;
   note_deed();
+  await_lender(process);
   if (world_.monitor() != nullptr) world_.monitor()->on_process_end(process.full_name);
   for (const auto& thread : process.threads) thread->leave();
   process.pidfd.reset();

@@ -198,7 +198,9 @@ class Sandbox {
   /// By the number that the process knows.
   [[nodiscard]] static Thread* find_thread(const Process& process, pid_t number);
   void on_new_thread(Thread& maker, pid_t tid);
-  void on_new_process(Thread& maker, pid_t pid);
+  Process& on_new_process(Thread& maker, pid_t pid);
+  /// A process has let go of memory that it had borrowed, if it had.
+  void await_lender(Process& process);
   /// Somebody has killed it: returns once the kernel has done so.
   void await_end(Process& process);
   /// A thread is about to end: sees it off.

@@ -218,12 +218,10 @@ void Thread::handle(const Stop& stop) {
     case StopKind::kNewThread:
       return sandbox_.on_new_thread(*this, stop.detail);
     case StopKind::kNewProcess:
-      return sandbox_.on_new_process(*this, stop.detail);
-    case StopKind::kVfork:
-      sandbox_.on_new_process(*this, stop.detail);
-      tracee_.run();
-      (void)wait("its child, which has borrowed its memory");
+      (void)sandbox_.on_new_process(*this, stop.detail);
       return;
+    case StopKind::kVfork:
+      return lend_memory(stop.detail);
     case StopKind::kProgram:
       return on_program();
     case StopKind::kEnding:
@@ -238,6 +236,19 @@ void Thread::handle(const Stop& stop) {
     case StopKind::kGroupStop:
       return;
   }
+}
+
+/// Until the child has a program of its own, or is gone: vfork(2). No signal comes before.
+void Thread::lend_memory(pid_t child) {
+  sandbox_.on_new_process(*this, child).lender = this;
+  lends_ = true;
+  tracee_.run();
+  while (lends_ && !over_) (void)wait("its child, which has borrowed its memory");
+}
+
+void Thread::on_memory_back() {
+  lends_ = false;
+  wake(Woken::kReady);
 }
 
 void Thread::on_call() {
@@ -383,6 +394,7 @@ bool Thread::emulate_time_stamp() {
 }
 
 void Thread::on_program() {
+  sandbox_.await_lender(process_);
   process_.clock.reset();
   std::array<std::byte, 16> random;
   for (std::byte& byte : random) byte = static_cast<std::byte>(sandbox_.random().next());

@@ -131,6 +131,9 @@ class Thread {
   /// While it waits it blocks these signals, instead of its usual; nullopt: its usual.
   void set_mask(std::optional<std::uint64_t> mask) { mask_ = mask; }
   [[nodiscard]] std::optional<std::uint64_t> mask() const { return mask_; }
+  /// It has lent its memory to a child, which has not given it back.
+  [[nodiscard]] bool lends() const { return lends_; }
+  void on_memory_back();
   [[nodiscard]] Woken wait_for_child();
   [[nodiscard]] bool waits_for_child() const { return for_child_; }
 
@@ -147,6 +150,7 @@ class Thread {
   [[nodiscard]] bool pay_for_calls();
   void on_signal(int signal);
   void on_program();
+  void lend_memory(pid_t child);
   [[nodiscard]] bool emulate_time_stamp();
 
   Sandbox& sandbox_;
@@ -157,6 +161,7 @@ class Thread {
   bool over_ = false;
   bool ends_alone_ = false;
   bool for_child_ = false;  ///< it waits for the end of one
+  bool lends_ = false;
   unsigned patience_ = 1;
   unsigned interruptions_ = 0;                   ///< since its last call
   std::uint64_t used_ = 0;                       ///< of a processor, in nanoseconds

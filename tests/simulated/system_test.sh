@@ -23,6 +23,11 @@ says='^0\.5[0-9]+ here/bash: fast'
 alike children_in_the_background \
   'bash -c "(sleep 2; echo slow) & (sleep 0.5; echo fast) & wait; echo both"'
 
+# dash lends them its memory (vfork(2)), and has it back when they begin a program of their own.
+says='here/sh: 300$'
+alike many_children_one_after_the_other \
+  'sh -c "i=0; while [ \$i -lt 300 ]; do sleep 0.001; i=\$((i + 1)); done; echo \$i"'
+
 says='here/bash: late'
 alike two_who_sleep 'bash -c "sleep 1; echo early"' 'bash -c "sleep 2; echo late"'
 
