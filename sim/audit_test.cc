@@ -52,6 +52,9 @@ TEST(Audit, AnEventThatNoKernelGivesIsAFailureThatNamesTheSeed) {
                           "server#1: TIMEWAIT_EXIT although it is idle (seed 7)");
 }
 
+/// Nothing is kept of it should a test fail, so that nobody asks for more than checkers want.
+const WorldOptions kUnrecorded{.tracing = Tracing::kOff};
+
 /// Tells it of an id that is never destroyed.
 void leak() {
   World world(7);
@@ -65,7 +68,7 @@ TEST(Audit, AnIdThatIsNotDestroyedIsAFailure) {
 
 /// A process says that an id of its got that event.
 void pretend_of_a_process(rdma_cm_event_type type) {
-  World world(7);
+  World world(7, kUnrecorded);
   Host& host = world.add_host("server", {"192.0.2.2"});
   fault::Question opened{.kind = fault::Question::Kind::kOpened};
   fault::Question told{.kind = fault::Question::Kind::kQueued, .id = 3, .event = type};
@@ -101,7 +104,7 @@ TEST(Audit, WhatAProcessLeavesBehindIsNone) {
 
 TEST(Audit, WhereNobodyLooksProcessesNeedNotSay) {
   const Unaudited nobody_looks;
-  World world(7);
+  World world(7, kUnrecorded);
   fault::Question opened{.kind = fault::Question::Kind::kOpened};
 
   (void)world.add_host("server", {"192.0.2.2"}).advise("server/rping[2]", opened);
