@@ -17,6 +17,7 @@
 #include "transport/realtime/fork_guard.h"
 #include "transport/realtime/progress_thread.h"
 #include "transport/soft/address.h"
+#include "verbs/version.h"
 
 namespace anyrdma::transport {
 namespace {
@@ -99,7 +100,7 @@ ProcessRecorder::ProcessRecorder(std::shared_ptr<recording::Sink> sink,
       writer_(std::move(sink)) {
   const verbs::Duration wall = realtime::wall_clock(began_);
   writer_.about("clock", "real");
-  writer_.about("build", "0.1.0");
+  writer_.about("build", verbs::kVersion);
   writer_.about("program", words_of_file("/proc/self/cmdline"));
   writer_.about("process", std::to_string(process.pid));
   writer_.about("machine", machine());
