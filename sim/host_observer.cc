@@ -184,6 +184,8 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
   switch (question.kind) {
     case fault::Question::Kind::kOpened:
       question.oversight = faults.oversight();
+      // A fault that waits for such a word comes with it, not after.
+      question.oversight.later = !question.oversight.events && !question.oversight.calls;
       question.oversight.events |= monitor != nullptr || recorder != nullptr;
       question.oversight.calls |= monitor != nullptr || recorder != nullptr;
       question.oversight.states |= recorder != nullptr;

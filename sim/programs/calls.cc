@@ -15,6 +15,7 @@
 #include "sim/programs/signals.h"
 #include "sim/programs/surroundings.h"
 #include "transport/fault/plan/question.h"
+#include "transport/fault/plan/word_queue.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -66,6 +67,13 @@ Outcome on_clock_page(Thread& thread, const Call& call) {
   auto& clock = thread.process().clock;
   clock = SharedClock::map(thread.borrow(static_cast<int>(call.arguments[0])));
   return Outcome::answered(clock == nullptr ? -EINVAL : 0);
+}
+
+/// Where it leaves words from now on.
+Outcome on_shared_words(Thread& thread, const Call& call) {
+  auto& words = thread.process().words;
+  words = SharedWords::map(thread.borrow(static_cast<int>(call.arguments[0])));
+  return Outcome::answered(words == nullptr ? -EINVAL : 0);
 }
 
 /// Of the fault plan, or what the checkers want to hear.
@@ -156,6 +164,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {SYS_futex_waitv, "futex_waitv", on_missing},
     {SYS_ptrace, "ptrace", on_missing},
     {fault::kAskWorld, "a word with the world", on_question},
+    {fault::kShareWords, "words to share", on_shared_words},
 });
 
 const Known* find_known(long number) {

@@ -149,7 +149,7 @@ Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length
     if (wait_for_room(thread, call.arguments[0]) == Woken::kOver) return Outcome::over();
     // To the entry of the call that was set up.
     const tracee::Stop stop = thread.sandbox().run(thread, 0);
-    thread.sandbox().close_clock();
+    thread.sandbox().close_pages();
     if (stop.kind != tracee::StopKind::kCall) {
       thread.handle(stop);
       return Outcome::made();

@@ -16,6 +16,9 @@
 #include <ctime>
 #include <thread>
 
+#include "sim/points/clock_page.h"
+#include "transport/fault/plan/word_queue.h"
+
 namespace {
 
 std::int64_t now() {
@@ -142,6 +145,18 @@ int make_an_unknown_call() {
   return std::puts("called") < 0 ? 1 : 0;
 }
 
+/// With nothing, with what is no memory, and with memory that could be taken away again.
+int share_what_cannot_be_shared() {
+  const int shrinking = static_cast<int>(::syscall(SYS_memfd_create, "odd", 0));
+  if (shrinking < 0 || ::ftruncate(shrinking, 1 << 20) != 0) return 1;
+  for (const long call : {anyrdma::sim::kClockCall, anyrdma::fault::kShareWords}) {
+    for (const int fd : {-1, STDIN_FILENO, shrinking}) {
+      if (::syscall(call, fd) != -1 || errno != EINVAL) return 1;
+    }
+  }
+  return std::puts("refused") < 0 ? 1 : 0;
+}
+
 /// As a container does that does not allow it: EPERM.
 int forbid(unsigned call, char** command) {
   sock_filter filter[] = {
@@ -194,6 +209,7 @@ constexpr Deed kDeeds[]{
     {"flood-a-line", flood_a_line},
     {"compute-for-ever", compute_for_ever},
     {"unknown-call", make_an_unknown_call},
+    {"share-what-cannot-be-shared", share_what_cannot_be_shared},
 };
 
 }  // namespace

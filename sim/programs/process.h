@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/programs/shared_clock.h"
+#include "sim/programs/shared_words.h"
 #include "sim/programs/thread.h"
 #include "transport/realtime/descriptor.h"
 
@@ -40,6 +41,7 @@ struct Process {
   std::optional<int> status;             ///< as of wait(2); nullopt: it lives
   bool waited_for = false;               ///< by its parent
   std::shared_ptr<SharedClock> clock{};  ///< null: it asks by system calls
+  std::unique_ptr<SharedWords> words{};  ///< null: it says everything by system calls
 };
 
 }  // namespace anyrdma::sim::programs

@@ -360,13 +360,13 @@ void Sandbox::await_lender(Process& process) {
 // --- stops --------------------------------------------------------------------------------------
 
 Stop Sandbox::run(Thread& thread, int signal) {
-  open_clock(thread);
+  open_pages(thread);
   thread.tracee().run(signal);
   return await(thread);
 }
 
 Stop Sandbox::run_to_return(Thread& thread) {
-  close_clock();
+  close_pages();
   thread.tracee().run_to_return();
   return await(thread);
 }

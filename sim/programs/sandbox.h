@@ -176,11 +176,13 @@ class Sandbox {
   [[nodiscard]] Timers& timers() { return timers_; }
   [[nodiscard]] Sockets& sockets() { return sockets_; }
   [[nodiscard]] RandomStream& random() { return random_; }
-  /// The thread goes on, and may read its clock until others want to run, or something happens.
-  /// Nothing, if it may already.
-  void open_clock(Thread& thread);
-  /// So much time has passed as it has read. Before anything is done in the world.
-  void close_clock();
+  /// The thread goes on, and what its process shares with the world is for it: it may leave words
+  /// for the world, and read its clock until others want to run, or something happens. Nothing, if
+  /// it may already.
+  void open_pages(Thread& thread);
+  /// What it has left is heard, and so much time has passed as it has read. Before anything is done
+  /// in the world.
+  void close_pages();
   /// Runs it to its next stop. All that happens to others meanwhile is taken note of.
   [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
   /// The same, to the end of the call that it is about to make.
@@ -247,7 +249,7 @@ class Sandbox {
   bool realms_spoiled_ = false;
   std::vector<std::unique_ptr<Program>> programs_;
   std::vector<std::unique_ptr<Process>> processes_;
-  Thread* reader_ = nullptr;         ///< whose clock is open
+  Thread* reader_ = nullptr;         ///< whose pages are open
   Duration cost_of_reading_{};       ///< of its
   std::vector<Thread*> watchers_;    ///< those that wait for descriptors, in this order
   std::vector<tracee::Stop> early_;  ///< of threads that are not known yet, or do not run

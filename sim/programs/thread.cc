@@ -209,7 +209,7 @@ void Thread::live(Duration delay) {
 
 void Thread::handle(const Stop& stop) {
   // When somebody looks after it is the machine's to say, and must not show.
-  if (stop.kind != StopKind::kStarted) sandbox_.close_clock();
+  if (stop.kind != StopKind::kStarted) sandbox_.close_pages();
   switch (stop.kind) {
     case StopKind::kCall:
       return on_call();
@@ -281,7 +281,7 @@ void Thread::on_call() {
 bool Thread::advance() {
   Stop stop;
   // If somebody has looked after it once more, its step is still to be reported.
-  sandbox_.open_clock(*this);
+  sandbox_.open_pages(*this);
   do {
     tracee_.step();
     stop = sandbox_.await(*this);
@@ -396,6 +396,7 @@ bool Thread::emulate_time_stamp() {
 void Thread::on_program() {
   sandbox_.await_lender(process_);
   process_.clock.reset();
+  process_.words.reset();
   std::array<std::byte, 16> random;
   for (std::byte& byte : random) byte = static_cast<std::byte>(sandbox_.random().next());
   if (!tracee::tame(tracee_, random))

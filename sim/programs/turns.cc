@@ -14,15 +14,16 @@
 
 namespace anyrdma::sim::programs {
 
-// --- clocks -------------------------------------------------------------------------------------
+// --- what is shared -----------------------------------------------------------------------------
 
 /// A thread that reads its clock is ahead of the world, where nothing happens meanwhile: it has the
 /// turn, and stops before anything would be due. Who reads it over and over is to let others go on
 /// at times.
-void Sandbox::open_clock(Thread& thread) {
+void Sandbox::open_pages(Thread& thread) {
   constexpr std::int64_t kReadingsMax = 16;
   if (reader_ == &thread) return;
-  close_clock();
+  close_pages();
+  reader_ = &thread;
   const Process& process = thread.process();
   if (process.clock == nullptr || process.host->drifts()) return;
   const Duration cost = thread.cost_of_reading();
@@ -30,7 +31,6 @@ void Sandbox::open_clock(Thread& thread) {
   std::int64_t readings = kReadingsMax;
   if (cost > Duration::zero() && quiet_until != Scheduler::kNever)
     readings = std::clamp<std::int64_t>((quiet_until - world_.now()) / cost, 0, kReadingsMax);
-  reader_ = &thread;
   cost_of_reading_ = cost;
   process.clock->open({.up = *reading_of(thread, CLOCK_MONOTONIC),
                        .date = *reading_of(thread, CLOCK_REALTIME),
@@ -38,10 +38,13 @@ void Sandbox::open_clock(Thread& thread) {
                        .readings = static_cast<std::uint64_t>(readings)});
 }
 
-void Sandbox::close_clock() {
+void Sandbox::close_pages() {
   Thread* const reader = std::exchange(reader_, nullptr);
   if (reader == nullptr) return;
-  const std::uint64_t readings = reader->process().clock->close();
+  const Process& process = reader->process();
+  if (process.words != nullptr) process.words->tell(*process.host, process.full_name);
+  if (process.clock == nullptr) return;
+  const std::uint64_t readings = process.clock->close();
   if (readings == 0) return;
   reader->note_readings(readings);
   Scheduler& scheduler = world_.scheduler();
@@ -53,7 +56,7 @@ void Sandbox::close_clock() {
 // --- who can go on ------------------------------------------------------------------------------
 
 void Sandbox::end_turn() {
-  close_clock();
+  close_pages();
   sockets_.pump();
   // What programs write has been seen. What the drop-in says by prompt calls shows only in what is
   // ready now.

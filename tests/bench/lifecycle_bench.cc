@@ -6,14 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "cm/event.h"
 #include "cm/event_channel.h"
 #include "cm/id.h"
-#include "recording/sink.h"
 #include "sim/world.h"
+#include "tests/bench/forgetful_sink.h"
 #include "verbs/completion_queue.h"
 #include "verbs/memory.h"
 
@@ -115,16 +113,6 @@ void live(cm::EventChannel& channel, std::optional<Resources>& kept, const socka
   id->destroy_qp().value();
 }
 
-/// Takes a recording of any length as a file would, without a disk.
-class Forgetful final : public recording::Sink {
- public:
-  std::span<std::uint8_t> window(std::size_t /*used*/) override { return room_; }
-  void finish(std::size_t /*used*/) override {}
-
- private:
-  std::vector<std::uint8_t> room_ = std::vector<std::uint8_t>(std::size_t{1} << 20);
-};
-
 void lifecycle(benchmark::State& state, const sim::WorldOptions& options) {
   sim::World world(1, options);
   sim::Host& server = world.add_host("server", {"10.0.0.1"});
@@ -152,7 +140,7 @@ BENCHMARK_CAPTURE(lifecycle, trace_hash, {.tracing = sim::Tracing::kHash});
 
 void recorded(benchmark::State& state, sim::Tracing tracing) {
   sim::WorldOptions options{.tracing = tracing};
-  options.recording = std::make_shared<Forgetful>();
+  options.recording = std::make_shared<bench::ForgetfulSink>();
   lifecycle(state, options);
 }
 BENCHMARK_CAPTURE(recorded, no_trace, sim::Tracing::kOff);

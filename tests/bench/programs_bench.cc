@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "sim/machines/executable.h"
 #include "sim/machines/machines.h"
 #include "sim/world.h"
+#include "tests/bench/forgetful_sink.h"
 
 namespace {
 
@@ -48,8 +50,10 @@ std::filesystem::path libraries(benchmark::State& state) {
 
 /// A server and a client on two hosts. False: one did not end with 0.
 bool run_pair(std::uint64_t seed, const std::filesystem::path& libraries, const std::string& path,
-              sim::Premises* premises) {
-  sim::World world(seed, {.tracing = sim::Tracing::kHash});
+              sim::Premises* premises, bool recorded) {
+  sim::WorldOptions options{.tracing = sim::Tracing::kHash};
+  if (recorded) options.recording = std::make_shared<bench::ForgetfulSink>();
+  sim::World world(seed, options);
   sim::Machines machines(world, {}, premises);
   const auto server = machines.add_host("server", {"10.0.0.1"});
   const auto client = machines.add_host("client", {"10.0.0.2"});
@@ -74,18 +78,21 @@ bool run_pair(std::uint64_t seed, const std::filesystem::path& libraries, const 
   return true;
 }
 
-/// Argument: whether each run finds the premises of the one before, as in explore.
+/// Arguments: whether each run finds the premises of the one before, as in explore; whether it is
+/// recorded.
 void rping_pair(benchmark::State& state) {
   const auto path = sim::find_program("rping", "/usr/bin:/usr/local/bin");
   if (!path) return state.SkipWithError("there is no rping (Debian: rdmacm-utils)");
   const std::filesystem::path found = libraries(state);
   sim::Premises premises;
   std::uint64_t seed = 0;
-  if (!found.empty()) (void)run_pair(++seed, found, *path, &premises);  // the first one makes them
+  if (!found.empty())
+    (void)run_pair(++seed, found, *path, &premises, false);  // the first one makes them
   double seconds = 0;
   for (auto _ : state) {
     const double before = processor_seconds();
-    if (!run_pair(++seed, found, *path, state.range(0) != 0 ? &premises : nullptr))
+    if (!run_pair(++seed, found, *path, state.range(0) != 0 ? &premises : nullptr,
+                  state.range(1) != 0))
       return state.SkipWithError("a program did not end as it should");
     const double took = processor_seconds() - before;
     state.SetIterationTime(took);
@@ -94,9 +101,10 @@ void rping_pair(benchmark::State& state) {
   state.counters["trials_per_minute"] = static_cast<double>(state.iterations()) * 60 / seconds;
 }
 BENCHMARK(rping_pair)
-    ->ArgName("premises")
-    ->Arg(1)
-    ->Arg(0)
+    ->ArgNames({"premises", "recorded"})
+    ->Args({1, 0})
+    ->Args({1, 1})
+    ->Args({0, 0})
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 

@@ -112,6 +112,7 @@ flood flood-a-line
 # --- programs that make it hard ---
 odd() { alike "$1" "$odd $1"; }
 says='here/odd: closed$' odd close-all
+says='here/odd: refused$' odd share-what-cannot-be-shared
 expected=1 says='here/odd ended with status 21$' odd handle-signals
 says='here/odd: slept 1 s$' odd block-signals
 says='^2\.[0-9]+ here/odd: the daemon is up$' alike become-daemon "$odd become-daemon" 'sleep 5'

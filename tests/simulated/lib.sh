@@ -6,9 +6,10 @@
 #   needs_network NAME SERVER...    as apart, where the system lets hosts have a network of their own
 #   not_yet NAME REASON COMMAND...  what does not work, and why
 #
-# A case runs with one seed twice, and once more beside busy loops: whatever the machine does meanwhile, all that the
-# programs say, when they say it, how they end and the hash of the trace are the same. `settings` holds further
-# options of `anyrdma sim`, `expected` the status of a run, `says` a pattern of what must have been said.
+# A case runs with one seed twice, and twice more beside busy loops: whatever the machine does meanwhile, all that the
+# programs say, when they say it, how they end and the hash of the trace are the same. With another seed hosts that talk
+# to each other have another hash. `settings` holds further options of `anyrdma sim`, `expected` the status of a run,
+# `says` a pattern of what must have been said.
 # shellcheck shell=bash
 
 set -uo pipefail
@@ -82,14 +83,24 @@ same() { # WHAT LOG
   diff "$work/first.log" "$work/$2.log" | head -n 12 | cut -c1-200 | sed 's/^/      /'
 }
 
-three_runs() { # OPTION...
+hash_of() { # LOG
+  grep -o 'trace hash [0-9a-f]\{16\}$' "$work/$1.log"
+}
+
+four_runs() { # OPTION...
   one_run first "$@" || { tail -n 15 "$work/first.log" | cut -c1-200 | sed 's/^/      /' && return; }
-  grep -q 'trace hash [0-9a-f]\{16\}$' "$work/first.log" || fail "the run does not say its hash"
+  hash_of first >/dev/null || fail "the run does not say its hash"
   [ -z "$says" ] || grep -qE -- "$says" "$work/first.log" || fail "nobody says '$says'"
   one_run second "$@" && same "the same seed once more" second
   start_loops
   one_run busy "$@" && same "the same seed on a busy machine" busy
+  one_run busier "$@" && same "the same seed on a busy machine once more" busier
   end_loops
+}
+
+another_seed() { # OPTION...
+  one_run other --seed 1001 "$@" && hash_of other >/dev/null || fail "another seed says no hash"
+  [ "$(hash_of other)" != "$(hash_of first)" ] || fail "another seed has the same hash"
 }
 
 # Every test of a table has all of it; which lines are its own is said by Bazel where it is sharded.
@@ -109,7 +120,8 @@ table_row() { # NAME PROGRAMS OPTION...: the programs are looked for
     return
   fi
   case_failed=0
-  three_runs "${@:3}" ${settings[@]+"${settings[@]}"}
+  four_runs "${@:3}" ${settings[@]+"${settings[@]}"}
+  [ "$case_failed" != 0 ] || [ -z "${hosts_talk:-}" ] || another_seed "${@:3}" ${settings[@]+"${settings[@]}"}
   failures=$((failures + case_failed))
 }
 
@@ -117,7 +129,7 @@ alike() { # NAME COMMAND...
   local name=$1 command options=(--host "here=10.0.0.1")
   shift
   for command in "$@"; do options+=(--on here "$command"); done
-  table_row "$name" "${*@Q}" "${options[@]}"
+  hosts_talk='' table_row "$name" "${*@Q}" "${options[@]}"
 }
 
 apart() { # NAME SERVER CLIENT...
@@ -132,7 +144,7 @@ apart() { # NAME SERVER CLIENT...
     options+=(--on "$host" "$command")
     number=$((number + 1))
   done
-  table_row "$name" "${*@Q}" "${options[@]}"
+  hosts_talk=1 table_row "$name" "${*@Q}" "${options[@]}"
 }
 
 needs_network() { # NAME SERVER CLIENT...

@@ -10,7 +10,10 @@
 
 #include "recording/work/observer.h"
 #include "transport/fault/plan/question.h"
+#include "transport/fault/plan/word_queue.h"
+#include "transport/realtime/descriptor.h"
 #include "transport/realtime/prompt_call.h"
+#include "transport/realtime/shared_memory.h"
 #include "verbs/runtime.h"
 
 namespace anyrdma::transport {
@@ -28,6 +31,20 @@ bool ask_world(Question& question) {
   return answered;
 }
 
+/// This process's, made by the first device that it opens and never unmapped: its threads may be in
+/// it as long as it lives. Null: there is none. Threads: one at a time, as devices are opened.
+fault::WordQueue* words_of_process() {
+  static pid_t owner = 0;  // a child that was forked has its parent's, which is none of its own
+  static fault::WordQueue* words = nullptr;
+  if (std::exchange(owner, ::getpid()) == ::getpid()) return words;
+  words = nullptr;
+  realtime::Descriptor fd;
+  auto memory = realtime::SharedMemory::create(sizeof(fault::WordQueue), fd);
+  if (!memory || ::syscall(fault::kShareWords, fd.get()) != 0) return nullptr;
+  words = reinterpret_cast<fault::WordQueue*>(memory->release().data());
+  return words;
+}
+
 /// Stands where a fault plan of the process's own would.
 class OverseenOpened final : public Opened,
                              private EventObserver,
@@ -37,7 +54,7 @@ class OverseenOpened final : public Opened,
                              private soft::Admission {
  public:
   OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable, Watchable& watchable,
-                 const Oversight& oversight);
+                 const Oversight& oversight, fault::WordQueue* words);
   ~OverseenOpened() override;
 
   Transport& transport() override { return below_->transport(); }
@@ -48,6 +65,11 @@ class OverseenOpened final : public Opened,
  private:
   void ask(Question& question) {
     if (!retired_ && !below_->forked()) (void)ask_world(question);
+  }
+  /// What has no answer.
+  void tell(Question& word) {
+    if (retired_ || below_->forked()) return;
+    if (words_ == nullptr || !words_->put(word)) (void)ask_world(word);
   }
 
   void on_event(Step step, std::uint64_t id, std::uint64_t listener,
@@ -71,17 +93,20 @@ class OverseenOpened final : public Opened,
   Breakable& breakable_;
   Watchable& watchable_;
   const Oversight oversight_;
+  fault::WordQueue* const words_;  ///< null: nothing may wait
   std::atomic<bool> retired_ = false;
   Question request_{};  ///< the last one: its refusal's data
 };
 
 OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable,
-                               Watchable& watchable, const Oversight& oversight)
+                               Watchable& watchable, const Oversight& oversight,
+                               fault::WordQueue* words)
     : work_(*this),
       below_(std::move(below)),
       breakable_(breakable),
       watchable_(watchable),
-      oversight_(oversight) {
+      oversight_(oversight),
+      words_(words) {
   if (oversight.work) watchable_.set_work_observer(&work_);
   Transport& transport = below_->transport();
   if (oversight.requests) breakable_.set_admission(this);
@@ -114,32 +139,32 @@ void OverseenOpened::retire() {
 
 void OverseenOpened::on_event(Step step, std::uint64_t id, std::uint64_t listener,
                               const rdma_cm_event& event) {
-  Question question{.kind = step == Step::kQueued ? Kind::kQueued : Kind::kFetched,
-                    .id = id,
-                    .event = event.event,
-                    .listener = listener,
-                    .datagram = event.id->qp_type == IBV_QPT_UD};
-  ask(question);
+  Question word{.kind = step == Step::kQueued ? Kind::kQueued : Kind::kFetched,
+                .id = id,
+                .event = event.event,
+                .listener = listener,
+                .datagram = event.id->qp_type == IBV_QPT_UD};
+  tell(word);
 }
 
 void OverseenOpened::on_acknowledged(std::uint64_t id) {
   if (!oversight_.acknowledgements) return;
-  Question question{.kind = Kind::kAcknowledged, .id = id};
-  ask(question);
+  Question word{.kind = Kind::kAcknowledged, .id = id};
+  tell(word);
 }
 
 void OverseenOpened::on_call(std::uint64_t id, std::string_view call, int error) {
   if (!oversight_.calls) return;
-  Question question{.kind = Kind::kMade, .id = id, .status = error};
-  question.set_word(call);
-  ask(question);
+  Question word{.kind = Kind::kMade, .id = id, .status = error};
+  word.set_word(call);
+  tell(word);
 }
 
 void OverseenOpened::on_state(std::uint64_t id, std::string_view state) {
   if (!oversight_.states) return;
-  Question question{.kind = Kind::kState, .id = id};
-  question.set_word(state);
-  ask(question);
+  Question word{.kind = Kind::kState, .id = id};
+  word.set_word(state);
+  tell(word);
 }
 
 int OverseenOpened::on_call(std::uint64_t id, std::string_view call) {
@@ -174,32 +199,32 @@ void OverseenOpened::on_take() {
 // --- what is told for a recording ---------------------------------------------------------------
 
 void OverseenOpened::on_queue_pair(const recording::QueuePairState& state) {
-  Question question{.kind = Kind::kQueuePair, .work = {.qp_num = state.qp_num}};
-  question.set_word(state.state);
-  ask(question);
+  Question word{.kind = Kind::kQueuePair, .work = {.qp_num = state.qp_num}};
+  word.set_word(state.state);
+  tell(word);
 }
 
 void OverseenOpened::on_work(const recording::PostedWork& work) {
-  Question question{.kind = Kind::kPosted,
-                    .work = {.qp_num = work.qp_num, .wr_id = work.wr_id, .length = work.bytes}};
-  question.set_word(work.operation);
-  ask(question);
+  Question word{.kind = Kind::kPosted,
+                .work = {.qp_num = work.qp_num, .wr_id = work.wr_id, .length = work.bytes}};
+  word.set_word(work.operation);
+  tell(word);
 }
 
 void OverseenOpened::on_completion(const recording::TakenCompletion& completion) {
-  Question question{
+  Question word{
       .kind = Kind::kTaken,
       .work = {.qp_num = completion.qp_num, .wr_id = completion.wr_id, .length = completion.bytes},
       .status = static_cast<std::int32_t>(completion.status),
       .code = completion.opcode};
-  ask(question);
+  tell(word);
 }
 
 void OverseenOpened::on_async(const recording::RaisedEvent& event) {
-  Question question{.kind = Kind::kRaised,
-                    .event = static_cast<std::int32_t>(event.type),
-                    .work = {.qp_num = event.qp_num}};
-  ask(question);
+  Question word{.kind = Kind::kRaised,
+                .event = static_cast<std::int32_t>(event.type),
+                .work = {.qp_num = event.qp_num}};
+  tell(word);
 }
 
 // --- requests -----------------------------------------------------------------------------------
@@ -233,8 +258,9 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
     const verbs::CriticalSection section(below->transport().runtime());
     (void)breakable.set_port(false).has_value();
   }
-  return std::unique_ptr<Opened>(
-      std::make_unique<OverseenOpened>(std::move(below), breakable, watchable, device.oversight));
+  fault::WordQueue* const words = device.oversight.later ? words_of_process() : nullptr;
+  return std::unique_ptr<Opened>(std::make_unique<OverseenOpened>(
+      std::move(below), breakable, watchable, device.oversight, words));
 }
 
 }  // namespace anyrdma::transport

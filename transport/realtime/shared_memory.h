@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include "transport/realtime/descriptor.h"
 #include "verbs/result.h"
@@ -25,6 +26,8 @@ class SharedMemory {
   [[nodiscard]] static verbs::Result<SharedMemory> map(int fd, std::size_t size);
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+  /// Stays mapped as long as the process lives.
+  [[nodiscard]] std::span<std::byte> release() { return std::exchange(bytes_, {}); }
 
  private:
   explicit SharedMemory(std::span<std::byte> bytes) : bytes_(bytes) {}
