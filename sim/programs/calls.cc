@@ -76,6 +76,12 @@ Outcome on_shared_words(Thread& thread, const Call& call) {
   return Outcome::answered(words == nullptr ? -EINVAL : 0);
 }
 
+/// Only where its instructions have to be looked at.
+Outcome on_new_code(Thread& thread, const Call& /*call*/) {
+  if (thread.finish_call()) thread.look_at_new_code();
+  return Outcome::made();
+}
+
 /// Of the fault plan, or what the checkers want to hear.
 Outcome on_question(Thread& thread, const Call& call) {
   const std::uint64_t address = call.arguments[0];
@@ -89,6 +95,9 @@ Outcome on_question(Thread& thread, const Call& call) {
 constexpr auto kKnown = std::to_array<Known>({
     {kPointCall, "a lock", on_point},
     {kClockCall, "a clock to share", on_clock_page},
+    {SYS_mmap, "mmap", on_new_code},
+    {SYS_mprotect, "mprotect", on_new_code},
+    {SYS_pkey_mprotect, "pkey_mprotect", on_new_code},
     {SYS_futex, "futex", on_futex},
     {SYS_exit, "exit", on_exit},
     {SYS_clock_gettime, "clock_gettime", on_clock_gettime},
@@ -371,6 +380,10 @@ constexpr auto kUntouched = std::to_array<int>({
 });
 
 }  // namespace
+
+bool makes_code(long number) {
+  return number == SYS_mmap || number == SYS_mprotect || number == SYS_pkey_mprotect;
+}
 
 std::span<const int> untouched_calls() {
   return kUntouched;

@@ -12,6 +12,10 @@ namespace anyrdma::sim::programs {
 /// results follow from what the program has done.
 [[nodiscard]] std::span<const int> untouched_calls();
 
+/// Whether what stops by that call has memory executable from now on: it stops only for us to look
+/// at that (tracee::NewCode).
+[[nodiscard]] bool makes_code(long number);
+
 /// Does what the thread's call means in the world.
 [[nodiscard]] Outcome make_call(Thread& thread, const Call& call);
 

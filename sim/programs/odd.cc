@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <array>
 #include <cerrno>
@@ -145,6 +146,20 @@ int make_an_unknown_call() {
   return std::puts("called") < 0 ? 1 : 0;
 }
 
+/// By each of the two instructions; then by one that is really none, of which it hears itself.
+int read_time_stamps() {
+  unsigned processor = 0;
+  const std::uint64_t first = __rdtsc();
+  const std::uint64_t second = __rdtsc();
+  const std::uint64_t third = __rdtscp(&processor);
+  std::printf("%llu %llu %u\n", static_cast<unsigned long long>(second - first),
+              static_cast<unsigned long long>(third - second), processor);
+  std::fflush(stdout);
+  std::signal(SIGILL, [](int /*number*/) { ::_exit(7); });
+  asm volatile("ud2");
+  return 1;
+}
+
 /// With nothing, with what is no memory, and with memory that could be taken away again.
 int share_what_cannot_be_shared() {
   const int shrinking = static_cast<int>(::syscall(SYS_memfd_create, "odd", 0));
@@ -209,6 +224,7 @@ constexpr Deed kDeeds[]{
     {"flood-a-line", flood_a_line},
     {"compute-for-ever", compute_for_ever},
     {"unknown-call", make_an_unknown_call},
+    {"read-time-stamps", read_time_stamps},
     {"share-what-cannot-be-shared", share_what_cannot_be_shared},
 };
 

@@ -160,15 +160,18 @@ verbs::Result<void> Sandbox::launch(Program& program) {
   const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   Host& host = *program.host_;
   const ProgramOptions& options = program.options_;
-  const auto pid = tracee::launch({.path = options.path,
-                                   .arguments = options.arguments,
-                                   .environment = options.environment,
-                                   .directory = options.directory,
-                                   .input = options.input < 0 ? nothing.get() : options.input,
-                                   .output = out_in.get(),
-                                   .error = error_in.get(),
-                                   .realm = realm_of(host)},
-                                  untouched_calls());
+  const auto pid =
+      tracee::launch({.path = options.path,
+                      .arguments = options.arguments,
+                      .environment = options.environment,
+                      .directory = options.directory,
+                      .input = options.input < 0 ? nothing.get() : options.input,
+                      .output = out_in.get(),
+                      .error = error_in.get(),
+                      .realm = realm_of(host),
+                      .new_code = options_.replace_time_stamps ? tracee::NewCode::kStops
+                                                               : tracee::NewCode::kPasses},
+                     untouched_calls());
   if (!pid) return pid.error();
   Process& process =
       adopt(*pid, nullptr, host, program, program.name_.substr(host.name().size() + 1));
@@ -278,7 +281,10 @@ Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program
   process.parent = parent;
   process.host = &host;
   process.program = &program;
-  if (parent != nullptr) process.clock = parent->clock;
+  if (parent != nullptr) {
+    process.clock = parent->clock;
+    process.time_stamps = parent->time_stamps;
+  }
   process.name = std::move(name);
   process.full_name = host.name() + "/" + process.name + "[" + std::to_string(process.number) + "]";
   process.pidfd = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

@@ -25,6 +25,7 @@
 #include "sim/programs/thread.h"
 #include "sim/programs/timers.h"
 #include "sim/random_stream.h"
+#include "sim/tracee/time_stamps.h"
 #include "sim/world.h"
 #include "verbs/result.h"
 
@@ -86,6 +87,9 @@ struct SandboxOptions {
   /// A thread that has used a processor for so long without a call may be waiting for memory to
   /// change. That it is looked at changes nothing for one that is not.
   std::chrono::milliseconds patience{5};
+  /// Whether instructions that read the time stamp counter are replaced by such as stop the
+  /// program: where the processor cannot be told to stop it itself.
+  bool replace_time_stamps = !tracee::time_stamps_can_be_forbidden();
   /// Who has used a processor for so long without a call will never end: overrun() names it, and it
   /// goes on no more.
   std::chrono::nanoseconds processor_time = std::chrono::seconds(60);

@@ -35,9 +35,9 @@ constexpr Duration kSlack = 1ms;
 
 struct Said {
   Duration time{};
-  std::string program;
+  std::string program{};
   bool error = false;
-  std::string text;
+  std::string text{};
 };
 
 class ProgramsInTheWorld : public ::testing::Test {
@@ -255,6 +255,33 @@ TEST_P(WhoComputesForLong, IsNotTakenForWaiting) {
 
 INSTANTIATE_TEST_SUITE_P(Loops, WhoComputesForLong,
                          ::testing::Values("count-in-memory", "count-in-a-wide-register"));
+
+/// Whether instructions are replaced.
+class WhoReadsTheTimeStampCounter : public ProgramsInTheWorld,
+                                    public ::testing::WithParamInterface<bool> {};
+
+TEST_P(WhoReadsTheTimeStampCounter, SeesVirtualTime) {
+  if (!GetParam() && !tracee::time_stamps_can_be_forbidden())
+    GTEST_SKIP() << "this machine's processor cannot be told to stop who reads it";
+  Sandbox other(
+      world,
+      {.replace_time_stamps = GetParam(),
+       .on_output =
+           [this](const OutputLine& line) { said.push_back({.text = std::string(line.text)}); },
+       .on_remark = [this](std::string_view text) { remarks.emplace_back(text); }});
+  const auto program = other.start(
+      host, "odd",
+      {.path = "sim/programs/odd", .arguments = {"odd", "read-time-stamps"}, .environment = {}});
+  ASSERT_TRUE(program);
+
+  (void)world.run();
+
+  EXPECT_THAT(texts(), ElementsAre("200 200 0"));
+  EXPECT_EQ(exit_status(**program), 7) << "a signal for another reason is the program's";
+  EXPECT_THAT(remarks, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(ByItsProcessorOrByUs, WhoReadsTheTimeStampCounter, ::testing::Bool());
 
 // --- what cannot go on --------------------------------------------------------------------------
 

@@ -255,8 +255,9 @@ void Thread::on_call() {
   const auto call = tracee_.call();
   if (!call) return;
   call_ = *call;
-  // What the world is asked and told depends on who watches, and must not show.
-  const bool aside = call->number == fault::kAskWorld;
+  // What the world is asked and told depends on who watches, and whether code is looked at on the
+  // machine: neither must show.
+  const bool aside = call->number == fault::kAskWorld || makes_code(call->number);
   if (!aside) {
     interruptions_ = 0;
     used_at_call_.reset();
@@ -269,7 +270,7 @@ void Thread::on_call() {
   if (!aside && (!pay_for_calls() || !give_way())) return;
   const unsigned looks = looks_;
   const Outcome outcome = make_call(*this, *call);
-  if (outcome.kind == Outcome::Kind::kMade) ++unpaid_calls_;
+  if (outcome.kind == Outcome::Kind::kMade && !aside) ++unpaid_calls_;
   if (looks_ == looks && !aside) looks_ = 0;
   if (outcome.kind != Outcome::Kind::kAnswered || over_) return;
   tracee_.answer(outcome.result);
@@ -368,27 +369,35 @@ void Thread::wait_in_loop(unsigned length) {
 }
 
 void Thread::on_signal(int signal) {
-  if (signal == SIGSEGV && emulate_time_stamp()) return;
+  if ((signal == SIGSEGV || signal == SIGILL) && emulate_time_stamp(signal)) return;
   signal_ = signal;
 }
 
-/// rdtsc and rdtscp, which are not allowed: nanoseconds.
-bool Thread::emulate_time_stamp() {
+/// The length of the instruction there if it is rdtsc or rdtscp, which are not allowed, or was.
+std::optional<unsigned> Thread::time_stamp_at(std::uint64_t address, int signal) const {
   constexpr std::array<std::uint8_t, 2> kRdtsc{0x0f, 0x31};
   constexpr std::array<std::uint8_t, 3> kRdtscp{0x0f, 0x01, 0xf9};
+  if (signal == SIGILL)
+    return process_.time_stamps ? process_.time_stamps->length_at(address) : std::nullopt;
+  if (tracee_.peek<std::array<std::uint8_t, 3>>(address) == kRdtscp) return kRdtscp.size();
+  if (tracee_.peek<std::array<std::uint8_t, 2>>(address) == kRdtsc) return kRdtsc.size();
+  return std::nullopt;
+}
+
+/// In nanoseconds.
+bool Thread::emulate_time_stamp(int signal) {
+  constexpr unsigned kLengthOfRdtscp = 3;
   auto registers = tracee_.registers();
   if (!registers) return false;
-  const auto bytes = tracee_.peek<std::array<std::uint8_t, 3>>(registers->rip);
-  if (!bytes) return false;
-  const bool plain = std::equal(kRdtsc.begin(), kRdtsc.end(), bytes->begin());
-  if (!plain && *bytes != kRdtscp) return false;
+  const auto length = time_stamp_at(registers->rip, signal);
+  if (!length) return false;
   if (!spend(cost_of_look())) return true;
   const auto count =
       static_cast<std::uint64_t>(now().time_since_epoch().count()) + 1'000'000'000'000;
   registers->rax = count & 0xffff'ffff;
   registers->rdx = count >> 32;
-  if (!plain) registers->rcx = 0;
-  registers->rip += plain ? kRdtsc.size() : kRdtscp.size();
+  if (*length == kLengthOfRdtscp) registers->rcx = 0;
+  registers->rip += *length;
   tracee_.set_registers(*registers);
   return true;
 }
@@ -397,11 +406,23 @@ void Thread::on_program() {
   sandbox_.await_lender(process_);
   process_.clock.reset();
   process_.words.reset();
+  process_.time_stamps.reset();
+  look_at_new_code();
   std::array<std::byte, 16> random;
   for (std::byte& byte : random) byte = static_cast<std::byte>(sandbox_.random().next());
   if (!tracee::tame(tracee_, random))
     sandbox_.remark("the stack of " + process_.name +
                     " is not as expected: its clock may be the real one");
+}
+
+void Thread::look_at_new_code() {
+  if (!sandbox_.options().replace_time_stamps) return;
+  if (!process_.time_stamps) process_.time_stamps.emplace();
+  for (const std::string& file : process_.time_stamps->look(tracee_)) {
+    sandbox_.remark(file +
+                    " cannot be looked into: if it reads the processor's time stamp counter, which "
+                    "this machine cannot forbid, the run may not repeat");
+  }
 }
 
 void Thread::leave() {

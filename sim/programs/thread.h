@@ -82,6 +82,8 @@ class Thread {
   /// Lets the kernel make the call that it is about to make: what it returns. nullopt: it did not
   /// return, and what happened instead has been taken care of.
   [[nodiscard]] std::optional<long> finish_call();
+  /// Its process may have mapped some. It has stopped.
+  void look_at_new_code();
   /// It was waiting, and goes on when its turn comes.
   void wake(Woken why);
   [[nodiscard]] bool waits() const { return waits_ && !sleeper_.empty(); }
@@ -151,7 +153,8 @@ class Thread {
   void on_signal(int signal);
   void on_program();
   void lend_memory(pid_t child);
-  [[nodiscard]] bool emulate_time_stamp();
+  [[nodiscard]] std::optional<unsigned> time_stamp_at(std::uint64_t address, int signal) const;
+  [[nodiscard]] bool emulate_time_stamp(int signal);
 
   Sandbox& sandbox_;
   Process& process_;

@@ -4,6 +4,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -62,9 +63,20 @@ void stop_some(std::vector<sock_filter>& filter, std::uint32_t number,
   filter.push_back(give(SECCOMP_RET_ALLOW));
 }
 
+/// Begins with the number loaded, and ends so.
+void stop_new_code(std::vector<sock_filter>& filter) {
+  for (const std::uint32_t number : {SYS_mmap, SYS_mprotect, SYS_pkey_mprotect}) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4));
+    filter.push_back(load(offsetof(seccomp_data, args[2])));
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1));
+    filter.push_back(give(SECCOMP_RET_TRACE));
+    filter.push_back(load(offsetof(seccomp_data, nr)));
+  }
+}
+
 }  // namespace
 
-std::vector<sock_filter> filter_of(std::span<const int> untouched) {
+std::vector<sock_filter> filter_of(std::span<const int> untouched, NewCode new_code) {
   constexpr std::uint32_t kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
   std::vector<sock_filter> filter;
   filter.push_back(load(offsetof(seccomp_data, arch)));
@@ -74,6 +86,7 @@ std::vector<sock_filter> filter_of(std::span<const int> untouched) {
   filter.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kX32Bit, 0, 1));
   filter.push_back(give(kNoSuchCall));
   allow_prompt_calls(filter);
+  if (new_code == NewCode::kStops) stop_new_code(filter);
   for (const int number : untouched) allow(filter, number);
   stop_some(filter, SYS_ioctl, {SIOCGIFADDR, SIOCGIFNETMASK, SIOCGIFBRDADDR});
   stop_some(filter, SYS_fcntl, {F_SETLKW, F_OFD_SETLKW});

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <array>
@@ -37,6 +38,9 @@ std::uint32_t verdict(const std::vector<sock_filter>& filter, const seccomp_data
         break;
       case BPF_JMP | BPF_JGE | BPF_K:
         at += loaded >= step.k ? step.jt : step.jf;
+        break;
+      case BPF_JMP | BPF_JSET | BPF_K:
+        at += (loaded & step.k) != 0 ? step.jt : step.jf;
         break;
       case BPF_RET | BPF_K:
         return step.k;
@@ -95,6 +99,20 @@ TEST(FilterOfCalls, OfThoseThatBearTheMarkOnlyOursAreLeftToTheKernel) {
   for (const int number : {SYS_read, SYS_futex, SYS_clock_gettime, SYS_poll})
     EXPECT_EQ(verdict(filter, with_fourth(number, kMark)), SECCOMP_RET_TRACE) << number;
   EXPECT_EQ(verdict(filter, with_fourth(SYS_mmap, kMark)), SECCOMP_RET_ALLOW);
+}
+
+TEST(FilterOfCalls, WhatMakesMemoryExecutableStopsIfThatIsWanted) {
+  constexpr std::array<int, 3> kMemory{SYS_mmap, SYS_mprotect, SYS_pkey_mprotect};
+  for (const int number : kMemory) {
+    seccomp_data code = call_of(number);
+    code.args[2] = PROT_READ | PROT_EXEC;
+    seccomp_data data = call_of(number);
+    data.args[2] = PROT_READ | PROT_WRITE;
+    EXPECT_EQ(verdict(filter_of(kMemory), code), SECCOMP_RET_ALLOW);
+    const auto filter = filter_of(kMemory, NewCode::kStops);
+    EXPECT_EQ(verdict(filter, code), SECCOMP_RET_TRACE);
+    EXPECT_EQ(verdict(filter, data), SECCOMP_RET_ALLOW);
+  }
 }
 
 TEST(FilterOfCalls, OtherArchitecturesHaveNoCalls) {

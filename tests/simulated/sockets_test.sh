@@ -152,7 +152,7 @@ u = socket(AF_INET, SOCK_DGRAM); u.bind((\"\", 7000))
 c.send(c.recv(1)); u.sendto(*u.recvfrom(1))")" "$(py 'a = time.time(); c = create_connection(("server", 7000))
 b = time.time(); c.send(b"x"); c.recv(1); d = time.time()
 u = socket(AF_INET, SOCK_DGRAM); u.sendto(b"x", ("server", 7000)); u.recv(1); e = time.time()
-print(*(int(1000 * t) for t in (b - a, d - b, e - d)))')"
+print(*(round(1000 * t) for t in (b - a, d - b, e - d)))')"
 
 says='client1/python3: 115 114 0 106$'
 apart asking_for_a_connection_before_it_is_there "$(py "$accept

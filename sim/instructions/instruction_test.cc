@@ -1,0 +1,113 @@
+// The judge is objdump(1) of binutils, which comes with every compiler.
+#include "sim/instructions/instruction.h"
+
+#include <gtest/gtest.h>
+#include <stdio.h>  // NOLINT(modernize-deprecated-headers): popen
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace anyrdma::sim::instructions {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+struct Line {
+  std::string text;
+  Bytes bytes;
+  std::string name;  ///< with its prefixes
+};
+
+/// "  1234:\t0f 31 \trdtsc": nullopt for what is none.
+bool parse(std::string_view text, Line& line) {
+  const std::size_t first = text.find(":\t");
+  if (text.empty() || text.front() != ' ' || first == text.npos) return false;
+  const std::size_t second = text.find('\t', first + 2);
+  if (second == text.npos) return false;
+  line = {.text = std::string(text), .bytes = {}, .name = std::string(text.substr(second + 1))};
+  const std::string hex(text.substr(first + 2, second - first - 2));
+  for (std::size_t at = 0; at + 2 <= hex.size() && hex[at] != ' '; at += 3)
+    line.bytes.push_back(static_cast<std::uint8_t>(std::stoul(hex.substr(at, 2), nullptr, 16)));
+  return !line.bytes.empty();
+}
+
+/// What objdump itself takes for no instruction, data among code; FWAIT, which it shows as one with
+/// what follows.
+bool is_odd(const Line& line) {
+  if (line.bytes[0] == 0x9b && line.bytes.size() > 1) return true;
+  for (const char* const mark : {"(bad)", ".byte", "rex"}) {
+    if (line.name.find(mark) != std::string::npos) return true;
+  }
+  return line.name.find(' ') == std::string::npos && line.bytes.size() == 1 &&
+         std::strchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", line.bytes[0]) != nullptr;
+}
+
+struct Close {
+  void operator()(FILE* file) const { ::pclose(file); }
+};
+
+class Files : public testing::TestWithParam<std::string> {};
+
+TEST_P(Files, HaveInstructionsAsLongAsObjdumpHasThem) {
+  const std::string command = "objdump -d -w '" + GetParam() + "'";
+  const std::unique_ptr<FILE, Close> from(::popen(command.c_str(), "r"));
+  ASSERT_NE(from, nullptr);
+  std::array<char, 4096> text{};
+  std::uint64_t count = 0;
+  std::uint64_t wrong = 0;
+  while (std::fgets(text.data(), text.size(), from.get()) != nullptr) {
+    Line line;
+    if (!parse(text.data(), line) || is_odd(line)) continue;
+    ++count;
+    const std::size_t length = line.bytes.size();
+    line.bytes.insert(line.bytes.end(), 16, 0x90);  // as if others followed
+    const Bytes whole(line.bytes.begin(), line.bytes.begin() + static_cast<long>(length));
+    const Bytes less(whole.begin(), whole.end() - 1);
+    const bool is_rdtsc = line.name.starts_with("rdtsc");
+    if (length_of(line.bytes) == length && length_of(less) == 0 &&
+        reads_time_stamp(whole) == is_rdtsc)
+      continue;
+    if (++wrong <= 10) ADD_FAILURE() << length_of(line.bytes) << " bytes: " << line.text;
+  }
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_GT(count, 1000u) << "objdump(1) shows no code in " << GetParam();
+}
+
+INSTANTIATE_TEST_SUITE_P(Installed, Files,
+                         testing::Values("/proc/self/exe", "/lib64/ld-linux-x86-64.so.2",
+                                         "/lib/x86_64-linux-gnu/libc.so.6",
+                                         "/lib/x86_64-linux-gnu/libm.so.6", "/usr/bin/python3",
+                                         "/usr/bin/ib_write_bw"));
+
+TEST(Instruction, IsNoneWhereItsPrefixesAreTooManyOrNothingFollows) {
+  EXPECT_EQ(length_of({}), 0u);
+  EXPECT_EQ(length_of(Bytes(16, 0x66)), 0u);
+  EXPECT_EQ(length_of(Bytes(5, 0x66)), 0u);
+  EXPECT_EQ(length_of(Bytes{0x06}), 0u);  // PUSH ES, in 32-bit mode
+  EXPECT_EQ(length_of(Bytes{0x62, 0xf1}), 0u);
+}
+
+// Whatever stands there.
+TEST(Instruction, IsNeverLongerThanWhatIsThereNorThanFifteenBytes) {
+  Bytes code(24);
+  std::uint64_t chance = 1;
+  for (int round = 0; round < 200'000; ++round) {
+    for (std::uint8_t& byte : code) {
+      chance = chance * 6364136223846793005u + 1442695040888963407u;
+      byte = static_cast<std::uint8_t>(chance >> 56);
+    }
+    const std::size_t size = static_cast<std::size_t>(round) % code.size();
+    const std::size_t length = length_of(std::span(code).first(size));
+    ASSERT_LE(length, std::min<std::size_t>(size, 15));
+  }
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::instructions
