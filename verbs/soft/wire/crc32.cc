@@ -35,7 +35,7 @@ static_assert(std::endian::native == std::endian::little, "the eight-byte step l
 // Linear maps of the CRC register: the image of each of its bits.
 using Map = std::array<std::uint32_t, 32>;
 
-constexpr std::uint32_t apply(const Map& map, std::uint32_t value) {
+constexpr std::uint32_t image_of(const Map& map, std::uint32_t value) {
   std::uint32_t image = 0;
   for (std::size_t bit = 0; bit < map.size(); ++bit)
     image ^= map[bit] & (0 - (value >> bit & 1));  // without a branch: bits are random
@@ -54,7 +54,8 @@ constexpr auto kStepsBack = [] {
   std::array<Map, 16> maps{};
   for (std::size_t bit = 0; bit < 32; ++bit) maps[0][bit] = step_back(std::uint32_t{1} << bit);
   for (std::size_t k = 1; k < maps.size(); ++k)
-    for (std::size_t bit = 0; bit < 32; ++bit) maps[k][bit] = apply(maps[k - 1], maps[k - 1][bit]);
+    for (std::size_t bit = 0; bit < 32; ++bit)
+      maps[k][bit] = image_of(maps[k - 1], maps[k - 1][bit]);
   return maps;
 }();
 
@@ -63,7 +64,7 @@ constexpr auto kStepsBack = [] {
 std::uint32_t crc32_cause(std::uint32_t difference, std::size_t distance) {
   CM_ASSERT(distance >> kStepsBack.size() == 0);
   for (std::size_t k = 0; distance >> k != 0; ++k)
-    if ((distance >> k & 1) != 0) difference = apply(kStepsBack[k], difference);
+    if ((distance >> k & 1) != 0) difference = image_of(kStepsBack[k], difference);
   return difference;
 }
 
