@@ -2,7 +2,7 @@
 # A project that knows only what `./dev install` has installed: it compiles, links and runs a test of its
 # own, and reads in the failures of others what it takes to repeat them.
 set -uo pipefail
-work=$(mktemp -d)
+work=$(mktemp -d) here=$PWD
 trap 'rm -rf "$work"' EXIT
 failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
@@ -66,6 +66,19 @@ proposes 'connect clients' anyrdma explore ''
 proposes 'fifo random pct' anyrdma explore connect --schedule ''
 proposes 'add del' anyrdma rxe ''
 proposes 'true' anyrdma run -- tru
+
+zsh_proposes() { # LINE PATTERN: where ./dev install has put what a zsh looks for
+  PATH=$work/prefix/bin:$PATH timeout 60 zsh -f "$here/tests/consumer/zsh_proposes.zsh" \
+    "$work/prefix/share/zsh/site-functions" "$@" >zsh.log 2>&1 || fail "after '$1' zsh does not propose '$2'"
+}
+if command -v zsh >/dev/null; then
+  zsh_proposes 'anyrdma ' 'devinfo*explore*merge*replay*run*sim*trace'
+  zsh_proposes 'anyrdma explore --s' '--schedule*--seeds'
+  zsh_proposes 'anyrdma explore ' 'clients*connect'
+  zsh_proposes 'anyrdma explore connect --schedule ' 'fifo*mixed*pct*random'
+else
+  echo "zsh is not installed: what it proposes is not tested"
+fi
 
 [ "$failures" = 0 ] && echo PASSED
 exit "$((failures > 0))"
