@@ -52,7 +52,12 @@ def first_words(lines):
 def commands(page, text, is_text):
     """Each Command of the page. is_text says of a block's first line whether nobody types what the block has."""
     for begun, language, lines in blocks(page, text):
-        if language in LISTINGS or is_text(first_words(lines)):
+        if language in LISTINGS:
+            continue
+        if is_text(first_words(lines)):  # what programs say, but for the command that they say
+            for number, line in enumerate(lines, begun):
+                if line.startswith("again: "):
+                    yield Command(line[len("again: ") :], f"{page}:{number}", "")
             continue
         typed = [(number, line[2:]) for number, line in joined(lines, begun) if line.startswith("$ ")]
         if not typed:

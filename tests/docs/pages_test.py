@@ -27,6 +27,7 @@ $ four
 
 ```
 what a program says
+again: five
 ```
 """
 TABLE = """
@@ -40,6 +41,8 @@ cat plan
 four
   run
   status 1
+five
+  cannot it is made up
 what a program says
   text what it says
 """
@@ -52,8 +55,8 @@ def complaints(page=PAGE, table=TABLE):
 class Judging(unittest.TestCase):
     def test_a_command_is_one_line_without_its_comment(self):
         found = list(pages.commands("page.md", PAGE, lambda first: first.startswith("what")))
-        self.assertEqual([each.text for each in found], ["one --a --b 'c # d'", "three", "cat plan", "four"])
-        self.assertEqual([each.shown for each in found], ["", "", "lines of it\n", ""])
+        self.assertEqual([each.text for each in found], ["one --a --b 'c # d'", "three", "cat plan", "four", "five"])
+        self.assertEqual([each.shown for each in found], ["", "", "lines of it\n", "", ""])
         self.assertEqual(found[2].place, "page.md:14")
 
     def test_all_that_is_in_the_table_is_in_order(self):
@@ -82,7 +85,7 @@ class Executing(unittest.TestCase):
         self.bin.cleanup()
 
     def executed(self, command, *lines, shown=""):
-        return commands.execute(0, command, [("run", ""), *lines], shown)
+        return commands.execute(command, [("run", ""), *lines], shown)
 
     def test_what_holds_is_content(self):
         self.assertEqual(self.executed("cat FILE", ("given", "echo x >FILE"), ("then", "test -e FILE"), shown="x\n"), "")
