@@ -34,13 +34,20 @@ void Line::run() {
   streams_.on_timer(*this);
 }
 
+Streams::Streams(Sandbox& sandbox, SocketFiles& files, IpSender& sender, FindListener find_listener)
+    : sandbox_(sandbox),
+      files_(files),
+      sender_(sender),
+      find_listener_(std::move(find_listener)),
+      random_(sandbox.world().random("tcp")) {}
+
 Streams::~Streams() {
   for (const auto& [number, line] : lines_) sandbox_.world().scheduler().cancel(*line);
 }
 
 Line& Streams::add(Host& host, const TcpArrival& where, const Endpoint& endpoint) {
   auto line = std::make_unique<Line>(*this, host, where, endpoint);
-  line->number_ = made_;
+  line->number_ = ++made_;
   known_[key_of(host, where)] = line.get();
   return *(lines_[made_] = std::move(line));
 }

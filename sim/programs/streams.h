@@ -18,6 +18,7 @@
 #include "sim/programs/ip_sender.h"
 #include "sim/programs/socket_files.h"
 #include "sim/programs/thread.h"
+#include "sim/random_stream.h"
 #include "sim/scheduler.h"
 #include "sim/tcp/endpoint.h"
 
@@ -71,11 +72,7 @@ class Streams {
   /// The file of who listens at an address of a host; empty: nobody.
   using FindListener = std::function<std::string(const Host&, const Address&)>;
 
-  Streams(Sandbox& sandbox, SocketFiles& files, IpSender& sender, FindListener find_listener)
-      : sandbox_(sandbox),
-        files_(files),
-        sender_(sender),
-        find_listener_(std::move(find_listener)) {}
+  Streams(Sandbox& sandbox, SocketFiles& files, IpSender& sender, FindListener find_listener);
   ~Streams();
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
@@ -108,10 +105,8 @@ class Streams {
   Line& add(Host& host, const TcpArrival& where, const tcp::Endpoint& endpoint);
   void on_request(Host& host, const TcpArrival& arrival);
   void on_timer(Line& line);
-  /// Far from those of any other connection.
-  [[nodiscard]] std::uint32_t next_sequence() {
-    return static_cast<std::uint32_t>(++made_) * 1'000'000;
-  }
+  /// Nobody can guess it.
+  [[nodiscard]] std::uint32_t next_sequence() { return static_cast<std::uint32_t>(random_.next()); }
   void offer(Line& line);
   void go_on(Line& line);
   void take_from_program(Line& line);
@@ -126,6 +121,7 @@ class Streams {
   SocketFiles& files_;
   IpSender& sender_;
   FindListener find_listener_;
+  RandomStream& random_;                                  ///< where sequence numbers begin
   std::map<std::uint64_t, std::unique_ptr<Line>> lines_;  ///< by number
   std::map<Key, Line*> known_;                            ///< to the network
   std::map<std::string, Line*> names_;                    ///< of our ends that are to be accepted

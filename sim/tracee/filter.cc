@@ -65,8 +65,8 @@ void stop_some(std::vector<sock_filter>& filter, std::uint32_t number,
 
 /// Begins with the number loaded, and ends so.
 void stop_new_code(std::vector<sock_filter>& filter) {
-  for (const std::uint32_t number : {SYS_mmap, SYS_mprotect, SYS_pkey_mprotect}) {
-    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4));
+  for (const int number : {SYS_mmap, SYS_mprotect, SYS_pkey_mprotect}) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 4));
     filter.push_back(load(offsetof(seccomp_data, args[2])));
     filter.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1));
     filter.push_back(give(SECCOMP_RET_TRACE));

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Programs on several hosts: their packets go through the world, over its links.
 . tests/simulated/lib.sh
+seeds_matter=1
 
 s=10.0.0.1 # of the host "server"
 

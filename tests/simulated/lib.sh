@@ -7,8 +7,8 @@
 #   not_yet NAME REASON COMMAND...  what does not work, and why
 #
 # A case runs with one seed twice, and twice more beside busy loops: whatever the machine does meanwhile, all that the
-# programs say, when they say it, how they end and the hash of the trace are the same. With another seed hosts that talk
-# to each other have another hash. `settings` holds further options of `anyrdma sim`, `expected` the status of a run,
+# programs say, when they say it, how they end and the hash of the trace are the same. With another seed the
+# hash is another one, where `seeds_matter`. `settings` holds further options of `anyrdma sim`, `expected` the status of a run,
 # `says` a pattern of what must have been said.
 # shellcheck shell=bash
 
@@ -121,7 +121,7 @@ table_row() { # NAME PROGRAMS OPTION...: the programs are looked for
   fi
   case_failed=0
   four_runs "${@:3}" ${settings[@]+"${settings[@]}"}
-  [ "$case_failed" != 0 ] || [ -z "${hosts_talk:-}" ] || another_seed "${@:3}" ${settings[@]+"${settings[@]}"}
+  [ "$case_failed" != 0 ] || [ -z "${seeds_matter:-}" ] || another_seed "${@:3}" ${settings[@]+"${settings[@]}"}
   failures=$((failures + case_failed))
 }
 
@@ -129,7 +129,7 @@ alike() { # NAME COMMAND...
   local name=$1 command options=(--host "here=10.0.0.1")
   shift
   for command in "$@"; do options+=(--on here "$command"); done
-  hosts_talk='' table_row "$name" "${*@Q}" "${options[@]}"
+  table_row "$name" "${*@Q}" "${options[@]}"
 }
 
 apart() { # NAME SERVER CLIENT...
@@ -144,7 +144,7 @@ apart() { # NAME SERVER CLIENT...
     options+=(--on "$host" "$command")
     number=$((number + 1))
   done
-  hosts_talk=1 table_row "$name" "${*@Q}" "${options[@]}"
+  table_row "$name" "${*@Q}" "${options[@]}"
 }
 
 needs_network() { # NAME SERVER CLIENT...

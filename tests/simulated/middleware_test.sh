@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What others build upon: fio's rdma engine, UCX, libfabric, qperf, on several hosts in virtual time.
 . tests/simulated/lib.sh
+seeds_matter=1
 
 s=10.0.0.1 # of the host "server"
 
