@@ -22,7 +22,7 @@ if(NOT TARGET anyrdma::sim)
     IMPORTED_LOCATION "${_anyrdma_prefix}/lib/libanyrdma_sim.a"
     INTERFACE_COMPILE_FEATURES cxx_std_20
     INTERFACE_INCLUDE_DIRECTORIES "${_anyrdma_prefix}/include/anyrdma"
-    INTERFACE_LINK_LIBRARIES "boost_context;boost_json;boost_container;nl-route-3;nl-3;dw;pthread;dl")
+    INTERFACE_LINK_LIBRARIES "boost_context;boost_json;boost_container;nl-route-3;nl-3;dw;elf;pthread;dl")
 
   if(TARGET GTest::gtest AND TARGET GTest::gmock)
     foreach(_anyrdma_kind "" _static)
