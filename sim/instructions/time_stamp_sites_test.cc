@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "transport/realtime/descriptor.h"
-
 // What is to be found in this very program, and what is not: names that dlsym(3) need not know.
 extern "C" {
 std::uint64_t read_counter_for_test();
@@ -52,17 +50,31 @@ namespace {
 using testing::Contains;
 using testing::IsEmpty;
 using testing::Not;
-using transport::realtime::Descriptor;
+
+/// Closed at its end.
+class Open {
+ public:
+  explicit Open(int fd) : fd_(fd) {}
+  ~Open() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Open(const Open&) = delete;
+  Open& operator=(const Open&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
 
 std::vector<TimeStampSite> sites_of(const char* path) {
-  const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
-  EXPECT_TRUE(file) << path;
+  const Open file(::open(path, O_RDONLY | O_CLOEXEC));
+  EXPECT_GE(file.get(), 0) << path;
   return time_stamp_sites(file.get());
 }
 
 /// What stands at an offset of this program's file.
 std::array<std::uint8_t, 3> bytes_at(std::uint64_t offset) {
-  const Descriptor file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  const Open file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   std::array<std::uint8_t, 3> bytes{};
   EXPECT_EQ(::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)), 3);
   return bytes;
@@ -115,7 +127,7 @@ TEST(TimeStampSites, AreNoneWhereThereIsNoProgram) {
 
 // As a file may be that somebody is writing, or that is made to be wrong.
 TEST(TimeStampSites, AreLookedForInBrokenFilesWithoutHarm) {
-  const Descriptor whole(::open("/lib64/ld-linux-x86-64.so.2", O_RDONLY | O_CLOEXEC));
+  const Open whole(::open("/lib64/ld-linux-x86-64.so.2", O_RDONLY | O_CLOEXEC));
   std::vector<char> bytes(std::size_t{256} << 10);
   const ssize_t size = ::read(whole.get(), bytes.data(), bytes.size());
   ASSERT_GT(size, 4096);
@@ -130,7 +142,7 @@ TEST(TimeStampSites, AreLookedForInBrokenFilesWithoutHarm) {
       broken[(chance >> 33) % range] = static_cast<char>(chance >> 25);
     }
     if (round % 4 == 0) broken.resize((chance >> 33) % broken.size());
-    const Descriptor file(::memfd_create("broken", MFD_CLOEXEC));
+    const Open file(::memfd_create("broken", MFD_CLOEXEC));
     ASSERT_EQ(::write(file.get(), broken.data(), broken.size()),
               static_cast<ssize_t>(broken.size()));
     for (const TimeStampSite& site : time_stamp_sites(file.get()))

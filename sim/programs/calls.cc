@@ -8,6 +8,7 @@
 
 #include "sim/points/clock_page.h"
 #include "sim/points/point_call.h"
+#include "sim/points/word_queue.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/descriptors.h"
 #include "sim/programs/process.h"
@@ -15,7 +16,6 @@
 #include "sim/programs/signals.h"
 #include "sim/programs/surroundings.h"
 #include "transport/fault/plan/question.h"
-#include "transport/fault/plan/word_queue.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -173,7 +173,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {SYS_futex_waitv, "futex_waitv", on_missing},
     {SYS_ptrace, "ptrace", on_missing},
     {fault::kAskWorld, "a word with the world", on_question},
-    {fault::kShareWords, "words to share", on_shared_words},
+    {kShareWords, "words to share", on_shared_words},
 });
 
 const Known* find_known(long number) {

@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "sim/points/clock_page.h"
-#include "transport/fault/plan/word_queue.h"
+#include "sim/points/word_queue.h"
 
 namespace {
 
@@ -164,7 +164,7 @@ int read_time_stamps() {
 int share_what_cannot_be_shared() {
   const int shrinking = static_cast<int>(::syscall(SYS_memfd_create, "odd", 0));
   if (shrinking < 0 || ::ftruncate(shrinking, 1 << 20) != 0) return 1;
-  for (const long call : {anyrdma::sim::kClockCall, anyrdma::fault::kShareWords}) {
+  for (const long call : {anyrdma::sim::kClockCall, anyrdma::sim::kShareWords}) {
     for (const int fd : {-1, STDIN_FILENO, shrinking}) {
       if (::syscall(call, fd) != -1 || errno != EINVAL) return 1;
     }

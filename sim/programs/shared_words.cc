@@ -4,7 +4,6 @@
 
 namespace anyrdma::sim::programs {
 
-using fault::WordQueue;
 using transport::realtime::SharedMemory;
 
 std::unique_ptr<SharedWords> SharedWords::map(const transport::realtime::Descriptor& memory) {

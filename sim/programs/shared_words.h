@@ -1,5 +1,5 @@
 // The world's end of the memory in which a process leaves words for it
-// (transport/fault/plan/word_queue.h).
+// (sim/points/word_queue.h).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "transport/fault/plan/word_queue.h"
+#include "sim/points/word_queue.h"
 #include "transport/realtime/descriptor.h"
 #include "transport/realtime/shared_memory.h"
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "recording/work/observer.h"
+#include "sim/points/word_queue.h"
 #include "transport/fault/plan/question.h"
-#include "transport/fault/plan/word_queue.h"
 #include "transport/realtime/descriptor.h"
 #include "transport/realtime/prompt_call.h"
 #include "transport/realtime/shared_memory.h"
@@ -33,15 +33,15 @@ bool ask_world(Question& question) {
 
 /// This process's, made by the first device that it opens and never unmapped: its threads may be in
 /// it as long as it lives. Null: there is none. Threads: one at a time, as devices are opened.
-fault::WordQueue* words_of_process() {
+sim::WordQueue* words_of_process() {
   static pid_t owner = 0;  // a child that was forked has its parent's, which is none of its own
-  static fault::WordQueue* words = nullptr;
+  static sim::WordQueue* words = nullptr;
   if (std::exchange(owner, ::getpid()) == ::getpid()) return words;
   words = nullptr;
   realtime::Descriptor fd;
-  auto memory = realtime::SharedMemory::create(sizeof(fault::WordQueue), fd);
-  if (!memory || ::syscall(fault::kShareWords, fd.get()) != 0) return nullptr;
-  words = reinterpret_cast<fault::WordQueue*>(memory->release().data());
+  auto memory = realtime::SharedMemory::create(sizeof(sim::WordQueue), fd);
+  if (!memory || ::syscall(sim::kShareWords, fd.get()) != 0) return nullptr;
+  words = reinterpret_cast<sim::WordQueue*>(memory->release().data());
   return words;
 }
 
@@ -54,7 +54,7 @@ class OverseenOpened final : public Opened,
                              private soft::Admission {
  public:
   OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable, Watchable& watchable,
-                 const Oversight& oversight, fault::WordQueue* words);
+                 const Oversight& oversight, sim::WordQueue* words);
   ~OverseenOpened() override;
 
   Transport& transport() override { return below_->transport(); }
@@ -93,14 +93,14 @@ class OverseenOpened final : public Opened,
   Breakable& breakable_;
   Watchable& watchable_;
   const Oversight oversight_;
-  fault::WordQueue* const words_;  ///< null: nothing may wait
+  sim::WordQueue* const words_;  ///< null: nothing may wait
   std::atomic<bool> retired_ = false;
   Question request_{};  ///< the last one: its refusal's data
 };
 
 OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable,
                                Watchable& watchable, const Oversight& oversight,
-                               fault::WordQueue* words)
+                               sim::WordQueue* words)
     : work_(*this),
       below_(std::move(below)),
       breakable_(breakable),
@@ -258,7 +258,7 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
     const verbs::CriticalSection section(below->transport().runtime());
     (void)breakable.set_port(false).has_value();
   }
-  fault::WordQueue* const words = device.oversight.later ? words_of_process() : nullptr;
+  sim::WordQueue* const words = device.oversight.later ? words_of_process() : nullptr;
   return std::unique_ptr<Opened>(std::make_unique<OverseenOpened>(
       std::move(below), breakable, watchable, device.oversight, words));
 }

@@ -14,7 +14,7 @@
 
 #include "transport/fault/plan/question.h"
 
-namespace anyrdma::fault {
+namespace anyrdma::sim {
 
 /// A system call that no kernel has: its argument is the descriptor of a memfd that is sealed
 /// against shrinking and holds a WordQueue of zeros. 0: from now on the world takes words out; else
@@ -28,7 +28,7 @@ class WordQueue {
 
   // --- for the process --------------------------------------------------------------------------
   /// Any thread, and signal handlers. False: it is full, until the world has looked.
-  [[nodiscard]] bool put(const Question& word) {
+  [[nodiscard]] bool put(const fault::Question& word) {
     const std::optional<std::uint64_t> place = claim();
     if (place) fill(*place, word);
     return place.has_value();
@@ -41,7 +41,7 @@ class WordQueue {
     } while (!claimed_.compare_exchange_weak(next, next + 1, std::memory_order_relaxed));
     return next;
   }
-  void fill(std::uint64_t place, const Question& word) {
+  void fill(std::uint64_t place, const fault::Question& word) {
     Place& filled = places_[place % kCapacity];
     filled.word = word;
     filled.number.store(place + 1, std::memory_order_release);
@@ -50,10 +50,10 @@ class WordQueue {
   // --- for the world ----------------------------------------------------------------------------
   /// The next word; nullopt: there is none yet. `place` is the world's own count of them: what the
   /// process has written where that stands is not asked for.
-  [[nodiscard]] std::optional<Question> take(std::uint64_t& place) {
+  [[nodiscard]] std::optional<fault::Question> take(std::uint64_t& place) {
     const Place& next = places_[place % kCapacity];
     if (next.number.load(std::memory_order_acquire) != place + 1) return std::nullopt;
-    const Question word = next.word;
+    const fault::Question word = next.word;
     taken_.store(++place, std::memory_order_relaxed);
     return word;
   }
@@ -61,7 +61,7 @@ class WordQueue {
  private:
   struct Place {
     std::atomic<std::uint64_t> number;  ///< of the word, from 1, once it is all there
-    Question word;
+    fault::Question word;
   };
 
   std::atomic<std::uint64_t> claimed_;
@@ -70,4 +70,4 @@ class WordQueue {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "it is shared by processes");
 
-}  // namespace anyrdma::fault
+}  // namespace anyrdma::sim

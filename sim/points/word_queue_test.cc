@@ -1,4 +1,4 @@
-#include "transport/fault/plan/word_queue.h"
+#include "sim/points/word_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-namespace anyrdma::fault {
+namespace anyrdma::sim {
 namespace {
 
 class Words : public testing::Test {
  protected:
-  [[nodiscard]] static Question word(std::uint64_t id) {
-    return {.kind = Question::Kind::kPosted, .id = id};
+  [[nodiscard]] static fault::Question word(std::uint64_t id) {
+    return {.kind = fault::Question::Kind::kPosted, .id = id};
   }
   std::vector<std::uint64_t> take_all() {
     std::vector<std::uint64_t> ids;
@@ -65,4 +65,4 @@ TEST_F(Words, OfAProcessThatWritesAnythingThereEndAllTheSame) {
 }
 
 }  // namespace
-}  // namespace anyrdma::fault
+}  // namespace anyrdma::sim
