@@ -25,7 +25,7 @@ std::string harmless(const std::string& text) {
   return result;
 }
 
-std::string quoted(std::string_view words) {
+std::string in_quotes(std::string_view words) {
   return json::serialize(json::string(words));
 }
 
@@ -70,7 +70,7 @@ std::string PackedRun::json() const {
   std::string result = "{\"header\":" + header_ + ",\n\"lanes\":[" + lanes_ + "],\n\"texts\":[";
   for (const std::string& words : texts_) {
     if (&words != &texts_.front()) result += ',';
-    result += quoted(words);
+    result += in_quotes(words);
   }
   result += "],\n\"shapes\":[";
   for (const std::string& members : shapes_) {
@@ -134,7 +134,7 @@ void PackedRun::take_member(const std::string& name, const json::value& value, s
   } else {
     put(static_cast<std::int64_t>(text(json::serialize(value))));
   }
-  members_ += ',' + quoted(name) + ",\"" + type + '"';
+  members_ += ',' + in_quotes(name) + ",\"" + type + '"';
 }
 
 std::size_t PackedRun::text(std::string_view words) {

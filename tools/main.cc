@@ -34,7 +34,7 @@ struct Words {
   std::string line;  ///< all of it, for a shell
 };
 
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                           "0123456789-_=./,:+@%") == std::string::npos;
@@ -48,7 +48,7 @@ Words split(int argc, char** argv) {
   Words words;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    words.line += " " + quoted(word);
+    words.line += " " + shell_word(word);
     if (!words.separated && word == "--") {
       words.separated = true;
     } else {
