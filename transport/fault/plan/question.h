@@ -29,7 +29,7 @@ struct Oversight {
   bool takes = false;             ///< kTake
   bool acknowledgements = false;  ///< kAcknowledged
   bool work = false;              ///< kQueuePair, kPosted, kTaken, kRaised
-  bool later = false;  ///< what is only told may wait until the process stops
+  bool later = false;             ///< what is only told may wait until the process stops
 };
 
 /// Filled in by who asks; who answers fills in the answer.
