@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string_view>
 
 namespace anyrdma::sim::instructions {
@@ -106,8 +105,8 @@ class Decoder {
   static constexpr std::size_t kLongest = 15;
 
   [[nodiscard]] std::uint8_t next() { return at_ < code_.size() ? code_[at_++] : cut_off(); }
-  [[nodiscard]] std::uint8_t peek(std::size_t ahead = 0) const {
-    return at_ + ahead < code_.size() ? code_[at_ + ahead] : std::uint8_t{0};
+  [[nodiscard]] std::uint8_t peek() const {
+    return at_ < code_.size() ? code_[at_] : std::uint8_t{0};
   }
   /// More than there is.
   std::uint8_t cut_off() {

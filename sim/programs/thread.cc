@@ -9,6 +9,7 @@
 #include <csignal>
 #include <utility>
 
+#include "sim/instructions/instruction.h"
 #include "sim/programs/calls.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
@@ -375,12 +376,12 @@ void Thread::on_signal(int signal) {
 
 /// The length of the instruction there if it is rdtsc or rdtscp, which are not allowed, or was.
 std::optional<unsigned> Thread::time_stamp_at(std::uint64_t address, int signal) const {
-  constexpr std::array<std::uint8_t, 2> kRdtsc{0x0f, 0x31};
-  constexpr std::array<std::uint8_t, 3> kRdtscp{0x0f, 0x01, 0xf9};
   if (signal == SIGILL)
     return process_.time_stamps ? process_.time_stamps->length_at(address) : std::nullopt;
-  if (tracee_.peek<std::array<std::uint8_t, 3>>(address) == kRdtscp) return kRdtscp.size();
-  if (tracee_.peek<std::array<std::uint8_t, 2>>(address) == kRdtsc) return kRdtsc.size();
+  const auto rdtsc = tracee_.peek<std::array<std::uint8_t, 2>>(address);
+  if (rdtsc && instructions::reads_time_stamp(*rdtsc)) return rdtsc->size();
+  const auto rdtscp = tracee_.peek<std::array<std::uint8_t, 3>>(address);
+  if (rdtscp && instructions::reads_time_stamp(*rdtscp)) return rdtscp->size();
   return std::nullopt;
 }
 

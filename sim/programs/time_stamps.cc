@@ -30,7 +30,8 @@ using transport::realtime::Descriptor;
 /// What was found in files as they are: every trial maps the same ones.
 class Files {
  public:
-  std::vector<TimeStampSite> sites(int fd, const struct stat& status) {
+  /// They stay where they are.
+  const std::vector<TimeStampSite>& sites(int fd, const struct stat& status) {
     const Key key{status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
                   status.st_mtim.tv_nsec};
     const std::scoped_lock lock(mutex_);
