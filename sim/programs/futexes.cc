@@ -18,7 +18,6 @@ namespace anyrdma::sim::programs {
 namespace {
 
 constexpr std::uint32_t kAllBits = FUTEX_BITSET_MATCH_ANY;
-constexpr std::uint64_t kCommand = static_cast<std::uint32_t>(FUTEX_CMD_MASK);
 
 bool is_private(const Call& call) {
   return (call.arguments[1] & std::uint64_t{FUTEX_PRIVATE_FLAG}) != 0;
@@ -63,9 +62,7 @@ bool compares(std::uint32_t old, std::uint32_t encoded) {
   }
 }
 
-}  // namespace
-
-std::optional<WordKey> Futexes::key_of(Thread& thread, std::uint64_t address, bool is_private) {
+std::optional<WordKey> key_at(Thread& thread, std::uint64_t address, bool is_private) {
   const WordKey own{.process = static_cast<std::uint64_t>(thread.process().pid), .offset = address};
   if (is_private) return own;
   std::ifstream maps("/proc/" + std::to_string(thread.tracee().tid()) + "/maps");
@@ -90,17 +87,28 @@ std::optional<WordKey> Futexes::key_of(Thread& thread, std::uint64_t address, bo
   return std::nullopt;
 }
 
+}  // namespace
+
+std::uint64_t Futexes::operation_of(const Call& call) {
+  return call.arguments[1] & static_cast<std::uint32_t>(FUTEX_CMD_MASK);
+}
+
+std::optional<WordKey> Futexes::key_of(Thread& thread, const Call& call) {
+  return key_at(thread, call.arguments[0], is_private(call));
+}
+
 Outcome Futexes::call(Thread& thread, const Call& call) {
-  switch (call.arguments[1] & kCommand) {
+  const std::uint64_t operation = operation_of(call);
+  switch (operation) {
     case FUTEX_WAIT:
       return wait(thread, call, kAllBits);
     case FUTEX_WAIT_BITSET:
       return wait(thread, call, static_cast<std::uint32_t>(call.arguments[5]));
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET: {
-      const auto key = key_of(thread, call.arguments[0], is_private(call));
+      const auto key = key_of(thread, call);
       if (!key) return Outcome::answered(-EFAULT);
-      const bool some = (call.arguments[1] & kCommand) == FUTEX_WAKE_BITSET;
+      const bool some = operation == FUTEX_WAKE_BITSET;
       const std::uint32_t bits = some ? static_cast<std::uint32_t>(call.arguments[5]) : kAllBits;
       return Outcome::answered(wake(*key, call.arguments[2], bits));
     }
@@ -110,9 +118,15 @@ Outcome Futexes::call(Thread& thread, const Call& call) {
       return requeue(thread, call, true);
     case FUTEX_WAKE_OP:
       return wake_and_change(thread, call);
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+    case FUTEX_TRYLOCK_PI:
+      return thread.sandbox().lock_words().lock(thread, call);
+    case FUTEX_UNLOCK_PI:
+      return thread.sandbox().lock_words().unlock(thread, call);
     default:
-      thread.sandbox().remark("futex operation " + std::to_string(call.arguments[1] & kCommand) +
-                              " (priority inheritance) is not known here: it fails with ENOSYS");
+      thread.sandbox().remark("futex operation " + std::to_string(operation) +
+                              " is not known here: it fails with ENOSYS");
       return Outcome::answered(-ENOSYS);
   }
 }
@@ -127,12 +141,12 @@ Outcome Futexes::wait(Thread& thread, const Call& call, std::uint32_t bits) {
   if (call.arguments[3] != 0) {
     const auto limit = thread.tracee().peek<timespec>(call.arguments[3]);
     if (!limit) return Outcome::answered(-EFAULT);
-    const bool absolute = (call.arguments[1] & kCommand) == FUTEX_WAIT_BITSET;
+    const bool absolute = operation_of(call) == FUTEX_WAIT_BITSET;
     const bool date = (call.arguments[1] & FUTEX_CLOCK_REALTIME) != 0;
     deadline = absolute ? instant_of(thread, date ? CLOCK_REALTIME : CLOCK_MONOTONIC, *limit)
                         : thread.now() + duration_of(*limit);
   }
-  const auto key = key_of(thread, address, is_private(call));
+  const auto key = key_of(thread, call);
   if (!key) return Outcome::answered(-EFAULT);
   const auto place = waiters_.insert(
       waiters_.end(),
@@ -169,8 +183,8 @@ long Futexes::wake(const WordKey& key, std::uint64_t count, std::uint32_t bits) 
 }
 
 Outcome Futexes::requeue(Thread& thread, const Call& call, bool compare) {
-  const auto from = key_of(thread, call.arguments[0], is_private(call));
-  const auto to = key_of(thread, call.arguments[4], is_private(call));
+  const auto from = key_of(thread, call);
+  const auto to = key_at(thread, call.arguments[4], is_private(call));
   if (!from || !to) return Outcome::answered(-EFAULT);
   if (compare) {
     const auto now = thread.tracee().peek<std::uint32_t>(call.arguments[0]);
@@ -190,8 +204,8 @@ Outcome Futexes::requeue(Thread& thread, const Call& call, bool compare) {
 }
 
 Outcome Futexes::wake_and_change(Thread& thread, const Call& call) {
-  const auto first = key_of(thread, call.arguments[0], is_private(call));
-  const auto second = key_of(thread, call.arguments[4], is_private(call));
+  const auto first = key_of(thread, call);
+  const auto second = key_at(thread, call.arguments[4], is_private(call));
   const auto old = thread.tracee().peek<std::uint32_t>(call.arguments[4]);
   const auto encoded = static_cast<std::uint32_t>(call.arguments[5]);
   if (!first || !second || !old || !thread.tracee().poke(call.arguments[4], changed(*old, encoded)))
@@ -205,9 +219,10 @@ void Futexes::on_thread_gone(const Process& process) {
   for (auto each = waiters_.begin(); each != waiters_.end();) {
     const auto next = std::next(each);
     Thread& thread = *each->thread;
-    if (&thread.process() == &process && thread.waits()) {
+    if (thread.process().host == process.host && thread.waits()) {
       const auto now = thread.tracee().peek<std::uint32_t>(each->address);
-      if (now && *now != each->expected) {
+      const bool own = &thread.process() == &process;
+      if (now && *now != each->expected && (own || (*now & FUTEX_OWNER_DIED) != 0)) {
         waiters_.erase(each);
         thread.wake(Woken::kReady);
       }

@@ -24,8 +24,12 @@ class Futexes {
  public:
   /// The call futex(2) of a thread.
   [[nodiscard]] Outcome call(Thread& thread, const Call& call);
-  /// A thread of the process has ended: the kernel has cleared words that others wait for.
+  /// A thread of the process has ended: the kernel has changed words that others wait for.
   void on_thread_gone(const Process& process);
+  /// FUTEX_WAIT, say.
+  [[nodiscard]] static std::uint64_t operation_of(const Call& call);
+  /// Of the word that is the call's first argument. nullopt: it is no memory.
+  [[nodiscard]] static std::optional<WordKey> key_of(Thread& thread, const Call& call);
 
  private:
   struct Waiter {
@@ -40,9 +44,6 @@ class Futexes {
   [[nodiscard]] long wake(const WordKey& key, std::uint64_t count, std::uint32_t bits);
   [[nodiscard]] Outcome requeue(Thread& thread, const Call& call, bool compare);
   [[nodiscard]] Outcome wake_and_change(Thread& thread, const Call& call);
-  [[nodiscard]] static std::optional<WordKey> key_of(Thread& thread, std::uint64_t address,
-                                                     bool is_private);
-
   std::list<Waiter> waiters_;
 };
 

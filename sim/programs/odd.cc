@@ -1,7 +1,9 @@
 // A program for tests, which does what a simulator of programs has to live with: see kDeeds.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -172,6 +174,79 @@ int share_what_cannot_be_shared() {
   return std::puts("refused") < 0 ? 1 : 0;
 }
 
+/// Tells what `call` has returned, and how long after `begin`.
+void tell(const char* who, int result, std::int64_t begin) {
+  std::printf("%s: %s after %lld ms\n", who, result == 0 ? "has it" : ::strerrorname_np(result),
+              static_cast<long long>((now() - begin) / 1'000'000));
+  std::fflush(stdout);
+}
+
+timespec in_milliseconds(clockid_t clock, long count) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  time.tv_nsec += count * 1'000'000;
+  time.tv_sec += time.tv_nsec / 1'000'000'000;
+  time.tv_nsec %= 1'000'000'000;
+  return time;
+}
+
+pthread_mutex_t* make_lock(int protocol, int shared) {
+  void* const where = ::mmap(nullptr, sizeof(pthread_mutex_t), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* const lock = static_cast<pthread_mutex_t*>(where);
+  pthread_mutexattr_t how{};
+  ::pthread_mutexattr_init(&how);
+  ::pthread_mutexattr_setprotocol(&how, protocol);
+  ::pthread_mutexattr_setpshared(&how, shared);
+  ::pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
+  ::pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ERRORCHECK);
+  return ::pthread_mutex_init(lock, &how) == 0 ? lock : nullptr;
+}
+
+/// A mutex with priority inheritance: had by another, waited for with two clocks, given in turn,
+/// and left behind by a thread that ends.
+int inherit_priority() {
+  pthread_mutex_t* const lock = make_lock(PTHREAD_PRIO_INHERIT, PTHREAD_PROCESS_PRIVATE);
+  if (lock == nullptr) return 1;
+  const std::int64_t begin = now();
+  ::pthread_mutex_lock(lock);
+  tell("first, again", ::pthread_mutex_lock(lock), begin);
+  std::thread second([&] {
+    tell("second, at once", ::pthread_mutex_trylock(lock), begin);
+    timespec end = in_milliseconds(CLOCK_REALTIME, 100);
+    tell("second, by date", ::pthread_mutex_timedlock(lock, &end), begin);
+    end = in_milliseconds(CLOCK_MONOTONIC, 100);
+    tell("second", ::pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &end), begin);
+    tell("second", ::pthread_mutex_lock(lock), begin);
+    ::usleep(100'000);  // and ends with it
+  });
+  std::thread third([&] {
+    ::usleep(400'000);
+    tell("third", ::pthread_mutex_lock(lock), begin);
+  });
+  ::usleep(500'000);
+  ::pthread_mutex_unlock(lock);
+  second.join();
+  third.join();
+  return 0;
+}
+
+/// A mutex that processes share, left behind by one that is killed with it.
+template <int protocol>
+int inherit_from_the_dead() {
+  pthread_mutex_t* const lock = make_lock(protocol, PTHREAD_PROCESS_SHARED);
+  if (lock == nullptr) return 1;
+  const std::int64_t begin = now();
+  if (::fork() == 0) {
+    ::pthread_mutex_lock(lock);
+    ::usleep(300'000);
+    ::raise(SIGKILL);
+  }
+  ::usleep(100'000);
+  tell("heir", ::pthread_mutex_lock(lock), begin);
+  return 0;
+}
+
 /// As a container does that does not allow it: EPERM.
 int forbid(unsigned call, char** command) {
   sock_filter filter[] = {
@@ -226,6 +301,9 @@ constexpr Deed kDeeds[]{
     {"unknown-call", make_an_unknown_call},
     {"read-time-stamps", read_time_stamps},
     {"share-what-cannot-be-shared", share_what_cannot_be_shared},
+    {"inherit-priority", inherit_priority},
+    {"inherit-from-the-dead", inherit_from_the_dead<PTHREAD_PRIO_NONE>},
+    {"inherit-priority-from-the-dead", inherit_from_the_dead<PTHREAD_PRIO_INHERIT>},
 };
 
 }  // namespace

@@ -45,15 +45,6 @@ bool is_asleep(pid_t tid) {
   return state == 'S' || state == 'D';
 }
 
-/// The number of a thread as it is known in the innermost namespace.
-pid_t number_of(pid_t tid) {
-  std::ifstream file("/proc/" + std::to_string(tid) + "/status");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("NSpid:")) return std::stoi(line.substr(line.find_last_of("\t ") + 1));
-  }
-  return tid;
-}
-
 /// How long a thread has had a processor, in nanoseconds.
 std::uint64_t time_used(pid_t tid) {
   std::ifstream file("/proc/" + std::to_string(tid) + "/schedstat");
@@ -276,7 +267,7 @@ Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program
                         std::string name) {
   auto& process = *processes_.emplace_back(std::make_unique<Process>());
   process.pid = pid;
-  process.number = number_of(pid);
+  process.number = tracee::number_of(pid);
   note_deed();
   process.parent = parent;
   process.host = &host;
@@ -323,7 +314,7 @@ Thread* Sandbox::find_thread(pid_t tid) {
 
 Thread* Sandbox::find_thread(const Process& process, pid_t number) {
   for (const auto& thread : process.threads) {
-    if (!thread->is_over() && number_of(thread->tid()) == number) return thread.get();
+    if (!thread->is_over() && thread->number() == number) return thread.get();
   }
   return nullptr;
 }
@@ -488,11 +479,9 @@ void Sandbox::on_thread_gone(Thread& thread, int status) {
   if (thread.tracee().tid() == process.pid) process.last_words = status;
   const bool all = std::all_of(process.threads.begin(), process.threads.end(),
                                [](const auto& each) { return each->is_over(); });
-  if (!all) {
-    futexes_.on_thread_gone(process);
-  } else if (process.last_words) {
-    on_process_gone(process, *process.last_words);
-  }
+  futexes_.on_thread_gone(process);
+  lock_words_.on_thread_gone(*process.host);
+  if (all && process.last_words) on_process_gone(process, *process.last_words);
 }
 
 void Sandbox::on_process_gone(Process& process, int status) {

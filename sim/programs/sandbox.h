@@ -19,6 +19,7 @@
 
 #include "sim/host.h"
 #include "sim/programs/futexes.h"
+#include "sim/programs/lock_words.h"
 #include "sim/programs/process.h"
 #include "sim/programs/realms.h"
 #include "sim/programs/sockets.h"
@@ -177,6 +178,7 @@ class Sandbox {
   [[nodiscard]] World& world() { return world_; }
   [[nodiscard]] const SandboxOptions& options() const { return options_; }
   [[nodiscard]] Futexes& futexes() { return futexes_; }
+  [[nodiscard]] LockWords& lock_words() { return lock_words_; }
   [[nodiscard]] Timers& timers() { return timers_; }
   [[nodiscard]] Sockets& sockets() { return sockets_; }
   [[nodiscard]] RandomStream& random() { return random_; }
@@ -243,6 +245,7 @@ class Sandbox {
   SandboxOptions options_;
   RandomStream& random_;
   Futexes futexes_;
+  LockWords lock_words_;
   Timers timers_{*this};
   Sockets sockets_{*this, options_.directory};
   struct Taken {

@@ -283,6 +283,36 @@ TEST_P(WhoReadsTheTimeStampCounter, SeesVirtualTime) {
 
 INSTANTIATE_TEST_SUITE_P(ByItsProcessorOrByUs, WhoReadsTheTimeStampCounter, ::testing::Bool());
 
+// --- locks --------------------------------------------------------------------------------------
+
+TEST_F(ProgramsInTheWorld, LocksWithPriorityInheritanceAreGivenInTurn) {
+  run_later(host, {"sim/programs/odd", "inherit-priority"});
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(
+      texts(),
+      ElementsAre("first, again: EDEADLK after 0 ms", "second, at once: EBUSY after 0 ms",
+                  "second, by date: ETIMEDOUT after 100 ms", "second: ETIMEDOUT after 200 ms",
+                  "second: has it after 500 ms", "third: EOWNERDEAD after 600 ms"));
+  EXPECT_THAT(remarks, IsEmpty());
+}
+
+class WhoDiesWithALock : public ProgramsInTheWorld,
+                         public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(WhoDiesWithALock, LeavesItToAnotherProcess) {
+  run_later(host, {"sim/programs/odd", GetParam()});
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(texts(), ElementsAre("heir: EOWNERDEAD after 300 ms"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Robust, WhoDiesWithALock,
+                         ::testing::Values("inherit-from-the-dead",
+                                           "inherit-priority-from-the-dead"));
+
 // --- what cannot go on --------------------------------------------------------------------------
 
 TEST_F(ProgramsInTheWorld, WhoWaitsForEverIsReportedWithItsCall) {

@@ -67,6 +67,8 @@ class Thread {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] tracee::Tracee& tracee() { return tracee_; }
   [[nodiscard]] pid_t tid() const { return tracee_.tid(); }
+  /// As programs of the host know it.
+  [[nodiscard]] pid_t number() const { return tracee::number_of(tid()); }
   [[nodiscard]] Process& process() const { return process_; }
   [[nodiscard]] Sandbox& sandbox() const { return sandbox_; }
   [[nodiscard]] Instant now() const;

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 namespace anyrdma::sim::tracee {
 namespace {
@@ -44,6 +46,14 @@ int message_of(pid_t tid) {
 }
 
 }  // namespace
+
+pid_t number_of(pid_t tid) {
+  std::ifstream file("/proc/" + std::to_string(tid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("NSpid:")) return std::stoi(line.substr(line.find_last_of("\t ") + 1));
+  }
+  return tid;
+}
 
 std::optional<user_regs_struct> Tracee::registers() const {
   if (known_) return known_;

@@ -21,6 +21,10 @@ struct Call {
   std::array<std::uint64_t, 6> arguments{};
 };
 
+/// The number of a thread as it is known in the innermost namespace; its own where that cannot be
+/// learned.
+[[nodiscard]] pid_t number_of(pid_t tid);
+
 /// A thread that has stopped. Nothing here blocks. What fails, fails because the thread is gone, or
 /// because an address is not its.
 class Tracee {

@@ -1,0 +1,36 @@
+// Locks whose word says who has them: mutexes with priority inheritance. All threads are of one
+// priority here, so that whoever came first is next.
+// Source: futex(2), "Priority-inheritance futexes".
+#pragma once
+
+#include <cstdint>
+#include <list>
+
+#include "sim/programs/futexes.h"
+#include "sim/programs/thread.h"
+
+namespace anyrdma::sim::programs {
+
+class LockWords {
+ public:
+  /// FUTEX_LOCK_PI, FUTEX_LOCK_PI2 and FUTEX_TRYLOCK_PI.
+  [[nodiscard]] Outcome lock(Thread& thread, const Call& call);
+  /// FUTEX_UNLOCK_PI.
+  [[nodiscard]] Outcome unlock(Thread& thread, const Call& call);
+  /// A thread of that host has ended: what it had is the next one's.
+  void on_thread_gone(const Host& host);
+
+ private:
+  struct Waiter {
+    WordKey key;
+    std::uint64_t address;
+    Thread* thread;
+  };
+
+  [[nodiscard]] bool is_waited_for(const WordKey& key) const;
+  [[nodiscard]] bool give_to_next(const WordKey& key, std::uint32_t flags);
+
+  std::list<Waiter> waiters_;
+};
+
+}  // namespace anyrdma::sim::programs
