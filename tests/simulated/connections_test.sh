@@ -32,4 +32,24 @@ alike rdma_client 'rdma_server' "rdma_client -s $s"
 says='rdma_xclient: end 0'
 alike rdma_xclient 'rdma_xserver' "rdma_xclient $s"
 
+# The same from host to host, where the world carries packets: its chance is another with another seed.
+seeds_matter=1
+s=10.0.0.1
+
+says='client1/rping ended with status 0'
+apart rping_with_all_sizes_apart "rping -s -a $s -C 4 -S 60000 -V" "rping -c -a $s -C 4 -S 60000 -V"
+
+says='server/ucmatose: return status 0'
+apart ucmatose_with_many_apart 'ucmatose -c 20 -C 5 -S 4096' "ucmatose -c 20 -C 5 -S 4096 -s $s"
+
+says='server/udaddy: return status 0'
+apart udaddy_with_many_apart 'udaddy -c 10 -C 5' "udaddy -c 10 -C 5 -s $s"
+
+says='client3/mckey: return status 0'
+apart mckey_with_three_receivers_apart "mckey -m 239.1.1.1 -b $s -C 3" 'mckey -m 239.1.1.1 -b 10.0.0.2 -C 3' \
+  'mckey -m 239.1.1.1 -b 10.0.0.3 -C 3' 'mckey -m 239.1.1.1 -s -b 10.0.0.4 -C 3'
+
+says='rdma_xclient: end 0'
+apart rdma_xclient_apart 'rdma_xserver' "rdma_xclient $s"
+
 finish
