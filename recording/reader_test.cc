@@ -26,13 +26,12 @@ void write_all(Writer& writer) {
   writer.about("seed", "8");
   const Number host = writer.lane(Instant{}, "host", "client");
   const Number other = writer.lane(Instant(1us), "host", "server");
-  writer.begin(EntryKind::kSent, Instant(2us)).number(host).number(other + 1).text("gids");
-  writer.bytes(std::string_view("\0packet", 7)).number(50'000);
+  writer.write<EntryKind::kSent>(Instant(2us), host, other + 1, "gids",
+                                 std::string_view("\0packet", 7), 50'000u);
   (void)writer.next_message();
-  writer.begin(EntryKind::kArrives, Instant(2us)).number(0).number(2'000);
-  writer.begin(EntryKind::kQueued, Instant(1us)).number(other).number(1).number(0).number(4);
-  writer.signed_number(-110).bytes("");
-  writer.begin(EntryKind::kLost, Instant(4us)).number(0).text("gids").number(0);
+  writer.write<EntryKind::kArrives>(Instant(2us), 0u, 2'000u);
+  writer.write<EntryKind::kQueued>(Instant(1us), other, 1u, 0u, 4u, -110, "");
+  writer.write<EntryKind::kLost>(Instant(4us), 0u, "gids", 0u);
   writer.end(Instant(5us), "passed", ~std::uint64_t{0});
 }
 
@@ -99,7 +98,7 @@ TEST(Recording, RefusesWhatIsNone) {
 TEST(Recording, RefusesReferencesToWhatIsNot) {
   const auto sink = std::make_shared<MemorySink>(kPlenty);
   Writer writer(sink);
-  writer.begin(EntryKind::kArrives, Instant{}).number(0).number(0);
+  writer.write<EntryKind::kArrives>(Instant{}, 0u, 0u);
   writer.end(Instant{}, "passed", 0);
   Reader reader(sink->bytes());
   EXPECT_TRUE(entries(reader).empty());
@@ -120,14 +119,18 @@ TEST(Recording, StopsWhereItsSinkTakesNoMore) {
   EXPECT_LE(sink->bytes().size(), 3 * kEntryBytesMax);
 }
 
+/// A field whose writer does not live to see it written: no destructor, no flush.
+struct Killer {
+  operator std::string_view() const { ::_exit(0); }  // NOLINT(google-explicit-constructor)
+};
+
 TEST(Recording, OfAProcessThatIsKilledHoldsWhatItHadWritten) {
   const std::string path = ::testing::TempDir() + "killed.recording";
   const pid_t child = ::fork();
   if (child == 0) {
     Writer writer(FileSink::create(path));
     writer.about("seed", "8");
-    writer.begin(EntryKind::kAbout, Instant{}).text("in the middle of it");
-    ::_exit(0);  // no destructor, no flush
+    writer.write<EntryKind::kAbout>(Instant{}, "in the middle of it", Killer{});
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

@@ -17,8 +17,9 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 
 Writer::Writer(std::shared_ptr<Sink> sink) : sink_(std::move(sink)) {
   turn_window();
-  put_bytes(bytes_of(kMagic));
-  put(kVersion);
+  std::memcpy(window_.data(), kMagic.data(), kMagic.size());
+  window_[kMagic.size()] = kVersion;
+  used_ = kMagic.size() + 1;
 }
 
 Writer::~Writer() {
@@ -38,37 +39,15 @@ void Writer::turn_window() {
   window_ = {nowhere_.get(), kNowhereBytes};
 }
 
-// Through a pointer of its own: a byte that is written might be one of our members, for all that
-// the compiler knows.
-void Writer::put_long_number(std::uint64_t value) {
-  std::uint8_t* const begin = window_.data() + used_;
-  std::uint8_t* at = begin;
-  while (value >= 0x80) {
-    *at++ = static_cast<std::uint8_t>(value | 0x80);
-    value >>= 7;
-  }
-  *at++ = static_cast<std::uint8_t>(value);
-  used_ += static_cast<std::size_t>(at - begin);
-}
-
-void Writer::put_bytes(std::span<const std::uint8_t> bytes) {
-  if (!bytes.empty()) std::memcpy(window_.data() + used_, bytes.data(), bytes.size());
-  used_ += bytes.size();
-}
-
-void Writer::put_sized(std::span<const std::uint8_t> bytes) {
+std::uint8_t* Writer::put_sized(std::uint8_t* at, std::span<const std::uint8_t> bytes) {
   bytes = bytes.first(std::min(bytes.size(), kTextBytesMax));
-  put_number(bytes.size());
-  put_bytes(bytes);
+  at = put_number(at, bytes.size());
+  if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+  return at + bytes.size();
 }
 
-Writer& Writer::bytes(std::span<const std::uint8_t> bytes) {
-  put_sized(bytes);
-  return field_done();
-}
-
-Writer& Writer::bytes(std::string_view text) {
-  return bytes(bytes_of(text));
+std::uint8_t* Writer::put_sized(std::uint8_t* at, std::string_view text) {
+  return put_sized(at, bytes_of(text));
 }
 
 // --- texts --------------------------------------------------------------------------------------
@@ -94,7 +73,7 @@ Writer::Lately Writer::look_up(const Ends& ends, std::string_view text) {
   return {ends, added->first.data(), 0};
 }
 
-Writer& Writer::text(std::string_view text) {
+std::uint8_t* Writer::put_text(std::uint8_t* at, std::string_view text) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
   text = text.substr(0, kTextBytesMax);
   const Ends ends(text);
@@ -103,34 +82,48 @@ Writer& Writer::text(std::string_view text) {
                      (text.size() <= 2 * sizeof ends.first ||
                       std::memcmp(lately.text, text.data(), text.size()) == 0);
   if (!known) lately = look_up(ends, text);
-  if (lately.number != 0) {
-    put_number(lately.number);
-  } else {
-    lately.number = texts_.size();
-    put(0);
-    put_sized(bytes_of(text));
-  }
-  return field_done();
+  if (lately.number != 0) return put_number(at, lately.number);
+  lately.number = texts_.size();
+  return put_sized(put_number(at, 0), text);
 }
 
 // --- entries ------------------------------------------------------------------------------------
 
+void Writer::write(EntryKind kind, verbs::Instant now, std::span<const std::uint64_t> numbers,
+                   std::span<const std::string_view> texts) {
+  std::uint8_t* at = begin(now);
+  auto number = numbers.begin();
+  auto text = texts.begin();
+  for (const char letter : kShapes[static_cast<std::size_t>(kind)]) {
+    if (letter == 't') {
+      at = put_text(at, *text++);
+    } else if (letter == 'b') {
+      at = put_sized(at, *text++);
+    } else if (letter == 'z') {
+      at = put_signed(at, static_cast<std::int64_t>(*number++));
+    } else {
+      at = put_number(at, *number++);
+    }
+  }
+  end_entry(kind, at);
+}
+
 void Writer::about(std::string_view key, std::string_view value) {
-  begin(EntryKind::kAbout, last_).text(key).bytes(value);
+  write<EntryKind::kAbout>(last_, key, value);
 }
 
 Number Writer::lane(verbs::Instant now, std::string_view of, std::string_view name) {
-  begin(EntryKind::kLane, now).text(of).text(name).number(0);
+  write<EntryKind::kLane>(now, of, name, Number{0});
   return lanes_++;
 }
 
 Number Writer::lane(verbs::Instant now, std::string_view of, std::string_view name, Number in) {
-  begin(EntryKind::kLane, now).text(of).text(name).number(in + 1);
+  write<EntryKind::kLane>(now, of, name, in + 1);
   return lanes_++;
 }
 
 void Writer::end(verbs::Instant now, std::string_view verdict, std::uint64_t hash) {
-  begin(EntryKind::kEnd, now).text(verdict).number(hash);
+  write<EntryKind::kEnd>(now, verdict, hash);
   if (!std::exchange(over_, true)) sink_->finish(used_);
   used_ = 0;
   turn_window();

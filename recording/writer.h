@@ -9,7 +9,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 #include "recording/format.h"
 #include "recording/sink.h"
@@ -20,9 +22,8 @@ namespace anyrdma::recording {
 /// Names a message or a lane in a recording.
 using Number = std::uint64_t;
 
-/// Each entry is begun and then given the fields that its shape has (format.h), in their order.
-/// Whoever breaks that writes a file that nobody reads: recorders are tested by reading. Not
-/// thread-safe.
+/// An entry is a kind, a time and the fields that its shape has (format.h), in their order: whoever
+/// gives others is told by the compiler. Not thread-safe.
 class Writer {
  public:
   explicit Writer(std::shared_ptr<Sink> sink);
@@ -32,27 +33,21 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   /// The kind is written last: whoever dies in the middle of an entry has not begun it.
-  Writer& begin(EntryKind kind, verbs::Instant now) {
-    if (window_.size() - used_ < kEntryBytesMax) turn_window();
-    kind_ = kind;
-    fields_ = kShapes[static_cast<std::size_t>(kind)].size();
-    begun_ = used_++;
-    const verbs::Instant last = last_;
-    last_ = now;
-    put_signed((now - last).count());
-    return *this;
+  template <EntryKind kKind, class... Fields>
+  void write(verbs::Instant now, const Fields&... fields) {
+    static constexpr std::string_view kShape = kShapes[static_cast<std::size_t>(kKind)];
+    static_assert(sizeof...(fields) == kShape.size());
+    std::uint8_t* at = begin(now);
+    [&]<std::size_t... kField>(std::index_sequence<kField...>) {
+      ((at = put<kShape[kField]>(at, fields)), ...);
+    }
+    (std::index_sequence_for<Fields...>());
+    end_entry(kKind, at);
   }
-  Writer& number(std::uint64_t value) {
-    put_number(value);
-    return field_done();
-  }
-  Writer& signed_number(std::int64_t value) {
-    put_signed(value);
-    return field_done();
-  }
-  Writer& text(std::string_view text);
-  Writer& bytes(std::span<const std::uint8_t> bytes);
-  Writer& bytes(std::string_view text);
+  /// The same for whoever learns the kind from another recording: its numbers and texts, each in
+  /// the order in which its shape has them.
+  void write(EntryKind kind, verbs::Instant now, std::span<const std::uint64_t> numbers,
+             std::span<const std::string_view> texts);
 
   // --- entries that define what others refer to -------------------------------------------------
   void about(std::string_view key, std::string_view value);
@@ -86,33 +81,58 @@ class Writer {
     std::uint64_t number = 0;    ///< 0: it is new
   };
   [[nodiscard]] Lately look_up(const Ends& ends, std::string_view text);
-  void put(std::uint8_t byte) { window_[used_++] = byte; }
-  void put_number(std::uint64_t value) {
-    if (value >= 0x80) return put_long_number(value);
-    put(static_cast<std::uint8_t>(value));
+
+  // A byte that is written might be one of our members, for all that the compiler knows: so each of
+  // these is told where it writes, and gives back where the next one does.
+  [[nodiscard]] std::uint8_t* begin(verbs::Instant now) {
+    if (window_.size() - used_ < kEntryBytesMax) turn_window();
+    const verbs::Instant last = std::exchange(last_, now);
+    return put_signed(window_.data() + used_ + 1, (now - last).count());
   }
-  void put_long_number(std::uint64_t value);
-  /// Small numbers of either sign stay short.
-  void put_signed(std::int64_t value) {
-    put_number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
-  }
-  void put_bytes(std::span<const std::uint8_t> bytes);
-  void put_sized(std::span<const std::uint8_t> bytes);
-  Writer& field_done() {
-    if (--fields_ != 0) return *this;
+  void end_entry(EntryKind kind, const std::uint8_t* at) {
+    std::uint8_t* const begun = window_.data() + used_;
+    used_ = static_cast<std::size_t>(at - window_.data());
     std::atomic_signal_fence(std::memory_order_release);  // of a signal that ends the process
-    window_[begun_] = static_cast<std::uint8_t>(kind_);
-    return *this;
+    *begun = static_cast<std::uint8_t>(kind);
   }
+  /// A field, by the letter of its shape.
+  template <char kLetter, class Field>
+  [[nodiscard]] std::uint8_t* put(std::uint8_t* at, const Field& field) {
+    if constexpr (kLetter == 't') {
+      return put_text(at, field);
+    } else if constexpr (kLetter == 'b') {
+      return put_sized(at, field);
+    } else if constexpr (kLetter == 'z') {
+      static_assert(std::is_signed_v<Field>);
+      return put_signed(at, field);
+    } else {
+      static_assert(std::is_unsigned_v<Field>);
+      return put_number(at, field);
+    }
+  }
+  [[nodiscard]] static std::uint8_t* put_number(std::uint8_t* at, std::uint64_t value) {
+    while (value >= 0x80) {
+      *at++ = static_cast<std::uint8_t>(value | 0x80);
+      value >>= 7;
+    }
+    *at++ = static_cast<std::uint8_t>(value);
+    return at;
+  }
+  /// Small numbers of either sign stay short.
+  [[nodiscard]] static std::uint8_t* put_signed(std::uint8_t* at, std::int64_t value) {
+    const auto bits = static_cast<std::uint64_t>(value);
+    return put_number(at, bits << 1 ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  [[nodiscard]] static std::uint8_t* put_sized(std::uint8_t* at,
+                                               std::span<const std::uint8_t> bytes);
+  [[nodiscard]] static std::uint8_t* put_sized(std::uint8_t* at, std::string_view text);
+  [[nodiscard]] std::uint8_t* put_text(std::uint8_t* at, std::string_view text);
   void turn_window();
 
   std::shared_ptr<Sink> sink_;
   std::span<std::uint8_t> window_{};
   std::size_t used_ = 0;
-  EntryKind kind_{};        ///< of the entry that is being written
-  std::size_t begun_ = 0;   ///< where in the window its kind belongs
-  std::size_t fields_ = 0;  ///< that it still lacks
-  bool over_ = false;       ///< window_ is a place for what nobody keeps
+  bool over_ = false;  ///< window_ is a place for what nobody keeps
   std::unique_ptr<std::uint8_t[]> nowhere_;
   verbs::Instant last_{};
   Number lanes_ = 0;

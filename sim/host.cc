@@ -509,12 +509,12 @@ void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPt
   if (tracing) fields = fields_of(*packet);
   const bool message = cm_attribute(*packet) != 0;
   const Hca::Counters before = interface.hca->counters();
-  const verbs::soft::Packet* const which = packet.get();
+  const std::uint64_t mark = packet->mark;
   interface.hca->on_packet(now(), std::move(packet));
   const std::optional<DropCause> cause = cause_of(before, interface.hca->counters());
   if (!cause) return;
   if (message) world_.lose_message(*this, &from);
-  if (world_.recorder() != nullptr) world_.recorder()->lost(which, to_string(*cause), index_);
+  if (world_.recorder() != nullptr) world_.recorder()->lost(mark, to_string(*cause), index_);
   world_.trace().drop(world_.now(), index_, from.index_, *cause, fields);
 }
 

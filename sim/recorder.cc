@@ -15,7 +15,6 @@ namespace {
 
 using recording::EntryKind;
 using recording::Number;
-using recording::Writer;
 using verbs::soft::HcaObserver;
 using verbs::soft::Packet;
 
@@ -63,8 +62,15 @@ Recorder::Recorder(const Scheduler& scheduler, std::shared_ptr<recording::Sink> 
 
 Recorder::~Recorder() = default;
 
-Writer& Recorder::begin(EntryKind kind) {
-  return writer_.begin(kind, scheduler_.now());
+template <EntryKind kKind, class... Fields>
+void Recorder::write(const Fields&... fields) {
+  writer_.write<kKind>(scheduler_.now(), fields...);
+}
+
+template <EntryKind kKind, class... Fields>
+void Recorder::write_deed(const Fields&... fields) {
+  tell_thread();
+  write<kKind>(fields...);
 }
 
 // --- lanes --------------------------------------------------------------------------------------
@@ -114,79 +120,58 @@ void Recorder::tell_thread() {
   const Number running = fiber == nullptr ? 0 : thread_lane(*fiber) + 1;
   if (running != running_) {
     running_ = running;
-    begin(EntryKind::kRunning).number(running);
+    write<EntryKind::kRunning>(running);
   }
-}
-
-Writer& Recorder::begin_deed(EntryKind kind) {
-  tell_thread();
-  return begin(kind);
 }
 
 // --- messages -----------------------------------------------------------------------------------
 
-void Recorder::sent(HostIndex from, HostIndex to, const Packet& packet, const FieldWriter& fields) {
+void Recorder::sent(HostIndex from, HostIndex to, Packet& packet, const FieldWriter& fields) {
   constexpr std::size_t kGids = 2 * sizeof(ibv_gid);
   const std::span<const std::uint8_t> bytes = fields.bytes();
-  begin(EntryKind::kSent)
-      .number(lane_of(from))
-      .number(to == kNoHost ? 0 : lane_of(to) + 1)
-      .text({reinterpret_cast<const char*>(bytes.data()), kGids})
-      .bytes(bytes.subspan(kGids))
-      .number(packet.udp_source_port);
-  messages_.insert_or_assign(&packet, writer_.next_message());
+  const std::string_view gids(reinterpret_cast<const char*>(bytes.data()), kGids);
+  write<EntryKind::kSent>(lane_of(from), lane_or_none(to), gids, bytes.subspan(kGids),
+                          packet.udp_source_port);
+  packet.mark = writer_.next_message() + 1;
 }
 
-void Recorder::copied(const Packet& packet, const Packet& copy, HostIndex to) {
-  const auto found = messages_.find(&packet);
-  if (found == messages_.end()) return;
-  begin(EntryKind::kCopied).number(found->second).number(to == kNoHost ? 0 : lane_of(to) + 1);
-  messages_.insert_or_assign(&copy, writer_.next_message());
+void Recorder::copied(const Packet& packet, Packet& copy, HostIndex to) {
+  if (packet.mark == 0) return;
+  write<EntryKind::kCopied>(packet.mark - 1, lane_or_none(to));
+  copy.mark = writer_.next_message() + 1;
 }
 
 void Recorder::launched(const Packet& packet, Instant arrival) {
-  const auto found = messages_.find(&packet);
-  if (found == messages_.end()) return;
-  begin(EntryKind::kArrives)
-      .number(found->second)
-      .number(static_cast<std::uint64_t>((arrival - scheduler_.now()).count()));
+  if (packet.mark == 0) return;
+  write<EntryKind::kArrives>(packet.mark - 1,
+                             static_cast<std::uint64_t>((arrival - scheduler_.now()).count()));
 }
 
-void Recorder::lost(const Packet* packet, std::string_view why, HostIndex at) {
-  const auto found = messages_.find(packet);
-  if (found == messages_.end()) return;
-  begin(EntryKind::kLost)
-      .number(found->second)
-      .text(why)
-      .number(at == kNoHost ? 0 : lane_of(at) + 1);
+void Recorder::lost(std::uint64_t mark, std::string_view why, HostIndex at) {
+  if (mark != 0) write<EntryKind::kLost>(mark - 1, why, lane_or_none(at));
 }
 
 void Recorder::ignored(HostIndex host, std::string_view why, std::uint16_t attribute) {
-  if (closed_) return;
-  begin(EntryKind::kIgnored).number(lane_of(host)).text(why).number(attribute);
+  if (!closed_) write<EntryKind::kIgnored>(lane_of(host), why, attribute);
 }
 
 void Recorder::fault(std::string_view line) {
-  begin(EntryKind::kFault).text(line);
+  write<EntryKind::kFault>(line);
 }
 
 void Recorder::struck(const Packet& packet) {
-  const auto found = messages_.find(&packet);
-  if (found != messages_.end()) begin(EntryKind::kStruck).number(found->second);
+  if (packet.mark != 0) write<EntryKind::kStruck>(packet.mark - 1);
 }
 
 // --- programs -----------------------------------------------------------------------------------
 
 void Recorder::note(HostIndex host, std::string_view text) {
-  begin(EntryKind::kNote).number(host == kNoHost ? 0 : lane_of(host) + 1).number(0).bytes(text);
+  write<EntryKind::kNote>(lane_or_none(host), Number{0}, text);
 }
 
 void Recorder::output(std::string_view program, bool error, std::string_view line) {
   const Number lane = thread_lane(program);
-  begin(EntryKind::kNote)
-      .number(lane + 1)
-      .number(error ? kStandardError : kStandardOutput)
-      .bytes(line);
+  write<EntryKind::kNote>(lane + 1, error ? kStandardError : kStandardOutput, line);
 }
 
 void Recorder::event(HostIndex host, transport::EventObserver::Step step, std::uint64_t id,
@@ -194,43 +179,33 @@ void Recorder::event(HostIndex host, transport::EventObserver::Step step, std::u
   if (closed_) return;
   const auto type = static_cast<std::uint64_t>(event.event);
   if (step == transport::EventObserver::Step::kFetched) {
-    begin_deed(EntryKind::kFetched).number(lane_of(host)).number(id).number(type);
+    write_deed<EntryKind::kFetched>(lane_of(host), id, type);
     return;
   }
   FieldWriter fields;
   put_parameters(fields, event);
-  begin(EntryKind::kQueued)
-      .number(lane_of(host))
-      .number(id)
-      .number(listener)
-      .number(type)
-      .signed_number(event.status)
-      .bytes(fields.bytes());
+  write<EntryKind::kQueued>(lane_of(host), id, listener, type, event.status, fields.bytes());
 }
 
 void Recorder::acknowledged(HostIndex host, std::uint64_t id) {
-  if (!closed_) begin_deed(EntryKind::kAcknowledged).number(lane_of(host)).number(id);
+  if (!closed_) write_deed<EntryKind::kAcknowledged>(lane_of(host), id);
 }
 
 void Recorder::called(HostIndex host, std::uint64_t id, std::string_view call, int error) {
   if (closed_) return;
-  begin_deed(EntryKind::kCalled)
-      .number(lane_of(host))
-      .number(id)
-      .text(call)
-      .number(static_cast<std::uint64_t>(error));
+  write_deed<EntryKind::kCalled>(lane_of(host), id, call, static_cast<std::uint64_t>(error));
 }
 
 void Recorder::given(HostIndex host, std::uint64_t id, std::uint32_t qp_num) {
-  if (!closed_) begin(EntryKind::kGiven).number(lane_of(host)).number(id).number(qp_num);
+  if (!closed_) write<EntryKind::kGiven>(lane_of(host), id, qp_num);
 }
 
 void Recorder::state(HostIndex host, std::uint64_t id, std::string_view state) {
-  if (!closed_) begin(EntryKind::kIdState).number(lane_of(host)).number(id).text(state);
+  if (!closed_) write<EntryKind::kIdState>(lane_of(host), id, state);
 }
 
 void Recorder::crashed(HostIndex host) {
-  if (!closed_) begin(EntryKind::kNewNumbers).number(lane_of(host));
+  if (!closed_) write<EntryKind::kNewNumbers>(lane_of(host));
 }
 
 void Recorder::told(HostIndex host, std::string_view process, const fault::Question& what) {
@@ -239,49 +214,49 @@ void Recorder::told(HostIndex host, std::string_view process, const fault::Quest
   const auto type = static_cast<std::uint64_t>(what.event);
   switch (what.kind) {
     case Kind::kOpened:
-      begin(EntryKind::kNewNumbers).number(lane);
+      write<EntryKind::kNewNumbers>(lane);
       return;
     case Kind::kQueued:
-      begin(EntryKind::kQueued).number(lane).number(what.id).number(what.listener).number(type);
-      writer_.signed_number(0).bytes(std::string_view());
+      write<EntryKind::kQueued>(lane, what.id, what.listener, type, 0, "");
       return;
     case Kind::kFetched:
-      begin_deed(EntryKind::kFetched).number(lane).number(what.id).number(type);
+      write_deed<EntryKind::kFetched>(lane, what.id, type);
       return;
     case Kind::kMade:
-      begin_deed(EntryKind::kCalled).number(lane).number(what.id).text(what.text());
-      writer_.number(static_cast<std::uint64_t>(what.status));
+    case Kind::kRefused:
+      write_deed<EntryKind::kCalled>(lane, what.id, what.text(),
+                                     static_cast<std::uint64_t>(what.status));
       return;
     case Kind::kState:
-      begin(EntryKind::kIdState).number(lane).number(what.id).text(what.text());
+      write<EntryKind::kIdState>(lane, what.id, what.text());
       return;
     case Kind::kAcknowledged:
-      begin_deed(EntryKind::kAcknowledged).number(lane).number(what.id);
+      write_deed<EntryKind::kAcknowledged>(lane, what.id);
       return;
     case Kind::kQueuePair:
-      write(writer_, scheduler_.now(), lane,
-            recording::QueuePairState{.qp_num = what.work.qp_num, .state = what.text()});
+      recording::write(writer_, scheduler_.now(), lane,
+                       recording::QueuePairState{.qp_num = what.work.qp_num, .state = what.text()});
       return;
     case Kind::kPosted:
       tell_thread();
-      write(writer_, scheduler_.now(), lane,
-            recording::PostedWork{.qp_num = what.work.qp_num,
-                                  .operation = what.text(),
-                                  .wr_id = what.work.wr_id,
-                                  .bytes = what.work.length});
+      recording::write(writer_, scheduler_.now(), lane,
+                       recording::PostedWork{.qp_num = what.work.qp_num,
+                                             .operation = what.text(),
+                                             .wr_id = what.work.wr_id,
+                                             .bytes = what.work.length});
       return;
     case Kind::kTaken:
       tell_thread();
-      write(writer_, scheduler_.now(), lane,
-            recording::TakenCompletion{.qp_num = what.work.qp_num,
-                                       .wr_id = what.work.wr_id,
-                                       .opcode = what.code,
-                                       .status = static_cast<std::uint64_t>(what.status),
-                                       .bytes = what.work.length});
+      recording::write(writer_, scheduler_.now(), lane,
+                       recording::TakenCompletion{.qp_num = what.work.qp_num,
+                                                  .wr_id = what.work.wr_id,
+                                                  .opcode = what.code,
+                                                  .status = static_cast<std::uint64_t>(what.status),
+                                                  .bytes = what.work.length});
       return;
     case Kind::kRaised:
-      write(writer_, scheduler_.now(), lane,
-            recording::RaisedEvent{.type = type, .qp_num = what.work.qp_num});
+      recording::write(writer_, scheduler_.now(), lane,
+                       recording::RaisedEvent{.type = type, .qp_num = what.work.qp_num});
       return;
     case Kind::kRequest:
     case Kind::kCall:
@@ -325,12 +300,9 @@ void Recorder::close() {
 
 void Recorder::wait(const Fiber& fiber, bool ended) {
   const Number lane = thread_lane(fiber);
-  begin(EntryKind::kWaited)
-      .number(lane)
-      .number(static_cast<std::uint64_t>((scheduler_.now() - fiber.since()).count()))
-      .text(fiber.purpose())
-      .number(ended ? 1 : 0)
-      .bytes(ended ? std::string() : fiber.details());
+  const auto waited = static_cast<std::uint64_t>((scheduler_.now() - fiber.since()).count());
+  write<EntryKind::kWaited>(lane, waited, fiber.purpose(), Number{ended},
+                            ended ? std::string() : fiber.details());
 }
 
 // --- ends ---------------------------------------------------------------------------------------
@@ -339,9 +311,9 @@ void Recorder::finding(std::string_view text, std::string_view stack) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string_view first = text.substr(0, end);
   const std::string_view rest = text.substr(end);
-  begin(EntryKind::kFinding).bytes(first).bytes(stack.empty() ? rest : stack);
+  write<EntryKind::kFinding>(first, stack.empty() ? rest : stack);
   if (!verdict_.empty() && verdict_ != "failed") return;  // it speaks of that: which has moments
-  begin(EntryKind::kMoment).bytes(first).number(0);
+  write<EntryKind::kMoment>(first, Number{0});
   verdict_ = "failed";
 }
 
@@ -353,18 +325,18 @@ void Recorder::hang(std::string_view why) {
     wait(*fiber, false);
     if (fiber->ending() != Ending::kMustEnd) continue;
     const Number lane = thread_lane(*fiber);
-    begin(EntryKind::kMoment)
-        .bytes(fiber->name() + " waits for " + fiber->purpose() + " since " +
-               seconds_text(fiber->since().time_since_epoch()) + " s, and " + std::string(why))
-        .number(lane + 1);
+    write<EntryKind::kMoment>(fiber->name() + " waits for " + fiber->purpose() + " since " +
+                                  seconds_text(fiber->since().time_since_epoch()) + " s, and " +
+                                  std::string(why),
+                              lane + 1);
   }
 }
 
 void Recorder::crash(std::string_view program, std::string_view how) {
   (void)thread_lane(program);  // where the finding will stand, as it is named
   const std::string text = std::string(program) + " " + std::string(how);
-  begin(EntryKind::kFinding).bytes(text).bytes(std::string_view());
-  begin(EntryKind::kMoment).bytes(text).number(0);
+  write<EntryKind::kFinding>(text, "");
+  write<EntryKind::kMoment>(text, Number{0});
   verdict_ = "crash";
 }
 

@@ -4,13 +4,11 @@
 
 #include <rdma/rdma_cma.h>
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "recording/writer.h"
@@ -56,12 +54,12 @@ class Recorder final : public WaitObserver {
   [[nodiscard]] bool closed() const { return closed_; }
   void end(std::uint64_t hash);
 
-  void sent(HostIndex from, HostIndex to, const verbs::soft::Packet& packet,
-            const FieldWriter& fields);
-  void copied(const verbs::soft::Packet& packet, const verbs::soft::Packet& copy, HostIndex to);
+  // Packets that have been sent or copied bear a mark, which says which message they are.
+  void sent(HostIndex from, HostIndex to, verbs::soft::Packet& packet, const FieldWriter& fields);
+  void copied(const verbs::soft::Packet& packet, verbs::soft::Packet& copy, HostIndex to);
   void launched(const verbs::soft::Packet& packet, Instant arrival);
-  /// The packet itself may be gone.
-  void lost(const verbs::soft::Packet* packet, std::string_view why, HostIndex at);
+  /// The packet of that mark.
+  void lost(std::uint64_t mark, std::string_view why, HostIndex at);
   void ignored(HostIndex host, std::string_view why, std::uint16_t attribute);
   void fault(std::string_view line);
   /// By the last fault.
@@ -85,15 +83,22 @@ class Recorder final : public WaitObserver {
 
  private:
   class Device;
-  recording::Writer& begin(recording::EntryKind kind);
+  template <recording::EntryKind kKind, class... Fields>
+  void write(const Fields&... fields);
+  /// By the thread that runs.
+  template <recording::EntryKind kKind, class... Fields>
+  void write_deed(const Fields&... fields);
   [[nodiscard]] recording::Number lane_of(HostIndex host) const {
     return hosts_[static_cast<std::size_t>(host)];
+  }
+  /// As the format has a lane that need not be there.
+  [[nodiscard]] recording::Number lane_or_none(HostIndex host) const {
+    return host == kNoHost ? 0 : lane_of(host) + 1;
   }
   [[nodiscard]] recording::Number process_lane(HostIndex host, std::string_view process);
   [[nodiscard]] recording::Number thread_lane(std::string_view name);
   /// Says which thread it is that does what comes.
   void tell_thread();
-  recording::Writer& begin_deed(recording::EntryKind kind);
   [[nodiscard]] recording::Number thread_lane(const Fiber& fiber);
   void on_waited(const Fiber& fiber) override;
   void wait(const Fiber& fiber, bool ended);
@@ -110,8 +115,6 @@ class Recorder final : public WaitObserver {
   std::vector<recording::Number> by_fiber_;  ///< by its number: 1 + lane; 0: it has none yet
   recording::Number running_ = 0;            ///< 1 + lane of the thread that was told last
   std::vector<std::unique_ptr<Device>> devices_;
-  /// Which message a packet is that is under way. Packets are used again, so that this stays small.
-  boost::unordered_flat_map<const verbs::soft::Packet*, recording::Number> messages_;
 };
 
 }  // namespace anyrdma::sim

@@ -230,7 +230,7 @@ void World::lose_message(const Host& at, const Host* peer) {
 
 void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet& packet) {
   if (monitor_ != nullptr && cm_attribute(packet) != 0) lose_message(at, peer);
-  if (recorder_ != nullptr) recorder_->lost(&packet, to_string(cause), at.index_);
+  if (recorder_ != nullptr) recorder_->lost(packet.mark, to_string(cause), at.index_);
   if (!trace_.on()) return;
   FieldWriter fields = fields_of(packet);
   trace_.drop(now(), at.index_, peer == nullptr ? kNoHost : peer->index_, cause, fields);
@@ -319,7 +319,7 @@ PacketPtr World::copy_of(const Packet& packet, const Host& to) {
   return copy;
 }
 
-void World::tell_sent(const Host& from, HostIndex to, const Packet& packet) {
+void World::tell_sent(const Host& from, HostIndex to, Packet& packet) {
   const FieldWriter fields = fields_of(packet);
   trace_.send(now(), from.index_, to, fields);
   if (recorder_ != nullptr) recorder_->sent(from.index_, to, packet, fields);

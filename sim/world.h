@@ -141,7 +141,7 @@ class World {
   /// A copy under way of what was sent, for the link to a host.
   [[nodiscard]] verbs::soft::PacketPtr copy_of(const verbs::soft::Packet& packet, const Host& to);
   void end_recording();
-  void tell_sent(const Host& from, HostIndex to, const verbs::soft::Packet& packet);
+  void tell_sent(const Host& from, HostIndex to, verbs::soft::Packet& packet);
   /// Where CutRail is: at the interface.
   void drop_at_rail(Host& at, std::size_t interface, const Host* peer,
                     const verbs::soft::Packet& packet);

@@ -202,24 +202,18 @@ class Merger {
         files_[where].time_of(files_[where].entries[files_[where].messages[there]]);
     const Number to = lane(where, 0);
     const Number from = lane(file, entry.numbers[0]);
-    writer_.begin(EntryKind::kSent, Instant(left))
-        .number(from)
-        .number(to + 1)
-        .text(entry.texts[0])
-        .bytes(entry.texts[1])
-        .number(entry.numbers[2]);
+    writer_.write<EntryKind::kSent>(Instant(left), from, to + 1, entry.texts[0], entry.texts[1],
+                                    entry.numbers[2]);
     written = writer_.next_message();
-    writer_.begin(EntryKind::kArrives, Instant(left))
-        .number(*written)
-        .number(static_cast<std::uint64_t>(std::max(came - left, Duration{}).count()));
+    const auto later = static_cast<std::uint64_t>(std::max(came - left, Duration{}).count());
+    writer_.write<EntryKind::kArrives>(Instant(left), *written, later);
   }
 
   /// What lanes and messages are called here.
   void copy(std::size_t file, const Entry& entry) {
-    const std::string_view shape = kShapes[static_cast<std::size_t>(entry.kind)];
     std::array<std::uint64_t, 6> numbers = entry.numbers;
     std::size_t at = 0;
-    for (const char letter : shape) {
+    for (const char letter : kShapes[static_cast<std::size_t>(entry.kind)]) {
       if (letter == 't' || letter == 'b') continue;
       std::uint64_t& number = numbers[at++];
       if (letter == 'l') number = lane(file, number);
@@ -227,27 +221,14 @@ class Merger {
       if (letter == 'm') number = *parts_[file].messages[number];
     }
     say_running(file);
-    writer_.begin(entry.kind, now_);
-    at = 0;
-    std::size_t text = 0;
-    for (const char letter : shape) {
-      if (letter == 't') {
-        writer_.text(entry.texts[text++]);
-      } else if (letter == 'b') {
-        writer_.bytes(entry.texts[text++]);
-      } else if (letter == 'z') {
-        writer_.signed_number(static_cast<std::int64_t>(numbers[at++]));
-      } else {
-        writer_.number(numbers[at++]);
-      }
-    }
+    writer_.write(entry.kind, now_, numbers, entry.texts);
   }
 
   /// Of all files the one that speaks.
   void say_running(std::size_t file) {
     if (parts_[file].running == running_) return;
     running_ = parts_[file].running;
-    writer_.begin(EntryKind::kRunning, now_).number(running_);
+    writer_.write<EntryKind::kRunning>(now_, running_);
   }
 
   const std::vector<ProcessFile>& files_;

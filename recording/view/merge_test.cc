@@ -42,17 +42,17 @@ class Process {
   }
   void gets(Instant when, const std::string& packet, const std::string& from = "10.0.0.8") {
     message(when, packet, outside(when, from), own_);
-    writer_.begin(EntryKind::kArrives, when).number(last_).number(0);
+    writer_.write<EntryKind::kArrives>(when, last_, 0u);
   }
   void calls(Instant when, const std::string& call) {
     if (!thread_) thread_ = writer_.lane(when, "thread", "main", own_);
-    writer_.begin(EntryKind::kRunning, when).number(*thread_ + 1);
-    writer_.begin(EntryKind::kCalled, when).number(own_).number(1).text(call).number(0);
+    writer_.write<EntryKind::kRunning>(when, *thread_ + 1);
+    writer_.write<EntryKind::kCalled>(when, own_, 1u, call, 0u);
   }
   void loses_the_last(Instant when) {
-    writer_.begin(EntryKind::kFault, when).text("on here REQ 1: lose");
-    writer_.begin(EntryKind::kStruck, when).number(last_);
-    writer_.begin(EntryKind::kLost, when).number(last_).text("lost by a fault").number(0);
+    writer_.write<EntryKind::kFault>(when, "on here REQ 1: lose");
+    writer_.write<EntryKind::kStruck>(when, last_);
+    writer_.write<EntryKind::kLost>(when, last_, "lost by a fault", 0u);
   }
   void ends(Instant when) { writer_.end(when, "ended", 0); }
   [[nodiscard]] ProcessFile file() const { return read_process_file(sink_->bytes()).file.value(); }
@@ -66,8 +66,7 @@ class Process {
     return outside_;
   }
   void message(Instant when, const std::string& packet, Number from, Number to) {
-    writer_.begin(EntryKind::kSent, when).number(from).number(to + 1);
-    writer_.text(std::string(32, 'g')).bytes(packet).number(1);
+    writer_.write<EntryKind::kSent>(when, from, to + 1, std::string(32, 'g'), packet, 1u);
     last_ = writer_.next_message();
   }
 

@@ -89,27 +89,22 @@ class ByHand : public ::testing::Test {
 
   void queue(std::uint64_t id, rdma_cm_event_type event) {
     const auto type = static_cast<std::uint64_t>(event);
-    writer_->begin(EntryKind::kQueued, now()).number(process_).number(id).number(0).number(type);
-    writer_->signed_number(0).bytes(std::string_view());
+    writer_->write<EntryKind::kQueued>(now(), process_, id, 0u, type, 0, "");
   }
   void fetch(std::uint64_t id, rdma_cm_event_type event) {
-    writer_->begin(EntryKind::kFetched, now())
-        .number(process_)
-        .number(id)
-        .number(static_cast<std::uint64_t>(event));
+    writer_->write<EntryKind::kFetched>(now(), process_, id, static_cast<std::uint64_t>(event));
   }
   void acknowledge(std::uint64_t id) {
-    writer_->begin(EntryKind::kAcknowledged, now()).number(process_).number(id);
+    writer_->write<EntryKind::kAcknowledged>(now(), process_, id);
   }
   void destroy(std::uint64_t id) {
-    writer_->begin(EntryKind::kCalled, now()).number(process_).number(id).text("destroy").number(0);
+    writer_->write<EntryKind::kCalled>(now(), process_, id, "destroy", 0u);
   }
 
   /// The moment of the thread, which waits for that.
   Moment moment(std::string_view purpose) {
-    writer_->begin(EntryKind::kWaited, now()).number(thread_).number(0).text(purpose).number(0);
-    writer_->bytes(std::string_view());
-    writer_->begin(EntryKind::kMoment, now()).bytes("it waits").number(thread_ + 1);
+    writer_->write<EntryKind::kWaited>(now(), thread_, 0u, purpose, 0u, "");
+    writer_->write<EntryKind::kMoment>(now(), "it waits", thread_ + 1);
     writer_->end(now(), "hang", 0);
     return recording::tell(sink_->bytes()).story.value().moments.at(0);
   }

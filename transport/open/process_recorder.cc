@@ -24,7 +24,6 @@ namespace {
 
 using recording::EntryKind;
 using recording::Number;
-using recording::Writer;
 using verbs::soft::Packet;
 
 constexpr std::size_t kGids = 2 * sizeof(ibv_gid);
@@ -142,12 +141,7 @@ void ProcessRecorder::tell_thread() {
   }
   if (running_ == found->second + 1) return;
   running_ = found->second + 1;
-  begin(EntryKind::kRunning).number(running_);
-}
-
-Writer& ProcessRecorder::begin_deed(EntryKind kind) {
-  tell_thread();
-  return begin(kind);
+  write<EntryKind::kRunning>(running_);
 }
 
 // --- events and calls ---------------------------------------------------------------------------
@@ -158,43 +152,32 @@ void ProcessRecorder::event(EventObserver::Step step, std::uint64_t id, std::uin
   if (!turn) return;
   const auto type = static_cast<std::uint64_t>(event.event);
   if (step == EventObserver::Step::kFetched) {
-    begin_deed(EntryKind::kFetched).number(own_).number(id).number(type);
+    write_deed<EntryKind::kFetched>(own_, id, type);
     return;
   }
   sim::FieldWriter fields;
   sim::put_parameters(fields, event);
-  begin(EntryKind::kQueued)
-      .number(own_)
-      .number(id)
-      .number(listener)
-      .number(type)
-      .signed_number(event.status)
-      .bytes(fields.bytes());
+  write<EntryKind::kQueued>(own_, id, listener, type, event.status, fields.bytes());
 }
 
 void ProcessRecorder::acknowledged(std::uint64_t id) {
   const Turn turn(*this);
-  if (turn) begin_deed(EntryKind::kAcknowledged).number(own_).number(id);
+  if (turn) write_deed<EntryKind::kAcknowledged>(own_, id);
 }
 
 void ProcessRecorder::called(std::uint64_t id, std::string_view call, int error) {
   const Turn turn(*this);
-  if (!turn) return;
-  begin_deed(EntryKind::kCalled)
-      .number(own_)
-      .number(id)
-      .text(call)
-      .number(static_cast<std::uint64_t>(error));
+  if (turn) write_deed<EntryKind::kCalled>(own_, id, call, static_cast<std::uint64_t>(error));
 }
 
 void ProcessRecorder::state(std::uint64_t id, std::string_view state) {
   const Turn turn(*this);
-  if (turn) begin(EntryKind::kIdState).number(own_).number(id).text(state);
+  if (turn) write<EntryKind::kIdState>(own_, id, state);
 }
 
 void ProcessRecorder::given(std::uint64_t id, std::uint32_t qp_num) {
   const Turn turn(*this);
-  if (turn) begin(EntryKind::kGiven).number(own_).number(id).number(qp_num);
+  if (turn) write<EntryKind::kGiven>(own_, id, qp_num);
 }
 
 // --- work ---------------------------------------------------------------------------------------
@@ -228,12 +211,8 @@ void ProcessRecorder::on_async(const recording::RaisedEvent& event) {
 void ProcessRecorder::send(const Packet& packet, Number from, Number to) {
   const sim::FieldWriter fields = sim::fields_of(packet);
   const std::span<const std::uint8_t> bytes = fields.bytes();
-  begin(EntryKind::kSent)
-      .number(from)
-      .number(to + 1)
-      .text({reinterpret_cast<const char*>(bytes.data()), kGids})
-      .bytes(bytes.subspan(kGids))
-      .number(packet.udp_source_port);
+  const std::string_view gids(reinterpret_cast<const char*>(bytes.data()), kGids);
+  write<EntryKind::kSent>(from, to + 1, gids, bytes.subspan(kGids), packet.udp_source_port);
   passing_ = writer_.next_message();
 }
 
@@ -241,7 +220,7 @@ void ProcessRecorder::on_leaving(const Packet& packet, bool own) {
   const Turn turn(*this);
   if (!turn) return;
   send(packet, own_, own ? own_ : lane_of(packet.destination));
-  if (own) begin(EntryKind::kArrives).number(*passing_).number(0);
+  if (own) write<EntryKind::kArrives>(*passing_, 0u);
 }
 
 // When it left is for whoever has the sender's recording, too.
@@ -249,7 +228,7 @@ void ProcessRecorder::on_arriving(const Packet& packet) {
   const Turn turn(*this);
   if (!turn) return;
   send(packet, lane_of(packet.source), own_);
-  begin(EntryKind::kArrives).number(*passing_).number(0);
+  write<EntryKind::kArrives>(*passing_, 0u);
 }
 
 void ProcessRecorder::on_passed() {
@@ -268,11 +247,11 @@ void ProcessRecorder::planned(const fault::FaultPlan& plan) {
 void ProcessRecorder::fired(const fault::FaultStatus& status) {
   const Turn turn(*this);
   if (!turn) return;
-  begin(EntryKind::kFault).text(to_string(status.fault));
+  write<EntryKind::kFault>(to_string(status.fault));
   if (!passing_) return;
-  begin(EntryKind::kStruck).number(*passing_);
+  write<EntryKind::kStruck>(*passing_);
   if (!std::holds_alternative<fault::LoseMessage>(status.fault.action)) return;
-  begin(EntryKind::kLost).number(*passing_).text("lost by a fault").number(0);
+  write<EntryKind::kLost>(*passing_, "lost by a fault", 0u);
 }
 
 void ProcessRecorder::end(const std::vector<fault::FaultStatus>& faults) {

@@ -74,10 +74,17 @@ class ProcessRecorder final : public recording::WorkSink,
 
   [[nodiscard]] verbs::Instant now() const;
   [[nodiscard]] recording::Number lane_of(const ibv_gid& outsider);
-  recording::Writer& begin(recording::EntryKind kind) { return writer_.begin(kind, now()); }
+  template <recording::EntryKind kKind, class... Fields>
+  void write(const Fields&... fields) {
+    writer_.write<kKind>(now(), fields...);
+  }
   /// Says which thread it is that does what comes.
   void tell_thread();
-  recording::Writer& begin_deed(recording::EntryKind kind);
+  template <recording::EntryKind kKind, class... Fields>
+  void write_deed(const Fields&... fields) {
+    tell_thread();
+    write<kKind>(fields...);
+  }
   void send(const verbs::soft::Packet& packet, recording::Number from, recording::Number to);
 
   const std::string name_;  ///< of the process's lane

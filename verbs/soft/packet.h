@@ -64,6 +64,8 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   /// has asked (the simulator); seal() in wire/icrc.h fills them.
   bool icrc_valid = false;
   std::uint16_t size = 0;  ///< payload bytes in use, ICRC included
+  /// For whoever carries it to know it by, and for nobody else. 0: it has none.
+  std::uint64_t mark = 0;
   std::array<std::uint8_t, kPacketBytesMax> storage;
 
   [[nodiscard]] std::span<std::uint8_t> payload() { return {storage.data(), size}; }
@@ -130,6 +132,7 @@ class PacketPool {
     packet->ip_identification = 0;
     packet->ip_fragment = 0x4000;
     packet->size = 0;
+    packet->mark = 0;
     return PacketPtr(packet);
   }
   /// A packet with the same contents, none of them lent.

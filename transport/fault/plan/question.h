@@ -23,6 +23,7 @@ inline constexpr long kAskWorld = 1'000'001;
 struct Oversight {
   bool events = false;            ///< kQueued, kFetched
   bool calls = false;             ///< kMade
+  bool refusals = false;          ///< kRefused
   bool states = false;            ///< kState
   bool gate = false;              ///< kCall, kWork, kFailure
   bool requests = false;          ///< kRequest
@@ -40,6 +41,7 @@ struct Question {
     kQueued,   ///< `event` of `id` and `listener`, as transport::EventObserver has it
     kFetched,  ///< likewise
     kMade,     ///< call `word` on `id`, with errno `status`, as transport::CallObserver has it
+    kRefused,  ///< likewise, before it came to the transport
     kState,    ///< `id` has come to the state `word`
     kRequest,  ///< a connection request has found its listener: `refused` and what follows it
     kCall,     ///< `word` on `id` is about to be made, as verbs::CallGate has it: `error`
