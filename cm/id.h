@@ -239,7 +239,7 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] bool is_alive() const { return check(Call::kQuery).has_value(); }
   template <class Do>
   [[nodiscard]] Result<void> perform(Call call, Do&& action) {
-    if (Result<void> legal = check(call); !legal) return legal;
+    if (Result<void> legal = check(call); !legal) return refused(call, legal);
     Result<void> result;
     if (transport_.call_gate() != nullptr) [[unlikely]]
       result = admit(call);
@@ -249,6 +249,10 @@ class Id final : private transport::EndpointHandler {
     }
     return result;
   }
+  /// Tells observers why a call goes no further, and gives it back.
+  [[nodiscard]] Result<void> refused(Call call, Result<void> why) const;
+  /// The same from outside of the critical section.
+  [[nodiscard]] Result<void> refuse(Call call, Result<void> why) const;
   /// What a fault plan lets the call fail with before it has an effect.
   [[nodiscard]] Result<void> admit(Call call);
   void report_call(std::string_view call, int error) const;

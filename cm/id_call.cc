@@ -1,5 +1,6 @@
 // The calls, one by one: what librdmacm does around what the endpoint decides and does.
 #include <cstring>
+#include <utility>
 
 #include "cm/address.h"
 #include "cm/device_use.h"
@@ -20,6 +21,17 @@ std::string_view Id::state() const {
 Result<void> Id::check(Call call) const {
   if (endpoint_ == nullptr) return verbs::errno_code(ENOENT);
   return endpoint_->admits(call);
+}
+
+Result<void> Id::refused(Call call, Result<void> why) const {
+  if (auto* observer = transport_.call_observer(); observer != nullptr)
+    observer->on_refused(number_, to_string(call), why.error().value());
+  return why;
+}
+
+Result<void> Id::refuse(Call call, Result<void> why) const {
+  const verbs::CriticalSection section(transport_.runtime());
+  return refused(call, std::move(why));
 }
 
 Result<void> Id::admit(Call call) {
@@ -55,7 +67,7 @@ Result<void> Id::adopt(const transport::Binding& binding) {
 }
 
 Result<void> Id::bind(const sockaddr* local) {
-  if (Result<void> sane = check_address(local); !sane) return sane;
+  if (Result<void> sane = check_address(local); !sane) return refuse(Call::kBind, sane);
   transport::Binding binding;
   {
     verbs::CriticalSection section(runtime());
@@ -68,8 +80,10 @@ Result<void> Id::bind(const sockaddr* local) {
 
 Result<void> Id::resolve_addr(const sockaddr* source, const sockaddr* destination,
                               std::chrono::milliseconds timeout) {
-  if (Result<void> sane = check_address(destination); !sane) return sane;
-  if (source != nullptr && length_of(*source) == 0) return verbs::errno_code(EINVAL);
+  if (Result<void> sane = check_address(destination); !sane)
+    return refuse(Call::kResolveAddr, sane);
+  if (source != nullptr && length_of(*source) == 0)
+    return refuse(Call::kResolveAddr, verbs::errno_code(EINVAL));
   {
     verbs::CriticalSection section(runtime());
     Result<void> started = perform(Call::kResolveAddr, [&] {
@@ -144,12 +158,12 @@ Result<void> Id::accept(const rdma_conn_param* param) {
   transport::ConnectionParameters parameters;
   {
     verbs::CriticalSection section(runtime());
-    if (Result<void> legal = check(Call::kAccept); !legal) return legal;
-    if (device_ == nullptr) return verbs::errno_code(EINVAL);
+    if (Result<void> legal = check(Call::kAccept); !legal) return refused(Call::kAccept, legal);
     // In any port space somebody has to name the QP (librdmacm crashes here).
-    if (raw_.id.qp == nullptr && param == nullptr) return verbs::errno_code(EINVAL);
+    if (device_ == nullptr || (raw_.id.qp == nullptr && param == nullptr))
+      return refused(Call::kAccept, verbs::errno_code(EINVAL));
     Result<void> sane = check_conn_param(param, raw_.id.ps, raw_.id.qp != nullptr, device_->limits);
-    if (!sane) return sane;
+    if (!sane) return refused(Call::kAccept, sane);
     parameters = parameters_for_accept(param, device_->limits, requested_);
     describe_qp(parameters);
     parameters.ece = {remote_ece_.vendor_id, local_ece_.options, 0};
@@ -157,7 +171,7 @@ Result<void> Id::accept(const rdma_conn_param* param) {
   if (raw_.id.qp != nullptr && raw_.id.qp_type != IBV_QPT_UD) {
     // Before the reply leaves, so that the peer's first message finds the QP ready.
     const Depths depths{parameters.responder_resources, parameters.initiator_depth};
-    if (Result<void> up = bring_qp_up(&depths); !up) return up;
+    if (Result<void> up = bring_qp_up(&depths); !up) return refuse(Call::kAccept, up);
   }
   Result<void> accepted;
   {
@@ -198,10 +212,11 @@ Result<void> Id::reject_with(std::uint8_t reason, std::span<const std::uint8_t> 
 Result<void> Id::disconnect() {
   {
     verbs::CriticalSection section(runtime());
-    if (Result<void> alive = check(Call::kQuery); !alive) return alive;
-    if (raw_.id.verbs == nullptr) return verbs::errno_code(EINVAL);
+    Result<void> alive = check(Call::kQuery);
+    if (alive && raw_.id.verbs == nullptr) alive = verbs::errno_code(EINVAL);
+    if (!alive) return refused(Call::kDisconnect, alive);
   }
-  if (Result<void> flushed = flush_qp(); !flushed) return flushed;
+  if (Result<void> flushed = flush_qp(); !flushed) return refuse(Call::kDisconnect, flushed);
   return perform_and_complete(Call::kDisconnect, [&] { return endpoint_->disconnect(); });
 }
 

@@ -336,6 +336,7 @@ class Host final : private transport::soft::Observer,
                 const rdma_cm_event& event) override;
   void on_acknowledged(std::uint64_t id) override;
   void on_call(std::uint64_t id, std::string_view call, int error) override;
+  void on_refused(std::uint64_t id, std::string_view call, int error) override;
   void on_state(std::uint64_t id, std::string_view state) override;
   void on_handshake(std::uint64_t id, const rdma_cm_id& raw, std::string_view call,
                     const transport::ConnectionParameters& given) override;

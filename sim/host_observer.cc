@@ -36,6 +36,10 @@ void Host::on_call(std::uint64_t id, std::string_view call, int error) {
   if (world_.faults().watches_calls()) world_.faults().on_call(*this, id, call);
 }
 
+void Host::on_refused(std::uint64_t id, std::string_view call, int error) {
+  if (world_.recorder() != nullptr) world_.recorder()->called(index_, id, call, error);
+}
+
 void Host::on_acknowledged(std::uint64_t id) {
   if (world_.recorder() != nullptr) world_.recorder()->acknowledged(index_, id);
   if (world_.monitor() != nullptr) world_.monitor()->on_acknowledged(*this, id);
@@ -188,6 +192,7 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
       question.oversight.later = !question.oversight.events && !question.oversight.calls;
       question.oversight.events |= monitor != nullptr || recorder != nullptr;
       question.oversight.calls |= monitor != nullptr || recorder != nullptr;
+      question.oversight.refusals = recorder != nullptr;
       question.oversight.states |= recorder != nullptr;
       question.oversight.acknowledgements = recorder != nullptr;
       question.oversight.work = recorder != nullptr;
@@ -223,6 +228,7 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
       return {};
     case fault::Question::Kind::kTake:
       return slowness_;
+    case fault::Question::Kind::kRefused:
     case fault::Question::Kind::kAcknowledged:
     case fault::Question::Kind::kQueuePair:
     case fault::Question::Kind::kPosted:

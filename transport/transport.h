@@ -203,8 +203,10 @@ class CallObserver {
  public:
   virtual ~CallObserver() = default;
   /// `call` is cm's name of the operation ("resolve_addr"; "destroy" for the id's end); `error` an
-  /// errno, 0 for success. Refusals for the id's state are not reported.
+  /// errno, 0 for success.
   virtual void on_call(std::uint64_t id, std::string_view call, int error) = 0;
+  /// The call was refused before it came to the transport: for the id's state, or what was given.
+  virtual void on_refused(std::uint64_t /*id*/, std::string_view /*call*/, int /*error*/) {}
   /// The id has come to another state, in the kernel's spelling: "RDMA_CM_CONNECT". Before the call
   /// or the event that brings it there is reported.
   virtual void on_state(std::uint64_t /*id*/, std::string_view /*state*/) {}

@@ -76,6 +76,7 @@ class OverseenOpened final : public Opened,
                 const rdma_cm_event& event) override;
   void on_acknowledged(std::uint64_t id) override;
   void on_call(std::uint64_t id, std::string_view call, int error) override;
+  void on_refused(std::uint64_t id, std::string_view call, int error) override;
   void on_state(std::uint64_t id, std::string_view state) override;
   int on_call(std::uint64_t id, std::string_view call) override;
   ibv_wc_status on_work(const verbs::PostedWork& work) override;
@@ -114,7 +115,7 @@ OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakab
   if (gated) breakable_.set_call_gate(this);
   const verbs::CriticalSection section(transport.runtime());
   if (oversight.events) transport.set_event_observer(this);
-  if (oversight.calls || oversight.states) transport.set_call_observer(this);
+  if (oversight.calls || oversight.states || oversight.refusals) transport.set_call_observer(this);
   if (gated) transport.set_call_gate(this);
 }
 
@@ -156,6 +157,13 @@ void OverseenOpened::on_acknowledged(std::uint64_t id) {
 void OverseenOpened::on_call(std::uint64_t id, std::string_view call, int error) {
   if (!oversight_.calls) return;
   Question word{.kind = Kind::kMade, .id = id, .status = error};
+  word.set_word(call);
+  tell(word);
+}
+
+void OverseenOpened::on_refused(std::uint64_t id, std::string_view call, int error) {
+  if (!oversight_.refusals) return;
+  Question word{.kind = Kind::kRefused, .id = id, .status = error};
   word.set_word(call);
   tell(word);
 }

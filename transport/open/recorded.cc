@@ -36,6 +36,10 @@ class RecordedOpened final : public Opened, private EventObserver, private CallO
     recorder_->called(id, call, error);
     if (next_call_ != nullptr) next_call_->on_call(id, call, error);
   }
+  void on_refused(std::uint64_t id, std::string_view call, int error) override {
+    recorder_->called(id, call, error);
+    if (next_call_ != nullptr) next_call_->on_refused(id, call, error);
+  }
   void on_state(std::uint64_t id, std::string_view state) override {
     recorder_->state(id, state);
     if (next_call_ != nullptr) next_call_->on_state(id, state);
