@@ -531,6 +531,36 @@ TEST(Shrink, LeavesTheTwoGuiltyOfFourHundredFaults) {
   EXPECT_THAT(guilty.plan.faults, ElementsAre(first, second));
 }
 
+TEST(Shrink, NamesThePacketsThatChanceHasStruck) {
+  Trial trial{.plan = FaultPlan::parse("maybe on client->server packet 60%: lose\n"
+                                       "maybe on server->client packet 1%: delay 1ms\n")
+                          .value()};
+  while (is_quick(trial).problem != "too late") ASSERT_LT(++trial.seed, 50u);
+
+  const Trial guilty = shrink(is_quick, trial);
+
+  EXPECT_EQ(guilty.plan.to_string(),
+            "maybe on client->server packet 1: lose\n"
+            "maybe on client->server packet 2: lose\n");
+  EXPECT_EQ(guilty.seed, trial.seed);
+}
+
+/// Goes wrong once chance has struck so often that nobody would read each place.
+TEST(Shrink, SaysWhatChanceHasStruckOftenByItsProbability) {
+  const FaultPlan plan = FaultPlan::parse("on client->server packet 60%: lose").value();
+  const Scenario often = [](const Trial& trial) {
+    Outcome outcome;
+    if (trial.plan.faults.empty()) return outcome;
+    outcome.problem = "struck";
+    outcome.faults = {{.fault = trial.plan.faults.front()}};
+    for (std::uint32_t number = 1; number <= FaultStatus::kChosenMax; ++number)
+      outcome.faults.front().chosen.push_back(number);
+    return outcome;
+  };
+
+  EXPECT_EQ(shrink(often, {.plan = plan}).plan, plan);
+}
+
 TEST(Shrink, SaysHundredsOfChoicesByTheirSeedOnceItHasRunOften) {
   std::vector<Deviation> all;
   for (std::uint64_t point = 0; point < 300; ++point) all.push_back({point, 1});

@@ -63,6 +63,8 @@ std::string to_bytes(const Outcome& outcome) {
     for (const auto value : {status.planned, status.armed, status.fired, status.observed}) {
       out.number(value);
     }
+    out.number(status.chosen.size());
+    for (const std::uint32_t each : status.chosen) out.number(each);
   }
   out.number(outcome.deviations.size());
   for (const Deviation& each : outcome.deviations) {
@@ -94,6 +96,7 @@ Outcome outcome_from(std::string_view bytes) {
     status.armed = in.small();
     status.fired = in.small();
     status.observed = in.small();
+    for (std::uint64_t more = in.number(); more != 0; --more) status.chosen.push_back(in.small());
   }
   for (std::uint64_t left = in.number(); left != 0; --left) {
     const std::uint64_t point = in.number();

@@ -40,6 +40,7 @@ class Shrinking {
 
   Trial run() {
     leave_out_faults();
+    if (name_what_was_struck()) leave_out_faults();
     leave_out_changes();
     const Trial drawn = trial_;
     write_choices_down();
@@ -66,6 +67,36 @@ class Shrinking {
       next.plan.faults = faults;
       return fails(next);
     });
+  }
+
+  /// Where chance chose what a fault strikes, each of those becomes a fault of its own: whoever
+  /// reads "20%" does not know which packet mattered.
+  [[nodiscard]] bool name_what_was_struck() {
+    if (std::ranges::none_of(trial_.plan.faults, by_chance)) return false;
+    const Outcome outcome = scenario_(trial_);
+    Trial next = trial_;
+    next.plan.faults.clear();
+    auto status = outcome.faults.begin();
+    for (const Fault& fault : trial_.plan.faults) {
+      status = std::find_if(status, outcome.faults.end(),
+                            [&](const FaultStatus& each) { return each.fault == fault; });
+      if (status == outcome.faults.end()) return false;
+      const FaultStatus& found = *status++;
+      if (!by_chance(fault) || found.chosen.size() == FaultStatus::kChosenMax) {
+        next.plan.faults.push_back(fault);
+        continue;
+      }
+      for (const std::uint32_t number : found.chosen) {
+        next.plan.faults.push_back(
+            {fault::with_occurrence(fault.trigger, number), fault.action, fault.maybe});
+      }
+    }
+    if (next == trial_ || !fails(next)) return false;
+    trial_ = next;
+    return true;
+  }
+  [[nodiscard]] static bool by_chance(const Fault& fault) {
+    return fault::occurrence_of(fault.trigger).per_million != Occurrence::kCertain;
   }
 
   /// Of the places in which priorities change.

@@ -16,6 +16,15 @@ Occurrence occurrence_of(const Trigger& trigger) {
       trigger);
 }
 
+Trigger with_occurrence(Trigger trigger, Occurrence occurrence) {
+  std::visit(
+      [&](auto& when) {
+        if constexpr (requires { when.occurrence; }) when.occurrence = occurrence;
+      },
+      trigger);
+  return trigger;
+}
+
 std::string FaultStatus::to_string() const {
   const std::string times = planned == kAll ? "all" : std::to_string(planned);
   return "planned " + times + ", armed " + std::to_string(armed) + ", fired " +
@@ -31,7 +40,10 @@ Arming::Arming(const Fault& fault)
 bool Arming::is_due() {
   ++status.armed;
   if (occurrence_.number != kAll) return occurrence_.number == status.armed;
-  return dice == nullptr || dice->below(Occurrence::kCertain) < occurrence_.per_million;
+  if (dice == nullptr) return true;
+  if (dice->below(Occurrence::kCertain) >= occurrence_.per_million) return false;
+  if (status.chosen.size() < FaultStatus::kChosenMax) status.chosen.push_back(status.armed);
+  return true;
 }
 
 }  // namespace anyrdma::fault

@@ -1,9 +1,11 @@
 // A fault that waits for its moment, and the account of what became of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "transport/fault/plan/fault.h"
 #include "verbs/random.h"
@@ -18,6 +20,10 @@ struct FaultStatus {
   std::uint32_t fired = 0;     ///< how often it was carried out
   std::uint32_t observed = 0;  ///< how often that made a difference: there was a device to remove,
                                ///< a packet met the path that was cut
+  /// Where chance decides: of `armed`, the first ones it was, from 1; no more than kChosenMax.
+  std::vector<std::uint32_t> chosen{};
+
+  static constexpr std::size_t kChosenMax = 16;
 
   /// "planned 1, armed 3, fired 1, observed 0: on client->server REQ 3: lose".
   [[nodiscard]] std::string to_string() const;
@@ -25,6 +31,8 @@ struct FaultStatus {
 
 /// Which of many occurrences a trigger means.
 [[nodiscard]] Occurrence occurrence_of(const Trigger& trigger);
+/// The same trigger for another one, if there are many.
+[[nodiscard]] Trigger with_occurrence(Trigger trigger, Occurrence occurrence);
 
 /// Counts what a trigger watches for.
 class Arming {
