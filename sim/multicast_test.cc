@@ -96,6 +96,27 @@ TEST(SimulatedMulticast, DoesNotPassALinkThatIsDown) {
   EXPECT_EQ(c.received(), 1u);
 }
 
+TEST(SimulatedMulticast, FaultsStrikeTheCopiesOfTheirWayAlone) {
+  Hosts hosts(1);
+  const auto plan = FaultPlan::parse(
+      "on a->b packet 2: lose\n"
+      "on a->c packet 1: delay 5ms\n"
+      "on a->c packet 3: duplicate\n");
+  ASSERT_TRUE(hosts.world.faults().inject(*plan));
+  Member sender(hosts.a);
+  Member b(hosts.b);
+  Member c(hosts.c);
+
+  for (int i = 0; i < 3; ++i) sender.send();
+  hosts.world.run_for(std::chrono::milliseconds(4));
+  EXPECT_EQ(hosts.c.hca().counters().packets_in, 3u) << "the second, and the third twice";
+  hosts.world.run_for(std::chrono::milliseconds(2));
+
+  EXPECT_EQ(b.received(), 2u);
+  EXPECT_EQ(c.received(), 4u);
+  EXPECT_TRUE(hosts.world.faults().unfired().empty()) << hosts.world.faults().report();
+}
+
 TEST(SimulatedMulticast, OfOneSeedHappensTheSameWayEachTime) {
   const auto run = [](std::uint64_t seed) {
     WorldOptions options;

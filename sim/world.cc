@@ -255,8 +255,7 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
   }
   if (to_group) return flood(from, *packet);
   if (to == nullptr) return drop(from, nullptr, DropCause::kNoSuchAddress, *packet);
-  if (faults_.watches_packets()) return carry_or_not(from, *to, std::move(packet));
-  carry(from, *to, std::move(packet));
+  carry_or_not(from, *to, std::move(packet));
 }
 
 void World::drop_at_rail(Host& at, std::size_t interface, const Host* peer, const Packet& packet) {
@@ -276,7 +275,8 @@ void World::carry(Host& from, const Owner& to, PacketPtr&& packet, Duration late
   if (!link.carry(to.interface, packet, late)) drop(from, to.host, DropCause::kLoss, *packet);
 }
 
-void World::carry_or_not(Host& from, const Owner& to, PacketPtr packet) {
+void World::carry_or_not(Host& from, const Owner& to, PacketPtr&& packet) {
+  if (!faults_.watches_packets()) return carry(from, to, std::move(packet));
   const bool passes = !link_between(from, *to.host).options().down;
   const Mishap mishap = faults_.on_packet(from, *to.host, *packet, passes);
   if (mishap.lost) return drop(from, to.host, DropCause::kFault, *packet);
@@ -301,14 +301,15 @@ void World::watch_events() {
 }
 
 // As a switch without IGMP snooping does: every device gets a copy, the sender's own too, in the
-// order in which they were added; each copy has the luck of its own link.
+// order in which they were added; each copy has the luck of its own link, and counts for the faults
+// of its own way.
 void World::flood(Host& from, const Packet& packet) {
   for (const auto& host : hosts_) {
     for (std::size_t i = 0; i < host->interfaces_.size(); ++i) {
       if (!host->hears_groups(host->interfaces_[i])) continue;
       // An uplink's programs have had theirs: each other's are no business of the world's.
       const bool own_uplink = host.get() == &from && host->interfaces_[i].uplink != nullptr;
-      if (!own_uplink) carry(from, {host.get(), i}, copy_of(packet, *host));
+      if (!own_uplink) carry_or_not(from, {host.get(), i}, copy_of(packet, *host));
     }
   }
 }

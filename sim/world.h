@@ -132,7 +132,7 @@ class World {
   void carry(Host& from, const Owner& to, verbs::soft::PacketPtr&& packet,
              Duration late = Duration::zero());
   /// As carry, after what the fault plan has for this packet.
-  void carry_or_not(Host& from, const Owner& to, verbs::soft::PacketPtr packet);
+  void carry_or_not(Host& from, const Owner& to, verbs::soft::PacketPtr&& packet);
   /// From now on the fault plan hears of events.
   void watch_events();
   void watch_calls();  ///< of calls
