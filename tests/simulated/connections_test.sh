@@ -45,11 +45,15 @@ apart ucmatose_with_many_apart 'ucmatose -c 20 -C 5 -S 4096' "ucmatose -c 20 -C 
 says='server/udaddy: return status 0'
 apart udaddy_with_many_apart 'udaddy -c 10 -C 5' "udaddy -c 10 -C 5 -s $s"
 
+# Nothing that datagrams of a group carry is chance: what happens to them is.
+echo 'on client3->* packet 50%: delay 3us' >"$work/late"
+settings=(--faults "$work/late")
 says='client3/mckey: return status 0'
 apart mckey_with_three_receivers_apart "mckey -m 239.1.1.1 -b $s -C 3" 'mckey -m 239.1.1.1 -b 10.0.0.2 -C 3' \
   'mckey -m 239.1.1.1 -b 10.0.0.3 -C 3' 'mckey -m 239.1.1.1 -s -b 10.0.0.4 -C 3'
+settings=()
 
 says='rdma_xclient: end 0'
-apart rdma_xclient_apart 'rdma_xserver' "rdma_xclient $s"
+apart rdma_xclient_apart 'rdma_xserver' "rdma_xclient -s $s"
 
 finish

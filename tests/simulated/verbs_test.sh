@@ -7,7 +7,7 @@ alike the_device 'ibv_devinfo -v'
 
 seeds_matter=1
 
-says='client1/ibv_.*: ([0-9]+ iters in [0-9.]+ seconds|success)$'
+says='client1/ibv_.*: ([0-9]+ iters in [0-9.]+ seconds|success)'
 for kind in rc uc ud srq xsrq; do
   server="ibv_${kind}_pingpong -g 1 -n 50"
   apart "ibv_${kind}_pingpong" "$server" "$server server"
