@@ -142,7 +142,8 @@ programs::SandboxOptions Machines::with_premises(programs::SandboxOptions option
   return options;
 }
 
-/// Names of the world's hosts, for getaddrinfo(3).
+/// Names of the world's hosts, for getaddrinfo(3). Symbols of the machine's kernel are none of
+/// theirs, and megabytes that libfabric reads line by line, twice.
 std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& host) const {
   std::string text = "127.0.0.1 localhost\n::1 localhost\n";
   for (const auto& each : world_.hosts()) {
@@ -156,9 +157,13 @@ std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& 
   }
   const std::filesystem::path names = premises_.directory() / (host.name() + ".hosts");
   const std::filesystem::path own = premises_.directory() / (host.name() + ".name");
+  const std::filesystem::path nothing = premises_.directory() / "empty";
   write_file(names, text);
   write_file(own, host.name() + '\n');
-  return {{names.string(), "/etc/hosts"}, {own.string(), "/etc/hostname"}};
+  write_file(nothing, "");
+  return {{names.string(), "/etc/hosts"},
+          {own.string(), "/etc/hostname"},
+          {nothing.string(), "/proc/kallsyms"}};
 }
 
 }  // namespace anyrdma::sim

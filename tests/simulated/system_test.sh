@@ -41,6 +41,13 @@ expected=1 alike what_is_ended_after_a_while 'timeout 90 sleep 3600'
 says='here/bash: [0-9]+ [0-9]+$'
 alike random_numbers 'bash -c "echo \$RANDOM \$SRANDOM"'
 
+if unshare -m true 2>/dev/null || unshare -Urm true 2>/dev/null; then
+  says='here/sh: 0$'
+  alike no_symbols_of_this_kernel 'sh -c "wc -c </proc/kallsyms"'
+else
+  not_yet no_symbols_of_this_kernel 'no mount namespace can be had here'
+fi
+
 says='here/python3: True'
 alike python_and_its_clock \
   'python3 -c "import time; a=time.monotonic(); time.sleep(100); print(100 <= time.monotonic()-a < 100.001)"'
