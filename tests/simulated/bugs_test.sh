@@ -34,6 +34,11 @@ found rping_join rping 1000 pct 1 '^client/rping waits for a futex' 'wait for CO
 found cmtime_context cmtime 100 fifo 1 '^server/cmtime was ended by signal 11' 'REP 2: cut client<->server'
 found pingpong_events ibv_rc_pingpong 100 pct 1 'ibv_rc_pingpong ended with status [12]$' 'poll CQ failed 2'
 found perftest_refused ib_write_bw 100 fifo 1 '^client/ib_write_bw was ended by signal 11' 'request 2: '
+if has_networks; then
+  found rxm_flushed fi_pingpong 100 mixed 1 '^client/env ended with status 125' 'cq_readerr: Work Request Flushed Error'
+else
+  not_yet rxm_flushed 'no network namespace can be had here'
+fi
 
 # What thousands of runs are made with (docs/programs.md): a few of them end, and say nothing of ours.
 if is_mine && [ -z "$(missing rping)" ]; then

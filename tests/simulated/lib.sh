@@ -147,8 +147,12 @@ apart() { # NAME SERVER CLIENT...
   table_row "$name" "${*@Q}" "${options[@]}"
 }
 
+has_networks() {
+  unshare -n true 2>/dev/null || unshare -Urn true 2>/dev/null
+}
+
 needs_network() { # NAME SERVER CLIENT...
-  if unshare -n true 2>/dev/null || unshare -Urn true 2>/dev/null; then
+  if has_networks; then
     apart "$@"
   else
     not_yet "$1" 'no network namespace can be had here'
