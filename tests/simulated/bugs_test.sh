@@ -30,7 +30,8 @@ found() {
   failures=$((failures + case_failed))
 }
 
-found rping_join rping 1000 pct 1 '^client/rping waits for a futex' 'wait for CONNECTED state 10'
+# Within ten seconds of virtual time: nobody has a timer that goes on for ever.
+found rping_join rping 1000 pct 1 '^nothing can happen any more at [0-9]\.' 'wait for CONNECTED state 10'
 found cmtime_context cmtime 100 fifo 1 '^server/cmtime was ended by signal 11' 'REP 2: cut client<->server'
 found pingpong_events ibv_rc_pingpong 100 pct 1 'ibv_rc_pingpong ended with status [12]$' 'poll CQ failed 2'
 found perftest_refused ib_write_bw 100 fifo 1 '^client/ib_write_bw was ended by signal 11' 'request 2: '

@@ -1,18 +1,24 @@
 #include "transport/realtime/progress_thread.h"
 
 #include <pthread.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <csignal>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <system_error>
 #include <thread>
+#include <utility>
+
+#include "transport/realtime/descriptor.h"
 
 namespace anyrdma::transport::realtime {
 namespace {
@@ -37,7 +43,8 @@ class SignalsBlocked {
 
 class AsioThread final : public ProgressThread {
  public:
-  AsioThread(int fd, Work& work) : work_(work), descriptor_(io_, fd), timer_(io_) {}
+  AsioThread(int fd, Descriptor timer, Work& work)
+      : work_(work), descriptor_(io_, fd), timer_(io_, timer.release()) {}
   ~AsioThread() override {
     io_.stop();
     if (thread_.joinable()) thread_.join();
@@ -46,6 +53,7 @@ class AsioThread final : public ProgressThread {
   void run() {
     const SignalsBlocked blocked;
     wait_for_input();
+    wait_for_deadline();
     thread_ = std::thread([this] { io_.run(); });
   }
   void wake() override {
@@ -66,20 +74,31 @@ class AsioThread final : public ProgressThread {
     const std::optional<verbs::Instant> deadline = work_.on_wakeup();
     if (!deadline || deadline == deadline_) return;
     deadline_ = deadline;
-    timer_.expires_at(std::chrono::steady_clock::time_point(
-        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-            deadline->time_since_epoch())));
-    timer_.async_wait([this](const boost::system::error_code& error) {
-      if (error) return;
-      deadline_.reset();
-      work();
-    });
+    const auto since_boot = std::max(deadline->time_since_epoch(), verbs::Duration(1));
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(since_boot);
+    const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(since_boot - whole);
+    const itimerspec when{.it_interval = {}, .it_value = {whole.count(), rest.count()}};
+    ::timerfd_settime(timer_.native_handle(), TFD_TIMER_ABSTIME, &when, nullptr);
+  }
+
+  void wait_for_deadline() {
+    timer_.async_wait(asio::posix::stream_descriptor::wait_read,
+                      [this](const boost::system::error_code& error) {
+                        if (error) return;
+                        std::uint64_t times = 0;
+                        (void)!::read(timer_.native_handle(), &times, sizeof times);
+                        deadline_.reset();
+                        work();
+                        wait_for_deadline();
+                      });
   }
 
   Work& work_;
   asio::io_context io_{1};
   asio::posix::stream_descriptor descriptor_;
-  asio::steady_timer timer_;
+  /// Ours: Asio's, once one was used, wakes the thread every five minutes for nothing, and in
+  /// virtual time nobody would see that nothing can happen any more.
+  asio::posix::stream_descriptor timer_;
   std::optional<verbs::Instant> deadline_;  ///< what the timer is set to
   std::thread thread_;
 };
@@ -97,8 +116,10 @@ verbs::Duration wall_clock(verbs::Instant instant) {
 }
 
 verbs::Result<std::unique_ptr<ProgressThread>> ProgressThread::start(int fd, Work& work) {
+  Descriptor timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer) return verbs::errno_code(errno);
   try {
-    auto thread = std::make_unique<AsioThread>(fd, work);
+    auto thread = std::make_unique<AsioThread>(fd, std::move(timer), work);
     thread->run();
     return std::unique_ptr<ProgressThread>(std::move(thread));
   } catch (const boost::system::system_error& error) {
