@@ -241,4 +241,28 @@ bool reads_time_stamp(std::span<const std::uint8_t> instruction) {
   return std::ranges::equal(instruction, kRdtsc) || std::ranges::equal(instruction, kRdtscp);
 }
 
+std::optional<RandomTarget> asks_for_chance(std::span<const std::uint8_t> instruction) {
+  constexpr std::uint8_t kShortOperands = 0x66;
+  constexpr std::uint8_t kRex = 0x40;
+  constexpr std::uint8_t kFirstModrm = 0xf0;  // RDRAND of register 0; RDSEED of 7 is the last one
+  const auto take = [&](auto matches) -> std::optional<std::uint8_t> {
+    if (instruction.empty() || !matches(instruction.front())) return std::nullopt;
+    const std::uint8_t byte = instruction.front();
+    instruction = instruction.subspan(1);
+    return byte;
+  };
+  const bool is_short = take([](std::uint8_t byte) { return byte == kShortOperands; }).has_value();
+  const std::uint8_t rex =
+      take([](std::uint8_t byte) { return (byte & 0xf0) == kRex; }).value_or(0);
+  if (instruction.size() != 3 || instruction[0] != 0x0f || instruction[1] != 0xc7 ||
+      instruction[2] < kFirstModrm)
+    return std::nullopt;
+  const bool is_wide = (rex & 8) != 0;
+  const unsigned number = (instruction[2] & 7u) | (rex & 1u) << 3;
+  return RandomTarget{.number = static_cast<std::uint8_t>(number),
+                      .bytes = static_cast<std::uint8_t>(is_wide    ? 8
+                                                         : is_short ? 2
+                                                                    : 4)};
+}
+
 }  // namespace anyrdma::sim::instructions

@@ -1,10 +1,11 @@
 // Where one instruction ends and the next one begins, and which of them read the time stamp
-// counter. Source: Intel 64 Software Developer's Manual, volume 2, chapter 2 and appendix A; AMD64
-// Architecture Programmer's Manual, volume 3, appendix A.
+// counter or ask the processor for chance. Source: Intel 64 Software Developer's Manual, volume 2,
+// chapter 2 and appendix A; AMD64 Architecture Programmer's Manual, volume 3, appendix A.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace anyrdma::sim::instructions {
@@ -15,5 +16,17 @@ namespace anyrdma::sim::instructions {
 
 /// Whether an instruction, all of which is given, is RDTSC or RDTSCP without a prefix.
 [[nodiscard]] bool reads_time_stamp(std::span<const std::uint8_t> instruction);
+
+/// What an RDRAND or RDSEED fills.
+struct RandomTarget {
+  std::uint8_t number = 0;  ///< of the register, as instructions have it: 0 is RAX, 4 RSP, 15 R15
+  std::uint8_t bytes = 0;   ///< 2, 4 or 8
+  bool operator==(const RandomTarget&) const = default;
+};
+
+/// Of an instruction, all of which is given; nullopt: it is none of these, or has prefixes that no
+/// compiler gives it.
+[[nodiscard]] std::optional<RandomTarget> asks_for_chance(
+    std::span<const std::uint8_t> instruction);
 
 }  // namespace anyrdma::sim::instructions

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,8 +72,9 @@ TEST_P(Files, HaveInstructionsAsLongAsObjdumpHasThem) {
     const Bytes whole(line.bytes.begin(), line.bytes.begin() + static_cast<long>(length));
     const Bytes less(whole.begin(), whole.end() - 1);
     const bool is_rdtsc = line.name.starts_with("rdtsc");
+    const bool is_chance = line.name.starts_with("rdrand") || line.name.starts_with("rdseed");
     if (length_of(line.bytes) == length && length_of(less) == 0 &&
-        reads_time_stamp(whole) == is_rdtsc)
+        reads_time_stamp(whole) == is_rdtsc && asks_for_chance(whole).has_value() == is_chance)
       continue;
     if (++wrong <= 10) ADD_FAILURE() << length_of(line.bytes) << " bytes: " << line.text;
   }
@@ -82,9 +84,23 @@ TEST_P(Files, HaveInstructionsAsLongAsObjdumpHasThem) {
 
 INSTANTIATE_TEST_SUITE_P(Installed, Files,
                          testing::Values("/proc/self/exe", "/lib64/ld-linux-x86-64.so.2",
+                                         "/lib/x86_64-linux-gnu/libstdc++.so.6",
                                          "/lib/x86_64-linux-gnu/libc.so.6",
                                          "/lib/x86_64-linux-gnu/libm.so.6", "/usr/bin/python3",
                                          "/usr/bin/ib_write_bw"));
+
+TEST(Instruction, AsksForChanceInARegisterOfSomeWidth) {
+  const auto target = [](const Bytes& code) { return asks_for_chance(code); };
+  EXPECT_EQ(target({0x0f, 0xc7, 0xf0}), (RandomTarget{0, 4}));               // rdrand %eax
+  EXPECT_EQ(target({0x0f, 0xc7, 0xfb}), (RandomTarget{3, 4}));               // rdseed %ebx
+  EXPECT_EQ(target({0x48, 0x0f, 0xc7, 0xf1}), (RandomTarget{1, 8}));         // rdrand %rcx
+  EXPECT_EQ(target({0x49, 0x0f, 0xc7, 0xff}), (RandomTarget{15, 8}));        // rdseed %r15
+  EXPECT_EQ(target({0x66, 0x41, 0x0f, 0xc7, 0xf2}), (RandomTarget{10, 2}));  // rdrand %r10w
+  EXPECT_EQ(target({0xf3, 0x0f, 0xc7, 0xf8}), std::nullopt);                 // rdpid %rax
+  EXPECT_EQ(target({0x0f, 0xc7, 0x0f}), std::nullopt);                       // cmpxchg8b (%rdi)
+  EXPECT_EQ(target({0x0f, 0xc7}), std::nullopt);
+  EXPECT_EQ(target({}), std::nullopt);
+}
 
 TEST(Instruction, IsNoneWhereItsPrefixesAreTooManyOrNothingFollows) {
   EXPECT_EQ(length_of({}), 0u);

@@ -76,8 +76,12 @@ Outcome on_shared_words(Thread& thread, const Call& call) {
   return Outcome::answered(words == nullptr ? -EINVAL : 0);
 }
 
-/// Only where its instructions have to be looked at.
-Outcome on_new_code(Thread& thread, const Call& /*call*/) {
+Outcome on_mmap(Thread& thread, const Call& call) {
+  thread.map_code(call);
+  return Outcome::made();
+}
+
+Outcome on_mprotect(Thread& thread, const Call& /*call*/) {
   if (thread.finish_call()) thread.look_at_new_code();
   return Outcome::made();
 }
@@ -95,9 +99,9 @@ Outcome on_question(Thread& thread, const Call& call) {
 constexpr auto kKnown = std::to_array<Known>({
     {kPointCall, "a lock", on_point},
     {kClockCall, "a clock to share", on_clock_page},
-    {SYS_mmap, "mmap", on_new_code},
-    {SYS_mprotect, "mprotect", on_new_code},
-    {SYS_pkey_mprotect, "pkey_mprotect", on_new_code},
+    {SYS_mmap, "mmap", on_mmap},
+    {SYS_mprotect, "mprotect", on_mprotect},
+    {SYS_pkey_mprotect, "pkey_mprotect", on_mprotect},
     {SYS_futex, "futex", on_futex},
     {SYS_exit, "exit", on_exit},
     {SYS_clock_gettime, "clock_gettime", on_clock_gettime},

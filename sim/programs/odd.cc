@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <random>
 #include <thread>
 
 #include "sim/points/clock_page.h"
@@ -162,6 +163,27 @@ int read_time_stamps() {
   return 1;
 }
 
+/// In registers of each width, of which a narrow one is part of a wider, and by the library.
+int ask_for_chance() {
+  std::uint64_t whole = 0;
+  std::uint64_t half = ~std::uint64_t{0};
+  std::uint64_t part = 0x1122'3344'5566'0000;
+  std::array<unsigned char, 3> carry{};
+  asm volatile("rdrand %0\n setc %1" : "=r"(whole), "=r"(carry[0]) : : "cc");
+  asm volatile("movq %2, %%r11\n rdseed %%r11d\n setc %1\n movq %%r11, %0"
+               : "=r"(half), "=r"(carry[1])
+               : "r"(half)
+               : "cc", "r11");
+  asm volatile("rdrand %w0\n setc %1" : "+r"(part), "=r"(carry[2]) : : "cc");
+  std::printf("%d%d%d %d %d\n", carry[0], carry[1], carry[2], half >> 32 == 0,
+              part >> 16 == 0x1122'3344'5566);
+  std::random_device device;
+  std::printf("%llx %llx %llx %x\n", static_cast<unsigned long long>(whole),
+              static_cast<unsigned long long>(half), static_cast<unsigned long long>(part),
+              device());
+  return 0;
+}
+
 /// With nothing, with what is no memory, and with memory that could be taken away again.
 int share_what_cannot_be_shared() {
   const int shrinking = static_cast<int>(::syscall(SYS_memfd_create, "odd", 0));
@@ -300,6 +322,7 @@ constexpr Deed kDeeds[]{
     {"compute-for-ever", compute_for_ever},
     {"unknown-call", make_an_unknown_call},
     {"read-time-stamps", read_time_stamps},
+    {"ask-for-chance", ask_for_chance},
     {"share-what-cannot-be-shared", share_what_cannot_be_shared},
     {"inherit-priority", inherit_priority},
     {"inherit-from-the-dead", inherit_from_the_dead<PTHREAD_PRIO_NONE>},

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/programs/replaced_code.h"
 #include "sim/programs/shared_clock.h"
 #include "sim/programs/shared_words.h"
 #include "sim/programs/thread.h"
-#include "sim/programs/time_stamps.h"
 #include "transport/realtime/descriptor.h"
 
 namespace anyrdma::sim {
@@ -38,12 +38,12 @@ struct Process {
   std::vector<std::unique_ptr<Thread>> threads;  ///< all there were
   unsigned threads_made = 0;
   unsigned children_made = 0;
-  std::optional<int> last_words{};          ///< the status with which its first thread has ended
-  std::optional<int> status;                ///< as of wait(2); nullopt: it lives
-  bool waited_for = false;                  ///< by its parent
-  std::shared_ptr<SharedClock> clock{};     ///< null: it asks by system calls
-  std::optional<TimeStamps> time_stamps{};  ///< nullopt: the processor stops who reads them
-  std::unique_ptr<SharedWords> words{};     ///< null: it says everything by system calls
+  std::optional<int> last_words{};       ///< the status with which its first thread has ended
+  std::optional<int> status;             ///< as of wait(2); nullopt: it lives
+  bool waited_for = false;               ///< by its parent
+  std::optional<ReplacedCode> code{};    ///< nullopt: it runs no program yet
+  std::shared_ptr<SharedClock> clock{};  ///< null: it asks by system calls
+  std::unique_ptr<SharedWords> words{};  ///< null: it says everything by system calls
 };
 
 }  // namespace anyrdma::sim::programs

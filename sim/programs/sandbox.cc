@@ -151,18 +151,16 @@ verbs::Result<void> Sandbox::launch(Program& program) {
   const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   Host& host = *program.host_;
   const ProgramOptions& options = program.options_;
-  const auto pid =
-      tracee::launch({.path = options.path,
-                      .arguments = options.arguments,
-                      .environment = options.environment,
-                      .directory = options.directory,
-                      .input = options.input < 0 ? nothing.get() : options.input,
-                      .output = out_in.get(),
-                      .error = error_in.get(),
-                      .realm = realm_of(host),
-                      .new_code = options_.replace_time_stamps ? tracee::NewCode::kStops
-                                                               : tracee::NewCode::kPasses},
-                     untouched_calls());
+  const auto pid = tracee::launch({.path = options.path,
+                                   .arguments = options.arguments,
+                                   .environment = options.environment,
+                                   .directory = options.directory,
+                                   .input = options.input < 0 ? nothing.get() : options.input,
+                                   .output = out_in.get(),
+                                   .error = error_in.get(),
+                                   .realm = realm_of(host),
+                                   .new_code = tracee::NewCode::kStops},
+                                  untouched_calls());
   if (!pid) return pid.error();
   Process& process =
       adopt(*pid, nullptr, host, program, program.name_.substr(host.name().size() + 1));
@@ -274,7 +272,7 @@ Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program
   process.program = &program;
   if (parent != nullptr) {
     process.clock = parent->clock;
-    process.time_stamps = parent->time_stamps;
+    process.code = parent->code;
   }
   process.name = std::move(name);
   process.full_name = host.name() + "/" + process.name + "[" + std::to_string(process.number) + "]";

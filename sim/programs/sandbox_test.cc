@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
@@ -282,6 +283,28 @@ TEST_P(WhoReadsTheTimeStampCounter, SeesVirtualTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ByItsProcessorOrByUs, WhoReadsTheTimeStampCounter, ::testing::Bool());
+
+std::vector<std::string> chance_of(std::uint64_t seed) {
+  std::vector<std::string> lines;
+  World world(seed);
+  Host& host = world.add_host("host", {"10.0.0.1"});
+  Sandbox sandbox(world,
+                  {.on_output = [&](const OutputLine& line) { lines.emplace_back(line.text); }});
+  EXPECT_TRUE(sandbox.start(
+      host, "odd",
+      {.path = "sim/programs/odd", .arguments = {"odd", "ask-for-chance"}, .environment = {}}));
+  (void)world.run();
+  return lines;
+}
+
+TEST(ChanceOfTheProcessor, IsTheWorlds) {
+  const std::vector<std::string> first = chance_of(1);
+
+  ASSERT_THAT(first, SizeIs(2));
+  EXPECT_EQ(first[0], "111 1 1") << "what else it does to registers and flags";
+  EXPECT_EQ(chance_of(1), first);
+  EXPECT_NE(chance_of(2), first);
+}
 
 // --- locks --------------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 #include "sim/programs/thread.h"
 
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -7,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "sim/instructions/instruction.h"
@@ -370,14 +373,33 @@ void Thread::wait_in_loop(unsigned length) {
 }
 
 void Thread::on_signal(int signal) {
-  if ((signal == SIGSEGV || signal == SIGILL) && emulate_time_stamp(signal)) return;
+  if ((signal == SIGSEGV || signal == SIGILL) && emulate(signal)) return;
   signal_ = signal;
 }
 
-/// The length of the instruction there if it is rdtsc or rdtscp, which are not allowed, or was.
-std::optional<unsigned> Thread::time_stamp_at(std::uint64_t address, int signal) const {
-  if (signal == SIGILL)
-    return process_.time_stamps ? process_.time_stamps->length_at(address) : std::nullopt;
+// --- instructions -------------------------------------------------------------------------------
+
+/// Whether it has stopped at one that is ours to carry out.
+bool Thread::emulate(int signal) {
+  const auto registers = tracee_.registers();
+  if (!registers) return false;
+  if (signal == SIGSEGV) {
+    const auto length = time_stamp_at(registers->rip);
+    if (length) read_time_stamp(*registers, *length);
+    return length.has_value();
+  }
+  const auto site = process_.code ? process_.code->at(registers->rip) : std::nullopt;
+  if (!site) return false;
+  if (site->random) {
+    draw(*registers, *site);
+  } else {
+    read_time_stamp(*registers, site->length);
+  }
+  return true;
+}
+
+/// The length of the instruction there if it is rdtsc or rdtscp, which are not allowed.
+std::optional<unsigned> Thread::time_stamp_at(std::uint64_t address) const {
   const auto rdtsc = tracee_.peek<std::array<std::uint8_t, 2>>(address);
   if (rdtsc && instructions::reads_time_stamp(*rdtsc)) return rdtsc->size();
   const auto rdtscp = tracee_.peek<std::array<std::uint8_t, 3>>(address);
@@ -386,28 +408,54 @@ std::optional<unsigned> Thread::time_stamp_at(std::uint64_t address, int signal)
 }
 
 /// In nanoseconds.
-bool Thread::emulate_time_stamp(int signal) {
+void Thread::read_time_stamp(user_regs_struct registers, unsigned length) {
   constexpr unsigned kLengthOfRdtscp = 3;
-  auto registers = tracee_.registers();
-  if (!registers) return false;
-  const auto length = time_stamp_at(registers->rip, signal);
-  if (!length) return false;
-  if (!spend(cost_of_look())) return true;
+  if (!spend(cost_of_look())) return;
   const auto count =
       static_cast<std::uint64_t>(now().time_since_epoch().count()) + 1'000'000'000'000;
-  registers->rax = count & 0xffff'ffff;
-  registers->rdx = count >> 32;
-  if (*length == kLengthOfRdtscp) registers->rcx = 0;
-  registers->rip += *length;
-  tracee_.set_registers(*registers);
-  return true;
+  registers.rax = count & 0xffff'ffff;
+  registers.rdx = count >> 32;
+  if (length == kLengthOfRdtscp) registers.rcx = 0;
+  registers.rip += length;
+  tracee_.set_registers(registers);
+}
+
+/// The processor always has some chance left: it says so in the carry flag, and clears those that
+/// tell of results.
+void Thread::draw(user_regs_struct registers, const instructions::Site& site) {
+  using Register = unsigned long long user_regs_struct::*;
+  constexpr std::array<Register, 16> kByNumber{
+      &user_regs_struct::rax, &user_regs_struct::rcx, &user_regs_struct::rdx,
+      &user_regs_struct::rbx, &user_regs_struct::rsp, &user_regs_struct::rbp,
+      &user_regs_struct::rsi, &user_regs_struct::rdi, &user_regs_struct::r8,
+      &user_regs_struct::r9,  &user_regs_struct::r10, &user_regs_struct::r11,
+      &user_regs_struct::r12, &user_regs_struct::r13, &user_regs_struct::r14,
+      &user_regs_struct::r15};
+  constexpr unsigned long long kCarry = 1;
+  constexpr unsigned long long kOfResults = 0x8d5;
+  if (!spend(sandbox_.options().call_cost)) return;
+  unsigned long long& filled = registers.*kByNumber[site.random->number];
+  const std::uint64_t chance = sandbox_.random().next();
+  switch (site.random->bytes) {
+    case 2:
+      filled = (filled & ~0xffffull) | (chance & 0xffff);
+      break;
+    case 4:
+      filled = chance & 0xffff'ffff;
+      break;
+    default:
+      filled = chance;
+  }
+  registers.eflags = (registers.eflags & ~kOfResults) | kCarry;
+  registers.rip += site.length;
+  tracee_.set_registers(registers);
 }
 
 void Thread::on_program() {
   sandbox_.await_lender(process_);
   process_.clock.reset();
   process_.words.reset();
-  process_.time_stamps.reset();
+  process_.code.reset();
   look_at_new_code();
   std::array<std::byte, 16> random;
   for (std::byte& byte : random) byte = static_cast<std::byte>(sandbox_.random().next());
@@ -417,13 +465,37 @@ void Thread::on_program() {
 }
 
 void Thread::look_at_new_code() {
-  if (!sandbox_.options().replace_time_stamps) return;
-  if (!process_.time_stamps) process_.time_stamps.emplace();
-  for (const std::string& file : process_.time_stamps->look(tracee_)) {
-    sandbox_.remark(file +
-                    " cannot be looked into: if it reads the processor's time stamp counter, which "
-                    "this machine cannot forbid, the run may not repeat");
-  }
+  if (!process_.code)
+    process_.code.emplace(sandbox_.options().replace_time_stamps ? Replaced::kChanceAndTime
+                                                                 : Replaced::kChance);
+  for (const std::string& file : process_.code->look(tracee_)) remark_on_code(file);
+}
+
+void Thread::map_code(const Call& call) {
+  const auto& [address, size, rights, flags, fd, offset] = call.arguments;
+  if ((flags & MAP_ANONYMOUS) != 0 || !process_.code) return;
+  const Descriptor file = borrow(static_cast<int>(fd));
+  if (!file || !process_.code->wants(file)) return;
+  const auto begin = finish_call();
+  constexpr long kErrorsEnd = -4095;
+  if (!begin || (*begin < 0 && *begin >= kErrorsEnd)) return;
+  const auto from = static_cast<std::uint64_t>(*begin);
+  const bool done = process_.code->replace(tracee_,
+                                           {.begin = from,
+                                            .end = from + size,
+                                            .offset = offset,
+                                            .shared = (flags & MAP_TYPE) != MAP_PRIVATE},
+                                           file);
+  std::error_code unknown;
+  if (!done)
+    remark_on_code(
+        std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file.get()), unknown));
+}
+
+void Thread::remark_on_code(const std::string& file) {
+  sandbox_.remark(file +
+                  " cannot be looked into: if it asks the processor for chance, or reads its time "
+                  "stamp counter where this machine cannot forbid that, the run may not repeat");
 }
 
 void Thread::leave() {

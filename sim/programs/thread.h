@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/fiber.h"
+#include "sim/instructions/sites.h"
 #include "sim/scheduler.h"
 #include "sim/tracee/tracee.h"
 #include "transport/realtime/descriptor.h"
@@ -84,8 +85,10 @@ class Thread {
   /// Lets the kernel make the call that it is about to make: what it returns. nullopt: it did not
   /// return, and what happened instead has been taken care of.
   [[nodiscard]] std::optional<long> finish_call();
-  /// Its process may have mapped some. It has stopped.
+  /// Its process may have made some executable. It has stopped.
   void look_at_new_code();
+  /// The same of a call of mmap(2), which it is about to make.
+  void map_code(const Call& call);
   /// It was waiting, and goes on when its turn comes.
   void wake(Woken why);
   [[nodiscard]] bool waits() const { return waits_ && !sleeper_.empty(); }
@@ -155,8 +158,11 @@ class Thread {
   void on_signal(int signal);
   void on_program();
   void lend_memory(pid_t child);
-  [[nodiscard]] std::optional<unsigned> time_stamp_at(std::uint64_t address, int signal) const;
-  [[nodiscard]] bool emulate_time_stamp(int signal);
+  void remark_on_code(const std::string& file);
+  [[nodiscard]] std::optional<unsigned> time_stamp_at(std::uint64_t address) const;
+  [[nodiscard]] bool emulate(int signal);
+  void read_time_stamp(user_regs_struct registers, unsigned length);
+  void draw(user_regs_struct registers, const instructions::Site& site);
 
   Sandbox& sandbox_;
   Process& process_;

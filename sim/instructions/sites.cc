@@ -1,4 +1,4 @@
-#include "sim/instructions/time_stamp_sites.h"
+#include "sim/instructions/sites.h"
 
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "sim/instructions/instruction.h"
 
@@ -92,39 +92,50 @@ class File {
   std::unique_ptr<Dwarf_CFI, End> frames_;
 };
 
-/// Where the bytes of such an instruction stand, whatever they are there, from `at` on.
-std::size_t find_bytes(Bytes code, std::size_t at) {
-  const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
-  return std::min(text.find("\x0f\x31", at), text.find("\x0f\x01\xf9", at));
+/// Where the opcode of such an instruction may stand, whatever it is there, from `at` on.
+std::size_t find_opcode(Bytes code, std::size_t at) {
+  constexpr std::uint8_t kEscape = 0x0f;
+  for (;; ++at) {
+    const Bytes rest = code.subspan(std::min(at, code.size()));
+    const void* const found =
+        rest.empty() ? nullptr : std::memchr(rest.data(), kEscape, rest.size());
+    if (found == nullptr) return code.size();
+    at = static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - code.data());
+    const std::uint8_t second = at + 1 < code.size() ? code[at + 1] : 0;
+    const std::uint8_t third = at + 2 < code.size() ? code[at + 2] : 0;
+    if (second == 0x31 || (second == 0x01 && third == 0xf9) || (second == 0xc7 && third >= 0xf0))
+      return at;
+  }
 }
 
-/// The length of the instruction at `at` if whoever begins at `from` comes to it and it is one that
-/// we look for; else 0.
-std::size_t confirm(Bytes code, std::size_t from, std::size_t at) {
-  while (from < at) {
+/// The instruction that has the byte at `at`, if whoever begins at `from` comes to it; else
+/// nothing.
+Bytes instruction_with(Bytes code, std::size_t from, std::size_t at) {
+  while (from <= at) {
     const std::size_t length = length_of(code.subspan(from));
-    if (length == 0) return 0;
+    if (length == 0) return {};
+    if (from + length > at) return code.subspan(from, length);
     from += length;
   }
-  if (from != at) return 0;
-  const std::size_t length = length_of(code.subspan(at));
-  return length != 0 && reads_time_stamp(code.subspan(at, length)) ? length : 0;
+  return {};
 }
 
 }  // namespace
 
-std::vector<TimeStampSite> time_stamp_sites(int fd) {
-  std::vector<TimeStampSite> sites;
+std::vector<Site> sites_in(int fd) {
+  std::vector<Site> sites;
   const File file(fd);
   if (!file.has_functions()) return sites;
   for (const Segment& segment : file.code()) {
     const Bytes code = file.bytes(segment);
-    for (std::size_t at = find_bytes(code, 0); at < code.size(); at = find_bytes(code, at + 1)) {
+    for (std::size_t at = find_opcode(code, 0); at < code.size(); at = find_opcode(code, at + 1)) {
       const auto function = file.function_at(segment.address + at);
       if (!function || *function < segment.address) continue;
-      const std::size_t length = confirm(code, *function - segment.address, at);
-      if (length == 0) continue;
-      sites.push_back({segment.offset + at, static_cast<std::uint8_t>(length)});
+      const Bytes found = instruction_with(code, *function - segment.address, at);
+      const auto random = asks_for_chance(found);
+      if (!random && !reads_time_stamp(found)) continue;
+      const auto begin = static_cast<std::uint64_t>(found.data() - code.data());
+      sites.push_back({segment.offset + begin, static_cast<std::uint8_t>(found.size()), random});
     }
   }
   return sites;

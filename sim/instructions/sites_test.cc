@@ -1,4 +1,4 @@
-#include "sim/instructions/time_stamp_sites.h"
+#include "sim/instructions/sites.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -17,6 +17,7 @@ extern "C" {
 std::uint64_t read_counter_for_test();
 std::uint64_t read_counter_and_processor_for_test();
 std::uint64_t say_the_same_bytes_for_test();
+std::uint64_t ask_for_chance_for_test();
 }
 
 // The second and the third one have the bytes of an RDTSC in a constant, too.
@@ -42,12 +43,22 @@ say_the_same_bytes_for_test:
   movabsq $0x31f9010f310f9090, %rax
   ret
   .cfi_endproc
+  .type ask_for_chance_for_test, @function
+ask_for_chance_for_test:
+  .cfi_startproc
+  nop
+  rdrand %r10
+  rdseed %bx
+  movl $0xf0c70f90, %eax
+  ret
+  .cfi_endproc
 )");
 
 namespace anyrdma::sim::instructions {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
@@ -66,10 +77,10 @@ class Open {
   int fd_;
 };
 
-std::vector<TimeStampSite> sites_of(const char* path) {
+std::vector<Site> sites_of(const char* path) {
   const Open file(::open(path, O_RDONLY | O_CLOEXEC));
   EXPECT_GE(file.get(), 0) << path;
-  return time_stamp_sites(file.get());
+  return sites_in(file.get());
 }
 
 /// What stands at an offset of this program's file.
@@ -98,35 +109,44 @@ std::uint64_t offset_of(std::uint64_t (*function)()) {
   return found;
 }
 
-TEST(TimeStampSites, AreTheInstructionsOfThisProgram) {
+TEST(Sites, AreTheInstructionsOfThisProgram) {
   const auto sites = sites_of("/proc/self/exe");
-  EXPECT_THAT(sites, Contains(TimeStampSite{offset_of(read_counter_for_test) + 1, 2}));
-  EXPECT_THAT(sites,
-              Contains(TimeStampSite{offset_of(read_counter_and_processor_for_test) + 5, 3}));
+  EXPECT_THAT(sites, Contains(Site{offset_of(read_counter_for_test) + 1, 2}));
+  EXPECT_THAT(sites, Contains(Site{offset_of(read_counter_and_processor_for_test) + 5, 3}));
 }
 
-TEST(TimeStampSites, AreNotTheSameBytesWithinAnotherInstruction) {
+TEST(Sites, AreWhatAsksForChance) {
+  const std::uint64_t function = offset_of(ask_for_chance_for_test);
+  std::vector<Site> there;
+  for (const Site& site : sites_of("/proc/self/exe")) {
+    if (site.offset >= function && site.offset < function + 15) there.push_back(site);
+  }
+  EXPECT_THAT(there, ElementsAre(Site{function + 1, 4, RandomTarget{10, 8}},
+                                 Site{function + 5, 4, RandomTarget{3, 2}}));
+}
+
+TEST(Sites, AreNotTheSameBytesWithinAnotherInstruction) {
   const std::uint64_t function = offset_of(say_the_same_bytes_for_test);
   ASSERT_EQ(bytes_at(function + 4)[0], 0x0f) << "they stand there";
-  for (const TimeStampSite& site : sites_of("/proc/self/exe")) {
+  for (const Site& site : sites_of("/proc/self/exe")) {
     EXPECT_FALSE(site.offset >= function && site.offset < function + 11) << site.offset - function;
     EXPECT_NE(site.offset, offset_of(read_counter_and_processor_for_test) + 2);
   }
 }
 
-TEST(TimeStampSites, AreInTheLoaderThatCountsItsOwnTime) {
+TEST(Sites, AreInTheLoaderThatCountsItsOwnTime) {
   EXPECT_THAT(sites_of("/lib64/ld-linux-x86-64.so.2"), Not(IsEmpty()));
 }
 
-TEST(TimeStampSites, AreNoneWhereThereIsNoProgram) {
-  EXPECT_THAT(time_stamp_sites(-1), IsEmpty());
+TEST(Sites, AreNoneWhereThereIsNoProgram) {
+  EXPECT_THAT(sites_in(-1), IsEmpty());
   EXPECT_THAT(sites_of("/etc/passwd"), IsEmpty());
   EXPECT_THAT(sites_of("/dev/null"), IsEmpty());
   EXPECT_THAT(sites_of("/"), IsEmpty());
 }
 
 // As a file may be that somebody is writing, or that is made to be wrong.
-TEST(TimeStampSites, AreLookedForInBrokenFilesWithoutHarm) {
+TEST(Sites, AreLookedForInBrokenFilesWithoutHarm) {
   const Open whole(::open("/lib64/ld-linux-x86-64.so.2", O_RDONLY | O_CLOEXEC));
   std::vector<char> bytes(std::size_t{256} << 10);
   const ssize_t size = ::read(whole.get(), bytes.data(), bytes.size());
@@ -145,7 +165,7 @@ TEST(TimeStampSites, AreLookedForInBrokenFilesWithoutHarm) {
     const Open file(::memfd_create("broken", MFD_CLOEXEC));
     ASSERT_EQ(::write(file.get(), broken.data(), broken.size()),
               static_cast<ssize_t>(broken.size()));
-    for (const TimeStampSite& site : time_stamp_sites(file.get()))
+    for (const Site& site : sites_in(file.get()))
       EXPECT_LE(site.offset + site.length, broken.size());
   }
 }
