@@ -11,6 +11,7 @@
 #include "sim/points/word_queue.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/descriptors.h"
+#include "sim/programs/named_pipe.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
@@ -402,6 +403,7 @@ Outcome make_call(Thread& thread, const Call& call) {
 }
 
 std::string name_of_call(long number) {
+  if (const char* const name = name_of_opening(number)) return name;
   const Known* const known = find_known(number);
   return known == nullptr ? "system call " + std::to_string(number) : known->name;
 }

@@ -417,6 +417,7 @@ void Sandbox::on_other(const Stop& stop) {
 
 void Sandbox::on_tick(Thread& running) {
   constexpr unsigned kTicksUntilBlocked = 1000;
+  constexpr unsigned kTicksUntilOpening = 2;
   const pid_t tid = running.tracee().tid();
   const std::uint64_t used = time_used(tid);
   if (ticks_++ == 0) used_ = used;
@@ -430,6 +431,8 @@ void Sandbox::on_tick(Thread& running) {
   const bool stands_still = used == last_used_ && is_asleep(tid);
   still_ = stands_still ? still_ + 1 : 0;
   last_used_ = used;
+  if (still_ == kTicksUntilOpening && running.may_wait_to_open() && opening_by(tid))
+    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
   if (still_ == kTicksUntilBlocked) {
     remark(running.process().name + " waits in the kernel, where virtual time means nothing:\n" +
            running.describe());

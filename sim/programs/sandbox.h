@@ -222,6 +222,8 @@ class Sandbox {
   void watch(Thread& thread) { watchers_.push_back(&thread); }
   void note_overrun(const Thread& thread);
   void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
+  void watch_opening(Thread& thread) { openers_.push_back(&thread); }
+  void unwatch_opening(Thread& thread) { std::erase(openers_, &thread); }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
     return processes_;
   }
@@ -259,6 +261,7 @@ class Sandbox {
   Thread* reader_ = nullptr;         ///< whose pages are open
   Duration cost_of_reading_{};       ///< of its
   std::vector<Thread*> watchers_;    ///< those that wait for descriptors, in this order
+  std::vector<Thread*> openers_;     ///< those that wait to open a named pipe
   std::vector<tracee::Stop> early_;  ///< of threads that are not known yet, or do not run
   std::set<std::string> remarks_;    ///< that were made
   std::string overrun_;

@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -304,6 +306,82 @@ TEST(ChanceOfTheProcessor, IsTheWorlds) {
   EXPECT_EQ(first[0], "111 1 1") << "what else it does to registers and flags";
   EXPECT_EQ(chance_of(1), first);
   EXPECT_NE(chance_of(2), first);
+}
+
+// --- named pipes --------------------------------------------------------------------------------
+
+class WhoOpensANamedPipe : public ProgramsInTheWorld {
+ protected:
+  std::string path = ::testing::TempDir() + "pipe";
+  void SetUp() override {
+    ::unlink(path.c_str());
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  }
+  void TearDown() override { ::unlink(path.c_str()); }
+};
+
+TEST_F(WhoOpensANamedPipe, ToReadWaitsForAWriter) {
+  shell("read -r line <" + path + "; echo got $line");
+  shell("exec >" + path + "; sleep 1; echo something", 5s);
+
+  ASSERT_TRUE(run_all());
+
+  ASSERT_THAT(texts(), ElementsAre("got something"));
+  EXPECT_THAT(said[0].time, AllOf(Ge(6s), Lt(6s + kSlack)));
+  EXPECT_THAT(remarks, IsEmpty());
+}
+
+TEST_F(WhoOpensANamedPipe, ToWriteWaitsForAReader) {
+  shell("exec 3>" + path + "; echo open; echo something >&3");
+  shell("exec <" + path + "; sleep 1; read -r line; echo got $line", 5s);
+
+  ASSERT_TRUE(run_all());
+
+  ASSERT_THAT(texts(), ElementsAre("open", "got something"));
+  EXPECT_THAT(said[0].time, AllOf(Ge(5s), Lt(5s + kSlack)));
+  EXPECT_THAT(said[1].time, AllOf(Ge(6s), Lt(6s + kSlack)));
+}
+
+TEST_F(WhoOpensANamedPipe, SeesTheEndOfWhoWasThereForAMomentOnly) {
+  shell("cat " + path + "; echo end");
+  shell("echo something >" + path, 5s);
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(texts(), ElementsAre("something", "end"));
+}
+
+TEST_F(WhoOpensANamedPipe, IsThereForWhoOpensTheOtherEndWithoutWaiting) {
+  shell("cat " + path);
+  run_later(
+      host,
+      {"/usr/bin/python3", "-c",
+       "import os; os.write(os.open('" + path + "', os.O_WRONLY | os.O_NONBLOCK), b'here\\n')"},
+      5s);
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_THAT(texts(), ElementsAre("here"));
+}
+
+TEST_F(WhoOpensANamedPipe, IsInterruptedByASignal) {
+  shell("trap 'echo caught; exit' TERM; (sleep 3; kill $$) & read -r line <" + path);
+
+  ASSERT_TRUE(run_all());
+
+  ASSERT_THAT(texts(), Contains("caught"));
+  EXPECT_THAT(said.back().time, AllOf(Ge(3s), Lt(3s + kSlack)));
+}
+
+TEST_F(WhoOpensANamedPipe, ThatNobodyElseOpensIsReported) {
+  shell("read -r line <" + path);
+
+  EXPECT_FALSE(run_all());
+
+  EXPECT_THAT(world.now().time_since_epoch(), Lt(kSlack));
+  EXPECT_THAT(world.stuck_report(),
+              HasSubstr("host/program waits for somebody to open the other end of a named pipe"));
+  EXPECT_THAT(world.stuck_report(), HasSubstr("in openat("));
 }
 
 // --- locks --------------------------------------------------------------------------------------

@@ -213,7 +213,11 @@ void Thread::live(Duration delay) {
 
 void Thread::handle(const Stop& stop) {
   // When somebody looks after it is the machine's to say, and must not show.
-  if (stop.kind != StopKind::kStarted) sandbox_.close_pages();
+  if (stop.kind != StopKind::kStarted) {
+    sandbox_.close_pages();
+    other_end_.reset();
+    opens_in_kernel_ = false;
+  }
   switch (stop.kind) {
     case StopKind::kCall:
       return on_call();
@@ -322,6 +326,7 @@ void Thread::on_interrupted() {
   constexpr unsigned kPatienceMax = 64;
   constexpr unsigned kInterruptionsMax = 40;
   if (sandbox_.is_interrupted()) return yield();
+  if (wait_to_open()) return;
   if (computes_for_ever()) {
     sandbox_.note_overrun(*this);
     (void)wait("its own end, which never comes (it computes)");
@@ -345,6 +350,24 @@ void Thread::on_interrupted() {
       " computes for seconds, or counts while it waits: others go on meanwhile, and the "
       "run may not repeat");
   yield();
+}
+
+/// Where it has been interrupted opening a file, which it will do again when it goes on. False: it
+/// was doing something else.
+bool Thread::wait_to_open() {
+  const auto registers = tracee_.registers();
+  const auto call = registers ? opening_by(*registers) : std::nullopt;
+  if (!call) return false;
+  call_ = *call;
+  opened_ = NamedPipe::opened_by(tracee_, *call);
+  opens_in_kernel_ = !opened_;
+  if (!opened_) return true;
+  sandbox_.watch_opening(*this);
+  if (wait("somebody to open the other end of a named pipe") == Woken::kReady)
+    other_end_ = opened_->both_ends();
+  sandbox_.unwatch_opening(*this);
+  opened_.reset();
+  return true;
 }
 
 void Thread::note_used(std::uint64_t used) {

@@ -13,6 +13,7 @@
 
 #include "sim/fiber.h"
 #include "sim/instructions/sites.h"
+#include "sim/programs/named_pipe.h"
 #include "sim/scheduler.h"
 #include "sim/tracee/tracee.h"
 #include "transport/realtime/descriptor.h"
@@ -98,6 +99,10 @@ class Thread {
   [[nodiscard]] bool looks_out() const { return parking_ || waits(); }
   [[nodiscard]] const std::vector<Watched>& watched() const { return watched_; }
   void on_ready();
+  /// It waits to open a named pipe, and would not have to any more.
+  [[nodiscard]] bool can_open() const { return opened_ && opened_->has_partner(); }
+  /// It opens a file, and the kernel has it wait. False: not for anybody whom we know.
+  [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
   /// Lets others go on, as a program that has looked in vain.
   void yield();
   /// Lets others go on first where the schedule says so. False: it is over.
@@ -150,6 +155,7 @@ class Thread {
   [[nodiscard]] Woken park(const char* purpose, std::optional<Instant> deadline);
   void on_call();
   void on_interrupted();
+  [[nodiscard]] bool wait_to_open();
   [[nodiscard]] bool advance();
   [[nodiscard]] std::optional<unsigned> go_round();
   void wait_in_loop(unsigned length);
@@ -183,10 +189,13 @@ class Thread {
   unsigned vain_looks_ = 0;                      ///< since it found something, or waited
   unsigned unpaid_calls_ = 0;  ///< that the kernel has made, and no time has passed for
   std::optional<std::uint64_t> mask_;
+  Descriptor other_end_{};        ///< of a pipe that it opens, until it has done so
+  bool opens_in_kernel_ = false;  ///< and nobody knows what it waits for there
   // While it waits.
   bool waits_ = false;
   bool parking_ = false;  ///< it gives its turn away, and does not wait yet
   bool ready_ = false;    ///< meanwhile something has become so
+  std::optional<NamedPipe> opened_{};
   Woken woken_{};
   FiberList sleeper_;
   std::vector<Watched> watched_;

@@ -112,6 +112,11 @@ bool Sandbox::wake_ready() {
     if (ready) thread->on_ready();
     any |= ready;
   }
+  for (Thread* const thread : openers_) {
+    if (!thread->looks_out() || !thread->can_open()) continue;
+    thread->on_ready();
+    any = true;
+  }
   return any;
 }
 

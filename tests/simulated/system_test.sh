@@ -11,8 +11,9 @@ alike a_long_sleep 'bash -c "date +%F_%T; sleep 3000; date +%F_%T"'
 not_yet an_hour_of_sleep 'an hour in which nobody does anything ends the run' \
   'bash -c "date +%F_%T; sleep 3600; date +%F_%T"'
 
-not_yet a_named_pipe 'open(2) waits in the kernel for who opens the other end' \
-  'sh -c "mkfifo p; sleep 2; echo hello > p"' 'sh -c "sleep 1; cat p"'
+pipe=$work/pipe
+says='^2\.0[0-9]+ here/sh: hello'
+alike a_named_pipe "sh -c 'rm -f $pipe; mkfifo $pipe; sleep 2; echo hello >$pipe'" "sh -c 'sleep 1; cat $pipe'"
 
 not_yet words_without_an_end 'the last line of a program is lost if it does not end' 'printf no-end'
 

@@ -1,0 +1,123 @@
+#include "sim/programs/named_pipe.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <utility>
+
+namespace anyrdma::sim::programs {
+namespace {
+
+using tracee::Call;
+using transport::realtime::Descriptor;
+
+struct Opening {
+  long number;
+  const char* name;
+};
+
+constexpr auto kOpenings = std::to_array<Opening>(
+    {{SYS_open, "open"}, {SYS_openat, "openat"}, {SYS_openat2, "openat2"}, {SYS_creat, "creat"}});
+
+struct Arguments {
+  int directory = AT_FDCWD;
+  std::uint64_t path = 0;
+  std::uint64_t flags = 0;
+};
+
+std::optional<Arguments> arguments_of(const tracee::Tracee& thread, const Call& call) {
+  const auto& given = call.arguments;
+  switch (call.number) {
+    case SYS_open:
+      return Arguments{.path = given[0], .flags = given[1]};
+    case SYS_creat:
+      return Arguments{.path = given[0], .flags = O_WRONLY};
+    case SYS_openat:
+      return Arguments{static_cast<int>(given[0]), given[1], given[2]};
+    case SYS_openat2: {
+      const auto flags = thread.peek<std::uint64_t>(given[2]);  // the first of struct open_how
+      if (!flags) return std::nullopt;
+      return Arguments{static_cast<int>(given[0]), given[1], *flags};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+/// As this process sees it.
+std::string path_of(const tracee::Tracee& thread, const Arguments& arguments) {
+  const std::string own = "/proc/" + std::to_string(thread.tid());
+  const std::string path = thread.text(arguments.path);
+  if (path.starts_with('/')) return own + "/root" + path;
+  if (arguments.directory == AT_FDCWD) return own + "/cwd/" + path;
+  return own + "/fd/" + std::to_string(arguments.directory) + "/" + path;
+}
+
+Descriptor open_again(const Descriptor& file, int flags) {
+  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+  return Descriptor(::open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC));
+}
+
+}  // namespace
+
+std::optional<Call> opening_by(pid_t tid) {
+  std::ifstream file("/proc/" + std::to_string(tid) + "/syscall");
+  Call call{};
+  if (!(file >> call.number) || name_of_opening(call.number) == nullptr) return std::nullopt;
+  return call;
+}
+
+std::optional<Call> opening_by(const user_regs_struct& registers) {
+  constexpr long kToBeMadeAgain = -512;  // ERESTARTSYS, which no program sees
+  if (static_cast<long>(registers.rax) != kToBeMadeAgain) return std::nullopt;
+  const auto number = static_cast<long>(registers.orig_rax);
+  if (name_of_opening(number) == nullptr) return std::nullopt;
+  return Call{number, {registers.rdi, registers.rsi, registers.rdx, registers.r10}};
+}
+
+const char* name_of_opening(long number) {
+  const auto* const found = std::ranges::find(kOpenings, number, &Opening::number);
+  return found == kOpenings.end() ? nullptr : found->name;
+}
+
+std::optional<NamedPipe> NamedPipe::opened_by(const tracee::Tracee& thread, const Call& call) {
+  const auto arguments = arguments_of(thread, call);
+  if (!arguments || (arguments->flags & O_NONBLOCK) != 0) return std::nullopt;
+  const auto access = arguments->flags & O_ACCMODE;
+  if (access != O_RDONLY && access != O_WRONLY) return std::nullopt;
+  const Descriptor place(::open(path_of(thread, *arguments).c_str(), O_PATH | O_CLOEXEC));
+  struct stat status {};
+  if (!place || ::fstat(place.get(), &status) != 0 || !S_ISFIFO(status.st_mode))
+    return std::nullopt;
+  const bool writes = access == O_WRONLY;
+  // Nobody writes, without waiting, where nobody reads.
+  const Descriptor both = writes ? open_again(place, O_RDWR) : Descriptor();
+  Descriptor own = open_again(place, writes ? O_WRONLY : O_RDONLY);
+  if (!own) return std::nullopt;
+  return NamedPipe(std::move(own), writes);
+}
+
+bool NamedPipe::has_partner() const {
+  pollfd state{.fd = own_.get(), .events = POLLIN, .revents = 0};
+  while (::poll(&state, 1, 0) < 0 && errno == EINTR) continue;
+  if (writes_) return (state.revents & POLLERR) == 0;
+  if (state.revents != 0) return true;
+  // An empty pipe without a writer has come to its end.
+  char none = 0;
+  return ::read(own_.get(), &none, sizeof none) < 0 && errno == EAGAIN;
+}
+
+Descriptor NamedPipe::both_ends() const {
+  return open_again(own_, O_RDWR);
+}
+
+}  // namespace anyrdma::sim::programs

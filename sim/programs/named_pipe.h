@@ -1,0 +1,41 @@
+// A named pipe that a thread wants to open. The kernel waits in open(2) until the other end is
+// opened as well, where virtual time means nothing and nobody else would run.
+// Source: fifo(7), open(2).
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+#include "sim/tracee/tracee.h"
+#include "transport/realtime/descriptor.h"
+
+namespace anyrdma::sim::programs {
+
+/// The call by which the thread opens a file; nullopt: it is in another one, or in none. As the
+/// kernel has it while it does not run, or as its registers say once it was interrupted there.
+[[nodiscard]] std::optional<tracee::Call> opening_by(pid_t tid);
+[[nodiscard]] std::optional<tracee::Call> opening_by(const user_regs_struct& registers);
+/// "openat"; null: it opens nothing.
+[[nodiscard]] const char* name_of_opening(long number);
+
+/// Held instead of the thread: whoever opens the other end meanwhile finds somebody there.
+class NamedPipe {
+ public:
+  /// nullopt: that call opens none, or does not wait for anybody, or it cannot be opened.
+  [[nodiscard]] static std::optional<NamedPipe> opened_by(const tracee::Tracee& thread,
+                                                          const tracee::Call& call);
+  /// Whether there is, or was, somebody at the other end: the thread's call would return.
+  [[nodiscard]] bool has_partner() const;
+  /// Both ends: while it is held, nobody waits to open it.
+  [[nodiscard]] transport::realtime::Descriptor both_ends() const;
+
+ private:
+  NamedPipe(transport::realtime::Descriptor own, bool writes)
+      : own_(std::move(own)), writes_(writes) {}
+
+  transport::realtime::Descriptor own_;  ///< the thread's end
+  bool writes_;
+};
+
+}  // namespace anyrdma::sim::programs
