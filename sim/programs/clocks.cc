@@ -60,6 +60,10 @@ timespec timespec_of(Duration duration) {
   return {.tv_sec = whole.count(), .tv_nsec = nanoseconds(duration - whole).count()};
 }
 
+bool is_of_processor(clockid_t clock) {
+  return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID || clock < 0;
+}
+
 std::optional<Duration> reading_of(const Thread& thread, clockid_t clock) {
   const Duration age = thread.now().time_since_epoch();
   switch (clock) {
@@ -72,11 +76,8 @@ std::optional<Duration> reading_of(const Thread& thread, clockid_t clock) {
     case CLOCK_MONOTONIC_COARSE:
     case CLOCK_BOOTTIME:
       return kUptime + age;
-    case CLOCK_PROCESS_CPUTIME_ID:
-    case CLOCK_THREAD_CPUTIME_ID:
-      return age;
     default:
-      if (clock < 0) return age;  // processor time of some process or thread
+      if (is_of_processor(clock)) return age;
       return std::nullopt;
   }
 }

@@ -14,6 +14,8 @@ namespace anyrdma::sim::programs {
 
 /// What a clock shows; nullopt: there is no such clock.
 [[nodiscard]] std::optional<Duration> reading_of(const Thread& thread, clockid_t clock);
+/// Whether it is one of processor time, of a process or a thread. It shows how old the world is.
+[[nodiscard]] bool is_of_processor(clockid_t clock);
 /// When a clock shows that.
 [[nodiscard]] Instant instant_of(const Thread& thread, clockid_t clock, const timespec& reading);
 

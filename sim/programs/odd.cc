@@ -5,7 +5,9 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -184,6 +186,22 @@ int ask_for_chance() {
   return 0;
 }
 
+/// By each way there is.
+int arm_processor_timers() {
+  const itimerval soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 1}};
+  const itimerspec as_soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 1000}};
+  const rlimit none{.rlim_cur = 0, .rlim_max = RLIM_INFINITY};
+  timer_t timer{};
+  if (::setitimer(ITIMER_PROF, &soon, nullptr) != 0 ||
+      ::setitimer(ITIMER_VIRTUAL, &soon, nullptr) != 0 ||
+      ::timer_create(CLOCK_PROCESS_CPUTIME_ID, nullptr, &timer) != 0 ||
+      ::timer_settime(timer, 0, &as_soon, nullptr) != 0 || ::setrlimit(RLIMIT_CPU, &none) != 0)
+    return 1;
+  count_in_memory();
+  ::usleep(10'000'000);
+  return std::puts("still here") < 0 ? 1 : 0;
+}
+
 /// With nothing, with what is no memory, and with memory that could be taken away again.
 int share_what_cannot_be_shared() {
   const int shrinking = static_cast<int>(::syscall(SYS_memfd_create, "odd", 0));
@@ -323,6 +341,7 @@ constexpr Deed kDeeds[]{
     {"unknown-call", make_an_unknown_call},
     {"read-time-stamps", read_time_stamps},
     {"ask-for-chance", ask_for_chance},
+    {"arm-processor-timers", arm_processor_timers},
     {"share-what-cannot-be-shared", share_what_cannot_be_shared},
     {"inherit-priority", inherit_priority},
     {"inherit-from-the-dead", inherit_from_the_dead<PTHREAD_PRIO_NONE>},

@@ -308,6 +308,20 @@ TEST(ChanceOfTheProcessor, IsTheWorlds) {
   EXPECT_NE(chance_of(2), first);
 }
 
+// --- processor time -----------------------------------------------------------------------------
+
+// Whatever of it the machine gives the program.
+TEST_F(ProgramsInTheWorld, TimersAndLimitsOfProcessorTimeNeverExpireAndAreRemarkedOn) {
+  const Program& program = run_later(host, {"sim/programs/odd", "arm-processor-timers"});
+
+  ASSERT_TRUE(run_all());
+
+  EXPECT_EQ(exit_status(program), 0);
+  EXPECT_THAT(texts(), ElementsAre("still here"));
+  EXPECT_THAT(remarks, ElementsAre(HasSubstr("a timer of processor time never expires"),
+                                   HasSubstr("a limit of processor time never expires")));
+}
+
 // --- named pipes --------------------------------------------------------------------------------
 
 class WhoOpensANamedPipe : public ProgramsInTheWorld {

@@ -1,6 +1,7 @@
 #include "sim/programs/timers.h"
 
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -89,7 +90,7 @@ Outcome Timers::on_timerfd_create(Thread& thread, const Call& call) {
   static_assert(int{TFD_NONBLOCK} == int{EFD_NONBLOCK} && int{TFD_CLOEXEC} == int{EFD_CLOEXEC});
   if ((call.arguments[1] & ~kFlags) != 0) return Outcome::answered(-EINVAL);
   const auto clock = static_cast<clockid_t>(call.arguments[0]);
-  if (!reading_of(thread, clock)) return Outcome::answered(-EINVAL);
+  if (!reading_of(thread, clock) || is_of_processor(clock)) return Outcome::answered(-EINVAL);
   auto registers = thread.tracee().registers();
   if (!registers) return Outcome::over();
   registers->orig_rax = SYS_eventfd2;
@@ -170,12 +171,8 @@ Outcome Timers::on_alarm(Thread& thread, const Call& call) {
 }
 
 Outcome Timers::on_setitimer(Thread& thread, const Call& call) {
-  if (call.arguments[0] != ITIMER_REAL) {
-    sandbox_.remark("a timer of processor time never expires: a program takes none here");
-    return Outcome::answered(0);
-  }
-  Timer& timer = interval_timer(thread);
-  const itimerspec old = timer.rest();
+  const bool real = call.arguments[0] == ITIMER_REAL;
+  const itimerspec old = real ? interval_timer(thread).rest() : itimerspec{};
   const auto asked = thread.tracee().peek<itimerval>(call.arguments[1]);
   if (!asked) return Outcome::answered(-EFAULT);
   const auto whole = [](const timespec& value) {
@@ -188,14 +185,20 @@ Outcome Timers::on_setitimer(Thread& thread, const Call& call) {
   const auto length = [](const timeval& value) {
     return Duration(std::chrono::seconds(value.tv_sec) + std::chrono::microseconds(value.tv_usec));
   };
-  timer.stop();
   const Duration first = length(asked->it_value);
+  if (!real) {
+    if (first != Duration::zero()) remark_on("a timer");
+    return Outcome::answered(0);
+  }
+  Timer& timer = interval_timer(thread);
+  timer.stop();
   if (first != Duration::zero()) timer.start(thread.now() + first, length(asked->it_interval));
   return Outcome::answered(0);
 }
 
 Outcome Timers::on_getitimer(Thread& thread, const Call& call) {
-  const itimerspec rest = interval_timer(thread).rest();
+  const bool real = call.arguments[0] == ITIMER_REAL;
+  const itimerspec rest = real ? interval_timer(thread).rest() : itimerspec{};
   const itimerval value{.it_interval = {rest.it_interval.tv_sec, rest.it_interval.tv_nsec / 1000},
                         .it_value = {rest.it_value.tv_sec, rest.it_value.tv_nsec / 1000}};
   return Outcome::answered(thread.tracee().poke(call.arguments[1], value) ? 0 : -EFAULT);
@@ -234,7 +237,10 @@ Outcome Timers::on_timer_settime(Thread& thread, const Call& call) {
     return Outcome::answered(-EFAULT);
   timer->stop();
   const bool absolute = (call.arguments[1] & TIMER_ABSTIME) != 0;
-  if (asked->it_value.tv_sec != 0 || asked->it_value.tv_nsec != 0) {
+  const bool armed = asked->it_value.tv_sec != 0 || asked->it_value.tv_nsec != 0;
+  if (armed && is_of_processor(timer->clock)) {
+    remark_on("a timer");
+  } else if (armed) {
     timer->start(absolute ? instant_of(thread, timer->clock, asked->it_value)
                           : thread.now() + duration_of(asked->it_value),
                  duration_of(asked->it_interval));
@@ -253,6 +259,31 @@ Outcome Timers::on_timer_delete(Thread& thread, const Call& call) {
   if (timer == nullptr) return Outcome::answered(-EINVAL);
   std::erase_if(timers_, [&](const auto& each) { return each.get() == timer; });
   return Outcome::answered(0);
+}
+
+// --- processor time -----------------------------------------------------------------------------
+
+void Timers::remark_on(const char* what) {
+  sandbox_.remark(std::string(what) +
+                  " of processor time never expires: a program takes none here");
+}
+
+Outcome Timers::on_setrlimit(Thread& thread, const Call& call) {
+  if (call.arguments[0] != RLIMIT_CPU) return Outcome::made();
+  const auto asked = thread.tracee().peek<rlimit>(call.arguments[1]);
+  if (!asked) return Outcome::answered(-EFAULT);
+  if (asked->rlim_cur != RLIM_INFINITY) remark_on("a limit");
+  return Outcome::answered(0);
+}
+
+/// The kernel says what the limit was, and would count in real time if it had another.
+Outcome Timers::on_prlimit(Thread& thread, const Call& call) {
+  if (call.arguments[1] != RLIMIT_CPU || call.arguments[2] == 0) return Outcome::made();
+  const auto asked = thread.tracee().peek<rlimit>(call.arguments[2]);
+  if (!asked) return Outcome::answered(-EFAULT);
+  if (asked->rlim_cur != RLIM_INFINITY) remark_on("a limit");
+  thread.tracee().set_argument(2, 0);
+  return Outcome::made();
 }
 
 void Timers::on_process_gone(const Process& process) {

@@ -1,4 +1,5 @@
-// Timers of programs: timerfd(2), alarm(2), setitimer(2), timer_create(2).
+// Timers of programs: timerfd(2), alarm(2), setitimer(2), timer_create(2). Those of processor time
+// never expire: how much of it a program takes is the machine's, and in the world it takes none.
 #pragma once
 
 #include <csignal>
@@ -28,10 +29,14 @@ class Timers {
   [[nodiscard]] Outcome on_timer_settime(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timer_gettime(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timer_delete(Thread& thread, const Call& call);
+  /// setrlimit, and prlimit of processor time.
+  [[nodiscard]] Outcome on_setrlimit(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_prlimit(Thread& thread, const Call& call);
   void on_process_gone(const Process& process);
 
  private:
   class Timer;
+  void remark_on(const char* what);
   [[nodiscard]] Timer* of_descriptor(Thread& thread, int fd);
   [[nodiscard]] Timer& interval_timer(Thread& thread);
   [[nodiscard]] Timer* of_number(Thread& thread, int number);

@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -90,6 +91,7 @@ std::vector<sock_filter> filter_of(std::span<const int> untouched, NewCode new_c
   for (const int number : untouched) allow(filter, number);
   stop_some(filter, SYS_ioctl, {SIOCGIFADDR, SIOCGIFNETMASK, SIOCGIFBRDADDR});
   stop_some(filter, SYS_fcntl, {F_SETLKW, F_OFD_SETLKW});
+  stop_some(filter, SYS_prlimit64, {RLIMIT_CPU});
   filter.push_back(give(SECCOMP_RET_TRACE));
   return filter;
 }

@@ -6,6 +6,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <array>
@@ -99,6 +100,12 @@ TEST(FilterOfCalls, OfThoseThatBearTheMarkOnlyOursAreLeftToTheKernel) {
   for (const int number : {SYS_read, SYS_futex, SYS_clock_gettime, SYS_poll})
     EXPECT_EQ(verdict(filter, with_fourth(number, kMark)), SECCOMP_RET_TRACE) << number;
   EXPECT_EQ(verdict(filter, with_fourth(SYS_mmap, kMark)), SECCOMP_RET_ALLOW);
+}
+
+TEST(FilterOfCalls, LimitsOfProcessorTimeStopAndNoOthers) {
+  const auto filter = filter_of(kUntouched);
+  EXPECT_EQ(verdict(filter, call_of(SYS_prlimit64, RLIMIT_CPU)), SECCOMP_RET_TRACE);
+  EXPECT_EQ(verdict(filter, call_of(SYS_prlimit64, RLIMIT_STACK)), SECCOMP_RET_ALLOW);
 }
 
 TEST(FilterOfCalls, WhatMakesMemoryExecutableStopsIfThatIsWanted) {

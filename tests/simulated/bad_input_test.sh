@@ -56,6 +56,7 @@ refuses no_such_scenario 2 "the scenario '$work/no' cannot be read" "$work/no"
 # --- strictly ---
 strictly='strictly taken, this run is none: '
 here unknown_call 0 'which nobody here knows' "$odd unknown-call"
+here processor_timers_strictly 1 "${strictly}a timer of processor time never expires" "$odd arm-processor-timers" --strict
 here unknown_call_strictly 1 "${strictly}odd makes system call 212, which nobody here knows.*may not repeat" \
   "$odd unknown-call" --strict
 printf 'host a 10.0.0.1\non a %s unknown-call\nstrict\n' "$odd" >"$work/scenario"
