@@ -28,18 +28,31 @@ const Directories& usual_directories() {
   return usual;
 }
 
-/// What the process has by this name, if it is another file than `path`.
+bool are_one_file(const char* one, const std::string& other) {
+  struct stat first {};
+  struct stat second {};
+  return ::stat(one, &first) == 0 && ::stat(other.c_str(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/// Whether the process has another file by this name than `path`.
 bool occupied_by_another(const char* soname, const std::string& path) {
   void* const present = ::dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
   if (present == nullptr) return false;
   link_map* map = nullptr;
-  struct stat theirs {};
-  struct stat ours {};
   const bool same = ::dlinfo(present, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 &&
-                    ::stat(map->l_name, &theirs) == 0 && ::stat(path.c_str(), &ours) == 0 &&
-                    theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+                    are_one_file(map->l_name, path);
   ::dlclose(present);
   return !same;
+}
+
+/// Whether librdmacm would call functions of the program's where it means those of libibverbs: the
+/// loader looks there first, and whoever is linked with libanyrdma_sim has some by these names.
+bool shadowed(const std::string& verbs_path) {
+  void* const first = ::dlsym(RTLD_DEFAULT, "ibv_get_device_list");
+  Dl_info whose{};
+  return first != nullptr && ::dladdr(first, &whose) != 0 &&
+         !are_one_file(whose.dli_fname, verbs_path);
 }
 
 std::string joined(const Directories& directories) {
@@ -61,8 +74,8 @@ class Loader {
   }
   /// libibverbs first: librdmacm needs one by that name, and would look for it on its own.
   [[nodiscard]] std::variant<SystemLibraries, LoadFault> load() {
-    const bool apart =
-        occupied_by_another(kVerbs, verbs_path_) || occupied_by_another(kCm, cm_path_);
+    const bool apart = occupied_by_another(kVerbs, verbs_path_) ||
+                       occupied_by_another(kCm, cm_path_) || shadowed(verbs_path_);
     void* const verbs = apart ? ::dlmopen(LM_ID_NEWLM, verbs_path_.c_str(), kFlags)
                               : ::dlopen(verbs_path_.c_str(), kFlags);
     if (verbs == nullptr) return fault(verbs_path_);
