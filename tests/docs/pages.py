@@ -1,9 +1,9 @@
-"""What our pages ask their readers to type: the commands of fenced blocks, with what is shown below each."""
+"""What our pages ask their readers to type: the commands of fenced blocks, with what is shown below each, and files."""
 
 import re
 from typing import NamedTuple
 
-LISTINGS = {"cpp", "python", "yaml", "mermaid"}  # languages of blocks in which nobody types
+LISTINGS = {"c", "cpp", "python", "yaml", "mermaid"}  # languages of blocks in which nobody types
 
 
 class Command(NamedTuple):
@@ -49,25 +49,44 @@ def first_words(lines):
     return next((line for line in map(without_comment, lines) if line), "")
 
 
+def file_name(lines):
+    """The name of the file that the block is, if a comment with nothing but a name comes first; else nothing."""
+    comment = re.fullmatch(r"(?:#|//|/\*) ([\w-]+(?:\.\w+)+)(?: \*/)?", lines[0]) if lines else None
+    return comment[1] if comment else ""
+
+
+def typed(page, begun, lines):
+    """Each Command behind `$ ` in a block, with what stands below it."""
+    found, number = [], begun
+    while number < begun + len(lines):
+        first = number
+        if lines[number - begun].startswith("$ "):
+            while lines[number - begun].endswith("\\"):
+                number += 1
+            line = next(joined(lines[first - begun : number + 1 - begun], first))[1]
+            found.append((first, number, line[2:]))
+        number += 1
+    for (first, last, line), (end, _, _) in zip(found, found[1:] + [(begun + len(lines), 0, "")]):
+        shown = "".join(each + "\n" for each in lines[last + 1 - begun : end - begun])
+        yield Command(without_comment(line), f"{page}:{first}", shown)
+
+
 def commands(page, text, is_text):
     """Each Command of the page. is_text says of a block's first line whether nobody types what the block has."""
     for begun, language, lines in blocks(page, text):
-        if language in LISTINGS:
+        if language in LISTINGS or file_name(lines):
             continue
         if is_text(first_words(lines)):  # what programs say, but for the command that they say
             for number, line in enumerate(lines, begun):
                 if line.startswith("again: "):
                     yield Command(line[len("again: ") :], f"{page}:{number}", "")
             continue
-        typed = [(number, line[2:]) for number, line in joined(lines, begun) if line.startswith("$ ")]
-        if not typed:
+        conversation = list(typed(page, begun, lines))
+        yield from conversation
+        if not conversation:
             for number, line in joined(lines, begun):
                 if without_comment(line):
                     yield Command(without_comment(line), f"{page}:{number}", "")
-            continue
-        for (number, line), (end, _) in zip(typed, typed[1:] + [(begun + len(lines), "")]):
-            shown = "".join(each + "\n" for each in lines[number + 1 - begun : end - begun])
-            yield Command(without_comment(line), f"{page}:{number}", shown)
 
 
 def table(text):

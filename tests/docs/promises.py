@@ -1,5 +1,6 @@
 """promises.py ROOT: what pages name is there: subcommands and options of anyrdma, verbs of ./dev, Bazel's targets,
-variables of the environment, headings that links lead to, and the tests that commands.txt speaks of. The command is $BIN/anyrdma."""
+variables of the environment, headings that links lead to, and the tests that commands.txt speaks of; and the start page
+leads to every page. The command is $BIN/anyrdma."""
 
 import functools
 import os
@@ -103,6 +104,15 @@ def dead_links(root, page, text):
                 yield f"{page}:{number}: {target} has no heading #{anchor}"
 
 
+def unlisted(root):
+    """Pages of docs that the start page has no link to."""
+    start = root / "docs/README.md"
+    linked = {os.path.normpath(start.parent / to) for to in re.findall(r"\]\(([^)#\s:]+)", prose(start.read_text(encoding="utf-8")))}
+    for page in sorted((root / "docs").rglob("*.md")):
+        if page != start and os.path.normpath(page) not in linked:
+            yield f"docs/README.md: does not lead to {page.relative_to(root)}"
+
+
 def sources(root):
     for folder, folders, names in os.walk(root, followlinks=True):
         folders[:] = [each for each in folders if not re.match(r"\.|bazel-|bin$|docs$|records$", each)]
@@ -151,6 +161,7 @@ def complaints(root):
         if not re.search(rf"\b{variable}\b", code):
             yield f"{page}: nothing reads {variable}"
     yield from of_the_table(root)
+    yield from unlisted(root)
     if asked < 50 or not verbs or not named:
         yield f"only {asked} commands, {len(verbs)} verbs, {len(named)} variables"
 

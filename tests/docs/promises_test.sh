@@ -3,7 +3,7 @@
 export BIN=$PWD/tools/bin
 . "$(dirname "$(readlink -f WORKSPACE)")/tests/docs/page.sh"
 
-# It would notice: the tree as it is, with a page that promises what is not there, and a table that does.
+# It would notice: the tree as it is, with a page that promises what is not there, a table that does, and a page that nobody finds.
 for each in "$root"/* "$root"/tests/*; do
   each=${each#"$root/"}
   case $each in bazel-* | bin | tests | tests/docs | docs | README.md) continue ;; esac
@@ -16,6 +16,7 @@ cat >>"$scratch/README.md" <<'PAGE'
 `anyrdma explain`, `anyrdma run --bogus -- rping --bogus-too`, `anyrdma trace diff A B --perfetto OUT`, `anyrdma rxe add --soft`,
 `./dev mend`, `bazel test //cm:no_such_test`, `ANYRDMA_NO`, [no page](docs/no.md), [no heading](docs/page.md#no-heading).
 PAGE
+echo '[the start](../README.md)' >"$scratch/docs/cm/lonely.md"
 # Not as one word, which this file would have.
 sed -i 's/ANYRDMA_NO`/ANYRDMA_NO''WHERE`/' "$scratch/README.md"
 cat >>"$scratch/tests/docs/commands.txt" <<'TABLE'
@@ -32,4 +33,4 @@ notices tests/docs/promises.py "anyrdma has no explain" "anyrdma run has no --bo
   "anyrdma rxe add has no --soft" "./dev has no mend" "no target //cm:no_such_test" "nothing reads ANYRDMA_NO""WHERE" \
   "no file docs/no.md" "docs/page.md has no heading #no-heading" "no target //tests/docs:no_such_test" \
   "quotes_test.sh has no 'what it has not'" "tests/docs/page.sh is no file of no_such_test" \
-  "in which file, by what text? four" "13 promises that are not kept"
+  "in which file, by what text? four" "docs/README.md: does not lead to docs/cm/lonely.md" "14 promises that are not kept"

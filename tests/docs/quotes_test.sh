@@ -9,3 +9,5 @@ python3 tests/docs/quotes.py docs/sim.md examples/simulated_test.cc examples/c_p
 python3 tests/docs/quotes.py docs/explore.md sim/explore_test.cc
 python3 tests/docs/quotes.py docs/testing.md tests/consumer/handshake_test.cc \
   tests/simulated/beside_fibers_test.cc
+python3 tests/docs/quotes.py docs/tutorials/c-program.md tests/consumer/my_server.c
+python3 tests/docs/quotes.py docs/tutorials/production.md tests/package/consumer/devices.c

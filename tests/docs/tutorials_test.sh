@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Each tutorial is followed to the letter by somebody who has what `./dev install` installs, and nothing else of ours.
+set -euo pipefail
+. tests/programs/skip.sh
+export PYTHONDONTWRITEBYTECODE=1
+for program in rping cmtime pkg-config; do command -v $program >/dev/null || skip_all "$program is not installed"; done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tools/dev/install tools/bin tools/kit "$work/prefix"
+export PREFIX=$work/prefix AWAIT=$PWD/tests/programs/await_listener
+python3 tests/docs/tutorials_test.py
+python3 tests/docs/tutorials.py docs/tutorials/*.md
+
+# It would notice a mistake in each of them: of what is said, typed, or written down.
+spoilt() { # PAGE SED WORD: it complains with that WORD
+  local said
+  sed -e "$2" "docs/tutorials/$1.md" >"$work/$1.md"
+  ! cmp -s "$work/$1.md" "docs/tutorials/$1.md" || { echo "FAILED: $1 has nothing for $2"; exit 1; }
+  said=$(python3 tests/docs/tutorials.py "$work/$1.md") && { echo "FAILED: it is content with $1 after $2"; exit 1; }
+  grep -qF -- "$3" <<<"$said" || { echo "FAILED: no word of '$3' in: $said"; exit 1; }
+}
+spoilt binary 's/^seed 7, 0/seed 8, 0/' 'seed 8, 0'
+spoilt c-program 's/argc != 3/argc != 4/' 'RDMA_CM_EVENT_CONNECT_REQUEST'
+spoilt tests-in-cpp 's/#include <sim\/testing\/kit.h>/#include <sim\/kit.h>/' 'No such file'
+spoilt search-for-bugs 's/ended by signal 11/ended by signal 6/' 'ended by signal 11'
+spoilt production 's/anyrdma-dropin/anyrdma-drop-in/' 'exit status 1: gcc'
+echo PASSED
