@@ -67,6 +67,7 @@ struct FailureKind {
   RunPlace place{};  ///< of the first
 };
 
+/// What a search has found, and what it has tried.
 struct Exploration {
   std::uint64_t runs = 0;          ///< those for shrinking not counted
   std::optional<Failure> failure;  ///< the first, shrunk; the search ended with it
@@ -89,6 +90,7 @@ struct Exploration {
 /// What takes more is no smaller trial that people wait for.
 inline constexpr std::uint64_t kShrinkRunsMax = 100'000;
 
+/// What explore() tries, and for how long.
 struct ExploreOptions {
   // --- runs by chance: one per seed
   // ---------------------------------------------------------------
@@ -155,6 +157,7 @@ struct ExploreOptions {
 // --- parts of explore() by name
 // -------------------------------------------------------------------
 
+/// What explore_samples() draws from, and how often.
 struct SampleOptions {
   std::uint64_t first_seed = 1;
   std::uint64_t runs = 1000;
@@ -164,6 +167,7 @@ struct SampleOptions {
 /// Only the runs by chance.
 [[nodiscard]] Exploration explore_samples(const Scenario& scenario, const SampleOptions& options);
 
+/// Which faults explore_steps() places, and how many of them in one run.
 struct StepOptions {
   std::uint64_t seed = 1;
   std::vector<FaultAction> actions{};

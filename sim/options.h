@@ -41,6 +41,7 @@ struct LinkOptions {
   bool clogged = false;               ///< the same, but packets wait until it no longer is
 };
 
+/// Of a world as a whole, and of links that nobody sets.
 struct WorldOptions {
   /// Which Linux's CM timing to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
@@ -78,6 +79,7 @@ struct InterfaceOptions {
   BondOptions bond{};
 };
 
+/// A host's interfaces, and what is out of its reach.
 struct HostOptions {
   std::vector<InterfaceOptions> interfaces;
   /// Destinations in these networks are EHOSTUNREACH ("198.51.100.0/24"); all others that no

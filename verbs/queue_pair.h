@@ -24,6 +24,7 @@ class QueuePair : public Handle<ibv_qp, &Provider::destroy_qp> {
 
   /// EINVAL: the transition or an attribute is not allowed.
   [[nodiscard]] Result<void> modify(ibv_qp_attr* attr, int mask) const;
+  /// What ibv_query_qp fills in.
   struct Queried {
     ibv_qp_attr attr;
     ibv_qp_init_attr init;

@@ -82,6 +82,7 @@ inline constexpr std::string_view kRealClock = "real";
 /// The fate of a message whose receiver does not record, or is not in the recording.
 inline constexpr std::string_view kUnseen = "not seen to arrive";
 
+/// What a recording says, as texts and pages show it.
 struct Story {
   std::string clock = "virtual";
   std::string seed{};
@@ -102,6 +103,7 @@ struct Story {
   [[nodiscard]] std::size_t host_of(std::size_t lane) const;
 };
 
+/// What tell() found.
 struct Told {
   std::optional<Story> story{};
   std::string problem{};  ///< a sentence without its end: why there is none

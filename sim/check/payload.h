@@ -19,6 +19,7 @@ class Payload {
  public:
   explicit Payload(Violations& violations) : violations_(violations) {}
 
+  /// What is kept of one: enough to know it again.
   struct Message {
     std::uint64_t length = 0;
     std::optional<std::uint64_t> digest;  ///< nullopt: not known, fits any

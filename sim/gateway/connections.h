@@ -25,6 +25,7 @@ class Connections {
   using Mad = std::span<const std::uint8_t, ibcm::kMadBytes>;
   /// Seen from the host: `source` is its address.
   using Path = ibcm::Path;
+  /// What its kernel would say to one peer.
   struct Farewell {
     Path path{};
     std::array<std::uint8_t, ibcm::kMadBytes> mad{};

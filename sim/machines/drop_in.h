@@ -8,9 +8,10 @@
 
 namespace anyrdma::sim {
 
-/// For who is not the `anyrdma` command: where $ANYRDMA_PREFIX says (the PREFIX of `./dev install`,
-/// or a directory with libraries in lib), beside this executable, or where the `anyrdma` of $PATH
-/// has them. Empty: `problem` is a sentence with the remedy.
+/// Where the drop-in libraries are, for who is not the `anyrdma` command. $ANYRDMA_PREFIX says (the
+/// PREFIX of `./dev install`, or a directory with libraries in lib); else they are beside this
+/// executable, or where the `anyrdma` of $PATH has them. Empty: `problem` is a sentence with the
+/// remedy.
 [[nodiscard]] std::filesystem::path find_drop_in(std::string& problem);
 
 /// The variables with which a program finds them, each with its whole value.

@@ -57,6 +57,7 @@ struct UdpHeader {
   std::uint16_t source = 0;
   std::uint16_t destination = 0;
 };
+/// A datagram's header and data.
 struct UdpView {
   UdpHeader header{};
   std::span<const std::uint8_t> data{};

@@ -41,6 +41,7 @@ struct TcpArrival {
   Address peer;
   tcp::Segment segment;
 };
+/// A datagram as a host sees it that it is for.
 struct UdpArrival {
   Address local;
   Address peer;

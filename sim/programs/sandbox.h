@@ -149,6 +149,7 @@ class Sandbox {
   /// When a program last did more than wait: it wrote, sent, started or ended something. Now, while
   /// one sleeps that will wake up by itself.
   [[nodiscard]] Instant last_deed() const { return sleepers_ != 0 ? world_.now() : last_deed_; }
+  /// While one lives, somebody sleeps who will wake up by itself.
   class Sleeper {
    public:
     explicit Sleeper(Sandbox& sandbox) : sandbox_(sandbox) { ++sandbox_.sleepers_; }

@@ -32,6 +32,7 @@ inline constexpr std::size_t kSegmentMax = 4096;
 /// What is kept of data that is not acknowledged, and of data that nobody has taken.
 inline constexpr std::size_t kBufferMax = std::size_t{128} << 10;
 
+/// What ends of a connection send each other.
 struct Segment {
   std::uint32_t sequence = 0;
   std::uint32_t acknowledged = 0;
@@ -68,6 +69,7 @@ enum class State : std::uint8_t {
   kClosed,       ///< for good
 };
 
+/// One end of a connection.
 class Endpoint {
  public:
   /// Asks for a connection. `first`: where its sequence numbers begin.

@@ -13,6 +13,7 @@ namespace anyrdma::sim::testing {
 
 class FaultedPair : public ::testing::Test {
  protected:
+  /// Both ends, once they are established.
   struct Connection {
     std::unique_ptr<cm::Id> active;
     std::unique_ptr<cm::Id> passive;

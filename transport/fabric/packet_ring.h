@@ -34,6 +34,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 /// short packet costs the transfer of one cache line, and a record of a process that was killed in
 /// the middle of writing it never existed.
 inline constexpr std::size_t kGranule = 64;
+/// What stands in front of a packet.
 struct Record {
   std::uint32_t word = 0;  ///< flags and the size of the payload; atomic where it is shared
   std::uint16_t udp_source_port = 0;

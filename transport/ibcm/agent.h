@@ -99,6 +99,7 @@ struct ReqParameters {
   Ece ece{};
   std::span<const std::uint8_t> private_data{};  ///< at most 92 bytes
 };
+/// What a REP says.
 struct RepParameters {
   Qpn qpn{};
   Psn starting_psn{};
@@ -118,6 +119,7 @@ struct SidrReqParameters {
   Path path{};
   std::span<const std::uint8_t> private_data{};  ///< at most 216 bytes
 };
+/// What a SIDR_REP says.
 struct SidrRepParameters {
   std::uint8_t status = kSidrSuccess;
   Qpn qpn{};
@@ -187,6 +189,7 @@ enum class DropReason : std::uint8_t {
   kBacklogFull,
   kUnsupported,
 };
+/// A MAD that nothing came of.
 struct Dropped {
   DropReason reason{};
   std::uint16_t attribute = 0;  ///< the MAD's attribute id

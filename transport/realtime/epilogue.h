@@ -7,6 +7,7 @@ namespace anyrdma::transport::realtime {
 /// inside.
 class Epilogue {
  public:
+  /// What is called there.
   class Work {
    public:
     virtual ~Work() = default;

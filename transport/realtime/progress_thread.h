@@ -18,6 +18,7 @@ namespace anyrdma::transport::realtime {
 /// there is something to do.
 class ProgressThread {
  public:
+  /// What the thread does.
   class Work {
    public:
     virtual ~Work() = default;

@@ -30,6 +30,7 @@ using Message = std::unique_ptr<nl_msg, MessageDeleter>;
 [[nodiscard]] Result<Message> remove_link(std::uint32_t device);
 
 // --- answers; EBADMSG: not what was asked for ---------------------------------------------------
+/// An RDMA device as the kernel knows it.
 struct Device {
   std::uint32_t index = 0;
   std::string name;

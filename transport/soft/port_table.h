@@ -48,6 +48,7 @@ enum class ClaimId : std::uint64_t {};
 /// processes, takes its own lock for the length of a call.
 class PortTable {
  public:
+  /// A port that is taken, until its claim is released.
   struct Claimed {
     ClaimId id{};
     std::uint16_t port = 0;  ///< host order; the one asked for or an ephemeral one

@@ -61,6 +61,7 @@ class Observer {
 /// from drain; must not call back.
 class Admission {
  public:
+  /// What becomes of a request that is not let through as it is.
   struct Refusal {
     std::uint8_t reason = ibcm::kRejConsumerDefined;
     std::span<const std::uint8_t> private_data;  ///< at most 148 bytes; valid until the next call

@@ -21,6 +21,7 @@ class WaitingRoom {
   /// Less than a sender's patience: it repeats after 4.6 s at the earliest.
   static constexpr std::chrono::seconds kPatience{4};
 
+  /// One that waits.
   struct Request {
     Device* device;
     ibcm::Path path;

@@ -13,6 +13,7 @@ class RouteSocket {
   /// Asks the calling thread's network namespace for ever. EMFILE, EACCES, EAFNOSUPPORT ...
   [[nodiscard]] static verbs::Result<RouteSocket> open();
 
+  /// The kernel's answer.
   struct Route {
     soft::Address source{};    ///< what the system would send from; AF_UNSPEC: it did not say
     soft::Address next_hop{};  ///< a gateway, or the destination itself

@@ -69,6 +69,7 @@ class SoftCq : public ExtensibleCq, public LiveHook {
     if (armed_ != Armed::kNo) announce_in_time(solicited || completion.status != IBV_WC_SUCCESS);
   }
   [[nodiscard]] int poll(int count, ibv_wc* completions);
+  /// What ibv_create_cq_ex may ask for.
   struct Options {
     bool timestamps = false;  ///< each completion's instant is kept for the bracket
     bool overwrites = false;  ///< a full queue loses its oldest completion and nothing is said

@@ -29,6 +29,7 @@ enum class QpTimerKind : std::uint8_t {
   kOverrun,    ///< the completion queue is lost: its queue pairs follow
   kModerated,  ///< the completion queue has held its announcement back for long enough
 };
+/// Whose timer it is, and what for.
 struct QpTimerTag {
   SoftQp* qp;
   QpTimerKind kind;

@@ -155,6 +155,7 @@ class Hca : public Provider {
   // --- management QP ----------------------------------------------------------------------------
   /// Sends one MAD from QP1 (UD SEND with the well-known QKey); it comes out of next_packet().
   virtual void send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) = 0;
+  /// A MAD that has arrived on QP1.
   struct ReceivedMad {
     MadAddress from;  ///< source is the peer, destination is us
     PacketPtr packet;

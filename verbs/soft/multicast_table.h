@@ -16,6 +16,7 @@ struct SoftQp;
 /// Used inside the critical section. Groups exist while a queue pair is attached to them.
 class MulticastTable {
  public:
+  /// What the device has room for.
   struct Limits {
     std::uint32_t groups;
     std::uint32_t members;  ///< of one group

@@ -29,6 +29,7 @@ class NearMemory {
     bool answers = false;              ///< takes requests, and the first one would be no event
     bool reads = false;                ///< answers READs and atomics at all
   };
+  /// What a process publishes of a memory region.
   struct Region {
     std::uint32_t key = 0;
     std::uint32_t access = 0;  ///< ibv_access_flags

@@ -454,7 +454,7 @@ struct ClogPath {
   bool operator==(const ClogPath&) const = default;
 };
 
-/// Undoes CutPath, ClogPath, and LinkOptions::down and ::clogged.
+/// Undoes CutPath, ClogPath, and LinkOptions::down and LinkOptions::clogged.
 struct MendPath {
   static constexpr std::string_view kKind = "mend";
   std::string from;

@@ -14,6 +14,7 @@ struct JsonMember;
 
 enum class JsonKind : std::uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
+/// A value; which members mean something, its kind says.
 struct JsonNode {
   JsonKind kind = JsonKind::kNull;
   std::size_t line = 0;  ///< from 1; of an object or array: where it begins
@@ -23,12 +24,14 @@ struct JsonNode {
   std::vector<JsonMember> members;  ///< of an object, in the order of the text
 };
 
+/// A key of an object with its value.
 struct JsonMember {
   std::string key;
   std::size_t line = 0;
   JsonNode value;
 };
 
+/// A text as a value, or what is wrong with it.
 struct JsonTree {
   JsonNode root;
   std::size_t error_line = 0;  ///< 0: the text is JSON

@@ -14,6 +14,7 @@
 
 namespace anyrdma::fault {
 
+/// A call can fail with that, as its source has it.
 struct LegalErrno {
   std::string_view call;
   int error;
@@ -35,6 +36,7 @@ enum class Needs : std::uint8_t {
   kInvalidation,  ///< of a key, by a SEND
 };
 
+/// A completion of that kind can have that error, as its source has it.
 struct LegalStatus {
   ibv_wc_opcode opcode;
   ibv_wc_status status;

@@ -47,6 +47,7 @@ enum Header : std::uint16_t {
   kImmDt = 1 << 6,
   kIeth = 1 << 7,
 };
+/// How long a header is.
 struct HeaderSize {
   Header header;
   std::uint8_t bytes;
