@@ -44,10 +44,13 @@ def _development_kit_impl(ctx):
         copy = ctx.actions.declare_file(ctx.label.name + "/include/" + header.path)
         ctx.actions.symlink(output = copy, target_file = header)
         copies.append(copy)
-    return [DefaultInfo(
-        files = depset(libraries + copies),
-        runfiles = ctx.runfiles(files = libraries + copies),
-    )]
+    return [
+        DefaultInfo(
+            files = depset(libraries + copies),
+            runfiles = ctx.runfiles(files = libraries + copies),
+        ),
+        OutputGroupInfo(headers = depset(copies)),
+    ]
 
 # NAME/lib/libLIBRARY.a holds `deps` and all that they depend on, but for what lies in folders called testing and needs
 # GoogleTest: that is in NAME/lib/libTESTING.a. NAME/lib/SHARED is the first as a shared library; NAME/include has the headers.
