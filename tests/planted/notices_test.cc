@@ -1,0 +1,94 @@
+// What befalls datagrams, as an oracle: notices that are lost, doubled, damaged and out of order.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "sim/fault_plan.h"
+#include "sim/world.h"
+#include "tests/planted/notices.h"
+#include "tests/planted/oracles.h"
+#include "tests/planted/planted.h"
+
+namespace anyrdma::planted {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Reading {
+ public:
+  explicit Reading(const sim::Trial& trial) : world_(trial.seed) {
+    EXPECT_TRUE(world_.faults().inject(trial.plan)) << trial.plan.to_string();
+    open_end(writer_);
+    open_board(reader_);
+    way_ = way_to(reader_, writer_);
+  }
+
+  sim::Outcome run() {
+    for (int round = 0; round < 5; ++round) write();
+    sim::heal(world_);
+    write();
+    if (board_.shown() != number_) board_.complain("the newest notice does not hang there");
+    sim::Outcome outcome = sim::finish(world_);
+    outcome.problem += board_.complaints;
+    return outcome;
+  }
+
+ private:
+  void write() {
+    for (std::uint64_t i = 0; i < kNotices; ++i) send_notice(writer_, way_, ++number_);
+    world_.run_for(1s);
+    (void)writer_.poll();
+    read_notices(reader_, board_);
+  }
+
+  sim::World world_;
+  sim::Host& client_ = world_.add_host("client", {"10.0.0.2"});
+  sim::Host& server_ = world_.add_host("server", {"10.0.0.1"});
+  sim::testing::End writer_{client_};
+  sim::testing::End reader_{server_};
+  Way way_{};
+  std::uint64_t number_ = 0;
+  Board board_;
+};
+
+sim::Outcome run_notices(const sim::Trial& trial) {
+  return judged([&trial] { return Reading(trial).run(); });
+}
+
+/// All but the first leave the notices in their order.
+sim::SampleOptions samples() {
+  sim::SampleOptions options;
+  options.menu = sim::FaultPlan::parse(
+                     "on client->server packet 20%: reorder\n"
+                     "on client->server packet 10%: lose\n"
+                     "on client->server packet 20%: duplicate\n"
+                     "on client->server packet 10%: corrupt\n")
+                     .value()
+                     .faults;
+  options.runs = 100;
+  return options;
+}
+
+TEST(Once, Notices) {
+  const sim::Outcome outcome = run_notices({});
+  std::printf("runs: 1\n");
+  EXPECT_EQ(outcome.problem, "");
+}
+
+TEST(Samples, Notices) {
+  std::uint64_t runs = 0;
+  const auto scenario = [&runs](const sim::Trial& trial) {
+    if (active != 0) std::printf("runs: %llu\n", static_cast<unsigned long long>(++runs));
+    return run_notices(trial);
+  };
+  const auto found = sim::explore_samples(scenario, samples());
+  std::printf("runs: %llu\n", static_cast<unsigned long long>(found.runs));
+  if (active == 0) {
+    EXPECT_EQ(found.fired.size(), samples().menu.size());
+  }
+  if (found.failure) ADD_FAILURE() << found.failure->to_string();
+}
+
+}  // namespace
+}  // namespace anyrdma::planted
