@@ -25,7 +25,7 @@ enum class Side : std::uint8_t { kPassive, kActive };  ///< server, client
 enum class Ability : std::uint8_t {
   kLoss,             ///< lose chosen CM messages
   kDeafNeighbour,    ///< a neighbour that answers, and has no RDMA
-  kTwoHosts,         ///< each party has a host, and so ports, of its own
+  kDeviceEach,       ///< each party has a device, and so a link, of its own
   kIPv6,             ///< the parties have IPv6 addresses
   kRemoveDevice,     ///< unplug a party's device
   kFailOver,         ///< a bonded interface takes another link address

@@ -1,7 +1,8 @@
 // Performs the scenarios on the backend that is linked in, and holds what they show against the
 // records and the table of deviations. With --write: writes the records, with --write-new those
-// that are missing; with --differences: prints what the table lacks. Behind these a beginning of
-// scenarios' names may stand: only those; or with a minus before it: only the others.
+// that are missing; with --differences: prints what the table lacks. Behind these beginnings of
+// scenarios' names may stand, with commas between them: only those; or with a minus before them:
+// only the others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -158,9 +159,17 @@ std::string records_of_the_work_tree() {
 enum class Which : std::uint8_t { kAll, kNew };
 
 /// Whether the second argument has it.
-bool is_meant(const std::string& name, std::string_view beginning) {
-  if (!beginning.starts_with('-')) return name.starts_with(beginning);
-  return !name.starts_with(beginning.substr(1));
+bool is_meant(const std::string& name, std::string_view beginnings) {
+  const bool others = beginnings.starts_with('-');
+  if (others) beginnings.remove_prefix(1);
+  bool listed = false;
+  for (bool more = true; more;) {
+    const std::size_t comma = beginnings.find(',');
+    listed = listed || name.starts_with(beginnings.substr(0, comma));
+    more = comma != beginnings.npos;
+    if (more) beginnings.remove_prefix(comma + 1);
+  }
+  return listed != others;
 }
 
 int write_records(const std::string& folder, Which which, std::string_view meant) {

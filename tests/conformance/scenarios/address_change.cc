@@ -8,7 +8,7 @@ using enum NeighbourNews;
 /// Long enough for what the host has been told to come to its ids.
 constexpr Duration kAWhile = 500ms;
 
-SCENARIO(address_change, of_the_own_bond, .needs = {Ability::kTwoHosts, Ability::kFailOver}) {
+SCENARIO(address_change, of_the_own_bond, .needs = {Ability::kDeviceEach, Ability::kFailOver}) {
   const Connection pair = stage.connect();
   stage.fail_over(client);
   client.take(pair.active);
@@ -17,7 +17,7 @@ SCENARIO(address_change, of_the_own_bond, .needs = {Ability::kTwoHosts, Ability:
 }
 
 SCENARIO(address_change, of_the_peer, .facts = {60},
-         .needs = {Ability::kTwoHosts, Ability::kFailOver}) {
+         .needs = {Ability::kDeviceEach, Ability::kFailOver}) {
   const Connection pair = stage.connect();
   stage.fail_over(server);
   server.take(pair.passive);
