@@ -157,6 +157,18 @@ TEST_F(IdAddress, ARouteWithoutAPathTurnsIntoAnError) {
   EXPECT_THAT(next(), ::testing::AllOf(EventIs(RDMA_CM_EVENT_ROUTE_ERROR), HasStatus(-1)));
 }
 
+TEST_F(IdAddress, ARouteOverIwarpHasNoPath) {
+  Placed placed = place(Place::kRouteQuery);
+  placed.id->raw()->verbs->device->transport_type = IBV_TRANSPORT_IWARP;
+  ON_CALL(*placed.endpoint, path).WillByDefault(Return(nullptr));
+  transport_.raise(*placed.endpoint, RDMA_CM_EVENT_ROUTE_RESOLVED);
+
+  EXPECT_THAT(next(), ::testing::AllOf(EventIs(RDMA_CM_EVENT_ROUTE_RESOLVED), HasStatus(0)));
+
+  EXPECT_EQ(placed.id->raw()->route.num_paths, 0);
+  EXPECT_EQ(placed.id->raw()->route.path_rec, nullptr);
+}
+
 TEST_F(IdAddress, ADeviceThatCannotBeUsedTurnsAddrResolvedIntoAnError) {
   Placed placed = make_id();
   EXPECT_TRUE(placed.id->resolve_addr(nullptr, raw(there_), kTimeout));

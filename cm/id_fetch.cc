@@ -10,6 +10,11 @@ void turn_into(rdma_cm_event& event, rdma_cm_event_type type, int status) {
   event.status = status;
 }
 
+/// TCP finds the way of iWARP: there are no records of it (K/cma.c:cma_resolve_iw_route).
+bool has_no_paths(const ibv_context* verbs) {
+  return verbs != nullptr && verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
 }  // namespace
 
 bool Id::on_fetch(EventRecord& record) {
@@ -71,8 +76,9 @@ bool Id::fetch_address() {
 
 bool Id::fetch_route() {
   verbs::CriticalSection section(runtime());
-  const ibv_sa_path_rec* path = is_alive() ? endpoint_->path() : nullptr;
-  if (path == nullptr) return false;
+  if (!is_alive()) return false;
+  const ibv_sa_path_rec* path = endpoint_->path();
+  if (path == nullptr) return has_no_paths(raw_.id.verbs);
   path_ = *path;
   raw_.id.route.path_rec = &path_;
   raw_.id.route.num_paths = 1;

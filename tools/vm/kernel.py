@@ -14,13 +14,13 @@ import tempfile
 import archive
 
 # Loaded in this order, each after what it depends on. Without crc32_generic rxe's `link add` says
-# ENOENT: it asks the kernel's crypto for "crc32" by name.
+# ENOENT: it asks the kernel's crypto for "crc32" by name, as siw (iwarp.py) does for "crc32c".
 MODULES = [
     "virtio_pci", "virtio_console", "virtio_net", "9pnet_virtio", "9p", "overlay", "crc32_generic",
-    "ib_uverbs", "rdma_ucm", "ib_umad", "rdma_rxe", "siw", "veth", "bonding", "af_packet", "sch_netem",
+    "ib_uverbs", "rdma_ucm", "ib_umad", "rdma_rxe", "crc32c_generic", "libcrc32c", "veth", "bonding", "af_packet", "sch_netem",
 ]
-# 7.2 knows crc32 without a module; Debian builds siw for 6.1 alone.
-NOT_EVERYWHERE = ["crc32_generic", "siw"]
+# 7.2 knows them without a module.
+NOT_EVERYWHERE = ["crc32_generic", "crc32c_generic", "libcrc32c"]
 
 # Whose kernel: of this very system, or of a suite that the system's archive has beside it.
 SUITES = {"6.1": None, "6.12": "bookworm-backports", "unstable": "sid"}

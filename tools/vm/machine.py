@@ -25,13 +25,14 @@ def lacking():
 class Machine:
     """Prepared in a folder of its own, then started once."""
 
-    def __init__(self, folder, kernel_folder, address, script):
-        """The machine gets the IPv4 address and runs the bash script with the host's files."""
+    def __init__(self, folder, kernel_folder, address, device, script, modules=()):
+        """The machine gets the IPv4 address, a device of that type (which may need modules besides the kernel's), and runs
+        the bash script with the host's files."""
         self.folder = folder
         self.kernel = kernel_folder
         self.process = None
         folder.mkdir()
-        self._pack(address, script)
+        self._pack(address, device, script, modules)
 
     def start(self, cpus=1, wire=None, share=None):
         """Boots with so many processors. `wire`: the peer's folder, for a network card; `share`: a folder to write to."""
@@ -55,15 +56,18 @@ class Machine:
         """What the kernel said."""
         return (self.folder / "console").read_text(errors="replace")
 
-    def _pack(self, address, script):
+    def _pack(self, address, device, script, modules):
         root = self.folder / "initramfs"
         (root / "bin").mkdir(parents=True)
         shutil.copy(BUSYBOX, root / "bin")
         shutil.copy(HERE / "guest_init", root / "init")
         shutil.copy(HERE / "guest_run", root)
         (root / "guest_address").write_text(address)
+        (root / "guest_device").write_text(device)
         (root / "guest_command").write_text(script)
         shutil.copytree(self.kernel / "modules", root / "modules")
+        for module in modules:
+            shutil.copy(module, root / "modules" / f"last_{module.name}")
         names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
         with open(self.folder / "initramfs.cpio", "wb") as archive:
             subprocess.run(["cpio", "--create", "--quiet", "--format=newc"], check=True, cwd=root,
