@@ -97,6 +97,20 @@ std::optional<WordKey> Futexes::key_of(Thread& thread, const Call& call) {
   return key_at(thread, call.arguments[0], is_private(call));
 }
 
+Outcome Futexes::answer_to(Woken woken) {
+  switch (woken) {
+    case Woken::kReady:
+      return Outcome::answered(0);
+    case Woken::kTimeout:
+      return Outcome::answered(-ETIMEDOUT);
+    case Woken::kSignal:
+      return Outcome::made();
+    case Woken::kOver:
+      break;
+  }
+  return Outcome::over();
+}
+
 Outcome Futexes::call(Thread& thread, const Call& call) {
   const std::uint64_t operation = operation_of(call);
   switch (operation) {
@@ -154,17 +168,7 @@ Outcome Futexes::wait(Thread& thread, const Call& call, std::uint32_t bits) {
   const Woken woken = thread.wait("a futex", deadline);
   // Whoever woke it has taken it out already.
   if (woken != Woken::kReady) waiters_.erase(place);
-  switch (woken) {
-    case Woken::kReady:
-      return Outcome::answered(0);
-    case Woken::kTimeout:
-      return Outcome::answered(-ETIMEDOUT);
-    case Woken::kSignal:
-      return Outcome::made();
-    case Woken::kOver:
-      break;
-  }
-  return Outcome::over();
+  return answer_to(woken);
 }
 
 long Futexes::wake(const WordKey& key, std::uint64_t count, std::uint32_t bits) {

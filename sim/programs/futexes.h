@@ -30,6 +30,8 @@ class Futexes {
   [[nodiscard]] static std::uint64_t operation_of(const Call& call);
   /// Of the word that is the call's first argument. nullopt: it is no memory.
   [[nodiscard]] static std::optional<WordKey> key_of(Thread& thread, const Call& call);
+  /// To who has waited.
+  [[nodiscard]] static Outcome answer_to(Woken woken);
 
  private:
   struct Waiter {

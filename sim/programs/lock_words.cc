@@ -63,17 +63,7 @@ Outcome LockWords::lock(Thread& thread, const Call& call) {
   const Woken woken = thread.wait("a lock", deadline);
   // Whoever gave it the lock has taken it out already.
   if (woken != Woken::kReady) waiters_.erase(place);
-  switch (woken) {
-    case Woken::kReady:
-      return Outcome::answered(0);
-    case Woken::kTimeout:
-      return Outcome::answered(-ETIMEDOUT);
-    case Woken::kSignal:
-      return Outcome::made();
-    case Woken::kOver:
-      break;
-  }
-  return Outcome::over();
+  return Futexes::answer_to(woken);
 }
 
 Outcome LockWords::unlock(Thread& thread, const Call& call) {
