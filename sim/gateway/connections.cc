@@ -102,7 +102,9 @@ void Connections::on_arrived(const Path& path, Mad mad, Slot slot) {
   } else if (attribute == Attribute::kDreq) {
     const auto dreq = ibcm::wire::Dreq::parse(mad);
     const auto found = dreq ? by_local(path, dreq->remote_comm_id) : std::nullopt;
-    if (found) end(*found);
+    if (!found) return;
+    all_.at(*found).stage = Stage::kLeft;
+    all_.at(*found).transaction_id = dreq->transaction_id;
   }
 }
 
@@ -134,6 +136,12 @@ Connections::Farewell Connections::farewell_of(const Connection& c) {
                      .local_comm_id = c.local,
                      .remote_comm_id = c.remote,
                      .remote_qpn = c.remote_qpn}
+        .serialize(said.mad);
+    return said;
+  }
+  if (c.stage == Stage::kLeft) {
+    ibcm::wire::Drep{
+        .transaction_id = c.transaction_id, .local_comm_id = c.local, .remote_comm_id = c.remote}
         .serialize(said.mad);
     return said;
   }

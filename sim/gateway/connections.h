@@ -51,6 +51,7 @@ class Connections {
     kAsking,    ///< the REQ is the peer's
     kAccepted,  ///< and we have sent a REP
     kOpen,
+    kLeft,  ///< the peer has sent a DREQ, which nobody has answered
   };
   struct Connection {
     Path path{};
@@ -59,8 +60,8 @@ class Connections {
     wire::CommId local{};   ///< 0: not known
     wire::CommId remote{};  ///< likewise
     wire::Qpn remote_qpn{};
-    wire::Guid guid{};  ///< of our device
-    std::uint64_t transaction_id = 0;
+    wire::Guid guid{};                 ///< of our device
+    std::uint64_t transaction_id = 0;  ///< of the request; kLeft: of the DREQ
   };
   using Number = std::uint64_t;  ///< in the order of their beginnings
   using Key = std::pair<ibcm::Gid, wire::CommId>;

@@ -127,6 +127,20 @@ TEST_F(ConnectionsTest, OneThatWeAcceptedIsRejectedUntilItIsConfirmed) {
   expect_disconnect();
 }
 
+// As the kernel has it that destroys an id in DREQ_RCVD (K/cm.c:cm_destroy_id).
+TEST_F(ConnectionsTest, OneThatThePeerHasLeftIsLetGo) {
+  be_asked();
+  accept();
+  be_confirmed();
+  arrived(Dreq{.transaction_id = 9, .local_comm_id = kTheirs, .remote_comm_id = kOurs});
+  const auto said = farewell();
+  const auto drep = Drep::parse(said.mad);
+  ASSERT_TRUE(drep);
+  EXPECT_EQ(drep->transaction_id, 9u);
+  EXPECT_EQ(drep->local_comm_id, kOurs);
+  EXPECT_EQ(drep->remote_comm_id, kTheirs);
+}
+
 // --- ends ---------------------------------------------------------------------------------------
 
 TEST_F(ConnectionsTest, NothingIsSaidOfWhatHasEnded) {
@@ -140,6 +154,7 @@ TEST_F(ConnectionsTest, NothingIsSaidOfWhatHasEnded) {
   EXPECT_EQ(connections.size(), 0u);
   open();
   arrived(Dreq{.local_comm_id = kTheirs, .remote_comm_id = kOurs});
+  sent(Drep{.local_comm_id = kOurs, .remote_comm_id = kTheirs});
   EXPECT_EQ(connections.size(), 0u);
   ask();
   arrived(Rej{.remote_comm_id = kOurs, .reason = 8});

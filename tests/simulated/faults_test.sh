@@ -53,6 +53,11 @@ plan 'on server completion RECV 3: kill server'
 says='^server/rping was ended by signal 9'
 apart kill "$server" "$client"
 
+# Its kernel still answers a peer that has said goodbye.
+plan 'on server fetched DISCONNECTED 1: kill server'
+says='^[0-2]\.[0-9]+ client1/cmtime: destroying id'
+apart kill_of_who_owes_an_answer cmtime 'cmtime -s 10.0.0.1 -c 1'
+
 # One alone: who runs beside it goes on, and the second one of a name is none before the first.
 plan 'on client1->server REQ 1: kill server/rping'
 says='^client1/rping: .*RDMA_CM_EVENT_(REJECTED|UNREACHABLE)|^client1/rping ended with status [^0]'
