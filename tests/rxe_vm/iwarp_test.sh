@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs on the software iWARP of Linux 6.1 (siw), between two devices of one machine: with Debian's own libraries, which is the
 # reference, then on the drop-in over the kernel's connection manager. Left out is what fails with Debian's own there: rping -q,
-# for rdma_establish is EINVAL, and ucmatose's hundred connections at once.
+# for rdma_establish is EINVAL, ucmatose's hundred connections at once, and rdma_client, both sides of which wait for ever now and then.
 set -uo pipefail
 . tests/rxe_vm/lib.sh
 [ "${ANYRDMA_VM_KERNEL:-6.1}" = 6.1 ] || skip_all "iWARP is asked of kernel 6.1 alone"
@@ -15,7 +15,6 @@ in_machine --deadline 600 --device siw --cpus 2 -- sh tests/conformance/devices_
     suite rping both_sides_exit_0 data_are_shown_and_wrap_around events_are_shown wildcard_server_serves_loopback \
       death_of_the_client_disconnects_the_server death_of_the_server_disconnects_the_client
     suite ucmatose one_connection long_messages_work
-    suite rdma_client client_and_server
   }
 
   devices=$(ibv_devinfo -v)
