@@ -234,7 +234,8 @@ verbs::Result<pid_t> launch(const LaunchOptions& options, std::span<const int> u
   if (::ptrace(PTRACE_SEIZE, pid, nullptr, trace_options()) != 0) {
     const int error = errno;
     ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, __WALL);  // ECHILD, if it is of a realm
+    // Its realm does not end before nothing is left of it.
+    while (::waitpid(pid, nullptr, __WALL) < 0 && errno == EINTR) continue;
     return verbs::errno_code(error);
   }
   (void)!::write(gate_in.get(), "g", 1);

@@ -5,13 +5,18 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -162,6 +167,38 @@ TEST(LaunchingAProgram, NobodyIsLeftOfOneThatFailed) {
   (void)launch(options, kUntouched).has_value();
   EXPECT_EQ(::waitpid(-1, nullptr, __WALL | WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
+}
+
+/// As a container does that does not allow it: EPERM.
+bool forbid_tracing() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = 4, .filter = filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// The sandbox's own alarm did, on a busy machine, and the end of the realm was waited for in vain.
+TEST(LaunchingAProgram, NobodyIsLeftOfOneThatMayNotBeTracedWhateverInterrupts) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    struct sigaction heard {};
+    heard.sa_handler = [](int /*signal*/) {};
+    ::sigaction(SIGALRM, &heard, nullptr);
+    const itimerval often{.it_interval = {0, 100}, .it_value = {0, 100}};
+    ::setitimer(ITIMER_REAL, &often, nullptr);
+    if (!forbid_tracing()) ::_exit(2);
+    for (int i = 0; i < 100; ++i)
+      if (errno_of(launch(shell("true"), kUntouched)) != EPERM) ::_exit(3);
+    ::_exit(::waitpid(-1, nullptr, __WALL | WNOHANG) == -1 && errno == ECHILD ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(TracedProgram, EndsAsItWouldAlone) {
