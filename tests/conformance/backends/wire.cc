@@ -78,6 +78,7 @@ const Calls& system_calls() {
 
 class WireBackend final : public MachineBackend {
  public:
+  using MachineBackend::MachineBackend;
   ~WireBackend() override { doors::forget_the_buried(); }
 
   const Calls& calls(Side side) override {
@@ -104,8 +105,8 @@ std::string_view backend_name() {
   return "wire";
 }
 
-std::unique_ptr<Backend> make_backend(unsigned) {
-  return std::make_unique<WireBackend>();
+std::unique_ptr<Backend> make_backend(unsigned number) {
+  return std::make_unique<WireBackend>(number);
 }
 
 }  // namespace anyrdma::conformance
