@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -34,7 +35,7 @@ using transport::fabric::Fabric;
 constexpr int kRounds = 5;  // the best of which counts, for other work beside only makes them worse
 constexpr int kPings = 50'000;
 constexpr int kMessages = 400'000;
-constexpr int kWrites = 4'000;
+constexpr int kWrites = 20'000;
 constexpr std::uint32_t kLarge = 65'536;
 constexpr std::uint32_t kWindow = 128;      // sends that are on their way
 constexpr std::uint32_t kSignalEvery = 32;  // of those, one asks for a completion
@@ -57,6 +58,7 @@ struct Board {
   std::array<Word, 2> ball;
   std::array<Word, 2> arrived;
   std::array<Side, 2> sides;
+  sem_t done;  ///< shared between processes
 };
 
 [[noreturn]] void fail(const char* what) {
@@ -81,7 +83,8 @@ class Player {
     ibv_context* const context = provider_->open_device(device).value();
     ibv_pd* const pd = provider_->alloc_pd(context).value();
     cq_ = provider_->create_cq(context, 4096, nullptr, nullptr, 0).value();
-    constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+    constexpr unsigned kAccess =
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
     mr_ = provider_->reg_mr(pd, memory_.get(), kMemory, address(), kAccess).value();
     ibv_qp_init_attr init{};
     init.send_cq = init.recv_cq = cq_;
@@ -116,10 +119,14 @@ class Player {
   double write_ping_pong();
   double message_rate();
   double write_bandwidth();
+  double polled_write_bandwidth();
+  double read_bandwidth();
+  double polled_read_bandwidth();
   double copy_bandwidth();
   double switches_asleep();
 
  private:
+  [[nodiscard]] double bandwidth(ibv_wr_opcode opcode, bool polled);
   [[nodiscard]] std::uint64_t address() const {
     return reinterpret_cast<std::uintptr_t>(memory_.get());
   }
@@ -342,21 +349,41 @@ double Player::message_rate() {
   return result;
 }
 
-/// Bytes per second with WRITEs of 64 KiB; player 1 sleeps.
-double Player::write_bandwidth() {
+/// Bytes per second with requests of 64 KiB, 16 under way. Player 1 sleeps, or polls for
+/// completions that never come, as a server does that is to answer soon.
+double Player::bandwidth(ibv_wr_opcode opcode, bool polled) {
   sent_ = 0;
   meet();
   const double start = seconds();
   if (number_ == 0) {
     for (std::uint32_t i = 1; i <= kWrites; ++i) {
       if (i > 16) await_sends(i - 16);
-      post(IBV_WR_RDMA_WRITE, kLarge, IBV_SEND_SIGNALED);
+      post(opcode, kLarge, IBV_SEND_SIGNALED);
     }
     await_sends(kWrites);
+    ::sem_post(&board_.done);
+  } else if (polled) {
+    ibv_wc none;
+    while (::sem_trywait(&board_.done) != 0) (void)ibv_poll_cq(cq_, 1, &none);
+  } else {
+    while (::sem_wait(&board_.done) != 0) {
+    }
   }
   const double result = double{kWrites} * kLarge / (seconds() - start);
   meet();
   return result;
+}
+double Player::write_bandwidth() {
+  return bandwidth(IBV_WR_RDMA_WRITE, false);
+}
+double Player::polled_write_bandwidth() {
+  return bandwidth(IBV_WR_RDMA_WRITE, true);
+}
+double Player::read_bandwidth() {
+  return bandwidth(IBV_WR_RDMA_READ, false);
+}
+double Player::polled_read_bandwidth() {
+  return bandwidth(IBV_WR_RDMA_READ, true);
 }
 
 double Player::copy_bandwidth() {
@@ -394,7 +421,6 @@ constexpr const char* kBare = "bare shared-memory ping-pong, one way";
 constexpr const char* kRawCall = "process_vm_writev of 8 bytes";
 constexpr const char* kRawRate = "process_vm_writev of 64 KiB";
 constexpr const char* kCopy = "memcpy of 64 KiB";
-constexpr const char* kWriteRate = "64 KiB WRITEs to a process that waits";
 constexpr std::array kMeasures{
     Measure{kBare, &Player::bare_ping_pong, "ns", 1},
     Measure{kRawCall, &Player::raw_latency, "ns", 1},
@@ -406,7 +432,14 @@ constexpr std::array kMeasures{
     Measure{"8-byte SENDs, window of 128", &Player::message_rate, "million/s", 1e-6},
     Measure{kCopy, &Player::copy_bandwidth, "GB/s", 1e-9},
     Measure{kRawRate, &Player::raw_bandwidth, "GB/s", 1e-9, kCopy, "of memcpy"},
-    Measure{kWriteRate, &Player::write_bandwidth, "GB/s", 1e-9, kRawRate, "of the raw call's"},
+    Measure{"64 KiB WRITEs to a process that sleeps", &Player::write_bandwidth, "GB/s", 1e-9,
+            kRawRate, "of the raw call's"},
+    Measure{"64 KiB READs from a process that sleeps", &Player::read_bandwidth, "GB/s", 1e-9,
+            kRawRate, "of the raw call's"},
+    Measure{"64 KiB WRITEs to a process that polls", &Player::polled_write_bandwidth, "GB/s", 1e-9,
+            kRawRate, "of the raw call's"},
+    Measure{"64 KiB READs from a process that polls", &Player::polled_read_bandwidth, "GB/s", 1e-9,
+            kRawRate, "of the raw call's"},
     Measure{"context switches, asleep", &Player::switches_asleep, "a second", 1},
 };
 using Figures = std::array<std::array<double, kRounds>, kMeasures.size()>;
@@ -459,6 +492,7 @@ int main(int count, char** arguments) {
       ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   require(shared != MAP_FAILED, "mmap");
   auto& board = *new (shared) Board{};
+  require(::sem_init(&board.done, 1, 0) == 0, "sem_init");
   const pid_t child = ::fork();
   require(child >= 0, "fork");
   if (child == 0) {

@@ -67,6 +67,11 @@ void MemberCarrier::on_packet(PacketPtr packet) {
   receiver_.on_packet(std::move(packet));
 }
 
+void MemberCarrier::set_awake(bool awake) {
+  mesh_->set_awake(awake);
+  if (near_ != nullptr) near_->set_awake(awake);
+}
+
 void MemberCarrier::transmit() {
   while (const auto question = outside_ != nullptr ? outside_->next_question() : std::nullopt) {
     PacketPtr packet = pool_.take();

@@ -44,7 +44,7 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   void transmit() override;
   bool poll() override;
   bool glance() override { return early_.empty() ? mesh_->glance() : poll(); }
-  void set_awake(bool awake) override { mesh_->set_awake(awake); }
+  void set_awake(bool awake) override;
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
   [[nodiscard]] bool has_report() const override {
     return !gone_.empty() || (outside_ != nullptr && outside_->has_answers());

@@ -54,6 +54,8 @@ class NearMemory {
   virtual void forget_region(std::uint32_t key) = 0;
   /// Whether anything is allowed; at first, yes. As an active port, or one that lost its link.
   virtual void set_open(bool open) = 0;
+  /// Whether an application here polls all the time, so takes in packets without anybody's help.
+  virtual void set_awake(bool awake) = 0;
 
   // --- what may be done there -------------------------------------------------------------------
   // `number` is the own end. False: not so; nothing that counts has happened, and packets will find
@@ -63,6 +65,8 @@ class NearMemory {
                                    std::span<const Piece> from) = 0;
   [[nodiscard]] virtual bool read(std::uint32_t number, std::uint32_t key, std::uint64_t address,
                                   std::span<const Piece> to) = 0;
+  /// Whether the peer took in packets by itself a moment ago. A hint, which promises nothing.
+  [[nodiscard]] virtual bool is_awake(std::uint32_t number) const = 0;
 };
 
 }  // namespace anyrdma::verbs::soft

@@ -74,8 +74,9 @@ void SoftHca::set_near_memory(NearMemory* near) {
 
 // --- what may be done there ---------------------------------------------------------------------
 
-/// Whether the application posts without looking for what has become of it. Many small messages
-/// are done sooner by packets: peers work on some while we write others.
+/// Whether the application posts without looking for what has become of it. Many messages are done
+/// sooner by packets, for the peer works on some while we write others: small ones, and large ones
+/// where the peer polls. One that sleeps would have to be woken again and again.
 bool Requester::is_one_of_many() {
   const std::uint32_t polls = static_cast<const SoftCq*>(qp_.send_cq)->polls;
   return std::exchange(polls_seen_, polls) == polls;
@@ -97,7 +98,8 @@ bool Requester::ask_near(SendWork& work) {
   NearMemory& near = *core_.near_memory;
   const bool is_write = work.kind == WorkKind::kWrite && !work.with_immediate;
   if (!is_write && work.kind != WorkKind::kRead) return false;
-  if (is_write && work.length <= qp_.mtu() && is_one_of_many()) return false;
+  const bool is_small_write = is_write && work.length <= qp_.mtu();
+  if (is_one_of_many() && (is_small_write || near.is_awake(qp_.qp_num))) return false;
   std::array<NearMemory::Piece, kPiecesMax> pieces;
   std::size_t count = 0;
   if (work.inline_data) {

@@ -223,6 +223,10 @@ void NearMembers::set_open(bool open) {
   if (!open) interrupt();
 }
 
+void NearMembers::set_awake(bool awake) {
+  if (!closed_) segment_->awake.store(awake ? 1 : 0, std::memory_order_relaxed);
+}
+
 void NearMembers::set_end(const End& end) {
   if (closed_) return;
   const std::uint32_t index = index_of(end.number);
@@ -347,6 +351,13 @@ bool NearMembers::find(std::uint32_t number, std::uint32_t key, std::uint64_t ad
   passage.address = region.address + offset;
   return offset <= region.length && size <= region.length - offset &&
          (region.access & link.end.access & access) == access;
+}
+
+bool NearMembers::is_awake(std::uint32_t number) const {
+  const std::uint32_t index = index_of(number);
+  if (closed_ || index >= links_.size()) return false;
+  const View* const view = views_[value(slot_of(wire::Qpn{links_[index].self.peer}))].get();
+  return view != nullptr && view->segment.awake.load(std::memory_order_relaxed) != 0;
 }
 
 bool NearMembers::write(std::uint32_t number, std::uint32_t key, std::uint64_t address,

@@ -32,10 +32,12 @@ class NearMembers final : public verbs::soft::NearMemory {
   void add_region(const Region& region) override;
   void forget_region(std::uint32_t key) override;
   void set_open(bool open) override;
+  void set_awake(bool awake) override;
   [[nodiscard]] bool write(std::uint32_t number, std::uint32_t key, std::uint64_t address,
                            std::span<const Piece> from) override;
   [[nodiscard]] bool read(std::uint32_t number, std::uint32_t key, std::uint64_t address,
                           std::span<const Piece> to) override;
+  [[nodiscard]] bool is_awake(std::uint32_t number) const override;
 
   // --- the others -------------------------------------------------------------------------------
   static constexpr std::size_t kGifts = 2;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "transport/fabric/rendezvous/testing/scratch.h"
 #include "transport/fabric/testing/end.h"
@@ -174,6 +175,39 @@ TEST_F(NearTransfer, OrderIsKeptAmongWritesAndSends) {
     ASSERT_EQ(b.memory()[200'007], mark);
     ASSERT_EQ(a.memory()[300'007], mark);
   }
+}
+
+/// Posts WRITEs and a READ of much, without a look in between: the packets that they cost.
+std::uint64_t packets_of_large_ones(End& a, End& b, std::uint8_t mark) {
+  constexpr std::uint32_t kMuch = 50'000;
+  const std::uint64_t before = a.packets();
+  fill(a.memory(), kMuch, mark);
+  std::memset(b.memory(), 0, 2 * std::size_t{kMuch});
+  EXPECT_EQ(a.post(IBV_WR_RDMA_WRITE, 0, kMuch, 0), 0);
+  EXPECT_EQ(a.post(IBV_WR_RDMA_WRITE, 0, kMuch, kMuch), 0);
+  EXPECT_EQ(a.post(IBV_WR_RDMA_READ, kMuch, 2 * kMuch, 0), 0);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(a.next_completion(), IBV_WC_SUCCESS);
+  for (std::size_t part = 1; part <= 2; ++part)
+    EXPECT_EQ(std::memcmp(a.memory(), a.memory() + part * kMuch, kMuch), 0) << part;
+  return a.packets() - before;
+}
+
+TEST_F(NearTransfer, LargeOnesInARowTravelToWhoPollsAndToNobodyElse) {
+  End a(scratch.config());
+  End b(scratch.config());
+  connect(a, b);
+  ASSERT_TRUE(a.come_near());
+  EXPECT_EQ(packets_of_large_ones(a, b, 1), 0u);
+
+  std::uint8_t mark = 2;
+  {
+    std::jthread polls([&](const std::stop_token& stop) {
+      ibv_wc none;
+      while (!stop.stop_requested()) EXPECT_EQ(ibv_poll_cq(b.cq, 1, &none), 0);
+    });
+    EXPECT_TRUE(eventually([&] { return packets_of_large_ones(a, b, mark++) > 0; }));
+  }
+  EXPECT_TRUE(eventually([&] { return packets_of_large_ones(a, b, mark++) == 0; }));
 }
 
 TEST_F(NearTransfer, AWriteWithImmediateAndASendTravel) {

@@ -98,7 +98,8 @@ inline constexpr std::uint32_t kNearEnds = kQpnCount;
 struct NearSegment {
   std::atomic<std::uint64_t> magic;
   std::atomic<std::uint64_t> incarnation;
-  std::atomic<std::uint32_t> open;  ///< 0: nothing is allowed now
+  std::atomic<std::uint32_t> open;   ///< 0: nothing is allowed now
+  std::atomic<std::uint32_t> awake;  ///< not 0: the owner polls; nothing but speed depends on it
   /// By slot: the number of the description which that member may use; 0: none.
   std::array<std::atomic<std::uint64_t>, kSlotCount> grants;
   std::array<NearRecord<verbs::soft::NearMemory::End>, kNearEnds> ends;           ///< by QPN
@@ -106,6 +107,6 @@ struct NearSegment {
 };
 
 /// Says what the segment looks like: another number means another version.
-inline constexpr std::uint64_t kNearMagic = 0x616e'796e'6561'7202 ^ (sizeof(NearSegment) << 8);
+inline constexpr std::uint64_t kNearMagic = 0x616e'796e'6561'7203 ^ (sizeof(NearSegment) << 8);
 
 }  // namespace anyrdma::transport::fabric
