@@ -45,8 +45,8 @@ LocalPortTable::Key LocalPortTable::key_of(rdma_port_space space, std::uint16_t 
 }
 
 std::uint32_t LocalPortTable::first_of(Key key) const {
-  const auto found = chains_.find(key);
-  return found == chains_.end() ? kNone : found->second.first;
+  const auto found = newest_.find(key);
+  return found == newest_.end() ? kNone : found->second;
 }
 
 verbs::Result<PortTable::Claimed> LocalPortTable::claim(const Claim& wanted) {
@@ -90,14 +90,10 @@ PortTable::Claimed LocalPortTable::add(const Claim& claim) {
     at = free_.back();
     free_.pop_back();
   }
-  Chain& chain = chains_[key_of(claim.space, claim.local.port)];
-  slots_[at] = {claim, chain.last, kNone};
-  if (chain.last == kNone) {
-    chain.first = at;
-  } else {
-    slots_[chain.last].next = at;
-  }
-  chain.last = at;
+  const auto [newest, is_only] = newest_.try_emplace(key_of(claim.space, claim.local.port), at);
+  slots_[at] = {claim, kNone, is_only ? kNone : newest->second};
+  if (!is_only) slots_[newest->second].previous = at;
+  newest->second = at;
   ++size_;
   return {ClaimId{at}, claim.local.port};
 }
@@ -126,12 +122,11 @@ void LocalPortTable::update(ClaimId id, const Claim& claim) {
 void LocalPortTable::release(ClaimId id) {
   const auto self = static_cast<std::uint32_t>(id);
   const Slot slot = slots_[self];
-  const auto found = chains_.find(key_of(slot.claim.space, slot.claim.local.port));
-  CM_ASSERT(found != chains_.end());
-  Chain& chain = found->second;
-  (slot.previous == kNone ? chain.first : slots_[slot.previous].next) = slot.next;
-  (slot.next == kNone ? chain.last : slots_[slot.next].previous) = slot.previous;
-  if (chain.first == kNone) chains_.erase(found);
+  const auto newest = newest_.find(key_of(slot.claim.space, slot.claim.local.port));
+  CM_ASSERT(newest != newest_.end());
+  (slot.previous == kNone ? newest->second : slots_[slot.previous].next) = slot.next;
+  if (slot.next != kNone) slots_[slot.next].previous = slot.previous;
+  if (newest->second == kNone) newest_.erase(newest);
   free_.push_back(self);
   --size_;
 }

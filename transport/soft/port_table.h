@@ -91,12 +91,10 @@ class LocalPortTable final : public PortTable {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Slot {
     Claim claim;
-    std::uint32_t previous = kNone;  ///< neighbours of the same space and port, oldest first
+    // Neighbours of the same space and port, newest first: of two that are in the way the kernel
+    // asks the newer one (K/cma.c:cma_bind_port, cma_check_port).
+    std::uint32_t previous = kNone;
     std::uint32_t next = kNone;
-  };
-  struct Chain {
-    std::uint32_t first = kNone;
-    std::uint32_t last = kNone;
   };
   using Key = std::uint32_t;  ///< (space << 16) | port
 
@@ -112,7 +110,7 @@ class LocalPortTable final : public PortTable {
   std::size_t size_ = 0;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
-  boost::unordered_flat_map<Key, Chain> chains_;
+  boost::unordered_flat_map<Key, std::uint32_t> newest_;
 };
 
 }  // namespace anyrdma::transport::soft

@@ -110,6 +110,19 @@ TEST_F(PortTableTest, EveryOwnerOfAPortIsAsked) {
   EXPECT_EQ(table_.claim(claim_of(kB)).error(), verbs::errno_code(EADDRINUSE));
 }
 
+TEST_F(PortTableTest, OfTwoThatAreInTheWayTheNewerAnswers) {
+  Claim address = claim_of(kA);
+  Claim wildcard = claim_of(kAny4);
+  address.reuse = wildcard.reuse = true;
+  const PortTable::Claimed older = table_.claim(address).value();
+  ASSERT_TRUE(table_.claim(wildcard));
+  EXPECT_EQ(table_.claim(claim_of(kA)).error(), verbs::errno_code(EADDRNOTAVAIL));
+
+  table_.release(older.id);
+  ASSERT_TRUE(table_.claim(address));
+  EXPECT_EQ(table_.claim(claim_of(kA)).error(), verbs::errno_code(EADDRINUSE));
+}
+
 TEST_F(PortTableTest, SpacesAreApart) {
   ASSERT_TRUE(table_.claim(claim_of(kA)));
 

@@ -121,6 +121,22 @@ SCENARIO(ports, binding_twice) {
   id.listen();
 }
 
+SCENARIO(ports, of_two_that_are_in_the_way_the_newer_one_answers) {
+  Id& address = server.create();
+  address.set_option(RDMA_OPTION_ID_REUSEADDR, 1);
+  address.bind(kServer);
+  Id& wildcard = server.create();
+  wildcard.set_option(RDMA_OPTION_ID_REUSEADDR, 1);
+  wildcard.bind(kAny);
+  server.create().bind(kServer);
+
+  address.destroy();
+  Id& newer = server.create();
+  newer.set_option(RDMA_OPTION_ID_REUSEADDR, 1);
+  newer.bind(kServer);
+  server.create().bind(kServer);
+}
+
 SCENARIO(ports, a_request_to_the_other_address, .facts = {13}) {
   server.listening(kServerOther);
   client.connecting(kServer);

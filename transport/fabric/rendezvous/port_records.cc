@@ -60,13 +60,14 @@ constexpr unsigned kFlagBits = 2;
 constexpr unsigned kSpaceShift = 48;
 static_assert(kIncarnationMask >> (kSpaceShift - kFlagBits) == 0);
 
-Words pack(const soft::Claim& claim, std::uint64_t incarnation) {
+Words pack(const soft::Claim& claim, std::uint64_t incarnation, std::uint64_t number) {
   Words words{};
   words[0] = static_cast<std::uint64_t>(claim.space) << kSpaceShift |
              (incarnation & kIncarnationMask) << kFlagBits | (claim.afonly ? kAfonly : 0) |
              (claim.reuse ? kReuse : 0);
   pack(claim.local, &words[1]);
   pack(claim.destination, &words[4]);
+  words[7] = number;
   return words;
 }
 
@@ -77,11 +78,16 @@ void unpack(const Words& words, PortView& view) {
   view.claim.afonly = (words[0] & kAfonly) != 0;
   view.claim.local = unpack_address(&words[1]);
   view.claim.destination = unpack_address(&words[4]);
+  view.number = words[7];
 }
 static_assert(sizeof(soft::Address::ip) == 2 * sizeof(std::uint64_t));
-static_assert(kClaimWords >= 7);
+static_assert(kClaimWords == 8);
 
 }  // namespace
+
+std::uint64_t PortRecords::next_number() {
+  return file_.image().claims.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 std::optional<PortRecords::Own> PortRecords::take_free(std::uint32_t bucket, Slot owner) {
   std::uint32_t at = file_.image().buckets[bucket].load();
@@ -92,7 +98,8 @@ std::optional<PortRecords::Own> PortRecords::take_free(std::uint32_t bucket, Slo
     std::uint64_t stamp = record->stamp.load();
     if (state_of(stamp) == PortState::kFree) {
       const std::uint64_t mine = next_stamp(stamp, copy_of(stamp), PortState::kTaken, owner);
-      if (record->stamp.compare_exchange_strong(stamp, mine)) return Own{at - 1, mine};
+      if (record->stamp.compare_exchange_strong(stamp, mine))
+        return Own{at - 1, mine, next_number()};
     }
     at = record->next.load();
   }
@@ -115,7 +122,7 @@ std::optional<PortRecords::Own> PortRecords::take(std::uint16_t port, Slot owner
   do {
     record->next.store(first);
   } while (!image.buckets[bucket].compare_exchange_weak(first, used + 1));
-  return Own{used, stamp};
+  return Own{used, stamp, next_number()};
 }
 
 bool PortRecords::publish(Own& own, PortState state, std::uint64_t incarnation,
@@ -123,7 +130,7 @@ bool PortRecords::publish(Own& own, PortState state, std::uint64_t incarnation,
   PortRecord* const record = file_.port(own.index);
   if (record == nullptr) return false;
   const std::size_t copy = 1 - copy_of(own.stamp);
-  const Words words = pack(claim, incarnation);
+  const Words words = pack(claim, incarnation, own.number);
   // Who reads one of these words sees the stamp that told of the other copy, too: so each is a
   // release, and the reader's an acquire.
   for (std::size_t i = 0; i < words.size(); ++i)

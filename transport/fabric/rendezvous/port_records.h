@@ -41,6 +41,7 @@ struct PortView {
   PortState state = PortState::kFree;
   Slot owner{};
   std::uint64_t incarnation = 0;  ///< of the owner
+  std::uint64_t number = 0;       ///< of the claim: later ones have greater numbers
   soft::Claim claim{};
 };
 
@@ -53,6 +54,7 @@ class PortRecords {
   struct Own {
     std::uint32_t index = 0;
     std::uint64_t stamp = 0;
+    std::uint64_t number = 0;  ///< of the claim
   };
   /// A record for that port; nothing: the table or the file system is full.
   [[nodiscard]] std::optional<Own> take(std::uint16_t port, Slot owner);
@@ -70,6 +72,7 @@ class PortRecords {
 
  private:
   [[nodiscard]] std::optional<Own> take_free(std::uint32_t bucket, Slot owner);
+  [[nodiscard]] std::uint64_t next_number();
   [[nodiscard]] std::optional<PortView> read(std::uint32_t index);
 
   RegistryFile& file_;

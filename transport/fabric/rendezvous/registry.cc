@@ -163,14 +163,16 @@ verbs::Result<Registry::Claimed> Registry::claim(const soft::Claim& wanted) {
   return claimed;
 }
 
-/// What stands against a claim that the others can see. EAGAIN: somebody else tries just now.
+/// What stands against a claim that the others can see: the newest one's word, for the kernel asks
+/// that one first (K/cma.c:cma_bind_port, cma_check_port). EAGAIN: somebody else tries just now.
 int Registry::conflict(const soft::Claim& wanted, std::uint32_t self, Rule rule) {
   PortRecords records(*file_);
   int error = 0;
+  std::uint64_t newest = 0;
   records.for_each(wanted.local.port, [&](const PortView& other) {
-    if (other.index == self) return true;
+    if (other.index == self || (newest != 0 && other.number < newest)) return true;
     if (other.state == PortState::kTaken) {
-      error = EAGAIN;
+      if (error == 0) error = EAGAIN;
       return true;
     }
     if (!same_port(other.claim, wanted)) return true;
@@ -187,8 +189,13 @@ int Registry::conflict(const soft::Claim& wanted, std::uint32_t self, Rule rule)
       records.free(other.index, other.stamp);
       return true;
     }
-    error = other.state == PortState::kTrying ? EAGAIN : against;
-    return error == EAGAIN;
+    if (other.state == PortState::kTrying) {
+      if (error == 0) error = EAGAIN;
+      return true;
+    }
+    error = against;
+    newest = other.number;
+    return true;
   });
   return error;
 }

@@ -56,6 +56,7 @@ inline constexpr std::uint32_t kPortRecords = 1u << 16;
 struct RegistryImage {
   std::atomic<std::uint64_t> magic;
   std::atomic<std::uint64_t> incarnations;  ///< handed out so far
+  std::atomic<std::uint64_t> claims;        ///< made so far, or tried
   std::atomic<std::uint32_t> next_slot;     ///< where the search for a free slot starts
   std::atomic<std::uint32_t> ports_used;    ///< records below were used at some time
   SlotRecord slots[kSlotCount];
@@ -66,7 +67,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// Says what the image looks like: another number means another version.
 inline constexpr std::uint64_t kRegistryMagic =
-    0x616e'7972'646d'6102 ^ (sizeof(RegistryImage) << 8);
+    0x616e'7972'646d'6103 ^ (sizeof(RegistryImage) << 8);
 
 /// The file, opened, mapped and kept from removal. Not thread-safe.
 class RegistryFile {

@@ -303,6 +303,21 @@ TEST_F(RegistryPorts, TheRulesAreThoseOfTheKernel) {
   EXPECT_EQ(listen(*b, {.space = RDMA_PS_UDP, .local = here}), 0);
 }
 
+TEST_F(RegistryPorts, OfTwoThatAreInTheWayTheNewerAnswersWhicheverRecordItHas) {
+  const auto member = join();
+  const Claim alone = tcp(with_port(Address::ipv4(kElsewhere), 7471));
+  Claim address = alone;
+  Claim wildcard = tcp(with_port(Address::wildcard(AF_INET), 7471));
+  address.reuse = wildcard.reuse = true;
+  const auto older = member->claim(address).value();
+  ASSERT_TRUE(member->claim(wildcard));
+  EXPECT_EQ(member->claim(alone).error(), verbs::errno_code(EADDRNOTAVAIL));
+
+  member->release(older.id);
+  ASSERT_TRUE(member->claim(address));
+  EXPECT_EQ(member->claim(alone).error(), verbs::errno_code(EADDRINUSE));
+}
+
 TEST_F(RegistryPorts, ReuseEndsWithListening) {
   auto a = join();
   auto b = join();
