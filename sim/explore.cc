@@ -91,10 +91,11 @@ Outcome perform_twice(const Scenario& scenario, const Trial& trial) {
 
 /// The same in a process of its own, so that a crash is an outcome.
 Outcome perform_apart(const Scenario& scenario, const Trial& trial,
-                      const std::function<bool()>& stop) {
+                      std::chrono::nanoseconds patience, const std::function<bool()>& stop) {
   Outcome outcome;
   run_in_order(
-      1, {.stop = stop}, [&](std::uint64_t) { return to_bytes(perform(scenario, trial)); },
+      1, {.processor_time = patience, .stop = stop},
+      [&](std::uint64_t) { return to_bytes(perform(scenario, trial)); },
       [&](std::uint64_t, const std::string& bytes, const std::string& death) {
         if (death.empty()) {
           outcome = outcome_from(bytes);
@@ -195,7 +196,10 @@ class Search {
     }
     bool goes_on = true;
     run_in_order(
-        count, {.processes = options_.jobs, .stop = options_.interrupted},
+        count,
+        {.processes = options_.jobs,
+         .processor_time = options_.patience,
+         .stop = options_.interrupted},
         [&](std::uint64_t i) {
           Outcome outcome = perform_at(i, make(i).trial);
           if (!want_steps) outcome.steps.clear();
@@ -283,7 +287,7 @@ class Search {
     }
     const auto isolated = [this](const Trial& smaller, const std::function<bool()>& stop) {
       return options_.jobs == 0 ? perform(scenario_, smaller)
-                                : perform_apart(scenario_, smaller, stop);
+                                : perform_apart(scenario_, smaller, options_.patience, stop);
     };
     const Scenario unless_interrupted = [&](const Trial& smaller) {
       const auto& interrupted = options_.interrupted;

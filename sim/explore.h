@@ -122,6 +122,9 @@ struct ExploreOptions {
   /// Forked processes, up to one per core; the result does not depend on their number, and a crash
   /// is a failure like any other. 0: all in this process. The caller must have no other threads.
   unsigned jobs = 0;
+  /// With jobs: how much of a processor's time one run may take. One that takes more computes for
+  /// ever, and is a failure like any other.
+  std::chrono::nanoseconds patience = std::chrono::seconds(10);
   /// Asked now and then, also while a run is under way in another process: true ends the search,
   /// and the shrinking of a failure, with what has been found by then. Empty: nobody asks.
   std::function<bool()> interrupted{};

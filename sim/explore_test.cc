@@ -339,6 +339,21 @@ TEST(Explore, ACrashIsAFailureWithASeed) {
   EXPECT_EQ(found.kinds.at("other #").first.trial.seed, 23u);
 }
 
+TEST(Explore, ARunThatComputesForEverIsAFailureWithASeed) {
+  const auto endless = [](const Trial& trial) {
+    for (volatile bool forever = trial.seed == 20; forever;) continue;
+    return Outcome{};
+  };
+
+  const Exploration found =
+      explore({.runs = 100, .jobs = 2, .patience = 50ms, .shrink_runs_max = 3}, endless);
+
+  ASSERT_TRUE(found.failure);
+  EXPECT_EQ(found.failure->trial.seed, 20u);
+  EXPECT_EQ(found.failure->outcome.problem,
+            "the run did not end: it computed for 0.05 s, and was killed\n");
+}
+
 TEST(Explore, KindsOfHangsAreToldApartByWhoWaits) {
   const auto hangs = [](const Trial& trial) {
     const std::string since = std::to_string(trial.seed);

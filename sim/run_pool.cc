@@ -105,7 +105,14 @@ class Worker {
   }
 
   /// Why there is no record.
-  [[nodiscard]] std::string death() {
+  [[nodiscard]] std::string death(const PoolOptions& options) {
+    if (greedy_) {
+      const auto spent = std::chrono::duration<double>(options.processor_time).count();
+      char text[96];
+      std::snprintf(text, sizeof text, "the run did not end: it computed for %g s, and was killed",
+                    spent);
+      return text;
+    }
     if (late_) return "the run did not end, and was killed";
     const int status = reap(0);
     if (WIFSIGNALED(status)) {
@@ -129,19 +136,31 @@ class Worker {
     ::_exit(leaving == 0 ? 0 : 128 + SIGTERM);
   }
 
+  /// Of a processor, so far.
+  [[nodiscard]] std::chrono::nanoseconds used() const {
+    clockid_t clock{};
+    timespec time{};
+    if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return {};
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  }
+
   /// Whether something can be read, the end, too.
   [[nodiscard]] bool await(const PoolOptions& options) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + options.patience;
+    std::optional<std::chrono::nanoseconds> before;
     while (!options.stop || !options.stop()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
       late_ = left <= std::chrono::milliseconds::zero();
       if (late_) return false;
       pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
-      const auto glance = options.stop ? std::min(left, kGlance) : left;
-      const int ready = ::poll(&waiting, 1, static_cast<int>(glance.count()));
+      const int ready = ::poll(&waiting, 1, static_cast<int>(std::min(left, kGlance).count()));
       if (ready < 0 && errno != EINTR) return false;
       if (ready > 0) return true;
+      // Most answers are there at the first look, and cost no further call.
+      if (!before) before = used();
+      greedy_ = late_ = used() - *before > options.processor_time;
+      if (late_) return false;
     }
     return false;
   }
@@ -178,6 +197,7 @@ class Worker {
   pid_t pid_ = -1;
   int fd_ = -1;
   bool late_ = false;
+  bool greedy_ = false;  ///< late by its processor time
   bool asked_ = false;
   bool reaped_ = false;
 };
@@ -209,7 +229,7 @@ void run_in_order(std::uint64_t count, const PoolOptions& options, const Produce
       continue;
     }
     if (options.stop && options.stop()) return;
-    if (!consume(i, {}, worker->death())) return;
+    if (!consume(i, {}, worker->death(options))) return;
     std::uint64_t next = i + 1;
     if (next % kChunk == 0) next += stride - kChunk;
     worker.reset();  // before the other is forked, which would inherit its pipe

@@ -151,7 +151,11 @@ class Request {
         command_.jobs != 0 ? command_.jobs : std::max(std::thread::hardware_concurrency(), 1u);
     options.progress = true;
     options.interrupted = Interruption::came;
-    if (is_programs(standard_)) options.shrink_runs_max = kShrinkRunsOfPrograms;
+    if (is_programs(standard_)) {
+      options.shrink_runs_max = kShrinkRunsOfPrograms;
+      // Their own time is watched by the run itself; this is what watching them costs.
+      options.patience = std::max(options.patience, the_file().programs.patience);
+    }
     options.command = std::string("anyrdma replay ") + (command_.strict ? "--strict " : "") +
                       std::string(standard_.name);
     if (command_.steps != 0) {
