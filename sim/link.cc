@@ -98,6 +98,7 @@ bool Link::carry(std::size_t interface, PacketPtr& packet, Duration late) {
     }
     if (random_.chance(options_.loss)) return false;
     if (random_.chance(options_.duplicate)) {
+      world_.note_disorder();
       PacketPtr twin = world_.copy_of(*packet, to_);
       const Instant arrival = arrival_of(*twin);
       launch(arrival + late, interface, std::move(twin));
@@ -117,7 +118,10 @@ Instant Link::arrival_of(const Packet& packet) {
     wire_free_ = leaves;
   }
   const Instant arrival = leaves + options_.latency + part_of(options_.jitter, random_);
-  if (random_.chance(options_.reorder)) return arrival + part_of(options_.reorder_delay, random_);
+  if (random_.chance(options_.reorder)) {
+    world_.note_disorder();
+    return arrival + part_of(options_.reorder_delay, random_);
+  }
   last_arrival_ = std::max(last_arrival_, arrival);
   return last_arrival_;
 }

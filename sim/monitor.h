@@ -41,6 +41,8 @@ class Monitor {
   /// A CM message between two hosts, either way, was lost or could not be taken in. `peer` null:
   /// nobody has its destination.
   virtual void on_message_lost(const Host& /*at*/, const Host* /*peer*/) {}
+  /// From now on packets may come in another order than they were sent in, or twice.
+  virtual void on_disorder() {}
   /// A process says what its ids go through: see fault::Question. `process` is no other's, nor a
   /// host's name; numbers of ids are its own.
   virtual void on_told(std::string_view /*process*/, const fault::Question& /*what*/) {}

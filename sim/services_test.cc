@@ -61,6 +61,27 @@ TEST_F(Services, AnUnreliableConnectionLosesMessagesInSilence) {
   EXPECT_EQ(server.qp->state, IBV_QPS_RTS);
 }
 
+// Whatever packet begins a message is taken (IBTA vol 1, 9.8.2.2; rxe_resp.c, check_psn): neither
+// the order nor the number of messages is anybody's concern.
+TEST_F(Services, AnUnreliableConnectionTakesMessagesLateAndTwice) {
+  connect(IBV_QPT_UC);
+  inject(
+      "on client->server packet 1: reorder\n"
+      "on client->server packet 4: duplicate\n");
+  for (const std::uint64_t id : {1u, 2u, 3u, 4u, 5u}) server.post_receive(id);
+  for (const std::uint64_t id : {1u, 2u, 3u, 4u}) {
+    client.words[0] = id;
+    client.post(IBV_WR_SEND, id, sizeof id);
+    world.run_for(1us);
+  }
+  world.run_for(1ms);
+
+  EXPECT_EQ(server.statuses(), Statuses(5, IBV_WC_SUCCESS));
+  std::vector<std::uint64_t> arrived;
+  for (std::size_t i = 1; i <= 5; ++i) arrived.push_back(server.words[i * End::kMessageWords]);
+  EXPECT_EQ(arrived, (std::vector<std::uint64_t>{2, 1, 3, 4, 4}));
+}
+
 TEST_F(Services, AnUnreliableConnectionHasNoErrorsOfItsPeersMaking) {
   connect(IBV_QPT_UC);
   inject(

@@ -281,11 +281,16 @@ void World::carry_or_not(Host& from, const Owner& to, PacketPtr&& packet) {
   const Mishap mishap = faults_.on_packet(from, *to.host, *packet, passes);
   if (mishap.lost) return drop(from, to.host, DropCause::kFault, *packet);
   if (mishap.corrupted) flip_bit(*packet, mishap.chance);
+  if (mishap.overtaken || mishap.copies != 0 || mishap.late != Duration::zero()) note_disorder();
   if (mishap.overtaken && link_between(from, *to.host).hold_back(to.interface, packet)) return;
   for (std::uint32_t i = 0; i < mishap.copies; ++i) {
     carry(from, to, copy_of(*packet, *to.host), mishap.late);
   }
   carry(from, to, std::move(packet), mishap.late);
+}
+
+void World::note_disorder() {
+  if (monitor_ != nullptr) monitor_->on_disorder();
 }
 
 void World::watch_calls() {

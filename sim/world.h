@@ -147,6 +147,7 @@ class World {
                     const verbs::soft::Packet& packet);
   void drop(const Host& at, const Host* peer, DropCause cause, const verbs::soft::Packet& packet);
   void lose_message(const Host& at, const Host* peer);
+  void note_disorder();
   [[nodiscard]] Flight& take_flight();
   void land(Flight& flight);
   void announce(Host& from, const Address& address, transport::soft::LinkNumber link);

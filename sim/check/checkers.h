@@ -49,6 +49,7 @@ class Checkers : public Monitor {
   void on_process_end(std::string_view process) override { legality_.on_crash(process); }
   void on_outside(const ibv_gid& gid) override;
   void on_message_lost(const Host& at, const Host* peer) override;
+  void on_disorder() override { payload_.on_disorder(); }
   verbs::soft::HcaObserver* watch(const Host& host, verbs::soft::Hca& hca) override;
   void on_rest(const World& world) override;
   void on_end(World& world) override;

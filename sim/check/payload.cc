@@ -46,11 +46,30 @@ void Payload::on_received_of_some(const std::string& stream, const Message& mess
   };
   const auto found = std::find_if(queue.begin(), queue.end(), fits);
   if (found != queue.end()) {
+    for (auto each = queue.begin(); disorder_ && each <= found; ++each) {
+      passed_[stream].emplace(each->length, each->digest);
+    }
     queue.erase(queue.begin(), found + 1);
     return;
   }
+  if (has_passed(stream, message)) return;
   violations_.add(kName, stream + ": a message of " + std::to_string(message.length) +
                              " bytes arrived that nobody sent, or that was sent earlier");
+}
+
+bool Payload::has_passed(const std::string& stream, const Message& message) const {
+  const auto passed = passed_.find(stream);
+  if (passed == passed_.end()) return false;
+  // Of one length the one that fits any digest comes first.
+  const auto first = passed->second.lower_bound({message.length, std::nullopt});
+  if (first == passed->second.end() || first->first != message.length) return false;
+  return !message.digest || !first->second ||
+         passed->second.contains({message.length, message.digest});
+}
+
+void Payload::on_end(const std::string& stream) {
+  under_way_.erase(stream);
+  passed_.erase(stream);
 }
 
 }  // namespace anyrdma::sim::check

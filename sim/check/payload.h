@@ -1,11 +1,13 @@
 // The claim: what is sent over a reliable connection arrives whole, once, in order; what arrives
-// over an unreliable one does so, too, though not all of it arrives.
+// over an unreliable one does so, too, though not all of it arrives, and where the network lets
+// packets overtake each other or doubles them, late or twice.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,16 +32,26 @@ class Payload {
   void on_received(const std::string& stream, const Message& message);
   /// The same where messages may be lost: the next that fits.
   void on_received_of_some(const std::string& stream, const Message& message);
+  /// The network does not keep packets' order, or doubles some: an unreliable connection does
+  /// not notice.
+  void on_disorder() { disorder_ = true; }
   /// Nobody sees what is sent from there: streams whose names begin so are not judged.
   void believe(std::string begin) { believed_.push_back(std::move(begin)); }
   /// The stream ends here: a later one may have its name.
-  void on_end(const std::string& stream) { under_way_.erase(stream); }
+  void on_end(const std::string& stream);
 
  private:
+  using Passed = std::set<std::pair<std::uint64_t, std::optional<std::uint64_t>>>;
+
   [[nodiscard]] bool is_believed(const std::string& stream) const;
+  [[nodiscard]] bool has_passed(const std::string& stream, const Message& message) const;
 
   Violations& violations_;
   std::map<std::string, std::deque<Message>> under_way_;
+  /// What was sent before the last that was received, where that may still come: each once, however
+  /// often it was sent.
+  std::map<std::string, Passed> passed_;
+  bool disorder_ = false;
   std::vector<std::string> believed_;
 };
 

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using verbs::soft::QpCensus;
 
 // --- work ---------------------------------------------------------------------------------------
@@ -244,6 +245,26 @@ TEST_F(PayloadTest, WhereMessagesMayBeLostTheOthersKeepTheirOrder) {
                           "sent earlier",
                           "payload: a: a message of 6 bytes arrived that nobody sent, or that was "
                           "sent earlier"));
+}
+
+TEST_F(PayloadTest, WhereTheNetworkKeepsNoOrderTheyMayComeLateAndTwice) {
+  payload.on_disorder();
+  payload.on_sent("a", {4, 111});
+  payload.on_sent("a", {5, 222});
+  payload.on_sent("a", {6, std::nullopt});
+  for (int twice = 0; twice < 2; ++twice) {
+    payload.on_received_of_some("a", {6, 333});
+    payload.on_received_of_some("a", {5, 222});
+    payload.on_received_of_some("a", {4, std::nullopt});
+  }
+  EXPECT_THAT(found.lines(), IsEmpty());
+
+  payload.on_received_of_some("a", {5, 223});
+  payload.on_received_of_some("b", {5, 222});
+  payload.on_end("a");
+  payload.on_received_of_some("a", {5, 222});
+
+  EXPECT_THAT(found.lines(), SizeIs(3));
 }
 
 }  // namespace
