@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -150,6 +151,17 @@ struct Ids {
   }
 };
 
+// Linux closes an id after it has told of the removal, and answers as before until it has.
+void await_the_end_of(rdma_cm_id* id) {
+  std::uint8_t tos = 0;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatience);
+  while (rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof tos) == 0 ||
+         errno != ENXIO) {
+    if (std::chrono::steady_clock::now() > deadline) give_up("rdma_set_option");
+    (void)::poll(nullptr, 0, 1);
+  }
+}
+
 void answers(const Ids& ids) {
   const auto said = [](rdma_cm_id* id, const char* call, int result) {
     std::printf("%s, %s: %s\n", static_cast<const char*>(id->context), call,
@@ -177,6 +189,9 @@ void take_away(const char* command) {
   while (removals < 7) (void)take();  // all but the listener on all addresses
   for (const auto& [name, events] : told) {
     for (const std::string& each : events) std::printf("%s: %s\n", name.c_str(), each.c_str());
+  }
+  for (rdma_cm_id* id : ids.all()) {
+    if (id != ids.everywhere) await_the_end_of(id);
   }
   answers(ids);
   for (rdma_cm_id* id : ids.all()) {
