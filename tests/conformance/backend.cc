@@ -111,6 +111,7 @@ const std::vector<BackendKind>& backend_kinds() {
       {.name = "linux", .abilities = kOfTheJudge, .is_kernel = true},
       {.name = "linux-6.12", .abilities = kOfNewerSoftRoce, .is_newer_kernel = true},
       {.name = "linux-unstable", .abilities = kOfNewerSoftRoce, .is_newer_kernel = true},
+      {.name = "linux-siw", .abilities = {kMinutes}},
       {.name = "ucma", .abilities = kOfSoftRoce},
       {.name = "wire", .abilities = {kDeviceEach, kMulticast}},
   };

@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "tests/conformance/iwarp.h"
+
 namespace anyrdma::conformance {
 namespace {
 
@@ -110,7 +112,8 @@ std::string text_of(const Scenario& scenario, const BackendKind& kind,
 /// The columns of the matrix.
 std::vector<BackendKind> columns() {
   std::vector<BackendKind> kinds = backend_kinds();
-  std::erase_if(kinds, [](const BackendKind& kind) { return kind.is_newer_kernel; });
+  std::erase_if(
+      kinds, [](const BackendKind& kind) { return kind.is_newer_kernel || kind.name == kIwarp; });
   return kinds;
 }
 
@@ -185,9 +188,22 @@ std::string abilities() {
   return text;
 }
 
+std::string iwarp_chapter(const Goldens& goldens, const Goldens& iwarp) {
+  return "\n## iWARP\n\n"
+         "What Debian's librdmacm shows on the software iWARP (siw) of kernel 6.1, with a device "
+         "for each party, beside the\n"
+         "record of RoCE: of the groups whose every step iWARP has. Asked twice "
+         "(`bazel run //tests/conformance:kernel_iwarp_test -- --write`);\n"
+         "what it did not show both times is unsteady. Below the counts: how what differs begins "
+         "to differ; the whole is in\n"
+         "[its records](../tests/conformance/records_iwarp). Nothing of ours is held against "
+         "them.\n\n" +
+         iwarp_tables(goldens, iwarp);
+}
+
 }  // namespace
 
-std::string drift_page(const Goldens& goldens, const Deviations& deviations) {
+std::string drift_page(const Goldens& goldens, const Goldens& iwarp, const Deviations& deviations) {
   return "# Where the transports differ from Linux\n\n"
          "Written by `bazel run //tests/conformance:drift_test -- --write`; the test fails when it "
          "is out of\n"
@@ -223,7 +239,8 @@ std::string drift_page(const Goldens& goldens, const Deviations& deviations) {
          "What only they can perform (atomic writes), 6.12 is the judge of. Not compared: flushes "
          "(IBV_WR_FLUSH), which their\n"
          "rxe has and Debian 12's libibverbs 44 has no call for.\n\n" +
-         kernels(deviations) + "\n## Deviations\n\n" + reasons(deviations);
+         kernels(deviations) + iwarp_chapter(goldens, iwarp) + "\n## Deviations\n\n" +
+         reasons(deviations);
 }
 
 Lines misfits(const Goldens& goldens, const Deviations& deviations) {

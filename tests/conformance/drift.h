@@ -9,7 +9,8 @@
 namespace anyrdma::conformance {
 
 /// docs/drift.md.
-[[nodiscard]] std::string drift_page(const Goldens& goldens, const Deviations& deviations);
+[[nodiscard]] std::string drift_page(const Goldens& goldens, const Goldens& iwarp,
+                                     const Deviations& deviations);
 
 /// What does not fit together: scenarios without a record, records without a scenario, differences
 /// of what a backend does not perform, facts that are none. A line each.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/conformance/drift.h"
+#include "tests/conformance/iwarp.h"
 
 namespace anyrdma::conformance {
 namespace {
@@ -25,10 +26,12 @@ std::string read_file(const std::string& name) {
 struct Tables {
   Tables() {
     goldens = load_records("tests/conformance/records", problem);
+    iwarp = load_records("tests/conformance/" + std::string(kIwarpRecords), problem);
     deviations = parse_deviations(read_file("tests/conformance/deviations.json"), problem);
   }
   std::string problem;
   Goldens goldens;
+  Goldens iwarp;
   Deviations deviations;
 };
 
@@ -37,14 +40,27 @@ TEST(Drift, TablesFitTogether) {
 
   EXPECT_EQ(tables.problem, "");
   EXPECT_THAT(misfits(tables.goldens, tables.deviations), ::testing::IsEmpty());
+  EXPECT_THAT(iwarp_misfits(tables.iwarp), ::testing::IsEmpty());
   EXPECT_GE(scenarios().size(), kPromised);
 }
 
 TEST(Drift, PageIsUpToDate) {
   const Tables tables;
 
-  EXPECT_TRUE(read_file("docs/drift.md") == drift_page(tables.goldens, tables.deviations))
+  EXPECT_TRUE(read_file("docs/drift.md") ==
+              drift_page(tables.goldens, tables.iwarp, tables.deviations))
       << "bazel run //tests/conformance:drift_test -- --write";
+}
+
+TEST(Drift, MisfitsOfIwarpAreFound) {
+  Tables tables;
+  const std::string first = tables.iwarp.begin()->first;
+  tables.iwarp["datagram/a_service_is_found"] = tables.iwarp.extract(first).mapped();
+
+  EXPECT_THAT(iwarp_misfits(tables.iwarp),
+              ::testing::UnorderedElementsAre(
+                  first + " has no record of iWARP",
+                  "not for iWARP, but a record of it: datagram/a_service_is_found"));
 }
 
 TEST(Drift, MisfitsAreFound) {
@@ -72,6 +88,6 @@ int main(int argc, char** argv) {
   const Tables tables;
   std::cerr << tables.problem;
   std::ofstream(std::string(root) + "/docs/drift.md")
-      << drift_page(tables.goldens, tables.deviations);
+      << drift_page(tables.goldens, tables.iwarp, tables.deviations);
   return tables.problem.empty() ? 0 : 1;
 }

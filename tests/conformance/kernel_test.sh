@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # kernel_test.sh linux: the scenarios on a real kernel, with the system's librdmacm and libibverbs alone.
 # kernel_test.sh ours: our doors on that kernel (ucma), then across a wire from it (wire).
+# kernel_test.sh iwarp: the former on that kernel's software iWARP; with --write behind it, makes what it shows twice its records.
 # kernel_test.sh --write makes what the former shows the records, --write-new where there is none yet.
 set -uo pipefail
 . tests/rxe_vm/lib.sh
@@ -58,7 +59,16 @@ ours)
     $(perform $here/ucma | tail -n 1)
     exit \$status"
   ;;
+iwarp)
+  judge_is_alone || exit 1
+  tools/vm/rxe --device siw --cpus 2 --deadline 850 -- sh $here/devices_machine.sh $here/linux
+  ;;
 --write | --write-new)
+  if [ "$1" = iwarp ]; then
+    tools/vm/rxe --device siw --cpus 2 --deadline 1700 --share "$BUILD_WORKSPACE_DIRECTORY/$here/records_iwarp" -- \
+      sh $here/devices_machine.sh $here/linux "${!#}=/mnt/share"
+    exit
+  fi
   judge_is_alone || exit 1
   tools/vm/rxe --cpus 2 --deadline 1700 --share "$BUILD_WORKSPACE_DIRECTORY/$here/records" -- \
     sh -fc "status=0

@@ -2,6 +2,8 @@
 // Nothing of ours is in it but the scenarios.
 #include <sys/utsname.h>
 
+#include <filesystem>
+
 #include "tests/conformance/backends/machine.h"
 #include "tests/conformance/linked_calls.h"
 
@@ -20,6 +22,7 @@ class LinuxBackend final : public MachineBackend {
 }  // namespace
 
 std::string_view backend_name() {
+  if (std::filesystem::exists("/sys/class/infiniband/siw0")) return "linux-siw";
   utsname system{};
   if (::uname(&system) != 0) return "linux";
   const std::string_view release = system.release;

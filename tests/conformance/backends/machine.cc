@@ -43,7 +43,7 @@ bool has_device(const std::string& name) {
 }
 
 bool has_device_each() {
-  return has_device("rxe1");
+  return has_device("rxe1") || has_device("siw1");
 }
 
 bool has_bond() {
@@ -166,7 +166,7 @@ void MachineBackend::end_of_kernels(rdma_event_channel* channel) {
 // Nothing is opened here: performances are forked, and the kernel takes no commands over a parent's
 // descriptors (EACCES).
 std::string prepare_process() {
-  return has_device("rxe0") ? "" : "there is no Soft-RoCE device";
+  return has_device("rxe0") || has_device("siw0") ? "" : "there is no software device";
 }
 
 }  // namespace anyrdma::conformance
