@@ -8,6 +8,8 @@ set -uo pipefail
 
 here=tests/conformance
 
+# The machines have one processor: most of the time they wait, and what two emulated ones do at once costs twice as much.
+
 # perform PROGRAM: the scenarios, then those that need a bond, on one.
 perform() {
   echo "sh $here/rxe_machine.sh $1 --gtest_filter=-*own_bond*:*change_of_the_peer:*/loss_* || status=1"
@@ -42,7 +44,7 @@ judge_is_alone() {
 case "${!#}" in # the last: bazel run adds --write
 linux)
   judge_is_alone || exit 1
-  tools/vm/rxe --cpus 2 --deadline 850 -- sh -fc "status=0
+  tools/vm/rxe --deadline 850 -- sh -fc "status=0
     $(perform $here/linux)
     $(perform_across_the_hub $here/linux)
     exit \$status"
@@ -52,7 +54,7 @@ ours)
   6.1) ;;
   *) skip_all "what is ours is held against the records, which are of kernel 6.1" ;;
   esac
-  tools/vm/rxe --cpus 2 --deadline 850 -- sh -fc "
+  tools/vm/rxe --deadline 850 -- sh -fc "
     status=0
     $(perform $here/ucma | head -n 1)
     sh $here/wire_machine.sh $here/wire || status=1
@@ -70,7 +72,7 @@ iwarp)
     exit
   fi
   judge_is_alone || exit 1
-  tools/vm/rxe --cpus 2 --deadline 1700 --share "$BUILD_WORKSPACE_DIRECTORY/$here/records" -- \
+  tools/vm/rxe --deadline 1700 --share "$BUILD_WORKSPACE_DIRECTORY/$here/records" -- \
     sh -fc "status=0
     $(write $here/linux "${!#}")
     exit \$status"
