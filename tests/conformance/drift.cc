@@ -194,8 +194,7 @@ std::string iwarp_chapter(const Goldens& goldens, const Goldens& iwarp) {
          "for each party, beside the\n"
          "record of RoCE: of the groups whose every step iWARP has. Asked twice "
          "(`bazel run //tests/conformance:kernel_iwarp_test -- --write`);\n"
-         "what it did not show both times, or was not asked yet, is unsteady. Below the counts: "
-         "how what differs begins "
+         "what it did not show both times is unsteady. Below the counts: how what differs begins "
          "to differ; the whole is in\n"
          "[its records](../tests/conformance/records_iwarp). Nothing of ours is held against "
          "them.\n\n" +
