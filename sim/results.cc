@@ -84,9 +84,9 @@ std::optional<std::string> unescaped(std::string_view text) {
   return all;
 }
 
-class Reader {
+class ResultsReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit ResultsReader(std::string_view text) : text_(text) {}
 
   [[nodiscard]] boost::system::result<Results, std::string> run() {
     Results results;
@@ -346,7 +346,7 @@ std::string Results::to_text() const {
 }
 
 boost::system::result<Results, std::string> Results::parse(std::string_view text) {
-  return Reader(text).run();
+  return ResultsReader(text).run();
 }
 
 std::string missing_shards(const std::vector<NamedResults>& parts) {

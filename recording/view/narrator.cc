@@ -15,7 +15,7 @@ namespace anyrdma::recording {
 namespace {
 
 constexpr std::string_view kStatePrefix = "RDMA_CM_";
-constexpr std::string_view kGone = "destroyed";
+constexpr std::string_view kDestroyed = "destroyed";
 constexpr std::uint64_t kGsi = 1;
 /// Recorders go to three. Deeper is made up.
 constexpr unsigned kDepthMax = 8;
@@ -378,7 +378,7 @@ void Narrator::on_called(const Entry& entry) {
   record.result = result_text(entry.numbers[2]);
   record.about.push_back(id);
   if (entry.texts[0] != "destroy" || entry.numbers[2] != 0) return;
-  add(entry, RecordKind::kState, id).name = kGone;
+  add(entry, RecordKind::kState, id).name = kDestroyed;
 }
 
 void Narrator::on_posted(const Entry& entry) {

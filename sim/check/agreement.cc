@@ -10,7 +10,7 @@ namespace {
 using verbs::soft::QpCensus;
 using wire::same;
 
-constexpr std::string_view kName = "agreement";
+constexpr std::string_view kAgreement = "agreement";
 
 bool is_up(const QpCensus& qp) {
   return qp.state == IBV_QPS_RTR || qp.state == IBV_QPS_RTS || qp.state == IBV_QPS_SQD;
@@ -77,9 +77,9 @@ void Agreement::on_heard(const IdName& id, const std::string& route, bool active
     const End& end = ends_[each];
     if (end.offered && end.active != active) offered = end.terms.to_string();
   }
-  violations_.add(kName, id.to_string() + ": hears on " + route + " of a peer with " +
-                             said.to_string() + ", which " +
-                             (offered.empty() ? "nobody is" : "says " + offered));
+  violations_.add(kAgreement, id.to_string() + ": hears on " + route + " of a peer with " +
+                                  said.to_string() + ", which " +
+                                  (offered.empty() ? "nobody is" : "says " + offered));
 }
 
 void Agreement::on_queue_pairs(const IdName& active, const IdName& passive, const QpCensus& left,
@@ -88,10 +88,10 @@ void Agreement::on_queue_pairs(const IdName& active, const IdName& passive, cons
   if (!is_up(left) || !is_up(right)) return;
   std::string wrong = misfit(left, right, right_number);
   if (!wrong.empty())
-    violations_.add(kName, active.to_string() + ": its QP does not fit: " + wrong);
+    violations_.add(kAgreement, active.to_string() + ": its QP does not fit: " + wrong);
   wrong = misfit(right, left, left_number);
   if (wrong.empty()) return;
-  violations_.add(kName, passive.to_string() + ": its QP does not fit: " + wrong);
+  violations_.add(kAgreement, passive.to_string() + ": its QP does not fit: " + wrong);
 }
 
 void Agreement::on_up(const IdName& id) {
@@ -132,8 +132,8 @@ void Agreement::on_rest() {
     if (peer == ends_.end() || peer->second.stage == Stage::kUp) continue;
     if (peer->second.peer != id || troubled(id.host, end.peer.host)) continue;
     end.reported = true;
-    violations_.add(kName, id.to_string() + ": is connected to " + end.peer.to_string() +
-                               ", which is not, and no message was lost");
+    violations_.add(kAgreement, id.to_string() + ": is connected to " + end.peer.to_string() +
+                                    ", which is not, and no message was lost");
   }
 }
 

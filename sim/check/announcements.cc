@@ -3,17 +3,17 @@
 namespace anyrdma::sim::check {
 namespace {
 
-constexpr std::string_view kName = "announcements";
+constexpr std::string_view kAnnouncements = "announcements";
 
 }  // namespace
 
 void Announcements::on_limit_reached(const ibv_srq* srq, const verbs::soft::SrqCensus& census) {
   const std::uint32_t limit = std::exchange(limits_[srq].receives, 0);
   const std::string who = device_ + ": a shared receive queue says SRQ_LIMIT_REACHED ";
-  if (limit == 0) return violations_.add(kName, who + "although no limit is set");
+  if (limit == 0) return violations_.add(kAnnouncements, who + "although no limit is set");
   if (census.receives < limit) return;
-  violations_.add(kName, who + "with " + std::to_string(census.receives) + " left of a limit of " +
-                             std::to_string(limit));
+  violations_.add(kAnnouncements, who + "with " + std::to_string(census.receives) +
+                                      " left of a limit of " + std::to_string(limit));
 }
 
 void Announcements::audit(const ibv_srq* srq, const verbs::soft::SrqCensus& census) {
@@ -21,15 +21,17 @@ void Announcements::audit(const ibv_srq* srq, const verbs::soft::SrqCensus& cens
   if (found == limits_.end()) return;
   Limit& limit = found->second;
   if (census.receives >= limit.receives || census.receives >= limit.untouched) return;
-  violations_.add(kName, device_ + ": a shared receive queue has " +
-                             std::to_string(census.receives) + " left of a limit of " +
-                             std::to_string(limit.receives) + ", and never said SRQ_LIMIT_REACHED");
+  violations_.add(kAnnouncements, device_ + ": a shared receive queue has " +
+                                      std::to_string(census.receives) + " left of a limit of " +
+                                      std::to_string(limit.receives) +
+                                      ", and never said SRQ_LIMIT_REACHED");
   limit.receives = 0;
 }
 
 void Announcements::on_last_receive(std::uint32_t qp) {
   if (++told_[qp] == 1) return;
-  violations_.add(kName, device_ + " QP " + std::to_string(qp) + ": LAST_WQE_REACHED comes again");
+  violations_.add(kAnnouncements,
+                  device_ + " QP " + std::to_string(qp) + ": LAST_WQE_REACHED comes again");
 }
 
 void Announcements::audit(std::uint32_t qp, const ibv_srq* srq,
@@ -37,9 +39,9 @@ void Announcements::audit(std::uint32_t qp, const ibv_srq* srq,
   const bool told = told_.contains(qp);
   const bool due = srq != nullptr && census.state == IBV_QPS_ERR;
   if (told == due) return;
-  violations_.add(kName, device_ + " QP " + std::to_string(qp) +
-                             (due ? ": in ERR, and never said LAST_WQE_REACHED"
-                                  : ": said LAST_WQE_REACHED, and is not in ERR"));
+  violations_.add(kAnnouncements, device_ + " QP " + std::to_string(qp) +
+                                      (due ? ": in ERR, and never said LAST_WQE_REACHED"
+                                           : ": said LAST_WQE_REACHED, and is not in ERR"));
   told_[qp] = 1;
 }
 

@@ -5,7 +5,7 @@
 namespace anyrdma::sim::check {
 namespace {
 
-constexpr std::string_view kName = "keys";
+constexpr std::string_view kKeys = "keys";
 
 }  // namespace
 
@@ -34,7 +34,7 @@ Keys::Closing Keys::closing_of(const ibv_gid& gid, std::uint32_t key) const {
 void Keys::on_success(const std::string& qp, const ibv_gid& gid, std::uint32_t key,
                       Closing posted) {
   if (posted == 0 || closing_of(gid, key) != posted) return;
-  violations_.add(kName, qp + ": what names key " + std::to_string(key) +
+  violations_.add(kKeys, qp + ": what names key " + std::to_string(key) +
                              " succeeded, which was closed before");
 }
 

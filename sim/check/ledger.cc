@@ -3,14 +3,14 @@
 namespace anyrdma::sim::check {
 namespace {
 
-constexpr std::string_view kName = "ledger";
+constexpr std::string_view kLedger = "ledger";
 
 }  // namespace
 
 void Ledger::on_acknowledged(const IdName& id) {
   if (--owed_[id] >= 0) return;
   owed_[id] = 0;
-  violations_.add(kName, id.to_string() + ": an event was acknowledged that nobody was handed");
+  violations_.add(kLedger, id.to_string() + ": an event was acknowledged that nobody was handed");
 }
 
 void Ledger::on_crash(const std::string& host) {
@@ -20,8 +20,8 @@ void Ledger::on_crash(const std::string& host) {
 void Ledger::on_end() {
   for (const auto& [id, owed] : owed_) {
     if (owed == 0) continue;
-    violations_.add(
-        kName, id.to_string() + ": " + std::to_string(owed) + " of its events never acknowledged");
+    violations_.add(kLedger, id.to_string() + ": " + std::to_string(owed) +
+                                 " of its events never acknowledged");
   }
 }
 

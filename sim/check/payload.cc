@@ -5,7 +5,7 @@
 namespace anyrdma::sim::check {
 namespace {
 
-constexpr std::string_view kName = "payload";
+constexpr std::string_view kPayload = "payload";
 
 }  // namespace
 
@@ -22,19 +22,19 @@ void Payload::on_received(const std::string& stream, const Message& message) {
   if (is_believed(stream)) return;
   std::deque<Message>& queue = under_way_[stream];
   if (queue.empty()) {
-    return violations_.add(
-        kName, stream + ": " + std::to_string(message.length) + " bytes received that nobody sent");
+    return violations_.add(kPayload, stream + ": " + std::to_string(message.length) +
+                                         " bytes received that nobody sent");
   }
   const Message sent = queue.front();
   queue.pop_front();
   if (sent.length != message.length) {
-    return violations_.add(kName, stream + ": " + std::to_string(message.length) +
-                                      " bytes received of a message of " +
-                                      std::to_string(sent.length));
+    return violations_.add(kPayload, stream + ": " + std::to_string(message.length) +
+                                         " bytes received of a message of " +
+                                         std::to_string(sent.length));
   }
   if (!sent.digest || !message.digest || *sent.digest == *message.digest) return;
-  violations_.add(kName, stream + ": a message of " + std::to_string(message.length) +
-                             " bytes arrived changed");
+  violations_.add(kPayload, stream + ": a message of " + std::to_string(message.length) +
+                                " bytes arrived changed");
 }
 
 void Payload::on_received_of_some(const std::string& stream, const Message& message) {
@@ -53,7 +53,7 @@ void Payload::on_received_of_some(const std::string& stream, const Message& mess
     return;
   }
   if (has_passed(stream, message)) return;
-  violations_.add(kName, stream + ": a message of " + std::to_string(message.length) +
+  violations_.add(kPayload, stream + ": a message of " + std::to_string(message.length) +
                              " bytes arrived that nobody sent, or that was sent earlier");
 }
 

@@ -7,7 +7,7 @@
 namespace anyrdma::sim::check {
 namespace {
 
-constexpr std::string_view kName = "private data";
+constexpr std::string_view kPrivateData = "private data";
 
 std::string_view to_string(Carrier carrier) {
   switch (carrier) {
@@ -53,8 +53,8 @@ void PrivateData::on_delivered(const IdName& to, const std::string& route, Carri
                                std::size_t room, std::span<const std::uint8_t> data) {
   const std::string what = to.to_string() + ": " + std::string(to_string(carrier)) + " on " + route;
   if (data.size() != room) {
-    violations_.add(kName, what + " came with " + std::to_string(data.size()) + " bytes and has " +
-                               std::to_string(room));
+    violations_.add(kPrivateData, what + " came with " + std::to_string(data.size()) +
+                                      " bytes and has " + std::to_string(room));
   }
   const std::vector<Bytes>& given = given_[{route, carrier}];
   if (matches_any(given, data)) return;
@@ -62,7 +62,7 @@ void PrivateData::on_delivered(const IdName& to, const std::string& route, Carri
   if (carrier == Carrier::kRejection && given.empty() && matches({}, data)) return;
   if (carrier == Carrier::kRejection && matches_any(excused_, data)) return;
   const std::string last = given.empty() ? "none was given" : "given was " + hex_text(given.back());
-  violations_.add(kName, what + " came with " + hex_text(data) + ", but " + last);
+  violations_.add(kPrivateData, what + " came with " + hex_text(data) + ", but " + last);
 }
 
 }  // namespace anyrdma::sim::check

@@ -6,7 +6,7 @@
 namespace anyrdma::sim::check {
 namespace {
 
-constexpr std::string_view kName = "work";
+constexpr std::string_view kWork = "work";
 
 /// The software HCA says so in every completion; others only in successful ones.
 bool is_receive(const ibv_wc& completion) {
@@ -21,7 +21,7 @@ std::string text_of(const ibv_wc& completion) {
 }  // namespace
 
 void Work::violation(std::uint32_t qp, const std::string& text) {
-  violations_.add(kName, device_ + " QP " + std::to_string(qp) + ": " + text);
+  violations_.add(kWork, device_ + " QP " + std::to_string(qp) + ": " + text);
 }
 
 void Work::on_opened(std::uint32_t qp, Receives receives, const ibv_srq* srq) {
@@ -119,7 +119,7 @@ void Work::audit(const ibv_srq* srq, const verbs::soft::SrqCensus& census) {
   const auto found = shared_.find(srq);
   const std::size_t posted = found == shared_.end() ? 0 : found->second.size();
   if (census.receives <= posted) return;
-  violations_.add(kName, device_ + ": a shared receive queue holds " +
+  violations_.add(kWork, device_ + ": a shared receive queue holds " +
                              std::to_string(census.receives) + " receives, of which only " +
                              std::to_string(posted) + " are not completed");
 }

@@ -193,8 +193,8 @@ bool Thread::look_in_vain() {
 }
 
 bool Thread::pay_for_calls() {
-  constexpr unsigned kAtOnce = 64;
-  if (unpaid_calls_ < kAtOnce) return true;
+  constexpr unsigned kCallsAtOnce = 64;
+  if (unpaid_calls_ < kCallsAtOnce) return true;
   return spend(sandbox_.options().call_cost * std::exchange(unpaid_calls_, 0));
 }
 

@@ -6,7 +6,7 @@ namespace anyrdma::sim::testing {
 namespace {
 
 constexpr std::uint32_t kLength = 16;
-constexpr std::size_t kOutAt = 1024;
+constexpr std::size_t kMessageAt = 1024;
 
 bool is_end(rdma_cm_event_type type) {
   return type == RDMA_CM_EVENT_DISCONNECTED || type == RDMA_CM_EVENT_UNREACHABLE ||
@@ -46,7 +46,7 @@ void Life::await_end(Program& program) {
 }
 
 bool Life::exchange(Pipe& pipe) {
-  pipe.post(IBV_WR_SEND, 2, kOutAt, kLength);
+  pipe.post(IBV_WR_SEND, 2, kMessageAt, kLength);
   for (const bool sent : {true, false}) {
     if ((sent ? pipe.wait_sent() : pipe.wait_received()).status != IBV_WC_SUCCESS) return false;
     ++completions_;

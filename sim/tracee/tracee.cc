@@ -125,11 +125,11 @@ bool Tracee::write(std::uint64_t address, std::span<const std::byte> from) const
 }
 
 std::string Tracee::text(std::uint64_t address, std::size_t at_most) const {
-  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kPageSize = 4096;
   std::string text;
   while (text.size() < at_most) {
-    std::array<std::byte, kPage> bytes;
-    const std::size_t rest = kPage - address % kPage;
+    std::array<std::byte, kPageSize> bytes;
+    const std::size_t rest = kPageSize - address % kPageSize;
     const auto part = std::span(bytes).first(rest);
     if (!read(address, part)) break;
     const auto* const begin = reinterpret_cast<const char*>(part.data());

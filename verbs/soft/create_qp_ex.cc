@@ -8,17 +8,17 @@ namespace anyrdma::verbs::soft {
 
 namespace {
 
-constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
-                                 IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_MAX_TSO_HEADER |
-                                 IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH |
-                                 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+constexpr std::uint32_t kKnownFields =
+    IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+    IBV_QP_INIT_ATTR_MAX_TSO_HEADER | IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH |
+    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 constexpr std::uint32_t kDomain = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD;
 constexpr std::uint32_t kServed = kDomain | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
                                   IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
 
 // A receiving extended connection has a domain of its own kind, all others a protection domain.
 int check(const ibv_qp_init_attr_ex& init) {
-  if ((init.comp_mask & ~kKnown) != 0) return EINVAL;
+  if ((init.comp_mask & ~kKnownFields) != 0) return EINVAL;
   if ((init.comp_mask & ~kServed) != 0) return EOPNOTSUPP;
   // Of these two there is nothing to ask for: only that it is not asked for.
   const auto asks = [&init](std::uint32_t attribute) { return (init.comp_mask & attribute) != 0; };

@@ -223,7 +223,7 @@ constexpr std::uint64_t kOfReliable = kOfUnreliable | IBV_QP_EX_WITH_RDMA_READ |
                                       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
                                       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
                                       IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_ATOMIC_WRITE;
-constexpr std::uint64_t kKnown = kOfReliable | IBV_QP_EX_WITH_TSO;
+constexpr std::uint64_t kKnownOperations = kOfReliable | IBV_QP_EX_WITH_TSO;
 
 std::uint64_t operations_of(ibv_qp_type type) {
   switch (static_cast<int>(type)) {
@@ -241,7 +241,7 @@ std::uint64_t operations_of(ibv_qp_type type) {
 }  // namespace
 
 int check_send_operations(ibv_qp_type type, std::uint64_t operations) {
-  if ((operations & ~kKnown) != 0) return EINVAL;
+  if ((operations & ~kKnownOperations) != 0) return EINVAL;
   return (operations & ~operations_of(type)) != 0 ? EOPNOTSUPP : 0;
 }
 

@@ -118,7 +118,7 @@ constexpr auto kErrnos = std::to_array<LegalErrno>({
     {kAnyAllocation, ENOMEM, "whatever the n-th object is, its memory is what runs out"},
 });
 
-constexpr auto kStatuses = std::to_array<LegalStatus>({
+constexpr auto kLegalStatuses = std::to_array<LegalStatus>({
     {IBV_WC_SEND, IBV_WC_LOC_LEN_ERR, true, Needs::kNothing,
      "IBTA 11.6.2: longer than the port sends"},
     {IBV_WC_SEND, IBV_WC_LOC_QP_OP_ERR, true, Needs::kNothing,
@@ -281,14 +281,14 @@ bool is_call_on_id(std::string_view call) {
 }
 
 std::span<const LegalStatus> legal_statuses() {
-  return kStatuses;
+  return kLegalStatuses;
 }
 
 const LegalStatus* find_legal(ibv_wc_opcode opcode, ibv_wc_status status) {
-  const auto found = std::find_if(kStatuses.begin(), kStatuses.end(), [&](const LegalStatus& row) {
-    return row.opcode == opcode && row.status == status;
-  });
-  return found == kStatuses.end() ? nullptr : &*found;
+  const auto found = std::find_if(
+      kLegalStatuses.begin(), kLegalStatuses.end(),
+      [&](const LegalStatus& row) { return row.opcode == opcode && row.status == status; });
+  return found == kLegalStatuses.end() ? nullptr : &*found;
 }
 
 std::string api_problem(const Fault& fault) {
@@ -309,7 +309,7 @@ std::string errno_table() {
 
 std::string status_table() {
   std::string text = "| completion | status | on UD | where |\n| --- | --- | --- | --- |\n";
-  for (const LegalStatus& row : kStatuses) {
+  for (const LegalStatus& row : kLegalStatuses) {
     text += "| " + word_of(row.opcode) + " | " + word_of(row.status) + " | " +
             (row.datagrams ? "yes" : "") + " | " + std::string(row.source) + " |\n";
   }

@@ -1,0 +1,44 @@
+"""Sources of one target, compiled several at a time."""
+
+# Larger ones save little more, keep a second processor idle, and have one changed line compile more anew.
+_LARGEST = 12
+
+def unity(name, srcs, apart = []):
+    """The `srcs` of a target of many sources: with --define=unity=on some of them are one translation unit.
+
+    Six tenths of g++'s time at -O3 go into parsing headers, the same ones for each source of a target. A unit has the
+    texts of its sources behind each other, each under its own name and line numbers, for messages and debuggers. So what
+    the anonymous namespaces of a target define has different names.
+
+    Without the define, as editors, clang-tidy and whoever changes one source have it, each source is compiled by itself.
+
+    Args:
+      name: the target's name.
+      srcs: sources, and headers.
+      apart: those of the sources that are always compiled by themselves, since names of theirs mean something else in
+        the others.
+
+    Returns:
+      The value of the target's attribute srcs.
+    """
+    for source in apart:
+        if source not in srcs:
+            fail("%s keeps %s apart, which is not among its sources" % (name, source))
+    joined = [source for source in srcs if source.endswith(".cc") and source not in apart]
+    count = (len(joined) + _LARGEST - 1) // _LARGEST
+    units = []
+    for i in range(count):
+        unit = "%s_unity_%d.cc" % (name, i + 1)
+        units.append(unit)
+        native.genrule(
+            name = unit[:-len(".cc")],
+            srcs = joined[i * len(joined) // count:(i + 1) * len(joined) // count],
+            outs = [unit],
+            cmd = "for source in $(SRCS); do echo \"#line 1 \\\"$$source\\\"\"; cat $$source; done >$@",
+            tags = ["manual"],
+            visibility = ["//visibility:private"],
+        )
+    return [source for source in srcs if source not in joined] + select({
+        "//tools/build:unity": units,
+        "//conditions:default": joined,
+    })
