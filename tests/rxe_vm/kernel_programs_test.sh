@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The cases of tests/programs in one machine: what they ask of the drop-in is true of the kernel, and holds on the
-# drop-in beside it; over it, some of each program. Left out are the cases about fabrics and users, the longest, for emulation is slow,
-# and perftest -R, whose server stops listening for a moment: a client that meets that crashes, on any stack.
+# The cases of tests/programs in one machine: what they ask of the drop-in is true of the kernel. Some of each program
+# hold on the drop-in beside it as well, which tests/programs asks all of them, and over it. Left out are the cases about fabrics
+# and users, the longest, for emulation is slow, and perftest -R, whose server stops listening for a moment: a client that meets
+# that crashes, on any stack.
 set -uo pipefail
 . tests/rxe_vm/lib.sh
 
@@ -26,7 +27,7 @@ in_machine --deadline 880 --cpus 2 -- bash -c '
     return $status
   }
 
-  programs_over_it() {
+  programs_of_ours() {
     local status=0
     suite rping both_sides_exit_0 own_queue_pairs_work wildcard_server_serves_loopback \
       death_of_the_client_disconnects_the_server client_without_a_server_is_refused
@@ -41,10 +42,10 @@ in_machine --deadline 880 --cpus 2 -- bash -c '
 
   set -o pipefail
   # A fabric has ports of its own, so neither sees the other.
-  (programs 2>&1 | sed -u "s/^/fabric | /") &
+  (programs_of_ours 2>&1 | sed -u "s/^/fabric | /") &
   ON_KERNEL=10.9.0.1 programs 2>&1 | sed -u "s/^/kernel | /"
   kernel=$?
-  ANYRDMA_TRANSPORT=ucma ON_KERNEL=10.9.0.1 programs_over_it 2>&1 | sed -u "s/^/ucma   | /"
+  ANYRDMA_TRANSPORT=ucma ON_KERNEL=10.9.0.1 programs_of_ours 2>&1 | sed -u "s/^/ucma   | /"
   ucma=$?
   wait $!
   [ "$kernel$ucma$?" = 000 ]'
