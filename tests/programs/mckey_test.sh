@@ -5,7 +5,8 @@ need mckey stdbuf
 
 # multicast RECEIVERS 'SENDER-ARGUMENTS' ARGUMENT...: both with ARGUMENT..., and all receive everything.
 multicast() {
-  local receivers=() count=$1 sender=$2 i
+  local receivers=() count=$1 sender=$2 i why
+  if ! on_fabric && why=$(mckey_loses_sends); then skip "$why"; return; fi
   shift 2
   for ((i = 0; i < count; i++)); do
     start "receiver$i" mckey -b "$host" "$@"

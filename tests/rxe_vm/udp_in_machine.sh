@@ -2,6 +2,7 @@
 # udp_in_machine.sh FOLDER ROUNDS LOSSY-ROUNDS, in the machine: Linux's Soft-RoCE at 10.9.0.1 and the
 # drop-in over UDP at 10.9.0.2 and 10.9.0.3, beyond a pair of veth. Leaves FOLDER/wire.pcap.
 set -uo pipefail
+. tests/programs/skip.sh
 folder=$1 rounds=$2 lossy_rounds=$3
 work=$(mktemp -d)
 deadline=600
@@ -53,6 +54,8 @@ datagrams_both_ways() {
 groups_both_ways() {
   conversation group_to_kernel '^mckey: joined dgid' 'on_kernel mckey -b 10.9.0.1 -m 239.1.1.1' \
     'over_udp 10.9.0.2 mckey -b 10.9.0.2 -m 239.1.1.1 -s'
+  local why
+  if why=$(mckey_loses_sends); then echo "group_to_us is skipped: $why" && return; fi
   conversation group_to_us '^mckey: joined dgid' 'over_udp 10.9.0.3 mckey -b 10.9.0.3 -m 239.1.1.1' \
     'on_kernel mckey -b 10.9.0.1 -m 239.1.1.1 -s'
 }
