@@ -129,6 +129,13 @@ class Tree(unittest.TestCase):
         self.write("cm/b_test.cc", "")
         self.assertEqual(self.found(tree.orphans), ["cm/b_test.cc"])
 
+    def test_a_list_of_another_file_counts_as_well(self):
+        self.write("cm/BUILD.bazel", '[cc_test(srcs = [x + "_test.cc"]) for x in NAMES]')
+        self.write("cm/names.bzl", 'NAMES = ["a"]')
+        self.write("cm/a_test.cc", "")
+        self.write("cm/b_test.cc", "")
+        self.assertEqual(self.found(tree.orphans), ["cm/b_test.cc"])
+
     def test_a_link_that_leads_nowhere_is_caught(self):
         self.write("docs/a.md", "[b](b.md) [c](../c.md#part) [web](https://example.org/x)\n")
         self.write("c.md", "[a](docs/a.md) [d](docs/d.md)\n")

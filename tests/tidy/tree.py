@@ -37,7 +37,7 @@ def orphans(root, paths):
         while not (folder / "BUILD.bazel").is_file() and folder != root:
             folder = folder.parent
         build = folder / "BUILD.bazel"
-        text = build.read_text() if build.is_file() else ""
+        text = "\n".join(part.read_text() for part in [build, *sorted(folder.glob("*.bzl"))] if part.is_file())
         if not names_file(text, (root / path).relative_to(folder).as_posix()):
             yield path, 1, f"nobody builds it; name it in {build.relative_to(root)}"
 

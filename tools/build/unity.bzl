@@ -1,5 +1,7 @@
 """Sources of one target, compiled several at a time."""
 
+load("//tests/planted:places.bzl", "PLACES")
+
 # Larger ones save little more, keep a second processor idle, and have one changed line compile more anew.
 _LARGEST = 12
 
@@ -25,19 +27,26 @@ def unity(name, srcs, apart = []):
         if source not in srcs:
             fail("%s keeps %s apart, which is not among its sources" % (name, source))
     joined = [source for source in srcs if source.endswith(".cc") and source not in apart]
-    count = (len(joined) + _LARGEST - 1) // _LARGEST
+
+    # Copies with bugs stand in for whole units.
+    planted = [stem + ".cc" for stem in PLACES.get(native.package_name(), [])]
     units = []
-    for i in range(count):
-        unit = "%s_unity_%d.cc" % (name, i + 1)
-        units.append(unit)
-        native.genrule(
-            name = unit[:-len(".cc")],
-            srcs = joined[i * len(joined) // count:(i + 1) * len(joined) // count],
-            outs = [unit],
-            cmd = "for source in $(SRCS); do echo \"#line 1 \\\"$$source\\\"\"; cat $$source; done >$@",
-            tags = ["manual"],
-            visibility = ["//visibility:private"],
-        )
+    for sources in [
+        [source for source in joined if source in planted],
+        [source for source in joined if source not in planted],
+    ]:
+        count = (len(sources) + _LARGEST - 1) // _LARGEST
+        for i in range(count):
+            unit = "%s_unity_%d.cc" % (name, len(units) + 1)
+            units.append(unit)
+            native.genrule(
+                name = unit[:-len(".cc")],
+                srcs = sources[i * len(sources) // count:(i + 1) * len(sources) // count],
+                outs = [unit],
+                cmd = "for source in $(SRCS); do echo \"#line 1 \\\"$$source\\\"\"; cat $$source; done >$@",
+                tags = ["manual"],
+                visibility = ["//visibility:private"],
+            )
     return [source for source in srcs if source not in joined] + select({
         "//tools/build:unity": units,
         "//conditions:default": joined,
