@@ -88,14 +88,14 @@ const std::vector<BackendKind>& backend_kinds() {
   using enum Ability;
   static const std::set<Ability> kOfSoftRoce = {kDeafNeighbour, kFailOver, kMovingNeighbour,
                                                 kMulticast,     kAtomics,  kMinutes};
-  // Of a hub between two devices (hub_machine.sh) only this kernel was asked.
+  // With a hub between two devices (hub_machine.sh).
   static const std::set<Ability> kOfTheJudge = [] {
     std::set<Ability> all = kOfSoftRoce;
     all.insert({kLoss, kDeviceEach});
     return all;
   }();
   static const std::set<Ability> kOfNewerSoftRoce = [] {
-    std::set<Ability> all = kOfSoftRoce;
+    std::set<Ability> all = kOfTheJudge;
     all.insert(kAtomicWrite);  // since 6.2
     return all;
   }();
