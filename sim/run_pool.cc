@@ -147,7 +147,7 @@ class Worker {
   /// Whether something can be read, the end, too.
   [[nodiscard]] bool await(const PoolOptions& options) {
     using Clock = std::chrono::steady_clock;
-    const Clock::time_point end = Clock::now() + options.patience;
+    const Clock::time_point end = Clock::now() + options.real_time;
     std::optional<std::chrono::nanoseconds> before;
     while (!options.stop || !options.stop()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
@@ -180,7 +180,7 @@ class Worker {
   /// Reads what is left, until nobody can write any more or the time is up.
   void drain() {
     char some[4096];
-    const PoolOptions farewell{.patience = kFarewell};
+    const PoolOptions farewell{.real_time = kFarewell};
     while (await(farewell)) {
       const ssize_t got = ::read(fd_, some, sizeof some);
       if (got == 0 || (got < 0 && errno != EINTR)) return;

@@ -12,8 +12,8 @@ struct PoolOptions {
   unsigned processes = 1;
   /// How much of a processor's time a single call may take before its process is killed.
   std::chrono::nanoseconds processor_time = std::chrono::seconds(10);
-  /// How long it may take in real time: for one that waits for what never comes.
-  std::chrono::milliseconds patience = std::chrono::seconds(60);
+  /// How much real time it may take: for one that waits for what never comes.
+  std::chrono::milliseconds real_time = std::chrono::seconds(60);
   /// Asked now and then while waiting: true ends the search as `consume` does. Empty: nobody asks.
   std::function<bool()> stop{};
 };

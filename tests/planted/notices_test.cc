@@ -2,13 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdio>
 
 #include "sim/fault_plan.h"
 #include "sim/world.h"
+#include "tests/planted/judging.h"
 #include "tests/planted/notices.h"
 #include "tests/planted/oracles.h"
-#include "tests/planted/planted.h"
 
 namespace anyrdma::planted {
 namespace {
@@ -71,23 +70,11 @@ sim::SampleOptions samples() {
 }
 
 TEST(Once, Notices) {
-  const sim::Outcome outcome = run_notices({});
-  std::printf("runs: 1\n");
-  EXPECT_EQ(outcome.problem, "");
+  judge(run_notices({}));
 }
 
 TEST(Samples, Notices) {
-  std::uint64_t runs = 0;
-  const auto scenario = [&runs](const sim::Trial& trial) {
-    if (active != 0) std::printf("runs: %llu\n", static_cast<unsigned long long>(++runs));
-    return run_notices(trial);
-  };
-  const auto found = sim::explore_samples(scenario, samples());
-  std::printf("runs: %llu\n", static_cast<unsigned long long>(found.runs));
-  if (active == 0) {
-    EXPECT_EQ(found.fired.size(), samples().menu.size());
-  }
-  if (found.failure) ADD_FAILURE() << found.failure->to_string();
+  judge_samples(run_notices, samples());
 }
 
 }  // namespace

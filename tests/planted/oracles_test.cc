@@ -2,52 +2,26 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdio>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "sim/fault_plan.h"
+#include "tests/planted/judging.h"
 #include "tests/planted/oracles.h"
-#include "tests/planted/planted.h"
 
 namespace anyrdma::planted {
 namespace {
-
-void tell_runs(std::uint64_t runs) {
-  std::printf("runs: %llu\n", static_cast<unsigned long long>(runs));
-}
-
-/// With a bug on, any run may be the process's last.
-sim::Scenario counted(sim::Scenario scenario) {
-  return
-      [scenario = std::move(scenario), runs = std::uint64_t{0}](const sim::Trial& trial) mutable {
-        if (active != 0) tell_runs(++runs);
-        return scenario(trial);
-      };
-}
 
 sim::Scenario street_scenario(const Street& street) {
   return counted([street](const sim::Trial& trial) { return run_street(trial, street); });
 }
 
-void judge(std::uint64_t runs, const std::optional<sim::Failure>& failure) {
-  tell_runs(runs);
-  if (failure) ADD_FAILURE() << failure->to_string();
-}
-
-void judge_one(const sim::Outcome& outcome) {
-  std::optional<sim::Failure> failure;
-  if (!outcome.problem.empty()) failure = sim::Failure{{}, outcome, 0};
-  judge(1, failure);
-}
-
 TEST(Once, Courier) {
-  judge_one(run_street({}, {}));
+  judge(run_street({}, {}));
 }
 
 TEST(Once, Services) {
-  judge_one(run_services({}));
+  judge(run_services({}));
 }
 
 sim::SampleOptions sample_options() {
@@ -79,8 +53,7 @@ sim::SampleOptions sample_options() {
 }
 
 TEST(Samples, Courier) {
-  const auto found = sim::explore_samples(street_scenario({}), sample_options());
-  judge(found.runs, found.failure);
+  judge_samples([](const sim::Trial& trial) { return run_street(trial, {}); }, sample_options());
 }
 
 TEST(Samples, Services) {
@@ -95,8 +68,7 @@ TEST(Samples, Services) {
                      .value()
                      .faults;
   options.runs = 100;
-  const auto found = sim::explore_samples(counted(run_services), options);
-  judge(found.runs, found.failure);
+  judge_samples(run_services, options);
 }
 
 sim::StepOptions removals() {

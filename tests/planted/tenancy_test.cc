@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <string_view>
 #include <variant>
 
 #include "sim/fault_plan.h"
 #include "sim/world.h"
+#include "tests/planted/judging.h"
 #include "tests/planted/oracles.h"
-#include "tests/planted/planted.h"
 #include "tests/planted/tenant.h"
 
 namespace anyrdma::planted {
@@ -144,23 +143,11 @@ sim::SampleOptions samples() {
 }
 
 TEST(Once, Tenant) {
-  const sim::Outcome outcome = run_house({});
-  std::printf("runs: 1\n");
-  EXPECT_EQ(outcome.problem, "");
+  judge(run_house({}));
 }
 
 TEST(Samples, Tenant) {
-  std::uint64_t runs = 0;
-  const auto scenario = [&runs](const sim::Trial& trial) {
-    if (active != 0) std::printf("runs: %llu\n", static_cast<unsigned long long>(++runs));
-    return run_house(trial);
-  };
-  const auto found = sim::explore_samples(scenario, samples());
-  std::printf("runs: %llu\n", static_cast<unsigned long long>(found.runs));
-  if (active == 0) {
-    EXPECT_EQ(found.fired.size(), samples().menu.size());
-  }
-  if (found.failure) ADD_FAILURE() << found.failure->to_string();
+  judge_samples(run_house, samples());
 }
 
 }  // namespace
