@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# kernel_test.sh linux: the scenarios on a real kernel, with the system's librdmacm and libibverbs alone.
+# kernel_test.sh linux: the scenarios on a real kernel, with the system's librdmacm and libibverbs alone;
+# kernel_test.sh loss: those of them that need a hub between two devices, in a machine of their own.
 # kernel_test.sh ours: our doors on that kernel (ucma), then across a wire from it (wire).
-# kernel_test.sh iwarp: the former on that kernel's software iWARP; with --write behind it, makes what it shows twice its records.
-# kernel_test.sh --write makes what the former shows the records, --write-new where there is none yet.
+# kernel_test.sh iwarp: the first on that kernel's software iWARP; with --write behind it, makes what it shows twice its records.
+# kernel_test.sh --write makes what the first two show the records, --write-new where there is none yet.
 set -uo pipefail
 . tests/rxe_vm/lib.sh
 
@@ -16,8 +17,9 @@ perform() {
   echo "sh $here/bond_machine.sh $1 --gtest_filter=*own_bond_* || status=1"
 }
 
-# Behind the bond: those that need a hub. What fails over would disturb the others.
+# Those that need a hub, which needs the bond. What fails over would disturb the others.
 perform_across_the_hub() { # PROGRAM
+  echo "sh $here/bond_machine.sh true || status=1"
   echo "sh $here/hub_machine.sh $1 --gtest_filter=*own_bond:*change_of_the_peer || status=1"
   echo "$1 --gtest_filter=*/loss_* || status=1"
 }
@@ -45,6 +47,11 @@ linux)
   judge_is_alone || exit 1
   tools/vm/rxe --deadline 850 -- sh -fc "status=0
     $(perform $here/linux)
+    exit \$status"
+  ;;
+loss)
+  judge_is_alone || exit 1
+  tools/vm/rxe --deadline 850 -- sh -fc "status=0
     $(perform_across_the_hub $here/linux)
     exit \$status"
   ;;
