@@ -211,6 +211,7 @@ class Endpoint {
   std::deque<Window> windows_;
   std::uint64_t posted_ = 0;
   bool ready_ = false;
+  bool failed_ = false;  // what it took last; a connection is in ERR soon
 };
 
 /// A connected pair, recorded in one line: the client's end and the server's.

@@ -164,6 +164,7 @@ void Endpoint::take(ibv_cq* cq, std::string_view queue) {
   if (!party_.stage().backend().wait_until(came, kPatience)) {
     return note(std::string(queue) + ": no completion");
   }
+  failed_ = done.status != IBV_WC_SUCCESS && done.status != IBV_WC_WR_FLUSH_ERR;
   std::string text =
       std::string(queue) + " #" + std::to_string(done.wr_id) + ": " + completion_text(done.status);
   if (done.status == IBV_WC_SUCCESS) {
@@ -229,6 +230,8 @@ void Endpoint::await_state(ibv_qp_state state) {
 
 void Endpoint::note_qp() {
   if (!ready_) return note("is not connected");
+  // Newer Soft-RoCE completes the request first, in a thread of its own.
+  if (failed_ && options_.type == IBV_QPT_RC) await_state(IBV_QPS_ERR);
   ibv_qp_state state{};
   const int error = query_state(state);
   note("qp " + (error == 0 ? "is " + qp_state_text(state) : "query: " + error_text(error)));
