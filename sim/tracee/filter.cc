@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -75,6 +76,25 @@ void stop_new_code(std::vector<sock_filter>& filter) {
   }
 }
 
+/// Begins with the number loaded, and ends so. Each: a call, which of its arguments has flags, and
+/// the flag.
+void refuse_huge_pages(std::vector<sock_filter>& filter) {
+  struct Place {
+    std::uint32_t number;
+    std::size_t argument;
+    std::uint32_t flag;
+  };
+  constexpr Place kPlaces[] = {
+      {SYS_mmap, 3, MAP_HUGETLB}, {SYS_shmget, 2, SHM_HUGETLB}, {SYS_memfd_create, 1, MFD_HUGETLB}};
+  for (const auto& [number, argument, flag] : kPlaces) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4));
+    filter.push_back(load(offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t)));
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, flag, 0, 1));
+    filter.push_back(give(SECCOMP_RET_ERRNO | ENOMEM));
+    filter.push_back(load(offsetof(seccomp_data, nr)));
+  }
+}
+
 }  // namespace
 
 std::vector<sock_filter> filter_of(std::span<const int> untouched, NewCode new_code) {
@@ -87,6 +107,7 @@ std::vector<sock_filter> filter_of(std::span<const int> untouched, NewCode new_c
   filter.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kX32Bit, 0, 1));
   filter.push_back(give(kNoSuchCall));
   allow_prompt_calls(filter);
+  refuse_huge_pages(filter);
   if (new_code == NewCode::kStops) stop_new_code(filter);
   for (const int number : untouched) allow(filter, number);
   stop_some(filter, SYS_ioctl, {SIOCGIFADDR, SIOCGIFNETMASK, SIOCGIFBRDADDR});

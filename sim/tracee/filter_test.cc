@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 
 #include <array>
@@ -22,6 +23,7 @@ namespace anyrdma::sim::tracee {
 namespace {
 
 constexpr std::uint32_t kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
+constexpr std::uint32_t kNoHugePages = SECCOMP_RET_ERRNO | ENOMEM;
 
 /// The verdict on a call. Knows the instructions that filter_of uses; 0xffffffff: it went astray.
 std::uint32_t verdict(const std::vector<sock_filter>& filter, const seccomp_data& call) {
@@ -120,6 +122,23 @@ TEST(FilterOfCalls, WhatMakesMemoryExecutableStopsIfThatIsWanted) {
     EXPECT_EQ(verdict(filter, code), SECCOMP_RET_TRACE);
     EXPECT_EQ(verdict(filter, data), SECCOMP_RET_ALLOW);
   }
+}
+
+// Whether the machine has some to spare is nothing that a run may depend on.
+TEST(FilterOfCalls, NobodyHasHugePages) {
+  constexpr std::array<int, 3> kMemory{SYS_mmap, SYS_shmget, SYS_memfd_create};
+  const auto filter = filter_of(kMemory, NewCode::kStops);
+  const auto asked = [&filter](long number, unsigned argument, std::uint64_t flags) {
+    seccomp_data call = call_of(number);
+    call.args[argument] = flags;
+    return verdict(filter, call);
+  };
+  EXPECT_EQ(asked(SYS_mmap, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB), kNoHugePages);
+  EXPECT_EQ(asked(SYS_shmget, 2, IPC_CREAT | SHM_HUGETLB | 0600), kNoHugePages);
+  EXPECT_EQ(asked(SYS_memfd_create, 1, MFD_CLOEXEC | MFD_HUGETLB), kNoHugePages);
+  EXPECT_EQ(asked(SYS_mmap, 3, MAP_PRIVATE | MAP_ANONYMOUS), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(asked(SYS_shmget, 2, IPC_CREAT | 0600), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(asked(SYS_memfd_create, 1, MFD_CLOEXEC), SECCOMP_RET_ALLOW);
 }
 
 TEST(FilterOfCalls, OtherArchitecturesHaveNoCalls) {

@@ -16,11 +16,12 @@ deadline=300
 # how many tests have an outcome
 count() { awk -F '\t' -v wanted="$1" '$2 == wanted' "$work/results" | wc -l; }
 
-# Three tests want some, and only root can have them reserved. Prints how many there were before; nothing: all is left.
+# Three tests want some, and only root can have them reserved; programs of other tests take some, too. Prints how many there
+# were before; nothing: all is left.
 reserve_huge_pages() {
   local before
   before=$(cat "$huge_pages" 2>/dev/null) || return
-  [ "$before" -lt 16 ] && [ "$(id -u)" = 0 ] && echo 16 >"$huge_pages" 2>/dev/null && echo "$before"
+  [ "$before" -lt 64 ] && [ "$(id -u)" = 0 ] && echo 64 >"$huge_pages" 2>/dev/null && echo "$before"
 }
 
 give_back_huge_pages() { # BEFORE
