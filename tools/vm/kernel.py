@@ -18,6 +18,7 @@ import archive
 MODULES = [
     "virtio_pci", "virtio_console", "virtio_net", "9pnet_virtio", "9p", "overlay", "crc32_generic",
     "ib_uverbs", "rdma_ucm", "ib_umad", "rdma_rxe", "crc32c_generic", "libcrc32c", "veth", "bonding", "af_packet", "sch_netem",
+    "sch_prio", "cls_u32",
 ]
 # 7.2 knows them without a module.
 NOT_EVERYWHERE = ["crc32_generic", "crc32c_generic", "libcrc32c"]
