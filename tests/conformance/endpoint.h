@@ -180,7 +180,6 @@ class Endpoint {
   [[nodiscard]] std::uint32_t srq_number() const;
   [[nodiscard]] ibv_send_wr work_request(const Request& request, ibv_sge& sge) const;
   void post(ibv_send_wr& request, const std::string& what);
-  [[nodiscard]] int query_state(ibv_qp_state& state);
   [[nodiscard]] bool wait_notification(Duration patience);
   /// The next of its own that has come, if any has.
   [[nodiscard]] std::string poll_async();
@@ -211,7 +210,7 @@ class Endpoint {
   std::deque<Window> windows_;
   std::uint64_t posted_ = 0;
   bool ready_ = false;
-  bool failed_ = false;  // what it took last; a connection is in ERR soon
+  bool failed_ = false;  ///< by what it took last
 };
 
 /// A connected pair, recorded in one line: the client's end and the server's.

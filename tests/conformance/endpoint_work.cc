@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tests/conformance/endpoint.h"
+#include "tests/conformance/qp_state.h"
 #include "tests/conformance/stage.h"
 
 namespace anyrdma::conformance {
@@ -164,7 +165,7 @@ void Endpoint::take(ibv_cq* cq, std::string_view queue) {
   if (!party_.stage().backend().wait_until(came, kPatience)) {
     return note(std::string(queue) + ": no completion");
   }
-  failed_ = done.status != IBV_WC_SUCCESS && done.status != IBV_WC_WR_FLUSH_ERR;
+  failed_ = leads_to_err(done, options_.type);
   std::string text =
       std::string(queue) + " #" + std::to_string(done.wr_id) + ": " + completion_text(done.status);
   if (done.status == IBV_WC_SUCCESS) {
@@ -212,28 +213,15 @@ void Endpoint::to_state(ibv_qp_state state) {
             calls().verbs.modify_qp(qp(), &attr, IBV_QP_STATE));
 }
 
-int Endpoint::query_state(ibv_qp_state& state) {
-  ibv_qp_attr attr{};
-  ibv_qp_init_attr init{};
-  const int error = calls().verbs.query_qp(qp(), &attr, IBV_QP_STATE, &init);
-  state = attr.qp_state;
-  return error;
-}
-
 void Endpoint::await_state(ibv_qp_state state) {
-  const auto is_there = [&] {
-    ibv_qp_state now{};
-    return query_state(now) != 0 || now == state;
-  };
-  if (ready_) (void)party_.stage().backend().wait_until(is_there, kPatience);
+  if (ready_) await_qp_state(party_, qp(), state);
 }
 
 void Endpoint::note_qp() {
   if (!ready_) return note("is not connected");
-  // Newer Soft-RoCE completes the request first, in a thread of its own.
-  if (failed_ && options_.type == IBV_QPT_RC) await_state(IBV_QPS_ERR);
+  if (failed_) await_state(IBV_QPS_ERR);
   ibv_qp_state state{};
-  const int error = query_state(state);
+  const int error = query_qp_state(party_, qp(), state);
   note("qp " + (error == 0 ? "is " + qp_state_text(state) : "query: " + error_text(error)));
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tests/conformance/event_text.h"
+#include "tests/conformance/qp_state.h"
 #include "tests/conformance/stage.h"
 
 namespace anyrdma::conformance {
@@ -78,6 +79,7 @@ void Id::note_attr(int mask, const std::function<std::string(const ibv_qp_attr&)
 }
 
 void Id::note_qp() {
+  if (failed_ && id_ != nullptr && id_->qp != nullptr) await_qp_state(party_, id_->qp, IBV_QPS_ERR);
   note_attr(IBV_QP_STATE,
             [](const ibv_qp_attr& attr) { return "is " + qp_state_text(attr.qp_state); });
 }
@@ -206,6 +208,7 @@ void Id::take(ibv_cq* cq, std::string_view queue, const Within& within) {
       party_.stage().backend().wait_until([&] { return ibv_poll_cq(cq, 1, &done) == 1; },
                                           bounded ? within.at_most + kOverdue : kPatience);
   if (!came) return note(std::string(queue) + ": no completion");
+  failed_ = leads_to_err(done, id_->qp_type);
   std::string text =
       std::string(queue) + " #" + std::to_string(done.wr_id) + ": " + completion_text(done.status);
   if (done.status == IBV_WC_SUCCESS) {

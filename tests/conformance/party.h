@@ -227,6 +227,7 @@ class Id {
   std::uint64_t posted_ = 0;
   std::uint32_t number_ = 0;  ///< what it says its QPN is while it has no QP
   std::uint32_t had_ = 0;     ///< the number of the last QP it had
+  bool failed_ = false;       ///< by what it took last
 };
 
 /// An application of one side: event channels and the ids on them. What is left at the end it

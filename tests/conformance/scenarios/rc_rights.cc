@@ -14,6 +14,7 @@ void attempt(Link& link, ibv_wr_opcode opcode) {
   link.active.post({.opcode = opcode, .length = 8, .peer = &link.passive});
   link.active.take_send();
   link.active.note_qp();
+  link.passive.await_state(IBV_QPS_ERR);
   link.passive.note_qp();
 }
 
@@ -60,6 +61,7 @@ SCENARIO(rc_rights, memory_of_another_domain) {
   Endpoint stranger(server, {});
   link.active.post({.opcode = IBV_WR_RDMA_WRITE, .length = 8, .peer = &stranger});
   link.active.take_send();
+  link.passive.await_state(IBV_QPS_ERR);
   link.passive.note_qp();
 }
 

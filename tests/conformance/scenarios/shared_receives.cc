@@ -75,6 +75,7 @@ SCENARIO(shared_receives, of_a_queue_pair_that_fails_by_itself) {
                     .peer = &link.passive,
                     .key = link.passive.key().wrong()});
   link.active.take_send();
+  link.passive.await_state(IBV_QPS_ERR);
   link.passive.note_qp();
   link.passive.take_async();
   link.passive.take_async();
