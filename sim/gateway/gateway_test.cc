@@ -107,7 +107,7 @@ class GatewayTest : public ::testing::Test {
   }
   /// Lets the world and the processes go on until then.
   bool until(const std::function<bool()>& done) {
-    const auto end = std::chrono::steady_clock::now() + 30s;
+    const auto end = std::chrono::steady_clock::now() + 120s;
     while (!done()) {
       if (std::chrono::steady_clock::now() > end) return false;
       if (!go_on()) ::sched_yield();

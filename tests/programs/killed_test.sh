@@ -9,8 +9,8 @@ need rping ib_write_bw stdbuf flock
 pairs=${PAIRS:-2} first=${SEED:-1}
 longest=0 # milliseconds from a death until the other's end
 
-# pass MILLISECONDS PID: so much time, unless PID ends before
-pass() { timeout "$(($1 / 1000)).$(printf %03d "$(($1 % 1000))")" tail --pid="$2" -s 0.01 -f /dev/null; }
+# pass MILLISECONDS PID: so much time, unless PID ends before; timeout(1) takes 0 for no limit at all
+pass() { [ "$1" = 0 ] || timeout "$(($1 / 1000)).$(printf %03d "$(($1 % 1000))")" tail --pid="$2" -s 0.01 -f /dev/null; }
 
 milliseconds() { echo "${EPOCHREALTIME/./}" | sed 's/...$//'; }
 

@@ -14,7 +14,7 @@ namespace {
 
 using realtime::testing::eventually;
 
-constexpr int kPatience = 10'000;  // ms
+constexpr int kPatience = 60'000;  // ms
 constexpr unsigned kAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
