@@ -8,6 +8,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "sim/machines/machine_files.h"
 #include "transport/fault/plan/question.h"
 #include "verbs/assert.h"
 
@@ -57,11 +58,24 @@ void Premises::settle() {
   owner_ = ::getpid();
   realms_ = {};
   directory_ = new_directory(all_);
+  files_.clear();
+  const std::filesystem::path shown = new_directory(all_);
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (const auto& [path, text] :
+       machine_files(std::string(std::istreambuf_iterator<char>(cpuinfo), {}))) {
+    files_.emplace_back(shown / std::to_string(files_.size()), path);
+    write_file(files_.back().first, text);
+  }
 }
 
 const std::filesystem::path& Premises::directory() {
   settle();
   return directory_;
+}
+
+const std::vector<std::pair<std::string, std::string>>& Premises::files() {
+  settle();
+  return files_;
 }
 
 programs::Realms& Premises::realms() {
@@ -142,8 +156,7 @@ programs::SandboxOptions Machines::with_premises(programs::SandboxOptions option
   return options;
 }
 
-/// Names of the world's hosts, for getaddrinfo(3). Symbols of the machine's kernel are none of
-/// theirs, and megabytes that libfabric reads line by line, twice.
+/// Names of the world's hosts, for getaddrinfo(3), and what it says of itself.
 std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& host) const {
   std::string text = "127.0.0.1 localhost\n::1 localhost\n";
   for (const auto& each : world_.hosts()) {
@@ -157,13 +170,12 @@ std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& 
   }
   const std::filesystem::path names = premises_.directory() / (host.name() + ".hosts");
   const std::filesystem::path own = premises_.directory() / (host.name() + ".name");
-  const std::filesystem::path nothing = premises_.directory() / "empty";
   write_file(names, text);
   write_file(own, host.name() + '\n');
-  write_file(nothing, "");
-  return {{names.string(), "/etc/hosts"},
-          {own.string(), "/etc/hostname"},
-          {nothing.string(), "/proc/kallsyms"}};
+  auto files = premises_.files();
+  files.emplace_back(names.string(), "/etc/hosts");
+  files.emplace_back(own.string(), "/etc/hostname");
+  return files;
 }
 
 }  // namespace anyrdma::sim

@@ -33,6 +33,8 @@ class Premises {
   /// This process's own; removed with all others at the end of who made the premises.
   [[nodiscard]] const std::filesystem::path& directory();
   [[nodiscard]] programs::Realms& realms();
+  /// Files that are every host's, and the paths where it sees them.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& files();
 
  private:
   void settle();
@@ -42,6 +44,7 @@ class Premises {
   pid_t owner_ = -1;  ///< of what follows
   std::filesystem::path directory_;
   programs::Realms realms_;
+  std::vector<std::pair<std::string, std::string>> files_;
 };
 
 /// What is of one run alone; removed at its end.

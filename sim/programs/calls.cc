@@ -9,6 +9,7 @@
 #include "sim/points/clock_page.h"
 #include "sim/points/point_call.h"
 #include "sim/points/word_queue.h"
+#include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/descriptors.h"
 #include "sim/programs/named_pipe.h"
@@ -170,6 +171,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {SYS_uname, "uname", on_uname},
     {SYS_sysinfo, "sysinfo", on_sysinfo},
     {SYS_getcpu, "getcpu", on_getcpu},
+    {SYS_sched_getaffinity, "sched_getaffinity", on_sched_getaffinity},
     {SYS_sched_setaffinity, "sched_setaffinity", on_sched_setaffinity},
     {SYS_wait4, "wait4", on_wait4},
     {SYS_waitid, "waitid", on_waitid},
@@ -330,7 +332,6 @@ constexpr auto kUntouched = std::to_array<int>({
     SYS_capset,
     SYS_sigaltstack,
     SYS_rt_sigpending,
-    SYS_sched_getaffinity,
     SYS_sched_getparam,
     SYS_sched_setparam,
     SYS_sched_getscheduler,

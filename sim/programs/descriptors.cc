@@ -15,6 +15,7 @@
 #include <ctime>
 #include <utility>
 
+#include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
@@ -50,18 +51,17 @@ Outcome at_once(Thread& thread, const std::vector<Watched>& watched) {
   return Outcome::made();
 }
 
-Outcome once_ready(Thread& thread, std::uint64_t fd, bool patient, const char* purpose) {
-  Descriptor descriptor = thread.borrow(static_cast<int>(fd));
-  if (!descriptor) return Outcome::made();
-  patient = patient && waits(descriptor.get());
+Outcome once_readable(Thread& thread, Descriptor descriptor, std::uint64_t flags) {
+  const bool patient = (flags & MSG_DONTWAIT) == 0 && waits(descriptor.get());
   auto watched = alone(std::move(descriptor), POLLIN);
   if (!patient || any_ready(watched)) return at_once(thread, watched);
-  const Woken woken = thread.wait_for(std::move(watched), purpose);
+  const Woken woken = thread.wait_for(std::move(watched), "something to read");
   return woken == Woken::kOver ? Outcome::over() : Outcome::made();
 }
 
-Outcome reading(Thread& thread, const Call& call, std::uint64_t flags) {
-  return once_ready(thread, call.arguments[0], (flags & MSG_DONTWAIT) == 0, "something to read");
+Outcome receiving(Thread& thread, const Call& call, std::uint64_t flags) {
+  Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  return descriptor ? once_readable(thread, std::move(descriptor), flags) : Outcome::made();
 }
 
 /// Makes the call as on a descriptor that does not wait. The description's flag is everybody's, but
@@ -217,16 +217,19 @@ std::optional<std::vector<Watched>> selected(Thread& thread, const Call& call) {
 // --- reading and writing ------------------------------------------------------------------------
 
 Outcome on_reading(Thread& thread, const Call& call) {
-  return reading(thread, call, 0);
+  Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  if (!descriptor) return Outcome::made();
+  if (const auto chance = read_chance(thread, call, descriptor)) return *chance;
+  return once_readable(thread, std::move(descriptor), 0);
 }
 Outcome on_recvfrom(Thread& thread, const Call& call) {
-  return reading(thread, call, call.arguments[3]);
+  return receiving(thread, call, call.arguments[3]);
 }
 Outcome on_recvmsg(Thread& thread, const Call& call) {
-  return reading(thread, call, call.arguments[2]);
+  return receiving(thread, call, call.arguments[2]);
 }
 Outcome on_recvmmsg(Thread& thread, const Call& call) {
-  return reading(thread, call, call.arguments[3]);
+  return receiving(thread, call, call.arguments[3]);
 }
 Outcome on_write(Thread& thread, const Call& call) {
   return writing(thread, call, 2, 0);

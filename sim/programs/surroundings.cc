@@ -6,18 +6,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <span>
 #include <vector>
 
+#include "sim/programs/clocks.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 
 namespace anyrdma::sim::programs {
 namespace {
 
-constexpr std::size_t kRandomAtOnce = 4096;
+/// As sim/machines/machine_files.cc has it in files.
+constexpr std::uint64_t kProcessors = 0b11;
 
 /// Whether a child that the caller asks for has ended and not been told of; nullopt: there is no
 /// such child at all.
@@ -54,13 +55,6 @@ Outcome wait_for_child(Thread& thread, pid_t which, bool no_waiting, bool leaves
 
 }  // namespace
 
-Outcome on_getrandom(Thread& thread, const Call& call) {
-  std::vector<std::byte> bytes(std::min<std::uint64_t>(call.arguments[1], kRandomAtOnce));
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(thread.sandbox().random().next());
-  if (!thread.tracee().write(call.arguments[0], bytes)) return Outcome::answered(-EFAULT);
-  return Outcome::answered(static_cast<long>(bytes.size()));
-}
-
 Outcome on_uname(Thread& thread, const Call& call) {
   utsname names{};
   const auto set = [](auto& field, const std::string& value) {
@@ -77,8 +71,7 @@ Outcome on_uname(Thread& thread, const Call& call) {
 Outcome on_sysinfo(Thread& thread, const Call& call) {
   constexpr unsigned long kMemory = 1ul << 33;
   struct sysinfo info {};
-  info.uptime =
-      std::chrono::duration_cast<std::chrono::seconds>(thread.now().time_since_epoch()).count();
+  info.uptime = timespec_of(reading_of(thread, CLOCK_BOOTTIME).value()).tv_sec;
   info.totalram = kMemory;
   info.freeram = kMemory / 2;
   info.mem_unit = 1;
@@ -92,6 +85,13 @@ Outcome on_getcpu(Thread& thread, const Call& call) {
       return Outcome::answered(-EFAULT);
   }
   return Outcome::answered(0);
+}
+
+Outcome on_sched_getaffinity(Thread& thread, const Call& call) {
+  if (call.arguments[1] < sizeof kProcessors || call.arguments[1] % sizeof kProcessors != 0)
+    return Outcome::answered(-EINVAL);
+  const bool written = thread.tracee().poke(call.arguments[2], kProcessors);
+  return Outcome::answered(written ? long{sizeof kProcessors} : -EFAULT);
 }
 
 Outcome on_sched_setaffinity(Thread& /*thread*/, const Call& /*call*/) {

@@ -1,15 +1,15 @@
-// What a program learns of the machine and of other processes: names, numbers, chance.
+// What a program learns of the machine and of other processes: names and numbers.
 #pragma once
 
 #include "sim/programs/thread.h"
 
 namespace anyrdma::sim::programs {
 
-[[nodiscard]] Outcome on_getrandom(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_uname(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_sysinfo(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_getcpu(Thread& thread, const Call& call);
-/// Where a thread runs is not its business here.
+/// A host has two processors, whatever the machine has. Where a thread runs is not its business.
+[[nodiscard]] Outcome on_sched_getaffinity(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_sched_setaffinity(Thread& thread, const Call& call);
 /// wait4 and waitid.
 [[nodiscard]] Outcome on_wait4(Thread& thread, const Call& call);

@@ -45,9 +45,31 @@ alike random_numbers 'bash -c "echo \$RANDOM \$SRANDOM"'
 if unshare -m true 2>/dev/null || unshare -Urm true 2>/dev/null; then
   says='here/sh: 0$'
   alike no_symbols_of_this_kernel 'sh -c "wc -c </proc/kallsyms"'
+  says='here/grep: MemFree: +4194304 kB$'
+  alike memory_that_is_free 'grep MemFree /proc/meminfo'
+  says='here/cat: 0.00 0.00 0.00 1/1 1$'
+  alike load 'cat /proc/loadavg'
+  says=
+  alike what_the_kernel_tells 'sh -c "cat /proc/stat /proc/uptime /proc/vmstat /proc/cpuinfo /proc/version /proc/interrupts"' \
+    'sh -c "cd /sys/devices/system && cat node/node0/meminfo node/node0/vmstat cpu/online cpu/possible"'
+  says='here/uptime: +00:00:00 up 16 min'
+  alike uptime_of_the_host 'uptime'
+  says='here/cat: a4d1a000-0000-4000-8000-000000000001$'
+  alike its_boot 'cat /proc/sys/kernel/random/boot_id'
 else
   not_yet no_symbols_of_this_kernel 'no mount namespace can be had here'
 fi
+
+says='here/nproc: 2$'
+alike processors nproc
+
+seeds_matter=1
+says='here/od: ( [0-9a-f]{2}){16}$'
+alike random_bytes_of_the_device 'od -An -tx1 -N16 /dev/urandom' 'od -An -tx1 -N16 /dev/random'
+
+says='here/sh: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'
+alike random_names 'sh -c "cd /proc/sys/kernel/random; cat uuid uuid"'
+seeds_matter=
 
 says='here/python3: True'
 alike python_and_its_clock \

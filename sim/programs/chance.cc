@@ -1,0 +1,121 @@
+#include "sim/programs/chance.h"
+
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/programs/sandbox.h"
+
+namespace anyrdma::sim::programs {
+namespace {
+
+/// Who wants more is told of fewer, and asks again.
+constexpr std::uint64_t kAtOnce = 1 << 20;
+
+std::vector<std::byte> draw(Thread& thread, std::uint64_t length) {
+  std::vector<std::byte> bytes(length);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(thread.sandbox().random().next());
+  return bytes;
+}
+
+/// As much of `bytes` as there is room for goes where a read or readv wants it.
+Outcome give(Thread& thread, const Call& call, std::span<const std::byte> bytes) {
+  std::vector<iovec> parts{{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}};
+  if (call.number == SYS_readv) {
+    parts.resize(std::min<std::uint64_t>(call.arguments[2], IOV_MAX));
+    if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(parts))))
+      return Outcome::answered(-EFAULT);
+  }
+  std::size_t done = 0;
+  for (const iovec& part : parts) {
+    const auto piece = bytes.subspan(done, std::min(part.iov_len, bytes.size() - done));
+    if (!thread.tracee().write(reinterpret_cast<std::uint64_t>(part.iov_base), piece))
+      return Outcome::answered(-EFAULT);
+    done += piece.size();
+  }
+  return Outcome::answered(static_cast<long>(done));
+}
+
+std::uint64_t room(Thread& thread, const Call& call) {
+  if (call.number != SYS_readv) return call.arguments[2];
+  std::vector<iovec> parts(std::min<std::uint64_t>(call.arguments[2], IOV_MAX));
+  if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(parts)))) return 0;
+  std::uint64_t length = 0;
+  for (const iovec& part : parts) length += part.iov_len;
+  return length;
+}
+
+/// random(4).
+bool is_device(const struct stat& about) {
+  constexpr unsigned kMajor = 1;
+  constexpr unsigned kRandom = 8;
+  constexpr unsigned kUrandom = 9;
+  return S_ISCHR(about.st_mode) && major(about.st_rdev) == kMajor &&
+         (minor(about.st_rdev) == kRandom || minor(about.st_rdev) == kUrandom);
+}
+
+/// A file of another mount namespace: its name begins anywhere.
+bool is_uuid(const Descriptor& descriptor, const struct stat& about) {
+  constexpr mode_t kForReading = S_IFREG | 0444;
+  if (about.st_mode != kForReading || about.st_size != 0) return false;
+  struct statfs system {};
+  if (::fstatfs(descriptor.get(), &system) != 0 || system.f_type != PROC_SUPER_MAGIC) return false;
+  std::array<char, PATH_MAX> name{};
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor.get());
+  const ssize_t length = ::readlink(link.c_str(), name.data(), name.size());
+  return length > 0 && std::string_view(name.data(), static_cast<std::size_t>(length))
+                           .ends_with("/kernel/random/uuid");
+}
+
+/// A random one, RFC 4122's version 4, and a line's end.
+std::string new_uuid(Thread& thread) {
+  std::vector<std::byte> bytes = draw(thread, 16);
+  bytes[6] = (bytes[6] & std::byte{0x0f}) | std::byte{0x40};
+  bytes[8] = (bytes[8] & std::byte{0x3f}) | std::byte{0x80};
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    std::array<char, 3> digits{};
+    std::snprintf(digits.data(), digits.size(), "%02x", std::to_integer<unsigned>(bytes[i]));
+    text += digits.data();
+  }
+  return text + '\n';
+}
+
+}  // namespace
+
+Outcome on_getrandom(Thread& thread, const Call& call) {
+  const auto bytes = draw(thread, std::min(call.arguments[1], kAtOnce));
+  if (!thread.tracee().write(call.arguments[0], bytes)) return Outcome::answered(-EFAULT);
+  return Outcome::answered(static_cast<long>(bytes.size()));
+}
+
+std::optional<Outcome> read_chance(Thread& thread, const Call& call, const Descriptor& descriptor) {
+  struct stat about {};
+  if (::fstat(descriptor.get(), &about) != 0) return std::nullopt;
+  if (is_device(about))
+    return give(thread, call, draw(thread, std::min(room(thread, call), kAtOnce)));
+  // The kernel gives a new one to who reads from the beginning, and then says that this was all.
+  if (!is_uuid(descriptor, about) || ::lseek(descriptor.get(), 0, SEEK_CUR) != 0)
+    return std::nullopt;
+  const std::string uuid = new_uuid(thread);
+  Outcome outcome = give(thread, call, std::as_bytes(std::span(uuid)));
+  if (outcome.result > 0) ::lseek(descriptor.get(), outcome.result, SEEK_SET);
+  return outcome;
+}
+
+}  // namespace anyrdma::sim::programs
