@@ -32,14 +32,24 @@ std::vector<std::byte> draw(Thread& thread, std::uint64_t length) {
   return bytes;
 }
 
-/// As much of `bytes` as there is room for goes where a read or readv wants it.
-Outcome give(Thread& thread, const Call& call, std::span<const std::byte> bytes) {
-  std::vector<iovec> parts{{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}};
-  if (call.number == SYS_readv) {
-    parts.resize(std::min<std::uint64_t>(call.arguments[2], IOV_MAX));
-    if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(parts))))
-      return Outcome::answered(-EFAULT);
-  }
+/// Where a read or readv wants it; nullopt: nobody can say.
+std::optional<std::vector<iovec>> parts_of(Thread& thread, const Call& call) {
+  if (call.number != SYS_readv)
+    return std::vector<iovec>{{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}};
+  std::vector<iovec> parts(std::min<std::uint64_t>(call.arguments[2], IOV_MAX));
+  if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(parts))))
+    return std::nullopt;
+  return parts;
+}
+
+std::uint64_t length_of(std::span<const iovec> parts) {
+  std::uint64_t length = 0;
+  for (const iovec& part : parts) length += part.iov_len;
+  return length;
+}
+
+/// As much of `bytes` as there is room for.
+Outcome give(Thread& thread, std::span<const iovec> parts, std::span<const std::byte> bytes) {
   std::size_t done = 0;
   for (const iovec& part : parts) {
     const auto piece = bytes.subspan(done, std::min(part.iov_len, bytes.size() - done));
@@ -48,15 +58,6 @@ Outcome give(Thread& thread, const Call& call, std::span<const std::byte> bytes)
     done += piece.size();
   }
   return Outcome::answered(static_cast<long>(done));
-}
-
-std::uint64_t room(Thread& thread, const Call& call) {
-  if (call.number != SYS_readv) return call.arguments[2];
-  std::vector<iovec> parts(std::min<std::uint64_t>(call.arguments[2], IOV_MAX));
-  if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(parts)))) return 0;
-  std::uint64_t length = 0;
-  for (const iovec& part : parts) length += part.iov_len;
-  return length;
 }
 
 /// random(4).
@@ -107,13 +108,15 @@ Outcome on_getrandom(Thread& thread, const Call& call) {
 std::optional<Outcome> read_chance(Thread& thread, const Call& call, const Descriptor& descriptor) {
   struct stat about {};
   if (::fstat(descriptor.get(), &about) != 0) return std::nullopt;
-  if (is_device(about))
-    return give(thread, call, draw(thread, std::min(room(thread, call), kAtOnce)));
+  const bool device = is_device(about);
   // The kernel gives a new one to who reads from the beginning, and then says that this was all.
-  if (!is_uuid(descriptor, about) || ::lseek(descriptor.get(), 0, SEEK_CUR) != 0)
+  if (!device && (!is_uuid(descriptor, about) || ::lseek(descriptor.get(), 0, SEEK_CUR) != 0))
     return std::nullopt;
+  const auto parts = parts_of(thread, call);
+  if (!parts) return Outcome::answered(-EFAULT);
+  if (device) return give(thread, *parts, draw(thread, std::min(length_of(*parts), kAtOnce)));
   const std::string uuid = new_uuid(thread);
-  Outcome outcome = give(thread, call, std::as_bytes(std::span(uuid)));
+  const Outcome outcome = give(thread, *parts, std::as_bytes(std::span(uuid)));
   if (outcome.result > 0) ::lseek(descriptor.get(), outcome.result, SEEK_SET);
   return outcome;
 }

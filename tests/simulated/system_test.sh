@@ -67,6 +67,10 @@ seeds_matter=1
 says='here/od: ( [0-9a-f]{2}){16}$'
 alike random_bytes_of_the_device 'od -An -tx1 -N16 /dev/urandom' 'od -An -tx1 -N16 /dev/random'
 
+says='here/python3: 8 [0-9a-f]{6} [0-9a-f]{10}$'
+alike random_bytes_in_parts 'python3 -c "import os; a, b = bytearray(3), bytearray(5)
+print(os.readv(os.open(\"/dev/urandom\", 0), [a, b]), a.hex(), b.hex())"'
+
 says='here/sh: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'
 alike random_names 'sh -c "cd /proc/sys/kernel/random; cat uuid uuid"'
 seeds_matter=
