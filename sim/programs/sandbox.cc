@@ -65,6 +65,17 @@ bool has_ended(pid_t pid) {
   return error || threads <= 1;
 }
 
+/// Whether wait(2) tells nothing more of a process; its end, when that comes only now, is taken:
+/// who is not waited for holds up the end of its realm. Asked between two waits, after either of
+/// which the process may have ended.
+bool is_over(pid_t pid, std::optional<int>& status) {
+  if (!has_ended(pid)) return false;
+  int word = 0;
+  const pid_t heard = ::waitpid(pid, &word, __WALL | WNOHANG);
+  if (heard == pid) status = word;
+  return heard != 0;
+}
+
 void on_alarm(int /*signal*/) {}
 
 /// waitpid(2) comes back now and then, so that who never stops is noticed.
@@ -96,7 +107,7 @@ Sandbox::~Sandbox() {
   const auto any_left = [&] {
     return std::any_of(processes_.begin(), processes_.end(), [&](const auto& process) {
       return !process->status && ::kill(process->pid, 0) == 0 &&
-             !(ticked && has_ended(process->pid));
+             !(ticked && is_over(process->pid, process->status));
     });
   };
   while (any_left()) {

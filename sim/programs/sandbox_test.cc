@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -453,6 +454,22 @@ TEST_F(ProgramsInTheWorld, WhoIsLeftIsKilledWithTheSandbox) {
     EXPECT_FALSE((*program)->status());
   }
   SUCCEED() << "its destructor came back";
+}
+
+TEST_F(ProgramsInTheWorld, WhoIsLeftIsKilledWithTheSandboxAtWhateverMomentATickComes) {
+  for (int round = 0; round < 100; ++round) {
+    World other{1};
+    Host& there = other.add_host("there", {"10.0.0.1"});
+    Sandbox short_lived(other);
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_TRUE(short_lived.start(
+          there, "sleep", {.path = "/bin/sleep", .arguments = {"sleep", "9"}, .environment = {}}));
+    }
+    other.run_for(1s);
+    constexpr itimerval kOften{.it_interval = {0, 50}, .it_value = {0, 50}};
+    ASSERT_EQ(::setitimer(ITIMER_REAL, &kOften, nullptr), 0);
+  }
+  SUCCEED() << "each destructor came back";
 }
 
 TEST_F(ProgramsInTheWorld, NothingOfAllThisIsWorthARemark) {
