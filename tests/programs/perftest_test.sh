@@ -47,6 +47,7 @@ matrix over_sockets "${brief[@]}" -s 64 -- ib_{send,write,read}_{bw,lat}
 matrix over_sockets "${brief[@]}" -- ib_atomic_{bw,lat}
 matrix over_the_connection_manager "${brief[@]}" -s 64 -R -- ib_{send,write,read}_{bw,lat}
 matrix over_the_connection_manager "${brief[@]}" -R -- ib_atomic_{bw,lat}
+matrix with_the_largest_size_over_the_connection_manager measure -n 5 -s 8388608 -R -- ib_{send,write}_{bw,lat}
 matrix of_compare_and_swap "${brief[@]}" -A CMP_AND_SWAP -- ib_atomic_lat
 matrix met_over_the_connection_manager "${brief[@]}" -C -z -- ib_{send,write,read,atomic}_lat
 
@@ -55,8 +56,6 @@ matrix with_every_size measure_all -C -- ib_{send,write,read}_lat
 matrix with_datagrams_and_every_size measure_all -C -c UD -- ib_send_lat
 matrix with_unreliable_connections_and_every_size measure_all -c UC -- ib_write_bw
 matrix with_unreliable_connections_and_every_size measure_all -C -c UC -- ib_{send,write}_lat
-matrix with_every_size_over_the_connection_manager measure_all -R -- ib_{send,write}_bw
-matrix with_every_size_over_the_connection_manager measure_all -C -R -- ib_{send,write}_lat
 
 # Nobody slows an unreliable sender down: five messages of 8 MB at once (-a) are more than a fabric keeps for a process
 # that is not in time, and ib_send_bw waits for each. Five of 4 MB are not.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The cases of tests/programs in one machine: what they ask of the drop-in is true of the kernel. Some of each program
-# hold on the drop-in beside it as well, which tests/programs asks all of them, and over it. Left out are the cases about fabrics
+# hold on the drop-in over it as well, and a few beside it, which tests/programs asks all of them. Left out are the cases about fabrics
 # and users, the longest, for emulation is slow, and perftest -R, whose server stops listening for a moment: a client that meets
 # that crashes, on any stack.
 set -uo pipefail
@@ -27,7 +27,7 @@ in_machine --deadline 880 --cpus 2 -- bash -c '
     return $status
   }
 
-  programs_of_ours() {
+  programs_over_it() {
     local status=0
     suite rping both_sides_exit_0 own_queue_pairs_work wildcard_server_serves_loopback \
       death_of_the_client_disconnects_the_server client_without_a_server_is_refused
@@ -36,16 +36,24 @@ in_machine --deadline 880 --cpus 2 -- bash -c '
     suite mckey three_receivers
     suite rdma_client client_and_server
     suite cmtime a_hundred_connections
-    suite perftest ib_{send,write,read}_{bw,lat}_over_sockets ib_send_bw_with_a_shared_receive_queue
+    suite perftest ib_{send,write,read}_bw_over_sockets ib_send_bw_with_a_shared_receive_queue
+    return $status
+  }
+
+  programs_beside_it() {
+    local status=0
+    suite rping both_sides_exit_0
+    suite ucmatose one_connection
+    suite perftest ib_write_bw_over_sockets
     return $status
   }
 
   set -o pipefail
   # A fabric has ports of its own, so neither sees the other.
-  (programs_of_ours 2>&1 | sed -u "s/^/fabric | /") &
+  (programs_beside_it 2>&1 | sed -u "s/^/fabric | /") &
   ON_KERNEL=10.9.0.1 programs 2>&1 | sed -u "s/^/kernel | /"
   kernel=$?
-  ANYRDMA_TRANSPORT=ucma ON_KERNEL=10.9.0.1 programs_of_ours 2>&1 | sed -u "s/^/ucma   | /"
+  ANYRDMA_TRANSPORT=ucma ON_KERNEL=10.9.0.1 programs_over_it 2>&1 | sed -u "s/^/ucma   | /"
   ucma=$?
   wait $!
   [ "$kernel$ucma$?" = 000 ]'
