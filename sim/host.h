@@ -223,6 +223,8 @@ class Host final : private transport::soft::Observer,
     int interface = 0;  ///< that leads to it
     transport::soft::LinkNumber link{};
     bool known = true;  ///< false: forgotten, and not found again yet
+
+    bool operator==(const Neighbour&) const = default;
   };
 
   struct Interface {

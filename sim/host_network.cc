@@ -1,6 +1,7 @@
 // A host's IP stack: its networks, its neighbours.
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "sim/host_tasks.h"
 #include "sim/world.h"
@@ -147,7 +148,8 @@ void Host::answer(Question& question) {
     const World::Owner& owner = *world_.owner_of(neighbour.ip);
     const Neighbour here{.interface = interface,
                          .link = link_of(owner.host->interfaces_[owner.interface])};
-    if (!neighbours_.insert_or_assign(neighbour.ip, here).second) tell_of(neighbour, here);
+    const auto [known, is_new] = neighbours_.try_emplace(neighbour.ip, here);
+    if (!is_new && std::exchange(known->second, here) != here) tell_of(neighbour, here);
   }
   tell(token, error, asker);
 }
