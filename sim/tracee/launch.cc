@@ -71,10 +71,16 @@ struct KernelAction {
   std::uint64_t handler, flags, restorer, mask;
 };
 
+/// Nor is one its own that came, blocked so far, while it was still of our group: to ignore it is
+/// to drop it.
 void forget_signals() {
+  KernelAction ignored{};
+  ignored.handler = reinterpret_cast<std::uint64_t>(SIG_IGN);
   const KernelAction usual{};
-  for (long signal = 1; signal < NSIG; ++signal)
+  for (long signal = 1; signal < NSIG; ++signal) {
+    (void)plain(SYS_rt_sigaction, signal, reinterpret_cast<long>(&ignored), 0, sizeof usual.mask);
     (void)plain(SYS_rt_sigaction, signal, reinterpret_cast<long>(&usual), 0, sizeof usual.mask);
+  }
   const std::uint64_t none = 0;
   (void)plain(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&none), 0, sizeof none);
 }

@@ -201,6 +201,43 @@ TEST(LaunchingAProgram, NobodyIsLeftOfOneThatMayNotBeTracedWhateverInterrupts) {
   EXPECT_EQ(status, 0);
 }
 
+/// A process group of its own, all of which is told to end all the time; this process does not
+/// mind.
+void begin_a_storm_of_signals() {
+  ::setpgid(0, 0);
+  struct sigaction heard {};
+  heard.sa_handler = [](int /*signal*/) {};
+  ::sigaction(SIGTERM, &heard, nullptr);
+  const pid_t group = ::getpid();
+  if (::fork() != 0) return;
+  ::signal(SIGTERM, SIG_IGN);
+  while (::getppid() == group) ::kill(-group, SIGTERM);
+  ::_exit(0);
+}
+
+// All of a terminal's foreground gets its signals, and who interrupts `anyrdma sim` there is to
+// hear of that alone.
+TEST(LaunchingAProgram, WhatEndsItsGroupMeanwhileDoesNotEndIt) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    begin_a_storm_of_signals();
+    for (int i = 0; i < 300; ++i) {
+      const auto pid = launch(shell("true"), kUntouched);
+      if (!pid) ::_exit(1);
+      ::kill(*pid, SIGKILL);
+      for (int status = 0;;) {
+        if (::waitpid(*pid, &status, __WALL) < 0 && errno == EINTR) continue;
+        if (!WIFSTOPPED(status)) break;
+        Tracee(*pid).run();
+      }
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(TracedProgram, EndsAsItWouldAlone) {
   const Tracee tracee = start(shell("exit 9"));
   const int status = status_at_end(tracee);
