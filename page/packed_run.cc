@@ -47,17 +47,15 @@ bool is_whole(const json::value* value) {
 
 }  // namespace
 
-boost::system::result<PackedRun, Complaint> PackedRun::read(std::istream& lines) {
-  PackedRun run;
+Complaint PackedRun::read(std::istream& lines) {
   std::string line;
   for (std::size_t number = 1; std::getline(lines, line); ++number) {
     if (line.empty()) continue;
-    const Complaint complaint = run.add(line);
-    if (lines.eof() && complaint.starts_with(kNoJson) && !run.header_.empty()) break;
+    const Complaint complaint = add(line);
+    if (lines.eof() && complaint.starts_with(kNoJson) && !header_.empty()) break;
     if (!complaint.empty()) return "line " + std::to_string(number) + ": " + complaint;
   }
-  if (run.header_.empty()) return Complaint("line 1: nothing is there");
-  return run;
+  return header_.empty() ? "line 1: nothing is there" : "";
 }
 
 Complaint PackedRun::add(std::string_view line) {

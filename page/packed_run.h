@@ -3,7 +3,6 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
-#include <boost/system/result.hpp>
 #include <cstdint>
 #include <istream>
 #include <string>
@@ -30,7 +29,8 @@ using Complaint = std::string;
 class PackedRun {
  public:
   /// Reads all lines. A last line that was cut off is left out, as a recording may end anywhere.
-  [[nodiscard]] static boost::system::result<PackedRun, Complaint> read(std::istream& lines);
+  /// Empty if all is well. Precondition: nothing has been taken.
+  [[nodiscard]] Complaint read(std::istream& lines);
 
   /// For who makes the lines itself: takes the next one. Empty if all is well.
   [[nodiscard]] Complaint add(std::string_view line);

@@ -17,18 +17,18 @@ void write_page(const std::vector<PackedRun>& runs, std::ostream& html) {
 }
 
 Complaint write_page(std::istream& lines, std::ostream& html) {
-  const auto run = PackedRun::read(lines);
-  if (!run) return run.error();
-  write_page({*run}, html);
+  std::vector<PackedRun> run(1);
+  if (const Complaint complaint = run.front().read(lines); !complaint.empty()) return complaint;
+  write_page(run, html);
   return {};
 }
 
 Complaint write_comparison(std::istream& left, std::istream& right, std::ostream& html) {
   std::vector<PackedRun> runs;
   for (std::istream* lines : {&left, &right}) {
-    auto run = PackedRun::read(*lines);
-    if (!run) return (runs.empty() ? "the first run, " : "the second run, ") + run.error();
-    runs.push_back(std::move(*run));
+    const char* const which = runs.empty() ? "the first run, " : "the second run, ";
+    const Complaint complaint = runs.emplace_back().read(*lines);
+    if (!complaint.empty()) return which + complaint;
   }
   write_page(runs, html);
   return {};

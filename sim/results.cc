@@ -88,10 +88,10 @@ class ResultsReader {
  public:
   explicit ResultsReader(std::string_view text) : text_(text) {}
 
-  [[nodiscard]] boost::system::result<Results, std::string> run() {
+  [[nodiscard]] verbs::OrWhyNot<Results> run() {
     Results results;
     if (head(results) && body(results.found) && foot(results)) return results;
-    return "line " + std::to_string(line_) + ": " + problem_;
+    return verbs::WhyNot{"line " + std::to_string(line_) + ": " + problem_};
   }
 
  private:
@@ -345,7 +345,7 @@ std::string Results::to_text() const {
   return text + "end\n";
 }
 
-boost::system::result<Results, std::string> Results::parse(std::string_view text) {
+verbs::OrWhyNot<Results> Results::parse(std::string_view text) {
   return ResultsReader(text).run();
 }
 
@@ -367,8 +367,7 @@ std::string missing_shards(const std::vector<NamedResults>& parts) {
   return ranges > kRangesSaid ? text + " and more" : text;
 }
 
-boost::system::result<Results, std::string> merge(const std::vector<NamedResults>& parts,
-                                                  bool partial) {
+verbs::OrWhyNot<Results> merge(const std::vector<NamedResults>& parts, bool partial) {
   std::vector<NamedResults> sorted = parts;
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& one, const auto& other) {
     return one.second.shard < other.second.shard;
@@ -378,20 +377,23 @@ boost::system::result<Results, std::string> merge(const std::vector<NamedResults
     const auto& [name, results] = sorted[i];
     const std::string other = difference(first, results);
     if (!other.empty())
-      return name + " is of another exploration than " + first_name + ": " + other + ".";
+      return verbs::WhyNot{name + " is of another exploration than " + first_name + ": " + other +
+                           "."};
     if (results.shard == sorted[i - 1].second.shard)
-      return name + " and " + sorted[i - 1].first + " are both " + shard_text(results) + ".";
+      return verbs::WhyNot{name + " and " + sorted[i - 1].first + " are both " +
+                           shard_text(results) + "."};
   }
   const std::string missing = missing_shards(sorted);
   if (!missing.empty() && !partial)
-    return "of " + std::to_string(first.shards) + " shards of '" + first.scenario +
-           "' these are missing: " + missing + ". To do without them, say --partial.";
+    return verbs::WhyNot{"of " + std::to_string(first.shards) + " shards of '" + first.scenario +
+                         "' these are missing: " + missing +
+                         ". To do without them, say --partial."};
   Results sum = first;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const auto& [name, results] = sorted[i];
     if (results.found.interrupted && !partial)
-      return name + " was interrupted after " + std::to_string(results.found.runs) +
-             " runs. Run it again, or say --partial.";
+      return verbs::WhyNot{name + " was interrupted after " + std::to_string(results.found.runs) +
+                           " runs. Run it again, or say --partial."};
     if (i == 0) continue;
     add(sum.found, results.found);
     sum.milliseconds += results.milliseconds;

@@ -2,7 +2,6 @@
 // parts.
 #pragma once
 
-#include <boost/system/result.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "sim/explore.h"
+#include "verbs/why_not.h"
 
 namespace anyrdma::sim {
 
@@ -45,7 +45,7 @@ struct Results {
   [[nodiscard]] std::string to_text() const;
   /// The error names the line: "line 3: ...". What is taken is written as it was but for the order
   /// of lines, and numbers fit each other.
-  [[nodiscard]] static boost::system::result<Results, std::string> parse(std::string_view text);
+  [[nodiscard]] static verbs::OrWhyNot<Results> parse(std::string_view text);
 };
 
 /// Where results are from, for sentences.
@@ -55,8 +55,8 @@ using NamedResults = std::pair<std::string, Results>;
 /// failure ended the search without ExploreOptions::keep_going. A sentence: not all parts are
 /// there, one is there twice, they do not belong together, or one was interrupted. `partial`: what
 /// is missing or was interrupted is no error. Precondition: there is one.
-[[nodiscard]] boost::system::result<Results, std::string> merge(
-    const std::vector<NamedResults>& parts, bool partial = false);
+[[nodiscard]] verbs::OrWhyNot<Results> merge(const std::vector<NamedResults>& parts,
+                                             bool partial = false);
 
 /// "2, 5-7": those that are not there; empty: all are.
 [[nodiscard]] std::string missing_shards(const std::vector<NamedResults>& parts);

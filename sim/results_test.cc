@@ -54,7 +54,7 @@ std::vector<NamedResults> parts_of(std::uint64_t shards) {
   for (std::uint64_t i = 0; i < shards; ++i) {
     const std::string text = results_of(all_seeds(), i, shards).to_text();
     const auto read = Results::parse(text);
-    EXPECT_TRUE(read) << read.error();
+    EXPECT_TRUE(read) << read.error().sentence;
     if (read) parts.emplace_back("file " + std::to_string(i), *read);
   }
   return parts;
@@ -80,7 +80,7 @@ TEST(Results, OfAllShardsAddUpToThoseOfARunInOnePiece) {
 
     const auto sum = merge(parts);
 
-    ASSERT_TRUE(sum) << sum.error();
+    ASSERT_TRUE(sum) << sum.error().sentence;
     EXPECT_EQ(report(*sum), whole) << shards;
   }
 }
@@ -93,7 +93,7 @@ TEST(Results, AreReadAsTheyAreWritten) {
 
   const auto again = Results::parse(text);
 
-  ASSERT_TRUE(again) << again.error();
+  ASSERT_TRUE(again) << again.error().sentence;
   EXPECT_EQ(again->to_text(), text);
   EXPECT_EQ(again->found.differs, results.found.differs);
   EXPECT_TRUE(again->found.out_of_time);
@@ -105,7 +105,7 @@ TEST(Results, WithoutAShardAreNoneUnlessPartsAreWanted) {
   parts.erase(parts.begin() + 2);
   parts.erase(parts.begin() + 4, parts.begin() + 6);
 
-  EXPECT_THAT(merge(parts).error(),
+  EXPECT_THAT(merge(parts).error().sentence,
               HasSubstr("of 7 shards of 'frail' these are missing: 2, 5-6. To do without"));
   EXPECT_EQ(missing_shards(parts), "2, 5-6");
   const auto sum = merge(parts, true);
@@ -117,8 +117,8 @@ TEST(Results, OfAShardCountOnce) {
   auto parts = parts_of(3);
   parts.emplace_back("a copy", parts[1].second);
 
-  EXPECT_EQ(merge(parts).error(), "a copy and file 1 are both shard 1 of 3.");
-  EXPECT_EQ(merge(parts, true).error(), "a copy and file 1 are both shard 1 of 3.");
+  EXPECT_EQ(merge(parts).error().sentence, "a copy and file 1 are both shard 1 of 3.");
+  EXPECT_EQ(merge(parts, true).error().sentence, "a copy and file 1 are both shard 1 of 3.");
 }
 
 TEST(Results, OfOtherExplorationsAreRefused) {
@@ -126,7 +126,7 @@ TEST(Results, OfOtherExplorationsAreRefused) {
   const auto refused = [&](auto&& change) {
     auto others = parts;
     change(others[1].second);
-    return merge(others, true).error();
+    return merge(others, true).error().sentence;
   };
   const std::string begin = "file 1 is of another exploration than file 0: ";
   EXPECT_EQ(refused([](Results& of) { of.scenario = "firm"; }),
@@ -144,7 +144,7 @@ TEST(Results, ThatWereInterruptedAreNotTakenForAll) {
   auto parts = parts_of(2);
   parts[1].second.found.interrupted = true;
 
-  EXPECT_THAT(merge(parts).error(),
+  EXPECT_THAT(merge(parts).error().sentence,
               HasSubstr("file 1 was interrupted after 30 runs. Run it again"));
   const auto sum = merge(parts, true);
   ASSERT_TRUE(sum);
@@ -158,7 +158,7 @@ constexpr const char* kText =
     "trial\n| seed 7\nproblem\n| seven 7\nend\n";
 
 TEST(Results, BadInputIsRefusedWithItsLine) {
-  ASSERT_TRUE(Results::parse(kText)) << Results::parse(kText).error();
+  ASSERT_TRUE(Results::parse(kText)) << Results::parse(kText).error().sentence;
   struct Case {
     const char* good;
     const char* bad;
@@ -197,7 +197,7 @@ TEST(Results, BadInputIsRefusedWithItsLine) {
     text.replace(text.find(each.good), std::string(each.good).size(), each.bad);
     const auto read = Results::parse(text);
     ASSERT_FALSE(read) << each.bad;
-    EXPECT_THAT(read.error(), HasSubstr(each.error)) << each.bad;
+    EXPECT_THAT(read.error().sentence, HasSubstr(each.error)) << each.bad;
   }
   EXPECT_FALSE(Results::parse(""));
 }

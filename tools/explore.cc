@@ -87,7 +87,7 @@ const Standard* read_or_say(const std::string& path) {
   FileScenario& file = the_file();
   auto read = read_scenario(path);
   if (!read) {
-    say(read.error());
+    say(read.error().sentence);
     return nullptr;
   }
   file.programs = std::move(*read);
@@ -292,7 +292,7 @@ bool can_begin(const Standard& standard, const sim::Trial& trial) {
 std::optional<Shard> shard_or_say(const ExploreCommand& command) {
   const auto shard = choose_shard(command.shard, command.shards, ::getenv);
   if (!shard) {
-    say(shard.error());
+    say(shard.error().sentence);
     return std::nullopt;
   }
   if (shard->source.empty()) return *shard;

@@ -72,7 +72,7 @@ std::optional<sim::Results> read_or_say(const std::string& path) {
   }
   auto results = sim::Results::parse(text);
   if (!results) {
-    say(path + ": " + results.error() + ".");
+    say(path + ": " + results.error().sentence + ".");
     return std::nullopt;
   }
   return std::move(*results);
@@ -147,7 +147,7 @@ Exit merge(const MergeCommand& command) {
   for (const auto& [scenario, parts] : *all) {
     auto sum = sim::merge(parts, command.partial);
     if (!sum) {
-      say(sum.error());
+      say(sum.error().sentence);
       return Exit::kUsage;
     }
     const std::string missing = sim::missing_shards(parts);

@@ -140,8 +140,7 @@ bool take_patience(std::string_view word, ProgramScenario& scenario) {
          scenario.patience > verbs::Duration::zero();
 }
 
-boost::system::result<ProgramScenario, std::string> parse_scenario(std::string_view name,
-                                                                   std::string_view text) {
+verbs::OrWhyNot<ProgramScenario> parse_scenario(std::string_view name, std::string_view text) {
   ProgramScenario scenario;
   std::size_t number = 0;
   for (const std::string& whole : split(text, '\n')) {
@@ -149,16 +148,17 @@ boost::system::result<ProgramScenario, std::string> parse_scenario(std::string_v
     const std::string_view line = without_comment(trimmed(whole));
     if (line.empty()) continue;
     if (const std::string problem = take_line(line, number, scenario); !problem.empty())
-      return std::string(name) + ":" + std::to_string(number) + ": " + problem + ".";
+      return verbs::WhyNot{std::string(name) + ":" + std::to_string(number) + ": " + problem + "."};
   }
   if (scenario.programs.empty())
-    return std::string(name) + ": no program is to run. Add a line 'on HOST COMMAND'.";
+    return verbs::WhyNot{std::string(name) +
+                         ": no program is to run. Add a line 'on HOST COMMAND'."};
   return scenario;
 }
 
-boost::system::result<ProgramScenario, std::string> read_scenario(const std::string& path) {
+verbs::OrWhyNot<ProgramScenario> read_scenario(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return "the scenario '" + path + "' cannot be read. Check the path.";
+  if (!file) return verbs::WhyNot{"the scenario '" + path + "' cannot be read. Check the path."};
   return parse_scenario(path, std::string(std::istreambuf_iterator<char>(file), {}));
 }
 

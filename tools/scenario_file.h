@@ -1,11 +1,11 @@
 // A scenario of programs in a file that people write by hand.
 #pragma once
 
-#include <boost/system/result.hpp>
 #include <string>
 #include <string_view>
 
 #include "tools/simulation.h"
+#include "verbs/why_not.h"
 
 namespace anyrdma::tools {
 
@@ -21,13 +21,12 @@ namespace anyrdma::tools {
 ///   expect HOST/PROGRAM status N... | any status | any end | output TEXT | no output TEXT
 /// Without any status that is expected it is 0; of what is in the background, any. To be ended by a
 /// signal is a crash, unless `any end` allows it.
-/// The error is a sentence with the line's number.
-[[nodiscard]] boost::system::result<ProgramScenario, std::string> parse_scenario(
-    std::string_view name, std::string_view text);
+/// The error has the line's number.
+[[nodiscard]] verbs::OrWhyNot<ProgramScenario> parse_scenario(std::string_view name,
+                                                              std::string_view text);
 
 /// The same, of a file.
-[[nodiscard]] boost::system::result<ProgramScenario, std::string> read_scenario(
-    const std::string& path);
+[[nodiscard]] verbs::OrWhyNot<ProgramScenario> read_scenario(const std::string& path);
 
 /// The word behind "limit". False: it is no time.
 [[nodiscard]] bool take_limit(std::string_view word, ProgramScenario& scenario);

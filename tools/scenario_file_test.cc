@@ -16,7 +16,7 @@ using Kind = Expectation::Kind;
 
 ProgramScenario scenario_of(const std::string& text) {
   auto scenario = parse_scenario("file", text);
-  if (!scenario) ADD_FAILURE() << scenario.error();
+  if (!scenario) ADD_FAILURE() << scenario.error().sentence;
   return scenario ? *scenario : ProgramScenario{};
 }
 
@@ -78,7 +78,7 @@ TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
   const auto refusal = [](const std::string& line) {
     const auto scenario =
         parse_scenario("file", "host here 10.0.0.1\n" + line + "\non here true\n");
-    return scenario ? "taken" : scenario.error();
+    return scenario ? "taken" : scenario.error().sentence;
   };
 
   EXPECT_THAT(refusal("expect here/true any"), HasSubstr("file:2: say 'status N...'"));

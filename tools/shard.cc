@@ -8,8 +8,8 @@
 namespace anyrdma::tools {
 namespace {
 
-using Chosen = boost::system::result<Shard, std::string>;
-using Numbers = boost::system::result<std::vector<std::uint64_t>, std::string>;
+using Chosen = verbs::OrWhyNot<Shard>;
+using Numbers = verbs::OrWhyNot<std::vector<std::uint64_t>>;
 
 constexpr std::uint64_t kMost = 1'000'000'000;
 
@@ -23,19 +23,20 @@ Numbers numbers_of(const Variables& variables, const std::vector<const char*>& n
   std::vector<std::uint64_t> numbers;
   for (const char* name : names) {
     if (!is_set(variables, name))
-      return std::string(names.front()) + " is set, but " + name +
-             " is not, which belongs to it. To say it yourself, say --shard I/N.";
+      return verbs::WhyNot{std::string(names.front()) + " is set, but " + name +
+                           " is not, which belongs to it. To say it yourself, say --shard I/N."};
     const std::string_view value = variables(name);
     if (!fault::parse_number(value, numbers.emplace_back()) || numbers.back() > kMost)
-      return std::string(name) + " is '" + std::string(value) + "', and should be a number.";
+      return verbs::WhyNot{std::string(name) + " is '" + std::string(value) +
+                           "', and should be a number."};
   }
   return numbers;
 }
 
 Chosen checked(const Shard& shard) {
   if (shard.index < shard.count) return shard;
-  return shard.source + " says shard " + std::to_string(shard.index) + " of " +
-         std::to_string(shard.count) + ", but they are numbered from 0.";
+  return verbs::WhyNot{shard.source + " says shard " + std::to_string(shard.index) + " of " +
+                       std::to_string(shard.count) + ", but they are numbered from 0."};
 }
 
 Chosen of_option(const std::string& given) {
@@ -45,7 +46,7 @@ Chosen of_option(const std::string& given) {
       !fault::parse_number(std::string_view(given).substr(0, slash), shard.index) ||
       !fault::parse_number(std::string_view(given).substr(slash + 1), shard.count) ||
       shard.count > kMost)
-    return "a shard is I/N, such as 0/4 to 3/4, not '" + given + "'.";
+    return verbs::WhyNot{"a shard is I/N, such as 0/4 to 3/4, not '" + given + "'."};
   return checked(shard);
 }
 
@@ -73,13 +74,15 @@ Chosen of_slurm(const Variables& variables) {
     step = said->front();
   }
   if (step == 0 || id < least || id > last)
-    return "SLURM_ARRAY_TASK_ID is " + std::to_string(id) + ", which is not in the array from " +
-           std::to_string(least) + " to " + std::to_string(last) + ".";
+    return verbs::WhyNot{"SLURM_ARRAY_TASK_ID is " + std::to_string(id) +
+                         ", which is not in the array from " + std::to_string(least) + " to " +
+                         std::to_string(last) + "."};
   if ((last - least) / step + 1 != count || (id - least) % step != 0)
-    return "the job array from " + std::to_string(least) + " to " + std::to_string(last) + " has " +
-           std::to_string(count) +
-           " tasks, so it has gaps, and SLURM_ARRAY_TASK_ID does not say which shard this is. "
-           "Number an array without gaps, or say --shard I/N.";
+    return verbs::WhyNot{
+        "the job array from " + std::to_string(least) + " to " + std::to_string(last) + " has " +
+        std::to_string(count) +
+        " tasks, so it has gaps, and SLURM_ARRAY_TASK_ID does not say which shard this is. "
+        "Number an array without gaps, or say --shard I/N."};
   return Shard{(id - least) / step, count, "SLURM_ARRAY_TASK_ID"};
 }
 
@@ -87,15 +90,16 @@ Chosen of_kubernetes(const Variables& variables, std::optional<std::uint64_t> co
   const auto numbers = numbers_of(variables, {"JOB_COMPLETION_INDEX"});
   if (!numbers) return numbers.error();
   if (!count)
-    return "JOB_COMPLETION_INDEX is " + std::to_string(numbers->front()) +
-           ", but no variable says of how many. Add --shards N with the job's completions, or "
-           "--shard 0/1 for all.";
+    return verbs::WhyNot{
+        "JOB_COMPLETION_INDEX is " + std::to_string(numbers->front()) +
+        ", but no variable says of how many. Add --shards N with the job's completions, or "
+        "--shard 0/1 for all."};
   return checked({numbers->front(), *count, "JOB_COMPLETION_INDEX"});
 }
 
 /// What each engine that is there says.
-boost::system::result<std::vector<Shard>, std::string> of_environment(
-    const Variables& variables, std::optional<std::uint64_t> count) {
+verbs::OrWhyNot<std::vector<Shard>> of_environment(const Variables& variables,
+                                                   std::optional<std::uint64_t> count) {
   std::vector<Chosen> said;
   if (is_set(variables, "TEST_SHARD_INDEX") || is_set(variables, "TEST_TOTAL_SHARDS"))
     said.push_back(of_bazel(variables));
@@ -115,26 +119,29 @@ Chosen choose_shard(const std::string& given, std::optional<std::uint64_t> count
                     const Variables& variables) {
   if (!given.empty()) return of_option(given);
   if (count && (*count == 0 || *count > kMost))
-    return "--shards is the number of all, from 1 on, not " + std::to_string(*count) + ".";
+    return verbs::WhyNot{"--shards is the number of all, from 1 on, not " + std::to_string(*count) +
+                         "."};
   const auto said = of_environment(variables, count);
   if (!said) return said.error();
   if (said->empty() && !count) return Shard{};
   if (said->empty())
-    return "--shards " + std::to_string(*count) +
-           " says of how many, but no variable says which one this is: those of Bazel, Slurm and "
-           "Kubernetes are not set. Say --shard I/" +
-           std::to_string(*count) + ".";
+    return verbs::WhyNot{
+        "--shards " + std::to_string(*count) +
+        " says of how many, but no variable says which one this is: those of Bazel, Slurm and "
+        "Kubernetes are not set. Say --shard I/" +
+        std::to_string(*count) + "."};
   const Shard& first = said->front();
   for (const Shard& each : *said) {
     if (each.index == first.index && each.count == first.count) continue;
-    return first.source + " says shard " + std::to_string(first.index) + " of " +
-           std::to_string(first.count) + ", and " + each.source + " says " +
-           std::to_string(each.index) + " of " + std::to_string(each.count) +
-           ". Say which with --shard I/N.";
+    return verbs::WhyNot{first.source + " says shard " + std::to_string(first.index) + " of " +
+                         std::to_string(first.count) + ", and " + each.source + " says " +
+                         std::to_string(each.index) + " of " + std::to_string(each.count) +
+                         ". Say which with --shard I/N."};
   }
   if (count && *count != first.count)
-    return "--shards " + std::to_string(*count) + ", but by " + first.source + " there are " +
-           std::to_string(first.count) + ". Leave it out, or say --shard I/N.";
+    return verbs::WhyNot{"--shards " + std::to_string(*count) + ", but by " + first.source +
+                         " there are " + std::to_string(first.count) +
+                         ". Leave it out, or say --shard I/N."};
   return first;
 }
 

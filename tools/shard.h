@@ -1,11 +1,12 @@
 // Which part of an exploration is ours, where it is divided among machines.
 #pragma once
 
-#include <boost/system/result.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+
+#include "verbs/why_not.h"
 
 namespace anyrdma::tools {
 
@@ -20,9 +21,10 @@ using Variables = std::function<const char*(const char*)>;
 
 /// As `given` has it ("2/4", from 0; empty: not given), else the environment: Bazel's
 /// TEST_SHARD_INDEX and TEST_TOTAL_SHARDS, the SLURM_ARRAY_TASK_... of a job array, or
-/// JOB_COMPLETION_INDEX of an indexed job of Kubernetes, which needs `count`. A sentence: they do
+/// JOB_COMPLETION_INDEX of an indexed job of Kubernetes, which needs `count`. The error: they do
 /// not say it, or contradict each other.
-[[nodiscard]] boost::system::result<Shard, std::string> choose_shard(
-    const std::string& given, std::optional<std::uint64_t> count, const Variables& variables);
+[[nodiscard]] verbs::OrWhyNot<Shard> choose_shard(const std::string& given,
+                                                  std::optional<std::uint64_t> count,
+                                                  const Variables& variables);
 
 }  // namespace anyrdma::tools

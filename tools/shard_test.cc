@@ -10,8 +10,8 @@ namespace {
 using ::testing::HasSubstr;
 using Set = std::map<std::string, std::string>;
 
-boost::system::result<Shard, std::string> choose(const Set& set, const std::string& given = "",
-                                                 std::optional<std::uint64_t> count = {}) {
+verbs::OrWhyNot<Shard> choose(const Set& set, const std::string& given = "",
+                              std::optional<std::uint64_t> count = {}) {
   return choose_shard(given, count, [&](const char* name) {
     const auto found = set.find(name);
     return found == set.end() ? nullptr : found->second.c_str();
@@ -19,8 +19,8 @@ boost::system::result<Shard, std::string> choose(const Set& set, const std::stri
 }
 
 /// "2/4 by NAME", or the sentence.
-std::string text(const boost::system::result<Shard, std::string>& shard) {
-  if (!shard) return shard.error();
+std::string text(const verbs::OrWhyNot<Shard>& shard) {
+  if (!shard) return shard.error().sentence;
   return std::to_string(shard->index) + "/" + std::to_string(shard->count) + " by " + shard->source;
 }
 

@@ -36,7 +36,7 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
   if (!options.file.empty()) {
     auto read = read_scenario(options.file);
     if (!read) {
-      say(read.error());
+      say(read.error().sentence);
       return std::nullopt;
     }
     scenario = std::move(*read);

@@ -292,7 +292,7 @@ class Simulation::Run {
   [[nodiscard]] Exit add_host(const std::string& name, const std::vector<std::string>& addresses) {
     const auto host = machines_.add_host(name, addresses);
     if (host) return Exit::kOk;
-    say(host.error());
+    say(host.error().sentence);
     return Exit::kFailed;
   }
 

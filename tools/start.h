@@ -1,11 +1,13 @@
 // What a program needs to be started on the drop-in libraries: for `anyrdma run` and `anyrdma sim`.
 #pragma once
 
+#include <boost/system/result.hpp>
+#include <boost/throw_exception.hpp>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 
 #include "tools/exit.h"
-#include "verbs/result.h"
 
 namespace anyrdma::tools {
 
@@ -18,6 +20,11 @@ struct Start {
   std::filesystem::path libraries;
   std::string unserved{};  ///< why it will not use them, as it was said; empty: it will
 };
+
+/// For boost::system::result: nobody asks for a value without having looked.
+[[noreturn]] inline void throw_exception_from_error(Exit, const boost::source_location& where) {
+  boost::throw_exception(std::logic_error("what cannot be started is started"), where);
+}
 
 /// For a name as execvp(3) takes it. An error has been said, with its remedy: kFailed, our
 /// libraries are not there; kUnknownProgram, kNotExecutable.

@@ -12,7 +12,7 @@ int fuzz_results(const std::uint8_t* data, std::size_t size) {
       size == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char*>(data), size);
   const auto results = Results::parse(text);
   if (!results) {
-    CM_ASSERT(results.error().starts_with("line "));
+    CM_ASSERT(results.error().sentence.starts_with("line "));
     return 0;
   }
   const std::string written = results->to_text();

@@ -104,8 +104,8 @@ Machines::Machines(World& world, programs::SandboxOptions options, Premises* pre
 
 Machines::~Machines() = default;
 
-boost::system::result<Host*, std::string> Machines::add_host(
-    const std::string& name, const std::vector<std::string>& addresses) {
+verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
+                                          const std::vector<std::string>& addresses) {
   Host& host = world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
   const std::filesystem::path directory = place_.path() / name;
   std::error_code error;
@@ -113,10 +113,13 @@ boost::system::result<Host*, std::string> Machines::add_host(
   if (!error) {
     std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
   }
-  if (error) return "no place can be made for the host " + name + ": " + error.message() + ".";
+  if (error)
+    return verbs::WhyNot{"no place can be made for the host " + name + ": " + error.message() +
+                         "."};
   auto gateway = Gateway::create(host, directory);
   if (!gateway) {
-    return "no network can be made for the host " + name + ": " + gateway.error().message() + ".";
+    return verbs::WhyNot{"no network can be made for the host " + name + ": " +
+                         gateway.error().message() + "."};
   }
   (*gateway)->set_delivered([this] { sandbox_.look(); });
   (*gateway)->set_on_crash([this, &host] { sandbox_.crash(host); });

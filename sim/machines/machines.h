@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <boost/system/result.hpp>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "sim/programs/realms.h"
 #include "sim/programs/sandbox.h"
 #include "sim/world.h"
+#include "verbs/why_not.h"
 
 namespace anyrdma::sim {
 
@@ -73,9 +73,9 @@ class Machines {
   Machines& operator=(const Machines&) = delete;
 
   /// A host with one interface that has all the addresses; its RDMA device is that of its
-  /// processes. The error is a sentence.
-  [[nodiscard]] boost::system::result<Host*, std::string> add_host(
-      const std::string& name, const std::vector<std::string>& addresses);
+  /// processes.
+  [[nodiscard]] verbs::OrWhyNot<Host*> add_host(const std::string& name,
+                                                const std::vector<std::string>& addresses);
   /// What its processes must have in their environment to be on it. Precondition: it is one of
   /// these.
   [[nodiscard]] std::map<std::string, std::string> variables(const Host& host) const;

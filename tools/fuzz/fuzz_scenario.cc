@@ -13,8 +13,8 @@ int fuzz_scenario(const std::uint8_t* data, std::size_t size) {
       size == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char*>(data), size);
   const auto scenario = parse_scenario("file", text);
   if (!scenario) {
-    CM_ASSERT(scenario.error().starts_with("file:"));
-    CM_ASSERT(scenario.error().ends_with('.'));
+    CM_ASSERT(scenario.error().sentence.starts_with("file:"));
+    CM_ASSERT(scenario.error().sentence.ends_with('.'));
     return 0;
   }
   CM_ASSERT(!scenario->programs.empty());

@@ -33,20 +33,20 @@ std::string place_of_fault(std::string_view text, std::size_t number) {
   return "line " + std::to_string(line_number);
 }
 
-FaultFileError refused(std::string_view file, const std::string& place, const std::string& why) {
+verbs::WhyNot refused(std::string_view file, const std::string& place, const std::string& why) {
   return {"The fault plan " + std::string(file) + " is refused: " + place + ": " + why + "."};
 }
 
 }  // namespace
 
-FaultFileResult<HostPlan> parse_fault_file(std::string_view file, std::string_view text,
+verbs::OrWhyNot<HostPlan> parse_fault_file(std::string_view file, std::string_view text,
                                            std::string_view host, std::string_view transport) {
   const auto plan = is_json(text) ? fault::parse_json(text) : fault::FaultPlan::parse(text);
   if (!plan) {
     return refused(file, "line " + std::to_string(plan.error().line), plan.error().reason);
   }
   if (plan->faults.empty()) {
-    return FaultFileError{"The fault plan " + std::string(file) + " has no fault."};
+    return verbs::WhyNot{"The fault plan " + std::string(file) + " has no fault."};
   }
   std::string self(host);
   if (self.empty()) {
@@ -62,14 +62,14 @@ FaultFileResult<HostPlan> parse_fault_file(std::string_view file, std::string_vi
   return HostPlan{.plan = std::move(*part), .host = self, .hosts = fault::hosts_of(*plan)};
 }
 
-FaultFileResult<HostPlan> read_fault_file(const std::string& path, std::string_view host,
+verbs::OrWhyNot<HostPlan> read_fault_file(const std::string& path, std::string_view host,
                                           std::string_view transport) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
   if (!file || text.fail()) {
-    return FaultFileError{"The fault plan " + path + " cannot be read: " + std::strerror(errno) +
-                          ". Check the path."};
+    return verbs::WhyNot{"The fault plan " + path + " cannot be read: " + std::strerror(errno) +
+                         ". Check the path."};
   }
   return parse_fault_file(path, text.str(), host, transport);
 }

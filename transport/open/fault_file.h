@@ -2,21 +2,14 @@
 // for that program before anything starts.
 #pragma once
 
-#include <boost/system/result.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "transport/fault/plan/fault_plan.h"
+#include "verbs/why_not.h"
 
 namespace anyrdma::transport {
-
-/// Why there is no plan, in a sentence.
-struct FaultFileError {
-  std::string sentence;
-};
-template <class T>
-using FaultFileResult = boost::system::result<T, FaultFileError>;
 
 /// What a plan has for one host.
 struct HostPlan {
@@ -28,12 +21,12 @@ struct HostPlan {
 /// The part of the plan in `text` that is for `host`, or, as that is empty, for the only host there
 /// is in it. JSON begins with '{'; everything else is the text of fault_plan.h. `file` is for the
 /// sentence, which names the line.
-[[nodiscard]] FaultFileResult<HostPlan> parse_fault_file(std::string_view file,
+[[nodiscard]] verbs::OrWhyNot<HostPlan> parse_fault_file(std::string_view file,
                                                          std::string_view text,
                                                          std::string_view host,
                                                          std::string_view transport);
 /// The same, of a file.
-[[nodiscard]] FaultFileResult<HostPlan> read_fault_file(const std::string& path,
+[[nodiscard]] verbs::OrWhyNot<HostPlan> read_fault_file(const std::string& path,
                                                         std::string_view host,
                                                         std::string_view transport);
 

@@ -19,7 +19,7 @@ constexpr const char* kBoth =
     "on server request 1: reject 28\n"
     "on client call connect 1: fail ENOMEM\n";
 
-FaultFileResult<HostPlan> parsed(const std::string& text, const std::string& host = "",
+verbs::OrWhyNot<HostPlan> parsed(const std::string& text, const std::string& host = "",
                                  const std::string& transport = "fabric") {
   return parse_fault_file("a.plan", text, host, transport);
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kNamesMost = 100;
 
-RecordFileError not_written(const std::string& path, int error) {
+verbs::WhyNot not_written(const std::string& path, int error) {
   return {"recordings cannot be written to '" + path + "': " + std::strerror(error) +
           ". Name a directory that is there, or a file in one, where you may write."};
 }
@@ -69,8 +69,8 @@ RecordingProcess this_process(const std::string& host) {
   return process;
 }
 
-boost::system::result<RecordFile, RecordFileError> open_record_file(
-    const std::string& path, const RecordingProcess& process) {
+verbs::OrWhyNot<RecordFile> open_record_file(const std::string& path,
+                                             const RecordingProcess& process) {
   const std::string pid = std::to_string(process.pid);
   const bool in_directory = is_directory(path);
   const std::string first = in_directory ? path + "/" + name_of(process) : path;
@@ -89,12 +89,12 @@ boost::system::result<RecordFile, RecordFileError> open_record_file(
   return not_written(name, errno);
 }
 
-RecordPath prepare_record_path(const std::string& path) {
+verbs::OrWhyNot<std::string> prepare_record_path(const std::string& path) {
   if (path.empty()) return not_written(path, ENOENT);
   const std::string whole = std::filesystem::absolute(path).lexically_normal().string();
   if (is_directory(whole)) {
     if (::access(whole.c_str(), W_OK | X_OK) != 0) return not_written(path, errno);
-    return RecordPath(boost::system::in_place_value, whole);
+    return {boost::system::in_place_value, whole};
   }
   const int file = ::open(whole.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0) return not_written(path, errno);
@@ -102,11 +102,11 @@ RecordPath prepare_record_path(const std::string& path) {
   const int error = taken || ::ftruncate(file, 0) == 0 ? 0 : errno;
   ::close(file);
   if (taken) {
-    return RecordFileError{"a process still records to '" + path +
-                           "'. Name another file, or a directory for the files of all."};
+    return verbs::WhyNot{"a process still records to '" + path +
+                         "'. Name another file, or a directory for the files of all."};
   }
   if (error != 0) return not_written(path, error);
-  return RecordPath(boost::system::in_place_value, whole);
+  return {boost::system::in_place_value, whole};
 }
 
 }  // namespace anyrdma::transport

@@ -3,11 +3,11 @@
 
 #include <sys/types.h>
 
-#include <boost/system/result.hpp>
 #include <memory>
 #include <string>
 
 #include "recording/sink.h"
+#include "verbs/why_not.h"
 
 namespace anyrdma::transport {
 
@@ -28,20 +28,14 @@ struct RecordFile {
   bool another = false;  ///< not the path that was asked for: another process has that one
 };
 
-/// Why there is none, in a sentence.
-struct RecordFileError {
-  std::string sentence;
-};
-
 /// A file of the process's own. `path` is a directory, in which it is called after the process,
 /// "client.rping.812.recording", or the file itself: whoever is the first takes it, and all others
 /// are given PATH.PID. No file that has something in it is written over.
-[[nodiscard]] boost::system::result<RecordFile, RecordFileError> open_record_file(
-    const std::string& path, const RecordingProcess& process);
+[[nodiscard]] verbs::OrWhyNot<RecordFile> open_record_file(const std::string& path,
+                                                           const RecordingProcess& process);
 
 /// For whoever starts the processes that are to record there: the whole path, once it is certain
 /// that they can. A file is made anew, unless a process still writes it.
-using RecordPath = boost::system::result<std::string, RecordFileError>;
-[[nodiscard]] RecordPath prepare_record_path(const std::string& path);
+[[nodiscard]] verbs::OrWhyNot<std::string> prepare_record_path(const std::string& path);
 
 }  // namespace anyrdma::transport

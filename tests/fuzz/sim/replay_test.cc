@@ -86,7 +86,7 @@ TEST(ResultsFuzzReplay, WhatIsTakenIsWrittenAsTheSameResults) {
   RandomStream random(1, "results");
   for (const std::string& seed : seeds("results")) {
     const auto results = Results::parse(seed);
-    ASSERT_TRUE(results) << results.error();
+    ASSERT_TRUE(results) << results.error().sentence;
     run(fuzz_results, seed, random);
   }
 }
@@ -95,7 +95,7 @@ TEST(ScenarioFuzzReplay, AScenarioIsTakenOrRefusedInASentence) {
   RandomStream random(1, "scenarios");
   for (const std::string& seed : seeds("scenario")) {
     const auto scenario = tools::parse_scenario("seed", seed);
-    ASSERT_TRUE(scenario) << scenario.error();
+    ASSERT_TRUE(scenario) << scenario.error().sentence;
     run(tools::fuzz::fuzz_scenario, seed, random);
   }
 }

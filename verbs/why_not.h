@@ -1,0 +1,26 @@
+// The result of what people ask for in words and can only be told about in words.
+#pragma once
+
+#include <boost/system/result.hpp>
+#include <boost/throw_exception.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace anyrdma::verbs {
+
+/// Why there is none: for people, with what to do about it.
+struct WhyNot {
+  std::string sentence;
+};
+
+/// For boost::system::result: nobody asks for a value without having looked.
+[[noreturn]] inline void throw_exception_from_error(const WhyNot& error,
+                                                    const boost::source_location& where) {
+  boost::throw_exception(std::invalid_argument(error.sentence), where);
+}
+
+/// A value, or why not. Every function returning it is [[nodiscard]].
+template <class T>
+using OrWhyNot = boost::system::result<T, WhyNot>;
+
+}  // namespace anyrdma::verbs
