@@ -10,7 +10,7 @@
 
 #include "examples/conversation.h"
 #include "examples/talker.h"
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 #include "sim/world.h"
 
 namespace anyrdma::examples {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-#include "sim/hash.h"
+#include "sim/trace/hash.h"
 
 namespace anyrdma::sim {
 

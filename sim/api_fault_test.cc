@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 #include "sim/testing/audit.h"
 #include "sim/testing/program.h"
 #include "transport/fault/plan/legal.h"

@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "sim/job_queue.h"
-#include "sim/scheduler.h"
+#include "sim/schedule/job_queue.h"
+#include "sim/schedule/scheduler.h"
 
 namespace anyrdma::sim {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/fault_plan.h"
-#include "sim/scheduler.h"
+#include "sim/schedule/scheduler.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/question.h"
 #include "transport/soft/transport.h"

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 #include "sim/testing/program.h"
 
 namespace anyrdma::sim::testing {

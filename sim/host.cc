@@ -11,7 +11,7 @@
 #include "sim/packets/packet_fields.h"
 #include "sim/process.h"
 #include "sim/recorder.h"
-#include "sim/semaphore.h"
+#include "sim/schedule/semaphore.h"
 #include "sim/text/text.h"
 #include "sim/world.h"
 #include "verbs/assert.h"

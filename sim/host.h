@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "sim/address_key.h"
-#include "sim/fiber.h"
 #include "sim/options.h"
 #include "sim/process.h"
-#include "sim/random_stream.h"
-#include "sim/scheduler.h"
-#include "sim/trace.h"
+#include "sim/schedule/fiber.h"
+#include "sim/schedule/random_stream.h"
+#include "sim/schedule/scheduler.h"
+#include "sim/trace/trace.h"
 #include "sim/uplink.h"
 #include "transport/fault/plan/question.h"
 #include "transport/soft/network.h"

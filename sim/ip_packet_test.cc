@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/trace_reader.h"
+#include "sim/trace/trace_reader.h"
 #include "sim/world.h"
 #include "verbs/soft/wire/frame.h"
 #include "verbs/soft/wire/pcap.h"

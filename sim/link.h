@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/options.h"
-#include "sim/random_stream.h"
-#include "sim/scheduler.h"
+#include "sim/schedule/random_stream.h"
+#include "sim/schedule/scheduler.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/ring.h"
 

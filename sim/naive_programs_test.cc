@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 #include "sim/testing/program.h"
 
 namespace anyrdma::sim::testing {

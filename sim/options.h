@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "recording/sink.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 #include "transport/ibcm/profile.h"
 #include "transport/soft/port_table.h"
 #include "verbs/soft/hca.h"

@@ -6,7 +6,7 @@
 #include "recording/work/entries.h"
 #include "recording/work/observer.h"
 #include "sim/packets/packet_fields.h"
-#include "sim/scheduler.h"
+#include "sim/schedule/scheduler.h"
 #include "sim/text/text.h"
 #include "verbs/version.h"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "recording/writer.h"
-#include "sim/fiber.h"
-#include "sim/trace.h"
+#include "sim/schedule/fiber.h"
+#include "sim/trace/trace.h"
 #include "transport/fault/plan/question.h"
 #include "transport/transport.h"
 #include "verbs/soft/hca.h"

@@ -9,7 +9,7 @@
 #include "cm/event.h"
 #include "cm/event_channel.h"
 #include "cm/id.h"
-#include "sim/sanitizer_fiber.h"
+#include "sim/schedule/sanitizer_fiber.h"
 #include "sim/testing/crowd.h"
 #include "sim/world.h"
 

@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "sim/address_key.h"
-#include "sim/capture.h"
 #include "sim/faults.h"
 #include "sim/host.h"
-#include "sim/job_queue.h"
 #include "sim/link.h"
 #include "sim/monitor.h"
 #include "sim/options.h"
-#include "sim/random_stream.h"
-#include "sim/scheduler.h"
-#include "sim/trace.h"
+#include "sim/schedule/job_queue.h"
+#include "sim/schedule/random_stream.h"
+#include "sim/schedule/scheduler.h"
+#include "sim/trace/capture.h"
+#include "sim/trace/trace.h"
 #include "sim/uplink.h"
 #include "verbs/soft/packet.h"
 

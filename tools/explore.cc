@@ -14,11 +14,11 @@
 #include <thread>
 
 #include "sim/fault_plan.h"
-#include "sim/hash.h"
 #include "sim/machines/machines.h"
 #include "sim/scenarios/scenarios.h"
 #include "sim/scenarios/watch.h"
 #include "sim/text/text.h"
+#include "sim/trace/hash.h"
 #include "sim/world.h"
 #include "tools/interruption.h"
 #include "tools/report.h"

@@ -35,7 +35,7 @@ struct ExploreCommand {
 
 struct ReplayCommand {
   std::string scenario;
-  std::string trial;      ///< as sim/trial.h has it; what explore printed
+  std::string trial;      ///< as sim/explore/trial.h has it; what explore printed
   bool trace = false;     ///< print it
   bool strict = false;    ///< as of explore
   bool calls = false;     ///< of programs, the system calls that stop them

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/results.h"
+#include "sim/explore/results.h"
 #include "tools/exit.h"
 
 namespace anyrdma::tools {

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <variant>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 #include "sim/host.h"
 #include "sim/machines/drop_in.h"
 #include "sim/machines/machines.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/trial.h"
+#include "sim/explore/trial.h"
 #include "tools/exit.h"
 
 namespace anyrdma::sim {

@@ -15,9 +15,9 @@
 
 #include "cm/event_channel.h"
 #include "cm/id.h"
-#include "sim/fiber.h"
 #include "sim/host.h"
 #include "sim/process.h"
+#include "sim/schedule/fiber.h"
 #include "verbs/c_api/process.h"
 
 namespace anyrdma::c_api {

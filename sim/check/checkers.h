@@ -21,7 +21,7 @@
 #include "sim/check/payload.h"
 #include "sim/check/private_data.h"
 #include "sim/check/violations.h"
-#include "sim/legality.h"
+#include "sim/legality/legality.h"
 #include "sim/monitor.h"
 
 namespace anyrdma::sim::check {

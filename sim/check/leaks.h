@@ -1,6 +1,6 @@
 // The claim: at the end nothing is left: no event channel, no verbs object, no timer that belongs
-// to nobody. (Ids: sim/legality.h. Packets in flight, and whatever else could still happen: at rest
-// there is none, or it would not be rest.)
+// to nobody. (Ids: sim/legality/legality.h. Packets in flight, and whatever else could still
+// happen: at rest there is none, or it would not be rest.)
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "sim/results.h"
+#include "sim/explore/results.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::sim::fuzz {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/trace_reader.h"
+#include "sim/trace/trace_reader.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::sim::fuzz {

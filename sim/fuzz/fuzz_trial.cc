@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "sim/trial.h"
+#include "sim/explore/trial.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::sim::fuzz {

@@ -14,7 +14,7 @@
 
 #include "sim/gateway/connections.h"
 #include "sim/host.h"
-#include "sim/random_stream.h"
+#include "sim/schedule/random_stream.h"
 #include "sim/uplink.h"
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/neighbour_message.h"

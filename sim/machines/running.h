@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sim/machines/machines.h"
-#include "sim/semaphore.h"
+#include "sim/schedule/semaphore.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim {

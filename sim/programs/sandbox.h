@@ -25,7 +25,7 @@
 #include "sim/programs/sockets.h"
 #include "sim/programs/thread.h"
 #include "sim/programs/timers.h"
-#include "sim/random_stream.h"
+#include "sim/schedule/random_stream.h"
 #include "sim/tracee/time_stamps.h"
 #include "sim/world.h"
 #include "verbs/result.h"

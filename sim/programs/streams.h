@@ -18,8 +18,8 @@
 #include "sim/programs/ip_sender.h"
 #include "sim/programs/socket_files.h"
 #include "sim/programs/thread.h"
-#include "sim/random_stream.h"
-#include "sim/scheduler.h"
+#include "sim/schedule/random_stream.h"
+#include "sim/schedule/scheduler.h"
 #include "sim/tcp/endpoint.h"
 
 namespace anyrdma::sim::programs {

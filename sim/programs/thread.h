@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/fiber.h"
 #include "sim/instructions/sites.h"
 #include "sim/programs/named_pipe.h"
-#include "sim/scheduler.h"
+#include "sim/schedule/fiber.h"
+#include "sim/schedule/scheduler.h"
 #include "sim/tracee/tracee.h"
 #include "transport/realtime/descriptor.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 
 namespace anyrdma::sim::scenarios {
 

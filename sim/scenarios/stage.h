@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 #include "sim/host.h"
 #include "sim/scenarios/scenarios.h"
 #include "sim/world.h"

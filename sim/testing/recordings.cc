@@ -19,10 +19,10 @@
 #include "recording/page/story_page.h"
 #include "recording/sink.h"
 #include "recording/view/story.h"
-#include "sim/fiber.h"
+#include "sim/explore/running_test.h"
 #include "sim/findings.h"
 #include "sim/recorder.h"
-#include "sim/running_test.h"
+#include "sim/schedule/fiber.h"
 #include "sim/testing/settings.h"
 #include "sim/unasked_recordings.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/running_test.h"
+#include "sim/explore/running_test.h"
 
 namespace anyrdma::sim::testing {
 namespace {

@@ -6,7 +6,7 @@ python3 tests/docs/quotes.py docs/async.md examples/async_callback.cc examples/a
   examples/async_future.cc
 python3 tests/docs/quotes.py docs/sim.md examples/simulated_test.cc examples/c_program.cc \
   cm/c_api/fiber_process_test.cc
-python3 tests/docs/quotes.py docs/explore.md sim/explore_test.cc
+python3 tests/docs/quotes.py docs/explore.md sim/explore/explore_test.cc
 python3 tests/docs/quotes.py docs/testing.md tests/consumer/handshake_test.cc \
   tests/simulated/beside_fibers_test.cc
 python3 tests/docs/quotes.py docs/tutorials/c-program.md tests/consumer/my_server.c

@@ -11,7 +11,7 @@
 
 #include "cm/event_channel.h"
 #include "cm/id.h"
-#include "sim/random_stream.h"
+#include "sim/schedule/random_stream.h"
 #include "sim/testing/audit.h"
 #include "sim/testing/program.h"
 #include "sim/testing/sim_test.h"

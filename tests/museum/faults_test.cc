@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 #include "sim/faults.h"
-#include "sim/legality.h"
+#include "sim/legality/legality.h"
 #include "sim/testing/life.h"
 #include "tests/museum/exhibit.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 #include "tests/museum/exhibit.h"
 #include "tests/semantics/scenario.h"
 #include "verbs/runtime.h"

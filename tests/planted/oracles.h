@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 
 namespace anyrdma::planted {
 

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "sim/explore.h"
+#include "sim/explore/explore.h"
 #include "sim/host.h"
 #include "sim/testing/clean_run.h"
 #include "sim/world.h"

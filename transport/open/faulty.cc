@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "sim/random_stream.h"
+#include "sim/schedule/random_stream.h"
 #include "transport/fault/fault_transport.h"
 #include "transport/fault/part.h"
 #include "transport/fault/plan/scalars.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/random_stream.h"
+#include "sim/schedule/random_stream.h"
 #include "transport/fault/plan/fault_json.h"
 #include "transport/fault/plan/fuzz/fuzz_fault_plan.h"
 

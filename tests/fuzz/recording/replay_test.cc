@@ -11,7 +11,7 @@
 
 #include "recording/fuzz/fuzz_recording.h"
 #include "recording/view/story.h"
-#include "sim/random_stream.h"
+#include "sim/schedule/random_stream.h"
 
 namespace anyrdma::recording::fuzz {
 namespace {

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "sim/explore/results.h"
+#include "sim/explore/trial.h"
 #include "sim/fuzz/fuzz_results.h"
 #include "sim/fuzz/fuzz_trace.h"
 #include "sim/fuzz/fuzz_trial.h"
-#include "sim/random_stream.h"
-#include "sim/results.h"
-#include "sim/trace_reader.h"
-#include "sim/trial.h"
+#include "sim/schedule/random_stream.h"
+#include "sim/trace/trace_reader.h"
 #include "tools/fuzz/fuzz_scenario.h"
 #include "tools/scenario_file.h"
 

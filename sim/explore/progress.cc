@@ -1,0 +1,97 @@
+#include "sim/explore/progress.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "sim/text/text.h"
+
+namespace anyrdma::sim {
+namespace {
+
+constexpr std::chrono::milliseconds kOnTerminal = std::chrono::milliseconds(500);
+/// In a log, which somebody reads tomorrow.
+constexpr std::chrono::milliseconds kElsewhere = std::chrono::seconds(30);
+
+const char* plural(std::uint64_t count) {
+  return count == 1 ? "" : "s";
+}
+
+/// "18 s", "4 min", "2 h": nobody needs more.
+std::string rough(double seconds) {
+  constexpr double kMinute = 60;
+  constexpr double kHour = 60 * kMinute;
+  std::string text;
+  if (seconds < 2 * kMinute) {
+    append(text, "%.0f s", seconds);
+  } else if (seconds < 2 * kHour) {
+    append(text, "%.0f min", seconds / kMinute);
+  } else {
+    append(text, "%.0f h", seconds / kHour);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string standing_text(const Standing& standing, std::chrono::nanoseconds elapsed,
+                          std::chrono::nanoseconds budget) {
+  const double seconds = std::max(std::chrono::duration<double>(elapsed).count(), 0.001);
+  const double rate = static_cast<double>(standing.runs) / seconds;
+  std::string text;
+  append(text, "%llu of %llu runs, %.*f/s", static_cast<unsigned long long>(standing.runs),
+         static_cast<unsigned long long>(standing.total), rate < 10 ? 1 : 0, rate);
+  if (standing.runs != 0) {
+    const std::uint64_t missing =
+        standing.total > standing.runs ? standing.total - standing.runs : 0;
+    double left = static_cast<double>(missing) / rate;
+    if (budget.count() != 0)
+      left = std::min(left, std::max(std::chrono::duration<double>(budget - elapsed).count(), 0.0));
+    text += ", " + rough(left) + " left";
+  }
+  append(text, ", %llu failure%s", static_cast<unsigned long long>(standing.failures),
+         plural(standing.failures));
+  if (standing.failures != 0)
+    append(text, " of %zu kind%s", standing.kinds, plural(standing.kinds));
+  if (standing.situations != 0) {
+    append(text, ", %zu of %zu rare situation%s seen", standing.seen, standing.situations,
+           plural(standing.situations));
+  }
+  return text;
+}
+
+Progress::Progress(bool wanted, std::chrono::nanoseconds budget)
+    : on_(wanted), terminal_(::isatty(STDERR_FILENO) != 0), budget_(budget) {}
+
+Progress::~Progress() {
+  if (shown_ && terminal_) std::fprintf(stderr, "\r\033[K");
+}
+
+void Progress::show(const Standing& standing) {
+  if (!on_) return;
+  standing_ = standing;
+  const Clock::time_point now = Clock::now();
+  const bool first = terminal_ && !shown_;
+  if (!first && now - last_ < (terminal_ ? kOnTerminal : kElsewhere)) return;
+  shown_ = true;
+  last_ = now;
+  write("");
+}
+
+void Progress::failed(std::string_view trial, std::string_view problem) {
+  if (!on_) return;
+  const std::string_view line = problem.substr(0, problem.find('\n'));
+  std::fprintf(stderr, "%sanyrdma: run %llu fails: %.*s (%.*s)\n", terminal_ ? "\r\033[K" : "",
+               static_cast<unsigned long long>(standing_.runs), static_cast<int>(line.size()),
+               line.data(), static_cast<int>(trial.size()), trial.data());
+  if (terminal_) shown_ = true, write(", making one smaller");
+}
+
+void Progress::write(const char* what) const {
+  const std::string text = standing_text(standing_, Clock::now() - start_, budget_);
+  std::fprintf(stderr, "%s%s%s%s", terminal_ ? "\r\033[K" : "anyrdma: ", text.c_str(), what,
+               terminal_ ? "" : "\n");
+}
+
+}  // namespace anyrdma::sim

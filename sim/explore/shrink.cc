@@ -1,0 +1,187 @@
+// Smaller trials that still go wrong.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "sim/explore/explore.h"
+
+namespace anyrdma::sim {
+namespace {
+
+/// Leaves out of `parts` all that `fails` without: halves, quarters, and so on to single ones.
+template <class Part, class Fails>
+std::vector<Part> fewest(std::vector<Part> parts, Fails&& fails) {
+  std::size_t pieces = 2;
+  while (!parts.empty()) {
+    const std::size_t size = (parts.size() + pieces - 1) / pieces;
+    bool smaller = false;
+    for (std::size_t begin = 0; begin < parts.size() && !smaller; begin += size) {
+      const auto end = std::min(begin + size, parts.size());
+      std::vector<Part> rest(parts.begin(), std::next(parts.begin(), static_cast<long>(begin)));
+      rest.insert(rest.end(), std::next(parts.begin(), static_cast<long>(end)), parts.end());
+      smaller = fails(rest);
+      if (smaller) parts = std::move(rest);
+    }
+    if (smaller) {
+      pieces = std::max<std::size_t>(pieces - 1, 2);
+    } else if (size == 1) {
+      break;
+    } else {
+      pieces = std::min(pieces * 2, parts.size());
+    }
+  }
+  return parts;
+}
+
+class Shrinking {
+ public:
+  Shrinking(const Scenario& scenario, const Trial& trial, std::uint64_t runs_max)
+      : scenario_(scenario), trial_(trial), runs_left_(runs_max) {}
+
+  Trial run() {
+    leave_out_faults();
+    if (name_what_was_struck()) leave_out_faults();
+    leave_out_changes();
+    const Trial drawn = trial_;
+    write_choices_down();
+    leave_out_choices();
+    // Who gave up among hundreds of choices has said it shorter before.
+    if (runs_left_ == 0 && trial_.schedule.deviations.size() > kChoicesToRead) return drawn;
+    if (lower_parameters()) {
+      leave_out_faults();
+      leave_out_choices();
+    }
+    return trial_;
+  }
+
+ private:
+  [[nodiscard]] bool fails(const Trial& trial) {
+    if (runs_left_ == 0) return false;
+    --runs_left_;
+    return !scenario_(trial).problem.empty();
+  }
+
+  void leave_out_faults() {
+    Trial next = trial_;
+    trial_.plan.faults = fewest(trial_.plan.faults, [&](const std::vector<Fault>& faults) {
+      next.plan.faults = faults;
+      return fails(next);
+    });
+  }
+
+  /// Where chance chose what a fault strikes, each of those becomes a fault of its own: whoever
+  /// reads "20%" does not know which packet mattered.
+  [[nodiscard]] bool name_what_was_struck() {
+    if (std::ranges::none_of(trial_.plan.faults, by_chance)) return false;
+    const Outcome outcome = scenario_(trial_);
+    Trial next = trial_;
+    next.plan.faults.clear();
+    auto status = outcome.faults.begin();
+    for (const Fault& fault : trial_.plan.faults) {
+      status = std::find_if(status, outcome.faults.end(),
+                            [&](const FaultStatus& each) { return each.fault == fault; });
+      if (status == outcome.faults.end()) return false;
+      const FaultStatus& found = *status++;
+      if (!by_chance(fault) || found.chosen.size() == FaultStatus::kChosenMax) {
+        next.plan.faults.push_back(fault);
+        continue;
+      }
+      for (const std::uint32_t number : found.chosen) {
+        next.plan.faults.push_back(
+            {fault::with_occurrence(fault.trigger, number), fault.action, fault.maybe});
+      }
+    }
+    if (next == trial_ || !fails(next)) return false;
+    trial_ = next;
+    return true;
+  }
+  [[nodiscard]] static bool by_chance(const Fault& fault) {
+    return fault::occurrence_of(fault.trigger).per_million != Occurrence::kCertain;
+  }
+
+  /// Of the places in which priorities change.
+  void leave_out_changes() {
+    if (trial_.schedule.policy != Policy::kPct) return;
+    Trial next = trial_;
+    for (next.schedule.changes = 0; next.schedule.changes < trial_.schedule.changes;
+         ++next.schedule.changes) {
+      if (fails(next)) trial_ = next;
+    }
+  }
+
+  /// What chance chose becomes data, so that parts of it can be left out.
+  void write_choices_down() {
+    if (trial_.schedule.policy == Policy::kFifo || trial_.schedule.policy == Policy::kGiven) return;
+    Trial next = trial_;
+    next.schedule = Schedule{};
+    if (fails(next)) {  // the order is not to blame
+      trial_ = next;
+      return;
+    }
+    next.schedule = {.policy = Policy::kGiven,
+                     .slack = trial_.schedule.slack,
+                     .deviations = scenario_(trial_).deviations};
+    if (fails(next)) trial_ = next;
+  }
+
+  void leave_out_choices() {
+    if (trial_.schedule.policy != Policy::kGiven) return;
+    Trial next = trial_;
+    trial_.schedule.deviations =
+        fewest(trial_.schedule.deviations, [&](const std::vector<Deviation>& deviations) {
+          next.schedule.deviations = deviations;
+          return fails(next);
+        });
+  }
+
+  /// Whether it fails as it is or, because a smaller workload comes to the same choice earlier,
+  /// with the choices moved to the front; they stay there then.
+  [[nodiscard]] bool fails_soon(Trial& trial) {
+    auto& deviations = trial.schedule.deviations;
+    const std::uint64_t first = deviations.empty() ? 0 : deviations.front().point;
+    for (std::uint64_t by = 0; by <= std::min(first, kMovesMax); ++by) {
+      if (fails(trial)) return true;
+      if (by == first) break;
+      for (Deviation& each : deviations) --each.point;
+    }
+    return false;
+  }
+
+  /// Each to the least that still goes wrong on the way down by halves, then by ones.
+  bool lower_parameters() {
+    bool lowered = false;
+    for (std::size_t i = 0; i < trial_.workload.size(); ++i) {
+      const auto room = [&] {
+        const Parameter& parameter = trial_.workload[i];
+        return parameter.value - std::min(parameter.least, parameter.value);
+      };
+      std::uint64_t step = room();
+      while (step != 0) {
+        Trial next = trial_;
+        next.workload[i].value -= step;
+        if (fails_soon(next)) {
+          trial_ = next;
+          lowered = true;
+        } else {
+          step /= 2;
+        }
+        step = std::min(step, room());
+      }
+    }
+    return lowered;
+  }
+
+  static constexpr std::uint64_t kMovesMax = 64;
+  static constexpr std::size_t kChoicesToRead = 16;
+  const Scenario& scenario_;
+  Trial trial_;
+  std::uint64_t runs_left_;
+};
+
+}  // namespace
+
+Trial shrink(const Scenario& scenario, const Trial& trial, std::uint64_t runs_max) {
+  return Shrinking(scenario, trial, runs_max).run();
+}
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,171 @@
+// Fibers: blocking application code of many hosts in one OS thread.
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <boost/intrusive/list.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/schedule/sanitizer_fiber.h"
+#include "verbs/time.h"
+
+namespace anyrdma::sim {
+
+class Fibers;
+class Host;
+class Process;
+
+/// Whether the simulation may come to rest while a fiber still waits.
+enum class Ending : unsigned char {
+  kMustEnd,   ///< it waits for something that was meant to happen
+  kMayServe,  ///< it is a server: it waits for ever
+};
+
+/// One blocking body. Owned by Fibers; ends with its body. In one list at a time: that of those who
+/// are ready, or of those who wait for the same.
+class Fiber : public boost::intrusive::list_base_hook<
+                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Ending ending() const { return ending_; }
+  /// Whose program it runs; null: nobody's.
+  [[nodiscard]] Host* host() const { return host_; }
+  [[nodiscard]] bool parked() const { return parked_; }
+  /// Which of that host's processes it belongs to; null: none.
+  [[nodiscard]] const std::shared_ptr<Process>& process() const { return process_; }
+  /// Fibers::hold and abandon.
+  [[nodiscard]] bool held() const { return held_; }
+  [[nodiscard]] bool abandoned() const { return abandoned_; }
+  /// What it waits for, in a few words, and since when. Only while parked.
+  [[nodiscard]] const char* purpose() const { return purpose_; }
+  [[nodiscard]] verbs::Instant since() const { return since_; }
+  /// More of that, in whole lines. Only while parked.
+  [[nodiscard]] std::string details() const {
+    return details_ == nullptr || !*details_ ? std::string() : (*details_)();
+  }
+  /// From 1, in the order of creation.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+
+ private:
+  friend class Fibers;
+  Fiber(std::string name, Ending ending, std::function<void()> body, Host* host)
+      : name_(std::move(name)), ending_(ending), body_(std::move(body)), host_(host) {}
+
+  std::string name_;
+  Ending ending_;
+  std::function<void()> body_;
+  Host* host_;
+  std::shared_ptr<Process> process_;
+  int errno_value_ = 0;            ///< the C library's errno while it does not run
+  boost::context::fiber context_;  ///< where to resume it; empty while it runs
+  boost::context::fiber caller_;   ///< where to go back to
+  boost::context::stack_context stack_;
+  SanitizerFiber sanitizer_;
+  bool started_ = false;
+  bool parked_ = false;
+  bool held_ = false;
+  bool abandoned_ = false;
+  bool killed_ = false;
+  bool cancelled_ = false;
+  unsigned refusals_ = 0;  ///< waits refused since the fibers were closed
+  const char* purpose_ = "";
+  const std::function<std::string()>* details_ = nullptr;
+  std::uint64_t number_ = 0;
+  verbs::Instant since_{};
+};
+
+using FiberList = boost::intrusive::list<Fiber, boost::intrusive::constant_time_size<false>>;
+
+/// Hears of waits that are over.
+class WaitObserver {
+ public:
+  virtual ~WaitObserver() = default;
+  /// The fiber, which still shows what it waited for and since when, goes on. Must not call back.
+  virtual void on_waited(const Fiber& fiber) = 0;
+};
+
+/// Runs fibers one at a time, in the order in which they became ready. Each has an errno of its
+/// own, as threads have. Single-threaded.
+class Fibers {
+ public:
+  explicit Fibers(std::size_t stack_bytes) : stacks_(stack_bytes) {}
+  /// All fibers must have ended: see close.
+  ~Fibers();
+  Fibers(const Fibers&) = delete;
+  Fibers& operator=(const Fibers&) = delete;
+
+  /// Adds a fiber that is ready to run. It may be called from inside a fiber.
+  /// With a process it is one of its fibers until its body has ended: the last one to leave ends
+  /// it, in its own name.
+  Fiber& spawn(std::string name, Ending ending, std::function<void()> body, Host* host = nullptr,
+               std::shared_ptr<Process> process = nullptr);
+  /// The fiber that runs in this thread, of whichever Fibers; null outside of all.
+  [[nodiscard]] static Fiber* running();
+  /// The running fiber; null outside of all.
+  [[nodiscard]] Fiber* current() const { return current_; }
+  [[nodiscard]] bool any_ready() const { return !ready_.empty(); }
+  /// Stops the running fiber, at the end of `waiters`, until it is woken. False: it was cancelled.
+  /// `purpose` and `details` outlive the wait.
+  [[nodiscard]] bool park(FiberList& waiters, const char* purpose, verbs::Instant now,
+                          const std::function<std::string()>* details = nullptr);
+  /// Stops the running fiber although it need not wait: it is the first of those that are ready.
+  void give_way();
+  /// Makes a parked fiber ready, once it is not held any more.
+  void wake(Fiber& fiber);
+  /// A host's fibers do not run until they are released; who wakes them meanwhile is not lost. Not
+  /// from one of them.
+  void hold(const Host& host);
+  void release(const Host& host);
+  /// A host's fibers never run again: nobody finds them waiting. Those that have begun come to
+  /// their ends in close, so that what is on their stacks goes. Not from one of them.
+  void abandon(const Host& host);
+  /// A process's fibers do nothing more: with their next turn what is on their stacks goes, without
+  /// a wait, and they end. False: it has none. Not from one of them.
+  bool kill(const Process& process);
+  /// Runs the next ready fiber until it parks or ends. False: none is ready. An exception that the
+  /// body lets out leaves here.
+  bool run_one();
+  /// Those that can run, in the order in which they became ready.
+  [[nodiscard]] const FiberList& ready() const { return ready_; }
+  /// As run_one, for the n-th of them from 0. Precondition: there is one.
+  void run_nth(std::size_t n);
+  /// All fibers that have not ended, in the order of creation.
+  [[nodiscard]] const std::vector<std::unique_ptr<Fiber>>& all() const { return fibers_; }
+
+  /// Null, as at the beginning: nobody. Outlives the fibers or is set to null before.
+  void set_wait_observer(WaitObserver* observer) { wait_observer_ = observer; }
+
+  /// Cancels every wait, also those to come, and runs all fibers to their ends. Exceptions of
+  /// bodies are lost.
+  void close();
+  [[nodiscard]] bool closed() const { return closed_; }
+
+ private:
+  boost::context::fiber enter(Fiber& fiber, boost::context::fiber&& caller);
+  void run(Fiber& fiber);
+  void switch_to(Fiber& fiber);
+  /// Leaves the running fiber until somebody runs it again.
+  void switch_back(Fiber& fiber);
+  void retire(Fiber& fiber);
+  void cancel(Fiber& fiber);
+  [[nodiscard]] boost::context::stack_context take_stack();
+
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::uint64_t spawned_ = 0;
+  FiberList ready_;
+  Fiber* current_ = nullptr;
+  WaitObserver* wait_observer_ = nullptr;
+  bool closed_ = false;
+  std::exception_ptr thrown_;
+  boost::context::protected_fixedsize_stack stacks_;
+  std::vector<boost::context::stack_context> free_stacks_;
+  SanitizerThread sanitizer_thread_;
+};
+
+}  // namespace anyrdma::sim

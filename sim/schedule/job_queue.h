@@ -1,0 +1,29 @@
+// Jobs that run as tasks of the simulator: each at the time at which it was handed in, in the order
+// in which they came.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "sim/schedule/scheduler.h"
+#include "verbs/runtime.h"
+
+namespace anyrdma::sim {
+
+class JobQueue final : private Task {
+ public:
+  explicit JobQueue(Scheduler& scheduler) : scheduler_(scheduler) {}
+  ~JobQueue() override { clear(); }
+
+  void push(std::unique_ptr<verbs::Job> job);
+  /// Destroys what waits, and what its destruction leads to.
+  void clear();
+
+ private:
+  void run() override;
+
+  Scheduler& scheduler_;
+  std::deque<std::unique_ptr<verbs::Job>> jobs_;
+};
+
+}  // namespace anyrdma::sim

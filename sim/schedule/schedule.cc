@@ -1,0 +1,72 @@
+#include "sim/schedule/schedule.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "verbs/assert.h"
+
+namespace anyrdma::sim {
+
+Chooser::Chooser(Schedule schedule, std::uint64_t seed)
+    : schedule_(std::move(schedule)), random_(seed, "schedule") {
+  if (schedule_.policy != Policy::kPct) return;
+  for (std::uint32_t i = 0; i < schedule_.changes; ++i) {
+    change_points_.push_back(random_.below(std::max<std::uint64_t>(schedule_.length, 1)));
+  }
+}
+
+std::size_t Chooser::choose(std::span<const std::uint64_t> candidates) {
+  CM_ASSERT(!candidates.empty());
+  if (candidates.size() == 1) return 0;
+  std::size_t choice = 0;
+  switch (schedule_.policy) {
+    case Policy::kFifo:
+      break;
+    case Policy::kRandom:
+      choice = random_.below(candidates.size());
+      break;
+    case Policy::kPct:
+      choice = choose_by_priority(candidates);
+      break;
+    case Policy::kGiven:
+      choice = choose_given(candidates.size());
+      break;
+  }
+  if (choice != 0) made_.push_back({point_, static_cast<std::uint32_t>(choice)});
+  ++point_;
+  return choice;
+}
+
+std::size_t Chooser::choose_given(std::size_t count) {
+  const auto& given = schedule_.deviations;
+  while (next_given_ < given.size() && given[next_given_].point < point_) ++next_given_;
+  if (next_given_ == given.size() || given[next_given_].point != point_) return 0;
+  return std::min<std::size_t>(given[next_given_].choice, count - 1);
+}
+
+Chooser::Priority& Chooser::priority_of(std::uint64_t candidate) {
+  const auto found = std::lower_bound(
+      priorities_.begin(), priorities_.end(), candidate,
+      [](const Priority& each, std::uint64_t key) { return each.candidate < key; });
+  if (found != priorities_.end() && found->candidate == candidate) return *found;
+  constexpr std::uint64_t kRange = std::uint64_t{1} << 62;  // two of the same are of no account
+  const auto value = static_cast<std::int64_t>(random_.below(kRange));
+  return *priorities_.insert(found, {candidate, value});
+}
+
+std::size_t Chooser::choose_by_priority(std::span<const std::uint64_t> candidates) {
+  const auto highest = [&] {
+    std::size_t best = 0;
+    std::int64_t value = priority_of(candidates[0]).value;
+    for (std::size_t i = 1; i < candidates.size(); ++i) {
+      const std::int64_t other = priority_of(candidates[i]).value;
+      if (other > value) best = i, value = other;
+    }
+    return best;
+  };
+  const auto changes = std::count(change_points_.begin(), change_points_.end(), point_);
+  for (std::ptrdiff_t i = 0; i < changes; ++i) priority_of(candidates[highest()]).value = --lowest_;
+  return highest();
+}
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,82 @@
+// In which order the work that is ready gets done: a policy, and what it chose, as data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/schedule/random_stream.h"
+#include "verbs/time.h"
+
+namespace anyrdma::sim {
+
+/// Where several things could be done next, another one than the first was done.
+struct Deviation {
+  std::uint64_t point = 0;   ///< from 0: which of the run's points at which there was a choice
+  std::uint32_t choice = 1;  ///< how many stood before it; the last, if there are not so many
+  bool operator==(const Deviation&) const = default;
+};
+
+enum class Policy : std::uint8_t {
+  kFifo,    ///< whatever was ready first; costs nothing
+  kRandom,  ///< each choice by chance, from the world's seed
+  /// Whoever has the highest priority. Priorities are drawn from the world's seed; `changes` times
+  /// whoever is on top falls to the bottom. A bug that needs d orderings is found with a
+  /// probability of at least 1 / (n * k^(d-1)) for d - 1 changes among n programs and k points.
+  /// Source: Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with
+  /// Probabilistic Guarantees of Finding Bugs (ASPLOS 2010).
+  kPct,
+  kGiven,  ///< as `deviations` say, otherwise fifo
+};
+
+/// Ready are programs (fibers) that need not wait, and what is due in the network: packets that
+/// land, timers. Packets of one way stay in their order.
+struct Schedule {
+  Policy policy = Policy::kFifo;
+  std::uint32_t changes = 2;  ///< kPct
+  /// kPct: among so many first points the changes are spread.
+  std::uint32_t length = 200;
+  /// How long a program that could run may be kept waiting while the clock goes on, as on a busy
+  /// machine. Zero: only until what is due at the same instant has been done. Not for kFifo.
+  verbs::Duration slack{};
+  std::vector<Deviation> deviations{};  ///< kGiven, by point
+  bool operator==(const Schedule&) const = default;
+};
+
+/// Makes a run's choices. Same seed and schedule, same choices.
+class Chooser {
+ public:
+  Chooser(Schedule schedule, std::uint64_t seed);
+
+  [[nodiscard]] bool active() const { return schedule_.policy != Policy::kFifo; }
+  [[nodiscard]] verbs::Duration slack() const { return schedule_.slack; }
+  /// Which of the candidates comes next; each is named by a number that is its own for the whole
+  /// run. Precondition: there is one.
+  [[nodiscard]] std::size_t choose(std::span<const std::uint64_t> candidates);
+  /// At how many there was a choice.
+  [[nodiscard]] std::uint64_t points() const { return point_; }
+  /// All so far; a kGiven schedule with them repeats the run.
+  [[nodiscard]] const std::vector<Deviation>& deviations() const { return made_; }
+
+ private:
+  struct Priority {
+    std::uint64_t candidate;
+    std::int64_t value;
+  };
+  [[nodiscard]] std::size_t choose_given(std::size_t count);
+  [[nodiscard]] std::size_t choose_by_priority(std::span<const std::uint64_t> candidates);
+  [[nodiscard]] Priority& priority_of(std::uint64_t candidate);
+
+  Schedule schedule_;
+  RandomStream random_;
+  std::uint64_t point_ = 0;
+  std::size_t next_given_ = 0;
+  std::vector<Priority> priorities_;  ///< by candidate
+  std::vector<std::uint64_t> change_points_;
+  std::int64_t lowest_ = 0;
+  std::vector<Deviation> made_;
+};
+
+}  // namespace anyrdma::sim

@@ -1,0 +1,183 @@
+// The order of the ready work: chosen by policies, written down, repeated.
+#include "sim/schedule/schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <set>
+#include <string>
+
+#include "sim/explore/trial.h"
+#include "sim/testing/life.h"
+
+namespace anyrdma::sim::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+constexpr std::uint64_t kSeeds = 50;
+
+struct Lived {
+  std::uint64_t hash = 0;
+  std::vector<Deviation> deviations;
+};
+
+Lived run_lives(std::uint64_t seed, const Schedule& schedule) {
+  World world(seed, {.tracing = Tracing::kHash, .schedule = schedule});
+  Host& client = world.add_host("client", {"192.0.2.1"});
+  Host& server = world.add_host("server", {"192.0.2.2"});
+  world.set_link(client, server, {.loss = 0.1, .duplicate = 0.1});
+  Lived run;
+  {
+    Life life(world, client, server);
+    life.start();
+    (void)world.run();  // a server that comes too late waits for ever
+  }
+  run.hash = world.trace().hash();
+  run.deviations = world.scheduler().deviations();
+  return run;
+}
+
+const Schedule kRandom{.policy = Policy::kRandom, .slack = 10us};
+const Schedule kPct{.policy = Policy::kPct, .changes = 3, .slack = 10us};
+
+TEST(Schedule, GivenNothingIsFifo) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    EXPECT_EQ(run_lives(seed, {.policy = Policy::kGiven}).hash, run_lives(seed, {}).hash) << seed;
+  }
+}
+
+TEST(Schedule, WhatWasChosenRepeatsTheRun) {
+  std::set<std::uint64_t> hashes;
+  for (const Schedule& schedule : {kRandom, kPct}) {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      const Lived first = run_lives(seed, schedule);
+      const Lived again = run_lives(
+          seed,
+          {.policy = Policy::kGiven, .slack = schedule.slack, .deviations = first.deviations});
+
+      EXPECT_EQ(again.hash, first.hash) << seed;
+      hashes.insert(first.hash);
+    }
+  }
+  EXPECT_GT(hashes.size(), kSeeds * 3 / 2);
+}
+
+/// What two fibers write down that give way between their words.
+std::string two_that_give_way(const Schedule& schedule) {
+  World world(1, {.schedule = schedule});
+  std::string words;
+  for (const char* word : {"a", "b"}) {
+    world.add_host(word, {}).spawn(word, [&words, &world, word] {
+      words += word;
+      world.scheduler().give_way();
+      words += word;
+    });
+  }
+  EXPECT_TRUE(world.run());
+  return words;
+}
+
+TEST(Schedule, WhoGivesWayGoesOnUnlessSomebodyElseIsChosen) {
+  EXPECT_EQ(two_that_give_way({}), "aabb");
+  EXPECT_EQ(two_that_give_way({.policy = Policy::kGiven}), "aabb");
+  // At the first point both wait for their first turn, at the second the first one gives way.
+  EXPECT_EQ(two_that_give_way({.policy = Policy::kGiven, .deviations = {{1, 1}}}), "abba");
+}
+
+TEST(Schedule, TheSameOrderIsChosenOnEveryCompilerAndOptimisationLevel) {
+  const auto text = [](const Lived& run) {
+    char hash[32];
+    std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(run.hash));
+    return std::string(hash);
+  };
+  EXPECT_EQ(text(run_lives(7, kRandom)), "5569e00ededd9f19");
+  EXPECT_EQ(text(run_lives(7, kPct)), "410037197d5b476f");
+}
+
+/// Three programs that are ready at once; in which order they run.
+std::string order(std::uint64_t seed, const Schedule& schedule) {
+  World world(seed, {.schedule = schedule});
+  Host& host = world.add_host("host", {"10.0.0.1"});
+  std::string order;
+  for (const char name : {'a', 'b', 'c'}) {
+    host.spawn(std::string(1, name), [&order, name] { order += name; });
+  }
+  EXPECT_TRUE(world.run());
+  return order;
+}
+
+TEST(Schedule, RandomAndPctComeToEveryOrder) {
+  for (const Schedule& schedule : {kRandom, kPct}) {
+    std::set<std::string> orders;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) orders.insert(order(seed, schedule));
+    EXPECT_THAT(orders, ElementsAre("abc", "acb", "bac", "bca", "cab", "cba"));
+  }
+}
+
+TEST(Schedule, GivenChoicesAreMade) {
+  const auto given = [](std::vector<Deviation> deviations) {
+    return Schedule{.policy = Policy::kGiven, .deviations = std::move(deviations)};
+  };
+  EXPECT_EQ(order(1, given({})), "abc");
+  EXPECT_EQ(order(1, given({{0, 2}})), "cab");
+  EXPECT_EQ(order(1, given({{0, 1}, {1, 1}})), "bca");
+  EXPECT_EQ(order(1, given({{0, 99}, {7, 1}})), "cab");  // the last; no such point
+}
+
+TEST(Schedule, ABusyMachineKeepsAProgramWaitingNoLongerThanTheSlack) {
+  std::set<Duration> late;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    World world(seed, {.schedule = kRandom});
+    Host& host = world.add_host("host", {"10.0.0.1"});
+    host.spawn("clock", [&] {
+      for (int i = 0; i < 100; ++i) (void)host.sleep(1us);
+    });
+    host.spawn("program", [&] { late.insert(world.now().time_since_epoch()); });
+    EXPECT_TRUE(world.run());
+  }
+  EXPECT_EQ(*late.begin(), 0us);
+  EXPECT_GT(*late.rbegin(), 0us);
+  EXPECT_LE(*late.rbegin(), 10us);
+}
+
+TEST(Trial, IsItsText) {
+  Trial trial;
+  trial.seed = 7;
+  trial.plan =
+      FaultPlan::parse("maybe at 6us: remove client anyrdma0\non a->b REQ 1: lose").value();
+  trial.schedule = {.policy = Policy::kGiven, .slack = 10us, .deviations = {{12, 1}, {40, 2}}};
+  trial.workload = {{.name = "connections", .value = 2, .least = 0}};
+  const std::string text =
+      "seed 7; schedule given 12:1 40:2; slack 10us; set connections 2; "
+      "maybe at 6us: remove client anyrdma0; on a->b REQ 1: lose";
+
+  EXPECT_EQ(trial.to_string(), text);
+  EXPECT_EQ(Trial::parse(text).value(), trial);
+  EXPECT_EQ(Trial::parse(trial.to_string("\n")).value(), trial);
+  EXPECT_EQ(Trial::parse("").value(), Trial{});
+  EXPECT_EQ(Trial::parse("schedule random").value().schedule.policy, Policy::kRandom);
+  EXPECT_EQ(Trial::parse("schedule pct 5 9").value().to_string(), "seed 1; schedule pct 5 9");
+}
+
+TEST(Trial, WhatIsWrongWithATextIsSaidWithItsPart) {
+  const auto why = [](std::string_view text) { return Trial::parse(text).error().to_string(); };
+
+  EXPECT_EQ(why("seed x"), "line 1: a seed is a number: seed 7");
+  EXPECT_EQ(why("seed 1 2"), "line 1: a seed is a number: seed 7");
+  EXPECT_EQ(why("seed 99999999999999999999"), "line 1: a seed is a number: seed 7");
+  EXPECT_EQ(why("seed 1; set connections"),
+            "line 2: a parameter has a name and a number: set connections 2");
+  EXPECT_EQ(why("schedule fair"), "line 1: no such schedule 'fair': fifo, random, pct or given");
+  EXPECT_EQ(why("schedule given 1:0"), "line 1: a choice is POINT:NUMBER, not '1:0'");
+  EXPECT_EQ(why("schedule given 2:1 1:1"), "line 1: the points of choices ascend");
+  EXPECT_EQ(why("schedule random 3"), "line 1: what is '3'?");
+  EXPECT_NE(why("seed 1\nslack fast").find("line 2: "), std::string::npos);
+  EXPECT_NE(why("at 1s: explode").find("explode"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace anyrdma::sim::testing

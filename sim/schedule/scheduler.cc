@@ -1,0 +1,200 @@
+#include "sim/schedule/scheduler.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+
+#include "sim/text/text.h"
+#include "verbs/assert.h"
+#include "verbs/foreign_thread.h"
+
+namespace anyrdma::sim {
+namespace {
+
+constexpr Duration kEmptyPoll = std::chrono::microseconds(1);
+/// An empty poll takes ever longer while nothing but polling happens, so that whoever polls with a
+/// patience of minutes is through with it soon.
+constexpr int kEmptyPollShare = 1024;
+/// Who has polled for so long in vain polls for what can never happen.
+constexpr Duration kPollingMax = std::chrono::hours(1);
+
+}  // namespace
+
+void Scheduler::settle() {
+  while (!unsettled_.empty()) {
+    Settler& settler = unsettled_.front();
+    unsettled_.pop_front();
+    settler.settle();
+  }
+}
+
+void Scheduler::refuse_thread() {
+  static constexpr const char* kSentence =
+      "a call came from another thread than the one in which the simulated world runs, and was "
+      "refused (EPERM). Simulated hosts know fibers, no threads: use Host::spawn where the program "
+      "starts a thread, or run it as a process (docs/programs.md).";
+  static std::once_flag said;
+  std::call_once(said,
+                 [] { std::fprintf(stderr, "anyrdma: the program's mistake: %s\n", kSentence); });
+  throw verbs::ForeignThread(kSentence);
+}
+
+bool Scheduler::step(Instant limit) {
+  const Running running(*this);
+  if (chooser_.active()) {
+    if (step_chosen(limit)) return true;
+  } else if (fibers_.run_one()) {
+    return true;
+  }
+  settle();
+  const Instant next = queue_.first_deadline();
+  if (queue_.empty()) {
+    if (pollers_.empty() || now_ + kEmptyPoll > limit || in_vain_ >= kPollingMax) return false;
+    skip_empty_poll(limit);
+    wake_pollers();
+  } else {
+    if (next > limit) return false;
+    now_ = next;
+    run_task(*queue_.next_expired(now_)->tag());
+  }
+  return true;
+}
+
+bool Scheduler::anything_left() {
+  settle();
+  return fibers_.any_ready() || queue_.next_deadline().has_value();
+}
+
+void Scheduler::run_task(Task& task) {
+  ++events_;
+  in_vain_ = Duration::zero();
+  concerned_ = nullptr;
+  concerns_more_ = false;
+  task.run();
+  if (pollers_.empty()) return;
+  // Where the schedule is chosen, who polls is a choice, too.
+  if (concerned_ == nullptr || concerns_more_ || chooser_.active()) {
+    wake_pollers();
+  } else {
+    wake_concerned_pollers();
+  }
+}
+
+void Scheduler::wake_pollers() {
+  while (!pollers_.empty()) fibers_.wake(pollers_.front());
+}
+
+void Scheduler::wake_concerned_pollers() {
+  for (auto next = pollers_.begin(); next != pollers_.end();) {
+    Fiber& fiber = *next++;
+    const bool concerned = fiber.host() == concerned_ || fiber.host() == nullptr;
+    if (concerned || now_ - fiber.since() >= kEmptyPoll) fibers_.wake(fiber);
+  }
+}
+
+// Of the tasks that come next, the first of each lane; lane 0 has many firsts.
+void Scheduler::gather_due() {
+  queue_.first_of_all(due_);
+  auto kept = due_.begin();
+  for (verbs::Timer<Task*>* timer : due_) {
+    const std::uint32_t lane = timer->tag()->lane_;
+    const auto same_lane = [lane](const auto* other) { return other->tag()->lane_ == lane; };
+    if (lane == 0 || std::none_of(due_.begin(), kept, same_lane)) *kept++ = timer;
+  }
+  due_.erase(kept, due_.end());
+}
+
+bool Scheduler::step_chosen(Instant limit) {
+  settle();
+  candidates_.clear();
+  for (const Fiber& fiber : fibers_.ready()) candidates_.push_back(2 * fiber.number() + 1);
+  const std::size_t fibers = candidates_.size();
+  if (fibers != 0 && !kept_waiting_since_) kept_waiting_since_ = now_;
+  const Instant latest =
+      fibers == 0 ? limit : std::min(limit, *kept_waiting_since_ + chooser_.slack());
+  due_.clear();
+  if (const auto next = queue_.next_deadline(); next && *next <= latest) gather_due();
+  for (const auto* timer : due_) candidates_.push_back(2 * std::uint64_t{timer->tag()->lane_});
+  if (candidates_.empty()) return false;
+  const std::size_t choice = chooser_.choose(candidates_);
+  if (choice < fibers) {
+    kept_waiting_since_.reset();
+    fibers_.run_nth(choice);
+    return true;
+  }
+  verbs::Timer<Task*>& timer = *due_[choice - fibers];
+  now_ = queue_.deadline(timer);
+  queue_.cancel(timer);
+  run_task(*timer.tag());
+  return true;
+}
+
+Instant Scheduler::quiet_until() {
+  settle();
+  return queue_.next_deadline().value_or(kNever);
+}
+
+void Scheduler::skip_to(Instant time) {
+  settle();
+  CM_ASSERT(!queue_.next_deadline() || *queue_.next_deadline() >= time);
+  now_ = std::max(now_, time);
+}
+
+void Scheduler::skip_empty_poll(Instant limit) {
+  const Duration pause = std::max(kEmptyPoll, in_vain_ / kEmptyPollShare);
+  const Instant end = limit - now_ < pause ? limit : now_ + pause;
+  in_vain_ += end - now_;
+  now_ = end;
+}
+
+void Scheduler::poll() {
+  if (fibers_.current() != nullptr) {
+    (void)fibers_.park(pollers_, kPolls, now_ - in_vain_);
+  } else if (!step()) {
+    CM_ASSERT(in_vain_ < kPollingMax);  // this program polls for what can never happen
+    skip_empty_poll(kNever);
+  }
+}
+
+void Scheduler::give_way() {
+  if (chooser_.active()) fibers_.give_way();
+}
+
+void Scheduler::note_refusal(const char* purpose, const std::string& details) {
+  refusal_ = std::string("outside of all fibers, somebody waited in vain for ") + purpose + " at " +
+             seconds_text(now_.time_since_epoch()) + " s\n" + details;
+}
+
+/// Wakes a fiber.
+class Scheduler::Alarm final : public Task {
+ public:
+  Alarm(Fibers& fibers, FiberList& sleeper) : fibers_(fibers), sleeper_(sleeper) {}
+
+ private:
+  void run() override {
+    if (!sleeper_.empty()) fibers_.wake(sleeper_.front());  // else it has been abandoned
+  }
+
+  Fibers& fibers_;
+  FiberList& sleeper_;
+};
+
+bool Scheduler::idle_until(Instant time) {
+  if (fibers_.current() == nullptr) {
+    while (step(time)) continue;
+    skip_to(time);
+    return true;
+  }
+  FiberList sleeper;
+  Alarm alarm(fibers_, sleeper);
+  at(alarm, time);
+  // Also for who is killed meanwhile.
+  struct Disarmed {
+    Scheduler& scheduler;
+    Alarm& alarm;
+    ~Disarmed() { scheduler.cancel(alarm); }
+  } const disarmed{*this, alarm};
+  return fibers_.park(sleeper, kIdles, now_);
+}
+
+}  // namespace anyrdma::sim

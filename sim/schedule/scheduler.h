@@ -1,0 +1,192 @@
+// Virtual time and what happens in it: tasks ordered by (time, order of arming), and fibers that
+// run whenever they can before the clock moves on; or in another order that a Schedule asks for.
+#pragma once
+
+#include <atomic>
+#include <boost/intrusive/list.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/schedule/fiber.h"
+#include "sim/schedule/schedule.h"
+#include "verbs/time.h"
+#include "verbs/timer_queue.h"
+
+namespace anyrdma::sim {
+
+using verbs::Duration;
+using verbs::Instant;
+
+/// Something that happens at a time. Armed at most once at a time; must be idle when destroyed.
+class Task {
+ public:
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  [[nodiscard]] bool armed() const { return timer_.armed(); }
+
+ protected:
+  Task() : timer_(this) {}
+  virtual ~Task() = default;
+  /// Tasks of one lane that are due at one instant stay in their order whatever the schedule; in
+  /// lane 0, the default, each is on its own.
+  void set_lane(std::uint32_t lane) { lane_ = lane; }
+  [[nodiscard]] std::uint32_t lane() const { return lane_; }
+
+ private:
+  friend class Scheduler;
+  /// The task is idle again when it runs, and may arm itself.
+  virtual void run() = 0;
+
+  verbs::Timer<Task*> timer_;
+  std::uint32_t lane_ = 0;
+};
+
+/// Something that arms its tasks late: only when the scheduler is about to look at the time,
+/// however often they have moved by then.
+class Settler : public boost::intrusive::list_base_hook<
+                    boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  /// Arms or cancels.
+  virtual void settle() = 0;
+
+ protected:
+  ~Settler() = default;
+};
+
+/// Tells threads apart.
+[[nodiscard]] inline const void* this_thread() {
+  static constinit thread_local char place = 0;
+  return &place;
+}
+
+/// The heart of the simulator. Single-threaded; several may live in different threads.
+class Scheduler {
+ public:
+  static constexpr Instant kNever = Instant::max();
+  /// What a fiber waits for that polls.
+  static constexpr char kPolls[] = "something to happen (it polls)";
+  static constexpr char kIdles[] = "time to pass";
+
+  explicit Scheduler(std::size_t stack_bytes, const Schedule& schedule = {}, std::uint64_t seed = 0)
+      : chooser_(schedule, seed), fibers_(stack_bytes) {}
+
+  [[nodiscard]] Instant now() const { return now_; }
+  [[nodiscard]] Fibers& fibers() { return fibers_; }
+  [[nodiscard]] const Fibers& fibers() const { return fibers_; }
+  /// How many tasks have run.
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+  /// Sets the task to run at `time` (the past means now); an armed one is moved. Tasks of one
+  /// instant run in the order of arming. O(log n).
+  void at(Task& task, Instant time) { queue_.arm(task.timer_, time < now_ ? now_ : time); }
+  /// The same in a turn that was taken before.
+  void at(Task& task, Instant time, std::uint64_t turn) { queue_.arm(task.timer_, time, turn); }
+  [[nodiscard]] std::uint64_t take_turn() { return queue_.take_turn(); }
+  void cancel(Task& task) { queue_.cancel(task.timer_); }
+  /// Whether nothing could happen before a task that were armed so: the running one may as well do
+  /// it now. Where the schedule is chosen, never.
+  [[nodiscard]] bool comes_next(Instant time, std::uint64_t turn) const {
+    return time == now_ && !queue_.anything_before(time, turn) && !fibers_.any_ready() &&
+           !chooser_.active();
+  }
+  /// Has `settler` settle before the next task is chosen; in the order of these calls.
+  void settle_later(Settler& settler) {
+    if (!settler.is_linked()) unsettled_.push_back(settler);
+  }
+  [[nodiscard]] Instant time_of(const Task& task) const { return queue_.deadline(task.timer_); }
+
+  /// Runs one ready fiber, or moves the clock to the next task not later than `limit` and runs it;
+  /// which of them, the schedule says. False: nothing of the kind is left. Not to be called from a
+  /// fiber.
+  bool step(Instant limit = kNever);
+  /// Whether anything of the kind is left, however late.
+  [[nodiscard]] bool anything_left();
+  /// While it lives the world runs in this thread, and calls from others are refused.
+  class Running {
+   public:
+    explicit Running(Scheduler& scheduler)
+        : thread_(scheduler.thread_), before_(thread_.load(std::memory_order_relaxed)) {
+      thread_.store(this_thread(), std::memory_order_relaxed);
+    }
+    ~Running() { thread_.store(before_, std::memory_order_relaxed); }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    std::atomic<const void*>& thread_;
+    const void* before_;
+  };
+  /// Throws verbs::ForeignThread, after a sentence on stderr, in any thread but the one in which
+  /// the world runs. Nothing while it does not.
+  void check_thread() const {
+    const void* const thread = thread_.load(std::memory_order_relaxed);
+    if (thread != nullptr && thread != this_thread()) [[unlikely]]
+      refuse_thread();
+  }
+  /// Where the schedule's choices were not the first.
+  [[nodiscard]] const std::vector<Deviation>& deviations() const { return chooser_.deviations(); }
+  /// Until when nothing happens by itself; kNever.
+  [[nodiscard]] Instant quiet_until();
+  /// Moves the clock without anything happening. Precondition: nothing is due before.
+  void skip_to(Instant time);
+
+  /// For programs that poll: lets something else happen, then returns; what concerns other hosts
+  /// only (see concern) does not count for a microsecond, which is what an empty poll costs. When
+  /// nothing can happen it passes; more after a thousand in a row. After an hour of nothing else,
+  /// step() says that nothing is left that could happen.
+  void poll();
+  /// Whether somebody chooses in which order things are done.
+  [[nodiscard]] bool chooses() const { return chooser_.active(); }
+  /// The running fiber comes to a point, a lock, say, at which the schedule may have others go on
+  /// before it. Where nobody chooses, nothing happens.
+  void give_way();
+  /// At how many points there was a choice so far.
+  [[nodiscard]] std::uint64_t choices() const { return chooser_.points(); }
+  /// What the running task does happens on a host. A task that never says so concerns all.
+  void concern(const Host& host) {
+    concerns_more_ |= concerned_ != nullptr && concerned_ != &host;
+    concerned_ = &host;
+  }
+
+  /// Keeps what a wait outside of all fibers was for that was refused because nothing could happen
+  /// any more.
+  void note_refusal(const char* purpose, const std::string& details);
+  /// The last such note; empty when there is none.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+  /// How long the running fiber, or the thread outside of all, wants to do nothing. False: it was
+  /// cancelled.
+  bool idle_until(Instant time);
+
+ private:
+  class Alarm;
+  [[noreturn]] static void refuse_thread();
+  void settle();
+  void wake_pollers();
+  void wake_concerned_pollers();
+  void skip_empty_poll(Instant limit);
+  void run_task(Task& task);
+  /// step(), where there is a choice: false when there is nothing to choose from.
+  bool step_chosen(Instant limit);
+  void gather_due();
+
+  std::atomic<const void*> thread_ = nullptr;
+  Chooser chooser_;
+  std::vector<std::uint64_t> candidates_;      ///< of step_chosen
+  std::vector<verbs::Timer<Task*>*> due_;      ///< likewise
+  std::optional<Instant> kept_waiting_since_;  ///< no fiber that was ready has run since
+  Instant now_{};
+  std::uint64_t events_ = 0;
+  Duration in_vain_{};  ///< how long there has been nothing but empty polls
+  verbs::TimerQueue<Task*> queue_;
+  boost::intrusive::list<Settler, boost::intrusive::constant_time_size<false>> unsettled_;
+  FiberList pollers_;
+  const Host* concerned_ = nullptr;  ///< by the running task
+  bool concerns_more_ = false;       ///< more than that host
+  Fibers fibers_;
+  std::string refusal_;
+};
+
+}  // namespace anyrdma::sim
