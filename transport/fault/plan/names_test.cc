@@ -45,8 +45,8 @@ TEST(Names, OfAllThatAPlanMaySayAreOnThePage) {
   std::ifstream file("docs/sim.md");
   const std::string page(std::istreambuf_iterator<char>(file), {});
   ASSERT_FALSE(page.empty());
-  expect_all<Trigger>(page);
-  expect_all<FaultAction>(page);
+  expect_all<TriggerKinds>(page);
+  expect_all<ActionKinds>(page);
 }
 
 }  // namespace

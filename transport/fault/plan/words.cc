@@ -256,7 +256,7 @@ constexpr auto kKinds = kinds_of(static_cast<const Variant*>(nullptr));
 template <class Variant>
 constexpr std::string_view kWhat = "trigger";
 template <>
-constexpr std::string_view kWhat<FaultAction> = "action";
+constexpr std::string_view kWhat<ActionKinds> = "action";
 
 /// Makes `variant` its alternative number `index`, with default fields.
 template <class Variant, std::size_t I = 0>
@@ -302,23 +302,23 @@ Phrase phrase_of(const FaultAction& action) {
 }
 
 WordProblem read_phrase(const Phrase& phrase, Order order, Trigger& trigger) {
-  return read(phrase, order, trigger);
+  return read<TriggerKinds>(phrase, order, trigger);
 }
 
 WordProblem read_phrase(const Phrase& phrase, Order order, FaultAction& action) {
-  return read(phrase, order, action);
+  return read<ActionKinds>(phrase, order, action);
 }
 
 std::span<const std::string_view> trigger_kinds() {
-  return kKinds<Trigger>;
+  return kKinds<TriggerKinds>;
 }
 
 std::span<const std::string_view> action_kinds() {
-  return kKinds<FaultAction>;
+  return kKinds<ActionKinds>;
 }
 
 bool is_trigger_kind(std::string_view word) {
-  const auto& kinds = kKinds<Trigger>;
+  const auto& kinds = kKinds<TriggerKinds>;
   return word != OnMessage::kKind && word != AtTime::kKind &&
          std::find(kinds.begin(), kinds.end(), word) != kinds.end();
 }
