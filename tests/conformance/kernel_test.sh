@@ -11,15 +11,6 @@ here=tests/conformance
 
 # The machines have one processor: most of the time they wait, and what two emulated ones do at once costs twice as much.
 
-# A kernel that has lost an id shows nothing more; another one does.
-ask() { # OPTION... -- COMMAND...
-  local status=0
-  tools/vm/rxe "$@" || status=$?
-  [ $status = 123 ] || return $status
-  echo "Again, on a new one."
-  tools/vm/rxe "$@"
-}
-
 # perform PROGRAM: the scenarios, then those that need a bond, on one.
 perform() {
   echo "sh $here/rxe_machine.sh $1 --gtest_filter=-*own_bond*:*change_of_the_peer:*/loss_* || status=1"
@@ -54,13 +45,13 @@ judge_is_alone() {
 case "${!#}" in # the last: bazel run adds --write
 linux)
   judge_is_alone || exit 1
-  ask --deadline 850 -- sh -fc "status=0
+  in_machine --deadline 850 -- sh -fc "status=0
     $(perform $here/linux)
     exit \$status"
   ;;
 loss)
   judge_is_alone || exit 1
-  ask --deadline 850 -- sh -fc "status=0
+  in_machine --deadline 850 -- sh -fc "status=0
     $(perform_across_the_hub $here/linux)
     exit \$status"
   ;;
@@ -69,7 +60,7 @@ ours)
   6.1) ;;
   *) skip_all "what is ours is held against the records, which are of kernel 6.1" ;;
   esac
-  ask --deadline 850 -- sh -fc "
+  in_machine --deadline 850 -- sh -fc "
     status=0
     $(perform $here/ucma | head -n 1)
     sh $here/wire_machine.sh $here/wire || status=1
@@ -78,7 +69,7 @@ ours)
   ;;
 iwarp)
   judge_is_alone || exit 1
-  ask --device siw --cpus 2 --deadline 850 -- sh $here/devices_machine.sh $here/linux
+  in_machine --device siw --cpus 2 --deadline 850 -- sh $here/devices_machine.sh $here/linux
   ;;
 --write | --write-new)
   if [ "$1" = iwarp ]; then

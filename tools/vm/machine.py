@@ -36,6 +36,8 @@ class Machine:
         self.kernel = kernel_folder
         self.process = None
         folder.mkdir()
+        for said in ["console", "status"]:
+            (folder / said).touch()  # QEMU may not have come to it when somebody looks
         self._pack(address, device, script, modules)
 
     def start(self, cpus=1, wire=None, share=None):
