@@ -19,8 +19,14 @@ class Suite:
         """None: this system's own packages. Otherwise lists are kept in `folder`, and asked for anew once a day."""
         self.name = name or "this system"
         self.environment = {}
+        self.lists = "/var/lib/apt/lists"
         if name:
+            self.lists = folder / "lists"
             self._open(name, folder)
+
+    def state(self):
+        """Another one whenever apt may answer otherwise than before: it has read lists, or its settings were changed."""
+        return [os.stat(path).st_mtime_ns for path in [self.lists, "/etc/apt", "/etc/apt/preferences.d"] if os.path.exists(path)]
 
     def depends(self, package, pattern, needed=True):
         """Names of packages that `package` depends on."""

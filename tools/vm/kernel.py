@@ -3,11 +3,13 @@
 import contextlib
 import fcntl
 import hashlib
+import json
 import lzma
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -22,6 +24,9 @@ MODULES = [
 ]
 # 7.2 knows them without a module.
 NOT_EVERYWHERE = ["crc32_generic", "crc32c_generic", "libcrc32c"]
+
+# The note in a kernel's file that says where whoever loads it may begin: XEN_ELFNOTE_PHYS32_ENTRY. Sizes, type, name.
+PVH_ENTRY = struct.pack("<III4s", 4, 8, 18, b"Xen")
 
 # Whose kernel: of this very system, or of a suite that the system's archive has beside it.
 SUITES = {"6.1": None, "6.12": "bookworm-backports", "unstable": "sid"}
@@ -38,8 +43,7 @@ def find(name):
     with locked(folder / "lock"):
         try:
             suite = archive.Suite(SUITES[name], folder / "apt")
-            package = suite.depends("linux-image-amd64", r"linux-image-\S+")[0]
-            version = suite.version(package)
+            package, version = newest(suite, folder / "newest.json")
         except archive.Unavailable as reason:
             return before(folder, reason)
         target = folder / f"{package}_{version}_{fingerprint()}"
@@ -51,6 +55,19 @@ def find(name):
         return target
 
 
+def newest(suite, memory):
+    """The kernel's package and version. Apt takes a second to answer, so it is asked once for each state of its lists."""
+    state = suite.state()
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        known = json.loads(memory.read_text())
+        if known["state"] == state:
+            return known["package"], known["version"]
+    package = suite.depends("linux-image-amd64", r"linux-image-\S+")[0]
+    version = suite.version(package)
+    memory.write_text(json.dumps({"state": state, "package": package, "version": version}))
+    return package, version
+
+
 def before(folder, reason):
     kernels = sorted(folder.glob(f"linux-image-*_{fingerprint()}"))
     if not kernels:
@@ -59,7 +76,7 @@ def before(folder, reason):
 
 
 def fetch(suite, package, target):
-    """Downloads a kernel's packages and leaves of them vmlinuz and modules/NNN_NAME.ko, to be loaded in order."""
+    """Downloads a kernel's packages and leaves of them the image and modules/NNN_NAME.ko, to be loaded in order."""
     # Of late the image is a package without files, which depends on those with the kernel, its modules, their lists.
     parts = suite.depends(package, r"linux-(?:binary|modules|base)-\d\S+", needed=False)
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
@@ -75,12 +92,26 @@ def fetch(suite, package, target):
         kernel = pathlib.Path(work) / "kernel"
         (kernel / "modules").mkdir(parents=True)
         image = tree / "boot" / f"vmlinuz-{release}"
-        shutil.copy(image if image.exists() else tree / "lib/modules" / release / "vmlinuz", kernel / "vmlinuz")
+        image = image if image.exists() else tree / "lib/modules" / release / "vmlinuz"
+        (kernel / "image").write_bytes(uncompressed(image.read_bytes()))
         for number, file in enumerate(load_order(tree, release)):
             name = os.path.basename(file).removesuffix(".xz")
             with (lzma.open if file.endswith(".xz") else open)(file, "rb") as module:
                 (kernel / "modules" / f"{number:03}_{name}").write_bytes(module.read())
         kernel.rename(target)
+
+
+def uncompressed(image):
+    """The ELF file in a bzImage, as QEMU boots it, too: to unpack itself takes an emulated machine two seconds. As it is where
+    it is packed otherwise than by xz, or begins otherwise than QEMU can (Documentation/arch/x86/boot.rst)."""
+    sectors_of_setup = image[0x1F1] or 4
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    packed = image[(sectors_of_setup + 1) * 512 + offset:][:length]
+    try:
+        elf = lzma.LZMADecompressor().decompress(packed)
+    except lzma.LZMAError:
+        return image
+    return elf if elf.startswith(b"\x7fELF") and PVH_ENTRY in elf else image
 
 
 def load_order(tree, release):
@@ -97,7 +128,8 @@ def load_order(tree, release):
 
 
 def fingerprint():
-    return hashlib.sha256(" ".join(MODULES).encode()).hexdigest()[:8]
+    """Of what `fetch` leaves."""
+    return hashlib.sha256(" ".join(["image", *MODULES]).encode()).hexdigest()[:8]
 
 
 @contextlib.contextmanager
