@@ -52,7 +52,7 @@ matrix of_compare_and_swap "${brief[@]}" -A CMP_AND_SWAP -- ib_atomic_lat
 matrix met_over_the_connection_manager "${brief[@]}" -C -z -- ib_{send,write,read,atomic}_lat
 
 matrix with_every_size measure_all -- ib_{send,write,read}_bw
-matrix with_every_size measure_all -C -- ib_{send,write,read}_lat
+matrix with_every_size measure_all -C -- ib_write_lat
 matrix with_datagrams_and_every_size measure_all -C -c UD -- ib_send_lat
 matrix with_unreliable_connections_and_every_size measure_all -c UC -- ib_write_bw
 matrix with_unreliable_connections_and_every_size measure_all -C -c UC -- ib_{send,write}_lat
