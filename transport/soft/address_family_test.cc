@@ -9,9 +9,12 @@
 
 #include "transport/soft/cma_header.h"
 #include "transport/soft/testing/world.h"
+#include "verbs/testing/errno_of.h"
 
 namespace anyrdma::transport::soft::testing {
 namespace {
+
+using verbs::testing::errno_of;
 
 using namespace std::chrono_literals;
 
@@ -40,15 +43,11 @@ sockaddr_ib source_of(const Endpoint& endpoint) {
   return ib;
 }
 
-int error_of(const Result<void>& result) {
-  return result ? 0 : result.error().value();
-}
-
 class InfinibandAddress : public World {
  protected:
   void TearDown() override { b.events.requests.clear(); }
   int bind(Endpoint& at, std::uint64_t service, std::uint64_t mask = kWhole) {
-    return error_of(at.bind(IbAddress({}, service, mask).get()));
+    return errno_of(at.bind(IbAddress({}, service, mask).get()));
   }
   int bind(rdma_port_space space, std::uint64_t service) {
     return bind(*a.endpoint(space), service);
@@ -59,7 +58,7 @@ class InfinibandAddress : public World {
 TEST_F(InfinibandAddress, ASpecificOneHasNoDeviceOnRoce) {
   const IbAddress own(a.address().gid(), service_of(RDMA_PS_TCP, kPort), kWhole);
 
-  EXPECT_EQ(error_of(endpoint->bind(own.get())), ENODEV);
+  EXPECT_EQ(errno_of(endpoint->bind(own.get())), ENODEV);
   EXPECT_EQ(bind(*endpoint, service_of(RDMA_PS_TCP, kPort)), 0);  // still unbound
 }
 
@@ -99,41 +98,41 @@ TEST_F(InfinibandAddress, ItsPortsAreThoseOfTheSpaceItNames) {
   const Sockaddr ip(Address::ipv4(0, kPort));
 
   EXPECT_EQ(bind(RDMA_PS_IB, service_of(RDMA_PS_TCP, kPort)), EADDRNOTAVAIL);
-  EXPECT_EQ(error_of(a.endpoint(RDMA_PS_TCP)->bind(ip.get())), EADDRNOTAVAIL);
-  EXPECT_EQ(error_of(a.endpoint(RDMA_PS_IB)->bind(ip.get())), 0);
+  EXPECT_EQ(errno_of(a.endpoint(RDMA_PS_TCP)->bind(ip.get())), EADDRNOTAVAIL);
+  EXPECT_EQ(errno_of(a.endpoint(RDMA_PS_IB)->bind(ip.get())), 0);
 }
 
 TEST_F(InfinibandAddress, NothingIsResolvedToOne) {
   const IbAddress peer(b.address().gid(), service_of(RDMA_PS_TCP, kPort), kWhole);
 
-  EXPECT_EQ(error_of(endpoint->resolve_address(nullptr, peer.get(), 1s)), ENODEV);
+  EXPECT_EQ(errno_of(endpoint->resolve_address(nullptr, peer.get(), 1s)), ENODEV);
   settle();
 
   EXPECT_TRUE(a.events.events.empty());
-  EXPECT_EQ(error_of(endpoint->listen(8)), 0);  // bound on the way
+  EXPECT_EQ(errno_of(endpoint->listen(8)), 0);  // bound on the way
 }
 
 TEST_F(InfinibandAddress, LoopbackResolvesButHasNoRoute) {
   const IbAddress self({}, service_of(RDMA_PS_TCP, kPort), kWhole);
-  ASSERT_EQ(error_of(endpoint->resolve_address(nullptr, self.get(), 1s)), 0);
+  ASSERT_EQ(errno_of(endpoint->resolve_address(nullptr, self.get(), 1s)), 0);
   settle();
   (void)a.events.only(RDMA_CM_EVENT_ADDR_RESOLVED);
 
-  EXPECT_EQ(error_of(endpoint->resolve_route(1s)), ENODEV);
+  EXPECT_EQ(errno_of(endpoint->resolve_route(1s)), ENODEV);
 }
 
 TEST_F(InfinibandAddress, FamiliesMustAgree) {
   ASSERT_EQ(bind(*endpoint, service_of(RDMA_PS_TCP, kPort)), 0);
   const Sockaddr ip(b.address(0, kPort));
 
-  EXPECT_EQ(error_of(endpoint->resolve_address(nullptr, ip.get(), 1s)), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->resolve_address(nullptr, ip.get(), 1s)), EINVAL);
 }
 
 // The listener knows nothing of the header that IP ids put in front of their data.
 TEST_F(InfinibandAddress, AListenerHearsIpRequestsWithTheirHeader) {
   auto server = b.endpoint();
   ASSERT_EQ(bind(*server, service_of(RDMA_PS_TCP, kPort)), 0);
-  ASSERT_EQ(error_of(server->listen(8)), 0);
+  ASSERT_EQ(errno_of(server->listen(8)), 0);
   auto client = routed(a, b.address(0, kPort));
   const std::vector<std::uint8_t> data{7};
 
@@ -153,7 +152,7 @@ TEST_F(InfinibandAddress, AListenerHearsIpRequestsWithTheirHeader) {
 TEST_F(InfinibandAddress, ADatagramListenerHearsTheWholeQuestion) {
   auto server = b.endpoint(RDMA_PS_UDP);
   ASSERT_EQ(bind(*server, service_of(RDMA_PS_UDP, kPort)), 0);
-  ASSERT_EQ(error_of(server->listen(8)), 0);
+  ASSERT_EQ(errno_of(server->listen(8)), 0);
   auto client = routed(a, b.address(0, kPort), RDMA_PS_UDP);
 
   ASSERT_TRUE(client->connect({}));
@@ -203,14 +202,14 @@ TEST_F(LinkLocal, BothSidesNameTheInterface) {
 TEST_F(LinkLocal, AnAddressOfAnotherInterfaceIsNotOurs) {
   const Sockaddr elsewhere(address(a, kPort, kInterface + 1));
 
-  EXPECT_EQ(error_of(a.endpoint()->bind(elsewhere.get())), EADDRNOTAVAIL);
+  EXPECT_EQ(errno_of(a.endpoint()->bind(elsewhere.get())), EADDRNOTAVAIL);
 }
 
 TEST_F(LinkLocal, WithoutAScopeItIsInvalid) {
   const Sockaddr unscoped(address(b, kPort, 0));
 
-  EXPECT_EQ(error_of(a.endpoint()->bind(unscoped.get())), EINVAL);
-  EXPECT_EQ(error_of(a.endpoint()->resolve_address(nullptr, unscoped.get(), 1s)), EINVAL);
+  EXPECT_EQ(errno_of(a.endpoint()->bind(unscoped.get())), EINVAL);
+  EXPECT_EQ(errno_of(a.endpoint()->resolve_address(nullptr, unscoped.get(), 1s)), EINVAL);
 }
 
 // --- IPoIB's ports ------------------------------------------------------------------------------
@@ -220,8 +219,8 @@ TEST_F(InfinibandAddress, TheSpaceOfIpoibHasNoAddressOnRoce) {
   const Sockaddr local(a.address(0, kPort));
   const Sockaddr peer(b.address(0, kPort));
 
-  EXPECT_EQ(error_of(ipoib->bind(local.get())), EINVAL);
-  ASSERT_EQ(error_of(ipoib->resolve_address(nullptr, peer.get(), 1s)), 0);
+  EXPECT_EQ(errno_of(ipoib->bind(local.get())), EINVAL);
+  ASSERT_EQ(errno_of(ipoib->resolve_address(nullptr, peer.get(), 1s)), 0);
   settle();
 
   EXPECT_EQ(a.events.only(RDMA_CM_EVENT_ADDR_ERROR).status, -EINVAL);

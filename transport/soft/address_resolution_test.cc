@@ -5,10 +5,13 @@
 #include <cerrno>
 
 #include "transport/soft/testing/world.h"
+#include "verbs/testing/errno_of.h"
 #include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::soft::testing {
 namespace {
+
+using verbs::testing::errno_of;
 
 using namespace std::chrono_literals;
 using wire::same;
@@ -22,15 +25,11 @@ ibv_gid gid_at(const Binding& binding) {
   return binding.addr.addr.ibaddr.sgid;
 }
 
-int error_of(const verbs::Result<void>& result) {
-  return result ? 0 : result.error().value();
-}
-
 class BindingTo : public World {
  protected:
   int bind(Endpoint& endpoint, const Address& local) {
     const Sockaddr address(local);
-    return error_of(endpoint.bind(address.get()));
+    return errno_of(endpoint.bind(address.get()));
   }
 };
 
@@ -87,9 +86,9 @@ TEST_F(BindingTo, ReuseAddressMayBeSetOnBoth) {
   ASSERT_TRUE(second->set_option(RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, on));
 
   EXPECT_EQ(bind(*second, a.address(0, kPort)), 0);
-  EXPECT_EQ(error_of(first->listen(8)), EADDRINUSE);
+  EXPECT_EQ(errno_of(first->listen(8)), EADDRINUSE);
   second.reset();
-  EXPECT_EQ(error_of(first->listen(8)), 0);
+  EXPECT_EQ(errno_of(first->listen(8)), 0);
 }
 
 TEST_F(BindingTo, Ipv6WildcardBlocksIpv4UnlessAfonly) {
@@ -115,27 +114,27 @@ TEST_F(BindingTo, ListenOnAFreshEndpointBindsTheWildcard) {
 
   EXPECT_TRUE(source_of(*endpoint).is_zero());
   EXPECT_NE(source_of(*endpoint).port, 0);
-  EXPECT_EQ(error_of(endpoint->listen(8)), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->listen(8)), EINVAL);
 }
 
 TEST_F(BindingTo, UnknownOptionsAreNotOffered) {
   const std::uint8_t value[4] = {1};
   auto endpoint = a.endpoint();
 
-  EXPECT_EQ(error_of(endpoint->set_option(RDMA_OPTION_IB, 99, value)), ENOSYS);
-  EXPECT_EQ(error_of(endpoint->set_option(RDMA_OPTION_ID, 99, value)), ENOSYS);
+  EXPECT_EQ(errno_of(endpoint->set_option(RDMA_OPTION_IB, 99, value)), ENOSYS);
+  EXPECT_EQ(errno_of(endpoint->set_option(RDMA_OPTION_ID, 99, value)), ENOSYS);
 }
 
 class Resolving : public World {
  protected:
   int resolve(Endpoint& at, const Address& destination) {
     const Sockaddr to(destination);
-    return error_of(at.resolve_address(nullptr, to.get(), 2s));
+    return errno_of(at.resolve_address(nullptr, to.get(), 2s));
   }
   int resolve_from(Endpoint& at, const Address& source, const Address& destination) {
     const Sockaddr from(source);
     const Sockaddr to(destination);
-    return error_of(at.resolve_address(&from.get(), to.get(), 2s));
+    return errno_of(at.resolve_address(&from.get(), to.get(), 2s));
   }
   std::unique_ptr<Endpoint> endpoint = a.endpoint();
   void TearDown() override { endpoint.reset(); }
@@ -296,13 +295,13 @@ TEST_F(Resolving, ABoundDeviceThatTheRouteDoesNotLeaveByIsAnError) {
 }
 
 TEST_F(Resolving, RouteNeedsAnAddressAndATimeout) {
-  EXPECT_EQ(error_of(endpoint->resolve_route(2s)), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->resolve_route(2s)), EINVAL);
   ASSERT_EQ(resolve(*endpoint, b.address(0, kPort)), 0);
 
   settle();
 
-  EXPECT_EQ(error_of(endpoint->resolve_route(0ms)), EINVAL);
-  EXPECT_EQ(error_of(endpoint->resolve_route(-1ms)), 0) << "cma.c:rdma_resolve_route";
+  EXPECT_EQ(errno_of(endpoint->resolve_route(0ms)), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->resolve_route(-1ms)), 0) << "cma.c:rdma_resolve_route";
 }
 
 class Loopback : public Resolving {

@@ -8,9 +8,12 @@
 
 #include "transport/ibcm/wire/sidr_rep.h"
 #include "transport/soft/testing/world.h"
+#include "verbs/testing/errno_of.h"
 
 namespace anyrdma::transport::soft::testing {
 namespace {
+
+using verbs::testing::errno_of;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -32,7 +35,6 @@ class Datagrams : public World {
     ASSERT_EQ(b.events.requests.size(), 1u);
   }
   Endpoint& child() { return *b.events.requests.front(); }
-  static int error_of(const Result<void>& result) { return result ? 0 : result.error().value(); }
   /// The peer's HCA answers with what no endpoint of ours would say.
   void forge_reply(const ibcm::SidrRepParameters& reply) {
     const std::uint32_t id = last_request_id();
@@ -266,7 +268,7 @@ TEST_F(Datagrams, OneEndpointAsksOnce) {
   ASSERT_TRUE(child().accept({}));
   settle();
 
-  EXPECT_EQ(error_of(client->connect({})), EINVAL);
+  EXPECT_EQ(errno_of(client->connect({})), EINVAL);
 }
 
 TEST_F(Datagrams, TooMuchDataIsRefusedAndTheEndpointAsksAgainWithLess) {
@@ -274,7 +276,7 @@ TEST_F(Datagrams, TooMuchDataIsRefusedAndTheEndpointAsksAgainWithLess) {
   server = listener(b, b.address(0, kPort), RDMA_PS_UDP);
   client = routed(a, b.address(0, kPort), RDMA_PS_UDP);
 
-  EXPECT_EQ(error_of(client->connect({.private_data = data})), EINVAL);
+  EXPECT_EQ(errno_of(client->connect({.private_data = data})), EINVAL);
   EXPECT_TRUE(client->connect({.private_data = std::span(data).first(kUserData)}));
   settle();
 
@@ -285,23 +287,23 @@ TEST_F(Datagrams, AcceptingWithTooMuchDataRejects) {
   request();
   const Bytes data(kReplyData + 1);
 
-  EXPECT_EQ(error_of(child().accept({.private_data = data})), EINVAL);
+  EXPECT_EQ(errno_of(child().accept({.private_data = data})), EINVAL);
   settle();
 
   EXPECT_EQ(a.events.only(RDMA_CM_EVENT_UNREACHABLE).status, 2);
-  EXPECT_EQ(error_of(child().accept({})), EINVAL);
+  EXPECT_EQ(errno_of(child().accept({})), EINVAL);
 }
 
 TEST_F(Datagrams, RejectingWithTooMuchDataSendsNothingAndMayBeRepeated) {
   request();
   const Bytes data(kReplyData + 1);
 
-  EXPECT_EQ(error_of(child().reject(28, data)), EINVAL);
+  EXPECT_EQ(errno_of(child().reject(28, data)), EINVAL);
   settle();
   EXPECT_EQ(b.trace.sent(kSidrRep), 0);
 
   EXPECT_TRUE(child().reject(28, {}));
-  EXPECT_EQ(error_of(child().reject(28, {})), EINVAL);
+  EXPECT_EQ(errno_of(child().reject(28, {})), EINVAL);
 }
 
 TEST_F(Datagrams, EstablishingARequestRejectsIt) {
@@ -315,12 +317,12 @@ TEST_F(Datagrams, EstablishingARequestRejectsIt) {
 
 TEST_F(Datagrams, NotifyingIsRefusedInEveryState) {
   request();
-  EXPECT_EQ(error_of(child().notify(IBV_EVENT_COMM_EST)), EINVAL);
-  EXPECT_EQ(error_of(child().notify(IBV_EVENT_PATH_MIG)), EINVAL);
+  EXPECT_EQ(errno_of(child().notify(IBV_EVENT_COMM_EST)), EINVAL);
+  EXPECT_EQ(errno_of(child().notify(IBV_EVENT_PATH_MIG)), EINVAL);
 
   ASSERT_TRUE(child().accept({}));
 
-  EXPECT_EQ(error_of(child().notify(IBV_EVENT_COMM_EST)), EINVAL);
+  EXPECT_EQ(errno_of(child().notify(IBV_EVENT_COMM_EST)), EINVAL);
 }
 
 // --- which requests reach which listener --------------------------------------------------------
@@ -440,14 +442,14 @@ TEST_F(Options, ARefusalOfTheVendorsOptionsSaysSo) {
 
 TEST_F(Options, PathMigrationIsForEstablishedConnections) {
   handshake({}, {});
-  EXPECT_EQ(error_of(client->notify(IBV_EVENT_PATH_MIG)), EINVAL);
+  EXPECT_EQ(errno_of(client->notify(IBV_EVENT_PATH_MIG)), EINVAL);
   ASSERT_TRUE(client->establish());
   settle();
   a.events.events.clear();
 
   EXPECT_TRUE(client->notify(IBV_EVENT_PATH_MIG));
-  EXPECT_EQ(error_of(client->notify(IBV_EVENT_COMM_EST)), EISCONN);
-  EXPECT_EQ(error_of(client->notify(IBV_EVENT_PATH_MIG_ERR)), EINVAL);
+  EXPECT_EQ(errno_of(client->notify(IBV_EVENT_COMM_EST)), EISCONN);
+  EXPECT_EQ(errno_of(client->notify(IBV_EVENT_PATH_MIG_ERR)), EINVAL);
   settle();
 
   EXPECT_TRUE(a.events.events.empty());
@@ -457,7 +459,7 @@ TEST_F(Options, AConnectionWhoseGidIsGoneCannotBeAskedFor) {
   client = routed(a, b.address(0, kPort));
   a.hcas[0]->set_gid(1, ibv_gid{});
 
-  EXPECT_EQ(error_of(client->connect({})), EINVAL);
+  EXPECT_EQ(errno_of(client->connect({})), EINVAL);
 }
 
 }  // namespace

@@ -5,17 +5,16 @@
 #include <cerrno>
 
 #include "transport/soft/testing/world.h"
+#include "verbs/testing/errno_of.h"
 
 namespace anyrdma::transport::soft::testing {
 namespace {
 
+using verbs::testing::errno_of;
+
 using namespace std::chrono_literals;
 
 constexpr LinkNumber kOther{1};
-
-int error_of(const verbs::Result<void>& result) {
-  return result ? 0 : result.error().value();
-}
 
 /// Endpoints of host b in every relation to its device, each with a recorder of its own.
 class Devices : public World {
@@ -87,10 +86,10 @@ TEST_F(Devices, RemovedEndpointRefusesEverything) {
   b.transport->remove_device(*b.hcas[0]);
   settle();
 
-  EXPECT_EQ(error_of(child().disconnect()), ENXIO);
-  EXPECT_EQ(error_of(child().accept({})), ENXIO);
-  EXPECT_EQ(error_of(child().listen(8)), ENXIO);
-  EXPECT_EQ(error_of(child().resolve_route(1s)), ENXIO);
+  EXPECT_EQ(errno_of(child().disconnect()), ENXIO);
+  EXPECT_EQ(errno_of(child().accept({})), ENXIO);
+  EXPECT_EQ(errno_of(child().listen(8)), ENXIO);
+  EXPECT_EQ(errno_of(child().resolve_route(1s)), ENXIO);
   EXPECT_EQ(child().qp_transition(IBV_QPS_RTS).error(), verbs::errno_code(ENXIO));
   EXPECT_EQ(child().binding().verbs, nullptr);
 }
@@ -156,8 +155,8 @@ TEST_F(Devices, ListOfDevicesFollows) {
 }
 
 TEST_F(Devices, OneHcaPerInterfaceAndOneInterfacePerHca) {
-  EXPECT_EQ(error_of(b.transport->add_device(*b.hcas[0], 1)), EEXIST);
-  EXPECT_EQ(error_of(b.transport->add_device(*a.hcas[0], 0)), EEXIST);
+  EXPECT_EQ(errno_of(b.transport->add_device(*b.hcas[0], 1)), EEXIST);
+  EXPECT_EQ(errno_of(b.transport->add_device(*a.hcas[0], 0)), EEXIST);
 }
 
 TEST_F(Devices, AddressChangeIsToldToAttachedEndpoints) {

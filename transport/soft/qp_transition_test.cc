@@ -7,9 +7,12 @@
 #include <cstring>
 
 #include "transport/soft/testing/world.h"
+#include "verbs/testing/errno_of.h"
 
 namespace anyrdma::transport::soft::testing {
 namespace {
+
+using verbs::testing::errno_of;
 
 using namespace std::chrono_literals;
 
@@ -39,9 +42,6 @@ class Transitions : public World {
     settle();
   }
   Endpoint& child() { return *b.events.requests.front(); }
-  static int error_of(const Result<QpTransition>& result) {
-    return result ? 0 : result.error().value();
-  }
 
   std::unique_ptr<Endpoint> server;
   std::unique_ptr<Endpoint> client;
@@ -80,7 +80,7 @@ TEST_F(Transitions, BothSidesSendOnThePathThatWasAskedFor) {
 }
 
 TEST_F(Transitions, UnboundEndpointHasNone) {
-  EXPECT_EQ(error_of(a.endpoint()->qp_transition(IBV_QPS_INIT)), EINVAL);
+  EXPECT_EQ(errno_of(a.endpoint()->qp_transition(IBV_QPS_INIT)), EINVAL);
 }
 
 TEST_F(Transitions, BeforeConnectInitGivesNoAccess) {
@@ -130,16 +130,16 @@ TEST_F(Transitions, WithoutResponderResourcesThereIsWriteAccessOnly) {
 TEST_F(Transitions, WaitingForTheReplyAllowsInitOnly) {
   request();
 
-  EXPECT_EQ(error_of(client->qp_transition(IBV_QPS_INIT)), 0);
-  EXPECT_EQ(error_of(client->qp_transition(IBV_QPS_RTR)), EINVAL);
-  EXPECT_EQ(error_of(client->qp_transition(IBV_QPS_RTS)), EINVAL);
+  EXPECT_EQ(errno_of(client->qp_transition(IBV_QPS_INIT)), 0);
+  EXPECT_EQ(errno_of(client->qp_transition(IBV_QPS_RTR)), EINVAL);
+  EXPECT_EQ(errno_of(client->qp_transition(IBV_QPS_RTS)), EINVAL);
 }
 
 TEST_F(Transitions, OtherTargetsAreInvalid) {
   accept();
 
   for (const ibv_qp_state state : {IBV_QPS_RESET, IBV_QPS_SQD, IBV_QPS_SQE, IBV_QPS_ERR}) {
-    EXPECT_EQ(error_of(client->qp_transition(state)), EINVAL) << state;
+    EXPECT_EQ(errno_of(client->qp_transition(state)), EINVAL) << state;
   }
 }
 
@@ -212,19 +212,19 @@ TEST_F(Transitions, FinishedConnectionAllowsNone) {
   accept();
   ASSERT_TRUE(client->establish());
   settle();
-  EXPECT_EQ(error_of(client->qp_transition(IBV_QPS_RTS)), 0);
+  EXPECT_EQ(errno_of(client->qp_transition(IBV_QPS_RTS)), 0);
 
   ASSERT_TRUE(client->disconnect());
   settle();
 
-  EXPECT_EQ(error_of(client->qp_transition(IBV_QPS_INIT)), EINVAL);
-  EXPECT_EQ(error_of(child().qp_transition(IBV_QPS_RTS)), EINVAL);
+  EXPECT_EQ(errno_of(client->qp_transition(IBV_QPS_INIT)), EINVAL);
+  EXPECT_EQ(errno_of(child().qp_transition(IBV_QPS_RTS)), EINVAL);
 }
 
 TEST_F(Transitions, ListenerHasNone) {
   server = listener(b, b.address(0, kPort));
 
-  EXPECT_EQ(error_of(server->qp_transition(IBV_QPS_INIT)), EINVAL);
+  EXPECT_EQ(errno_of(server->qp_transition(IBV_QPS_INIT)), EINVAL);
 }
 
 }  // namespace

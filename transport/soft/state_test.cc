@@ -6,18 +6,14 @@
 
 #include "transport/soft/state.h"
 #include "transport/soft/testing/world.h"
+#include "verbs/testing/errno_of.h"
 
 namespace anyrdma::transport::soft::testing {
 namespace {
 
-using namespace std::chrono_literals;
+using verbs::testing::errno_of;
 
-int error_of(const verbs::Result<void>& result) {
-  return result ? 0 : result.error().value();
-}
-int error_of(const verbs::Result<QpTransition>& result) {
-  return result ? 0 : result.error().value();
-}
+using namespace std::chrono_literals;
 
 class Standings : public World {
  protected:
@@ -28,7 +24,7 @@ class Standings : public World {
   }
   static int set(Endpoint& endpoint, int option, std::size_t size, std::uint8_t first = 1) {
     const std::array<std::uint8_t, 8> value{first};
-    return error_of(endpoint.set_option(RDMA_OPTION_ID, option, std::span(value).first(size)));
+    return errno_of(endpoint.set_option(RDMA_OPTION_ID, option, std::span(value).first(size)));
   }
   void TearDown() override {
     a.events.requests.clear();
@@ -94,7 +90,7 @@ TEST_F(Standings, AGroupThatIsLostIsToldAndStaysToBeLeft) {
 
   EXPECT_EQ(a.events.only(RDMA_CM_EVENT_MULTICAST_ERROR).status, -ENETRESET)
       << "cma.c:cma_ib_mc_handler";
-  EXPECT_EQ(error_of(endpoint->leave_multicast(kGroup)), 0);
+  EXPECT_EQ(errno_of(endpoint->leave_multicast(kGroup)), 0);
 }
 
 // --- a listener ---------------------------------------------------------------------------------
@@ -102,33 +98,33 @@ TEST_F(Standings, AGroupThatIsLostIsToldAndStaysToBeLeft) {
 TEST_F(Standings, AListenerOnADeviceHasACmIdThatHasNothingToDisconnect) {
   auto endpoint = listener(a, a.address(0, kPort));
 
-  EXPECT_EQ(error_of(endpoint->disconnect()), 0) << "cma.c:rdma_disconnect";
-  EXPECT_EQ(error_of(endpoint->reject(28, {})), EINVAL) << "cm.c:ib_send_cm_rej";
-  EXPECT_EQ(error_of(endpoint->notify(IBV_EVENT_COMM_EST)), EINVAL) << "cm.c:cm_establish";
-  EXPECT_EQ(error_of(endpoint->notify(IBV_EVENT_PATH_MIG)), EINVAL) << "cm.c:cm_migrate";
+  EXPECT_EQ(errno_of(endpoint->disconnect()), 0) << "cma.c:rdma_disconnect";
+  EXPECT_EQ(errno_of(endpoint->reject(28, {})), EINVAL) << "cm.c:ib_send_cm_rej";
+  EXPECT_EQ(errno_of(endpoint->notify(IBV_EVENT_COMM_EST)), EINVAL) << "cm.c:cm_establish";
+  EXPECT_EQ(errno_of(endpoint->notify(IBV_EVENT_PATH_MIG)), EINVAL) << "cm.c:cm_migrate";
   EXPECT_EQ(endpoint->state(), "RDMA_CM_LISTEN");
 }
 
 TEST_F(Standings, AListenerOnEveryDeviceHasNone) {
   auto endpoint = listener(a, Address::ipv4(0, kPort));
 
-  EXPECT_EQ(error_of(endpoint->disconnect()), EINVAL);
-  EXPECT_EQ(error_of(endpoint->reject(28, {})), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->disconnect()), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->reject(28, {})), EINVAL);
 }
 
 TEST_F(Standings, AListenerForDatagramsMayHaveAQueuePairAndOneForConnectionsMayNot) {
   auto datagrams = listener(a, a.address(0, kPort), RDMA_PS_UDP);
   auto connections = listener(a, a.address(0, kPort));
 
-  EXPECT_EQ(error_of(datagrams->qp_transition(IBV_QPS_INIT)), 0) << "cma.c:rdma_init_qp_attr";
-  EXPECT_EQ(error_of(connections->qp_transition(IBV_QPS_INIT)), EINVAL) << "cm.c: LISTEN";
-  EXPECT_EQ(error_of(datagrams->disconnect()), 0);
+  EXPECT_EQ(errno_of(datagrams->qp_transition(IBV_QPS_INIT)), 0) << "cma.c:rdma_init_qp_attr";
+  EXPECT_EQ(errno_of(connections->qp_transition(IBV_QPS_INIT)), EINVAL) << "cm.c: LISTEN";
+  EXPECT_EQ(errno_of(datagrams->disconnect()), 0);
 }
 
 TEST_F(Standings, WithoutADeviceNobodyHasAQueuePair) {
   auto endpoint = listener(a, Address::ipv4(0, kPort), RDMA_PS_UDP);
 
-  EXPECT_EQ(error_of(endpoint->qp_transition(IBV_QPS_INIT)), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->qp_transition(IBV_QPS_INIT)), EINVAL);
 }
 
 // --- what binding has come to -------------------------------------------------------------------
@@ -136,23 +132,23 @@ TEST_F(Standings, WithoutADeviceNobodyHasAQueuePair) {
 TEST_F(Standings, AResolutionWhoseSourceIsNotOursLeavesAFreshId) {
   auto endpoint = a.endpoint();
 
-  EXPECT_EQ(error_of(endpoint->resolve_address(&Sockaddr(b.address()).get(),
+  EXPECT_EQ(errno_of(endpoint->resolve_address(&Sockaddr(b.address()).get(),
                                                Sockaddr(b.address(0, kPort)).get(), 1s)),
             EADDRNOTAVAIL);
 
   EXPECT_EQ(endpoint->state(), "RDMA_CM_IDLE") << "cma.c:resolve_prepare_src";
-  EXPECT_EQ(error_of(endpoint->bind(Sockaddr(a.address()).get())), 0);
+  EXPECT_EQ(errno_of(endpoint->bind(Sockaddr(a.address()).get())), 0);
 }
 
 TEST_F(Standings, AResolutionThatFailsLaterLeavesABoundId) {
   auto endpoint = a.endpoint();
 
-  EXPECT_EQ(error_of(endpoint->resolve_address(&Sockaddr(a.address()).get(),
+  EXPECT_EQ(errno_of(endpoint->resolve_address(&Sockaddr(a.address()).get(),
                                                Sockaddr(address_of(2, 7)).get(), 1s)),
             ENETUNREACH);
 
   EXPECT_EQ(endpoint->state(), "RDMA_CM_ADDR_BOUND");
-  EXPECT_EQ(error_of(endpoint->bind(Sockaddr(a.address()).get())), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->bind(Sockaddr(a.address()).get())), EINVAL);
 }
 
 TEST_F(Standings, AfterTheLastDeviceIdsAreMadeAndResolveInVain) {
@@ -160,7 +156,7 @@ TEST_F(Standings, AfterTheLastDeviceIdsAreMadeAndResolveInVain) {
   auto endpoint = a.endpoint();
   auto wildcard = listener(a, Address::ipv4(0, kPort));
 
-  ASSERT_EQ(error_of(endpoint->resolve_address(nullptr, Sockaddr(b.address(0, kPort)).get(), 1s)),
+  ASSERT_EQ(errno_of(endpoint->resolve_address(nullptr, Sockaddr(b.address(0, kPort)).get(), 1s)),
             0);
   settle();
 
@@ -176,8 +172,8 @@ TEST_F(Standings, AnIdThatWasRejectedStaysInConnectAndAsksNoMore) {
   ASSERT_EQ(a.events.only(RDMA_CM_EVENT_REJECTED).status, 8) << "nobody listens";
 
   EXPECT_EQ(endpoint->state(), "RDMA_CM_CONNECT");
-  EXPECT_EQ(error_of(endpoint->connect({})), EINVAL);
-  EXPECT_EQ(error_of(endpoint->disconnect()), 0);
+  EXPECT_EQ(errno_of(endpoint->connect({})), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->disconnect()), 0);
 }
 
 TEST_F(Standings, ADatagramServiceAsksOnce) {
@@ -185,7 +181,7 @@ TEST_F(Standings, ADatagramServiceAsksOnce) {
   auto endpoint = routed(a, b.address(0, kPort), RDMA_PS_UDP);
   ASSERT_TRUE(endpoint->connect({}));
 
-  EXPECT_EQ(error_of(endpoint->connect({})), EINVAL);
+  EXPECT_EQ(errno_of(endpoint->connect({})), EINVAL);
   settle();
 }
 
@@ -200,7 +196,7 @@ TEST_F(Standings, ARequestIsMuteUntilItIsAccepted) {
   settle();
 
   EXPECT_TRUE(b.events.events.empty()) << "ucma.c:ucma_event_handler, before the uid is set";
-  EXPECT_EQ(error_of(b.events.requests[0]->accept({})), EINVAL);
+  EXPECT_EQ(errno_of(b.events.requests[0]->accept({})), EINVAL);
 }
 
 // --- options ------------------------------------------------------------------------------------
@@ -222,8 +218,8 @@ TEST_F(Standings, UnknownOptionsDoNotExist) {
   auto endpoint = a.endpoint();
   const std::uint8_t value = 1;
   EXPECT_EQ(set(*endpoint, 17, 1), ENOSYS);
-  EXPECT_EQ(error_of(endpoint->set_option(RDMA_OPTION_IB, 0, {&value, 1})), ENOSYS);
-  EXPECT_EQ(error_of(endpoint->set_option(2, 0, {&value, 1})), ENOSYS);
+  EXPECT_EQ(errno_of(endpoint->set_option(RDMA_OPTION_IB, 0, {&value, 1})), ENOSYS);
+  EXPECT_EQ(errno_of(endpoint->set_option(2, 0, {&value, 1})), ENOSYS);
 }
 
 TEST_F(Standings, AnAckTimeoutIsForReliableConnections) {
@@ -287,7 +283,7 @@ TEST_F(Backlog, IsSetAnewByAListenThatIsRefused) {
   EXPECT_TRUE(asks());
   EXPECT_FALSE(asks());
 
-  EXPECT_EQ(error_of(server->listen(1)), EINVAL);
+  EXPECT_EQ(errno_of(server->listen(1)), EINVAL);
 
   EXPECT_TRUE(asks()) << "ucma.c:ucma_listen";
   EXPECT_FALSE(asks());
