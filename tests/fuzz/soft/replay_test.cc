@@ -66,7 +66,7 @@ TEST(SoftFuzzReplay, PacketsAreWrittenAsTheyWereRead) {
 
 TEST(SoftFuzzReplay, ConnectionsSurviveRandomScripts) {
   testing::FakeRandom random;
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 500; ++i) {
     Bytes script(1 + random.below(400));
     for (std::uint8_t& byte : script) byte = static_cast<std::uint8_t>(random.next());
     fuzz_connection(script.data(), script.size());
@@ -75,7 +75,7 @@ TEST(SoftFuzzReplay, ConnectionsSurviveRandomScripts) {
 
 TEST(SoftFuzzReplay, DatagramsSurviveRandomScripts) {
   testing::FakeRandom random;
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 500; ++i) {
     Bytes script(1 + random.below(400));
     for (std::uint8_t& byte : script) byte = static_cast<std::uint8_t>(random.next());
     fuzz_datagram(script.data(), script.size());
