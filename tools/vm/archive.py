@@ -1,6 +1,7 @@
-"""Debian's archive: of this very system, or another suite that its server has beside this system's."""
+"""Debian's archive: the suite of this very system, or another one that its server has beside it."""
 
 import os
+import platform
 import re
 import subprocess
 import time
@@ -16,11 +17,12 @@ class Suite:
     """Packages of one suite. Nothing of the system's own configuration is touched."""
 
     def __init__(self, name, folder):
-        """None: this system's own packages. Otherwise lists are kept in `folder`, and asked for anew once a day."""
-        self.name = name or "this system"
+        """By its own name, such as bookworm. Lists of another suite than this system's are kept in `folder`, and asked for anew
+        once a day."""
+        self.name = name
         self.environment = {}
         self.lists = "/var/lib/apt/lists"
-        if name:
+        if name != own_suite():
             self.lists = folder / "lists"
             self._open(name, folder)
 
@@ -72,6 +74,13 @@ class Suite:
         except (OSError, subprocess.CalledProcessError) as error:
             said = getattr(error, "stderr", None) or str(error)
             raise Unavailable(f"{' '.join(command[:3])}, of {self.name}, failed: {said.strip()}") from error
+
+
+def own_suite():
+    try:
+        return platform.freedesktop_os_release().get("VERSION_CODENAME")
+    except OSError:
+        return None
 
 
 def debian_server():

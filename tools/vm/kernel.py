@@ -28,8 +28,8 @@ NOT_EVERYWHERE = ["crc32_generic", "crc32c_generic", "libcrc32c"]
 # The note in a kernel's file that says where whoever loads it may begin: XEN_ELFNOTE_PHYS32_ENTRY. Sizes, type, name.
 PVH_ENTRY = struct.pack("<III4s", 4, 8, 18, b"Xen")
 
-# Whose kernel: of this very system, or of a suite that the system's archive has beside it.
-SUITES = {"6.1": None, "6.12": "bookworm-backports", "unstable": "sid"}
+# Whose kernel: of Debian 12, of its backports, of unstable.
+SUITES = {"6.1": "bookworm", "6.12": "bookworm-backports", "unstable": "sid"}
 
 
 class Unavailable(Exception):
