@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <set>
+#include <initializer_list>
 #include <stdexcept>
 
 namespace anyrdma::conformance {
@@ -16,19 +16,25 @@ class Refused : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-const json::object& object_with(const json::value& value, const std::set<std::string>& members,
-                                const std::string& where) {
-  if (!value.is_object()) throw Refused(where + " is not an object");
+// Views, for g++ 14 takes a reference that was found with the help of a temporary for one into it.
+const json::object& object_with(const json::value& value,
+                                std::initializer_list<std::string_view> members,
+                                std::string_view where) {
+  if (!value.is_object()) throw Refused(std::string(where) + " is not an object");
   for (const auto& member : value.get_object()) {
-    const std::string key(member.key());
-    if (!members.contains(key)) throw Refused(where + " has an unknown member " + key);
+    const std::string_view key(member.key());
+    if (std::ranges::find(members, key) == members.end()) {
+      throw Refused(std::string(where) + " has an unknown member " + std::string(key));
+    }
   }
   return value.get_object();
 }
 
-const json::array& array_in(const json::object& object, const char* key, const std::string& where) {
+const json::array& array_in(const json::object& object, const char* key, std::string_view where) {
   const json::value* const found = object.if_contains(key);
-  if (found == nullptr || !found->is_array()) throw Refused(where + " has no list " + key);
+  if (found == nullptr || !found->is_array()) {
+    throw Refused(std::string(where) + " has no list " + key);
+  }
   return found->get_array();
 }
 

@@ -157,12 +157,10 @@ bool Mesh::greet(Link& link) {
     if (auto made = realtime::SharedMemory::create(kRingBytes, memory))
       link.out = std::make_unique<OutRing>(std::move(*made));
   }
-  std::vector<int> along;
-  if (link.out) along.push_back(memory.get());
   CM_ASSERT(link.peer != nullptr);
-  const std::vector<int> gifts = receiver_.gifts_for(link.peer->slot);
-  CM_ASSERT(gifts.size() <= kGiftsMax);
-  along.insert(along.end(), gifts.begin(), gifts.end());
+  std::vector<int> along = receiver_.gifts_for(link.peer->slot);
+  CM_ASSERT(along.size() <= kGiftsMax);
+  if (link.out) along.insert(along.begin(), memory.get());
   Hello hello{.slot = config_.self,
               .descriptors = static_cast<std::uint8_t>(along.size()),
               .ring = link.out != nullptr,
