@@ -108,9 +108,9 @@ same_runs() { # OPTION...
   hash_of first >/dev/null || fail "the run does not say its hash"
   [ -z "$says" ] || grep -qE -- "$says" "$work/first.log" || fail "nobody says '$says'"
   one_run second "$@" && same "the same seed once more" second
-  local runs=1
-  [ -z "${seeds_matter:-}" ] || runs=3
-  start_loops "$runs"
+  local beside=1
+  [ -z "${seeds_matter:-}" ] || beside=3
+  start_loops "$beside"
   begin busy "$@"
   if [ -n "${seeds_matter:-}" ]; then
     begin busier "$@"

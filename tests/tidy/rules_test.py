@@ -136,6 +136,12 @@ class Tree(unittest.TestCase):
         self.write("cm/b_test.cc", "")
         self.assertEqual(self.found(tree.orphans), ["cm/b_test.cc"])
 
+    def test_a_test_that_is_a_suite_of_its_room_is_no_orphan(self):
+        self.write("cm/BUILD.bazel", 'cc_library(name = "b")\nroom_test(\n    name = "cm_test",\n    suites = [\n        "a",\n    ],\n)\n')
+        self.write("cm/a_test.cc", "")
+        self.write("cm/b_test.cc", "")
+        self.assertEqual(self.found(tree.orphans), ["cm/b_test.cc"])
+
     def test_a_link_that_leads_nowhere_is_caught(self):
         self.write("docs/a.md", "[b](b.md) [c](../c.md#part) [web](https://example.org/x)\n")
         self.write("c.md", "[a](docs/a.md) [d](docs/d.md)\n")

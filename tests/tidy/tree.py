@@ -20,9 +20,12 @@ def files(root):
 
 
 def names_file(build, name):
-    """Whether a BUILD file names a file: literally, or as in `[x + "_test.cc" for x in ...]`."""
+    """Whether a BUILD file names a file: literally, as in `[x + "_test.cc" for x in ...]`, or as a suite of a room_test."""
     suffix = name.rsplit(".", 1)[1]
     if f'"{name}"' in build or re.search(rf'glob\(\s*\[[^\]]*\*\.{suffix}"', build):
+        return True
+    suites = re.findall(r"^ +suites = \[[^\]]*\]", build, re.MULTILINE)
+    if any(f'"{name.removesuffix("_test.cc")}"' in text for text in suites):
         return True
     suffixes = re.findall(r'\+ "([\w.]*\.\w+)"', build)
     return any(name.endswith(suffix) and f'"{name.removesuffix(suffix)}"' in build
