@@ -9,7 +9,13 @@ trap 'rm -rf "$work"' EXIT
 tools/dev/install tools/bin tools/kit "$work/prefix"
 export PREFIX=$work/prefix AWAIT=$PWD/tests/programs/await_listener
 python3 tests/docs/tutorials_test.py
-python3 tests/docs/tutorials.py docs/tutorials/*.md
+pages=(docs/tutorials/*.md) about_cmtime=(docs/tutorials/{c-program,search-for-bugs}.md)
+if grep -q 'cm connect' "$(command -v cmtime)"; then
+  echo "SKIPPED: ${about_cmtime[*]}: the cmtime here is newer than Debian 12's"
+  mapfile -t pages < <(comm -23 <(printf '%s\n' "${pages[@]}" | sort) <(printf '%s\n' "${about_cmtime[@]}" | sort))
+  about_cmtime=()
+fi
+python3 tests/docs/tutorials.py "${pages[@]}"
 
 # It would notice a mistake in each of them: of what is said, typed, or written down.
 spoilt() { # PAGE SED WORD: it complains with that WORD
@@ -20,8 +26,8 @@ spoilt() { # PAGE SED WORD: it complains with that WORD
   grep -qF -- "$3" <<<"$said" || { echo "FAILED: no word of '$3' in: $said"; exit 1; }
 }
 spoilt binary 's/^seed 7, 0/seed 8, 0/' 'seed 8, 0'
-spoilt c-program 's/argc != 3/argc != 4/' 'RDMA_CM_EVENT_CONNECT_REQUEST'
+[ ${#about_cmtime[@]} = 0 ] || spoilt c-program 's/argc != 3/argc != 4/' 'RDMA_CM_EVENT_CONNECT_REQUEST'
 spoilt tests-in-cpp 's/#include <sim\/testing\/kit.h>/#include <sim\/kit.h>/' 'No such file'
-spoilt search-for-bugs 's/ended by signal 11/ended by signal 6/' 'ended by signal 11'
+[ ${#about_cmtime[@]} = 0 ] || spoilt search-for-bugs 's/ended by signal 11/ended by signal 6/' 'ended by signal 11'
 spoilt production 's/anyrdma-dropin/anyrdma-drop-in/' 'exit status 1: gcc'
 echo PASSED

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Debian package in fresh roots of Debian 12 and 13 (tools/root/fresh): it installs with what it depends on, runs rping,
-# links a program, and is removed without a trace.
+# links a program, and is removed without a trace. One that is made on Debian 13 depends on its libraries.
 . tests/programs/skip.sh
 set -uo pipefail
 work=$(mktemp -d)
@@ -9,7 +9,8 @@ failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 
 suites=() # those that can be had; the others have said why not
-for suite in bookworm trixie; do
+older=$(. /etc/os-release && [ "${VERSION_CODENAME:-}" != bookworm ] || echo bookworm)
+for suite in $older trixie; do
   if timeout 900 tools/root/fresh --bare "$suite" true 2>"$work/why"; then suites+=("$suite"); else cat "$work/why"; fi
 done
 [ ${#suites[@]} != 0 ] || skip_all "$(tail -n 1 "$work/why")"

@@ -1,20 +1,31 @@
 #!/usr/bin/env bash
-# cmtime of Debian's rdmacm-utils: many ids of one process at once. Its server runs until it is killed.
+# cmtime of Debian's rdmacm-utils: many ids of one process at once. Debian 12's server runs until it is killed; Debian 13's
+# serves one client, with and without queue pairs, and ends, and its tables have other columns.
 . tests/programs/lib.sh
 need cmtime stdbuf
 
+serves_one_client() { grep -q 'cm connect' "$(command -v cmtime)"; }
+
+# end_server PID: as it is meant to end.
+end_server() {
+  serves_one_client || { stop "$1" && return; }
+  finish "$1"
+  expect_status server 0 $?
+}
+
 timed() { # COUNT ARGUMENT...
-  local server count=$1 step
+  local server count=$1 step steps=('create id' 'resolve addr' 'resolve route' 'create qp' disconnect)
+  if serves_one_client; then steps+=('cm connect' 'destroy id'); else steps+=(connect destroy); fi
   shift
   start_server server "$host:7471" cmtime -c "$count" "$@"
   server=$pid
   run client cmtime -s "$host" -c "$count" "$@"
   expect_status client 0 $?
-  for step in 'create id' 'resolve addr' 'resolve route' 'create qp' connect disconnect destroy; do
-    expect_line client "^$step *: +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+\$"
+  for step in "${steps[@]}"; do
+    expect_line client "^$step *:?( +[0-9.]+){4,6}\$"
   done
   ! grep -q 'event:\|failed' "$work/client.log" || fail "the client met with trouble"
-  stop "$server"
+  end_server "$server"
 }
 
 case_a_hundred_connections() { timed 100; }
@@ -30,12 +41,16 @@ case_the_client_may_bind() {
   server=$pid
   run client cmtime -s "$host" -b "$host" -p 7500 -r 1 -t 1000
   expect_status client 0 $?
-  expect_line client '^bind addr *: +[0-9.]+'
-  stop "$server"
+  expect_line client '^bind addr *:? +[0-9.]+'
+  end_server "$server"
 }
 
 case_a_server_serves_one_client_after_the_other() {
   local server
+  if serves_one_client; then
+    skip "this cmtime's server ends after a client"
+    return
+  fi
   start_server server "$host:7471" cmtime -c 10
   server=$pid
   run client1 cmtime -s "$host" -c 10

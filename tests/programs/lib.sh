@@ -27,6 +27,7 @@ if on_dropin; then
   install -m 755 tools/bin/lib/* "$work/bin/lib"
 fi
 chmod 755 "$work"
+export HOME="${HOME:-$work}" # Open MPI 5 does not begin without one
 
 end_started() {
   local pid

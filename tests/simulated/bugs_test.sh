@@ -32,7 +32,11 @@ found() {
 
 # Within ten seconds of virtual time: nobody has a timer that goes on for ever.
 found rping_join rping 1000 pct 1 '^nothing can happen any more at [0-9]\.' 'wait for CONNECTED state 10'
-found cmtime_context cmtime 100 fifo 1 '^server/cmtime was ended by signal 11' 'REP 2: cut client<->server'
+if grep -q 'cm connect' /usr/bin/cmtime 2>/dev/null; then
+  not_yet cmtime_context 'Debian 13 has a cmtime without this bug'
+else
+  found cmtime_context cmtime 100 fifo 1 '^server/cmtime was ended by signal 11' 'REP 2: cut client<->server'
+fi
 found pingpong_events ibv_rc_pingpong 100 pct 1 'ibv_rc_pingpong ended with status [12]$' 'poll CQ failed 2'
 found perftest_refused ib_write_bw 100 fifo 1 '^client/ib_write_bw was ended by signal 11' 'request 2: '
 if has_networks; then

@@ -27,7 +27,7 @@ cases=0 failures=0 left_out=0
 settings=()
 expected=0
 says=
-export PATH=/usr/bin:/bin LC_ALL=C.UTF-8 TZ=UTC PYTHONHASHSEED=0
+export PATH=/usr/bin:/bin HOME=/root LC_ALL=C.UTF-8 TZ=UTC PYTHONHASHSEED=0 # Open MPI 5 does not begin without a home
 export PYTHONDONTWRITEBYTECODE=1 # the first run would leave something for the second
 
 end_loops() {

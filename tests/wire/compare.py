@@ -39,8 +39,10 @@ class Packet:
             self.complaint = "malformed"
 
     def number(self, name):
-        """tshark counts the padding as data."""
+        """tshark counts the padding as data. Of late it says of a bit whether it is set."""
         shown, value, _ = self.fields[name][0]
+        if shown in ("False", "True"):
+            return int(shown == "True")
         number = int(value, 16) if ":" in shown else int(shown, 0)
         return number - self.padding() if name == "data.len" else number
 
