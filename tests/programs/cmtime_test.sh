@@ -8,9 +8,12 @@ serves_one_client() { grep -q 'cm connect' "$(command -v cmtime)"; }
 
 # end_server PID: as it is meant to end.
 end_server() {
-  serves_one_client || { stop "$1" && return; }
-  finish "$1"
-  expect_status server 0 $?
+  if serves_one_client; then
+    finish "$1"
+    expect_status server 0 $?
+  else
+    stop "$1"
+  fi
 }
 
 timed() { # COUNT ARGUMENT...
