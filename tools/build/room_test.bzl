@@ -6,8 +6,8 @@ load(":unity.bzl", "unity")
 def room_test(name, suites, apart = [], **kwargs):
     """One test of many suites, each of them in a source of its own, SUITE_test.cc.
 
-    The libraries of a room are in each of its tests, and so are its headers: thirty programs took ten times as long to make
-    as one. Each suite is a target as well, SUITE_test, for whoever works on it; these are "manual", so //... has each once.
+    The libraries of a room are in each of its tests, and so are its headers: 250 tests under sanitizers were 4.7 GB of mostly
+    the same. Each suite is a target as well, SUITE_test, for whoever works on it; these are "manual", so //... has each once.
 
     Args:
       name: the test's name.
