@@ -123,6 +123,11 @@ std::vector<MachineFile> machine_files(std::string_view cpuinfo) {
   };
   for (const char* const set : {"online", "possible", "present"})
     files.push_back({std::string("/sys/devices/system/cpu/") + set, "0-1\n"});
+  for (const char* const size : {"2048", "1048576"})
+    for (const char* const which : {"nr", "free", "resv", "surplus"})
+      files.push_back(
+          {std::string("/sys/kernel/mm/hugepages/hugepages-") + size + "kB/" + which + "_hugepages",
+           "0\n"});
   for (const char* const what : {"cpu", "io", "memory"})
     files.push_back({std::string("/proc/pressure/") + what, kNoPressure});
   // Megabytes of symbols are here, too: libfabric reads them line by line, twice.

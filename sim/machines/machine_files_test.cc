@@ -56,6 +56,11 @@ TEST(MachineFiles, AreTheSameHoweverManyAndFastTheMachinesProcessorsAre) {
   }));
 }
 
+TEST(MachineFiles, HaveNoHugePagesWhateverTheMachineHas) {
+  EXPECT_THAT(text_of("/proc/meminfo", ""), ::testing::HasSubstr("HugePages_Total:       0\n"));
+  EXPECT_EQ(text_of("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", ""), "0\n");
+}
+
 TEST(MachineFiles, SayNothingOfProcessorsWhereTheMachineDoesNot) {
   EXPECT_EQ(text_of("/proc/cpuinfo", ""), "\n\n");
   EXPECT_THAT(text_of("/proc/meminfo", ""), ::testing::HasSubstr("MemTotal:        8388608 kB\n"));

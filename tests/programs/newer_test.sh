@@ -103,8 +103,10 @@ pyverbs() { # LEAST: that many pass at least
   local outcomes
   cp -rL "$root/usr/share/doc/rdma-core/tests" tests/programs/pyverbs_run.py "$work"
   find "$work/tests" -name '*.gz' -exec gunzip {} +
-  run pyverbs python3 "$work/pyverbs_run.py" "$work/tests" "$work/results"
+  run pyverbs python3 "$work/pyverbs_run.py" "$work/tests" "$work/every"
   expect_status pyverbs_run.py 0 $?
+  # Whether these can pass is the machine's, at each moment; pyverbs_test judges them.
+  grep -vE '_huge_(user_addr_|page_)?traffic	' "$work/every" >"$work/results"
   outcomes=$(cut -f 2 "$work/results" | sort | uniq -c | xargs)
   echo "    $outcomes"
   [ "$(awk -F '\t' '$2 == "ok"' "$work/results" | wc -l)" -ge "$1" ] || fail "fewer than $1 tests pass"

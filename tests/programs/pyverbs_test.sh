@@ -13,41 +13,78 @@ deadline=300
 "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("pyverbs") is None)' ||
   skip_all "python3-pyverbs is not installed"
 
-# how many tests have an outcome
-count() { awk -F '\t' -v wanted="$1" '$2 == wanted' "$work/results" | wc -l; }
+# The tests that want huge pages are a case of their own, which has them reserved: as long as the others take, programs of
+# other tests would take them all. `on_huge_pages NAME` of each line of results.
+on_huge_pages='tests\.(test_odp\.OdpTestCase\.test_odp_rc_huge_(user_addr_)?traffic|test_parent_domain\.ParentDomainTrafficTest\.test_huge_page_traffic)'
 
-# Three tests want some, and only root can have them reserved; programs of other tests take some, too. Prints how many there
-# were before; nothing: all is left.
-reserve_huge_pages() {
-  local before
-  before=$(cat "$huge_pages" 2>/dev/null) || return
-  [ "$before" -lt 64 ] && [ "$(id -u)" = 0 ] && echo 64 >"$huge_pages" 2>/dev/null && echo "$before"
+# tests_of_rdma_core RESULTS NAME...: how the tests of these names (none: all) end.
+tests_of_rdma_core() {
+  local results=$1
+  shift
+  [ -e "$work/tests" ] || cp -r "$source" "$work/tests"
+  find "$work/tests" -name '*.gz' -exec gunzip {} +
+  run pyverbs "$python" tests/programs/pyverbs_run.py "$work/tests" "$work/$results" "$@"
 }
 
-give_back_huge_pages() { # BEFORE
-  [ -z "$1" ] || echo "$1" >"$huge_pages"
-}
+# count OUTCOME RESULTS: how many tests have it
+count() { awk -F '\t' -v wanted="$1" '$2 == wanted' "$work/$2" | wc -l; }
+
+# whose outcome is a failure, with their reasons
+failed_of() { awk -F '\t' '$2 == "fail" || $2 == "error" { print "    " $0 }' "$work/$1"; }
 
 case_all_of_rdma_core() {
-  local unlisted reserved
-  cp -r "$source" "$work/tests"
-  find "$work/tests" -name '*.gz' -exec gunzip {} +
-  reserved=$(reserve_huge_pages)
-  run pyverbs "$python" tests/programs/pyverbs_run.py "$work/tests" "$work/results"
+  local unlisted failed
+  tests_of_rdma_core every
   expect_status "pyverbs_run.py" 0 $?
-  give_back_huge_pages "$reserved"
-  [ -s "$work/results" ] || return
+  [ -s "$work/every" ] || return
+  grep -vE "^$on_huge_pages	" "$work/every" >"$work/results"
 
   printf '    %s ok, %s skipped, %s failed, %s errors\n' \
-    "$(count ok)" "$(count skip)" "$(count fail)" "$(count error)"
+    "$(count ok results)" "$(count skip results)" "$(count fail results)" "$(count error results)"
   awk -F '\t' '$2 == "skip" { print $3 }' "$work/results" | sort | uniq -c | sort -rn | sed 's/^/    /'
-  [ -z "$reserved" ] || at_least=$((at_least + 3))
-  [ "$(count ok)" -ge "$at_least" ] || fail "fewer than $at_least tests pass"
-  ! awk -F '\t' '$2 == "fail" || $2 == "error" { print "    " $0; found = 1 } END { exit !found }' "$work/results" ||
-    fail "tests that fail"
+  [ "$(count ok results)" -ge "$at_least" ] || fail "fewer than $at_least tests pass"
+  failed=$(failed_of results)
+  [ -z "$failed" ] || fail "tests that fail:
+$failed"
   unlisted=$(awk -F '\t' 'NR == FNR { if (!/^#/) listed[$1] = 1; next } $2 == "skip" && !($1 in listed)' \
     tests/programs/pyverbs_skips.txt "$work/results")
   [ -z "$unlisted" ] || fail "skipped, but not in pyverbs_skips.txt: $unlisted"
+}
+
+# Ends well where a huge page can be had just now.
+a_huge_page_is_free() {
+  "$python" - <<'END' 2>/dev/null
+import mmap
+mmap.mmap(-1, 1 << 21, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000)[0] = 1  # MAP_HUGETLB
+END
+}
+
+# A machine's huge pages belong to all that runs on it, so what fails is tried again, and a failure counts only if there was
+# a page before and after it.
+case_with_huge_pages() {
+  local before failed='' try
+  before=$(cat "$huge_pages" 2>/dev/null) || {
+    skip "the kernel has no huge pages"
+    return
+  }
+  for try in 1 2 3 4 5; do
+    [ "$before" -ge 64 ] || echo 64 2>/dev/null >"$huge_pages" || true
+    a_huge_page_is_free || continue
+    tests_of_rdma_core huge tests.test_odp.OdpTestCase tests.test_parent_domain.ParentDomainTrafficTest
+    expect_status "pyverbs_run.py" 0 $?
+    grep -E "^$on_huge_pages	" "$work/huge" >"$work/results"
+    [ "$(count ok results)" != 3 ] || break
+    ! a_huge_page_is_free || failed+="
+try $try: $(cat "$work/results")"
+  done
+  [ "$before" -ge 64 ] || echo "$before" 2>/dev/null >"$huge_pages" || true
+  if [ -s "$work/results" ] && [ "$(count ok results)" = 3 ]; then
+    printf '    3 ok, try %s\n' "$try"
+  elif [ -n "$failed" ]; then
+    fail "of 3 tests with huge pages some do not pass:$failed"
+  else
+    skip "no huge pages are to be had from this machine by user $(id -u)"
+  fi
 }
 
 run_cases "$@"
