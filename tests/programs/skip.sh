@@ -9,6 +9,9 @@ XML
   exit 0
 }
 
+# rdma-core 56's cmtime serves one client, which asks it twice, and has other tables than Debian 12's, and other bugs.
+cmtime_serves_one_client() { grep -q 'cm connect' "$(command -v cmtime)"; }
+
 # mckey's sender destroys its queue pair without having waited for its sends. The Soft-RoCE of Linux 6.1 has sent them by
 # then; newer ones send from a work queue, and what has not left is lost. Says so, where it is so.
 mckey_loses_sends() {

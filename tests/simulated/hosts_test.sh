@@ -23,7 +23,7 @@ says='client1/rdma_client: rdma_client: end 0'
 apart rdma_client 'rdma_server' "rdma_client -s $s"
 
 says='client1/cmtime ended with status 0'
-settings=(--background server cmtime)
+settings=(--background server 'cmtime -c 1000')
 apart cmtime_with_1000_connections true "cmtime -s $s -c 1000"
 settings=()
 
