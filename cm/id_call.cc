@@ -186,7 +186,11 @@ Result<void> Id::accept(const rdma_conn_param* param) {
     (void)flush_qp().has_value();
     return accepted;
   }
-  if (raw_.id.qp_type == IBV_QPT_UD) return {};  // no event will come (L/rdma_accept)
+  if (raw_.id.qp_type == IBV_QPT_UD) {  // no event will come (L/rdma_accept)
+    // As rdma-core does from 52 on: the listener's end would wait for it for ever.
+    if (private_channel_ != nullptr) private_channel_->forget();
+    return {};
+  }
   return complete();
 }
 

@@ -12,6 +12,11 @@ XML
 # rdma-core 56's cmtime serves one client, which asks it twice, and has other tables than Debian 12's, and other bugs.
 cmtime_serves_one_client() { grep -q 'cm connect' "$(command -v cmtime)"; }
 
+# The command that starts ucx_perftest: a newer one believes that MPI has started it, unless it is told otherwise.
+ucx_perftest_by_itself() {
+  if ucx_perftest -h 2>&1 | grep -q 'MPI mode'; then echo 'ucx_perftest -P 0'; else echo ucx_perftest; fi
+}
+
 # mckey's sender destroys its queue pair without having waited for its sends. The Soft-RoCE of Linux 6.1 has sent them by
 # then; newer ones send from a work queue, and what has not left is lost. Says so, where it is so.
 mckey_loses_sends() {

@@ -6,17 +6,19 @@ need ucx_perftest ucx_info io_demo stdbuf flock
 together=3
 export UCX_NET_DEVICES=anyrdma0:1 # not shared memory, nor TCP
 
+read -ra ucx_perftest < <(ucx_perftest_by_itself)
+
 # tests TEST[ OPTION...]...: a server and a client for each, one after the other
 tests() {
   local server test name
   for test in "$@"; do
     name=${test// /_}
     take_port
-    start "server_$name" ucx_perftest -p "$port"
+    start "server_$name" "${ucx_perftest[@]}" -p "$port"
     server=$pid
     await_socket "$server"
     # shellcheck disable=SC2086
-    run "$name" ucx_perftest -p "$port" -n 1000 -w 100 "$host" -t $test
+    run "$name" "${ucx_perftest[@]}" -p "$port" -n 1000 -w 100 "$host" -t $test
     expect_status "client of $test" 0 $?
     expect_line "$name" '^Final: +1000 '
     finish "$server"

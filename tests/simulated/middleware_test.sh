@@ -19,18 +19,19 @@ apart fio_verified "fio --name=server $fio --rw=read --iodepth=16 --verify=crc32
   "fio --name=client $fio --rw=write --iodepth=8 --hostname=$s --verb=send --verify=crc32c --do_verify=0"
 
 says='client1/ucx_perftest: Final: +100 '
+ucx_perftest=$(ucx_perftest_by_itself)
 export UCX_NET_DEVICES=anyrdma0:1 # not shared memory, nor TCP
 for test in tag_lat 'tag_bw -s 65536' 'stream_bw -s 4096' ucp_am_lat ucp_put_lat 'ucp_get -s 65536' ucp_fadd; do
   export UCX_TLS=rc
-  apart "ucx_${test// /_}" 'ucx_perftest' "ucx_perftest -n 100 -w 10 $s -t $test"
+  apart "ucx_${test// /_}" "$ucx_perftest" "$ucx_perftest -n 100 -w 10 $s -t $test"
 done
 for test in tag_lat 'tag_bw -s 65536'; do
   export UCX_TLS=ud
-  apart "ucx_ud_${test// /_}" 'ucx_perftest' "ucx_perftest -n 100 -w 10 $s -t $test"
+  apart "ucx_ud_${test// /_}" "$ucx_perftest" "$ucx_perftest -n 100 -w 10 $s -t $test"
 done
 unset UCX_TLS
-apart ucx_uct_am_lat 'ucx_perftest' "ucx_perftest -n 100 -w 10 $s -t am_lat -d anyrdma0:1 -x rc_verbs"
-apart ucx_uct_fadd 'ucx_perftest' "ucx_perftest -n 100 -w 10 $s -t fadd -d anyrdma0:1 -x rc_verbs"
+apart ucx_uct_am_lat "$ucx_perftest" "$ucx_perftest -n 100 -w 10 $s -t am_lat -d anyrdma0:1 -x rc_verbs"
+apart ucx_uct_fadd "$ucx_perftest" "$ucx_perftest -n 100 -w 10 $s -t fadd -d anyrdma0:1 -x rc_verbs"
 
 # The client checks what it reads, the server what it is sent.
 export UCX_TLS=rc UCX_SOCKADDR_TLS_PRIORITY=rdmacm

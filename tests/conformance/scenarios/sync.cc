@@ -81,6 +81,7 @@ SCENARIO(sync, datagram_services_accept_at_once) {
       [&] {
         Id& passive = listener.get_request();
         passive.make_qp();
+        passive.migrate(0);  // until librdmacm 52, accepting left the request unacknowledged
         passive.accept();
       },
       [&] { client.take(active); });
