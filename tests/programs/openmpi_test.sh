@@ -21,7 +21,7 @@ rings() {
 # Debian 12's openib connects by InfiniBand's management datagrams alone (its CPC is udcm, not rdmacm). leave_pinned would
 # have it hook into the allocator.
 case_openib() {
-  if ! ompi_info | grep -q 'MCA btl: openib'; then
+  if ! grep -q 'MCA btl: openib' <(ompi_info); then
     skip "this Open MPI has no openib any more"
     return
   fi
@@ -32,7 +32,7 @@ case_openib() {
 
 # Its way since Open MPI 5. Without another transport of UCX it is ours or nothing.
 case_ucx() {
-  if ! ompi_info | grep -q 'MCA pml: ucx'; then
+  if ! grep -q 'MCA pml: ucx' <(ompi_info); then
     skip "this Open MPI is made without UCX"
     return
   fi

@@ -14,7 +14,7 @@ cmtime_serves_one_client() { grep -q 'cm connect' "$(command -v cmtime)"; }
 
 # The command that starts ucx_perftest: a newer one believes that MPI has started it, unless it is told otherwise.
 ucx_perftest_by_itself() {
-  if ucx_perftest -h 2>&1 | grep -q 'MPI mode'; then echo 'ucx_perftest -P 0'; else echo ucx_perftest; fi
+  if grep -q 'MPI mode' <(ucx_perftest -h 2>&1); then echo 'ucx_perftest -P 0'; else echo ucx_perftest; fi
 }
 
 # mckey's sender destroys its queue pair without having waited for its sends. The Soft-RoCE of Linux 6.1 has sent them by
