@@ -10,11 +10,13 @@ read -ra ucx_perftest < <(ucx_perftest_by_itself)
 
 # tests TEST[ OPTION...]...: a server and a client for each, one after the other
 tests() {
-  local server test name
+  local server test name device
   for test in "$@"; do
     name=${test// /_}
     take_port
-    start "server_$name" "${ucx_perftest[@]}" -p "$port"
+    device=$(grep -oE -- '-d [^ ]+ -x [^ ]+' <<<"$test") # a newer server wants to be told, too
+    # shellcheck disable=SC2086
+    start "server_$name" "${ucx_perftest[@]}" -p "$port" $device
     server=$pid
     await_socket "$server"
     # shellcheck disable=SC2086

@@ -30,8 +30,9 @@ for test in tag_lat 'tag_bw -s 65536'; do
   apart "ucx_ud_${test// /_}" "$ucx_perftest" "$ucx_perftest -n 100 -w 10 $s -t $test"
 done
 unset UCX_TLS
-apart ucx_uct_am_lat "$ucx_perftest" "$ucx_perftest -n 100 -w 10 $s -t am_lat -d anyrdma0:1 -x rc_verbs"
-apart ucx_uct_fadd "$ucx_perftest" "$ucx_perftest -n 100 -w 10 $s -t fadd -d anyrdma0:1 -x rc_verbs"
+ucx_perftest+=' -d anyrdma0:1 -x rc_verbs'
+apart ucx_uct_am_lat "$ucx_perftest" "$ucx_perftest -n 100 -w 10 -t am_lat $s"
+apart ucx_uct_fadd "$ucx_perftest" "$ucx_perftest -n 100 -w 10 -t fadd $s"
 
 # The client checks what it reads, the server what it is sent.
 export UCX_TLS=rc UCX_SOCKADDR_TLS_PRIORITY=rdmacm
