@@ -7,17 +7,16 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <system_error>
-#include <utility>
+#include <vector>
 
+#include "sim/machines/file_tree.h"
 #include "transport/fabric/rendezvous/place.h"
 #include "transport/soft/address.h"
-#include "verbs/nodes/attribute.h"
+#include "verbs/nodes/tree.h"
 #include "verbs/provider.h"
 
 namespace anyrdma::tools {
@@ -26,21 +25,12 @@ namespace {
 namespace fs = std::filesystem;
 using transport::soft::Address;
 using verbs::Result;
-using verbs::nodes::Asked;
+using verbs::nodes::Files;
 
-/// What is written, by its path; a folder that is to be empty ends with a slash.
-using Files = std::map<std::string, std::string>;
-
-constexpr const char* kDevices = "/sys/class/infiniband/";
-constexpr const char* kVerbs = "/sys/class/infiniband_verbs/";
-constexpr const char* kManagement = "/sys/class/infiniband_mad/";
-constexpr const char* kVerbsAbi = "6";       // IB_USER_VERBS_ABI_VERSION
-constexpr const char* kManagementAbi = "5";  // IB_USER_MAD_ABI_VERSION
-
-/// The network interfaces, by address.
-class Interfaces {
+/// This machine's, and the interfaces that have them.
+class Addresses {
  public:
-  Interfaces() {
+  Addresses() {
     ifaddrs* first = nullptr;
     if (::getifaddrs(&first) != 0) return;
     const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(first, &::freeifaddrs);
@@ -52,77 +42,25 @@ class Interfaces {
       if (main_.empty() && (each->ifa_flags & IFF_LOOPBACK) == 0) main_ = each->ifa_name;
     }
   }
-  /// Empty: no interface has it.
-  [[nodiscard]] std::string with(const ibv_gid& gid) const {
+  [[nodiscard]] std::string interface_with(const ibv_gid& gid) const {
     const auto found = names_.find(std::to_array(gid.raw));
     return found == names_.end() ? "" : found->second;
   }
-  /// The one that the device would be on.
-  [[nodiscard]] std::string main() const { return main_.empty() ? "lo" : main_; }
+  [[nodiscard]] std::string main_interface() const { return main_.empty() ? "lo" : main_; }
 
  private:
   std::map<std::array<std::uint8_t, sizeof(ibv_gid)>, std::string> names_;
   std::string main_;
 };
 
-std::string hex(unsigned value) {
-  std::array<char, 16> text;
-  std::snprintf(text.data(), text.size(), "0x%04x", value);
-  return text.data();
-}
-
-/// What only a device on a bus has: programs read there which device it is, and where.
-Result<void> add_bus(Files& files, const std::string& folder, const Asked& asked,
-                     const std::string& interface) {
-  ibv_device_attr attr{};
-  if (auto queried = asked.provider.query_device(asked.context, &attr); !queried)
-    return queried.error();
-  files[folder + "device/vendor"] = hex(attr.vendor_id);
-  files[folder + "device/device"] = hex(attr.vendor_part_id);
-  files[folder + "device/numa_node"] = "-1";
-  files[folder + "device/net/" + interface + "/"] = "";
-  files[folder + "parent"] = interface;  // of a virtual device, as rxe's
-  return {};
-}
-
-Result<void> add_device(Files& files, const Asked& asked, const Interfaces& interfaces) {
-  const std::string name = asked.device.name;
-  const std::string folder = kDevices + name + "/";
-  const auto names = verbs::nodes::attribute_names(asked);
-  if (!names) return names.error();
-  for (const std::string& each : *names) {
-    const auto said = verbs::nodes::attribute(asked, each);
-    files[folder + each] = said ? *said : "";
-  }
-  for (std::uint32_t index = 0;; ++index) {
-    const std::string number = std::to_string(index);
-    if (!files.contains(folder + "ports/1/gids/" + number)) break;
-    const auto entry = asked.provider.query_gid(asked.context, 1, index);
-    files[folder + "ports/1/gid_attrs/ndevs/" + number] = entry ? interfaces.with(entry->gid) : "";
-  }
-  return add_bus(files, folder, asked, interfaces.main());
-}
-
 Result<Files> describe(transport::Transport& transport) {
-  const Interfaces interfaces;
-  Files files{{std::string(kVerbs) + "abi_version", kVerbsAbi},
-              {std::string(kManagement) + "abi_version", kManagementAbi}};
-  int number = 0;
-  for (ibv_device* const device : transport.devices()) {
-    verbs::Provider& provider = transport.provider_of(device);
-    const auto context = provider.open_device(device);
-    if (!context) return context.error();
-    const Result<void> added = add_device(files, {provider, *device, *context}, interfaces);
-    const Result<void> closed = provider.close_device(*context);
-    if (!added) return added.error();
-    if (!closed) return closed.error();
-    const std::string nth = std::to_string(number++);
-    files[kVerbs + ("uverbs" + nth) + "/ibdev"] = device->name;
-    files[kVerbs + ("uverbs" + nth) + "/abi_version"] = "1";
-    files[kManagement + ("umad" + nth) + "/ibdev"] = device->name;
-    files[kManagement + ("umad" + nth) + "/port"] = "1";
-  }
-  return files;
+  std::vector<verbs::nodes::Shown> devices;
+  for (ibv_device* const device : transport.devices())
+    devices.push_back({transport.provider_of(device), *device});
+  const Addresses addresses;
+  return verbs::nodes::files_of(
+      devices, {.with = [&](const ibv_gid& gid) { return addresses.interface_with(gid); },
+                .main = addresses.main_interface()});
 }
 
 /// For whom it is not ours it is not there.
@@ -130,29 +68,6 @@ bool is_ours(const std::string& directory) {
   struct stat status {};
   return ::lstat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
          status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-bool write(const std::string& directory, const Files& files) {
-  std::error_code error;
-  for (const auto& [path, content] : files) {
-    const fs::path file = directory + path;
-    fs::create_directories(file.parent_path(), error);
-    if (path.ends_with('/')) continue;
-    std::ofstream out(file);
-    if (!content.empty()) out << content << '\n';
-    out.close();
-    if (!out) return false;
-  }
-  // The nodes: what programs may do with them, they may do with this.
-  const fs::path nodes = directory + "/dev/infiniband";
-  fs::create_directories(nodes, error);
-  for (const auto& [path, content] : files) {
-    if (!path.starts_with(kVerbs) || !path.ends_with("/ibdev")) continue;
-    fs::create_symlink("/dev/null", nodes / fs::path(path).parent_path().filename(), error);
-    if (error) return false;
-  }
-  fs::create_symlink("/dev/null", nodes / "rdma_cm", error);
-  return !error;
 }
 
 /// Written beside its place and moved there, so that nobody sees half of it.
@@ -163,7 +78,7 @@ std::string place(const std::string& parent, const std::string& name, const File
   if (::mkdtemp(draft.data()) == nullptr) return "";
   std::error_code error;
   fs::permissions(draft, fs::perms(0755), error);
-  if (!error && write(draft, files)) fs::rename(draft, directory, error);
+  if (!error && sim::write_tree(draft, files)) fs::rename(draft, directory, error);
   if (fs::exists(draft)) fs::remove_all(draft, error);
   return is_ours(directory) ? directory : "";
 }

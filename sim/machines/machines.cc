@@ -7,7 +7,10 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
+#include "sim/gateway/device_files.h"
+#include "sim/machines/file_tree.h"
 #include "sim/machines/machine_files.h"
 #include "transport/fault/plan/question.h"
 #include "verbs/assert.h"
@@ -59,6 +62,7 @@ void Premises::settle() {
   realms_ = {};
   directory_ = new_directory(all_);
   files_.clear();
+  nodes_.clear();
   const std::filesystem::path shown = new_directory(all_);
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (const auto& [path, text] :
@@ -76,6 +80,19 @@ const std::filesystem::path& Premises::directory() {
 const std::vector<std::pair<std::string, std::string>>& Premises::files() {
   settle();
   return files_;
+}
+
+std::string Premises::nodes(const std::string& host, std::map<std::string, std::string> files) {
+  settle();
+  const std::string place = (directory_ / (host + ".nodes")).string();
+  std::map<std::string, std::string>& before = nodes_[host];
+  if (before == files) return place;
+  std::error_code error;
+  std::filesystem::remove_all(place, error);
+  before = {};
+  if (!write_tree(place, files)) return "";
+  before = std::move(files);
+  return place;
 }
 
 programs::Realms& Premises::realms() {
@@ -144,7 +161,19 @@ std::map<std::string, std::string> Machines::variables(const Host& host) const {
     all[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
   all[fault::kWorldVariable] = "1";
+  all["ANYRDMA_NODES"] = nodes_of(*gateway->first);
   return all;
+}
+
+/// Where a host's programs find its device (verbs/c_api/device_nodes.cc).
+std::string Machines::nodes_of(Host& host) const {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  auto files = device_files(
+      host, {.link_layer = variable("ANYRDMA_LINK_LAYER"), .profile = variable("ANYRDMA_DEVICE")});
+  return files ? premises_.nodes(host.name(), std::move(*files)) : "";
 }
 
 /// What processes have sent goes into the world, and what has come for them wakes them.

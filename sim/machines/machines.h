@@ -35,6 +35,10 @@ class Premises {
   [[nodiscard]] programs::Realms& realms();
   /// Files that are every host's, and the paths where it sees them.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& files();
+  /// The directory that has these, of that host; empty: it cannot be made. Programs are led there
+  /// by who lets them write nothing (verbs/c_api/device_nodes.cc).
+  [[nodiscard]] std::string nodes(const std::string& host,
+                                  std::map<std::string, std::string> files);
 
  private:
   void settle();
@@ -45,6 +49,7 @@ class Premises {
   std::filesystem::path directory_;
   programs::Realms realms_;
   std::vector<std::pair<std::string, std::string>> files_;
+  std::map<std::string, std::map<std::string, std::string>> nodes_;
 };
 
 /// What is of one run alone; removed at its end.
@@ -83,6 +88,7 @@ class Machines {
 
  private:
   void pump();
+  [[nodiscard]] std::string nodes_of(Host& host) const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> files_of(const Host& host) const;
   [[nodiscard]] programs::SandboxOptions with_premises(programs::SandboxOptions options);
 
@@ -90,7 +96,7 @@ class Machines {
   const std::unique_ptr<Premises> own_premises_;
   Premises& premises_;
   Place place_;
-  std::vector<std::pair<const Host*, std::unique_ptr<Gateway>>> gateways_;
+  std::vector<std::pair<Host*, std::unique_ptr<Gateway>>> gateways_;
   programs::Sandbox sandbox_;
 };
 

@@ -31,6 +31,21 @@ case_attributes() {
   expect_line types '^RoCE v2$'
 }
 
+# Not by root either, as in a kernel's: other runs are led to the same files.
+case_nobody_writes() {
+  local each
+  for each in 'echo 0 >' 'echo 0 >>' 'exec 3<>'; do
+    run write bash -c "$each/sys/class/infiniband/anyrdma0/node_guid"
+    expect_line write 'Permission denied'
+  done
+  run made bash -c 'echo 0 >/sys/class/infiniband/anyrdma0/of_my_own'
+  expect_line made 'Permission denied'
+  run python python3 -c 'open("/sys/class/infiniband/anyrdma0/node_guid", "r+")'
+  expect_line python 'PermissionError'
+  run node bash -c 'echo 0 >/dev/infiniband/uverbs0'
+  expect_status 'writing to a node' 0 $?
+}
+
 # bash asks stat(2), opendir(3) and open(2), each by itself.
 case_scripts() {
   run script bash -c '[ -c /dev/infiniband/uverbs0 ] && [ -d /sys/class/infiniband/anyrdma0 ] || exit 3

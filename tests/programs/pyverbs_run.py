@@ -23,7 +23,7 @@ from args_parser import parser  # noqa: E402
 
 parser.parse_args()
 import tests  # noqa: E402
-from tests import base, utils  # noqa: E402
+from tests import base  # noqa: E402
 
 
 def own_address():
@@ -42,12 +42,12 @@ def own_address():
 
 
 def network_interface(self, device, port, index):
-    """In place of a look into /sys for the interface under a device: on simulated hosts it has none."""
+    """In place of a look into /sys for the interface under a device: newer tests ask the kernel."""
     self.args.append([device, port, index, ADDRESS, "00:00:00:00:00:00"])
 
 
 def finds_interfaces():
-    """Whether these tests look for them where we show them. Newer ones ask rdma(8), which asks the kernel."""
+    """Whether these tests look for them where we show them. Newer ones ask rdma(8)."""
     asks_kernel = "port" in inspect.signature(base.RDMATestCase.get_net_name).parameters
     return os.path.exists("/sys/class/infiniband") and not asks_kernel
 
@@ -55,7 +55,6 @@ def finds_interfaces():
 if not finds_interfaces():
     ADDRESS = own_address()
     base.RDMATestCase._get_ip_mac = network_interface
-    utils.get_pkey_from_kernel = lambda device, port=1, index=0: 0xFFFF  # another look into /sys, of newer tests
 # Python's own way until 3.14: the tests hand their processes what cannot be sent to one that is not a fork.
 multiprocessing.set_start_method("fork")
 

@@ -36,9 +36,10 @@ apart ucx_uct_fadd "$ucx_perftest" "$ucx_perftest -n 100 -w 10 -t fadd $s"
 
 # The client checks what it reads, the server what it is sent.
 export UCX_TLS=rc UCX_SOCKADDR_TLS_PRIORITY=rdmacm
-says="client1/io_demo: .*Client exit with status 'OK'"
+says="client1/.*: .*Client exit with status 'OK'"
 settings=(--background server 'io_demo -q -d 64:65536')
-apart ucx_io_demo true "io_demo -q -c 1 -i 50 -d 64:65536 -o read,write $s"
+# It tries once, and UCX 1.18's server listens later than its client begins.
+apart ucx_io_demo true "sh -c 'sleep 1; exec io_demo -q -c 1 -i 50 -d 64:65536 -o read,write $s'"
 settings=()
 unset UCX_TLS UCX_SOCKADDR_TLS_PRIORITY UCX_NET_DEVICES
 

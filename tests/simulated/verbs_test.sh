@@ -5,6 +5,24 @@
 says='here/ibv_devinfo: hca_id:.anyrdma0$'
 alike the_device 'ibv_devinfo -v'
 
+# What is in /sys of it: as the device itself says, and on an interface that is there.
+cat >"$work/in_sys" <<'END'
+guid=$(ibv_devinfo | sed -n 's/.*node_guid:[[:space:]]*//p')
+[ -n "$guid" ] && [ "$guid" = "$(cat /sys/class/infiniband/anyrdma0/node_guid)" ] && echo 'one GUID'
+for each in /sys/class/infiniband/anyrdma0/device/net/*; do ls -d "/sys/class/net/${each##*/}"; done
+for number in 0 1; do cat "/sys/class/infiniband/anyrdma0/ports/1/gid_attrs/ndevs/$number"; done
+ls /dev/infiniband
+sh -c 'echo 0 >/sys/class/infiniband/anyrdma0/node_guid' || cat /sys/class/infiniband/anyrdma0/ports/1/state
+END
+says='here/bash: one GUID$'
+alike in_sys "bash $work/in_sys"
+says='here/bash: uverbs0$'
+alike in_dev "bash $work/in_sys"
+says='here/bash: 4: ACTIVE$'
+alike not_writable "bash $work/in_sys"
+says='here/ibstat: .*Physical state: LinkUp$'
+alike ibstat /usr/sbin/ibstat
+
 seeds_matter=1
 
 says='client1/ibv_.*: ([0-9]+ iters in [0-9.]+ seconds|success)'

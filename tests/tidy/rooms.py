@@ -60,7 +60,7 @@ ROOMS = {
                      "transport/fault/plan", "sim", "sim/instructions", "sim/packets",
                      "sim/stacks", "sim/tcp",
                      "sim/text", "sim/tracee", "sim/programs"],
-    "sim/gateway": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
+    "sim/gateway": ["verbs", "verbs/wire", "verbs/nodes", "verbs/soft", "transport", "transport/ibcm",
                     "transport/soft", "transport/fabric", "transport/fabric/rendezvous", "sim",
                     "sim/gateway"],
     "sim/machines": ["verbs", "transport/fault/plan", "transport/soft", "sim", "sim/gateway",

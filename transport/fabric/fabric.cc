@@ -28,7 +28,6 @@ constexpr std::size_t kWaitingRequestsMax = 65536;
 // answered without one. About a second.
 constexpr std::uint8_t kMinAckTimeout = 18;
 constexpr std::size_t kNameMax = 64;
-constexpr std::size_t kGids = 16;
 
 bool good_name(std::string_view name) {
   constexpr std::string_view kGood =
@@ -124,19 +123,18 @@ Result<void> FabricImpl::take_place() {
 
 Result<void> FabricImpl::build() {
   const Slot slot = registry_->slot();
-  verbs::soft::HcaConfig device{.qpn_first = first_qpn(slot),
-                                .qpn_count = kQpnCount,
-                                .min_ack_timeout = kMinAckTimeout,
-                                .link_layer = config_.link_layer};
+  verbs::soft::HcaConfig device = outside_
+                                      ? outside_->device(config_.link_layer)
+                                      : verbs::soft::HcaConfig{.min_ack_timeout = kMinAckTimeout,
+                                                               .link_layer = config_.link_layer};
+  device.qpn_first = first_qpn(slot);
+  device.qpn_count = kQpnCount;
   soft::SoftTransportConfig rules{.profile = config_.profile,
                                   .comm_id_mask = kCommIdMask,
                                   .comm_id_tag = comm_id_tag(slot),
                                   .waiting_requests_max = kWaitingRequestsMax,
                                   .loopback_has_device = true};
   if (outside_) {
-    // A world with links that lose packets, and in which it takes no time to have a processor.
-    device.node_guid = outside_->guid();
-    device.min_ack_timeout = 0;
     rules.waiting_requests_max = 0;
     rules.loopback_has_device = false;
   }

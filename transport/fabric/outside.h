@@ -21,9 +21,13 @@
 #include "transport/soft/network.h"
 #include "transport/soft/prefix.h"
 #include "transport/soft/transport.h"
+#include "verbs/soft/hca.h"
 #include "verbs/wire/ids.h"
 
 namespace anyrdma::transport::fabric {
+
+/// Of the device's table.
+inline constexpr std::size_t kGids = 16;
 
 /// Used inside the critical section. Questions wait here until whoever talks to the gateway takes
 /// them, which the driver is asked to see to; answers until the transport may be told.
@@ -39,6 +43,11 @@ class Outside final : public soft::Network {
   [[nodiscard]] std::span<const ibv_gid> own_gids() const { return own_gids_; }
   /// Of the host's device: another host has another one.
   [[nodiscard]] wire::Guid guid() const;
+  /// The device, as a world has it with links that lose packets, and in which it takes no time to
+  /// have a processor.
+  [[nodiscard]] verbs::soft::HcaConfig device(std::uint8_t link_layer) const {
+    return {.node_guid = guid(), .link_layer = link_layer};
+  }
   /// Whether a packet to that address is the gateway's business alone.
   [[nodiscard]] bool leads_out(const ibv_gid& destination) const;
 

@@ -100,6 +100,26 @@ int ask_about(const char* path, Ask ask) {
   return missing && is_node(path) ? ask(kStandIn) : result;
 }
 
+/// What /sys shows of a device, everybody's runs read: nobody writes there, and neither does root
+/// in a kernel's, where a file has nobody who may (K/kernfs_fop_open).
+bool is_refused(const char* path, bool writes) {
+  if (!writes || !leads_elsewhere(path) || std::strncmp(path, "/sys/", 5) != 0) return false;
+  errno = EACCES;
+  return true;
+}
+
+template <class Ask>
+int open_of(const char* path, int flags, Ask ask) {
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0;
+  return is_refused(path, writes) ? -1 : ask_of(path, ask);
+}
+
+template <class Ask>
+FILE* open_of(const char* path, const char* mode, Ask ask) {
+  const bool writes = mode[0] != 'r' || std::strchr(mode, '+') != nullptr;
+  return is_refused(path, writes) ? nullptr : ask_of(path, ask);
+}
+
 static_assert(sizeof(struct stat) == sizeof(struct stat64), "one function serves both");
 
 using Open = int(const char*, int, ...);
@@ -245,51 +265,51 @@ ssize_t llistxattr(const char* path, char* names, std::size_t size) noexcept {
 
 int open(const char* path, int flags, ...) {
   MODE_OF(flags)
-  return ask_of(path, [=](const char* of) { return libc_open(of, flags, mode); });
+  return open_of(path, flags, [=](const char* of) { return libc_open(of, flags, mode); });
 }
 
 int open64(const char* path, int flags, ...) {
   MODE_OF(flags)
-  return ask_of(path, [=](const char* of) { return libc_open64(of, flags, mode); });
+  return open_of(path, flags, [=](const char* of) { return libc_open64(of, flags, mode); });
 }
 
 int openat(int at, const char* path, int flags, ...) {
   MODE_OF(flags)
-  return ask_of(path, [=](const char* of) { return libc_openat(at, of, flags, mode); });
+  return open_of(path, flags, [=](const char* of) { return libc_openat(at, of, flags, mode); });
 }
 
 int openat64(int at, const char* path, int flags, ...) {
   MODE_OF(flags)
-  return ask_of(path, [=](const char* of) { return libc_openat64(at, of, flags, mode); });
+  return open_of(path, flags, [=](const char* of) { return libc_openat64(at, of, flags, mode); });
 }
 
 // With _FORTIFY_SOURCE, where a mode cannot be forgotten.
 int checked_open(const char* path, int flags) __asm__("__open_2");
 int checked_open(const char* path, int flags) {
-  return ask_of(path, [=](const char* of) { return libc_open_2(of, flags); });
+  return open_of(path, flags, [=](const char* of) { return libc_open_2(of, flags); });
 }
 
 int checked_open64(const char* path, int flags) __asm__("__open64_2");
 int checked_open64(const char* path, int flags) {
-  return ask_of(path, [=](const char* of) { return libc_open64_2(of, flags); });
+  return open_of(path, flags, [=](const char* of) { return libc_open64_2(of, flags); });
 }
 
 int checked_openat(int at, const char* path, int flags) __asm__("__openat_2");
 int checked_openat(int at, const char* path, int flags) {
-  return ask_of(path, [=](const char* of) { return libc_openat_2(at, of, flags); });
+  return open_of(path, flags, [=](const char* of) { return libc_openat_2(at, of, flags); });
 }
 
 int checked_openat64(int at, const char* path, int flags) __asm__("__openat64_2");
 int checked_openat64(int at, const char* path, int flags) {
-  return ask_of(path, [=](const char* of) { return libc_openat64_2(at, of, flags); });
+  return open_of(path, flags, [=](const char* of) { return libc_openat64_2(at, of, flags); });
 }
 
 FILE* fopen(const char* path, const char* mode) {
-  return ask_of(path, [=](const char* of) { return libc_fopen(of, mode); });
+  return open_of(path, mode, [=](const char* of) { return libc_fopen(of, mode); });
 }
 
 FILE* fopen64(const char* path, const char* mode) {
-  return ask_of(path, [=](const char* of) { return libc_fopen64(of, mode); });
+  return open_of(path, mode, [=](const char* of) { return libc_fopen64(of, mode); });
 }
 
 DIR* opendir(const char* path) {

@@ -1,0 +1,23 @@
+// What a simulated host shows of its RDMA device in /sys and /dev.
+#pragma once
+
+#include <string>
+
+#include "sim/host.h"
+#include "verbs/nodes/tree.h"
+#include "verbs/result.h"
+
+namespace anyrdma::sim {
+
+/// How its processes' environment says what their device is like; empty: the usual one.
+struct DeviceChoice {
+  std::string link_layer;  ///< ANYRDMA_LINK_LAYER
+  std::string profile;     ///< ANYRDMA_DEVICE
+};
+
+/// The files of the device that processes have on a host whose first interface is a gateway's
+/// (transport/fabric/outside.h), as it is before anything befalls it. EINVAL: there is no such
+/// device, as their drop-in will say.
+[[nodiscard]] Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice);
+
+}  // namespace anyrdma::sim
