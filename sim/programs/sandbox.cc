@@ -40,9 +40,10 @@ char state_of(pid_t tid) {
   return name_end == std::string::npos || name_end + 2 >= text.size() ? '?' : text[name_end + 2];
 }
 
+/// Until something happens that it waits for. What cannot be interrupted (D) waits for the machine
+/// alone: a disk, or a lock that the making and ending of networks hold for seconds.
 bool is_asleep(pid_t tid) {
-  const char state = state_of(tid);
-  return state == 'S' || state == 'D';
+  return state_of(tid) == 'S';
 }
 
 /// How long a thread has had a processor, in nanoseconds.
