@@ -13,8 +13,8 @@ deadline=300
 "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("pyverbs") is None)' ||
   skip_all "python3-pyverbs is not installed"
 
-# The tests that want huge pages are a case of their own, which has them reserved: as long as the others take, programs of
-# other tests would take them all. `on_huge_pages NAME` of each line of results.
+# The three tests that want huge pages, which are a case of their own: had they to stay reserved for as long as all others
+# take, programs of other tests would take them.
 on_huge_pages='tests\.(test_odp\.OdpTestCase\.test_odp_rc_huge_(user_addr_)?traffic|test_parent_domain\.ParentDomainTrafficTest\.test_huge_page_traffic)'
 
 # tests_of_rdma_core RESULTS NAME...: how the tests of these names (none: all) end.
