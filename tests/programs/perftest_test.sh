@@ -6,17 +6,19 @@
 need ib_send_bw ib_send_lat ib_write_bw ib_write_lat ib_read_bw ib_read_lat ib_atomic_bw ib_atomic_lat stdbuf flock
 [ -n "${EMULATED:-}" ] || together=4 # an emulated machine has no processor to spare
 
+quickly=(sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$@"' "$PWD/tests/programs/quick_clock.so")
+
 # measure PROGRAM ARGUMENT...: both sides with ARGUMENT..., and the client shows a result.
 measure() {
   local server program=$1
   shift
   take_port
   case " $* " in
-    *" -R "* | *" -z "*) start_server server "$host:$port" "$program" -F -p "$port" "$@" ;;
-    *) start server "$program" -F -p "$port" "$@" && await_socket "$pid" ;;
+    *" -R "* | *" -z "*) start_server server "$host:$port" "${quickly[@]}" "$program" -F -p "$port" "$@" ;;
+    *) start server "${quickly[@]}" "$program" -F -p "$port" "$@" && await_socket "$pid" ;;
   esac
   server=$pid
-  run client "$program" -F -p "$port" "$@" "$host"
+  run client "${quickly[@]}" "$program" -F -p "$port" "$@" "$host"
   expect_status "client of $program $*" 0 $?
   finish "$server"
   expect_status "server of $program $*" 0 $?
