@@ -379,6 +379,7 @@ Stop Sandbox::run_to_return(Thread& thread) {
 }
 
 Stop Sandbox::await(Thread& thread) {
+  if (processor_.is_crowded()) leave_crowd();
   const auto early = std::find_if(early_.begin(), early_.end(), [&](const Stop& stop) {
     return stop.tid == thread.tracee().tid();
   });
@@ -406,6 +407,16 @@ Stop Sandbox::await(Thread& thread) {
     if (tid == thread.tracee().tid()) return stop;
     on_other(stop);
   }
+}
+
+/// With all that is traced, or they would meet on two processors.
+void Sandbox::leave_crowd() {
+  std::vector<pid_t> threads;
+  for (const auto& process : processes_) {
+    if (process->status) continue;
+    for (const auto& thread : process->threads) threads.push_back(thread->tracee().tid());
+  }
+  processor_.move(threads);
 }
 
 /// Of a thread that has not got the turn.

@@ -26,6 +26,7 @@
 #include "sim/programs/thread.h"
 #include "sim/programs/timers.h"
 #include "sim/schedule/random_stream.h"
+#include "sim/tracee/one_processor.h"
 #include "sim/tracee/time_stamps.h"
 #include "sim/world.h"
 #include "verbs/result.h"
@@ -235,6 +236,7 @@ class Sandbox {
   Thread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});
   void on_other(const tracee::Stop& stop);
   void on_tick(Thread& running);
+  void leave_crowd();
   void note_time_of_deed() { last_deed_ = world_.now(); }
   [[nodiscard]] bool poll_all(std::span<const int> more);
   bool wake_ready();
@@ -244,6 +246,7 @@ class Sandbox {
   void give_realms_back();
   [[nodiscard]] static bool others_live(const Thread& thread);
 
+  tracee::OneProcessor processor_;
   World& world_;
   SandboxOptions options_;
   RandomStream& random_;
