@@ -1,11 +1,9 @@
 #include "sim/programs/chance.h"
 
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/programs/proc_name.h"
 #include "sim/programs/sandbox.h"
 
 namespace anyrdma::sim::programs {
@@ -69,19 +68,6 @@ bool is_device(const struct stat& about) {
          (minor(about.st_rdev) == kRandom || minor(about.st_rdev) == kUrandom);
 }
 
-/// A file of another mount namespace: its name begins anywhere.
-bool is_uuid(const Descriptor& descriptor, const struct stat& about) {
-  constexpr mode_t kForReading = S_IFREG | 0444;
-  if (about.st_mode != kForReading || about.st_size != 0) return false;
-  struct statfs system {};
-  if (::fstatfs(descriptor.get(), &system) != 0 || system.f_type != PROC_SUPER_MAGIC) return false;
-  std::array<char, PATH_MAX> name{};
-  const std::string link = "/proc/self/fd/" + std::to_string(descriptor.get());
-  const ssize_t length = ::readlink(link.c_str(), name.data(), name.size());
-  return length > 0 && std::string_view(name.data(), static_cast<std::size_t>(length))
-                           .ends_with("/kernel/random/uuid");
-}
-
 /// A random one, RFC 4122's version 4, and a line's end.
 std::string new_uuid(Thread& thread) {
   std::vector<std::byte> bytes = draw(thread, 16);
@@ -110,7 +96,8 @@ std::optional<Outcome> read_chance(Thread& thread, const Call& call, const Descr
   if (::fstat(descriptor.get(), &about) != 0) return std::nullopt;
   const bool device = is_device(about);
   // The kernel gives a new one to who reads from the beginning, and then says that this was all.
-  if (!device && (!is_uuid(descriptor, about) || ::lseek(descriptor.get(), 0, SEEK_CUR) != 0))
+  if (!device && (!name_in_proc(descriptor).ends_with("/kernel/random/uuid") ||
+                  ::lseek(descriptor.get(), 0, SEEK_CUR) != 0))
     return std::nullopt;
   const auto parts = parts_of(thread, call);
   if (!parts) return Outcome::answered(-EFAULT);

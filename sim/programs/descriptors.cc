@@ -20,6 +20,7 @@
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
+#include "sim/programs/surroundings.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -220,6 +221,7 @@ Outcome on_reading(Thread& thread, const Call& call) {
   Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   if (!descriptor) return Outcome::made();
   if (const auto chance = read_chance(thread, call, descriptor)) return *chance;
+  before_reading(thread, descriptor);
   return once_readable(thread, std::move(descriptor), 0);
 }
 Outcome on_recvfrom(Thread& thread, const Call& call) {

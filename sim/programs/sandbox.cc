@@ -369,7 +369,10 @@ void Sandbox::await_lender(Process& process) {
 Stop Sandbox::run(Thread& thread, int signal) {
   open_pages(thread);
   thread.tracee().run(signal);
-  return await(thread);
+  const Stop stop = await(thread);
+  if (std::exchange(let_go_, false)) processor_.keep(living_threads());
+  if (processor_.is_crowded()) processor_.move(living_threads());
+  return stop;
 }
 
 Stop Sandbox::run_to_return(Thread& thread) {
@@ -379,7 +382,6 @@ Stop Sandbox::run_to_return(Thread& thread) {
 }
 
 Stop Sandbox::await(Thread& thread) {
-  if (processor_.is_crowded()) leave_crowd();
   const auto early = std::find_if(early_.begin(), early_.end(), [&](const Stop& stop) {
     return stop.tid == thread.tracee().tid();
   });
@@ -409,14 +411,18 @@ Stop Sandbox::await(Thread& thread) {
   }
 }
 
-/// With all that is traced, or they would meet on two processors.
-void Sandbox::leave_crowd() {
+std::vector<pid_t> Sandbox::living_threads() const {
   std::vector<pid_t> threads;
   for (const auto& process : processes_) {
     if (process->status) continue;
     for (const auto& thread : process->threads) threads.push_back(thread->tracee().tid());
   }
-  processor_.move(threads);
+  return threads;
+}
+
+void Sandbox::let_go_of_processor() {
+  let_go_ = true;
+  processor_.let_go(living_threads());
 }
 
 /// Of a thread that has not got the turn.

@@ -219,6 +219,8 @@ class Sandbox {
   /// The last thread of a process has gone.
   void on_process_gone(Process& process, int status);
   void remark(const std::string& text);
+  /// All threads may use every processor, until the one that has the turn stops next.
+  void let_go_of_processor();
   /// A program has done what may change its realm for the next run.
   void spoil_realms() { realms_spoiled_ = true; }
   void watch(Thread& thread) { watchers_.push_back(&thread); }
@@ -236,7 +238,7 @@ class Sandbox {
   Thread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});
   void on_other(const tracee::Stop& stop);
   void on_tick(Thread& running);
-  void leave_crowd();
+  [[nodiscard]] std::vector<pid_t> living_threads() const;
   void note_time_of_deed() { last_deed_ = world_.now(); }
   [[nodiscard]] bool poll_all(std::span<const int> more);
   bool wake_ready();
@@ -247,6 +249,7 @@ class Sandbox {
   [[nodiscard]] static bool others_live(const Thread& thread);
 
   tracee::OneProcessor processor_;
+  bool let_go_ = false;  ///< of it
   World& world_;
   SandboxOptions options_;
   RandomStream& random_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/programs/clocks.h"
+#include "sim/programs/proc_name.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 
@@ -96,6 +97,10 @@ Outcome on_sched_getaffinity(Thread& thread, const Call& call) {
 
 Outcome on_sched_setaffinity(Thread& /*thread*/, const Call& /*call*/) {
   return Outcome::answered(0);
+}
+
+void before_reading(Thread& thread, const Descriptor& descriptor) {
+  if (name_in_proc(descriptor).ends_with("/status")) thread.sandbox().let_go_of_processor();
 }
 
 Outcome on_wait4(Thread& thread, const Call& call) {

@@ -27,8 +27,7 @@ OneProcessor::OneProcessor() {
   // Without that it could not be seen whether others want the same one.
   if (!waited_) return;
   processor_ = ::sched_getcpu();
-  if (processor_ < 0) return;
-  keep_to(processor_, {});
+  keep(std::array{pid_t{0}});
   looked_ = std::chrono::steady_clock::now();
   waited_before_ = read_wait(waited_.get());
 }
@@ -52,17 +51,24 @@ bool OneProcessor::is_crowded() {
 }
 
 void OneProcessor::move(std::span<const pid_t> threads) {
+  if (processor_ < 0) return;
   do {
     processor_ = (processor_ + 1) % CPU_SETSIZE;
   } while (!CPU_ISSET(static_cast<std::size_t>(processor_), &allowed_));
-  keep_to(processor_, threads);
+  keep(std::array{pid_t{0}});
+  keep(threads);
 }
 
-void OneProcessor::keep_to(int processor, std::span<const pid_t> threads) const {
+void OneProcessor::let_go(std::span<const pid_t> threads) const {
+  if (processor_ < 0) return;
+  for (const pid_t each : threads) (void)::sched_setaffinity(each, sizeof allowed_, &allowed_);
+}
+
+void OneProcessor::keep(std::span<const pid_t> threads) const {
+  if (processor_ < 0) return;
   cpu_set_t one;
   CPU_ZERO(&one);
-  CPU_SET(static_cast<std::size_t>(processor), &one);
-  (void)::sched_setaffinity(0, sizeof one, &one);
+  CPU_SET(static_cast<std::size_t>(processor_), &one);
   for (const pid_t each : threads) (void)::sched_setaffinity(each, sizeof one, &one);
 }
 

@@ -27,10 +27,11 @@ class OneProcessor {
   [[nodiscard]] bool is_crowded();
   /// Goes to the next processor, with these threads.
   void move(std::span<const pid_t> threads);
+  /// These may use all that it may use itself, until they are kept to one again.
+  void let_go(std::span<const pid_t> threads) const;
+  void keep(std::span<const pid_t> threads) const;
 
  private:
-  void keep_to(int processor, std::span<const pid_t> threads) const;
-
   cpu_set_t allowed_{};
   int processor_ = -1;                      ///< -1: all
   transport::realtime::Descriptor waited_;  ///< how long it has, of proc(5)'s schedstat

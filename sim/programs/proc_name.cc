@@ -1,0 +1,26 @@
+#include "sim/programs/proc_name.h"
+
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+
+namespace anyrdma::sim::programs {
+
+std::string name_in_proc(const transport::realtime::Descriptor& descriptor) {
+  constexpr mode_t kForReading = S_IFREG | 0444;
+  struct stat about {};
+  if (::fstat(descriptor.get(), &about) != 0 || about.st_mode != kForReading || about.st_size != 0)
+    return {};
+  struct statfs system {};
+  if (::fstatfs(descriptor.get(), &system) != 0 || system.f_type != PROC_SUPER_MAGIC) return {};
+  std::array<char, PATH_MAX> name{};
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor.get());
+  const ssize_t length = ::readlink(link.c_str(), name.data(), name.size());
+  return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+}  // namespace anyrdma::sim::programs
