@@ -95,8 +95,9 @@ class Machine:
             # A machine outlives nobody: not even one who was killed and could not end it.
             "setpriv", "--pdeathsig", "KILL", "--",
             "qemu-system-x86_64", "-nodefaults", "-display", "none", "-no-reboot",
-            # /dev/kvm exists on machines where it hangs, so QEMU does not get to choose.
-            "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(cpus), "-m", str(MEMORY_MB),
+            # /dev/kvm exists on machines where it hangs, so QEMU does not get to choose. Programs take the newest instructions
+            # that a processor has, and those are the slowest to emulate.
+            "-accel", "tcg,thread=multi", "-cpu", "qemu64", "-smp", str(cpus), "-m", str(MEMORY_MB),
             "-kernel", self.kernel / "image", "-initrd", self.folder / "initramfs.cpio",
             # Without a processor for a while QEMU's timer seems broken to a kernel that checks it.
             # Whether its ciphers are right is asked of it elsewhere, on faster machines.
