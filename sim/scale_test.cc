@@ -22,7 +22,7 @@ constexpr std::uint32_t kManyConnections = 100'000;
 constexpr std::uint16_t kManyPorts = 4;  // of 28,232 ephemeral ports towards each, 25,000 are used
 
 #if defined(ANYRDMA_ASAN_FIBERS) || defined(ANYRDMA_TSAN_FIBERS)
-constexpr std::uint32_t kUnderSanitizers = 5'000;
+constexpr std::uint32_t kUnderSanitizers = 2'000;
 #else
 constexpr std::uint32_t kUnderSanitizers = kManyConnections;
 #endif

@@ -58,7 +58,7 @@ done
 # A test of qperf's takes a second, of which a system call takes enough that it does not become a million of them.
 for test in tcp_lat tcp_bw udp_lat; do
   says="client1/qperf: +(latency|bw|send_bw) +=  "
-  settings=(--call-cost 100us --background server qperf)
+  settings=(--call-cost 400us --background server qperf)
   apart "qperf_$test" true "qperf -t 1 $s $test"
 done
 for test in rc_lat rc_bw rc_rdma_write_bw rc_rdma_read_lat rc_fetch_add_mr; do

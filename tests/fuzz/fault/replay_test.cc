@@ -18,7 +18,7 @@ namespace {
 
 using sim::RandomStream;
 
-constexpr int kChangesPerSeed = 5000;
+constexpr int kChangesPerSeed = 2000;
 
 std::vector<std::string> seeds(const std::string& name) {
   std::vector<std::filesystem::path> paths;

@@ -16,7 +16,7 @@
 namespace anyrdma::recording::fuzz {
 namespace {
 
-constexpr int kChangesPerSeed = 300;
+constexpr int kChangesPerSeed = 150;
 using Bytes = std::vector<std::uint8_t>;
 
 std::vector<Bytes> seeds() {
