@@ -51,3 +51,19 @@ def unity(name, srcs, apart = []):
         "//tools/build:unity": units,
         "//conditions:default": joined,
     })
+
+def unity_of_rooms(rooms, apart = []):
+    """Sources of several rooms, each room's compiled together.
+
+    Args:
+      rooms: names of sources, without .cc, by the room's folder.
+      apart: as for unity(), names.
+
+    Returns:
+      The value of the target's attribute srcs.
+    """
+    all = []
+    for room, names in rooms.items():
+        label = {name: "//%s:%s.cc" % (room, name) for name in names}
+        all = all + unity(room.replace("/", "_"), label.values(), [label[name] for name in apart if name in label])
+    return all
