@@ -156,7 +156,7 @@ run_case() { # NAME: in a shell and, if several run at once, a folder of its own
     work=$work/$1
   fi
   "case_$1"
-  [ "$case_failed" = 0 ] || tail -n 12 "$work"/*.log | cut -c1-200 | sed 's/^/      /'
+  [ "$case_failed" = 0 ] || tail -n 40 "$work"/*.log | cut -c1-200 | sed 's/^/      /'
   exit "$case_failed"
 }
 
