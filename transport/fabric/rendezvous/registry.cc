@@ -62,9 +62,10 @@ verbs::Result<std::unique_ptr<Registry>> Registry::join(const FabricConfig& conf
 
 bool Registry::take_slot(bool has_gateway, Seat seat) {
   if (seat == Seat::kGateway) return settle(kGatewaySlot);
-  const std::uint32_t first = image().next_slot.load();
   for (std::uint32_t tried = 0; tried < kSlotCount; ++tried) {
-    const auto slot = static_cast<Slot>((first % kSlotCount + tried) % kSlotCount);
+    // Each is tried by one who joins, however many do at once: to go on from where another's search
+    // has ended would give a slot again whose owner has just gone.
+    const auto slot = static_cast<Slot>(image().next_slot.fetch_add(1) % kSlotCount);
     if (has_gateway && slot == kGatewaySlot) continue;
     if (settle(slot)) return true;
   }
@@ -80,7 +81,6 @@ bool Registry::settle(Slot slot) {
   slot_ = slot;
   incarnation_ = (image().incarnations.fetch_add(1) + 1) & kIncarnationMask;
   mine.incarnation.store(incarnation_);
-  image().next_slot.store((value(slot) + 1) % kSlotCount);
   return true;
 }
 

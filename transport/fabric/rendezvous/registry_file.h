@@ -57,7 +57,7 @@ struct RegistryImage {
   std::atomic<std::uint64_t> magic;
   std::atomic<std::uint64_t> incarnations;  ///< handed out so far
   std::atomic<std::uint64_t> claims;        ///< made so far, or tried
-  std::atomic<std::uint32_t> next_slot;     ///< where the search for a free slot starts
+  std::atomic<std::uint32_t> next_slot;     ///< to be tried next by who joins, modulo kSlotCount
   std::atomic<std::uint32_t> ports_used;    ///< records below were used at some time
   SlotRecord slots[kSlotCount];
   std::atomic<std::uint32_t> buckets[kPortBuckets];  ///< index + 1 of the first; 0: none

@@ -4,8 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "transport/fabric/rendezvous/registry_file.h"
@@ -131,6 +135,34 @@ TEST_F(RegistryMembership, SlotsRestBeforeTheyAreGivenOutAgain) {
 
   EXPECT_EQ(brief->slot(), slot);
   EXPECT_NE(brief->incarnation(), incarnation);
+}
+
+// A packet on its way to who was there would reach who is there now, and a peer that has not heard
+// of the end yet would refuse a request from the same queue pair number.
+TEST_F(RegistryMembership, SlotsRestHoweverManyJoinAtOnce) {
+  constexpr std::size_t kThreads = 8;
+  constexpr int kJoins = 100;
+  auto keeper = join();
+  std::array<std::vector<std::pair<std::uint64_t, Slot>>, kThreads> seen;
+  {
+    std::vector<std::jthread> threads;
+    for (auto& mine : seen) {
+      threads.emplace_back([this, &mine] {
+        realtime::SystemRandom own;
+        for (int i = 0; i < kJoins; ++i) {
+          const auto brief = Registry::join(scratch.config(), own, {}).value();
+          mine.emplace_back(brief->incarnation(), brief->slot());
+        }
+      });
+    }
+  }
+
+  std::set<std::pair<std::uint64_t, Slot>> all;
+  for (const auto& each : seen) all.insert(each.begin(), each.end());
+  ASSERT_EQ(all.size(), kThreads * kJoins);
+  std::set<Slot> slots{keeper->slot()};
+  for (const auto& [incarnation, slot] : all)
+    EXPECT_TRUE(slots.insert(slot).second) << value(slot) << " again, incarnation " << incarnation;
 }
 
 TEST_F(RegistryMembership, AFullTableRefusesAndRecovers) {
