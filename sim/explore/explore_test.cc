@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -337,6 +338,15 @@ TEST(Explore, ACrashIsAFailureWithASeed) {
   EXPECT_EQ(found.failure->outcome.problem, "the process died of signal Killed\n");
   EXPECT_EQ(found.kinds.size(), 2u);
   EXPECT_EQ(found.kinds.at("other #").first.trial.seed, 23u);
+}
+
+// A terminal's signals are for us, and a kernel that schedules by sessions gives each its share.
+TEST(Explore, EachOfSeveralProcessesLeadsASessionOfItsOwn) {
+  const auto led = [](const Trial&) {
+    return Outcome{.problem = ::getsid(0) == ::getpid() ? "" : "in a session of others\n"};
+  };
+
+  EXPECT_FALSE(explore({.runs = 10, .jobs = 2}, led).failure);
 }
 
 TEST(Explore, ARunThatComputesForEverIsAFailureWithASeed) {

@@ -44,9 +44,11 @@ void heed_signals() {
   ::sigaction(SIGINT, &action, nullptr);
 }
 
-/// Away from the terminal: Ctrl-C is its parent's to hear of, and programs do not read there.
+/// Away from the terminal: Ctrl-C is its parent's to hear of, and programs do not read there. And
+/// where Linux shares processors out between sessions (sched(7), autogroup): 6.18 gives all there
+/// is to a session of several that wait for each other without a pause, as tracers do.
 void step_back() {
-  (void)::setpgid(0, 0);
+  (void)::setsid();
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (nothing > 0) ::dup2(nothing, STDIN_FILENO), ::close(nothing);
 }
