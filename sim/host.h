@@ -269,7 +269,12 @@ class Host final : private transport::soft::Observer,
   // --- Runtime ----------------------------------------------------------------------------------
   Instant now() override;
   Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override;
-  void enter() override { scheduler_.check_thread(); }
+  void enter() override {
+    scheduler_.check_thread();
+    if (scheduler_.chooses()) [[unlikely]]
+      scheduler_.give_way();
+  }
+  void spin() override { scheduler_.poll(); }
   void leave() override;
   void progress() override;
   Mark mark() override;

@@ -189,6 +189,7 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
     case fault::Question::Kind::kOpened:
       question.oversight = faults.oversight();
       // A fault that waits for such a word comes with it, not after.
+      question.oversight.points = world_.scheduler().chooses();
       question.oversight.later = !question.oversight.events && !question.oversight.calls;
       question.oversight.events |= monitor != nullptr || recorder != nullptr;
       question.oversight.calls |= monitor != nullptr || recorder != nullptr;

@@ -54,7 +54,8 @@ class Runtime {
   [[nodiscard]] virtual Duration wall_clock(Instant instant) { return instant.time_since_epoch(); }
   [[nodiscard]] virtual Result<std::unique_ptr<Semaphore>> make_semaphore() = 0;
   /// Enters the critical section that protects cm, transport and HCA objects of this runtime.
-  /// Not recursive. Use CriticalSection.
+  /// Not recursive. Use CriticalSection. In a simulated world this is a scheduling point: another
+  /// thread or fiber may run, and packets may land, before the caller is inside.
   virtual void enter() = 0;
   /// Carries out what the cores want done (packets to send, timers to arm, events to deliver), then
   /// leaves the critical section.
@@ -72,6 +73,9 @@ class Runtime {
   /// have arrived, so that a polling application makes progress by itself. Others may have had the
   /// section in between. Optional.
   virtual void progress() {}
+  /// Called outside of the critical section by a caller that spins until another thread has left
+  /// something: others go on first, where they would not by themselves. Optional.
+  virtual void spin() {}
   /// Called inside the critical section when an application has asked for a notification: it will
   /// wait, so whatever relied on its polling must not any more. Optional.
   virtual void about_to_wait() {}

@@ -474,7 +474,7 @@ TEST(Explore, ARunThatGoesWrongTheSecondTimeOnlyIsReported) {
 }
 
 TEST(Explore, OneTrialOfTheEnvironmentIsTheOnlyRun) {
-  ::setenv("ANYRDMA_TRIAL", "seed 5; schedule given 1:1; set bystanders 1", 1);
+  ::setenv("ANYRDMA_TRIAL", "seed 5; schedule/2 given 1:1; set bystanders 1", 1);
   const Exploration found = explore(order_options(), order_matters);
   ::setenv("ANYRDMA_TRIAL", "seed", 1);
   const Exploration wrong = explore(order_options(), order_matters);

@@ -82,13 +82,25 @@ std::string parse_schedule(std::string_view rest, Trial& trial) {
   return rest.empty() ? std::string() : "what is " + in_quotes(rest) + "?";
 }
 
+/// Schedules count scheduling points, and which those are changes between versions. This version's
+/// are counted from 2 on: verbs calls are points.
+constexpr std::string_view kScheduleWord = "schedule/2";
+constexpr std::string_view kScheduleOfAnyVersion = "schedule";
+
+std::string refuse_schedule(std::string_view word) {
+  return "this trial is of another version of anyrdma: its " + in_quotes(word) +
+         " counts other scheduling points than " + in_quotes(kScheduleWord) +
+         " does. Search again with this version";
+}
+
 std::string parse_part(std::string_view part, Trial& trial) {
   std::string_view rest = part;
   const std::string_view word = next_word(rest);
   if (word == "seed") return parse_seed(rest, trial);
   if (word == "set") return parse_set(rest, trial);
   if (word == "slack") return parse_slack(rest, trial);
-  if (word == "schedule") return parse_schedule(rest, trial);
+  if (word == kScheduleWord) return parse_schedule(rest, trial);
+  if (word.starts_with(kScheduleOfAnyVersion)) return refuse_schedule(word);
   const auto plan = FaultPlan::parse(part);
   if (!plan) return plan.error().reason;
   trial.plan.faults.insert(trial.plan.faults.end(), plan->faults.begin(), plan->faults.end());
@@ -96,7 +108,8 @@ std::string parse_part(std::string_view part, Trial& trial) {
 }
 
 std::string schedule_text(const Schedule& schedule) {
-  std::string text = "schedule ";
+  std::string text(kScheduleWord);
+  text += ' ';
   switch (schedule.policy) {
     case Policy::kFifo:
       text += "fifo";

@@ -25,8 +25,8 @@ struct Parameter {
 
 /// As text: parts, one a line or with "; " between them.
 ///   seed 7                                  the rest may be absent
-///   schedule random                         or "pct 2 200": changes, length
-///   schedule given 12:1 40:2                at point 12 what was second, at 40 what was third
+///   schedule/2 random                       or "pct 2 200": changes, length
+///   schedule/2 given 12:1 40:2              at point 12 the second, at 40 the third
 ///   slack 10us                              of the schedule
 ///   set connections 2                       a parameter
 ///   maybe at 6us: remove client anyrdma0    a fault, as in fault_plan.h

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "sim/points/point_call.h"
+#include "transport/realtime/point_call.h"
 
 namespace {
 
@@ -20,7 +20,7 @@ std::atomic<bool> nobody_asks{false};
 
 /// syscall(2) without errno, which is the program's.
 long point_call() {
-  long result = anyrdma::sim::kPointCall;
+  long result = anyrdma::transport::realtime::kPointCall;
   asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
   return result;
 }

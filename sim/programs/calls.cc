@@ -7,17 +7,20 @@
 #include <cerrno>
 
 #include "sim/points/clock_page.h"
-#include "sim/points/point_call.h"
+#include "sim/points/mark_call.h"
 #include "sim/points/word_queue.h"
 #include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/descriptors.h"
+#include "sim/programs/guard_points.h"
+#include "sim/programs/marks.h"
 #include "sim/programs/named_pipe.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/surroundings.h"
 #include "transport/fault/plan/question.h"
+#include "transport/realtime/point_call.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -49,7 +52,10 @@ Outcome on_exit(Thread& thread, const Call& /*call*/) {
   return Outcome::made();
 }
 
-/// A lock. Others have gone on before it is made, if that was wanted.
+using transport::realtime::kNoPoints;
+using transport::realtime::kPointCall;
+
+/// A lock or a verbs call. Others have gone on before it is made, if that was wanted.
 Outcome on_point(Thread& thread, const Call& /*call*/) {
   return Outcome::answered(thread.sandbox().world().scheduler().chooses() ? 0 : kNoPoints);
 }
@@ -99,7 +105,9 @@ Outcome on_question(Thread& thread, const Call& call) {
 }
 
 constexpr auto kKnown = std::to_array<Known>({
-    {kPointCall, "a lock", on_point},
+    {kPointCall, "a scheduling point", on_point},
+    {kGuardCall, "an instrumented block", on_guard},
+    {kMarkCall, "a mark", on_mark},
     {kClockCall, "a clock to share", on_clock_page},
     {SYS_mmap, "mmap", on_mmap},
     {SYS_mprotect, "mprotect", on_mprotect},

@@ -93,7 +93,10 @@ void start_ticking(std::chrono::milliseconds pause) {
 }  // namespace
 
 Sandbox::Sandbox(World& world, SandboxOptions options)
-    : world_(world), options_(std::move(options)), random_(world.random("programs")) {
+    : world_(world),
+      options_(std::move(options)),
+      random_(world.random("programs")),
+      guard_points_(world.random("guards")) {
   start_ticking(options_.patience);
 }
 

@@ -19,6 +19,7 @@
 
 #include "sim/host.h"
 #include "sim/programs/futexes.h"
+#include "sim/programs/guard_points.h"
 #include "sim/programs/lock_words.h"
 #include "sim/programs/process.h"
 #include "sim/programs/realms.h"
@@ -184,6 +185,7 @@ class Sandbox {
   [[nodiscard]] Timers& timers() { return timers_; }
   [[nodiscard]] Sockets& sockets() { return sockets_; }
   [[nodiscard]] RandomStream& random() { return random_; }
+  [[nodiscard]] GuardPoints& guard_points() { return guard_points_; }
   /// The thread goes on, and what its process shares with the world is for it: it may leave words
   /// for the world, and read its clock until others want to run, or something happens. Nothing, if
   /// it may already.
@@ -253,6 +255,7 @@ class Sandbox {
   World& world_;
   SandboxOptions options_;
   RandomStream& random_;
+  GuardPoints guard_points_;
   Futexes futexes_;
   LockWords lock_words_;
   Timers timers_{*this};

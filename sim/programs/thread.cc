@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "sim/instructions/instruction.h"
+#include "sim/points/mark_call.h"
 #include "sim/programs/calls.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
@@ -21,6 +22,7 @@
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/state_print.h"
 #include "transport/fault/plan/question.h"
+#include "transport/realtime/point_call.h"
 
 namespace anyrdma::sim::programs {
 
@@ -265,7 +267,10 @@ void Thread::on_call() {
   call_ = *call;
   // What the world is asked and told depends on who watches, and whether code is looked at on the
   // machine: neither must show.
-  const bool aside = call->number == fault::kAskWorld || makes_code(call->number);
+  const bool aside =
+      call->number == fault::kAskWorld || call->number == kMarkCall || makes_code(call->number);
+  const bool is_point =
+      call->number == transport::realtime::kPointCall || call->number == kGuardCall;
   if (!aside) {
     interruptions_ = 0;
     used_at_call_.reset();
@@ -279,11 +284,11 @@ void Thread::on_call() {
   const unsigned looks = looks_;
   const Outcome outcome = make_call(*this, *call);
   if (outcome.kind == Outcome::Kind::kMade && !aside) ++unpaid_calls_;
-  if (looks_ == looks && !aside) looks_ = 0;
+  if (looks_ == looks && !aside && !is_point) looks_ = 0;
   if (outcome.kind != Outcome::Kind::kAnswered || over_) return;
   tracee_.answer(outcome.result);
-  // Whom this call has woken may go on before its caller does.
-  if (!aside) (void)give_way();
+  // Whom this call has woken may go on before its caller does. A point wakes no thread.
+  if (!aside && !is_point) (void)give_way();
 }
 
 /// One instruction further. False: something else has happened, and has been taken care of.

@@ -112,7 +112,6 @@ void Fibers::give_way() {
   if (fiber.killed_) return;
   ready_.push_front(fiber);
   switch_back(fiber);
-  if (fiber.killed_ && !closed_) throw Killed();
 }
 
 void Fibers::switch_back(Fiber& fiber) {

@@ -152,15 +152,15 @@ TEST(Trial, IsItsText) {
   trial.schedule = {.policy = Policy::kGiven, .slack = 10us, .deviations = {{12, 1}, {40, 2}}};
   trial.workload = {{.name = "connections", .value = 2, .least = 0}};
   const std::string text =
-      "seed 7; schedule given 12:1 40:2; slack 10us; set connections 2; "
+      "seed 7; schedule/2 given 12:1 40:2; slack 10us; set connections 2; "
       "maybe at 6us: remove client anyrdma0; on a->b REQ 1: lose";
 
   EXPECT_EQ(trial.to_string(), text);
   EXPECT_EQ(Trial::parse(text).value(), trial);
   EXPECT_EQ(Trial::parse(trial.to_string("\n")).value(), trial);
   EXPECT_EQ(Trial::parse("").value(), Trial{});
-  EXPECT_EQ(Trial::parse("schedule random").value().schedule.policy, Policy::kRandom);
-  EXPECT_EQ(Trial::parse("schedule pct 5 9").value().to_string(), "seed 1; schedule pct 5 9");
+  EXPECT_EQ(Trial::parse("schedule/2 random").value().schedule.policy, Policy::kRandom);
+  EXPECT_EQ(Trial::parse("schedule/2 pct 5 9").value().to_string(), "seed 1; schedule/2 pct 5 9");
 }
 
 TEST(Trial, WhatIsWrongWithATextIsSaidWithItsPart) {
@@ -171,10 +171,14 @@ TEST(Trial, WhatIsWrongWithATextIsSaidWithItsPart) {
   EXPECT_EQ(why("seed 99999999999999999999"), "line 1: a seed is a number: seed 7");
   EXPECT_EQ(why("seed 1; set connections"),
             "line 2: a parameter has a name and a number: set connections 2");
-  EXPECT_EQ(why("schedule fair"), "line 1: no such schedule 'fair': fifo, random, pct or given");
-  EXPECT_EQ(why("schedule given 1:0"), "line 1: a choice is POINT:NUMBER, not '1:0'");
-  EXPECT_EQ(why("schedule given 2:1 1:1"), "line 1: the points of choices ascend");
-  EXPECT_EQ(why("schedule random 3"), "line 1: what is '3'?");
+  EXPECT_EQ(why("schedule/2 fair"), "line 1: no such schedule 'fair': fifo, random, pct or given");
+  EXPECT_EQ(why("schedule/2 given 1:0"), "line 1: a choice is POINT:NUMBER, not '1:0'");
+  EXPECT_EQ(why("schedule/2 given 2:1 1:1"), "line 1: the points of choices ascend");
+  EXPECT_EQ(why("schedule/2 random 3"), "line 1: what is '3'?");
+  EXPECT_EQ(why("seed 7; schedule given 12:1"),
+            "line 2: this trial is of another version of anyrdma: its 'schedule' counts other "
+            "scheduling points than 'schedule/2' does. Search again with this version");
+  EXPECT_NE(why("schedule/3 random").find("another version"), std::string::npos);
   EXPECT_NE(why("seed 1\nslack fast").find("line 2: "), std::string::npos);
   EXPECT_NE(why("at 1s: explode").find("explode"), std::string::npos);
 }

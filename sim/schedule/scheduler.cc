@@ -157,7 +157,7 @@ void Scheduler::poll() {
 }
 
 void Scheduler::give_way() {
-  if (chooser_.active()) fibers_.give_way();
+  if (chooser_.active() && fibers_.current() != nullptr) fibers_.give_way();
 }
 
 void Scheduler::note_refusal(const char* purpose, const std::string& details) {

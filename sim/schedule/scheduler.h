@@ -139,8 +139,9 @@ class Scheduler {
   void poll();
   /// Whether somebody chooses in which order things are done.
   [[nodiscard]] bool chooses() const { return chooser_.active(); }
-  /// The running fiber comes to a point, a lock, say, at which the schedule may have others go on
-  /// before it. Where nobody chooses, nothing happens.
+  /// The running fiber comes to a scheduling point (a verbs call, a lock) at which the schedule may
+  /// have others go on before it. Nothing happens in default order, and outside of all fibers. A
+  /// fiber that is killed meanwhile runs on until it waits, as one that was not at a point does.
   void give_way();
   /// At how many points there was a choice so far.
   [[nodiscard]] std::uint64_t choices() const { return chooser_.points(); }

@@ -13,6 +13,7 @@
 #include "transport/fault/plan/question.h"
 #include "transport/realtime/descriptor.h"
 #include "transport/realtime/prompt_call.h"
+#include "transport/realtime/scheduling_point.h"
 #include "transport/realtime/shared_memory.h"
 #include "verbs/runtime.h"
 
@@ -259,6 +260,7 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
                           Watchable& watchable) {
   Question device{.kind = Kind::kOpened};
   if (ask_world(device)) realtime::mark_prompt_calls();
+  if (device.oversight.points) realtime::want_scheduling_points();
   if (device.error != 0) {
     return OpenError{verbs::errno_code(device.error), "The host's device was removed."};
   }

@@ -1,11 +1,14 @@
 #include "transport/station/driver.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/eventfd_semaphore.h"
+#include "transport/realtime/scheduling_point.h"
 
 namespace anyrdma::transport::station {
 namespace {
@@ -19,6 +22,10 @@ constexpr int kOwnPacketsAtOnce = 1024;
 /// Polls in vain after which whoever polls lets others have the processor: they may be those it
 /// waits for. A peer on another processor answers sooner.
 constexpr unsigned kIdlePollsMax = 96;
+/// The same where each poll is a scheduling point, at which others have had their chance: a poll
+/// costs the simulator a stop then. Who polls several queues, arms them and polls again before it
+/// sleeps does so with fewer.
+constexpr unsigned kIdlePollsMaxAtPoints = 8;
 /// How long a poller is not relied upon that was seen to leave things lying: one that polls for the
 /// completion of its WRITE, and then looks into its memory for the answer. Ever longer.
 constexpr verbs::Duration kFirstDoubt = std::chrono::microseconds(250);
@@ -41,9 +48,14 @@ verbs::Result<std::unique_ptr<verbs::Semaphore>> Driver::make_semaphore() {
 // --- the critical section -----------------------------------------------------------------------
 
 void Driver::enter() {
+  realtime::scheduling_point();
   lock_.enter();
   clock_.reset();
   ++entries_;
+}
+
+void Driver::spin() {
+  ::sched_yield();
 }
 
 void Driver::leave() {
@@ -60,7 +72,8 @@ Instant Driver::clock() {
 }
 
 void Driver::progress() {
-  if (idle_polls_ > kIdlePollsMax) yield();
+  const bool at_points = realtime::scheduling_points_wanted();
+  if (idle_polls_ > (at_points ? kIdlePollsMaxAtPoints : kIdlePollsMax)) yield();
   notice_polling();
   if (parts_.carrier != nullptr && parts_.carrier->glance()) {
     idle_polls_ = 0;

@@ -37,6 +37,7 @@ class Driver final : public verbs::Runtime,
   }
   [[nodiscard]] verbs::Result<std::unique_ptr<verbs::Semaphore>> make_semaphore() override;
   void enter() override;
+  void spin() override;
   void leave() override;
   /// Takes in packets and runs due timers, so that who polls needs nobody's help. When that has
   /// been in vain for a while, others have the section and the processor first.

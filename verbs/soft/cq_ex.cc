@@ -41,10 +41,10 @@ int take(ibv_cq_ex* cq) {
 int start_poll(ibv_cq_ex* cq, ibv_poll_cq_attr* attr) {
   if (attr != nullptr && attr->comp_mask != 0) return EINVAL;
   PollBracket& polling = *soft(cq).polling;
-  if (!polling.bracket.enter()) {
-    report_misuse(SoftContext::from(cq->context).core().runtime,
-                  {"ibv_start_poll", "completion queue " + std::to_string(soft(cq).made),
-                   "was started by this thread already, without ibv_end_poll"});
+  Runtime& runtime = SoftContext::from(cq->context).core().runtime;
+  if (!polling.bracket.enter(runtime)) {
+    report_misuse(runtime, {"ibv_start_poll", "completion queue " + std::to_string(soft(cq).made),
+                            "was started by this thread already, without ibv_end_poll"});
     return EINVAL;
   }
   const int error = take(cq);

@@ -12,8 +12,8 @@ namespace anyrdma::verbs::soft {
 
 // --- collecting ---------------------------------------------------------------------------------
 
-bool SendBuilder::start() {
-  if (!bracket.enter()) {
+bool SendBuilder::start(Runtime& runtime) {
+  if (!bracket.enter(runtime)) {
     spoil();
     return false;
   }
@@ -198,8 +198,9 @@ void set_inline_data_list(ibv_qp_ex* qp, std::size_t count, const ibv_data_buf* 
 // --- the bracket --------------------------------------------------------------------------------
 
 void start(ibv_qp_ex* qp) {
-  if (builder(qp).start()) return;
-  report_misuse(soft(qp).core.runtime,
+  Runtime& runtime = soft(qp).core.runtime;
+  if (builder(qp).start(runtime)) return;
+  report_misuse(runtime,
                 {"ibv_wr_start", "queue pair " + std::to_string(soft(qp).qp_num),
                  "was started by this thread already, without ibv_wr_complete or ibv_wr_abort"});
 }

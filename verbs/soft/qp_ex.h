@@ -18,7 +18,7 @@ struct SoftQp;
 class SendBuilder {
  public:
   /// False: this thread has started already; what it has collected since cannot be completed.
-  [[nodiscard]] bool start();
+  [[nodiscard]] bool start(Runtime& runtime);
   /// Begins a request; what follows belongs to it.
   void begin(const ibv_send_wr& request);
   [[nodiscard]] bool begun() const { return !requests_.empty(); }

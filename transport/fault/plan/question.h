@@ -30,6 +30,7 @@ struct Oversight {
   bool takes = false;             ///< kTake
   bool acknowledgements = false;  ///< kAcknowledged
   bool work = false;              ///< kQueuePair, kPosted, kTaken, kRaised
+  bool points = false;            ///< its calls are scheduling points
   bool later = false;             ///< what is only told may wait until the process stops
 };
 

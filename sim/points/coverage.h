@@ -1,0 +1,49 @@
+/* Scheduling points at every basic block of a program's own code: to be included in one source file
+   of a program that is compiled with -fsanitize-coverage=trace-pc-guard (clang) or trace-pc (gcc).
+   `anyrdma explore` then finds races between plain loads and stores, and learns which code a run
+   came to. Elsewhere the hooks below do nothing.
+
+     clang -fsanitize-coverage=trace-pc-guard ...
+     gcc -fsanitize-coverage=trace-pc ...
+   Source: the hooks' names and arguments are those of Clang's SanitizerCoverage and of gcc(1). */
+#ifndef ANYRDMA_COVERAGE_H
+#define ANYRDMA_COVERAGE_H
+
+#include <stdint.h>
+
+#if defined(__clang__)
+#define ANYRDMA_UNCOVERED __attribute__((no_sanitize("coverage")))
+#else
+#define ANYRDMA_UNCOVERED __attribute__((no_sanitize_coverage))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Private: found in a library of anyrdma's, where the program runs under it. */
+__attribute__((weak)) void anyrdma_guard(uint32_t block);
+
+ANYRDMA_UNCOVERED void __sanitizer_cov_trace_pc_guard_init(uint32_t* start, uint32_t* stop);
+ANYRDMA_UNCOVERED void __sanitizer_cov_trace_pc_guard(uint32_t* guard);
+ANYRDMA_UNCOVERED void __sanitizer_cov_trace_pc(void);
+
+void __sanitizer_cov_trace_pc_guard_init(uint32_t* start, uint32_t* stop) {
+  static uint32_t numbers = 0;
+  if (start == stop || *start != 0) return;
+  while (start != stop) *start++ = ++numbers;
+}
+
+void __sanitizer_cov_trace_pc_guard(uint32_t* guard) {
+  if (anyrdma_guard) anyrdma_guard(*guard);
+}
+
+void __sanitizer_cov_trace_pc(void) {
+  if (anyrdma_guard) anyrdma_guard((uint32_t)(uintptr_t)__builtin_return_address(0));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,22 @@
+#include "sim/programs/guard_points.h"
+
+#include <algorithm>
+
+#include "sim/programs/sandbox.h"
+
+namespace anyrdma::sim::programs {
+
+std::uint64_t GuardPoints::next() {
+  constexpr std::uint64_t kPointsPerDoubling = 256;
+  constexpr std::uint64_t kDoublingsMax = 20;
+  const std::uint64_t doublings = std::min(points_++ / kPointsPerDoubling, kDoublingsMax);
+  return 1 + random_.below(std::uint64_t{1} << doublings);
+}
+
+Outcome on_guard(Thread& thread, const Call& /*call*/) {
+  Sandbox& sandbox = thread.sandbox();
+  if (!sandbox.world().scheduler().chooses()) return Outcome::answered(0);
+  return Outcome::answered(static_cast<long>(sandbox.guard_points().next()));
+}
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,31 @@
+// Which instrumented blocks of programs (sim/points/coverage.h) are scheduling points.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/programs/thread.h"
+#include "sim/schedule/random_stream.h"
+
+namespace anyrdma::sim::programs {
+
+/// Says how many blocks on the next point is. At first each block is one; the more there were, the
+/// rarer they get, so that a run makes some thousand stops however long it computes. Depends on the
+/// seed and on how many points there were, not on the schedule: a schedule that repeats the choices
+/// of another run has the same points.
+class GuardPoints {
+ public:
+  /// `random` outlives it.
+  explicit GuardPoints(RandomStream& random) : random_(random) {}
+
+  /// At least 1.
+  [[nodiscard]] std::uint64_t next();
+
+ private:
+  RandomStream& random_;
+  std::uint64_t points_ = 0;
+};
+
+/// A thread has come to such a point (kGuardCall).
+[[nodiscard]] Outcome on_guard(Thread& thread, const Call& call);
+
+}  // namespace anyrdma::sim::programs

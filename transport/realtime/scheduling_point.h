@@ -1,0 +1,30 @@
+// Where a thread of a simulated process lets others go on first: the schedule of the world may run
+// another thread, deliver a packet or fire a timer there (docs/explore.md). In real time, and in
+// default order, a point costs one load.
+#pragma once
+
+#include <atomic>
+
+namespace anyrdma::transport::realtime {
+
+namespace detail {
+inline std::atomic<bool> points_wanted{false};
+void come_to_point();
+}  // namespace detail
+
+/// From now on each scheduling_point() of this process tells the world. Any thread.
+void want_scheduling_points();
+
+/// Whether the world wants them. Any thread.
+[[nodiscard]] inline bool scheduling_points_wanted() {
+  return detail::points_wanted.load(std::memory_order_relaxed);
+}
+
+/// A point, if the world wants them. Any thread that holds no lock of the library. errno stays as
+/// it is.
+inline void scheduling_point() {
+  if (scheduling_points_wanted()) [[unlikely]]
+    detail::come_to_point();
+}
+
+}  // namespace anyrdma::transport::realtime
