@@ -30,7 +30,7 @@ class Sleeper {
     for (unsigned i = 0; i < kMessages; ++i) pipe.post_receive(i, 0, 64);
     EXPECT_TRUE(id->accept(nullptr));
     program_.expect(RDMA_CM_EVENT_ESTABLISHED);
-    while (taken_ < kMessages) sleep(qp->recv_cq, id->raw()->recv_cq_channel);
+    while (taken_ < kMessages) await_more(qp->recv_cq, id->raw()->recv_cq_channel);
     program_.expect(RDMA_CM_EVENT_DISCONNECTED);
     EXPECT_TRUE(id->disconnect());
   }
@@ -43,7 +43,7 @@ class Sleeper {
       taken_ += static_cast<unsigned>(got);
   }
 
-  void sleep(ibv_cq* cq, ibv_comp_channel* channel) {
+  void await_more(ibv_cq* cq, ibv_comp_channel* channel) {
     take_all(cq);
     EXPECT_EQ(ibv_req_notify_cq(cq, 0), 0);
     if (looks_again_) take_all(cq);

@@ -6,8 +6,7 @@
      clang -fsanitize-coverage=trace-pc-guard ...
      gcc -fsanitize-coverage=trace-pc ...
    Source: the hooks' names and arguments are those of Clang's SanitizerCoverage and of gcc(1). */
-#ifndef ANYRDMA_COVERAGE_H
-#define ANYRDMA_COVERAGE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,6 +43,4 @@ void __sanitizer_cov_trace_pc(void) {
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

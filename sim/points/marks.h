@@ -10,8 +10,7 @@
 
    Threads: any, and signal handlers. `name` is a string that names the mark in reports; marks of
    one name are one. At most 200 bytes of it count. */
-#ifndef ANYRDMA_MARKS_H
-#define ANYRDMA_MARKS_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +40,4 @@ static inline void anyrdma_reached(const char* name) {
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

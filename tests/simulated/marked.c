@@ -1,5 +1,5 @@
-// A program with marks, compiled with points at its blocks. Two threads add to a plain variable: one
-// addition is lost when a thread stores what it has read before the other stored.
+// A program with marks, compiled with points at its blocks. Two threads add to a plain variable:
+// one addition is lost when a thread stores what it has read before the other stored.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
