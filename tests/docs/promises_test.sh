@@ -17,6 +17,9 @@ cat >>"$scratch/README.md" <<'PAGE'
 `./dev mend`, `bazel test //cm:no_such_test`, `ANYRDMA_NO`, [no page](docs/no.md), [no heading](docs/page.md#no-heading).
 PAGE
 echo '[the start](../README.md)' >"$scratch/docs/cm/lonely.md"
+rm "$scratch/page"
+cp -r page "$scratch"
+echo '// See docs/gone.md.' >>"$scratch/page/page.h"
 # Not as one word, which this file would have.
 sed -i 's/ANYRDMA_NO`/ANYRDMA_NO''WHERE`/' "$scratch/README.md"
 cat >>"$scratch/tests/docs/commands.txt" <<'TABLE'
@@ -33,4 +36,5 @@ notices tests/docs/promises.py "anyrdma has no explain" "anyrdma run has no --bo
   "anyrdma rxe add has no --soft" "./dev has no mend" "no target //cm:no_such_test" "nothing reads ANYRDMA_NO""WHERE" \
   "no file docs/no.md" "docs/page.md has no heading #no-heading" "no target //tests/docs:no_such_test" \
   "quotes_test.sh has no 'what it has not'" "tests/docs/page.sh is no file of no_such_test" \
-  "in which file, by what text? four" "docs/README.md: does not lead to docs/cm/lonely.md" "14 promises that are not kept"
+  "in which file, by what text? four" "docs/README.md: does not lead to docs/cm/lonely.md" \
+  "page/page.h: no page docs/gone.md" "15 promises that are not kept"

@@ -56,15 +56,15 @@ def complaints(page, tests):
 
 
 def complaints_of_decisions(page, tests):
-    rows = [line for line in page.splitlines() if line.startswith("|")][2:]
-    for row in rows:
-        cells = [cell.strip() for cell in row.strip("|").split("|")]
-        named = NAME.findall(cells[-1])
-        if len(cells) != 4 or not named:
-            yield f"no question, sources, decision and test: {cells[0]}"
-        yield from (f"there is no test {name}: {cells[0]}" for name in named if name not in tests)
-    if len(rows) < 5:
-        yield f"only {len(rows)} decisions"
+    sections = page.split("\n## ")[1:]
+    for section in sections:
+        question, _, text = section.partition("\n")
+        named = [name for line in re.findall(r"^\*\*Tests?:\*\* (.*(?:\n.+)*)", text, re.MULTILINE) for name in NAME.findall(line)]
+        if not re.search(r"^- ", text, re.MULTILINE) or "\n**Here:** " not in text or not named:
+            yield f"no question, sources, decision and test: {question}"
+        yield from (f"there is no test {name}: {question}" for name in named if name not in tests)
+    if len(sections) < 5:
+        yield f"only {len(sections)} decisions"
 
 
 def main(root):

@@ -45,7 +45,7 @@ else
   not_yet rxm_flushed 'no network namespace can be had here'
 fi
 
-# What thousands of runs are made with (docs/programs.md): a few of them end, and say nothing of ours.
+# What thousands of runs are made with (docs/found.md): a few of them end, and say nothing of ours.
 if is_mine && [ -z "$(missing rping)" ]; then
   echo '  rping_faults'
   case_failed=0
