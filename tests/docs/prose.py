@@ -107,7 +107,7 @@ def long_lines(name, text):
     for number, line in enumerate((without_blocks(text) if is_page else text).splitlines(), 1):
         row = is_page and line.lstrip().startswith("|")
         limit = ROW_COLUMNS if row else COLUMNS
-        shown = re.sub(r"\]\([^)]*\)", "]", line) if row else line
+        shown = re.sub(r"\]\([^)]*\)" if row else r"\]\(https?://[^)]*\)", "]", line) if is_page else line
         unbroken = re.match(r"\s*(?:///? )?(?:[-*] )?\S+$", line)  # a URL, say
         if len(shown) > limit and not unbroken:
             yield number, f"{len(shown)} columns, more than {limit}"

@@ -60,9 +60,9 @@ struct Introduction {
   char words[40] = "40 bytes";
 };
 
-// Exhibit 40: the length that an event gives is that of the message's field, never what the peer
-// set; checking it against one's own structure refuses everybody, and copying so much overflows it.
-// https://github.com/ofiwg/libfabric/pull/3490
+// Exhibit 40: an event has the length of the message's field, never the length that the peer set.
+// Comparing it with a structure's size refuses every peer, and copying that much overflows the
+// structure. https://github.com/ofiwg/libfabric/pull/3490
 TEST_F(Sharp, TheLengthIsNotThePeers) {
   const Introduction mine;
   const std::string_view data(reinterpret_cast<const char*>(&mine), sizeof mine);
@@ -148,16 +148,16 @@ TEST_F(Sharp, AQueuePairHasStates) {
 // --- 42: fork -----------------------------------------------------------------------------------
 
 // Not shown 42: a child that goes on with its parent's ids and queue pairs crashes, or sees wr_ids
-// that nobody posted. Programs on simulated hosts are no processes and cannot fork. The drop-in's
-// guard, which cuts a child off and lets it begin anew, has its tests in transport/fabric
-// (FabricFork, UdpFork) and on the kernel in tests/rxe_vm.
-// https://github.com/pmem/rpma/issues/751 https://github.com/ofiwg/libfabric/issues/9792
-// https://github.com/linux-rdma/rdma-core/pull/991 https://github.com/ceph/ceph/pull/13525
+// that no program posted. Programs on simulated hosts are no processes and cannot fork. The
+// drop-in's guard, which cuts a child off and lets it begin anew, has its tests in transport/fabric
+// (FabricFork, UdpFork) and on the kernel in tests/rxe_vm. https://github.com/pmem/rpma/issues/751
+// https://github.com/ofiwg/libfabric/issues/9792 https://github.com/linux-rdma/rdma-core/pull/991
+// https://github.com/ceph/ceph/pull/13525
 
 // --- 43: errno ----------------------------------------------------------------------------------
 
 // Exhibit 43: an event's status is a negative errno or a positive reason; the synchronous calls
-// made a negative errno of it. What comes out here is errno as the man pages have it.
+// made a negative errno of it. Here the result is errno as the man pages have it.
 // https://github.com/linux-rdma/rdma-core/pull/966 https://github.com/linux-rdma/rdma-core/pull/959
 TEST_F(Sharp, ErrnoIsPositiveWhereAStatusIsNot) {
   plan("at 5s: remove client anyrdma0");

@@ -55,7 +55,7 @@ class Injection : public Exhibit {
 
 // Exhibit 45: loss that netem put on the interface left the bandwidth of a NIC as it was, because
 // its packets do not pass there, and the benchmark was removed. Here a packet that is lost is
-// missed by whoever sends over verbs, because nothing passes by.
+// missed by programs that send over verbs, because no packet passes there.
 // https://github.com/facebookresearch/DCPerf/pull/671
 TEST_F(Injection, LossBelowTheApiIsFeltAboveIt) {
   const sim::Duration perfect = transfer({.bits_per_second = 10'000'000'000});
@@ -81,16 +81,16 @@ void recovery_test() {
   EXPECT_TRUE(life.established()) << "it recovered";
 }
 
-// Exhibit 46: a test of recovery passed although its fault had never been injected. What is planned
-// and does not happen fails the test here, without a line of its own.
+// Exhibit 46: a test of recovery passed although its fault had never been injected. Here a planned
+// fault that does not happen fails the test, without a line of its own.
 // https://github.com/ROCm/rocm-systems/pull/5515
 TEST_F(Injection, APlannedFaultThatDidNotHappenFailsTheTest) {
   EXPECT_NONFATAL_FAILURE(recovery_test(),
                           "planned 1, armed 1, fired 0, observed 0: on server request 3");
 }
 
-// Exhibit 46: a fault that was carried out and met nobody is told from one that made a difference.
-// https://github.com/ROCm/rocm-systems/pull/5515
+// Exhibit 46: a fault that was carried out without effect is distinguished from one that made a
+// difference. https://github.com/ROCm/rocm-systems/pull/5515
 TEST_F(Injection, AFaultThatNobodyMetIsNotObserved) {
   plan("at 1s: cut client<->server\nat 2s: cut server->client");
   world.run_for(3s);
@@ -168,7 +168,7 @@ TEST_F(Injection, ACompletionInErrorIsNotWaitedFor) {
 }
 
 // Exhibit 47: a fault may only happen where hardware has one: a packet on its way is lost, the
-// completion is not. Whatever else one plans is refused before the run starts.
+// completion is not. Any other plan is refused before the run starts.
 // https://github.com/pmem/rpma/pull/1975
 TEST_F(Injection, AFaultThatCannotBeIsRefused) {
   for (const char* line : {

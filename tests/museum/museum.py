@@ -1,4 +1,4 @@
-"""The museum's catalogue: writes docs/museum.md from the exhibits, or says how it differs from them.
+"""The known-bug catalogue: writes docs/museum.md from the exhibits, or says how it differs from them.
 
 museum.py ROOT            fails when the page is out of date, or when something is wrong with an exhibit
 museum.py ROOT --write    writes the page
@@ -7,6 +7,7 @@ museum.py ROOT --write    writes the page
 import pathlib
 import re
 import sys
+import textwrap
 
 ENTRIES = range(1, 54)  # of the collection; from 49 on its technical traps
 EXHIBITS_MIN = 40
@@ -18,6 +19,7 @@ ENTRY = re.compile(
     r"^// (Exhibit|Not shown) (\d+): ((?:.*\n)(?://.*\n)*)"
     r"(?:TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\))?", re.MULTILINE)
 TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
+NAME = re.compile(r"(?:rxe|rping|lib\w+|\w*_\w*)\b")  # that begins a story in small letters
 ADDRESS = re.compile(r"https://\S+")
 
 
@@ -56,9 +58,13 @@ class Entry:
             return "no address of a report"
         return None
 
-    def row(self):
-        test = f"`{self.test}`" if self.is_shown else "not shown"
-        return f"| {self.number} | {self.story} | {', '.join(self.links)} | {test} |"
+    def item(self):
+        """The list item, in lines of at most 100 columns but for addresses."""
+        test = f"Test: `{self.test}`." if self.is_shown else "No test."
+        story = self.story if NAME.match(self.story) else self.story[0].upper() + self.story[1:]
+        lines = textwrap.wrap(f"**{self.number}.** {story} {test}", 98, break_long_words=False, break_on_hyphens=False)
+        lines += [each + ("," if each is not self.links[-1] else "") for each in self.links]
+        return ["- " + lines[0], *("  " + line for line in lines[1:])]
 
 
 class Section:
@@ -89,10 +95,10 @@ def sections(root):
     return sorted(found, key=lambda section: section.title)
 
 
-def problems(rooms):
-    for room in rooms:
-        yield from room.problems()
-    entries = [entry for room in rooms for entry in room.entries]
+def problems(found):
+    for section in found:
+        yield from section.problems()
+    entries = [entry for section in found for entry in section.entries]
     there = {entry.number for entry in entries}
     for number in ENTRIES:
         if number not in there:
@@ -102,35 +108,38 @@ def problems(rooms):
         yield f"{shown} exhibits; at least {EXHIBITS_MIN} are wanted"
 
 
-def page(rooms):
-    shown = sum(entry.is_shown for room in rooms for entry in room.entries)
+def page(found):
+    shown = sum(entry.is_shown for section in found for entry in section.entries)
     lines = [
-        "# The museum of bugs",
+        "# Known bugs of RDMA programs",
         "",
-        f"What users of RDMA reported in public, as {shown} exhibits: each is a test of a few lines, most of a few milliseconds: an",
-        "application with the reported bug runs on simulated hosts, and the bug happens, every time. Often the mended application",
-        "stands beside it. `bazel test //tests/museum/...` is the tour; [tests/museum/exhibit.h](../tests/museum/exhibit.h) says how an",
-        "exhibit is made. A number stands for an entry of the collection; some have several exhibits.",
+        "Which bugs have users of RDMA reported in public, and how do they look as tests to copy from?",
         "",
-        "Written by `python3 tests/museum/museum.py . --write` from the comments in front of the tests;",
+        f"This catalogue (`tests/museum`) has {shown} tests of a few lines and a few milliseconds each. In each",
+        "test, an application with the reported bug runs on simulated hosts, and the bug happens every",
+        "time. Often a second test runs the fixed application. A number is an entry of the collection of",
+        "reports; some entries have several tests, and some have a reason why there is none.",
+        "",
+        "Run them with `bazel test //tests/museum/...`. [tests/museum/exhibit.h](../tests/museum/exhibit.h)",
+        "explains how to add one.",
+        "",
+        "`python3 tests/museum/museum.py . --write` generates this page from the comments before the tests.",
         "`//tests/museum:page_test` fails when it is out of date.",
         "",
     ]
-    for room in rooms:
-        lines += [f"## {room.title}", "",
-                  f"[tests/museum/{room.path}](../tests/museum/{room.path})", "",
-                  "| Entry | What happened, and what the exhibit shows | Reported | Test |",
-                  "|---|---|---|---|"]
-        lines += [entry.row() for entry in sorted(room.entries, key=lambda e: e.number)]
+    for section in found:
+        lines += [f"## {section.title}", "",
+                  f"[tests/museum/{section.path}](../tests/museum/{section.path})", ""]
+        lines += [line for entry in sorted(section.entries, key=lambda e: e.number) for line in entry.item()]
         lines.append("")
     return "\n".join(lines)
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    rooms = sections(root)
-    wrong = list(problems(rooms))
-    text = page(rooms)
+    found = sections(root)
+    wrong = list(problems(found))
+    text = page(found)
     if "--write" in sys.argv[2:]:
         (root / PAGE).write_text(text, encoding="utf-8")
     elif not (root / PAGE).exists() or (root / PAGE).read_text(encoding="utf-8") != text:

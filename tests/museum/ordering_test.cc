@@ -71,7 +71,7 @@ TEST_F(Ordering, UnreachableBehindDisconnectedFellsAnAssertion) {
 }
 
 // Exhibit 15: the peer's DREQ overtook its RTU, so that the server was told DISCONNECTED and never
-// ESTABLISHED; whoever waits for the one before he heeds the other waits for ever.
+// ESTABLISHED; a program that waits for ESTABLISHED before it handles DISCONNECTED waits for ever.
 // https://github.com/openucx/ucx/pull/4719
 TEST_F(Ordering, DisconnectedComesWithoutEstablished) {
   plan("on client->server RTU 1: delay 5ms");
@@ -135,7 +135,7 @@ class EarlyMessage : public Ordering {
 };
 
 // Exhibit 16: a message whose receive completes before ESTABLISHED was dropped in silence, but
-// acknowledged: the peer took it for delivered. Whoever keeps it loses nothing.
+// acknowledged: the peer took it for delivered. A program that keeps it loses nothing.
 // https://github.com/apache/brpc/pull/3480
 TEST_F(EarlyMessage, IsDroppedAndAcknowledged) {
   EXPECT_EQ(deliver(Program::kDrops), "");

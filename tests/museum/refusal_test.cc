@@ -314,9 +314,9 @@ TEST_F(Refusal, RetryingOnTheSameIdFailsAndOnAFreshOneWorks) {
   client.take(RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 }
 
-// Exhibit 31: requests of clients that have long given up wait in a slow server's queue;
-// rdma_create_qp fails with EINVAL for each of them, in which one server saw five seconds of
-// refusals of everybody. https://github.com/ydb-platform/nbs/issues/6940
+// Exhibit 31: requests of clients that have given up wait in a slow server's queue. rdma_create_qp
+// fails with EINVAL for each of them. One server refused every client for five seconds.
+// https://github.com/ydb-platform/nbs/issues/6940
 TEST_F(Refusal, RequestsThatWereGivenUpAreServedFirst) {
   server.listen(kServer);
   for (int i = 0; i < 5; ++i) {
@@ -360,9 +360,8 @@ TEST_F(Refusal, ATimeoutIsAnEvent) {
   EXPECT_NEAR(seconds(client.now().time_since_epoch()), 102, 2);
 }
 
-// Exhibit 32: a DREQ that nobody answers ends in DISCONNECTED, too; that it timed out stands in the
-// event's status, at which nobody looked.
-// https://github.com/linux-rdma/perftest/pull/380
+// Exhibit 32: a DREQ without answer ends in DISCONNECTED, too. The event's status says that it
+// timed out, but the program did not read it. https://github.com/linux-rdma/perftest/pull/380
 TEST_F(Refusal, ADisconnectThatTimedOutShowsInTheStatusOnly) {
   const Connection connection = connect();
   plan("at 0s: cut client<->server");
@@ -393,7 +392,7 @@ TEST_F(Refusal, RequestsGoToTheOldPlaceForMinutes) {
 }
 
 // Exhibit 33: since then the kernel says UNREACHABLE as soon as a neighbour announces itself from
-// elsewhere; whoever takes a fresh id at that is there at once.
+// elsewhere; a program that then uses a new id connects at once.
 // https://bugzilla.kernel.org/show_bug.cgi?id=214523
 TEST_F(Refusal, ANeighbourThatMovedIsReportedAtOnce) {
   plan(
@@ -438,8 +437,8 @@ class AckTimeout : public Refusal {
   }
 };
 
-// Exhibit 34: the timeout that the user chose was set on an id that carries no data, the server's
-// on its listener; it shows in the queue pair and in how long a dead peer goes unnoticed.
+// Exhibit 34: the user's timeout was set on an id that carries no data: the server's listener. The
+// queue pair shows the default, and a dead peer stays unnoticed for that long.
 // https://github.com/linux-rdma/perftest/pull/275 https://github.com/linux-rdma/perftest/pull/288
 TEST_F(AckTimeout, SetOnTheListenerItIsLost) {
   rdma_cm_id* listener = server.listen(kServer);
@@ -534,7 +533,7 @@ class Farewell : public ::testing::Test, protected semantics::Pair {
 };
 
 // Exhibit 35: near a thousand connections DREPs got lost, and the peer's CM does not answer a
-// repeated DREQ: whoever waits for all DISCONNECTED waits for more than a minute.
+// repeated DREQ: a program that waits for all DISCONNECTED waits for more than a minute.
 // https://github.com/linux-rdma/rdma-core/commit/737ac31fd
 // https://github.com/linux-rdma/rdma-core/commit/498d6237b
 TEST_F(Farewell, OneLostDrepMakesEverybodyWaitForAMinute) {

@@ -256,9 +256,8 @@ sim::Scenario ping_scenario(bool tells_of_removal) {
   };
 }
 
-// Exhibit 37: the example's thread for events ended with DEVICE_REMOVAL and told nobody; the main
-// program waited on its semaphore for ever.
-// https://github.com/linux-rdma/rdma-core/pull/28
+// Exhibit 37: the example's thread for events ended with DEVICE_REMOVAL without a message; the main
+// program waited on its semaphore for ever. https://github.com/linux-rdma/rdma-core/pull/28
 TEST_F(Removal, TheExampleWaitsForAThreadThatIsGone) {
   const sim::Exploration found = sim::explore_steps(ping_scenario(false), {.actions = removals()});
   const sim::Exploration mended =
@@ -320,7 +319,7 @@ std::vector<int> errors_of(DomainCache::Key key, const char* return_device) {
   return errors;
 }
 
-// Exhibit 37: a device that was reset has the same GUID and is another device. Whoever knows
+// Exhibit 37: a device that was reset has the same GUID and is another device. A program that knows
 // devices by their GUID goes on with what was made on the old one, until it is restarted.
 // https://github.com/linux-rdma/rdma-core/pull/750
 TEST_F(Removal, ADeviceThatCameBackIsNotTheOldOne) {

@@ -53,7 +53,7 @@ TEST_F(Setup, AConversationNeedsNoKernelModule) {
 // https://github.com/openucx/xccl/pull/87 https://github.com/openucx/xccl/pull/88
 
 // Exhibit 4: tests that were green on a NIC failed always, or in two runs of three, on rxe. Here a
-// run on the worst of networks can be had again: the same seed makes the same run.
+// run on the worst network is reproducible: the same seed makes the same run.
 // https://github.com/jonhoo/rust-ibverbs/issues/12 https://github.com/jonhoo/rust-ibverbs/pull/13
 // https://github.com/jonhoo/rust-ibverbs/pull/113
 TEST(Repetition, OfARunOnABadNetworkIsTheSameRun) {
@@ -109,7 +109,7 @@ class Pod : public Exhibit {
 };
 
 // Exhibit 6: in a pod the way to the peer leads over an interface without RDMA: ADDR_ERROR, error
-// -19, and nobody knows why. A test can have it, to see what its program says then.
+// -19, and the reason is unknown. A test can reproduce it, to see the program's message.
 // https://github.com/k8snetworkplumbingwg/sriov-network-device-plugin/issues/342
 // https://github.com/Mellanox/docker-sriov-plugin/issues/11
 // https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/87

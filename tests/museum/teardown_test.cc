@@ -166,8 +166,8 @@ TEST_F(CompletionEvents, AnExceptionBeforeTheAcknowledgementHangsTheCleanUp) {
 /// Without checkers, who would make a failed test of the mistake.
 class MisusedEvents : private sim::testing::Unaudited, public CompletionEvents {};
 
-// Exhibit 23: whoever acknowledged more events than he took waited as long in the destruction: the
-// counts had to be equal. Here he is told of his mistake.
+// Exhibit 23: a program that acknowledged more events than it took waited as long in the
+// destruction: the counts had to be equal. Here he is told of his mistake.
 // https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
 TEST_F(MisusedEvents, AcknowledgedTwiceAreSaidToBeTheProgramsMistake) {
   ask([this] { with_events([this] { ibv_ack_cq_events(take_event(), 2); }); });
@@ -342,9 +342,8 @@ TEST_F(PollGroup, DrainedCompletionsHitTheirOwnConnection) {
 
 // Exhibit 26: the kernel's destruction of an id waited for the retries of a management datagram, 16
 // of some 4 s each, and said after 10 s that it hung. Here the same retries are bounded by the same
-// constants, in virtual time; the destruction itself waits for nobody, so it is the disconnecting
-// side that shows the bound.
-// https://git.kernel.org/rdma/rdma/c/58aca1f3de059c
+// constants, in virtual time; the destruction itself does not wait, so the disconnecting side shows
+// the bound. https://git.kernel.org/rdma/rdma/c/58aca1f3de059c
 TEST_F(Teardown, TheRetriesOfADisconnectEndWithinTheirBound) {
   const ibcm::Profile& profile = world.options().profile;
   const int transmissions = profile.retries_max + 1;

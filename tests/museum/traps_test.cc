@@ -1,4 +1,4 @@
-// Section I: Technical traps for whoever stands in for the verbs
+// Section I: Technical traps for replacements of the verbs
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
@@ -31,7 +31,7 @@ class Traps : public Exhibit {
 
 // Exhibit 49: ibv_query_gid_ex is an inline function of the header that looks into the context; a
 // context made for a test crashed there. So posting and polling, which never see a mocked symbol.
-// Whatever the header touches in the simulator's contexts is there.
+// All fields that the header touches exist in the simulator's contexts.
 // https://github.com/kvcache-ai/Mooncake/pull/4263
 TEST_F(Traps, TheHeadersInlineFunctionsWorkOnTheContext) {
   ask([] {
@@ -83,8 +83,8 @@ TEST_F(Traps, TheMachinesOwnDevicesDoNotLeakIn) {
 }
 
 // Not shown 52: rdma_write_cm_event and four event types came in 2025, which a program that was
-// compiled before has never heard of. The headers that the simulator and the drop-ins stand on are
-// rdma-core 44's, which end at TIMEWAIT_EXIT.
+// compiled before has never heard of. The headers that the simulator and the drop-ins are built on
+// are rdma-core 44's, which end at TIMEWAIT_EXIT.
 // https://github.com/linux-rdma/rdma-core/commit/7d7ca522f
 
 // Exhibit 53: connection management that was looked after every 10 ms made each of a connection's

@@ -320,15 +320,21 @@ def write_copies(out, bugs, sources):
 
 # --- the page ------------------------------------------------------------------------------------
 
-PREAMBLE = """# Planted bugs
+PREAMBLE = """# Mutation tests
 
-Written by `bazel run //tests/planted:page_test -- --write` from `tests/planted/bugs`; a test fails when it is out of date, and
-another when a bug is not found by what its row says, within the runs that it says.
+Do the tests find bugs? Each row of this page is a bug that was seeded on purpose, and the test that
+finds it.
 
-Who tests the tests? Each row is a bug that was put on purpose into a copy of `cm`, the CM protocol, the transport, the software HCA or
-a sample application. Production sources know nothing of it: the copies are made from them, every bug has a switch, and one program turns
-on one after the other. Without a bug every checker and test in that program is silent. Every rule of the kernel's half
-(`transport/soft/state.cc`) and every [fact](facts.md) has a bug that contradicts it.
+- The bugs are in copies of `cm`, the CM protocol, the transport, the software HCA and a sample
+  application. Production sources do not contain them.
+- Each bug has a switch, and one program turns on one after the other. Without a bug, every checker
+  and test in that program is silent.
+- Every rule of the kernel's half (`transport/soft/state.cc`) and every [fact](facts.md) has a bug
+  that contradicts it.
+
+`bazel run //tests/planted:page_test -- --write` generates this page from `tests/planted/bugs`. A
+test fails when it is out of date. Another one fails when a row's bug is not found by its test
+within its number of runs.
 
 """
 
@@ -355,11 +361,17 @@ def text_of(bug):
 
 def table_of_faults(bugs):
     """Each of FAULTS, the test that shows it, and the bugs that exploring finds with it."""
-    text = ("\n## Faults, and bugs that come out by them\n\nEach fires in the test, which says what programs see of it, and exploring "
-            "finds the bugs with it: the menu is in [tenancy_test.cc](../tests/planted/tenancy_test.cc),\n"
-            "[notices_test.cc](../tests/planted/notices_test.cc) or [oracles_test.cc](../tests/planted/oracles_test.cc), and of the former two "
-            "each fault must have fired.\n\n"
-            "| fault | what programs see of it | bugs |\n|---|---|---|\n")
+    text = """
+## Faults that reveal bugs
+
+The test of a fault shows what programs see of it, and a search with the fault finds the bugs. The
+candidate faults are in [tenancy_test.cc](../tests/planted/tenancy_test.cc),
+[notices_test.cc](../tests/planted/notices_test.cc) and
+[oracles_test.cc](../tests/planted/oracles_test.cc). In the first two, each fault must have fired.
+
+| fault | its test | bugs |
+|---|---|---|
+"""
     for fault, test in FAULTS.items():
         found = [bug for bug in bugs if fault in bug.faults]
         if not any(bug.test.startswith("Samples.") for bug in found):
@@ -377,7 +389,7 @@ def page(bugs):
     for bug in bugs:
         rooms.setdefault(room_of(bug.file), []).append(bug)
         checkers.setdefault(bug.checker, []).append(bug)
-    text = PREAMBLE + f"{len(bugs)} bugs, all found:\n\n| by | bugs |\n|---|---|\n"
+    text = PREAMBLE + f"{len(bugs)} bugs, all found:\n\n| found by | bugs |\n|---|---|\n"
     for word, (name, _) in CHECKERS.items():
         if word in checkers:
             text += f"| {name} | {len(checkers[word])} |\n"

@@ -11,7 +11,7 @@ import sys
 FACTS = range(1, 61)  # docs/facts.md
 TYPES = range(0, 16)  # rdma_cm_event_type
 PAGE = "docs/coverage.md"
-NAMES_PER_ROW = 3
+NAMES_PER_ROW = 2
 
 # Where a function's tests are looked for, the nearest to a program first.
 FOLDERS = ["tests/semantics", "cm/c_api", "cm"]
@@ -136,14 +136,16 @@ def page(root):
     lines = [
         "# What is tested where",
         "",
-        "Written by `python3 tests/semantics/coverage.py . --write` from the tests and from the names that",
-        "`librdmacm.so.1` exports; `//tests/semantics:coverage_test` fails when it is out of date, or when",
-        f"a row has no test. At most {NAMES_PER_ROW} tests a row.",
+        "Which test covers which fact about Linux, which event and which function?",
         "",
-        "## The subtle behaviours of rdma_cm",
+        "`python3 tests/semantics/coverage.py . --write` generates this page from the tests and from the",
+        "names that `librdmacm.so.1` exports. `//tests/semantics:coverage_test` fails when it is out of date,",
+        f"or when a row has no test. A row has at most {NAMES_PER_ROW} tests.",
         "",
-        "By their numbers in our list of what Linux does where a naive implementation would not. Kernel 6.1",
-        "showed those that name a scenario: [drift.md](drift.md).",
+        "## Facts about Linux",
+        "",
+        "The numbers are those of [facts.md](facts.md). Kernel 6.1 has shown the facts that name a scenario",
+        "([drift.md](drift.md)).",
         "",
         "| Fact | Tests | Shown by the kernel |",
         "|---|---|---|",
