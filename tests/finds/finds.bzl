@@ -1,6 +1,6 @@
 """Programs with a bug each, beside the same without it."""
 
-def finds_programs(name, programs, coverage = []):
+def finds_programs(name, programs, coverage = [], kit = ["kit.c", "kit_cm.c", "kit.h"]):
     """What tests/finds/bench.py runs: of each program the binary and two scenario files.
 
     A program is SUBJECT/NAME.c, with SUBJECT/NAME.txt, a scenario file that starts it with the argument `buggy`. By the
@@ -11,6 +11,7 @@ def finds_programs(name, programs, coverage = []):
       programs: the sources.
       coverage: those of them, as SUBJECT/NAME, whose bug is a race between plain loads and stores or atomics of
         two threads: the compiler puts a call of the simulator's before each basic block.
+      kit: what each program is compiled with.
     """
     outs = []
     for source in programs:
@@ -19,15 +20,11 @@ def finds_programs(name, programs, coverage = []):
         native.genrule(
             name = program + ".program",
             testonly = True,
-            srcs = [
-                source,
-                "kit.c",
-                "kit_cm.c",
-                "kit.h",
-            ],
+            srcs = [source] + kit,
             outs = [program],
             cmd = ("gcc -g -O1 -std=gnu11 -Wall -Wextra -pthread -I. " + flags +
-                   "$(location {}) $(location kit.c) $(location kit_cm.c) -lrdmacm -libverbs -o $@").format(source),
+                   " ".join(["$(location %s)" % each for each in [source] + kit if each.endswith(".c")]) +
+                   " -lrdmacm -libverbs -o $@"),
             toolchains = ["@bazel_tools//tools/cpp:current_cc_toolchain"],
         )
         native.genrule(
