@@ -9,6 +9,7 @@
 #include "sim/points/clock_page.h"
 #include "sim/points/mark_call.h"
 #include "sim/points/word_queue.h"
+#include "sim/programs/blocked_call.h"
 #include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/descriptors.h"
@@ -181,6 +182,12 @@ constexpr auto kKnown = std::to_array<Known>({
     {SYS_getcpu, "getcpu", on_getcpu},
     {SYS_sched_getaffinity, "sched_getaffinity", on_sched_getaffinity},
     {SYS_sched_setaffinity, "sched_setaffinity", on_sched_setaffinity},
+    {SYS_msgsnd, "msgsnd", on_kernel_queue},
+    {SYS_msgrcv, "msgrcv", on_kernel_queue},
+    {SYS_semop, "semop", on_kernel_queue},
+    {SYS_semtimedop, "semtimedop", on_kernel_queue},
+    {SYS_mq_timedsend, "mq_timedsend", on_kernel_queue},
+    {SYS_mq_timedreceive, "mq_timedreceive", on_kernel_queue},
     {SYS_wait4, "wait4", on_wait4},
     {SYS_waitid, "waitid", on_waitid},
     {SYS_io_uring_setup, "io_uring_setup", on_missing},
@@ -356,6 +363,10 @@ constexpr auto kUntouched = std::to_array<int>({
     SYS_semctl,
     SYS_msgget,
     SYS_msgctl,
+    SYS_mq_open,
+    SYS_mq_unlink,
+    SYS_mq_notify,
+    SYS_mq_getsetattr,
     SYS_getxattr,
     SYS_lgetxattr,
     SYS_fgetxattr,

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "sim/monitor.h"
+#include "sim/programs/blocked_call.h"
 #include "sim/programs/calls.h"
 #include "sim/programs/signals.h"
 #include "sim/tracee/auxiliary_vector.h"
@@ -450,6 +451,7 @@ void Sandbox::on_other(const Stop& stop) {
 void Sandbox::on_tick(Thread& running) {
   constexpr unsigned kTicksUntilBlocked = 1000;
   constexpr unsigned kTicksUntilOpening = 2;
+  constexpr unsigned kTicksUntilCalledBack = 4;
   const pid_t tid = running.tracee().tid();
   const std::uint64_t used = time_used(tid);
   if (ticks_++ == 0) used_ = used;
@@ -465,8 +467,14 @@ void Sandbox::on_tick(Thread& running) {
   last_used_ = used;
   if (still_ == kTicksUntilOpening && running.may_wait_to_open() && opening_by(tid))
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+  const unsigned called_back = running.repeats_call() ? 1 : kTicksUntilCalledBack;
+  if (still_ == called_back && may_interrupt_call(tid))
+    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
   if (still_ == kTicksUntilBlocked) {
-    remark(running.process().name + " waits in the kernel, where virtual time means nothing:\n" +
+    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+    remark(running.process().name +
+           " waited for seconds in a call of the kernel's, which takes no virtual time. "
+           "It was interrupted:\n" +
            running.describe());
   }
 }

@@ -228,6 +228,10 @@ class Sandbox {
   void watch(Thread& thread) { watchers_.push_back(&thread); }
   void note_overrun(const Thread& thread);
   void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
+  /// The kernel may send a signal for the call that is about to be made.
+  void expect_signals() { signals_expected_ = true; }
+  void watch_blocked(Thread& thread) { blocked_.push_back(&thread); }
+  void unwatch_blocked(Thread& thread) { std::erase(blocked_, &thread); }
   void watch_opening(Thread& thread) { openers_.push_back(&thread); }
   void unwatch_opening(Thread& thread) { std::erase(openers_, &thread); }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
@@ -271,6 +275,7 @@ class Sandbox {
   Thread* reader_ = nullptr;         ///< whose pages are open
   Duration cost_of_reading_{};       ///< of its
   std::vector<Thread*> watchers_;    ///< those that wait for descriptors, in this order
+  std::vector<Thread*> blocked_;     ///< those in a call that blocks in the kernel
   std::vector<Thread*> openers_;     ///< those that wait to open a named pipe
   std::vector<tracee::Stop> early_;  ///< of threads that are not known yet, or do not run
   std::set<std::string> remarks_;    ///< that were made
@@ -284,6 +289,7 @@ class Sandbox {
   Instant last_deed_{};
   unsigned sleepers_ = 0;
   bool closing_ = false;
+  bool signals_expected_ = false;
   std::uint64_t deeds_ = 0;
   std::uint64_t deeds_seen_ = 0;
 };

@@ -14,6 +14,7 @@
 
 #include "sim/instructions/instruction.h"
 #include "sim/points/mark_call.h"
+#include "sim/programs/blocked_call.h"
 #include "sim/programs/calls.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
@@ -264,6 +265,10 @@ void Thread::on_memory_back() {
 void Thread::on_call() {
   const auto call = tracee_.call();
   if (!call) return;
+  if (!std::exchange(repeats_, false) || call->number != call_.number) {
+    retries_.reset();
+    call_limit_.reset();
+  }
   call_ = *call;
   // What the world is asked and told depends on who watches, and whether code is looked at on the
   // machine: neither must show.
@@ -331,7 +336,7 @@ void Thread::on_interrupted() {
   constexpr unsigned kPatienceMax = 64;
   constexpr unsigned kInterruptionsMax = 40;
   if (sandbox_.is_interrupted()) return yield();
-  if (wait_to_open()) return;
+  if (wait_to_open() || wait_for_kernel()) return;
   if (computes_for_ever()) {
     sandbox_.note_overrun(*this);
     (void)wait("its own end, which never comes (it computes)");
@@ -373,6 +378,35 @@ bool Thread::wait_to_open() {
   sandbox_.unwatch_opening(*this);
   opened_.reset();
   return true;
+}
+
+/// Where it has been interrupted in a call in which it slept. False: it was doing something else.
+bool Thread::wait_for_kernel() {
+  auto registers = tracee_.registers();
+  const auto call = registers ? blocked_call_of(*registers) : std::nullopt;
+  if (!call) return false;
+  call_ = *call;
+  if (!retries_) retries_.emplace(now());
+  Instant until = retries_->next(now());
+  if (call_limit_) until = std::min(until, call_limit_->deadline);
+  sandbox_.watch_blocked(*this);
+  const Woken woken = wait("a call in the kernel to return", until);
+  sandbox_.unwatch_blocked(*this);
+  // A signal ends the call, as the kernel has it: what its registers say already.
+  if (woken == Woken::kOver || woken == Woken::kSignal) return true;
+  if (call_limit_ && now() >= call_limit_->deadline) {
+    registers->rax = static_cast<unsigned long long>(-static_cast<long>(call_limit_->error));
+    registers->orig_rax = ~0ull;  // the kernel does not make it again
+    tracee_.set_registers(*registers);
+    return true;
+  }
+  tracee_.repeat(*call);
+  repeats_ = true;
+  return true;
+}
+
+void Thread::on_deed() {
+  if (retries_ && retries_->on_deed()) on_ready();
 }
 
 void Thread::note_used(std::uint64_t used) {

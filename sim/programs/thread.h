@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/instructions/sites.h"
+#include "sim/programs/call_retries.h"
 #include "sim/programs/named_pipe.h"
 #include "sim/schedule/fiber.h"
 #include "sim/schedule/scheduler.h"
@@ -103,6 +104,14 @@ class Thread {
   [[nodiscard]] bool can_open() const { return opened_ && opened_->has_partner(); }
   /// It opens a file, and the kernel has it wait. False: not for anybody whom we know.
   [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
+  /// It waits for a call in the kernel to return.
+  [[nodiscard]] bool is_blocked() const { return retries_.has_value(); }
+  /// Of one that does: a program has done something that it may wait for.
+  void on_deed();
+  /// It makes a call once more that has blocked before.
+  [[nodiscard]] bool repeats_call() const { return repeats_; }
+  /// The call that it is about to make returns `error` at that time if it blocks until then.
+  void limit_call(Instant deadline, int error) { call_limit_ = {deadline, error}; }
   /// Lets others go on, as a program that has looked in vain.
   void yield();
   /// Lets others go on first where the schedule says so. False: it is over.
@@ -156,6 +165,7 @@ class Thread {
   void on_call();
   void on_interrupted();
   [[nodiscard]] bool wait_to_open();
+  [[nodiscard]] bool wait_for_kernel();
   [[nodiscard]] bool advance();
   [[nodiscard]] std::optional<unsigned> go_round();
   void wait_in_loop(unsigned length);
@@ -189,6 +199,13 @@ class Thread {
   unsigned vain_looks_ = 0;                      ///< since it found something, or waited
   unsigned unpaid_calls_ = 0;  ///< that the kernel has made, and no time has passed for
   std::optional<std::uint64_t> mask_;
+  struct CallLimit {
+    Instant deadline;
+    int error;
+  };
+  std::optional<CallRetries> retries_{};  ///< of a call that blocks in the kernel
+  std::optional<CallLimit> call_limit_{};
+  bool repeats_ = false;          ///< that call is made again
   Descriptor other_end_{};        ///< of a pipe that it opens, until it has done so
   bool opens_in_kernel_ = false;  ///< and nobody knows what it waits for there
   // While it waits.

@@ -57,11 +57,13 @@ void Sandbox::close_pages() {
 
 void Sandbox::end_turn() {
   close_pages();
+  if (std::exchange(signals_expected_, false)) interrupt_waits();
   sockets_.pump();
   // What programs write has been seen. What the drop-in says by prompt calls shows only in what is
   // ready now.
   bool anything = false;
   if (std::exchange(deeds_seen_, deeds_) != deeds_) {
+    for (Thread* const thread : blocked_) thread->on_deed();
     read_output();
     pump_.run();
   } else if (poll_all(pump_.descriptors)) {

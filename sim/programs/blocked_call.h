@@ -1,0 +1,27 @@
+// Calls in which a thread sleeps in the kernel although the world passed them on: System V and
+// POSIX queues, semaphores, splice(2), a full backlog. The supervisor interrupts such a call, lets
+// the thread wait in virtual time, and has it made again. Source: signal(7), "Interruption of
+// system calls"; ptrace(2), PTRACE_INTERRUPT.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <optional>
+
+#include "sim/programs/thread.h"
+
+namespace anyrdma::sim::programs {
+
+/// The call that an interrupted thread was in, if making it again loses nothing.
+[[nodiscard]] std::optional<Call> blocked_call_of(const user_regs_struct& registers);
+
+/// Whether the call in which a thread sleeps may be interrupted: one that gives back the part that
+/// it has done by then (recv(2) with MSG_WAITALL) may not. Reads /proc.
+[[nodiscard]] bool may_interrupt_call(pid_t tid);
+
+/// A call that the kernel makes and that may block: msgrcv(2), semop(2), mq_timedsend(2) and others
+/// of their kinds. Timeouts are in virtual time.
+[[nodiscard]] Outcome on_kernel_queue(Thread& thread, const Call& call);
+
+}  // namespace anyrdma::sim::programs

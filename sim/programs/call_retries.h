@@ -1,0 +1,41 @@
+// When a thread makes a call again that blocks in the kernel (blocked_call.h).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "verbs/time.h"
+
+namespace anyrdma::sim::programs {
+
+/// A blocked call is made again soon after programs have done something that may be what it waits
+/// for, and at intervals that grow with the time it has waited.
+class CallRetries {
+ public:
+  explicit CallRetries(verbs::Instant since) : since_(since) {}
+
+  [[nodiscard]] verbs::Instant next(verbs::Instant now) const {
+    constexpr verbs::Duration kFirst = std::chrono::microseconds(100);
+    constexpr int kShareOfWait = 8;
+    return now + std::max(kFirst, (now - since_) / kShareOfWait);
+  }
+  /// A program has done something. True: try now. The more of these were in vain, the more deeds
+  /// are passed over: each attempt takes milliseconds of real time.
+  [[nodiscard]] bool on_deed() {
+    constexpr unsigned kDoublingsMax = 10;
+    if (passed_over_ > 0) {
+      --passed_over_;
+      return false;
+    }
+    passed_over_ = (std::uint64_t{1} << std::min(in_vain_++, kDoublingsMax)) - 1;
+    return true;
+  }
+
+ private:
+  verbs::Instant since_;
+  unsigned in_vain_ = 0;
+  std::uint64_t passed_over_ = 0;
+};
+
+}  // namespace anyrdma::sim::programs
