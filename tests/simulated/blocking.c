@@ -30,7 +30,8 @@ static struct sockaddr_un place = {.sun_family = AF_UNIX};
 
 static void after_a_millisecond(void (*deed)(void)) {
   if (fork() != 0) return;
-  usleep(1000);
+  const struct timespec millisecond = {0, 1000000};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &millisecond, NULL);
   deed();
   _exit(0);
 }
