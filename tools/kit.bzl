@@ -63,3 +63,13 @@ development_kit = rule(
         "testing": attr.string(mandatory = True),
     },
 )
+
+def _kit_headers_impl(ctx):
+    headers = ctx.attr.kit[OutputGroupInfo].headers
+    return [DefaultInfo(files = headers, runfiles = ctx.runfiles(transitive_files = headers))]
+
+# The headers of a development_kit alone. A filegroup would have the kit's runfiles, too, and compile its libraries.
+kit_headers = rule(
+    implementation = _kit_headers_impl,
+    attrs = {"kit": attr.label(mandatory = True)},
+)
