@@ -66,7 +66,9 @@ static long lower_semaphore(const struct timespec* timeout, void (*deed)(void)) 
   return result;
 }
 
-static long wait_for_semaphore(void) { return lower_semaphore(NULL, raise_semaphore); }
+static long wait_for_semaphore(void) {
+  return lower_semaphore(NULL, raise_semaphore);
+}
 
 static long wait_for_semaphore_in_vain(void) {
   const struct timespec timeout = {0, 5000000};
@@ -80,7 +82,9 @@ static void open_queue(const char* name, long room) {
   mq_unlink(name);
 }
 
-static void post(void) { mq_send(posix_queue, "x", 1, 0); }
+static void post(void) {
+  mq_send(posix_queue, "x", 1, 0);
+}
 static void unpost(void) {
   char text[64];
   mq_receive(posix_queue, text, sizeof text, NULL);
@@ -109,7 +113,9 @@ static long post_to_a_full_queue(void) {
   return mq_send(posix_queue, "x", 1, 0);
 }
 
-static void ignore(int signal) { (void)signal; }
+static void ignore(int signal) {
+  (void)signal;
+}
 
 static long pause_until_posted(void) {
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
@@ -146,7 +152,9 @@ static long splice_from_an_empty_pipe(void) {
   return splice(ends[0], NULL, others[1], NULL, 100, 0);
 }
 
-static void accept_one(void) { accept(queue, NULL, NULL); }
+static void accept_one(void) {
+  accept(queue, NULL, NULL);
+}
 
 static long connect_to_a_full_backlog(void) {
   snprintf(place.sun_path, sizeof place.sun_path, "/tmp/blocking.%d", getpid());

@@ -22,4 +22,4 @@ blocks splice '3, no error, after 10'
 blocks preadv2 '3, no error, after 10'
 blocks connect '0, no error, after 10'
 
-run_cases
+finish

@@ -23,6 +23,9 @@ alike in_sys "bash $work/in_sys"
 says='here/ibstat: .*Physical state: LinkUp$'
 alike ibstat /usr/sbin/ibstat
 
+says='here/starving: deregistered$'
+alike 'a_thread_that_posts_without_pause_lets_others_in' "$PWD/tests/simulated/starving"
+
 seeds_matter=1
 
 says='client1/ibv_.*: ([0-9]+ iters in [0-9.]+ seconds|success)'

@@ -285,7 +285,7 @@ void Driver::after_fork_in_child() {
   if (parts_.carrier != nullptr) parts_.carrier->abandon();
   parts_.carrier = nullptr;
   (void)thread_.release();  // it was not copied, and Asio's state may be in the middle of something
-  lock_.after_fork();
+  lock_.after_fork_in_child();
 }
 
 }  // namespace anyrdma::transport::station

@@ -55,7 +55,7 @@ void Driver::stop() {
 void Driver::after_fork_in_child() {
   source_ = nullptr;
   (void)thread_.release();  // it was not copied, and Asio's state may be in the middle of something
-  lock_.after_fork();
+  lock_.after_fork_in_child();
 }
 
 }  // namespace anyrdma::transport::ucma
