@@ -1,10 +1,8 @@
 #include "tools/explore.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -36,7 +34,8 @@ namespace {
 using namespace std::chrono_literals;
 using sim::scenarios::Standard;
 
-constexpr unsigned kRecordingSecondsMax = 120;
+/// Of a processor.
+constexpr std::chrono::nanoseconds kRecordingPatience = 60s;
 /// Each takes a tenth of a second or more.
 constexpr std::uint64_t kShrinkRunsOfPrograms = 100;
 
@@ -54,7 +53,6 @@ struct FileScenario {
   sim::Premises premises;
   std::string name;
   Standard standard;
-  bool fresh = false;  ///< premises are another process's
 };
 
 sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
@@ -67,7 +65,7 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
                          .program = "anyrdma explore " + file.name,
                          .command = staging.command,
                          .stacks = shown || !staging.record.empty(),
-                         .premises = file.fresh ? nullptr : &file.premises});
+                         .premises = &file.premises});
   const bool built = simulation.build() == Exit::kOk;
   if (!built || staging.rehearsal)
     return {.problem = built ? "" : "the programs cannot be started\n"};
@@ -147,6 +145,7 @@ class Request {
     options.placed_max = command_.steps;
     options.workload = standard_.sizes;
     options.keep_going = command_.keep_going;
+    options.only = command_.only;
     options.jobs =
         command_.jobs != 0 ? command_.jobs : std::max(std::thread::hardware_concurrency(), 1u);
     options.progress = true;
@@ -186,6 +185,7 @@ class Request {
     for (const sim::Parameter& size : options.workload)
       add("set", size.name + " " + number(size.value));
     add("keep-going", options.keep_going ? "yes" : "no");
+    if (!options.only.empty()) add("only", options.only);
     return all;
   }
 
@@ -241,7 +241,12 @@ class Request {
   [[nodiscard]] std::uint32_t count_choices(const sim::Schedule& like) const {
     sim::Trial trial{.seed = command_.first_seed};
     trial.schedule = {.policy = sim::Policy::kGiven, .slack = like.slack};
-    const std::uint64_t choices = standard_.run(trial, {.tracing = sim::Tracing::kHash}).choices;
+    const std::uint64_t choices = sim::run_apart(
+                                      [this](const sim::Trial& one) {
+                                        return standard_.run(one, {.tracing = sim::Tracing::kHash});
+                                      },
+                                      trial, options.patience, options.interrupted)
+                                      .choices;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(choices, like.length, UINT32_MAX));
   }
 
@@ -303,35 +308,38 @@ std::optional<Shard> shard_or_say(const ExploreCommand& command) {
   return *shard;
 }
 
+/// By the command that repeats the run: searches that go on at once do not write over what is not
+/// theirs, and the same run is written to the same file.
 std::string recording_path(const ExploreCommand& command, const Standard& standard,
-                           std::uint64_t seed) {
+                           const sim::Failure& failure) {
   const char* const outputs = ::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
   std::filesystem::path directory = command.record;
   if (directory.empty() && outputs != nullptr) directory = outputs;
   if (directory.empty()) directory = command.results;
-  const std::string name = std::filesystem::path(standard.name).stem();
-  return directory / (name + "." + std::to_string(seed) + ".recording");
+  std::string name = std::filesystem::path(standard.name).stem();
+  sim::append(name, ".%llu.%08llx.recording", static_cast<unsigned long long>(failure.trial.seed),
+              static_cast<unsigned long long>(sim::hash_text(failure.command) & 0xffffffff));
+  return directory / name;
 }
 
 /// The failure once more, with a recording: in a process of its own, as it may crash or never end.
 /// What was recorded by then is in the file.
 void record(const ExploreCommand& command, const Standard& standard, const sim::Failure& failure) {
-  const std::string path = recording_path(command, standard, failure.trial.seed);
+  const std::string path = recording_path(command, standard, failure);
+  const std::string draft = path + "." + std::to_string(::getpid());
   std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) return;
-  if (child == 0) {
-    ::alarm(kRecordingSecondsMax);
-    the_file().fresh = true;
-    (void)standard.run(
-        failure.trial,
-        {.tracing = sim::Tracing::kHash, .record = path, .command = failure.command});
-    ::_exit(0);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (std::filesystem::exists(path))
-    say("the failure's recording is '" + path + "'. See: anyrdma trace summary " + path);
+  const sim::Outcome outcome = sim::run_apart(
+      [&](const sim::Trial& trial) {
+        return standard.run(
+            trial, {.tracing = sim::Tracing::kHash, .record = draft, .command = failure.command});
+      },
+      failure.trial, kRecordingPatience, Interruption::came);
+  std::error_code none;
+  std::filesystem::rename(draft, path, none);
+  if (none) return;
+  say("the failure's recording is '" + path + "'. See: anyrdma trace summary " + path);
+  if (outcome.died || outcome.trace_hash == failure.outcome.trace_hash) return;
+  say("two runs of one trial differ: the recording is of a run that is not the one reported.");
 }
 
 Exit explore_one(const ExploreCommand& command, const Standard& standard, const Shard& shard) {

@@ -22,6 +22,7 @@ struct ExploreCommand {
   std::string budget;              ///< "60s"; empty: none
   std::vector<std::string> sizes;  ///< "connections=2"
   bool keep_going = false;
+  std::string only;       ///< a failure says this; others are counted
   bool strict = false;    ///< of programs: what would be remarked on is a failure
   bool must_see = false;  ///< a situation that never occurred is a failure, too
   std::string shard;      ///< "2/4"; empty: as the environment says, see shard.h

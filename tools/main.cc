@@ -179,6 +179,8 @@ class Command {
     explore_->add_option("--set", explore_options_.sizes, "a size of the scenario, NAME=NUMBER");
     explore_->add_flag("--keep-going", explore_options_.keep_going,
                        "after a failure, and collect their kinds");
+    explore_->add_option("--only", explore_options_.only,
+                         "goes on until a failure says this TEXT; others are counted");
     explore_->add_flag("--strict", explore_options_.strict,
                        "of programs: what may not repeat is a failure, too");
     explore_->add_flag("--must-see", explore_options_.must_see,

@@ -107,7 +107,8 @@ void print(const sim::Results& results, std::size_t parts) {
   if (parts != 0) std::printf(" of %zu shard%s", parts, parts == 1 ? "" : "s");
   std::printf("%s%s\n", found.out_of_time ? ", then the time was up" : "",
               found.interrupted ? ", interrupted" : "");
-  std::printf("%s%s", found.differs.c_str(), found.sightings().c_str());
+  std::printf("%s%s%s", found.differs.c_str(), found.sightings().c_str(),
+              found.other_failures().c_str());
   const bool programs = sim::scenarios::find(name) == nullptr;
   for (const auto& [kind, failures] : found.kinds) {
     std::printf("\n%llu went wrong like this:\n%s\n",

@@ -64,6 +64,15 @@ std::string Exploration::to_string() const {
   return text;
 }
 
+std::string Exploration::other_failures() const {
+  std::string text;
+  for (const auto& [kind, times] : others) {
+    text +=
+        std::to_string(times) + " went wrong otherwise: " + kind.substr(0, kind.find('\n')) + "\n";
+  }
+  return text;
+}
+
 std::string Exploration::sightings() const {
   std::string text;
   for (const auto& [situation, sighting] : situations) {

@@ -71,13 +71,16 @@ struct FailureKind {
 struct Exploration {
   std::uint64_t runs = 0;          ///< those for shrinking not counted
   std::optional<Failure> failure;  ///< the first, shrunk; the search ended with it
-  /// In how many runs each fault fired, by its text: a fault that never did has tested nothing.
+  /// In how many runs each fault of the menu, and each of the scenario's own, fired, by its text: a
+  /// fault that never did has tested nothing. Those of a run that died count as if they had.
   std::map<std::string, std::uint64_t> fired{};
   std::map<std::string, Sighting> situations{};
   std::map<std::string, FailureKind> kinds{};  ///< more than the first with keep_going
-  bool out_of_time = false;                    ///< the budget ended it
-  bool interrupted = false;                    ///< ExploreOptions::interrupted did
-  std::string differs{};  ///< sentences about a trial whose second run was another; empty: none
+  /// Kinds of failures that do not say what ExploreOptions::only wants, and in how many runs.
+  std::map<std::string, std::uint64_t> others{};
+  bool out_of_time = false;  ///< the budget ended it
+  bool interrupted = false;  ///< ExploreOptions::interrupted did
+  std::string differs{};     ///< sentences about a trial whose second run was another; empty: none
 
   /// The situations that never occurred.
   [[nodiscard]] std::vector<std::string> never_seen() const;
@@ -85,9 +88,11 @@ struct Exploration {
   [[nodiscard]] std::string to_string() const;
   /// A line per situation: "in 12 of 300 runs: late UNREACHABLE seen".
   [[nodiscard]] std::string sightings() const;
+  /// A line for each kind in `others`.
+  [[nodiscard]] std::string other_failures() const;
 };
 
-/// What takes more is no smaller trial that people wait for.
+/// Beyond so many, people do not wait for a smaller trial.
 inline constexpr std::uint64_t kShrinkRunsMax = 100'000;
 
 /// What explore() tries, and for how long.
@@ -117,7 +122,10 @@ struct ExploreOptions {
   std::vector<Parameter> workload{};    ///< of every run; made smaller only to shrink a failure
   std::vector<std::string> expected{};  ///< situations that are in the result even if nobody looked
   bool keep_going = false;              ///< after a failure; collects their kinds
-  /// Ends the search when so much real time has passed; zero: never.
+  /// A failure is one whose problem contains this; others are counted, see Exploration::others.
+  std::string only{};
+  /// Ends the search, and the shrinking of what it has found, when so much real time has passed;
+  /// zero: never. With keep_going, shrinking may take a fourth of it for each kind of failure.
   std::chrono::nanoseconds budget{};
   /// Forked processes, up to one per core; the result does not depend on their number, and a crash
   /// is a failure like any other. 0: all in this process. The caller must have no other threads.
@@ -150,12 +158,29 @@ struct ExploreOptions {
 /// divide its tests: link //sim/testing:sharded.
 [[nodiscard]] ExploreOptions for_this_shard(ExploreOptions options);
 
-/// Makes a trial that goes wrong as small as it gets while it still does: faults are left out
-/// (delta debugging), choices of the schedule become fifo again, parameters go down. What goes
-/// wrong may change on the way. The result goes wrong, and without any one of its faults or choices
-/// it does not; unless more than `runs_max` runs had been needed for that.
+/// Runs a scenario in a process of its own, so that a crash is an outcome. `patience`: as in
+/// ExploreOptions. `stop`: as ExploreOptions::interrupted; the outcome is empty then.
+[[nodiscard]] Outcome run_apart(const Scenario& scenario, const Trial& trial,
+                                std::chrono::nanoseconds patience,
+                                const std::function<bool()>& stop = {});
+
+/// How far shrinking goes, and who hears of it.
+struct ShrinkOptions {
+  std::uint64_t runs_max = kShrinkRunsMax;
+  /// Asked before and after each run: true ends it, and the run counts for nothing. Empty: nobody
+  /// asks.
+  std::function<bool()> stop{};
+  /// Is told the smallest trial so far, and how many runs were needed. Empty: nobody.
+  std::function<void(const Trial&, std::uint64_t)> tell{};
+};
+
+/// Makes a trial that goes wrong as small as it gets while it still goes wrong in the same way (the
+/// problem begins alike but for numbers): faults are left out (delta debugging), what chance chose
+/// for a fault becomes data, choices of the schedule become fifo again, parameters go down. Without
+/// any one of its faults or choices the result does not go wrong so; unless more than `runs_max`
+/// runs had been needed for that. A trial that goes well is given back as it is.
 [[nodiscard]] Trial shrink(const Scenario& scenario, const Trial& trial,
-                           std::uint64_t runs_max = kShrinkRunsMax);
+                           const ShrinkOptions& options = {});
 
 // --- parts of explore() by name
 // -------------------------------------------------------------------

@@ -557,7 +557,7 @@ TEST(Shrink, SaysHundredsOfChoicesByTheirSeedOnceItHasRunOften) {
   };
   const Trial trial{.seed = 3, .schedule = {.policy = Policy::kPct, .changes = 3, .length = 300}};
 
-  const Trial guilty = shrink(all_matter, trial, 50);
+  const Trial guilty = shrink(all_matter, trial, {.runs_max = 50});
 
   EXPECT_EQ(guilty.schedule.policy, Policy::kPct);
   EXPECT_EQ(guilty.schedule.changes, 0u) << "fewer were enough";

@@ -54,10 +54,20 @@ std::string standing_text(const Standing& standing, std::chrono::nanoseconds ela
          plural(standing.failures));
   if (standing.failures != 0)
     append(text, " of %zu kind%s", standing.kinds, plural(standing.kinds));
+  if (standing.others != 0)
+    append(text, ", %llu others", static_cast<unsigned long long>(standing.others));
   if (standing.situations != 0) {
     append(text, ", %zu of %zu rare situation%s seen", standing.seen, standing.situations,
            plural(standing.situations));
   }
+  return text;
+}
+
+std::string remains_text(const Remains& remains) {
+  std::string text = "making it smaller: ";
+  append(text, "%llu run%s, %zu fault%s and %zu choice%s are left",
+         static_cast<unsigned long long>(remains.runs), plural(remains.runs), remains.faults,
+         plural(remains.faults), remains.choices, plural(remains.choices));
   return text;
 }
 
@@ -68,29 +78,41 @@ Progress::~Progress() {
   if (shown_ && terminal_) std::fprintf(stderr, "\r\033[K");
 }
 
+bool Progress::is_time() {
+  const Clock::time_point now = Clock::now();
+  const bool first = terminal_ && !shown_;
+  if (!first && now - last_ < (terminal_ ? kOnTerminal : kElsewhere)) return false;
+  shown_ = true;
+  last_ = now;
+  return true;
+}
+
 void Progress::show(const Standing& standing) {
   if (!on_) return;
   standing_ = standing;
-  const Clock::time_point now = Clock::now();
-  const bool first = terminal_ && !shown_;
-  if (!first && now - last_ < (terminal_ ? kOnTerminal : kElsewhere)) return;
-  shown_ = true;
-  last_ = now;
-  write("");
+  if (is_time()) write(standing_text(standing_, Clock::now() - start_, budget_));
 }
 
-void Progress::failed(std::string_view trial, std::string_view problem) {
+void Progress::failed(std::string_view trial, std::string_view problem, std::string_view command) {
   if (!on_) return;
   const std::string_view line = problem.substr(0, problem.find('\n'));
-  std::fprintf(stderr, "%sanyrdma: run %llu fails: %.*s (%.*s)\n", terminal_ ? "\r\033[K" : "",
-               static_cast<unsigned long long>(standing_.runs), static_cast<int>(line.size()),
-               line.data(), static_cast<int>(trial.size()), trial.data());
-  if (terminal_) shown_ = true, write(", making one smaller");
+  const std::string_view rest = problem.substr(std::min(line.size() + 1, problem.size()));
+  std::fprintf(stderr, "%sanyrdma: run %llu fails: %.*s (%.*s)\n%.*sagain: %.*s\n",
+               terminal_ ? "\r\033[K" : "", static_cast<unsigned long long>(standing_.runs),
+               static_cast<int>(line.size()), line.data(), static_cast<int>(trial.size()),
+               trial.data(), static_cast<int>(rest.size()), rest.data(),
+               static_cast<int>(command.size()), command.data());
+  last_ = Clock::now();
+  shown_ = terminal_;
+  write("making it smaller");
 }
 
-void Progress::write(const char* what) const {
-  const std::string text = standing_text(standing_, Clock::now() - start_, budget_);
-  std::fprintf(stderr, "%s%s%s%s", terminal_ ? "\r\033[K" : "anyrdma: ", text.c_str(), what,
+void Progress::shrinks(const Remains& remains) {
+  if (on_ && is_time()) write(remains_text(remains));
+}
+
+void Progress::write(const std::string& text) const {
+  std::fprintf(stderr, "%s%s%s", terminal_ ? "\r\033[K" : "anyrdma: ", text.c_str(),
                terminal_ ? "" : "\n");
 }
 

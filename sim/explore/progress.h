@@ -15,6 +15,7 @@ struct Standing {
   std::uint64_t total = 0;
   std::uint64_t failures = 0;  ///< runs that went wrong
   std::size_t kinds = 0;       ///< of failures
+  std::uint64_t others = 0;    ///< that went wrong in a way that is not looked for
   std::size_t seen = 0;        ///< rare situations that have occurred, ...
   std::size_t situations = 0;  ///< of so many that somebody looked for
 };
@@ -23,6 +24,16 @@ struct Standing {
 /// `budget`: when it ends at the latest; zero: when all runs are made.
 [[nodiscard]] std::string standing_text(const Standing& standing, std::chrono::nanoseconds elapsed,
                                         std::chrono::nanoseconds budget);
+
+/// How far a failure has been made smaller.
+struct Remains {
+  std::uint64_t runs = 0;   ///< that were needed
+  std::size_t faults = 0;   ///< that are left
+  std::size_t choices = 0;  ///< of the schedule, likewise
+};
+
+/// "making it smaller: 12 runs, 2 faults and 31 choices are left".
+[[nodiscard]] std::string remains_text(const Remains& remains);
 
 /// That on stderr: on a terminal in one line that goes when this does, elsewhere as a line now and
 /// then.
@@ -35,12 +46,16 @@ class Progress {
 
   /// As often as one likes; it is seldom written.
   void show(const Standing& standing);
-  /// A failure of a new kind, at once: it is made smaller from now on, which may take long.
-  void failed(std::string_view trial, std::string_view problem);
+  /// A failure of a new kind, at once, and what repeats it: it is made smaller from now on, which
+  /// may take long.
+  void failed(std::string_view trial, std::string_view problem, std::string_view command);
+  /// How far that is, in the manner of show().
+  void shrinks(const Remains& remains);
 
  private:
   using Clock = std::chrono::steady_clock;
-  void write(const char* what) const;
+  [[nodiscard]] bool is_time();
+  void write(const std::string& text) const;
 
   bool on_;
   bool terminal_;

@@ -38,5 +38,15 @@ TEST(Progress, CountsFailuresAndSituations) {
       "10 of 10 runs, 10/s, 0 s left, 1 failure of 1 kind, 2 of 5 rare situations seen");
 }
 
+TEST(Progress, CountsFailuresThatAreNotLookedFor) {
+  EXPECT_EQ(standing_text({.runs = 10, .total = 10, .others = 4}, 1s, 0s),
+            "10 of 10 runs, 10/s, 0 s left, 0 failures, 4 others");
+}
+
+TEST(Progress, SaysHowSmallAFailureIsSoFar) {
+  EXPECT_EQ(remains_text({.runs = 1, .faults = 1, .choices = 31}),
+            "making it smaller: 1 run, 1 fault and 31 choices are left");
+}
+
 }  // namespace
 }  // namespace anyrdma::sim

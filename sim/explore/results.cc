@@ -212,7 +212,21 @@ class ResultsReader {
     while (next_is("situation")) {
       if (!situation(found)) return false;
     }
-    return !next_is("differs") || take_block("differs", found.differs);
+    if (next_is("differs") && !take_block("differs", found.differs)) return false;
+    return others(found);
+  }
+
+  bool others(Exploration& found) {
+    std::uint64_t all = 0;
+    while (next_is("other")) {
+      std::uint64_t times = 0;
+      std::string kind;
+      if (!take_number_and_text("other", times, kind)) return false;
+      all += times;
+      if (times == 0 || all > found.runs) return fail("so many runs there are not");
+      if (!found.others.emplace(kind, times).second) return fail("that kind stands there already");
+    }
+    return true;
   }
 
   bool situation(Exploration& found) {
@@ -315,6 +329,7 @@ void add(Exploration& sum, const Exploration& part) {
     sum.situations[name].looked += sighting.looked;
     sum.situations[name].seen += sighting.seen;
   }
+  for (const auto& [kind, times] : part.others) sum.others[kind] += times;
   for (const auto& [name, kind] : part.kinds) {
     FailureKind& all = sum.kinds[name];
     if (all.runs == 0 || kind.place < all.place) all.first = kind.first, all.place = kind.place;
@@ -341,6 +356,7 @@ std::string Results::to_text() const {
     text += "situation " + std::to_string(sighting.seen) + " " + number_and(sighting.looked, name);
   }
   if (!found.differs.empty()) text += "differs\n" + block(found.differs);
+  for (const auto& [kind, times] : found.others) text += "other " + number_and(times, kind);
   for (const auto& [name, kind] : found.kinds) text += text_of(name, kind);
   return text + "end\n";
 }

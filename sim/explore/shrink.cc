@@ -1,9 +1,10 @@
-// Smaller trials that still go wrong.
+#include "sim/explore/shrink.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "sim/explore/explore.h"
+#include "sim/explore/kind.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -35,30 +36,47 @@ std::vector<Part> fewest(std::vector<Part> parts, Fails&& fails) {
 
 class Shrinking {
  public:
-  Shrinking(const Scenario& scenario, const Trial& trial, std::uint64_t runs_max)
-      : scenario_(scenario), trial_(trial), runs_left_(runs_max) {}
+  Shrinking(const Scenario& scenario, const Trial& trial, const Outcome& outcome,
+            const ShrinkOptions& options)
+      : scenario_(scenario),
+        options_(options),
+        kind_(kind_of(outcome.problem)),
+        trial_(trial),
+        outcome_(outcome) {}
 
-  Trial run() {
+  Shrunk run() {
     leave_out_faults();
     if (name_what_was_struck()) leave_out_faults();
     leave_out_changes();
-    const Trial drawn = trial_;
+    const Shrunk drawn{trial_, outcome_};
     write_choices_down();
     leave_out_choices();
-    // Who gave up among hundreds of choices has said it shorter before.
-    if (runs_left_ == 0 && trial_.schedule.deviations.size() > kChoicesToRead) return drawn;
+    // If the runs did not suffice among hundreds of choices, it was said shorter before.
+    if (is_over() && trial_.schedule.deviations.size() > kChoicesToRead) return drawn;
     if (lower_parameters()) {
       leave_out_faults();
       leave_out_choices();
     }
-    return trial_;
+    return {trial_, outcome_};
   }
 
  private:
+  [[nodiscard]] bool is_over() {
+    over_ = over_ || runs_ == options_.runs_max || (options_.stop && options_.stop());
+    return over_;
+  }
+
+  /// Whether the trial goes wrong in the same way. Then it is the smallest one so far: the callers
+  /// keep it.
   [[nodiscard]] bool fails(const Trial& trial) {
-    if (runs_left_ == 0) return false;
-    --runs_left_;
-    return !scenario_(trial).problem.empty();
+    if (is_over()) return false;
+    ++runs_;
+    Outcome outcome = scenario_(trial);
+    if (options_.stop && options_.stop()) return false;  // which may have ended the run, too
+    const bool same = !outcome.problem.empty() && kind_of(outcome.problem) == kind_;
+    if (same) outcome_ = std::move(outcome);
+    if (options_.tell) options_.tell(same ? trial : trial_, runs_);
+    return same;
   }
 
   void leave_out_faults() {
@@ -73,14 +91,13 @@ class Shrinking {
   /// reads "20%" does not know which packet mattered.
   [[nodiscard]] bool name_what_was_struck() {
     if (std::ranges::none_of(trial_.plan.faults, by_chance)) return false;
-    const Outcome outcome = scenario_(trial_);
     Trial next = trial_;
     next.plan.faults.clear();
-    auto status = outcome.faults.begin();
+    auto status = outcome_.faults.begin();
     for (const Fault& fault : trial_.plan.faults) {
-      status = std::find_if(status, outcome.faults.end(),
+      status = std::find_if(status, outcome_.faults.end(),
                             [&](const FaultStatus& each) { return each.fault == fault; });
-      if (status == outcome.faults.end()) return false;
+      if (status == outcome_.faults.end()) return false;
       const FaultStatus& found = *status++;
       if (!by_chance(fault) || found.chosen.size() == FaultStatus::kChosenMax) {
         next.plan.faults.push_back(fault);
@@ -120,7 +137,7 @@ class Shrinking {
     }
     next.schedule = {.policy = Policy::kGiven,
                      .slack = trial_.schedule.slack,
-                     .deviations = scenario_(trial_).deviations};
+                     .deviations = outcome_.deviations};
     if (fails(next)) trial_ = next;
   }
 
@@ -174,14 +191,24 @@ class Shrinking {
   static constexpr std::uint64_t kMovesMax = 64;
   static constexpr std::size_t kChoicesToRead = 16;
   const Scenario& scenario_;
-  Trial trial_;
-  std::uint64_t runs_left_;
+  const ShrinkOptions& options_;
+  const std::string kind_;  ///< of failure
+  Trial trial_;             ///< the smallest so far, ...
+  Outcome outcome_;         ///< ... and a run of it
+  std::uint64_t runs_ = 0;
+  bool over_ = false;
 };
 
 }  // namespace
 
-Trial shrink(const Scenario& scenario, const Trial& trial, std::uint64_t runs_max) {
-  return Shrinking(scenario, trial, runs_max).run();
+Shrunk shrink(const Scenario& scenario, const Trial& trial, const Outcome& outcome,
+              const ShrinkOptions& options) {
+  return Shrinking(scenario, trial, outcome, options).run();
+}
+
+Trial shrink(const Scenario& scenario, const Trial& trial, const ShrinkOptions& options) {
+  const Outcome outcome = scenario(trial);
+  return outcome.problem.empty() ? trial : shrink(scenario, trial, outcome, options).trial;
 }
 
 }  // namespace anyrdma::sim

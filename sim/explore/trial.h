@@ -56,7 +56,8 @@ struct Outcome {
   std::vector<FaultStatus> faults{};
   std::vector<Deviation> deviations{};  ///< the choices made; a Schedule that gives them repeats it
   std::string
-      differs{};  ///< exploring fills it in: how a second run was another; empty: it was not
+      differs{};      ///< exploring fills it in: how a second run was another; empty: it was not
+  bool died = false;  ///< its process did, or was killed: what its faults did is not known
   std::uint64_t choices = 0;                 ///< at how many points there was one
   std::map<std::string, bool> situations{};  ///< see findings.h; exploring fills it in
 };

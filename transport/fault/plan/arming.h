@@ -23,7 +23,7 @@ struct FaultStatus {
   /// Where chance decides: of `armed`, the first ones it was, from 1; no more than kChosenMax.
   std::vector<std::uint32_t> chosen{};
 
-  static constexpr std::size_t kChosenMax = 16;
+  static constexpr std::size_t kChosenMax = 4096;
 
   /// "planned 1, armed 3, fired 1, observed 0: on client->server REQ 3: lose".
   [[nodiscard]] std::string to_string() const;

@@ -1,0 +1,171 @@
+// What a search tells of its failures, and how it makes them smaller.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+#include "sim/explore/explore.h"
+
+namespace anyrdma::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+FaultPlan plan_of(const char* text) {
+  return FaultPlan::parse(text).value();
+}
+
+TEST(Search, ABudgetIncludesMakingTheFailureSmaller) {
+  const Scenario slow = [](const Trial& trial) {
+    std::this_thread::sleep_for(1ms);
+    return Outcome{.problem = trial.plan.faults.size() == 400 ? "only with all of them\n" : ""};
+  };
+  ExploreOptions options{.runs = 1'000'000, .faults_max = 800, .budget = 300ms};
+  for (int i = 0; i < 800; ++i)
+    options.menu.push_back({AtTime{1ms * i}, SlowPath{"a", "b", true, 1us}});
+
+  for (const unsigned jobs : {0u, 1u}) {
+    options.jobs = jobs;
+    const auto start = std::chrono::steady_clock::now();
+    const Exploration found = explore(options, slow);
+    // Shrinking alone would take seconds; a busy machine may take some.
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
+    EXPECT_TRUE(found.failure || found.out_of_time);
+  }
+}
+
+TEST(Search, ShrinkingEndsWithTheSmallestTrialWhenItIsTold) {
+  Trial trial;
+  for (int i = 0; i < 64; ++i) trial.plan.maybe(AtTime{1ms * i}, SlowPath{"a", "b", true, 1us});
+  const Scenario wrong = [](const Trial& each) {
+    return Outcome{.problem = each.plan.faults.empty() ? "" : "wrong\n"};
+  };
+  int runs = 0;
+  const Trial smaller = shrink(wrong, trial, {.stop = [&] { return ++runs > 4; }});
+
+  EXPECT_LT(smaller.plan.faults.size(), 64u);
+  EXPECT_GT(smaller.plan.faults.size(), 1u);
+}
+
+// Without the first fault it goes wrong in another way, which is not what was found.
+TEST(Search, ShrinkingKeepsTheKindOfFailure) {
+  const Scenario two_ways = [](const Trial& trial) {
+    const std::string text = trial.plan.to_string();
+    if (text.find("at 1s") != std::string::npos) return Outcome{.problem = "rare, at 12 s\n"};
+    return Outcome{.problem = "common\n"};
+  };
+
+  const Trial guilty = shrink(two_ways, {.plan = plan_of("at 1s: cut a->b\nat 2s: cut a->b")});
+
+  EXPECT_EQ(guilty.plan, plan_of("at 1s: cut a->b"));
+}
+
+TEST(Search, AFailureThatDoesNotComeAgainIsToldAsItWas) {
+  int runs = 0;
+  const Scenario once = [&](const Trial&) {
+    return Outcome{.problem = ++runs == 1 ? "wrong\n" : ""};
+  };
+
+  const Exploration found = explore({.runs = 1}, once);
+
+  ASSERT_TRUE(found.failure);
+  EXPECT_EQ(found.failure->outcome.problem, "once, and not when it was run again:\nwrong\n");
+  EXPECT_EQ(runs, 2);
+}
+
+TEST(Search, NamesTheFewOfThousandStrikesThatMatter) {
+  const Scenario two_matter = [](const Trial& trial) {
+    Outcome outcome;
+    std::vector<std::uint32_t> struck;
+    for (const Fault& fault : trial.plan.faults) {
+      FaultStatus& status = outcome.faults.emplace_back();
+      status.fault = fault;
+      const Occurrence which = fault::occurrence_of(fault.trigger);
+      for (std::uint32_t number = 1; number <= 3000; number += 3) {
+        const bool chance = which.per_million != Occurrence::kCertain;
+        if (chance) status.chosen.push_back(number);
+        if (chance || which.number == number) struck.push_back(number);
+      }
+    }
+    const auto has = [&](std::uint32_t number) {
+      return std::find(struck.begin(), struck.end(), number) != struck.end();
+    };
+    if (has(1000) && has(2200)) outcome.problem = "wrong\n";
+    return outcome;
+  };
+
+  const Trial guilty = shrink(two_matter, {.plan = plan_of("on a->b packet 30%: lose")});
+
+  EXPECT_EQ(guilty.plan, plan_of("on a->b packet 1000: lose\non a->b packet 2200: lose"));
+}
+
+TEST(Search, OnlyGoesOnUntilAFailureSaysThat) {
+  const Scenario scenario = [](const Trial& trial) {
+    if (trial.seed == 30) return Outcome{.problem = "client lost 3 messages\n"};
+    return Outcome{.problem = trial.seed % 2 == 0 ? "server ended with 1\n" : ""};
+  };
+
+  const Exploration found = explore({.runs = 100, .only = "lost"}, scenario);
+
+  EXPECT_EQ(found.runs, 30u);
+  ASSERT_TRUE(found.failure);
+  EXPECT_EQ(found.failure->trial.seed, 30u);
+  EXPECT_EQ(found.kinds.size(), 1u);
+  EXPECT_THAT(found.others, ElementsAre(Pair("server ended with #", 14u)));
+  EXPECT_EQ(found.other_failures(), "14 went wrong otherwise: server ended with #\n");
+}
+
+/// Its faults have fired, whatever their moment.
+Outcome all_fire(const Trial& trial) {
+  Outcome outcome;
+  for (const Fault& fault : trial.plan.faults)
+    outcome.faults.push_back({.fault = fault, .fired = 1});
+  return outcome;
+}
+
+TEST(Search, NamesTheFaultsOfTheMenuThatNeverFiredAndOnlyThose) {
+  ExploreOptions options{.runs = 50, .menu = plan_of("at 1s: cut a->b\nat 2s: cut b->a").faults};
+  const Scenario second_never = [](const Trial& trial) {
+    Outcome outcome = all_fire(trial);
+    for (FaultStatus& each : outcome.faults) {
+      if (sim::to_string(each.fault).find("2s") != std::string::npos) each.fired = 0;
+    }
+    return outcome;
+  };
+
+  EXPECT_EQ(explore(options, second_never).to_string(),
+            "50 runs; never fired: maybe at 2s: cut b->a");
+}
+
+TEST(Search, TheFaultsOfARunThatDiedAreNotSaidToHaveNeverFired) {
+  ExploreOptions options{.runs = 50, .menu = plan_of("at 1s: cut a->b").faults, .jobs = 1};
+  const Scenario dies = [](const Trial& trial) {
+    if (!trial.plan.faults.empty()) std::raise(SIGKILL);
+    return Outcome{};
+  };
+
+  const Exploration found = explore(options, dies);
+
+  ASSERT_TRUE(found.failure);
+  EXPECT_EQ(found.failure->trial.plan, plan_of("maybe at 1s: cut a->b"));
+  EXPECT_EQ(found.fired.at("maybe at 1s: cut a->b"), 1u);
+}
+
+TEST(Search, AnInterruptedSearchSaysSo) {
+  int asked = 0;
+  const Exploration found =
+      explore({.runs = 1'000'000, .jobs = 2, .interrupted = [&] { return ++asked > 20; }},
+              [](const Trial&) { return Outcome{}; });
+
+  EXPECT_TRUE(found.interrupted);
+  EXPECT_LT(found.runs, 1'000'000u);
+}
+
+}  // namespace
+}  // namespace anyrdma::sim

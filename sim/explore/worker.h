@@ -1,0 +1,73 @@
+// A forked process that is given calls, one after the other, and gives their results back.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/explore/run_pool.h"
+
+namespace anyrdma::sim {
+
+class Worker {
+ public:
+  struct Call {
+    std::uint64_t number = 0;
+    std::string request;
+  };
+
+  /// Forks; the other process makes calls until this one is destroyed.
+  explicit Worker(const Produce& produce);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
+
+  /// Whether it can be given another call without waiting: what it has not read yet is little.
+  [[nodiscard]] bool has_room(std::size_t bytes) const;
+  void give(Call call);
+  /// The calls whose results are not here yet, in their order.
+  [[nodiscard]] const std::deque<Call>& calls() const { return calls_; }
+  [[nodiscard]] std::deque<Call> take_calls() { return std::move(calls_); }
+  /// Becomes readable with a result, or when the process has ended.
+  [[nodiscard]] int descriptor() const { return fd_; }
+
+  /// Reads what is there. False: the process has ended.
+  [[nodiscard]] bool read_some();
+  /// The next result that is here as a whole.
+  [[nodiscard]] std::optional<std::string> next_result();
+
+  /// Whether the call under way has taken too long; the process is killed then.
+  [[nodiscard]] bool overdue(const PoolOptions& options);
+  /// Why there is no result. Precondition: the process has ended, or was overdue.
+  [[nodiscard]] std::string death(const PoolOptions& options);
+  /// To end after its call, if that ends soon.
+  void ask_to_end();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[noreturn]] static void work(int fd, const Produce& produce);
+  [[nodiscard]] std::chrono::nanoseconds used() const;
+  void drain();
+  int reap(int signal);
+
+  pid_t pid_ = -1;
+  int fd_ = -1;
+  std::deque<Call> calls_;
+  std::size_t bytes_given_ = 0;  ///< of calls_
+  std::string read_;             ///< of results that are not here as a whole
+  Clock::time_point began_{};    ///< the call under way
+  std::optional<std::chrono::nanoseconds> used_before_;  ///< of a processor, by earlier calls
+  bool quick_ = false;                                   ///< the last call took no millisecond
+  bool late_ = false;
+  bool greedy_ = false;  ///< late by its processor time
+  bool asked_ = false;
+  bool reaped_ = false;
+};
+
+}  // namespace anyrdma::sim
