@@ -26,7 +26,7 @@ static void answer(struct worker* worker, const struct ibv_wc* wc) {
   if (worker->sent == kMessages) return;
   worker->sent++;
   // Most of what comes is in the receive queue.
-  post_send(worker->end, 0, worker->memory, 0, kBytes,
+  post_send(worker->end, 0, worker->memory, kBytes, kBytes,
             worker->sent % 16 == 0 ? IBV_SEND_SIGNALED : 0);
 }
 
@@ -50,7 +50,7 @@ static void work(struct worker* worker, bool looks_at_both) {
 
 int main(int argc, char** argv) {
   const struct run run = begin(argc, argv);
-  static char bytes[kBytes];
+  static char bytes[2 * kBytes];  // What comes, and what is sent.
   struct end end = connect_by(meet(&run), (struct options){.receives = 2 * kSlots});
   const struct memory memory = own_memory(&end, bytes, sizeof bytes);
   struct worker worker = {.end = &end, .memory = &memory};
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
 
   if (is(&run, "client")) {  // Begins; each answer is answered.
     worker.sent = 1;
-    post_send(&end, 0, &memory, 0, kBytes, 0);
+    post_send(&end, 0, &memory, kBytes, kBytes, 0);
     work(&worker, true);
   } else {
     work(&worker, run.fixed);
