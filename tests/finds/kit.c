@@ -252,12 +252,13 @@ static void to_rtr(struct end* end, struct ibv_ah_attr path) {
 }
 
 static void to_rts(struct end* end, const struct options* options) {
-  struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
-                             .sq_psn = kPsn,
-                             .timeout = 14,
-                             .retry_cnt = (uint8_t)or_default(options->retries, 7),
-                             .rnr_retry = options->no_rnr_retry ? 0 : 7,
-                             .max_rd_atomic = 4};
+  struct ibv_qp_attr attr = {
+      .qp_state = IBV_QPS_RTS,
+      .sq_psn = kPsn,
+      .timeout = 14,
+      .retry_cnt = (uint8_t)or_default(options->retries, 7),
+      .rnr_retry = (uint8_t)(options->no_rnr_retry ? 0 : or_default(options->rnr_retries, 7)),
+      .max_rd_atomic = 4};
   int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
   if (end->qp->qp_type == IBV_QPT_RC)
     mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;

@@ -118,17 +118,18 @@ struct device open_device(void);
 
 /// Of a queue pair; what is 0 is the default named here.
 struct options {
-  enum ibv_qp_type type;        ///< IBV_QPT_RC
-  unsigned sends;               ///< 32: length of the send queue
-  unsigned receives;            ///< 32: length of the receive queue
-  unsigned entries;             ///< 128: of each completion queue
-  unsigned inline_bytes;        ///< 0
-  bool signal_all;              ///< each request has a completion, whatever its flags
-  bool one_cq;                  ///< send_cq is recv_cq, too
-  bool no_rnr_retry;            ///< receiver not ready ends the connection at once; else for ever
-  unsigned retries;             ///< 7
-  struct ibv_srq* srq;          ///< none
-  const struct device* device;  ///< one of its own
+  enum ibv_qp_type type;             ///< IBV_QPT_RC
+  unsigned sends;                    ///< 32: length of the send queue
+  unsigned receives;                 ///< 32: length of the receive queue
+  unsigned entries;                  ///< 128: of each completion queue
+  unsigned inline_bytes;             ///< 0
+  bool signal_all;                   ///< each request has a completion, whatever its flags
+  bool one_cq;                       ///< send_cq is recv_cq, too
+  unsigned rnr_retries;              ///< for ever: how often receiver not ready is tried again
+  bool no_rnr_retry;                 ///< not even once
+  unsigned retries;                  ///< 7
+  struct ibv_srq* srq;               ///< none
+  const struct device* device;       ///< one of its own
   struct ibv_comp_channel* channel;  ///< one of its own
   struct ibv_cq* send_cq;            ///< one of its own
   struct ibv_cq* recv_cq;            ///< one of its own
