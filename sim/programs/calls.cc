@@ -55,6 +55,13 @@ Outcome on_exit(Thread& thread, const Call& /*call*/) {
 
 using transport::realtime::kNoPoints;
 using transport::realtime::kPointCall;
+using transport::realtime::kPollCall;
+
+/// A poll in vain.
+Outcome on_poll_in_vain(Thread& thread, const Call& /*call*/) {
+  thread.yield();
+  return thread.is_over() ? Outcome::over() : Outcome::answered(0);
+}
 
 /// A lock or a verbs call. Others have gone on before it is made, if that was wanted.
 Outcome on_point(Thread& thread, const Call& /*call*/) {
@@ -107,6 +114,7 @@ Outcome on_question(Thread& thread, const Call& call) {
 
 constexpr auto kKnown = std::to_array<Known>({
     {kPointCall, "a scheduling point", on_point},
+    {kPollCall, "a poll in vain", on_poll_in_vain},
     {kGuardCall, "an instrumented block", on_guard},
     {kMarkCall, "a mark", on_mark},
     {kClockCall, "a clock to share", on_clock_page},

@@ -152,6 +152,24 @@ void Thread::yield() {
   if (sandbox_.world().scheduler().fibers().closed()) over_ = true;
 }
 
+void Thread::spin() {
+  // As many as a hand-over among a few threads takes: no time passes.
+  constexpr unsigned kForNothing = 16;
+  constexpr Duration kFirst = std::chrono::microseconds(1);
+  constexpr int kShareOfWait = 16;
+  if (over_) return;
+  sandbox_.end_turn();
+  Scheduler& scheduler = sandbox_.world().scheduler();
+  if (spins_++ == 0) spins_since_ = scheduler.now();
+  if (spins_ <= kForNothing) {
+    scheduler.let_others_go_first();
+  } else {
+    const Duration waited = scheduler.now() - spins_since_;
+    scheduler.poll_until(scheduler.now() + std::max(kFirst, waited / kShareOfWait));
+  }
+  if (scheduler.fibers().closed()) over_ = true;
+}
+
 bool Thread::give_way() {
   Scheduler& scheduler = sandbox_.world().scheduler();
   if (over_) return false;
@@ -290,6 +308,7 @@ void Thread::on_call() {
   const Outcome outcome = make_call(*this, *call);
   if (outcome.kind == Outcome::Kind::kMade && !aside) ++unpaid_calls_;
   if (looks_ == looks && !aside && !is_point) looks_ = 0;
+  if (!aside && !is_point && call->number != SYS_sched_yield) spins_ = 0;
   if (outcome.kind != Outcome::Kind::kAnswered || over_) return;
   tracee_.answer(outcome.result);
   // Whom this call has woken may go on before its caller does. A point wakes no thread.
@@ -423,8 +442,9 @@ bool Thread::computes_for_ever() const {
 void Thread::wait_in_loop(unsigned length) {
   const auto first = tracee_.registers();
   auto now = first;
+  spins_ = 0;
   while (first && now && same(*first, *now)) {
-    yield();
+    spin();
     if (over_) return;
     for (unsigned i = 0; i < length; ++i) {
       if (!advance()) return;

@@ -112,8 +112,11 @@ class Thread {
   [[nodiscard]] bool repeats_call() const { return repeats_; }
   /// The call that it is about to make returns `error` at that time if it blocks until then.
   void limit_call(Instant deadline, int error) { call_limit_ = {deadline, error}; }
-  /// Lets others go on, as a program that has looked in vain.
+  /// Lets others go on, as a program that has looked in vain, until something happens.
   void yield();
+  /// The same for a program that may wait for another thread to write memory, which the world does
+  /// not see: it looks again soon, and ever more rarely.
+  void spin();
   /// Lets others go on first where the schedule says so. False: it is over.
   [[nodiscard]] bool give_way();
   /// Takes time. False: it is over.
@@ -196,7 +199,9 @@ class Thread {
   int signal_ = 0;                               ///< to be delivered when it goes on
   Call call_{};                                  ///< the last one
   unsigned looks_ = 0;                           ///< at the clock, since it did anything else
-  unsigned vain_looks_ = 0;                      ///< since it found something, or waited
+  unsigned spins_ = 0;                           ///< since it did anything else
+  Instant spins_since_{};
+  unsigned vain_looks_ = 0;    ///< since it found something, or waited
   unsigned unpaid_calls_ = 0;  ///< that the kernel has made, and no time has passed for
   std::optional<std::uint64_t> mask_;
   struct CallLimit {

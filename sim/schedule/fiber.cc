@@ -105,12 +105,16 @@ bool Fibers::park(FiberList& waiters, const char* purpose, verbs::Instant now,
   return !std::exchange(fiber.cancelled_, false);
 }
 
-void Fibers::give_way() {
+void Fibers::give_way(Place place) {
   CM_ASSERT(current_ != nullptr);
   if (closed_) return;
   Fiber& fiber = *current_;
   if (fiber.killed_) return;
-  ready_.push_front(fiber);
+  if (place == Place::kFirst) {
+    ready_.push_front(fiber);
+  } else {
+    ready_.push_back(fiber);
+  }
   switch_back(fiber);
 }
 

@@ -114,8 +114,10 @@ class Fibers {
   /// `purpose` and `details` outlive the wait.
   [[nodiscard]] bool park(FiberList& waiters, const char* purpose, verbs::Instant now,
                           const std::function<std::string()>* details = nullptr);
-  /// Stops the running fiber although it need not wait: it is the first of those that are ready.
-  void give_way();
+  /// Stops the running fiber although it need not wait: it is the first of those that are ready, or
+  /// the last.
+  enum class Place : std::uint8_t { kFirst, kLast };
+  void give_way(Place place = Place::kFirst);
   /// Makes a parked fiber ready, once it is not held any more.
   void wake(Fiber& fiber);
   /// A host's fibers do not run until they are released; who wakes them meanwhile is not lost. Not

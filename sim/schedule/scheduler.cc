@@ -156,6 +156,31 @@ void Scheduler::poll() {
   }
 }
 
+/// Cancels a task when its wait ends, also that of a fiber that is killed meanwhile.
+struct Scheduler::Disarmed {
+  Scheduler& scheduler;
+  Task& task;
+  ~Disarmed() { scheduler.cancel(task); }
+};
+
+/// Has happened: that wakes who polls.
+class Scheduler::Glance final : public Task {
+ private:
+  void run() override {}
+};
+
+void Scheduler::poll_until(Instant time) {
+  CM_ASSERT(fibers_.current() != nullptr);
+  Glance glance;
+  at(glance, time);
+  const Disarmed disarmed{*this, glance};
+  (void)fibers_.park(pollers_, kPolls, now_);
+}
+
+void Scheduler::let_others_go_first() {
+  fibers_.give_way(Fibers::Place::kLast);
+}
+
 void Scheduler::give_way() {
   if (chooser_.active() && fibers_.current() != nullptr) fibers_.give_way();
 }
@@ -188,12 +213,7 @@ bool Scheduler::idle_until(Instant time) {
   FiberList sleeper;
   Alarm alarm(fibers_, sleeper);
   at(alarm, time);
-  // Also for who is killed meanwhile.
-  struct Disarmed {
-    Scheduler& scheduler;
-    Alarm& alarm;
-    ~Disarmed() { scheduler.cancel(alarm); }
-  } const disarmed{*this, alarm};
+  const Disarmed disarmed{*this, alarm};
   return fibers_.park(sleeper, kIdles, now_);
 }
 

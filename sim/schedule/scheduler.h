@@ -137,6 +137,10 @@ class Scheduler {
   /// nothing can happen it passes; more after a thousand in a row. After an hour of nothing else,
   /// step() says that nothing is left that could happen.
   void poll();
+  /// The same for the running fiber, which looks again at `time` at the latest.
+  void poll_until(Instant time);
+  /// All that is ready goes on before the running fiber does.
+  void let_others_go_first();
   /// Whether somebody chooses in which order things are done.
   [[nodiscard]] bool chooses() const { return chooser_.active(); }
   /// The running fiber comes to a scheduling point (a verbs call, a lock) at which the schedule may
@@ -163,6 +167,8 @@ class Scheduler {
 
  private:
   class Alarm;
+  class Glance;
+  struct Disarmed;
   [[noreturn]] static void refuse_thread();
   void settle();
   void wake_pollers();

@@ -107,4 +107,9 @@ print(\"hello\", c.recv(9)); c.sendall(b\"pong\"); c.close()"' \
 import socket
 c = socket.create_connection((\"10.0.0.1\", 7000)); c.sendall(b\"ping\"); print(\"hello\", c.recv(9))"'
 
+# Virtual time does not jump to a sleeper's timer while threads wait for each other by looking.
+says='here/spinning: 20 hand-overs took [0-9]{1,3} us$'
+alike 'threads that yield while they wait for each other' "$PWD/tests/simulated/spinning threads"
+alike 'processes that spin while they wait for each other' "$PWD/tests/simulated/spinning processes"
+
 finish

@@ -259,7 +259,10 @@ std::optional<soft::Admission::Refusal> OverseenOpened::on_request(std::string_v
 OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
                           Watchable& watchable) {
   Question device{.kind = Kind::kOpened};
-  if (ask_world(device)) realtime::mark_prompt_calls();
+  if (ask_world(device)) {
+    realtime::mark_prompt_calls();
+    realtime::enter_world();
+  }
   if (device.oversight.points) realtime::want_scheduling_points();
   if (device.error != 0) {
     return OpenError{verbs::errno_code(device.error), "The host's device was removed."};

@@ -1,4 +1,4 @@
-// The system call with which a thread of a simulated process says that it is at a scheduling point.
+// System calls with which a thread of a simulated process lets others go on.
 #pragma once
 
 namespace anyrdma::transport::realtime {
@@ -7,5 +7,9 @@ namespace anyrdma::transport::realtime {
 /// kNoPoints when the schedule makes no choices.
 inline constexpr long kPointCall = 1'000'000;
 inline constexpr long kNoPoints = 1;
+
+/// Likewise: the caller has polled in vain, and goes on when something has happened in the world.
+/// The kernel's sched_yield(2) says less: its caller may wait for another thread to write memory.
+inline constexpr long kPollCall = 1'000'007;
 
 }  // namespace anyrdma::transport::realtime

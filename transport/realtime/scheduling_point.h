@@ -9,8 +9,16 @@ namespace anyrdma::transport::realtime {
 
 namespace detail {
 inline std::atomic<bool> points_wanted{false};
+inline std::atomic<bool> in_a_world{false};
 void come_to_point();
 }  // namespace detail
+
+/// From now on this process is known to be simulated. Any thread.
+void enter_world();
+
+/// The caller has polled in vain, and lets others have the processor: sched_yield(2), or in a
+/// simulated world until something happens there. Any thread that holds no lock of the library.
+void poll_in_vain();
 
 /// From now on each scheduling_point() of this process tells the world. Any thread.
 void want_scheduling_points();

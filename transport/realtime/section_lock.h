@@ -7,6 +7,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "transport/realtime/scheduling_point.h"
+
 namespace anyrdma::transport::realtime {
 
 /// While it is held the thread cannot be cancelled (see CancellationOff, whose scope is a block).
@@ -32,11 +34,11 @@ class SectionLock {
     if (yields) ::sched_yield();
     pthread_setcancelstate(previous, nullptr);
   }
-  /// Inside: others may come in first, and have the processor.
+  /// Inside, after a poll in vain: others may come in first, and have the processor.
   void give_way() {
     const int previous = cancel_state_;
     mutex_.unlock();
-    ::sched_yield();
+    poll_in_vain();
     lock();
     cancel_state_ = previous;
   }
