@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/explore/running_test.h"
 #include "sim/explore/search.h"
 #include "sim/fault_action.h"
 #include "sim/host.h"
@@ -38,13 +39,8 @@ void draw(const ExploreOptions& options, RandomStream& dice, Run& run) {
   run.drawn = std::move(choice);
 }
 
-const char* environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? nullptr : value;
-}
-
 std::uint64_t number_in(const char* name, std::uint64_t otherwise) {
-  const char* value = environment(name);
+  const char* value = variable_that_is_set(name);
   return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
 }
 
@@ -202,7 +198,7 @@ void heal(World& world) {
 
 Exploration explore(const ExploreOptions& options, const Scenario& scenario) {
   Search search(options, scenario);
-  if (const char* text = environment("ANYRDMA_TRIAL")) return only(search, text);
+  if (const char* text = variable_that_is_set("ANYRDMA_TRIAL")) return only(search, text);
   if (!options.placed.empty() && !place(search, options)) return search.result;
   (void)sample(search, options);
   return search.result;
@@ -230,7 +226,8 @@ ExploreOptions for_this_shard(ExploreOptions options) {
   options.shard = number_in("TEST_SHARD_INDEX", 0) % options.shards;
   const std::uint64_t repetition = std::max<std::uint64_t>(number_in("TEST_RUN_NUMBER", 1), 1) - 1;
   options.first_seed += repetition * options.runs;
-  if (const char* path = environment("TEST_SHARD_STATUS_FILE")) std::ofstream(path).put('\n');
+  if (const char* path = variable_that_is_set("TEST_SHARD_STATUS_FILE"))
+    std::ofstream(path).put('\n');
   return options;
 }
 

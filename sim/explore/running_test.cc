@@ -1,5 +1,7 @@
 #include "sim/explore/running_test.h"
 
+#include <cstdlib>
+
 namespace anyrdma::sim {
 namespace {
 
@@ -13,6 +15,11 @@ std::string running_test() {
 
 void name_running_tests(std::string (*name)()) {
   ask = name;
+}
+
+const char* variable_that_is_set(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? nullptr : value;
 }
 
 }  // namespace anyrdma::sim

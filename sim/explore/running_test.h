@@ -12,4 +12,7 @@ namespace anyrdma::sim {
 /// Who is asked from now on.
 void name_running_tests(std::string (*name)());
 
+/// What the environment says, where Bazel or a user tells a test something; null: unset or empty.
+[[nodiscard]] const char* variable_that_is_set(const char* name);
+
 }  // namespace anyrdma::sim

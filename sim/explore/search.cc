@@ -30,16 +30,11 @@ std::string quoted_for_shell(const std::string& text) {
   return quoted + "'";
 }
 
-const char* environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? nullptr : value;
-}
-
 std::string command_for(const ExploreOptions& options, const Trial& trial) {
   const std::string text = quoted_for_shell(trial.to_string());
   if (!options.command.empty()) return options.command + " " + text;
   const std::string test = running_test();
-  if (const char* target = environment("TEST_TARGET")) {
+  if (const char* target = variable_that_is_set("TEST_TARGET")) {
     return std::string("bazel test ") + target +
            (test.empty() ? "" : " --test_filter='" + test + "'") +
            " --test_env=ANYRDMA_TRIAL=" + text;
