@@ -82,13 +82,14 @@ def header_paragraphs(text):
         comment = re.match(r"\s*(?:///?<?|/\*+|\*(?!/))(?: |$)(.*)", line) or re.search(r" ///?<? (.*)", line)
         said = comment[1].replace("*/", "").strip() if comment else ""
         own = bool(re.match(r"\s*(?:/|\*)", line))
-        item = re.match(r"(?:[-*]|\d+\.|@\w+) +", said)
+        indented = bool(comment) and comment[1].startswith("  ")  # a table, say: each line by itself
+        item = indented or re.match(r"(?:[-*]|\d+\.|@\w+) +", said)
         if lines and (not said or item or not own):
             found.append((begun, " ".join(lines)))
             lines = []
         if said and not said.startswith("NOLINT"):
             begun = begun if lines else number
-            lines.append(said[item.end() :] if item else said)
+            lines.append(said)
     return found
 
 

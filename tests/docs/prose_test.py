@@ -95,6 +95,9 @@ class Rules(unittest.TestCase):
         self.refused("int nobody;  // Nobody sees it.\n", "'Nobody'", "cm/a.h")
         self.refused("/* One line.\n * Nobody sees it. */\n", "'Nobody'", "cm/a.h")
 
+    def test_indented_lines_of_a_comment_are_sentences_of_their_own(self):
+        self.assertEqual(self.of("// A table:\n" + "//   one two three\n" * 20, "cm/a.h"), [])
+
     def test_only_files_of_the_list_may_be_unclean(self):
         self.write("a.md", "Nobody.\n")
         self.write("b.md", "All is well.\n")
