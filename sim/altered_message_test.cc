@@ -2,12 +2,14 @@
 // receiver does about each is docs/altered.md, which this writes (--write) or is held against.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -236,7 +238,22 @@ std::uint64_t all_ones(const Field& field) {
   return field.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << field.width) - 1;
 }
 
-/// Rows of fields that are told alike are one.
+/// A list item in lines of at most 100 columns. Code stays on its line.
+std::string item_of(const std::string& text) {
+  std::string item = "-";
+  std::size_t column = 1;
+  std::istringstream words(text);
+  for (std::string word, more; words >> word;) {
+    if (std::count(word.begin(), word.end(), '`') % 2 == 1 && words >> more) word += " " + more;
+    const bool fits = column + 1 + word.size() <= 100;
+    item += fits ? " " : "\n  ";
+    column = (fits ? column + 1 : 2) + word.size();
+    item += word;
+  }
+  return item + "\n";
+}
+
+/// Fields with the same effect are one item of the list.
 std::string table_of(const Message& message, const std::string& usual) {
   std::map<std::string, std::string> fields_of;
   std::vector<std::string> order;
@@ -246,7 +263,7 @@ std::string table_of(const Message& message, const std::string& usual) {
       for (const std::uint64_t value : {std::uint64_t{0}, all_ones(each.field)}) {
         const auto [text, fired] = message.run(altered(message, each.name, value));
         EXPECT_TRUE(fired) << each.name;
-        const std::string told = text == usual ? "nothing, or what nobody sees" : text;
+        const std::string told = text == usual ? "No visible effect" : text;
         auto& names = fields_of[told];
         if (names.empty()) order.push_back(told);
         names +=
@@ -254,27 +271,28 @@ std::string table_of(const Message& message, const std::string& usual) {
       }
     }
   }
-  std::string table = "\n## " + std::string(fault::to_string(message.kind)) +
-                      "\n\nAs it should be: " + usual +
-                      ".\n\n| altered | what comes of it |\n|---|---|\n";
-  for (const std::string& told : order) table += "| " + fields_of.at(told) + " | " + told + " |\n";
-  return table;
+  std::string list =
+      "\n## " + std::string(fault::to_string(message.kind)) + "\n\nUnchanged: " + usual + ".\n\n";
+  for (const std::string& told : order) list += item_of("**" + told + ":** " + fields_of.at(told));
+  return list;
 }
 
 std::string page() {
-  std::string text =
-      "# A message that is wrong in one field\n\n"
-      "What a connection becomes when one message of its handshake or its end says something else "
-      "in one field and\n"
-      "passes all checks: with the first message of the kind, each field 0 and as large as it can "
-      "be (of long fields, their\n"
-      "last 64 bits). The client asks, sends one message and disconnects; the server accepts. What "
-      "one side is told is\n"
-      "behind its name, in order; `message` is that the program's message came, as it was sent. A "
-      "plan says\n"
-      "`on client->server REQ 1: alter path_mtu 6` ([sim.md](sim.md#faults)).\n\n"
-      "Written by `bazel run //sim:altered_message_test -- --write`; the test fails when it is out "
-      "of date.\n";
+  std::string text = R"(# Messages with one wrong field
+
+What happens to a connection when one field of a CM message has another value, and the message
+passes all checks? A plan alters a field by `on client->server REQ 1: alter path_mtu 6`
+([sim.md](sim.md#faults)).
+
+- Each field of each kind of message is set to 0 and to its maximum (`max`); of a long field, the
+  last 64 bits are set. All messages of the kind are altered.
+- The client connects, sends one message and disconnects; the server accepts.
+- An effect lists the events of each side, in order. `message` means that the program's message
+  arrived unchanged; `-` means no event.
+
+`bazel run //sim:altered_message_test -- --write` generates this page. The test fails when it is out
+of date.
+)";
   for (const Message& each : kMessages) {
     text += table_of(each, each.run("maybe at 1000s: mend *<->*\n" + std::string(each.also)).first);
   }

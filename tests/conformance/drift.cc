@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <sstream>
 #include <string_view>
 
 #include "tests/conformance/iwarp.h"
@@ -58,7 +59,7 @@ bool is_shown_by_newer_kernel(const std::string& name) {
 /// "Linux 6.1", "by source: cma.c, cma_process_remove".
 std::string judge_of(const std::string& scenario, const Goldens& goldens) {
   const auto golden = goldens.find(scenario);
-  if (golden == goldens.end()) return "nobody";
+  if (golden == goldens.end()) return "none";
   if (is_of_a_kernel(golden->second)) return "Linux 6.1";
   if (is_shown_by_newer_kernel(scenario)) return "Linux 6.12";
   return "by source: " + std::string(source_of(scenario));
@@ -124,7 +125,7 @@ std::string matrix(const Goldens& goldens, const Deviations& deviations) {
     text += " " + std::string(kind.name) + " |";
     rule += "---|";
   }
-  text += " judge |\n" + rule + "---|\n";
+  text += " reference |\n" + rule + "---|\n";
   for (const Scenario& scenario : scenarios()) {
     text += "| " + scenario.full_name() + " |";
     for (const BackendKind& kind : columns()) {
@@ -147,10 +148,25 @@ std::string summary(const Deviations& deviations) {
   return text;
 }
 
+/// A paragraph in lines of at most 100 columns; a longer word has a line of its own.
+std::string wrapped(const std::string& text) {
+  std::string lines;
+  std::size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const bool fits = column + 1 + word.size() <= 100;
+    if (!lines.empty()) lines += fits ? ' ' : '\n';
+    column = fits && !lines.empty() ? column + 1 + word.size() : word.size();
+    lines += word;
+  }
+  return lines;
+}
+
 std::string reasons(const Deviations& deviations) {
   std::string text;
   for (const Deviation& each : deviations.all) {
-    text += "### " + each.name + "\n\n" + each.reason + ".\n\nVisible in: " + each.link + "\n\n";
+    text += "\n### " + each.name + "\n\n" + wrapped(each.reason + ".") + "\n\n" +
+            wrapped("Source: " + each.link) + "\n";
   }
   return text;
 }
@@ -179,7 +195,7 @@ std::string kernels(const Deviations& deviations) {
 }
 
 std::string abilities() {
-  std::string text = "| n/a for want of | a way to have |\n|---|---|\n";
+  std::string text = "| n/a without | meaning |\n|---|---|\n";
   for (int i = 0; i <= static_cast<int>(kLastAbility); ++i) {
     const auto ability = static_cast<Ability>(i);
     text +=
@@ -189,58 +205,63 @@ std::string abilities() {
 }
 
 std::string iwarp_chapter(const Goldens& goldens, const Goldens& iwarp) {
-  return "\n## iWARP\n\n"
-         "What Debian's librdmacm shows on the software iWARP (siw) of kernel 6.1, with a device "
-         "for each party, beside the\n"
-         "record of RoCE: of the groups whose every step iWARP has. Asked twice "
-         "(`bazel run //tests/conformance:kernel_iwarp_test -- --write`);\n"
-         "what it did not show both times is unsteady. Below the counts: how what differs begins "
-         "to differ; the whole is in\n"
-         "[its records](../tests/conformance/records_iwarp). Nothing of ours is held against "
-         "them.\n\n" +
-         iwarp_tables(goldens, iwarp);
+  return R"(
+## iWARP
+
+This is how Debian's librdmacm on the software iWARP (siw) of kernel 6.1 differs from the records of
+RoCE. Each party has a device. Only groups are listed whose every step iWARP supports. The scenarios
+were recorded twice (`bazel run //tests/conformance:kernel_iwarp_test -- --write`). A difference
+between the two recordings makes a scenario unsteady. The second table has the first difference of
+each scenario; the complete recordings are in
+[its records](../tests/conformance/records_iwarp). Our transports are not compared with them.
+
+)" + iwarp_tables(goldens, iwarp);
 }
 
 }  // namespace
 
 std::string drift_page(const Goldens& goldens, const Goldens& iwarp, const Deviations& deviations) {
   return "# Where the transports differ from Linux\n\n"
-         "Written by `bazel run //tests/conformance:drift_test -- --write`; the test fails when it "
-         "is out of\n"
-         "date. Each of the " +
+         "In which of " +
          std::to_string(scenarios().size()) +
-         " scenarios below is the same program on <rdma/rdma_cma.h> and\n"
-         "<infiniband/verbs.h> everywhere. What it shows, each call's result and each event with "
-         "its\n"
-         "fields, is held against [its record](../tests/conformance/records). The judge is Linux, "
-         "and nobody\n"
-         "else: Debian's librdmacm and libibverbs on Soft-RoCE of kernel 6.1, with nothing of ours "
-         "in the\n"
-         "process (linux); where messages are lost or one side's link changes, on two devices with "
-         "a hub "
-         "between them,\n"
-         "which loses what it is told to. What that cannot show is judged by its source, in the "
-         "function that the "
-         "last column\n"
-         "names, or by kernel 6.12; the record is then the simulator's. Ours are the simulator "
-         "(sim), the fabric, our "
-         "doors over\n"
-         "the kernel's connection manager (ucma), and a wire on which the server is Linux and the "
-         "client our\n"
-         "own stack, RoCEv2 over UDP sockets (wire). What differs fails the tests, unless\n"
-         "[the table of deviations](../tests/conformance/deviations.json) says how and why.\n\n" +
-         summary(deviations) + "\n" + matrix(goldens, deviations) + "\n" + abilities() +
-         "\n## Other kernels\n\n"
-         "What newer kernels, with the same librdmacm and libibverbs, show otherwise than 6.1: "
-         "6.12 "
-         "of Debian's\n"
-         "backports, and the kernel of Debian unstable (7.2 when this was measured). "
-         "`./dev kernels` asks them.\n"
-         "What only they can perform (atomic writes), 6.12 is the judge of. Not compared: flushes "
-         "(IBV_WR_FLUSH), which their\n"
-         "rxe has and Debian 12's libibverbs 44 has no call for.\n\n" +
-         kernels(deviations) + iwarp_chapter(goldens, iwarp) + "\n## Deviations\n\n" +
-         reasons(deviations);
+         R"( scenarios does a transport differ from Linux, and why?
+
+Each scenario is the same program on `<rdma/rdma_cma.h>` and `<infiniband/verbs.h>` everywhere. The
+result of each call, and each event with its fields, is compared with
+[its record](../tests/conformance/records). A difference fails the tests unless
+[the table of deviations](../tests/conformance/deviations.json) lists and explains it.
+
+The reference, in the last column, is Linux:
+
+- Debian's librdmacm and libibverbs on Soft-RoCE of kernel 6.1, with none of our code in the process
+  (linux). Where messages are lost or a link changes, it has two devices with a hub between them
+  that drops messages on request.
+- Where that kernel cannot show the behaviour, kernel 6.12, or the named function of Linux's source.
+  Then the record is the simulator's.
+
+Beside linux, the columns are our transports:
+
+| column | transport |
+|---|---|
+| sim | the simulator |
+| fabric | the same-host transport |
+| ucma | our libraries over the kernel's connection manager |
+| wire | a Linux server and a client of our own stack, RoCE v2 over UDP sockets |
+
+`bazel run //tests/conformance:drift_test -- --write` generates this page. The test fails when it is
+out of date.
+
+)" + summary(deviations) +
+         "\n" + matrix(goldens, deviations) + "\n" + abilities() + R"(
+## Other kernels
+
+Newer kernels, with the same librdmacm and libibverbs, differ from 6.1 in these scenarios: 6.12 of
+Debian's backports, and the kernel of Debian unstable (7.2 when this was measured). `./dev kernels`
+records them. For scenarios that only they support (atomic writes), 6.12 is the reference. Flushes
+(IBV_WR_FLUSH) are not compared: their rxe has them, but Debian 12's libibverbs 44 has no call.
+
+)" + kernels(deviations) +
+         iwarp_chapter(goldens, iwarp) + "\n## Deviations\n" + reasons(deviations);
 }
 
 Lines misfits(const Goldens& goldens, const Deviations& deviations) {
