@@ -31,15 +31,14 @@ def read_tags(text, name):
     comment = re.match(r"(?://[^\n]*\n)+", text)
     if comment is None:
         sys.exit(f"bench.py: {name} has no first comment.")
-    lines = [line[2:].strip() for line in comment.group().splitlines()]
-    tags, tag = {"title": lines[0]}, None
-    for line in lines[1:]:
+    tags, tag = {"title": ""}, "title"
+    for line in comment.group().splitlines():
+        line = line[2:].strip()
         begins = re.match(r"(\w+): ?(.*)", line)
         if begins and begins.group(1) in TAGS:
-            tag = begins.group(1)
-            tags[tag] = begins.group(2)
-        elif line and tag:
-            tags[tag] += " " + line
+            tag, line = begins.group(1), begins.group(2)
+            tags[tag] = ""
+        tags[tag] = f"{tags[tag]} {line}".strip()
     missing = [tag for tag in TAGS if tag not in tags and tag != "fails"]
     if missing:
         sys.exit(f"bench.py: the first comment of {name} lacks `{missing[0]}:`.")

@@ -5,7 +5,8 @@
 // needs: points
 //
 // buggy: sends the credit, then posts the receive; a client that is quick finds no receive, and
-// nobody retries. fixed: posts the receive first.
+//   nobody retries.
+// fixed: posts the receive first.
 #include "tests/finds/kit.h"
 
 enum { kMessages = 30, kCredits = 2, kBytes = 8 };

@@ -6,8 +6,7 @@
 // needs: points, order
 //
 // buggy: with all 16 places taken a post is ENOMEM; and on a device that frees a place when a
-// completion behind it has been
-//   polled the 17th one always is.
+//   completion behind it has been polled the 17th one always is.
 // fixed: each fourth request is signalled, and counted when its completion has been polled.
 #include "tests/finds/kit.h"
 

@@ -5,7 +5,8 @@
 // needs: points, order
 //
 // buggy: each request that is refused costs a receive; the client has nobody who takes its messages
-// in the end. fixed: posts the receive again on this way out, too.
+//   in the end.
+// fixed: posts the receive again on this way out, too.
 #include "tests/finds/kit.h"
 
 enum { kReceives = 3, kAnswers = 2, kRounds = 12, kRound = 3, kBytes = 8 };

@@ -6,7 +6,8 @@
 // needs: order
 //
 // buggy: a piece keeps its receive until its message is complete; there are receives for one
-// message and a half. fixed: there are receives for all messages that may be under way.
+//   message and a half.
+// fixed: there are receives for all messages that may be under way.
 #include "tests/finds/kit.h"
 
 enum { kPieces = 4, kFew = 6, kEnough = 2 * kPieces, kMessages = 6, kBytes = 8 };

@@ -5,8 +5,7 @@
 // needs: spec
 //
 // buggy: the flag is posted on the second queue pair once the data's WRITE has completed, which
-// says only that the
-//   server's device has accepted it.
+//   says only that the server's device has accepted it.
 // fixed: data and flag take the same queue pair.
 #include "tests/finds/kit.h"
 

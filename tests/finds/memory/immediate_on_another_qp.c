@@ -6,7 +6,8 @@
 // needs: spec
 //
 // buggy: stripes go over queue pair 1, and the immediate that counts them over queue pair 2, posted
-// when they have completed. fixed: the immediate goes over the queue pair of the stripes.
+//   when they have completed.
+// fixed: the immediate goes over the queue pair of the stripes.
 #include "tests/finds/kit.h"
 
 enum { kRounds = 8, kStripes = 3, kBytes = 64, kRound = kStripes * kBytes };

@@ -5,8 +5,7 @@
 // needs: spec
 //
 // buggy: a message is inline if it is shorter than the limit, and its buffer is used again at once
-// if the message is not
-//   longer than the limit.
+//   if the message is not longer than the limit.
 // fixed: both say "not longer than the limit".
 #include "tests/finds/kit.h"
 

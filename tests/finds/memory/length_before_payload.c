@@ -6,8 +6,9 @@
 // needs: spec
 //
 // buggy: the client writes length and payload with one request; the server reads the payload when
-// the length is there. fixed: the client writes the payload first, and the length with a second
-// request on the same queue pair.
+//   the length is there.
+// fixed: the client writes the payload first, and the length with a second request on the same
+//   queue pair.
 #include "tests/finds/kit.h"
 
 enum { kMessages = 8, kPayload = 504 };

@@ -6,7 +6,8 @@
 // needs: spec
 //
 // buggy: writes the word on one queue pair, waits for the completion, and writes the lock on
-// another one. fixed: writes both on the same queue pair, in this order.
+//   another one.
+// fixed: writes both on the same queue pair, in this order.
 #include "tests/finds/kit.h"
 
 enum { kTurns = 6, kLock = 0, kWord = 128, kScratch = 256, kBytes = 384 };

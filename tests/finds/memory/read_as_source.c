@@ -6,7 +6,8 @@
 // needs: spec
 //
 // buggy: posts the WRITE right behind the READ; the device may fetch its source before the READ's
-// data has come. fixed: posts the WRITE with IBV_SEND_FENCE.
+//   data has come.
+// fixed: posts the WRITE with IBV_SEND_FENCE.
 // fails: always
 #include "tests/finds/kit.h"
 

@@ -7,8 +7,7 @@
 //
 // buggy: one READ of the object.
 // fixed: READs of the version before and after, each when the one before it has completed; again
-// unless the version is even
-//   and the same.
+//   unless the version is even and the same.
 #include "tests/finds/kit.h"
 
 enum { kUpdates = 25, kReads = 12, kVersion = 0, kFirst = 128, kSecond = 256, kBytes = 384 };

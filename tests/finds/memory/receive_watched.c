@@ -6,7 +6,8 @@
 // needs: spec
 //
 // buggy: takes the message once the buffer's last byte is no longer 0; until the completion the
-// contents are undefined. fixed: takes the message once the receive has completed.
+//   contents are undefined.
+// fixed: takes the message once the receive has completed.
 #include "tests/finds/kit.h"
 
 enum { kMessages = 6, kBytes = 256 };

@@ -5,8 +5,7 @@
 // needs: spec
 //
 // buggy: all messages are built in one buffer, each right after the last one has been posted; the
-// device may read
-//   the buffer until the request completes.
+//   device may read the buffer until the request completes.
 // fixed: waits for the completion before it builds the next message.
 #include "tests/finds/kit.h"
 

@@ -7,8 +7,7 @@
 //
 // buggy: takes both parts as soon as the first one has changed.
 // fixed: the client raises a sequence number before and after, and the server reads again until it
-// is even and the same
-//   before and after.
+//   is even and the same before and after.
 #include <stddef.h>
 
 #include "tests/finds/kit.h"

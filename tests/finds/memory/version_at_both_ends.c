@@ -6,8 +6,7 @@
 // needs: spec
 //
 // buggy: takes a record for whole when the version is the same at both ends, although a WRITE may
-// become visible in any
-//   order, 64 bytes at a time.
+//   become visible in any order, 64 bytes at a time.
 // fixed: takes it when a checksum of all of it is right.
 #include "tests/finds/kit.h"
 

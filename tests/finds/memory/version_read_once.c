@@ -6,7 +6,8 @@
 // needs: order, spec
 //
 // buggy: READs are not ordered among themselves, and the object may change after its version has
-// been read. fixed: waits for the version, then for the object, and reads the version once more.
+//   been read.
+// fixed: waits for the version, then for the object, and reads the version once more.
 #include "tests/finds/kit.h"
 
 enum { kUpdates = 25, kReads = 16, kVersion = 0, kObject = 128, kSize = 64, kBytes = 192 };

@@ -6,7 +6,8 @@
 // needs: spec
 //
 // buggy: posts READ and WRITE of the same word behind each other; a WRITE may be carried out before
-// an earlier READ. fixed: posts the WRITE with IBV_SEND_FENCE.
+//   an earlier READ.
+// fixed: posts the WRITE with IBV_SEND_FENCE.
 // fails: always
 #include "tests/finds/kit.h"
 

@@ -6,7 +6,8 @@
 // needs: order
 //
 // buggy: does not look at what ibv_get_cq_event(3) returned, nor at how many completions it got
-// then. fixed: waits again when it was interrupted, and polls until there is a completion.
+//   then.
+// fixed: waits again when it was interrupted, and polls until there is a completion.
 #include "tests/finds/kit.h"
 
 #include <signal.h>

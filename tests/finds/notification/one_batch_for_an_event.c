@@ -6,7 +6,8 @@
 // needs: points, order
 //
 // buggy: polls for up to four completions once, after arming; a fifth one that is there already
-// raises no event. fixed: polls until a batch is not full.
+//   raises no event.
+// fixed: polls until a batch is not full.
 #include "tests/finds/kit.h"
 
 enum { kBursts = 6, kBurst = 6, kMessages = kBursts * kBurst, kBatch = 4, kBytes = 8 };

@@ -5,7 +5,8 @@
 // needs: points
 //
 // buggy: does not poll again after arming; what completes between the last poll and the arming
-// raises no event. fixed: polls again after arming.
+//   raises no event.
+// fixed: polls again after arming.
 #include "tests/finds/kit.h"
 
 enum { kMessages = 24, kSlots = 4, kBytes = 8 };

@@ -7,7 +7,7 @@
 //
 // buggy: signals between the poll, which found nothing, and the wait: nobody is woken.
 // fixed: the signalling thread raises a number under the lock, and the other one waits until it is
-// another number.
+//   another number.
 #include "tests/finds/kit.h"
 
 enum { kMessages = 16, kSlots = 4, kBytes = 8 };

@@ -3,11 +3,12 @@
 //
 // kind: lost notification, solicited events
 // source: ibv_req_notify_cq(3): with solicited_only only receives of solicited messages and errors
-// raise an event needs: points, order
+//   raise an event
+// needs: points, order
 //
 // buggy: when all of its buffers for answers are being sent, it arms the queue for solicited
-// completions and sleeps; it
-//   can be that late only if requests have come faster than answers are acknowledged.
+//   completions and sleeps; it can be that late only if requests have come faster than answers are
+//   acknowledged.
 // fixed: arms the queue for all completions when it needs a buffer.
 #include "tests/finds/kit.h"
 

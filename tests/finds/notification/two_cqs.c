@@ -5,8 +5,7 @@
 // needs: points
 //
 // buggy: after both queues have been armed it looks once more at the send queue only; a receive
-// that
-//   completes between the last poll of the receive queue and its arming raises no event.
+//   that completes between the last poll of the receive queue and its arming raises no event.
 // fixed: after arming it looks at both queues again.
 #include "tests/finds/kit.h"
 

@@ -6,7 +6,8 @@
 // needs: points, order
 //
 // buggy: counts events while there are more, and acknowledges them at once, on the last one's
-// queue. fixed: acknowledges each event on its own queue.
+//   queue.
+// fixed: acknowledges each event on its own queue.
 #include "tests/finds/kit.h"
 
 #include <fcntl.h>
