@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "transport/realtime/point_call.h"
 
@@ -39,17 +40,23 @@ void point(void* caller) {
 }
 
 /// The function of that name behind this library. Found when it is first called, which may be
-/// before anything here has been constructed.
+/// before anything here has been constructed. `version`: dlsym(3) finds the oldest one of a name
+/// that has several.
 template <class Function>
-Function* behind(std::atomic<Function*>& known, const char* name) {
+Function* behind(std::atomic<Function*>& known, const char* name, const char* version = nullptr) {
   Function* function = known.load(std::memory_order_relaxed);
   if (function == nullptr) {
-    function = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+    void* const found =
+        version == nullptr ? ::dlsym(RTLD_NEXT, name) : ::dlvsym(RTLD_NEXT, name, version);
+    function = reinterpret_cast<Function*>(found);
     if (function == nullptr) std::abort();  // no libc has not got it
     known.store(function, std::memory_order_relaxed);
   }
   return function;
 }
+
+/// Of conditions: those before it have another layout.
+constexpr const char* kVersionOfConditions = "GLIBC_2.3.2";
 
 }  // namespace
 
@@ -68,6 +75,21 @@ Function* behind(std::atomic<Function*>& known, const char* name) {
     point(__builtin_return_address(0));                            \
     return result;                                                 \
   }
+/// Likewise what may end by cancellation of its thread, which unwinds through here.
+#define ANYRDMA_WAITS(name, Object)                    \
+  int name(Object* object) {                           \
+    static std::atomic<int (*)(Object*)> known{};      \
+    point(__builtin_return_address(0));                \
+    return behind<int(Object*)>(known, #name)(object); \
+  }
+#define ANYRDMA_SIGNALS(name)                                                        \
+  int name(pthread_cond_t* condition) noexcept {                                     \
+    static std::atomic<int (*)(pthread_cond_t*)> known{};                            \
+    const int result =                                                               \
+        behind<int(pthread_cond_t*)>(known, #name, kVersionOfConditions)(condition); \
+    point(__builtin_return_address(0));                                              \
+    return result;                                                                   \
+  }
 // NOLINTEND(cppcoreguidelines-macro-usage)
 
 extern "C" {
@@ -78,4 +100,24 @@ ANYRDMA_TAKES(pthread_rwlock_rdlock, pthread_rwlock_t)
 ANYRDMA_TAKES(pthread_rwlock_wrlock, pthread_rwlock_t)
 ANYRDMA_LEAVES(pthread_rwlock_unlock, pthread_rwlock_t)
 ANYRDMA_LEAVES(sem_post, sem_t)
+ANYRDMA_WAITS(sem_wait, sem_t)
+ANYRDMA_TAKES(sem_trywait, sem_t)
+ANYRDMA_SIGNALS(pthread_cond_signal)
+ANYRDMA_SIGNALS(pthread_cond_broadcast)
+
+int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  using Wait = int(pthread_cond_t*, pthread_mutex_t*);
+  static std::atomic<Wait*> known{};
+  point(__builtin_return_address(0));
+  return behind<Wait>(known, "pthread_cond_wait", kVersionOfConditions)(condition, mutex);
+}
+
+int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                           const timespec* deadline) {
+  using Wait = int(pthread_cond_t*, pthread_mutex_t*, const timespec*);
+  static std::atomic<Wait*> known{};
+  point(__builtin_return_address(0));
+  return behind<Wait>(known, "pthread_cond_timedwait", kVersionOfConditions)(condition, mutex,
+                                                                             deadline);
+}
 }
