@@ -5,6 +5,7 @@
 
 #include "sim/host.h"
 #include "sim/world.h"
+#include "transport/fault/plan/ending.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/overloaded.h"
 
@@ -45,6 +46,15 @@ Host& host(World& world, const std::string& name) {
 bool kill(Host& at, const KillPrograms& killed) {
   if (killed.program.empty()) return at.kill().has_value();
   return at.kill_program(killed.program, killed.number).has_value();
+}
+
+/// PauseHost, ResumeHost.
+bool set_paused(World& world, const auto& what, bool paused) {
+  Host& at = host(world, what.host);
+  if (what.program.empty()) return (paused ? at.pause() : at.resume()).has_value();
+  return (paused ? at.pause_program(what.program, what.number, what.thread)
+                 : at.resume_program(what.program, what.number, what.thread))
+      .has_value();
 }
 
 bool change_paths(World& world, const FaultAction& action) {
@@ -130,8 +140,8 @@ bool carry_out(World& world, const FaultAction& action) {
         host(world, restart.host).restart();
         return true;
       },
-      [&](const PauseHost& pause) { return host(world, pause.host).pause().has_value(); },
-      [&](const ResumeHost& resume) { return host(world, resume.host).resume().has_value(); },
+      [&](const PauseHost& pause) { return set_paused(world, pause, true); },
+      [&](const ResumeHost& resume) { return set_paused(world, resume, false); },
       [&](const DriftClock& drift) { return host(world, drift.host).drift(drift.ppm); },
       [&](const AddAddress& add) {
         return host(world, add.host).add_address(add.interface, add.address).has_value();
@@ -150,6 +160,29 @@ bool carry_out(World& world, const FaultAction& action) {
       [&](const SlowConsumer& slow) { return host(world, slow.host).slow_down(slow.delay); },
       [&](const auto&) { return change_paths(world, action); }};
   return std::visit(cases, action);
+}
+
+Before before_action(World& world, const FaultAction& action) {
+  Before before;
+  const auto* slow = std::get_if<SlowPath>(&action);
+  if (slow == nullptr) return before;
+  (void)on_each(world, *slow, [&](Host& from, Host& to) {
+    before.latencies.push_back({&from, &to, world.path(from, to).latency});
+    return true;
+  });
+  return before;
+}
+
+void carry_out_end(World& world, const FaultAction& action, const Before& before) {
+  for (const auto& [from, to, latency] : before.latencies) {
+    LinkOptions options = world.path(*from, *to);
+    options.latency = latency;
+    world.set_path(*from, *to, options);
+  }
+  const auto* crash = std::get_if<CrashHost>(&action);
+  if (crash != nullptr && !host(world, crash->host).off()) return;
+  const auto ending = fault::ending_of(action);
+  if (ending) (void)carry_out(world, *ending);
 }
 
 }  // namespace anyrdma::sim

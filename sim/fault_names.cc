@@ -1,11 +1,13 @@
 #include "sim/fault_names.h"
 
+#include <algorithm>
 #include <string_view>
 #include <variant>
 
 #include "sim/host.h"
 #include "sim/world.h"
 #include "transport/fault/plan/altered_field.h"
+#include "transport/fault/plan/ending.h"
 #include "transport/fault/plan/name_visitor.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/overloaded.h"
@@ -36,17 +38,33 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
                        std::uint32_t number) {
     const Host* const host = look_up(name);
     if (host == nullptr || program.empty()) return;
-    const std::uint32_t count = host->programs_named(program);
+    count_programs(program, number, host->programs_named(program));
+  }
+  void host_or_thread(std::string_view, const std::string& name, const std::string& program,
+                      std::uint32_t number, std::uint32_t thread) {
+    const Host* const host = look_up(name);
+    if (host == nullptr || program.empty()) return;
+    if (thread != 0 && !host->has_processes()) {
+      return fail("fibers have names of their own: say " + name + "/NAME, not " + name + "/" +
+                  program + "/" + std::to_string(thread));
+    }
+    const bool is_fiber =
+        std::ranges::any_of(world_.scheduler().fibers().all(), [&](const auto& fiber) {
+          return fiber->host() == host && fiber->name() == name + "/" + program;
+        });
+    count_programs(program, number, std::max(host->programs_named(program), is_fiber ? 1U : 0U));
+  }
+
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  void count_programs(const std::string& program, std::uint32_t number, std::uint32_t count) {
     if (count == 0) return fail("no program " + fault::in_quotes(program) + " there");
     if (number > count) {
       fail("no program " + fault::in_quotes(program + "#" + std::to_string(number)) +
            " there: it starts " + std::to_string(count) + " of that name");
     }
   }
-
-  [[nodiscard]] const std::string& problem() const { return problem_; }
-
- private:
   const Host* look_up(const std::string& name) {
     const Host* host = world_.find_host(name);
     if (host == nullptr) fail("no host " + fault::in_quotes(name));
@@ -90,6 +108,9 @@ std::string problem_with_names(const World& world, const Fault& fault) {
   if (at != nullptr && at->has_processes()) return "processes find their routes by themselves";
   if (std::string problem = fault::problem_with_field(fault); !problem.empty()) return problem;
   if (std::string problem = problem_outside(world, fault.action); !problem.empty()) return problem;
+  if (const auto ending = fault::ending_of(fault.action); !fault.lasts.for_ever() && ending) {
+    if (std::string problem = problem_outside(world, *ending); !problem.empty()) return problem;
+  }
   NameChecker checker(world);
   const auto look = [&checker]<class Part>(const Part& part) { Part::visit(checker, part); };
   std::visit(look, fault.trigger);

@@ -10,6 +10,7 @@
 #include "sim/recorder.h"
 #include "sim/schedule/random_stream.h"
 #include "sim/world.h"
+#include "transport/fault/plan/drawn.h"
 #include "transport/fault/plan/legal.h"
 #include "transport/fault/plan/matching.h"
 #include "transport/fault/plan/scalars.h"
@@ -66,60 +67,126 @@ bool names_work(const Fault& fault, const Host& host, const verbs::PostedWork& w
 /// outside of everybody's critical section.
 class Faults::Planned final : public fault::Arming, public Task {
  public:
-  Planned(Faults& faults, const Fault& fault) : Arming(fault), faults_(faults) {}
+  /// `drawn`: the fault, with nothing left to chance.
+  Planned(Faults& faults, const Fault& fault, Fault drawn)
+      : Arming(fault), faults_(faults), drawn_(std::move(drawn)) {}
 
-  [[nodiscard]] bool is_due() { return !ended_ && Arming::is_due(); }
-  void end() { ended_ = true; }
+  [[nodiscard]] bool is_due() { return !over_ && Arming::is_due(); }
+  /// It does not happen any more, nor does what it has done end.
+  void call_off() {
+    over_ = true;
+    faults_.world_.scheduler().cancel(*this);
+    faults_.world_.scheduler().cancel(end_);
+  }
+  [[nodiscard]] const Fault& drawn() const { return drawn_; }
+  /// What it has done goes on, and will end.
+  [[nodiscard]] bool ends_later() const { return end_.armed(); }
 
   std::vector<verbs::PostedWork> awaited;  ///< was to end in error; nobody has seen it yet
 
  private:
+  class End final : public Task {
+   public:
+    explicit End(Planned& planned) : planned_(planned) {}
+    /// How it was before, which not all actions that end it know.
+    Before before;
+
+   private:
+    void run() override {
+      planned_.faults_.tell("the end of " + to_string(planned_.drawn_));
+      carry_out_end(planned_.faults_.world_, planned_.drawn_.action, before);
+    }
+    Planned& planned_;
+  };
+
   void run() override {
-    if (std::holds_alternative<AtTime>(status.fault.trigger)) ++status.armed;
+    if (std::holds_alternative<AtTime>(drawn_.trigger)) ++status.armed;
     faults_.fire(*this);
+    World& world = faults_.world_;
+    Before before;
+    if (!drawn_.lasts.for_ever() && !end_.armed()) before = before_action(world, drawn_.action);
     // A cut path is observed when somebody comes that way.
-    const bool changed = carry_out(faults_.world_, status.fault.action);
-    const bool is_cut = std::holds_alternative<CutPath>(status.fault.action) ||
-                        std::holds_alternative<CutRail>(status.fault.action);
+    const bool changed = carry_out(world, drawn_.action);
+    const bool is_cut = std::holds_alternative<CutPath>(drawn_.action) ||
+                        std::holds_alternative<CutRail>(drawn_.action);
     if (changed && !is_cut) ++status.observed;
+    if (!changed || drawn_.lasts.for_ever()) return;
+    if (!end_.armed()) end_.before = std::move(before);
+    world.scheduler().at(end_, world.now() + drawn_.lasts.least);
   }
 
   Faults& faults_;
-  bool ended_ = false;
+  Fault drawn_;
+  bool over_ = false;
+  End end_{*this};
 };
 
 Faults::Faults(World& world) : world_(world) {}
 
 Faults::~Faults() {
-  for (const auto& planned : planned_) world_.scheduler().cancel(*planned);
+  end();
 }
 
 // --- planning -----------------------------------------------------------------------------------
 
-PlanResult<void> Faults::inject(const FaultPlan& plan) {
+PlanResult<void> Faults::check(const FaultPlan& plan) const {
   for (std::size_t i = 0; i < plan.faults.size(); ++i) {
     if (std::string problem = problem_here(plan.faults[i]); !problem.empty()) {
       return PlanError{i + 1, std::move(problem)};
     }
   }
+  return {};
+}
+
+PlanResult<void> Faults::inject(const FaultPlan& plan) {
+  if (PlanResult<void> checked = check(plan); !checked) return checked.error();
   for (const Fault& fault : plan.faults) {
     if (world_.recorder() != nullptr) world_.recorder()->about("plan", to_string(fault));
-    Planned& planned = *planned_.emplace_back(std::make_unique<Planned>(*this, fault));
-    if (planned.needs_dice()) plan_chance(planned);
+    const auto same = std::ranges::count_if(
+        planned_, [&](const auto& other) { return other->status.fault == fault; });
+    // The streams' names are the fault's text, so that leaving another one out changes nothing.
+    const std::string name = to_string(fault) + " " + std::to_string(same + 1);
+    Fault drawn = fault;
+    if (fault::leaves_open(fault)) {
+      RandomStream dice(world_.seed(), "drawn " + name);
+      drawn = fault::resolved(fault, dice);
+    }
+    Planned& planned = *planned_.emplace_back(std::make_unique<Planned>(*this, fault, drawn));
+    if (planned.needs_dice())
+      planned.dice = std::make_unique<RandomStream>(world_.seed(), "fault " + name);
     watch_for(planned);
   }
   return {};
 }
 
 void Faults::end() {
-  for (const auto& planned : planned_) {
-    planned->end();
-    world_.scheduler().cancel(*planned);
-  }
+  for (const auto& planned : planned_) planned->call_off();
+}
+
+bool Faults::will_restart(std::string_view host) const {
+  return std::ranges::any_of(planned_, [&](const auto& planned) {
+    const Fault& fault = planned->drawn();
+    if (const auto* crash = std::get_if<CrashHost>(&fault.action); crash != nullptr) {
+      return crash->host == host && planned->ends_later();
+    }
+    const auto* restart = std::get_if<RestartHost>(&fault.action);
+    return restart != nullptr && restart->host == host && planned->status.fired == 0 &&
+           std::holds_alternative<AtTime>(fault.trigger);
+  });
+}
+
+bool Faults::may_restart(std::string_view host) const {
+  return std::ranges::any_of(planned_, [&](const auto& planned) {
+    const Fault& fault = planned->drawn();
+    const auto* crash = std::get_if<CrashHost>(&fault.action);
+    if (crash != nullptr) return crash->host == host && !fault.lasts.for_ever();
+    const auto* restart = std::get_if<RestartHost>(&fault.action);
+    return restart != nullptr && restart->host == host;
+  });
 }
 
 void Faults::watch_for(Planned& planned) {
-  const Trigger& trigger = planned.status.fault.trigger;
+  const Trigger& trigger = planned.drawn().trigger;
   if (const auto* at = std::get_if<AtTime>(&trigger)) {
     world_.scheduler().at(planned, Instant(at->time));
   }
@@ -152,15 +219,6 @@ fault::Oversight Faults::oversight() const {
           .takes = any([](const Fault& fault) {
             return std::holds_alternative<SlowConsumer>(fault.action);
           })};
-}
-
-// The stream's name is the fault's text, so that leaving another fault out changes nothing here.
-void Faults::plan_chance(Planned& planned) {
-  const auto same = std::count_if(planned_.begin(), planned_.end(), [&](const auto& other) {
-    return other->status.fault == planned.status.fault;
-  });
-  const std::string name = "fault " + to_string(planned.status.fault) + " " + std::to_string(same);
-  planned.dice = std::make_unique<RandomStream>(world_.seed(), name);
 }
 
 std::string Faults::problem_here(const Fault& fault) const {
@@ -201,8 +259,10 @@ std::vector<Fault> Faults::unfired() const {
 
 void Faults::fire(Planned& planned) {
   ++planned.status.fired;
-  if (!world_.trace().on() && world_.recorder() == nullptr) return;
-  const std::string text = to_string(planned.status.fault);
+  if (world_.trace().on() || world_.recorder() != nullptr) tell(to_string(planned.drawn()));
+}
+
+void Faults::tell(const std::string& text) {
   world_.trace().fault(world_.now(), text);
   if (world_.recorder() != nullptr) world_.recorder()->fault(text);
 }

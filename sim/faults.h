@@ -25,7 +25,9 @@ using fault::FaultStatus;
 using verbs::Mishap;
 
 /// Owned by the World. Faults are counted from the moment of their injection. What happens to the
-/// world follows its trigger at the same instant, once the programs that can run have run.
+/// world follows its trigger at the same instant, once the programs that can run have run. What a
+/// plan leaves to chance (fault::resolved) the world's seed decides at the injection. What a fault
+/// has not changed, as a crash of a host that is off, does not end either.
 class Faults {
  public:
   explicit Faults(World& world);
@@ -36,8 +38,14 @@ class Faults {
   /// Adds faults to those there are. Refused as a whole when one names a host, device or interface
   /// that does not exist, or makes no sense; `line` counts the faults of the plan from 1.
   [[nodiscard]] PlanResult<void> inject(const FaultPlan& plan);
-  /// No fault happens any more; what happened stays.
+  /// What inject() would say of a plan.
+  [[nodiscard]] PlanResult<void> check(const FaultPlan& plan) const;
+  /// No fault happens any more; what happened stays, and what was to end does not.
   void end();
+  /// Whether a host that is off is going to be started again, at a time that is known; or may ever
+  /// be.
+  [[nodiscard]] bool will_restart(std::string_view host) const;
+  [[nodiscard]] bool may_restart(std::string_view host) const;
   /// In the order of injection.
   [[nodiscard]] std::vector<FaultStatus> status() const;
   /// All of status() as text, a line each.
@@ -79,8 +87,9 @@ class Faults {
   template <class When, class What>
   [[nodiscard]] int error_of_query(const Host& host);
   void watch_for(Planned& planned);
-  void plan_chance(Planned& planned);
   void fire(Planned& planned);
+  /// In trace and recording.
+  void tell(const std::string& text);
   /// After the critical section, with no program running.
   void fire_soon(Planned& planned);
 

@@ -174,6 +174,15 @@ class Host final : private transport::soft::Observer,
   [[nodiscard]] Result<void> resume();
   /// Neither off nor paused.
   [[nodiscard]] bool running() const { return power_ == Power::kOn; }
+  [[nodiscard]] bool off() const { return power_ == Power::kOff; }
+  /// One program stands still, as after SIGSTOP, until it is resumed: as kill_program names it, or
+  /// all fibers of that name ("host/name"). The host and its devices go on. `thread`: of a process
+  /// outside, that thread alone, from 1; 0: all but those that its device has. ESRCH: there is
+  /// none; EALREADY: it was so already, or the host is off.
+  [[nodiscard]] Result<void> pause_program(std::string_view name, std::uint32_t number,
+                                           std::uint32_t thread = 0);
+  [[nodiscard]] Result<void> resume_program(std::string_view name, std::uint32_t number,
+                                            std::uint32_t thread = 0);
 
   /// From now on the host's clock, and with it every timer, runs `ppm` millionths faster than time,
   /// or slower. False: it did already.
@@ -244,6 +253,8 @@ class Host final : private transport::soft::Observer,
 
   Host(World& world, std::string name, HostIndex index, const HostOptions& options);
   void boot();
+  [[nodiscard]] Result<void> set_paused(std::string_view name, std::uint32_t number,
+                                        std::uint32_t thread, bool paused);
   void start_anew();
   void start_fiber(std::string_view name, std::function<void()> body, Ending ending,
                    std::shared_ptr<Process> process);

@@ -140,6 +140,46 @@ Result<void> Host::resume() {
   return {};
 }
 
+Result<void> Host::pause_program(std::string_view name, std::uint32_t number,
+                                 std::uint32_t thread) {
+  return set_paused(name, number, thread, true);
+}
+
+Result<void> Host::resume_program(std::string_view name, std::uint32_t number,
+                                  std::uint32_t thread) {
+  return set_paused(name, number, thread, false);
+}
+
+Result<void> Host::set_paused(std::string_view name, std::uint32_t number, std::uint32_t thread,
+                              bool paused) {
+  if (off()) return verbs::errno_code(EALREADY);
+  const auto done = [](bool changed) {
+    return changed ? Result<void>() : Result<void>(verbs::errno_code(EALREADY));
+  };
+  for (const Interface& interface : interfaces_) {
+    if (interface.uplink == nullptr) continue;
+    const auto changed = interface.uplink->on_pause_program({name, number, thread}, paused);
+    if (changed) return done(*changed);
+  }
+  const std::string full = name_ + "/" + std::string(name);
+  std::shared_ptr<Process> process;
+  std::uint32_t found = 0;
+  for (const Spawned& each : spawned_) {
+    if (each.name == name && ++found == number) process = each.process.lock();
+  }
+  Fibers& fibers = world_.scheduler().fibers();
+  bool any = false;
+  bool changed = false;
+  for (const auto& fiber : fibers.all()) {
+    const bool own = fiber->host() == this && !fiber->abandoned();
+    const bool named = process != nullptr ? fiber->process() == process : fiber->name() == full;
+    if (!own || !named) continue;
+    any = true;
+    changed |= paused ? fibers.stop(*fiber) : fibers.go_on(*fiber);
+  }
+  return any ? done(changed) : Result<void>(verbs::errno_code(ESRCH));
+}
+
 void Host::receive_later(std::size_t interface, const Host& from, verbs::soft::PacketPtr packet) {
   if (power_ == Power::kPaused && waiting_.size() < kWaitingMax) {
     waiting_.push_back({interface, &from, std::move(packet)});

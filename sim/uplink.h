@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "transport/soft/device_change.h"
@@ -33,6 +34,16 @@ class Uplink {
   /// ended.
   virtual bool on_kill_program(std::string_view /*name*/, std::uint32_t /*number*/) {
     return false;
+  }
+  /// A program, or one of its threads (0: all), is to stand still or to go on. Whether that is a
+  /// change; nothing: there is no such program.
+  struct Threads {
+    std::string_view program;
+    std::uint32_t number = 1;  ///< of that name
+    std::uint32_t thread = 0;
+  };
+  virtual std::optional<bool> on_pause_program(const Threads& /*threads*/, bool /*paused*/) {
+    return std::nullopt;
   }
 };
 

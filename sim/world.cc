@@ -191,6 +191,7 @@ std::string World::stuck_report() const {
   for (const auto& fiber : scheduler_.fibers().all()) {
     if (fiber->abandoned()) continue;
     if (fiber->held()) report += fiber->name() + " cannot run: its host is paused\n";
+    if (fiber->stopped()) report += fiber->name() + " cannot run: it is paused\n";
     if (!fiber->parked()) continue;
     report += fiber->name() + " waits for " + fiber->purpose() + " since " +
               seconds_text(fiber->since().time_since_epoch()) + " s\n" + fiber->details();

@@ -262,6 +262,10 @@ bool Gateway::on_kill_program(std::string_view name, std::uint32_t number) {
   return true;
 }
 
+std::optional<bool> Gateway::on_pause_program(const Threads& threads, bool paused) {
+  return pause_program_ ? pause_program_(threads, paused) : std::nullopt;
+}
+
 void Gateway::flush() {
   if (polling_) return;
   mesh_->transmit();

@@ -60,6 +60,9 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   /// The same for one of them, by its name and which of that name it is.
   using KillProgram = std::function<bool(std::string_view, std::uint32_t)>;
   void set_on_kill_program(KillProgram on_kill) { kill_program_ = std::move(on_kill); }
+  /// The same for one that is to stand still, or to go on.
+  using PauseProgram = std::function<std::optional<bool>(const Threads&, bool paused)>;
+  void set_on_pause_program(PauseProgram on_pause) { pause_program_ = std::move(on_pause); }
   /// Takes what processes have sent into the world, and says farewell for those that have gone.
   /// Not from within the world's tasks. False: there was nothing. Before Host::restart() after
   /// a crash, once the processes are gone, or what they said last would leave after all.
@@ -90,6 +93,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   void on_crash() override;
   void on_kill() override;
   bool on_kill_program(std::string_view name, std::uint32_t number) override;
+  std::optional<bool> on_pause_program(const Threads& threads, bool paused) override;
   void to_everyone(const verbs::soft::Packet& packet);
   void take_message(const verbs::soft::Packet& packet, Connections::Mad mad);
   void answer_for_nobody(const ibcm::Path& path, Connections::Mad mad);
@@ -116,6 +120,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   std::function<void()> kill_;
   std::function<void()> kill_alone_;
   KillProgram kill_program_;
+  PauseProgram pause_program_;
 };
 
 }  // namespace anyrdma::sim

@@ -41,6 +41,34 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
+constexpr std::size_t kHostNameMax = 63;  // of a label: RFC 1035, 2.3.4
+
+bool is_host_name(const std::string& name) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && name.size() <= kHostNameMax && is_plain(name.front()) &&
+         std::ranges::all_of(
+             name, [&](char c) { return is_plain(c) || c == '.' || c == '-' || c == '_'; });
+}
+
+/// As much of it as a sentence needs.
+std::string shown(const std::string& word) {
+  constexpr std::size_t kShownMax = 100;
+  return word.size() <= kShownMax ? word : word.substr(0, kShownMax) + "...";
+}
+
+const Host* host_with(const World& world, const Prefix& prefix) {
+  for (const auto& host : world.hosts()) {
+    for (std::size_t i = 0; i < host->interfaces(); ++i) {
+      for (const Prefix& own : host->prefixes(i)) {
+        if (own.address.ip == prefix.address.ip) return host.get();
+      }
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 // --- premises -----------------------------------------------------------------------------------
@@ -121,8 +149,36 @@ Machines::Machines(World& world, programs::SandboxOptions options, Premises* pre
 
 Machines::~Machines() = default;
 
+std::string Machines::problem_with_host(const std::string& name,
+                                        const std::vector<std::string>& addresses) const {
+  if (!is_host_name(name)) {
+    return "'" + shown(name) +
+           "' is no name of a host: letters, digits, '.', '-' and '_', at most 63 of them, with a "
+           "letter or a digit first.";
+  }
+  if (world_.find_host(name) != nullptr) return "there is a host of that name already.";
+  if (addresses.empty()) return "the host " + name + " has no address.";
+  for (auto each = addresses.begin(); each != addresses.end(); ++each) {
+    const auto prefix = Prefix::parse(*each);
+    if (!prefix) return "'" + shown(*each) + "' is no IP address.";
+    const auto same = [&](const std::string& other) {
+      return Prefix::parse(other)->address.ip == prefix->address.ip;
+    };
+    if (std::any_of(addresses.begin(), each, same)) {
+      return "the host " + name + " has the address " + *each + " twice.";
+    }
+    if (const Host* const other = host_with(world_, *prefix)) {
+      return "the hosts " + other->name() + " and " + name + " have one address, " + *each +
+             ". Give each its own.";
+    }
+  }
+  return "";
+}
+
 verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
                                           const std::vector<std::string>& addresses) {
+  if (std::string problem = problem_with_host(name, addresses); !problem.empty())
+    return verbs::WhyNot{std::move(problem)};
   Host& host = world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
   const std::filesystem::path directory = place_.path() / name;
   std::error_code error;
@@ -143,6 +199,9 @@ verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
   (*gateway)->set_on_kill([this, &host] { sandbox_.kill(host); });
   (*gateway)->set_on_kill_program([this, &host](std::string_view program, std::uint32_t number) {
     return sandbox_.kill(host, program, number);
+  });
+  (*gateway)->set_on_pause_program([this, &host](const Uplink::Threads& threads, bool paused) {
+    return sandbox_.set_paused(host, threads, paused);
   });
   gateways_.emplace_back(&host, std::move(*gateway));
   std::vector<int> descriptors;

@@ -77,6 +77,11 @@ class Machines {
   Machines(const Machines&) = delete;
   Machines& operator=(const Machines&) = delete;
 
+  /// Why there can be no such host, as a sentence; empty: there can. Its name is one of files, too:
+  /// letters, digits, `.`, `-` and `_`, and begins with a letter or a digit. No two hosts have one
+  /// name or one address.
+  [[nodiscard]] std::string problem_with_host(const std::string& name,
+                                              const std::vector<std::string>& addresses) const;
   /// A host with one interface that has all the addresses; its RDMA device is that of its
   /// processes.
   [[nodiscard]] verbs::OrWhyNot<Host*> add_host(const std::string& name,

@@ -36,6 +36,7 @@ struct Process {
   std::string full_name;       ///< no other's in the world: "server/rping.2[7]", with its number
   Descriptor pidfd;
   std::vector<std::unique_ptr<Thread>> threads;  ///< all there were
+  std::vector<std::uint64_t> fibers{};           ///< in which these live, by their numbers
   unsigned threads_made = 0;
   unsigned children_made = 0;
   std::optional<int> last_words{};       ///< the status with which its first thread has ended

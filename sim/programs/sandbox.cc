@@ -203,19 +203,6 @@ void Sandbox::kill(const Host& host) {
   }
 }
 
-bool Sandbox::kill(const Host& host, std::string_view name, std::uint32_t number) {
-  const std::string full = host.name() + "/" + std::string(name);
-  std::uint32_t found = 0;
-  for (const auto& program : programs_) {
-    const std::string_view own = program->name();
-    if (own.substr(0, own.find('#')) != full || ++found != number) continue;
-    if (program->status()) return false;
-    signal(*program, SIGKILL);
-    return true;
-  }
-  return false;
-}
-
 void Sandbox::await_end(Process& process) {
   while (!process.status) {
     int status = 0;
@@ -306,6 +293,7 @@ Thread& Sandbox::add_thread(Process& process, pid_t tid, bool is_new, Duration d
   process.host->spawn(
       name, [&thread, delay] { thread.live(delay); },
       number == 1 ? Ending::kMustEnd : Ending::kMayServe);
+  process.fibers.push_back(world_.scheduler().fibers().all().back()->number());
   return thread;
 }
 

@@ -29,6 +29,7 @@
 #include "sim/schedule/random_stream.h"
 #include "sim/tracee/one_processor.h"
 #include "sim/tracee/time_stamps.h"
+#include "sim/uplink.h"
 #include "sim/world.h"
 #include "verbs/result.h"
 
@@ -143,6 +144,10 @@ class Sandbox {
   /// The n-th program of that name that was started there is killed, what it has started is not.
   /// False: there is none, or it has ended.
   bool kill(const Host& host, std::string_view name, std::uint32_t number);
+  /// The n-th program of that name that was started there stands still or goes on, what it has
+  /// started does not: all its threads but those of its device, or one of them. Whether that is a
+  /// change; nothing: there is no such program, or it has ended.
+  std::optional<bool> set_paused(const Host& host, const Uplink::Threads& threads, bool paused);
   /// The program begins anew on a host that has crashed and runs again, as start() has it.
   /// ECANCELED: the sandbox is about to go.
   [[nodiscard]] verbs::Result<void> start_again(Program& program);
@@ -240,6 +245,7 @@ class Sandbox {
 
  private:
   [[nodiscard]] verbs::Result<void> launch(Program& program);
+  [[nodiscard]] Program* find(const Host& host, std::string_view name, std::uint32_t number) const;
   Process& adopt(pid_t pid, Process* parent, Host& host, Program& program, std::string name);
   Thread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});
   void on_other(const tracee::Stop& stop);

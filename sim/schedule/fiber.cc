@@ -128,7 +128,25 @@ void Fibers::wake(Fiber& fiber) {
   CM_ASSERT(fiber.parked_);
   fiber.parked_ = false;
   if (fiber.is_linked()) fiber.unlink();
-  if (!fiber.held_) ready_.push_back(fiber);
+  if (!fiber.held_ && !fiber.stopped_) ready_.push_back(fiber);
+}
+
+void Fibers::ready_again(Fiber& fiber) {
+  if (fiber.held_ || fiber.stopped_ || fiber.parked_) return;
+  if (!fiber.is_linked() && &fiber != current_) ready_.push_back(fiber);
+}
+
+bool Fibers::stop(Fiber& fiber) {
+  CM_ASSERT(&fiber != current_);
+  if (std::exchange(fiber.stopped_, true)) return false;
+  if (!fiber.parked_ && fiber.is_linked()) fiber.unlink();
+  return true;
+}
+
+bool Fibers::go_on(Fiber& fiber) {
+  if (!std::exchange(fiber.stopped_, false)) return false;
+  if (!fiber.abandoned_) ready_again(fiber);
+  return true;
 }
 
 void Fibers::hold(const Host& host) {
@@ -144,7 +162,7 @@ void Fibers::release(const Host& host) {
   for (const auto& fiber : fibers_) {
     if (fiber->host_ != &host || fiber->abandoned_) continue;
     fiber->held_ = false;
-    if (!fiber->parked_ && !fiber->is_linked() && fiber.get() != current_) ready_.push_back(*fiber);
+    ready_again(*fiber);
   }
 }
 
@@ -166,6 +184,7 @@ bool Fibers::kill(const Process& process) {
     any = true;
     fiber->killed_ = true;
     if (!fiber->started_) fiber->body_ = [] {};
+    (void)go_on(*fiber);  // SIGKILL ends who is stopped, too
     if (fiber->parked_) wake(*fiber);
   }
   return any;
@@ -215,7 +234,8 @@ void Fibers::retire(Fiber& fiber) {
 void Fibers::close() {
   closed_ = true;
   for (const auto& fiber : fibers_) {
-    const bool was_held = std::exchange(fiber->held_, false);
+    const bool was_held = std::exchange(fiber->held_, false) || fiber->stopped_;
+    fiber->stopped_ = false;
     if (fiber->parked_) {
       cancel(*fiber);
     } else if (was_held) {

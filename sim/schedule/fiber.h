@@ -39,8 +39,9 @@ class Fiber : public boost::intrusive::list_base_hook<
   [[nodiscard]] bool parked() const { return parked_; }
   /// Which of that host's processes it belongs to; null: none.
   [[nodiscard]] const std::shared_ptr<Process>& process() const { return process_; }
-  /// Fibers::hold and abandon.
+  /// Fibers::hold, stop and abandon.
   [[nodiscard]] bool held() const { return held_; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool abandoned() const { return abandoned_; }
   /// What it waits for, in a few words, and since when. Only while parked.
   [[nodiscard]] const char* purpose() const { return purpose_; }
@@ -70,6 +71,7 @@ class Fiber : public boost::intrusive::list_base_hook<
   bool started_ = false;
   bool parked_ = false;
   bool held_ = false;
+  bool stopped_ = false;
   bool abandoned_ = false;
   bool killed_ = false;
   bool cancelled_ = false;
@@ -124,6 +126,9 @@ class Fibers {
   /// from one of them.
   void hold(const Host& host);
   void release(const Host& host);
+  /// The same of one fiber, whatever becomes of its host's. False: it was stopped already, or not.
+  bool stop(Fiber& fiber);
+  bool go_on(Fiber& fiber);
   /// A host's fibers never run again: nobody finds them waiting. Those that have begun come to
   /// their ends in close, so that what is on their stacks goes. Not from one of them.
   void abandon(const Host& host);
@@ -156,6 +161,8 @@ class Fibers {
   void switch_back(Fiber& fiber);
   void retire(Fiber& fiber);
   void cancel(Fiber& fiber);
+  /// Nothing keeps it from running any more, perhaps.
+  void ready_again(Fiber& fiber);
   [[nodiscard]] boost::context::stack_context take_stack();
 
   std::vector<std::unique_ptr<Fiber>> fibers_;

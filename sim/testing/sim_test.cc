@@ -43,9 +43,7 @@ void SimTest::ask(std::function<void()> program) {
 }
 
 void SimTest::inject(std::string_view plan) {
-  const std::size_t first = plan.find_first_not_of(" \t\r\n");
-  const bool is_json = first != std::string_view::npos && plan[first] == '{';
-  inject(is_json ? parse_json(plan) : FaultPlan::parse(plan));
+  inject(fault::parse_either(plan));
 }
 
 void SimTest::inject(const FaultPlan& plan) {

@@ -8,6 +8,8 @@
 
 #include "transport/fault/fault_endpoint.h"
 #include "transport/fault/plan/altered_field.h"
+#include "transport/fault/plan/drawn.h"
+#include "transport/fault/plan/ending.h"
 #include "transport/fault/plan/matching.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/assert.h"
@@ -64,9 +66,9 @@ FaultTransport::FaultTransport(transport::Transport& below, const FaultPlan& pla
                                RequestsSeen requests)
     : below_(below), ground_(ground), requests_(requests), start_(below.runtime().now()) {
   for (const Fault& each : plan.faults) {
-    Arming& fault = *faults_.emplace_back(std::make_unique<Arming>(each));
-    if (fault.needs_dice()) plan_chance(fault);
-    if (std::holds_alternative<AtTime>(each.trigger)) timed_.push_back(&fault);
+    Arming& fault = *faults_.emplace_back(std::make_unique<Arming>(drawn(each)));
+    if (fault.needs_dice()) fault.dice = dice_for("fault ", fault.status.fault, 0);
+    if (std::holds_alternative<AtTime>(fault.status.fault.trigger)) timed_.push_back(&fault);
   }
   set_event_observer(this);
   set_call_observer(this);
@@ -81,10 +83,16 @@ FaultTransport::~FaultTransport() {
 
 // As in the simulator: the stream's name is the fault's text, so that leaving another fault out
 // changes nothing here.
-void FaultTransport::plan_chance(Arming& fault) {
-  const auto same = std::ranges::count_if(
-      faults_, [&](const auto& other) { return other->status.fault == fault.status.fault; });
-  fault.dice = ground_.dice("fault " + to_string(fault.status.fault) + " " + std::to_string(same));
+std::unique_ptr<verbs::Random> FaultTransport::dice_for(std::string_view what, const Fault& fault,
+                                                        std::size_t to_come) const {
+  const auto same = static_cast<std::size_t>(std::ranges::count_if(
+      faults_, [&](const auto& other) { return other->status.fault == fault; }));
+  return ground_.dice(std::string(what) + to_string(fault) + " " + std::to_string(same + to_come));
+}
+
+Fault FaultTransport::drawn(const Fault& fault) const {
+  if (!leaves_open(fault)) return fault;
+  return resolved(fault, *dice_for("drawn ", fault, 1));
 }
 
 std::vector<FaultStatus> FaultTransport::status() const {
@@ -325,6 +333,7 @@ std::optional<Instant> FaultTransport::next_deadline() const {
   for (const Arming* fault : timed_) {
     first = verbs::earlier(first, start_ + std::get<AtTime>(fault->status.fault.trigger).time);
   }
+  for (const Ending& ending : endings_) first = verbs::earlier(first, ending.when);
   for (const auto& [serial, endpoint] : endpoints_) {
     first = verbs::earlier(first, endpoint->next_deadline());
   }
@@ -335,6 +344,7 @@ void FaultTransport::on_timer(Instant now) {
   const CriticalSection section(runtime());
   graves_.clear();
   pull_timed(now);
+  end_what_lasted(now);
   deliver_held(now);
   conclude();
 }
@@ -345,6 +355,18 @@ void FaultTransport::pull_timed(Instant now) {
     if (is_due(*fault)) pulled_.push_back(fault);
     return true;
   });
+}
+
+void FaultTransport::end_what_lasted(Instant now) {
+  std::vector<FaultAction> due;
+  std::erase_if(endings_, [&](const Ending& ending) {
+    if (ending.when > now) return false;
+    due.push_back(ending.action);
+    return true;
+  });
+  for (const FaultAction& action : due) {
+    if (!ground_.is_over()) (void)ground_.carry_out(action);
+  }
 }
 
 // What an action leads to comes after it.
@@ -387,6 +409,10 @@ void FaultTransport::carry_out(Arming& fault) {
   Effect effect = ground_.carry_out(action);
   if (effect == Effect::kUnknown) effect = carry_out_here(action);
   if (effect == Effect::kSome && !fatal) count_observed(fault);
+  const auto ending = ending_of(action);
+  if (fault.status.fault.lasts.for_ever() || effect != Effect::kSome || !ending) return;
+  endings_.push_back({runtime().now() + fault.status.fault.lasts.least, *ending});
+  wake();
 }
 
 Effect FaultTransport::carry_out_here(const FaultAction& action) {

@@ -8,11 +8,13 @@
 // done with the next on_timer().
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "transport/fault/ground.h"
@@ -115,7 +117,10 @@ class FaultTransport final : public transport::Transport,
   [[nodiscard]] verbs::Mishap on_packet(verbs::PacketWay way, std::uint16_t attribute,
                                         std::span<std::uint8_t> message) override;
 
-  void plan_chance(Arming& fault);
+  /// `to_come`: how many more of the same fault there will be before it is asked.
+  [[nodiscard]] std::unique_ptr<verbs::Random> dice_for(std::string_view what, const Fault& fault,
+                                                        std::size_t to_come) const;
+  [[nodiscard]] Fault drawn(const Fault& fault) const;
   void count_event(Step step, std::uint64_t id, rdma_cm_event_type type);
   /// Counts what the trigger watches for. True: this is the one.
   [[nodiscard]] bool is_due(Arming& fault);
@@ -123,6 +128,7 @@ class FaultTransport final : public transport::Transport,
   void account_for(const Arming& fault);
   void pull(Arming& fault);
   void pull_timed(verbs::Instant now);
+  void end_what_lasted(verbs::Instant now);
   void deliver_held(verbs::Instant now);
   void fire(Arming& fault);
   void carry_out(Arming& fault);
@@ -138,6 +144,11 @@ class FaultTransport final : public transport::Transport,
   const verbs::Instant start_;
   std::vector<std::unique_ptr<Arming>> faults_;
   std::vector<Arming*> timed_;  ///< the faults with a time that has not come
+  struct Ending {
+    verbs::Instant when;
+    FaultAction action;
+  };
+  std::vector<Ending> endings_;  ///< of what lasts, and has not ended
   /// Work that was made to fail, and that the program has not been told of.
   struct Spoiled {
     Arming* fault;

@@ -98,11 +98,12 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
       },
       [](const OneOf<AlterMessage, FailRouting, LoseMessage, DelayMessage, DuplicateMessage,
                      CorruptMessage, ReorderMessage, HoldEvent, ChangeAddress, FailCall,
-                     CompleteWork, CrashHost, PauseHost> auto&) { return std::string(); },
-      [&](const KillPrograms& kill) {
-        return kill.program.empty()
+                     CompleteWork, CrashHost> auto&) { return std::string(); },
+      [&](const OneOf<KillPrograms, PauseHost> auto& whom) {
+        const std::string kind(std::decay_t<decltype(whom)>::kKind);
+        return whom.program.empty()
                    ? ""
-                   : on_this(can, "a process is all there is: say kill " + kill.host);
+                   : on_this(can, "a process is all there is: say " + kind + " " + whom.host);
       },
       [&](const RemoveDevice& remove) { return problem_with_device(remove.device, can); },
       [&](const PortDown& down) { return port(down.device); },
@@ -152,6 +153,9 @@ std::optional<std::string> problem_on(const Fault& fault, const std::string& hos
     return problem;
   }
   if (std::string problem = problem_with_field(fault); !problem.empty()) return problem;
+  if (!fault.lasts.for_ever() && !std::holds_alternative<PortDown>(fault.action)) {
+    return on_this(abilities, "'for' goes with port-down alone");
+  }
   return problem_with_action(fault.action, abilities);
 }
 

@@ -54,7 +54,10 @@ class AsioThread final : public ProgressThread {
     const SignalsBlocked blocked;
     wait_for_input();
     wait_for_deadline();
-    thread_ = std::thread([this] { io_.run(); });
+    thread_ = std::thread([this] {
+      (void)::pthread_setname_np(::pthread_self(), kProgressThreadName);
+      io_.run();
+    });
   }
   void wake() override {
     asio::post(io_, [this] { work(); });

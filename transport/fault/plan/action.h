@@ -151,6 +151,7 @@ void visit_device(auto& visitor, auto& action) {
 /// The device is removed, as if unplugged: DEVICE_REMOVAL.
 struct RemoveDevice {
   static constexpr std::string_view kKind = "remove";
+  static constexpr bool kEnds = true;
   std::string host;
   std::string device;
 
@@ -175,6 +176,7 @@ struct ReturnDevice {
 /// The device's port loses its link: PORT_ERR, and no packet in.
 struct PortDown {
   static constexpr std::string_view kKind = "port-down";
+  static constexpr bool kEnds = true;
   std::string host;
   std::string device;
 
@@ -246,6 +248,7 @@ void visit_address(auto& visitor, auto& action) {
 /// Its power is cut: its programs never run again, nothing leaves it, all its state is gone.
 struct CrashHost {
   static constexpr std::string_view kKind = "crash";
+  static constexpr bool kEnds = true;
   std::string host;
 
   static void visit(auto& visitor, auto& crash) { visitor.name("host", crash.host); }
@@ -277,27 +280,40 @@ struct RestartHost {
 };
 
 /// Nothing of it runs until ResumeHost, as on a virtual machine that is stopped; packets wait for
-/// it or are lost.
+/// it or are lost. With the name of a program that one alone stands still, as after SIGSTOP, or one
+/// of its threads, from 1: its host and its device go on.
 struct PauseHost {
   static constexpr std::string_view kKind = "pause";
+  static constexpr bool kEnds = true;
   std::string host;
+  std::string program{};     ///< empty: the host
+  std::uint32_t number = 1;  ///< of those of that name, in the order in which they were started
+  std::uint32_t thread = 0;  ///< of the program, as the trace numbers them; 0: all
 
-  static void visit(auto& visitor, auto& pause) { visitor.name("host", pause.host); }
+  static void visit(auto& visitor, auto& pause) {
+    visitor.host_or_thread("host", pause.host, pause.program, pause.number, pause.thread);
+  }
   bool operator==(const PauseHost&) const = default;
 };
 
-/// It goes on.
+/// It goes on. Names as in PauseHost; of a program, all that was paused of it.
 struct ResumeHost {
   static constexpr std::string_view kKind = "resume";
   std::string host;
+  std::string program{};
+  std::uint32_t number = 1;
+  std::uint32_t thread = 0;
 
-  static void visit(auto& visitor, auto& resume) { visitor.name("host", resume.host); }
+  static void visit(auto& visitor, auto& resume) {
+    visitor.host_or_thread("host", resume.host, resume.program, resume.number, resume.thread);
+  }
   bool operator==(const ResumeHost&) const = default;
 };
 
 /// Its clock runs so many millionths faster than time, or slower where negative: all its timers.
 struct DriftClock {
   static constexpr std::string_view kKind = "drift";
+  static constexpr bool kEnds = true;
   std::string host;
   std::int32_t ppm = 0;  ///< at most 100,000 either way
 
@@ -312,6 +328,7 @@ struct DriftClock {
 /// GID.
 struct AddAddress {
   static constexpr std::string_view kKind = "add-address";
+  static constexpr bool kEnds = true;
   std::string host;
   std::string interface;
   std::string address;
@@ -350,6 +367,7 @@ struct LoseGroup {
 /// the ids there that know another, UNREACHABLE to the active ids of its neighbours likewise.
 struct ChangeAddress {
   static constexpr std::string_view kKind = "fail-over";
+  static constexpr bool kEnds = true;
   std::string host;
   std::string interface;
 
@@ -383,6 +401,7 @@ void visit_interface(auto& visitor, auto& action) {
 /// until MendRail; its port keeps its link, so nobody is told.
 struct CutRail {
   static constexpr std::string_view kKind = "cut-rail";
+  static constexpr bool kEnds = true;
   std::string host;
   std::string interface;
 
@@ -434,6 +453,7 @@ void visit_path(auto& visitor, auto& action) {
 /// MendPath. Empty names mean all the hosts there are then; `both` means both directions.
 struct CutPath {
   static constexpr std::string_view kKind = "cut";
+  static constexpr bool kEnds = true;
   std::string from;
   std::string to;
   bool both = false;
@@ -446,6 +466,7 @@ struct CutPath {
 /// there, until MendPath; then it arrives all at once. As CutPath.
 struct ClogPath {
   static constexpr std::string_view kKind = "clog";
+  static constexpr bool kEnds = true;
   std::string from;
   std::string to;
   bool both = false;
@@ -468,6 +489,7 @@ struct MendPath {
 /// Sets the latency from one host to another. Names as in CutPath.
 struct SlowPath {
   static constexpr std::string_view kKind = "slow";
+  static constexpr bool kEnds = true;
   std::string from;
   std::string to;
   bool both = false;

@@ -141,6 +141,7 @@ struct FailSharedQueue {
 /// longer.
 struct SlowConsumer {
   static constexpr std::string_view kKind = "slow-consumer";
+  static constexpr bool kEnds = true;
   std::string host;
   verbs::Duration delay{};
 

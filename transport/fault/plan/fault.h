@@ -11,8 +11,8 @@
 namespace anyrdma::fault {
 
 // clang-format off: a line for each section
-using TriggerKinds = std::variant<AtTime, OnMessage, OnPacket, OnRequest, OnQueued, OnFetched,
-                                  OnResolving, OnRouting, OnState, OnCall, OnCompletion>;
+using TriggerKinds = std::variant<AtTime, BetweenTimes, OnMessage, OnPacket, OnRequest, OnQueued,
+                                  OnFetched, OnResolving, OnRouting, OnState, OnCall, OnCompletion>;
 
 using ActionKinds =
     std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, ReorderMessage,
@@ -69,6 +69,7 @@ struct Fault {
   Trigger trigger;
   FaultAction action;
   bool maybe = false;  ///< a run in which it does not happen is fine
+  Lasting lasts{};     ///< of an action that has an end
   bool operator==(const Fault&) const = default;
 };
 

@@ -39,6 +39,7 @@ json::object object_of(const Fault& fault) {
   object["when"] = object_of(phrase_of(fault.trigger), "on");
   object["then"] = object_of(phrase_of(fault.action), "do");
   if (fault.maybe) object["maybe"] = true;
+  if (!fault.lasts.for_ever()) object[kFor] = word_of(fault.lasts);
   return object;
 }
 
@@ -75,6 +76,7 @@ class PlanReader {
   }
   [[nodiscard]] bool read_fault(const JsonNode& node, Fault& fault);
   [[nodiscard]] bool read_maybe(const JsonNode& node, bool& maybe);
+  [[nodiscard]] bool read_lasting(const JsonNode& node, Lasting& lasts);
   /// A trigger or an action.
   template <class Part>
   [[nodiscard]] bool read_part(const JsonNode& parent, std::string_view key,
@@ -96,10 +98,11 @@ PlanResult<FaultPlan> PlanReader::read(const JsonNode& root) {
 }
 
 bool PlanReader::read_fault(const JsonNode& node, Fault& fault) {
-  if (!is_object(node, "a fault") || !knows_keys(node, {"when", "then", "maybe"})) return false;
+  if (!is_object(node, "a fault") || !knows_keys(node, {"when", "then", "maybe", kFor}))
+    return false;
   if (!read_part(node, "when", "on", fault.trigger)) return false;
   if (!read_part(node, "then", "do", fault.action)) return false;
-  if (!read_maybe(node, fault.maybe)) return false;
+  if (!read_maybe(node, fault.maybe) || !read_lasting(node, fault.lasts)) return false;
   std::string problem = problem_with(fault);
   return problem.empty() || fail(node.line, std::move(problem));
 }
@@ -109,6 +112,16 @@ bool PlanReader::read_maybe(const JsonNode& node, bool& maybe) {
     if (member.key != "maybe") continue;
     if (member.value.kind != JsonKind::kBool) return fail(member.line, "'maybe' is true or false");
     maybe = member.value.truth;
+  }
+  return true;
+}
+
+bool PlanReader::read_lasting(const JsonNode& node, Lasting& lasts) {
+  for (const JsonMember& member : node.members) {
+    if (member.key != kFor) continue;
+    if (member.value.kind != JsonKind::kString) return fail(member.line, "'for' is a string");
+    std::string problem = parse_word(kFor, member.value.text, lasts);
+    if (!problem.empty()) return fail(member.line, std::move(problem));
   }
   return true;
 }
@@ -152,6 +165,12 @@ PlanResult<FaultPlan> parse_json(std::string_view text) {
   const JsonTree tree = parse_json_tree(text);
   if (tree.error_line != 0) return PlanError{tree.error_line, tree.error};
   return PlanReader().read(tree.root);
+}
+
+PlanResult<FaultPlan> parse_either(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool is_json = first != std::string_view::npos && text[first] == '{';
+  return is_json ? parse_json(text) : FaultPlan::parse(text);
 }
 
 }  // namespace anyrdma::fault

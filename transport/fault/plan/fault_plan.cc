@@ -1,9 +1,12 @@
 #include "transport/fault/plan/fault_plan.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <span>
 #include <stdexcept>
 
+#include "transport/fault/plan/ending.h"
 #include "transport/fault/plan/legal.h"
 #include "transport/fault/plan/scalars.h"
 #include "transport/fault/plan/words.h"
@@ -27,6 +30,9 @@ std::string joined(std::span<const Word> words) {
 std::string trigger_text(const Trigger& trigger) {
   const Phrase phrase = phrase_of(trigger);
   if (phrase.kind == AtTime::kKind) return "at" + joined(phrase.words);
+  if (phrase.kind == BetweenTimes::kKind) {
+    return "between " + phrase.words[0].text + " and " + phrase.words[1].text;
+  }
   if (phrase.kind == OnMessage::kKind) return "on" + joined(phrase.words);
   const std::span<const Word> words = phrase.words;
   return "on " + words.front().text + " " + phrase.kind + joined(words.subspan(1));
@@ -58,13 +64,21 @@ Phrase phrase_from(std::string_view kind, std::span<const std::string_view> word
   return phrase;
 }
 
+std::string parse_window(std::span<const std::string_view> words, Trigger& trigger) {
+  if (words.size() != 4 || words[2] != "and") return "a window is 'between TIME and TIME'";
+  const std::array times{words[1], words[3]};
+  return read_phrase(phrase_from(BetweenTimes::kKind, times), Order::kByPlace, trigger).reason;
+}
+
 std::string parse_trigger(std::span<const std::string_view> words, Trigger& trigger) {
   if (!words.empty() && words[0] == "at") {
     return read_phrase(phrase_from(AtTime::kKind, words.subspan(1)), Order::kByPlace, trigger)
         .reason;
   }
+  if (!words.empty() && words[0] == BetweenTimes::kKind) return parse_window(words, trigger);
   if (words.size() < 3 || words[0] != "on") {
-    return "no trigger: 'at TIME', 'on HOST->HOST MESSAGE N', 'on HOST request N' ...";
+    return "no trigger: 'at TIME', 'between TIME and TIME', 'on HOST->HOST MESSAGE N', 'on HOST "
+           "request N' ...";
   }
   if (!is_trigger_kind(words[2])) {
     if (words[1].find("->") == std::string_view::npos) {
@@ -76,6 +90,19 @@ std::string parse_trigger(std::span<const std::string_view> words, Trigger& trig
   Phrase phrase = phrase_from(words[2], words.subspan(2));
   phrase.words.front().text = words[1];  // where it happens, before the kind
   return read_phrase(phrase, Order::kByPlace, trigger).reason;
+}
+
+/// The words of the action alone; those behind it say how long it lasts.
+std::string take_lasting(std::span<const std::string_view>& words, Lasting& lasts) {
+  const auto mark = std::ranges::find(words, kFor);
+  if (mark == words.end()) return "";
+  const std::span time(std::next(mark), words.end());
+  words = std::span(words.begin(), mark);
+  if (time.size() == 1) return parse_word(kFor, time[0], lasts);
+  if (time.size() == 3 && time[1] == "to") {
+    return parse_word(kFor, std::string(time[0]) + " to " + std::string(time[2]), lasts);
+  }
+  return "how long it lasts is 'for TIME' or 'for TIME to TIME'";
 }
 
 std::string parse_action(std::span<const std::string_view> words, FaultAction& action) {
@@ -90,7 +117,9 @@ std::string parse_fault(std::string_view text, Fault& fault) {
   fault.maybe = !when.empty() && when.front() == kMaybe;
   const auto trigger = std::span(when).subspan(fault.maybe ? 1 : 0);
   if (std::string problem = parse_trigger(trigger, fault.trigger); !problem.empty()) return problem;
-  const auto what = words_of(text.substr(colon + 2));
+  const auto words = words_of(text.substr(colon + 2));
+  std::span<const std::string_view> what(words);
+  if (std::string problem = take_lasting(what, fault.lasts); !problem.empty()) return problem;
   if (std::string problem = parse_action(what, fault.action); !problem.empty()) return problem;
   return problem_with(fault);
 }
@@ -99,7 +128,9 @@ std::string parse_fault(std::string_view text, Fault& fault) {
 
 std::string to_string(const Fault& fault) {
   const std::string maybe = fault.maybe ? std::string(kMaybe) + " " : "";
-  return maybe + trigger_text(fault.trigger) + ": " + action_text(fault.action);
+  const std::string lasts =
+      fault.lasts.for_ever() ? "" : " " + std::string(kFor) + " " + word_of(fault.lasts);
+  return maybe + trigger_text(fault.trigger) + ": " + action_text(fault.action) + lasts;
 }
 
 std::string problem_with(const Fault& fault) {
@@ -111,6 +142,13 @@ std::string problem_with(const Fault& fault) {
     return in_quotes(phrase_of(fault.action).kind) + " happens to " +
            std::string(to_string(needed)) + " only";
   }
+  if (const auto* between = std::get_if<BetweenTimes>(&fault.trigger)) {
+    if (between->to <= between->from) {
+      return "a window ends after it begins, not 'between " + word_of(between->from) + " and " +
+             word_of(between->to) + "'";
+    }
+  }
+  if (std::string problem = lasting_problem(fault); !problem.empty()) return problem;
   const auto* drift = std::get_if<DriftClock>(&fault.action);
   if (drift != nullptr && (drift->ppm < -kDriftMax || drift->ppm > kDriftMax)) {
     return "a clock drifts by at most 100000 millionths";

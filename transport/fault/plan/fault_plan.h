@@ -1,8 +1,12 @@
 // A list of faults and its text. fault_json.h has the same as JSON.
 //
 //   plan    = { line "\n" }            empty lines and those starting with '#' mean nothing
-//   line    = [ "maybe " ] trigger ": " action          maybe: that it does not happen is fine
+//   line    = [ "maybe " ] trigger ": " action [ lasting ]   maybe: that it does not happen is fine
+//   lasting = " for " TIME [ " to " TIME ]                       crash server for 300ms: it
+//   restarts
+//                                             then; of two times any in between, as chance has it
 //   trigger = "at " TIME                                            at 1.5s
+//           | "between " TIME " and " TIME            between 100ms and 2s: chance draws an instant
 //           | "on " HOST "->" HOST " " MESSAGE " " WHICH            on client->server REQ 1
 //           | "on " HOST "->" HOST " packet " WHICH                 on client->server packet 0.5%
 //           | "on " HOST " request " WHICH                          on server request 2
@@ -33,7 +37,9 @@
 //           | "kill " HOST [ "/" PROGRAM [ "#" N ] ]         kill server, kill server/rping#2
 //           | "lose-group " HOST " " ADDRESS                 lose-group server 239.1.2.3
 //           | "srq-error " HOST "#srq" N                     srq-error server#srq1
-//           | ( "crash " | "restart " | "pause " | "resume " ) HOST         crash server
+//           | ( "crash " | "restart " ) HOST                        crash server
+//           | ( "pause " | "resume " ) HOST [ "/" PROGRAM [ "#" N ] [ "/" THREAD ] ]
+//                                   pause server, pause server/rping, pause server/rping/3 for 50ms
 //           | "drift " HOST " " PPM                          drift client -300
 //           | ( "add-address " | "drop-address " ) HOST " " INTERFACE " " ADDRESS
 //                                                   add-address server eth0 10.0.0.9/24

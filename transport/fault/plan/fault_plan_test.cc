@@ -261,7 +261,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"on a requests 1: lose", 1,
               "expected request, queued, fetched, call, completion or HOST->HOST"},
         Wrong{"when a: lose", 1,
-              "no trigger: 'at TIME', 'on HOST->HOST MESSAGE N', 'on HOST request N' ..."},
+              "no trigger: 'at TIME', 'between TIME and TIME', 'on HOST->HOST MESSAGE N', 'on HOST "
+              "request N' ..."},
         Wrong{"at 1s: ", 1, "no action after the colon"},
         Wrong{"at 1s: explode", 1, "no such action 'explode'"},
         Wrong{"at 1s: remove h", 1, "'remove' lacks its device"},

@@ -39,6 +39,10 @@ class NameVisitor {
                        std::uint32_t) {
     any_host(key, host);
   }
+  void host_or_thread(std::string_view key, const std::string& host, const std::string&,
+                      std::uint32_t, std::uint32_t) {
+    any_host(key, host);
+  }
   // The others name nothing.
   void scalar(std::string_view, const auto&) {}
   void one_of(std::string_view, const std::string&, std::span<const std::string_view>) {}

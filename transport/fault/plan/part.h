@@ -3,6 +3,7 @@
 //
 //   kKind    its word: "remove"
 //   kVictim  what it happens to, or what is at hand when it comes; left out: the world
+//   kEnds    true: what it does can end after a time (ending.h); left out: it cannot
 //   visit    its fields, in the order of the text, each with its key in JSON
 //
 // The visitor is a reader or a writer of words, or looks names up (see words.h). It knows
@@ -15,6 +16,7 @@
 //   object(key, host, kind, name) host#qp2, host#cq1; a queue pair by its number: host#qp0x11
 //   host_or_object(the same)      or host alone, for any of its objects
 //   host_or_program(key, host, program, number)  host, host/program, host/program#2
+//   host_or_thread(key, host, program, number, thread)  the same, or host/program/3
 //   one_way(key, from, to)        from->to
 //   path(key, from, to, both)     the same, or from<->to
 //   data(key, bytes)              hexadecimal; none: left out
@@ -24,9 +26,12 @@
 // docs/sim.md and docs/legality.md.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "verbs/time.h"
 
 namespace anyrdma::fault {
 
@@ -78,6 +83,22 @@ struct Occurrence {
 
   std::uint32_t number = 1;  ///< from 1, or kAll
   std::uint32_t per_million = kCertain;
+};
+
+/// How long what a fault does goes on. Implicit: `fault.lasts = 300ms` reads as it should.
+struct Lasting {
+  constexpr Lasting() = default;
+  template <class Number, class Unit>
+  constexpr Lasting(std::chrono::duration<Number, Unit> time) : least(time), most(time) {}
+  /// Anything from `shortest` to `longest`, as chance has it: see drawn.h.
+  constexpr Lasting(verbs::Duration shortest, verbs::Duration longest)
+      : least(shortest), most(longest) {}
+  /// Until something else ends it.
+  [[nodiscard]] constexpr bool for_ever() const { return *this == Lasting(); }
+  bool operator==(const Lasting&) const = default;
+
+  verbs::Duration least{};
+  verbs::Duration most{};
 };
 
 /// How the resolution of an address can fail (kernel: addr_resolve, rdma_resolve_ip).

@@ -62,12 +62,23 @@ std::string in_quotes(std::string_view word) {
 // --- times --------------------------------------------------------------------------------------
 
 std::string word_of(verbs::Duration time) {
+  constexpr std::size_t kDigitsToRead = 4;
   const auto count = static_cast<std::uint64_t>(time.count());
   const Unit* best = &kUnits.front();
   for (const Unit& unit : kUnits) {
     if (count % unit.nanoseconds == 0) best = &unit;
   }
-  return std::to_string(count / best->nanoseconds) + std::string(best->name);
+  std::string text = std::to_string(count / best->nanoseconds);
+  if (text.size() <= kDigitsToRead) return text + std::string(best->name);
+  const Unit* shortest = best;
+  for (const Unit& unit : kUnits) {
+    if (count >= unit.nanoseconds) shortest = &unit;
+  }
+  std::string fraction = std::to_string(shortest->nanoseconds + count % shortest->nanoseconds);
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  text = std::to_string(count / shortest->nanoseconds);
+  if (fraction.size() > 1) text += "." + fraction.substr(1);
+  return text + std::string(shortest->name);
 }
 
 std::string parse_word(std::string_view, std::string_view word, verbs::Duration& time) {
@@ -81,6 +92,24 @@ std::string parse_word(std::string_view, std::string_view word, verbs::Duration&
     return "";
   }
   return in_quotes(word) + " is no time: a number with ns, us, ms or s, whole nanoseconds";
+}
+
+std::string word_of(const Lasting& lasting) {
+  if (lasting.for_ever()) return "";
+  const std::string least = word_of(lasting.least);
+  return lasting.least == lasting.most ? least : least + " to " + word_of(lasting.most);
+}
+
+std::string parse_word(std::string_view key, std::string_view word, Lasting& lasting) {
+  constexpr std::string_view kTo = " to ";
+  const std::size_t to = std::min(word.find(kTo), word.size());
+  verbs::Duration least{};
+  std::string problem = parse_word(key, word.substr(0, to), least);
+  if (!problem.empty()) return problem;
+  if (least == verbs::Duration::zero()) return "what lasts takes more than no time";
+  lasting = least;
+  if (to == word.size()) return "";
+  return parse_word(key, word.substr(to + kTo.size()), lasting.most);
 }
 
 // --- occurrences --------------------------------------------------------------------------------
@@ -180,7 +209,7 @@ std::string word_of(const FieldName& field) {
 
 std::string parse_word(std::string_view, std::string_view word, FieldName& field) {
   field.name = word;
-  const bool good = !word.empty() && std::ranges::all_of(word, [](char c) {
+  const bool good = !word.empty() && word != kFor && std::ranges::all_of(word, [](char c) {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
   });
   return good ? "" : in_quotes(word) + " is no field";
@@ -188,6 +217,7 @@ std::string parse_word(std::string_view, std::string_view word, FieldName& field
 
 bool is_name(std::string_view name) {
   constexpr std::string_view kSigns = "*#<>\"\\";
+  if (name == kFor) return false;
   return !name.empty() && name.back() != ':' && std::ranges::all_of(name, [&](char c) {
     return c > ' ' && c <= '~' && kSigns.find(c) == std::string_view::npos;
   });

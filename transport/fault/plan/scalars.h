@@ -18,11 +18,16 @@ namespace anyrdma::fault {
 /// "'word'".
 [[nodiscard]] std::string in_quotes(std::string_view word);
 
-/// The largest unit without a fraction: "1500ms".
+/// The largest unit without a fraction, "1500ms"; one with a fraction instead of five digits or
+/// more: "1.234567s".
 [[nodiscard]] std::string word_of(verbs::Duration time);
 /// A decimal number with ns, us, ms or s; exact to the nanosecond.
 [[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
                                      verbs::Duration& time);
+
+/// "300ms", "10ms to 5s"; empty: for ever.
+[[nodiscard]] std::string word_of(const Lasting& lasting);
+[[nodiscard]] std::string parse_word(std::string_view key, std::string_view word, Lasting& lasting);
 
 /// "2", "all", "12.5%".
 [[nodiscard]] std::string word_of(const Occurrence& occurrence);
@@ -90,8 +95,11 @@ template <std::integral T>
          " to " + std::to_string(Limits::max());
 }
 
+/// What comes before how long a fault lasts.
+inline constexpr std::string_view kFor = "for";
+
 /// Whether a host, device or interface can be named so in a plan: printable, without blanks and the
-/// signs that mean something there.
+/// signs that mean something there, and not kFor.
 [[nodiscard]] bool is_name(std::string_view name);
 
 }  // namespace anyrdma::fault

@@ -21,6 +21,19 @@ struct AtTime {
   bool operator==(const AtTime&) const = default;
 };
 
+/// At an instant of a window that chance chooses, each as likely as any other: see drawn.h.
+struct BetweenTimes {
+  static constexpr std::string_view kKind = "between";
+  verbs::Duration from{};
+  verbs::Duration to{};  ///< later than `from`; never the instant itself
+
+  static void visit(auto& visitor, auto& between) {
+    visitor.scalar("from", between.from);
+    visitor.scalar("to", between.to);
+  }
+  bool operator==(const BetweenTimes&) const = default;
+};
+
 // --- the wire -----------------------------------------------------------------------------------
 
 /// When a host puts its n-th CM message of a kind on the wire to another host. An empty name

@@ -44,6 +44,11 @@ class Writer {
     if (number != 1) text += "#" + std::to_string(number);
     put(key, std::move(text));
   }
+  void host_or_thread(const char* key, const std::string& host, const std::string& program,
+                      std::uint32_t number, std::uint32_t thread) {
+    host_or_program(key, host, program, number);
+    if (thread != 0) words.back().text += "/" + std::to_string(thread);
+  }
   void scalar(const char* key, const auto& value) { put(key, word_of(value)); }
   void one_of(const char* key, const std::string& word, std::span<const std::string_view>) {
     put(key, word);
@@ -94,6 +99,8 @@ class Reader {
   }
   void host_or_program(const char* key, std::string& host, std::string& program,
                        std::uint32_t& number);
+  void host_or_thread(const char* key, std::string& host, std::string& program,
+                      std::uint32_t& number, std::uint32_t& thread);
   void scalar(const char* key, auto& value) {
     const Word* word = need(key);
     if (word == nullptr) return;
@@ -137,6 +144,8 @@ class Reader {
 
   const Word* take_host_and_object(const char* key, std::string& host, std::string_view kind,
                                    ObjectName& name);
+  void take_program(const Word& word, std::string_view text, std::string& host,
+                    std::string& program, std::uint32_t& number);
 
   const Phrase& phrase_;
   Order order_;
@@ -213,23 +222,41 @@ const Word* Reader::take_host_and_object(const char* key, std::string& host, std
 
 void Reader::host_or_program(const char* key, std::string& host, std::string& program,
                              std::uint32_t& number) {
-  const Word* word = need(key);
-  if (word == nullptr) return;
-  const std::string_view text = word->text;
+  if (const Word* word = need(key)) take_program(*word, word->text, host, program, number);
+}
+
+void Reader::take_program(const Word& word, std::string_view text, std::string& host,
+                          std::string& program, std::uint32_t& number) {
   const std::size_t slash = std::min(text.find('/'), text.size());
   host = text.substr(0, slash);
-  if (!is_name(host)) fail(*word, in_quotes(host) + " is no name");
+  if (!is_name(host)) fail(word, in_quotes(host) + " is no name");
   if (slash == text.size()) return;
   const std::string_view named = text.substr(slash + 1);
   const std::size_t mark = std::min(named.find('#'), named.size());
   program = named.substr(0, mark);
   if (!is_name(program)) {
-    fail(*word, in_quotes(text) + " names no program: HOST/PROGRAM, or HOST/PROGRAM#2");
+    fail(word, in_quotes(text) + " names no program: HOST/PROGRAM, or HOST/PROGRAM#2");
   }
   if (mark == named.size()) return;
   if (!parse_number(named.substr(mark + 1), number) || number == 0) {
-    fail(*word, in_quotes(named.substr(mark + 1)) + " is no number of a program: from 1");
+    fail(word, in_quotes(named.substr(mark + 1)) + " is no number of a program: from 1");
   }
+}
+
+void Reader::host_or_thread(const char* key, std::string& host, std::string& program,
+                            std::uint32_t& number, std::uint32_t& thread) {
+  const Word* word = need(key);
+  if (word == nullptr) return;
+  std::string_view text = word->text;
+  const std::size_t first = std::min(text.find('/'), text.size());
+  const std::size_t second = text.find('/', std::min(first + 1, text.size()));
+  if (second != std::string_view::npos) {
+    if (!parse_number(text.substr(second + 1), thread) || thread == 0) {
+      fail(*word, in_quotes(text.substr(second + 1)) + " is no number of a thread: from 1");
+    }
+    text = text.substr(0, second);
+  }
+  take_program(*word, text, host, program, number);
 }
 
 WordProblem Reader::finish() {
@@ -319,7 +346,7 @@ std::span<const std::string_view> action_kinds() {
 
 bool is_trigger_kind(std::string_view word) {
   const auto& kinds = kKinds<TriggerKinds>;
-  return word != OnMessage::kKind && word != AtTime::kKind &&
+  return word != OnMessage::kKind && word != AtTime::kKind && word != BetweenTimes::kKind &&
          std::find(kinds.begin(), kinds.end(), word) != kinds.end();
 }
 
