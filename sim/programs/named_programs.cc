@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/programs/sandbox.h"
-#include "transport/realtime/progress_thread.h"
+#include "transport/realtime/thread_name.h"
 
 namespace anyrdma::sim::programs {
 namespace {

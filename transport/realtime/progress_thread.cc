@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "transport/realtime/descriptor.h"
+#include "transport/realtime/thread_name.h"
 
 namespace anyrdma::transport::realtime {
 namespace {

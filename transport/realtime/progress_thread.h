@@ -14,9 +14,6 @@ namespace anyrdma::transport::realtime {
 /// How long after the beginning of 1970 that is, as the system's clock is set now.
 [[nodiscard]] verbs::Duration wall_clock(verbs::Instant instant);
 
-/// What the system calls such a thread (prctl(2), PR_SET_NAME).
-inline constexpr const char* kProgressThreadName = "anyrdma";
-
 /// An Asio io_context with a thread of its own, in which all signals are blocked. It sleeps unless
 /// there is something to do.
 class ProgressThread {
