@@ -117,6 +117,8 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
   interface.hca = Hca::create(*this, *interface.random, world_.pool_, config);
   interface.hca->count_with(made_);
   interface.hca->lend_payloads();
+  MemoryChoices& memory = world_.memory();
+  if (!memory.is_strict()) interface.hca->set_memory_model(memory.profile(), memory);
   verbs::soft::HcaObserver* observer = nullptr;
   if (world_.monitor() != nullptr) observer = world_.monitor()->watch(*this, *interface.hca);
   if (Recorder* const recorder = world_.recorder(); recorder != nullptr)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "recording/sink.h"
+#include "sim/memory.h"
 #include "sim/schedule/schedule.h"
 #include "transport/ibcm/profile.h"
 #include "transport/soft/port_table.h"
@@ -52,6 +53,8 @@ struct WorldOptions {
   LinkOptions link{};
   /// In which order programs and the network go on where either could.
   Schedule schedule{};
+  /// What devices promise about memory, and who decides what they do within that.
+  Memory memory{};
   /// A file for all that happens, made anew: docs/recording.md. Empty: none. World::recorder()
   /// says whether it could be made.
   std::string record{};

@@ -64,6 +64,7 @@ World::World(std::uint64_t seed, const WorldOptions& options)
     : seed_(seed),
       options_(options),
       scheduler_(options.stack_bytes, options.schedule, seed),
+      memory_(options.memory, seed),
       asio_(std::make_unique<ExecutionContext>(scheduler_, jobs_)),
       trace_(options.tracing),
       faults_(*this) {

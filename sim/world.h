@@ -14,6 +14,7 @@
 #include "sim/faults.h"
 #include "sim/host.h"
 #include "sim/link.h"
+#include "sim/memory.h"
 #include "sim/monitor.h"
 #include "sim/options.h"
 #include "sim/schedule/job_queue.h"
@@ -95,6 +96,9 @@ class World {
   [[nodiscard]] const Trace& trace() const { return trace_; }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
+  /// What devices choose where memory is not strict.
+  [[nodiscard]] MemoryChoices& memory() { return memory_; }
+  [[nodiscard]] const MemoryChoices& memory() const { return memory_; }
   /// Null when nobody watches.
   [[nodiscard]] Monitor* monitor() const { return monitor_.get(); }
   /// Null: nothing is recorded, as nobody wants it or the file could not be made.
@@ -156,6 +160,7 @@ class World {
   WorldOptions options_;
   verbs::soft::PacketPool pool_;
   Scheduler scheduler_;
+  MemoryChoices memory_;
   JobQueue jobs_{scheduler_};
   std::unique_ptr<ExecutionContext> asio_;
   Trace trace_;

@@ -136,6 +136,9 @@ bool sample(Search& search, const ExploreOptions& options) {
     if (!options.schedules.empty()) {
       run.trial.schedule = options.schedules[dice.below(options.schedules.size())];
     }
+    if (!options.memories.empty()) {
+      run.trial.memory.profile = options.memories[dice.below(options.memories.size())];
+    }
     return run;
   };
   return search.run(share(options, options.runs), false, make, [](const Run&, const Outcome&) {});
@@ -171,6 +174,7 @@ Outcome outcome_of(const World& world) {
   outcome.faults = world.faults().status();
   outcome.deviations = world.scheduler().deviations();
   outcome.choices = world.scheduler().choices();
+  outcome.memory = world.memory().made();
   if (world.options().tracing != Tracing::kKeep) return outcome;
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const verbs::Duration when = trace.record(i).time.time_since_epoch();

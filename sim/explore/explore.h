@@ -107,6 +107,8 @@ struct ExploreOptions {
   std::size_t faults_max = 4;  ///< per run
   /// Each run takes one of them, by chance; none: fifo.
   std::vector<Schedule> schedules{};
+  /// The same of what memory promises; none: strict.
+  std::vector<MemoryProfile> memories{};
 
   // --- before these: every placement
   // --------------------------------------------------------------

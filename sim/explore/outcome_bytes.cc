@@ -66,10 +66,12 @@ std::string to_bytes(const Outcome& outcome) {
     out.number(status.chosen.size());
     for (const std::uint32_t each : status.chosen) out.number(each);
   }
-  out.number(outcome.deviations.size());
-  for (const Deviation& each : outcome.deviations) {
-    out.number(each.point);
-    out.number(each.choice);
+  for (const auto* all : {&outcome.deviations, &outcome.memory}) {
+    out.number(all->size());
+    for (const Deviation& each : *all) {
+      out.number(each.point);
+      out.number(each.choice);
+    }
   }
   out.text(outcome.differs);
   out.number(outcome.choices);
@@ -98,9 +100,11 @@ Outcome outcome_from(std::string_view bytes) {
     status.observed = in.small();
     for (std::uint64_t more = in.number(); more != 0; --more) status.chosen.push_back(in.small());
   }
-  for (std::uint64_t left = in.number(); left != 0; --left) {
-    const std::uint64_t point = in.number();
-    outcome.deviations.push_back({point, in.small()});
+  for (auto* all : {&outcome.deviations, &outcome.memory}) {
+    for (std::uint64_t left = in.number(); left != 0; --left) {
+      const std::uint64_t point = in.number();
+      all->push_back({point, in.small()});
+    }
   }
   outcome.differs = in.text();
   outcome.choices = in.number();

@@ -46,6 +46,7 @@ std::string command_for(const ExploreOptions& options, const Trial& trial) {
 /// They are for shrinking only.
 void forget_choices(Outcome& outcome) {
   outcome.deviations.clear();
+  outcome.memory.clear();
   for (FaultStatus& status : outcome.faults) status.chosen.clear();
 }
 

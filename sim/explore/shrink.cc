@@ -53,6 +53,8 @@ class Shrinking {
     leave_out_choices();
     // If the runs did not suffice among hundreds of choices, it was said shorter before.
     if (is_over() && trial_.schedule.deviations.size() > kChoicesToRead) return drawn;
+    write_memory_down();
+    leave_out_memory();
     if (lower_parameters()) {
       leave_out_faults();
       leave_out_choices();
@@ -149,6 +151,31 @@ class Shrinking {
           next.schedule.deviations = deviations;
           return fails(next);
         });
+  }
+
+  /// The same of what memory's choices were.
+  void write_memory_down() {
+    if (trial_.memory.profile == MemoryProfile::kStrict || trial_.memory.given) return;
+    Trial next = trial_;
+    next.memory = {};
+    if (fails(next)) {  // memory is not to blame
+      trial_ = next;
+      return;
+    }
+    next.memory = {.profile = trial_.memory.profile, .given = outcome_.memory};
+    if (fails(next)) trial_ = next;
+  }
+
+  void leave_out_memory() {
+    if (!trial_.memory.given) return;
+    Trial next = trial_;
+    trial_.memory.given =
+        fewest(*trial_.memory.given, [&](const std::vector<Deviation>& deviations) {
+          next.memory.given = deviations;
+          return fails(next);
+        });
+    if (!is_over() || trial_.memory.given->size() <= kChoicesToRead) return;
+    trial_.memory.given.reset();  // the seed says the same shorter
   }
 
   /// Whether it fails as it is or, because a smaller workload comes to the same choice earlier,

@@ -47,17 +47,17 @@ bool parse_deviation(std::string_view word, Deviation& deviation) {
          parse_number(word.substr(colon + 1), deviation.choice) && deviation.choice != 0;
 }
 
-std::string parse_given(std::string_view rest, Schedule& schedule) {
+std::string parse_given(std::string_view rest, std::vector<Deviation>& deviations) {
   while (!rest.empty()) {
     const std::string_view word = next_word(rest);
     Deviation deviation;
     if (!parse_deviation(word, deviation)) {
       return "a choice is POINT:NUMBER, not " + in_quotes(word);
     }
-    if (!schedule.deviations.empty() && schedule.deviations.back().point >= deviation.point) {
+    if (!deviations.empty() && deviations.back().point >= deviation.point) {
       return "the points of choices ascend";
     }
-    schedule.deviations.push_back(deviation);
+    deviations.push_back(deviation);
   }
   return {};
 }
@@ -68,7 +68,7 @@ std::string parse_schedule(std::string_view rest, Trial& trial) {
   const std::string_view policy = next_word(rest);
   if (policy == "given") {
     schedule.policy = Policy::kGiven;
-    return parse_given(rest, schedule);
+    return parse_given(rest, schedule.deviations);
   }
   if (policy == "pct") {
     schedule.policy = Policy::kPct;
@@ -93,6 +93,19 @@ std::string refuse_schedule(std::string_view word) {
          " does. Search again with this version";
 }
 
+std::string parse_memory(std::string_view rest, Trial& trial) {
+  trial.memory = {};
+  const std::string_view name = next_word(rest);
+  const auto profile = verbs::soft::memory_profile_of(name);
+  if (!profile) {
+    return "no such memory " + in_quotes(name) + ": strict, spec, relaxed or unordered";
+  }
+  trial.memory.profile = *profile;
+  if (rest.empty()) return {};
+  if (next_word(rest) != "given") return "memory PROFILE given POINT:NUMBER...";
+  return parse_given(rest, trial.memory.given.emplace());
+}
+
 std::string parse_part(std::string_view part, Trial& trial) {
   std::string_view rest = part;
   const std::string_view word = next_word(rest);
@@ -101,10 +114,24 @@ std::string parse_part(std::string_view part, Trial& trial) {
   if (word == "slack") return parse_slack(rest, trial);
   if (word == kScheduleWord) return parse_schedule(rest, trial);
   if (word.starts_with(kScheduleOfAnyVersion)) return refuse_schedule(word);
+  if (word == "memory") return parse_memory(rest, trial);
   const auto plan = FaultPlan::parse(part);
   if (!plan) return plan.error().reason;
   trial.plan.faults.insert(trial.plan.faults.end(), plan->faults.begin(), plan->faults.end());
   return {};
+}
+
+std::string given_text(const std::vector<Deviation>& deviations) {
+  std::string text = "given";
+  for (const Deviation& each : deviations) {
+    text += " " + std::to_string(each.point) + ":" + std::to_string(each.choice);
+  }
+  return text;
+}
+
+std::string memory_text(const Memory& memory) {
+  const std::string text = "memory " + std::string(verbs::soft::to_string(memory.profile));
+  return memory.given ? text + " " + given_text(*memory.given) : text;
 }
 
 std::string schedule_text(const Schedule& schedule) {
@@ -121,10 +148,7 @@ std::string schedule_text(const Schedule& schedule) {
       text += "pct " + std::to_string(schedule.changes) + " " + std::to_string(schedule.length);
       break;
     case Policy::kGiven:
-      text += "given";
-      for (const Deviation& each : schedule.deviations) {
-        text += " " + std::to_string(each.point) + ":" + std::to_string(each.choice);
-      }
+      text += given_text(schedule.deviations);
       break;
   }
   return text;
@@ -135,6 +159,7 @@ std::string schedule_text(const Schedule& schedule) {
 WorldOptions Trial::options(const WorldOptions& base) const {
   WorldOptions options = base;
   options.schedule = schedule;
+  options.memory = memory;
   return options;
 }
 
@@ -149,6 +174,7 @@ std::string Trial::to_string(std::string_view separator) const {
   std::vector<std::string> parts{"seed " + std::to_string(seed)};
   if (schedule.policy != Policy::kFifo) parts.push_back(schedule_text(schedule));
   if (schedule.slack != Duration::zero()) parts.push_back("slack " + word_of(schedule.slack));
+  if (memory.profile != MemoryProfile::kStrict) parts.push_back(memory_text(memory));
   for (const Parameter& each : workload) {
     parts.push_back("set " + each.name + " " + std::to_string(each.value));
   }

@@ -28,6 +28,8 @@ struct Parameter {
 ///   schedule/2 random                       or "pct 2 200": changes, length
 ///   schedule/2 given 12:1 40:2              at point 12 the second, at 40 the third
 ///   slack 10us                              of the schedule
+///   memory spec                             the seed decides; or relaxed, unordered
+///   memory spec given 12:1 40:3             at choice 12 what was second, else as strict
 ///   set connections 2                       a parameter
 ///   maybe at 6us: remove client anyrdma0    a fault, as in fault_plan.h
 struct Trial {
@@ -35,9 +37,10 @@ struct Trial {
   FaultPlan plan{};
   Schedule schedule{};
   std::vector<Parameter> workload{};
+  Memory memory{};
 
   bool operator==(const Trial&) const = default;
-  /// What a world of this trial is to be made with: `base` with the trial's schedule.
+  /// What a world of this trial is to be made with: `base` with the trial's schedule and memory.
   [[nodiscard]] WorldOptions options(const WorldOptions& base = {}) const;
   /// A parameter, or what it is where nobody set it.
   [[nodiscard]] std::uint64_t size(std::string_view name, std::uint64_t otherwise) const;
@@ -59,6 +62,7 @@ struct Outcome {
       differs{};      ///< exploring fills it in: how a second run was another; empty: it was not
   bool died = false;  ///< its process did, or was killed: what its faults did is not known
   std::uint64_t choices = 0;                 ///< at how many points there was one
+  std::vector<Deviation> memory{};           ///< the same of memory: Memory::given
   std::map<std::string, bool> situations{};  ///< see findings.h; exploring fills it in
 };
 

@@ -12,12 +12,14 @@
 #include "verbs/runtime.h"
 #include "verbs/soft/handle_table.h"
 #include "verbs/soft/hca.h"
+#include "verbs/soft/memory_profile.h"
 #include "verbs/soft/memory_table.h"
 #include "verbs/soft/packet.h"
 #include "verbs/timer_queue.h"
 
 namespace anyrdma::verbs::soft {
 
+class DelayedEffects;
 class NearMemory;
 class SoftCq;
 class SoftSrq;
@@ -28,6 +30,8 @@ enum class QpTimerKind : std::uint8_t {
   kReceiverNotReady,
   kOverrun,    ///< the completion queue is lost: its queue pairs follow
   kModerated,  ///< the completion queue has held its announcement back for long enough
+  kEffect,     ///< of DelayedEffects: some are due
+  kFetch,      ///< of DelayedEffects: a source is read now
 };
 /// Whose timer it is, and what for.
 struct QpTimerTag {
@@ -67,6 +71,10 @@ struct Core {
   std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null where there is none
   HcaObserver* observer = nullptr;     ///< null: none
   NearMemory* near_memory = nullptr;   ///< null: none
+  MemoryProfile memory_profile = MemoryProfile::kStrict;
+  MemoryChooser* memory_chooser = nullptr;  ///< null: memory is strict
+  std::vector<DelayedEffects*> delayed{};   ///< those of all queue pairs
+  DelayedEffects* in_atomic = nullptr;      ///< whose atomic operation has read and not written
   bool removed = false;
   CallGate* gate = nullptr;
   MadeObjects own_made{};

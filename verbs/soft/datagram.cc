@@ -58,12 +58,16 @@ int DatagramService::post(const ibv_send_wr& request) {
   work.solicited = (request.send_flags & IBV_SEND_SOLICITED) != 0;
   work.inline_data = (request.send_flags & IBV_SEND_INLINE) != 0;
   copy_list(work, request);
+  work.fetch = 0;
+  if (qp_.effects && !work.inline_data && work.length > 0) work.fetch = qp_.effects->choose_fetch();
   if (qp_.state == IBV_QPS_ERR || qp_.state == IBV_QPS_SQE) flush();
   return 0;
 }
 
-bool DatagramService::wants_to_send() const {
-  return qp_.state == IBV_QPS_RTS && !queue_.empty();
+bool DatagramService::wants_to_send() {
+  if (qp_.state != IBV_QPS_RTS || queue_.empty()) return false;
+  const std::uint8_t fetch = queue_.front().fetch;
+  return fetch == 0 || qp_.effects->fetch_is_due(fetch, 0, 1);
 }
 
 PacketPtr DatagramService::next_packet() {

@@ -26,6 +26,7 @@ struct DatagramWork {
   __be32 immediate;
   ibv_wc_status status;  ///< an error found when it was posted
   std::uint8_t sge_count;
+  std::uint8_t fetch;  ///< see DelayedEffects
   bool with_immediate : 1;
   bool signaled : 1;
   bool solicited : 1;
@@ -56,7 +57,11 @@ class DatagramService {
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
   [[nodiscard]] std::size_t signaled() const { return queue_.signaled(); }
   /// Whether next_packet() would do anything.
-  [[nodiscard]] bool wants_to_send() const;
+  [[nodiscard]] bool wants_to_send();
+  /// The source of the oldest request is read now.
+  void fetch_now() {
+    if (!queue_.empty()) queue_.front().fetch = 0;
+  }
   /// Where the oldest request is to go. There must be one.
   [[nodiscard]] wire::Qpn next_destination() { return queue_.front().destination; }
   /// Ends the oldest request and gives its packet; null when that has none.

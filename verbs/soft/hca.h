@@ -16,6 +16,7 @@
 #include "verbs/random.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca_observer.h"
+#include "verbs/soft/memory_profile.h"
 #include "verbs/soft/near_memory.h"
 #include "verbs/soft/packet.h"
 #include "verbs/wire/ids.h"
@@ -222,6 +223,9 @@ class Hca : public Provider {
   /// Who knows how to do without packets; null: nobody. Before the first context is opened; it
   /// outlives the HCA. Outside the critical section.
   virtual void set_near_memory(NearMemory* near) = 0;
+  /// How strong memory is, and who decides what that allows; at first it is strict. Not together
+  /// with near memory. Before the first context is opened; the chooser outlives the HCA.
+  virtual void set_memory_model(MemoryProfile profile, MemoryChooser& chooser) = 0;
 
   // --- checkers ---------------------------------------------------------------------------------
   /// Null for none. While there is no queue pair, and no other thread in a verbs call; the observer

@@ -67,6 +67,14 @@ bool MemoryTable::is_null(std::uint32_t key, const void* domain) const {
   return region != nullptr && region->null && region->pd == domain;
 }
 
+bool MemoryTable::is_relaxed(std::uint32_t key) const {
+  const std::uint32_t index = key >> 8;
+  if (index >= slots_.size() || slots_[index].key != key) return false;
+  const Slot& slot = slots_[index];
+  const SoftMr* const region = slot.window ? slot.window->region : slot.region.get();
+  return region != nullptr && (region->granted & IBV_ACCESS_RELAXED_ORDERING) != 0;
+}
+
 // The rights that its key gives.
 void MemoryTable::grant(Slot& slot, unsigned access, bool on_demand) {
   slot.granted = on_demand ? 0 : access;

@@ -73,6 +73,8 @@ class MemoryTable {
   [[nodiscard]] SoftMr* add_null(ibv_pd* pd, std::uint32_t limit);
   /// Whether a local key for which translate() finds no memory is that of a null region.
   [[nodiscard]] bool is_null(std::uint32_t key, const void* domain) const;
+  /// Whether a key is of a region, or of a window on one, with IBV_ACCESS_RELAXED_ORDERING.
+  [[nodiscard]] bool is_relaxed(std::uint32_t key) const;
   /// The same region with the same keys, but for what is given here.
   void change(SoftMr& region, ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
               unsigned access);

@@ -99,6 +99,8 @@ void SoftQp::open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint3
   async_taken = async_acknowledged = 0;
   destroyer = nullptr;
   use_others(1);
+  if (core.memory_chooser != nullptr && effects == nullptr)
+    effects = std::make_unique<DelayedEffects>(*this);
   receives.configure();
   if (qp_type == IBV_QPT_UD) {
     datagrams = std::make_unique<DatagramService>(*this);
@@ -175,6 +177,7 @@ void SoftQp::raise(ibv_event_type type) {
 // Forgets what is under way, and what is not read yet.
 void SoftQp::reset() {
   if (core.observer != nullptr) core.observer->on_discarding(*this, !open_now);
+  if (effects) effects->discard();
   requester.discard();
   responder.discard();
   receives.discard();
@@ -290,7 +293,11 @@ int SoftQp::check_sends(const ibv_send_wr& first) const {
 
 int SoftQp::post_receive(const ibv_recv_wr& request) {
   if (core.removed) return EIO;
-  return state == IBV_QPS_RESET ? EINVAL : receives.post(request);
+  if (state == IBV_QPS_RESET) return EINVAL;
+  const int error = receives.post(request);
+  if (error == 0 && effects && state != IBV_QPS_ERR)
+    blur(core, pd, {request.sg_list, static_cast<std::size_t>(request.num_sge)});
+  return error;
 }
 
 void SoftQp::spoil_send(ibv_wc_status status) {
@@ -306,6 +313,7 @@ void SoftQp::enter_error() {
   const bool was_in_error = state == IBV_QPS_ERR;
   if (!was_in_error) enter(*this, IBV_QPS_ERR);
   publish();
+  if (effects) effects->settle();
   requester.flush();
   if (datagrams) datagrams->flush();
   responder.abandon_message();
@@ -372,6 +380,15 @@ PacketPtr SoftQp::next_packet() {
 bool SoftQp::wants_to_send() {
   if (datagrams) return datagrams->wants_to_send();
   return responder.wants_to_send() || requester.wants_to_send();
+}
+
+void SoftQp::go_on() {
+  announce_drained();
+  schedule();
+}
+
+void SoftQp::fetch_now() {
+  datagrams ? datagrams->fetch_now() : requester.fetch_now();
 }
 
 void SoftQp::schedule() {

@@ -14,6 +14,7 @@
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
 #include "verbs/soft/datagram.h"
+#include "verbs/soft/delayed_effects.h"
 #include "verbs/soft/extended_layout.h"
 #include "verbs/soft/qp_ex.h"
 #include "verbs/soft/receive_queue.h"
@@ -107,6 +108,10 @@ struct SoftQp : ExtensibleQp {
   /// Tells NearMemory, if there is one, what its peer may do, whenever that changes (near_path.cc).
   void publish();
   void unpublish();
+  /// What was delayed has been done: what waited for it goes on.
+  void go_on();
+  /// The source of the next request is read now.
+  void fetch_now();
   /// Puts itself on the ready list if there is something to send.
   void schedule();
   /// Whether the oldest packet must wait, because nobody would repeat it and there is no room for
@@ -149,8 +154,9 @@ struct SoftQp : ExtensibleQp {
   roce::Service service = roce::Service::kRc;  ///< that of qp_type
   /// Of a UD QP; it leaves the requester and the responder idle.
   std::unique_ptr<DatagramService> datagrams;
-  std::unique_ptr<SendBuilder> builder;  ///< of a QP with the ibv_wr_* functions
-  ibv_qp_attr attr{};                    ///< as last set; qp_state lives in ibv_qp::state
+  std::unique_ptr<SendBuilder> builder;     ///< of a QP with the ibv_wr_* functions
+  std::unique_ptr<DelayedEffects> effects;  ///< null: memory is strict
+  ibv_qp_attr attr{};                       ///< as last set; qp_state lives in ibv_qp::state
   ibv_qp_cap cap{};
   PacketPath path{};
   std::uint32_t ece_options = 0;
@@ -183,7 +189,9 @@ struct SoftQp : ExtensibleQp {
   void reset();
   void start_sending();
   /// No send that was started is unfinished; a datagram is finished as soon as it is started.
-  [[nodiscard]] bool drained() const { return datagrams || requester.drained(); }
+  [[nodiscard]] bool drained() const {
+    return datagrams || (requester.drained() && (effects == nullptr || !effects->returning()));
+  }
   [[nodiscard]] bool wants_to_send();
   void announce_drained();
   void use_others(int change);

@@ -14,14 +14,6 @@
 
 namespace anyrdma::verbs::soft {
 
-namespace {
-
-const SendOperation& operation(const SendWork& work) {
-  return kSendOperations[work.opcode];
-}
-
-}  // namespace
-
 Requester::Requester(SoftQp& qp)
     : qp_(qp),
       core_(qp.core),
@@ -106,6 +98,8 @@ void Requester::fill(SendWork& work, const ibv_send_wr& request) {
   work.fence = (request.send_flags & IBV_SEND_FENCE) != 0;
   work.inline_data = (request.send_flags & IBV_SEND_INLINE) != 0;
   copy_list(work, request);
+  work.fetch = 0;
+  if (qp_.effects) choose_fetch(work);
   if (work.kind == WorkKind::kAtomic) fill_atomic(work, request);
   if (work.kind == WorkKind::kLocal) fill_local(work, request);
 }
@@ -118,6 +112,7 @@ bool Requester::wants_to_send() {
   if (next_psn_.distance_from(acknowledged_) >= kWindowPackets) return false;
   SendWork& work = queue_[next_];
   if (work.status != IBV_WC_SUCCESS) return false;  // waits for its turn to fail
+  if (qp_.effects && !effects_allow(work)) return false;
   if (packet_ != 0 && !has_response(work.kind)) return true;
   if (work.fence && reads_ > 0) return false;
   // A work request that is bound to fail is begun, to find that out.
@@ -154,6 +149,7 @@ bool Requester::begin(SendWork& work) {
   work.first_psn = next_psn_;
   work.packets = std::max(1u, (work.length + qp_.mtu() - 1) / qp_.mtu());
   work.responses = 0;
+  if (qp_.effects && has_response(work.kind)) blur_target(work);
   end_ = work.end_psn();
   packet_ = 0;
   ++started_;
@@ -187,7 +183,7 @@ PacketPtr Requester::make_packet(SendWork& work) {
   const bool last = packet_ + 1 == work.packets;
   const unsigned place = (first ? 1u : 0u) | (last ? 2u : 0u);
   const bool is_write = work.kind == WorkKind::kWrite;
-  const std::uint8_t opcode = qp_.opcode(operation(work).packets[place]);
+  const std::uint8_t opcode = qp_.opcode(work.operation().packets[place]);
   const bool ask = qp_.acknowledged() && (last || ++unrequested_ >= kPacketsPerAckRequest);
   if (ask) unrequested_ = 0;
   const bool solicited = work.solicited && last && (!is_write || work.with_immediate);
@@ -234,7 +230,7 @@ PacketPtr Requester::make_read_request(SendWork& work) {
 
 PacketPtr Requester::make_atomic_request(SendWork& work) {
   constexpr auto kOnly = static_cast<std::size_t>(roce::Place::kOnly);
-  const std::uint8_t opcode = qp_.opcode(operation(work).packets[kOnly]);
+  const std::uint8_t opcode = qp_.opcode(work.operation().packets[kOnly]);
   const AtomicOperands& operands = work.operands();
   PacketPtr packet = make_request(work, opcode, 0, true, false);
   roce::put(packet->storage, opcode, roce::kAtomicEth,
@@ -408,9 +404,7 @@ void Requester::on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8
   const std::uint32_t missing = work.length - offset;
   const std::uint32_t expected = stored ? 0 : std::min(qp_.mtu(), missing);
   const bool complete = data.size() == expected && last == (missing <= qp_.mtu());
-  const ibv_wc_status status =
-      complete ? scatter(core_.memory, qp_.pd, {work.list(), work.sge_count}, offset, data)
-               : IBV_WC_BAD_RESP_ERR;
+  const ibv_wc_status status = complete ? place(work, offset, data) : IBV_WC_BAD_RESP_ERR;
   if (status != IBV_WC_SUCCESS) {
     fail(status);
     return;
@@ -478,7 +472,9 @@ void Requester::on_timer(QpTimerKind kind, Instant now) {
       break;
     case QpTimerKind::kOverrun:
     case QpTimerKind::kModerated:
-      CM_ASSERT(!"a completion queue's timer");
+    case QpTimerKind::kEffect:
+    case QpTimerKind::kFetch:
+      CM_ASSERT(!"a timer of others");
       break;
   }
   qp_.schedule();
@@ -545,19 +541,6 @@ void Requester::complete_front(ibv_wc_status status) {
   if (!lent_.empty()) keep_payloads_before(acknowledged_);
   if (work.signaled || status != IBV_WC_SUCCESS) report(work, status);
   queue_.pop();
-}
-
-void Requester::report(const SendWork& work, ibv_wc_status status) {
-  SoftCq& completions = qp_.send_completions();
-  ibv_wc* const completion = completions.add();
-  if (completion == nullptr) return;
-  *completion = ibv_wc{};
-  completion->wr_id = work.wr_id;
-  completion->status = status;
-  completion->opcode = operation(work).completion;
-  completion->byte_len = work.length;
-  completion->qp_num = qp_.qp_num;
-  completions.added(*completion, false);
 }
 
 void Requester::fail(ibv_wc_status status) {

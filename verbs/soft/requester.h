@@ -49,6 +49,8 @@ class Requester {
   void on_read_response(const roce::Envelope& packet, Instant now);
   void on_atomic_acknowledge(wire::Psn psn, std::uint64_t original, Instant now);
   void on_timer(QpTimerKind kind, Instant now);
+  /// The source of the next request is read now.
+  void fetch_now();
   /// See Hca::on_peers_gone.
   void on_peer_gone(Instant now);
 
@@ -96,6 +98,15 @@ class Requester {
   [[nodiscard]] bool carry_out(const SendWork& work);
   void complete_local_work();
 
+  // --- memory (requester_memory.cc) -------------------------------------------------------------
+  void choose_fetch(SendWork& work) const;
+  [[nodiscard]] bool effects_allow(const SendWork& work) const;
+  void blur_target(SendWork& work) const;
+  [[nodiscard]] ibv_wc_status place(SendWork& work, std::uint32_t offset,
+                                    std::span<const std::uint8_t> data) const;
+  void report(const SendWork& work, ibv_wc_status status);
+  void describe(ibv_wc& completion, const SendWork& work, ibv_wc_status status) const;
+
   // --- acknowledgements -------------------------------------------------------------------------
   [[nodiscard]] bool outstanding(wire::Psn psn) const;
   void on_data(WorkKind kind, wire::Psn psn, std::span<const std::uint8_t> data, bool last,
@@ -107,7 +118,6 @@ class Requester {
   void after_acknowledgement(Instant now);
   void finish_sent();
   void complete_front(ibv_wc_status status);
-  void report(const SendWork& work, ibv_wc_status status);
   void retry(Instant now);
   void response_lost(Instant now);
   void rewind();

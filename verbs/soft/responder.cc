@@ -216,8 +216,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
       to = qp_.core.memory.translate_remote(write_key_, domain_, qp_, write_address_ + received_,
                                             size, IBV_ACCESS_REMOTE_WRITE);
     }
-    // A lent payload may overlap.
-    if (to == nullptr || !qp_.core.memory.copy(to, packet.payload.data(), size)) {
+    if (to == nullptr || !store(to, packet.payload, roce::is_first(row.place))) {
       refuse_write(row, psn);
       return;
     }
@@ -255,24 +254,30 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
     refuse(roce::NakCode::kInvalidRequest, psn, IBV_WC_LOC_QP_OP_ERR);
     return;
   }
-  if (reth.length > 0 &&
-      qp_.core.memory.translate_remote(reth.remote_key, domain_, qp_, reth.address, reth.length,
-                                       IBV_ACCESS_REMOTE_READ) == nullptr) {
-    refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
-    return;
+  const std::uint8_t* from = nullptr;
+  if (reth.length > 0) {
+    from = qp_.core.memory.translate_remote(reth.remote_key, domain_, qp_, reth.address,
+                                            reth.length, IBV_ACCESS_REMOTE_READ);
+    if (from == nullptr) {
+      refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
+      return;
+    }
   }
+  if (qp_.effects) qp_.effects->before_read();
   const std::uint32_t packets = std::max(1u, (reth.length + qp_.mtu() - 1) / qp_.mtu());
   expected_ = expected_ + packets;
   message_sequence_ = (message_sequence_ + 1) & kSequenceMask;
   gap_reported_ = false;
   ++reads_waiting_;
-  answers_.push_back({.psn = psn,
-                      .message_sequence = message_sequence_,
-                      .read = true,
-                      .key = reth.remote_key,
-                      .remaining = reth.length,
-                      .address = reth.address,
-                      .domain = domain_});
+  answers_.push_back(
+      {.psn = psn,
+       .message_sequence = message_sequence_,
+       .read = true,
+       .key = reth.remote_key,
+       .remaining = reth.length,
+       .address = reth.address,
+       .ticket = qp_.effects && from != nullptr ? qp_.effects->read(from, reth.length) : 0,
+       .domain = domain_});
 }
 
 // The 8 bytes that an atomic operation asks for; null when it was refused.
@@ -304,13 +309,14 @@ void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::A
   std::uint64_t original = 0;
   const AtomicRequest request{
       .compare_swap = compare_swap, .swap_or_add = eth.swap_or_add, .compare = eth.compare};
-  if (!qp_.core.memory.touch([&] { original = execute_atomic(at, request); })) {
+  std::uint32_t ticket = 0;
+  if (!carry_out(at, request, original, ticket)) {
     refuse(roce::NakCode::kRemoteAccess, bth.psn, IBV_WC_LOC_ACCESS_ERR);
     return;
   }
   HcaObserver* const observer = qp_.core.observer;
   if (observer != nullptr) observer->on_atomic_done(qp_, bth.psn.value(), original);
-  remember_atomic(bth.psn, original, false);
+  remember_atomic(bth.psn, original, false, ticket);
 }
 
 void Responder::on_atomic_write(const roce::Envelope& packet, const roce::Reth& reth) {
@@ -322,6 +328,7 @@ void Responder::on_atomic_write(const roce::Envelope& packet, const roce::Reth& 
   if (at == nullptr) return;
   std::uint64_t value = 0;
   std::memcpy(&value, packet.payload.data(), sizeof value);
+  if (qp_.effects) qp_.effects->settle_arrived();
   if (!qp_.core.memory.touch([&] { execute_atomic_write(at, value); })) {
     refuse(roce::NakCode::kRemoteAccess, packet.bth.psn, IBV_WC_LOC_ACCESS_ERR);
     return;
@@ -329,13 +336,15 @@ void Responder::on_atomic_write(const roce::Envelope& packet, const roce::Reth& 
   remember_atomic(packet.bth.psn, 0, true);
 }
 
-void Responder::remember_atomic(wire::Psn psn, std::uint64_t original, bool stored) {
+void Responder::remember_atomic(wire::Psn psn, std::uint64_t original, bool stored,
+                                std::uint32_t ticket) {
   expected_ = expected_ + 1;
   message_sequence_ = (message_sequence_ + 1) & kSequenceMask;
   gap_reported_ = false;
   while (atomics_.size() >= qp_.attr.max_dest_rd_atomic) atomics_.pop_front();
   atomics_.push_back({psn, message_sequence_, original, stored});
   answer_atomic(atomics_.back());
+  answers_.back().ticket = ticket;
 }
 
 void Responder::answer_atomic(const Done& done) {
@@ -368,6 +377,7 @@ void Responder::end_message(const roce::Envelope& packet, const roce::OpcodeRow&
 
 void Responder::complete_receive(ibv_wc& completion, bool solicited) {
   completion.src_qp = qp_.attr.dest_qp_num;
+  if (qp_.effects) qp_.effects->settle_arrived();
   qp_.receives.complete(completion, solicited);
 }
 
@@ -441,11 +451,11 @@ void Responder::fail_receive(ibv_wc_status status) {
 }
 
 PacketPtr Responder::next_packet() {
-  if (answers_.empty()) return nullptr;
+  if (!wants_to_send()) return nullptr;
   Answer& answer = answers_.front();
   if (answer.read) return make_read_response(answer);
   PacketPtr packet = answer.atomic ? make_atomic_acknowledge(answer) : make_acknowledge(answer);
-  answers_.pop_front();
+  finish(answers_.pop_front());
   return packet;
 }
 
@@ -476,6 +486,7 @@ PacketPtr Responder::make_read_response(Answer& answer) {
     from = qp_.core.memory.translate_remote(answer.key, answer.domain, qp_, answer.address, size,
                                             IBV_ACCESS_REMOTE_READ);
     if (from == nullptr) return read_failed();
+    if (answer.ticket != 0) from = found(answer) != nullptr ? found(answer) : from;
   }
   constexpr std::uint8_t kOpcodes[2][2] = {{roce::kRcReadResponseMiddle, roce::kRcReadResponseLast},
                                            {roce::kRcReadResponseFirst, roce::kRcReadResponseOnly}};
@@ -495,14 +506,14 @@ PacketPtr Responder::make_read_response(Answer& answer) {
   answer.remaining -= size;
   if (last) {
     --reads_waiting_;
-    answers_.pop_front();
+    finish(answers_.pop_front());
   }
   return packet;
 }
 
 // Copies a piece of what a READ asks for, or lends it. False: it is not there.
 bool Responder::load(const std::uint8_t* from, std::uint32_t size, Packet& packet, std::size_t at) {
-  if (qp_.core.lends && size >= kLentBytesMin) {
+  if (qp_.core.lends && size >= kLentBytesMin && !qp_.effects) {
     packet.lend(from, at, size);
     lent_.add(packet);
     qp_.core.lent.add(packet);
@@ -515,6 +526,7 @@ bool Responder::load(const std::uint8_t* from, std::uint32_t size, Packet& packe
 // silence (IBTA vol 1, 9.7.5.1.5): the peer may have had its data long ago.
 PacketPtr Responder::read_failed() {
   const Answer failed = answers_.pop_front();
+  finish(failed);
   --reads_waiting_;
   if (failed.repeated) return next_packet();
   forget_answers();
@@ -527,8 +539,7 @@ PacketPtr Responder::read_failed() {
 void Responder::discard() {
   lent_.keep_all();
   atomics_.clear();
-  answers_.clear();
-  reads_waiting_ = 0;
+  forget_answers();
   message_ = Message::kNone;
   gap_reported_ = false;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "verbs/soft/atomics.h"
 #include "verbs/soft/core.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/ring.h"
@@ -25,7 +26,9 @@ class Responder {
   /// INIT to RTR: the attributes are in place.
   void start();
 
-  [[nodiscard]] bool wants_to_send() const { return !answers_.empty(); }
+  [[nodiscard]] bool wants_to_send() const {
+    return !answers_.empty() && (answers_[0].ticket == 0 || is_found(answers_[0].ticket));
+  }
   /// The next answer; null when there is none.
   [[nodiscard]] PacketPtr next_packet();
 
@@ -38,10 +41,7 @@ class Responder {
   /// Forgets everything without a word.
   void discard();
   /// Forgets the answers: the local application moved the QP to ERR.
-  void forget_answers() {
-    answers_.clear();
-    reads_waiting_ = 0;
-  }
+  void forget_answers();
 
  private:
   // An answer not yet sent: an acknowledgement of any kind, the rest of a READ, or what an atomic
@@ -60,6 +60,7 @@ class Responder {
     std::uint32_t remaining = 0;
     std::uint64_t address = 0;
     std::uint64_t original = 0;      // ATOMIC
+    std::uint32_t ticket = 0;        // READ, ATOMIC: of DelayedEffects; 0: nothing is delayed
     const ibv_pd* domain = nullptr;  // READ: whose memory it may name
   };
   // An atomic operation that was done and must not be done again.
@@ -87,7 +88,8 @@ class Responder {
   void on_atomic_write(const roce::Envelope& packet, const roce::Reth& reth);
   [[nodiscard]] void* atomic_target(wire::Psn psn, std::uint32_t key, std::uint64_t address,
                                     unsigned access);
-  void remember_atomic(wire::Psn psn, std::uint64_t original, bool stored);
+  void remember_atomic(wire::Psn psn, std::uint64_t original, bool stored,
+                       std::uint32_t ticket = 0);
   void answer_atomic(const Done& done);
   void on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth, const ibv_pd* domain);
   void on_duplicate_atomic(wire::Psn psn);
@@ -123,6 +125,14 @@ class Responder {
   [[nodiscard]] PacketPtr make_atomic_acknowledge(const Answer& answer);
   [[nodiscard]] PacketPtr make_read_response(Answer& answer);
   [[nodiscard]] PacketPtr read_failed();
+  void finish(const Answer& answer);
+
+  // --- memory (responder_memory.cc) -------------------------------------------------------------
+  [[nodiscard]] bool store(std::uint8_t* to, std::span<const std::uint8_t> bytes, bool first);
+  [[nodiscard]] bool carry_out(void* at, const AtomicRequest& request, std::uint64_t& original,
+                               std::uint32_t& ticket);
+  [[nodiscard]] bool is_found(std::uint32_t ticket) const;
+  [[nodiscard]] const std::uint8_t* found(const Answer& answer) const;
   [[nodiscard]] bool load(const std::uint8_t* from, std::uint32_t size, Packet& packet,
                           std::size_t at);
   /// Before a request behind them changes memory: READs have read.

@@ -44,7 +44,12 @@ void SoftSrq::join(SoftXrcd& domain, SoftCq& queue, std::uint32_t number) {
 }
 
 int SoftSrq::post(const ibv_recv_wr& request) {
-  return post_receive(queue_, request, attr_.max_sge);
+  const int error = post_receive(queue_, request, attr_.max_sge);
+  if (error == 0) {
+    blur(SoftContext::from(context).core(), pd,
+         {request.sg_list, static_cast<std::size_t>(request.num_sge)});
+  }
+  return error;
 }
 
 bool SoftSrq::move_front_to(WorkQueue<ReceiveWork>& queue) {

@@ -72,6 +72,7 @@ SoftHca::SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaCo
 
 // What an application left behind goes with the device, as the kernel does with a dead process.
 SoftHca::~SoftHca() {
+  drop_effects(core_);
   for (const auto& name : names_) name->let_go();
   for (SoftQp* qp : numbers_)
     if (qp != nullptr) qp->close();

@@ -142,6 +142,7 @@ class SoftHca final : public Hca {
   void resume() override;
   void set_memory_guard(MemoryTable::Guard guard) override;
   void set_near_memory(NearMemory* near) override;
+  void set_memory_model(MemoryProfile profile, MemoryChooser& chooser) override;
 
  private:
   static constexpr std::uint32_t kGidTableSize = 16;

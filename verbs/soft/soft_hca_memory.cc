@@ -70,6 +70,7 @@ Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
   SoftMr& region = **found;
   if (region.windows != 0) return errno_code(EBUSY);
   unpublish(core_, region);
+  settle_effects(core_);
   --static_cast<SoftPd*>(region.pd)->users;
   core_.lent.keep_all();
   if (core_.observer != nullptr) core_.observer->on_key_closed(region.rkey);
@@ -110,6 +111,7 @@ Result<void> SoftHca::rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address,
   --static_cast<SoftPd*>(region.pd)->users;
   ++domain->users;
   unpublish(core_, region);
+  settle_effects(core_);
   core_.lent.keep_all();
   core_.memory.change(region, domain, start, bytes, iova, granted);
   publish(core_, region);

@@ -139,6 +139,8 @@ void SoftHca::on_timer(Instant now) {
       fail_users_of(*tag.cq);
     } else if (tag.kind == QpTimerKind::kModerated) {
       tag.cq->end_of_period();
+    } else if (tag.kind == QpTimerKind::kEffect || tag.kind == QpTimerKind::kFetch) {
+      tag.qp->effects->on_timer(tag.kind, now);
     } else {
       tag.qp->requester.on_timer(tag.kind, now);
     }
@@ -178,6 +180,12 @@ PacketPtr SoftHca::next_packet() {
 void SoftHca::set_outlet(Outlet* outlet) {
   CriticalSection section(core_.runtime);
   core_.outlet = outlet;
+}
+
+void SoftHca::set_memory_model(MemoryProfile profile, MemoryChooser& chooser) {
+  CriticalSection section(core_.runtime);
+  core_.memory_profile = profile;
+  core_.memory_chooser = profile == MemoryProfile::kStrict ? nullptr : &chooser;
 }
 
 void SoftHca::resume() {

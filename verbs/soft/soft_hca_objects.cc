@@ -406,6 +406,7 @@ void SoftHca::end_objects_of(const ibv_context* context) {
   for (SoftQp* qp : numbers_) {
     if (qp == nullptr || !made_here(*qp)) continue;
     groups_.detach_everywhere(*qp);
+    if (qp->effects) qp->effects->drop();  // the memory of a process ends with it
     retire(*qp);
   }
   // So that these are used again last.

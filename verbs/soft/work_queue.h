@@ -39,6 +39,7 @@ struct SendWork {
   WorkKind kind;            ///< of the opcode's row in kSendOperations
   std::uint8_t opcode;      ///< ibv_wr_opcode
   std::uint8_t sge_count;
+  std::uint8_t fetch;  ///< when its source is read: see DelayedEffects
   bool with_immediate : 1;
   bool with_invalidate : 1;
   bool signaled : 1;
@@ -52,6 +53,7 @@ struct SendWork {
   }
   [[nodiscard]] std::uint8_t* data() { return reinterpret_cast<std::uint8_t*>(this + 1); }
   [[nodiscard]] wire::Psn end_psn() const { return first_psn + packets; }
+  [[nodiscard]] const SendOperation& operation() const { return kSendOperations[opcode]; }
 };
 
 /// A work request on the receive queue. Its scatter list follows in the slot.
