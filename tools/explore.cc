@@ -19,6 +19,7 @@
 #include "sim/trace/hash.h"
 #include "sim/world.h"
 #include "tools/interruption.h"
+#include "tools/memory_option.h"
 #include "tools/report.h"
 #include "tools/scenario_file.h"
 #include "tools/shard.h"
@@ -162,7 +163,7 @@ class Request {
         options.placed.push_back(fault.action);
       }
     }
-    return take_menu() && take_schedule() && take_budget() && take_sizes();
+    return take_menu() && take_memories() && take_schedule() && take_budget() && take_sizes();
   }
 
   /// All that decides which runs there are, whoever makes them.
@@ -182,6 +183,8 @@ class Request {
       add("order",
           text.find("; ") == std::string::npos ? "fifo" : text.substr(text.find("; ") + 2));
     }
+    for (const sim::MemoryProfile memory : options.memories)
+      add("memory", std::string(verbs::soft::to_string(memory)));
     for (const sim::Parameter& size : options.workload)
       add("set", size.name + " " + number(size.value));
     add("keep-going", options.keep_going ? "yes" : "no");
@@ -220,6 +223,17 @@ class Request {
       return false;
     }
     options.menu = plan->faults;
+    return true;
+  }
+
+  bool take_memories() {
+    const std::string& named = command_.memory.empty() && is_programs(standard_)
+                                   ? the_file().programs.memory
+                                   : command_.memory;
+    sim::Memory memory;
+    if (!take_memory(named, memory)) return false;
+    options.memories = {memory.profile};
+    if (named.empty()) options.memories.push_back(sim::MemoryProfile::kSpec);
     return true;
   }
 
@@ -413,6 +427,7 @@ Exit replay(const ReplayCommand& command) {
     SimOptions options;
     options.file = command.scenario;
     options.trial = command.trial;
+    options.memory = command.memory;
     options.trace = command.trace;
     options.record = command.record;
     options.command = command.command;
@@ -420,11 +435,12 @@ Exit replay(const ReplayCommand& command) {
     options.strict = command.strict;
     return static_cast<Exit>(simulate(options));
   }
-  const auto trial = sim::Trial::parse(command.trial);
+  auto trial = sim::Trial::parse(command.trial);
   if (!trial) {
     say("the trial is not understood: " + trial.error().to_string() + ".");
     return Exit::kUsage;
   }
+  if (!take_memory(command.memory, trial->memory)) return Exit::kUsage;
   if (!can_begin(*standard, *trial)) return Exit::kUsage;
   sim::scenarios::watch();
   std::string trace;

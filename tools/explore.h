@@ -18,6 +18,7 @@ struct ExploreCommand {
   std::size_t faults_max = 4;
   std::size_t steps = 0;           ///< so many removals of devices placed at every step
   std::string schedule = "mixed";  ///< "fifo", "random", "pct" or "mixed"
+  std::string memory;              ///< a profile; empty: the file's, else spec in half of the runs
   unsigned jobs = 0;               ///< 0: one per core
   std::string budget;              ///< "60s"; empty: none
   std::vector<std::string> sizes;  ///< "connections=2"
@@ -37,6 +38,7 @@ struct ExploreCommand {
 struct ReplayCommand {
   std::string scenario;
   std::string trial;      ///< as sim/explore/trial.h has it; what explore printed
+  std::string memory;     ///< a profile; empty: the trial's
   bool trace = false;     ///< print it
   bool strict = false;    ///< as of explore
   bool calls = false;     ///< of programs, the system calls that stop them

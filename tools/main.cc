@@ -173,6 +173,9 @@ class Command {
         ->check(problem_of_number);
     explore_->add_option("--schedule", explore_options_.schedule,
                          "the order of ready work: fifo, random, pct (default: mixed)");
+    explore_->add_option("--memory", explore_options_.memory,
+                         "what devices promise about memory: strict, spec, relaxed, unordered, see\n"
+                         "docs/memory.md (default: half of the runs spec)");
     explore_->add_option("--jobs", explore_options_.jobs, "processes (default: one per core)")
         ->check(problem_of_number);
     explore_->add_option("--budget", explore_options_.budget, "ends it after a time such as 60s");
@@ -207,6 +210,8 @@ class Command {
     replay_->add_option("TRIAL", replay_options_.trial, "as explore printed it")->required();
     replay_->add_option("--record", replay_options_.record,
                         "a file for all that happens, for `anyrdma trace`");
+    replay_->add_option("--memory", replay_options_.memory,
+                        "strict, spec, relaxed or unordered instead of the trial's");
     replay_->add_flag("--trace", replay_options_.trace, "print what happened, line by line");
     replay_->add_flag("--strict", replay_options_.strict,
                       "of programs: what may not repeat ends the run");
@@ -225,6 +230,9 @@ class Command {
         ->check(problem_of_number);
     sim_->add_option("--faults", sim_options_.faults,
                      "a file with a fault plan, text or JSON, see docs/sim.md");
+    sim_->add_option("--memory", sim_options_.memory,
+                     "what devices promise about memory: strict, spec, relaxed, unordered, see\n"
+                     "docs/memory.md (default: the file's, else strict)");
     sim_->add_option("--capture", sim_options_.capture,
                      "a file for all packets between hosts, as Wireshark reads it");
     sim_->add_option("--record", sim_options_.record,

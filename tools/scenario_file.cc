@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "tools/memory_option.h"
 #include "tools/words.h"
 #include "transport/fault/plan/scalars.h"
 
@@ -106,6 +107,10 @@ std::string take_line(std::string_view line, std::size_t number, ProgramScenario
                ? ""
                : "a patience is a time such as 10s, not '" + std::string(line) + "'";
   }
+  if (what == "memory") {
+    scenario.memory = line;
+    return verbs::soft::memory_profile_of(line) ? "" : no_such_memory(line);
+  }
   if (what == "strict") {
     scenario.strict = true;
     return line.empty() ? "" : "'strict' stands alone";
@@ -123,7 +128,7 @@ std::string take_line(std::string_view line, std::size_t number, ProgramScenario
   } else {
     return "'" + what +
            "' is nothing a line begins with: say host, on, background, fault, menu, limit, "
-           "patience, strict or expect";
+           "patience, memory, strict or expect";
   }
   return {};
 }

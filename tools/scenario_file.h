@@ -17,6 +17,7 @@ namespace anyrdma::tools {
 ///   menu LINE OF A PLAN              explore draws from these
 ///   limit 10s                        a run that lasts longer, of virtual time, goes wrong
 ///   patience 60s                     so does who computes for longer, of a processor's time
+///   memory spec                      what devices promise about memory: docs/memory.md
 ///   strict                           and what would only be remarked on
 ///   expect HOST/PROGRAM status N... | any status | any end | output TEXT | no output TEXT
 /// Without any status that is expected it is 0; of what is in the background, any. To be ended by a

@@ -12,6 +12,7 @@
 #include "sim/text/text.h"
 #include "sim/world.h"
 #include "tools/interruption.h"
+#include "tools/memory_option.h"
 #include "tools/scenario_file.h"
 #include "tools/simulation.h"
 #include "tools/start.h"
@@ -70,9 +71,13 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
   return std::nullopt;
 }
 
-std::optional<sim::Trial> trial_of(const SimOptions& options) {
-  if (options.trial.empty()) return sim::Trial{.seed = options.seed};
-  auto trial = sim::Trial::parse(options.trial);
+/// A trial says of memory what it says, whatever the file does.
+std::optional<sim::Trial> trial_of(const SimOptions& options, const std::string& memory) {
+  sim::Trial drawn{.seed = options.seed};
+  const bool known = take_memory(options.trial.empty() ? memory : "", drawn.memory);
+  auto trial =
+      options.trial.empty() ? sim::PlanResult<sim::Trial>(drawn) : sim::Trial::parse(options.trial);
+  if (!known || (trial && !take_memory(options.memory, trial->memory))) return std::nullopt;
   if (trial) return std::move(*trial);
   say("the trial is not understood: " + trial.error().to_string() + ".");
   return std::nullopt;
@@ -91,7 +96,7 @@ bool read_time(const std::string& option, const std::string& text, verbs::Durati
 
 int simulate(const SimOptions& options) {
   const auto scenario = scenario_of(options);
-  const auto trial = trial_of(options);
+  const auto trial = trial_of(options, scenario ? scenario->memory : "");
   if (!scenario || !trial) return static_cast<int>(Exit::kUsage);
   SimulationOptions settings{
       .print = true,

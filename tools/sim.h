@@ -18,6 +18,7 @@ struct SimOptions {
   std::vector<std::pair<std::string, std::string>> programs;    ///< host, command line
   std::vector<std::pair<std::string, std::string>> background;  ///< the same, of servers
   std::string faults;                                           ///< file with a plan; empty: none
+  std::string memory;                                           ///< a profile; empty: the file's
   std::string capture;                                          ///< file to write; empty: none
   std::string record;                                           ///< likewise
   std::string command;    ///< that has the run again; for the recording

@@ -47,6 +47,7 @@ struct ProgramScenario {
   std::vector<Expectation> expectations{};  ///< beside that all end
   std::string faults{};                     ///< a plan as text; empty: none
   std::string menu{};                       ///< from which explore draws
+  std::string memory{};                     ///< what devices promise: a profile; empty: none named
   bool strict = false;                      ///< what would be remarked on is a problem
   /// Of a processor's: who computes for longer without a system call is a problem.
   verbs::Duration patience = std::chrono::seconds(60);
