@@ -9,6 +9,7 @@ MemoryChoices::MemoryChoices(Memory memory, std::uint64_t seed)
     : memory_(std::move(memory)), random_(seed, "memory") {}
 
 std::uint32_t MemoryChoices::choose(std::uint32_t count) {
+  if (is_strict()) return 0;
   std::uint32_t choice = 0;
   if (memory_.given) {
     const std::vector<Deviation>& given = *memory_.given;

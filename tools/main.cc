@@ -174,8 +174,8 @@ class Command {
     explore_->add_option("--schedule", explore_options_.schedule,
                          "the order of ready work: fifo, random, pct (default: mixed)");
     explore_->add_option("--memory", explore_options_.memory,
-                         "what devices promise about memory: strict, spec, relaxed, unordered, see\n"
-                         "docs/memory.md (default: half of the runs spec)");
+                         "what devices promise about memory: strict, spec, relaxed, unordered,\n"
+                         "see docs/memory.md (default: half of the runs spec)");
     explore_->add_option("--jobs", explore_options_.jobs, "processes (default: one per core)")
         ->check(problem_of_number);
     explore_->add_option("--budget", explore_options_.budget, "ends it after a time such as 60s");

@@ -102,7 +102,8 @@ std::string parse_memory(std::string_view rest, Trial& trial) {
   }
   trial.memory.profile = *profile;
   if (rest.empty()) return {};
-  if (next_word(rest) != "given") return "memory PROFILE given POINT:NUMBER...";
+  const std::string_view given = next_word(rest);
+  if (given != "given") return "memory PROFILE given POINT:NUMBER..., not " + in_quotes(given);
   return parse_given(rest, trial.memory.given.emplace());
 }
 

@@ -12,6 +12,7 @@
 #include "sim/gateway/device_files.h"
 #include "sim/machines/file_tree.h"
 #include "sim/machines/machine_files.h"
+#include "transport/fault/plan/memory_question.h"
 #include "transport/fault/plan/question.h"
 #include "verbs/assert.h"
 
@@ -220,6 +221,9 @@ std::map<std::string, std::string> Machines::variables(const Host& host) const {
     all[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
   all[fault::kWorldVariable] = "1";
+  const MemoryChoices& memory = host.world().memory();
+  if (!memory.is_strict())
+    all[fault::kMemoryVariable] = verbs::soft::to_string(memory.profile());
   all["ANYRDMA_NODES"] = nodes_of(*gateway->first);
   return all;
 }

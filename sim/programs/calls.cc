@@ -20,6 +20,7 @@
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/surroundings.h"
+#include "transport/fault/plan/memory_question.h"
 #include "transport/fault/plan/question.h"
 #include "transport/realtime/point_call.h"
 
@@ -112,11 +113,21 @@ Outcome on_question(Thread& thread, const Call& call) {
   return Outcome::answered(thread.tracee().poke(address, *question) ? 0 : -EFAULT);
 }
 
+/// What its device is to do to memory.
+Outcome on_memory(Thread& thread, const Call& call) {
+  constexpr std::uint64_t kChoicesMax = 1 << 16;
+  const std::uint64_t count = call.arguments[0];
+  if (count < 2 || count > kChoicesMax) return Outcome::answered(-EINVAL);
+  const auto choice = thread.sandbox().world().memory().choose(static_cast<std::uint32_t>(count));
+  return Outcome::answered(static_cast<long>(choice));
+}
+
 constexpr auto kKnown = std::to_array<Known>({
     {kPointCall, "a scheduling point", on_point},
     {kPollCall, "a poll in vain", on_poll_in_vain},
     {kGuardCall, "an instrumented block", on_guard},
     {kMarkCall, "a mark", on_mark},
+    {fault::kMemoryCall, "a choice of memory", on_memory},
     {kClockCall, "a clock to share", on_clock_page},
     {SYS_mmap, "mmap", on_mmap},
     {SYS_mprotect, "mprotect", on_mprotect},

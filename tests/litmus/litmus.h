@@ -14,12 +14,12 @@ extern "C" {
 
 enum { LITMUS_NODES = 3, LITMUS_QPS = 2, LITMUS_LINE = 64, LITMUS_BYTES = 26 * LITMUS_LINE };
 
-/* Programs: "put T Q d s": the word d of node T becomes the own word s, by queue pair Q (q, or p for
- * a second one). "get T Q d s": the own word d becomes s of node T. "faa T Q d s": so it does, and s
- * is one more. ", fence" may follow. "poll T Q": waits for a completion. "st x 1", "ld r x", "add x":
- * the processor's store, load and atomic increment. A program that takes part has a line by its
- * node's number. `initial`: words that are not 0, as in "y@1=2". `observed`: registers ("1:r") and
- * words at the end ("z@1"). Outcomes are their values with commas, in ascending order. */
+/* Programs: "put T Q d s": the word d of node T becomes the own word s, by queue pair Q (q, or p
+ * for a second one). "get T Q d s": the own word d becomes s of node T. "faa T Q d s": likewise,
+ * and s becomes one more. ",fence" may follow. "poll T Q": waits for a completion. "st x 1",
+ * "ld r x", "add x": the processor's store, load and atomic increment. A node that takes part has a
+ * program. `initial`: words that are not 0, as in "y@1=2". `observed`: registers ("1:r") and words
+ * at the end ("z@1"). Outcomes are their values with commas, in any order. */
 struct litmus_test {
   const char* name;
   const char* nodes[LITMUS_NODES];
@@ -87,6 +87,7 @@ struct litmus_node {
   struct ibv_qp* qp[LITMUS_NODES][LITMUS_QPS]; /* to the other nodes, each with its own queue */
   uint64_t there[LITMUS_NODES];                /* their words' address and key */
   uint32_t rkey[LITMUS_NODES];
+  int outstanding[LITMUS_NODES][LITMUS_QPS];
   uint64_t registers[26];
   void (*pause)(void*); /* time may pass: before each step, and while a completion is not there */
   void* context;
@@ -111,8 +112,10 @@ static inline void litmus_initialise(struct litmus_node* node, int number, const
   }
 }
 
-static inline void litmus_poll(struct litmus_node* node, struct ibv_qp* qp) {
+static inline void litmus_poll(struct litmus_node* node, int target, int which) {
+  struct ibv_qp* const qp = node->qp[target][which];
   struct ibv_wc completion;
+  --node->outstanding[target][which];
   int count;
   while ((count = ibv_poll_cq(qp->send_cq, 1, &completion)) == 0) node->pause(node->context);
   if (count < 0 || completion.status != IBV_WC_SUCCESS) node->failed = 1;
@@ -143,9 +146,10 @@ static inline void litmus_step(struct litmus_node* node, const char* program) {
       request.wr.atomic.rkey = node->rkey[target];
       request.wr.atomic.compare_add = 1;
     }
+    ++node->outstanding[target][queue == 'p'];
     if (ibv_post_send(node->qp[target][queue == 'p'], &request, &bad) != 0) node->failed = 1;
   } else if (sscanf(step, "poll %d %c", &target, &queue) == 2) {
-    litmus_poll(node, node->qp[target][queue == 'p']);
+    litmus_poll(node, target, queue == 'p');
   } else if (sscanf(step, "st %c %d", &first, &value) == 2) {
     *litmus_word(node, first) = (uint64_t)value;
   } else if (sscanf(step, "ld %c %c", &first, &second) == 2) {
@@ -164,6 +168,13 @@ static inline void litmus_run(struct litmus_node* node, const char* program) {
     program += strcspn(program, ";");
     program += *program == ';';
   }
+}
+
+/* Takes all completions that the program has left. */
+static inline void litmus_finish(struct litmus_node* node) {
+  for (int target = 0; target < LITMUS_NODES; ++target)
+    for (int which = 0; which < LITMUS_QPS; ++which)
+      while (node->outstanding[target][which] > 0) litmus_poll(node, target, which);
 }
 
 /* The bytes of a READ's target are not defined until its completion: in the simulator a pattern

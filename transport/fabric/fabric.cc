@@ -110,7 +110,8 @@ Result<void> FabricImpl::take_place() {
                                        engine_.receiver());
   if (!carrier) return socket_error(carrier.error().value());
   registry_ = std::move(*registry);
-  if (config_.near_memory) near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
+  if (config_.near_memory && config_.memory_chooser == nullptr)
+    near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
   carrier_ = std::move(*carrier);
   if (config_.addresses.empty()) {
     network_ = std::make_unique<HostNetwork>(HostAddresses::read());
@@ -142,6 +143,8 @@ Result<void> FabricImpl::build() {
   const Result<void> built =
       outside_ ? build_on(*outside_, device, rules) : build_on(*network_, device, rules);
   if (!built) return FabricErrc::kNoResources;
+  if (config_.memory_chooser != nullptr)
+    engine_.hca().set_memory_model(config_.memory, *config_.memory_chooser);
   if (near_) {
     engine_.hca().set_near_memory(near_.get());
     carrier_->attach(near_.get());

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "transport/fault/plan/memory_question.h"
 #include "transport/fault/plan/question.h"
 #include "transport/soft/prefix.h"
 #include "verbs/result.h"
@@ -60,6 +61,13 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   options.record.path = environment("ANYRDMA_RECORD");
   options.record.host = environment("ANYRDMA_RECORD_HOST");
   options.asks_world = !environment(fault::kWorldVariable).empty();
+  const std::string memory = environment(fault::kMemoryVariable, "strict");
+  const auto profile = verbs::soft::memory_profile_of(memory);
+  if (!profile) {
+    return refused(std::string(fault::kMemoryVariable) + " says '" + memory +
+                   "'. Say strict, spec, relaxed or unordered.");
+  }
+  options.memory = *profile;
   return options;
 }
 

@@ -101,6 +101,8 @@ struct OpenOptions {
   /// "fabric", in a process on a simulated host: the world has the fault plan, and is told what it
   /// wants to know (transport/fault/plan/question.h).
   bool asks_world = false;
+  /// Together with `asks_world`: what the device promises about memory. The world decides the rest.
+  verbs::soft::MemoryProfile memory = verbs::soft::MemoryProfile::kStrict;
 };
 
 }  // namespace anyrdma::transport

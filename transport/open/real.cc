@@ -13,6 +13,7 @@
 #include "transport/open/record_file.h"
 #include "transport/open/recorded.h"
 #include "transport/open/watchable.h"
+#include "transport/open/world_memory.h"
 #include "transport/rxe/link.h"
 #include "transport/ucma/ucma.h"
 #include "transport/udp/udp.h"
@@ -78,6 +79,10 @@ OpenResult opened_as(const char* name, verbs::Result<std::unique_ptr<Host>> host
 OpenResult open_fabric(const OpenOptions& options) {
   fabric::FabricConfig config = options.fabric;
   if (fault::watches_packets(options.faults.plan)) config.near_memory = false;
+  if (options.asks_world && options.memory != verbs::soft::MemoryProfile::kStrict) {
+    config.memory = options.memory;
+    config.memory_chooser = &memory_of_world();
+  }
   return opened_as<OpenedStation>("fabric", fabric::Fabric::open(config), config);
 }
 

@@ -36,6 +36,10 @@ struct FabricConfig {
   std::vector<soft::Prefix> addresses{};
   /// Whether RDMA is done without packets where that can be done (docs/transports.md).
   bool near_memory = true;
+  /// How strong the device's memory is (docs/memory.md), and who decides what that allows. Null: it
+  /// is strict; else nothing is done without packets. Outlives the fabric.
+  verbs::soft::MemoryProfile memory = verbs::soft::MemoryProfile::kStrict;
+  verbs::soft::MemoryChooser* memory_chooser = nullptr;
 };
 
 }  // namespace anyrdma::transport::fabric

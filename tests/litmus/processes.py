@@ -1,0 +1,50 @@
+"""Runs the litmus tests between simulated processes and compares what is seen with what is allowed.
+
+    processes.py ANYRDMA LITMUS PROFILE SEEDS ROUNDS [TEST...]
+
+Each seed is a run, which makes each test ROUNDS times. Under spec each outcome that is allowed must be seen, and no other; so
+it is of the named tests under a weaker profile. Under strict only what a device in order does may be seen.
+"""
+
+import re
+import subprocess
+import sys
+from collections import defaultdict
+
+
+def table(program):
+    """Of each test, by name: the outcomes that spec, strict and a weaker profile allow."""
+    lines = subprocess.run([program, "table"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {name: [set(each.split()) for each in allowed] for name, *allowed in (line.split(";") for line in lines)}
+
+
+def run(anyrdma, program, profile, seed, rounds):
+    """What one run prints: tests and outcomes."""
+    command = [anyrdma, "sim", "--quiet", "--memory", profile, "--seed", str(seed)]
+    for node in range(3):
+        command += ["--host", f"n{node}=10.0.0.{node + 1}", "--on", f"n{node}", f"{program} {node} {rounds}"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        sys.exit(f"seed {seed} ends with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return re.findall(r"([VL]\d+) ([\d,]+)$", done.stdout, re.M)
+
+
+def main():
+    """Exits with a sentence for each test that shows too little or too much."""
+    anyrdma, program, profile, seeds, rounds, *names = sys.argv[1:]
+    seen = defaultdict(set)
+    for seed in range(1, int(seeds) + 1):
+        for name, outcome in run(anyrdma, program, profile, seed, rounds):
+            seen[name].add(outcome)
+    wrong = []
+    for name, (spec, strict, weaker) in table(program).items():
+        if names and name not in names:
+            continue
+        allowed = strict if profile == "strict" else weaker if names and weaker else spec
+        found = seen[name]
+        if not found or found - allowed or (profile != "strict" and allowed - found):
+            wrong.append(f"{name}: seen {sorted(found)}, allowed {sorted(allowed)}")
+    sys.exit("\n".join(wrong) or None)
+
+
+main()
