@@ -74,6 +74,11 @@ TEST(ScenarioFile, WhatIsExpectedOfAnEnd) {
   EXPECT_EQ(scenario.expectations[3].kind, Kind::kNoOutput);
 }
 
+TEST(ScenarioFile, AMemoryIsAProfilesName) {
+  EXPECT_EQ(scenario_of("host here 10.0.0.1\nmemory relaxed\non here true\n").memory, "relaxed");
+  EXPECT_EQ(scenario_of("host here 10.0.0.1\non here true\n").memory, "");
+}
+
 TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
   const auto refusal = [](const std::string& line) {
     const auto scenario =
@@ -84,6 +89,8 @@ TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
   EXPECT_THAT(refusal("expect here/true any"), HasSubstr("file:2: say 'status N...'"));
   EXPECT_THAT(refusal("expect true status 0"), HasSubstr("file:2: name a program as in"));
   EXPECT_THAT(refusal("limit soon"), HasSubstr("file:2: a limit is a time"));
+  EXPECT_THAT(refusal("memory sparse"),
+              HasSubstr("file:2: there is no memory 'sparse'. There are: strict, spec, relaxed"));
   EXPECT_THAT(refusal("off here true"), HasSubstr("file:2: 'off' is nothing a line begins with"));
 }
 

@@ -46,6 +46,7 @@ file bad_expectation "scenario:3: say 'status N...', 'any status'" 'host a 10.0.
 file bad_status "scenario:1: a status is a number from 0 to 255, not '256'" 'expect a/true status 256\n'
 file bad_limit "scenario:1: a limit is a time such as 10s, not '-1s'" 'limit -1s\n'
 file bad_patience "scenario:1: a patience is a time such as 10s, not 'much'" 'patience much\n'
+file bad_memory "scenario:1: there is no memory 'weak'. There are: strict, spec, relaxed" 'memory weak\n'
 file bad_strict "scenario:1: 'strict' stands alone" 'strict yes\n'
 file bad_fault 'the fault plan: ' 'host a 10.0.0.1\non a true\nfault on nonsense\n'
 file empty 'scenario: no program is to run' ''
