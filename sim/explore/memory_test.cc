@@ -57,7 +57,9 @@ Outcome reuse_source(const Trial& trial, bool waits) {
     for (std::uint64_t i = 1; i <= 20; ++i) {
       client.words[0] = i;
       client.access(IBV_WR_RDMA_WRITE, server, server.mr->rkey);
-      if (waits) EXPECT_TRUE(one.sleep(1ms));
+      if (waits) {
+        EXPECT_TRUE(one.sleep(1ms));
+      }
       client.words[0] = 1000;
       EXPECT_TRUE(one.sleep(1ms));
       EXPECT_EQ(client.statuses(), Statuses{IBV_WC_SUCCESS});

@@ -52,7 +52,8 @@ static const struct litmus_test litmus_tests[] = {
      MESSAGE_OUTCOMES, 0},
     {"L8", {"get 1 q x z;put 1 q w x"}, "z@1=5", "w@1", "0 5", "0 5", 0},
     {"L9", {"get 1 q x z;put 1 q w x,fence"}, "z@1=5", "w@1", "5", "5", 0},
-    {"L10", {"get 1 q r z;put 1 q z i"}, "i@0=1 r@0=9", "r@0", "0 1", "0", 0},
+    /* A device reads for a READ when its answer leaves: a WRITE may have come with the READ. */
+    {"L10", {"get 1 q r z;put 1 q z i"}, "i@0=1 r@0=9", "r@0", "0 1", "0 1", 0},
     {"L11", {"get 1 q r z;put 1 q z i,fence"}, "i@0=1 r@0=9", "r@0", "0", "0", 0},
     {"L12", {"put 1 q z i;get 1 q r z"}, "i@0=1 r@0=9", "r@0", "1", "1", 0},
     {"L13", {"put 1 q z i;get 1 q r z"}, "i@0=1 r@0=9", "r@0", "1", "1", "0 1"},

@@ -15,7 +15,7 @@ using testing::Pair;
 using testing::Side;
 
 constexpr std::uint32_t kBytes = 200;
-constexpr std::size_t kTarget = 4096;
+constexpr std::size_t kPlace = 4096;
 // Of a piece of data: all of it, its second half, its first half 20 us later. Of a source:
 // likewise.
 constexpr std::uint32_t kAllLate = 4;
@@ -56,12 +56,12 @@ class WeakMemory : public Pair {
     a.fill(0, kBytes, 1);
   }
   void write(unsigned flags = IBV_SEND_SIGNALED) {
-    EXPECT_EQ(a.post_send(IBV_WR_RDMA_WRITE, 1, 0, kBytes, &b, kTarget, flags), 0);
+    EXPECT_EQ(a.post_send(IBV_WR_RDMA_WRITE, 1, 0, kBytes, &b, kPlace, flags), 0);
   }
   void read(std::uint64_t id = 2) {
-    EXPECT_EQ(a.post_send(IBV_WR_RDMA_READ, id, kTarget, kBytes, &b, 0), 0);
+    EXPECT_EQ(a.post_send(IBV_WR_RDMA_READ, id, kPlace, kBytes, &b, 0), 0);
   }
-  [[nodiscard]] bool arrived() const { return b.filled(kTarget, kBytes, 1); }
+  [[nodiscard]] bool arrived() const { return b.filled(kPlace, kBytes, 1); }
 
   Script at_a;
   Script at_b;
@@ -84,15 +84,15 @@ TEST_F(WeakMemory, AMessageIsSeenInPartsInEitherOrder) {
   connect();
   for (const std::uint32_t late : {kHeadLate, kTailLate}) {
     at_b.choices = {late};
-    b.fill(kTarget, kBytes, 9);
-    const std::uint8_t first = b.memory[kTarget];
-    const std::uint8_t last = b.memory[kTarget + kBytes - 1];
+    b.fill(kPlace, kBytes, 9);
+    const std::uint8_t first = b.memory[kPlace];
+    const std::uint8_t last = b.memory[kPlace + kBytes - 1];
 
     write();
     carry();
 
-    EXPECT_EQ(b.memory[kTarget] == first, late == kHeadLate);
-    EXPECT_EQ(b.memory[kTarget + kBytes - 1] == last, late == kTailLate);
+    EXPECT_EQ(b.memory[kPlace] == first, late == kHeadLate);
+    EXPECT_EQ(b.memory[kPlace + kBytes - 1] == last, late == kTailLate);
     settle();
     EXPECT_TRUE(arrived());
   }
@@ -132,9 +132,9 @@ TEST_F(WeakMemory, DeregisteringARegionEndsWhatIsDelayed) {
   b.mr = nullptr;
 
   EXPECT_TRUE(arrived());
-  b.fill(kTarget, kBytes, 5);  // the program's own again
+  b.fill(kPlace, kBytes, 5);  // the program's own again
   settle();
-  EXPECT_TRUE(b.filled(kTarget, kBytes, 5));
+  EXPECT_TRUE(b.filled(kPlace, kBytes, 5));
 }
 
 TEST_F(WeakMemory, DestroyingAQueuePairEndsWhatIsDelayed) {
@@ -157,7 +157,7 @@ TEST_F(WeakMemory, ASourceIsReadLaterThanItIsPosted) {
   a.fill(0, kBytes, 7);
   settle();
 
-  EXPECT_TRUE(b.filled(kTarget, kBytes, 7));
+  EXPECT_TRUE(b.filled(kPlace, kBytes, 7));
 }
 
 TEST_F(WeakMemory, InlineDataIsReadWhenItIsPosted) {
@@ -165,12 +165,11 @@ TEST_F(WeakMemory, InlineDataIsReadWhenItIsPosted) {
   at_a.choices = {kFetchLate};
 
   EXPECT_EQ(
-      a.post_send(IBV_WR_RDMA_WRITE, 1, 0, 64, &b, kTarget, IBV_SEND_SIGNALED | IBV_SEND_INLINE),
-      0);
+      a.post_send(IBV_WR_RDMA_WRITE, 1, 0, 64, &b, kPlace, IBV_SEND_SIGNALED | IBV_SEND_INLINE), 0);
   a.fill(0, kBytes, 7);
   settle();
 
-  EXPECT_TRUE(b.filled(kTarget, 64, 1));
+  EXPECT_TRUE(b.filled(kPlace, 64, 1));
 }
 
 TEST_F(WeakMemory, APostedReceiveHoldsAPatternUntilItsMessage) {
@@ -196,10 +195,10 @@ TEST_F(WeakMemory, ACompletionFollowsTheAnswersData) {
   carry();
 
   EXPECT_TRUE(a.poll().empty());
-  EXPECT_EQ(a.memory[kTarget], 0xa5);
+  EXPECT_EQ(a.memory[kPlace], 0xa5);
   settle();
   EXPECT_EQ(a.poll().size(), 1u);
-  EXPECT_TRUE(a.filled(kTarget, kBytes, 6));
+  EXPECT_TRUE(a.filled(kPlace, kBytes, 6));
 }
 
 TEST_F(WeakMemory, LaterCompletionsFollowOneThatIsDelayed) {
@@ -230,7 +229,7 @@ TEST_F(WeakMemory, AReadMayFindWhatAWriteBehindItHasWritten) {
   EXPECT_EQ(a.post_send(IBV_WR_RDMA_WRITE, 1, 0, kBytes, &b, 0), 0);
   settle();
 
-  EXPECT_TRUE(a.filled(kTarget, kBytes, 1));
+  EXPECT_TRUE(a.filled(kPlace, kBytes, 1));
 }
 
 TEST_F(WeakMemory, AFencedWriteBehindAReadIsNotFound) {
@@ -243,7 +242,7 @@ TEST_F(WeakMemory, AFencedWriteBehindAReadIsNotFound) {
             0);
   settle();
 
-  EXPECT_TRUE(a.filled(kTarget, kBytes, 2));
+  EXPECT_TRUE(a.filled(kPlace, kBytes, 2));
 }
 
 /// Long messages of all kinds, some packets lost, repeated or late, with choices by chance.
@@ -268,11 +267,15 @@ TEST_P(AnyChoices, LoseAndDamageNothing) {
     ASSERT_EQ(b.post_recv(1, 20'000, kLong), 0);
     ASSERT_EQ(a.post_send(IBV_WR_RDMA_WRITE, 2, 0, kLong, &b, 40'000), 0);
     ASSERT_EQ(a.post_send(IBV_WR_SEND, 3, 0, kLong), 0);
-    if (reliable) ASSERT_EQ(a.post_send(IBV_WR_RDMA_READ, 4, 60'000, kLong, &b, 40'000), 0);
+    if (reliable) {
+      ASSERT_EQ(a.post_send(IBV_WR_RDMA_READ, 4, 60'000, kLong, &b, 40'000), 0);
+    }
     settle();
     EXPECT_TRUE(b.filled(20'000, kLong, content));
     EXPECT_TRUE(b.filled(40'000, kLong, content));
-    if (reliable) EXPECT_TRUE(a.filled(60'000, kLong, content));
+    if (reliable) {
+      EXPECT_TRUE(a.filled(60'000, kLong, content));
+    }
     const std::vector<ibv_wc> sent = a.poll();
     ASSERT_EQ(sent.size(), reliable ? 3u : 2u);
     for (std::size_t i = 0; i < sent.size(); ++i) EXPECT_EQ(sent[i].wr_id, i + 2);
