@@ -156,7 +156,7 @@ def once(options, programs):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, epilog="Options behind -- are explore's.")
     parser.add_argument("anyrdma", help="the command", type=os.path.abspath)
     parser.add_argument("finds", help="the folder of the programs as they are built")
     parser.add_argument("sources", help="the folder of their sources, tests/finds")
@@ -169,8 +169,10 @@ def arguments():
     parser.add_argument("--once", action="store_true", help="each once, in default order")
     parser.add_argument("--list", action="store_true", help="what there is, as a table")
     parser.add_argument("--shard", default="0/1", help="I/N: every Nth program, from I on")
-    parser.add_argument("rest", nargs="*", help="further options of explore, behind --")
-    return parser.parse_args()
+    own = sys.argv[1:sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
+    options = parser.parse_args(own)
+    options.rest = sys.argv[len(own) + 2:]
+    return options
 
 
 def listed(programs):
