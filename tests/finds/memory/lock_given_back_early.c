@@ -16,6 +16,7 @@ static void lock(const struct end* end, const struct memory* memory) {
   struct patience patience = patience_ms(10000);
   do {
     CHECK(nap(&patience));
+    if (patience.nap_us > 64) patience.nap_us = 32;
     post_compare_swap(end, 0, memory, kScratch, kLock, 0, 1, IBV_SEND_SIGNALED);
     complete(end->send_cq);
   } while (load64(memory->at + kScratch) != 0);
@@ -33,6 +34,7 @@ static void take_turns(const struct end* data, const struct end* locks,
     store64(memory->at + kLock, 0);
     post_write(locks, 0, memory, kLock, 8, kLock, IBV_SEND_SIGNALED);
     complete(locks->send_cq);
+    pause_us(60);  // The other one's turn.
   }
 }
 
