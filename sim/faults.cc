@@ -7,6 +7,7 @@
 #include "sim/fault_action.h"
 #include "sim/fault_names.h"
 #include "sim/host.h"
+#include "sim/milestones.h"
 #include "sim/recorder.h"
 #include "sim/schedule/random_stream.h"
 #include "sim/world.h"
@@ -153,7 +154,7 @@ PlanResult<void> Faults::inject(const FaultPlan& plan) {
     }
     Planned& planned = *planned_.emplace_back(std::make_unique<Planned>(*this, fault, drawn));
     if (planned.needs_dice())
-      planned.dice = std::make_unique<RandomStream>(world_.seed(), "fault " + name);
+      planned.dice = std::make_unique<RandomStream>(world_.seeds(), "fault " + name);
     watch_for(planned);
   }
   return {};
@@ -259,6 +260,8 @@ std::vector<Fault> Faults::unfired() const {
 
 void Faults::fire(Planned& planned) {
   ++planned.status.fired;
+  if (world_.milestones() != nullptr)
+    world_.milestones()->on_fault(planned.status.fault.action.index());
   if (world_.trace().on() || world_.recorder() != nullptr) tell(to_string(planned.drawn()));
 }
 

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "sim/coverage.h"
 
 namespace anyrdma::sim {
 
@@ -19,10 +23,15 @@ bool complain(std::string_view problem);
 /// Whether this thread's run is under exploration.
 [[nodiscard]] bool being_explored();
 
-/// Collects both while it lives, in this thread; explorations make one per run. They do not nest.
+/// Of this thread's run under exploration; null: nobody wants it.
+[[nodiscard]] Coverage* coverage_of_run();
+
+/// Collects all of these while it lives, in this thread; explorations make one per run. They do not
+/// nest.
 class Findings {
  public:
-  Findings();
+  /// `covers`: coverage is wanted, too.
+  explicit Findings(bool covers = false);
   ~Findings();
   Findings(const Findings&) = delete;
   Findings& operator=(const Findings&) = delete;
@@ -30,13 +39,17 @@ class Findings {
   [[nodiscard]] const std::map<std::string, bool>& situations() const { return situations_; }
   /// Lines, each with its newline.
   [[nodiscard]] const std::string& problems() const { return problems_; }
+  /// Empty unless coverage is wanted.
+  [[nodiscard]] std::vector<Reached> reached() const;
 
  private:
   friend void sometimes(std::string_view situation, bool occurred);
   friend bool complain(std::string_view problem);
+  friend Coverage* coverage_of_run();
 
   std::map<std::string, bool> situations_;
   std::string problems_;
+  std::unique_ptr<Coverage> coverage_;
 };
 
 }  // namespace anyrdma::sim

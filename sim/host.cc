@@ -7,6 +7,7 @@
 
 #include "sim/boot.h"
 #include "sim/host_tasks.h"
+#include "sim/milestones.h"
 #include "sim/packets/ip_packet.h"
 #include "sim/packets/packet_fields.h"
 #include "sim/process.h"
@@ -61,7 +62,7 @@ Host::Host(World& world, std::string name, HostIndex index, const HostOptions& o
       scheduler_(world.scheduler()),
       name_(std::move(name)),
       index_(index),
-      random_(world.seed(), "host " + name_),
+      random_(world.seeds(), "host " + name_),
       port_options_(options.ports),
       deadline_(std::make_unique<Deadline>(*this)) {
   boot();
@@ -112,7 +113,7 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
   const auto index = static_cast<std::size_t>(&interface - interfaces_.data());
   if (interface.random == nullptr) {
     interface.random =
-        std::make_unique<RandomStream>(world_.seed(), "device " + name_ + "/" + config.name);
+        std::make_unique<RandomStream>(world_.seeds(), "device " + name_ + "/" + config.name);
   }
   interface.hca = Hca::create(*this, *interface.random, world_.pool_, config);
   interface.hca->count_with(made_);
@@ -123,6 +124,8 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
   if (world_.monitor() != nullptr) observer = world_.monitor()->watch(*this, *interface.hca);
   if (Recorder* const recorder = world_.recorder(); recorder != nullptr)
     observer = recorder->watch(index_, config.name, observer);
+  if (Milestones* const milestones = world_.milestones(); milestones != nullptr)
+    observer = milestones->watch(name_, observer);
   interface.hca->set_observer(observer);
   std::uint32_t gid_index = 0;
   for (const Prefix& prefix : interface.prefixes) {

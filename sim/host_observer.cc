@@ -7,6 +7,7 @@
 
 #include "sim/findings.h"
 #include "sim/host.h"
+#include "sim/milestones.h"
 #include "sim/monitor.h"
 #include "sim/recorder.h"
 #include "sim/world.h"
@@ -26,12 +27,14 @@ void Host::on_event(Step step, std::uint64_t id, std::uint64_t listener,
                     const rdma_cm_event& event) {
   world_.trace().event(world_.now(), index_, step, id, listener, event);
   if (world_.recorder() != nullptr) world_.recorder()->event(index_, step, id, listener, event);
+  if (world_.milestones() != nullptr) world_.milestones()->on_event(name_, id, step, event.event);
   if (world_.monitor() != nullptr) world_.monitor()->on_event(*this, step, id, listener, event);
   if (world_.faults().watches_events()) world_.faults().on_event(*this, step, id, event.event);
 }
 
 void Host::on_call(std::uint64_t id, std::string_view call, int error) {
   if (world_.recorder() != nullptr) world_.recorder()->called(index_, id, call, error);
+  if (world_.milestones() != nullptr) world_.milestones()->on_call(name_, id, call, error);
   if (world_.monitor() != nullptr) world_.monitor()->on_call(*this, id, call, error);
   if (world_.faults().watches_calls()) world_.faults().on_call(*this, id, call);
 }
@@ -143,6 +146,7 @@ Result<void> Host::fail_srq(std::uint64_t made) {
 
 void Host::on_state(std::uint64_t id, std::string_view state) {
   if (world_.recorder() != nullptr) world_.recorder()->state(index_, id, state);
+  if (world_.milestones() != nullptr) world_.milestones()->on_state(name_, id, state);
   if (world_.faults().watches_calls()) world_.faults().on_state(*this, id, state);
 }
 
@@ -184,6 +188,8 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
   if (monitor != nullptr) monitor->on_told(process, question);
   Recorder* const recorder = world_.recorder();
   if (recorder != nullptr) recorder->told(index_, process, question);
+  const bool covered = world_.milestones() != nullptr;
+  if (covered) world_.milestones()->on_told(process, question);
   const auto type = static_cast<rdma_cm_event_type>(question.event);
   switch (question.kind) {
     case fault::Question::Kind::kOpened:
@@ -191,12 +197,12 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
       // A fault that waits for such a word comes with it, not after.
       question.oversight.points = world_.scheduler().chooses();
       question.oversight.later = !question.oversight.events && !question.oversight.calls;
-      question.oversight.events |= monitor != nullptr || recorder != nullptr;
-      question.oversight.calls |= monitor != nullptr || recorder != nullptr;
+      question.oversight.events |= monitor != nullptr || recorder != nullptr || covered;
+      question.oversight.calls |= monitor != nullptr || recorder != nullptr || covered;
       question.oversight.refusals = recorder != nullptr;
-      question.oversight.states |= recorder != nullptr;
+      question.oversight.states |= recorder != nullptr || covered;
       question.oversight.acknowledgements = recorder != nullptr;
-      question.oversight.work = recorder != nullptr;
+      question.oversight.work = recorder != nullptr || covered;
       for (const Interface& each : interfaces_) {
         if (each.uplink == nullptr) continue;
         question.error = each.unplugged ? ENODEV : 0;

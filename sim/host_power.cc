@@ -30,7 +30,7 @@ void Host::boot() {
   transport_ = boot_->transport.get();
   transport_->set_admission(this);
   const bool recorded = world_.recorder() != nullptr;
-  const bool watched = world_.monitor() != nullptr || recorded;
+  const bool watched = world_.monitor() != nullptr || recorded || world_.milestones() != nullptr;
   if (world_.trace().on() || recorded) transport_->set_observer(this);
   if (world_.trace().on() || watched || world_.faults().watches_events()) watch_events();
   if (watched || world_.faults().watches_calls()) watch_calls();

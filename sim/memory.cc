@@ -5,8 +5,8 @@
 
 namespace anyrdma::sim {
 
-MemoryChoices::MemoryChoices(Memory memory, std::uint64_t seed)
-    : memory_(std::move(memory)), random_(seed, "memory") {}
+MemoryChoices::MemoryChoices(Memory memory, const Seeds& seeds)
+    : memory_(std::move(memory)), random_(seeds, "memory") {}
 
 std::uint32_t MemoryChoices::choose(std::uint32_t count) {
   if (is_strict()) return 0;

@@ -22,10 +22,11 @@ struct Memory {
   bool operator==(const Memory&) const = default;
 };
 
-/// Makes the choices of a world's devices. Same seed and memory, same choices.
+/// Makes the choices of a world's devices. Same seeds and memory, same choices.
 class MemoryChoices final : public verbs::soft::MemoryChooser {
  public:
-  MemoryChoices(Memory memory, std::uint64_t seed);
+  /// `seeds`: of the run; they outlive it.
+  MemoryChoices(Memory memory, const Seeds& seeds);
   [[nodiscard]] std::uint32_t choose(std::uint32_t count) override;
   [[nodiscard]] MemoryProfile profile() const { return memory_.profile; }
   [[nodiscard]] bool is_strict() const { return memory_.profile == MemoryProfile::kStrict; }

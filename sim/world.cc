@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "sim/executor.h"
+#include "sim/findings.h"
+#include "sim/milestones.h"
 #include "sim/packets/packet_fields.h"
 #include "sim/recorder.h"
 #include "sim/text/text.h"
@@ -64,11 +66,15 @@ World::World(std::uint64_t seed, const WorldOptions& options)
     : seed_(seed),
       options_(options),
       scheduler_(options.stack_bytes, options.schedule, seed),
-      memory_(options.memory, seed),
+      memory_(options.memory, scheduler_.seeds()),
       asio_(std::make_unique<ExecutionContext>(scheduler_, jobs_)),
       trace_(options.tracing),
       faults_(*this) {
   verbs::listen_for_misuse(&Host::on_misuse);
+  if (Coverage* const coverage = coverage_of_run(); coverage != nullptr) {
+    coverage->follow(&scheduler_);
+    milestones_ = std::make_unique<Milestones>(*coverage);
+  }
   std::shared_ptr<recording::Sink> sink = options.recording;
   if (sink == nullptr && !options.record.empty())
     sink = recording::FileSink::create(options.record);
@@ -85,6 +91,7 @@ World::World(std::uint64_t seed, const WorldOptions& options)
 }
 
 World::~World() {
+  if (Coverage* const coverage = coverage_of_run(); coverage != nullptr) coverage->follow(nullptr);
   if (recorder_ != nullptr) recorder_->close();
   scheduler_.fibers().close();
   if (monitor_ != nullptr) monitor_->on_end(*this);
@@ -160,7 +167,7 @@ RandomStream& World::random(std::string_view name) {
     if (each.name == name) return *each.stream;
   }
   // Apart from the simulator's own streams, whatever the name.
-  auto stream = std::make_unique<RandomStream>(seed_, "user " + std::string(name));
+  auto stream = std::make_unique<RandomStream>(seeds(), "user " + std::string(name));
   streams_.push_back({std::string(name), std::move(stream)});
   return *streams_.back().stream;
 }
@@ -244,6 +251,8 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
   const Owner* to = to_group ? nullptr : owner_of(key_of(packet->destination.raw));
   if (trace_.on() || recorder_ != nullptr)
     tell_sent(from, to ? to->host->index_ : kNoHost, *packet);
+  if (milestones_ != nullptr)
+    milestones_->on_packet(from.name(), to ? to->host->name() : "", *packet);
   if (options_.capture) {
     packet->keep_payload();
     const roce::Mac target = to_group ? roce::mac_from(packet->destination)

@@ -29,6 +29,7 @@ namespace anyrdma::sim {
 
 class ExecutionContext;
 class Executor;
+class Milestones;
 class Recorder;
 
 /// All of a simulation. Single-threaded: belongs to the thread that uses it; other worlds may live
@@ -63,6 +64,8 @@ class World {
   /// matter. Lives as long as the world.
   [[nodiscard]] RandomStream& random(std::string_view name);
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  /// The seed, and what it becomes at the schedule's branches: what random streams follow.
+  [[nodiscard]] const Seeds& seeds() const { return scheduler_.seeds(); }
   [[nodiscard]] const WorldOptions& options() const { return options_; }
 
   // --- time -------------------------------------------------------------------------------------
@@ -103,6 +106,8 @@ class World {
   [[nodiscard]] Monitor* monitor() const { return monitor_.get(); }
   /// Null: nothing is recorded, as nobody wants it or the file could not be made.
   [[nodiscard]] Recorder* recorder() const { return recorder_.get(); }
+  /// Null: no coverage is wanted of this run.
+  [[nodiscard]] Milestones* milestones() const { return milestones_.get(); }
   /// All packets put on the wire so far as a classic pcap file that Wireshark reads. Precondition:
   /// WorldOptions::capture.
   [[nodiscard]] std::vector<std::uint8_t> capture() const;
@@ -168,6 +173,7 @@ class World {
   Faults faults_;
   std::unique_ptr<Monitor> monitor_ = Monitor::make();
   std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<Milestones> milestones_;
   IpReceiver* ip_receiver_ = nullptr;
   std::vector<std::unique_ptr<Host>> hosts_;
   boost::unordered_flat_map<AddressKey, Owner, AddressKeyHash> owners_;

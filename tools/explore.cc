@@ -185,6 +185,8 @@ class Request {
     }
     for (const sim::MemoryProfile memory : options.memories)
       add("memory", std::string(verbs::soft::to_string(memory)));
+    if (options.branching) add("learns", "where to branch off");
+    if (options.feedback) add("learns", "what to change");
     for (const sim::Parameter& size : options.workload)
       add("set", size.name + " " + number(size.value));
     add("keep-going", options.keep_going ? "yes" : "no");
@@ -239,15 +241,21 @@ class Request {
 
   bool take_schedule() {
     const std::string& name = command_.schedule;
+    const bool mixed = name == "mixed";
+    const bool guided = name == "branching" || name == "coverage";
     const sim::Schedule random{.policy = sim::Policy::kRandom, .slack = 10us};
     sim::Schedule pct{.policy = sim::Policy::kPct, .changes = 3, .slack = 10us};
-    if (is_programs(standard_) && (name == "pct" || name == "mixed"))
+    if (is_programs(standard_) && (name == "pct" || mixed || guided))
       pct.length = count_choices(pct);
-    if (name == "random" || name == "mixed") options.schedules.push_back(random);
-    if (name == "pct" || name == "mixed") options.schedules.push_back(pct);
-    if (name == "fifo" || name == "mixed") options.schedules.emplace_back();
+    if (name == "random" || mixed || guided) options.schedules.push_back(random);
+    if (name == "pct" || mixed || guided) options.schedules.push_back(pct);
+    if (name == "fifo" || mixed) options.schedules.emplace_back();
+    // What runs learn from each other is no shard's alone: of standard scenarios, shards add up.
+    options.branching = name == "branching" || (mixed && is_programs(standard_));
+    options.feedback = name == "coverage" || (mixed && is_programs(standard_));
     if (!options.schedules.empty()) return true;
-    say("there is no schedule '" + name + "'. There are: fifo, random, pct, mixed.");
+    say("there is no schedule '" + name +
+        "'. There are: fifo, random, pct, branching, coverage, mixed.");
     return false;
   }
 
@@ -449,6 +457,10 @@ Exit replay(const ReplayCommand& command) {
                                                       .trace = command.trace ? &trace : nullptr,
                                                       .record = command.record,
                                                       .command = command.command});
+  if (const std::string none = trial->unreached(outcome.choices); !none.empty()) {
+    say("the trial is none of this scenario: " + none + ".");
+    return Exit::kUsage;
+  }
   const std::string problem = outcome.problem + findings.problems();
   std::printf("%strace hash 0x%016llx\n", trace.c_str(),
               static_cast<unsigned long long>(outcome.trace_hash));

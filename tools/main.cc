@@ -171,8 +171,10 @@ class Command {
         ->add_option("--steps", explore_options_.steps,
                      "before the seeds: remove devices at every step, up to so many in a run")
         ->check(problem_of_number);
-    explore_->add_option("--schedule", explore_options_.schedule,
-                         "the order of ready work: fifo, random, pct (default: mixed)");
+    explore_->add_option(
+        "--schedule", explore_options_.schedule,
+        "the order of ready work, or how runs learn from earlier ones: fifo, random,\n"
+        "pct, branching, coverage (default: mixed)");
     explore_->add_option("--memory", explore_options_.memory,
                          "what devices promise about memory: strict, spec, relaxed, unordered,\n"
                          "see docs/memory.md (default: half of the runs spec)");

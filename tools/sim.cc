@@ -134,6 +134,10 @@ int simulate(const SimOptions& options) {
       options.capture.empty() || write_capture(options.capture, simulation->world());
   simulation.reset();  // some checkers speak at the world's end
   outcome.problem += findings.problems();
+  if (const std::string none = trial->unreached(outcome.choices); !none.empty()) {
+    say("the trial is none of this scenario: " + none + ".");
+    return static_cast<int>(Exit::kUsage);
+  }
   if (!outcome.problem.empty()) std::fprintf(stderr, "anyrdma: %s", outcome.problem.c_str());
   if (Interruption::came()) Interruption::end();
   return static_cast<int>(outcome.problem.empty() && captured ? Exit::kOk : Exit::kFailed);

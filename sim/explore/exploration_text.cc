@@ -56,6 +56,10 @@ std::vector<std::string> Exploration::never_seen() const {
 std::string Exploration::to_string() const {
   constexpr std::size_t kNamedMax = 4;  // as many as people read
   std::string text = std::to_string(runs) + " runs";
+  if (bits != 0) {
+    text += ", " + std::to_string(bits) + " bits of coverage, the last new one in run " +
+            std::to_string(last_new);
+  }
   std::size_t never = 0;
   for (const auto& [fault, times] : fired) {
     if (times == 0 && ++never <= kNamedMax) text += "; never fired: " + fault;

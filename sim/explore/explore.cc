@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/explore/draw.h"
+#include "sim/explore/guide.h"
 #include "sim/explore/running_test.h"
 #include "sim/explore/search.h"
 #include "sim/fault_action.h"
@@ -15,29 +17,6 @@
 
 namespace anyrdma::sim {
 namespace {
-
-/// Gives the run its faults, in the order of the menu.
-void draw(const ExploreOptions& options, RandomStream& dice, Run& run) {
-  std::map<std::size_t, bool> left_out;  // by kind of action
-  std::vector<std::size_t> choice;
-  for (std::size_t i = 0; i < options.menu.size(); ++i) {
-    const auto [kind, is_new] = left_out.try_emplace(options.menu[i].action.index());
-    if (is_new) kind->second = dice.below(2) == 0;
-    if (!kind->second) choice.push_back(i);
-  }
-  const std::size_t count =
-      std::min<std::size_t>(choice.size(), dice.below(options.faults_max + 1));
-  for (std::size_t i = 0; i < count; ++i) {
-    std::swap(choice[i], choice[i + dice.below(choice.size() - i)]);
-  }
-  choice.resize(count);
-  std::sort(choice.begin(), choice.end());
-  for (const std::size_t i : choice) {
-    run.trial.plan.faults.push_back(options.menu[i]);
-    run.trial.plan.faults.back().maybe = true;  // whether it comes to that, the seed decides
-  }
-  run.drawn = std::move(choice);
-}
 
 std::uint64_t number_in(const char* name, std::uint64_t otherwise) {
   const char* value = variable_that_is_set(name);
@@ -127,21 +106,19 @@ bool place(Search& search, const ExploreOptions& options) {
 }
 
 bool sample(Search& search, const ExploreOptions& options) {
+  Guide guide(options);
   const auto make = [&](std::uint64_t i) {
     const std::uint64_t number = options.shard + i * options.shards;
-    Run run{.trial = {.seed = options.first_seed + number, .workload = options.workload},
-            .place = {options.placed_max + 1, number}};
-    RandomStream dice(run.trial.seed, "explore");
-    draw(options, dice, run);
-    if (!options.schedules.empty()) {
-      run.trial.schedule = options.schedules[dice.below(options.schedules.size())];
-    }
-    if (!options.memories.empty()) {
-      run.trial.memory.profile = options.memories[dice.below(options.memories.size())];
-    }
+    RandomStream dice(options.first_seed + number, "explore");
+    Run run = draw_run(options, number, dice);
+    guide.steer(run, dice);
     return run;
   };
-  return search.run(share(options, options.runs), false, make, [](const Run&, const Outcome&) {});
+  search.set_guide(&guide);
+  const bool goes_on =
+      search.run(share(options, options.runs), false, make, [](const Run&, const Outcome&) {});
+  search.set_guide(nullptr);
+  return goes_on;
 }
 
 /// What $ANYRDMA_TRIAL asks for, instead of all else.

@@ -78,9 +78,11 @@ struct Exploration {
   std::map<std::string, FailureKind> kinds{};  ///< more than the first with keep_going
   /// Kinds of failures that do not say what ExploreOptions::only wants, and in how many runs.
   std::map<std::string, std::uint64_t> others{};
-  bool out_of_time = false;  ///< the budget ended it
-  bool interrupted = false;  ///< ExploreOptions::interrupted did
-  std::string differs{};     ///< sentences about a trial whose second run was another; empty: none
+  bool out_of_time = false;    ///< the budget ended it
+  bool interrupted = false;    ///< ExploreOptions::interrupted did
+  std::uint64_t bits = 0;      ///< of coverage; 0 without branching and feedback
+  std::uint64_t last_new = 0;  ///< the run, from 1, that came to the last of them
+  std::string differs{};  ///< sentences about a trial whose second run was another; empty: none
 
   /// The situations that never occurred.
   [[nodiscard]] std::vector<std::string> never_seen() const;
@@ -109,6 +111,11 @@ struct ExploreOptions {
   std::vector<Schedule> schedules{};
   /// The same of what memory promises; none: strict.
   std::vector<MemoryProfile> memories{};
+  /// Some runs repeat an earlier one up to where something rare happened, and go on with other
+  /// seeds from there; and changes of priorities come near such places.
+  bool branching = false;
+  /// Some runs are changed ones of earlier ones that came to something new.
+  bool feedback = false;
 
   // --- before these: every placement
   // --------------------------------------------------------------
@@ -140,7 +147,8 @@ struct ExploreOptions {
   std::function<bool()> interrupted{};
   std::uint64_t shrink_runs_max = kShrinkRunsMax;  ///< for each kind of failure
   bool progress = false;                           ///< on stderr: how far it is, and what fails
-  /// Of the runs, only every `shards`-th from `shard` on.
+  /// Of the runs, only every `shards`-th from `shard` on. With branching or feedback each shard
+  /// learns from its own.
   std::uint64_t shards = 1;
   std::uint64_t shard = 0;
   /// What repeats a failure when the trial, quoted for the shell, is put behind it:

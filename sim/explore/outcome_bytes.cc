@@ -73,6 +73,11 @@ std::string to_bytes(const Outcome& outcome) {
       out.number(each.choice);
     }
   }
+  out.number(outcome.reached.size());
+  for (const Reached& each : outcome.reached) {
+    out.number(each.bit);
+    out.number(each.decision);
+  }
   out.text(outcome.differs);
   out.number(outcome.choices);
   out.number(outcome.situations.size());
@@ -105,6 +110,10 @@ Outcome outcome_from(std::string_view bytes) {
       const std::uint64_t point = in.number();
       all->push_back({point, in.small()});
     }
+  }
+  for (std::uint64_t left = in.number(); left != 0; --left) {
+    const std::uint32_t bit = in.small();
+    outcome.reached.push_back({bit, in.number()});
   }
   outcome.differs = in.text();
   outcome.choices = in.number();

@@ -16,18 +16,19 @@ std::string hash_text(const Outcome& outcome) {
 
 }  // namespace
 
-Outcome perform(const Scenario& scenario, const Trial& trial) {
-  const Findings findings;
+Outcome perform(const Scenario& scenario, const Trial& trial, bool covers) {
+  const Findings findings(covers);
   Outcome outcome = scenario(trial);
   outcome.problem += findings.problems();
   outcome.situations = findings.situations();
+  outcome.reached = findings.reached();
   return outcome;
 }
 
-Outcome perform_twice(const Scenario& scenario, const Trial& trial) {
-  Outcome outcome = perform(scenario, trial);
+Outcome perform_twice(const Scenario& scenario, const Trial& trial, bool covers) {
+  Outcome outcome = perform(scenario, trial, covers);
   if (!outcome.problem.empty()) return outcome;
-  const Outcome again = perform(scenario, trial);
+  const Outcome again = perform(scenario, trial, covers);
   if (again.trace_hash != outcome.trace_hash) {
     outcome.differs = "two runs of one trial differ: trace hash " + hash_text(outcome) + ", then " +
                       hash_text(again) +

@@ -56,6 +56,8 @@ std::string standing_text(const Standing& standing, std::chrono::nanoseconds ela
     append(text, " of %zu kind%s", standing.kinds, plural(standing.kinds));
   if (standing.others != 0)
     append(text, ", %llu others", static_cast<unsigned long long>(standing.others));
+  if (standing.bits != 0)
+    append(text, ", %llu bits of coverage", static_cast<unsigned long long>(standing.bits));
   if (standing.situations != 0) {
     append(text, ", %zu of %zu rare situation%s seen", standing.seen, standing.situations,
            plural(standing.situations));

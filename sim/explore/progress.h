@@ -16,6 +16,7 @@ struct Standing {
   std::uint64_t failures = 0;  ///< runs that went wrong
   std::size_t kinds = 0;       ///< of failures
   std::uint64_t others = 0;    ///< that went wrong in a way that is not looked for
+  std::uint64_t bits = 0;      ///< of coverage
   std::size_t seen = 0;        ///< rare situations that have occurred, ...
   std::size_t situations = 0;  ///< of so many that somebody looked for
 };

@@ -213,7 +213,18 @@ class ResultsReader {
       if (!situation(found)) return false;
     }
     if (next_is("differs") && !take_block("differs", found.differs)) return false;
+    if (next_is("coverage") && !coverage(found)) return false;
     return others(found);
+  }
+
+  bool coverage(Exploration& found) {
+    std::string_view rest;
+    if (!take("coverage", rest) || !number(rest, found.bits, Coverage::kBits) ||
+        !number(rest, found.last_new))
+      return false;
+    if (found.bits == 0 || found.last_new == 0 || found.last_new > found.runs || !rest.empty())
+      return fail("coverage has its bits, and the run that came to the last of them");
+    return true;
   }
 
   bool others(Exploration& found) {
@@ -321,6 +332,7 @@ std::string difference(const Results& one, const Results& other) {
 
 void add(Exploration& sum, const Exploration& part) {
   sum.runs += part.runs;
+  if (part.bits > sum.bits) sum.bits = part.bits, sum.last_new = part.last_new;
   sum.out_of_time |= part.out_of_time;
   sum.interrupted |= part.interrupted;
   if (sum.differs.empty()) sum.differs = part.differs;
@@ -356,6 +368,9 @@ std::string Results::to_text() const {
     text += "situation " + std::to_string(sighting.seen) + " " + number_and(sighting.looked, name);
   }
   if (!found.differs.empty()) text += "differs\n" + block(found.differs);
+  if (found.bits != 0) {
+    text += "coverage " + std::to_string(found.bits) + " " + std::to_string(found.last_new) + "\n";
+  }
   for (const auto& [kind, times] : found.others) text += "other " + number_and(times, kind);
   for (const auto& [name, kind] : found.kinds) text += text_of(name, kind);
   return text + "end\n";

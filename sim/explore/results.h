@@ -25,6 +25,7 @@ namespace anyrdma::sim {
 ///   fired 12 on client->server REQ 1: lose  in how many runs
 ///   situation 3 250 late UNREACHABLE seen   in how many seen, and looked for
 ///   differs                                 only if a trial's second run was another
+///   coverage 812 301                        bits, and the run that came to the last; if wanted
 ///   other 3 client ended with status #      failures that were not looked for, by their kinds
 ///   kind 2 server waits for #               all failures that begin so
 ///   place 2 17                              of the first in the order of all runs

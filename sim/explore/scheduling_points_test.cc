@@ -58,6 +58,7 @@ class Sleeper {
 };
 
 void send_messages(Host& host, const Address& server) {
+  (void)host.sleep(std::chrono::milliseconds(1));  // until the server listens, in whatever order
   Program program(host);
   const auto id = program.resolve(server);
   Pipe pipe(*id);

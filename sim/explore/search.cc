@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "sim/explore/guide.h"
 #include "sim/explore/kind.h"
 #include "sim/explore/outcome_bytes.h"
 #include "sim/explore/perform.h"
@@ -50,6 +51,16 @@ void forget_choices(Outcome& outcome) {
   for (FaultStatus& status : outcome.faults) status.chosen.clear();
 }
 
+/// What a process has said of an earlier run is no news of a later one.
+void forget_what_was_told(std::uint64_t run, Outcome& outcome, std::vector<std::uint64_t>& told) {
+  std::erase_if(outcome.reached, [&](const Reached& each) {
+    if (each.bit < Coverage::kMilestones) return false;
+    if (told[each.bit] < run) return true;
+    told[each.bit] = run;
+    return false;
+  });
+}
+
 }  // namespace
 
 Search::Search(const ExploreOptions& options, const Scenario& scenario)
@@ -66,7 +77,8 @@ Search::Search(const ExploreOptions& options, const Scenario& scenario)
 bool Search::run(std::uint64_t count, bool want_steps, const Make& make, const Then& then) {
   total_ = result.runs + count;
   if (options_.jobs == 0) return run_here(count, make, then);
-  std::deque<Run> made;  // their results are not here yet
+  std::deque<Run> made;                                          // their results are not here yet
+  std::vector<std::uint64_t> told(Coverage::kBits, UINT64_MAX);  // by a process: in which run first
   bool goes_on = true;
   run_in_order(
       count,
@@ -79,6 +91,7 @@ bool Search::run(std::uint64_t count, bool want_steps, const Make& make, const T
         Outcome outcome = perform_at(i, Trial::parse(trial).value());
         if (!want_steps) outcome.steps.clear();
         if (outcome.problem.empty()) forget_choices(outcome);
+        forget_what_was_told(i, outcome, told);
         return to_bytes(outcome);
       },
       [&](std::uint64_t, const std::string& bytes, const std::string& death) {
@@ -105,7 +118,13 @@ bool Search::run_here(std::uint64_t count, const Make& make, const Then& then) {
 bool Search::take(const Run& run, Outcome&& outcome, const Then& then) {
   // What ends us may have struck its programs, too.
   if (!outcome.problem.empty() && is_interrupted()) return false;
-  if (!note(run, outcome)) return false;
+  const bool goes_on = note(run, outcome);
+  if (guide_ != nullptr) {
+    guide_->learn(run, outcome);
+    result.bits = guide_->bits();
+    result.last_new = guide_->last_new();
+  }
+  if (!goes_on) return false;
   if (outcome.problem.empty()) then(run, outcome);
   return !is_late() && !is_interrupted();
 }
@@ -121,7 +140,9 @@ bool Search::is_interrupted() {
 }
 
 Outcome Search::perform_at(std::uint64_t i, const Trial& trial) const {
-  return i < kRepeatedTrials ? perform_twice(scenario_, trial) : perform(scenario_, trial);
+  const bool covers = guide_ != nullptr && guide_->wants_coverage();
+  return i < kRepeatedTrials ? perform_twice(scenario_, trial, covers)
+                             : perform(scenario_, trial, covers);
 }
 
 // A scenario may have faults of its own, which come first.
@@ -174,7 +195,8 @@ bool Search::note(const Run& run, const Outcome& outcome) {
 }
 
 Standing Search::standing() const {
-  Standing standing{.runs = result.runs, .total = total_, .kinds = result.kinds.size()};
+  Standing standing{
+      .runs = result.runs, .total = total_, .kinds = result.kinds.size(), .bits = result.bits};
   for (const auto& [text, kind] : result.kinds) standing.failures += kind.runs;
   for (const auto& [text, runs] : result.others) standing.others += runs;
   for (const auto& [situation, sighting] : result.situations) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,12 @@ struct Run {
   RunPlace place{};
   /// Of each of the plan's faults, which of the menu's it is; empty: they are not of the menu.
   std::vector<std::size_t> drawn{};
+  /// The milestone at which it branched off an earlier one, see Guide; none: it did not.
+  std::optional<std::uint64_t> origin{};
+  bool changed = false;  ///< it is a changed one of an earlier run
 };
+
+class Guide;
 
 class Search {
  public:
@@ -34,6 +40,8 @@ class Search {
   [[nodiscard]] bool run(std::uint64_t count, bool want_steps, const Make& make, const Then& then);
   static constexpr std::uint64_t kWindow = 64;
 
+  /// Is told what comes of each run; null: nobody is. Outlives what is run.
+  void set_guide(Guide* guide) { guide_ = guide; }
   /// The runs that follow are not counted, nor what goes wrong in them.
   void set_quiet(bool quiet) { quiet_ = quiet; }
 
@@ -59,6 +67,7 @@ class Search {
   Clock::time_point start_ = Clock::now();
   std::uint64_t total_ = 0;
   std::vector<std::string> menu_;  ///< as text
+  Guide* guide_ = nullptr;
   bool quiet_ = false;
 };
 

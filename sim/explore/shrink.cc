@@ -47,9 +47,11 @@ class Shrinking {
   Shrunk run() {
     leave_out_faults();
     if (name_what_was_struck()) leave_out_faults();
+    leave_out_seeds();
     leave_out_changes();
     const Shrunk drawn{trial_, outcome_};
     write_choices_down();
+    leave_out_seeds();
     leave_out_choices();
     // If the runs did not suffice among hundreds of choices, it was said shorter before.
     if (is_over() && trial_.schedule.deviations.size() > kChoicesToRead) return drawn;
@@ -118,10 +120,30 @@ class Shrinking {
     return fault::occurrence_of(fault.trigger).per_million != Occurrence::kCertain;
   }
 
+  /// One seed is read sooner than several.
+  void leave_out_seeds() {
+    Trial next = trial_;
+    trial_.schedule.branches =
+        fewest(trial_.schedule.branches, [&](const std::vector<Branch>& branches) {
+          next.schedule.branches = branches;
+          return fails(next);
+        });
+    if (trial_.schedule.branches.empty()) return;
+    next = trial_;
+    next.seed = trial_.schedule.branches.back().seed;
+    next.schedule.branches.clear();
+    if (fails(next)) trial_ = next;
+  }
+
   /// Of the places in which priorities change.
   void leave_out_changes() {
     if (trial_.schedule.policy != Policy::kPct) return;
     Trial next = trial_;
+    trial_.schedule.at = fewest(trial_.schedule.at, [&](const std::vector<std::uint64_t>& at) {
+      next.schedule.at = at;
+      return fails(next);
+    });
+    next = trial_;
     for (next.schedule.changes = 0; next.schedule.changes < trial_.schedule.changes;
          ++next.schedule.changes) {
       if (fails(next)) trial_ = next;
@@ -139,7 +161,8 @@ class Shrinking {
     }
     next.schedule = {.policy = Policy::kGiven,
                      .slack = trial_.schedule.slack,
-                     .deviations = outcome_.deviations};
+                     .deviations = outcome_.deviations,
+                     .branches = trial_.schedule.branches};
     if (fails(next)) trial_ = next;
   }
 

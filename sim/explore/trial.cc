@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "transport/fault/plan/scalars.h"
 
@@ -23,9 +24,55 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
+/// Of a seed that another one is to follow.
+constexpr std::uint64_t kNoSeed = UINT64_MAX;
+
+[[nodiscard]] bool lacks_a_seed(const Trial& trial) {
+  const auto& branches = trial.schedule.branches;
+  return !branches.empty() && branches.back().seed == kNoSeed;
+}
+
 std::string parse_seed(std::string_view rest, Trial& trial) {
-  if (parse_number(next_word(rest), trial.seed) && rest.empty()) return {};
-  return "a seed is a number: seed 7";
+  std::uint64_t seed = 0;
+  if (!parse_number(next_word(rest), seed) || seed == kNoSeed) return "a seed is a number: seed 7";
+  auto& branches = trial.schedule.branches;
+  if (lacks_a_seed(trial)) {
+    branches.back().seed = seed;
+  } else if (branches.empty()) {
+    trial.seed = seed;
+  } else {
+    return "seed " + std::to_string(seed) +
+           " begins at no decision: say 'until' of the seed before";
+  }
+  if (rest.empty()) return {};
+  Branch branch{.until = 0, .seed = kNoSeed};
+  if (next_word(rest) != "until" || !parse_number(next_word(rest), branch.until) || !rest.empty())
+    return "a seed is one up to a decision: seed 7 until 151; seed 80";
+  if (!branches.empty() && branches.back().until >= branch.until)
+    return "the decisions at which seeds begin ascend: " + std::to_string(branches.back().until) +
+           ", then " + std::to_string(branch.until);
+  branches.push_back(branch);
+  return {};
+}
+
+std::string parse_numbers(std::string_view rest, std::vector<std::uint64_t>& numbers) {
+  while (!rest.empty()) {
+    std::uint64_t number = 0;
+    const std::string_view word = next_word(rest);
+    if (!parse_number(word, number)) return "what is " + in_quotes(word) + "?";
+    if (!numbers.empty() && numbers.back() >= number) return "the points of changes ascend";
+    numbers.push_back(number);
+  }
+  return {};
+}
+
+std::string parse_pct(std::string_view rest, Schedule& schedule) {
+  schedule.policy = Policy::kPct;
+  if (!rest.empty() && !parse_number(next_word(rest), schedule.changes)) return "pct CHANGES";
+  if (!rest.empty() && !parse_number(next_word(rest), schedule.length)) return "pct 2 LENGTH";
+  if (rest.empty()) return {};
+  if (next_word(rest) != "at" || rest.empty()) return "pct 2 200 at POINT...";
+  return parse_numbers(rest, schedule.at);
 }
 
 std::string parse_set(std::string_view rest, Trial& trial) {
@@ -64,17 +111,15 @@ std::string parse_given(std::string_view rest, std::vector<Deviation>& deviation
 
 std::string parse_schedule(std::string_view rest, Trial& trial) {
   Schedule& schedule = trial.schedule;
-  schedule = Schedule{.slack = schedule.slack};  // the last one counts, with nothing of others
+  // The last one counts, with nothing of others.
+  schedule = Schedule{.slack = schedule.slack, .branches = std::move(schedule.branches)};
   const std::string_view policy = next_word(rest);
   if (policy == "given") {
     schedule.policy = Policy::kGiven;
     return parse_given(rest, schedule.deviations);
   }
-  if (policy == "pct") {
-    schedule.policy = Policy::kPct;
-    if (!rest.empty() && !parse_number(next_word(rest), schedule.changes)) return "pct CHANGES";
-    if (!rest.empty() && !parse_number(next_word(rest), schedule.length)) return "pct 2 LENGTH";
-  } else if (policy == "random" || policy == "fifo") {
+  if (policy == "pct") return parse_pct(rest, schedule);
+  if (policy == "random" || policy == "fifo") {
     schedule.policy = policy == "random" ? Policy::kRandom : Policy::kFifo;
   } else {
     return "no such schedule " + in_quotes(policy) + ": fifo, random, pct or given";
@@ -147,6 +192,8 @@ std::string schedule_text(const Schedule& schedule) {
       break;
     case Policy::kPct:
       text += "pct " + std::to_string(schedule.changes) + " " + std::to_string(schedule.length);
+      if (!schedule.at.empty()) text += " at";
+      for (const std::uint64_t point : schedule.at) text += " " + std::to_string(point);
       break;
     case Policy::kGiven:
       text += given_text(schedule.deviations);
@@ -171,9 +218,21 @@ std::uint64_t Trial::size(std::string_view name, std::uint64_t otherwise) const 
   return otherwise;
 }
 
+std::string Trial::unreached(std::uint64_t choices) const {
+  if (schedule.branches.empty() || schedule.branches.back().until < choices) return {};
+  const Branch& last = schedule.branches.back();
+  return "seed " + std::to_string(last.seed) + " begins at decision " + std::to_string(last.until) +
+         ", but the run had only " + std::to_string(choices) + " decisions";
+}
+
 std::string Trial::to_string(std::string_view separator) const {
   std::vector<std::string> parts{"seed " + std::to_string(seed)};
-  if (schedule.policy != Policy::kFifo) parts.push_back(schedule_text(schedule));
+  for (const Branch& each : schedule.branches) {
+    parts.back() += " until " + std::to_string(each.until);
+    parts.push_back("seed " + std::to_string(each.seed));
+  }
+  if (schedule.policy != Policy::kFifo || !schedule.branches.empty())
+    parts.push_back(schedule_text(schedule));
   if (schedule.slack != Duration::zero()) parts.push_back("slack " + word_of(schedule.slack));
   if (memory.profile != MemoryProfile::kStrict) parts.push_back(memory_text(memory));
   for (const Parameter& each : workload) {
@@ -200,7 +259,10 @@ PlanResult<Trial> Trial::parse(std::string_view text) {
     error.reason = parse_part(part, trial);
     if (!error.reason.empty()) return error;
   }
-  return trial;
+  if (!lacks_a_seed(trial)) return trial;
+  error.reason = "behind 'until " + std::to_string(trial.schedule.branches.back().until) +
+                 "' a seed is missing: seed 7 until 151; seed 80";
+  return error;
 }
 
 }  // namespace anyrdma::sim

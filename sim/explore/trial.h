@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/coverage.h"
 #include "sim/fault_plan.h"
 #include "sim/faults.h"
 #include "sim/options.h"
@@ -25,7 +26,9 @@ struct Parameter {
 
 /// As text: parts, one a line or with "; " between them.
 ///   seed 7                                  the rest may be absent
+///   seed 7 until 151; seed 80               the other's from decision 151 of the schedule on
 ///   schedule/2 random                       or "pct 2 200": changes, length
+///   schedule/2 pct 0 200 at 31 70           with changes there
 ///   schedule/2 given 12:1 40:2              at point 12 the second, at 40 the third
 ///   slack 10us                              of the schedule
 ///   memory spec                             the seed decides; or relaxed, unordered
@@ -45,6 +48,10 @@ struct Trial {
   /// A parameter, or what it is where nobody set it.
   [[nodiscard]] std::uint64_t size(std::string_view name, std::uint64_t otherwise) const;
 
+  /// Why a run of it was none: one of its seeds begins behind the run's `choices` decisions. Empty:
+  /// it was one.
+  [[nodiscard]] std::string unreached(std::uint64_t choices) const;
+
   /// `separator` is "\n" or "; ".
   [[nodiscard]] std::string to_string(std::string_view separator = "; ") const;
   /// The error's line is the part's number.
@@ -62,6 +69,7 @@ struct Outcome {
       differs{};      ///< exploring fills it in: how a second run was another; empty: it was not
   bool died = false;  ///< its process did, or was killed: what its faults did is not known
   std::uint64_t choices = 0;                 ///< at how many points there was one
+  std::vector<Reached> reached{};            ///< if it is wanted; exploring fills it in
   std::vector<Deviation> memory{};           ///< the same of memory: Memory::given
   std::map<std::string, bool> situations{};  ///< see findings.h; exploring fills it in
 };

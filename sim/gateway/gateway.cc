@@ -58,7 +58,7 @@ ibv_gid gid_of(const ibcm::Gid& bytes) {
 // --- life ---------------------------------------------------------------------------------------
 
 Gateway::Gateway(Host& host, std::size_t interface)
-    : host_(host), interface_(interface), random_(host.world().seed(), "gateway " + host.name()) {}
+    : host_(host), interface_(interface), random_(host.world().seeds(), "gateway " + host.name()) {}
 
 Result<std::unique_ptr<Gateway>> Gateway::create(Host& host, std::string directory,
                                                  std::size_t interface) {

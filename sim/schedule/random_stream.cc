@@ -23,13 +23,27 @@ std::uint64_t hash_of(std::string_view name) {
 
 }  // namespace
 
-RandomStream::RandomStream(std::uint64_t seed, std::string_view name) : state_{} {
+RandomStream::RandomStream(std::uint64_t seed, std::string_view name)
+    : name_(hash_of(name)), state_{} {
+  begin(seed);
+}
+
+RandomStream::RandomStream(const Seeds& seeds, std::string_view name)
+    : name_(hash_of(name)), seeds_(&seeds), taken_(seeds.taken()), state_{} {
+  begin(seeds.current());
+}
+
+void RandomStream::begin(std::uint64_t seed) {
   std::uint64_t mix = seed;
-  mix = split_mix(mix) ^ hash_of(name);
+  mix = split_mix(mix) ^ name_;
   for (std::uint64_t& word : state_) word = split_mix(mix);
 }
 
 std::uint64_t RandomStream::next() {
+  if (seeds_ != nullptr && seeds_->taken() != taken_) [[unlikely]] {
+    taken_ = seeds_->taken();
+    begin(seeds_->current());
+  }
   const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
   const std::uint64_t t = state_[1] << 17;
   state_[2] ^= state_[0];

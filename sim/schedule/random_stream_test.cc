@@ -37,6 +37,25 @@ TEST(RandomStreams, DifferBySeedAndByName) {
   EXPECT_NE(numbers, draw(other));
 }
 
+TEST(RandomStreams, GoOnAsThoseOfAnotherSeedFromABranchOn) {
+  Seeds seeds(1, {{.until = 5, .seed = 2}, {.until = 7, .seed = 3}});
+  RandomStream stream(seeds, "a");
+  const auto of = [](std::uint64_t seed) {
+    RandomStream plain(seed, "a");
+    return draw(plain);
+  };
+
+  seeds.reach(4);
+  EXPECT_EQ(draw(stream), of(1));
+  seeds.reach(5);
+  EXPECT_EQ(draw(stream), of(2));
+  RandomStream later(seeds, "a");
+  EXPECT_EQ(draw(later), of(2));
+  seeds.reach(9);
+  EXPECT_EQ(draw(stream), of(3));
+  EXPECT_EQ(seeds.taken(), 2u);
+}
+
 TEST(RandomStreams, OfAWorldDoNotShiftEachOther) {
   World alone(1);
   const auto expected = draw(alone.random("mine"));

@@ -7,17 +7,35 @@
 
 namespace anyrdma::sim {
 
-Chooser::Chooser(Schedule schedule, std::uint64_t seed)
-    : schedule_(std::move(schedule)), random_(seed, "schedule") {
+Chooser::Chooser(Schedule schedule, Seeds& seeds)
+    : schedule_(std::move(schedule)),
+      seeds_(seeds),
+      active_(schedule_.policy != Policy::kFifo || !schedule_.branches.empty()),
+      random_(seeds, "schedule") {
+  draw_changes(0);
+}
+
+void Chooser::draw_changes(std::uint64_t from) {
   if (schedule_.policy != Policy::kPct) return;
-  for (std::uint32_t i = 0; i < schedule_.changes; ++i) {
-    change_points_.push_back(random_.below(std::max<std::uint64_t>(schedule_.length, 1)));
-  }
+  change_points_ = schedule_.at;
+  const std::uint64_t length = std::max<std::uint64_t>(schedule_.length, 1);
+  const std::uint64_t left = length > from ? length - from : length;
+  for (std::uint32_t i = 0; i < schedule_.changes; ++i)
+    change_points_.push_back(from + random_.below(left));
+}
+
+void Chooser::reach_point() {
+  seeds_.reach(point_);
+  if (seeds_.taken() == taken_) return;
+  taken_ = seeds_.taken();
+  priorities_.clear();
+  draw_changes(point_);
 }
 
 std::size_t Chooser::choose(std::span<const std::uint64_t> candidates) {
   CM_ASSERT(!candidates.empty());
   if (candidates.size() == 1) return 0;
+  reach_point();
   std::size_t choice = 0;
   switch (schedule_.policy) {
     case Policy::kFifo:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/schedule/random_stream.h"
+#include "sim/schedule/seeds.h"
 #include "verbs/time.h"
 
 namespace anyrdma::sim {
@@ -38,19 +39,26 @@ struct Schedule {
   std::uint32_t changes = 2;  ///< kPct
   /// kPct: among so many first points the changes are spread.
   std::uint32_t length = 200;
+  /// kPct: points at which a further change comes, whatever the seed; ascending.
+  std::vector<std::uint64_t> at{};
   /// How long a program that could run may be kept waiting while the clock goes on, as on a busy
   /// machine. Zero: only until what is due at the same instant has been done. Not for kFifo.
   verbs::Duration slack{};
   std::vector<Deviation> deviations{};  ///< kGiven, by point
+  /// Whatever the policy, by point: from there on all of the run's streams, these choices' too, are
+  /// another seed's. With kFifo, points are counted as with kGiven.
+  std::vector<Branch> branches{};
   bool operator==(const Schedule&) const = default;
 };
 
-/// Makes a run's choices. Same seed and schedule, same choices.
+/// Makes a run's choices, and brings its seeds from one to the next. Same seeds and schedule, same
+/// choices.
 class Chooser {
  public:
-  Chooser(Schedule schedule, std::uint64_t seed);
+  /// `seeds`: with the schedule's branches; outlive it.
+  Chooser(Schedule schedule, Seeds& seeds);
 
-  [[nodiscard]] bool active() const { return schedule_.policy != Policy::kFifo; }
+  [[nodiscard]] bool active() const { return active_; }
   [[nodiscard]] verbs::Duration slack() const { return schedule_.slack; }
   /// Which of the candidates comes next; each is named by a number that is its own for the whole
   /// run. Precondition: there is one.
@@ -68,8 +76,13 @@ class Chooser {
   [[nodiscard]] std::size_t choose_given(std::size_t count);
   [[nodiscard]] std::size_t choose_by_priority(std::span<const std::uint64_t> candidates);
   [[nodiscard]] Priority& priority_of(std::uint64_t candidate);
+  void draw_changes(std::uint64_t from);
+  void reach_point();
 
   Schedule schedule_;
+  Seeds& seeds_;
+  bool active_;
+  std::size_t taken_ = 0;  ///< branches so far
   RandomStream random_;
   std::uint64_t point_ = 0;
   std::size_t next_given_ = 0;

@@ -144,6 +144,48 @@ TEST(Schedule, ABusyMachineKeepsAProgramWaitingNoLongerThanTheSlack) {
   EXPECT_LE(*late.rbegin(), 10us);
 }
 
+TEST(Schedule, ABranchIsTheFirstSeedsRunUpToItsDecision) {
+  for (const Schedule& schedule : {kRandom, kPct}) {
+    const Lived first = run_lives(1, schedule);
+    ASSERT_GT(first.deviations.size(), 4u);
+    const std::uint64_t until = first.deviations[first.deviations.size() / 4].point;
+    std::set<std::uint64_t> hashes;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      Schedule branched = schedule;
+      branched.branches = {{.until = until, .seed = 100 + seed}};
+      const Lived run = run_lives(1, branched);
+      hashes.insert(run.hash);
+      EXPECT_EQ(run_lives(1, branched).hash, run.hash) << "of the same trial";
+      for (std::size_t i = 0; first.deviations[i].point < until; ++i)
+        EXPECT_EQ(run.deviations.at(i), first.deviations[i]);
+    }
+    EXPECT_GT(hashes.size(), 2u);
+  }
+}
+
+TEST(Schedule, ABranchOfADefaultOrderChangesChanceAndNoOrder) {
+  const Lived fifo = run_lives(3, {});
+  const Lived same = run_lives(3, {.branches = {{.until = 1'000'000, .seed = 4}}});
+  const Lived other = run_lives(3, {.branches = {{.until = 5, .seed = 4}}});
+
+  EXPECT_EQ(same.hash, fifo.hash);
+  EXPECT_NE(other.hash, fifo.hash);
+  EXPECT_TRUE(other.deviations.empty());
+}
+
+TEST(Schedule, ChangesOfPrioritiesComeAtThePointsThatAreGiven) {
+  std::set<std::string> orders;
+  for (std::uint64_t point = 0; point < 2; ++point) {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
+      orders.insert(order(seed, {.policy = Policy::kPct, .changes = 0, .at = {point}}) +
+                    std::to_string(point) + order(seed, {.policy = Policy::kPct, .changes = 0}));
+  }
+  // The first to come at the point is not the one that would have come.
+  EXPECT_FALSE(orders.contains("abc0abc"));
+  EXPECT_TRUE(orders.contains("bca0abc") || orders.contains("bac0abc"));
+  EXPECT_TRUE(orders.contains("acb1abc"));
+}
+
 TEST(Trial, IsItsText) {
   Trial trial;
   trial.seed = 7;
@@ -163,11 +205,44 @@ TEST(Trial, IsItsText) {
   EXPECT_EQ(Trial::parse("schedule/2 pct 5 9").value().to_string(), "seed 1; schedule/2 pct 5 9");
 }
 
+TEST(Trial, ASeedUpToADecisionAndThenAnotherIsItsText) {
+  const std::string text =
+      "seed 7 until 151; seed 80 until 400; seed 3; schedule/2 pct 1 200 at 4 9";
+  const Trial trial = Trial::parse(text).value();
+
+  EXPECT_EQ(trial.seed, 7u);
+  EXPECT_THAT(trial.schedule.branches,
+              ElementsAre(Branch{.until = 151, .seed = 80}, Branch{.until = 400, .seed = 3}));
+  EXPECT_THAT(trial.schedule.at, ElementsAre(4u, 9u));
+  EXPECT_EQ(trial.to_string(), text);
+  EXPECT_EQ(Trial::parse(trial.to_string("\n")).value(), trial);
+  EXPECT_EQ(Trial::parse("seed 7 until 151; seed 80").value().to_string(),
+            "seed 7 until 151; seed 80; schedule/2 fifo");
+}
+
+TEST(Trial, ASeedThatBeginsBehindTheRunIsSaid) {
+  const Trial trial = Trial::parse("seed 7 until 151; seed 80; schedule/2 random").value();
+
+  EXPECT_EQ(trial.unreached(152), "");
+  EXPECT_EQ(trial.unreached(151),
+            "seed 80 begins at decision 151, but the run had only 151 decisions");
+}
+
 TEST(Trial, WhatIsWrongWithATextIsSaidWithItsPart) {
   const auto why = [](std::string_view text) { return Trial::parse(text).error().to_string(); };
 
   EXPECT_EQ(why("seed x"), "line 1: a seed is a number: seed 7");
-  EXPECT_EQ(why("seed 1 2"), "line 1: a seed is a number: seed 7");
+  EXPECT_EQ(why("seed 1 2"), "line 1: a seed is one up to a decision: seed 7 until 151; seed 80");
+  EXPECT_EQ(why("seed 1 until"),
+            "line 1: a seed is one up to a decision: seed 7 until 151; seed 80");
+  EXPECT_EQ(why("seed 1 until 5"),
+            "line 1: behind 'until 5' a seed is missing: seed 7 until 151; seed 80");
+  EXPECT_EQ(why("seed 1 until 5; seed 2 until 5; seed 3"),
+            "line 2: the decisions at which seeds begin ascend: 5, then 5");
+  EXPECT_EQ(why("seed 1 until 5; seed 2; seed 3"),
+            "line 3: seed 3 begins at no decision: say 'until' of the seed before");
+  EXPECT_EQ(why("schedule/2 pct 1 9 at"), "line 1: pct 2 200 at POINT...");
+  EXPECT_EQ(why("schedule/2 pct 1 9 at 4 4"), "line 1: the points of changes ascend");
   EXPECT_EQ(why("seed 99999999999999999999"), "line 1: a seed is a number: seed 7");
   EXPECT_EQ(why("seed 1; set connections"),
             "line 2: a parameter has a name and a number: set connections 2");

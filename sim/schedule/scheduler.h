@@ -70,7 +70,7 @@ class Scheduler {
   static constexpr char kIdles[] = "time to pass";
 
   explicit Scheduler(std::size_t stack_bytes, const Schedule& schedule = {}, std::uint64_t seed = 0)
-      : chooser_(schedule, seed), fibers_(stack_bytes) {}
+      : seeds_(seed, schedule.branches), chooser_(schedule, seeds_), fibers_(stack_bytes) {}
 
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] Fibers& fibers() { return fibers_; }
@@ -147,6 +147,8 @@ class Scheduler {
   /// have others go on before it. Nothing happens in default order, and outside of all fibers. A
   /// fiber that is killed meanwhile runs on until it waits, as one that was not at a point does.
   void give_way();
+  /// Of the run, for its random streams.
+  [[nodiscard]] const Seeds& seeds() const { return seeds_; }
   /// At how many points there was a choice so far.
   [[nodiscard]] std::uint64_t choices() const { return chooser_.points(); }
   /// What the running task does happens on a host. A task that never says so concerns all.
@@ -180,6 +182,7 @@ class Scheduler {
   void gather_due();
 
   std::atomic<const void*> thread_ = nullptr;
+  Seeds seeds_;
   Chooser chooser_;
   std::vector<std::uint64_t> candidates_;      ///< of step_chosen
   std::vector<verbs::Timer<Task*>*> due_;      ///< likewise

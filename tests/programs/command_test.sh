@@ -99,7 +99,7 @@ case_wrong_usage_of_rxe_is_2() {
 
 case_wrong_usage_of_explore_and_replay_is_2() {
   refused 2 "^anyrdma: there is no scenario 'lunch', nor a file of that name\. There are: connect, clients, late" explore lunch
-  refused 2 "^anyrdma: there is no schedule 'fair'\. There are: fifo, random, pct, mixed" explore connect --schedule fair
+  refused 2 "^anyrdma: there is no schedule 'fair'\. There are: fifo, random, pct, branching, coverage, mixed" explore connect --schedule fair
   refused 2 "^anyrdma: a budget is a time such as 60s, not 'soon'" explore connect --budget soon
   refused 2 "^anyrdma: the faults '/no/file' cannot be read\. Name a file" explore connect --faults /no/file
   refused 2 "^anyrdma: 'beds=2' is no size of connect" explore connect --set beds=2

@@ -1,0 +1,51 @@
+// What a run under exploration has come to, as bits: by them a search sees which run has come to
+// something that no run before it did, and at which decision.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace anyrdma::sim {
+
+class Scheduler;
+
+/// A bit, and the decision of the schedule (Scheduler::choices) at which the run came to it first.
+struct Reached {
+  std::uint32_t bit = 0;
+  std::uint64_t decision = 0;
+  bool operator==(const Reached&) const = default;
+};
+
+/// Of one run. Things are named by numbers, such as hashes: the same thing is the same bit in every
+/// run; two things may share one.
+class Coverage {
+ public:
+  static constexpr std::uint32_t kBits = 1 << 15;
+  /// Bits below are milestones.
+  static constexpr std::uint32_t kMilestones = 1 << 13;
+
+  /// A thing that few runs come to, or each run few times: from there other seeds are tried.
+  void add_milestone(std::uint64_t thing) { set(thing % kMilestones); }
+  /// Any other, such as a block of a program's code.
+  void add(std::uint64_t thing) { set(kMilestones + thing % (kBits - kMilestones)); }
+
+  /// In the order in which the run came to them.
+  [[nodiscard]] const std::vector<Reached>& reached() const { return reached_; }
+
+  /// The scheduler whose decisions count from now on. Null: all is at decision 0.
+  void follow(const Scheduler* scheduler) { scheduler_ = scheduler; }
+
+ private:
+  void set(std::size_t bit) {
+    if (!seen_[bit]) note(bit);
+  }
+  void note(std::size_t bit);
+
+  const Scheduler* scheduler_ = nullptr;
+  std::bitset<kBits> seen_;
+  std::vector<Reached> reached_;
+};
+
+}  // namespace anyrdma::sim

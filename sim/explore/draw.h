@@ -1,0 +1,18 @@
+// Draws the trial of a run.
+#pragma once
+
+#include <cstddef>
+
+#include "sim/explore/search.h"
+#include "sim/schedule/random_stream.h"
+
+namespace anyrdma::sim {
+
+/// A run of the seed with that number, from the first: with some of the menu's faults, in the order
+/// of the menu, and one of the schedules.
+[[nodiscard]] Run draw_run(const ExploreOptions& options, std::uint64_t number, RandomStream& dice);
+
+/// Gives a run one more of the menu's faults, with its instant and its duration drawn.
+void add_fault(const ExploreOptions& options, std::size_t which, RandomStream& dice, Run& run);
+
+}  // namespace anyrdma::sim

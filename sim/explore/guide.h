@@ -1,0 +1,72 @@
+// Chooses the next trial by the milestones and the coverage of earlier runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "sim/coverage.h"
+#include "sim/explore/search.h"
+#include "sim/schedule/random_stream.h"
+
+namespace anyrdma::sim {
+
+/// Two strategies. Branching: a run that has come to a milestone to which few come is repeated up
+/// to there, and goes on with other seeds. A milestone's budget of such runs is as large as it is
+/// rare. A run that comes to something new gives the budget back. Two
+/// rare milestones in one run are a milestone of their own. Coverage: trials that came to something
+/// new are kept, and changed a little. Same results in the same order, same choices.
+class Guide {
+ public:
+  explicit Guide(const ExploreOptions& options);
+
+  /// Whether runs need to say what they came to.
+  [[nodiscard]] bool wants_coverage() const { return options_.branching || options_.feedback; }
+  /// Replaces a run that was drawn, or leaves it as it is. `dice`: the stream of the run.
+  void steer(Run& run, RandomStream& dice);
+  void learn(const Run& run, const Outcome& outcome);
+
+  [[nodiscard]] std::uint64_t bits() const { return bits_; }
+  /// The number of the run that came to the last of them, from 1.
+  [[nodiscard]] std::uint64_t last_new() const { return last_new_; }
+
+ private:
+  /// A run that came to a milestone.
+  struct Example {
+    Trial trial;
+    std::vector<std::size_t> drawn;
+    std::uint64_t decision = 0;
+  };
+  struct Mark {
+    std::uint64_t times = 0;  ///< in so many runs
+    std::uint64_t spent = 0;  ///< runs that branched off here, since something new came of one
+    std::vector<Example> examples{};
+  };
+  [[nodiscard]] bool is_rare(std::uint64_t times) const { return times * kRare <= runs_ + kRare; }
+  [[nodiscard]] std::uint64_t budget_of(const Mark& mark) const;
+  enum class News : std::uint8_t { kNone, kOther, kMilestone };
+  [[nodiscard]] News count_bits(const Outcome& outcome);
+  void note(std::uint64_t key, const Run& run, std::uint64_t decision, bool may_branch);
+  void note_pairs(const Run& run, const Outcome& outcome, bool may_branch);
+  [[nodiscard]] bool branch(Run& run, RandomStream& dice);
+  [[nodiscard]] bool mutate(Run& run, RandomStream& dice) const;
+  void change_faults(Run& run, RandomStream& dice) const;
+  void move_an_instant(Run& run, RandomStream& dice) const;
+  void aim(Run& run, RandomStream& dice) const;
+
+  static constexpr std::uint64_t kRare = 10;  ///< one run in so many
+  const ExploreOptions& options_;
+  std::uint64_t runs_ = 0;
+  std::uint64_t bits_ = 0;
+  std::uint64_t last_new_ = 0;
+  std::uint64_t choices_ = 0;  ///< of the longest run
+  std::vector<bool> seen_;
+  std::map<std::uint64_t, Mark> marks_;
+  std::vector<Example> corpus_;        ///< `decision`: how many the run had
+  std::vector<std::uint64_t> points_;  ///< decisions near which rare things happened
+  std::size_t next_point_ = 0;
+};
+
+}  // namespace anyrdma::sim
