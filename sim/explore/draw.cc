@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/fault/plan/drawn.h"
+
 namespace anyrdma::sim {
 namespace {
 
@@ -29,8 +31,8 @@ std::vector<std::size_t> choose_faults(const ExploreOptions& options, RandomStre
 
 }  // namespace
 
-void add_fault(const ExploreOptions& options, std::size_t which, RandomStream& /*dice*/, Run& run) {
-  run.trial.plan.faults.push_back(options.menu[which]);
+void add_fault(const ExploreOptions& options, std::size_t which, RandomStream& dice, Run& run) {
+  run.trial.plan.faults.push_back(fault::resolved(options.menu[which], dice));
   run.trial.plan.faults.back().maybe = true;  // whether it comes to that, the seed decides
   run.drawn.push_back(which);
 }

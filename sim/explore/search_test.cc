@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "sim/explore/explore.h"
@@ -19,6 +20,14 @@ using ::testing::Pair;
 
 FaultPlan plan_of(const char* text) {
   return FaultPlan::parse(text).value();
+}
+
+/// Its faults have fired, whatever their moment.
+Outcome all_fire(const Trial& trial) {
+  Outcome outcome;
+  for (const Fault& fault : trial.plan.faults)
+    outcome.faults.push_back({.fault = fault, .fired = 1});
+  return outcome;
 }
 
 TEST(Search, ABudgetIncludesMakingTheFailureSmaller) {
@@ -105,6 +114,38 @@ TEST(Search, NamesTheFewOfThousandStrikesThatMatter) {
   EXPECT_EQ(guilty.plan, plan_of("on a->b packet 1000: lose\non a->b packet 2200: lose"));
 }
 
+TEST(Search, MakesInstantsRoundAndDurationsShort) {
+  const Scenario crashed_then = [](const Trial& trial) {
+    Outcome outcome;
+    for (const Fault& fault : trial.plan.faults) {
+      const auto* const at = std::get_if<AtTime>(&fault.trigger);
+      if (at != nullptr && at->time >= 1150ms && at->time <= 1260ms && fault.lasts.least >= 40ms)
+        outcome.problem = "wrong\n";
+    }
+    return outcome;
+  };
+
+  const Trial guilty = shrink(crashed_then, {.plan = plan_of("at 1.234567s: crash s1 for 300ms")});
+
+  EXPECT_EQ(guilty.plan, plan_of("at 1.2s: crash s1 for 50ms"));
+}
+
+TEST(Search, DrawsInstantsAndDurationsForTheTrialAndCountsTheMenusFault) {
+  const FaultPlan menu = plan_of("between 100ms and 2s: crash s1 for 10ms to 5s");
+  std::size_t drawn = 0;
+  const Exploration found = explore({.runs = 50, .menu = menu.faults}, [&](const Trial& trial) {
+    for (const Fault& fault : trial.plan.faults) {
+      drawn +=
+          std::holds_alternative<AtTime>(fault.trigger) && fault.lasts.least == fault.lasts.most;
+    }
+    return all_fire(trial);
+  });
+
+  EXPECT_GT(drawn, 5u);
+  EXPECT_EQ(found.fired.size(), 1u);
+  EXPECT_EQ(found.to_string(), "50 runs");
+}
+
 TEST(Search, OnlyGoesOnUntilAFailureSaysThat) {
   const Scenario scenario = [](const Trial& trial) {
     if (trial.seed == 30) return Outcome{.problem = "client lost 3 messages\n"};
@@ -119,14 +160,6 @@ TEST(Search, OnlyGoesOnUntilAFailureSaysThat) {
   EXPECT_EQ(found.kinds.size(), 1u);
   EXPECT_THAT(found.others, ElementsAre(Pair("server ended with #", 14u)));
   EXPECT_EQ(found.other_failures(), "14 went wrong otherwise: server ended with #\n");
-}
-
-/// Its faults have fired, whatever their moment.
-Outcome all_fire(const Trial& trial) {
-  Outcome outcome;
-  for (const Fault& fault : trial.plan.faults)
-    outcome.faults.push_back({.fault = fault, .fired = 1});
-  return outcome;
 }
 
 TEST(Search, NamesTheFaultsOfTheMenuThatNeverFiredAndOnlyThose) {

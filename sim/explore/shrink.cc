@@ -47,6 +47,7 @@ class Shrinking {
   Shrunk run() {
     leave_out_faults();
     if (name_what_was_struck()) leave_out_faults();
+    simplify_times();
     leave_out_seeds();
     leave_out_changes();
     const Shrunk drawn{trial_, outcome_};
@@ -89,6 +90,51 @@ class Shrinking {
       next.plan.faults = faults;
       return fails(next);
     });
+  }
+
+  /// What lasts is made as short as may be, and instants round.
+  void simplify_times() {
+    for (std::size_t i = 0; i < trial_.plan.faults.size(); ++i) {
+      shorten(i);
+      round_instant(i);
+    }
+  }
+
+  void shorten(std::size_t which) {
+    for (;;) {
+      Trial next = trial_;
+      fault::Lasting& lasts = next.plan.faults[which].lasts;
+      if (lasts.least <= verbs::Duration(1) || lasts.least != lasts.most) return;
+      lasts = rounded(lasts.least / 2, leading_unit(lasts.least / 2));
+      if (!fails(next)) return;
+      trial_ = next;
+    }
+  }
+
+  /// To the fewest digits with which it still goes wrong.
+  void round_instant(std::size_t which) {
+    const auto* const at = std::get_if<AtTime>(&trial_.plan.faults[which].trigger);
+    if (at == nullptr || at->time <= verbs::Duration::zero()) return;
+    const verbs::Duration time = at->time;
+    for (verbs::Duration unit = leading_unit(time); unit > verbs::Duration(1); unit /= 10) {
+      for (const verbs::Duration round : {rounded(time, unit), rounded(time, unit) + unit}) {
+        if (round == time) return;
+        Trial next = trial_;
+        next.plan.faults[which].trigger = AtTime{round};
+        if (!fails(next)) continue;
+        trial_ = next;
+        return;
+      }
+    }
+  }
+  /// The power of ten of its first digit.
+  [[nodiscard]] static verbs::Duration leading_unit(verbs::Duration time) {
+    verbs::Duration unit(1);
+    while (unit * 10 <= time) unit *= 10;
+    return unit;
+  }
+  [[nodiscard]] static verbs::Duration rounded(verbs::Duration time, verbs::Duration unit) {
+    return time / unit * unit;
   }
 
   /// Where chance chose what a fault strikes, each of those becomes a fault of its own: whoever
