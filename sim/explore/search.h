@@ -40,7 +40,7 @@ class Search {
   [[nodiscard]] bool run(std::uint64_t count, bool want_steps, const Make& make, const Then& then);
   static constexpr std::uint64_t kWindow = 64;
 
-  /// Is told what comes of each run; null: nobody is. Outlives what is run.
+  /// The guide hears the outcome of each run. Null: there is none. It outlives the runs.
   void set_guide(Guide* guide) { guide_ = guide; }
   /// The runs that follow are not counted, nor what goes wrong in them.
   void set_quiet(bool quiet) { quiet_ = quiet; }
