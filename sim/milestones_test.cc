@@ -26,7 +26,7 @@ struct Talk {
 
 constexpr Instant kEnd{100ms};
 
-void sleep_until(Host& host, Instant time) {
+void rest_until(Host& host, Instant time) {
   EXPECT_TRUE(host.sleep(time - host.world().now()));
 }
 
@@ -45,7 +45,7 @@ void serve(Host& host, const Talk& talk) {
   }
   EXPECT_EQ(pipe.wait_received().status, IBV_WC_SUCCESS);
   if (talk.both_disconnect) {
-    sleep_until(host, kEnd);
+    rest_until(host, kEnd);
   } else {
     program.expect(RDMA_CM_EVENT_DISCONNECTED);
   }
@@ -62,7 +62,7 @@ void send(Host& host, const Address& server, const Talk& talk) {
   program.expect(RDMA_CM_EVENT_ESTABLISHED);
   pipe.post(IBV_WR_SEND, 2, 0, 8);
   EXPECT_EQ(pipe.wait_sent().status, IBV_WC_SUCCESS);
-  if (talk.both_disconnect) sleep_until(host, kEnd);
+  if (talk.both_disconnect) rest_until(host, kEnd);
   EXPECT_TRUE(id->disconnect());
   program.expect(RDMA_CM_EVENT_DISCONNECTED);
 }
