@@ -37,6 +37,9 @@ using sim::scenarios::Standard;
 
 /// Of a processor.
 constexpr std::chrono::nanoseconds kRecordingPatience = 60s;
+constexpr std::uint64_t kSeeds = 1000;
+/// More than any budget has room for.
+constexpr std::uint64_t kSeedsInBudget = 1'000'000'000;
 /// Each takes a tenth of a second or more.
 constexpr std::uint64_t kShrinkRunsOfPrograms = 100;
 
@@ -141,7 +144,7 @@ class Request {
   /// False: it has said why not.
   [[nodiscard]] bool make() {
     options.first_seed = command_.first_seed;
-    options.runs = command_.seeds;
+    options.runs = command_.seeds.value_or(command_.budget.empty() ? kSeeds : kSeedsInBudget);
     options.faults_max = command_.faults_max;
     options.placed_max = command_.steps;
     options.workload = standard_.sizes;

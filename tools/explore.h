@@ -13,8 +13,8 @@ namespace anyrdma::tools {
 struct ExploreCommand {
   std::string scenario;  ///< "all": one after the other; empty: they are listed
   std::uint64_t first_seed = 1;
-  std::uint64_t seeds = 1000;
-  std::string faults = "standard";  ///< "standard", "none" or a file, text or JSON
+  std::optional<std::uint64_t> seeds;  ///< 1000; with a budget, as many as it allows
+  std::string faults = "standard";     ///< "standard", "none" or a file, text or JSON
   std::size_t faults_max = 4;
   std::size_t steps = 0;           ///< so many removals of devices placed at every step
   std::string schedule = "mixed";  ///< "fifo", "random", "pct" or "mixed"

@@ -158,7 +158,9 @@ class Command {
 
   void describe_explore() {
     explore_->add_option("SCENARIO", explore_options_.scenario, "or all; without, they are listed");
-    explore_->add_option("--seeds", explore_options_.seeds, "how many runs (default: 1000)")
+    explore_
+        ->add_option("--seeds", explore_options_.seeds,
+                     "how many runs (default: 1000; with --budget, as many as it allows)")
         ->check(problem_of_number);
     explore_->add_option("--first-seed", explore_options_.first_seed, "of the first (default: 1)")
         ->check(problem_of_number);
