@@ -282,7 +282,7 @@ std::string page() {
 
 What happens to a connection when one field of a CM message has another value, and the message
 passes all checks? A plan alters a field by `on client->server REQ 1: alter path_mtu 6`
-([sim.md](sim.md#faults)).
+([language](fault-language.md)).
 
 - Each field of each kind of message is set to 0 and to its maximum (`max`); of a long field, the
   last 64 bits are set. All messages of the kind are altered.

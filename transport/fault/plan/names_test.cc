@@ -1,4 +1,4 @@
-// docs/sim.md says how a word of a plan is called in C++: each of them, and as it is.
+// docs/fault-language.md says how a word of a plan is called in C++: each of them, and as it is.
 #include <cxxabi.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::string row_of() {
 template <class Parts, std::size_t... I>
 void expect_rows(const std::string& page, std::index_sequence<I...>) {
   for (const std::string& row : {row_of<std::variant_alternative_t<I, Parts>>()...})
-    EXPECT_NE(page.find(row), std::string::npos) << "docs/sim.md lacks this line: " << row;
+    EXPECT_NE(page.find(row), std::string::npos) << "docs/fault-language.md lacks this line: " << row;
 }
 
 template <class Parts>
@@ -42,7 +42,7 @@ void expect_all(const std::string& page) {
 }
 
 TEST(Names, OfAllThatAPlanMaySayAreOnThePage) {
-  std::ifstream file("docs/sim.md");
+  std::ifstream file("docs/fault-language.md");
   const std::string page(std::istreambuf_iterator<char>(file), {});
   ASSERT_FALSE(page.empty());
   expect_all<TriggerKinds>(page);
