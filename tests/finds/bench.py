@@ -16,7 +16,8 @@ TAGS = ("kind", "source", "needs", "buggy", "fixed", "fails")
 
 
 class Program:
-    """SUBJECT/NAME, and what the first comment of its source says of it."""
+    """SUBJECT/NAME, and what the first comment says of it: of a program of one file, or of a scenario
+    file of one of the larger ones."""
 
     def __init__(self, source, folder):
         self.name = f"{source.parent.name}/{source.stem}"
@@ -28,7 +29,7 @@ class Program:
 
 
 def read_tags(text, name):
-    comment = re.match(r"(?://[^\n]*\n)+", text)
+    comment = re.match(r"(?:(?://|#)[^\n]*\n)+", text)
     if comment is None:
         sys.exit(f"bench.py: {name} has no first comment.")
     tags, tag = {"title": ""}, "title"
@@ -186,7 +187,9 @@ def listed(programs):
 def main():
     options = arguments()
     shard, shards = map(int, options.shard.split("/"))
-    sources = sorted(pathlib.Path(options.sources).glob("*/*.c"))
+    folder = pathlib.Path(options.sources)
+    sources = sorted([*folder.glob("*/*.c"),
+                      *(each for each in folder.glob("*/*.txt") if not each.with_suffix(".c").exists())])
     programs = [Program(source, pathlib.Path(options.finds)) for source in sources][shard::shards]
     programs = [each for each in programs if re.search(options.only, each.name)
                 and re.search(options.needs, each.tags["needs"])]

@@ -81,21 +81,26 @@ struct rdma_cm_id* listen_at(struct rdma_event_channel* channel, int port, int b
   return id;
 }
 
-bool lane_open(struct lane* lane, struct rdma_cm_id* id) {
+bool lane_open_in(struct lane* lane, struct rdma_cm_id* id, struct ibv_pd* pd) {
   const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                      IBV_ACCESS_REMOTE_ATOMIC;
-  *lane = (struct lane){.id = id, .memory = aligned_alloc(64, kSlot * kSlots)};
-  if (!lane->memory) return false;
-  memset(lane->memory, 0, kSlot * kSlots);
-  if (!(lane->pd = ibv_alloc_pd(id->verbs))) return false;
-  if (!(lane->comp = ibv_create_comp_channel(id->verbs))) return false;
-  if (!(lane->cq = ibv_create_cq(id->verbs, 128, NULL, lane->comp, 0))) return false;
-  if (!(lane->mr = ibv_reg_mr(lane->pd, lane->memory, kSlot * kSlots, access))) return false;
-  fcntl(lane->comp->fd, F_SETFL, fcntl(lane->comp->fd, F_GETFL) | O_NONBLOCK);
-  struct ibv_qp_init_attr attr = {.send_cq = lane->cq, .recv_cq = lane->cq, .qp_type = IBV_QPT_RC};
+  struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RC};
   attr.cap = (struct ibv_qp_cap){
       .max_send_wr = 32, .max_recv_wr = 32, .max_send_sge = 1, .max_recv_sge = 1};
-  return rdma_create_qp(id, lane->pd, &attr) == 0;
+  lane->id = id;
+  if (!(lane->memory = aligned_alloc(64, kSlot * kSlots))) return false;
+  memset(lane->memory, 0, kSlot * kSlots);
+  if (!(lane->comp = ibv_create_comp_channel(id->verbs))) return false;
+  if (!(lane->cq = ibv_create_cq(id->verbs, 128, NULL, lane->comp, 0))) return false;
+  if (!(lane->mr = ibv_reg_mr(pd, lane->memory, kSlot * kSlots, access))) return false;
+  fcntl(lane->comp->fd, F_SETFL, fcntl(lane->comp->fd, F_GETFL) | O_NONBLOCK);
+  attr.send_cq = attr.recv_cq = lane->cq;
+  return rdma_create_qp(id, pd, &attr) == 0;
+}
+
+bool lane_open(struct lane* lane, struct rdma_cm_id* id) {
+  *lane = (struct lane){.id = id, .pd = ibv_alloc_pd(id->verbs)};
+  return lane->pd && lane_open_in(lane, id, lane->pd);
 }
 
 void lane_close(struct lane* lane) {

@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { kPort = 7471, kGaveUp = 10, kBroken = 3, kPatience = 8000 };
 
 /// Ends the process with status 10, or with 3, and says why. From any thread.
@@ -55,6 +59,8 @@ enum { kSlot = 64, kSlots = 64 };
 /// Protection domain, completion channel, queue, 4 KiB of memory that peers may read and write, and
 /// a queue pair of 32 requests each way for this id. False: a call has failed.
 bool lane_open(struct lane* lane, struct rdma_cm_id* id);
+/// The same in a protection domain that others use, too, and that `lane_close` leaves alone.
+bool lane_open_in(struct lane* lane, struct rdma_cm_id* id, struct ibv_pd* pd);
 /// Destroys it all, the id as well. What was not made is left out.
 void lane_close(struct lane* lane);
 /// Slot n of the lane's memory.
@@ -112,3 +118,7 @@ int tcp_accept(int listener);
 /// All bytes, or the process gives up.
 void tcp_write(int fd, const void* data, size_t bytes);
 void tcp_read(int fd, void* data, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
