@@ -33,7 +33,8 @@ std::string row_of() {
 template <class Parts, std::size_t... I>
 void expect_rows(const std::string& page, std::index_sequence<I...>) {
   for (const std::string& row : {row_of<std::variant_alternative_t<I, Parts>>()...})
-    EXPECT_NE(page.find(row), std::string::npos) << "docs/fault-language.md lacks this line: " << row;
+    EXPECT_NE(page.find(row), std::string::npos)
+        << "docs/fault-language.md lacks this line: " << row;
 }
 
 template <class Parts>
