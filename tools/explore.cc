@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -40,6 +41,9 @@ constexpr std::chrono::nanoseconds kRecordingPatience = 60s;
 constexpr std::uint64_t kSeeds = 1000;
 /// More than any budget has room for.
 constexpr std::uint64_t kSeedsInBudget = 1'000'000'000;
+/// How long a program may be kept waiting in one run, and in another: as by an interrupt, and as on
+/// a busy machine, where others get through a handshake meanwhile.
+constexpr std::array<verbs::Duration, 2> kDelays{10us, 1ms};
 /// Each takes a tenth of a second or more.
 constexpr std::uint64_t kShrinkRunsOfPrograms = 100;
 
@@ -246,12 +250,15 @@ class Request {
     const std::string& name = command_.schedule;
     const bool mixed = name == "mixed";
     const bool guided = name == "branching" || name == "coverage";
-    const sim::Schedule random{.policy = sim::Policy::kRandom, .slack = 10us};
-    sim::Schedule pct{.policy = sim::Policy::kPct, .changes = 3, .slack = 10us};
+    sim::Schedule random{.policy = sim::Policy::kRandom};
+    sim::Schedule pct{.policy = sim::Policy::kPct, .changes = 3, .slack = kDelays.front()};
     if (is_programs(standard_) && (name == "pct" || mixed || guided))
       pct.length = count_choices(pct);
-    if (name == "random" || mixed || guided) options.schedules.push_back(random);
-    if (name == "pct" || mixed || guided) options.schedules.push_back(pct);
+    for (const verbs::Duration delay : kDelays) {
+      random.slack = pct.slack = delay;
+      if (name == "random" || mixed || guided) options.schedules.push_back(random);
+      if (name == "pct" || mixed || guided) options.schedules.push_back(pct);
+    }
     if (name == "fifo" || mixed) options.schedules.emplace_back();
     // What runs learn from each other is no shard's alone: of standard scenarios, shards add up.
     options.branching = name == "branching" || (mixed && is_programs(standard_));
