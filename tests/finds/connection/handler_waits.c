@@ -30,7 +30,7 @@ static int serve(void) {
   while (established < 2 || !greeting) {
     const bool control = lanes[0].comp != NULL;
     struct pollfd fds[2] = {{channel->fd, POLLIN, 0},
-                            {control ? lanes[0].comp->fd : -1, POLLIN, 0}};
+                            {control && !greeting ? lanes[0].comp->fd : -1, POLLIN, 0}};
     if (control && fixed && !greeting && greeted(0))
       greeting = true;
     else if (poll(fds, 2, 100000) <= 0)
