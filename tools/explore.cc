@@ -26,6 +26,7 @@
 #include "tools/shard.h"
 #include "tools/sim.h"
 #include "tools/simulation.h"
+#include "tools/standard_menu.h"
 #include "tools/start.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/version.h"
@@ -72,6 +73,7 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
                          .record = staging.record,
                          .program = "anyrdma explore " + file.name,
                          .command = staging.command,
+                         .check_menu = staging.rehearsal,
                          .stacks = shown || !staging.record.empty(),
                          .premises = &file.premises});
   const bool built = simulation.build() == Exit::kOk;
@@ -80,6 +82,16 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
   sim::Outcome outcome = simulation.run();
   if (staging.trace != nullptr) *staging.trace = simulation.world().trace().text();
   return outcome;
+}
+
+/// All that makes sense in it, if the file asks for that: for runs as long as one without faults.
+std::string menu_for(FileScenario& file) {
+  if (!file.programs.standard) return "";
+  const sim::Trial plain;
+  Simulation simulation(file.programs, plain, {.premises = &file.premises});
+  if (simulation.build() != Exit::kOk) return "";  // why not is said when it is to begin
+  (void)simulation.run();
+  return standard_menu(file.programs, simulation.world().now().time_since_epoch());
 }
 
 /// One per call of the command.
@@ -222,9 +234,8 @@ class Request {
       }
       text = *file;
     }
-    const bool is_json = text.find_first_not_of(" \t\r\n") != std::string::npos &&
-                         text[text.find_first_not_of(" \t\r\n")] == '{';
-    const auto plan = is_json ? sim::parse_json(text) : sim::FaultPlan::parse(text);
+    if (command_.faults == "standard" && is_programs(standard_)) text += menu_for(the_file());
+    const auto plan = sim::parse_either(text);
     if (!plan) {
       const bool own = command_.faults == "standard";
       say((own ? std::string(standard_.name) : command_.faults) + ": " + plan.error().to_string() +

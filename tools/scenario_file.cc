@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "tools/memory_option.h"
+#include "tools/standard_menu.h"
 #include "tools/words.h"
 #include "transport/fault/plan/scalars.h"
 
@@ -60,8 +63,9 @@ std::optional<std::vector<int>> numbers_in(std::string_view text) {
 }
 
 /// Why not; empty: it is one.
-std::string take_expectation(std::string_view rest, ProgramScenario& scenario) {
-  Expectation expectation{.program = take_word(rest)};
+std::string take_expectation(std::string_view rest, const std::string& where,
+                             ProgramScenario& scenario) {
+  Expectation expectation{.program = take_word(rest), .where = where};
   if (expectation.program.find('/') == std::string::npos)
     return "name a program as in client/rping, not '" + expectation.program + "'";
   using Kind = Expectation::Kind;
@@ -84,29 +88,103 @@ std::string take_expectation(std::string_view rest, ProgramScenario& scenario) {
   return {};
 }
 
+/// `menu standard except crash, pause`: `rest` is what comes behind "standard".
+std::string take_standard_menu(std::string_view rest, ProgramScenario& scenario) {
+  StandardMenu menu;
+  if (!rest.empty() && take_word(rest) != "except")
+    return "say 'menu standard' or 'menu standard except KIND, KIND'";
+  for (std::string word; !rest.empty();) {
+    word = take_word(rest);
+    for (const std::string& kind : split(word, ',')) {
+      if (kind.empty()) continue;
+      if (!is_standard_kind(kind))
+        return "'" + kind + "' is no kind of fault of the standard menu: " + standard_kinds();
+      menu.except.push_back(kind);
+    }
+  }
+  if (scenario.standard) return "there is a line 'menu standard' already";
+  scenario.standard = std::move(menu);
+  return {};
+}
+
+/// `env NAME=VALUE`.
+std::string take_variable(std::string_view rest, ProgramScenario& scenario) {
+  const std::size_t equals = rest.find('=');
+  const std::string_view name = rest.substr(0, equals);
+  const auto is_letter = [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  const bool good =
+      equals != std::string_view::npos && !name.empty() && is_letter(name.front()) &&
+      std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+  if (!good) return "a variable is NAME=VALUE, not '" + std::string(rest) + "'";
+  scenario.environment.emplace_back(name, rest.substr(equals + 1));
+  return {};
+}
+
+/// Relative to the file.
+std::string take_directory(std::string_view rest, std::string_view file,
+                           ProgramScenario& scenario) {
+  if (!scenario.directory.empty()) return "there is a line 'directory' already";
+  if (rest.empty()) return "'directory' wants a path";
+  std::error_code unknown;
+  const auto path = std::filesystem::absolute(file, unknown).parent_path() / rest;
+  scenario.directory = path.lexically_normal().string();
+  return {};
+}
+
 /// Where it is in the file, so that who finds a mistake in the plan knows its line.
 void take_plan(std::string_view line, std::size_t number, std::string& plan) {
   const auto lines = static_cast<std::size_t>(std::count(plan.begin(), plan.end(), '\n'));
   plan.append(number - 1 - lines, '\n').append(line).append("\n");
 }
 
-std::string take_line(std::string_view line, std::size_t number, ProgramScenario& scenario) {
+std::string take_time(const std::string& what, std::string_view line, ProgramScenario& scenario) {
+  const bool taken = what == "limit" ? take_limit(line, scenario) : take_patience(line, scenario);
+  return taken ? "" : "a " + what + " is a time such as 10s, not '" + std::string(line) + "'";
+}
+
+/// A host and what is there.
+std::string take_placed(const std::string& what, std::string_view line, const std::string& where,
+                        ProgramScenario& scenario) {
+  const std::string host = take_word(line);
+  if (line.empty()) return "'" + what + "' wants a host and more";
+  if (what == "host") {
+    PlacedHost& placed = scenario.hosts.emplace_back(PlacedHost{host, {}, where});
+    while (!line.empty()) {
+      for (const std::string& each : split(take_word(line), ',')) placed.addresses.push_back(each);
+    }
+  } else {
+    auto& programs = what == "on" ? scenario.programs : scenario.background;
+    programs.push_back({host, std::string(line), where});
+  }
+  return {};
+}
+
+/// A line of the file, and where it is there.
+struct Line {
+  std::string_view text;
+  std::size_t number = 0;
+  std::string_view file;
+
+  [[nodiscard]] std::string where() const {
+    return std::string(file) + ":" + std::to_string(number);
+  }
+};
+
+std::string take_line(const Line& whole, ProgramScenario& scenario) {
+  std::string_view line = whole.text;
   const std::string what = take_word(line);
+  if (what == "menu" && (line == "standard" || line.starts_with("standard ")))
+    return take_standard_menu(trimmed(line.substr(std::string_view("standard").size())), scenario);
   if (what == "fault" || what == "menu") {
-    take_plan(line, number, what == "fault" ? scenario.faults : scenario.menu);
+    take_plan(line, whole.number, what == "fault" ? scenario.faults : scenario.menu);
     return {};
   }
-  if (what == "expect") return take_expectation(line, scenario);
-  if (what == "limit") {
-    return take_limit(line, scenario)
-               ? ""
-               : "a limit is a time such as 10s, not '" + std::string(line) + "'";
-  }
-  if (what == "patience") {
-    return take_patience(line, scenario)
-               ? ""
-               : "a patience is a time such as 10s, not '" + std::string(line) + "'";
-  }
+  if (what == "expect") return take_expectation(line, whole.where(), scenario);
+  if (what == "limit" || what == "patience") return take_time(what, line, scenario);
+  if (what == "env") return take_variable(line, scenario);
+  if (what == "directory") return take_directory(line, whole.file, scenario);
   if (what == "memory") {
     scenario.memory = line;
     return verbs::soft::memory_profile_of(line) ? "" : no_such_memory(line);
@@ -115,22 +193,11 @@ std::string take_line(std::string_view line, std::size_t number, ProgramScenario
     scenario.strict = true;
     return line.empty() ? "" : "'strict' stands alone";
   }
-  const std::string host = take_word(line);
-  if (line.empty()) return "'" + what + "' wants a host and more";
-  if (what == "host") {
-    std::string text = host + "=";
-    for (bool more = false; !line.empty(); more = true) text += (more ? "," : "") + take_word(line);
-    scenario.hosts.push_back(std::move(text));
-  } else if (what == "on") {
-    scenario.programs.emplace_back(host, line);
-  } else if (what == "background") {
-    scenario.background.emplace_back(host, line);
-  } else {
-    return "'" + what +
-           "' is nothing a line begins with: say host, on, background, fault, menu, limit, "
-           "patience, memory, strict or expect";
-  }
-  return {};
+  if (what == "host" || what == "on" || what == "background")
+    return take_placed(what, line, whole.where(), scenario);
+  return "'" + what +
+         "' is nothing a line begins with: say host, on, background, fault, menu, limit, "
+         "patience, memory, strict, env, directory or expect";
 }
 
 }  // namespace
@@ -147,13 +214,15 @@ bool take_patience(std::string_view word, ProgramScenario& scenario) {
 
 verbs::OrWhyNot<ProgramScenario> parse_scenario(std::string_view name, std::string_view text) {
   ProgramScenario scenario;
+  scenario.file = name;
   std::size_t number = 0;
   for (const std::string& whole : split(text, '\n')) {
     ++number;
     const std::string_view line = without_comment(trimmed(whole));
     if (line.empty()) continue;
-    if (const std::string problem = take_line(line, number, scenario); !problem.empty())
-      return verbs::WhyNot{std::string(name) + ":" + std::to_string(number) + ": " + problem + "."};
+    const Line here{line, number, name};
+    if (const std::string problem = take_line(here, scenario); !problem.empty())
+      return verbs::WhyNot{here.where() + ": " + problem + "."};
   }
   if (scenario.programs.empty())
     return verbs::WhyNot{std::string(name) +

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/fault_plan.h"
 
@@ -27,7 +29,10 @@ TEST(ScenarioFile, ACommentBeginsWithAWord) {
       "on here true\n"
       "fault on here completion RECV 2: qp-error here#qp1 QP_FATAL # of the first one\n");
 
-  EXPECT_EQ(scenario.hosts, std::vector<std::string>{"here=10.0.0.1"});
+  ASSERT_EQ(scenario.hosts.size(), 1u);
+  EXPECT_EQ(scenario.hosts[0].name, "here");
+  EXPECT_EQ(scenario.hosts[0].addresses, std::vector<std::string>{"10.0.0.1"});
+  EXPECT_EQ(scenario.hosts[0].where, "file:2");
   const auto plan = sim::FaultPlan::parse(scenario.faults);
   ASSERT_TRUE(plan) << plan.error().to_string();
   EXPECT_EQ(plan->to_string(), "on here completion RECV 2: qp-error here#qp1 QP_FATAL\n");
@@ -40,7 +45,7 @@ TEST(ScenarioFile, ACommentDoesNotBeginInACommandsQuotes) {
       "expect here/sh output it isn't  # so\n");
 
   ASSERT_EQ(scenario.programs.size(), 1u);
-  EXPECT_EQ(scenario.programs.front().second, "sh -c 'echo # no; echo \"'");
+  EXPECT_EQ(scenario.programs.front().command, "sh -c 'echo # no; echo \"'");
   ASSERT_EQ(scenario.expectations.size(), 1u);
   EXPECT_EQ(scenario.expectations.front().text, "it isn't");
 }
@@ -92,6 +97,60 @@ TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
   EXPECT_THAT(refusal("memory sparse"),
               HasSubstr("file:2: there is no memory 'sparse'. There are: strict, spec, relaxed"));
   EXPECT_THAT(refusal("off here true"), HasSubstr("file:2: 'off' is nothing a line begins with"));
+  EXPECT_THAT(refusal("env 1X=2"), HasSubstr("file:2: a variable is NAME=VALUE, not '1X=2'"));
+  EXPECT_THAT(refusal("env PATH"), HasSubstr("file:2: a variable is NAME=VALUE, not 'PATH'"));
+  EXPECT_THAT(refusal("directory"), HasSubstr("file:2: 'directory' wants a path"));
+  EXPECT_THAT(refusal("menu standard but crash"), HasSubstr("file:2: say 'menu standard' or"));
+  EXPECT_THAT(refusal("menu standard except crsh"),
+              HasSubstr("file:2: 'crsh' is no kind of fault of the standard menu: lose, "));
+  EXPECT_THAT(refusal("menu standard\nmenu standard"),
+              HasSubstr("file:3: there is a line 'menu standard' already"));
+}
+
+TEST(ScenarioFile, HasVariablesAndADirectoryOfItsOwn) {
+  const auto scenario = parse_scenario("/some/where/file",
+                                       "host here 10.0.0.1 10.0.0.2\n"
+                                       "env A=b c\n"
+                                       "env E=\n"
+                                       "directory ../else\n"
+                                       "on here true\n");
+
+  ASSERT_TRUE(scenario) << scenario.error().sentence;
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(scenario->environment, (Variables{{"A", "b c"}, {"E", ""}}));
+  EXPECT_EQ(scenario->directory, "/some/else");
+  EXPECT_EQ(scenario->hosts[0].addresses, (std::vector<std::string>{"10.0.0.1", "10.0.0.2"}));
+}
+
+TEST(ScenarioFile, NamesWhatIsNotThereWithItsLine) {
+  const auto problem = [](const std::string& line) {
+    return problem_with(scenario_of("host here 10.0.0.1\non here /bin/true\n" + line + "\n"));
+  };
+
+  EXPECT_EQ(problem("expect here/true status 0"), "");
+  EXPECT_EQ(problem("expect here/treu status 0"),
+            "file:3: no program 'here/treu' is started. There are: here/true.");
+  EXPECT_EQ(problem("on here true\nexpect here/true#2 any status"), "");
+  EXPECT_EQ(problem("expect here/true#2 any status"),
+            "file:3: no program 'here/true#2' is started. There are: here/true.");
+  EXPECT_EQ(problem("expect hree/true any status"),
+            "file:3: no program 'hree/true' is started. There are: here/true.");
+  EXPECT_EQ(problem("background hree sleep 5"),
+            "file:3: there is no host 'hree'. Add a line 'host hree ADDRESS', or --host "
+            "hree=ADDRESS.");
+  EXPECT_EQ(problem("on here sleep '5"), "file:3 'sleep '5': a quote does not end.");
+}
+
+TEST(ScenarioFile, TheLineOfAFaultIsFoundAgain) {
+  const ProgramScenario scenario = scenario_of(
+      "host here 10.0.0.1\n"
+      "fault at 1s: crash here\n"
+      "on here true\n"
+      "# nothing\n"
+      "fault at 2s: crash hree\n");
+
+  EXPECT_EQ(line_of_fault(scenario.faults, 1), 2u);
+  EXPECT_EQ(line_of_fault(scenario.faults, 2), 5u);
 }
 
 }  // namespace

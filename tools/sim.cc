@@ -16,6 +16,7 @@
 #include "tools/scenario_file.h"
 #include "tools/simulation.h"
 #include "tools/start.h"
+#include "tools/words.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
@@ -31,6 +32,22 @@ bool write_capture(const std::string& path, const sim::World& world) {
   return false;
 }
 
+/// A plan, text or JSON. False: it is none, which has been said.
+bool take_faults(const std::string& path, ProgramScenario& scenario) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    say("the fault plan '" + path + "' cannot be read. Check the path.");
+    return false;
+  }
+  auto plan = sim::parse_either(std::string(std::istreambuf_iterator<char>(file), {}));
+  if (plan) {
+    scenario.plan = std::move(*plan);
+    return true;
+  }
+  say("the fault plan: " + path + ": " + plan.error().to_string() + ".");
+  return false;
+}
+
 /// What the command line says, in addition to the file if it names one.
 std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
   ProgramScenario scenario;
@@ -42,19 +59,20 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
     }
     scenario = std::move(*read);
   }
-  scenario.hosts.insert(scenario.hosts.end(), options.hosts.begin(), options.hosts.end());
-  scenario.programs.insert(scenario.programs.end(), options.programs.begin(),
-                           options.programs.end());
-  scenario.background.insert(scenario.background.end(), options.background.begin(),
-                             options.background.end());
-  if (!options.faults.empty()) {
-    std::ifstream file(options.faults, std::ios::binary);
-    if (!file) {
-      say("the fault plan '" + options.faults + "' cannot be read. Check the path.");
+  for (const std::string& text : options.hosts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      say("--host " + text + ": say NAME=ADDRESS, as in server=10.0.0.1.");
       return std::nullopt;
     }
-    scenario.faults += std::string(std::istreambuf_iterator<char>(file), {});
+    scenario.hosts.push_back(
+        {text.substr(0, equals), split(text.substr(equals + 1), ','), "--host " + text});
   }
+  for (const auto& [host, command] : options.programs)
+    scenario.programs.push_back({host, command, "--on " + host});
+  for (const auto& [host, command] : options.background)
+    scenario.background.push_back({host, command, "--background " + host});
+  if (!options.faults.empty() && !take_faults(options.faults, scenario)) return std::nullopt;
   if (!options.limit.empty() && !take_limit(options.limit, scenario)) {
     say("a limit is a time such as 10s, not '" + options.limit + "'.");
     return std::nullopt;
@@ -107,6 +125,7 @@ int simulate(const SimOptions& options) {
       .program = "anyrdma sim" + (options.file.empty() ? "" : " " + options.file),
       .command = options.command,
       .output = options.output,
+      .check_menu = true,
       .stacks = true,
       .interrupted = Interruption::came};
   if (!read_time("call-cost", options.call_cost, settings.call_cost))

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,6 +25,7 @@
 #include "sim/recorder.h"
 #include "sim/text/text.h"
 #include "sim/world.h"
+#include "tools/judgement.h"
 #include "tools/output_files.h"
 #include "tools/run_progress.h"
 #include "tools/start.h"
@@ -68,12 +70,12 @@ bool went_down(const Program& program) {
   return program.crashed() && status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL;
 }
 
-std::string ending_text(const Program& program) {
-  const std::optional<int>& status = program.status();
-  if (went_down(program)) return "went down with its host";
-  if (!status) return "has not ended";
-  if (WIFSIGNALED(*status)) return "was ended by signal " + std::to_string(WTERMSIG(*status));
-  return "ended with status " + std::to_string(WEXITSTATUS(*status));
+/// Whether the plan has killed it: `number` is which of its host's programs of that name it is.
+bool is_killed_by(const fault::KillPrograms& kill, const Program& program, std::uint32_t number) {
+  const std::string_view name = program.name();
+  const std::size_t slash = name.find('/');
+  if (name.substr(0, slash) != kill.host) return false;
+  return kill.program.empty() || (name.substr(slash + 1) == kill.program && number == kill.number);
 }
 
 }  // namespace
@@ -93,42 +95,40 @@ class Simulation::Run {
       output_ = OutputFiles::create(options_.output);
       if (!output_) return Exit::kUsage;
     }
-    for (const std::string& text : scenario_.hosts) {
-      const std::size_t equals = text.find('=');
-      if (equals == std::string::npos || equals == 0) {
-        say("--host " + text + ": say NAME=ADDRESS, as in server=10.0.0.1.");
+    if (const std::string problem = problem_with(scenario_); !problem.empty()) {
+      say(problem);
+      return Exit::kUsage;
+    }
+    for (const PlacedHost& host : scenario_.hosts) {
+      if (const std::string problem = machines_.problem_with_host(host.name, host.addresses);
+          !problem.empty()) {
+        say(host.where + ": " + problem);
         return Exit::kUsage;
       }
-      for (const std::string& address : split(text.substr(equals + 1), ',')) {
-        if (sim::Prefix::parse(address)) continue;
-        say("--host " + text + ": '" + address + "' is no IP address.");
-        return Exit::kUsage;
+      if (const auto made = machines_.add_host(host.name, host.addresses); !made) {
+        say(host.where + ": " + made.error().sentence);
+        return Exit::kFailed;
       }
-      const std::string name = text.substr(0, equals);
-      if (world_.find_host(name) != nullptr) {
-        say("--host " + text + ": there is a host of that name already.");
-        return Exit::kUsage;
-      }
-      if (const Exit made = add_host(name, split(text.substr(equals + 1), ',')); made != Exit::kOk)
-        return made;
     }
     for (const auto* all : {&scenario_.background, &scenario_.programs}) {
-      for (const auto& [host, line] : *all) announce(host, line);
-    }
-    if (!scenario_.faults.empty()) {
-      const auto plan = sim::FaultPlan::parse(scenario_.faults);
-      if (!plan) {
-        say("the fault plan: " + plan.error().to_string() + ".");
-        return Exit::kUsage;
+      for (const Placed& program : *all) {
+        const std::string name = name_of(program);
+        world_.find_host(program.host)->announce_program(name.substr(name.find('/') + 1));
       }
+    }
+    if (const Exit taken = take_lines(scenario_.faults, true); taken != Exit::kOk) return taken;
+    if (options_.check_menu) {
+      if (const Exit checked = take_lines(scenario_.menu, false); checked != Exit::kOk)
+        return checked;
+    }
+    for (const sim::FaultPlan* plan : {&scenario_.plan, &trial_.plan}) {
       if (const Exit injected = inject(*plan); injected != Exit::kOk) return injected;
     }
-    if (const Exit injected = inject(trial_.plan); injected != Exit::kOk) return injected;
-    for (const auto& [host, line] : scenario_.background) {
-      if (const Exit started = start(host, line, true); started != Exit::kOk) return started;
+    for (const Placed& program : scenario_.background) {
+      if (const Exit started = start(program, true); started != Exit::kOk) return started;
     }
-    for (const auto& [host, line] : scenario_.programs) {
-      if (const Exit started = start(host, line, false); started != Exit::kOk) return started;
+    for (const Placed& program : scenario_.programs) {
+      if (const Exit started = start(program, false); started != Exit::kOk) return started;
     }
     return Exit::kOk;
   }
@@ -141,16 +141,13 @@ class Simulation::Run {
     };
     (void)world_.run_until(is_over, verbs::Instant{} + scenario_.limit);
     progress_.clear();
-    std::string problem;
-    if (!refusal_.empty()) {
-      problem = refusal_;
-    } else if (!all_ended()) {
-      problem = who_waits();
-    }
+    std::string problem = refusal_;
+    if (refusal_.empty() && !all_ended()) problem = who_waits();
     if (!sandbox_.is_interrupted()) {
       end_servers();
-      problem += broken_expectations();
+      problem += judgement_.broken(ends());
     }
+    problem = judgement_.reports() + problem;  // says most of what went wrong
     if (output_ && !output_->finish()) problem += "not all that programs have said is in files\n";
     if (sim::Recorder* const recorder = world_.recorder(); recorder != nullptr) {
       if (!problem.empty()) recorder->finding(problem);
@@ -164,7 +161,7 @@ class Simulation::Run {
   [[nodiscard]] std::string endings() const {
     std::string text;
     for (const auto& program : sandbox_.programs())
-      text += program->name() + " " + ending_text(*program) + "\n";
+      text += program->name() + " " + ending_of(*program) + "\n";
     return text;
   }
 
@@ -209,10 +206,10 @@ class Simulation::Run {
     if (recorder == nullptr) return;
     for (const auto& program : sandbox_.programs()) {
       const std::optional<int>& status = program->status();
-      if (!status || !WIFSIGNALED(*status) || went_down(*program) || ends_as_expected(*program))
+      if (!status || !WIFSIGNALED(*status) || judgement_.ends_as_expected(end_of(*program)))
         continue;
       if (crashes_.insert(program.get()).second)
-        recorder->crash(program->name(), ending_text(*program));
+        recorder->crash(program->name(), ending_of(*program));
     }
   }
 
@@ -242,41 +239,45 @@ class Simulation::Run {
 
   // --- what is expected -------------------------------------------------------------------------
 
-  [[nodiscard]] std::string broken_expectations() const {
-    std::string text;
-    for (const auto& program : sandbox_.programs()) {
-      if (!program->status() || went_down(*program)) continue;
-      if (ends_as_expected(*program)) continue;
-      text += program->name() + " " + ending_text(*program) + "\n";
-    }
-    for (std::size_t i = 0; i < scenario_.expectations.size(); ++i) {
-      const Expectation& each = scenario_.expectations[i];
-      const bool found = said_.contains(i);
-      if (each.kind == Expectation::Kind::kOutput && !found)
-        text += each.program + " did not say '" + each.text + "'\n";
-      if (each.kind == Expectation::Kind::kNoOutput && found)
-        text += each.program + " said '" + each.text + "'\n";
-    }
-    return text;
+  [[nodiscard]] static std::string ending_of(const Program& program) {
+    if (went_down(program)) return "went down with its host";
+    return ending_text({.name = program.name(), .status = program.status()});
   }
 
-  [[nodiscard]] bool ends_as_expected(const Program& program) const {
-    const int status = *program.status();
-    if (program.background() && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) return true;
-    bool any = false;
-    for (const Expectation& each : scenario_.expectations) {
-      using Kind = Expectation::Kind;
-      if (each.program != program.name()) continue;
-      if (each.kind == Kind::kAnyEnd) return true;
-      if (each.kind == Kind::kAnyStatus && WIFEXITED(status)) return true;
-      if (each.kind != Kind::kStatus) continue;
-      any = true;
-      const auto& statuses = each.statuses;
-      if (WIFEXITED(status) &&
-          std::find(statuses.begin(), statuses.end(), WEXITSTATUS(status)) != statuses.end())
-        return true;
+  [[nodiscard]] ProgramEnd end_of(const Program& program) const {
+    return {.name = program.name(),
+            .number = number_of(program),
+            .status = program.status(),
+            .background = program.background(),
+            .told_to_end = told_to_end_.contains(&program),
+            .ended_by_plan = went_down(program) || killed_by_plan(program)};
+  }
+
+  [[nodiscard]] std::vector<ProgramEnd> ends() const {
+    std::vector<ProgramEnd> all;
+    for (const auto& program : sandbox_.programs()) all.push_back(end_of(*program));
+    return all;
+  }
+
+  /// Of its host's programs of that name.
+  [[nodiscard]] unsigned number_of(const Program& program) const {
+    unsigned number = 0;
+    for (const auto& each : sandbox_.programs()) {
+      if (each->name() == program.name()) ++number;
+      if (each.get() == &program) break;
     }
-    return !any && (status == 0 || (program.background() && WIFEXITED(status)));
+    return number;
+  }
+
+  [[nodiscard]] bool killed_by_plan(const Program& program) const {
+    const std::optional<int>& status = program.status();
+    if (!status || !WIFSIGNALED(*status) || WTERMSIG(*status) != SIGKILL) return false;
+    const unsigned number = number_of(program);
+    const auto faults = world_.faults().status();
+    return std::ranges::any_of(faults, [&](const sim::FaultStatus& each) {
+      const auto* kill = std::get_if<fault::KillPrograms>(&each.fault.action);
+      return kill != nullptr && each.fired != 0 && is_killed_by(*kill, program, number);
+    });
   }
 
   // --- building ---------------------------------------------------------------------------------
@@ -288,28 +289,29 @@ class Simulation::Run {
     return Exit::kUsage;
   }
 
-  // Its device is its programs' own, in their processes.
-  [[nodiscard]] Exit add_host(const std::string& name, const std::vector<std::string>& addresses) {
-    const auto host = machines_.add_host(name, addresses);
-    if (host) return Exit::kOk;
-    say(host.error().sentence);
-    return Exit::kFailed;
+  /// Of the scenario's file: `happen`, or may be drawn.
+  [[nodiscard]] Exit take_lines(const std::string& text, bool happen) {
+    const auto refuse_line = [this](std::size_t line, const std::string& reason) {
+      say(scenario_.file + ":" + std::to_string(line) + ": " + reason + ".");
+      return Exit::kUsage;
+    };
+    const auto plan = sim::FaultPlan::parse(text);
+    if (!plan) return refuse_line(plan.error().line, plan.error().reason);
+    sim::Faults& faults = world_.faults();
+    const auto done = happen ? faults.inject(*plan) : faults.check(*plan);
+    if (done) return Exit::kOk;
+    return refuse_line(line_of_fault(text, done.error().line), done.error().reason);
   }
 
   void take(const OutputLine& line) {
-    for (std::size_t i = 0; i < scenario_.expectations.size(); ++i) {
-      const Expectation& each = scenario_.expectations[i];
-      if (!each.text.empty() && each.program == line.program &&
-          line.text.find(each.text) != std::string_view::npos)
-        said_.insert(i);
-    }
+    judgement_.take(line.program, number_of(*line.source), line.text);
     if (output_) return output_->take(line);
     if (!options_.print) return;
     progress_.clear();
-    std::fprintf(line.error ? stderr : stdout, "%s %.*s: %.*s\n",
-                 sim::seconds_text(line.time.time_since_epoch()).c_str(),
-                 static_cast<int>(line.program.size()), line.program.data(),
-                 static_cast<int>(line.text.size()), line.text.data());
+    // As one, whatever bytes there are.
+    const std::string text = sim::seconds_text(line.time.time_since_epoch()) + " " +
+                             std::string(line.program) + ": " + std::string(line.text) + "\n";
+    std::fwrite(text.data(), 1, text.size(), line.error ? stderr : stdout);
   }
 
   static void print_call(verbs::Instant time, std::string_view thread, std::string_view call) {
@@ -325,7 +327,9 @@ class Simulation::Run {
 
   void end_servers() {
     for (const auto& program : sandbox_.programs()) {
-      if (program->background() && !program->status()) sandbox_.signal(*program, SIGTERM);
+      if (!program->background() || program->status()) continue;
+      told_to_end_.insert(program.get());
+      sandbox_.signal(*program, SIGTERM);
     }
     const auto ended = [this] {
       return std::all_of(sandbox_.programs().begin(), sandbox_.programs().end(),
@@ -352,55 +356,52 @@ class Simulation::Run {
     if (refusal_.empty()) refusal_ = "strictly taken, this run is none: " + text + "\n";
   }
 
-  /// What is wrong with it, start() says.
-  void announce(const std::string& host_name, const std::string& line) {
-    sim::Host* const host = world_.find_host(host_name);
-    const auto words = words_of(line);
-    if (host == nullptr || !words || words->empty()) return;
-    host->announce_program(std::filesystem::path(words->front()).filename().string());
+  /// A program beside the scenario's file, where there is one; else the command's own.
+  [[nodiscard]] std::string path_of(const std::string& word) const {
+    const std::filesystem::path path(word);
+    if (path.is_absolute() || word.find('/') == std::string::npos) return word;
+    std::error_code unknown;
+    const auto beside = std::filesystem::absolute(scenario_.file, unknown).parent_path() / path;
+    const bool there = !scenario_.file.empty() && std::filesystem::exists(beside, unknown);
+    return there ? beside.lexically_normal().string() : word;
   }
 
-  [[nodiscard]] Exit start(const std::string& host_name, const std::string& line, bool background) {
-    sim::Host* const host = world_.find_host(host_name);
-    if (host == nullptr) {
-      say("--on " + host_name + ": there is no such host. Add --host " + host_name + "=ADDRESS.");
-      return Exit::kUsage;
-    }
-    const auto words = words_of(line);
-    if (!words || words->empty()) {
-      say("--on " + host_name + " '" + line +
-          "': " + (words ? "a program is missing." : "a quote does not end."));
-      return Exit::kUsage;
-    }
-    auto prepared = prepare_start(words->front());
+  [[nodiscard]] std::vector<std::string> environment_on(const sim::Host& host,
+                                                        const std::filesystem::path& libraries) {
+    std::map<std::string, std::string> variables(scenario_.environment.begin(),
+                                                 scenario_.environment.end());
+    for (const auto& [key, value] : sim::simulated_variables(libraries)) variables[key] = value;
+    for (const auto& [key, value] : machines_.variables(host)) variables[key] = value;
+    return sim::environment_with(variables);
+  }
+
+  [[nodiscard]] Exit start(const Placed& placed, bool background) {
+    sim::Host& host = *world_.find_host(placed.host);  // problem_with has looked
+    const std::vector<std::string> words = words_of(placed.command).value();
+    auto prepared = prepare_start(path_of(words.front()));
     if (!prepared) return prepared.error();
     if (scenario_.strict && !prepared->unserved.empty()) refuse(prepared->unserved);
-    auto variables = sim::simulated_variables(prepared->libraries);
-    for (const auto& [key, value] : machines_.variables(*host)) variables[key] = value;
-    const std::string name = std::filesystem::path(words->front()).filename();
-    const auto program = sandbox_.start(*host, name,
-                                        {.path = prepared->path,
-                                         .arguments = *words,
-                                         .environment = sim::environment_with(variables),
+    const std::string path = scenario_.directory.empty()
+                                 ? prepared->path
+                                 : std::filesystem::absolute(prepared->path).string();
+    const std::string name = std::filesystem::path(words.front()).filename();
+    const auto program = sandbox_.start(host, name,
+                                        {.path = path,
+                                         .arguments = words,
+                                         .environment = environment_on(host, prepared->libraries),
+                                         .directory = scenario_.directory,
                                          .start = kBetweenStarts * started_++,
                                          .background = background});
     if (!program) {
-      say("'" + prepared->path + "' cannot be started: " + why_not(program.error()));
+      say("'" + path + "' cannot be started: " + why_not(program.error()));
       return Exit::kFailed;
     }
     if (output_ && !output_->add(**program)) return Exit::kFailed;
-    if (restarts()) {  // the fiber runs now, too, with nothing to do
-      host->on_start(
+    if (world_.faults().may_restart(host.name())) {  // the fiber runs now, too, with nothing to do
+      host.on_start(
           "start", [this, it = *program] { start_again(*it); }, sim::Ending::kMayServe);
     }
     return Exit::kOk;
-  }
-
-  [[nodiscard]] bool restarts() {
-    const auto all = world_.faults().status();
-    return std::any_of(all.begin(), all.end(), [](const sim::FaultStatus& each) {
-      return std::holds_alternative<sim::RestartHost>(each.fault.action);
-    });
   }
 
   /// It went down with its host, which starts again, or has just done so.
@@ -408,13 +409,9 @@ class Simulation::Run {
     if (!program.crashed()) return false;
     const sim::Host* const host =
         world_.find_host(std::string_view(program.name()).substr(0, program.name().find('/')));
-    const auto all = world_.faults().status();
-    return std::any_of(all.begin(), all.end(), [&](const sim::FaultStatus& each) {
-      const auto* restart = std::get_if<sim::RestartHost>(&each.fault.action);
-      if (restart == nullptr || restart->host != host->name()) return false;
-      return host->running() ||
-             (each.fired == 0 && std::holds_alternative<fault::AtTime>(each.fault.trigger));
-    });
+    const sim::Faults& faults = world_.faults();
+    return faults.may_restart(host->name()) &&
+           (host->running() || faults.will_restart(host->name()));
   }
 
   [[nodiscard]] bool all_ended() {
@@ -435,7 +432,8 @@ class Simulation::Run {
   const ProgramScenario& scenario_;
   const sim::Trial& trial_;
   const SimulationOptions options_;
-  std::set<std::size_t> said_;  ///< numbers of the expectations whose text has come
+  Judgement judgement_{scenario_.expectations};
+  std::set<const Program*> told_to_end_;
   std::optional<OutputFiles> output_;
   std::set<const Program*> crashes_;  ///< that have been told
   std::string refusal_;               ///< with which a strict run ends

@@ -7,11 +7,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "sim/explore/trial.h"
 #include "tools/exit.h"
+#include "tools/program_scenario.h"
 
 namespace anyrdma::sim {
 class Premises;
@@ -19,41 +18,6 @@ class World;
 }  // namespace anyrdma::sim
 
 namespace anyrdma::tools {
-
-/// A host and a command line.
-using Placed = std::pair<std::string, std::string>;
-
-/// What of a program's ending and output is as it should be. Without any, it ends with 0; in the
-/// background, with any status.
-struct Expectation {
-  enum class Kind : std::uint8_t {
-    kStatus,     ///< it ends with one of `statuses`
-    kAnyStatus,  ///< it ends with whatever status
-    kAnyEnd,     ///< or is ended by a signal
-    kOutput,     ///< `text` is in a line
-    kNoOutput,   ///< `text` is in none
-  };
-  std::string program;  ///< "client/rping"
-  Kind kind = Kind::kStatus;
-  std::vector<int> statuses{};
-  std::string text{};
-};
-
-/// What is to be run, whatever the seed.
-struct ProgramScenario {
-  std::vector<std::string> hosts;  ///< NAME=ADDRESS[,ADDRESS...]
-  std::vector<Placed> programs;
-  std::vector<Placed> background;           ///< servers: ended once all others have
-  std::vector<Expectation> expectations{};  ///< beside that all end
-  std::string faults{};                     ///< a plan as text; empty: none
-  std::string menu{};                       ///< from which explore draws
-  std::string memory{};                     ///< what devices promise: a profile; empty: none named
-  bool strict = false;                      ///< what would be remarked on is a problem
-  /// Of a processor's: who computes for longer without a system call is a problem.
-  verbs::Duration patience = std::chrono::seconds(60);
-  /// Of virtual time; a run that lasts longer is a problem.
-  verbs::Duration limit = std::chrono::hours(24);
-};
 
 struct SimulationOptions {
   bool print = false;     ///< what programs say, as they say it
@@ -64,6 +28,7 @@ struct SimulationOptions {
   std::string program{};  ///< for the recording: what runs, ...
   std::string command{};  ///< ... and what has it again
   std::string output{};   ///< directory for what programs say, a file each; empty: none
+  bool check_menu = false;  ///< whether what may be drawn could happen
   bool stacks = false;    ///< of all threads, where nobody can go on or the time is up
   /// Asked while it runs: true ends it, and the problem is who was where. Empty: nobody asks.
   std::function<bool()> interrupted{};

@@ -40,7 +40,14 @@ file() { # NAME SENTENCE TEXT
 }
 file unknown_word "scenario:2: 'hots' is nothing a line begins with" 'host a 10.0.0.1\nhots b 10.0.0.2\non a true\n'
 file host_twice 'there is a host of that name already' 'host a 10.0.0.1\nhost a 10.0.0.2\non a true\n'
-file unknown_host '--on b: there is no such host' 'host a 10.0.0.1\non b true\n'
+file unknown_host "scenario:2: there is no host 'b'\. Add a line 'host b ADDRESS'" 'host a 10.0.0.1\non b true\n'
+file unknown_background_host "scenario:3: there is no host 'b'" 'host a 10.0.0.1\non a true\nbackground b true\n'
+file host_that_is_a_path "scenario:1: '../../a' is no name of a host" 'host ../../a 10.0.0.1\non ../../a true\n'
+file one_address "scenario:2: the hosts a and b have one address, 10.0.0.1" 'host a 10.0.0.1\nhost b 10.0.0.1\non a true\n'
+file one_address_twice "scenario:1: the host a has the address 10.0.0.1 twice" 'host a 10.0.0.1 10.0.0.1\non a true\n'
+file unknown_program "scenario:3: no program 'a/treu' is started. There are: a/true" \
+  'host a 10.0.0.1\non a true\nexpect a/treu status 1\n'
+file unknown_host_in_expectation "scenario:3: no program 'b/true' is started" 'host a 10.0.0.1\non a true\nexpect b/true any end\n'
 file bad_address "'10.0.0' is no IP address" 'host a 10.0.0\non a true\n'
 file bad_expectation "scenario:3: say 'status N...', 'any status'" 'host a 10.0.0.1\non a true\nexpect a/true well\n'
 file bad_status "scenario:1: a status is a number from 0 to 255, not '256'" 'expect a/true status 256\n'
@@ -48,11 +55,50 @@ file bad_limit "scenario:1: a limit is a time such as 10s, not '-1s'" 'limit -1s
 file bad_patience "scenario:1: a patience is a time such as 10s, not 'much'" 'patience much\n'
 file bad_memory "scenario:1: there is no memory 'weak'. There are: strict, spec, relaxed" 'memory weak\n'
 file bad_strict "scenario:1: 'strict' stands alone" 'strict yes\n'
-file bad_fault 'the fault plan: ' 'host a 10.0.0.1\non a true\nfault on nonsense\n'
+file bad_fault 'scenario:3: ' 'host a 10.0.0.1\non a true\nfault on nonsense\n'
+file bad_menu 'scenario:3: ' 'host a 10.0.0.1\non a true\nmenu on nonsense\n'
+file unknown_host_in_a_fault "scenario:3: no host 'b'" 'host a 10.0.0.1\non a true\nfault at 1s: crash b\n'
+file unknown_host_in_a_menu "scenario:4: no host 'b'" 'host a 10.0.0.1\non a true\nmenu at 1s: crash a\nmenu at 1s: crash b\n'
+file window_backwards "scenario:3: a window ends after it begins, not 'between 2s and 1s'" \
+  'host a 10.0.0.1\non a true\nmenu between 2s and 1s: crash a\n'
+file no_end "scenario:3: 'restart' has no end" 'host a 10.0.0.1\non a true\nmenu at 1s: restart a for 1s\n'
+file no_return "scenario:3: processes do not see a device come back" \
+  'host a 10.0.0.1\non a true\nmenu at 1s: remove a anyrdma0 for 1s\n'
+file unknown_kind "scenario:1: 'crsh' is no kind of fault of the standard menu" 'menu standard except crsh\n'
 file empty 'scenario: no program is to run' ''
 file garbage 'scenario:1: ' '\177\0\1\2\377 \0 x'
 file a_long_line 'scenario:1: ' "$(head -c 100000 /dev/zero | tr '\0' x) y z"
 refuses no_such_scenario 2 "the scenario '$work/no' cannot be read" "$work/no"
+
+# --- what goes wrong without a line ---
+wrong() { # NAME SENTENCE TEXT: the run goes wrong, and says so
+  printf 'host a 10.0.0.1\non a sleep 5\n%b' "$3" >"$work/scenario"
+  refuses "$1" 1 "$2" "$work/scenario"
+}
+right() {
+  printf 'host a 10.0.0.1\non a sleep 5\n%b' "$3" >"$work/scenario"
+  refuses "$1" 0 "$2" "$work/scenario"
+}
+wrong server_that_gives_up 'a/bash ended with status 3' "background a bash -c 'sleep 1; exit 3'\n"
+right server_that_may_give_up '^a/bash ended with status 3' "background a bash -c 'sleep 1; exit 3'\nexpect a/bash status 3\n"
+right server_that_is_told_to_end '^a/bash ended with status 3' "background a bash -c 'trap \"exit 3\" TERM; while :; do sleep 1; done'\n"
+wrong server_that_does_not_give_up 'a/bash has not ended by itself; status 3 was expected' \
+  "background a bash -c 'sleep 99; exit 3'\nexpect a/bash status 3\n"
+report='==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x602'
+wrong sanitizer 'a/bash: AddressSanitizer: heap-use-after-free$' "background a bash -c 'echo $report >&2'\n"
+right sanitizer_that_is_expected '^a/bash ended with status 0' \
+  "background a bash -c 'echo $report >&2'\nexpect a/bash output AddressSanitizer\n"
+right killed_by_the_plan '^a/bash was ended by signal 9' \
+  "on a bash -c 'sleep 99'\nfault at 1s: kill a/bash\n"
+right surroundings ' a/bash: b c in /' "env A=b c\ndirectory /\non a bash -c 'echo \$A in \$PWD'\n"
+mkdir -p "$work/beside" && printf '#!/bin/sh\necho beside\n' >"$work/beside/program" && chmod +x "$work/beside/program"
+right program_beside_the_file ' a/program: beside$' 'on a beside/program\n'
+
+# --- plans on the command line ---
+echo '{"faults": [{"when": {"on": "time", "time": "1s"}, "then": {"do": "kill", "host": "here/sleep"}}]}' >"$work/plan.json"
+here json 0 '^here/sleep was ended by signal 9' 'sleep 5' --faults "$work/plan.json"
+echo '{"faults": [{"when": {}}]}' >"$work/plan.json"
+here bad_json 2 "the fault plan: $work/plan.json: line 1: key 'on' is missing" 'sleep 5' --faults "$work/plan.json"
 
 # --- strictly ---
 strictly='strictly taken, this run is none: '

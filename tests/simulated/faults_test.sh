@@ -53,15 +53,22 @@ plan 'on server completion RECV 3: kill server'
 says='^server/rping was ended by signal 9'
 apart kill "$server" "$client"
 
+# What the plan has killed is to end so.
+expected=0
+
 # Its kernel still answers a peer that has said goodbye.
 plan 'on server fetched DISCONNECTED 1: kill server'
 says='^[0-2]\.[0-9]+ client1/cmtime:\s+[Dd]estroying (id|IDs)'
 apart kill_of_who_owes_an_answer 'cmtime -c 1' 'cmtime -s 10.0.0.1 -c 1'
 
+expected=1
+
 # One alone: who runs beside it goes on, and the second one of a name is none before the first.
 plan 'on client1->server REQ 1: kill server/rping'
 says='^client1/rping: .*RDMA_CM_EVENT_(REJECTED|UNREACHABLE)|^client1/rping ended with status [^0]'
 apart kill_of_one "$server" "$client"
+
+expected=0
 
 plan 'at 5s: kill here/sleep#2'
 says='^here/sleep was ended by signal 9'
@@ -72,10 +79,43 @@ plan 'at 1s: kill here/sh'
 says='^here/sh was ended by signal 9'
 alike kill_of_a_parent 'sh -c "sleep 3; true"' 'sleep 5'
 
-expected=0
 plan 'at 1ms: crash server' 'at 5ms: restart server'
 says='server/rping ended with status 0'
 apart crash_and_restart "$server" "$client"
+
+plan 'at 1ms: crash server for 4ms'
+apart crash_for_a_time "$server" "$client"
+
+# Nobody else runs, or has anything to do until then.
+plan 'at 1s: crash client1 for 1s'
+says='^seed 1, 7\.0.* s of virtual time'
+apart crash_of_the_last_for_a_time 'true' 'sleep 5'
+
+plan 'between 1s and 2s: crash client1 for 1s'
+says='^seed 1, [78]\.[0-9]* s of virtual time'
+apart crash_at_an_instant_of_a_window 'true' 'sleep 5'
+
+# The program alone: its neighbour goes on, and it has slept long enough when it goes on.
+plan 'at 500ms: pause here/bash for 10s'
+says='^10\.5[0-9]* here/bash: late'
+alike pause_of_a_program "bash -c 'sleep 1; echo late'" 'sleep 2'
+
+plan 'at 500ms: pause here/sleep#2 for 10s'
+says='^seed 1, 10\.5[0-9]* s of virtual time'
+alike pause_of_the_second 'sleep 1' 'sleep 2'
+
+# Its device goes on, as a NIC does: the writes of a peer arrive, and are acknowledged.
+plan 'at 11ms: pause server/ib_write_bw for 1s'
+says='^client1/ib_write_bw ended with status 0'
+apart pause_of_who_is_written_to 'ib_write_bw -n 20' 'ib_write_bw -n 20 server'
+
+plan 'on server completion RECV 2: pause server/rping for 10s'
+says='^seed 1, 10\.0[0-9]* s of virtual time'
+apart pause_of_who_is_to_answer "$server" "$client"
+
+plan 'on server fetched ESTABLISHED 1: pause server/rping/3 for 2s'
+says='observed 1: on server fetched ESTABLISHED 1: pause server/rping/3 for 2s'
+apart pause_of_a_thread "$server" "$client"
 
 # Whose host starts again has not ended, though nobody else runs.
 plan 'at 1s: crash client1' 'at 2s: restart client1'

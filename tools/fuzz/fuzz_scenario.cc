@@ -1,9 +1,10 @@
 #include "tools/fuzz/fuzz_scenario.h"
 
+#include <string>
 #include <string_view>
 
 #include "tools/scenario_file.h"
-#include "tools/words.h"
+#include "tools/standard_menu.h"
 #include "verbs/assert.h"
 
 namespace anyrdma::tools::fuzz {
@@ -20,10 +21,15 @@ int fuzz_scenario(const std::uint8_t* data, std::size_t size) {
   CM_ASSERT(!scenario->programs.empty());
   CM_ASSERT(scenario->limit > verbs::Duration::zero());
   CM_ASSERT(scenario->patience > verbs::Duration::zero());
-  for (const auto& [host, line] : scenario->programs) {
-    CM_ASSERT(!host.empty());
-    (void)words_of(line);
+  for (const Placed& program : scenario->programs) {
+    CM_ASSERT(!program.host.empty());
+    CM_ASSERT(program.where.starts_with("file:"));
   }
+  const std::string problem = problem_with(*scenario);
+  CM_ASSERT(problem.empty() || problem.starts_with("file:"));
+  const auto menu = sim::FaultPlan::parse(standard_menu(*scenario, scenario->patience));
+  CM_ASSERT(menu.has_value());
+  CM_ASSERT(menu->faults.empty() || scenario->standard.has_value());
   return 0;
 }
 

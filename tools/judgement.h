@@ -1,0 +1,56 @@
+// Whether programs have ended and said what they were to.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/program_scenario.h"
+
+namespace anyrdma::tools {
+
+/// What became of a program.
+struct ProgramEnd {
+  std::string_view name;        ///< "server/rping"
+  unsigned number = 1;          ///< of its host's of that name
+  std::optional<int> status{};  ///< as of wait(2); nullopt: it has not ended
+  bool background = false;      ///< it was to serve until all others had ended
+  bool told_to_end = false;     ///< by a SIGTERM of ours, as they had
+  bool ended_by_plan = false;   ///< killed, or gone with its host
+};
+
+/// "was ended by signal 11".
+[[nodiscard]] std::string ending_text(const ProgramEnd& end);
+
+/// What a sanitizer says in this line of a program's, without what differs from run to run:
+/// "AddressSanitizer: heap-use-after-free". Empty: nothing.
+[[nodiscard]] std::string sanitizer_report(std::string_view line);
+
+/// One run's. Lines come before ends.
+class Judgement {
+ public:
+  /// They outlive it.
+  explicit Judgement(std::span<const Expectation> expectations) : expectations_(expectations) {}
+
+  /// A line that the n-th program of a name has written.
+  void take(std::string_view program, unsigned number, std::string_view line);
+  [[nodiscard]] bool ends_as_expected(const ProgramEnd& end) const;
+  /// What sanitizers have said and nobody expects, a line each.
+  [[nodiscard]] std::string reports() const;
+  /// Who has not ended or not said what was expected, a line each.
+  [[nodiscard]] std::string broken(std::span<const ProgramEnd> ends) const;
+
+ private:
+  [[nodiscard]] std::string statuses_of(const ProgramEnd& end) const;
+
+  std::span<const Expectation> expectations_;
+  std::set<std::size_t> said_;  ///< numbers of those whose text has come
+  std::map<std::string, std::string, std::less<>> reports_;  ///< the first of each program
+};
+
+}  // namespace anyrdma::tools

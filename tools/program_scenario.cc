@@ -1,0 +1,70 @@
+#include "tools/program_scenario.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "tools/words.h"
+
+namespace anyrdma::tools {
+namespace {
+
+std::string list_of(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string problem_with_program(const ProgramScenario& scenario, const Placed& program) {
+  const bool known = std::ranges::any_of(
+      scenario.hosts, [&](const auto& each) { return each.name == program.host; });
+  if (!known) {
+    return program.where + ": there is no host '" + program.host + "'. Add a line 'host " +
+           program.host + " ADDRESS', or --host " + program.host + "=ADDRESS.";
+  }
+  const auto words = words_of(program.command);
+  if (words && !words->empty()) return "";
+  return program.where + " '" + program.command +
+         "': " + (words ? "a program is missing." : "a quote does not end.");
+}
+
+}  // namespace
+
+std::string name_of(const Placed& program) {
+  const auto words = words_of(program.command);
+  if (!words || words->empty()) return "";
+  return program.host + "/" + std::filesystem::path(words->front()).filename().string();
+}
+
+std::size_t line_of_fault(std::string_view plan, std::size_t number) {
+  std::size_t line = 0;
+  for (const std::string& text : split(plan, '\n')) {
+    ++line;
+    if (!text.empty() && --number == 0) return line;
+  }
+  return line;
+}
+
+std::string problem_with(const ProgramScenario& scenario) {
+  std::set<std::string> names;
+  std::map<std::string, unsigned> numbers;
+  for (const auto* all : {&scenario.background, &scenario.programs}) {
+    for (const Placed& program : *all) {
+      std::string problem = problem_with_program(scenario, program);
+      if (!problem.empty()) return problem;
+      const std::string name = name_of(program);
+      names.insert(name);
+      if (const unsigned number = ++numbers[name]; number > 1)
+        names.insert(name + "#" + std::to_string(number));
+    }
+  }
+  for (const Expectation& each : scenario.expectations) {
+    if (names.contains(each.program)) continue;
+    return each.where + ": no program '" + each.program +
+           "' is started. There are: " + list_of(names) + ".";
+  }
+  return "";
+}
+
+}  // namespace anyrdma::tools

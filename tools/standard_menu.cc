@@ -1,0 +1,177 @@
+#include "tools/standard_menu.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "transport/fault/plan/scalars.h"
+
+namespace anyrdma::tools {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<std::string_view, 24> kKinds{
+    "lose",   "delay", "duplicate",  "corrupt",  "reorder", "reject",    "stale",  "overflow",
+    "ignore", "mra",   "unresolved", "complete", "fail",    "qp-error",  "crash",  "kill",
+    "pause",  "cut",   "cut-rail",   "clog",     "slow",    "port-down", "remove", "slow-consumer"};
+
+/// More hosts than these are named by `*`, or their pairs would be most of the menu.
+constexpr std::size_t kPairsOfHostsMax = 4;
+
+/// A window or a duration has whole microseconds.
+std::string text_of(verbs::Duration time) {
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time);
+  return fault::word_of(verbs::Duration(std::max(micros, std::chrono::microseconds(1))));
+}
+
+/// Writes the lines of one scenario.
+class Menu {
+ public:
+  Menu(const ProgramScenario& scenario, verbs::Duration length)
+      : scenario_(scenario),
+        window_("between 0s and " + text_of(std::max<verbs::Duration>(length, 1ms)) + ": ") {
+    const verbs::Duration usual = std::max<verbs::Duration>(length, 1ms);
+    const verbs::Duration longest = std::min(usual * 20, scenario.limit / 4);
+    const verbs::Duration shortest = std::min(usual / 100, longest);
+    lasting_ = " for " + text_of(shortest) + " to " + text_of(longest);
+    delay_ = text_of(std::clamp<verbs::Duration>(usual / 20, 10us, 500ms));
+    for (const PlacedHost& host : scenario.hosts) {
+      if (fault::is_name(host.name)) hosts_.push_back(host.name);
+    }
+  }
+
+  [[nodiscard]] std::string write() {
+    for (const auto& [from, to] : ways()) of_way(from + "->" + to);
+    for (const std::string& host : hosts_) of_host(host);
+    of_programs();
+    if (hosts_.size() > 1) of_paths();
+    return std::move(text_);
+  }
+
+ private:
+  void add(std::string_view kind, const std::string& when, const std::string& what = "") {
+    const auto& except = scenario_.standard->except;
+    if (std::ranges::find(except, kind) != except.end()) return;
+    text_ += when + std::string(kind) + (what.empty() ? "" : " " + what) + "\n";
+  }
+  /// At an instant of the run, for a time.
+  void add_lasting(std::string_view kind, const std::string& what) {
+    add(kind, window_, what + lasting_);
+  }
+
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> ways() const {
+    if (hosts_.size() > kPairsOfHostsMax) return {{"*", "*"}};
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const std::string& from : hosts_) {
+      for (const std::string& to : hosts_) {
+        if (from != to) all.emplace_back(from, to);
+      }
+    }
+    return all;
+  }
+
+  void of_way(const std::string& way) {
+    const std::string on = "on " + way + " ";
+    add("lose", on + "packet 1%: ");
+    add("lose", on + "packet 10%: ");
+    add("delay", on + "packet 5%: ", "20us");
+    add("delay", on + "packet 2%: ", delay_);
+    add("duplicate", on + "packet 5%: ");
+    add("reorder", on + "packet 5%: ");
+    add("corrupt", on + "packet 2%: ");
+    for (const char* message : {"REQ", "REP", "RTU", "REJ", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP"})
+      add("lose", on + message + " 30%: ");
+    for (const char* message : {"REP", "RTU", "DREQ"}) {
+      add("delay", on + message + " 30%: ", delay_);
+      add("duplicate", on + message + " 30%: ");
+    }
+  }
+
+  void of_host(const std::string& host) {
+    const std::string request = "on " + host + " request 20%: ";
+    add("reject", request, "28");
+    add("stale", request);
+    add("overflow", request);
+    add("ignore", request);
+    add("mra", request, "20");
+    add("unresolved", "on " + host + " resolving 20%: ", "EHOSTUNREACH");
+    of_work(host);
+    of_calls(host);
+    add_lasting("crash", host);
+    add_lasting("pause", host);
+    add_lasting("port-down", host + " anyrdma0");
+    add_lasting("slow-consumer", host + " " + delay_);
+    add("remove", window_, host + " anyrdma0");
+  }
+
+  void of_work(const std::string& host) {
+    for (const char* opcode : {"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD"})
+      add("complete", "on " + host + " completion " + opcode + " 5%: ", "RETRY_EXC_ERR");
+    add("qp-error", "on " + host + " completion RECV 5%: ", host + "#qp1 QP_FATAL");
+    add("qp-error", window_, host + "#qp1 QP_FATAL");
+  }
+
+  void of_calls(const std::string& host) {
+    const std::string call = "on " + host + " call ";
+    add("fail", call + "any_allocation 10%: ", "ENOMEM");
+    for (const char* name : {"connect", "accept", "post_send", "post_recv", "create_qp", "reg_mr"})
+      add("fail", call + name + " 10%: ", "ENOMEM");
+  }
+
+  /// Each that a plan can name.
+  void of_programs() {
+    std::map<std::string, unsigned> numbers;
+    for (const auto* all : {&scenario_.background, &scenario_.programs}) {
+      for (const Placed& program : *all) {
+        std::string name = name_of(program);
+        const unsigned number = ++numbers[name];
+        if (!fault::is_name(name) || std::ranges::count(name, '/') != 1) continue;
+        if (number > 1) name += "#" + std::to_string(number);
+        add("kill", window_, name);
+        add_lasting("pause", name);
+      }
+    }
+  }
+
+  void of_paths() {
+    for (const std::string& host : hosts_) {
+      add_lasting("cut", host + "<->*");
+      add_lasting("cut-rail", host + " eth0");
+    }
+    for (const auto& [from, to] : ways()) {
+      add_lasting("cut", from + "->" + to);
+      add_lasting("clog", from + "->" + to);
+      add_lasting("slow", from + "->" + to + " " + delay_);
+      if (from < to) add_lasting("cut", from + "<->" + to);
+    }
+  }
+
+  const ProgramScenario& scenario_;
+  std::vector<std::string> hosts_;  ///< that a plan can name
+  std::string window_;
+  std::string lasting_;
+  std::string delay_;
+  std::string text_;
+};
+
+}  // namespace
+
+bool is_standard_kind(std::string_view kind) {
+  return std::ranges::find(kKinds, kind) != kKinds.end();
+}
+
+std::string standard_kinds() {
+  std::string text;
+  for (const std::string_view kind : kKinds) text += (text.empty() ? "" : ", ") + std::string(kind);
+  return text;
+}
+
+std::string standard_menu(const ProgramScenario& scenario, verbs::Duration length) {
+  return scenario.standard ? Menu(scenario, length).write() : "";
+}
+
+}  // namespace anyrdma::tools

@@ -1,0 +1,22 @@
+// All faults that make sense in a scenario of programs, for who does not want to think of them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tools/program_scenario.h"
+
+namespace anyrdma::tools {
+
+/// Whether a line `menu standard except KIND` can leave it out; which there are, for people.
+[[nodiscard]] bool is_standard_kind(std::string_view kind);
+[[nodiscard]] std::string standard_kinds();
+
+/// A plan as text, a line for each fault: losses, delays and damage between hosts; messages of the
+/// CM lost, requests refused; completions in error; calls that fail; hosts that crash and restart,
+/// stand still, are cut off; programs that are killed, or stand still; devices, ports, consumers.
+/// Windows and durations are made for runs that take `length` of virtual time without faults. Empty
+/// where the scenario has no line `menu standard`.
+[[nodiscard]] std::string standard_menu(const ProgramScenario& scenario, verbs::Duration length);
+
+}  // namespace anyrdma::tools
