@@ -1,4 +1,4 @@
-// One call from a resolved name to an id that may connect or listen.
+// rdma_create_ep: an id that can connect or listen, from a resolved name.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -9,12 +9,12 @@
 
 namespace anyrdma::cm {
 
-/// A synchronous id made after `info`. With RAI_PASSIVE it is bound to ai_src_addr, and a given
-/// `qp` is what get_request() makes for every new id, on `pd`. Otherwise address and route are
-/// resolved (two seconds each; ai_route is the route if there is one), a given `qp` is made on
-/// `pd`, and ai_connect stands before the private data of connect(). The type of queue pair is
-/// always ai_qp_type. EINVAL: port space, addresses; otherwise what the step that failed gives.
-/// Then nothing is left. Source: rdma_create_ep(3), L/cma.c:rdma_create_ep.
+/// Creates a synchronous id from `info`. With RAI_PASSIVE the id is bound to ai_src_addr, and
+/// get_request() creates `qp` (if given) on `pd` for every new id. Otherwise the address and the
+/// route are resolved, 2 s each; ai_route replaces the latter. Then `qp` (if given) is created on
+/// `pd`, and ai_connect precedes the private data of connect(). The queue pair type is always
+/// ai_qp_type. Errors: EINVAL for port space or addresses, else the error of the step that failed.
+/// On any error everything is freed. Source: rdma_create_ep(3), L/cma.c:rdma_create_ep.
 [[nodiscard]] Result<std::unique_ptr<Id>> create_ep(transport::Transport& transport,
                                                     const rdma_addrinfo& info, ibv_pd* pd,
                                                     ibv_qp_init_attr* qp);

@@ -1,4 +1,4 @@
-// One device as cm uses it: what all ids of a transport share on it. Internal to cm.
+// The state of one device that all ids of a transport share. Internal to cm.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -26,8 +26,8 @@ class DeviceUses final : public transport::Transport::Attachment {
   /// enters it. ENODEV: its node GUID is 0; errors of ibv_alloc_pd and ibv_query_device.
   [[nodiscard]] static Result<DeviceUse*> acquire(transport::Transport& transport,
                                                   ibv_context* verbs);
-  /// Takes a user away; the last one takes the protection domain along, unless the application
-  /// still has objects on it. Outside the critical section.
+  /// Removes a user; the last one frees the protection domain, unless the application still has
+  /// objects on it. Outside the critical section.
   static void release(transport::Transport& transport, DeviceUse* use);
 
  private:

@@ -40,8 +40,8 @@ class Event {
   [[nodiscard]] Id* listen_id() const;
   /// Parameters of CONNECT_REQUEST, CONNECT_RESPONSE and the active side's ESTABLISHED.
   [[nodiscard]] const rdma_conn_param& conn() const { return raw().param.conn; }
-  /// The same of datagram services, and of multicast events, whose private_data is the context of
-  /// their join.
+  /// The parameters of datagram services, and of multicast events, whose private_data is the
+  /// context of their join.
   [[nodiscard]] const rdma_ud_param& ud() const { return raw().param.ud; }
   /// Padded with zeros to the message's fixed length; empty when the event carries none.
   [[nodiscard]] std::span<const std::uint8_t> private_data() const;
@@ -55,7 +55,8 @@ class Event {
   void ack();
 
   // --- the C API's way --------------------------------------------------------------------------
-  /// Gives the event away, the id of a CONNECT_REQUEST with it; ack(rdma_cm_event*) takes it back.
+  /// Releases the event, with the id of a CONNECT_REQUEST, as a C struct; ack(rdma_cm_event*)
+  /// acknowledges it.
   [[nodiscard]] rdma_cm_event* release();
   /// rdma_ack_cm_event. EINVAL: null, or, as far as that can be seen, acknowledged already: a
   /// misuse that is reported. `event` comes from release() and is invalid afterwards.

@@ -29,10 +29,10 @@ class EventChannel {
       transport::Transport& transport);
   /// Closes. Fetched events stay valid until acknowledged.
   ~EventChannel();
-  /// Ends every id that is still on the channel, as the kernel does when the descriptor closes:
-  /// peers see what a destroyed id shows them. Those ids then only serve to be destroyed. Whoever
-  /// is in get(), or comes later, waits for ever: C programs leave threads there (rping does).
-  /// Waiters are called at once.
+  /// Ends every id on the channel, as the kernel does when the descriptor closes: their peers see
+  /// the same as when the id is destroyed. Afterwards these ids can only be destroyed. A thread in
+  /// get(), or one that calls it later, waits for ever: C programs such as rping leave threads
+  /// there. Asynchronous waiters are called at once.
   void close();
   EventChannel(const EventChannel&) = delete;
   EventChannel& operator=(const EventChannel&) = delete;
@@ -40,20 +40,20 @@ class EventChannel {
   [[nodiscard]] static EventChannel& from(rdma_event_channel* raw);
   [[nodiscard]] rdma_event_channel* raw() { return &raw_.channel; }
 
-  /// The next event, waiting for it. Some events are consumed on the way, so it may wait although
-  /// fd() was readable. EAGAIN: fd() is non-blocking and there is none; EINTR: signal; EDEADLK: the
-  /// simulator knows that none will ever come.
+  /// Waits for the next event and returns it. Some events are consumed inside, so it may wait
+  /// although fd() was readable. Errors: EAGAIN if fd() is non-blocking and there is none, EINTR
+  /// for a signal, EDEADLK if the simulator knows that none will ever come.
   [[nodiscard]] Result<Event> get();
-  /// The next event if there is one; EAGAIN if not.
+  /// Returns the next event if there is one, else EAGAIN.
   [[nodiscard]] Result<Event> try_get();
-  /// The next event by any of Asio's completion tokens. Defined, and described, in
-  /// cm/asio/async_get.h, which whoever calls it includes.
+  /// Passes the next event to one of Asio's completion tokens. Callers must include
+  /// cm/asio/async_get.h, which defines and describes it.
   template <class CompletionToken>
   auto async_get(CompletionToken&& token);
-  /// Tells the id on this channel whose accept() named the event's QP: Id::notify, with its errors.
-  /// ENOENT: no such id; EINVAL: not IBV_EVENT_COMM_EST.
+  /// Calls Id::notify for the id on this channel whose accept() named the event's QP, with its
+  /// errors. ENOENT: no such id; EINVAL: not IBV_EVENT_COMM_EST.
   [[nodiscard]] Result<void> notify(const ibv_async_event& event);
-  /// Readable while events wait; -1 in the simulator.
+  /// A descriptor that is readable while events wait; -1 in the simulator.
   [[nodiscard]] int fd() const { return semaphore_->fd(); }
 
   [[nodiscard]] transport::Transport& transport() const { return transport_; }

@@ -1,4 +1,4 @@
-// How an event is stored from the upcall until its acknowledgement. Internal to cm.
+// The storage of an event from the upcall until its acknowledgement. Internal to cm.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -37,7 +37,7 @@ struct EventRecord : boost::intrusive::list_base_hook<>, ChargedHook {
   /// Whose fetched and acknowledged events it counts among: the listener for CONNECT_REQUEST, else
   /// the id. Null once that id was destroyed in a deadlock.
   Id* charged = nullptr;
-  /// The id of a CONNECT_REQUEST until somebody takes it.
+  /// The id of a CONNECT_REQUEST until it is taken.
   std::unique_ptr<Id> request;
   /// Of a multicast event, until that group is left: counts the event as well.
   Membership* membership = nullptr;
@@ -75,7 +75,7 @@ class EventPool {
   [[nodiscard]] EventRecord& take();
   /// Takes a record back. May delete the pool when its channel is gone.
   static void give_back(EventRecord& record);
-  /// The channel is gone: the pool deletes itself with its last record, perhaps now.
+  /// Called when the channel ends: the pool deletes itself with its last record, perhaps now.
   static void abandon(EventPool* pool);
 
  private:

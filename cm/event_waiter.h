@@ -24,13 +24,13 @@ class EventWaiter : public boost::intrusive::list_base_hook<> {
   /// Ends the waiting: on_ready() follows from within, unless it came before.
   void cancel();
   /// The event; call it after on_ready(), outside the critical section. ECANCELED: cancelled before
-  /// there was one, or the channel was closed. EAGAIN: somebody else got it; the waiter waits
+  /// there was one, or the channel was closed. EAGAIN: another fetcher got it; the waiter waits
   /// again, before all others, and may have been called and destroyed in another thread already.
   [[nodiscard]] Result<Event> take();
 
  protected:
   EventWaiter() = default;
-  /// Waits no longer; who is next gets its turn.
+  /// Stops waiting; the next waiter gets its turn.
   virtual ~EventWaiter();
 
  private:

@@ -24,41 +24,47 @@ namespace anyrdma::cm {
 
 struct DeviceUse;
 
-/// One rdma_cm_id. Asynchronous: results arrive as events on its channel. Synchronous: it has a
-/// channel of its own, and where a call below says that an event follows, the call waits for the
-/// next event of any type and succeeds exactly when its status is 0 (result_of()); the event stays
-/// in raw()->event until the next such call. Which call is legal when, the endpoint decides: an
-/// illegal one fails with EINVAL. After DEVICE_REMOVAL everything but destruction gives ENXIO;
-/// after the channel's end, ENOENT. Embeds the rdma_cm_id that C programs see. Its fields are
-/// filled when events are fetched, and by bind and listen; qp, when set, is moved through its
-/// states by accept, disconnect and fetching. Threads: distinct ids freely; calls on one id one at
-/// a time, except that events may be fetched and acknowledged meanwhile. Source: rdma_cm(7) and the
-/// page of each call, librdmacm's cma.c.
+/// One rdma_cm_id. An asynchronous id reports results as events on its channel. A synchronous id
+/// has a channel of its own: where a call below says that an event follows, the call waits for the
+/// next event of any type. It succeeds if the event's status is 0 (result_of()). The event stays in
+/// raw()->event until the next such call.
+///
+/// The endpoint decides which call is legal in which state. Errors of every call: EINVAL in the
+/// wrong state, ENXIO after DEVICE_REMOVAL except for destruction, ENOENT after the end of the
+/// channel.
+///
+/// The id embeds the rdma_cm_id that C programs see. Its fields are filled when events are fetched,
+/// and by bind and listen. If qp is set, accept, disconnect and fetching change its state.
+///
+/// Threads: distinct ids are independent. Calls on one id must be made one at a time; events may be
+/// fetched and acknowledged meanwhile. Source: rdma_cm(7) and the page of each call, librdmacm's
+/// cma.c.
 class Id final : private transport::EndpointHandler {
  public:
-  /// A fresh id in IDLE; `context` is the application's. `channel` outlives the calls on the id.
-  /// EINVAL: unknown port space; ENODEV, ENOMEM.
+  /// Creates an id in IDLE; `context` is the application's. `channel` must outlive the calls on the
+  /// id. Errors: EINVAL for an unknown port space, ENODEV, ENOMEM.
   [[nodiscard]] static Result<std::unique_ptr<Id>> create(EventChannel& channel,
                                                           rdma_port_space space, void* context);
-  /// A fresh synchronous id. Errors of the above and of EventChannel::create.
+  /// Creates a synchronous id. Errors: as create() and EventChannel::create.
   [[nodiscard]] static Result<std::unique_ptr<Id>> create_synchronous(
       transport::Transport& transport, rdma_port_space space, void* context);
-  /// The same with a type of queue pair that the port space does not imply (rdma_create_ep).
+  /// The same with a queue pair type that the port space does not imply (rdma_create_ep).
   [[nodiscard]] static Result<std::unique_ptr<Id>> create_synchronous(
       transport::Transport& transport, rdma_port_space space, void* context, ibv_qp_type type);
-  /// destroy(), whose errors it cannot report.
+  /// Calls destroy() and drops its errors.
   ~Id() override;
   Id(const Id&) = delete;
   Id& operator=(const Id&) = delete;
 
-  /// Ends the id with the message its state calls for, drops its unfetched events (destroying the
-  /// new ids of unfetched CONNECT_REQUESTs, whose peers see REJECTED 28), then waits until all
-  /// fetched ones are acknowledged. The QP is the application's to destroy before. EINVAL: null.
-  /// EDEADLK: destroyed all the same, but in the simulator nobody was left to acknowledge the rest.
+  /// Destroys the id. Sends the message that its state requires and drops its unfetched events.
+  /// Unfetched CONNECT_REQUESTs are rejected with reason 28. Then waits until all fetched events
+  /// are acknowledged. The application must destroy the QP before. Errors: EINVAL for null; EDEADLK
+  /// in the simulator if no program is left to acknowledge the events (the id is destroyed all the
+  /// same).
   [[nodiscard]] static Result<void> destroy(std::unique_ptr<Id> id);
 
-  /// For a program that is gone: all events that it was shown of these ids count as acknowledged,
-  /// so that nobody waits for that. Nobody else uses the ids or the events any more.
+  /// For a program that has ended: counts all fetched events of these ids as acknowledged, so no
+  /// call waits for them. Precondition: the ids and events are not used any more.
   static void forgive_all(std::span<Id* const> ids);
 
   [[nodiscard]] static Id& from(rdma_cm_id* raw) {
@@ -75,26 +81,29 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] bool is_synchronous() const { return private_channel_ != nullptr; }
 
   // --- addresses --------------------------------------------------------------------------------
-  /// Port 0 picks one. EINVAL: null, family; EADDRINUSE, EADDRNOTAVAIL, EACCES, ENODEV.
+  /// Binds to a local address; port 0 picks a free port. Errors: EINVAL for null or an unknown
+  /// family, EADDRINUSE, EADDRNOTAVAIL, EACCES, ENODEV.
   [[nodiscard]] Result<void> bind(const sockaddr* local);
-  /// ADDR_RESOLVED or ADDR_ERROR follows. `source` may be null. EINVAL: null destination, family;
-  /// ENETUNREACH, EHOSTUNREACH, ENODEV, EADDRNOTAVAIL.
+  /// Resolves an address; ADDR_RESOLVED or ADDR_ERROR follows. `source` may be null. Errors: EINVAL
+  /// for a null destination or a wrong family, ENETUNREACH, EHOSTUNREACH, ENODEV, EADDRNOTAVAIL.
   [[nodiscard]] Result<void> resolve_addr(const sockaddr* source, const sockaddr* destination,
                                           std::chrono::milliseconds timeout);
-  /// ROUTE_RESOLVED or ROUTE_ERROR follows. EINVAL: timeout 0, ADDR_RESOLVED not fetched; ENODEV.
+  /// Resolves the route; ROUTE_RESOLVED or ROUTE_ERROR follows. Errors: EINVAL for timeout 0 or if
+  /// ADDR_RESOLVED is not fetched, ENODEV.
   [[nodiscard]] Result<void> resolve_route(std::chrono::milliseconds timeout);
-  /// CONNECT_REQUESTs follow. `backlog` bounds the unfetched ones; outside 1..1024 it means 1024.
+  /// Listens; CONNECT_REQUESTs follow. `backlog` limits the unfetched ones; outside 1..1024 it
+  /// means 1024.
   [[nodiscard]] Result<void> listen(int backlog);
   [[nodiscard]] const sockaddr& local_address() const { return raw_.id.route.addr.src_addr; }
   [[nodiscard]] const sockaddr& peer_address() const { return raw_.id.route.addr.dst_addr; }
-  /// Looks an address up as cm::resolve_addrinfo does, with its errors and for as long as it takes;
-  /// ADDRINFO_RESOLVED follows, and query_addrinfo() has the answer. EBUSY: the last answer is not
-  /// fetched. RAI_SA asks InfiniBand's subnet administrator, whom no transport here reaches:
-  /// EOPNOTSUPP with RAI_DNS or a node, EINVAL without service or on an id that is not bound to a
-  /// device, else EOPNOTSUPP.
+  /// Looks up an address as cm::resolve_addrinfo does, with its errors; blocks for as long as that
+  /// takes. ADDRINFO_RESOLVED follows, and query_addrinfo() returns the answer. EBUSY: the last
+  /// answer is not fetched. RAI_SA would ask InfiniBand's subnet administrator, which no transport
+  /// here reaches: EOPNOTSUPP, or EINVAL without service or on an id that is not bound to a device.
   [[nodiscard]] Result<void> resolve_addrinfo(const char* node, const char* service,
                                               const rdma_addrinfo* hints);
-  /// ENOENT: nothing was resolved, or it was taken already.
+  /// Returns the answer of resolve_addrinfo(), once. ENOENT: there is none, or it was returned
+  /// already.
   [[nodiscard]] Result<Addrinfo> query_addrinfo();
   /// Network order; 0 when there is none.
   [[nodiscard]] __be16 src_port() const;
@@ -103,17 +112,18 @@ class Id final : private transport::EndpointHandler {
   // --- connections ------------------------------------------------------------------------------
   /// Sends the request; ESTABLISHED (with a QP), CONNECT_RESPONSE (without), REJECTED, UNREACHABLE
   /// or CONNECT_ERROR follows. Null means the device's maxima. EINVAL: private data too long,
-  /// depths above the device's, null without a QP; the id may connect again then.
+  /// depths above the device's, or null without a QP; then the id may connect again.
   [[nodiscard]] Result<void> connect(const rdma_conn_param* param);
   /// Moves the QP to RTS, then accepts; ESTABLISHED follows, except on datagram ids. Null echoes
-  /// the request. EINVAL as connect, null without a QP, and request withdrawn. A failure of the CM
-  /// has rejected the request and the QP is in error.
+  /// the request's parameters. EINVAL: as connect(), or the peer has withdrawn the request. If the
+  /// CM fails, the request is rejected and the QP is in ERR.
   [[nodiscard]] Result<void> accept(const rdma_conn_param* param);
-  /// EINVAL: too late, or more than 148 bytes: nothing is sent then.
+  /// Rejects the request; the peer gets REJECTED with reason 28. EINVAL: too late, or more than 148
+  /// bytes; then nothing is sent.
   [[nodiscard]] Result<void> reject(std::span<const std::uint8_t> private_data);
-  /// rdma_reject_ece: as reject, but the peer sees the reason 35.
+  /// rdma_reject_ece: as reject(), with reason 35.
   [[nodiscard]] Result<void> reject_ece(std::span<const std::uint8_t> private_data);
-  /// Moves the QP to error, then sends DREQ or DREP if either is due. EINVAL: never connected.
+  /// Moves the QP to ERR, then sends DREQ or DREP if either is due. EINVAL: never connected.
   [[nodiscard]] Result<void> disconnect();
   /// Completes a connection that has no id->qp, after CONNECT_RESPONSE. EINVAL.
   [[nodiscard]] Result<void> establish();
@@ -122,43 +132,45 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> notify(ibv_event_type event);
 
   // --- multicast (datagrams) --------------------------------------------------------------------
-  /// Joins a group: MULTICAST_JOIN or MULTICAST_ERROR follows, whose ud.private_data is `context`.
+  /// Joins a group; MULTICAST_JOIN or MULTICAST_ERROR follows, whose ud.private_data is `context`.
   /// Fetching MULTICAST_JOIN attaches the QP that exists then, except for send-only members.
   /// EINVAL: null, family, not a datagram id, no device; ENODEV; 524 (the kernel's ENOTSUPP): IPv6
   /// group on RoCE v2.
   [[nodiscard]] Result<void> join_multicast(
       const sockaddr* group, void* context,
       transport::JoinState state = transport::JoinState::kFullMember);
-  /// Ends the newest join of this address, answered or not: drops its unfetched events, waits until
-  /// the fetched ones are acknowledged (a synchronous id's own one is, now), detaches the QP.
-  /// EINVAL; EADDRNOTAVAIL: not joined; EDEADLK as destroy.
+  /// Ends the newest join of this address, answered or not. Drops its unfetched events, waits until
+  /// the fetched ones are acknowledged, and detaches the QP. On a synchronous id it acknowledges
+  /// the event in raw()->event itself. Errors: EINVAL, EADDRNOTAVAIL if not joined, EDEADLK as
+  /// destroy().
   [[nodiscard]] Result<void> leave_multicast(const sockaddr* group);
 
   // --- shared receive queue ---------------------------------------------------------------------
-  /// Makes the SRQ that later QPs of the id receive from. `pd` null: as create_qp. `attr` receives
-  /// what was granted. EINVAL: null attr, no device, other device's pd; EOPNOTSUPP: XRC; errno of
-  /// ibv_create_srq.
+  /// Creates the SRQ that later QPs of the id receive from. `pd` null: as create_qp(). `attr`
+  /// returns the granted sizes. EINVAL: null attr, no device, other device's pd; EOPNOTSUPP: XRC;
+  /// errno of ibv_create_srq.
   [[nodiscard]] Result<void> create_srq(ibv_pd* pd, ibv_srq_init_attr* attr);
   /// EINVAL: none; EBUSY: a QP uses it.
   [[nodiscard]] Result<void> destroy_srq();
 
   // --- queue pair -------------------------------------------------------------------------------
   /// Creates the id's QP and moves it to INIT, of a datagram id to RTS. `pd` null: the device's
-  /// shared one. CQs that `attr` lacks are made, with their completion channels, and belong to the
-  /// id. `attr` receives what was granted. EINVAL: null attr, no device, QP exists, other device's
-  /// pd, dead request; errno of verbs.
+  /// shared one. CQs that `attr` lacks are created with their completion channels and belong to the
+  /// id. `attr` returns the granted sizes. Errors: EINVAL for a null attr, no device, an existing
+  /// QP, another device's pd or a withdrawn request; errno of verbs.
   [[nodiscard]] Result<void> create_qp(ibv_pd* pd, ibv_qp_init_attr* attr);
-  /// Destroys the QP and the CQs made with it, once fetches that work on the QP are through.
+  /// Destroys the QP and the CQs made with it, after running fetches have finished with the QP.
   /// EINVAL: none; errno of ibv_destroy_qp.
   [[nodiscard]] Result<void> destroy_qp();
-  /// What ibv_modify_qp needs to reach `state`. EINVAL: no device, or not reachable now.
+  /// Returns the attributes and mask with which ibv_modify_qp reaches `state`. EINVAL: no device,
+  /// or not reachable now.
   [[nodiscard]] Result<transport::QpTransition> init_qp_attr(ibv_qp_state state);
 
   // --- enhanced connection establishment --------------------------------------------------------
-  /// For a program that makes its QP itself: what connect or accept announces. EINVAL: the id has a
-  /// QP, vendor 0, unknown fields.
+  /// Sets the options that connect or accept announces, for a program that creates its QP itself.
+  /// EINVAL: the id has a QP, vendor 0, or unknown fields.
   [[nodiscard]] Result<void> set_local_ece(const ibv_ece& ece);
-  /// What the peer announced; vendor 0: nothing yet. EINVAL: the id has a QP.
+  /// Returns the options that the peer announced; vendor 0: none yet. EINVAL: the id has a QP.
   [[nodiscard]] Result<ibv_ece> remote_ece() const;
 
   // --- the rest ---------------------------------------------------------------------------------
@@ -171,32 +183,33 @@ class Id final : private transport::EndpointHandler {
   /// destroy.
   [[nodiscard]] Result<void> make_synchronous();
 
-  /// Puts RDMA_CM_EVENT_USER with these two into the id's channel. As with Linux, an incoming id
-  /// has no events until accept(): it is lost then.
+  /// Puts RDMA_CM_EVENT_USER with these values into the id's channel. As on Linux, an incoming id
+  /// has no events until accept(): before, the event is lost.
   [[nodiscard]] Result<void> write_event(int status, std::uint64_t argument);
 
   // --- synchronous ids --------------------------------------------------------------------------
-  /// What the blocking calls end with, for calls that do not block by themselves but cause an event
-  /// (set_option IB_PATH): waits for the next event. Success at once on an asynchronous id.
+  /// Waits for the next event of a synchronous id, after a call that raises an event without
+  /// blocking (set_option IB_PATH). Returns success at once on an asynchronous id.
   [[nodiscard]] Result<void> complete();
-  /// Waits for a listener's next request and gives its id, synchronous as well. The request's event
-  /// stays in the new id's raw()->event. EINVAL: asynchronous, or another event came; whatever
-  /// fails stays in this id's raw()->event, and a request in there is rejected with it.
+  /// Waits for a listener's next request and returns its id, which is synchronous, too. The
+  /// request's event stays in the new id's raw()->event. EINVAL: asynchronous id, or another event
+  /// came. On failure the event stays in this id's raw()->event; a request in it is rejected with
+  /// it.
   [[nodiscard]] Result<std::unique_ptr<Id>> get_request();
-  /// For create_ep(): get_request() makes a QP like this (if given) for every new id, on `pd` (if
-  /// given), and fails as create_qp() does.
+  /// For create_ep(): get_request() creates a QP with these attributes (if given) for every new id,
+  /// on `pd` (if given), and fails as create_qp() does.
   [[nodiscard]] Result<void> set_request_qp(ibv_pd* pd, const ibv_qp_init_attr* attr);
-  /// For create_ep(): what stands before connect()'s private data, until connect() succeeds. EINVAL
-  /// of connect() when both together are too long.
+  /// For create_ep(): sets data that precedes connect()'s private data until connect() succeeds.
+  /// connect() fails with EINVAL if both together are too long.
   void set_connect_prefix(std::span<const std::uint8_t> data);
 
-  /// Fetched and acknowledged events so far, for diagnosis.
+  /// The numbers of fetched and acknowledged events so far, for diagnosis.
   struct Ledger {
     std::uint64_t fetched = 0;
     std::uint64_t acknowledged = 0;
   };
   [[nodiscard]] Ledger ledger() const { return ledger_; }
-  /// What transport::EventObserver calls the id.
+  /// The id's number for transport::EventObserver.
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
  private:
@@ -222,16 +235,16 @@ class Id final : private transport::EndpointHandler {
 
   // --- id_ledger.cc: fetched and acknowledged ---------------------------------------------------
   void charge(EventRecord& record);
-  /// EINVAL, and reported as the program's mistake: it was acknowledged already.
+  /// Fails with EINVAL and reports the program's mistake if it was acknowledged already.
   [[nodiscard]] static Result<void> acknowledge(EventRecord& record);
   [[nodiscard]] static Result<void> refuse_acknowledgement(const EventRecord& record);
-  /// Waits until all are acknowledged; `purpose` is for who asks why.
+  /// Waits until all are acknowledged; `purpose` is the reason in reports of hangs.
   [[nodiscard]] Result<void> drain(const char* purpose);
   [[nodiscard]] Result<void> drain(const Membership& leaving);  ///< its events only
   [[nodiscard]] bool is_drained() const;
   /// The events that drain() waits for, a line each.
   [[nodiscard]] std::string debts() const;
-  void forgive();  ///< nobody will acknowledge the rest
+  void forgive();  ///< the rest will not be acknowledged
 
   // --- id_call.cc: the endpoint's verdicts ------------------------------------------------------
   /// ENOENT, or what the endpoint says.
@@ -249,11 +262,11 @@ class Id final : private transport::EndpointHandler {
     }
     return result;
   }
-  /// Tells observers why a call goes no further, and gives it back.
+  /// Reports to observers why a call is refused, and returns the error.
   [[nodiscard]] Result<void> refused(Call call, Result<void> why) const;
   /// The same from outside of the critical section.
   [[nodiscard]] Result<void> refuse(Call call, Result<void> why) const;
-  /// What a fault plan lets the call fail with before it has an effect.
+  /// Returns the error that a fault plan injects before the call has an effect.
   [[nodiscard]] Result<void> admit(Call call);
   void report_call(std::string_view call, int error) const;
   void report_handshake(std::string_view call, const transport::ConnectionParameters& given) const;
@@ -338,7 +351,7 @@ class Id final : private transport::EndpointHandler {
   std::unique_ptr<transport::Endpoint> endpoint_;
   bool connect_error_ = false;
   bool closed_ = false;
-  bool waiting_ = false;            ///< somebody waits until is_drained()
+  bool waiting_ = false;            ///< a thread waits until is_drained()
   bool qp_going_ = false;           ///< destroy_qp() is under way
   unsigned qp_holds_ = 0;           ///< fetches that work on the QP
   std::uint32_t accepted_qpn_ = 0;  ///< without id->qp
@@ -351,7 +364,7 @@ class Id final : private transport::EndpointHandler {
   std::unique_ptr<EpSettings> ep_;                  ///< of ids made by create_ep()
   std::unique_ptr<Memberships> memberships_;        ///< made by the first join
   const Membership* leaving_ = nullptr;             ///< whose events are waited for; null: all
-  std::unique_ptr<verbs::Semaphore> acknowledged_;  ///< made when somebody has to wait
+  std::unique_ptr<verbs::Semaphore> acknowledged_;  ///< created when a thread has to wait
   bool resolving_addrinfo_ = false;                 ///< from resolve_addrinfo() to query_addrinfo()
   Addrinfo resolved_addrinfo_;
   DeviceUse* device_ = nullptr;

@@ -34,7 +34,7 @@ class Memberships {
   [[nodiscard]] Membership* find(transport::MembershipId id);
   /// The newest of this very address, port and all. Null: none.
   [[nodiscard]] Membership* newest(const sockaddr& group);
-  /// It must be one of ours.
+  /// Precondition: it is in this list.
   [[nodiscard]] std::unique_ptr<Membership> remove(const Membership& membership);
 
  private:

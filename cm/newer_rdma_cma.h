@@ -1,5 +1,5 @@
-// What <rdma/rdma_cma.h> has had since rdma-core 60 and Debian 12's (44) lacks. Numbers from
-// rdma-core 65; the names are ours, so that a build against newer headers has both.
+// Declarations of <rdma/rdma_cma.h> since rdma-core 60 that Debian 12's (44) lacks. Numbers are
+// those of rdma-core 65; the names are ours, so that a build with newer headers has both.
 #pragma once
 
 namespace anyrdma::cm {

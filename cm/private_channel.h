@@ -1,4 +1,4 @@
-// What makes an id synchronous.
+// The channel of a synchronous id, and the result of its blocking calls.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -11,16 +11,16 @@
 
 namespace anyrdma::cm {
 
-/// What a blocking call makes of the event it waited for: success exactly when the status is 0, of
-/// whatever type the event is. ECONNREFUSED: REJECTED; otherwise the status as an errno.
-/// Source: L/cma.c:ucma_complete.
+/// Result of a synchronous call, from the event it waited for. Status 0 is success for any event
+/// type. REJECTED gives ECONNREFUSED; otherwise the error is |status|. Source:
+/// L/cma.c:ucma_complete.
 [[nodiscard]] Result<void> result_of(const rdma_cm_event& event);
 
 /// The channel of one synchronous id, and the event its last blocking call waited for, which stays
 /// unacknowledged until the next one. Used by one thread at a time.
 class PrivateChannel {
  public:
-  /// `shown` (rdma_cm_id::event) always points at the event kept. Errors of EventChannel::create.
+  /// `shown` (rdma_cm_id::event) always points to the kept event. Errors of EventChannel::create.
   [[nodiscard]] static Result<std::unique_ptr<PrivateChannel>> create(
       transport::Transport& transport, rdma_cm_event*& shown);
   /// Acknowledges the event kept.

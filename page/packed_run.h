@@ -1,4 +1,4 @@
-// A run made small for a page: every name and text once, every record a few numbers.
+// A compact form of a run for its page: every name and text once, every record a few numbers.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,7 +12,7 @@
 
 namespace anyrdma::page {
 
-/// What cannot be read, as a sentence with the line's number.
+/// An error of the input: a sentence with the line's number.
 using Complaint = std::string;
 
 /// Takes a run's lines, a JSON object each, and gives one JSON object:
@@ -25,16 +25,16 @@ using Complaint = std::string;
 ///           "fields/x" is the member x of the member "fields".
 ///   rows    [shape, value, ...] of each record in turn; the first two values are the distances
 ///           of n and t from the record before, which for the first is n = -1, t = 0.
-/// No `<` is in it, so that it may stand in a page.
+/// It contains no `<`, so that it can be embedded in a page.
 class PackedRun {
  public:
-  /// Reads all lines. A last line that was cut off is left out, as a recording may end anywhere.
-  /// Empty if all is well. Precondition: nothing has been taken.
+  /// Reads all lines; an incomplete last line is left out. Returns empty on success. Precondition:
+  /// no line was added.
   [[nodiscard]] Complaint read(std::istream& lines);
 
-  /// For who makes the lines itself: takes the next one. Empty if all is well.
+  /// Adds the next line. Returns empty on success.
   [[nodiscard]] Complaint add(std::string_view line);
-  /// Precondition: a header has been taken.
+  /// Precondition: a header was added.
   [[nodiscard]] std::string json() const;
 
  private:

@@ -1,5 +1,5 @@
-// How a recording is laid out in its file: docs/recording.md says it in full. Entries only ever say
-// what has just become known, so that a file that ends anywhere can be read up to there.
+// The file format of recordings; docs/recording.md describes it. Entries contain only what has just
+// become known, so a file can be read up to any cut.
 #pragma once
 
 #include <array>
@@ -9,18 +9,18 @@
 
 namespace anyrdma::recording {
 
-/// Every file begins so, then comes the version as one byte.
+/// The first bytes of every file; the version follows as one byte.
 inline constexpr std::string_view kMagic = "ANYRDMA\x1a";
 inline constexpr std::uint8_t kVersion = 1;
-/// No text or bytes in an entry are longer: what is longer is cut off.
+/// The longest text or byte field of an entry; a longer one is truncated.
 inline constexpr std::size_t kTextBytesMax = 32'768;
-/// No entry is longer than its writer has room for.
+/// The longest entry.
 inline constexpr std::size_t kEntryBytesMax = 4 * kTextBytesMax;
 
-/// What an entry says. 0 is none: a file that was given room but never finished ends there.
+/// The kind of an entry. 0 is the end of an unfinished file, which grows by blocks of zeros.
 enum class EntryKind : std::uint8_t {
   kAbout = 1,          ///< of the run as a whole: a key and a value
-  kLane = 2,           ///< one more of what things happen in; they count from 0
+  kLane = 2,           ///< a new lane; lanes count from 0
   kSent = 3,           ///< a message leaves; messages count from 0
   kCopied = 4,         ///< a message goes the same way once more, and is one more message
   kArrives = 5,        ///< when a message will be there
@@ -38,8 +38,8 @@ enum class EntryKind : std::uint8_t {
   kWaited = 17,      ///< a thread has waited, or waits still when the recording ends
   kFault = 18,       ///< a fault of the plan fires
   kStruck = 19,      ///< a message that the last fault has struck
-  kNote = 20,        ///< somebody says something
-  kFinding = 21,     ///< what is wrong, as a checker has it
+  kNote = 20,        ///< a test or a program prints something
+  kFinding = 21,     ///< a checker's report
   kMoment = 22,      ///< the last entry, of a lane if one is named, is where to look first
   kNewNumbers = 23,  ///< ids and queue pairs of a lane are others from now on, numbers begin again
   kGiven = 24,       ///< with which queue pair a program connects or accepts

@@ -1,5 +1,5 @@
-// Reads a recording, entry by entry. Any bytes may come: they are a recording, one that was cut
-// off, or a reason.
+// Reads a recording, entry by entry. Any input is safe: it is a recording, one that was cut off, or
+// a problem.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace anyrdma::recording {
 
-/// One entry. Fields stand in the order of its shape: numbers in `numbers`, texts and bytes in
+/// One entry. Its fields are in the order of its shape: numbers in `numbers`, texts and bytes in
 /// `texts`.
 struct Entry {
   EntryKind kind{};
@@ -29,16 +29,16 @@ struct Entry {
 
 class Reader {
  public:
-  /// `file` outlives the reader and its entries.
+  /// `file` must outlive the reader and its entries.
   explicit Reader(std::span<const std::uint8_t> file);
 
-  /// False: there is none (any more). See problem and truncated. References to lanes and messages
-  /// are to what came before.
+  /// Reads the next entry. False: there is none; see problem() and truncated(). Entries refer only
+  /// to earlier lanes and messages.
   [[nodiscard]] bool next(Entry& entry);
-  /// A sentence without its end: why this is no recording, or where it is damaged. Empty: it is
-  /// not.
+  /// Why this is no recording, or where it is damaged: a sentence without full stop. Empty: no
+  /// problem.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// It has ended without an end, by a cut at any place.
+  /// Whether the recording was cut off: it has no end entry.
   [[nodiscard]] bool truncated() const { return truncated_; }
   [[nodiscard]] std::uint64_t lanes() const { return lanes_; }
   [[nodiscard]] std::uint64_t messages() const { return messages_; }

@@ -1,5 +1,5 @@
-// Where a recording goes. The writer fills a window; a file's window is mapped, so that what was
-// written is there even if the process dies without a word.
+// Destination of a recording. The writer fills a window. A file's window is mapped, so written data
+// survives the death of the process.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ namespace anyrdma::recording {
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Room for what comes next, at least kEntryBytesMax and 0 everywhere, after `used` bytes of the
-  /// last window have been written. Empty: nothing can be taken any more.
+  /// Returns the next window, of at least kEntryBytesMax zeros, after `used` bytes of the last
+  /// window have been written. Empty: the sink is full.
   [[nodiscard]] virtual std::span<std::uint8_t> window(std::size_t used) = 0;
-  /// Nothing comes any more after `used` bytes of the last window.
+  /// Ends the recording after `used` bytes of the last window.
   virtual void finish(std::size_t used) = 0;
 };
 
-/// Keeps it in memory, up to a limit; more is cut off.
+/// Keeps the recording in memory, up to a limit; the rest is cut off.
 class MemorySink final : public Sink {
  public:
   explicit MemorySink(std::size_t limit) : limit_(limit) {}
   [[nodiscard]] std::span<std::uint8_t> window(std::size_t used) override;
   void finish(std::size_t used) override;
-  /// All so far, once finished.
+  /// The recording, after finish().
   [[nodiscard]] std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
 
  private:
@@ -40,7 +40,7 @@ class MemorySink final : public Sink {
 /// Writes a file.
 class FileSink final : public Sink {
  public:
-  /// Null: it cannot be made, and errno says why. What was there is gone.
+  /// Creates or truncates a file. Null on error, with errno.
   [[nodiscard]] static std::unique_ptr<FileSink> create(const std::string& path);
   /// Writes an empty file that is open for reading and writing, and closes it at the end.
   [[nodiscard]] static std::unique_ptr<FileSink> of(int file);
@@ -49,7 +49,7 @@ class FileSink final : public Sink {
   FileSink& operator=(const FileSink&) = delete;
   [[nodiscard]] std::span<std::uint8_t> window(std::size_t used) override;
   void finish(std::size_t used) override;
-  /// 0, or the errno for which the rest was not taken.
+  /// 0, or the errno because of which the rest was not written.
   [[nodiscard]] int error() const { return error_; }
 
  private:

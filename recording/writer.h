@@ -22,17 +22,18 @@ namespace anyrdma::recording {
 /// Names a message or a lane in a recording.
 using Number = std::uint64_t;
 
-/// An entry is a kind, a time and the fields that its shape has (format.h), in their order: whoever
-/// gives others is told by the compiler. Not thread-safe.
+/// Writes entries. An entry is a kind, a time and the fields of its shape (format.h), in their
+/// order; wrong fields do not compile. Not thread-safe.
 class Writer {
  public:
   explicit Writer(std::shared_ptr<Sink> sink);
-  /// Ends the file where it is, unless an end was written.
+  /// Ends the file without an end entry, unless one was written.
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// The kind is written last: whoever dies in the middle of an entry has not begun it.
+  /// Writes an entry. The kind is written last, so an entry is incomplete if the process dies
+  /// inside.
   template <EntryKind kKind, class... Fields>
   void write(verbs::Instant now, const Fields&... fields) {
     static constexpr std::string_view kShape = kShapes[static_cast<std::size_t>(kKind)];
@@ -44,8 +45,8 @@ class Writer {
     (std::index_sequence_for<Fields...>());
     end_entry(kKind, at);
   }
-  /// The same for whoever learns the kind from another recording: its numbers and texts, each in
-  /// the order in which its shape has them.
+  /// The same for a kind that is known only at run time, as when a recording is copied: its numbers
+  /// and texts, each in the order of its shape.
   void write(EntryKind kind, verbs::Instant now, std::span<const std::uint64_t> numbers,
              std::span<const std::string_view> texts);
 
@@ -54,9 +55,9 @@ class Writer {
   [[nodiscard]] Number lane(verbs::Instant now, std::string_view of, std::string_view name);
   [[nodiscard]] Number lane(verbs::Instant now, std::string_view of, std::string_view name,
                             Number in);
-  /// The number of the next kSent or kCopied, which is about to be written.
+  /// Returns the number of the kSent or kCopied entry that is written next.
   [[nodiscard]] Number next_message() { return messages_++; }
-  /// The recording is whole. Nothing that is written afterwards is kept.
+  /// Writes the end entry. Later entries are dropped.
   void end(verbs::Instant now, std::string_view verdict, std::uint64_t hash);
 
  private:
@@ -132,7 +133,7 @@ class Writer {
   std::shared_ptr<Sink> sink_;
   std::span<std::uint8_t> window_{};
   std::size_t used_ = 0;
-  bool over_ = false;  ///< window_ is a place for what nobody keeps
+  bool over_ = false;  ///< window_ is a buffer for dropped entries
   std::unique_ptr<std::uint8_t[]> nowhere_;
   verbs::Instant last_{};
   Number lanes_ = 0;

@@ -1,4 +1,4 @@
-// What a machine has from one start to the next, and loses with its power. Internal to the host.
+// The state of a host that a power cut destroys. Internal to the host.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace anyrdma::sim {
 
-/// The kernel's side of a host: the transport, with the network as it sees it. Once it is over, its
-/// ids are in nobody's way: they may go whenever their owners do, and find nothing on the network.
+/// The kernel's side of a host: the transport, and the network as it sees it. After its end, its
+/// ids can be destroyed at any time and send nothing.
 class Host::Boot final : public transport::soft::Network {
  public:
   explicit Boot(Host& host) : host_(host), ports(host.random_, host.port_options_) {

@@ -13,7 +13,7 @@
 
 namespace anyrdma::sim {
 
-/// What waits for virtual time to pass; see async_wait.h.
+/// A wait for virtual time to pass; see async_wait.h.
 class PendingWait : public Task,
                     public boost::intrusive::list_base_hook<
                         boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
@@ -50,8 +50,8 @@ class ExecutionContext final : public boost::asio::execution_context {
 };
 
 /// From World::executor(). Runs one function after the other in the order of execute(), each as a
-/// task of its own, outside of all fibers, before time goes on; never from within execute(). What
-/// a function throws leaves through World::run. Valid as long as the world; used in its thread.
+/// task of its own, outside of all fibers, before time goes on; never from within execute(). An
+/// exception of a function is thrown by World::run. Valid as long as the world; used in its thread.
 class Executor {
  public:
   explicit Executor(ExecutionContext& context) : context_(&context) {}

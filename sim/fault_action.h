@@ -1,4 +1,4 @@
-// What a fault does to the world.
+// The actions of faults on the world.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,13 @@ namespace anyrdma::sim {
 class Host;
 class World;
 
-/// Carries out an action that needs no packet or request at hand; the others are their carriers'.
-/// Outside of critical sections. False: there was nothing to change, such as a device that is gone.
+/// Carries out an action that needs no packet or request; others are carried out where these are
+/// processed. Call it outside of critical sections. False: no effect, as for a removed device.
 bool carry_out(World& world, const FaultAction& action);
 
-/// How something was before it was changed by an action whose end restores it.
+/// The state before an action, which the action's end restores.
 struct Before {
+  /// The latency of one direction between two hosts.
   struct Latency {
     Host* from;
     Host* to;
@@ -24,9 +25,9 @@ struct Before {
   };
   std::vector<Latency> latencies{};
 };
-/// Before carry_out.
+/// Call it before carry_out.
 [[nodiscard]] Before before_action(World& world, const FaultAction& action);
-/// Ends what the action has changed, unless something else has meanwhile. As carry_out.
+/// Undoes the action, unless something else has done so meanwhile. As carry_out.
 void carry_out_end(World& world, const FaultAction& action, const Before& before);
 
 }  // namespace anyrdma::sim

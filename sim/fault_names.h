@@ -1,4 +1,4 @@
-// Whether what a fault names is there.
+// Checks that the objects that a fault names exist.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace anyrdma::sim {
 
 class World;
 
-/// "no host 'sever'"; empty: all is there. A device that was removed counts as there.
+/// Returns "no host 'sever'", or empty if all exist. A removed device counts as existing.
 [[nodiscard]] std::string problem_with_names(const World& world, const Fault& fault);
 
 }  // namespace anyrdma::sim

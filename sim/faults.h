@@ -1,4 +1,4 @@
-// The fault plan of a running world: which faults wait for what, and which have fired.
+// The fault plan of a running world: waiting and fired faults.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ class World;
 using fault::FaultStatus;
 using verbs::Mishap;
 
-/// Owned by the World. Faults are counted from the moment of their injection. What happens to the
-/// world follows its trigger at the same instant, once the programs that can run have run. What a
-/// plan leaves to chance (fault::resolved) the world's seed decides at the injection. What a fault
-/// has not changed, as a crash of a host that is off, does not end either.
+/// Owned by the World. Faults are counted from the moment of their injection. An action on the
+/// world follows its trigger at the same instant, after the programs that can run have run. The
+/// world's seed decides random parts of a plan (fault::resolved) at the injection. A fault without
+/// effect, such as a crash of a host that is off, has no end either.
 class Faults {
  public:
   explicit Faults(World& world);
@@ -38,7 +38,7 @@ class Faults {
   /// Adds faults to those there are. Refused as a whole when one names a host, device or interface
   /// that does not exist, or makes no sense; `line` counts the faults of the plan from 1.
   [[nodiscard]] PlanResult<void> inject(const FaultPlan& plan);
-  /// What inject() would say of a plan.
+  /// The result that inject() would return for a plan.
   [[nodiscard]] PlanResult<void> check(const FaultPlan& plan) const;
   /// No fault happens any more; what happened stays, and what was to end does not.
   void end();
@@ -50,8 +50,8 @@ class Faults {
   [[nodiscard]] std::vector<FaultStatus> status() const;
   /// All of status() as text, a line each.
   [[nodiscard]] std::string report() const;
-  /// Those that have not happened at all, except where that is fine (Fault::maybe): a test that
-  /// planned them tested nothing.
+  /// The faults that have not happened, except optional ones (Fault::maybe): a test that planned
+  /// them tested nothing.
   [[nodiscard]] std::vector<Fault> unfired() const;
 
   // --- for the simulator ------------------------------------------------------------------------
@@ -59,9 +59,9 @@ class Faults {
   [[nodiscard]] bool watches_events() const { return watching_events_; }
   [[nodiscard]] bool watches_calls() const { return watching_calls_; }
   [[nodiscard]] bool watches_gate() const { return watching_gate_; }
-  /// What processes on the hosts are to ask, for the faults injected so far.
+  /// The questions that processes on the hosts must ask, for the faults injected so far.
   [[nodiscard]] fault::Oversight oversight() const;
-  /// A packet leaves a host, and may be another one then; `passes`: the path is not down.
+  /// Called for a packet that leaves a host, and may change it. `passes`: the path is not down.
   [[nodiscard]] Mishap on_packet(const Host& from, const Host& to, verbs::soft::Packet& packet,
                                  bool passes);
   [[nodiscard]] std::optional<transport::soft::Admission::Refusal> on_request(const Host& host);
@@ -73,11 +73,11 @@ class Faults {
   [[nodiscard]] ibv_wc_status on_work(const Host& host, const verbs::PostedWork& work);
   void on_failure(const ibv_wc& completion);
   void on_state(const Host& host, std::uint64_t id, std::string_view state);
-  /// The errno with which the way to an address is not found; 0: let it be looked for.
+  /// The errno with which an address resolution fails; 0: no fault.
   [[nodiscard]] int on_resolving(const Host& host);
-  /// The errno with which a route is not found, ETIMEDOUT after the time given; 0: it is there.
+  /// The errno with which a route resolution fails, ETIMEDOUT after its timeout; 0: no fault.
   [[nodiscard]] int on_routing(const Host& host);
-  /// Somebody finds that nothing passes here.
+  /// A fiber has found that no packets pass.
   void on_dead_rail(const Host& host, std::string_view interface);
   void on_dead_path(const Host& from, const Host& to);
 

@@ -1,4 +1,4 @@
-// What code that is being explored says of its run: rare situations it met, and what went wrong.
+// Reports of explored code about its run: rare situations, and problems.
 #pragma once
 
 #include <map>
@@ -11,26 +11,26 @@
 
 namespace anyrdma::sim {
 
-/// Notes whether a rare situation has occurred: sometimes("late UNREACHABLE seen", late). Once true
-/// is enough for the run. A sweep tells in how many runs it was, and names those that never were:
-/// what they test was not tested. Outside of an exploration it does nothing.
+/// Reports whether a rare situation has occurred: sometimes("late UNREACHABLE seen", late). One
+/// true call is enough for the run. A search counts the runs in which it occurred, and lists the
+/// situations that never did, whose tests tested nothing. No effect outside of an exploration.
 void sometimes(std::string_view situation, bool occurred);
 
-/// Adds a line to what went wrong in the run under exploration. False: there is none, and it was
-/// not noted. For checkers and for programs of scenarios.
+/// Adds a problem to the run under exploration. False: there is no exploration, and the call has no
+/// effect. For checkers and for programs of scenarios.
 bool complain(std::string_view problem);
 
 /// Whether this thread's run is under exploration.
 [[nodiscard]] bool being_explored();
 
-/// Of this thread's run under exploration; null: nobody wants it.
+/// The coverage of this thread's run under exploration; null: not collected.
 [[nodiscard]] Coverage* coverage_of_run();
 
-/// Collects all of these while it lives, in this thread; explorations make one per run. They do not
-/// nest.
+/// Collects these reports during its lifetime, in this thread; explorations create one per run.
+/// They do not nest.
 class Findings {
  public:
-  /// `covers`: coverage is wanted, too.
+  /// `covers`: collects coverage, too.
   explicit Findings(bool covers = false);
   ~Findings();
   Findings(const Findings&) = delete;
@@ -39,7 +39,7 @@ class Findings {
   [[nodiscard]] const std::map<std::string, bool>& situations() const { return situations_; }
   /// Lines, each with its newline.
   [[nodiscard]] const std::string& problems() const { return problems_; }
-  /// Empty unless coverage is wanted.
+  /// Empty unless coverage is collected.
   [[nodiscard]] std::vector<Reached> reached() const;
 
  private:

@@ -40,8 +40,8 @@ using verbs::Result;
 class Link;
 class World;
 
-/// Made by World::add_host. Everything runs in one thread; blocking calls belong into fibers
-/// (spawn) or, outside of all fibers, let the world go on meanwhile.
+/// Created by World::add_host. Everything runs in one thread. Blocking calls belong in fibers
+/// (spawn); outside of fibers they run the world meanwhile.
 class Host final : private transport::soft::Observer,
                    private transport::soft::Admission,
                    private transport::EventObserver,
@@ -56,7 +56,7 @@ class Host final : private transport::soft::Observer,
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] World& world() const { return world_; }
-  /// What cm::EventChannel::create takes.
+  /// The argument of cm::EventChannel::create.
   [[nodiscard]] transport::soft::SoftTransport& transport() { return *transport_; }
   [[nodiscard]] verbs::Runtime& runtime() { return *this; }
   /// The device of an interface. Precondition: it has, or had, one.
@@ -69,21 +69,20 @@ class Host final : private transport::soft::Observer,
   [[nodiscard]] const transport::soft::LocalPortTable& ports() const;
 
   // --- programs ---------------------------------------------------------------------------------
-  /// Starts a fiber named "host/name" that runs `body` once the world runs. Callable from fibers.
-  /// Nothing happens on a host that is off.
+  /// Starts a fiber named "host/name" that executes `body` as soon as the world is running.
+  /// Callable from fibers. No-op if the host is powered off.
   void spawn(std::string_view name, std::function<void()> body, Ending ending = Ending::kMustEnd);
   /// The same now and after every restart.
   void on_start(std::string_view name, std::function<void()> body,
                 Ending ending = Ending::kMustEnd);
-  /// The same as a process of its own, for programs that leave their cleaning up to the kernel:
-  /// when the last of its fibers has ended (those that it spawns on this host are its threads),
-  /// what the C API made for them is freed as Linux does: peers of its connections get the DREQ or
-  /// REJ that destroying the id sends, nobody waits for acknowledgements. Contexts that its ids
-  /// show are its own. `loud`: what it left behind is a finding of the checkers, or a line on
-  /// stderr.
+  /// As spawn(), as a process of its own, for programs that rely on the kernel for cleanup. Fibers
+  /// that it spawns on this host are its threads. When the last of them has ended, objects of the C
+  /// API are freed as Linux does: its peers get the DREQ or REJ of a destroyed id, and no
+  /// acknowledgement is waited for. Contexts that its ids show are its own. `loud`: objects left
+  /// behind are a finding of the checkers, or a line on stderr.
   void spawn_process(std::string_view name, std::function<void()> body,
                      Ending ending = Ending::kMustEnd, bool loud = false);
-  /// A process will run here under that name, or begins to, outside of the world: for fault plans.
+  /// Announces a process of that name outside of the world, for fault plans.
   void announce_program(std::string_view name);
   /// How many of that name were spawned as processes, or announced.
   [[nodiscard]] std::uint32_t programs_named(std::string_view name) const;
@@ -99,20 +98,20 @@ class Host final : private transport::soft::Observer,
   void note_output(std::string_view program, bool error, std::string_view line);
 
   // --- programs outside of the world ------------------------------------------------------------
-  /// From now on what arrives at an interface goes to `uplink`, which outlives the host or is set
+  /// Directs packets that arrive at an interface to `uplink`, which must outlive the host or be set
   /// to null before. Precondition: the interface has no device.
   void set_uplink(std::size_t interface, Uplink* uplink);
-  /// A packet leaves from there: a copy of it meets links, faults, capture and trace as any other.
-  /// Lost on a host that is off, and what is none of RDMA's at a port that is down.
+  /// Sends a copy of a packet from there, through links, faults, capture and trace as any other. It
+  /// is lost on a host that is off, and, if it is no RDMA packet, at a port that is down.
   void send_from(std::size_t interface, const verbs::soft::Packet& packet);
-  /// Looks for a neighbour as the host's own programs do; Uplink::on_neighbour follows, from within
-  /// this call if it is known already. Nothing follows on a host that is off.
+  /// Resolves a neighbour as the host's own programs do. Uplink::on_neighbour follows, inside this
+  /// call if the neighbour is known. No-op if the host is powered off.
   void ask_neighbour(std::size_t interface, transport::soft::NeighbourToken token,
                      const Address& neighbour, Duration timeout);
   /// Whether there is such an interface.
   [[nodiscard]] bool has_processes() const;
-  /// Answers what a process of the host asks of the fault plan, and tells the checkers: `process`
-  /// is as in Monitor::on_told. How long the process is to take before it goes on.
+  /// Answers a process's question to the fault plan, and reports it to the checkers; `process` is
+  /// as in Monitor::on_told. Returns the time that the process must wait before it goes on.
   [[nodiscard]] Duration advise(std::string_view process, fault::Question& question);
   [[nodiscard]] const std::string& interface_name(std::size_t interface = 0) const;
   [[nodiscard]] const std::vector<Prefix>& prefixes(std::size_t interface = 0) const;
@@ -121,24 +120,25 @@ class Host final : private transport::soft::Observer,
   // --- faults -----------------------------------------------------------------------------------
   /// Unplugs a device: DEVICE_REMOVAL to the ids on it. ENODEV: no such device (any more).
   [[nodiscard]] Result<void> remove_device(std::string_view device);
-  /// Plugs a removed device in again, with its limits and GIDs but nothing of what was made on it.
-  /// ENODEV: no device of that name was removed; EEXIST: it is there.
+  /// Plugs a removed device in again, with its limits and GIDs but without its objects. ENODEV: no
+  /// device of that name was removed; EEXIST: it is not removed.
   [[nodiscard]] Result<void> return_device(std::string_view device, bool new_guid = false);
-  /// The device's port loses its link or has it again: PORT_ERR or PORT_ACTIVE. ENODEV; EALREADY.
+  /// Sets the link of the device's port down or up: PORT_ERR or PORT_ACTIVE follows. Errors:
+  /// ENODEV, EALREADY.
   [[nodiscard]] Result<void> set_port(std::string_view device, bool active);
   /// Plugs a device into an interface that never had one. ENODEV: no such interface; EEXIST.
   [[nodiscard]] Result<void> plug_device(std::string_view interface);
-  /// A bonded interface goes over to its next link (after the last one: the first), or back to the
-  /// first, and with it to another link address: ADDR_CHANGE to the ids on it that know another,
-  /// and UNREACHABLE to the active ids of hosts that hear of it and know another. ENODEV: no such
-  /// interface; EOPNOTSUPP: it is no bond; EALREADY: it uses the first.
+  /// Switches a bonded interface to its next link (after the last: the first), or back to the
+  /// first, and to that link's address. ADDR_CHANGE to the ids on it that know another address,
+  /// UNREACHABLE to the active ids of neighbours that do. ENODEV: no such interface; EOPNOTSUPP: it
+  /// is no bond; EALREADY: it uses the first.
   [[nodiscard]] Result<void> fail_over(std::string_view interface);
   [[nodiscard]] Result<void> fail_back(std::string_view interface);
-  /// Nothing passes an interface any more, in or out, and no neighbour is found behind it; or it
-  /// does again. Its port keeps its link. ENODEV: no such interface; EALREADY.
+  /// Makes an interface lose all packets, in and out, and find no neighbours; or ends that. Its
+  /// port keeps its link. ENODEV: no such interface; EALREADY.
   [[nodiscard]] Result<void> set_rail(std::string_view interface, bool passes);
-  /// A queue pair fails by itself: verbs::soft::Hca::fail_qp, whose errors it has. By its number it
-  /// is that of the first device with such a one.
+  /// Makes a queue pair fail: verbs::soft::Hca::fail_qp, with its errors. A number selects that of
+  /// the first device which has it.
   [[nodiscard]] Result<void> fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event);
   /// The n-th completion queue that was made here is overrun. ENOENT; EALREADY.
   [[nodiscard]] Result<void> overrun_cq(std::uint64_t made);
@@ -146,65 +146,65 @@ class Host final : private transport::soft::Observer,
   [[nodiscard]] Result<void> fail_srq(std::uint64_t made);
   /// The device raises an asynchronous event, and goes on. ENODEV.
   [[nodiscard]] Result<void> raise_event(std::string_view device, ibv_event_type event);
-  /// The network forgets a multicast group: MULTICAST_ERROR to the ids here that have joined it.
-  /// EINVAL: no address; ENOENT: none has.
+  /// Removes a multicast group from the network: MULTICAST_ERROR to the ids here that have joined
+  /// it. EINVAL: no address; ENOENT: none has.
   [[nodiscard]] Result<void> lose_group(std::string_view address);
-  /// From now on the host's programs (not what runs outside of them) take that long before each
-  /// event and each poll. False: that is what they did already.
+  /// Sets the time that the host's programs (not code outside of them) take before each event and
+  /// each poll. False: no change.
   bool slow_down(Duration delay);
 
   // --- power (host_power.cc); not from the host's own programs ----------------------------------
-  /// The power is cut: its programs never run again, nothing leaves any more, and what the kernel
-  /// and the devices knew is gone. What outlives it of the test's own (channels, ids) is dead:
-  /// calls do nothing and no event comes. `transport()` is a new one. EALREADY: it is off.
+  /// Cuts the power: its programs never run again, no packet is sent, and the state of the kernel
+  /// and the devices is lost. The test's own channels and ids are dead: calls do nothing and no
+  /// event comes. `transport()` is a new one. EALREADY: it is off.
   [[nodiscard]] Result<void> crash();
-  /// Its programs are killed as by SIGKILL: they never run again, and the kernel takes their leave
-  /// of peers. What was the test's own is dead, as after a crash; `transport()` is a new one. The
-  /// host stays on. EALREADY: it is off or paused.
+  /// Kills its programs as by SIGKILL: they never run again, and the kernel closes their
+  /// connections. The test's own objects are dead, as after a crash; `transport()` is a new one.
+  /// The host stays on. EALREADY: it is off or paused.
   [[nodiscard]] Result<void> kill();
-  /// One program is killed so: the n-th of that name from 1, of spawn_process or a process outside.
-  /// All others go on. EALREADY: the host is off or paused; ESRCH: there is none, or it has ended.
+  /// Kills one program: the n-th of that name from 1, of spawn_process or a process outside. All
+  /// others go on. EALREADY: the host is off or paused; ESRCH: there is none, or it has ended.
   [[nodiscard]] Result<void> kill_program(std::string_view name, std::uint32_t number);
-  /// It starts with nothing but its devices and addresses; a host that is on crashes before.
+  /// Starts it with only its devices and addresses; a host that is on crashes before.
   void restart();
-  /// As a virtual machine that is stopped: nothing runs, its clock goes on, and a few packets wait
-  /// for it; more are lost. EALREADY: it is off or paused.
+  /// Stops it as a virtual machine: nothing runs, its clock goes on, and a few packets are queued;
+  /// more are lost. EALREADY: it is off or paused.
   [[nodiscard]] Result<void> pause();
   /// EALREADY: it is not paused.
   [[nodiscard]] Result<void> resume();
   /// Neither off nor paused.
   [[nodiscard]] bool running() const { return power_ == Power::kOn; }
   [[nodiscard]] bool off() const { return power_ == Power::kOff; }
-  /// One program stands still, as after SIGSTOP, until it is resumed: as kill_program names it, or
-  /// all fibers of that name ("host/name"). The host and its devices go on. `thread`: of a process
-  /// outside, that thread alone, from 1; 0: all but those that its device has. ESRCH: there is
-  /// none; EALREADY: it was so already, or the host is off.
+  /// Stops one program, as SIGSTOP does, until it is resumed: as kill_program names it, or all
+  /// fibers of that name ("host/name"). The host and its devices go on. `thread`: only that thread
+  /// of a process, from 1; 0: all but those of its device. ESRCH: no such program; EALREADY:
+  /// already so, or the host is off.
   [[nodiscard]] Result<void> pause_program(std::string_view name, std::uint32_t number,
                                            std::uint32_t thread = 0);
   [[nodiscard]] Result<void> resume_program(std::string_view name, std::uint32_t number,
                                             std::uint32_t thread = 0);
 
-  /// From now on the host's clock, and with it every timer, runs `ppm` millionths faster than time,
-  /// or slower. False: it did already.
+  /// Makes the host's clock, and every timer, `ppm` millionths faster than time, or slower. False:
+  /// no change.
   bool drift(std::int32_t ppm);
   [[nodiscard]] bool drifts() const { return drift_ppm_ != 0; }
 
   // --- addresses (host_network.cc) --------------------------------------------------------------
-  /// An interface gets one more address ("192.0.2.9/24"), its device a GID: GID_CHANGE. ENODEV: no
-  /// such interface; EINVAL: no address; EADDRINUSE: some host has it.
+  /// Adds an address ("192.0.2.9/24") to an interface, and a GID to its device: GID_CHANGE. ENODEV:
+  /// no such interface; EINVAL: no address; EADDRINUSE: some host has it.
   [[nodiscard]] Result<void> add_address(std::string_view interface, std::string_view prefix);
-  /// The interface loses it, its device the GID: GID_CHANGE, and what comes for it is lost. Ids
-  /// stay as they are. ENODEV, EINVAL; EADDRNOTAVAIL: it does not have it.
+  /// Removes an address from the interface, and the GID from its device: GID_CHANGE. Packets for it
+  /// are lost; ids stay as they are. ENODEV, EINVAL; EADDRNOTAVAIL: it does not have it.
   [[nodiscard]] Result<void> drop_address(std::string_view interface, std::string_view address);
-  /// The host asks anew whether a neighbour is where it was (as its kernel does every minute or
-  /// so), and forgets it if nobody answers. ENOENT: it knows no such neighbour.
+  /// Probes a neighbour's link address again, as a kernel does about every minute, and removes the
+  /// neighbour if there is no answer. ENOENT: unknown neighbour.
   [[nodiscard]] Result<void> confirm_neighbour(std::string_view address);
-  /// As `ip neighbour del`: with the next connection it is looked for again. Either is news of the
-  /// neighbour: UNREACHABLE to the ids that know another link address of it. ENOENT.
+  /// As `ip neighbour del`: the next connection probes it again. Both raise UNREACHABLE at the ids
+  /// that know another link address of it. ENOENT.
   [[nodiscard]] Result<void> forget_neighbour(std::string_view address);
 
   [[nodiscard]] bool has_device(std::string_view device) const;
-  /// Whether it is there or was removed.
+  /// Whether the device exists and is not removed.
   [[nodiscard]] bool knows_device(std::string_view device) const;
   [[nodiscard]] bool has_interface(std::string_view interface) const;
 
@@ -292,11 +292,11 @@ class Host final : private transport::soft::Observer,
   const void* process() override;
   std::string describe(const Mark& mark) override;
   bool run_later(std::unique_ptr<verbs::Job>& job) override;
-  /// A verbs::MisuseListener. It goes to whoever watches, else to the
-  /// exploration under way, else to stderr.
+  /// A verbs::MisuseListener. Reports to the monitor, else to the running exploration, else to
+  /// stderr.
   [[nodiscard]] static bool on_misuse(verbs::Runtime& runtime, const verbs::Misuse& misuse);
-  /// What the cores have put where we look. Apart from leave(), which seldom has to and then saves
-  /// no registers.
+  /// Carries out what the cores have queued. Separate from leave(), which seldom needs it and then
+  /// saves no registers.
   [[gnu::noinline]] void carry_out();
 
   /// When the world is, once the host's clock shows `local`.
@@ -307,7 +307,7 @@ class Host final : private transport::soft::Observer,
   /// False: it was not taken in; otherwise leave() must follow, once for all that come together.
   [[nodiscard]] bool receive(std::size_t interface, const Host& from,
                              verbs::soft::PacketPtr&& packet);
-  /// What was taken in asks for no more than answers, which may wait for what comes with it.
+  /// Whether received packets need only answers, which may wait for more packets.
   [[nodiscard]] bool takes_more() const { return !driver_called() || called_for_packets_only(); }
   void take_ip(const Interface& interface, const Host& from, const verbs::soft::Packet& packet);
   [[nodiscard]] static bool port_is_down(const Interface& interface);
@@ -340,7 +340,7 @@ class Host final : private transport::soft::Observer,
   [[nodiscard]] Result<void> use_link(Interface& interface, std::uint8_t link);
   [[nodiscard]] transport::soft::LinkNumber link_of(int interface) const;
   [[nodiscard]] transport::soft::LinkNumber link_of(int interface, const Address& neighbour) const;
-  /// As somebody else sees it.
+  /// As another host sees it.
   [[nodiscard]] static transport::soft::LinkNumber link_of(const Interface& interface);
   void tell_of(const Address& neighbour, const Neighbour& known);
   [[nodiscard]] Neighbour* find_neighbour(std::string_view address, Address& found);

@@ -1,4 +1,4 @@
-// What a host has in the event queue. Internal to the host.
+// A host's tasks in the event queue. Internal to the host.
 #pragma once
 
 #include "sim/host.h"

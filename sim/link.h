@@ -46,8 +46,8 @@ class Link final : private Task {
   /// All that happens to packets is that they arrive, later.
   [[nodiscard]] bool plain() const { return plain_; }
   [[nodiscard]] const LinkOptions& options() const { return options_; }
-  /// Takes a packet for the receiver's interface. False: it is lost. What is sent behind a packet
-  /// that is `late` overtakes it.
+  /// Takes a packet for the receiver's interface. False: it is lost. Packets sent after one that is
+  /// `late` overtake it.
   [[nodiscard]] bool carry(std::size_t interface, verbs::soft::PacketPtr& packet,
                            Duration late = Duration::zero());
   /// The next packet overtakes this one, unless none comes within LinkOptions::reorder_delay.

@@ -26,8 +26,8 @@ class Monitor {
                         std::uint64_t listener, const rdma_cm_event& event) = 0;
   /// See transport::CallObserver.
   virtual void on_call(const Host& host, std::uint64_t id, std::string_view call, int error) = 0;
-  /// The host's power is cut: its ids, and what its devices held, are gone without a word, and
-  /// numbers begin again. The devices come back by watch().
+  /// The host's power is cut: its ids and the objects of its devices are lost without cleanup, and
+  /// numbers begin again. watch() reports its devices again.
   virtual void on_crash(const Host& /*host*/) {}
   /// See transport::EventObserver.
   virtual void on_acknowledged(const Host& /*host*/, std::uint64_t /*id*/) {}
@@ -38,27 +38,26 @@ class Monitor {
                             std::string_view /*call*/,
                             const transport::ConnectionParameters& /*given*/) {}
   virtual void on_channels(const Host& /*host*/, int /*change*/) {}
-  /// A CM message between two hosts, either way, was lost or could not be taken in. `peer` null:
-  /// nobody has its destination.
+  /// A CM message between two hosts, in either direction, was lost or not accepted. `peer` null: no
+  /// host has its destination.
   virtual void on_message_lost(const Host& /*at*/, const Host* /*peer*/) {}
-  /// From now on packets may come in another order than they were sent in, or twice.
+  /// Packets may be reordered or duplicated from now on.
   virtual void on_disorder() {}
-  /// A process says what its ids go through: see fault::Question. `process` is no other's, nor a
-  /// host's name; numbers of ids are its own.
+  /// A process reports events of its ids: see fault::Question. `process` is unique, and no host's
+  /// name; numbers of ids are its own.
   virtual void on_told(std::string_view /*process*/, const fault::Question& /*what*/) {}
   /// It has ended: its ids are gone without a call or an event.
   virtual void on_process_end(std::string_view /*process*/) {}
-  /// What comes from that address is the doing of processes, which nobody here sees: what they say
-  /// of themselves is to be believed.
+  /// Packets from that address come from processes, which the monitor does not observe: it must
+  /// trust their reports.
   virtual void on_outside(const ibv_gid& /*gid*/) {}
-  /// A device is plugged in, before anybody uses it. What is given back sees its work; null:
-  /// nobody.
+  /// A device is plugged in, before any use. The returned observer sees its work; may be null.
   virtual verbs::soft::HcaObserver* watch(const Host& /*host*/, verbs::soft::Hca& /*hca*/) {
     return nullptr;
   }
   /// Nothing is left that could happen: World::run ends.
   virtual void on_rest(const World& world) = 0;
-  /// What is wrong so far, a sentence each.
+  /// The violations so far, a sentence each.
   [[nodiscard]] virtual std::vector<std::string> violations() const { return {}; }
   /// The world is about to end; its programs have ended, all else is still there.
   virtual void on_end(World& world) = 0;

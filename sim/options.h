@@ -1,4 +1,4 @@
-// What a user may choose about a simulated world, its hosts and the links between them.
+// Options of a simulated world, its hosts and the links between them.
 #pragma once
 
 #include <chrono>
@@ -42,7 +42,7 @@ struct LinkOptions {
   bool clogged = false;               ///< the same, but packets wait until it no longer is
 };
 
-/// Of a world as a whole, and of links that nobody sets.
+/// Options of a world, and of links that are not set otherwise.
 struct WorldOptions {
   /// Which Linux's CM timing to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
@@ -53,7 +53,7 @@ struct WorldOptions {
   LinkOptions link{};
   /// In which order programs and the network go on where either could.
   Schedule schedule{};
-  /// What devices promise about memory, and who decides what they do within that.
+  /// The memory guarantees of devices, and the chooser of their behaviour within them.
   Memory memory{};
   /// A file for all that happens, made anew: docs/recording.md. Empty: none. World::recorder()
   /// says whether it could be made.
@@ -67,8 +67,8 @@ struct WorldOptions {
 /// Links bonded into one interface, of which one is used at a time (Linux: mode active-backup).
 struct BondOptions {
   std::size_t links = 2;  ///< 1: no bond, nothing to fail over to
-  /// The bond keeps its link address whichever link is used (Linux: fail_over_mac=none), so nobody
-  /// notices; else it has that of the link (fail_over_mac=active).
+  /// The bond keeps its link address whichever link is used (Linux: fail_over_mac=none), so no
+  /// neighbour notices; else it has that of the link (fail_over_mac=active).
   bool keeps_address = false;
 };
 

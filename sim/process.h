@@ -1,4 +1,4 @@
-// What a fiber has that is to be as a process: what was made in its name goes when it ends.
+// The process of a group of fibers: its objects are freed when it ends.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ namespace anyrdma::sim {
 /// of them to end ends it. Its devices' contexts are its own.
 class Process {
  public:
-  /// What somebody else keeps of a process, by the C API's ways: goes before its contexts do.
+  /// Data of a process that another module keeps for the C API: destroyed before the process's
+  /// contexts.
   class Belongings {
    public:
     virtual ~Belongings() = default;
@@ -24,7 +25,7 @@ class Process {
   /// `loud`: what it leaves behind is reported as a mistake (verbs/misuse.h). The others outlive
   /// it.
   Process(std::string name, transport::soft::SoftTransport& transport, bool loud);
-  /// As a kernel ends a process: nobody waits for anything, peers hear what the CM says.
+  /// Ends the process as a kernel does: waits for nothing, and sends the CM's messages to peers.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

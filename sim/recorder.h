@@ -1,5 +1,4 @@
-// What a world tells its recording (docs/recording.md). It only listens: nothing that happens
-// depends on it.
+// Records a world (docs/recording.md). It only observes: no behaviour depends on it.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -33,12 +32,12 @@ class Recorder final : public WaitObserver {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // --- for whoever makes the run ----------------------------------------------------------------
+  // --- for the creator of the run ----------------------------------------------------------------
   /// Of the run as a whole; keys in docs/recording.md.
   void about(std::string_view key, std::string_view value) { writer_.about(key, value); }
   /// Something is wrong, and where one looks for it: here, or at the last thing of a lane.
   void finding(std::string_view text, std::string_view stack = {});
-  /// Nobody goes on: whoever waits still, waits for ever.
+  /// The run hangs: every thread that waits, waits for ever.
   void hang(std::string_view why);
   /// A program was ended by a signal, and this is the moment.
   void crash(std::string_view program, std::string_view how);
@@ -49,7 +48,7 @@ class Recorder final : public WaitObserver {
 
   // --- for the world ----------------------------------------------------------------------------
   void add_host(HostIndex host, std::string_view name);
-  /// What hosts' programs did from now on, as the world ends, is not theirs.
+  /// Later actions of hosts' programs, while the world ends, are not recorded as theirs.
   void close();
   [[nodiscard]] bool closed() const { return closed_; }
   void end(std::uint64_t hash);
@@ -77,7 +76,7 @@ class Recorder final : public WaitObserver {
   void crashed(HostIndex host);
   /// A process of a host says what its ids go through.
   void told(HostIndex host, std::string_view process, const fault::Question& what);
-  /// What is given back sees a device's work, and passes it on to `next` unless that is null.
+  /// Returns an observer of the device's work, which also calls `next` unless that is null.
   [[nodiscard]] verbs::soft::HcaObserver* watch(HostIndex host, std::string_view device,
                                                 verbs::soft::HcaObserver* next);
 

@@ -1,4 +1,4 @@
-// Recordings of worlds for which nobody has asked for one: of tests, which may fail.
+// Recordings of worlds that have none by option: of tests, which may fail.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class UnaskedRecordings {
   /// The last that can be said of a world, of any that is recorded. All its checkers have spoken.
   virtual void ending(Recorder& recorder) = 0;
 
-  /// For all worlds that are made from now on; lives longer than they. Null: nobody, as without
-  /// this call.
+  /// Sets the receiver for all worlds that are created from now on; it must outlive them. Null:
+  /// none.
   static void install(UnaskedRecordings* recordings);
   [[nodiscard]] static UnaskedRecordings* installed();
 };

@@ -1,4 +1,4 @@
-// What the world tells programs that are no fibers: processes that somebody carries packets for.
+// The world's interface to processes, whose packets a gateway carries.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class Uplink {
   virtual bool on_kill_program(std::string_view /*name*/, std::uint32_t /*number*/) {
     return false;
   }
-  /// A program, or one of its threads (0: all), is to stand still or to go on. Whether that is a
+  /// Stops or continues a program, or one of its threads (0: all). Returns whether that is a
   /// change; nothing: there is no such program.
   struct Threads {
     std::string_view program;

@@ -1,5 +1,5 @@
-// The deterministic world: hosts, a network between them, virtual time and seeded chance. The same
-// program and seed give the same trace, byte for byte, on every compiler and machine.
+// The deterministic world: hosts, a network between them, virtual time and seeded random numbers.
+// The same program and seed give the same trace, byte for byte, on every compiler and machine.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ class Milestones;
 class Recorder;
 
 /// All of a simulation. Single-threaded: belongs to the thread that uses it; other worlds may live
-/// in other threads. What programs make (event channels, ids, verbs objects) must be destroyed
-/// before it; destroying it cancels what fibers wait for (EDEADLK) and lets them run to their end.
+/// in other threads. Objects of programs (event channels, ids, verbs objects) must be destroyed
+/// before it. Its destructor cancels the waits of fibers (EDEADLK) and lets them run to their end.
 class World {
  public:
   explicit World(std::uint64_t seed, const WorldOptions& options = {});
@@ -49,7 +49,7 @@ class World {
   /// Adds any other host. As above.
   Host& add_host(std::string_view name, const HostOptions& options);
   [[nodiscard]] Host* find_host(std::string_view name) const;
-  /// Who has an address; null: nobody.
+  /// The host that has an address; null: none.
   [[nodiscard]] Host* host_of(const Address& address);
   /// Sets both directions between two hosts, for packets sent from now on.
   void set_link(Host& a, Host& b, const LinkOptions& options);
@@ -60,8 +60,8 @@ class World {
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
   /// Null, as at the beginning: it is lost. Outlives the world or is set to null before.
   void set_ip_receiver(IpReceiver* receiver) { ip_receiver_ = receiver; }
-  /// A stream of random numbers for the test's own use, by name. Which others exist does not
-  /// matter. Lives as long as the world.
+  /// A stream of random numbers for the test's own use, by name. It does not depend on other
+  /// streams. Lives as long as the world.
   [[nodiscard]] RandomStream& random(std::string_view name);
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   /// The seed, and what it becomes at the schedule's branches: what random streams follow.
@@ -85,9 +85,10 @@ class World {
     }
     return true;
   }
-  /// Who waits for what, since when; one line each. Whoever waits for acknowledgements is followed
-  /// by the events that lack them: type, status, when fetched and by whom. So is a wait for them
-  /// outside of all fibers, the last that failed with EDEADLK. Empty when nobody waits.
+  /// Reports, a line each, which thread waits for what, since when. After a thread that waits for
+  /// acknowledgements come the events that lack them: type, status, when fetched and by which
+  /// thread. The last wait for them outside of all fibers that failed with EDEADLK is listed, too.
+  /// Empty if no thread waits.
   [[nodiscard]] std::string stuck_report() const;
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
@@ -99,12 +100,12 @@ class World {
   [[nodiscard]] const Trace& trace() const { return trace_; }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
-  /// What devices choose where memory is not strict.
+  /// The choices of devices whose memory is not strict.
   [[nodiscard]] MemoryChoices& memory() { return memory_; }
   [[nodiscard]] const MemoryChoices& memory() const { return memory_; }
-  /// Null when nobody watches.
+  /// Null if there is none.
   [[nodiscard]] Monitor* monitor() const { return monitor_.get(); }
-  /// Null: nothing is recorded, as nobody wants it or the file could not be made.
+  /// Null: nothing is recorded, by option or because the file could not be created.
   [[nodiscard]] Recorder* recorder() const { return recorder_.get(); }
   /// Null: no coverage is wanted of this run.
   [[nodiscard]] Milestones* milestones() const { return milestones_.get(); }
@@ -121,7 +122,7 @@ class World {
   friend class Faults;
   class Announcement;
 
-  /// Who has an address.
+  /// The owner of an address.
   struct Owner {
     Host* host = nullptr;
     std::size_t interface = 0;
@@ -142,7 +143,7 @@ class World {
              Duration late = Duration::zero());
   /// As carry, after what the fault plan has for this packet.
   void carry_or_not(Host& from, const Owner& to, verbs::soft::PacketPtr&& packet);
-  /// From now on the fault plan hears of events.
+  /// Reports events to the fault plan from now on.
   void watch_events();
   void watch_calls();  ///< of calls
   void watch_gate();   ///< before them
@@ -177,7 +178,7 @@ class World {
   IpReceiver* ip_receiver_ = nullptr;
   std::vector<std::unique_ptr<Host>> hosts_;
   boost::unordered_flat_map<AddressKey, Owner, AddressKeyHash> owners_;
-  /// Who was asked for lately, by the last byte of the address. Forgotten when owners change.
+  /// A cache of recent lookups, by the last byte of the address. Cleared when owners change.
   struct Found {
     AddressKey address{};
     const Owner* owner = nullptr;

@@ -1,8 +1,8 @@
-// The abstract transport: what cm stands on, and all it knows about what is below. The cut is where
-// Linux has it between librdmacm and the kernel: an Endpoint is what the kernel keeps of one
-// rdma_cm_id (its state, addresses, ports, the backlog, the CM protocol) and decides what a call
-// may do, while cm keeps the event channels and what librdmacm does when the application fetches an
-// event (moving the QP).
+// The abstract transport: the interface between cm and everything below it. The interface is where
+// Linux has it, between librdmacm and the kernel. An Endpoint is what the kernel keeps of one
+// rdma_cm_id: its state, addresses, ports, the backlog, the CM protocol. It decides what a call may
+// do. cm has the event channels, and does what librdmacm does when the application fetches an event
+// (moving the QP).
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -26,9 +26,9 @@ using verbs::Result;
 /// Names one multicast membership of an endpoint. The caller chooses it; unique per endpoint.
 enum class MembershipId : std::uint64_t {};
 
-/// What happened to an endpoint. `type` uses rdma-core's words; the transport reports what the
-/// kernel would report, so REP received is always CONNECT_RESPONSE and RTU received is ESTABLISHED.
-/// Fields beyond type and status are zero unless named:
+/// An event of an endpoint, as the kernel would report it: a received REP is always
+/// CONNECT_RESPONSE, a received RTU is ESTABLISHED. Fields beyond type and status are zero unless
+/// named:
 ///   CONNECT_REQUEST, CONNECT_RESPONSE: conn (resources already swapped), private_data padded to
 ///   the message's fixed length; REJECTED: private_data (148 bytes), status = IB reason.
 ///   Datagram services: CONNECT_REQUEST, ESTABLISHED and UNREACHABLE with a SIDR status carry `ud`
@@ -38,16 +38,16 @@ struct EndpointEvent {
   int status = 0;
   rdma_conn_param conn{};  ///< private_data and private_data_len in here are unused
   std::span<const std::uint8_t> private_data{};  ///< valid during the upcall only
-  /// Set when the event speaks of param.ud instead of param.conn; its private data is unused. Valid
+  /// Set when the event uses param.ud instead of param.conn; its private data is unused. Valid
   /// during the upcall only.
   const rdma_ud_param* ud = nullptr;
   MembershipId membership{};
-  /// CONNECT_REQUEST, CONNECT_RESPONSE: enhanced connection establishment as the peer announced it;
-  /// vendor_id 0: it did not.
+  /// CONNECT_REQUEST, CONNECT_RESPONSE: the peer's options of enhanced connection establishment;
+  /// vendor_id 0: none.
   ibv_ece ece{};
 };
 
-/// What connect and accept carry down. Already normalised by cm: no 0xFF constants, counts at
+/// The parameters of connect and accept. Already normalised by cm: no 0xFF constants, counts at
 /// most 7.
 struct ConnectionParameters {
   std::uint8_t responder_resources = 0;
@@ -68,15 +68,16 @@ enum class JoinState : std::uint8_t {
   kSendOnlyFullMember = RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
 };
 
-/// Where an endpoint stands: kernel's answer to "query addresses". verbs is null while no device is
-/// bound; addr holds source and destination socket addresses and, once resolved, the GIDs.
+/// The device and addresses of an endpoint, as the kernel's "query addresses" returns them. verbs
+/// is null while no device is bound. addr has source and destination socket addresses and, once
+/// resolved, the GIDs.
 struct Binding {
   ibv_context* verbs = nullptr;
   std::uint8_t port_num = 0;
   rdma_addr addr{};
 };
 
-/// Attributes and mask for ibv_modify_qp, as rdma_init_qp_attr gives them.
+/// Attributes and mask for ibv_modify_qp, as rdma_init_qp_attr returns them.
 struct QpTransition {
   ibv_qp_attr attr{};
   int mask = 0;
@@ -91,35 +92,35 @@ class EndpointHandler {
  public:
   virtual ~EndpointHandler() = default;
   virtual void on_event(const EndpointEvent& event) = 0;
-  /// A listening endpoint with room got a connection request. The handler of the new endpoint is
-  /// returned, and ownership taken from `child`. Returning null leaves `child` to the transport,
-  /// which drops the request in silence, so that the peer's retransmission counts as new (kernel:
+  /// A listening endpoint, whose backlog is not full, got a connection request. Returns the handler
+  /// of the new endpoint and takes ownership of `child`. Null leaves `child` to the transport,
+  /// which drops the request without an answer, so the peer's retransmission counts as new (kernel:
   /// ucma_event_handler returning -ENOMEM).
   virtual EndpointHandler* on_connect_request(std::unique_ptr<Endpoint>& child,
                                               const EndpointEvent& event) = 0;
-  /// The endpoint has come to another state, which observers want to know: Endpoint::state(). May
-  /// come from within a call; the handler must not call back.
+  /// The endpoint's state() has changed. May be called inside a call on the endpoint; the handler
+  /// must not call back.
   virtual void on_state(std::string_view /*state*/) {}
 };
 
-/// The kernel's side of one rdma_cm_id, which decides what is legal. All functions must be called
-/// inside the runtime's critical section. No upcall but on_state comes from within. Besides the
-/// errors named below, a call that the id's state does not allow is EINVAL, and ENXIO after
-/// DEVICE_REMOVAL: admits() says which.
+/// The kernel's side of one rdma_cm_id, which decides what is legal. Call all functions inside the
+/// runtime's critical section. They make no upcall but on_state. Besides the errors named below, a
+/// call fails with EINVAL if the id's state does not allow it, and with ENXIO after DEVICE_REMOVAL;
+/// admits() returns these.
 class Endpoint {
  public:
   /// Ends the endpoint, with the message that the kernel would send (cm_destroy_id). No upcall
   /// follows.
   virtual ~Endpoint() = default;
 
-  /// Whether the state of the id allows the call now; its arguments, the device and the CM may
-  /// still refuse it. What the system's kernel decides, it decides in the call itself: success
-  /// here.
+  /// Whether the state of the id allows the call now. Its arguments, the device and the CM may
+  /// still refuse it. Over the system's kernel it returns success, since the kernel decides in the
+  /// call itself.
   [[nodiscard]] virtual Result<void> admits(Call call) const = 0;
-  /// The state in the kernel's spelling, "RDMA_CM_CONNECT", for traces and tests; empty: the kernel
-  /// keeps it to itself.
+  /// The state in the kernel's spelling, "RDMA_CM_CONNECT", for traces and tests. Empty over the
+  /// system's kernel, which does not show it.
   [[nodiscard]] virtual std::string_view state() const { return {}; }
-  /// Whether anything is told of this id: not of a request's before it was accepted (ucma's uid).
+  /// Whether events of this id are reported: not before a request is accepted (ucma's uid).
   [[nodiscard]] virtual bool reports() const { return true; }
   /// Binds to a local address; port 0 picks an ephemeral port. EADDRNOTAVAIL, EADDRINUSE, EACCES,
   /// ENODEV, EINVAL as in the table of rdma_bind_addr.
@@ -128,7 +129,7 @@ class Endpoint {
   /// that have not been fetched; outside 1..1024 it means 1024. It counts from now on even when a
   /// listener is refused to listen again. EADDRINUSE, EADDRNOTAVAIL.
   [[nodiscard]] virtual Result<void> listen(int backlog) = 0;
-  /// A request of this listener was fetched: it makes room for another.
+  /// A request of this listener was fetched, so its slot of the backlog is free.
   virtual void on_request_fetched() = 0;
   /// Starts address resolution: ADDR_RESOLVED or ADDR_ERROR follows. `source` may be null and is
   /// ignored when bound. Synchronous route errors: ENETUNREACH, EHOSTUNREACH, ENODEV,
@@ -158,8 +159,8 @@ class Endpoint {
   [[nodiscard]] virtual Result<void> disconnect() = 0;
   /// IBV_EVENT_COMM_EST while REP is outstanding: ESTABLISHED follows. EISCONN, EINVAL.
   [[nodiscard]] virtual Result<void> notify(ibv_event_type event) = 0;
-  /// rdma_init_qp_attr: attributes that bring the QP to `state`. EINVAL: unbound, or the CM state
-  /// does not allow it.
+  /// rdma_init_qp_attr: the attributes that move the QP to `state`. EINVAL: unbound, or the CM
+  /// state does not allow it.
   [[nodiscard]] virtual Result<QpTransition> qp_transition(ibv_qp_state state) = 0;
   /// rdma_set_option; a path (IB_PATH) is followed by ROUTE_RESOLVED. EINVAL: size; ENOSYS: unknown
   /// level or option.
@@ -170,8 +171,7 @@ class Endpoint {
   /// (524): IPv6 group on RoCE v2.
   [[nodiscard]] virtual Result<void> join_multicast(const sockaddr& group, MembershipId membership,
                                                     JoinState state) = 0;
-  /// Leaves, or gives a join up that has not been answered; no event follows. EADDRNOTAVAIL:
-  /// unknown.
+  /// Leaves a group, or cancels a join without answer; no event follows. EADDRNOTAVAIL: unknown.
   [[nodiscard]] virtual Result<void> leave_multicast(MembershipId membership) = 0;
   [[nodiscard]] virtual Binding binding() const = 0;
   /// The path after route resolution (one record on RoCE); null before.
@@ -180,8 +180,8 @@ class Endpoint {
   virtual void set_handler(EndpointHandler& handler) = 0;
 };
 
-/// Sees what cm does with the events of one transport's ids, for traces. Must not call back. Ids go
-/// by their number: from 1, in the order of their creation on the transport.
+/// Observes the events of one transport's ids, for traces. Must not call back. Ids have numbers
+/// from 1, in the order of their creation on the transport.
 class EventObserver {
  public:
   enum class Step : std::uint8_t {
@@ -197,28 +197,29 @@ class EventObserver {
   virtual void on_acknowledged(std::uint64_t /*id*/) {}
 };
 
-/// Sees which calls on one transport's ids took effect or failed in the transport, for checkers.
-/// Inside the critical section; must not call back. Ids as in EventObserver.
+/// Observes which calls on one transport's ids took effect or failed in the transport, for
+/// checkers. Called inside the critical section; must not call back. Ids as in EventObserver.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
   /// `call` is cm's name of the operation ("resolve_addr"; "destroy" for the id's end); `error` an
   /// errno, 0 for success.
   virtual void on_call(std::uint64_t id, std::string_view call, int error) = 0;
-  /// The call was refused before it came to the transport: for the id's state, or what was given.
+  /// The call was refused before it reached the transport, because of the id's state or the
+  /// arguments.
   virtual void on_refused(std::uint64_t /*id*/, std::string_view /*call*/, int /*error*/) {}
-  /// The id has come to another state, in the kernel's spelling: "RDMA_CM_CONNECT". Before the call
-  /// or the event that brings it there is reported.
+  /// The id has entered a state, in the kernel's spelling: "RDMA_CM_CONNECT". Called before the
+  /// call or the event that causes it is reported.
   virtual void on_state(std::uint64_t /*id*/, std::string_view /*state*/) {}
-  /// What "connect", "accept" or "reject" has just given the transport to send, with success; of a
-  /// reject only the private data.
+  /// "connect", "accept" or "reject" has succeeded with these parameters; of a reject only the
+  /// private data is set.
   virtual void on_handshake(std::uint64_t /*id*/, const rdma_cm_id& /*raw*/,
                             std::string_view /*call*/, const ConnectionParameters& /*given*/) {}
-  /// One event channel more (1), or one less (-1). Outside the critical section.
+  /// An event channel was created (1) or destroyed (-1). Outside the critical section.
   virtual void on_channels(int /*change*/) {}
 };
 
-/// One host's way to the network.
+/// One host's access to the network.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -226,10 +227,10 @@ class Transport {
   /// The devices present now; pointers stay valid for the transport's life.
   [[nodiscard]] virtual std::span<ibv_device* const> devices() = 0;
   [[nodiscard]] virtual verbs::Provider& provider_of(ibv_device* device) = 0;
-  /// The context that bindings to this device show; `device` is one of devices(). Lives as long as
-  /// the transport. Critical section.
+  /// The context that bindings to this device contain; `device` is one of devices(). It lives as
+  /// long as the transport. Critical section.
   [[nodiscard]] virtual ibv_context* context_of(ibv_device* device) = 0;
-  /// A fresh endpoint; `type` decides whether it speaks for datagrams (UD) or connections. Critical
+  /// Creates an endpoint; `type` decides whether it is for datagrams (UD) or connections. Critical
   /// section. EINVAL: unknown port space; ENOMEM.
   [[nodiscard]] virtual Result<std::unique_ptr<Endpoint>> create_endpoint(
       rdma_port_space space, ibv_qp_type type, EndpointHandler& handler) = 0;
@@ -241,8 +242,8 @@ class Transport {
     return had_devices_;
   }
 
-  /// What cm keeps per transport (the devices in use); the transport only stores it. Empty again
-  /// when all ids are destroyed.
+  /// Data that cm keeps per transport (the devices in use); the transport only stores it. Empty
+  /// again when all ids are destroyed.
   class Attachment {
    public:
     virtual ~Attachment() = default;
@@ -260,7 +261,7 @@ class Transport {
   /// none. As set_event_observer.
   void set_call_gate(verbs::CallGate* gate) { call_gate_ = gate; }
   [[nodiscard]] verbs::CallGate* call_gate() const { return call_gate_; }
-  /// The number that observers know the next new id by. Critical section.
+  /// Returns the number of the next new id for observers. Critical section.
   [[nodiscard]] std::uint64_t number_id() { return ++ids_; }
 
  private:

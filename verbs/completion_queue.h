@@ -22,7 +22,7 @@ class CompletionChannel : public Handle<ibv_comp_channel, &Provider::destroy_com
 
 enum class Notify : int { kAny = 0, kSolicitedOnly = 1 };
 
-/// What the optional arguments of a completion queue are.
+/// The optional arguments of a completion queue.
 struct CompletionQueueOptions {
   ibv_comp_channel* channel = nullptr;  ///< where notifications go; null: none
   void* cq_context = nullptr;
@@ -44,7 +44,8 @@ class CompletionQueue : public Handle<ibv_cq, &Provider::destroy_cq> {
   /// EINVAL: null context, or a depth the device cannot give; ENOMEM: too many.
   [[nodiscard]] static Result<CompletionQueue> create(ibv_context* context, int depth,
                                                       const CompletionQueueOptions& options = {});
-  /// Takes up to completions.size() completions and says how many. EIO: the device says so.
+  /// Polls up to completions.size() completions and returns their number. EIO: an error of the
+  /// device.
   [[nodiscard]] Result<std::size_t> poll(std::span<ibv_wc> completions) const {
     const int got = ibv_poll_cq(object(), static_cast<int>(completions.size()), completions.data());
     if (got < 0) {

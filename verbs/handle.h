@@ -11,8 +11,8 @@
 
 namespace anyrdma::verbs {
 
-/// What an empty handle points to. Where there is a data path this is an object whose operations
-/// fail with EINVAL, so that nobody has to ask first; elsewhere null.
+/// The object of an empty handle. Types with a data path have one whose operations fail with
+/// EINVAL, so callers need no check; for other types it is null.
 template <class T>
 [[nodiscard]] constexpr T* nobody() {
   return nullptr;
@@ -59,7 +59,7 @@ class Handle {
   }
 
  protected:
-  /// For the data path: never null where there is a nobody.
+  /// For the data path: never null for types that have an object for empty handles.
   [[nodiscard]] T* object() const { return object_; }
 
  private:

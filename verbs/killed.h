@@ -3,8 +3,8 @@
 
 namespace anyrdma::verbs {
 
-/// Unwinds it, from where it waits to where it began. Whoever keeps exceptions from passing lets
-/// this one pass; nobody but who runs the program ends it.
+/// Thrown to unwind the program from where it waits to where it began. Code that catches all
+/// exceptions must rethrow this one; only the runner of the program catches it.
 struct Killed {};
 
 }  // namespace anyrdma::verbs

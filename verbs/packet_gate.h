@@ -1,5 +1,5 @@
-// Where a fault plan lets packets go wrong on their way. Whoever carries packets asks it, if there
-// is one.
+// The interface by which a fault plan affects packets. Packet carriers call it for each packet, if
+// there is one.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace anyrdma::verbs {
 
-/// What becomes of a packet on its way.
+/// The fault that affects a packet.
 struct Mishap {
   bool lost = false;
   bool corrupted = false;
@@ -17,7 +17,7 @@ struct Mishap {
   bool overtaken = false;    ///< by the next one
   std::uint32_t copies = 0;  ///< besides the packet itself
   Duration late{};           ///< behind its time
-  std::uint64_t chance = 0;  ///< for what is left to chance: which bit
+  std::uint64_t chance = 0;  ///< a random number, for the bit to flip
 
   [[nodiscard]] bool any() const {
     return lost || corrupted || altered || overtaken || copies != 0 || late.count() != 0;

@@ -1,6 +1,6 @@
-// The one provider interface of verbs: what stands behind an ibv_context. The calls that
+// The provider interface of verbs: the implementation of an ibv_context. Calls that
 // <infiniband/verbs.h> dispatches through context->ops (post, poll, request notification ...) are
-// not here: they reach the provider through those pointers, in C++ and C alike, at the same cost.
+// not part of it: they reach the provider through those pointers, from C++ and C at the same cost.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -104,8 +104,8 @@ class Provider {
 /// speaks for the system. Asserts that there is one. Constant time, no lock.
 [[nodiscard]] Provider& provider_of(const ibv_context* context);
 
-/// From now on `provider` stands behind all contexts that are not a ProvidedContext; null: nobody
-/// does. It outlives them. Threads: before any other uses such a context.
+/// Makes `provider` the provider of all contexts that are not a ProvidedContext; null: none. It
+/// must outlive them. Threads: call it before any other thread uses such a context.
 void speak_for_system_contexts(Provider* provider);
 
 /// How a provider's context carries its provider: embed this with `vctx` LAST in the allocation

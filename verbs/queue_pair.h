@@ -24,7 +24,7 @@ class QueuePair : public Handle<ibv_qp, &Provider::destroy_qp> {
 
   /// EINVAL: the transition or an attribute is not allowed.
   [[nodiscard]] Result<void> modify(ibv_qp_attr* attr, int mask) const;
-  /// What ibv_query_qp fills in.
+  /// The result of ibv_query_qp.
   struct Queried {
     ibv_qp_attr attr;
     ibv_qp_init_attr init;

@@ -26,15 +26,15 @@ class Semaphore {
   /// Takes one unit without waiting. False when there is none.
   virtual bool try_wait() = 0;
   /// Takes one unit, waiting for it. EAGAIN: descriptor set non-blocking by the user and empty;
-  /// EINTR: a signal; EDEADLK: the simulator knows that nobody will ever post.
+  /// EINTR: a signal; EDEADLK: the simulator knows that no thread will ever post.
   [[nodiscard]] virtual Result<void> wait() = 0;
   /// Readable exactly while a unit is available; -1 where there are no descriptors (simulator).
   virtual int fd() const = 0;
   /// Says in a few words what its units are ("an event"), for the report of a simulator that is
   /// stuck. `purpose` outlives the semaphore.
   virtual void set_purpose(const char* /*purpose*/) {}
-  /// Says the rest, for the same report: whole lines. Asked only while somebody waits and nobody
-  /// can go on, in the thread that does.
+  /// Sets a function that returns more lines for the same report. It is called only while a thread
+  /// waits and no thread can go on, in the thread that waits.
   virtual void set_details(const std::function<std::string()>& /*details*/) {}
 };
 
@@ -60,8 +60,8 @@ class Runtime {
   /// Carries out what the cores want done (packets to send, timers to arm, events to deliver), then
   /// leaves the critical section.
   virtual void leave() = 0;
-  /// For the cores, inside the critical section: something waits that leave() has to carry out. Who
-  /// has put it where the driver will look must say so, because leave() may look only then.
+  /// For the cores, inside the critical section: something waits that leave() has to carry out.
+  /// Code that queues something for the driver must call it, because leave() may look only then.
   void call_driver() { called_for_ = Work::kAny; }
   /// The same, by queue pairs: all that waits is packets to send.
   void call_for_packets() {
@@ -79,20 +79,19 @@ class Runtime {
   /// Called inside the critical section when an application has asked for a notification: it will
   /// wait, so whatever relied on its polling must not any more. Optional.
   virtual void about_to_wait() {}
-  /// Who calls, and when, for the report of a simulator that is stuck. In real time nobody reads
-  /// it, and it says nothing.
+  /// The calling thread and the time, for the report of a simulated hang. In real time it is empty.
   struct Mark {
     Instant when{};
     std::uint64_t who = 0;
   };
   [[nodiscard]] virtual Mark mark() { return {}; }
-  /// Where several processes have one runtime (simulator): whose call it is. What it gets of the
-  /// transport is its own, and goes with it. Null: nobody's in particular.
+  /// Where several processes share one runtime (simulator): the process of the call. Objects that
+  /// it gets from the transport belong to it, and end with it. Null: no particular process.
   [[nodiscard]] virtual const void* process() { return nullptr; }
   /// In words: "at 1.500000000 s by client/main".
   [[nodiscard]] virtual std::string describe(const Mark& /*mark*/) { return {}; }
-  /// Runs `job` soon, outside the critical section: what an asynchronous call leads to when nobody
-  /// says where. False, and the job is left alone: application code has no place of its own here
+  /// Runs `job` soon, outside the critical section: the handler of an asynchronous call without an
+  /// executor. False, and the job is left alone, if the runtime has no thread for application code
   /// (real time). Inside or outside the critical section.
   [[nodiscard]] virtual bool run_later(std::unique_ptr<Job>& /*job*/) { return false; }
 

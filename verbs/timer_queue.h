@@ -103,7 +103,7 @@ class TimerQueue {
     if (heap_.empty()) return;
     const Instant first = heap_.front().at;
     due.push_back(heap_.front().timer);
-    for (std::size_t i = 0; i < due.size(); ++i) {  // whoever is due has a parent who is
+    for (std::size_t i = 0; i < due.size(); ++i) {  // a timer that is due has a parent that is due
       const std::size_t child = due[i]->slot_ * kFanout + 1;
       for (std::size_t slot = child; slot < child + kFanout && slot < heap_.size(); ++slot) {
         if (heap_[slot].at == first) due.push_back(heap_[slot].timer);

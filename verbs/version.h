@@ -1,4 +1,4 @@
-// Which anyrdma this is.
+// The version of anyrdma.
 #pragma once
 
 namespace anyrdma::verbs {

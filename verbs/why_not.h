@@ -13,7 +13,7 @@ struct WhyNot {
   std::string sentence;
 };
 
-/// For boost::system::result: nobody asks for a value without having looked.
+/// For boost::system::result: reading the value of an error is a bug of the caller.
 [[noreturn]] inline void throw_exception_from_error(const WhyNot& error,
                                                     const boost::source_location& where) {
   boost::throw_exception(std::invalid_argument(error.sentence), where);

@@ -1,4 +1,4 @@
-// What the other threads of this process are about.
+// Whether other threads of this process are idle or only wait for a processor.
 #pragma once
 
 #include <chrono>
@@ -6,15 +6,15 @@
 
 namespace anyrdma::c_api {
 
-/// Tells a program that does nothing from one that is kept from doing something: on a busy machine
-/// a thread that was woken may wait for a processor for as long as it likes. Not thread-safe.
+/// Distinguishes an idle program from one that is not scheduled: on a busy machine a thread that
+/// was woken may wait for a processor for a long time. Not thread-safe.
 class OtherThreads {
  public:
-  /// Counts from now on.
+  /// Measures CPU time from now on.
   OtherThreads();
 
-  /// Whether each of them sleeps, or has had at least `share` of a processor's time: then it had
-  /// its chance. True as well where nobody can tell (no /proc).
+  /// True if each other thread sleeps, or has used at least `share` of CPU time since construction.
+  /// Also true if that is unknown (no /proc).
   [[nodiscard]] bool had_their_chance(std::chrono::nanoseconds share) const;
 
  private:

@@ -1,24 +1,24 @@
-// How fast connection requests are handed out.
+// Limits how fast a thread can fetch connection requests.
 #pragma once
 
 #include <rdma/rdma_cma.h>
 
 namespace anyrdma::c_api {
 
-/// The kernel needs its time between two connection requests, and programs have come to count on
-/// it: rping -P hands each new id to another thread through one variable and does not wait for it
-/// to be taken, so that a burst of clients would overwrite ids which nobody has seen. Therefore a
-/// thread that asks for the next event waits until somebody has begun to work on the request it got
-/// before: a few milliseconds at most, but as long as the program's other threads want a processor
-/// and have not had one for as much (see OtherThreads). A program that deals with a request before
-/// it asks for more never waits. Threads: any.
+/// Programs rely on the time that the kernel needs between two connection requests. rping -P passes
+/// each new id to another thread through one variable, without waiting; a burst of clients would
+/// overwrite ids that this thread has not seen. Therefore a thread that fetches the next event
+/// waits until the program uses the id of its last request. It waits a few milliseconds, or longer
+/// while other threads of the program are runnable and have not run for that long (OtherThreads). A
+/// program that handles a request before it fetches the next event never waits. Threads: any.
 class RequestPace {
  public:
   /// This thread has fetched a request for `id`.
   static void handed_out(const rdma_cm_id* id);
-  /// Somebody works on `id`, or ends it.
+  /// The program uses `id`, or destroys it.
   static void taken(const rdma_cm_id* id);
-  /// This thread wants the next event. False: nobody has begun to work on its last request yet.
+  /// This thread is about to fetch the next event. False: the program has not used its last
+  /// request's id yet.
   static bool wait();
 };
 

@@ -1,4 +1,4 @@
-// Which records of a story somebody wants to see.
+// A filter of records.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace anyrdma::recording {
 
-/// Each that is set must hold; of several values, one.
+/// A record passes if it matches each member that is set, in one of its values.
 struct Filter {
   std::vector<std::string> hosts{};        ///< by name
   std::vector<std::string> ids{};          ///< "client#1"
@@ -20,7 +20,7 @@ struct Filter {
 
   [[nodiscard]] bool empty() const;
   [[nodiscard]] bool passes(const Story& story, const Record& record) const;
-  /// What is named there is not in the story; empty: all is.
+  /// The first value that does not exist in the story. Empty: all exist.
   [[nodiscard]] std::string unknown_in(const Story& story) const;
 };
 

@@ -1,4 +1,4 @@
-// A story's messages as a capture for Wireshark, with what it cannot know as comments.
+// A story's messages as a capture for Wireshark, with comments.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace anyrdma::recording {
 
-/// A pcapng file: seed, plan and hash as the section's comment, an interface for each host, names
-/// of hosts for their addresses, and at each packet whose it is, what became of it and which fault
-/// has struck it. Zeros stand for a payload that was not recorded, and the comment says so; what
-/// is not RDMA is cut off.
+/// Returns a pcapng file. The section's comment has seed, plan and hash. Each host is an interface,
+/// and its addresses have its name. A packet's comment has its queue pair, its fate and the fault
+/// that hit it. A payload that was not recorded is zeros, and the comment says so. Packets that are
+/// not RDMA are truncated.
 [[nodiscard]] std::vector<std::uint8_t> pcapng_of(const Story& story);
 
 }  // namespace anyrdma::recording

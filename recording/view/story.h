@@ -1,5 +1,5 @@
-// A recording as people look at it: lanes, and in them records in order of time, with what became
-// known of each later. docs/recording.md says what each member means.
+// A recording for display: lanes, and in them records in the order of time, with everything that
+// became known of each. docs/recording.md explains each member.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace anyrdma::recording {
 
 using verbs::Duration;
 
-/// What things happen in.
+/// A timeline row.
 struct Lane {
   std::string of;  ///< host, process, thread, device, qp, id
   std::string name;
@@ -41,7 +41,7 @@ enum class RecordKind : std::uint8_t {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-/// What a kind does not have is empty.
+/// A record. Members that its kind does not have are empty.
 struct Record {
   Duration time{};
   std::size_t lane = 0;
@@ -74,7 +74,7 @@ struct Moment {
   Duration time{};
   std::size_t at = 0;  ///< a record
   std::string why;
-  std::optional<std::size_t> cause{};  ///< the record that somebody waits in vain for
+  std::optional<std::size_t> cause{};  ///< the record that a hanging thread waits for
 };
 
 /// Of a recording in real time.
@@ -82,12 +82,12 @@ inline constexpr std::string_view kRealClock = "real";
 /// The fate of a message whose receiver does not record, or is not in the recording.
 inline constexpr std::string_view kUnseen = "not seen to arrive";
 
-/// What a recording says, as texts and pages show it.
+/// The content of a recording.
 struct Story {
   std::string clock = "virtual";
   std::string seed{};
   std::vector<std::string> plan{};
-  std::vector<std::string> faults{};  ///< what came of each
+  std::vector<std::string> faults{};  ///< the result of each
   std::string hash{};                 ///< 16 hexadecimal digits; empty: cut off before
   std::string command{};
   std::string program{};
@@ -103,10 +103,10 @@ struct Story {
   [[nodiscard]] std::size_t host_of(std::size_t lane) const;
 };
 
-/// What tell() found.
+/// The result of tell().
 struct Told {
   std::optional<Story> story{};
-  std::string problem{};  ///< a sentence without its end: why there is none
+  std::string problem{};  ///< why there is none: a sentence without full stop
 };
 /// Reads a recording.
 [[nodiscard]] Told tell(std::span<const std::uint8_t> file);

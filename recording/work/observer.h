@@ -1,5 +1,5 @@
-// Makes of a device's work what recordings say of it: in one place, for devices of hosts in a
-// world, of processes on such hosts, and of processes in real time.
+// Translates a device's work into records: one translation for devices of simulated hosts, of
+// processes on such hosts, and of processes in real time.
 #pragma once
 
 #include "recording/work/work.h"
@@ -7,10 +7,10 @@
 
 namespace anyrdma::recording {
 
-/// Tells a sink, and then passes on to whoever else observes. Threads: as the device calls it.
+/// Reports to a sink, and then to another observer. Threads: as the device calls it.
 class WorkObserver final : public verbs::soft::HcaObserver {
  public:
-  /// Both outlive it. `next` null: nobody else.
+  /// Both must outlive it. `next` may be null.
   explicit WorkObserver(WorkSink& sink, verbs::soft::HcaObserver* next = nullptr)
       : sink_(sink), next_(next) {}
 

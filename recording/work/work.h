@@ -1,4 +1,4 @@
-// What recordings say of a device's work, and who takes it.
+// Records of a device's work, and the interface that receives them.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace anyrdma::recording {
 
-/// A queue pair has come to a state: "RTS"; "destroyed".
+/// A queue pair has entered a state: "RTS"; "destroyed".
 struct QueuePairState {
   std::uint32_t qp_num = 0;
   std::string_view state{};
@@ -35,7 +35,7 @@ struct RaisedEvent {
   std::uint32_t qp_num = 0;  ///< 0: it is of none
 };
 
-/// Told by a WorkObserver, in the thread that does it. Must not call the device.
+/// Called by a WorkObserver, in the thread that does the work. Must not call the device.
 class WorkSink {
  public:
   virtual ~WorkSink() = default;

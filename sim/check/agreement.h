@@ -1,6 +1,6 @@
-// The claim: both ends of a connection agree. What each is told of the other's queue pair is what
-// the other said, the queue pairs fit together, and at rest no end is connected whose peer is not,
-// unless a message between their hosts was lost.
+// The claim: both ends of a connection agree. Each end reports the other's queue pair correctly,
+// and the queue pairs fit together. At rest no end is connected whose peer is not, unless a message
+// between their hosts was lost.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace anyrdma::sim::check {
 
-/// What one side says about itself in REQ or REP, or hears about the other.
+/// The parameters that one side sends in REQ or REP, or receives.
 struct Terms {
   std::uint32_t qp_num = 0;
   std::uint8_t responder_resources = 0;
@@ -42,14 +42,14 @@ class Agreement {
   void on_up(const IdName& id);
   /// Its connection is over, or it is destroyed or removed.
   void on_over(const IdName& id);
-  /// Its ends are gone, and nobody tells their peers.
+  /// The host crashed: its ends are gone, and their peers get no message.
   void on_crash(const std::string& host);
   void on_message_lost(const std::string& host, const std::string& other);
   /// Something happened that explains any half-open connection.
   void excuse() { excused_ = true; }
   void on_rest();
 
-  /// Whom the id's terms were agreed with last; id 0: nobody.
+  /// The id's last peer; id 0: none.
   [[nodiscard]] IdName peer_of(const IdName& id) const;
   [[nodiscard]] Terms terms_of(const IdName& id) const;
 

@@ -1,5 +1,5 @@
 // The claim: IBV_EVENT_SRQ_LIMIT_REACHED comes once for each limit that was set, when a receive is
-// taken and fewer are left; IBV_EVENT_QP_LAST_WQE_REACHED comes once to each queue pair with a
+// taken and fewer are left. IBV_EVENT_QP_LAST_WQE_REACHED comes once to each queue pair with a
 // shared receive queue that goes to ERR, and to no other.
 #pragma once
 

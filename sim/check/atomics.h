@@ -10,7 +10,7 @@
 
 namespace anyrdma::sim::check {
 
-/// Streams as payload.h has them, from who asks to who does it.
+/// Streams as in payload.h, from the requester to the responder.
 class Atomics {
  public:
   explicit Atomics(Violations& violations) : violations_(violations) {}
@@ -25,7 +25,7 @@ class Atomics {
     std::uint32_t psn;
     std::uint64_t original;
   };
-  /// What is so old that nobody repeats it is forgotten: PSNs come again.
+  /// Operations that are too old to be repeated are dropped, since PSNs are reused.
   static constexpr std::size_t kRemembered = 256;
   [[nodiscard]] const Done* find(const std::string& stream, std::uint32_t psn) const;
 

@@ -26,7 +26,7 @@
 
 namespace anyrdma::sim::check {
 
-/// To be installed as it is, or derived from by whoever reports at the end.
+/// Install it as it is, or derive from it to report at the end.
 class Checkers : public Monitor {
  public:
   Checkers() = default;
@@ -55,7 +55,7 @@ class Checkers : public Monitor {
   void on_end(World& world) override;
 
  private:
-  /// What is known of an id besides its phase.
+  /// The checkers' data of an id, besides its phase.
   struct Known {
     bool active = false;   ///< has called connect
     bool passive = false;  ///< came with a CONNECT_REQUEST
@@ -92,7 +92,7 @@ class Checkers : public Monitor {
     std::unique_ptr<DeviceWatch> watch;
   };
   std::vector<Device> devices_;
-  std::set<std::array<std::uint8_t, sizeof(ibv_gid)>> outside_;  ///< whose ends nobody sees
+  std::set<std::array<std::uint8_t, sizeof(ibv_gid)>> outside_;  ///< whose ends are not observed
   bool hung_ = false;                                            ///< World::run has said so
 };
 

@@ -44,7 +44,7 @@ class DeviceWatch final : public verbs::soft::HcaObserver {
   [[nodiscard]] const ibv_qp* find(std::uint32_t number) const;
   void on_rest();
   void on_end();
-  /// Whoever used it is gone without a word: nothing is asked of it any more.
+  /// Its user ended without cleanup: no claims are checked any more.
   void abandon() { over_ = true; }
   [[nodiscard]] bool abandoned() const { return over_; }
 

@@ -1,5 +1,5 @@
-// The claim: a key that was invalidated or deregistered opens nothing. What was posted after that
-// and names it does not succeed, unless the key is in use again.
+// The claim: an invalidated or deregistered key gives no access. A request that names it and was
+// posted later does not succeed, unless the key is in use again.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -19,7 +19,7 @@ class Keys {
  public:
   explicit Keys(Violations& violations) : violations_(violations) {}
 
-  /// Names a closing of a key; 0: it is open, or nobody knows.
+  /// Names a closing of a key; 0: it is open, or its state is unknown.
   using Closing = std::uint64_t;
 
   void on_address(const std::string& device, const ibv_gid& gid);

@@ -1,6 +1,5 @@
-// The claim: at the end nothing is left: no event channel, no verbs object, no timer that belongs
-// to nobody. (Ids: sim/legality/legality.h. Packets in flight, and whatever else could still
-// happen: at rest there is none, or it would not be rest.)
+// The claim: at the end no event channel, no verbs object and no timer without an owner is left.
+// (Ids: sim/legality/legality.h. At rest there are no packets in flight, by definition.)
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// The claim: what is sent over a reliable connection arrives whole, once, in order; what arrives
-// over an unreliable one does so, too, though not all of it arrives, and where the network lets
-// packets overtake each other or doubles them, late or twice.
+// The claim: messages over a reliable connection arrive whole, once, in order. Messages over an
+// unreliable connection may be lost; those that arrive are whole, once and in order, unless the
+// network reorders or duplicates packets.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class Payload {
   /// The network does not keep packets' order, or doubles some: an unreliable connection does
   /// not notice.
   void on_disorder() { disorder_ = true; }
-  /// Nobody sees what is sent from there: streams whose names begin so are not judged.
+  /// The senders of streams whose names begin so are not observed: these streams are not judged.
   void believe(std::string begin) { believed_.push_back(std::move(begin)); }
   /// The stream ends here: a later one may have its name.
   void on_end(const std::string& stream);

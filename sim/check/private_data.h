@@ -1,5 +1,5 @@
-// The claim: private data arrives as it was given, with zeros up to the room that its message has,
-// as with Linux on RoCE.
+// The claim: private data arrives unchanged, padded with zeros to the message's length, as with
+// Linux on RoCE.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace anyrdma::sim::check {
 
-/// What carries it.
+/// The message that carries it.
 enum class Carrier : std::uint8_t {
   kRequest,   ///< REQ, SIDR_REQ
   kReply,     ///< REP, SIDR_REP

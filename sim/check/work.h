@@ -37,7 +37,8 @@ class Work {
   void on_polled(const ibv_wc& completion, bool dropped = false);
   /// A shared queue goes, with what was posted to it; `census` as it was just before.
   void on_closing(const ibv_srq* srq, const verbs::soft::SrqCensus& census);
-  /// What was discarded is done; `census` as it was just before. `destroyed`: so is the QP.
+  /// Counts discarded work as done; `census` is from just before. `destroyed`: the QP is destroyed,
+  /// too.
   void on_discarding(std::uint32_t qp, const verbs::soft::QpCensus& census, bool destroyed);
   /// Holds the books against what the device says: nothing may have got lost on the way.
   void audit(std::uint32_t qp, const verbs::soft::QpCensus& census);

@@ -1,5 +1,4 @@
-// Looks for a seed, a plan of few faults and an order of the ready work with which a scenario goes
-// wrong.
+// Searches for a seed, a plan of few faults and a schedule with which a scenario fails.
 #pragma once
 
 #include <chrono>
@@ -19,21 +18,21 @@ namespace anyrdma::sim {
 
 class World;
 
-/// Makes a world with the trial's seed and options, injects its plan, starts programs, and gives
-/// finish(world) back, perhaps with a problem of its own. Same trial, same outcome. Programs must
-/// survive what the plan does, and the end of the world (EDEADLK) where they wait then.
+/// A scenario creates a world with the trial's seed and options, injects its plan, starts programs,
+/// and returns finish(world), perhaps with a problem of its own. The same trial must have the same
+/// outcome. Programs must tolerate the plan's faults, and EDEADLK in waits at the end of the world.
 using Scenario = std::function<Outcome(const Trial&)>;
 
-/// Runs the world until nothing is left that could happen. A fiber that still waits is the problem:
+/// Runs the world until nothing can happen any more. A fiber that still waits is the problem:
 /// World::stuck_report. Steps need Tracing::kKeep.
 [[nodiscard]] Outcome finish(World& world);
 
-/// What became of it so far, without a problem.
+/// The outcome of the world so far, without a problem.
 [[nodiscard]] Outcome outcome_of(const World& world);
 
-/// Ends the faults, and what they have done to the network and its hosts: every path passes, every
-/// port is active, every host runs. Removed devices stay away. Outside of fibers and critical
-/// sections.
+/// Ends the faults and undoes their effects on the network and its hosts: every path works, every
+/// port is active, every host runs. Removed devices stay removed. Call it outside of fibers and
+/// critical sections.
 void heal(World& world);
 
 /// A trial that goes wrong.
@@ -41,7 +40,7 @@ struct Failure {
   Trial trial;
   Outcome outcome;
   std::size_t faults_found = 0;  ///< in the plan before it was shrunk
-  std::string command{};         ///< what to type to have it again; empty: nobody said
+  std::string command{};         ///< the command that reproduces it; empty: unknown
 
   /// Seed, plan, trace hash, problem and command, for people.
   [[nodiscard]] std::string to_string() const;
@@ -49,15 +48,16 @@ struct Failure {
   [[nodiscard]] std::string to_test(std::string_view scenario) const;
 };
 
-/// In how many runs a situation was looked for, and in how many it was there: see findings.h.
+/// The number of runs in which a situation was reported on, and in which it occurred: see
+/// findings.h.
 struct Sighting {
   std::uint64_t looked = 0;
   std::uint64_t seen = 0;
   bool operator==(const Sighting&) const = default;
 };
 
-/// Where a run stands in the order of all runs of an exploration, however they are divided: 0; or
-/// how many faults were placed, and each one's number; or a greater number, and the seed's.
+/// The position of a run in the order of all runs of an exploration, independent of shards: 0; or
+/// the number of placed faults and each one's number; or a greater number, and the seed's.
 using RunPlace = std::vector<std::uint64_t>;
 
 /// All failures whose problems begin alike but for numbers.
@@ -67,7 +67,7 @@ struct FailureKind {
   RunPlace place{};  ///< of the first
 };
 
-/// What a search has found, and what it has tried.
+/// The result of a search: what it has found, and what it has tried.
 struct Exploration {
   std::uint64_t runs = 0;          ///< those for shrinking not counted
   std::optional<Failure> failure;  ///< the first, shrunk; the search ended with it
@@ -94,17 +94,17 @@ struct Exploration {
   [[nodiscard]] std::string other_failures() const;
 };
 
-/// Beyond so many, people do not wait for a smaller trial.
+/// The limit of runs of one shrinking.
 inline constexpr std::uint64_t kShrinkRunsMax = 100'000;
 
-/// What explore() tries, and for how long.
+/// The search space of explore(), and its limits.
 struct ExploreOptions {
   // --- runs by chance: one per seed
   // ---------------------------------------------------------------
   std::uint64_t first_seed = 1;
   std::uint64_t runs = 1000;
-  /// What can be drawn. Every run leaves about half of the kinds of actions out, so that rare
-  /// combinations of the others come up (swarm testing).
+  /// The fault space: candidate faults. Every run leaves out about half of the kinds of actions, so
+  /// that rare combinations of the others come up (swarm testing).
   std::vector<Fault> menu{};
   std::size_t faults_max = 4;  ///< per run
   /// Each run takes one of them, by chance; none: fifo.
@@ -129,7 +129,7 @@ struct ExploreOptions {
   // --- how
   // ----------------------------------------------------------------------------------------
   std::vector<Parameter> workload{};    ///< of every run; made smaller only to shrink a failure
-  std::vector<std::string> expected{};  ///< situations that are in the result even if nobody looked
+  std::vector<std::string> expected{};  ///< situations to report even if never seen
   bool keep_going = false;              ///< after a failure; collects their kinds
   /// A failure is one whose problem contains this; others are counted, see Exploration::others.
   std::string only{};
@@ -139,11 +139,11 @@ struct ExploreOptions {
   /// Forked processes, up to one per core; the result does not depend on their number, and a crash
   /// is a failure like any other. 0: all in this process. The caller must have no other threads.
   unsigned jobs = 0;
-  /// With jobs: how much of a processor's time one run may take. One that takes more computes for
-  /// ever, and is a failure like any other.
+  /// With jobs: the limit of CPU time of one run. A run that takes more counts as endless, and is a
+  /// failure like any other.
   std::chrono::nanoseconds patience = std::chrono::seconds(10);
-  /// Asked now and then, also while a run is under way in another process: true ends the search,
-  /// and the shrinking of a failure, with what has been found by then. Empty: nobody asks.
+  /// Called now and then, also while a run is under way in another process. True ends the search,
+  /// and the shrinking of a failure, with the results so far. May be empty.
   std::function<bool()> interrupted{};
   std::uint64_t shrink_runs_max = kShrinkRunsMax;  ///< for each kind of failure
   bool progress = false;                           ///< on stderr: how far it is, and what fails
@@ -151,15 +151,15 @@ struct ExploreOptions {
   /// learns from its own.
   std::uint64_t shards = 1;
   std::uint64_t shard = 0;
-  /// What repeats a failure when the trial, quoted for the shell, is put behind it:
-  /// "anyrdma replay connect". Empty: the test that runs here, by $ANYRDMA_TRIAL.
+  /// The command that reproduces a failure if the quoted trial is appended: "anyrdma replay
+  /// connect". Empty: the running test, by $ANYRDMA_TRIAL.
   std::string command{};
 };
 
-/// Runs the scenario until it goes wrong; shrinks the failure. The first trials run twice: see
-/// Exploration::differs; when only the second run goes wrong, that is the failure. The trial in
-/// $ANYRDMA_TRIAL (see trial.h), if there is one, is the only run. Same options, same result, but
-/// for the budget.
+/// Runs the scenario until it fails, and shrinks the failure. The first trials run twice: see
+/// Exploration::differs; if only the second run fails, that is the failure. If $ANYRDMA_TRIAL has a
+/// trial (trial.h), it is the only run. Except for the budget, the same options give the same
+/// result.
 [[nodiscard]] Exploration explore(const ExploreOptions& options, const Scenario& scenario);
 
 /// The options for this process of a test that Bazel has sharded (TEST_TOTAL_SHARDS) or repeated
@@ -174,28 +174,27 @@ struct ExploreOptions {
                                 std::chrono::nanoseconds patience,
                                 const std::function<bool()>& stop = {});
 
-/// How far shrinking goes, and who hears of it.
+/// Limits and callbacks of shrinking.
 struct ShrinkOptions {
   std::uint64_t runs_max = kShrinkRunsMax;
-  /// Asked before and after each run: true ends it, and the run counts for nothing. Empty: nobody
-  /// asks.
+  /// Called before and after each run: true ends shrinking, and drops the run. May be empty.
   std::function<bool()> stop{};
-  /// Is told the smallest trial so far, and how many runs were needed. Empty: nobody.
+  /// Called with the smallest trial so far and the number of runs. May be empty.
   std::function<void(const Trial&, std::uint64_t)> tell{};
 };
 
-/// Makes a trial that goes wrong as small as it gets while it still goes wrong in the same way (the
-/// problem begins alike but for numbers): faults are left out (delta debugging), what chance chose
-/// for a fault becomes data, choices of the schedule become fifo again, parameters go down. Without
-/// any one of its faults or choices the result does not go wrong so; unless more than `runs_max`
-/// runs had been needed for that. A trial that goes well is given back as it is.
+/// Makes a failing trial as small as possible while it still fails in the same way: the problem
+/// begins alike except for numbers. Leaves out faults (delta debugging), replaces random
+/// occurrences of a fault by numbers, turns choices of the schedule back to fifo, reduces
+/// parameters. Without any one of its faults or choices the result does not fail so, unless that
+/// would have needed more than `runs_max` runs. A trial that passes is returned unchanged.
 [[nodiscard]] Trial shrink(const Scenario& scenario, const Trial& trial,
                            const ShrinkOptions& options = {});
 
 // --- parts of explore() by name
 // -------------------------------------------------------------------
 
-/// What explore_samples() draws from, and how often.
+/// The fault space of explore_samples(), and the number of runs.
 struct SampleOptions {
   std::uint64_t first_seed = 1;
   std::uint64_t runs = 1000;
@@ -205,7 +204,7 @@ struct SampleOptions {
 /// Only the runs by chance.
 [[nodiscard]] Exploration explore_samples(const Scenario& scenario, const SampleOptions& options);
 
-/// Which faults explore_steps() places, and how many of them in one run.
+/// The faults that explore_steps() places, and how many of them in one run.
 struct StepOptions {
   std::uint64_t seed = 1;
   std::vector<FaultAction> actions{};

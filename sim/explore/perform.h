@@ -1,4 +1,4 @@
-// One run of a scenario, with all that is heard of it.
+// Runs a scenario once and collects its reports.
 #pragma once
 
 #include <chrono>
@@ -10,14 +10,14 @@
 
 namespace anyrdma::sim {
 
-/// How a problem begins that was there only when a trial was run the second time.
+/// The beginning of a problem that occurred only in the second run of a trial.
 inline constexpr std::string_view kMood = "the same trial went well before";
 
-/// A run, with what its programs and checkers said of it. `covers`: and with what it came to.
+/// Runs a trial and returns the reports of its programs and checkers. `covers`: with coverage.
 [[nodiscard]] Outcome perform(const Scenario& scenario, const Trial& trial, bool covers = false);
 
-/// The same twice: what is replayed or shrunk has to come again. A run that goes wrong is told as
-/// it is.
+/// Runs a trial twice, since what is replayed or shrunk must be reproducible. A failing run is
+/// returned as it is.
 [[nodiscard]] Outcome perform_twice(const Scenario& scenario, const Trial& trial,
                                     bool covers = false);
 

@@ -1,4 +1,4 @@
-// How far a long search is, for whoever waits for it.
+// Progress messages of a long search.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace anyrdma::sim {
 
-/// What a search has come to.
+/// The progress of a search.
 struct Standing {
   std::uint64_t runs = 0;
   std::uint64_t total = 0;
@@ -18,7 +18,7 @@ struct Standing {
   std::uint64_t others = 0;    ///< that went wrong in a way that is not looked for
   std::uint64_t bits = 0;      ///< of coverage
   std::size_t seen = 0;        ///< rare situations that have occurred, ...
-  std::size_t situations = 0;  ///< of so many that somebody looked for
+  std::size_t situations = 0;  ///< the number of situations that runs reported on
 };
 
 /// "125 of 1000 runs, 50/s, 18 s left, 3 failures of 1 kind, 2 of 5 rare situations seen".

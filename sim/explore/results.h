@@ -1,5 +1,4 @@
-// What one part of an exploration has found, as a file that people can read, and the sum of all
-// parts.
+// The results of one shard of an exploration, as a text file, and the sum of all shards.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ namespace anyrdma::sim {
 
 /// As text, one thing a line; what has lines itself follows, each of them behind "| ":
 ///   anyrdma results 1                       the format's version
-///   written by anyrdma 0.1.0                whoever ran it
+/// written by anyrdma 0.1.0                the version that ran it
 ///   scenario connect
 ///   option seeds 1000 from 1                whatever decides which runs there are
 ///   shard 2 of 4                            from 0
@@ -45,8 +44,8 @@ struct Results {
   Exploration found{};
 
   [[nodiscard]] std::string to_text() const;
-  /// The error names the line: "line 3: ...". What is taken is written as it was but for the order
-  /// of lines, and numbers fit each other.
+  /// Parses a file. The error names the line: "line 3: ...". Accepted text is written back
+  /// unchanged except for the order of lines; its numbers are consistent.
   [[nodiscard]] static verbs::OrWhyNot<Results> parse(std::string_view text);
 };
 

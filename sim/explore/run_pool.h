@@ -1,4 +1,4 @@
-// The same function for many numbers, in several processes, with the results in order.
+// Runs a function for many numbers in several processes, with the results in order.
 #pragma once
 
 #include <chrono>
@@ -10,24 +10,23 @@ namespace anyrdma::sim {
 
 struct PoolOptions {
   unsigned processes = 1;
-  /// How much of a processor's time a single call may take before its process is killed.
+  /// The limit of CPU time of a single call; then its process is killed.
   std::chrono::nanoseconds processor_time = std::chrono::seconds(10);
-  /// How much real time it may take: for one that waits for what never comes.
+  /// The limit of real time of a call, for one that waits for ever.
   std::chrono::milliseconds real_time = std::chrono::seconds(60);
-  /// Asked now and then while waiting: true ends the search as `consume` does. Empty: nobody asks.
+  /// Called now and then while waiting; true ends the search as `consume` does. May be empty.
   std::function<bool()> stop{};
-  /// How many results at most are outstanding. Whatever the number of processes, `request` for a
-  /// number is called when `consume` has had exactly the results up to that number less this one.
+  /// The largest number of outstanding results. For any number of processes, `request` for a number
+  /// is called when `consume` has had exactly the results up to that number minus `window`.
   std::uint64_t window = 64;
 };
 
-/// Calls `produce` for 0, 1 ... up to `count` in forked processes, with what `request` has given
-/// here for that number, and `consume` here, with the number and the bytes that came of it, in
-/// their order whichever process was quicker; until it returns false or all are done. When a
-/// process dies or is killed meanwhile, `consume` is given its number with no bytes and the cause,
-/// and another process goes on behind it. At the end a call that is under way has a moment to end,
-/// so that it can clean up. What a terminal sends to its foreground does not reach these
-/// processes, and their standard input is empty. The caller must have no other threads.
+/// Calls `produce` for 0, 1 ... up to `count` in forked processes, with the result of `request` in
+/// this process for that number. Calls `consume` in this process with each number and its bytes, in
+/// the order of the numbers, until it returns false or all are done. If a process dies, `consume`
+/// gets its number with no bytes and the cause, and another process goes on. At the end, a running
+/// call gets a moment to clean up. Signals of a terminal do not reach these processes, and their
+/// standard input is empty. Precondition: the caller has no other threads.
 using Request = std::function<std::string(std::uint64_t)>;
 using Produce = std::function<std::string(std::uint64_t, const std::string& request)>;
 using Consume = std::function<bool(std::uint64_t, std::string bytes, const std::string& death)>;

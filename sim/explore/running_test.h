@@ -1,15 +1,15 @@
-// The test that runs, for whoever says how something is done again. The simulator knows no test
-// framework: who does, says so here.
+// The name of the running test, for commands that reproduce a failure. The simulator knows no test
+// framework; code that does registers a function here.
 #pragma once
 
 #include <string>
 
 namespace anyrdma::sim {
 
-/// "Suite.Name", as --gtest_filter takes it. Empty: none runs, or nobody knows.
+/// Returns "Suite.Name", as --gtest_filter accepts it. Empty: no test runs, or it is unknown.
 [[nodiscard]] std::string running_test();
 
-/// Who is asked from now on.
+/// Sets the function that returns the name.
 void name_running_tests(std::string (*name)());
 
 /// What the environment says, where Bazel or a user tells a test something; null: unset or empty.

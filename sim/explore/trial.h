@@ -1,4 +1,4 @@
-// All that decides a run, as data: it prints, parses, and repeats the run on every machine.
+// Everything that decides a run, as data: it prints, parses, and repeats the run on every machine.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct Trial {
   bool operator==(const Trial&) const = default;
   /// What a world of this trial is to be made with: `base` with the trial's schedule and memory.
   [[nodiscard]] WorldOptions options(const WorldOptions& base = {}) const;
-  /// A parameter, or what it is where nobody set it.
+  /// The value of a parameter, or `otherwise` if it is not set.
   [[nodiscard]] std::uint64_t size(std::string_view name, std::uint64_t otherwise) const;
 
   /// Why a run of it was none: one of its seeds begins behind the run's `choices` decisions. Empty:
@@ -58,7 +58,7 @@ struct Trial {
   [[nodiscard]] static PlanResult<Trial> parse(std::string_view text);
 };
 
-/// What became of it.
+/// The result of a run.
 struct Outcome {
   std::string problem{};  ///< empty: all is well
   std::uint64_t trace_hash = 0;

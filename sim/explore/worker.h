@@ -1,4 +1,4 @@
-// A forked process that is given calls, one after the other, and gives their results back.
+// A forked process that executes calls, one after the other, and returns their results.
 #pragma once
 
 #include <sys/types.h>
@@ -17,36 +17,37 @@ namespace anyrdma::sim {
 
 class Worker {
  public:
+  /// A request of run_in_order(), with its number.
   struct Call {
     std::uint64_t number = 0;
     std::string request;
   };
 
-  /// Forks; the other process makes calls until this one is destroyed.
+  /// Forks; the child executes calls until this object is destroyed.
   explicit Worker(const Produce& produce);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();
 
-  /// Whether it can be given another call without waiting: what it has not read yet is little.
+  /// Whether give() does not wait: the child has little unread data.
   [[nodiscard]] bool has_room(std::size_t bytes) const;
   void give(Call call);
-  /// The calls whose results are not here yet, in their order.
+  /// The calls without a result yet, in their order.
   [[nodiscard]] const std::deque<Call>& calls() const { return calls_; }
   [[nodiscard]] std::deque<Call> take_calls() { return std::move(calls_); }
   /// Becomes readable with a result, or when the process has ended.
   [[nodiscard]] int descriptor() const { return fd_; }
 
-  /// Reads what is there. False: the process has ended.
+  /// Reads the available bytes. False: the process has ended.
   [[nodiscard]] bool read_some();
-  /// The next result that is here as a whole.
+  /// The next complete result.
   [[nodiscard]] std::optional<std::string> next_result();
 
   /// Whether the call under way has taken too long; the process is killed then.
   [[nodiscard]] bool overdue(const PoolOptions& options);
   /// Why there is no result. Precondition: the process has ended, or was overdue.
   [[nodiscard]] std::string death(const PoolOptions& options);
-  /// To end after its call, if that ends soon.
+  /// Asks the child to end after its call, if that ends soon.
   void ask_to_end();
 
  private:

@@ -1,5 +1,5 @@
-// Which connections the processes of a host have with other hosts, as the CM messages that pass by
-// tell: so that somebody can say for a process that is killed what its kernel would have said.
+// The connections of a host's processes with other hosts, according to the CM messages between
+// them. The gateway uses them to send the kernel's messages for a killed process.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ namespace anyrdma::sim {
 
 using transport::fabric::Slot;
 
-/// Messages between a host's processes are not its business. What does not parse, or belongs to no
-/// connection it knows, has no effect.
+/// It does not see messages between a host's processes. Messages that do not parse, or that belong
+/// to no known connection, have no effect.
 class Connections {
  public:
   using Mad = std::span<const std::uint8_t, ibcm::kMadBytes>;
   /// Seen from the host: `source` is its address.
   using Path = ibcm::Path;
-  /// What its kernel would say to one peer.
+  /// A message of its kernel to one peer.
   struct Farewell {
     Path path{};
     std::array<std::uint8_t, ibcm::kMadBytes> mad{};
@@ -35,8 +35,8 @@ class Connections {
   void on_sent(const Path& path, Mad mad);
   /// That came for the process at `slot`.
   void on_arrived(const Path& path, Mad mad, Slot slot);
-  /// Which process got a peer's request before, if it has not ended yet: to whom its repetitions
-  /// belong, whoever listens by now.
+  /// The process that got a peer's request before, if it has not ended: it gets the repetitions,
+  /// even if another one listens now.
   [[nodiscard]] std::optional<Slot> who_got(const ibcm::Gid& peer, wire::CommId request) const;
   /// A process is gone: what its kernel says to its peers, the oldest connection first
   /// (K/ucma.c:ucma_close). They are forgotten.
@@ -51,7 +51,7 @@ class Connections {
     kAsking,    ///< the REQ is the peer's
     kAccepted,  ///< and we have sent a REP
     kOpen,
-    kLeft,  ///< the peer has sent a DREQ, which nobody has answered
+    kLeft,  ///< the peer has sent a DREQ, which is not answered yet
   };
   struct Connection {
     Path path{};

@@ -1,4 +1,4 @@
-// What a simulated host shows of its RDMA device in /sys and /dev.
+// The files of a simulated host's RDMA device in /sys and /dev.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct DeviceChoice {
 };
 
 /// The files of the device that processes have on a host whose first interface is a gateway's
-/// (transport/fabric/outside.h), as it is before anything befalls it. EINVAL: there is no such
-/// device, as their drop-in will say.
+/// (transport/fabric/outside.h), before any event. EINVAL: there is no such device, as their
+/// drop-in will report.
 [[nodiscard]] Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice);
 
 }  // namespace anyrdma::sim

@@ -27,17 +27,17 @@
 namespace anyrdma::sim {
 
 /// One for each host whose programs are processes. It never waits, reads no clock and has no
-/// thread: whoever runs the world calls poll() when processes have run. It speaks for the host's
-/// kernel where no process can: requests that nobody listens for are refused, and the peers of a
-/// process that ends without a word hear what its kernel says. Packets between processes of the
-/// host do not come here.
+/// thread: the runner of the world calls poll() after processes have run. It acts as the host's
+/// kernel where no process can: it refuses requests without a listener, and sends the kernel's
+/// messages to the peers of a process that ends without cleanup. It does not see packets between
+/// processes of the host.
 class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver {
  public:
-  /// Opens the fabric of `directory`, which exists, is a whole path and is no other host's, and
-  /// becomes the uplink of that interface of `host`, which has no device (InterfaceOptions::rdma).
-  /// An interface without a link-local address gets one, made of its link address as Linux does.
-  /// The host outlives the gateway. To be made before the host's processes begin. Errors:
-  /// FabricErrc; else errno.
+  /// Opens the fabric of `directory`, an existing absolute path that no other host uses, and
+  /// becomes the uplink of that interface of `host`, which must have no device
+  /// (InterfaceOptions::rdma). An interface without a link-local address gets one, made of its link
+  /// address as Linux does. The host must outlive the gateway. Create it before the host's
+  /// processes begin. Errors: FabricErrc; else errno.
   [[nodiscard]] static Result<std::unique_ptr<Gateway>> create(Host& host, std::string directory,
                                                                std::size_t interface = 0);
   ~Gateway() override;
@@ -45,7 +45,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   /// NAME=VALUE for the environment of the host's processes, in whose drop-in it chooses this
   /// fabric and its addresses.
   [[nodiscard]] std::vector<std::string> environment() const;
-  /// What a process of the host opens that uses the fabric itself.
+  /// The configuration with which a process of the host opens the fabric.
   [[nodiscard]] const transport::fabric::FabricConfig& config() const { return config_; }
 
   /// Called whenever something has been taken from the world to processes, within the world's
@@ -60,7 +60,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   /// The same for one of them, by its name and which of that name it is.
   using KillProgram = std::function<bool(std::string_view, std::uint32_t)>;
   void set_on_kill_program(KillProgram on_kill) { kill_program_ = std::move(on_kill); }
-  /// The same for one that is to stand still, or to go on.
+  /// The same for a program to stop or to continue.
   using PauseProgram = std::function<std::optional<bool>(const Threads&, bool paused)>;
   void set_on_pause_program(PauseProgram on_pause) { pause_program_ = std::move(on_pause); }
   /// Takes what processes have sent into the world, and says farewell for those that have gone.
@@ -109,7 +109,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   verbs::soft::PacketPool pool_;
   std::unique_ptr<transport::fabric::Registry> registry_;
   std::unique_ptr<transport::fabric::Mesh> mesh_;
-  std::unique_ptr<ibcm::Agent> agent_;  ///< that of ids that nobody has
+  std::unique_ptr<ibcm::Agent> agent_;  ///< that of ids without a process
   wire::Psn psn_{};
   Connections connections_;
   std::vector<Slot> gone_;

@@ -1,6 +1,6 @@
-// Where one instruction ends and the next one begins, and which of them read the time stamp
-// counter or ask the processor for chance. Source: Intel 64 Software Developer's Manual, volume 2,
-// chapter 2 and appendix A; AMD64 Architecture Programmer's Manual, volume 3, appendix A.
+// Lengths of instructions, and which of them read the time stamp counter or a random number.
+// Source: Intel 64 Software Developer's Manual, volume 2, chapter 2 and appendix A; AMD64
+// Architecture Programmer's Manual, volume 3, appendix A.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace anyrdma::sim::instructions {
 /// Whether an instruction, all of which is given, is RDTSC or RDTSCP without a prefix.
 [[nodiscard]] bool reads_time_stamp(std::span<const std::uint8_t> instruction);
 
-/// What an RDRAND or RDSEED fills.
+/// The target of an RDRAND or RDSEED.
 struct RandomTarget {
   std::uint8_t number = 0;  ///< of the register, as instructions have it: 0 is RAX, 4 RSP, 15 R15
   std::uint8_t bytes = 0;   ///< 2, 4 or 8

@@ -1,4 +1,4 @@
-// Where in a program's file stand instructions whose results are the machine's.
+// The places of instructions with nondeterministic results in a program's file.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace anyrdma::sim::instructions {
 
-/// An RDTSC, of two bytes, an RDTSCP, of three, or what asks for chance.
+/// An RDTSC (two bytes), an RDTSCP (three), an RDRAND or an RDSEED.
 struct Site {
   std::uint64_t offset = 0;  ///< in the file
   std::uint8_t length = 0;
@@ -17,10 +17,10 @@ struct Site {
   bool operator==(const Site&) const = default;
 };
 
-/// All of them, in their order, in the functions of an ELF file for x86-64 that is open as `fd`: an
-/// instruction counts only if whoever begins at its function's beginning, as .eh_frame has it,
-/// comes to it; the same bytes within another instruction or among data are none. Empty, too: it is
-/// no such file.
+/// Returns all of them, in their order, in the functions of an ELF file for x86-64 that is open as
+/// `fd`. An instruction counts only if decoding from its function's beginning, according to
+/// .eh_frame, reaches it; the same bytes within another instruction or in data do not. Empty also
+/// if it is no such file.
 [[nodiscard]] std::vector<Site> sites_in(int fd);
 
 }  // namespace anyrdma::sim::instructions

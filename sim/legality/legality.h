@@ -1,7 +1,7 @@
-// Which sequences of events an id can have: an automaton for connections and one for datagrams, fed
-// with the calls that took effect and the events that came, and knowing nothing of how cm and the
-// transports come to them. What it does not accept, no kernel has been seen to do; docs/legality.md
-// shows the table.
+// The legal sequences of an id's events: an automaton for connections and one for datagrams. Their
+// input is the calls that took effect and the events; they are independent of cm and the
+// transports. No kernel has shown a sequence that they do not accept; docs/legality.md has the
+// table.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -29,7 +29,7 @@ enum class Phase : std::uint8_t {
   kConnecting,    ///< connect has been called
   kUnreached,     ///< UNREACHABLE came meanwhile: the end, or the neighbour has only moved
   kResponded,     ///< the active side's handshake has been answered
-  kRequested,     ///< the passive side's id, which nobody has accepted
+  kRequested,     ///< the passive side's id, not accepted yet
   kAccepted,      ///< accept has been called
   kEstablished,   ///< the passive side heard RTU
   kRefused,       ///< the handshake or the connection has been rejected or given up
@@ -45,7 +45,7 @@ enum class Phase : std::uint8_t {
 inline constexpr std::size_t kPhaseCount = 21;
 [[nodiscard]] std::string_view to_string(Phase phase);
 
-/// What an id is for. Each has an automaton of its own; finding addresses is the same in both.
+/// The service of an id. Each has an automaton of its own; address resolution is the same in both.
 enum class Service : std::uint8_t {
   kAny,
   kConnected,  ///< RC: REQ, REP, RTU
@@ -66,7 +66,7 @@ struct LegalEvent {
 };
 [[nodiscard]] std::span<const LegalEvent> legal_events();
 
-/// What a call that succeeded makes of an id, whatever it was.
+/// The effect of a successful call on an id.
 struct CallEffect {
   std::string_view call;
   Phase next;
@@ -86,9 +86,9 @@ class Legality {
                 Service service = Service::kConnected);
   /// A host's power is cut: its ids end without a call or an event.
   void on_crash(std::string_view host);
-  /// Nothing can happen any more: whoever still waits for what a call leads to waits in vain.
+  /// Nothing can happen any more: an id that waits for the event of a call violates the claim.
   void on_rest();
-  /// The world ends: whoever has not been destroyed has leaked.
+  /// The world ends: ids that are not destroyed have leaked.
   void on_end();
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }

@@ -1,4 +1,4 @@
-// Files of another system's /sys and /dev, below a directory of ours.
+// Writes the files of another system's /sys and /dev below a directory.
 #pragma once
 
 #include <map>

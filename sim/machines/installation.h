@@ -8,7 +8,7 @@
 
 namespace anyrdma::sim {
 
-/// What a program needs to run on anyrdma, all in one directory.
+/// The libraries that a program needs to run on anyrdma, all in one directory.
 inline constexpr std::array kLibraries{"libibverbs.so.1", "librdmacm.so.1", "libanyrdma.so",
                                        "libanyrdma-nodes.so", "libanyrdma-points.so"};
 

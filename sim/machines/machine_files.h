@@ -1,5 +1,6 @@
-// What a host's /proc and /sys say of its hardware and of its kernel as a whole. The machine's own
-// files tell of everything else that runs there: a program that looks would not repeat.
+// The files of a host's /proc and /sys about its hardware and its kernel. The machine's own files
+// depend on everything else that runs there, so a program that reads them would not be
+// reproducible.
 #pragma once
 
 #include <string>

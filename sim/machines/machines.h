@@ -1,5 +1,5 @@
-// Hosts of a world whose programs are processes, beside hosts whose programs are fibers: what
-// `anyrdma sim` and tests stand on.
+// Hosts of a world whose programs are processes, beside hosts whose programs are fibers: the base
+// of `anyrdma sim` and of tests.
 #pragma once
 
 #include <sys/types.h>
@@ -20,9 +20,9 @@
 
 namespace anyrdma::sim {
 
-/// What the machines of one run can leave to those of the next, with nothing of that run in it:
-/// directories and realms. It takes longer to make them than to run a short program. One run at a
-/// time in each process; forks of the one that made it have it, too, and share nothing.
+/// Directories and namespaces that runs reuse, without state of an earlier run. Creating them takes
+/// longer than running a short program. One run at a time in each process; forks of the creator
+/// have copies of their own.
 class Premises {
  public:
   Premises();
@@ -35,8 +35,8 @@ class Premises {
   [[nodiscard]] programs::Realms& realms();
   /// Files that are every host's, and the paths where it sees them.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& files();
-  /// The directory that has these, of that host; empty: it cannot be made. Programs are led there
-  /// by who lets them write nothing (verbs/c_api/device_nodes.cc).
+  /// The directory with these files of that host; empty: it cannot be created. Programs are
+  /// redirected there, read-only (verbs/c_api/device_nodes.cc).
   [[nodiscard]] std::string nodes(const std::string& host,
                                   std::map<std::string, std::string> files);
 
@@ -52,7 +52,7 @@ class Premises {
   std::map<std::string, std::map<std::string, std::string>> nodes_;
 };
 
-/// What is of one run alone; removed at its end.
+/// The directory of one run; removed at its end.
 class Place {
  public:
   explicit Place(std::filesystem::path path);
@@ -65,9 +65,9 @@ class Place {
   std::filesystem::path path_;
 };
 
-/// Some of a world's hosts, with the way of their processes to all of them (sim/gateway) and the
-/// sandbox in which these run. To be destroyed before the world; it kills what is left. Belongs to
-/// the thread that made it.
+/// Hosts of a world whose programs are processes, with their gateways (sim/gateway) and the
+/// supervisor. Destroy it before the world; it kills remaining processes. Belongs to the thread
+/// that created it.
 class Machines {
  public:
   /// `options.files`, `options.directory` and `options.realms` are its own. `premises`: null, or of
@@ -86,8 +86,7 @@ class Machines {
   /// processes.
   [[nodiscard]] verbs::OrWhyNot<Host*> add_host(const std::string& name,
                                                 const std::vector<std::string>& addresses);
-  /// What its processes must have in their environment to be on it. Precondition: it is one of
-  /// these.
+  /// The environment variables of the host's processes. Precondition: the host is one of these.
   [[nodiscard]] std::map<std::string, std::string> variables(const Host& host) const;
   [[nodiscard]] programs::Sandbox& sandbox() { return sandbox_; }
 

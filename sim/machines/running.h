@@ -44,13 +44,13 @@ class RunningProgram {
   /// "server/rping"; a second one of that name is "server/rping#2".
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] bool ended() const { return program_->status().has_value(); }
-  /// What it has returned; nullopt: it has not ended, or a signal ended it.
+  /// Its exit status; nullopt: it has not ended, or a signal ended it.
   [[nodiscard]] std::optional<int> exit_status() const;
   /// Which signal has ended it; nullopt: it has not ended, or by itself.
   [[nodiscard]] std::optional<int> ending_signal() const;
   /// "ended with status 1", for messages.
   [[nodiscard]] std::string ending() const;
-  /// What it has written so far, in whole lines, to stdout and stderr.
+  /// The whole lines that it has written so far to stdout and stderr.
   [[nodiscard]] const std::string& output() const { return output_; }
   /// Of that, what went to stderr.
   [[nodiscard]] const std::string& errors() const { return errors_; }
@@ -92,8 +92,8 @@ class ProgramHost {
   Host& host_;
 };
 
-/// All of a world's. To be destroyed before the world, which kills what has not ended. Other
-/// children of this process must not be waited for meanwhile: it hears of all of them.
+/// All programs of a world. Destroy it before the world; that kills programs that have not ended.
+/// The caller must not wait for other child processes meanwhile: this object waits for all of them.
 class Programs {
  public:
   /// Throws StartError: the drop-in libraries are not there (sim/machines/drop_in.h).
@@ -106,8 +106,8 @@ class Programs {
   /// cannot be made. As World::add_host.
   ProgramHost& add_host(std::string_view name, std::initializer_list<std::string_view> addresses);
   /// Runs the world until all programs and all fibers that have to end have ended. EDEADLK: some
-  /// wait and nothing can happen any more, or nothing has but timers for an hour of virtual time;
-  /// stuck_report() says who for what.
+  /// wait and nothing can happen any more, or only timers have fired for an hour of virtual time;
+  /// stuck_report() lists the waits.
   [[nodiscard]] Result<void> run();
   /// World::stuck_report, with the system call that each thread of a program waits in.
   [[nodiscard]] std::string stuck_report() const { return world_.stuck_report(); }

@@ -17,11 +17,11 @@ namespace anyrdma::sim {
   return envelope.bth.opcode == roce::kUdSendOnly && envelope.bth.destination == wire::kGsiQpn;
 }
 
-/// Stands where a RoCEv2 packet says what is wrong with it.
+/// Is at the place where a RoCEv2 packet has its problem.
 inline constexpr std::uint8_t kOtherThanRoce = 0xff;
 
-/// Headers that stand in the record as they do in the packet. The RETH's and AtomicETH's address
-/// is a pointer of the program, different in each run: it is left out.
+/// Headers that are in the record as in the packet. The RETH's and AtomicETH's address is a pointer
+/// of the program, different in each run: it is left out.
 struct KeptHeader {
   roce::Header header;
   std::size_t skip;
@@ -59,7 +59,7 @@ class FieldWriter {
   std::size_t size_ = 0;
 };
 
-/// Takes them back in the same order. What is not there, of bytes that nobody wrote so, is zeros.
+/// Reads fields in the same order. Missing fields of malformed input are zeros.
 class FieldReader {
  public:
   explicit FieldReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}

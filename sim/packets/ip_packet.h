@@ -41,7 +41,7 @@ struct TcpHeader {
 };
 
 /// Fills an IP packet's protocol and payload; with kSyn, the options, too. The checksum needs both
-/// addresses, which stand there already. Precondition: it fits.
+/// addresses, which must be written already. Precondition: it fits.
 void write_tcp(verbs::soft::Packet& packet, const TcpHeader& header, std::uint16_t segment_max,
                std::uint8_t window_scale, std::span<const std::uint8_t> data);
 /// nullopt: it is none, or cut off.
@@ -63,11 +63,11 @@ struct UdpView {
   std::span<const std::uint8_t> data{};
 };
 [[nodiscard]] std::optional<UdpView> read_udp(std::span<const std::uint8_t> payload);
-/// Writes header and checksum in front of the data, which stands there.
+/// Writes header and checksum before the data, which must be written already.
 void seal_udp(const ibv_gid& source, const ibv_gid& destination, const UdpHeader& header,
               std::span<std::uint8_t> datagram);
 
-/// That nobody has the port to which `lost` was sent: quotes it.
+/// Writes an ICMP error that quotes `lost`: its port has no socket.
 void write_refusal(verbs::soft::Packet& packet, const verbs::soft::Packet& lost);
 /// The ports of the datagram that a refusal quotes; nullopt: it is no such message.
 [[nodiscard]] std::optional<UdpHeader> read_refusal(const verbs::soft::Packet& packet);
@@ -92,8 +92,8 @@ void write_fragment(verbs::soft::Packet& packet, const Fragment& fragment);
 /// "TCP 32768>7000 SYN ACK seq=1 ack=2 window=3 length=0", from what ip_head() has kept.
 [[nodiscard]] std::string ip_text(std::uint8_t protocol, std::uint16_t fragment,
                                   std::span<const std::uint8_t> head, std::size_t size);
-/// As much of the payload as ip_text() reads: a header whose checksum is zero, because that tells
-/// of the data.
+/// As much of the payload as ip_text() reads: a header whose checksum is zero, because that depends
+/// on the data.
 [[nodiscard]] std::vector<std::uint8_t> ip_head(const verbs::soft::Packet& packet);
 
 }  // namespace anyrdma::sim

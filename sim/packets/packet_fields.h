@@ -12,7 +12,7 @@ namespace anyrdma::sim {
 /// have been kept.
 [[nodiscard]] FieldWriter fields_of(const verbs::soft::Packet& packet);
 
-/// What an event carries, as it stands behind its status: what append_parameters() reads.
+/// Writes an event's parameters, after its status, for append_parameters().
 void put_parameters(FieldWriter& out, const rdma_cm_event& event);
 
 }  // namespace anyrdma::sim

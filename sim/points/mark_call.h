@@ -8,7 +8,7 @@ namespace anyrdma::sim {
 /// A system call that no kernel has: a mark of marks.h. Arguments: its kind, the address and the
 /// length of its name, whether the condition holds.
 inline constexpr long kMarkCall = 1'000'005;
-/// What is longer is cut off.
+/// A longer name is truncated.
 inline constexpr std::size_t kMarkNameMax = 200;
 
 /// Likewise: a thread has come to an instrumented block at which the world wants it to stop; others

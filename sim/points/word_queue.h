@@ -1,5 +1,5 @@
-// Words that the world need not hear at once: a process puts them into memory that it shares with
-// the world, which takes them out when the process stops next. Whoever speaks costs no stop then.
+// A queue of reports that need no answer. A process writes them into memory that it shares with the
+// world, which reads them when the process stops next. So a report costs no stop.
 //
 // A thread may be stopped, or run a signal handler, between any two instructions: a place is
 // claimed first, filled, and marked as full last, and the world takes nothing beyond one that is
@@ -48,8 +48,8 @@ class WordQueue {
   }
 
   // --- for the world ----------------------------------------------------------------------------
-  /// The next word; nullopt: there is none yet. `place` is the world's own count of them: what the
-  /// process has written where that stands is not asked for.
+  /// Returns the next report; nullopt: none yet. `place` is the world's own count of them; the
+  /// process's count is not trusted.
   [[nodiscard]] std::optional<fault::Question> take(std::uint64_t& place) {
     const Place& next = places_[place % kCapacity];
     if (next.number.load(std::memory_order_acquire) != place + 1) return std::nullopt;

@@ -20,8 +20,8 @@ class CallRetries {
     constexpr int kShareOfWait = 8;
     return now + std::max(kFirst, (now - since_) / kShareOfWait);
   }
-  /// A program has done something. True: try now. The more of these were in vain, the more deeds
-  /// are passed over: each attempt takes milliseconds of real time.
+  /// A program has done something. True: retry now. After failed retries more and more deeds are
+  /// skipped, since each attempt takes milliseconds of real time.
   [[nodiscard]] bool on_deed() {
     constexpr unsigned kDoublingsMax = 10;
     if (passed_over_ > 0) {

@@ -1,4 +1,4 @@
-// What is done with each system call of a program.
+// The handlers of a program's system calls.
 #pragma once
 
 #include <span>

@@ -1,5 +1,4 @@
-// Who waits for a word in memory, in the order in which they came.
-// Source: futex(2).
+// The threads that wait for a futex, in FIFO order. Source: futex(2).
 #pragma once
 
 #include <compare>
@@ -30,7 +29,7 @@ class Futexes {
   [[nodiscard]] static std::uint64_t operation_of(const Call& call);
   /// Of the word that is the call's first argument. nullopt: it is no memory.
   [[nodiscard]] static std::optional<WordKey> key_of(Thread& thread, const Call& call);
-  /// To who has waited.
+  /// The result for the thread that waited.
   [[nodiscard]] static Outcome answer_to(Woken woken);
 
  private:

@@ -1,4 +1,4 @@
-// Which instrumented blocks of programs (sim/points/coverage.h) are scheduling points.
+// Selects the instrumented blocks of programs (sim/points/coverage.h) that are scheduling points.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace anyrdma::sim::programs {
 
 using transport::soft::Address;
 
-/// What has no interface to leave from is lost.
+/// A packet without an outgoing interface is lost.
 class IpSender {
  public:
   void send(Host& from, const Address& source, const Address& destination,
@@ -24,7 +24,7 @@ class IpSender {
   /// In parts, where it is too long for one packet.
   void send(Host& from, const Address& source, const Address& destination,
             std::span<const std::byte> datagram);
-  /// Says that nobody has the port for which `lost` was.
+  /// Sends an ICMP error: the port of `lost` has no socket.
   void refuse(Host& from, const verbs::soft::Packet& lost);
 
  private:
@@ -35,7 +35,7 @@ class IpSender {
   std::uint16_t identification_ = 0;  ///< of what goes in parts
 };
 
-/// What has come, as its receiver says it.
+/// A received segment.
 struct TcpArrival {
   Address local;
   Address peer;

@@ -1,6 +1,6 @@
-// Locks whose word says who has them: mutexes with priority inheritance. All threads are of one
-// priority here, so that whoever came first is next.
-// Source: futex(2), "Priority-inheritance futexes".
+// Locks whose word has their owner: mutexes with priority inheritance. All threads have one
+// priority here, so waiters get the lock in FIFO order. Source: futex(2), "Priority-inheritance
+// futexes".
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What programs say by the marks of sim/points/marks.h.
+// Handles the marks of programs (sim/points/marks.h).
 #pragma once
 
 #include "sim/programs/thread.h"

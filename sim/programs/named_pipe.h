@@ -1,6 +1,5 @@
 // A named pipe that a thread wants to open. The kernel waits in open(2) until the other end is
-// opened as well, where virtual time means nothing and nobody else would run.
-// Source: fifo(7), open(2).
+// opened as well, in real time, and no other thread would run. Source: fifo(7), open(2).
 #pragma once
 
 #include <sys/types.h>
@@ -19,15 +18,15 @@ namespace anyrdma::sim::programs {
 /// "openat"; null: it opens nothing.
 [[nodiscard]] const char* name_of_opening(long number);
 
-/// Held instead of the thread: whoever opens the other end meanwhile finds somebody there.
+/// Holds the thread's end, so that a process that opens the other end finds a partner.
 class NamedPipe {
  public:
-  /// nullopt: that call opens none, or does not wait for anybody, or it cannot be opened.
+  /// nullopt: that call opens none, or does not wait, or it cannot be opened.
   [[nodiscard]] static std::optional<NamedPipe> opened_by(const tracee::Tracee& thread,
                                                           const tracee::Call& call);
-  /// Whether there is, or was, somebody at the other end: the thread's call would return.
+  /// Whether the other end is, or was, open: the thread's call would return.
   [[nodiscard]] bool has_partner() const;
-  /// Both ends: while it is held, nobody waits to open it.
+  /// Opens both ends: while this is held, no open of the pipe waits.
   [[nodiscard]] transport::realtime::Descriptor both_ends() const;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace anyrdma::sim::programs {
 
-/// Of a file that anybody may read and nobody write, as of another mount namespace: it begins
-/// anywhere. Empty: it is no such file.
+/// Returns the name of a file in /proc that is world-readable and not writable, relative to its
+/// mount, as in another mount namespace. Empty: it is no such file.
 [[nodiscard]] std::string name_in_proc(const transport::realtime::Descriptor& descriptor);
 
 }  // namespace anyrdma::sim::programs

@@ -24,7 +24,7 @@ namespace anyrdma::sim::programs {
 
 class Program;
 
-/// Owned by the sandbox. What is gone stays known until the world ends.
+/// Owned by the sandbox. Ended processes are kept until the world ends.
 struct Process {
   pid_t pid = 0;
   pid_t number = 0;           ///< as programs of the host know it

@@ -13,20 +13,20 @@
 
 namespace anyrdma::sim::programs {
 
-/// What is to be known of a realm before it is made.
+/// The options of a set of namespaces.
 struct RealmOptions {
-  /// What is to be found in the place of what. What is in them may differ from run to run.
+  /// Files that replace others. Their content may differ from run to run.
   std::vector<std::pair<std::string, std::string>> files;
   tracee::NetworkOptions network;
 };
 
-/// Ends those that nobody has taken.
+/// Ends sets that are not in use.
 class Realms {
  public:
   /// One that is new, or as good as that. Errors: as of tracee::Realm::create.
   [[nodiscard]] verbs::Result<std::unique_ptr<tracee::Realm>> take(const RealmOptions& options);
-  /// For somebody else, once all processes there are gone. It is ended if something is left of
-  /// them.
+  /// Returns a set for reuse, after all its processes have ended. It is destroyed if they have left
+  /// something.
   void give_back(const RealmOptions& options, std::unique_ptr<tracee::Realm> realm);
 
  private:

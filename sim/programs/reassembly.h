@@ -16,8 +16,7 @@ namespace anyrdma::sim::programs {
 
 class Reassembly {
  public:
-  /// The whole, once its last missing part has come. What is not whole after half a minute is
-  /// forgotten.
+  /// Returns the datagram when its last fragment has come. An incomplete one is dropped after 30 s.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> add(verbs::Instant now,
                                                              const verbs::soft::Packet& packet,
                                                              const Fragment& fragment);

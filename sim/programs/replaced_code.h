@@ -1,6 +1,5 @@
-// Has instructions stop a process whose results are the machine's: those that ask the processor for
-// chance, and, where it cannot be told to stop who reads its time stamp counter
-// (sim/tracee/time_stamps.h), those that do. They are replaced by some that no processor has, in
+// Traps instructions with nondeterministic results: RDRAND and RDSEED, and RDTSC where the
+// processor cannot trap it (sim/tracee/time_stamps.h). They are replaced by invalid instructions in
 // the process's own copy of its code.
 #pragma once
 
@@ -18,11 +17,11 @@
 
 namespace anyrdma::sim::programs {
 
-/// Which of them.
+/// The instructions to replace.
 enum class Replaced : bool { kChance, kChanceAndTime };
 
-/// Of a program's image: fork(2) gives its child the same, execve(2) ends it. What was found in a
-/// file is kept for whoever maps it next, in this process.
+/// The replaced code of a program's image: a child of fork(2) has the same, execve(2) ends it. The
+/// result of scanning a file is cached in this process.
 class ReplacedCode {
  public:
   explicit ReplacedCode(Replaced which) : which_(which) {}
@@ -37,8 +36,8 @@ class ReplacedCode {
     bool shared = false;  ///< what is written there is the file's
     auto operator<=>(const Mapping&) const = default;
   };
-  /// Whether there is anything to replace in a file that is about to be mapped: if not, nobody need
-  /// be told of it.
+  /// Whether a file that is about to be mapped contains instructions to replace. If not, no report
+  /// is needed.
   [[nodiscard]] bool wants(const transport::realtime::Descriptor& file) const;
   /// It has been mapped. One of the process's threads, which has stopped; no other runs. False:
   /// its code cannot be written to.
@@ -47,7 +46,7 @@ class ReplacedCode {
   /// Looks through all files whose code is mapped and that have not been looked through here. The
   /// names of those that could not be.
   [[nodiscard]] std::set<std::string> look(const tracee::Tracee& thread);
-  /// What was there.
+  /// Returns the original instruction.
   [[nodiscard]] std::optional<instructions::Site> at(std::uint64_t address) const;
 
  private:

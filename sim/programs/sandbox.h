@@ -1,6 +1,6 @@
-// Programs in the world: processes of unmodified programs whose time, turns and waits are the
-// world's. One thread of all of them runs at a time, from one system call to the next; all others
-// stand still.
+// The supervisor of unmodified programs in a world: the world controls their time, scheduling and
+// waits. One thread of all of them runs at a time, from one system call to the next; all others are
+// stopped.
 #pragma once
 
 #include <poll.h>
@@ -43,7 +43,7 @@ struct ProgramOptions {
   std::string directory{};               ///< to work in; empty: that of this process
   int input = -1;                        ///< what it reads from; -1: nothing
   Duration start{};                      ///< when, from now on
-  bool background = false;               ///< it serves for ever: nobody waits for its end
+  bool background = false;               ///< a server: the run does not wait for its end
 };
 
 class Program;
@@ -84,7 +84,7 @@ class Program {
 };
 
 struct SandboxOptions {
-  /// What a system call that we answer costs of virtual time.
+  /// The virtual time that an emulated system call takes.
   Duration call_cost = std::chrono::nanoseconds(200);
   /// The date at the beginning of the world.
   Duration wall_clock = std::chrono::seconds(1'767'225'600);  ///< 2026-01-01 00:00:00 UTC
@@ -94,25 +94,25 @@ struct SandboxOptions {
   /// Whether instructions that read the time stamp counter are replaced by such as stop the
   /// program: where the processor cannot be told to stop it itself.
   bool replace_time_stamps = !tracee::time_stamps_can_be_forbidden();
-  /// Who has used a processor for so long without a call will never end: overrun() names it, and it
-  /// goes on no more.
+  /// The CPU time without a call after which a thread counts as endless: overrun() names it, and it
+  /// is stopped.
   std::chrono::nanoseconds processor_time = std::chrono::seconds(60);
-  /// True: nobody wants to wait for a thread that goes on without a call; others get the turn, and
-  /// with them whoever runs the world. Empty: that never happens.
+  /// Called while a thread runs without a system call. True: other threads, and the runner of the
+  /// world, get control. May be empty.
   std::function<bool()> interrupted{};
   /// Where the run may have files of its own; empty: where temporary files are.
   std::filesystem::path directory{};
-  /// What programs of a host find in the place of what: /etc/hosts, say.
+  /// Files that programs of a host see in place of others: /etc/hosts, for example.
   std::function<std::vector<std::pair<std::string, std::string>>(const Host&)> files{};
   /// From which realms are taken, and to which they are given back; null: they end with the run.
   Realms* realms = nullptr;
   std::function<void(const OutputLine&)> on_output{};
   /// A program has ended; its output was told before.
   std::function<void(const Program&)> on_end{};
-  /// Each system call that stops a thread: whose, and what; empty: nobody wants to know.
+  /// Called with each system call that stops a thread. May be empty.
   std::function<void(Instant, std::string_view thread, std::string_view call)> on_call{};
-  /// What a user should know about the run: calls that are passed on although nobody knows what
-  /// they mean for its repetition, and the like. Each once.
+  /// Called with remarks for the user, each once: unknown system calls that are passed on, for
+  /// example, after which the run may not be reproducible.
   std::function<void(std::string_view)> on_remark{};
 };
 
@@ -135,7 +135,7 @@ class Sandbox {
   [[nodiscard]] const std::vector<std::unique_ptr<Program>>& programs() const { return programs_; }
   /// Whether all programs have ended but those in the background.
   [[nodiscard]] bool all_ended() const;
-  /// Who computes for ever, as a sentence; empty: nobody.
+  /// A sentence about a thread that computes for ever; empty: none.
   [[nodiscard]] const std::string& overrun() const { return overrun_; }
   /// The host has lost its power: all processes there are gone.
   void crash(const Host& host);
@@ -144,9 +144,9 @@ class Sandbox {
   /// The n-th program of that name that was started there is killed, what it has started is not.
   /// False: there is none, or it has ended.
   bool kill(const Host& host, std::string_view name, std::uint32_t number);
-  /// The n-th program of that name that was started there stands still or goes on, what it has
-  /// started does not: all its threads but those of its device, or one of them. Whether that is a
-  /// change; nothing: there is no such program, or it has ended.
+  /// Stops or continues the n-th program of that name that was started there, but not its children:
+  /// all its threads but those of its device, or one of them. Returns whether that is a change;
+  /// nothing: there is no such program, or it has ended.
   std::optional<bool> set_paused(const Host& host, const Uplink::Threads& threads, bool paused);
   /// The program begins anew on a host that has crashed and runs again, as start() has it.
   /// ECANCELED: the sandbox is about to go.
@@ -156,7 +156,7 @@ class Sandbox {
   /// When a program last did more than wait: it wrote, sent, started or ended something. Now, while
   /// one sleeps that will wake up by itself.
   [[nodiscard]] Instant last_deed() const { return sleepers_ != 0 ? world_.now() : last_deed_; }
-  /// While one lives, somebody sleeps who will wake up by itself.
+  /// While one exists, a thread sleeps that will wake up by itself.
   class Sleeper {
    public:
     explicit Sleeper(Sandbox& sandbox) : sandbox_(sandbox) { ++sandbox_.sleepers_; }
@@ -174,7 +174,7 @@ class Sandbox {
     note_time_of_deed();
     ++deeds_;
   }
-  /// What has come out of programs by ways of one's own.
+  /// A handler that moves data of programs by own means.
   struct Pump {
     std::function<void()> run = [] {};
     std::vector<int> descriptors{};  ///< readable when there may be something
@@ -195,8 +195,8 @@ class Sandbox {
   /// for the world, and read its clock until others want to run, or something happens. Nothing, if
   /// it may already.
   void open_pages(Thread& thread);
-  /// What it has left is heard, and so much time has passed as it has read. Before anything is done
-  /// in the world.
+  /// Drains the thread's report queue and advances virtual time by its clock reads. Call it before
+  /// touching world state.
   void close_pages();
   /// Runs it to its next stop. All that happens to others meanwhile is taken note of.
   [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
@@ -204,9 +204,9 @@ class Sandbox {
   [[nodiscard]] tracee::Stop run_to_return(Thread& thread);
   /// The next stop of one that runs already.
   [[nodiscard]] tracee::Stop await(Thread& thread);
-  /// Something has changed that somebody may wait for with a descriptor.
+  /// A descriptor for which a thread waits may be ready now.
   void look();
-  /// Somebody may have a signal now: who waits and takes it goes on.
+  /// A thread may have a signal now: one that waits and takes it goes on.
   void interrupt_waits();
   /// A thread gives its turn back.
   void end_turn();
@@ -218,7 +218,7 @@ class Sandbox {
   Process& on_new_process(Thread& maker, pid_t pid);
   /// A process has let go of memory that it had borrowed, if it had.
   void await_lender(Process& process);
-  /// Somebody has killed it: returns once the kernel has done so.
+  /// It was killed: returns when the kernel has ended it.
   void await_end(Process& process);
   /// A thread is about to end: sees it off.
   void end(Thread& thread);

@@ -14,7 +14,7 @@ namespace anyrdma::sim::programs {
 /// Of a program's image: fork(2) makes it its child's as well, execve(2) ends it.
 class SharedClock {
  public:
-  /// What a clock shows from now on.
+  /// The current value of a clock.
   struct Face {
     verbs::Duration up{};    ///< CLOCK_MONOTONIC
     verbs::Duration date{};  ///< CLOCK_REALTIME

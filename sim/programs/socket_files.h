@@ -31,9 +31,9 @@ class SocketFiles {
 
   /// EADDRINUSE: a socket that is open has that name.
   [[nodiscard]] int bind(const Descriptor& socket, std::string_view name, int type);
-  /// Without waiting. ECONNREFUSED: nobody listens; EAGAIN: who does has enough to accept.
+  /// Connects without waiting. ECONNREFUSED: no listener; EAGAIN: its backlog is full.
   [[nodiscard]] int connect(const Descriptor& socket, std::string_view name);
-  /// Without waiting. ECONNREFUSED: nobody has that name.
+  /// Sends without waiting. ECONNREFUSED: no socket has that name.
   [[nodiscard]] int send(const Descriptor& socket, std::string_view name,
                          std::span<const std::byte> bytes);
   /// A socket that is closed leaves its file.

@@ -1,6 +1,6 @@
-// Sockets of IPv4 and IPv6: to the kernel they are Unix sockets whose names say which host and port
-// they stand for, so waiting is the kernel's. What goes to another host is on the world's links.
-// Source: ip(7), tcp(7), udp(7), unix(7).
+// Sockets of IPv4 and IPv6. To the kernel they are Unix sockets whose names contain host and port,
+// so the kernel implements waiting. Data for another host goes over the world's links. Source:
+// ip(7), tcp(7), udp(7), unix(7).
 #pragma once
 
 #include <sys/socket.h>
@@ -57,8 +57,8 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] Outcome on_sendmmsg(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_recvmmsg(Thread& thread, const Call& call);
 
-  /// What is written first to a connection within the host that the peer has closed is taken and
-  /// lost; only its answer, a reset, tells. True: this is that.
+  /// The first write to a connection within the host that the peer has closed is accepted and lost;
+  /// only the reset that answers it reports the close. True: this is such a write.
   [[nodiscard]] bool loses(const Descriptor& descriptor);
   /// Why nothing can be written any more, an errno, where that has not been told yet; else 0.
   [[nodiscard]] int take_failure(const Descriptor& descriptor);
@@ -79,7 +79,7 @@ class Sockets final : private IpReceiver {
     Address peer{};           ///< of a connection; AF_UNSPEC: there is none
     bool connecting = false;  ///< it has not been told of the outcome, which is `error`
     int error = 0;            ///< to be told with the next call
-    bool lost = false;        ///< something has been written that nobody will read
+    bool lost = false;        ///< written data will never be read
     bool listening = false;
     bool abrupt = false;   ///< it ends without a goodbye (SO_LINGER of no time)
     Line* line = nullptr;  ///< of a connection with another host
@@ -96,7 +96,7 @@ class Sockets final : private IpReceiver {
   };
   struct Message;
 
-  /// What of ours a descriptor is; null: no socket between hosts.
+  /// The emulated socket of a descriptor; null: no socket between hosts.
   [[nodiscard]] Socket* of(const Descriptor& descriptor);
   /// An address that a program gives. Errors: EFAULT, EINVAL, EAFNOSUPPORT.
   [[nodiscard]] static verbs::Result<Address> read_name(Thread& thread, const Socket& socket,
@@ -104,7 +104,7 @@ class Sockets final : private IpReceiver {
   /// As a socket of that family has it. 0 or -EFAULT.
   [[nodiscard]] static long write_name(Thread& thread, const Address& address, int family,
                                        std::uint64_t at, std::uint64_t size_at);
-  /// The host of an address, as `from` sees it; null: nobody's, or who has it cannot answer.
+  /// The host of an address, as `from` sees it; null: no host has it, or it cannot answer.
   [[nodiscard]] Host* owner_of(const Address& address, Host& from) const;
   /// What `from` sends from; ENETUNREACH: there is no way.
   [[nodiscard]] static verbs::Result<Address> source_towards(const Address& address,
@@ -112,7 +112,7 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] std::string name_of(const Host& host, std::uint16_t port, int type) const;
   /// The socket of a file; null: it is gone and forgotten.
   [[nodiscard]] Socket* socket_of(const sockaddr_storage& name, socklen_t size);
-  /// Whether somebody who is bound there is to be found by that address.
+  /// Whether a socket that is bound there can be reached by that address.
   [[nodiscard]] bool is_open_to(const std::string& name, const Address& address) const;
   [[nodiscard]] static Address local_of(const Socket& socket);
   [[nodiscard]] int bind_to(const Descriptor& descriptor, Socket& socket, std::uint16_t port);
@@ -140,7 +140,7 @@ class Sockets final : private IpReceiver {
   void on_datagram(Host& at, const verbs::soft::Packet& packet,
                    std::span<const std::uint8_t> payload);
   void on_refusal(Host& at, const verbs::soft::Packet& packet);
-  /// False: nobody has the port.
+  /// False: no socket has the port.
   [[nodiscard]] bool deliver(const Host& at, const Address& target, const Address& source,
                              std::span<const std::byte> bytes);
   void deliver_kept();

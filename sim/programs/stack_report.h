@@ -1,4 +1,4 @@
-// Where all threads of programs stand, for who looks for the cause of a hang.
+// The stacks of all threads of programs, for reports of hangs.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// TCP connections between hosts. To the kernel each end is one of a pair of Unix sockets: a program
-// has it, and waits for it as for any other; we have the other one, and move bytes between it and
-// the end of a TCP connection that is on the world's links.
-// Source: tcp(7), unix(7), epoll(7).
+// TCP connections between hosts. To the kernel each end is one of a pair of Unix sockets. The
+// program has one and waits for it as for any other. The supervisor has the other, and moves bytes
+// between it and an end of a TCP connection on the world's links. Source: tcp(7), unix(7),
+// epoll(7).
 #pragma once
 
 #include <array>
@@ -33,11 +33,11 @@ class Line final : private Task {
 
   [[nodiscard]] const Address& local() const { return local_; }
   [[nodiscard]] const Address& peer() const { return peer_; }
-  /// Nobody knows yet whether there will be a connection.
+  /// The connection is not established or refused yet.
   [[nodiscard]] bool is_connecting() const {
     return !over_ && endpoint_.state() == tcp::State::kSynSent;
   }
-  /// Why there is none, or none any more; each is told once.
+  /// The error of the connection; each is reported once.
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int take_error() { return std::exchange(error_, 0); }
   /// When the program closes it, it ends without a goodbye (SO_LINGER of no time).
@@ -69,7 +69,7 @@ class Line final : private Task {
 
 class Streams {
  public:
-  /// The file of who listens at an address of a host; empty: nobody.
+  /// Returns the file of the listener at an address of a host; empty: none.
   using FindListener = std::function<std::string(const Host&, const Address&)>;
 
   Streams(Sandbox& sandbox, SocketFiles& files, IpSender& sender, FindListener find_listener);
@@ -83,13 +83,13 @@ class Streams {
   [[nodiscard]] Woken wait_for(Thread& thread, Line& line);
   /// From now on that socket, which is not connected, is the program's end. 0 or an errno.
   [[nodiscard]] int attach(Line& line, const Descriptor& socket);
-  /// It ends, and nobody is told.
+  /// Ends it without a message.
   void forget(Line& line);
-  /// Whose end has been accepted; null: it is none of ours.
+  /// The connection whose end was accepted; null: not one of these.
   [[nodiscard]] Line* of_accepted(const Descriptor& accepted);
 
   void on_arrival(Host& host, const TcpArrival& arrival);
-  /// What programs have done with their ends since it was called last.
+  /// Handles what programs have done with their ends since the last call.
   void pump();
   /// The host has lost its power, and its processes are gone.
   void on_crash(const Host& host);
@@ -105,7 +105,7 @@ class Streams {
   Line& add(Host& host, const TcpArrival& where, const tcp::Endpoint& endpoint);
   void on_request(Host& host, const TcpArrival& arrival);
   void on_timer(Line& line);
-  /// Nobody can guess it.
+  /// Not predictable.
   [[nodiscard]] std::uint32_t next_sequence() { return static_cast<std::uint32_t>(random_.next()); }
   void offer(Line& line);
   void go_on(Line& line);

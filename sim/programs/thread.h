@@ -27,10 +27,10 @@ using transport::realtime::Descriptor;
 class Sandbox;
 struct Process;
 
-/// What becomes of a system call.
+/// The outcome of a system call.
 struct Outcome {
   enum class Kind : std::uint8_t {
-    kMade,      ///< the kernel makes it, as it stands or as it was changed
+    kMade,      ///< the kernel makes it, unchanged or changed
     kAnswered,  ///< it is not made; `result` is what it returns
     kOver,      ///< the thread is gone
   };
@@ -79,7 +79,7 @@ class Thread {
   [[nodiscard]] bool is_over() const { return over_; }
 
   // --- for what its calls mean ------------------------------------------------------------------
-  /// Gives the turn away until somebody wakes it. `purpose` lives for ever.
+  /// Parks the thread until it is woken. `purpose` must be a static string.
   [[nodiscard]] Woken wait(const char* purpose, std::optional<Instant> deadline = std::nullopt);
   /// The same until one of them is ready. Empty: for time alone.
   [[nodiscard]] Woken wait_for(std::vector<Watched> watched, const char* purpose,
@@ -102,7 +102,7 @@ class Thread {
   void on_ready();
   /// It waits to open a named pipe, and would not have to any more.
   [[nodiscard]] bool can_open() const { return opened_ && opened_->has_partner(); }
-  /// It opens a file, and the kernel has it wait. False: not for anybody whom we know.
+  /// It opens a file, and the kernel makes it wait. False: not for an end that we can hold.
   [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
   /// It waits for a call in the kernel to return.
   [[nodiscard]] bool is_blocked() const { return retries_.has_value(); }
@@ -112,25 +112,25 @@ class Thread {
   [[nodiscard]] bool repeats_call() const { return repeats_; }
   /// The call that it is about to make returns `error` at that time if it blocks until then.
   void limit_call(Instant deadline, int error) { call_limit_ = {deadline, error}; }
-  /// Lets others go on, as a program that has looked in vain, until something happens.
+  /// Yields until something happens, as a program does after an empty poll.
   void yield();
-  /// The same for a program that may wait for another thread to write memory, which the world does
-  /// not see: it looks again soon, and ever more rarely.
+  /// As yield(), for a program that may wait for another thread to write memory, which the world
+  /// does not see: it polls again soon, then more and more rarely.
   void spin();
   /// Lets others go on first where the schedule says so. False: it is over.
   [[nodiscard]] bool give_way();
   /// Takes time. False: it is over.
   bool spend(Duration duration);
-  /// It has asked for something that is not there, and does not wait. Whoever goes on like that
-  /// lets time pass, more and more, or nothing would ever come. False: it is over.
+  /// Counts an empty poll. A thread that polls again and again lets virtual time pass, more and
+  /// more, or nothing would ever come. False: the thread has ended.
   [[nodiscard]] bool look_in_vain();
   void note_found() { vain_looks_ = 0; }
-  /// What it costs to look at the clock: more and more for who does nothing else.
+  /// The cost of a clock reading: more and more for a thread that does nothing else.
   [[nodiscard]] Duration cost_of_look();
   /// The same, if it looks where it need not ask (SharedClock).
   [[nodiscard]] Duration cost_of_reading() const;
   void note_readings(std::uint64_t readings);
-  /// A descriptor of the program's as one of ours; empty: it has none of that number.
+  /// A duplicate of the program's descriptor; empty: it has none of that number.
   [[nodiscard]] Descriptor borrow(int fd) const;
 
   // --- for the sandbox --------------------------------------------------------------------------
@@ -143,14 +143,14 @@ class Thread {
   /// It has said that it ends, and not its process.
   void set_ends_alone() { ends_alone_ = true; }
   [[nodiscard]] bool ends_alone() const { return ends_alone_; }
-  /// What it is in the middle of, for who looks for the cause of a hang.
+  /// The thread's current call, for reports of hangs.
   [[nodiscard]] std::string describe() const;
-  /// How much longer it may go on without a call before somebody looks after it: who was seen to
+  /// How much longer it may run without a call before it is checked: a thread that was seen to
   /// compute is left alone for longer.
   [[nodiscard]] unsigned patience() const { return patience_; }
   /// It has had a processor for so long, in nanoseconds, since it began.
   void note_used(std::uint64_t used);
-  /// A stop of this thread's that somebody else came upon.
+  /// A stop of this thread that another one's wait returned.
   void handle(const tracee::Stop& stop);
   /// While it waits it blocks these signals, instead of its usual; nullopt: its usual.
   void set_mask(std::optional<std::uint64_t> mask) { mask_ = mask; }
@@ -212,7 +212,7 @@ class Thread {
   std::optional<CallLimit> call_limit_{};
   bool repeats_ = false;          ///< that call is made again
   Descriptor other_end_{};        ///< of a pipe that it opens, until it has done so
-  bool opens_in_kernel_ = false;  ///< and nobody knows what it waits for there
+  bool opens_in_kernel_ = false;  ///< where its wait is not visible
   // While it waits.
   bool waits_ = false;
   bool parking_ = false;  ///< it gives its turn away, and does not wait yet

@@ -27,14 +27,14 @@ enum class Ending : unsigned char {
   kMayServe,  ///< it is a server: it waits for ever
 };
 
-/// One blocking body. Owned by Fibers; ends with its body. In one list at a time: that of those who
-/// are ready, or of those who wait for the same.
+/// A user-space thread. Owned by Fibers; ends with its body. It is in one list at a time: that of
+/// ready fibers, or of fibers that wait for the same thing.
 class Fiber : public boost::intrusive::list_base_hook<
                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] Ending ending() const { return ending_; }
-  /// Whose program it runs; null: nobody's.
+  /// The host whose program it runs; null: none.
   [[nodiscard]] Host* host() const { return host_; }
   [[nodiscard]] bool parked() const { return parked_; }
   /// Which of that host's processes it belongs to; null: none.
@@ -43,7 +43,7 @@ class Fiber : public boost::intrusive::list_base_hook<
   [[nodiscard]] bool held() const { return held_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool abandoned() const { return abandoned_; }
-  /// What it waits for, in a few words, and since when. Only while parked.
+  /// The reason of its wait, in a few words, and the start of the wait. Only while parked.
   [[nodiscard]] const char* purpose() const { return purpose_; }
   [[nodiscard]] verbs::Instant since() const { return since_; }
   /// More of that, in whole lines. Only while parked.
@@ -84,11 +84,12 @@ class Fiber : public boost::intrusive::list_base_hook<
 
 using FiberList = boost::intrusive::list<Fiber, boost::intrusive::constant_time_size<false>>;
 
-/// Hears of waits that are over.
+/// Observes the ends of waits.
 class WaitObserver {
  public:
   virtual ~WaitObserver() = default;
-  /// The fiber, which still shows what it waited for and since when, goes on. Must not call back.
+  /// Called when the fiber goes on; it still has the reason and start of its wait. Must not call
+  /// back.
   virtual void on_waited(const Fiber& fiber) = 0;
 };
 
@@ -122,18 +123,19 @@ class Fibers {
   void give_way(Place place = Place::kFirst);
   /// Makes a parked fiber ready, once it is not held any more.
   void wake(Fiber& fiber);
-  /// A host's fibers do not run until they are released; who wakes them meanwhile is not lost. Not
-  /// from one of them.
+  /// A host's fibers do not run until they are released; wake-ups meanwhile are kept. Do not call
+  /// it from one of them.
   void hold(const Host& host);
   void release(const Host& host);
   /// The same of one fiber, whatever becomes of its host's. False: it was stopped already, or not.
   bool stop(Fiber& fiber);
   bool go_on(Fiber& fiber);
-  /// A host's fibers never run again: nobody finds them waiting. Those that have begun come to
-  /// their ends in close, so that what is on their stacks goes. Not from one of them.
+  /// Ends a host's fibers: they never run again and are not reported as waiting. Those that have
+  /// begun are unwound in close(), so that objects on their stacks are destroyed. Do not call it
+  /// from one of them.
   void abandon(const Host& host);
-  /// A process's fibers do nothing more: with their next turn what is on their stacks goes, without
-  /// a wait, and they end. False: it has none. Not from one of them.
+  /// Ends a process's fibers: when they are run next, their stacks are unwound without waiting.
+  /// False: it has none. Do not call it from one of them.
   bool kill(const Process& process);
   /// Runs the next ready fiber until it parks or ends. False: none is ready. An exception that the
   /// body lets out leaves here.
@@ -145,7 +147,7 @@ class Fibers {
   /// All fibers that have not ended, in the order of creation.
   [[nodiscard]] const std::vector<std::unique_ptr<Fiber>>& all() const { return fibers_; }
 
-  /// Null, as at the beginning: nobody. Outlives the fibers or is set to null before.
+  /// Null by default. It must outlive the fibers or be set to null before.
   void set_wait_observer(WaitObserver* observer) { wait_observer_ = observer; }
 
   /// Cancels every wait, also those to come, and runs all fibers to their ends. Exceptions of
@@ -157,7 +159,7 @@ class Fibers {
   boost::context::fiber enter(Fiber& fiber, boost::context::fiber&& caller);
   void run(Fiber& fiber);
   void switch_to(Fiber& fiber);
-  /// Leaves the running fiber until somebody runs it again.
+  /// Leaves the running fiber until it is run again.
   void switch_back(Fiber& fiber);
   void retire(Fiber& fiber);
   void cancel(Fiber& fiber);

@@ -1,4 +1,4 @@
-// In which order the work that is ready gets done: a policy, and what it chose, as data.
+// The order in which ready work is done: a policy, and its choices as data.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +13,27 @@
 
 namespace anyrdma::sim {
 
-/// Where several things could be done next, another one than the first was done.
+/// A choice among several candidates other than the first.
 struct Deviation {
   std::uint64_t point = 0;   ///< from 0: which of the run's points at which there was a choice
-  std::uint32_t choice = 1;  ///< how many stood before it; the last, if there are not so many
+  std::uint32_t choice = 1;  ///< how many were before it; the last, if there are fewer
   bool operator==(const Deviation&) const = default;
 };
 
 enum class Policy : std::uint8_t {
   kFifo,    ///< whatever was ready first; costs nothing
-  kRandom,  ///< each choice by chance, from the world's seed
-  /// Whoever has the highest priority. Priorities are drawn from the world's seed; `changes` times
-  /// whoever is on top falls to the bottom. A bug that needs d orderings is found with a
+  kRandom,  ///< each choice is random, from the world's seed
+  /// The candidate with the highest priority. Priorities are drawn from the world's seed; `changes`
+  /// times the highest one becomes the lowest. A bug that needs d orderings is found with a
   /// probability of at least 1 / (n * k^(d-1)) for d - 1 changes among n programs and k points.
-  /// Source: Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with
-  /// Probabilistic Guarantees of Finding Bugs (ASPLOS 2010).
+  /// Source: Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with Probabilistic
+  /// Guarantees of Finding Bugs (ASPLOS 2010).
   kPct,
   kGiven,  ///< as `deviations` say, otherwise fifo
 };
 
-/// Ready are programs (fibers) that need not wait, and what is due in the network: packets that
-/// land, timers. Packets of one way stay in their order.
+/// Candidates are runnable programs (fibers), and due events of the network: arriving packets,
+/// timers. Packets in one direction keep their order.
 struct Schedule {
   Policy policy = Policy::kFifo;
   std::uint32_t changes = 2;  ///< kPct
@@ -41,8 +41,9 @@ struct Schedule {
   std::uint32_t length = 200;
   /// kPct: points at which a further change comes, whatever the seed; ascending.
   std::vector<std::uint64_t> at{};
-  /// How long a program that could run may be kept waiting while the clock goes on, as on a busy
-  /// machine. Zero: only until what is due at the same instant has been done. Not for kFifo.
+  /// The scheduling delay: how long a runnable program may be kept off the CPU while the clock
+  /// advances, as on a busy machine. Zero: only while events of the same instant are done. Not for
+  /// kFifo.
   verbs::Duration slack{};
   std::vector<Deviation> deviations{};  ///< kGiven, by point
   /// Whatever the policy, by point: from there on all of the run's streams, these choices' too, are
@@ -60,8 +61,8 @@ class Chooser {
 
   [[nodiscard]] bool active() const { return active_; }
   [[nodiscard]] verbs::Duration slack() const { return schedule_.slack; }
-  /// Which of the candidates comes next; each is named by a number that is its own for the whole
-  /// run. Precondition: there is one.
+  /// Chooses the next candidate; each has a number of its own for the whole run. Precondition:
+  /// there is at least one.
   [[nodiscard]] std::size_t choose(std::span<const std::uint64_t> candidates);
   /// At how many there was a choice.
   [[nodiscard]] std::uint64_t points() const { return point_; }

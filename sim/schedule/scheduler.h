@@ -1,5 +1,5 @@
-// Virtual time and what happens in it: tasks ordered by (time, order of arming), and fibers that
-// run whenever they can before the clock moves on; or in another order that a Schedule asks for.
+// The scheduler of virtual time: tasks ordered by (time, order of arming), and fibers, which run
+// before the clock advances; or in the order of a Schedule.
 #pragma once
 
 #include <atomic>
@@ -43,8 +43,8 @@ class Task {
   std::uint32_t lane_ = 0;
 };
 
-/// Something that arms its tasks late: only when the scheduler is about to look at the time,
-/// however often they have moved by then.
+/// An object that arms its tasks late: only when the scheduler is about to read the time, however
+/// often they have moved by then.
 class Settler : public boost::intrusive::list_base_hook<
                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -65,7 +65,7 @@ class Settler : public boost::intrusive::list_base_hook<
 class Scheduler {
  public:
   static constexpr Instant kNever = Instant::max();
-  /// What a fiber waits for that polls.
+  /// The wait reason of a fiber that polls.
   static constexpr char kPolls[] = "something to happen (it polls)";
   static constexpr char kIdles[] = "time to pass";
 
@@ -85,8 +85,8 @@ class Scheduler {
   void at(Task& task, Instant time, std::uint64_t turn) { queue_.arm(task.timer_, time, turn); }
   [[nodiscard]] std::uint64_t take_turn() { return queue_.take_turn(); }
   void cancel(Task& task) { queue_.cancel(task.timer_); }
-  /// Whether nothing could happen before a task that were armed so: the running one may as well do
-  /// it now. Where the schedule is chosen, never.
+  /// Whether nothing could happen before a task armed at that time, so that the running task can do
+  /// its work now. Always false if a schedule chooses.
   [[nodiscard]] bool comes_next(Instant time, std::uint64_t turn) const {
     return time == now_ && !queue_.anything_before(time, turn) && !fibers_.any_ready() &&
            !chooser_.active();
@@ -97,9 +97,8 @@ class Scheduler {
   }
   [[nodiscard]] Instant time_of(const Task& task) const { return queue_.deadline(task.timer_); }
 
-  /// Runs one ready fiber, or moves the clock to the next task not later than `limit` and runs it;
-  /// which of them, the schedule says. False: nothing of the kind is left. Not to be called from a
-  /// fiber.
+  /// Runs one ready fiber, or advances the clock to the next task not later than `limit` and runs
+  /// it, as the schedule chooses. False: there is neither. Do not call it from a fiber.
   bool step(Instant limit = kNever);
   /// Whether anything of the kind is left, however late.
   [[nodiscard]] bool anything_left();
@@ -132,16 +131,16 @@ class Scheduler {
   /// Moves the clock without anything happening. Precondition: nothing is due before.
   void skip_to(Instant time);
 
-  /// For programs that poll: lets something else happen, then returns; what concerns other hosts
-  /// only (see concern) does not count for a microsecond, which is what an empty poll costs. When
-  /// nothing can happen it passes; more after a thousand in a row. After an hour of nothing else,
-  /// step() says that nothing is left that could happen.
+  /// For programs that poll: lets something else happen, then returns. Tasks of other hosts only
+  /// (see concern) do not count for a microsecond, the cost of an empty poll. If nothing can
+  /// happen, that time passes, and more after a thousand polls in a row. After an hour of only
+  /// polls, step() returns false.
   void poll();
   /// The same for the running fiber, which looks again at `time` at the latest.
   void poll_until(Instant time);
   /// All that is ready goes on before the running fiber does.
   void let_others_go_first();
-  /// Whether somebody chooses in which order things are done.
+  /// Whether a schedule chooses the order.
   [[nodiscard]] bool chooses() const { return chooser_.active(); }
   /// The running fiber comes to a scheduling point (a verbs call, a lock) at which the schedule may
   /// have others go on before it. Nothing happens in default order, and outside of all fibers. A
@@ -151,19 +150,19 @@ class Scheduler {
   [[nodiscard]] const Seeds& seeds() const { return seeds_; }
   /// At how many points there was a choice so far.
   [[nodiscard]] std::uint64_t choices() const { return chooser_.points(); }
-  /// What the running task does happens on a host. A task that never says so concerns all.
+  /// Says that the running task concerns a host. A task that never does concerns all hosts.
   void concern(const Host& host) {
     concerns_more_ |= concerned_ != nullptr && concerned_ != &host;
     concerned_ = &host;
   }
 
-  /// Keeps what a wait outside of all fibers was for that was refused because nothing could happen
-  /// any more.
+  /// Keeps the reason of a wait outside of all fibers that failed because nothing could happen any
+  /// more.
   void note_refusal(const char* purpose, const std::string& details);
   /// The last such note; empty when there is none.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
-  /// How long the running fiber, or the thread outside of all, wants to do nothing. False: it was
+  /// Sleeps the running fiber, or the thread outside of fibers, for that time. False: it was
   /// cancelled.
   bool idle_until(Instant time);
 

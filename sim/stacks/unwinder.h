@@ -1,5 +1,4 @@
-// Where a thread of another process stands, read from outside: for whoever looks for the cause of a
-// hang. The process knows nothing of it.
+// Reads the stack of a thread of another process from outside, for reports of hangs.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +12,9 @@ struct Dwfl;
 
 namespace anyrdma::sim::stacks {
 
-/// One process, as it is now: what it maps later is not known. Each one reads tables of the files
-/// that the process has mapped, which takes some milliseconds and asks nobody on the network.
+/// One process in its current state; later mappings are not known. Construction reads tables of the
+/// files that the process has mapped, which takes some milliseconds and uses no debug server on the
+/// network.
 class Unwinder {
  public:
   /// The calling thread traces all threads of the process, and all of them have stopped.

@@ -29,10 +29,10 @@ inline constexpr std::uint8_t kAck = 16;
 inline constexpr std::uint8_t kWindowScale = 7;
 /// The most data that is sent at once.
 inline constexpr std::size_t kSegmentMax = 4096;
-/// What is kept of data that is not acknowledged, and of data that nobody has taken.
+/// The limit of unacknowledged data, and of received data that is not read, in bytes.
 inline constexpr std::size_t kBufferMax = std::size_t{128} << 10;
 
-/// What ends of a connection send each other.
+/// A segment.
 struct Segment {
   std::uint32_t sequence = 0;
   std::uint32_t acknowledged = 0;
@@ -43,7 +43,7 @@ struct Segment {
   [[nodiscard]] bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
 
-/// What a host says to a segment of a connection that it does not have. nullopt: nothing.
+/// A host's answer to a segment of an unknown connection. nullopt: none.
 [[nodiscard]] std::optional<Segment> answer_of_nobody(const Segment& segment);
 
 /// Bytes in a row, taken from the front.
@@ -63,7 +63,7 @@ class ByteQueue {
 
 enum class State : std::uint8_t {
   kSynSent,      ///< it asks for a connection
-  kSynReceived,  ///< it has answered one who asks
+  kSynReceived,  ///< it has answered a SYN
   kOpen,         ///< until both have finished, and have heard so
   kTimeWait,     ///< the same, but the peer may not have heard so: it answers
   kClosed,       ///< for good
@@ -89,11 +89,11 @@ class Endpoint {
   void write(std::span<const std::uint8_t> bytes);
   /// Nothing more is written.
   void finish() { finishing_ = true; }
-  /// Nobody reads any more: who sends data is told.
+  /// Stops reading: later data is answered by a reset.
   void stop_reading();
   /// Ends without a goodbye but a reset.
   void reset();
-  /// What has come and nobody has taken.
+  /// Received data that is not read yet.
   [[nodiscard]] std::span<const std::uint8_t> received() const { return received_.bytes(); }
   void take(std::size_t count);
   /// The peer has finished, and all has been taken.

@@ -1,4 +1,4 @@
-// A client and a server in a world that faults befall; their connections have no queue pairs.
+// A client and a server in a world with faults; their connections have no queue pairs.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What the programs of a simulated test have in common: a channel, a log of the events they took,
-// and the steps of a connection's life.
+// Common parts of programs in simulated tests: a channel, a log of fetched events, and the steps of
+// a connection's life.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace anyrdma::sim::testing {
 inline constexpr std::uint16_t kPort = 7471;
 inline constexpr std::chrono::milliseconds kPatience{2000};
 
-/// What an event said, kept beyond its acknowledgement.
+/// A copy of an event, valid after its acknowledgement.
 struct Seen {
   std::uint64_t id = 0;
   std::uint64_t listener = 0;
@@ -46,15 +46,15 @@ class Program {
   [[nodiscard]] cm::EventChannel& channel() { return *channel_; }
   [[nodiscard]] std::unique_ptr<cm::Id> make_id();
   [[nodiscard]] std::unique_ptr<cm::Id> listen(const Address& local, int backlog = 8);
-  /// An id whose way to `peer` is resolved.
+  /// Creates an id and resolves address and route to `peer`.
   [[nodiscard]] std::unique_ptr<cm::Id> resolve(const Address& peer);
-  /// The next event, waiting for it; logged. Nothing when none will ever come.
+  /// Waits for the next event, logs and returns it. Nothing if none will ever come.
   [[nodiscard]] std::optional<cm::Event> next();
-  /// Takes the next event, which must be of that type; logged and acknowledged.
+  /// Fetches, logs and acknowledges the next event, which must be of that type.
   Seen expect(rdma_cm_event_type type);
   /// As expect, for CONNECT_REQUEST.
   [[nodiscard]] std::unique_ptr<cm::Id> expect_request();
-  /// All events there are without waiting.
+  /// Fetches all events that are queued, without waiting.
   void take_all();
 
   std::vector<Seen> seen;

@@ -1,6 +1,6 @@
-// The fixture of a simulated test: a world with a server and a client. Whatever fails in it, the
-// test says at its end with which seed, faults and trace hash, and how to repeat it. With it come
-// the checkers of sim/testing/audit.h and the recordings of sim/testing/recordings.h.
+// The fixture of a simulated test: a world with a server and a client. A failing test prints its
+// seed, faults and trace hash, and the command that repeats it. The fixture brings the checkers of
+// sim/testing/audit.h and the recordings of sim/testing/recordings.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@
 
 namespace anyrdma::sim::testing {
 
-/// Channels, ids and verbs objects must go before the fixture does: keep them in the programs, in
-/// the test's body or in members of a derived fixture. The seed is the one that
-/// sim/testing/settings.h tells of.
+/// Channels, ids and verbs objects must be destroyed before the fixture. Keep them in the programs,
+/// in the test's body or in members of a derived fixture. The seed is that of
+/// sim/testing/settings.h.
 class SimTest : public ::testing::Test {
  protected:
   explicit SimTest(const WorldOptions& options = {});
@@ -42,8 +42,8 @@ class SimTest : public ::testing::Test {
   void inject(std::string_view plan);
   void inject(const FaultPlan& plan);
 
-  /// Runs the world until nothing can happen any more. The test fails, and says who waits for what,
-  /// when a program that has to end still waits then. May be called again.
+  /// Runs the world until nothing can happen any more. If a program that must end still waits then,
+  /// the test fails with a report of which thread waits for what. May be called again.
   void run();
 
  private:

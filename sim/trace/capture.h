@@ -14,7 +14,7 @@ class Capture {
  public:
   void add(verbs::Instant now, const verbs::soft::Packet& packet, const roce::Mac& source,
            const roce::Mac& destination);
-  /// The file; computes every ICRC now, because until now nobody has asked.
+  /// Returns the file; computes every ICRC now, since the simulator does not.
   [[nodiscard]] std::vector<std::uint8_t> file() const;
 
  private:

@@ -1,5 +1,4 @@
-// What the kernel tells a new program about itself.
-// Source: getauxval(3), vdso(7).
+// The auxiliary vector: the kernel's data for a new program. Source: getauxval(3), vdso(7).
 #pragma once
 
 #include <array>

@@ -13,12 +13,11 @@ namespace anyrdma::sim::tracee {
 /// those calls are untouched.
 enum class NewCode : bool { kPasses, kStops };
 
-/// A program for SECCOMP_SET_MODE_FILTER. Calls of `untouched` go to the kernel as they are, and so
-/// do those of transport/realtime/prompt_call.h that bear the mark, fcntl(2) unless it may wait for
-/// a lock, ioctl(2) unless it asks for the address of an interface, and prlimit(2) unless it is of
-/// processor time; calls of other architectures fail with ENOSYS, and those that want huge pages,
-/// of which the machine has more at one time than at another, with ENOMEM, as where none are
-/// reserved; the rest stops the thread.
+/// Returns a program for SECCOMP_SET_MODE_FILTER. Calls of `untouched` and marked calls of
+/// transport/realtime/prompt_call.h go to the kernel unchanged. So do fcntl(2) unless it may wait
+/// for a lock, ioctl(2) unless it asks for an interface's address, and prlimit(2) unless it is of
+/// CPU time. Calls of other architectures fail with ENOSYS. Calls for huge pages, of which the
+/// machine has a varying number, fail with ENOMEM. All other calls stop the thread.
 [[nodiscard]] std::vector<sock_filter> filter_of(std::span<const int> untouched,
                                                  NewCode new_code = NewCode::kPasses);
 

@@ -1,5 +1,5 @@
-// Who traces and who is traced take turns. On one processor a turn costs a switch, on two an
-// interrupt, too, and a processor that wakes up.
+// Keeps tracer and tracee on one processor, since they take turns. On one processor a turn costs a
+// switch; on two it also costs an interrupt and a wake-up.
 #pragma once
 
 #include <sched.h>

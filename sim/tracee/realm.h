@@ -18,9 +18,9 @@ namespace anyrdma::sim::tracee {
 /// Ends with all of its processes. Needs no privileges where user namespaces are allowed.
 class Realm {
  public:
-  /// EPERM, ENOSPC, EINVAL: the system does not allow it; ENOMEM, EAGAIN, EMFILE.
-  /// `files`: what is to be found in the place of what; where that is not allowed, it is not.
-  /// `network`: null, or where that is not allowed, the system's.
+  /// EPERM, ENOSPC, EINVAL: the system does not allow it; ENOMEM, EAGAIN, EMFILE. `files`: files
+  /// that replace others, if the system allows it. `network`: creates a network namespace; with
+  /// null, or if that is not allowed, it is the system's.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Realm>> create(
       const std::vector<std::pair<std::string, std::string>>& files = {},
       Network* network = nullptr);

@@ -25,8 +25,8 @@ struct Call {
 /// learned.
 [[nodiscard]] pid_t number_of(pid_t tid);
 
-/// A thread that has stopped. Nothing here blocks. What fails, fails because the thread is gone, or
-/// because an address is not its.
+/// A stopped thread. No call blocks. A call fails if the thread has ended, or if an address is
+/// invalid.
 class Tracee {
  public:
   explicit Tracee(pid_t tid) : tid_(tid) {}
@@ -38,7 +38,7 @@ class Tracee {
     known_.reset();
   }
 
-  /// Where it stands in a system call that it is about to make.
+  /// The system call that it is about to make.
   [[nodiscard]] std::optional<Call> call() const;
   /// The call is not made; it returns that.
   void answer(long result) const;
@@ -46,7 +46,7 @@ class Tracee {
   void set_argument(unsigned index, std::uint64_t value) const;
   /// The call that has just returned is made once more, from its beginning.
   void repeat(const Call& call) const;
-  /// What the call has returned. Only where run_to_return() has led.
+  /// The result of the call. Only after run_to_return().
   [[nodiscard]] long result() const;
   void set_result(long result) const;
 
@@ -103,7 +103,7 @@ struct Stop {
   int detail = 0;
 };
 
-/// What waitpid(2) said of a traced thread.
+/// The meaning of a waitpid(2) status of a traced thread.
 [[nodiscard]] Stop stop_of(pid_t tid, int status);
 
 /// Options under which a thread is to be traced, and all that it makes.

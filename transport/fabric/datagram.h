@@ -29,7 +29,8 @@ enum class MessageKind : std::uint8_t {
 /// Of an equal version only: both ends run the same software on the same machine.
 inline constexpr std::uint16_t kMeshVersion = 2;
 
-/// Who is there. First in each direction of a connection; descriptors come along with it.
+/// Identifies a member. The first message in each direction of a connection; descriptors come with
+/// it.
 struct Hello {
   std::uint16_t version = kMeshVersion;
   Slot slot{};
@@ -45,10 +46,10 @@ struct Hello {
 
 /// A message that says nothing but its kind.
 [[nodiscard]] Preamble notice(MessageKind kind);
-/// What a message claims to be.
+/// The kind that a message claims.
 [[nodiscard]] MessageKind kind_of(PreambleView bytes);
 
-/// What the IP and UDP headers of a packet would say.
+/// The content of a packet's IP and UDP headers.
 [[nodiscard]] Preamble preamble_of(const verbs::soft::Packet& packet);
 /// Fills the header fields of a packet. False: not a packet's preamble; nothing is changed.
 [[nodiscard]] bool read_preamble(PreambleView bytes, verbs::soft::Packet& packet);

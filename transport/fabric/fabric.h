@@ -17,7 +17,7 @@ using verbs::Result;
 
 /// Joined from open() until retire() or destruction. A process may join several fabrics, or one
 /// fabric several times: each is a member of its own with objects of its own. retire() removes the
-/// rendezvous file if nobody else is there; peers see our connections end.
+/// rendezvous file if no other process is there; peers see the connections end.
 class Fabric : public station::Station {
  public:
   /// Joins, and starts the background thread. Errors: FabricErrc; explain() words them, errno_of()

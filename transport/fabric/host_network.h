@@ -1,5 +1,5 @@
-// The machine's IP stack as the fabric's one device sees it: every own address belongs to it, and
-// there is nobody outside.
+// The machine's IP stack as the fabric's one device sees it: it has all local addresses, and no
+// neighbours.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -12,7 +12,7 @@
 
 namespace anyrdma::transport::fabric {
 
-/// What the machine says of itself at one moment.
+/// The machine's addresses at one moment.
 struct HostAddresses {
   std::vector<soft::Address> all;  ///< of interfaces that are up, loopback included; ports 0
   int interface = 1;  ///< the one that stands for all: the first that is not loopback, else "lo"
@@ -31,7 +31,7 @@ struct HostAddresses {
 class HostNetwork final : public soft::Network {
  public:
   explicit HostNetwork(HostAddresses addresses) : addresses_(std::move(addresses)) {}
-  /// Whom to tell of neighbours; before the first resolve_neighbour.
+  /// Sets the receiver of neighbour reports; call it before the first resolve_neighbour.
   void attach(soft::SoftTransport& transport) { transport_ = &transport; }
 
   [[nodiscard]] int interface() const { return addresses_.interface; }

@@ -1,5 +1,5 @@
-// Carries packets between the members of a fabric: decides to whom each goes, and speaks for peers
-// that are gone.
+// Carries packets between the members of a fabric: selects the destination of each, and answers for
+// members that have ended.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,10 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   [[nodiscard]] static verbs::Result<std::unique_ptr<MemberCarrier>> create(
       const MeshConfig& config, Registry& registry, verbs::soft::PacketPool& pool,
       PacketReceiver& receiver);
-  /// Whom to tell of peers that are gone; before the first report().
+  /// Sets the receivers of reports of lost peers; call it before the first report().
   void attach(verbs::soft::Hca& hca, soft::SoftTransport& transport);
-  /// Who deals with peers' memory; null: nobody. Before the first poll(); outlives the carrier.
+  /// Sets the handler of peers' memory; may be null. Call it before the first poll(); it must
+  /// outlive the carrier.
   void attach(NearMembers* near) { near_ = near; }
   /// Other hosts, behind a gateway; null: there are none. As above.
   void attach(Outside* outside) { outside_ = outside; }
@@ -64,7 +65,7 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   void on_gifts(Slot slot, std::uint64_t incarnation,
                 std::vector<realtime::Descriptor> gifts) override;
 
-  /// A connection request that nobody listens for yet.
+  /// A connection request without a listener yet.
   struct EarlyRequest {
     verbs::Instant until;
     verbs::soft::PacketPtr packet;

@@ -1,4 +1,4 @@
-// What follows for the mesh from a place in the registry.
+// Derives the mesh's configuration from a place in the registry.
 #pragma once
 
 #include "transport/fabric/mesh.h"

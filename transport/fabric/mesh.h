@@ -1,9 +1,9 @@
-// Links between the members of a fabric: every member listens on a Unix socket, a file in a
-// directory that only their user can enter (place.h), and connects to another when it has the first
-// packet for it. The sockets say who is there and when it goes; packets go through shared memory,
-// one ring per direction, as soon as both sides have mapped it, and before that, or if memory or
-// descriptors have run out, through the socket, one message each. Order is kept per pair and
-// direction.
+// Links between the members of a fabric. Every member listens on a Unix socket, a file in a
+// directory that only their user can enter (place.h). It connects to another member when it has the
+// first packet for it. The sockets show which members exist and when they end. Packets go through
+// shared memory, one ring per direction, as soon as both sides have mapped it. Before that, or if
+// memory or descriptors have run out, they go through the socket, one message each. Order is kept
+// per pair and direction.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@
 namespace anyrdma::transport::fabric {
 
 struct MeshConfig {
-  uid_t uid = 0;       ///< nobody else may be at the other end (SO_PEERCRED)
+  uid_t uid = 0;       ///< the user of the other end (SO_PEERCRED)
   int directory = -1;  ///< where the sockets are; open as long as the mesh is
   std::string path;    ///< of that directory
   std::string name;    ///< the socket of slot n is the file "<name>n"
@@ -60,13 +60,13 @@ class Mesh {
     /// connects again, and not at all when either side has run out of descriptors.
     virtual void on_gifts(
         Slot /*slot*/, std::uint64_t /*incarnation*/,
-        // Whoever overrides it keeps them. NOLINTNEXTLINE(performance-unnecessary-value-param)
+        // An override takes ownership of them. NOLINTNEXTLINE(performance-unnecessary-value-param)
         std::vector<realtime::Descriptor> /*gifts*/) {}
   };
 
-  /// Listens. What has the name of our socket is a dead process's, and replaced; who owns the slot
-  /// removes ours. EMFILE, ENFILE, ENOMEM, EACCES ...: no sockets to be had. `pool` and `receiver`
-  /// outlive the mesh.
+  /// Listens. Replaces a socket of that name, which a dead process has left. The owner of the slot
+  /// removes ours. Errors: EMFILE, ENFILE, ENOMEM, EACCES ... if no socket can be created. `pool`
+  /// and `receiver` must outlive the mesh.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Mesh>> create(const MeshConfig& config,
                                                                    verbs::soft::PacketPool& pool,
                                                                    Receiver& receiver);
@@ -85,8 +85,8 @@ class Mesh {
   /// The same for who polls all the time: looks into the rings only, most of the time, which costs
   /// no system call.
   bool glance();
-  /// True: somebody calls glance() all the time, so peers need not make fd() readable for what they
-  /// write into rings. False: nobody does; poll() once more, for what came just before.
+  /// True: a thread calls glance() all the time, so peers need not make fd() readable for packets
+  /// in rings. False: none does; then call poll() once more, for packets that came just before.
   void set_awake(bool awake);
   /// Whether poll() should be called soon although nothing is readable: a peer's queue of
   /// connections was full, or descriptors had run out.
@@ -98,7 +98,7 @@ class Mesh {
   void flush(std::chrono::milliseconds limit);
   /// Packets that wait for room.
   [[nodiscard]] std::size_t queued() const;
-  /// Whether so many wait for that slot's process that whoever can should wait.
+  /// Whether so many packets wait for that slot's process that senders which can wait should wait.
   [[nodiscard]] bool is_full(Slot to) const {
     const std::unique_ptr<Peer>& peer = peers_[value(to)];
     return peer && peer->out.size() >= config_.queue_max / 8;
@@ -112,7 +112,7 @@ class Mesh {
 
  private:
   struct Peer;
-  /// What we write; the peer maps the same memory.
+  /// The ring that this process writes; the peer maps the same memory.
   struct OutRing {
     explicit OutRing(realtime::SharedMemory mapped)
         : memory(std::move(mapped)), writer(memory.bytes()) {}
@@ -122,7 +122,7 @@ class Mesh {
     bool begun = false;    ///< the peer knows that packets come this way
     bool written = false;  ///< since it was last looked whether the peer sleeps
   };
-  /// What the peer writes.
+  /// The ring that the peer writes.
   struct InRing {
     explicit InRing(realtime::SharedMemory mapped)
         : memory(std::move(mapped)), reader(memory.bytes()) {}

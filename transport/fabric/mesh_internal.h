@@ -1,4 +1,4 @@
-// What the files of Mesh share.
+// Shared by the source files of Mesh.
 #pragma once
 
 #include <sys/socket.h>

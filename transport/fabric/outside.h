@@ -29,12 +29,12 @@ namespace anyrdma::transport::fabric {
 /// Of the device's table.
 inline constexpr std::size_t kGids = 16;
 
-/// Used inside the critical section. Questions wait here until whoever talks to the gateway takes
-/// them, which the driver is asked to see to; answers until the transport may be told.
+/// Used inside the critical section. Questions wait here until the connection to the gateway takes
+/// them, for which the driver is called. Answers wait until the transport can be called.
 class Outside final : public soft::Network {
  public:
   Outside(const std::vector<soft::Prefix>& addresses, Slot self);
-  /// Whom to tell of neighbours; before the first resolve_neighbour.
+  /// Sets the receiver of neighbour reports; call it before the first resolve_neighbour.
   void attach(soft::SoftTransport& transport) { transport_ = &transport; }
 
   [[nodiscard]] int interface() const { return addresses_.interface; }
@@ -66,21 +66,20 @@ class Outside final : public soft::Network {
   // --- the gateway ------------------------------------------------------------------------------
   /// What it is to be asked next; nothing: no more for now.
   [[nodiscard]] std::optional<NeighbourMessage> next_question();
-  /// One that nobody waits for has no effect.
+  /// An answer without a question has no effect.
   void on_answer(const NeighbourMessage& answer);
   /// It answers nothing any more: whatever is asked ends with ETIMEDOUT.
   void on_gateway_gone();
   [[nodiscard]] bool has_answers() const { return !answers_.empty(); }
   /// Tells the transport.
   void deliver_answers();
-  /// What happens to the host's device waits here until whoever was told so by `on_changes` takes
-  /// it.
+  /// Device events of the host wait here until the function `on_changes` takes them.
   void set_on_changes(std::function<void()> on_changes) { on_changes_ = std::move(on_changes); }
   void on_change(const soft::DeviceChange& change);
   [[nodiscard]] std::vector<soft::DeviceChange> take_changes() {
     return std::exchange(changes_, {});
   }
-  /// What link_of says from now on.
+  /// Sets the result of link_of().
   void set_link(soft::LinkNumber link) { link_ = link; }
   void set_link(const soft::Address& neighbour, soft::LinkNumber link) {
     neighbour_links_.insert_or_assign(neighbour.ip, link);

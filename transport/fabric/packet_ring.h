@@ -1,5 +1,5 @@
 // A queue of packets in memory that two processes share: one writes, the other reads, and neither
-// trusts the other. Order is kept; nothing is lost; nobody waits in here.
+// trusts the other. Order is kept, nothing is lost, and no call waits.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 /// short packet costs the transfer of one cache line, and a record of a process that was killed in
 /// the middle of writing it never existed.
 inline constexpr std::size_t kGranule = 64;
-/// What stands in front of a packet.
+/// The header of a packet.
 struct Record {
   std::uint32_t word = 0;  ///< flags and the size of the payload; atomic where it is shared
   std::uint16_t udp_source_port = 0;
@@ -93,7 +93,7 @@ class PacketRingWriter {
 /// The end of the other. Not thread-safe.
 class PacketRingReader {
  public:
-  /// As the writer's. What is in it is taken for what a stranger may have written.
+  /// As the writer's. The content is not trusted.
   explicit PacketRingReader(std::span<std::byte> memory);
 
   enum class Got : std::uint8_t {

@@ -1,5 +1,6 @@
-// To which process connection requests went. A request names no peer until it is answered; if the
-// process that got it dies first, its kernel would have rejected it, and somebody has to say so.
+// The processes to which connection requests went. A request names no peer until it is answered. If
+// the process that got it dies first, its kernel would have rejected it; the log allows that
+// rejection.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@
 
 namespace anyrdma::transport::fabric {
 
-/// The latest requests only: of a forgotten one the next repetition finds out that nobody listens,
-/// some seconds later.
+/// Keeps only the latest requests: for an older one, the next repetition finds out some seconds
+/// later that there is no listener.
 class RequestLog {
  public:
   static constexpr std::size_t kEntries = 1024;

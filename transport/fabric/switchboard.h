@@ -14,7 +14,7 @@ namespace anyrdma::transport::fabric {
 enum class Audience : std::uint8_t {
   kOne,        ///< the process at `slot`, which may be ourselves
   kEveryone,   ///< all, the sender included: it does not know for whom it is
-  kUnclaimed,  ///< who listens for this request; nobody does now. `slot` is ourselves
+  kUnclaimed,  ///< listeners of this request; there is none now. `slot` is ourselves
   kNobody,     ///< no RoCE packet
 };
 
@@ -27,10 +27,9 @@ struct Destination {
   std::uint16_t port = 0;
 };
 
-/// A connection request goes to whoever listens for its service and address. When nobody does, our
-/// own CM agent answers as the peer's would (REJ 8). Other CM messages go to
-/// the maker of the remote comm id; a REJ that names none (its sender gave up waiting) to everyone,
-/// as multicast.
+/// A connection request goes to the listener of its service and address. If there is none, our own
+/// CM agent answers as the peer's would (REJ 8). Other CM messages go to the maker of the remote
+/// comm id; a REJ that names none (its sender gave up waiting) to everyone, as multicast.
 [[nodiscard]] Destination destination_of(const verbs::soft::Packet& packet, Registry& registry);
 
 }  // namespace anyrdma::transport::fabric

@@ -82,7 +82,7 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
   void set_handler(transport::EndpointHandler& handler) override { handler_ = &handler; }
 
  private:
-  /// What waits for its time, or behind what does.
+  /// An event that is held, or that waits behind one.
   struct Held {
     StoredEvent event;
     verbs::Instant due{};

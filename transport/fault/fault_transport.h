@@ -1,11 +1,10 @@
-// A transport over any other, with faults: it carries out a plan on what passes between cm and the
-// transport below, so that neither knows. Requests are rejected or forgotten, events held,
-// devices removed, addresses changed. Sans-I/O: whoever drives it hands in time and chance.
+// A transport over any other, with faults: it carries out a plan between cm and the transport
+// below, transparently to both. It rejects or drops requests, holds events, removes devices,
+// changes addresses. Sans-I/O: its driver passes time and random numbers.
 //
-// A fault that a call, an event or work pulls is carried out at the end of the very critical
-// section in which it was pulled (conclude()), in whatever thread that is: nobody sees the world in
-// between, and no call returns to the program before. Where the ground has no such place, it is
-// done with the next on_timer().
+// A fault that a call, an event or work triggers is carried out at the end of the same critical
+// section (conclude()), in the same thread: no other thread sees the state in between, and no call
+// returns to the program before. If the ground has no such hook, the next on_timer() does it.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +28,19 @@ namespace anyrdma::fault {
 
 class FaultEndpoint;
 
-/// What a plan wants done with a connection request.
+/// A plan's decision about a connection request.
 struct Refusal {
   std::uint8_t reason = 0;
   std::vector<std::uint8_t> private_data{};
-  bool forgotten = false;  ///< nobody answers, and the sender's next try counts as new
-  bool ignored = false;    ///< nobody ever answers, nor its repetitions
+  bool forgotten = false;                   ///< no answer, and the sender's next try counts as new
+  bool ignored = false;                     ///< no answer, also to its repetitions
   std::optional<std::uint8_t> postponed{};  ///< by an MRA with this time; the request goes on
 };
 
-/// Who asks the plan about requests.
+/// The layer that asks the plan about requests.
 enum class RequestsSeen : std::uint8_t {
   kHere,   ///< this transport, when they come up
-  kBelow,  ///< whoever drives the transport below, before (see next_refusal())
+  kBelow,  ///< the driver of the transport below, before (next_refusal())
 };
 
 class FaultTransport final : public transport::Transport,
@@ -57,7 +56,7 @@ class FaultTransport final : public transport::Transport,
   ~FaultTransport() override;
 
   // --- driving ----------------------------------------------------------------------------------
-  /// When on_timer() wants to be called next; nullopt: not at all. Critical section.
+  /// The next deadline of on_timer(); nullopt: none. Critical section.
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const;
   /// Does what is due and was not done at once, upcalls too. Outside the critical section.
   void on_timer(verbs::Instant now);
@@ -69,9 +68,9 @@ class FaultTransport final : public transport::Transport,
   /// A program resolves a route: the errno with which that ends; 0: as ever. Critical section.
   [[nodiscard]] int next_routing();
 
-  /// For who has the device below: what calls of verbs and work ask.
+  /// The gate for verbs calls and work, for the owner of the device below.
   [[nodiscard]] verbs::CallGate& gate() { return *this; }
-  /// For who has the packets: what they ask.
+  /// The gate for packets, for the owner of the packet carrier.
   [[nodiscard]] verbs::PacketGate& packet_gate() { return *this; }
 
   // --- the account ------------------------------------------------------------------------------
@@ -99,7 +98,7 @@ class FaultTransport final : public transport::Transport,
   [[nodiscard]] std::uint64_t next_number() { return ++numbers_; }
   [[nodiscard]] std::uint64_t upcoming_number() const { return numbers_ + 1; }
   [[nodiscard]] std::optional<Refusal> refusal_of_request();
-  /// How long this event is held; nullopt: not at all.
+  /// How long this event is held; nullopt: it is not.
   [[nodiscard]] std::optional<verbs::Duration> hold(std::uint64_t id, rdma_cm_event_type type);
   /// Ends an endpoint soon: not from within its upcall.
   void bury(std::unique_ptr<transport::Endpoint> endpoint);

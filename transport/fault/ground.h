@@ -1,5 +1,5 @@
-// What a transport with faults stands on: those parts of the world below it that it cannot break by
-// itself, a timer, and chance.
+// The interface below a transport with faults: actions on the layers below, a timer, and random
+// numbers.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace anyrdma::fault {
 
-/// What became of an action.
+/// The result of an action.
 enum class Effect : std::uint8_t {
   kNone,     ///< carried out, but it made no difference: the port was down already
   kSome,     ///< carried out
-  kUnknown,  ///< not offered: whoever asked does what it can by itself
+  kUnknown,  ///< not supported: the caller does what it can
 };
 
-/// Implemented by whoever drives a FaultTransport. Outlives it.
+/// Implemented by the driver of a FaultTransport. Must outlive it.
 class Ground {
  public:
   virtual ~Ground() = default;
@@ -35,9 +35,9 @@ class Ground {
   /// The host has left, or is another one by now (a child made by fork): nothing happens to it any
   /// more, and nothing counts. Inside the critical section.
   [[nodiscard]] virtual bool is_over() const { return false; }
-  /// FaultTransport::conclude() wants to be called at the end of this critical section, before
-  /// anybody else can enter it. Whoever has no such place leaves it to wake(). Inside the critical
-  /// section.
+  /// Asks for a call of FaultTransport::conclude() at the end of this critical section, before
+  /// another thread can enter it. An implementation without such a hook uses wake(). Called inside
+  /// the critical section.
   virtual void call_conclusion() {}
   /// FaultTransport::next_deadline() has become earlier. Inside the critical section.
   virtual void wake() = 0;

@@ -1,4 +1,4 @@
-// Which part of a plan is for one host, and what of it a transport can do.
+// The part of a plan for one host, and the faults that a transport supports.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace anyrdma::fault {
 
-/// What there is besides events, calls and requests, by transport.
+/// The faults that a transport supports, besides those of events, calls and requests.
 struct Abilities {
-  std::string_view name;      ///< of the transport, for whoever is refused
+  std::string_view name;      ///< the transport's name, for error messages
   std::string_view device{};  ///< its only device; empty: unknown before it is opened
   /// The device is software of ours: a request can be rejected with any reason or forgotten, a port
   /// loses its link, verbs calls, work and packets are seen.

@@ -38,7 +38,7 @@ inline constexpr std::uint8_t kRejVendorOption = 35;  ///< only when its owner s
 
 /// How a service resolution ends; these are the ones that this agent gives (ib_cm_sidr_status).
 inline constexpr std::uint8_t kSidrSuccess = 0;
-inline constexpr std::uint8_t kSidrUnsupported = 1;  ///< nobody listens
+inline constexpr std::uint8_t kSidrUnsupported = 1;  ///< no listener
 inline constexpr std::uint8_t kSidrReject = 2;
 
 /// The states of a CM id, with the names and numbers of ib_cm_state.
@@ -82,7 +82,7 @@ struct Ece {
   bool operator==(const Ece&) const = default;
 };
 
-/// What a connection's two sides tell each other; also what arrives, as the peer wrote it.
+/// The parameters of a REQ, sent or received.
 struct ReqParameters {
   ServiceId service_id{};
   Path path{};
@@ -99,7 +99,7 @@ struct ReqParameters {
   Ece ece{};
   std::span<const std::uint8_t> private_data{};  ///< at most 92 bytes
 };
-/// What a REP says.
+/// The parameters of a REP.
 struct RepParameters {
   Qpn qpn{};
   Psn starting_psn{};
@@ -119,7 +119,7 @@ struct SidrReqParameters {
   Path path{};
   std::span<const std::uint8_t> private_data{};  ///< at most 216 bytes
 };
-/// What a SIDR_REP says.
+/// The parameters of a SIDR_REP.
 struct SidrRepParameters {
   std::uint8_t status = kSidrSuccess;
   Qpn qpn{};
@@ -128,7 +128,7 @@ struct SidrRepParameters {
   std::span<const std::uint8_t> private_data{};  ///< at most 136 bytes
 };
 
-/// What both sides of a connection have learnt, for moving the QP (cm_init_qp_rtr_attr / rts_attr).
+/// The negotiated parameters of a connection, for moving the QP (cm_init_qp_rtr_attr / rts_attr).
 struct ConnectionInfo {
   State state = State::kIdle;
   Path path{};
@@ -218,8 +218,9 @@ class Agent {
                                                      verbs::Runtime* runtime = nullptr);
   virtual ~Agent() = default;
 
-  // --- listeners: a REQ whose service id nobody listens to is answered with REJ 8, a SIDR_REQ with
-  // status 1 -------------------------------------------------------------------------------------
+  // --- listeners: a REQ without a listener for its service id is answered with REJ 8, a SIDR_REQ
+  // with status 1
+  // -------------------------------------------------------------------------------------
   virtual void listen(ServiceId service) = 0;  ///< counted: call as often as unlisten
   virtual void unlisten(ServiceId service) = 0;
 
@@ -228,12 +229,12 @@ class Agent {
   /// (below 31) or the transport service is none that a REQ can carry.
   [[nodiscard]] virtual Result<CommId> connect(Instant now, const ReqParameters& req) = 0;
   /// After kReqReceived was handled: true moves REQ_RCVD -> MRA_REQ_SENT; false (no memory,
-  /// backlog) forgets the connection without a word. After kSidrReqReceived: true does nothing;
-  /// false rejects, because nobody asks twice once he is answered.
+  /// backlog) drops the connection without an answer. After kSidrReqReceived: true does nothing;
+  /// false rejects, because the sender does not repeat an answered request.
   virtual void request_handled(CommId id, bool taken) = 0;
   /// Between kReqReceived and the answer: tells the peer at once to wait that long for it (a time
-  /// exponent of five bits), as a stack may. Linux says so to who repeats a request only. Nothing
-  /// for an id that has gone.
+  /// exponent of five bits), as a stack may. Linux does so only for a repeated request. No effect
+  /// for an id that has ended.
   virtual void postpone(CommId id, std::uint8_t exponent) = 0;
   [[nodiscard]] virtual Result<void> send_rep(Instant now, CommId id, const RepParameters& rep) = 0;
   [[nodiscard]] virtual Result<void> send_rtu(Instant now, CommId id) = 0;
@@ -259,11 +260,11 @@ class Agent {
   virtual void on_mad(Instant now, const Path& path,
                       std::span<const std::uint8_t, kMadBytes> mad) = 0;
   virtual void on_timer(Instant now) = 0;
-  /// A peer process is gone without a word: what its kernel would have sent is taken as received,
-  /// for each connection whose remote comm id matches (id & peer_id_tag_mask) == peer_id_tag: DREQ
-  /// when established, DREP for our DREQ, REJ 28 or 4 during the handshake. A REQ that nobody has
-  /// acknowledged names no peer: it goes on being repeated, and whoever is there answers. `gids`:
-  /// the peer's; empty: it is the only one with such ids, whatever its address.
+  /// A peer process has ended without a message. The agent acts as if its kernel's messages had
+  /// been received, for each connection whose remote comm id matches (id & peer_id_tag_mask) ==
+  /// peer_id_tag: DREQ when established, DREP for our DREQ, REJ 28 or 4 during the handshake. A REQ
+  /// without an answer names no peer: it is repeated, and another process may answer. `gids`: the
+  /// peer's; empty: it is the only one with such ids, whatever its address.
   virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
                             std::span<const Gid> gids) = 0;
 

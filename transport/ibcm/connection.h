@@ -14,7 +14,7 @@ using Mad = std::array<std::uint8_t, kMadBytes>;
 
 enum class TimerKind : std::uint8_t { kRetry, kTimewait };
 
-/// What the timer queue hands back on expiry.
+/// The data of a timer, which the timer queue returns on expiry.
 struct TimerTag {
   Connection* connection = nullptr;
   TimerKind kind{};

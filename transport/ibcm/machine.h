@@ -15,7 +15,7 @@
 
 namespace anyrdma::ibcm {
 
-/// What comes with an event; each event needs the fields that its comment names.
+/// The data of an event; each event needs the fields that its comment names.
 struct Input {
   Instant now{};
   const Path* from = nullptr;                    ///< every message: the way back to its sender
@@ -112,7 +112,7 @@ class Machine {
   /// Sends, and repeats until the state lets go of the retry timer.
   template <class Message>
   void send_until_answered(Connection& c, const Message& message, Instant now);
-  /// True when the message went out once more, false when it had its last chance.
+  /// True when the message was sent once more, false when its tries are exhausted.
   [[nodiscard]] bool send_again(Connection& c, Instant now);
   void stretch_wait(Connection& c, const wire::Mra& mra, Instant now);
   void report_rej(Connection& c, std::uint16_t reason, std::span<const std::uint8_t> data);

@@ -14,7 +14,7 @@ namespace anyrdma::ibcm {
 /// Allocates only while the largest backlog so far grows.
 class Outbox {
  public:
-  /// `runtime`, if not null, is told of every action.
+  /// `runtime`, if not null, is called for every action.
   explicit Outbox(verbs::Runtime* runtime = nullptr) : runtime_(runtime), ring_(kFirstCapacity) {}
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
@@ -38,7 +38,7 @@ class Outbox {
   [[nodiscard]] const Action* front() const { return size_ == 0 ? nullptr : ring_[first_]; }
   /// Precondition: front() is not null.
   void pop();
-  /// Somebody has to look: there is an action, or a deadline.
+  /// There is an action, or a deadline, for the owner.
   void call_driver();
   [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -18,13 +18,13 @@ struct Profile {
   /// Length of a jiffy, from which the timer wheel's rounding follows; 0: timers are exact.
   /// Debian's kernels run at 250 Hz.
   verbs::Duration timer_tick = std::chrono::milliseconds(4);
-  /// Where on the wheel the first wait of a timer starts, in 1/256 of a turn of its level. Chance
-  /// on a real machine: 56 gives the 102.2 s that were measured.
+  /// The position on the timer wheel where the first wait of a timer starts, in 1/256 of a turn of
+  /// its level. It is random on a real machine; 56 gives the measured 102.2 s.
   std::uint8_t timer_phase = 56;
 };
 
 inline constexpr Profile kLinux61{};
-/// By the formulas of its source: nobody has measured this kernel, so its timers are exact.
+/// By the formulas of its source: this kernel was not measured, so its timers are exact.
 inline constexpr Profile kLinux617{
     .name = "linux-6.17", .packet_lifetime = 16, .timer_tick = verbs::Duration::zero()};
 
@@ -48,9 +48,10 @@ enum class WaitStart { kAnyTime, kOnExpiry };
   return granularity;
 }
 
-/// How long a timer set to `wait` takes. The wheel fires at the first multiple of its granularity
-/// after the time asked for; a timer set from an expiry starts on such a multiple and waits for
-/// the next but one. So 6144 ms take 6400 ms, except for the first time: 16 REQs in 102.2 s.
+/// The real duration of a timer set to `wait`. The wheel fires at the first multiple of its
+/// granularity after the requested time. A timer that is set by an expiry starts on such a multiple
+/// and waits for the next but one. So 6144 ms take 6400 ms, except for the first time: 16 REQs in
+/// 102.2 s.
 [[nodiscard]] constexpr verbs::Duration timer_wait(const Profile& profile, verbs::Duration wait,
                                                    WaitStart start) {
   constexpr int kTurn = 256;

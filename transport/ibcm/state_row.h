@@ -48,7 +48,7 @@ enum class Verdict : std::uint8_t {
   kHandle,  ///< a cell of the machine acts, and may move to the states of `next`
   kIgnore,  ///< nothing happens; for a message, `drop` says why
   kReject,  ///< the caller's command fails with `error`
-  kBug,     ///< cannot happen: whoever lets it happen aborts
+  kBug,     ///< cannot happen: aborts
 };
 
 /// One cell of the table.

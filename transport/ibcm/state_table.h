@@ -11,8 +11,8 @@
 namespace anyrdma::ibcm {
 
 // clang-format off
-/// What an event comes to in a state that kExceptions does not name: messages are dropped, commands
-/// refused, and whatever else is nobody's to bring about. In the order of events; `from` is unused.
+/// The result of an event in a state that kExceptions does not name: messages are dropped, commands
+/// are refused, and other events are bugs. In the order of events; `from` is unused.
 inline constexpr std::array<Row, kEvents> kDefaults = [] {
   using namespace table;
   return std::array<Row, kEvents>{{
@@ -202,7 +202,7 @@ inline constexpr auto kExceptions = [] {
 }
 static_assert(are_exceptions_in_order(), "each cell once, by state and event");
 
-inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
+inline constexpr std::array<Row, kStates* kEvents> kStateTable = [] {
   std::array<Row, kStates * kEvents> rows{};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto state = static_cast<State>(i / kEvents);
@@ -214,7 +214,7 @@ inline constexpr std::array<Row, kStates * kEvents> kStateTable = [] {
   return rows;
 }();
 
-/// True when every default stands where its event is looked for.
+/// True when every default is at the index of its event.
 [[nodiscard]] constexpr bool is_in_order(const std::array<Row, kEvents>& defaults) {
   for (std::size_t i = 0; i < defaults.size(); ++i)
     if (static_cast<std::size_t>(defaults[i].event) != i) return false;
@@ -226,7 +226,7 @@ static_assert(is_in_order(kDefaults));
   return kStateTable[cell_index(state, event)];
 }
 
-/// What a connection owns in each state; asserted after every input.
+/// The resources of a connection in each state; asserted after every input.
 struct Resources {
   State state{};
   bool retry_timer = false;  ///< a message of ours waits for its answer

@@ -1,4 +1,4 @@
-// A transport that was opened by its name, whichever it is, and why one could not be.
+// An opened transport, the error of one that could not be opened, and the options.
 #pragma once
 
 #include <boost/assert/source_location.hpp>
@@ -21,30 +21,29 @@
 
 namespace anyrdma::transport {
 
-/// Owns a transport and all behind it.
+/// Owns a transport and everything that it needs.
 class Opened {
  public:
   /// Retires. Precondition: all endpoints and verbs objects made with it are destroyed.
   virtual ~Opened() = default;
 
-  /// What cm::EventChannel::create takes.
+  /// The argument of cm::EventChannel::create.
   [[nodiscard]] virtual Transport& transport() = 0;
 
-  /// The name of what was opened: never "auto", but what that came to. Lives for ever.
+  /// The name of the opened transport, never "auto". A static string.
   [[nodiscard]] virtual const char* name() const = 0;
 
   /// True in a child made by fork() when the child cannot use this: it then abandons the object (it
   /// may leak it) and opens a new one. Cheap: no system call. Any thread.
   [[nodiscard]] virtual bool forked() const = 0;
 
-  /// For exit(), when threads may still be inside: peers see our connections end, and what the
-  /// process holds outside of its memory is given back. Objects stay in memory and may still be
-  /// used or destroyed, without effect on anyone. Outside the critical section. Calling it again
-  /// has no effect.
+  /// For exit(), when threads may still be inside. Peers see the connections end, and resources
+  /// outside of the process's memory are released. Objects stay in memory; using or destroying them
+  /// has no effect on others. Call it outside the critical section. A second call has no effect.
   virtual void retire() = 0;
 
-  /// What became of the faults of OpenOptions so far, in the order of their plan. Outside the
-  /// critical section.
+  /// The state of each fault of OpenOptions so far, in the order of the plan. Outside the critical
+  /// section.
   [[nodiscard]] virtual std::vector<fault::FaultStatus> faults() { return {}; }
 };
 
@@ -54,34 +53,33 @@ struct OpenError {
   std::string sentence;            ///< for the user: the cause, and what to do about it
 };
 
-/// What OpenResult::value() does with an error: throws boost::system::system_error, whose what() is
-/// the sentence.
+/// Used by OpenResult::value(): throws boost::system::system_error, whose what() is the sentence.
 [[noreturn]] void throw_exception_from_error(const OpenError& error,
                                              const boost::source_location& where);
 
 using OpenResult = boost::system::result<std::unique_ptr<Opened>, OpenError>;
 
-/// What is to go wrong below a program.
+/// The faults to inject below a program.
 struct FaultOptions {
   fault::FaultPlan plan{};  ///< a part_of() one; empty: nothing
-  std::uint64_t seed = 1;   ///< of its chances
-  /// Called with each that happens, inside the critical section; empty: nobody wants to know.
+  std::uint64_t seed = 1;   ///< of its random numbers
+  /// Called with each fault that happens, inside the critical section. May be empty.
   std::function<void(const fault::FaultStatus&)> on_fired{};
-  /// Called whenever the account of the n-th fault of the plan changes, inside the critical
-  /// section; empty: nobody wants to know.
+  /// Called whenever the counts of the n-th fault of the plan change, inside the critical section.
+  /// May be empty.
   std::function<void(std::size_t, const fault::FaultStatus&)> on_counted{};
 };
 
 /// Where a process records what happens (docs/recording.md).
 struct RecordOptions {
   std::string path{};  ///< a directory, or a file (record_file.h); empty: nothing is recorded
-  std::string host{};  ///< what the recording calls the process; empty: PROGRAM[PID]
-  /// Called where what is recorded goes elsewhere, or nowhere, with a sentence; empty: nobody wants
-  /// to know.
+  std::string host{};  ///< the process's name in the recording; empty: PROGRAM[PID]
+  /// Called with a sentence when the recording goes to another file, or is not written. May be
+  /// empty.
   std::function<void(const std::string&)> say{};
 };
 
-/// Each transport takes from it what concerns it.
+/// Each transport uses the members that concern it.
 struct OpenOptions {
   /// "fabric", also where "auto" comes to it: which fabric to join.
   fabric::FabricConfig fabric{};
@@ -92,14 +90,14 @@ struct OpenOptions {
   /// "rxe": the network interface to have a link on. Empty: any that has one, else the first that
   /// suits.
   std::string interface {};
-  /// "sim": of the world. Unset: the world there is, or a new one with seed 1.
+  /// "sim": the seed of the world. Unset: the existing world, or a new one with seed 1.
   std::optional<std::uint64_t> seed{};
-  /// All but "sim", which has faults of its own: what goes wrong below.
+  /// All but "sim", which has faults of its own: the faults to inject below.
   FaultOptions faults{};
   /// All but "sim", whose worlds record (sim/options.h). Without `asks_world`.
   RecordOptions record{};
-  /// "fabric", in a process on a simulated host: the world has the fault plan, and is told what it
-  /// wants to know (transport/fault/plan/question.h).
+  /// "fabric", in a process on a simulated host: the world has the fault plan and gets reports
+  /// (transport/fault/plan/question.h).
   bool asks_world = false;
   /// Together with `asks_world`: what the device promises about memory. The world decides the rest.
   verbs::soft::MemoryProfile memory = verbs::soft::MemoryProfile::kStrict;

@@ -1,5 +1,5 @@
-// An opened transport in a process on a simulated host: the world's fault plan is asked about what
-// happens in it, and its checkers are told (transport/fault/plan/question.h).
+// An opened transport in a process on a simulated host: it asks the world's fault plan, and reports
+// to its checkers (transport/fault/plan/question.h).
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What a process tells its recording in real time (docs/recording.md): its messages, what its ids
-// and queue pairs go through, what its threads do, the faults of its plan.
+// Records a process in real time (docs/recording.md): its messages, the states and events of its
+// ids and queue pairs, the calls of its threads, and the faults of its plan.
 #pragma once
 
 #include <rdma/rdma_cma.h>

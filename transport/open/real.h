@@ -1,5 +1,5 @@
-// The transports in real time, by name. Apart from open.h for what must not bring the simulator
-// along: the drop-in libraries.
+// The real-time transports, by name. Separate from open.h so that the drop-in libraries do not
+// contain the simulator.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace anyrdma::transport {
 /// Opens any transport of open.h but "sim", with the same errors. EINVAL: "sim", or no such name.
 [[nodiscard]] OpenResult open_real(std::string_view name, const OpenOptions& options);
 
-/// Why open_real() knows no such name, in a sentence; empty: it does.
+/// The sentence that says why open_real() does not know the name. Empty: it knows it.
 [[nodiscard]] std::string why_not_real(std::string_view name);
 
-/// What faults a transport can have, by the name it is opened by.
+/// The faults that the transport of this name can inject.
 [[nodiscard]] fault::Abilities fault_abilities(std::string_view transport);
 
 }  // namespace anyrdma::transport

@@ -1,4 +1,4 @@
-// Which file a process records into.
+// The file of a process's recording.
 #pragma once
 
 #include <sys/types.h>
@@ -11,15 +11,15 @@
 
 namespace anyrdma::transport {
 
-/// Who records.
+/// The process that records.
 struct RecordingProcess {
-  std::string host{};  ///< as lanes name it
+  std::string host{};  ///< its name in lanes
   std::string program{};
   pid_t pid = 0;
   bool named = false;  ///< `host` is more than program and process
 };
 
-/// This one. `host`: what it is to be called; empty: PROGRAM[PID].
+/// The calling process. `host` is its name; empty: PROGRAM[PID].
 [[nodiscard]] RecordingProcess this_process(const std::string& host);
 
 struct RecordFile {
@@ -28,14 +28,14 @@ struct RecordFile {
   bool another = false;  ///< not the path that was asked for: another process has that one
 };
 
-/// A file of the process's own. `path` is a directory, in which it is called after the process,
-/// "client.rping.812.recording", or the file itself: whoever is the first takes it, and all others
-/// are given PATH.PID. No file that has something in it is written over.
+/// Opens the process's own file. If `path` is a directory, the file's name is that of the process:
+/// "client.rping.812.recording". Otherwise the first process uses `path`, and others PATH.PID. A
+/// file that is not empty is not overwritten.
 [[nodiscard]] verbs::OrWhyNot<RecordFile> open_record_file(const std::string& path,
                                                            const RecordingProcess& process);
 
-/// For whoever starts the processes that are to record there: the whole path, once it is certain
-/// that they can. A file is made anew, unless a process still writes it.
+/// For a parent of processes that record there: checks that they can, and returns the absolute
+/// path. A file is truncated, unless a process still writes it.
 [[nodiscard]] verbs::OrWhyNot<std::string> prepare_record_path(const std::string& path);
 
 }  // namespace anyrdma::transport

@@ -9,8 +9,8 @@
 
 namespace anyrdma::transport {
 
-/// `below`, which tells the recorder. `watchable` is part of it, or null. Whoever observes it
-/// already is told after the recorder.
+/// Returns `below`, observed by the recorder. `watchable` is part of it, or null. Its earlier
+/// observers are called after the recorder.
 [[nodiscard]] std::unique_ptr<Opened> with_recorder(std::unique_ptr<Opened> below,
                                                     Watchable* watchable,
                                                     std::unique_ptr<ProcessRecorder> recorder);

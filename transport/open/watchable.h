@@ -1,4 +1,4 @@
-// What of an opened transport somebody can see: for recordings.
+// The observable parts of an opened transport, for recordings.
 #pragma once
 
 #include "transport/station/packet_watch.h"
@@ -6,7 +6,7 @@
 
 namespace anyrdma::transport {
 
-/// How somebody sees what is below a transport, where there is something to see.
+/// The interface to observe the layers below a transport.
 class Watchable {
  public:
   virtual ~Watchable() = default;

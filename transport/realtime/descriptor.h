@@ -20,7 +20,7 @@ class Descriptor {
 
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
-  /// Who calls it closes the descriptor, or knows that somebody has.
+  /// The caller must close the descriptor, unless it is closed already.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   void reset() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));

@@ -1,4 +1,4 @@
-// What is done at the end of a critical section, before anybody else can enter it.
+// Work at the end of a critical section, before another thread can enter it.
 #pragma once
 
 namespace anyrdma::transport::realtime {
@@ -7,7 +7,7 @@ namespace anyrdma::transport::realtime {
 /// inside.
 class Epilogue {
  public:
-  /// What is called there.
+  /// The interface of that work.
   class Work {
    public:
     virtual ~Work() = default;
@@ -27,8 +27,8 @@ class Epilogue {
   /// For the driver: `carry_out` is what it does with what the work leads to.
   template <class CarryOut>
   void run(CarryOut carry_out) {
-    // What calls for itself each time must not keep everybody out for ever: the rest is for whoever
-    // leaves next.
+    // Work that requests itself each time must not block other threads for ever: the rest is done
+    // by the next thread that leaves.
     constexpr int kAtOnce = 8;
     for (int i = 0; i < kAtOnce && called_; ++i) {
       called_ = false;

@@ -1,5 +1,5 @@
-// Touching memory of the application's that may be gone: registered, and unmapped, protected or
-// truncated since. A network adapter has pinned such pages; here nobody may die of it.
+// Access to application memory that may be invalid: registered, and unmapped, protected or
+// truncated since. A NIC has pinned such pages; here the process must survive the fault.
 #pragma once
 
 namespace anyrdma::transport::realtime {
@@ -8,10 +8,10 @@ namespace anyrdma::transport::realtime {
 /// cleaning up when it ends in the middle: no locks, no objects with destructors. False: some of
 /// that memory is not there, or may not be touched so; what came before it has been done.
 ///
-/// From the first call on the process has handlers of SIGSEGV and SIGBUS (sigaction(2)), which
-/// pass on what is none of this to those that were there before, as if these had been called by the
-/// system; in each thread that comes here these two are unblocked. A program that puts a handler of
-/// its own there later has it alone, and faults of ours go to it. Any thread.
+/// From the first call on the process has handlers of SIGSEGV and SIGBUS (sigaction(2)). They pass
+/// other faults to the previous handlers as the system would. Both signals are unblocked in each
+/// thread that calls this. A handler that the program installs later replaces ours, and gets our
+/// faults, too. Any thread.
 [[nodiscard]] bool guarded(void (*access)(void*), void* context);
 
 }  // namespace anyrdma::transport::realtime

@@ -8,8 +8,8 @@ namespace anyrdma::transport::realtime {
 inline constexpr long kPointCall = 1'000'000;
 inline constexpr long kNoPoints = 1;
 
-/// Likewise: the caller has polled in vain, and goes on when something has happened in the world.
-/// The kernel's sched_yield(2) says less: its caller may wait for another thread to write memory.
+/// The same after an empty poll: the caller goes on when something has happened in the world. The
+/// kernel's sched_yield(2) means less: its caller may wait for another thread to write memory.
 inline constexpr long kPollCall = 1'000'007;
 
 }  // namespace anyrdma::transport::realtime

@@ -18,7 +18,7 @@ namespace anyrdma::transport::realtime {
 /// there is something to do.
 class ProgressThread {
  public:
-  /// What the thread does.
+  /// The work of the thread.
   class Work {
    public:
     virtual ~Work() = default;

@@ -13,7 +13,7 @@
 
 namespace anyrdma::transport::realtime {
 
-/// What stands in the upper half.
+/// The value of the upper half.
 inline constexpr std::uint32_t kPromptMark = 0x70726d74;
 
 /// Those calls that may bear the mark, by their numbers (sim/tracee/filter.h): what each has for a
@@ -30,7 +30,7 @@ void mark_prompt_calls();
 [[nodiscard]] ssize_t prompt_recvmsg(int fd, msghdr* message, int flags);
 [[nodiscard]] int prompt_sendmmsg(int fd, mmsghdr* messages, unsigned count, int flags);
 [[nodiscard]] int prompt_recvmmsg(int fd, mmsghdr* messages, unsigned count, int flags);
-/// What is there now.
+/// The events that are ready now.
 [[nodiscard]] int prompt_epoll(int fd, epoll_event* events, int count);
 /// To an eventfd that is far from full.
 [[nodiscard]] ssize_t prompt_write(int fd, const void* bytes, std::size_t size);

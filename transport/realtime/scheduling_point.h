@@ -16,8 +16,8 @@ void come_to_point();
 /// From now on this process is known to be simulated. Any thread.
 void enter_world();
 
-/// The caller has polled in vain, and lets others have the processor: sched_yield(2), or in a
-/// simulated world until something happens there. Any thread that holds no lock of the library.
+/// Yields after an empty poll: sched_yield(2), or in a simulated world until something happens
+/// there. Any thread that holds no lock of the library.
 void poll_in_vain();
 
 /// From now on each scheduling_point() of this process tells the world. Any thread.

@@ -34,7 +34,7 @@ class SectionLock {
     if (yields) ::sched_yield();
     pthread_setcancelstate(previous, nullptr);
   }
-  /// Inside, after a poll in vain: others may come in first, and have the processor.
+  /// Called inside, after an empty poll: lets other threads in first, and yields the processor.
   void give_way() {
     const int previous = cancel_state_;
     mutex_.unlock();

@@ -18,9 +18,9 @@ class SharedMemory {
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&& other) noexcept;
 
-  /// Makes zeroed memory of that size, which can never shrink (whoever reads memory that is gone
-  /// gets SIGBUS); `fd` becomes its descriptor, needed only to give it away. EMFILE, ENFILE, ENOMEM
-  /// ...
+  /// Creates zeroed memory of that size, which can never shrink (a process that reads truncated
+  /// memory gets SIGBUS); `fd` becomes its descriptor, needed only to give it away. EMFILE, ENFILE,
+  /// ENOMEM ...
   [[nodiscard]] static verbs::Result<SharedMemory> create(std::size_t size, Descriptor& fd);
   /// Maps what a peer has made. EINVAL: it has another size, or could shrink; ENOMEM ...
   [[nodiscard]] static verbs::Result<SharedMemory> map(int fd, std::size_t size);

@@ -16,8 +16,8 @@ namespace anyrdma::transport::realtime {
 class SystemRandom final : public verbs::Random {
  public:
   SystemRandom() {
-    // The system's, not the processor's, as std::random_device may have it: a run that is to be had
-    // again has to have its chance from somebody who can be asked for the same.
+    // From the system, not from the processor as std::random_device may do: a reproducible run
+    // needs random numbers that the simulator can replace.
     std::array<std::uint32_t, 8> entropy{};
     while (::getrandom(entropy.data(), sizeof entropy, 0) < 0 && errno == EINTR) continue;
     std::seed_seq seed(entropy.begin(), entropy.end());

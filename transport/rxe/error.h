@@ -29,7 +29,7 @@ enum class RxeErrc {
   return {static_cast<int>(error), rxe_category()};
 }
 
-/// What the kernel (6.1) means by its answer to a request, of a good name, to add a link.
+/// The meaning of the kernel's (6.1) errno for a request with a valid name to add a link.
 [[nodiscard]] boost::system::error_code what_adding_met(const boost::system::error_code& error);
 /// The same of a request to remove a device that was just there.
 [[nodiscard]] boost::system::error_code what_removing_met(const boost::system::error_code& error);

@@ -45,8 +45,8 @@ class Link {
   /// link's, else suitable_interface(). A new one is waited for, two seconds at most, until its
   /// device has a GID with an IPv4 address. Errors: as links(), add_link(), suitable_interface().
   [[nodiscard]] static Result<Link> find_or_add(const std::string& interface);
-  /// Removes it if it was made, nobody else has, and this is the process that made it.
-  /// Precondition: the process has closed the device.
+  /// Removes the link if this process created it and it still exists. Precondition: the process has
+  /// closed the device.
   ~Link();
   Link(Link&& other) noexcept;
   Link& operator=(Link&&) = delete;
@@ -67,8 +67,8 @@ class Link {
   pid_t maker_;  ///< 0: not ours to remove
 };
 
-/// Where a link is made when nobody names an interface: the first that is up and has an IPv4
-/// address, but for loopback. Errors: kNoneSuitable.
+/// The default interface for a new link: the first that is up and has an IPv4 address other than
+/// loopback. Errors: kNoneSuitable.
 [[nodiscard]] Result<std::string> suitable_interface();
 
 }  // namespace anyrdma::transport::rxe

@@ -1,5 +1,5 @@
-// What is said to the kernel over rdma netlink, and what it answers: <rdma/rdma_netlink.h>, through
-// libnl. Only messages; netlink.h sends them.
+// The messages to the kernel over rdma netlink, and their answers: <rdma/rdma_netlink.h>, through
+// libnl. netlink.h sends them.
 #pragma once
 
 #include <netlink/msg.h>

@@ -33,7 +33,8 @@ class Netlink {
   Socket socket_;
 };
 
-/// What libnl's own codes (negative, of <netlink/errno.h>) come to; EIO for those without a like.
+/// The errno for libnl's own codes (negative, of <netlink/errno.h>); EIO for those without an
+/// equivalent.
 [[nodiscard]] int errno_of_netlink(int code);
 
 }  // namespace anyrdma::transport::rxe

@@ -1,5 +1,5 @@
-// The header that Linux's CM puts before the user's private data in a REQ, so that the passive side
-// learns the IP addresses (IBTA annex A11, "RDMA IP CM service"; kernel: struct cma_hdr).
+// The header before the user's private data in Linux's REQ, which has the IP addresses for the
+// passive side. Source: IBTA annex A11, "RDMA IP CM service"; kernel: struct cma_hdr.
 #pragma once
 
 #include <array>

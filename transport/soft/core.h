@@ -41,10 +41,10 @@ struct Device {
   std::unique_ptr<ibcm::Agent> agent;
   boost::unordered_flat_map<std::uint32_t, SoftEndpoint*> connections;  ///< by local comm id
   AttachedHooks attached;
-  /// What processes of one runtime have of it instead; seldom more than a few.
+  /// The contexts of the runtime's processes, if it has several; seldom more than a few.
   std::vector<std::pair<const void*, ibv_context*>> own_contexts{};
 
-  /// As a process sees it; null: nobody's in particular.
+  /// The context of a process; null: of no particular one.
   [[nodiscard]] ibv_context* context_of(const void* process) const;
   /// The index of a GID in the device's table; -1 when it is not there.
   [[nodiscard]] int index_of(std::span<const std::uint8_t, 16> gid) const;
@@ -78,7 +78,7 @@ class PendingQueue {
   std::size_t head_ = 0;
 };
 
-/// Who listens to which service id, each in the order of listening.
+/// The listeners of each service id, in the order of listening.
 class ListenerTable {
  public:
   void add(ibcm::ServiceId service, SoftEndpoint& listener);
@@ -103,8 +103,8 @@ struct Core {
   EndpointRegistry endpoints{};
   ListenerTable listeners{};
   PendingQueue pending{runtime};
-  Admission* admission = nullptr;  ///< null: nobody decides
-  /// Routes that are looked for in vain, each until its time is up.
+  Admission* admission = nullptr;  ///< null: none
+  /// Route lookups that will fail, each when its time is up.
   struct Unrouted {
     NeighbourToken token{};
     int error = 0;

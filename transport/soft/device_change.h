@@ -1,4 +1,4 @@
-// What happens to a device that several processes have open, each its own share of it.
+// Events of a device that several processes have open, each with its own part of it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -15,7 +15,7 @@ struct DeviceChange {
   enum class Kind : std::uint8_t {
     kRemoved,         ///< it is unplugged
     kPortDown,        ///< its port has lost its link
-    kPortUp,          ///< or has it again
+    kPortUp,          ///< the port's link is up again
     kMoved,           ///< its interface has the link address `link` now
     kNeighbourMoved,  ///< there is news of `neighbour`, whose link address is `link`
     kQpFailed,        ///< `object`, with `event`: verbs::soft::Hca::fail_qp

@@ -28,7 +28,7 @@ struct Membership {
   Address ip_group{};
 };
 
-/// What only datagram endpoints have.
+/// The state of datagram endpoints.
 struct Datagram {
   std::uint32_t qkey = 0;                 ///< 0: not chosen yet (kernel: cma_set_default_qkey)
   std::vector<Membership> memberships{};  ///< in the order of joining
@@ -93,7 +93,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   [[nodiscard]] ibcm::ServiceId own_service() const { return service_id(source_.port); }
   /// The neighbour's answer: 0 or an errno.
   void on_neighbour(int error);
-  /// That of whoever knows paths.
+  /// The result of a route lookup.
   void on_path(int error);
   /// The peer's answer to SIDR_REQ.
   void on_resolved(const ibcm::SidrRepParameters& reply);
@@ -137,7 +137,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   [[nodiscard]] bool agree_on_qkey(std::uint32_t qkey);
   void release();
   void enter(State next);
-  /// The CM id that the kernel has, though nobody is connected by it: of what it listens with.
+  /// Whether the kernel has a CM id without a connection: that of a listener.
   [[nodiscard]] bool listens_on_device() const {
     return state_ == State::kListen && device_ != nullptr;
   }

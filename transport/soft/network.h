@@ -64,9 +64,9 @@ class Network {
     (void)neighbour;
     return {};
   }
-  /// The interface that owns `local` becomes a member of an IPv4 group (kernel: cma_igmp_send),
-  /// once more if it is one. What refuses it is the caller's error. Where every host hears every
-  /// group there is nothing to do.
+  /// Makes the interface that owns `local` a member of an IPv4 group (kernel: cma_igmp_send), or
+  /// counts one more membership. Its error is that of the call. Does nothing where every host
+  /// receives every group.
   [[nodiscard]] virtual verbs::Result<void> join_group(const Address& local, const Address& group) {
     (void)local;
     (void)group;

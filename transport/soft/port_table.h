@@ -1,5 +1,5 @@
-// Who owns which port of the RDMA port spaces of one host. They have nothing to do with the ports
-// of TCP and UDP sockets (kernel: cma_pernet).
+// The owners of the ports of one host's RDMA port spaces. These are independent of the ports of TCP
+// and UDP sockets (kernel: cma_pernet).
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -14,8 +14,8 @@
 
 namespace anyrdma::transport::soft {
 
-/// What one id says about the port it owns or wants. Trivially copyable, so that a table shared by
-/// several processes can hold it.
+/// An id's claim to a port. Trivially copyable, so that a table shared by several processes can
+/// contain it.
 struct Claim {
   rdma_port_space space = RDMA_PS_TCP;
   Address local{};        ///< with the port; wildcard or loopback count as "any"

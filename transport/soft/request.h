@@ -1,4 +1,4 @@
-// Which listener a connection request is for (cma.c:cma_ib_id_from_event).
+// Finds the listener of a connection request (cma.c:cma_ib_id_from_event).
 #pragma once
 
 #include "transport/ibcm/agent.h"
@@ -10,7 +10,7 @@ namespace anyrdma::transport::soft {
 
 /// Why a request that reached a listening port is rejected all the same (REJ 28).
 enum class RequestErrc {
-  kNoListener = 1,  ///< nobody listens to that address on that device
+  kNoListener = 1,  ///< no listener for that address on that device
   kBadAddress,      ///< multicast; or wildcard or loopback from another host
   kNotOurs,         ///< the destination is no address of the interface it came in by
   kNoRouteBack,     ///< the source is not reached by that interface

@@ -34,7 +34,7 @@ inline constexpr std::size_t kStateCount = 11;
 /// "RDMA_CM_IDLE": the kernel's spelling.
 [[nodiscard]] std::string_view to_string(State state);
 
-/// What the verdict on a call depends on.
+/// The input of the decision about a call.
 struct Standing {
   State state = State::kIdle;
   ibv_qp_type type = IBV_QPT_RC;
@@ -45,7 +45,7 @@ struct Standing {
 /// 0, or the errno of a refusal.
 [[nodiscard]] int verdict_on(Call call, const Standing& standing);
 
-/// The state after an event; nothing: it came too late or too early, and nobody hears of it.
+/// The state after an event. Nothing: it came too late or too early, and is not reported.
 [[nodiscard]] std::optional<State> state_after(rdma_cm_event_type event, State state);
 
 }  // namespace anyrdma::transport::soft

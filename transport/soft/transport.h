@@ -22,7 +22,7 @@ namespace anyrdma::transport::soft {
 
 using verbs::Instant;
 
-/// What a driver fixes once.
+/// The configuration that a driver sets once.
 struct SoftTransportConfig {
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
@@ -39,9 +39,9 @@ struct SoftTransportConfig {
   /// Loopback destinations are looked up as any others are, where hosts have such addresses; false:
   /// they mean the host itself, as with Linux.
   bool loopback_is_routed = false;
-  /// An id that is bound to a loopback address has the device that such a destination would give
-  /// it, so that programs that look at `id->verbs` then find one (librpma's examples); false: none
-  /// before its address is resolved, as with Linux.
+  /// An id that is bound to a loopback address has the device of such a destination, for programs
+  /// that read `id->verbs` then (librpma's examples). False: none before its address is resolved,
+  /// as on Linux.
   bool loopback_has_device = false;
 };
 
@@ -57,24 +57,24 @@ class Observer {
                               std::uint16_t attribute) = 0;
 };
 
-/// Decides about connection requests before their listener hears of them: fault injection. Called
-/// from drain; must not call back.
+/// Decides about connection requests before their listener gets them: fault injection. Called from
+/// drain; must not call back.
 class Admission {
  public:
-  /// What becomes of a request that is not let through as it is.
+  /// The decision about a request that is not passed to its listener.
   struct Refusal {
     std::uint8_t reason = ibcm::kRejConsumerDefined;
     std::span<const std::uint8_t> private_data;  ///< at most 148 bytes; valid until the next call
     bool unanswered = false;                     ///< nothing is ever sent, nor to its repetitions
-    /// Nothing is sent, and nobody waits: as if the listener's backlog were full, on Linux.
+    /// Sends nothing and keeps nothing, as Linux does when the listener's backlog is full.
     bool no_room = false;
     /// No refusal at all: an MRA with this time exponent, and the request goes on.
     std::optional<std::uint8_t> postponed{};
   };
   virtual ~Admission() = default;
-  /// Every request that has found its listener. A refusal is sent as REJ, as if the listener's
-  /// owner had said it at once; to a datagram service's request as SIDR_REP with status 2 and the
-  /// first 136 bytes of the data.
+  /// Called for every request that has found its listener. A refusal is sent as REJ, as if the
+  /// listener's owner had rejected it at once. For a datagram service it is a SIDR_REP with status
+  /// 2 and the first 136 bytes of the data.
   [[nodiscard]] virtual std::optional<Refusal> on_request(std::string_view device,
                                                           const ibcm::ReqParameters& request) = 0;
   /// How the search for a route ends instead of at once and well.
@@ -114,8 +114,8 @@ class SoftTransport : public Transport {
   // --- processes (verbs::Runtime::process); OUTSIDE the critical section ------------------------
   /// A process begins: its ids show contexts of its own. Errors of open_device.
   [[nodiscard]] virtual Result<void> begin_process(const void* process) = 0;
-  /// It is over: its contexts are closed, with all that was made on them, and nobody waits for
-  /// acknowledgements. Its ids are gone already.
+  /// Ends a process: closes its contexts with all objects on them, without waiting for
+  /// acknowledgements. Precondition: its ids are destroyed.
   virtual void end_process(const void* process) = 0;
 
   // --- the network's news -----------------------------------------------------------------------

@@ -32,9 +32,9 @@ class WaitingRoom {
   explicit WaitingRoom(std::size_t size) : size_(size) {}
 
   [[nodiscard]] bool empty() const { return requests_.empty(); }
-  /// Behind the others; lost when the room is full.
+  /// Queues a request; dropped if the queue is full.
   void add(const Request& request, std::span<const std::uint8_t, ibcm::kMadBytes> mad);
-  /// The first whose time is not over; the room forgets it.
+  /// Removes and returns the first request whose time is not over.
   [[nodiscard]] std::optional<Request> take(Instant now);
   /// One that was taken and found no room again.
   void put_back(const Request& request) { requests_.push_front(request); }

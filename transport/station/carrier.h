@@ -1,4 +1,4 @@
-// What brings packets from one process to others. The driver does not care how.
+// The interface that carries packets between processes, independent of the medium.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ class Carrier {
     virtual ~Receiver() = default;
     /// From another process.
     virtual void on_packet(verbs::soft::PacketPtr packet) = 0;
-    /// From ourselves to ourselves: delivered once whoever sent it has gone on.
+    /// A packet from this process to itself: delivered after the sender has left the call.
     virtual void on_own_packet(verbs::soft::PacketPtr packet) = 0;
   };
 
@@ -28,8 +28,8 @@ class Carrier {
 
   /// Readable when poll() has something to do.
   [[nodiscard]] virtual int fd() const = 0;
-  /// Takes a packet to wherever its headers say; transmit() sends it. What cannot be sent is lost,
-  /// which retransmission makes good.
+  /// Queues a packet for the destination in its headers; transmit() sends it. A packet that cannot
+  /// be sent is lost, and retransmitted.
   virtual void send(verbs::soft::PacketPtr packet) = 0;
   /// Whether it would be delivered to on_own_packet() alone.
   [[nodiscard]] virtual bool is_own(const verbs::soft::Packet& packet) const = 0;
@@ -45,10 +45,10 @@ class Carrier {
   /// The same for who polls all the time: cheaper, if there is a way to learn of most arrivals
   /// without a system call.
   virtual bool glance() { return poll(); }
-  /// True: somebody calls glance() all the time, so fd() need not become readable. False: nobody
-  /// does any more; poll() must be called once, for what came just before.
+  /// True: a thread calls glance() all the time, so fd() need not become readable. False: none does
+  /// any more; then poll() must be called once, for packets that came just before.
   virtual void set_awake(bool /*awake*/) {}
-  /// When poll() wants to be called although nothing is readable; nullopt: not at all.
+  /// The time at which poll() must be called although fd() is not readable; nullopt: none.
   [[nodiscard]] virtual std::optional<verbs::Instant> next_deadline() const = 0;
   /// Whether report() may have something to say.
   [[nodiscard]] virtual bool has_report() const = 0;

@@ -20,8 +20,8 @@ namespace anyrdma::transport::station {
 
 /// One lock per station. While it is held the thread cannot be cancelled. leave() carries out all
 /// that can be done without waiting, on the caller's thread; the progress thread does the rest.
-/// While an application polls, it takes in packets itself and peers wake nobody; the thread only
-/// looks from time to time, ever more rarely, whether it still does.
+/// While an application polls, it reads packets itself and peers wake no thread. The progress
+/// thread only checks from time to time, more and more rarely, whether it still polls.
 class Driver final : public verbs::Runtime,
                      public verbs::soft::Outlet,
                      private Carrier::Receiver,
@@ -39,8 +39,8 @@ class Driver final : public verbs::Runtime,
   void enter() override;
   void spin() override;
   void leave() override;
-  /// Takes in packets and runs due timers, so that who polls needs nobody's help. When that has
-  /// been in vain for a while, others have the section and the processor first.
+  /// Reads packets and runs due timers, so that a polling application needs no other thread. After
+  /// a number of empty polls, other threads get the section and the processor first.
   void progress() override;
   void about_to_wait() override;
 
@@ -86,8 +86,8 @@ class Driver final : public verbs::Runtime,
   void on_own_packet(verbs::soft::PacketPtr packet) override { own_.push_back(std::move(packet)); }
   std::optional<verbs::Instant> on_wakeup() override;
 
-  /// Polls without a word of waiting that make an application one that polls all the time: whoever
-  /// waits for completion events polls a few times per event.
+  /// The number of polls without a wait after which an application counts as polling all the time:
+  /// one that waits for completion events polls a few times per event.
   static constexpr unsigned kPollsUntilAwake = 64;
 
   [[nodiscard]] verbs::Instant clock();

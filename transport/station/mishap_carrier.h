@@ -13,23 +13,23 @@
 
 namespace anyrdma::transport::station {
 
-/// Stands before another carrier, and before the HCA for what comes in. What is from ourselves to
-/// ourselves never was on any way. A packet to a group is one, however many get it.
+/// Wraps another carrier, and filters received packets before the HCA. A packet from this process
+/// to itself is not affected. A packet to a group counts as one.
 class MishapCarrier final : public Carrier, public Carrier::Receiver {
  public:
   using Deliver = std::function<void(verbs::soft::PacketPtr)>;
-  /// What comes in goes to `deliver`. Nothing happens as long as `gate` is null. `pool` and `gate`
-  /// outlive it; nobody but this calls `below` any more.
+  /// Received packets go to `deliver`. With a null `gate` it has no effect. `pool` and `gate` must
+  /// outlive it; only this object may call `below`.
   MishapCarrier(std::unique_ptr<Carrier> below, Deliver deliver, verbs::soft::PacketPool& pool,
                 verbs::PacketGate* gate)
       : below_(std::move(below)), deliver_(std::move(deliver)), pool_(pool), gate_(gate) {}
 
-  /// What is late stays so.
+  /// Sets the gate. Packets that are delayed stay so.
   void set_gate(verbs::PacketGate* gate) { gate_ = gate; }
 
   // --- Receiver: for what `below` delivers ------------------------------------------------------
   void on_packet(verbs::soft::PacketPtr packet) override;
-  /// Nobody's to interfere with: the driver keeps those.
+  /// Not affected by faults: the driver keeps those packets.
   void on_own_packet(verbs::soft::PacketPtr /*packet*/) override {}
 
   // --- Carrier ----------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ class MishapCarrier final : public Carrier, public Carrier::Receiver {
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
   [[nodiscard]] bool has_report() const override { return below_->has_report(); }
   bool report(verbs::Instant now) override { return below_->report(now); }
-  /// What has left is on its way even if whoever sent it goes: it arrives early then.
+  /// Sends delayed packets early, since the sender is about to end.
   void flush(std::chrono::milliseconds limit) override;
   void close() override;
   void abandon() override;

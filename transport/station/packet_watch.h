@@ -1,4 +1,4 @@
-// Who wants to see the packets of a station.
+// An observer of a station's packets.
 #pragma once
 
 #include "verbs/soft/packet.h"

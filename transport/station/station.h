@@ -1,4 +1,4 @@
-// What a process holds of a transport in real time, whatever carries the packets.
+// A process's part of a real-time transport, independent of the packet carrier.
 #pragma once
 
 #include "transport/realtime/epilogue.h"
@@ -12,18 +12,18 @@
 
 namespace anyrdma::transport::station {
 
-/// One process's place in a network: one device, and a host to whom its addresses belong.
-/// Threads: a background thread (all signals blocked) takes in packets and runs timers, so that
-/// remote reads and writes progress while the application sleeps; it costs nothing when idle. The
-/// critical section of transport().runtime() disables thread cancellation while it is held.
-/// fork: a child cannot use the parent's station nor objects made with it (as with the kernel's
-/// uverbs). In the child the parent's station is cut off: calls do no harm and reach nobody.
+/// One process's place in a network: one device, and a host to whom its addresses belong. Threads:
+/// a background thread (all signals blocked) takes in packets and runs timers, so that remote reads
+/// and writes progress while the application sleeps; it costs nothing when idle. The critical
+/// section of transport().runtime() disables thread cancellation while it is held. fork: a child
+/// cannot use the parent's station nor objects made with it (as with the kernel's uverbs). In the
+/// child the parent's station is cut off: calls have no effect on other processes.
 class Station {
  public:
   /// Retires. Precondition: all endpoints and verbs objects made with it are destroyed.
   virtual ~Station() = default;
 
-  /// What cm::Id and the C API stand on; its provider is the software HCA.
+  /// The transport of cm::Id and the C API; its provider is the software HCA.
   [[nodiscard]] virtual Transport& transport() = 0;
 
   /// True in a child made by fork() from the process that opened it. The owner then abandons this
@@ -44,25 +44,25 @@ class Station {
   /// Unplugs the device: DEVICE_REMOVAL to the ids on it, its queue pairs in error, and the peers'
   /// farewells on their way, all before the section is left. ENODEV: it has been.
   [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
-  /// The port loses its link or has it again. EALREADY; ENODEV.
+  /// Sets the port's link down or up. Errors: EALREADY, ENODEV.
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
   /// The device raises an event that is about itself or its port, and goes on. ENODEV.
   [[nodiscard]] virtual verbs::Result<void> raise_event(ibv_event_type event) = 0;
 
   // --- faults, outside the critical section -----------------------------------------------------
-  /// Who decides about requests before listeners hear of them; null: nobody. As
+  /// Sets the filter of requests before listeners get them; may be null. As
   /// SoftTransport::set_admission.
   virtual void set_admission(soft::Admission* admission) = 0;
-  /// Who decides about calls of verbs and posted work; null: nobody. As Hca::set_call_gate.
+  /// Sets the filter of verbs calls and posted work; may be null. As Hca::set_call_gate.
   virtual void set_call_gate(verbs::CallGate* gate) = 0;
-  /// Who decides about packets to and from others; null: nobody any more. What needs no packets
-  /// (Station's own configuration says whether there is such a thing) never asks.
+  /// Sets the filter of packets to and from others; null removes it. RDMA without packets, if the
+  /// configuration has it, is not filtered.
   virtual void set_packet_gate(verbs::PacketGate* gate) = 0;
 
   // --- recordings, outside the critical section -------------------------------------------------
-  /// Who sees packets; null: nobody any more. After set_packet_gate, if both are wanted.
+  /// Sets the observer of packets; null removes it. Call it after set_packet_gate if both are used.
   virtual void set_packet_watch(PacketWatch* watch) = 0;
-  /// Who sees the device's work; null: nobody any more. As Hca::set_observer.
+  /// Sets the observer of the device's work; null removes it. As Hca::set_observer.
   virtual void set_work_observer(verbs::soft::HcaObserver* observer) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A carrier that tells somebody of the packets that pass: for recordings.
+// A carrier that reports packets to an observer, for recordings.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,13 @@
 
 namespace anyrdma::transport::station {
 
-/// Stands before another carrier, and before whoever gets what comes in. What a fault plan does to
-/// packets (mishap_carrier.h) it does behind this one, so that both see the same packets.
+/// Wraps another carrier, and observes received packets before their receiver. A fault plan
+/// (mishap_carrier.h) acts below this one, so both see the same packets.
 class WatchedCarrier final : public Carrier, public Carrier::Receiver {
  public:
   using Deliver = std::function<void(verbs::soft::PacketPtr)>;
-  /// What comes in goes to `deliver`. Nobody is told as long as `watch` is null; it outlives this,
-  /// or is set to null before it goes. Nobody but this calls `below` any more.
+  /// Received packets go to `deliver`. `watch` may be null; it must outlive this object or be set
+  /// to null before. Only this object may call `below`.
   WatchedCarrier(std::unique_ptr<Carrier> below, Deliver deliver, PacketWatch* watch)
       : below_(std::move(below)), deliver_(std::move(deliver)), watch_(watch) {}
 

@@ -51,8 +51,9 @@ class EventuallyEstablishedMatcher {
       std::make_shared<std::optional<std::string>>();
 };
 
-/// A pointer to a channel (as cm::EventChannel) on which an ESTABLISHED comes: takes its events,
-/// waiting for them, until one says so or that there is no connection, or none can ever come.
+/// Matches a pointer to a channel (as cm::EventChannel) on which ESTABLISHED comes. It waits for
+/// and fetches the channel's events until ESTABLISHED, the end of the connection attempt, or until
+/// no event can ever come.
 [[nodiscard]] inline EventuallyEstablishedMatcher EventuallyEstablished() {
   return {};
 }

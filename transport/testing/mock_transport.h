@@ -1,4 +1,4 @@
-// A transport made of GoogleMock: tests of cm alone say what the world below answers.
+// A transport made of GoogleMock: tests of cm alone specify the answers of the layers below.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -80,7 +80,7 @@ class MockTransport : public Transport {
 
   /// From now on there is no RDMA device.
   void remove_devices() { devices_.clear(); }
-  /// What every endpoint made from now on answers to binding().
+  /// The result of binding() of every endpoint that is created from now on.
   Binding default_binding;
 
   /// The endpoint made last; it may be destroyed already.

@@ -5,7 +5,7 @@
 
 namespace anyrdma::transport::ucma {
 
-/// Nothing here is read from the environment: whoever fills it does that.
+/// Nothing here is read from the environment; the caller does that.
 struct UcmaConfig {
   /// Where the system's libibverbs.so.1 and librdmacm.so.1 are; empty: where distributions have
   /// them.

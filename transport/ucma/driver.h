@@ -13,11 +13,11 @@
 namespace anyrdma::transport::ucma {
 
 /// One lock per open transport. While it is held the thread cannot be cancelled. Events are read
-/// inside the critical section only: whoever destroys an id is inside, too, and must not wait for
-/// an event that somebody else has just taken out of the channel.
+/// inside the critical section only. A thread that destroys an id is inside, too, and must not wait
+/// for an event that another thread has just taken out of the channel.
 class Driver final : public verbs::Runtime, private realtime::ProgressThread::Work {
  public:
-  /// What it runs; called inside the critical section.
+  /// The interface that the driver runs; called inside the critical section.
   class Source {
    public:
     virtual ~Source() = default;

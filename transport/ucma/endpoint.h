@@ -24,7 +24,7 @@ namespace anyrdma::transport::ucma {
 /// dropped the request and let it repeat.
 class UcmaEndpoint final : public Endpoint {
  public:
-  /// Who offers the requests that wait.
+  /// The owner of waiting requests.
   class Host {
    public:
     virtual ~Host() = default;

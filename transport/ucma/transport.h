@@ -17,7 +17,7 @@ namespace anyrdma::transport::ucma {
 
 class UcmaTransport final : public Transport, public Driver::Source, public UcmaEndpoint::Host {
  public:
-  /// `provider` stands behind the contexts that `system` hands out.
+  /// `provider` implements the contexts that `system` returns.
   UcmaTransport(const CmFunctions& system, verbs::Provider& provider, verbs::Runtime& runtime);
   /// Precondition: no endpoints.
   ~UcmaTransport() override;
@@ -26,8 +26,8 @@ class UcmaTransport final : public Transport, public Driver::Source, public Ucma
   [[nodiscard]] Result<void> open();
   /// Readable while there are events.
   [[nodiscard]] int fd() const { return channel_->fd; }
-  /// Gives the channel up, and with it the kernel's side of all ids; peers see them end. What still
-  /// uses them fails with EBADF. In the child after a fork the parent's side stays as it is.
+  /// Closes the channel, and with it the kernel's side of all ids; peers see them end. Later calls
+  /// on them fail with EBADF. In a child after fork the parent's side stays as it is.
   void close();
 
   // --- Transport --------------------------------------------------------------------------------

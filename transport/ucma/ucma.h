@@ -17,14 +17,13 @@ using verbs::Result;
 struct System;
 
 /// Usable from open() until retire() or destruction. A process may open several: each has an event
-/// channel and endpoints of its own, on the same devices.
-/// Threads: a background thread (all signals blocked) takes the kernel's events; posting and
-/// polling go from the caller to the device without it. The critical section of
-/// transport().runtime() disables thread cancellation while it is held.
+/// channel and endpoints of its own, on the same devices. Threads: a background thread (all signals
+/// blocked) takes the kernel's events; posting and polling go from the caller to the device without
+/// it. The critical section of transport().runtime() disables thread cancellation while it is held.
 /// librdmacm keeps the devices open until the process ends; Linux removes a Soft-RoCE device no
-/// sooner, though endpoints hear of its removal at once.
-/// fork: a child cannot use the parent's endpoints. In the child they are cut off: calls do no harm
-/// and reach nobody. What the child may do with the parent's verbs objects is up to the kernel.
+/// sooner, though endpoints hear of its removal at once. fork: a child cannot use the parent's
+/// endpoints. In the child they are cut off: calls have no effect on others. The kernel decides
+/// what the child may do with the parent's verbs objects.
 class Ucma {
  public:
   /// Errors: UcmaErrc; explain() words them, errno_of() numbers them.
@@ -35,7 +34,7 @@ class Ucma {
   /// Retires. Precondition: all endpoints are destroyed.
   virtual ~Ucma() = default;
 
-  /// What cm::Id and the C API stand on; its provider passes calls on to the system's libibverbs.
+  /// The transport of cm::Id and the C API; its provider passes calls to the system's libibverbs.
   [[nodiscard]] virtual Transport& transport() = 0;
 
   /// True in a child made by fork() from the process that opened it. The owner then abandons this

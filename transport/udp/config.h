@@ -10,12 +10,12 @@
 
 namespace anyrdma::transport::udp {
 
-/// Nothing here is read from the environment: whoever fills it (the C API, a tool) does that.
+/// Nothing here is read from the environment; the caller (the C API, a tool) does that.
 struct UdpConfig {
   /// Local addresses as text, "192.0.2.1" or "2001:db8::1". Empty: all of interfaces that are up,
-  /// except loopback and link-local ones. If all are loopback addresses (127.0.0.0/8), others of
-  /// them are other hosts, so that several processes on one machine meet without root; without
-  /// this they mean the host itself, as in Linux.
+  /// except loopback and link-local ones. If all are loopback addresses (127.0.0.0/8), other
+  /// loopback addresses are other hosts, so several processes on one machine meet without root.
+  /// Otherwise loopback addresses mean the host itself, as in Linux.
   std::vector<std::string> addresses;
   /// RoCEv2's. Another one meets processes with the same setting only.
   std::uint16_t port = 4791;

@@ -22,7 +22,7 @@ class UdpHost final : public station::Carrier, public soft::Network {
   /// UdpSockets::create and RouteSocket::open. `pool` and `receiver` outlive it.
   [[nodiscard]] static verbs::Result<std::unique_ptr<UdpHost>> create(
       const UdpSocketsConfig& config, verbs::soft::PacketPool& pool, Receiver& receiver);
-  /// Whom to tell of neighbours; before the first resolve_neighbour.
+  /// Sets the receiver of neighbour reports; call it before the first resolve_neighbour.
   void attach(soft::SoftTransport& transport) { transport_ = &transport; }
 
   [[nodiscard]] int interface() const { return addresses_.front().interface; }

@@ -1,4 +1,4 @@
-// Which of the machine's addresses a process uses for RoCEv2, and what their interfaces are like.
+// The machine's addresses that a process uses for RoCE v2, and properties of their interfaces.
 #pragma once
 
 #include <infiniband/verbs.h>

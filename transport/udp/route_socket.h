@@ -1,4 +1,4 @@
-// What the kernel knows of routes and neighbours, asked for over rtnetlink. Needs no privilege.
+// Queries the kernel's routes and neighbours over rtnetlink. Needs no privilege.
 #pragma once
 
 #include "transport/realtime/descriptor.h"
@@ -25,11 +25,11 @@ class RouteSocket {
   [[nodiscard]] verbs::Result<Route> route(const soft::Address* source,
                                            const soft::Address& destination);
 
-  /// What the kernel knows of a neighbour's link address.
+  /// The kernel's state of a neighbour's link address.
   enum class Neighbour : std::uint8_t {
     kKnown,
     kAsking,   ///< its request is under way
-    kUnknown,  ///< nobody asked for it lately, or there was no answer
+    kUnknown,  ///< no recent query, or no answer
   };
   [[nodiscard]] Neighbour neighbour(int interface, const soft::Address& address);
 

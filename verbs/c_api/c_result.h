@@ -1,5 +1,5 @@
-// From Result to what C callers get: -1 and errno, NULL and errno, or the errno value itself. Which
-// of them is said by the manual page of each call.
+// Converts Result for C callers: to -1 and errno, NULL and errno, or the errno value, as the manual
+// page of each call says.
 #pragma once
 
 #include <cxxabi.h>

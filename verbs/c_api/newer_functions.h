@@ -1,7 +1,7 @@
 // Functions and types of libibverbs' versions 1.15 to 1.18 (rdma-core 59 to 65), which Debian 12's
-// headers do not have. The functions are declared as in rdma-core 65's <infiniband/verbs.h>, and
-// their types stay incomplete, so that a build against newer headers has the same thing twice; the
-// layouts stand beside, under names of ours.
+// headers do not have. The functions are declared as in rdma-core 65's <infiniband/verbs.h>, with
+// incomplete types. So a build with newer headers repeats the same declarations. The layouts have
+// names of ours.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -25,8 +25,9 @@ inline void check_caller(verbs::Runtime& runtime) {
   const verbs::CriticalSection section(runtime);
 }
 
-/// Who hears what the application has of the door that must be given back, so that it can go with
-/// the application; in a real process that is the kernel, and nobody hears. Threads: any.
+/// Observes the objects that the application gets from the C API, so that they can be freed when a
+/// simulated process ends. In a real process the kernel does that, and there is no observer.
+/// Threads: any.
 class Inventory {
  public:
   enum class Kind : std::uint8_t { kChannel, kId, kContext };
@@ -35,7 +36,7 @@ class Inventory {
   /// The application has given it back, or is about to.
   virtual void on_gone(void* object) = 0;
 };
-/// Null: nobody. Set before the first call of the door.
+/// May be null. Set it before the first call of the C API.
 inline constinit Inventory* inventory = nullptr;
 
 inline void note_made(Inventory::Kind kind, void* object) {

@@ -70,7 +70,7 @@ class PassThrough final : public Provider {
     ibv_device** list;  ///< the library's; it keeps the devices alive
     std::vector<ibv_device*> devices;
   };
-  /// What a failed call left in errno, as the system's C library sees it; never 0.
+  /// The errno of a failed call in the system's C library; never 0.
   [[nodiscard]] int last_error() const;
   [[nodiscard]] Result<void> done(int returned) const;
   template <class Object>

@@ -15,8 +15,8 @@
 
 namespace anyrdma::verbs::nodes {
 
-/// What is in each, by its path; a folder that is to be empty ends with a slash, and what is below
-/// /dev is a node.
+/// The content of each file, by its path. The path of an empty folder ends with a slash. Files
+/// below /dev are device nodes.
 using Files = std::map<std::string, std::string>;
 
 struct Shown {

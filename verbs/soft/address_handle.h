@@ -36,7 +36,7 @@ struct PacketPath {
   }
 };
 
-/// What the application holds as ibv_ah.
+/// The application's ibv_ah.
 struct SoftAh : ibv_ah, LiveHook {
   static constexpr ObjectKind kKind = ObjectKind::kAddressHandle;
   Registration registration;

@@ -18,7 +18,7 @@ struct AtomicRequest {
 /// atomics: it excludes those of every other device, process and thread that holds this memory
 /// (IBV_ATOMIC_GLOB).
 inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
-  // The compiler's own functions: a room without threads has no use for more of <atomic>.
+  // The compiler's builtins: a module without threads needs no more of <atomic>.
   auto* const word = static_cast<std::uint64_t*>(at);
   if (!request.compare_swap) return __atomic_fetch_add(word, request.swap_or_add, __ATOMIC_SEQ_CST);
   std::uint64_t original = request.compare;

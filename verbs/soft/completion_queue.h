@@ -25,15 +25,14 @@ using LiveHook =
 template <class T>
 using LiveList = boost::intrusive::list<T, boost::intrusive::constant_time_size<false>>;
 
-/// What the application holds as ibv_comp_channel. It has no handle: a kernel knows it by its
-/// descriptor.
+/// The application's ibv_comp_channel. It has no handle: a kernel knows it by its descriptor.
 struct SoftChannel : ibv_comp_channel, LiveHook {
   int descriptor = -1;                   ///< as the kernel would know it; -1: there are none
   std::unique_ptr<Semaphore> semaphore;  ///< one unit per announced completion queue
   Ring<SoftCq*> announced;
 };
 
-/// What one thread polls with ibv_start_poll.
+/// The state of a thread's ibv_start_poll.
 struct PollBracket {
   explicit PollBracket(bool one_thread) : bracket(one_thread) {}
 
@@ -42,7 +41,7 @@ struct PollBracket {
   Instant completed{};  ///< when it was, if the queue notes that
 };
 
-/// What the application holds as ibv_cq, or as ibv_cq_ex. Used inside the critical section.
+/// The application's ibv_cq or ibv_cq_ex. Used inside the critical section.
 class SoftCq : public ExtensibleCq, public LiveHook {
  public:
   static constexpr ObjectKind kKind = ObjectKind::kCompletionQueue;
@@ -69,7 +68,7 @@ class SoftCq : public ExtensibleCq, public LiveHook {
     if (armed_ != Armed::kNo) announce_in_time(solicited || completion.status != IBV_WC_SUCCESS);
   }
   [[nodiscard]] int poll(int count, ibv_wc* completions);
-  /// What ibv_create_cq_ex may ask for.
+  /// The options of ibv_create_cq_ex.
   struct Options {
     bool timestamps = false;  ///< each completion's instant is kept for the bracket
     bool overwrites = false;  ///< a full queue loses its oldest completion and nothing is said
@@ -88,8 +87,9 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   void end_of_period() { announce(); }
   /// ibv_req_notify_cq: the next completion (or solicited completion) is announced, once.
   void request_notification(bool solicited_only);
-  /// From now on no completion finds room (IBTA vol 1, 11.6.3): IBV_EVENT_CQ_ERR, and
-  /// soon its QPs fail, who cannot report any more. What is there can be polled. Once.
+  /// Makes the queue overrun: no more completions fit (IBTA vol 1, 11.6.3). Raises
+  /// IBV_EVENT_CQ_ERR; its QPs fail soon, since they cannot report any more. Queued completions can
+  /// be polled. Call it once.
   void overrun();
   [[nodiscard]] bool is_overrun() const { return room_ == 0; }
   /// Whether it has lost completions in silence (Options::overwrites).

@@ -1,4 +1,4 @@
-// What the application holds as ibv_context, and the asynchronous events it will read from it.
+// The application's ibv_context, and its asynchronous events.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -31,7 +31,7 @@ class SoftContext : public ProvidedContext {
   }
   [[nodiscard]] ibv_context* ibv() { return &vctx.context; }
   [[nodiscard]] Core& core() { return core_; }
-  /// The data path's functions, by who wants to hear of it now: a gate, an observer, nobody.
+  /// Sets the data path's functions for the current observers: a gate, an observer, or none.
   void choose_operations();
 
   // --- asynchronous events; critical section ----------------------------------------------------
@@ -39,7 +39,7 @@ class SoftContext : public ProvidedContext {
   void raise_qp(SoftQp& qp, ibv_event_type type);
   void raise_srq(SoftSrq& srq, ibv_event_type type);
   void raise_port(ibv_event_type type);
-  /// Drops what was not read yet about an object that goes away.
+  /// Drops unread events of an object that is being destroyed.
   void forget_cq(const SoftCq& cq);
   void forget_qp(const SoftQp& qp);
   void forget_srq(const SoftSrq& srq);

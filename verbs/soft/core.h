@@ -64,7 +64,7 @@ struct Core {
   MemoryTable memory{&handles};
   TimerQueue<QpTimerTag> timers{&runtime.deadlines_moved()};
   ReadyList ready{};
-  ReadyList held{};          ///< QPs that would send to who has no room
+  ReadyList held{};          ///< QPs that wait for space at their destination
   Outlet* outlet = nullptr;  ///< null: there is always room
   bool lends = false;        ///< payloads
   LentPackets<OfDevice> lent{};
@@ -80,13 +80,13 @@ struct Core {
   MadeObjects own_made{};
   MadeObjects* made = nullptr;  ///< the host's; null: own_made
 
-  /// What a call fails with before anything is looked at, 0 for nothing.
+  /// The errno with which a call fails before its arguments are checked; 0: none.
   [[nodiscard]] int refusal(std::string_view call) const {
     if (removed) return EIO;
     return gate == nullptr ? 0 : gate->on_call(0, call);
   }
-  /// What a call is given to destroy, looked up. The handle of what has been destroyed is the
-  /// program's mistake, and said to be.
+  /// Looks up the object that a call shall destroy. The handle of a destroyed object is reported as
+  /// the program's mistake.
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find_to_end(std::string_view call, const Given& given) const {
     const Result<Object*> found = handles.find<Object>(given);

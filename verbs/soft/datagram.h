@@ -1,5 +1,5 @@
-// The unreliable datagram service of a queue pair: every message is one packet, to whomever its
-// work request says, and nobody answers (IBTA vol 1, 9.8.3).
+// The unreliable datagram service of a queue pair: every message is one packet to the destination
+// of its work request, without an answer (IBTA vol 1, 9.8.3).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -47,7 +47,7 @@ class DatagramService {
   void start();
   /// Errno as ibv_post_send returns it, 0 for success.
   [[nodiscard]] int post(const ibv_send_wr& request);
-  /// What post() would return while there is room.
+  /// The result of post() if the queue is not full.
   [[nodiscard]] int check(const ibv_send_wr& request) const;
   [[nodiscard]] std::uint32_t room() const { return queue_.room(); }
 
@@ -72,7 +72,7 @@ class DatagramService {
 
   /// Completes all sends with a flush error, in order.
   void flush();
-  /// Forgets everything without a word.
+  /// Drops all work without completions.
   void discard() { queue_.clear(); }
   void trim(std::size_t limit) { queue_.trim(limit); }
 

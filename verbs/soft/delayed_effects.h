@@ -1,8 +1,7 @@
-// What a device has accepted and not yet done to memory, where memory is weaker than strict. A
-// device with posted writes acknowledges a WRITE before the processor can see it, reads a source
-// after the doorbell, and answers READs in an order of its own. Here each such effect gets a place
-// in time that the MemoryChooser chooses, and is applied then, or earlier if something comes that
-// the effect must precede.
+// The delayed memory effects of a device with weak memory. A device with posted writes acknowledges
+// a WRITE before the processor can see it, reads a source after the doorbell, and answers READs in
+// an order of its own. Here the MemoryChooser chooses a time for each such effect. It is applied
+// then, or earlier if something comes that the effect must precede.
 #pragma once
 
 #include <infiniband/verbs.h>

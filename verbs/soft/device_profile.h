@@ -1,5 +1,5 @@
-// Devices as text: what a device is and what it lacks, so that a test can ask what a program does
-// on one without shared receive queues, with 339 queue pairs, or with no inline data.
+// Device profiles as text: limits and missing features. A test can check a program on a device
+// without shared receive queues, with 339 queue pairs, or without inline data.
 //
 //   # a comment
 //   like rxe
@@ -28,7 +28,7 @@ struct ProfileError {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// For boost::system::result: nobody asks for a value without having looked.
+/// For boost::system::result: reading the value of an error is a bug of the caller.
 [[noreturn]] void throw_exception_from_error(const ProfileError& error,
                                              const boost::source_location&);
 

@@ -1,4 +1,4 @@
-// What a program has left in a context that it closed, and still points at.
+// Objects of a closed context to which the program may still point.
 #pragma once
 
 #include <cstddef>

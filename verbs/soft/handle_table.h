@@ -1,6 +1,6 @@
-// The objects of a device by their handles, as a kernel has them: what a control call is given is
-// not followed but looked up, so that a struct whose handle is wrong, stale or another context's is
-// refused, and a copy of a struct is as good as the struct.
+// The objects of a device by their handles, as in a kernel. A control call looks up its argument by
+// handle and never follows the pointer. So a struct with a wrong or stale handle, or of another
+// context, is refused, and a copy of a struct works as the struct.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -58,12 +58,12 @@ class Registration {
   std::uint32_t handle_ = 0;
 };
 
-/// One space of numbers for all contexts and kinds, so that a foreign handle is never by chance
-/// that of an object of one's own. A number comes back as late as is cheap: a stale one names
-/// nothing for a long time. Used inside the critical section.
+/// One number space for all contexts and kinds, so that a handle of another context never names an
+/// own object. A number is reused as late as is cheap, so a stale handle is invalid for a long
+/// time. Used inside the critical section.
 ///
-/// Objects are of a type that has `kKind` and a Registration called `registration`; that context
-/// counts which the object has when it is added. It must not move, and ends before the table.
+/// The type of an object has `kKind` and a Registration `registration`. Its context is the one at
+/// the time when it is added. It must not move, and must be destroyed before the table.
 class HandleTable {
  public:
   /// Gives the object its handle.
@@ -74,8 +74,8 @@ class HandleTable {
     return handle;
   }
 
-  /// What a kernel would find by `handle` through the descriptor of `context`. ENOENT: nothing, or
-  /// nothing of that context; EINVAL: an object of another kind. Source: Linux 6.1, asked for every
+  /// Looks up `handle` as a kernel does through the descriptor of `context`. ENOENT: no object, or
+  /// one of another context; EINVAL: an object of another kind. Source: Linux 6.1, asked for every
   /// call in tests/rxe_vm/handles.txt.
   template <class Object>
   [[nodiscard]] Result<Object*> find(const ibv_context* context, std::uint32_t handle) const {
@@ -113,7 +113,7 @@ class HandleTable {
   [[nodiscard]] std::uint32_t take(const Entry& entry);
   void remove(std::uint32_t handle);
 
-  std::vector<Entry> entries_ = std::vector<Entry>(1);  // 0 is nobody's: an empty struct's handle
+  std::vector<Entry> entries_ = std::vector<Entry>(1);  // 0 is unused: an empty struct's handle
   Ring<std::uint32_t> free_;
 };
 

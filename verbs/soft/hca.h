@@ -23,7 +23,7 @@
 
 namespace anyrdma::verbs::soft {
 
-/// What a device is and how large it may grow. Defaults resemble a current RoCE NIC; tests of odd
+/// The properties and limits of a device. Defaults resemble a current RoCE NIC; tests of odd
 /// devices change single fields.
 struct HcaConfig {
   std::string name = "anyrdma0";
@@ -141,14 +141,14 @@ class Hca : public Provider {
   /// A datagram has arrived. Malformed or unexpected ones are dropped and counted.
   virtual void on_packet(Instant now, PacketPtr packet) = 0;
   virtual void on_timer(Instant now) = 0;
-  /// Peers' queue pairs whose number is `number` in the bits of `mask` are gone for good, with
-  /// their process. A NIC would try them as often as it was told; here what waits for their answer
-  /// ends with IBV_WC_RETRY_EXC_ERR after one, shortest, timeout, so that the connection manager's
-  /// news comes first, as it does there. Requests without a timeout wait for ever, as they do
-  /// there. `gids`: theirs; empty: only they have such numbers.
+  /// The peers' queue pairs with `number` in the bits of `mask` have ended with their process. A
+  /// NIC would retry as often as configured. Here requests that wait for their answer end with
+  /// IBV_WC_RETRY_EXC_ERR after one timeout of the shortest kind, so that the connection manager's
+  /// event comes first, as on a NIC. Requests without a timeout wait for ever. `gids`: theirs;
+  /// empty: only they have such numbers.
   virtual void on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask,
                              std::span<const ibv_gid> gids) = 0;
-  /// When on_timer wants to be called next; nullopt: not at all.
+  /// The next deadline of on_timer(); nullopt: none.
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
   /// The next datagram to put on the wire; null when there is none.
   [[nodiscard]] virtual PacketPtr next_packet() = 0;
@@ -169,8 +169,8 @@ class Hca : public Provider {
   /// The device goes away: every QP to error, later verbs calls fail with EIO, no more packets;
   /// contexts get IBV_EVENT_DEVICE_FATAL. Destroy calls still work.
   virtual void remove() = 0;
-  /// Asked from now on before calls that open, make, modify or post; null: no more. Whoever posts
-  /// and polls without a gate does not pay for there being such a thing.
+  /// Sets the gate that is called before calls that open, create, modify or post; null removes it.
+  /// Without a gate, posting and polling cost nothing more.
   virtual void set_call_gate(CallGate* gate) = 0;
   /// Numbers queue pairs and completion queues by the host's counters, so that the n-th made on a
   /// host can be named whatever its device. The counters outlive the HCA.
@@ -187,9 +187,9 @@ class Hca : public Provider {
   /// Raises an event that is about the device or its port, and nothing else.
   virtual void raise_event(ibv_event_type event) = 0;
 
-  /// From now on packets may come out whose payload still lies in memory of the application (see
-  /// packet.h). Whoever takes them calls Packet::keep_payload() before looking at their bytes, and
-  /// hands them on inside this process only. Without this, none do.
+  /// Allows outgoing packets whose payload is still in the application's memory (packet.h). Their
+  /// receiver must call Packet::keep_payload() before it reads their bytes, and must pass them on
+  /// inside this process only.
   virtual void lend_payloads() = 0;
 
   /// Why packets were dropped, for traces and tests.
@@ -201,7 +201,7 @@ class Hca : public Provider {
     std::uint64_t bad_icrc = 0;
     std::uint64_t wrong_state = 0;
     std::uint64_t bad_queue_key = 0;
-    std::uint64_t no_receive = 0;       ///< nothing was posted for what nobody would repeat
+    std::uint64_t no_receive = 0;       ///< no receive for a message that is never repeated
     std::uint64_t unknown_group = 0;    ///< multicast to a group without an attached QP
     std::uint64_t broken_messages = 0;  ///< packets of unreliable messages that cannot be taken
     std::uint64_t too_long = 0;         ///< a datagram longer than the MTU, never sent
@@ -212,16 +212,17 @@ class Hca : public Provider {
   };
   [[nodiscard]] virtual const Counters& counters() const = 0;
 
-  /// Who knows whether there is room; null: there always is. Before the first context is opened; it
-  /// outlives the HCA. Outside the critical section.
+  /// Sets the oracle for space at destinations; null: there is always space. Call it before the
+  /// first context is opened, outside the critical section. It must outlive the HCA.
   virtual void set_outlet(Outlet* outlet) = 0;
   /// There may be room where there was none. Inside the critical section.
   virtual void resume() = 0;
-  /// Who calls what touches applications' memory, which may be gone (MemoryTable::Guard); null:
-  /// nobody. Before the first context is opened. Outside the critical section.
+  /// Sets the guard around access to applications' memory, which may be invalid
+  /// (MemoryTable::Guard); may be null. Call it before the first context is opened, outside the
+  /// critical section.
   virtual void set_memory_guard(bool (*guard)(void (*body)(void*), void* context)) = 0;
-  /// Who knows how to do without packets; null: nobody. Before the first context is opened; it
-  /// outlives the HCA. Outside the critical section.
+  /// Sets the implementation of RDMA without packets; may be null. Call it before the first context
+  /// is opened, outside the critical section. It must outlive the HCA.
   virtual void set_near_memory(NearMemory* near) = 0;
   /// How strong memory is, and who decides what that allows; at first it is strict. Not together
   /// with near memory. Before the first context is opened; the chooser outlives the HCA.

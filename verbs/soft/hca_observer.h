@@ -9,7 +9,7 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Hears of the work of one device. Must not call back, except for a census or a digest.
+/// Observes the work of one device. Must not call back, except for a census or a digest.
 class HcaObserver {
  public:
   virtual ~HcaObserver() = default;
@@ -23,8 +23,8 @@ class HcaObserver {
   virtual void on_posted(const ibv_srq& srq, const ibv_recv_wr& request) = 0;
   /// A completion that the application took.
   virtual void on_polled(const ibv_cq& cq, const ibv_wc& completion) = 0;
-  /// All that the QP has to do, and its completions that nobody took, are about to be forgotten: it
-  /// is destroyed, or goes to RESET.
+  /// The QP's outstanding work and unpolled completions are about to be discarded: it is destroyed,
+  /// or goes to RESET.
   virtual void on_discarding(const ibv_qp& qp, bool destroyed) = 0;
   /// A shared receive queue is about to be destroyed.
   virtual void on_closing(const ibv_srq& srq) = 0;
@@ -50,7 +50,7 @@ struct QpCensus {
   std::size_t sends = 0;
   std::size_t signaled_sends = 0;  ///< of them
   std::size_t receives = 0;
-  std::size_t sent = 0;      ///< completions of sends that nobody took
+  std::size_t sent = 0;      ///< unpolled completions of sends
   std::size_t received = 0;  ///< ... of receives
   bool overrun = false;      ///< one of its completion queues is lost, or has lost some
   std::size_t timers = 0;    ///< armed
@@ -63,7 +63,7 @@ struct SrqCensus {
   std::uint32_t number = 0;             ///< by which peers name it; 0: none does
 };
 
-/// What a device holds.
+/// The objects of a device.
 struct Census {
   std::size_t queue_pairs = 0;
   std::size_t completion_queues = 0;

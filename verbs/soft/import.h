@@ -1,5 +1,5 @@
-// Objects by their handles, for the C door: more names for what is there already, on another open
-// context of the device.
+// Objects by their handles, for the C API: more names for existing objects, on another open context
+// of the device.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -12,8 +12,8 @@ namespace anyrdma::verbs::soft {
 
 // EINVAL: no such handle; EOPNOTSUPP: not a software device. Any thread.
 
-/// What is made with it belongs to the domain it was imported from, which cannot be deallocated
-/// before. Ends with ibv_dealloc_pd. Source: ibv_import_pd(3).
+/// Objects made with it belong to the original domain, which cannot be deallocated before. End it
+/// with ibv_dealloc_pd. Source: ibv_import_pd(3).
 [[nodiscard]] Result<ibv_pd*> import_pd(ibv_context* context, std::uint32_t handle);
 /// The keys of a region. Ends with `delete`; the region must live as long. Source:
 /// ibv_import_mr(3).

@@ -1,4 +1,4 @@
-// What a device promises about memory, and who decides what it does within these promises.
+// The memory guarantees of a device, and the interface that chooses its behaviour within them.
 #pragma once
 
 #include <array>

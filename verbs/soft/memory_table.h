@@ -13,7 +13,7 @@
 
 namespace anyrdma::verbs::soft {
 
-/// What the application holds as ibv_dm.
+/// The application's ibv_dm.
 struct SoftDm : ibv_dm {
   static constexpr ObjectKind kKind = ObjectKind::kDeviceMemory;
   Registration registration;
@@ -24,7 +24,7 @@ struct SoftDm : ibv_dm {
   [[nodiscard]] std::uint8_t* bytes();
 };
 
-/// What the application holds as ibv_mr.
+/// The application's ibv_mr.
 struct SoftMr : ibv_mr {
   static constexpr ObjectKind kKind = ObjectKind::kMemoryRegion;
   Registration registration;
@@ -37,7 +37,7 @@ struct SoftMr : ibv_mr {
   bool null = false;                ///< without memory: see MemoryTable::is_null
 };
 
-/// What the application holds as ibv_mw.
+/// The application's ibv_mw.
 struct SoftMw : ibv_mw {
   static constexpr ObjectKind kKind = ObjectKind::kMemoryWindow;
   Registration registration;
@@ -55,7 +55,7 @@ struct WindowBinding {
   unsigned access;        ///< ibv_access_flags
 };
 
-/// What local work asks for when it reads; windows do not grant it. Not one of ibv_access_flags.
+/// The access right for local reads; windows do not grant it. Not one of ibv_access_flags.
 inline constexpr unsigned kLocalRead = 1u << 31;
 
 /// Keys are (index << 8) | generation: a key that was deregistered stays wrong for the next 255
@@ -80,7 +80,7 @@ class MemoryTable {
               unsigned access);
   /// By its key; null when there is none.
   [[nodiscard]] const SoftMr* find_region(std::uint32_t key) const;
-  /// Whatever its context. Null: there is none.
+  /// Finds a region of any context. Null: there is none.
   [[nodiscard]] const SoftMr* region_of_handle(std::uint32_t handle) const;
   /// Precondition: no window is bound to it.
   void remove(SoftMr* region);
@@ -141,9 +141,8 @@ class MemoryTable {
     return at != nullptr ? at : translate(key, &qp, address, length, access);
   }
 
-  /// Who calls what touches an application's memory, and survives that it is gone: false then. What
-  /// is called leaves nothing behind that would need cleaning up. Null: nobody; it ends the
-  /// process.
+  /// Calls a function that accesses application memory. Returns false, and survives, if that memory
+  /// is invalid. The function must need no cleanup. Null: no guard; a fault ends the process.
   using Guard = bool (*)(void (*body)(void*), void* context);
   void set_guard(Guard guard) { guard_ = guard; }
   /// Calls `body`, which reads or writes memory that translate() gave. False: it is not there (any

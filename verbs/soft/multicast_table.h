@@ -1,4 +1,4 @@
-// Which queue pairs of a device are attached to which multicast groups.
+// The multicast groups of a device and their attached queue pairs.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,7 +16,7 @@ struct SoftQp;
 /// Used inside the critical section. Groups exist while a queue pair is attached to them.
 class MulticastTable {
  public:
-  /// What the device has room for.
+  /// The limits of the device.
   struct Limits {
     std::uint32_t groups;
     std::uint32_t members;  ///< of one group

@@ -1,6 +1,6 @@
-// Memory of peers that is reached without packets, where there is such a thing: between processes
-// of one machine. What a peer allows is published; who finds it published does by itself what the
-// peer's responder would do. The software HCA asks; whoever runs it may know how.
+// RDMA without packets, between processes of one machine. A process publishes which access it
+// allows. A requester that finds it published does the work of the peer's responder itself. The
+// software HCA uses this interface; its runner may implement it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -27,9 +27,9 @@ class NearMemory {
     std::uint64_t domain = 0;          ///< names its PD
     bool asks = false;                 ///< may begin work
     bool answers = false;              ///< takes requests, and the first one would be no event
-    bool reads = false;                ///< answers READs and atomics at all
+    bool reads = false;                ///< answers READs and atomics
   };
-  /// What a process publishes of a memory region.
+  /// The published permissions of a memory region.
   struct Region {
     std::uint32_t key = 0;
     std::uint32_t access = 0;  ///< ibv_access_flags
@@ -47,14 +47,14 @@ class NearMemory {
   virtual ~NearMemory() = default;
 
   // --- what others may do here ------------------------------------------------------------------
-  // When one has returned, nobody goes on with something that was allowed and is so no more.
+  // When one of these has returned, no peer goes on with an access that is not allowed any more.
   virtual void set_end(const End& end) = 0;
   virtual void forget_end(std::uint32_t number) = 0;
   virtual void add_region(const Region& region) = 0;
   virtual void forget_region(std::uint32_t key) = 0;
   /// Whether anything is allowed; at first, yes. As an active port, or one that lost its link.
   virtual void set_open(bool open) = 0;
-  /// Whether an application here polls all the time, so takes in packets without anybody's help.
+  /// Whether an application here polls all the time, and so processes packets itself.
   virtual void set_awake(bool awake) = 0;
 
   // --- what may be done there -------------------------------------------------------------------

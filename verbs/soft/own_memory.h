@@ -1,4 +1,4 @@
-// What the operating system says about this process's own memory, without touching it.
+// Queries the operating system about this process's memory, without touching it.
 #pragma once
 
 #include <cstddef>

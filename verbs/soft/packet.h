@@ -60,11 +60,11 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   /// The two fields above are not known, because a UDP socket does not show them. They can be
   /// found: hidden_fields_of() in wire/icrc.h.
   bool ip_fields_hidden = false;
-  /// The last four payload bytes are reserved for the ICRC. False: not computed yet, because nobody
-  /// has asked (the simulator); seal() in wire/icrc.h fills them.
+  /// The last four payload bytes are reserved for the ICRC. False: not computed yet (the simulator
+  /// computes it only if needed); seal() in wire/icrc.h fills them.
   bool icrc_valid = false;
   std::uint16_t size = 0;  ///< payload bytes in use, ICRC included
-  /// For whoever carries it to know it by, and for nobody else. 0: it has none.
+  /// A number for the packet's carrier. 0: none.
   std::uint64_t mark = 0;
   std::array<std::uint8_t, kPacketBytesMax> storage;
 
@@ -84,8 +84,8 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
     lent_at = static_cast<std::uint16_t>(at);
     lent_size = static_cast<std::uint16_t>(bytes);
   }
-  /// Copies a lent payload: from now on the packet is on its own. To be called before anybody reads
-  /// or changes the bytes of a packet that may have one.
+  /// Copies a lent payload into the packet. Call it before reading or changing the bytes of a
+  /// packet that may have one.
   void keep_payload();
   void forget_lent() {
     lent = nullptr;

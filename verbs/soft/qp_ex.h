@@ -14,7 +14,7 @@ namespace anyrdma::verbs::soft {
 
 struct SoftQp;
 
-/// What a bracket has collected. Its memory stays for the next one.
+/// The requests that were collected since ibv_wr_start. The memory is reused.
 class SendBuilder {
  public:
   /// False: this thread has started already; what it has collected since cannot be completed.
@@ -46,8 +46,8 @@ class SendBuilder {
   bool spoiled_ = false;
 };
 
-/// What ibv_qp_init_attr_ex.send_ops_flags asks for, against the type of queue pair: EINVAL for
-/// what nobody knows, EOPNOTSUPP for what this type does not do; else 0.
+/// Checks ibv_qp_init_attr_ex.send_ops_flags against the type of queue pair. EINVAL: unknown flags;
+/// EOPNOTSUPP: not supported by this type; else 0.
 [[nodiscard]] int check_send_operations(ibv_qp_type type, std::uint64_t operations);
 
 /// Gives a fresh queue pair the functions of those operations. The others stay null.

@@ -1,4 +1,5 @@
-// Which attributes a transition of a queue pair needs and allows, as data (IBTA vol 1, table 91).
+// The required and optional attributes of each transition of a queue pair, as data (IBTA vol 1,
+// table 91).
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -26,13 +26,12 @@
 
 namespace anyrdma::verbs::soft {
 
-/// What the application holds as ibv_td. There is nothing to tell threads apart by: every call is
-/// safe from any.
+/// The application's ibv_td. It has no effect: every call is safe from any thread.
 struct SoftTd : ibv_td, LiveHook {
   unsigned users = 0;  ///< parent domains
 };
 
-/// What the application holds as ibv_pd.
+/// The application's ibv_pd.
 struct SoftPd : ibv_pd, LiveHook {
   static constexpr ObjectKind kKind = ObjectKind::kProtectionDomain;
   Registration registration;
@@ -89,7 +88,7 @@ struct SoftQp : ExtensibleQp {
   /// Errno as ibv_post_send returns it, 0 for success.
   [[nodiscard]] int post_send(const ibv_send_wr& request);
   [[nodiscard]] int post_receive(const ibv_recv_wr& request);
-  /// What posting this list would fail with, somewhere in it; 0 for nothing.
+  /// The errno with which posting this list would fail; 0: none.
   [[nodiscard]] int check_sends(const ibv_send_wr& first) const;
   /// The send posted last ends with this error in its turn. Precondition: the state is RTS.
   void spoil_send(ibv_wc_status status);
@@ -114,8 +113,8 @@ struct SoftQp : ExtensibleQp {
   void fetch_now();
   /// Puts itself on the ready list if there is something to send.
   void schedule();
-  /// Whether the oldest packet must wait, because nobody would repeat it and there is no room for
-  /// it where it goes. Then the QP is on the list of those who wait for that.
+  /// Whether the oldest packet must wait: it is never repeated, and its destination has no space
+  /// for it. Then the QP is on the list of those that wait for space.
   [[nodiscard]] bool hold();
 
   /// A packet with this QP's path and a BTH for the peer.
@@ -132,8 +131,8 @@ struct SoftQp : ExtensibleQp {
     bth.pad = static_cast<std::uint8_t>(pad);
     bth.serialize(std::span(packet->storage).first<roce::Bth::kBytes>());
     packet->size = static_cast<std::uint16_t>(header + payload + pad + roce::kIcrcBytes);
-    // Padding and the place of the ICRC are defined even where nobody computes the ICRC. One store
-    // takes the longest; there is room.
+    // Padding and the place of the ICRC are defined even if the ICRC is not computed. One store
+    // covers the longest; there is enough space.
     std::memset(packet->storage.data() + header + payload, 0, 3 + roce::kIcrcBytes + 1);
     return packet;
   }
@@ -142,7 +141,7 @@ struct SoftQp : ExtensibleQp {
   [[nodiscard]] SoftCq& receive_completions() const { return *static_cast<SoftCq*>(recv_cq); }
   void raise(ibv_event_type type);
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes; }
-  /// What stands for a reliable connection's opcode in this QP's service.
+  /// The opcode of this QP's service for a reliable connection's opcode.
   [[nodiscard]] std::uint8_t opcode(std::uint8_t reliable) const {
     return static_cast<std::uint8_t>(reliable | static_cast<unsigned>(service) << 5);
   }

@@ -28,7 +28,7 @@ class ReceiveQueue {
   /// Extended connections: whence the next message takes its receive.
   void draw_from(SoftSrq& source) { source_ = &source; }
   [[nodiscard]] const SoftSrq* source() const { return source_; }
-  /// The shared queue goes away, and what was taken from it.
+  /// The shared queue and the receives taken from it are destroyed.
   void let_go();
 
   /// Whether a message can begin. Takes a request from the shared queue if need be.

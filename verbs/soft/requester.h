@@ -31,13 +31,12 @@ class Requester {
   void start();
   /// Copies one work request into the queue. Errno as ibv_post_send returns it, 0 for success.
   [[nodiscard]] int post(const ibv_send_wr& request);
-  /// What post() would return while there is room.
+  /// The result of post() if the queue is not full.
   [[nodiscard]] int check(const ibv_send_wr& request) const;
   [[nodiscard]] std::uint32_t room() const { return queue_.room(); }
 
-  /// The work posted last fails with this status once its turn comes. What its packets should have
-  /// caused at the peer does not happen, except for IBV_WC_REM_ACCESS_ERR: it asks for memory that
-  /// nobody has registered.
+  /// Makes the last posted request fail with this status in its turn. It has no effect at the peer,
+  /// except for IBV_WC_REM_ACCESS_ERR: then it accesses unregistered memory.
   void spoil_last(ibv_wc_status status);
 
   /// Whether next_packet() would give one.
@@ -56,7 +55,7 @@ class Requester {
 
   /// Completes everything with a flush error, in order.
   void flush();
-  /// Forgets everything without a word.
+  /// Drops all work without completions.
   void discard();
   /// Nothing that was started is unfinished (for the SQD state).
   [[nodiscard]] bool drained() const { return queue_.head() == started_; }
@@ -140,7 +139,7 @@ class Requester {
   std::uint8_t retries_left_ = 0;
   std::uint8_t rnr_retries_left_ = 0;
   std::uint32_t polls_seen_ = ~0u;  // of the send queue's completions, at the last small WRITE
-  bool peer_gone_ = false;          // nobody will ever answer
+  bool peer_gone_ = false;          // there will be no answer
   bool waiting_ = false;            // for the RNR timer
   bool gap_reported_ = false;  // a lost response was noticed; wait for it before noticing again
   LentPackets<OfQueue> lent_;  // under way, in the order of their PSNs

@@ -38,7 +38,7 @@ class Responder {
 
   /// The message that was being received will not end.
   void abandon_message() { message_ = Message::kNone; }
-  /// Forgets everything without a word.
+  /// Drops its state without completions.
   void discard();
   /// Forgets the answers: the local application moved the QP to ERR.
   void forget_answers();
@@ -70,7 +70,7 @@ class Responder {
     std::uint64_t original = 0;
     bool stored = false;  // a write, which found nothing
   };
-  // What the requester is in the middle of.
+  // The unfinished message of the requester.
   enum class Message : std::uint8_t { kNone, kSend, kWrite };
 
   void on_reliable(const roce::Envelope& packet, const roce::OpcodeRow& row,

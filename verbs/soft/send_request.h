@@ -1,4 +1,4 @@
-// What every service checks and copies when a send work request is posted.
+// Checks and copies of a posted send work request that are common to all services.
 #pragma once
 
 #include <infiniband/verbs.h>

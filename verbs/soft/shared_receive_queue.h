@@ -14,7 +14,7 @@ namespace anyrdma::verbs::soft {
 struct SoftPd;
 struct SoftXrcd;
 
-/// What the application holds as ibv_srq. Used inside the critical section.
+/// The application's ibv_srq. Used inside the critical section.
 class SoftSrq : public ibv_srq, public LiveHook {
  public:
   static constexpr ObjectKind kKind = ObjectKind::kSharedReceiveQueue;
@@ -39,7 +39,7 @@ class SoftSrq : public ibv_srq, public LiveHook {
   [[nodiscard]] int set_limit(std::uint32_t limit);
   [[nodiscard]] const ibv_srq_attr& attr() const { return attr_; }
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
-  /// The room that a receive's scatter list needs behind its ReceiveWork.
+  /// The size of a receive's scatter list after its ReceiveWork.
   [[nodiscard]] std::size_t list_bytes() const {
     return std::size_t{attr_.max_sge} * sizeof(ibv_sge);
   }

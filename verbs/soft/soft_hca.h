@@ -106,7 +106,7 @@ class SoftHca final : public Hca {
   Result<void> destroy_srq(ibv_srq* srq) override;
 
   // --- extended connections (soft_hca_xrc.cc) ---------------------------------------------------
-  /// The domain of a file, or a fresh one that nobody else can open; `flags`: kMakeDomain,
+  /// The domain of a file, or a new one that no other caller can open; `flags`: kMakeDomain,
   /// kFreshDomain. EAGAIN: there is none and none is to be made; EINVAL: there is one and must not
   /// be.
   [[nodiscard]] Result<ibv_xrcd*> open_xrcd(ibv_context* context, std::optional<FileIdentity> file,
@@ -210,7 +210,7 @@ class SoftHca final : public Hca {
   std::uint32_t completion_queues_ = 0;
   std::uint32_t address_handles_ = 0;
   std::uint32_t shared_receive_queues_ = 0;
-  // What the application has not destroyed; each object leaves its list when it is.
+  // Live objects of the application; each leaves its list when it is destroyed.
   LiveList<SoftPd> live_domains_;
   LiveList<SoftTd> live_thread_domains_;
   LiveList<SoftChannel> live_channels_;

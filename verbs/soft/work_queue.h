@@ -18,7 +18,7 @@
 
 namespace anyrdma::verbs::soft {
 
-/// What an atomic operation works with, behind the list of its work request.
+/// The operands of an atomic operation, after the list of its work request.
 struct AtomicOperands {
   std::uint64_t swap_or_add;
   std::uint64_t compare;
@@ -164,8 +164,8 @@ class WorkQueue {
 /// A key that no memory region ever has.
 inline constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
 
-/// Makes a receive that was copied into a queue one whose message ends with this status:
-/// IBV_WC_LOC_PROT_ERR, its memory is not registered; else IBV_WC_LOC_LEN_ERR, it has no room.
+/// Makes a queued receive fail with this status: for IBV_WC_LOC_PROT_ERR its memory becomes
+/// unregistered, otherwise (IBV_WC_LOC_LEN_ERR) its length becomes 0.
 inline void spoil(ReceiveWork& work, ibv_wc_status status) {
   if (status != IBV_WC_LOC_PROT_ERR) work.sge_count = 0;
   for (std::uint32_t i = 0; i < work.sge_count; ++i) work.list()[i].lkey = kNoKey;

@@ -20,9 +20,9 @@ using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;
 inline constexpr int kMakeDomain = 0100;
 inline constexpr int kFreshDomain = 0200;
 
-/// Lives as long as somebody has it open.
+/// Lives as long as it is open.
 struct XrcDomain {
-  std::optional<FileIdentity> file;  ///< nullopt: nobody else can open it
+  std::optional<FileIdentity> file;  ///< nullopt: no other caller can open it
 };
 
 /// What the application holds as ibv_xrcd, which shows no handle: rdma-core keeps it behind. Used

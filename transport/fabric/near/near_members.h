@@ -41,16 +41,16 @@ class NearMembers final : public verbs::soft::NearMemory {
 
   // --- the others -------------------------------------------------------------------------------
   static constexpr std::size_t kGifts = 2;
-  /// What another member is to be given now, in the place of what it was given before: the segment,
-  /// and a description of our memory. They stay ours. Empty: there is none to be had.
+  /// The descriptors for another member, in place of earlier ones: the segment, and a description
+  /// of our memory. They stay ours. Empty: none can be created.
   [[nodiscard]] std::vector<int> gifts_for(Slot slot);
-  /// What another member has given, in the place of what it gave before; anything else has no
+  /// Takes the descriptors of another member, in place of earlier ones. Invalid ones have no
   /// effect.
   void on_gifts(Slot slot, std::uint64_t incarnation, realtime::Descriptor segment,
                 realtime::Descriptor memory);
   /// That process is gone: what it shows counts no more, nor what it was given.
   void on_gone(Slot slot);
-  /// Leaves: nobody may do anything here any more, and nothing is done elsewhere.
+  /// Leaves: no member can access this memory any more, and this process accesses no other.
   void close();
   /// In a forked child: lets go of everything that is the parent's, without a trace.
   void abandon();

@@ -1,27 +1,30 @@
-// What one member of a fabric shows the others of what they may do in its memory, and the protocol
-// of doing it. Nobody waits for anybody, however long a process is stopped, and wherever.
+// Direct access to the memory of other members of a fabric: the table of permissions, and the
+// protocol, revocation by moving a shared file offset. No process waits for another one, however
+// long that is stopped.
 //
-// The owner T keeps a table in a sealed memfd, which others can only read, and gives each other
+// The owner T keeps a table in a sealed memfd, which others can only read. It gives each other
 // member P a descriptor of its own memory (/proc/self/mem): an open file description for P alone,
-// whose position both of them move.
+// whose offset both of them move.
 //
 // P writes:    1. lseek to the address;
-//              2. look at the table: still as it was when the request was checked? If not, give up;
-//              3. writev, which writes at the position that the description has by then.
-// T withdraws: a. say so in the table;
-//              b. lseek to nowhere, on the description of every P.
+//              2. read the table again: give up if it changed since the request was checked;
+//              3. writev, which writes at the description's current offset.
+// T withdraws: a. change the table;
+//              b. lseek to an unmapped address, on the description of every P.
 //
-// The kernel lets lseek and writev of one description exclude each other (the lock of its position,
-// Linux's fdget_pos: taken for regular files, which /proc/PID/mem is, whose description is held
-// more than once). So if 1 comes after b, then 2 sees a. If 1 comes before b, then 3 comes either
-// before b, and is over when T goes on, or after it, and fails, for nothing is mapped nowhere. A
-// process is stopped or frozen on its way back from the kernel only, where it holds no such lock:
-// T waits for the kernel's copying at most. P makes sure before that what it copies is there, since
-// the kernel would hold the lock while it fetches that from wherever it is.
+// The kernel makes lseek and writev of one description mutually exclusive: its offset has a lock
+// (Linux's fdget_pos), which is taken for regular files such as /proc/PID/mem if the description
+// has more than one reference. So there are three orders:
+//   - 1 after b: then 2 sees a.
+//   - 1 and 3 before b: the write is over when T goes on.
+//   - 1 before b, 3 after b: the write fails, since nothing is mapped there.
+// A process is stopped or frozen only on its way back from the kernel, where it does not hold that
+// lock. So T waits at most for the kernel's copying. P touches the source before, since the kernel
+// would hold the lock while it pages the source in.
 //
-// P reads:     the table; preadv; the table again. If it has changed, what was read is forgotten.
+// P reads:     the table; preadv; the table again. If it has changed, P drops the data.
 //
-// Whoever is not given what it asks for, or finds that it changed, sends packets, and T decides.
+// A process that is refused, or finds that the table changed, sends packets instead, and T decides.
 #pragma once
 
 #include <array>
@@ -44,19 +47,19 @@ class NearRecord {
   /// Of what was never there.
   static constexpr Version kNone = 0;
 
-  /// Any process. kNone: nothing is there now, or it is being changed. Versions do not come again.
+  /// Any process. kNone: the entry is empty, or it is being changed. Versions are never reused.
   [[nodiscard]] Version read(Value& value) const {
     const Version before = version_.load(std::memory_order_acquire);
     if (!is_there(before)) return kNone;
     std::array<std::uint64_t, kWords> words;
     for (std::size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_relaxed);
-    // Whoever sees a word of the next value sees the version that came before it, too.
+    // A reader that sees a word of the next value also sees the version before it.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (version_.load(std::memory_order_relaxed) != before) return kNone;
     std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
     return before;
   }
-  /// Any process: whether what was read under that version is there.
+  /// Any process: whether data that was read under that version is valid.
   [[nodiscard]] bool is_still(Version version) const {
     return version_.load(std::memory_order_acquire) == version;
   }
@@ -66,7 +69,7 @@ class NearRecord {
     const Version version = version_.load(std::memory_order_relaxed);
     if (!is_there(version)) return false;
     version_.store(version + 1, std::memory_order_relaxed);
-    // Whoever reads what the program writes there from now on finds the new version, too.
+    // A reader that sees later writes of the program also finds the new version.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return true;
   }

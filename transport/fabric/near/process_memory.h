@@ -23,7 +23,7 @@ class ProcessMemory {
   /// A new description of this process's memory, at that position. nullopt: the system does not
   /// let us (no /proc, no descriptors left, a process that may not be looked into).
   [[nodiscard]] static std::optional<ProcessMemory> open_own(std::uint64_t position);
-  /// What another process has given. nullopt: no process's memory.
+  /// Takes a descriptor of another process. nullopt: it is not a process's memory.
   [[nodiscard]] static std::optional<ProcessMemory> adopt(realtime::Descriptor fd);
 
   ~ProcessMemory();
@@ -33,8 +33,8 @@ class ProcessMemory {
   /// To be given away.
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] std::uint64_t position() const;
-  /// Waits for who is in the middle of write(), in whatever process: that has ended. False: the
-  /// descriptor is lost.
+  /// Waits until a write() that is under way in any process has ended. False: the descriptor is
+  /// lost.
   [[nodiscard]] bool move_to(std::uint64_t position);
   /// At the position, one part after the other, in that order. False: not all could be written, or
   /// read from here; a beginning may have been.

@@ -1,4 +1,4 @@
-// Which fabric a process joins.
+// The configuration of a fabric.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,7 +16,7 @@
 namespace anyrdma::transport::fabric {
 
 /// Processes with equal uid, name and directory, in one mount namespace, meet. Nothing here is read
-/// from the environment: whoever fills it (the C API, a tool) does that.
+/// from the environment; the caller (the C API, a tool) does that.
 struct FabricConfig {
   /// 1 to 64 letters, digits, '.', '_' or '-', not starting with '.'.
   std::string name = "default";
@@ -25,14 +25,15 @@ struct FabricConfig {
   /// In which directory the one for the rendezvous is made, best in memory; a whole path. Empty:
   /// the first of /run/user/UID, /dev/shm and /tmp that will do (place.h).
   std::string directory{};
-  /// What the device's port says it is (verbs::soft::HcaConfig); each process decides for itself.
+  /// The link layer that the device's port reports (verbs::soft::HcaConfig); each process has its
+  /// own.
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   /// Limits of the device, and what it lacks (verbs::soft::resemble).
   verbs::soft::HcaConfig device{};
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
   /// The host's addresses where a gateway connects this fabric to those of other hosts (outside.h).
-  /// Empty: the machine's own, and nobody is outside. No fabric has members of both kinds.
+  /// Empty: the machine's own, and no gateway. No fabric has members of both kinds.
   std::vector<soft::Prefix> addresses{};
   /// Whether RDMA is done without packets where that can be done (docs/transports.md).
   bool near_memory = true;

@@ -1,5 +1,5 @@
-// Where the processes of a user meet: a directory that nobody else can enter, so that no stranger
-// can read, take or remove a name in it.
+// The directory in which the processes of a user meet. Only that user can enter it, so no other
+// user can read, take or remove a name in it.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +14,10 @@
 
 namespace anyrdma::transport::fabric {
 
-/// One such directory, opened. It is called anyrdma-UID; strangers may have taken that name where
-/// everybody may write, so any anyrdma-UID.N that is ours will do. Nothing about it is taken from
-/// the environment, in which cron jobs, containers and sudo differ; whoever joins looks into all
-/// there are before he makes one (RegistryFile::open).
+/// An open directory. Its name is anyrdma-UID. In a directory that all users can write, another
+/// user may have taken that name; then any anyrdma-UID.N of the right owner is used. Nothing is
+/// read from the environment, in which cron jobs, containers and sudo differ. A new process looks
+/// into all existing ones before it creates one (RegistryFile::open).
 class Place {
  public:
   /// Those there are, the preferred one first.
@@ -31,9 +31,10 @@ class Place {
 
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// What is in it.
+  /// The names of its entries.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Removes the directory if it is empty; who has just opened it finds that it cannot be used.
+  /// Removes the directory if it is empty; a process that has just opened it finds that it cannot
+  /// be used.
   void remove_if_empty() const;
 
  private:

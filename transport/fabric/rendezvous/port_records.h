@@ -1,16 +1,16 @@
 // The port records of a fabric's rendezvous file, changed by many processes at once of which none
 // waits for another.
 //
-// A record belongs to one list for ever, that of its port's bucket; lists only grow. Its stamp says
-// whose it is, what for, and which of its two copies of the claim counts. Only the owner changes a
-// record that is in use: he writes the other copy, and then the stamp. Who reads it reads the
-// stamp, the copy, and the stamp again. A record whose owner is dead is freed by whoever meets it,
-// by an exchange of the very stamp that he saw.
+// A record belongs to one list for ever, that of its port's bucket; lists only grow. Its stamp has
+// the owner, the state, and which of its two copies of the claim counts. Only the owner changes a
+// record that is in use: it writes the other copy, and then the stamp. A reader reads the stamp,
+// the copy, and the stamp again. A process that finds a record of a dead owner frees it, by a
+// compare-exchange of the stamp that it read.
 //
-// Whether a claim may be made is settled without a lock: its owner first shows that he tries
-// (kTrying), then looks at all others. Of two who try at once at least one sees the other; who sees
-// somebody trying takes his own claim back, and tries again a little later, a limited number of
-// times (Registry). Whoever stops or dies in between keeps nobody waiting.
+// Claims need no lock. A process first publishes that it tries (kTrying), then reads all other
+// records. Of two that try at once, at least one sees the other; it withdraws its own claim and
+// tries again a little later, a limited number of times (Registry). A process that stops or dies in
+// between does not make others wait.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ inline constexpr std::uint64_t kIncarnationMask = (std::uint64_t{1} << 46) - 1;
 enum class PortState : std::uint8_t {
   kFree = 0,
   kTaken,      ///< says nothing yet; of a view: could not be read
-  kTrying,     ///< claimed, if nobody has anything against it
+  kTrying,     ///< claimed, unless another process objects
   kBound,      ///< claimed
-  kListening,  ///< and somebody listens
+  kListening,  ///< and a process listens
 };
 
-/// What somebody says of a port, copied.
+/// A copy of one process's record of a port.
 struct PortView {
   std::uint32_t index = 0;
   std::uint64_t stamp = 0;
@@ -58,13 +58,13 @@ class PortRecords {
   };
   /// A record for that port; nothing: the table or the file system is full.
   [[nodiscard]] std::optional<Own> take(std::uint16_t port, Slot owner);
-  /// Says this from now on. False: the record is not ours any more, though nobody could take it.
+  /// Publishes this state. False: the record is not ours any more, although no process may take it.
   bool publish(Own& own, PortState state, std::uint64_t incarnation, const soft::Claim& claim);
   /// No effect unless the record is as it was seen.
   void free(std::uint32_t index, std::uint64_t stamp);
 
-  /// All that is said (kTrying and more) about ports of this one's bucket, until `look` says false;
-  /// kTaken: what is said changes too fast to be read.
+  /// Calls `look` with all records (kTrying and more) of this port's bucket, until it returns
+  /// false. kTaken: the records change too fast to be read.
   void for_each(std::uint16_t port, const std::function<bool(const PortView&)>& look);
   /// Frees all records of owners of whom `dead` says, asked after the record was seen, that no
   /// process that could have written it lives.

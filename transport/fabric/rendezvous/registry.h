@@ -1,4 +1,4 @@
-// One process's membership in a fabric: its slot, its ports, and who listens where.
+// One process's membership in a fabric: its slot, its ports, and the listeners of all members.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Who joins. A gateway, of which a fabric has one at most, gets kGatewaySlot, or
-/// FabricErrc::kTooManyProcesses; where there is to be one nobody else gets it.
+/// The kind of a member. A gateway, of which a fabric has at most one, gets kGatewaySlot, or
+/// FabricErrc::kTooManyProcesses. In a fabric with a gateway no other member gets that slot.
 enum class Seat : std::uint8_t { kMember, kGateway };
 
 /// The machine's RDMA ports, owned by the processes of one fabric. No function waits for another
@@ -52,15 +52,16 @@ class Registry final : public soft::PortTable {
   void release(soft::ClaimId id) override;
 
   // --- the others -------------------------------------------------------------------------------
-  /// Who gets a connection request for `destination` and its port: a listener on that very address
-  /// before one on the wildcard before one that will refuse it; nullopt: nobody listens on the
-  /// port.
+  /// Returns the member that gets a connection request for `destination` and its port: a listener
+  /// on that address, else one on the wildcard, else one that will refuse it. nullopt: no process
+  /// listens on the port.
   [[nodiscard]] std::optional<Slot> listener(rdma_port_space space,
                                              const soft::Address& destination);
   /// All other members that are alive, in ascending order.
   [[nodiscard]] std::vector<Slot> others();
 
-  /// Gives slot and ports back, and removes the file if nobody else is there. Again: no effect.
+  /// Releases slot and ports, and removes the file if no other process is there. A second call has
+  /// no effect.
   void leave();
   /// In a forked child: lets go of the file without a trace; the parent stays.
   void abandon() { file_.reset(); }
@@ -68,7 +69,7 @@ class Registry final : public soft::PortTable {
  private:
   /// By which rules a claim is judged.
   enum class Rule : std::uint8_t { kBind, kListen, kEphemeral };
-  /// What we own; the file's word for it is never asked.
+  /// Our own claims; they are never read back from the file.
   struct Own {
     PortRecords::Own record{};
     PortState state = PortState::kBound;
@@ -96,7 +97,8 @@ class Registry final : public soft::PortTable {
   std::optional<RegistryFile> file_;
   verbs::Random& random_;
   soft::PortTableConfig config_;
-  /// Not by the record's index: a stranger may free a record of ours, which we then take again.
+  /// Not by the record's index: another process may free a record of ours, which we then take
+  /// again.
   std::unordered_map<soft::ClaimId, Own> owned_;
   std::uint64_t claims_ = 0;  ///< made
   Slot slot_{};

@@ -1,19 +1,18 @@
-// The rendezvous file: a table in shared memory that the processes of one fabric keep together. It
-// appears with the first of them and goes with the last; what a killed process leaves behind is
-// recognised by its lock being free, and reused.
+// The rendezvous file: a table in shared memory that the processes of one fabric keep together. The
+// first process creates it and the last one removes it. A killed process is recognised by its free
+// lock, and its entries are reused.
 //
-// Nobody ever waits for somebody else in here, who may be stopped, in a debugger or about to be
-// killed:
-//   - Every member holds the file's flock as one of many (LOCK_SH). Whoever wants to remove the
-//     file tries to be the only one (LOCK_EX), and gives up where he is not. Who comes while that
-//     one is at work, which takes microseconds, looks again for half a second, and then meets the
-//     others in a file of another name, for which everybody looks (kSpares).
-//   - A slot is a lock that is tried, never waited for, and goes with its process.
-//   - A file of zeroes is an empty table: so nobody has to be let finish making one.
-//   - What is in the table changes by single atomic steps, each of which leaves it in order
-//     (port_records.h).
-// The table lies in memory that the file system has promised (fallocate): no full one kills whoever
-// touches it. Nothing that another process may have written is an index or a length unchecked.
+// No process ever waits for another one, which may be stopped, in a debugger or killed:
+//   - Every member holds a shared flock on the file (LOCK_SH). A process that wants to remove the
+//     file tries the exclusive lock (LOCK_EX), and gives up if that fails. A process that arrives
+//     during a removal, which takes microseconds, retries for half a second. Then it meets the
+//     others in a file of another name, for which every process looks (kSpares).
+//   - A slot is a lock that is tried and never waited for, and that ends with its process.
+//   - A file of zeroes is an empty table, so no process has to wait for its initialisation.
+//   - The table changes by single atomic steps, each of which leaves it consistent
+//   (port_records.h).
+// The file system has promised the table's memory (fallocate), so access never fails on a full one.
+// Every index and length that another process may have written is checked.
 #pragma once
 
 #include <array>
@@ -76,8 +75,7 @@ class RegistryFile {
   [[nodiscard]] static verbs::Result<RegistryFile> open(const FabricConfig& config);
   RegistryFile(RegistryFile&& other) noexcept;
   RegistryFile& operator=(RegistryFile&&) = delete;
-  /// Leaves everything to the others; in the end the last one of them, or whoever comes then,
-  /// removes it.
+  /// Leaves the file to the other members; the last one of them, or the next process, removes it.
   ~RegistryFile();
 
   [[nodiscard]] RegistryImage& image() { return *image_; }
@@ -88,8 +86,7 @@ class RegistryFile {
   /// The name of a member's socket, up to its slot.
   [[nodiscard]] std::string socket_stem() const;
 
-  /// Takes a slot's own lock, which lasts until give_up() or the end of the process. False:
-  /// somebody else lives there.
+  /// Takes a slot's lock, until give_up() or the end of the process. False: another process has it.
   [[nodiscard]] bool take(Slot slot);
   void give_up(Slot slot);
   /// Whether another instance holds the slot.
@@ -104,10 +101,9 @@ class RegistryFile {
   /// Puts memory behind all port records below `count`. False: none left.
   [[nodiscard]] bool reserve_ports(std::uint32_t count);
 
-  /// Removes what this user's other fabrics in that place left whose processes were all killed:
-  /// nobody else would.
+  /// Removes files of this user's other fabrics in that directory whose processes were all killed.
   void sweep() const;
-  /// Ends the use of the file, and removes it if nobody else uses it.
+  /// Ends the use of the file, and removes it if no other process uses it.
   void leave();
 
  private:

@@ -1,5 +1,5 @@
-// A member's number, and what follows from it: queue pair numbers and comm ids of one fabric are
-// split between its processes, so that a packet's own fields say to whom it goes.
+// A member's number, and its share of queue pair numbers and comm ids. They are split between the
+// processes of a fabric, so that a packet's own fields identify its destination.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a fault does. part.h says what such a struct has.
+// The actions of faults. part.h describes the members of such a struct.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +90,7 @@ struct RejectRequest {
   bool operator==(const RejectRequest&) const = default;
 };
 
-/// Nobody ever answers it, nor its repetitions.
+/// Never answers the request, nor its repetitions.
 struct IgnoreRequest {
   static constexpr std::string_view kKind = "ignore";
   static constexpr Victim kVictim = Victim::kRequest;
@@ -119,7 +119,7 @@ struct StaleRequest {
   bool operator==(const StaleRequest&) const = default;
 };
 
-/// The listener's backlog is full: nobody answers, and the sender's next try counts as new.
+/// The listener's backlog is full: no answer, and the sender's next try counts as new.
 struct OverflowBacklog {
   static constexpr std::string_view kKind = "overflow";
   static constexpr Victim kVictim = Victim::kRequest;
@@ -279,9 +279,9 @@ struct RestartHost {
   bool operator==(const RestartHost&) const = default;
 };
 
-/// Nothing of it runs until ResumeHost, as on a virtual machine that is stopped; packets wait for
-/// it or are lost. With the name of a program that one alone stands still, as after SIGSTOP, or one
-/// of its threads, from 1: its host and its device go on.
+/// Stops the host until ResumeHost, as a stopped virtual machine; packets wait for it or are lost.
+/// With the name of a program, stops only that program, as SIGSTOP does, or one of its threads,
+/// from 1; its host and its device go on.
 struct PauseHost {
   static constexpr std::string_view kKind = "pause";
   static constexpr bool kEnds = true;
@@ -397,8 +397,8 @@ void visit_interface(auto& visitor, auto& action) {
   visitor.name("interface", action.interface);
 }
 
-/// Nothing passes at one interface of a host, in or out, nor do neighbours hear each other there,
-/// until MendRail; its port keeps its link, so nobody is told.
+/// One interface of a host loses all packets, in and out, and neighbours do not find each other
+/// there, until MendRail. Its port keeps its link, so there is no event.
 struct CutRail {
   static constexpr std::string_view kKind = "cut-rail";
   static constexpr bool kEnds = true;
@@ -462,8 +462,8 @@ struct CutPath {
   bool operator==(const CutPath&) const = default;
 };
 
-/// What goes from one host to another waits on the way, and neighbours do not hear each other
-/// there, until MendPath; then it arrives all at once. As CutPath.
+/// Packets from one host to another wait on the way, and neighbours do not find each other there,
+/// until MendPath; then the packets arrive at once. As CutPath.
 struct ClogPath {
   static constexpr std::string_view kKind = "clog";
   static constexpr bool kEnds = true;

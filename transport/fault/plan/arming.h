@@ -20,7 +20,7 @@ struct FaultStatus {
   std::uint32_t fired = 0;     ///< how often it was carried out
   std::uint32_t observed = 0;  ///< how often that made a difference: there was a device to remove,
                                ///< a packet met the path that was cut
-  /// Where chance decides: of `armed`, the first ones it was, from 1; no more than kChosenMax.
+  /// For a random trigger: the numbers among `armed`, from 1, that fired; at most kChosenMax.
   std::vector<std::uint32_t> chosen{};
 
   static constexpr std::size_t kChosenMax = 4096;
@@ -29,7 +29,7 @@ struct FaultStatus {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Which of many occurrences a trigger means.
+/// The occurrences that a trigger selects.
 [[nodiscard]] Occurrence occurrence_of(const Trigger& trigger);
 /// The same trigger for another one, if there are many.
 [[nodiscard]] Trigger with_occurrence(Trigger trigger, Occurrence occurrence);
@@ -41,7 +41,7 @@ class Arming {
 
   /// Something happened that the trigger watches for. True: this is the one.
   [[nodiscard]] bool is_due();
-  /// Chance decides, so `dice` is needed before is_due().
+  /// The trigger is random, so is_due() needs `dice`.
   [[nodiscard]] bool needs_dice() const { return occurrence_.per_million != Occurrence::kCertain; }
 
   FaultStatus status;

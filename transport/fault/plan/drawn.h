@@ -1,4 +1,4 @@
-// What a fault leaves to chance before it happens: an instant of a window, how long it lasts.
+// Draws the random parts of a fault before it happens: an instant of a window, a duration.
 #pragma once
 
 #include "transport/fault/plan/fault.h"

@@ -50,7 +50,7 @@ struct FaultAction : ActionKinds {
   bool operator==(const FaultAction& other) const;
 };
 
-/// What an action happens to, or what a trigger has at hand; whoever says nothing: the world.
+/// The object of an action, or the object that a trigger provides; by default the world.
 template <class Part>
 inline constexpr Victim kVictim = [] {
   if constexpr (requires { Part::kVictim; }) {

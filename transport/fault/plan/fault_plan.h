@@ -4,9 +4,9 @@
 //   line    = [ "maybe " ] trigger ": " action [ lasting ]   maybe: that it does not happen is fine
 //   lasting = " for " TIME [ " to " TIME ]                       crash server for 300ms: it
 //   restarts
-//                                             then; of two times any in between, as chance has it
+// then; of two times a random one in between
 //   trigger = "at " TIME                                            at 1.5s
-//           | "between " TIME " and " TIME            between 100ms and 2s: chance draws an instant
+//           | "between " TIME " and " TIME            between 100ms and 2s: a random instant
 //           | "on " HOST "->" HOST " " MESSAGE " " WHICH            on client->server REQ 1
 //           | "on " HOST "->" HOST " packet " WHICH                 on client->server packet 0.5%
 //           | "on " HOST " request " WHICH                          on server request 2
@@ -54,9 +54,9 @@
 //           | "slow-consumer " HOST " " TIME                        slow-consumer client 5ms
 //           | "slow " HOST ARROW HOST " " TIME                      slow server->* 5ms
 //
-// TIME is a decimal number with ns, us, ms or s; HOST beside an arrow or in "on" may be * for any;
-// QP is qp and which one made there it is, or its number: qp2, qp0x11;
-// ARROW is -> or, for both ways, <->; WHICH counts from 1, or is "all", or a percentage: each with
+// TIME is a decimal number with ns, us, ms or s. HOST beside an arrow or in "on" may be * for any.
+// QP is qp and its number in the order of creation, or its queue pair number: qp2, qp0x11. ARROW is
+// -> or, for both directions, <->. WHICH counts from 1, or is "all", or a percentage: each with
 // that probability, drawn from the world's seed.
 #pragma once
 

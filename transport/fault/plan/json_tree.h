@@ -1,5 +1,5 @@
-// JSON whose values know the line they stand in, so that whoever reads it can say where it is
-// wrong. Boost.JSON's own values do not keep that.
+// JSON whose values have their line number, for error messages. Boost.JSON's own values do not keep
+// it.
 #pragma once
 
 #include <cstddef>

@@ -126,7 +126,7 @@ constexpr auto kLegalStatuses = std::to_array<LegalStatus>({
     {IBV_WC_SEND, IBV_WC_LOC_PROT_ERR, true, Needs::kPayload,
      "IBTA 11.6.2: memory that is not registered"},
     {IBV_WC_SEND, IBV_WC_RETRY_EXC_ERR, false, Needs::kNothing,
-     "IBTA 9.9.2: nobody acknowledges; SPDK #2436"},
+     "IBTA 9.9.2: no acknowledgement; SPDK #2436"},
     {IBV_WC_SEND, IBV_WC_RNR_RETRY_EXC_ERR, false, Needs::kNothing,
      "IBTA 9.7.5.2.8: no receive in time; SPDK #2429"},
     {IBV_WC_SEND, IBV_WC_REM_ACCESS_ERR, false, Needs::kInvalidation,

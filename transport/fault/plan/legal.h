@@ -29,7 +29,7 @@ inline constexpr std::string_view kAnyAllocation = "any_allocation";
 /// Whether the call is made on an id; all others are counted for the host alone.
 [[nodiscard]] bool is_call_on_id(std::string_view call);
 
-/// What else a request must have for a status to be possible.
+/// A further property of a request for which a status is possible.
 enum class Needs : std::uint8_t {
   kNothing,
   kPayload,       ///< a message without bytes cannot cause it

@@ -1,4 +1,4 @@
-// What a process on a simulated host asks its world about memory.
+// The question of a process on a simulated host to its world about weak memory.
 #pragma once
 
 namespace anyrdma::fault {

@@ -1,4 +1,4 @@
-// A visitor of the fields of triggers and actions (part.h) for whoever cares for names alone.
+// A visitor of the fields of triggers and actions (part.h) that uses only names.
 #pragma once
 
 #include <cstdint>

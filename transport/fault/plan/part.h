@@ -1,5 +1,5 @@
-// What triggers and actions are made of. Each is a struct that says all there is to say about it in
-// one place, and from which its text, its JSON and its checks follow:
+// The parts of triggers and actions. Each is a struct that describes it in one place; its text, its
+// JSON and its checks follow from it:
 //
 //   kKind    its word: "remove"
 //   kVictim  what it happens to, or what is at hand when it comes; left out: the world
@@ -35,7 +35,7 @@
 
 namespace anyrdma::fault {
 
-/// What an action happens to, and what a trigger has at hand.
+/// The object of an action, and the object that a trigger provides.
 enum class Victim : std::uint8_t {
   kWorld,
   kPacket,
@@ -90,7 +90,7 @@ struct Lasting {
   constexpr Lasting() = default;
   template <class Number, class Unit>
   constexpr Lasting(std::chrono::duration<Number, Unit> time) : least(time), most(time) {}
-  /// Anything from `shortest` to `longest`, as chance has it: see drawn.h.
+  /// A random duration from `shortest` to `longest`: see drawn.h.
   constexpr Lasting(verbs::Duration shortest, verbs::Duration longest)
       : least(shortest), most(longest) {}
   /// Until something else ends it.
@@ -109,13 +109,13 @@ inline constexpr std::string_view kResolvingErrors[]{"ETIMEDOUT", "EHOSTUNREACH"
 /// recv_handler).
 inline constexpr std::string_view kRoutingErrors[]{"ETIMEDOUT", "EINVAL", "EIO"};
 
-/// A field of a message by its name: "path_mtu". Which there are is for whoever carries it out.
+/// A field of a message by its name: "path_mtu". The executor of the fault knows the names.
 struct FieldName {
   std::string name;
   bool operator==(const FieldName&) const = default;
 };
 
-/// What a device can raise by itself and go on (ibv_get_async_event(3)).
+/// The events after which a device goes on (ibv_get_async_event(3)).
 inline constexpr std::string_view kDeviceEvents[]{
     "PKEY_CHANGE", "LID_CHANGE", "SM_CHANGE", "CLIENT_REREGISTER", "GID_CHANGE", "DEVICE_FATAL"};
 

@@ -1,6 +1,6 @@
-// What a process asks of the world that it runs in: a process on a simulated host has no fault plan
-// of its own, so that a fault is counted once for the whole host. It makes a system call that no
-// kernel has; whoever traces the process answers it before anybody else can run.
+// The questions of a process to its world. A process on a simulated host has no fault plan of its
+// own, so that a fault is counted once for the whole host. It makes a system call that no kernel
+// has; the supervisor answers it before any other thread can run.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,10 +16,10 @@
 namespace anyrdma::fault {
 
 /// The call's number; its arguments are the address of a Question and its size. It returns 0, or
-/// -ENOSYS where nobody answers.
+/// -ENOSYS without a supervisor.
 inline constexpr long kAskWorld = 1'000'001;
 
-/// Which questions are wanted; no other need be asked.
+/// The questions that the world wants; others need not be asked.
 struct Oversight {
   bool events = false;            ///< kQueued, kFetched
   bool calls = false;             ///< kMade

@@ -1,5 +1,5 @@
-// The single words of a fault: times, occurrences, names of messages and events. Each parse gives
-// what is wrong with the word, which stands under a key; empty: nothing.
+// The single words of a fault: times, occurrences, names of messages and events. Each parse returns
+// the error of the word, which is the value of a key; empty: none.
 #pragma once
 
 #include <charconv>
@@ -95,7 +95,7 @@ template <std::integral T>
          " to " + std::to_string(Limits::max());
 }
 
-/// What comes before how long a fault lasts.
+/// The word before the duration of a fault.
 inline constexpr std::string_view kFor = "for";
 
 /// Whether a host, device or interface can be named so in a plan: printable, without blanks and the

@@ -21,7 +21,7 @@ struct AtTime {
   bool operator==(const AtTime&) const = default;
 };
 
-/// At an instant of a window that chance chooses, each as likely as any other: see drawn.h.
+/// At a random instant of a window, uniformly distributed: see drawn.h.
 struct BetweenTimes {
   static constexpr std::string_view kKind = "between";
   verbs::Duration from{};

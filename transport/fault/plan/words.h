@@ -43,7 +43,7 @@ enum class Order : std::uint8_t { kByPlace, kByKey };
 /// All there are.
 [[nodiscard]] std::span<const std::string_view> trigger_kinds();
 [[nodiscard]] std::span<const std::string_view> action_kinds();
-/// Whether it is a kind of trigger other than a message's name: what stands behind "on HOST".
+/// Whether it is a kind of trigger other than a message's name: a word after "on HOST".
 [[nodiscard]] bool is_trigger_kind(std::string_view word);
 
 }  // namespace anyrdma::fault

@@ -48,7 +48,7 @@ enum class Attribute : std::uint16_t {
   kApr = 0x001a,
 };
 
-/// Which message a REJ or an MRA answers.
+/// The message that a REJ or an MRA answers.
 enum class AnsweredMessage : std::uint8_t { kReq = 0, kRep = 1, kOther = 2 };
 
 struct MadHeader {

@@ -1,5 +1,5 @@
-// The names of the messages' fields, for whoever speaks of them: fault plans, tables. Each
-// message's layout is a table of them.
+// The names of the messages' fields, for fault plans and tables. Each message's layout is a table
+// of them.
 #pragma once
 
 #include <array>
@@ -24,8 +24,7 @@ template <std::size_t N>
   return anyrdma::wire::tiles(fields, size);
 }
 
-/// All fields of a message, or of what stands before each; positions count from the beginning of
-/// either.
+/// All fields of the header of every message; positions count from its beginning.
 [[nodiscard]] std::span<const NamedField> header_fields();
 [[nodiscard]] std::span<const NamedField> req_fields();
 [[nodiscard]] std::span<const NamedField> mra_fields();

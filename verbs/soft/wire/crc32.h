@@ -11,10 +11,10 @@ namespace anyrdma::roce {
 /// Continues a CRC over more bytes. Start with 0xffffffff; the final value is complemented.
 [[nodiscard]] std::uint32_t crc32_update(std::uint32_t crc, std::span<const std::uint8_t> bytes);
 
-/// The CRC is linear: what two messages of equal length differ in makes their CRCs differ, whatever
-/// else they say. Given the difference of their CRCs (XOR), this gives the four bytes, the first
-/// lowest, that must differ `distance` bytes before the messages' end (counted from the first of
-/// the four, so at least 4) if nothing else does.
+/// The CRC is linear: the difference of two messages of equal length determines the difference of
+/// their CRCs. Given the XOR of two CRCs, returns the XOR of the four bytes, the first lowest, at
+/// which the messages differ if all other bytes are equal. The first of the four is `distance`
+/// bytes (at least 4) before the end.
 [[nodiscard]] std::uint32_t crc32_cause(std::uint32_t difference, std::size_t distance);
 
 }  // namespace anyrdma::roce

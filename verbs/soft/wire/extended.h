@@ -65,7 +65,7 @@ struct Reth {
   bool operator==(const Reth&) const = default;
 };
 
-/// What an AETH says, in its syndrome's upper bits (IBTA vol 1, table 45).
+/// The kind of an AETH, in its syndrome's upper bits (IBTA vol 1, table 45).
 enum class AckKind : std::uint8_t { kAck = 0, kRnrNak = 1, kReserved = 2, kNak = 3 };
 
 /// Codes of a kNak syndrome (IBTA vol 1, table 46).

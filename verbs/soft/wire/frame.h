@@ -43,7 +43,7 @@ inline constexpr std::size_t kRoutingHeaderBytes = kIpv6Bytes;
 using RoutingHeader = std::array<std::uint8_t, kRoutingHeaderBytes>;
 [[nodiscard]] RoutingHeader routing_header_of(const Packet& packet);
 
-/// What a routing header says.
+/// The content of a routing header.
 struct Routing {
   ibv_gid source{};
   ibv_gid destination{};

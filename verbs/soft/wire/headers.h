@@ -13,7 +13,7 @@ namespace anyrdma::roce {
 
 inline constexpr std::size_t kIcrcBytes = 4;
 
-/// Why a payload is not a packet of ours.
+/// Why a payload is no RoCE v2 packet.
 enum class DecodeError : std::uint8_t {
   kNone,
   kTruncated,      ///< shorter than its headers, padding and ICRC

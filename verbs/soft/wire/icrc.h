@@ -15,7 +15,7 @@ namespace anyrdma::roce {
 /// Fills the last four bytes and marks the packet's ICRC as computed. Nothing if it already is.
 void seal(verbs::soft::Packet& packet);
 
-/// What a UDP socket does not show of an IPv4 header although the ICRC covers it.
+/// The fields of an IPv4 header that the ICRC covers and a UDP socket does not show.
 struct HiddenFields {
   std::uint16_t identification = 0;
   std::uint16_t fragment = 0;  ///< "don't fragment" (0x4000) or nothing

@@ -1,5 +1,5 @@
-// The opcodes of the BTH as data: which service and operation each is, where in its message the
-// packet stands, and which extended headers follow (IBTA vol 1, table 38).
+// The opcodes of the BTH as data: service, operation, position of the packet in its message, and
+// extended headers (IBTA vol 1, table 38).
 #pragma once
 
 #include <array>
