@@ -89,7 +89,7 @@ ExploreOptions other_orders() {
           .schedules = {{.policy = Policy::kPct,
                          .changes = 2,
                          .length = 400,
-                         .slack = std::chrono::microseconds(10)}}};
+                         .slack = std::chrono::microseconds(100)}}};
 }
 
 TEST(SchedulingPoints, ACompletionComesBetweenPollingAndArmingAndIsAnnouncedToNoOne) {

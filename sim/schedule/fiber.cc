@@ -195,6 +195,15 @@ void Fibers::cancel(Fiber& fiber) {
   wake(fiber);
 }
 
+std::optional<verbs::Instant> Fibers::longest_ready(verbs::Instant now) {
+  std::optional<verbs::Instant> longest;
+  for (Fiber& fiber : ready_) {
+    if (!fiber.ready_since_) fiber.ready_since_ = now;
+    longest = std::min(longest.value_or(now), *fiber.ready_since_);
+  }
+  return longest;
+}
+
 bool Fibers::run_one() {
   if (ready_.empty()) return false;
   run(ready_.front());
@@ -206,6 +215,7 @@ void Fibers::run_nth(std::size_t n) {
 }
 
 void Fibers::run(Fiber& fiber) {
+  fiber.ready_since_.reset();
   fiber.unlink();
   switch_to(fiber);
   if (!fiber.context_) retire(fiber);

@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,7 @@ class Fiber : public boost::intrusive::list_base_hook<
   const std::function<std::string()>* details_ = nullptr;
   std::uint64_t number_ = 0;
   verbs::Instant since_{};
+  std::optional<verbs::Instant> ready_since_{};  ///< since longest_ready() saw it ready
 };
 
 using FiberList = boost::intrusive::list<Fiber, boost::intrusive::constant_time_size<false>>;
@@ -121,6 +123,9 @@ class Fibers {
   /// the last.
   enum class Place : std::uint8_t { kFirst, kLast };
   void give_way(Place place = Place::kFirst);
+  /// Since when the fiber has been ready that has been so for the longest; nullopt: none is ready.
+  /// To be asked whenever time may move: a fiber counts as ready from the first time on.
+  [[nodiscard]] std::optional<verbs::Instant> longest_ready(verbs::Instant now);
   /// Makes a parked fiber ready, once it is not held any more.
   void wake(Fiber& fiber);
   /// A host's fibers do not run until they are released; wake-ups meanwhile are kept. Do not call

@@ -109,16 +109,15 @@ bool Scheduler::step_chosen(Instant limit) {
   candidates_.clear();
   for (const Fiber& fiber : fibers_.ready()) candidates_.push_back(2 * fiber.number() + 1);
   const std::size_t fibers = candidates_.size();
-  if (fibers != 0 && !kept_waiting_since_) kept_waiting_since_ = now_;
-  const Instant latest =
-      fibers == 0 ? limit : std::min(limit, *kept_waiting_since_ + chooser_.slack());
+  // Of each fiber: one that sleeps and runs, sleeps and runs, must not keep the others waiting.
+  const auto waits_since = fibers_.longest_ready(now_);
+  const Instant latest = waits_since ? std::min(limit, *waits_since + chooser_.slack()) : limit;
   due_.clear();
   if (const auto next = queue_.next_deadline(); next && *next <= latest) gather_due();
   for (const auto* timer : due_) candidates_.push_back(2 * std::uint64_t{timer->tag()->lane_});
   if (candidates_.empty()) return false;
   const std::size_t choice = chooser_.choose(candidates_);
   if (choice < fibers) {
-    kept_waiting_since_.reset();
     fibers_.run_nth(choice);
     return true;
   }

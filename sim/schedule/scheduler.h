@@ -183,9 +183,8 @@ class Scheduler {
   std::atomic<const void*> thread_ = nullptr;
   Seeds seeds_;
   Chooser chooser_;
-  std::vector<std::uint64_t> candidates_;      ///< of step_chosen
-  std::vector<verbs::Timer<Task*>*> due_;      ///< likewise
-  std::optional<Instant> kept_waiting_since_;  ///< no fiber that was ready has run since
+  std::vector<std::uint64_t> candidates_;  ///< of step_chosen
+  std::vector<verbs::Timer<Task*>*> due_;  ///< likewise
   Instant now_{};
   std::uint64_t events_ = 0;
   Duration in_vain_{};  ///< how long there has been nothing but empty polls
