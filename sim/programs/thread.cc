@@ -288,8 +288,7 @@ void Thread::on_call() {
     call_limit_.reset();
   }
   call_ = *call;
-  // What the world is asked and told depends on who watches, and whether code is looked at on the
-  // machine: neither must show.
+  // Questions and reports depend on observers, and steps on the machine: neither must show.
   const bool aside =
       call->number == fault::kAskWorld || call->number == kMarkCall || makes_code(call->number);
   const bool is_point =
