@@ -68,20 +68,19 @@ std::string take_expectation(std::string_view rest, const std::string& where,
   Expectation expectation{.program = take_word(rest), .where = where};
   if (expectation.program.find('/') == std::string::npos)
     return "name a program as in client/rping, not '" + expectation.program + "'";
-  using Kind = Expectation::Kind;
   std::string word = take_word(rest);
   if (word == "status") {
     const auto numbers = numbers_in(rest);
     if (!numbers) return "a status is a number from 0 to 255, not '" + std::string(rest) + "'";
     expectation.statuses = *numbers;
   } else if (word == "any" && (rest == "status" || rest == "end")) {
-    expectation.kind = rest == "end" ? Kind::kAnyEnd : Kind::kAnyStatus;
+    expectation.kind = rest == "end" ? Expectation::Kind::kAnyEnd : Expectation::Kind::kAnyStatus;
   } else {
     const bool none = word == "no";
     if (none) word = take_word(rest);
     if (word != "output" || rest.empty())
       return "say 'status N...', 'any status', 'any end', 'output TEXT' or 'no output TEXT'";
-    expectation.kind = none ? Kind::kNoOutput : Kind::kOutput;
+    expectation.kind = none ? Expectation::Kind::kNoOutput : Expectation::Kind::kOutput;
     expectation.text = rest;
   }
   scenario.expectations.push_back(std::move(expectation));
