@@ -16,10 +16,10 @@ std::atomic<std::int64_t> blocks_left{1};
 
 }  // namespace
 
-extern "C" void anyrdma_guard(std::uint32_t /*block*/) {
+extern "C" void anyrdma_guard(std::uint32_t block) {
   if (blocks_left.fetch_sub(1, std::memory_order_relaxed) > 1) return;
   const int error = errno;
-  const long next = ::syscall(anyrdma::sim::kGuardCall);
+  const long next = ::syscall(anyrdma::sim::kGuardCall, block);
   errno = error;
   blocks_left.store(next > 0 ? next : INT64_MAX, std::memory_order_relaxed);
 }

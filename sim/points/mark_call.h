@@ -12,7 +12,8 @@ inline constexpr long kMarkCall = 1'000'005;
 inline constexpr std::size_t kMarkNameMax = 200;
 
 /// Likewise: a thread has come to an instrumented block at which the world wants it to stop; others
-/// may go on before it does. Returns how many blocks on it is to stop next; 0: never again.
+/// may go on before it does. Argument: which block, a number of the program's own. Returns how many
+/// blocks on it is to stop next; 0: never again.
 inline constexpr long kGuardCall = 1'000'006;
 
 }  // namespace anyrdma::sim
