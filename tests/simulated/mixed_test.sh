@@ -37,6 +37,15 @@ case_a_race_is_found_by_pct_and_replayed() {
   cmp -s "$work/first.log" "$work/second.log" || fail "two replays differ"
 }
 
+case_a_recording_changes_no_order() {
+  local trial='seed 3; schedule/2 pct 3 2000; slack 100us' plain recorded
+  scenario 4
+  plain=$(timeout -k 5 120 tools/bin/anyrdma replay "$work/scenario" "$trial" 2>&1 </dev/null | grep -o 'trace hash .*')
+  recorded=$(timeout -k 5 120 tools/bin/anyrdma replay "$work/scenario" --record "$work/run" "$trial" 2>&1 </dev/null |
+    grep -o 'trace hash .*')
+  [ -n "$plain" ] && [ "$plain" = "$recorded" ] || fail "'$plain' is '$recorded' when it is recorded"
+}
+
 case_in_the_order_in_which_things_are_ready_it_does_not_show() {
   scenario 4 race
   explored 0 --schedule fifo --seeds 5

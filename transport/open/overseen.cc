@@ -263,7 +263,6 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
     realtime::mark_prompt_calls();
     realtime::enter_world();
   }
-  if (device.oversight.points) realtime::want_scheduling_points();
   if (device.error != 0) {
     return OpenError{verbs::errno_code(device.error), "The host's device was removed."};
   }
@@ -272,8 +271,11 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
     (void)breakable.set_port(false).has_value();
   }
   sim::WordQueue* const words = device.oversight.later ? words_of_process() : nullptr;
-  return std::unique_ptr<Opened>(std::make_unique<OverseenOpened>(
+  auto overseen = std::unique_ptr<Opened>(std::make_unique<OverseenOpened>(
       std::move(below), breakable, watchable, device.oversight, words));
+  // Last: what is done above depends on who watches, and must not show in the schedule.
+  if (device.oversight.points) realtime::want_scheduling_points();
+  return overseen;
 }
 
 }  // namespace anyrdma::transport
