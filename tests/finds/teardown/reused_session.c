@@ -12,7 +12,7 @@
 
 #include "tests/finds/cm.h"
 
-enum { kQuestions = 3, kTries = 60, kThink = 100 };
+enum { kQuestions = 3, kTries = 60, kThink = 700 };
 struct session {
   struct lane lane;
   int generation;
@@ -130,7 +130,7 @@ static int talk_as(const char* host, char name) {
   struct rdma_event_channel* channel = open_channel();
   for (int tries = 0, sessions = 0; sessions < 3; ++tries) {
     if (tries == kTries) give_up("the place is taken");
-    if (session(channel, host, name))
+    if (session(channel, host, (char)(name + sessions)))
       ++sessions;
     else
       sleep_us(300);
