@@ -11,7 +11,7 @@
 
 #include "tests/finds/cm.h"
 
-enum { kLease = 40000, kMargin = 20000, kRenewal = 4000, kRounds = 600, kMine = 40 };
+enum { kLease = 40000, kMargin = 20000, kRenewal = 4000, kRounds = 300, kMine = 40 };
 static bool fixed;
 struct place {
   uint64_t address;
