@@ -29,7 +29,7 @@ class Program:
 
 
 def read_tags(text, name):
-    comment = re.match(r"(?:(?://|#)[^\n]*\n)+", text)
+    comment = re.match(r"(?://[^\n]*\n)+|(?:#[^\n]*\n)+", text)
     if comment is None:
         sys.exit(f"bench.py: {name} has no first comment.")
     tags, tag = {"title": ""}, "title"
@@ -188,8 +188,10 @@ def main():
     options = arguments()
     shard, shards = map(int, options.shard.split("/"))
     folder = pathlib.Path(options.sources)
-    sources = sorted([*folder.glob("*/*.c"),
-                      *(each for each in folder.glob("*/*.txt") if not each.with_suffix(".c").exists())])
+    # In runfiles what the build makes of scenario files, NAME.buggy.txt, is beside the sources.
+    alone = [each for each in folder.glob("*/*.txt")
+             if "." not in each.stem and not each.with_suffix(".c").exists()]
+    sources = sorted([*folder.glob("*/*.c"), *alone])
     programs = [Program(source, pathlib.Path(options.finds)) for source in sources][shard::shards]
     programs = [each for each in programs if re.search(options.only, each.name)
                 and re.search(options.needs, each.tags["needs"])]
