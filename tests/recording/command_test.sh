@@ -97,7 +97,7 @@ on server rping -s -a 10.0.0.1 -C 3
 on client rping -c -a 10.0.0.1 -C 3
 menu on client->server REQ all: lose
 SCENARIO
-ends 1 "the failure's recording is '$work/scenario\.[0-9]+\.recording'" \
+ends 1 "the failure's recording is '$work/scenario\.[0-9]+\.[0-9a-f]+\.recording'" \
   "$anyrdma" explore "$work/scenario" --seeds 6 --jobs 1 --record "$work"
 ends 0 '^  server/rping for a futex since' "$anyrdma" trace summary "$work"/scenario.*.recording
 ends 0 '^have it again: anyrdma replay' "$anyrdma" trace summary "$work"/scenario.*.recording
