@@ -56,8 +56,11 @@ class Shrinking {
     leave_out_choices();
     // If the runs did not suffice among hundreds of choices, it was said shorter before.
     if (is_over() && trial_.schedule.deviations.size() > kChoicesToRead) return drawn;
+    const Shrunk drawn_memory{trial_, outcome_};
     write_memory_down();
     leave_out_memory();
+    const auto& given = trial_.memory.given;
+    if (is_over() && given && given->size() > kChoicesToRead) return drawn_memory;
     if (lower_parameters()) {
       leave_out_faults();
       leave_out_choices();
@@ -243,8 +246,6 @@ class Shrinking {
           next.memory.given = deviations;
           return fails(next);
         });
-    if (!is_over() || trial_.memory.given->size() <= kChoicesToRead) return;
-    trial_.memory.given.reset();  // the seed says the same shorter
   }
 
   /// Whether it fails as it is or, because a smaller workload comes to the same choice earlier,

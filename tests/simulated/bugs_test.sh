@@ -19,7 +19,7 @@ found() {
     --schedule "$schedule" >"$log" 2>&1 </dev/null
   [ $? = 1 ] || fail "nothing is found in $seeds runs"
   grep -qE -- "$kind" "$log" || fail "what is found is not '$kind'"
-  again=$(sed -n 's/^again: anyrdma/tools\/bin\/anyrdma/p' "$log")
+  again=$(sed -n 's/^again: anyrdma/tools\/bin\/anyrdma/p' "$log" | tail -n 1)
   for run in first second; do
     timeout -k 5 "$deadline" bash -c "$again" >"$work/$run.log" 2>&1 </dev/null
     [ $? = 1 ] || fail "the $run replay does well: $again"
