@@ -83,9 +83,12 @@ static void connect_anew(struct lane* lane, struct place* place, const char* hos
 static int talk(const char* host) {
   struct lane lane = {0};
   struct place place;
-  uint64_t old = 0;
+  uint64_t old = 0, first = 0;
   connect_anew(&lane, &place, host);
-  for (uint64_t n = 0; n < kAdds; ++n, sleep_us(1000)) {
+  // An earlier life of this client may have added.
+  while (!atomic(&lane, &place, IBV_WR_ATOMIC_CMP_AND_SWP, 0, 0, &first))
+    connect_anew(&lane, &place, host);
+  for (uint64_t n = first; n < first + kAdds; ++n, sleep_us(1000)) {
     bool done = false;
     while (!done) {
       done = fixed ? atomic(&lane, &place, IBV_WR_ATOMIC_CMP_AND_SWP, n, n + 1, &old)

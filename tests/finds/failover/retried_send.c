@@ -8,6 +8,7 @@
 // fixed: each request has a number, and the server executes a number once; its answer is repeated.
 //   A request adds 1 to an account, and its answer is the account.
 #include <string.h>
+#include <time.h>
 
 #include "tests/finds/cm.h"
 
@@ -15,6 +16,7 @@ enum { kRequests = 8, kConnections = 6 };
 static bool fixed;
 struct message {
   uint32_t number, account;
+  uint64_t life;  // of the client
 };
 
 // One connection at a time; false: the last request has been executed.
@@ -24,7 +26,9 @@ static void serve_one(struct lane* lane, struct message* last) {
     if (!(wc.opcode & IBV_WC_RECV)) continue;
     struct message m;
     memcpy(&m, slot(lane, (int)wc.wr_id), sizeof m);
-    if (!fixed || m.number > last->number) *last = (struct message){m.number, last->account + 1};
+    if (m.life != last->life) *last = (struct message){.life = m.life};  // it has begun anew
+    if (!fixed || m.number > last->number)
+      *last = (struct message){m.number, last->account + 1, m.life};
     memcpy(slot(lane, 16 + (int)wc.wr_id), last, sizeof *last);
     if (post_recv(lane, (int)wc.wr_id) || post_send(lane, 16 + (int)wc.wr_id)) return;
   }
@@ -85,9 +89,12 @@ static bool call(struct lane* lane, struct message* m) {
 
 static int talk(const char* host) {
   struct lane lane = {0};
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  const uint64_t life = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
   connect_anew(&lane, host);
   for (uint32_t n = 1; n <= kRequests; ++n) {
-    struct message m = {n, 0};
+    struct message m = {n, 0, life};
     while (!call(&lane, &m)) connect_anew(&lane, host);
     CHECK(m.account <= n);
     if (m.account < n) give_up("the server has lost its memory");
