@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <memory>
 
 #include "sim/testing/faulted_pair.h"
 
@@ -269,11 +270,12 @@ TEST_F(PowerTest, ARequestThatSomebodyWasKilledOverIsRejected) {
 }
 
 TEST_F(PowerTest, AHostWhoseProgramsWereKilledRunsOthers) {
-  bool slept = false;
-  client_host.spawn("victim", [&] { slept = client_host.sleep(2s); });
+  // The fixture's world, which outlives this body, ends the victim's fiber.
+  const auto slept = std::make_shared<bool>(false);
+  client_host.spawn("victim", [this, slept] { *slept = client_host.sleep(2s); });
   inject("at 1s: kill client");
   world.run_for(3s);
-  EXPECT_FALSE(slept);
+  EXPECT_FALSE(*slept);
   EXPECT_TRUE(client_host.running());
 
   Program next_one(client_host);
