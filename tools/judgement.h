@@ -40,7 +40,7 @@ class Judgement {
   /// A line that the n-th program of a name has written.
   void take(std::string_view program, unsigned number, std::string_view line);
   [[nodiscard]] bool ends_as_expected(const ProgramEnd& end) const;
-  /// What sanitizers have said and nobody expects, a line each.
+  /// The lines of sanitizers that the file does not expect.
   [[nodiscard]] std::string reports() const;
   /// Who has not ended or not said what was expected, a line each.
   [[nodiscard]] std::string broken(std::span<const ProgramEnd> ends) const;

@@ -62,48 +62,34 @@ constexpr const char* kVersionOfConditions = "GLIBC_2.3.2";
 
 // Before what may make others wait, and behind what lets them go on.
 // NOLINTBEGIN(cppcoreguidelines-macro-usage): a name is wanted as a symbol and as a text
-#define ANYRDMA_TAKES(name, Object)                    \
-  int name(Object* object) noexcept {                  \
+#define ANYRDMA_TAKES(name, Object, exceptions)        \
+  int name(Object* object) exceptions {                \
     static std::atomic<int (*)(Object*)> known{};      \
     point(__builtin_return_address(0));                \
     return behind<int(Object*)>(known, #name)(object); \
   }
-#define ANYRDMA_LEAVES(name, Object)                               \
-  int name(Object* object) noexcept {                              \
-    static std::atomic<int (*)(Object*)> known{};                  \
-    const int result = behind<int(Object*)>(known, #name)(object); \
-    point(__builtin_return_address(0));                            \
-    return result;                                                 \
-  }
-/// Likewise what may end by cancellation of its thread, which unwinds through here.
-#define ANYRDMA_WAITS(name, Object)                    \
-  int name(Object* object) {                           \
-    static std::atomic<int (*)(Object*)> known{};      \
-    point(__builtin_return_address(0));                \
-    return behind<int(Object*)>(known, #name)(object); \
-  }
-#define ANYRDMA_SIGNALS(name)                                                        \
-  int name(pthread_cond_t* condition) noexcept {                                     \
-    static std::atomic<int (*)(pthread_cond_t*)> known{};                            \
-    const int result =                                                               \
-        behind<int(pthread_cond_t*)>(known, #name, kVersionOfConditions)(condition); \
-    point(__builtin_return_address(0));                                              \
-    return result;                                                                   \
+#define ANYRDMA_LEAVES(name, Object, version)                               \
+  int name(Object* object) noexcept {                                       \
+    static std::atomic<int (*)(Object*)> known{};                           \
+    const int result = behind<int(Object*)>(known, #name, version)(object); \
+    point(__builtin_return_address(0));                                     \
+    return result;                                                          \
   }
 // NOLINTEND(cppcoreguidelines-macro-usage)
 
 extern "C" {
-ANYRDMA_TAKES(pthread_mutex_lock, pthread_mutex_t)
-ANYRDMA_TAKES(pthread_mutex_trylock, pthread_mutex_t)
-ANYRDMA_LEAVES(pthread_mutex_unlock, pthread_mutex_t)
-ANYRDMA_TAKES(pthread_rwlock_rdlock, pthread_rwlock_t)
-ANYRDMA_TAKES(pthread_rwlock_wrlock, pthread_rwlock_t)
-ANYRDMA_LEAVES(pthread_rwlock_unlock, pthread_rwlock_t)
-ANYRDMA_LEAVES(sem_post, sem_t)
-ANYRDMA_WAITS(sem_wait, sem_t)
-ANYRDMA_TAKES(sem_trywait, sem_t)
-ANYRDMA_SIGNALS(pthread_cond_signal)
-ANYRDMA_SIGNALS(pthread_cond_broadcast)
+ANYRDMA_TAKES(pthread_mutex_lock, pthread_mutex_t, noexcept)
+ANYRDMA_TAKES(pthread_mutex_trylock, pthread_mutex_t, noexcept)
+ANYRDMA_LEAVES(pthread_mutex_unlock, pthread_mutex_t, nullptr)
+ANYRDMA_TAKES(pthread_rwlock_rdlock, pthread_rwlock_t, noexcept)
+ANYRDMA_TAKES(pthread_rwlock_wrlock, pthread_rwlock_t, noexcept)
+ANYRDMA_LEAVES(pthread_rwlock_unlock, pthread_rwlock_t, nullptr)
+ANYRDMA_LEAVES(sem_post, sem_t, nullptr)
+// Cancellation of its thread unwinds through it.
+ANYRDMA_TAKES(sem_wait, sem_t, noexcept(false))
+ANYRDMA_TAKES(sem_trywait, sem_t, noexcept)
+ANYRDMA_LEAVES(pthread_cond_signal, pthread_cond_t, kVersionOfConditions)
+ANYRDMA_LEAVES(pthread_cond_broadcast, pthread_cond_t, kVersionOfConditions)
 
 int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   using Wait = int(pthread_cond_t*, pthread_mutex_t*);

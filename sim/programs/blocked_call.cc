@@ -49,11 +49,17 @@ std::optional<Call> blocked_call_of(const user_regs_struct& registers) {
       {registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9}};
 }
 
-bool may_interrupt_call(pid_t tid) {
+std::optional<long> call_in_kernel(pid_t tid) {
   std::ifstream file("/proc/" + std::to_string(tid) + "/syscall");
   long number = -1;
-  if (!(file >> number) || number < 0) return false;
-  return std::find(kGivesPartBack.begin(), kGivesPartBack.end(), number) == kGivesPartBack.end();
+  if (!(file >> number) || number < 0) return std::nullopt;
+  return number;
+}
+
+bool may_interrupt_call(pid_t tid) {
+  const auto number = call_in_kernel(tid);
+  return number &&
+         std::find(kGivesPartBack.begin(), kGivesPartBack.end(), *number) == kGivesPartBack.end();
 }
 
 Outcome on_kernel_queue(Thread& thread, const Call& call) {

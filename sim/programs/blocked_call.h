@@ -16,6 +16,9 @@ namespace anyrdma::sim::programs {
 /// The call that an interrupted thread was in, if making it again loses nothing.
 [[nodiscard]] std::optional<Call> blocked_call_of(const user_regs_struct& registers);
 
+/// The number of the call in which a thread sleeps; nullopt: it is in none. Reads /proc.
+[[nodiscard]] std::optional<long> call_in_kernel(pid_t tid);
+
 /// Whether the call in which a thread sleeps may be interrupted: one that gives back the part that
 /// it has done by then (recv(2) with MSG_WAITALL) may not. Reads /proc.
 [[nodiscard]] bool may_interrupt_call(pid_t tid);

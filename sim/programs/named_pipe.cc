@@ -10,9 +10,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <utility>
+
+#include "sim/programs/blocked_call.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -69,11 +70,9 @@ Descriptor open_again(const Descriptor& file, int flags) {
 
 }  // namespace
 
-std::optional<Call> opening_by(pid_t tid) {
-  std::ifstream file("/proc/" + std::to_string(tid) + "/syscall");
-  Call call{};
-  if (!(file >> call.number) || name_of_opening(call.number) == nullptr) return std::nullopt;
-  return call;
+bool is_opening(pid_t tid) {
+  const auto number = call_in_kernel(tid);
+  return number && name_of_opening(*number) != nullptr;
 }
 
 std::optional<Call> opening_by(const user_regs_struct& registers) {

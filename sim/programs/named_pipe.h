@@ -11,9 +11,10 @@
 
 namespace anyrdma::sim::programs {
 
-/// The call by which the thread opens a file; nullopt: it is in another one, or in none. As the
-/// kernel has it while it does not run, or as its registers say once it was interrupted there.
-[[nodiscard]] std::optional<tracee::Call> opening_by(pid_t tid);
+/// Whether a thread that sleeps in the kernel is opening a file. Reads /proc.
+[[nodiscard]] bool is_opening(pid_t tid);
+/// The call by which the thread was opening a file when it was interrupted; nullopt: it was in
+/// another one, or in none.
 [[nodiscard]] std::optional<tracee::Call> opening_by(const user_regs_struct& registers);
 /// "openat"; null: it opens nothing.
 [[nodiscard]] const char* name_of_opening(long number);

@@ -453,7 +453,7 @@ void Sandbox::on_tick(Thread& running) {
   const bool stands_still = used == last_used_ && is_asleep(tid);
   still_ = stands_still ? still_ + 1 : 0;
   last_used_ = used;
-  if (still_ == kTicksUntilOpening && running.may_wait_to_open() && opening_by(tid))
+  if (still_ == kTicksUntilOpening && running.may_wait_to_open() && is_opening(tid))
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
   const unsigned called_back = running.repeats_call() ? 1 : kTicksUntilCalledBack;
   if (still_ == called_back && may_interrupt_call(tid))

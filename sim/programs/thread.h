@@ -104,9 +104,8 @@ class Thread {
   [[nodiscard]] bool can_open() const { return opened_ && opened_->has_partner(); }
   /// It opens a file, and the kernel makes it wait. False: not for an end that we can hold.
   [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
-  /// It waits for a call in the kernel to return.
-  [[nodiscard]] bool is_blocked() const { return retries_.has_value(); }
-  /// Of one that does: a program has done something that it may wait for.
+  /// It waits for a call in the kernel to return: a program has done something that it may wait
+  /// for.
   void on_deed();
   /// It makes a call once more that has blocked before.
   [[nodiscard]] bool repeats_call() const { return repeats_; }
