@@ -84,14 +84,32 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
   return outcome;
 }
 
-/// All that makes sense in it, if the file asks for that: for runs as long as one without faults.
-std::string menu_for(FileScenario& file) {
-  if (!file.programs.standard) return "";
+/// When something happens in a run without faults, and when that ends; none: it cannot begin, of
+/// which is said why when it is to.
+struct Course {
+  std::vector<verbs::Duration> moments;
+  verbs::Duration end{};
+
+  /// In which most of it happens.
+  [[nodiscard]] verbs::Duration busy() const {
+    if (moments.empty()) return {};
+    constexpr std::size_t kOutside = 20;  // one in so many, at either end
+    const std::size_t out = moments.size() / kOutside;
+    return moments[moments.size() - 1 - out] - moments[out];
+  }
+};
+
+Course course_of(FileScenario& file) {
   const sim::Trial plain;
-  Simulation simulation(file.programs, plain, {.premises = &file.premises});
-  if (simulation.build() != Exit::kOk) return "";  // why not is said when it is to begin
+  Simulation simulation(file.programs, plain, {.trace = true, .premises = &file.premises});
+  if (simulation.build() != Exit::kOk) return {};
   (void)simulation.run();
-  return standard_menu(file.programs, simulation.world().now().time_since_epoch());
+  const sim::World& world = simulation.world();
+  Course course{.moments = {}, .end = world.now().time_since_epoch()};
+  course.moments.reserve(world.trace().size());
+  for (std::size_t i = 0; i < world.trace().size(); ++i)
+    course.moments.push_back(world.trace().record(i).time.time_since_epoch());
+  return course;
 }
 
 /// One per call of the command.
@@ -234,7 +252,11 @@ class Request {
       }
       text = *file;
     }
-    if (command_.faults == "standard" && is_programs(standard_)) text += menu_for(the_file());
+    if (command_.faults == "standard" && is_programs(standard_)) {
+      Course course = course_of(the_file());
+      text += standard_menu(the_file().programs, course.end, course.busy());
+      options.moments = std::move(course.moments);
+    }
     const auto plan = sim::parse_either(text);
     if (!plan) {
       const bool own = command_.faults == "standard";

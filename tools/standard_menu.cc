@@ -19,6 +19,11 @@ constexpr std::array<std::string_view, 24> kKinds{
     "ignore", "mra",   "unresolved", "complete", "fail",    "qp-error",  "crash",  "kill",
     "pause",  "cut",   "cut-rail",   "clog",     "slow",    "port-down", "remove", "slow-consumer"};
 
+/// An outage that no retries outlast: those of the CM take 64 s, those of a queue pair a few.
+constexpr verbs::Duration kOutage = 100s;
+/// A stop that a queue pair's do not outlast. Programs wait longer than that for one that is slow.
+constexpr verbs::Duration kStop = 20s;
+
 /// More hosts than these are named by `*`, or their pairs would be most of the menu.
 constexpr std::size_t kPairsOfHostsMax = 4;
 
@@ -31,14 +36,14 @@ std::string text_of(verbs::Duration time) {
 /// Writes the lines of one scenario.
 class Menu {
  public:
-  Menu(const ProgramScenario& scenario, verbs::Duration length)
+  Menu(const ProgramScenario& scenario, verbs::Duration length, verbs::Duration busy)
       : scenario_(scenario),
         window_("between 0s and " + text_of(std::max<verbs::Duration>(length, 1ms)) + ": ") {
-    const verbs::Duration usual = std::max<verbs::Duration>(length, 1ms);
-    const verbs::Duration longest = std::min(usual * 20, scenario.limit / 4);
-    const verbs::Duration shortest = std::min(usual / 100, longest);
-    lasting_ = " for " + text_of(shortest) + " to " + text_of(longest);
-    delay_ = text_of(std::clamp<verbs::Duration>(usual / 20, 10us, 500ms));
+    const verbs::Duration usual = std::max<verbs::Duration>(busy, 1ms);
+    outage_ = up_to(usual, kOutage);
+    stop_ = up_to(usual, kStop);
+    delays_ = {text_of(20us), text_of(std::clamp<verbs::Duration>(usual / 20, 50us, 500ms)),
+               text_of(std::min<verbs::Duration>(usual * 2, 1s))};
     for (const PlacedHost& host : scenario.hosts) {
       if (fault::is_name(host.name)) hosts_.push_back(host.name);
     }
@@ -59,8 +64,15 @@ class Menu {
     text_ += when + std::string(kind) + (what.empty() ? "" : " " + what) + "\n";
   }
   /// At an instant of the run, for a time.
-  void add_lasting(std::string_view kind, const std::string& what) {
-    add(kind, window_, what + lasting_);
+  void add_outage(std::string_view kind, const std::string& what) {
+    add(kind, window_, what + outage_);
+  }
+  void add_stop(std::string_view kind, const std::string& what) {
+    add(kind, window_, what + stop_);
+  }
+  [[nodiscard]] std::string up_to(verbs::Duration usual, verbs::Duration at_least) const {
+    const verbs::Duration longest = std::min(std::max(usual * 20, at_least), scenario_.limit / 4);
+    return " for " + text_of(std::min(usual / 100, longest)) + " to " + text_of(longest);
   }
 
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> ways() const {
@@ -78,15 +90,14 @@ class Menu {
     const std::string on = "on " + way + " ";
     add("lose", on + "packet 1%: ");
     add("lose", on + "packet 10%: ");
-    add("delay", on + "packet 5%: ", "20us");
-    add("delay", on + "packet 2%: ", delay_);
+    for (const std::string& delay : delays_) add("delay", on + "packet 3%: ", delay);
     add("duplicate", on + "packet 5%: ");
     add("reorder", on + "packet 5%: ");
     add("corrupt", on + "packet 2%: ");
     for (const char* message : {"REQ", "REP", "RTU", "REJ", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP"})
       add("lose", on + message + " 30%: ");
     for (const char* message : {"REP", "RTU", "DREQ"}) {
-      add("delay", on + message + " 30%: ", delay_);
+      for (const std::string& delay : delays_) add("delay", on + message + " 30%: ", delay);
       add("duplicate", on + message + " 30%: ");
     }
   }
@@ -101,10 +112,10 @@ class Menu {
     add("unresolved", "on " + host + " resolving 20%: ", "EHOSTUNREACH");
     of_work(host);
     of_calls(host);
-    add_lasting("crash", host);
-    add_lasting("pause", host);
-    add_lasting("port-down", host + " anyrdma0");
-    add_lasting("slow-consumer", host + " " + delay_);
+    add_stop("crash", host);
+    add_stop("pause", host);
+    add_outage("port-down", host + " anyrdma0");
+    for (const std::string& delay : delays_) add_stop("slow-consumer", host + " " + delay);
     add("remove", window_, host + " anyrdma0");
   }
 
@@ -132,29 +143,30 @@ class Menu {
         if (!fault::is_name(name) || std::ranges::count(name, '/') != 1) continue;
         if (number > 1) name += "#" + std::to_string(number);
         add("kill", window_, name);
-        add_lasting("pause", name);
+        add_stop("pause", name);
       }
     }
   }
 
   void of_paths() {
     for (const std::string& host : hosts_) {
-      add_lasting("cut", host + "<->*");
-      add_lasting("cut-rail", host + " eth0");
+      add_outage("cut", host + "<->*");
+      add_outage("cut-rail", host + " eth0");
     }
     for (const auto& [from, to] : ways()) {
-      add_lasting("cut", from + "->" + to);
-      add_lasting("clog", from + "->" + to);
-      add_lasting("slow", from + "->" + to + " " + delay_);
-      if (from < to) add_lasting("cut", from + "<->" + to);
+      add_outage("cut", from + "->" + to);
+      add_outage("clog", from + "->" + to);
+      for (const std::string& delay : delays_) add_outage("slow", from + "->" + to + " " + delay);
+      if (from < to) add_outage("cut", from + "<->" + to);
     }
   }
 
   const ProgramScenario& scenario_;
   std::vector<std::string> hosts_;  ///< that a plan can name
   std::string window_;
-  std::string lasting_;
-  std::string delay_;
+  std::string outage_;  ///< how long, of what is between hosts
+  std::string stop_;    ///< the same, of hosts and programs
+  std::array<std::string, 3> delays_;
   std::string text_;
 };
 
@@ -170,8 +182,9 @@ std::string standard_kinds() {
   return text;
 }
 
-std::string standard_menu(const ProgramScenario& scenario, verbs::Duration length) {
-  return scenario.standard ? Menu(scenario, length).write() : "";
+std::string standard_menu(const ProgramScenario& scenario, verbs::Duration length,
+                          verbs::Duration busy) {
+  return scenario.standard ? Menu(scenario, length, busy).write() : "";
 }
 
 }  // namespace anyrdma::tools

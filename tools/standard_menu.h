@@ -15,8 +15,10 @@ namespace anyrdma::tools {
 /// A plan as text, a line for each fault: losses, delays and damage between hosts; messages of the
 /// CM lost, requests refused; completions in error; calls that fail; hosts that crash and restart,
 /// stand still, are cut off; programs that are killed, or stand still; devices, ports, consumers.
-/// Windows and durations are made for runs that take `length` of virtual time without faults. Empty
-/// where the scenario has no line `menu standard`.
-[[nodiscard]] std::string standard_menu(const ProgramScenario& scenario, verbs::Duration length);
+/// Windows are made for runs that take `length` of virtual time without faults, durations and
+/// delays for those in which most happens within `busy`. Empty where the scenario has no line
+/// `menu standard`.
+[[nodiscard]] std::string standard_menu(const ProgramScenario& scenario, verbs::Duration length,
+                                        verbs::Duration busy);
 
 }  // namespace anyrdma::tools

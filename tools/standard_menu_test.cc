@@ -24,10 +24,11 @@ constexpr const char* kTwoHosts =
     "on client ./kv -c\n"
     "on client ./kv -c\n";
 
-std::string menu_of(const std::string& text, verbs::Duration length = 100ms) {
+std::string menu_of(const std::string& text, verbs::Duration length = 100ms,
+                    verbs::Duration busy = 100ms) {
   const auto scenario = parse_scenario("file", text);
   if (!scenario) ADD_FAILURE() << scenario.error().sentence;
-  return scenario ? standard_menu(*scenario, length) : "";
+  return scenario ? standard_menu(*scenario, length, busy) : "";
 }
 
 /// The kinds of its actions.
@@ -51,11 +52,11 @@ TEST(StandardMenu, IsAPlanOfAllKindsForTheHostsAndPrograms) {
   for (const std::string& kind : kinds) names += " " + kind;
   EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(standard_kinds(), ',')) + 1, kinds.size())
       << names;
-  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: crash server for 1ms to 2s\n"));
+  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: crash server for 1ms to 20s\n"));
   EXPECT_THAT(menu, HasSubstr("on client->server packet 10%: lose\n"));
-  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: pause client/kv#2 for 1ms to 2s\n"));
+  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: pause client/kv#2 for 1ms to 20s\n"));
   EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: kill server/kv\n"));
-  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: cut client<->server for 1ms to 2s\n"));
+  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: cut client<->server for 1ms to 100s\n"));
 }
 
 TEST(StandardMenu, LeavesOutWhatTheFileDoesNotWant) {
@@ -74,8 +75,11 @@ TEST(StandardMenu, IsEmptyWhereNobodyAsksForIt) {
 TEST(StandardMenu, HasTimesOfTheRun) {
   const std::string text = std::string(kTwoHosts) + "limit 8s\nmenu standard\n";
 
-  EXPECT_THAT(menu_of(text, 2s), HasSubstr("between 0s and 2s: crash server for 20ms to 2s\n"));
-  EXPECT_THAT(menu_of(text, 0s), HasSubstr("between 0s and 1ms: crash server for 10us to 20ms\n"));
+  EXPECT_THAT(menu_of(text, 2s, 2s), HasSubstr("between 0s and 2s: crash server for 20ms to 2s\n"));
+  EXPECT_THAT(menu_of(text, 2s, 0s), HasSubstr("between 0s and 2s: crash server for 10us to 2s\n"));
+  EXPECT_THAT(menu_of(text, 0s, 0s),
+              HasSubstr("between 0s and 1ms: pause server for 10us to 2s\n"));
+  EXPECT_THAT(menu_of(text, 8s, 1ms), HasSubstr("on client->server packet 3%: delay 2ms\n"));
 }
 
 TEST(StandardMenu, OfOneHostHasNoPaths) {

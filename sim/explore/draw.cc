@@ -1,7 +1,10 @@
 #include "sim/explore/draw.h"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,37 +13,79 @@
 namespace anyrdma::sim {
 namespace {
 
+/// What happens, and upon what: losing a packet is another kind than losing a message of the CM.
+using Kind = std::pair<std::size_t, std::size_t>;
+using Kinds = std::map<Kind, std::vector<std::size_t>>;
+
+Kinds kinds_of(const std::vector<Fault>& menu) {
+  Kinds kinds;
+  for (std::size_t i = 0; i < menu.size(); ++i)
+    kinds[{menu[i].action.index(), menu[i].trigger.index()}].push_back(i);
+  return kinds;
+}
+
+/// A kind, then one of it: a kind of many lines is no more likely than one of few.
+std::size_t take_one(Kinds& kinds, RandomStream& dice) {
+  const auto kind = std::next(kinds.begin(), static_cast<std::ptrdiff_t>(dice.below(kinds.size())));
+  auto& lines = kind->second;
+  const auto line = std::next(lines.begin(), static_cast<std::ptrdiff_t>(dice.below(lines.size())));
+  const std::size_t which = *line;
+  lines.erase(line);
+  if (lines.empty()) kinds.erase(kind);
+  return which;
+}
+
 /// Which of the menu's, in its order.
 std::vector<std::size_t> choose_faults(const ExploreOptions& options, RandomStream& dice) {
-  std::map<std::size_t, bool> left_out;  // by kind of action
+  Kinds kinds = kinds_of(options.menu);
+  std::erase_if(kinds, [&](const auto&) { return dice.below(2) == 0; });
   std::vector<std::size_t> choice;
-  for (std::size_t i = 0; i < options.menu.size(); ++i) {
-    const auto [kind, is_new] = left_out.try_emplace(options.menu[i].action.index());
-    if (is_new) kind->second = dice.below(2) == 0;
-    if (!kind->second) choice.push_back(i);
-  }
-  const std::size_t count =
-      std::min<std::size_t>(choice.size(), dice.below(options.faults_max + 1));
-  for (std::size_t i = 0; i < count; ++i) {
-    std::swap(choice[i], choice[i + dice.below(choice.size() - i)]);
-  }
-  choice.resize(count);
+  for (std::size_t count = dice.below(options.faults_max + 1); count > 0 && !kinds.empty(); --count)
+    choice.push_back(take_one(kinds, dice));
   std::sort(choice.begin(), choice.end());
   return choice;
 }
 
+/// How long after something happens is still right after it.
+constexpr verbs::Duration kAfterMax = std::chrono::microseconds(100);
+
+/// Nullopt: nothing happens within it.
+std::optional<verbs::Duration> near_a_moment(const fault::BetweenTimes& window,
+                                             const std::vector<verbs::Duration>& moments,
+                                             RandomStream& dice) {
+  const auto first = std::lower_bound(moments.begin(), moments.end(), window.from);
+  const auto end = std::lower_bound(first, moments.end(), window.to);
+  if (first == end) return std::nullopt;
+  const auto which =
+      first + static_cast<std::ptrdiff_t>(dice.below(static_cast<std::uint64_t>(end - first)));
+  const verbs::Duration next = which + 1 == end ? window.to : *(which + 1);
+  const auto room = static_cast<std::uint64_t>(std::min(next - *which, kAfterMax).count());
+  return *which + verbs::Duration(static_cast<std::int64_t>(dice.below(room + 1)));
+}
+
+void add(const ExploreOptions& options, std::size_t which, RandomStream& dice, Run& run) {
+  run.trial.plan.faults.push_back(fault::resolved(options.menu[which], dice));
+  Fault& fault = run.trial.plan.faults.back();
+  fault.maybe = true;  // whether it comes to that, the seed decides
+  const auto* const window = std::get_if<fault::BetweenTimes>(&options.menu[which].trigger);
+  if (window != nullptr && dice.below(2) == 0) {
+    const auto instant = near_a_moment(*window, options.moments, dice);
+    if (instant) fault.trigger = AtTime{*instant};
+  }
+  run.drawn.push_back(which);
+}
+
 }  // namespace
 
-void add_fault(const ExploreOptions& options, std::size_t which, RandomStream& dice, Run& run) {
-  run.trial.plan.faults.push_back(fault::resolved(options.menu[which], dice));
-  run.trial.plan.faults.back().maybe = true;  // whether it comes to that, the seed decides
-  run.drawn.push_back(which);
+void add_fault(const ExploreOptions& options, RandomStream& dice, Run& run) {
+  Kinds kinds = kinds_of(options.menu);
+  if (!kinds.empty()) add(options, take_one(kinds, dice), dice, run);
 }
 
 Run draw_run(const ExploreOptions& options, std::uint64_t number, RandomStream& dice) {
   Run run{.trial = {.seed = options.first_seed + number, .workload = options.workload},
           .place = {options.placed_max + 1, number}};
-  for (const std::size_t which : choose_faults(options, dice)) add_fault(options, which, dice, run);
+  for (const std::size_t which : choose_faults(options, dice)) add(options, which, dice, run);
   if (!options.schedules.empty())
     run.trial.schedule = options.schedules[dice.below(options.schedules.size())];
   if (!options.memories.empty())

@@ -103,10 +103,15 @@ struct ExploreOptions {
   // ---------------------------------------------------------------
   std::uint64_t first_seed = 1;
   std::uint64_t runs = 1000;
-  /// The fault space: candidate faults. Every run leaves out about half of the kinds of actions, so
-  /// that rare combinations of the others come up (swarm testing).
+  /// The fault space: candidate faults. Every run leaves out about half of the kinds (of trigger
+  /// and action), so that rare combinations of the others come up (swarm testing). A fault is drawn
+  /// by its kind first: a kind of many lines is as likely as one of few.
   std::vector<Fault> menu{};
   std::size_t faults_max = 4;  ///< per run
+  /// When something happens in a run without faults, ascending. Half of the instants that the menu
+  /// leaves open come right before or after one of these: what a program does may be over in a
+  /// thousandth of its time.
+  std::vector<verbs::Duration> moments{};
   /// Each run takes one of them, by chance; none: fifo.
   std::vector<Schedule> schedules{};
   /// The same of what memory promises; none: strict.

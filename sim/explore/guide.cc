@@ -186,7 +186,7 @@ void Guide::change_faults(Run& run, RandomStream& dice) const {
     run.drawn.erase(run.drawn.begin() + which);
     return;
   }
-  add_fault(options_, dice.below(options_.menu.size()), dice, run);
+  add_fault(options_, dice, run);
 }
 
 void Guide::move_an_instant(Run& run, RandomStream& dice) const {

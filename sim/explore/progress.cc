@@ -73,6 +73,14 @@ std::string remains_text(const Remains& remains) {
   return text;
 }
 
+std::string find_text(std::string_view strategies, std::uint64_t run,
+                      std::chrono::nanoseconds elapsed) {
+  std::string text = "found by " + std::string(strategies);
+  append(text, " in run %llu after %.1f s", static_cast<unsigned long long>(run),
+         std::chrono::duration<double>(elapsed).count());
+  return text;
+}
+
 Progress::Progress(bool wanted, std::chrono::nanoseconds budget)
     : on_(wanted), terminal_(::isatty(STDERR_FILENO) != 0), budget_(budget) {}
 
@@ -95,14 +103,16 @@ void Progress::show(const Standing& standing) {
   if (is_time()) write(standing_text(standing_, Clock::now() - start_, budget_));
 }
 
-void Progress::failed(std::string_view trial, std::string_view problem, std::string_view command) {
+void Progress::failed(std::string_view trial, std::string_view problem, std::string_view strategies,
+                      std::string_view command) {
   if (!on_) return;
   const std::string_view line = problem.substr(0, problem.find('\n'));
   const std::string_view rest = problem.substr(std::min(line.size() + 1, problem.size()));
-  std::fprintf(stderr, "%sanyrdma: run %llu fails: %.*s (%.*s)\n%.*sagain: %.*s\n",
+  std::fprintf(stderr, "%sanyrdma: run %llu fails: %.*s (%.*s)\n%.*s%s\nagain: %.*s\n",
                terminal_ ? "\r\033[K" : "", static_cast<unsigned long long>(standing_.runs),
                static_cast<int>(line.size()), line.data(), static_cast<int>(trial.size()),
                trial.data(), static_cast<int>(rest.size()), rest.data(),
+               find_text(strategies, standing_.runs, Clock::now() - start_).c_str(),
                static_cast<int>(command.size()), command.data());
   last_ = Clock::now();
   shown_ = terminal_;

@@ -36,6 +36,10 @@ struct Remains {
 /// "making it smaller: 12 runs, 2 faults and 31 choices are left".
 [[nodiscard]] std::string remains_text(const Remains& remains);
 
+/// "found by branching and pct in run 12 after 3.1 s".
+[[nodiscard]] std::string find_text(std::string_view strategies, std::uint64_t run,
+                                    std::chrono::nanoseconds elapsed);
+
 /// That on stderr: on a terminal in one line that goes when this does, elsewhere as a line now and
 /// then.
 class Progress {
@@ -47,9 +51,10 @@ class Progress {
 
   /// As often as one likes; it is seldom written.
   void show(const Standing& standing);
-  /// A failure of a new kind, at once, and what repeats it: it is made smaller from now on, which
-  /// may take long.
-  void failed(std::string_view trial, std::string_view problem, std::string_view command);
+  /// A failure of a new kind, at once, the strategies that found it, and what repeats it: it is
+  /// made smaller from now on, which may take long.
+  void failed(std::string_view trial, std::string_view problem, std::string_view strategies,
+              std::string_view command);
   /// How far that is, in the manner of show().
   void shrinks(const Remains& remains);
 

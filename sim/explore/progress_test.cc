@@ -48,5 +48,10 @@ TEST(Progress, SaysHowSmallAFailureIsSoFar) {
             "making it smaller: 1 run, 1 fault and 31 choices are left");
 }
 
+TEST(Progress, AFindSaysWhatFoundItAndWhen) {
+  EXPECT_EQ(find_text("branching and pct", 12, std::chrono::milliseconds(3140)),
+            "found by branching and pct in run 12 after 3.1 s");
+}
+
 }  // namespace
 }  // namespace anyrdma::sim

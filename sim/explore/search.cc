@@ -44,6 +44,26 @@ std::string command_for(const ExploreOptions& options, const Trial& trial) {
          (test.empty() ? "" : " --gtest_filter='" + test + "'");
 }
 
+/// Which of them had a part in it, for people.
+std::string strategies_of(const Run& run) {
+  std::string text = run.origin ? "branching and " : run.changed ? "coverage and " : "";
+  switch (run.trial.schedule.policy) {
+    case Policy::kRandom:
+      text += "random";
+      break;
+    case Policy::kPct:
+      text += "pct";
+      break;
+    default:
+      text += "fifo";
+      break;
+  }
+  if (!run.trial.plan.faults.empty()) text += ", with faults";
+  if (run.trial.memory.profile != MemoryProfile::kStrict)
+    text += ", memory " + std::string(verbs::soft::to_string(run.trial.memory.profile));
+  return text;
+}
+
 /// They are for shrinking only.
 void forget_choices(Outcome& outcome) {
   outcome.deviations.clear();
@@ -186,7 +206,8 @@ bool Search::note(const Run& run, const Outcome& outcome) {
   ++kind.runs;
   progress_.show(standing());
   if (kind.runs == 1) {
-    progress_.failed(run.trial.to_string(), outcome.problem, command_for(options_, run.trial));
+    progress_.failed(run.trial.to_string(), outcome.problem, strategies_of(run),
+                     command_for(options_, run.trial));
     kind.first = explain(run.trial, outcome);
     kind.place = run.place;
     if (!result.failure) result.failure = kind.first;

@@ -69,23 +69,15 @@ class Exploration:
     def __init__(self, status, out, err):
         total = re.search(r": (\d+) runs.* in ([\d.]+) s", out)
         again = re.search(r"^again: anyrdma replay .*? '(.*)'$", out, re.M | re.S)
+        by = re.search(r"^found by (.*) in run (\d+) after ([\d.]+) s$", err, re.M)
         self.found = status == 1 and again is not None
         self.odd = "" if status in (0, 1) else f"status {status}: {(err or out).strip()[-300:]}"
-        self.runs = int(total.group(1)) if total else 0
-        self.seconds = float(total.group(2)) if total else 0.0
+        self.strategy = by.group(1) if by else ""
+        self.runs = int(by.group(2) if by else total.group(1) if total else 0)
+        self.seconds = float(by.group(3) if by else total.group(2) if total else 0)
         self.trial = again.group(1) if again else ""
-        strategy = re.search(r"^found by (.*)$", out + err, re.M)
-        self.strategy = strategy.group(1) if strategy else kind_of(self.trial)
         problem = re.search(r"^\d+ went wrong like this:\n(.*?)^again:", out, re.M | re.S)
         self.problem = problem.group(1) if problem else ""
-
-
-def kind_of(trial):
-    """What a shrunk trial consists of, where the report does not say what found it."""
-    parts = [part.split()[0] for part in trial.split("; ")[1:] if part]
-    known = {"schedule": "order", "memory": "memory", "slack": "", "until": "branch"}
-    names = sorted({known.get(part, "faults") for part in parts} - {""})
-    return " and ".join(names) or "seed"
 
 
 def explore(options, program, mode, first_seed, runs):
@@ -119,7 +111,7 @@ def table(options, programs):
         print("|", " | ".join(cell(text) for text in (
             program.name, program.tags["kind"], program.tags["source"],
             f"{len(good)} of {len(results)}",
-            ", ".join(sorted({result.strategy for result in good})),
+            "; ".join(sorted({result.strategy for result in good})),
             f"{statistics.median(r.runs for r in good):.0f}" if good else "",
             f"{statistics.median(r.seconds for r in good):.1f}" if good else "",
             f"`{best.trial}`" if best else "")), "|", flush=True)

@@ -83,7 +83,7 @@ static void run_one(struct place* place, const struct litmus_test* test) {
   litmus_finish(&place->self);
   CHECK(!place->self.failed);
   meet_all(place, said);
-  pause_us(100); /* what was acknowledged becomes visible by then */
+  pause_us(1000); /* what was acknowledged becomes visible by then */
   for (int index = 0; index < 2; ++index) {
     char* const own = said[place->number];
     memset(said, 0, sizeof said);

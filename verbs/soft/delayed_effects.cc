@@ -15,12 +15,15 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-// From less than a link's latency to more than a few round trips.
-constexpr std::array<Duration, 4> kDelays = {nanoseconds(300), microseconds(1), microseconds(5),
-                                             microseconds(20)};
-/// Which piece of a message is late.
-enum class Late : std::uint8_t { kAll, kTail, kHead };
-constexpr std::uint32_t kLates = 3;
+// From less than a link's latency to what another host needs for a conversation.
+constexpr std::array<Duration, 5> kDelays = {nanoseconds(300), microseconds(1), microseconds(5),
+                                             microseconds(20), microseconds(100)};
+/// Which piece of a message is late. From kEach on: there are more pieces, each with a delay of its
+/// own up to the one that was chosen. One choice says all of it, as what is left out of a trial
+/// must not change the numbers of later choices.
+enum class Late : std::uint8_t { kAll, kTail, kHead, kEach };
+constexpr std::uint32_t kLates = 6;
+constexpr std::uint64_t kFinePiecesMax = 8;  // of one packet
 /// Before which packet of a message its source is read late.
 constexpr std::uint32_t kFetchPlaces = 2;
 constexpr std::uint64_t kLine = 64;  // bytes that become visible at once
@@ -32,6 +35,14 @@ constexpr std::uint8_t kPattern = 0xa5;
 /// Bytes at the beginning of a message that get it. A device writes no more of a receive than its
 /// message has: UCX 1.13 posts receives that are longer than the memory it has for them.
 constexpr std::uint32_t kPatternMax = 1024;
+
+/// The numbers of splitmix64.
+std::uint64_t next_number(std::uint64_t& state) {
+  std::uint64_t mixed = state += 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  return mixed ^ mixed >> 31;
+}
 
 std::uint32_t chosen(Core& core, std::uint32_t choices) {
   return core.memory_chooser->choose(choices + 1);
@@ -60,13 +71,38 @@ std::vector<DelayedEffects::Piece> DelayedEffects::cut(std::uint64_t address, st
   const Instant now = std::max(core_.runtime.now(), floor);
   const std::uint32_t choice = chosen(core_, kLates * std::uint32_t{kDelays.size()});
   if (choice == 0) return {{0, size, now}};
-  const Instant later = now + kDelays[(choice - 1) % kDelays.size()];
-  const Late late{static_cast<std::uint8_t>((choice - 1) / kDelays.size())};
+  const auto late = static_cast<Late>((choice - 1) / kDelays.size());
+  const auto delay = static_cast<std::uint32_t>((choice - 1) % kDelays.size());
+  if (late >= Late::kEach) return cut_finely(address, size, now, choice, delay + 1);
+  const Instant later = now + kDelays[delay];
   const std::uint64_t middle = (address + size / 2 + kLine - 1) / kLine * kLine - address;
   const std::uint64_t at = middle < size ? middle : middle - kLine;  // wraps where there is none
   if (late == Late::kAll || at == 0 || at >= size) return {{0, size, later}};
   return {{0, at, late == Late::kHead ? later : now},
           {at, size, late == Late::kHead ? now : later}};
+}
+
+// Each line is a piece; of many lines, some neighbours are. `delays`: how many of them there are to
+// choose from.
+std::vector<DelayedEffects::Piece> DelayedEffects::cut_finely(std::uint64_t address,
+                                                              std::uint64_t size, Instant now,
+                                                              std::uint32_t choice,
+                                                              std::uint32_t delays) {
+  std::uint64_t state = (std::uint64_t{++cuts_} << 8) + choice;
+  const auto below = [&state](std::uint64_t count) { return next_number(state) % count; };
+  const std::uint64_t first_line = address / kLine;
+  const std::uint64_t lines = (address + size + kLine - 1) / kLine - first_line;
+  const std::uint64_t pieces = std::min(lines, kFinePiecesMax);
+  std::vector<Piece> all;
+  for (std::uint64_t i = 0; i < pieces; ++i) {
+    const std::uint64_t begin = all.empty() ? 0 : all.back().end;
+    std::uint64_t lines_end = lines * (i + 1) / pieces;
+    if (i + 1 < pieces) lines_end -= below(lines_end - lines * i / pieces);  // or earlier
+    const std::uint64_t end = std::min((first_line + lines_end) * kLine - address, size);
+    const std::uint64_t delay = below(2) == 0 ? 0 : 1 + below(delays);
+    all.push_back({begin, end, delay == 0 ? now : now + kDelays[delay - 1]});
+  }
+  return all;
 }
 
 void DelayedEffects::add(Effects& effects, Effect effect) {

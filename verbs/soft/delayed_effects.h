@@ -105,6 +105,9 @@ class DelayedEffects {
   };
 
   [[nodiscard]] std::vector<Piece> cut(std::uint64_t address, std::uint64_t size, Instant floor);
+  [[nodiscard]] std::vector<Piece> cut_finely(std::uint64_t address, std::uint64_t size,
+                                              Instant now, std::uint32_t choice,
+                                              std::uint32_t delays);
   void add(Effects& effects, Effect effect);
   void apply(Effect& effect);
   void apply_due(Effects& effects, Instant now);
@@ -119,6 +122,7 @@ class DelayedEffects {
   Effects returning_;  // answers to be placed, completions
   std::map<std::uint32_t, Awaited> awaited_;
   std::uint32_t tickets_ = 0;
+  std::uint32_t cuts_ = 0;     // fine ones so far
   Instant latest_arrived_{};   // of what the peer's last message does
   Instant earlier_arrived_{};  // of what those before it do
   Instant atomic_{};           // when the last atomic operation is done

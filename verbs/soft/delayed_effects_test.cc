@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <vector>
 
 #include "verbs/soft/memory_profile.h"
 #include "verbs/soft/testing/pair.h"
@@ -19,8 +20,9 @@ constexpr std::size_t kPlace = 4096;
 // Of a piece of data: all of it, its second half, its first half 20 us later. Of a source:
 // likewise.
 constexpr std::uint32_t kAllLate = 4;
-constexpr std::uint32_t kTailLate = 8;
-constexpr std::uint32_t kHeadLate = 12;
+constexpr std::uint32_t kTailLate = 9;
+constexpr std::uint32_t kHeadLate = 14;
+constexpr std::uint32_t kEachLate = 19;  // whatever is chosen for each line, up to 20 us
 constexpr std::uint32_t kFetchLate = 4;
 constexpr std::uint32_t kPattern = 1;
 
@@ -96,6 +98,32 @@ TEST_F(WeakMemory, AMessageIsSeenInPartsInEitherOrder) {
     settle();
     EXPECT_TRUE(arrived());
   }
+}
+
+// In each of many ways, of which in some the middle is later than both ends, and in others earlier.
+TEST_F(WeakMemory, EachLineBecomesVisibleInItsOwnTime) {
+  constexpr int kTimes = 64;
+  constexpr std::size_t kMiddle = kPlace + kBytes / 2;
+  connect();
+  int holes = 0;
+  int islands = 0;
+  for (int i = 0; i < kTimes; ++i) {
+    at_b.choices = {kEachLate};
+    b.fill(kPlace, kBytes, 9);
+    const std::vector<std::uint8_t> before = b.memory;
+    const auto changed = [&](std::size_t at) { return b.memory[at] != before[at]; };
+
+    write();
+    carry();
+
+    const bool ends[] = {changed(kPlace), changed(kPlace + kBytes - 1)};
+    holes += ends[0] && ends[1] && !changed(kMiddle);
+    islands += !ends[0] && !ends[1] && changed(kMiddle);
+    settle();
+    EXPECT_TRUE(arrived());
+  }
+  EXPECT_GT(holes, 0);
+  EXPECT_GT(islands, 0);
 }
 
 TEST_F(WeakMemory, AReadBehindAWriteMakesItVisible) {
