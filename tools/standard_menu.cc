@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 24> kKinds{
 /// An outage that no retries outlast: those of the CM take 64 s, those of a queue pair a few.
 constexpr verbs::Duration kOutage = 100s;
 /// A stop that a queue pair's do not outlast. Programs wait longer than that for one that is slow.
-constexpr verbs::Duration kStop = 20s;
+constexpr verbs::Duration kStop = 10s;
 
 /// More hosts than these are named by `*`, or their pairs would be most of the menu.
 constexpr std::size_t kPairsOfHostsMax = 4;

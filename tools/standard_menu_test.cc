@@ -52,9 +52,9 @@ TEST(StandardMenu, IsAPlanOfAllKindsForTheHostsAndPrograms) {
   for (const std::string& kind : kinds) names += " " + kind;
   EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(standard_kinds(), ',')) + 1, kinds.size())
       << names;
-  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: crash server for 1ms to 20s\n"));
+  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: crash server for 1ms to 10s\n"));
   EXPECT_THAT(menu, HasSubstr("on client->server packet 10%: lose\n"));
-  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: pause client/kv#2 for 1ms to 20s\n"));
+  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: pause client/kv#2 for 1ms to 10s\n"));
   EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: kill server/kv\n"));
   EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: cut client<->server for 1ms to 100s\n"));
 }

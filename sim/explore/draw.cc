@@ -64,18 +64,21 @@ std::optional<verbs::Duration> near_a_moment(const fault::BetweenTimes& window,
 }
 
 void add(const ExploreOptions& options, std::size_t which, RandomStream& dice, Run& run) {
-  run.trial.plan.faults.push_back(fault::resolved(options.menu[which], dice));
-  Fault& fault = run.trial.plan.faults.back();
-  fault.maybe = true;  // whether it comes to that, the seed decides
-  const auto* const window = std::get_if<fault::BetweenTimes>(&options.menu[which].trigger);
-  if (window != nullptr && dice.below(2) == 0) {
-    const auto instant = near_a_moment(*window, options.moments, dice);
-    if (instant) fault.trigger = AtTime{*instant};
-  }
+  run.trial.plan.faults.push_back(draw_fault(options, which, dice));
   run.drawn.push_back(which);
 }
 
 }  // namespace
+
+Fault draw_fault(const ExploreOptions& options, std::size_t which, RandomStream& dice) {
+  Fault fault = fault::resolved(options.menu[which], dice);
+  fault.maybe = true;  // whether it comes to that, the seed decides
+  const auto* const window = std::get_if<fault::BetweenTimes>(&options.menu[which].trigger);
+  if (window == nullptr || dice.below(2) != 0) return fault;
+  const auto instant = near_a_moment(*window, options.moments, dice);
+  if (instant) fault.trigger = AtTime{*instant};
+  return fault;
+}
 
 void add_fault(const ExploreOptions& options, RandomStream& dice, Run& run) {
   Kinds kinds = kinds_of(options.menu);

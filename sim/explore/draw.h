@@ -12,7 +12,11 @@ namespace anyrdma::sim {
 /// of the menu, and one of the schedules.
 [[nodiscard]] Run draw_run(const ExploreOptions& options, std::uint64_t number, RandomStream& dice);
 
-/// Gives a run one more of the menu's faults, of any kind, with its instant and its duration drawn.
+/// That of the menu's, with its instant and its duration drawn.
+[[nodiscard]] Fault draw_fault(const ExploreOptions& options, std::size_t which,
+                               RandomStream& dice);
+
+/// Gives a run one more of the menu's faults, of any kind.
 void add_fault(const ExploreOptions& options, RandomStream& dice, Run& run);
 
 }  // namespace anyrdma::sim

@@ -10,8 +10,8 @@ namespace anyrdma::sim {
 namespace {
 
 /// Of a hundred runs, how many branch off, and how many are changed ones of the corpus.
-constexpr std::uint64_t kBranching = 45;
-constexpr std::uint64_t kMutating = 15;
+constexpr std::uint64_t kBranching = 25;
+constexpr std::uint64_t kMutating = 20;
 
 /// Before, it is not known what is rare.
 constexpr std::uint64_t kRunsToLearn = 32;
@@ -169,7 +169,7 @@ bool Guide::mutate(Run& run, RandomStream& dice) const {
       change_faults(run, dice);
       break;
     case 2:
-      move_an_instant(run, dice);
+      draw_again(run, dice);
       break;
     default:
       return branch_off(run.trial, dice.below(example.decision + 1), dice);
@@ -189,14 +189,11 @@ void Guide::change_faults(Run& run, RandomStream& dice) const {
   add_fault(options_, dice, run);
 }
 
-void Guide::move_an_instant(Run& run, RandomStream& dice) const {
-  for (Fault& fault : run.trial.plan.faults) {
-    auto* const at = std::get_if<AtTime>(&fault.trigger);
-    if (at == nullptr) continue;
-    constexpr std::uint64_t kPercent = 100;
-    const auto percent = static_cast<std::int64_t>(kPercent / 2 + dice.below(kPercent));
-    at->time = at->time / static_cast<std::int64_t>(kPercent) * percent;
-  }
+/// One of them happens at another instant, and for another time.
+void Guide::draw_again(Run& run, RandomStream& dice) const {
+  if (run.drawn.empty()) return change_faults(run, dice);
+  const std::size_t which = dice.below(run.drawn.size());
+  run.trial.plan.faults[which] = draw_fault(options_, run.drawn[which], dice);
 }
 
 /// Some changes of priorities come near what is rare.

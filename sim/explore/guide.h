@@ -53,7 +53,7 @@ class Guide {
   [[nodiscard]] bool branch(Run& run, RandomStream& dice);
   [[nodiscard]] bool mutate(Run& run, RandomStream& dice) const;
   void change_faults(Run& run, RandomStream& dice) const;
-  void move_an_instant(Run& run, RandomStream& dice) const;
+  void draw_again(Run& run, RandomStream& dice) const;
   void aim(Run& run, RandomStream& dice) const;
 
   static constexpr std::uint64_t kRare = 10;  ///< one run in so many

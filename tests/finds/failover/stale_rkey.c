@@ -3,10 +3,10 @@
 // source: https://github.com/linux-rdma/rdma-core/pull/750 (a device that came back is not the old
 //   one); FaRM, NSDI 2014, section 5
 // needs: faults, instants
-// buggy: a client reconnects and goes on with the address and the key that it was given first.
-// fixed: takes them anew from each connection. The server gives each client memory of its own, in
-//   the order in which they come, and tells each client in the data of its accept where it is and
-//   who owns it.
+// buggy: client a reconnects and goes on with the address and the key that it was given first.
+// fixed: takes them anew from each connection, as client b always does. The server gives each
+//   client memory of its own, in the order in which they come, and tells each client in the data of
+//   its accept where it is. All of it is in one protection domain.
 #include <string.h>
 
 #include "tests/finds/cm.h"
@@ -23,6 +23,7 @@ static int serve(void) {
   struct rdma_event_channel* channel = open_channel();
   struct lane lanes[kPlaces] = {0};
   struct ibv_mr* mrs[kPlaces];
+  struct ibv_pd* pd = NULL;
   listen_at(channel, kPort, 8);
   for (int n = 0;;) {
     struct rdma_cm_event* event = next_event(channel, -1);
@@ -35,8 +36,9 @@ static int serve(void) {
     if (type == RDMA_CM_EVENT_DISCONNECTED) rdma_disconnect(id);
     if (type != RDMA_CM_EVENT_CONNECT_REQUEST) continue;
     if (n == kPlaces) give_up("too many clients");
-    if (!lane_open(&lanes[n], id)) give_up("a queue pair");
-    mrs[n] = ibv_reg_mr(lanes[n].pd, areas[n], 4096,
+    if (!pd) pd = ibv_alloc_pd(id->verbs);
+    if (!pd || !lane_open_in(&lanes[n], id, pd)) give_up("a queue pair");
+    mrs[n] = ibv_reg_mr(pd, areas[n], 4096,
                         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
     if (!mrs[n]) give_up("ibv_reg_mr");
     memset(areas[n], 0, 4096);
@@ -60,7 +62,7 @@ static bool connect_to(const char* host, struct lane* lane, char name, struct pl
   struct rdma_cm_event* event = next_event(channel, kPatience);
   if (!event) give_up("no server");
   const bool there = event->event == RDMA_CM_EVENT_ESTABLISHED;
-  if (there && (fixed || place->rkey == 0))
+  if (there && (fixed || name != 'a' || place->rkey == 0))
     memcpy(place, event->param.conn.private_data, sizeof *place);
   rdma_ack_cm_event(event);
   if (!there) lane_close(lane);
