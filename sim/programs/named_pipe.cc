@@ -6,8 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <string>
@@ -20,14 +18,6 @@ namespace {
 
 using tracee::Call;
 using transport::realtime::Descriptor;
-
-struct Opening {
-  long number;
-  const char* name;
-};
-
-constexpr auto kOpenings = std::to_array<Opening>(
-    {{SYS_open, "open"}, {SYS_openat, "openat"}, {SYS_openat2, "openat2"}, {SYS_creat, "creat"}});
 
 struct Arguments {
   int directory = AT_FDCWD;
@@ -63,6 +53,10 @@ std::string path_of(const tracee::Tracee& thread, const Arguments& arguments) {
   return own + "/fd/" + std::to_string(arguments.directory) + "/" + path;
 }
 
+bool opens_file(long number) {
+  return number == SYS_open || number == SYS_openat || number == SYS_openat2 || number == SYS_creat;
+}
+
 Descriptor open_again(const Descriptor& file, int flags) {
   const std::string path = "/proc/self/fd/" + std::to_string(file.get());
   return Descriptor(::open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC));
@@ -72,20 +66,15 @@ Descriptor open_again(const Descriptor& file, int flags) {
 
 bool is_opening(pid_t tid) {
   const auto number = call_in_kernel(tid);
-  return number && name_of_opening(*number) != nullptr;
+  return number && opens_file(*number);
 }
 
 std::optional<Call> opening_by(const user_regs_struct& registers) {
   constexpr long kToBeMadeAgain = -512;  // ERESTARTSYS, which no program sees
   if (static_cast<long>(registers.rax) != kToBeMadeAgain) return std::nullopt;
   const auto number = static_cast<long>(registers.orig_rax);
-  if (name_of_opening(number) == nullptr) return std::nullopt;
+  if (!opens_file(number)) return std::nullopt;
   return Call{number, {registers.rdi, registers.rsi, registers.rdx, registers.r10}};
-}
-
-const char* name_of_opening(long number) {
-  const auto* const found = std::ranges::find(kOpenings, number, &Opening::number);
-  return found == kOpenings.end() ? nullptr : found->name;
 }
 
 std::optional<NamedPipe> NamedPipe::opened_by(const tracee::Tracee& thread, const Call& call) {

@@ -16,8 +16,6 @@ namespace anyrdma::sim::programs {
 /// The call by which the thread was opening a file when it was interrupted; nullopt: it was in
 /// another one, or in none.
 [[nodiscard]] std::optional<tracee::Call> opening_by(const user_regs_struct& registers);
-/// "openat"; null: it opens nothing.
-[[nodiscard]] const char* name_of_opening(long number);
 
 /// Holds the thread's end, so that a process that opens the other end finds a partner.
 class NamedPipe {

@@ -19,8 +19,8 @@
 
 #include "sim/monitor.h"
 #include "sim/programs/blocked_call.h"
-#include "sim/programs/calls.h"
 #include "sim/programs/signals.h"
+#include "sim/programs/syscalls/table.h"
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/launch.h"
 #include "verbs/assert.h"
@@ -174,9 +174,8 @@ verbs::Result<void> Sandbox::launch(Program& program) {
                                    .input = options.input < 0 ? nothing.get() : options.input,
                                    .output = out_in.get(),
                                    .error = error_in.get(),
-                                   .realm = realm_of(host),
-                                   .new_code = tracee::NewCode::kStops},
-                                  untouched_calls());
+                                   .realm = realm_of(host)},
+                                  call_rules());
   if (!pid) return pid.error();
   Process& process =
       adopt(*pid, nullptr, host, program, program.name_.substr(host.name().size() + 1));

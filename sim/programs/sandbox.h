@@ -111,7 +111,7 @@ struct SandboxOptions {
   std::function<void(const Program&)> on_end{};
   /// Called with each system call that stops a thread. May be empty.
   std::function<void(Instant, std::string_view thread, std::string_view call)> on_call{};
-  /// Called with remarks for the user, each once: unknown system calls that are passed on, for
+  /// Called with remarks for the user, each once: unknown system calls, for
   /// example, after which the run may not be reproducible.
   std::function<void(std::string_view)> on_remark{};
 };

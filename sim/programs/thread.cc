@@ -15,10 +15,11 @@
 #include "sim/instructions/instruction.h"
 #include "sim/points/mark_call.h"
 #include "sim/programs/blocked_call.h"
-#include "sim/programs/calls.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
+#include "sim/programs/syscalls/handlers.h"
+#include "sim/programs/syscalls/table.h"
 #include "sim/text/text.h"
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/state_print.h"
@@ -568,9 +569,8 @@ void Thread::map_code(const Call& call) {
                                             .shared = (flags & MAP_TYPE) != MAP_PRIVATE},
                                            file);
   std::error_code unknown;
-  if (!done)
-    remark_on_code(
-        std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file.get()), unknown));
+  const std::string link = "/proc/self/fd/" + std::to_string(file.get());
+  if (!done) remark_on_code(std::filesystem::read_symlink(link, unknown));
 }
 
 void Thread::remark_on_code(const std::string& file) {

@@ -1,23 +1,18 @@
 // What the filter says of each system call, as the kernel would read it.
 #include "sim/tracee/filter.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/shm.h>
 #include <sys/syscall.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
+#include <span>
 #include <vector>
-
-#include "transport/realtime/prompt_call.h"
 
 namespace anyrdma::sim::tracee {
 namespace {
@@ -42,6 +37,9 @@ std::uint32_t verdict(const std::vector<sock_filter>& filter, const seccomp_data
       case BPF_JMP | BPF_JGE | BPF_K:
         at += loaded >= step.k ? step.jt : step.jf;
         break;
+      case BPF_JMP | BPF_JA:
+        at += step.k;
+        break;
       case BPF_JMP | BPF_JSET | BPF_K:
         at += (loaded & step.k) != 0 ? step.jt : step.jf;
         break;
@@ -54,113 +52,106 @@ std::uint32_t verdict(const std::vector<sock_filter>& filter, const seccomp_data
   return kAstray;
 }
 
-seccomp_data call_of(long number, std::uint64_t second = 0) {
+seccomp_data call_of(long number) {
   return {.nr = static_cast<int>(number),
           .arch = AUDIT_ARCH_X86_64,
           .instruction_pointer = 0,
-          .args = {0, second, 0, 0, 0, 0}};
+          .args = {}};
 }
 
-constexpr std::array<int, 3> kUntouched{SYS_mmap, SYS_getpid, SYS_close};
+constexpr Answer kPass{Verdict::kPass};
+constexpr Answer kNoMemory{Verdict::kRefuse, ENOMEM};
 
-TEST(FilterOfCalls, WhatIsNamedIsLeftToTheKernel) {
-  const auto filter = filter_of(kUntouched);
-  for (const int number : kUntouched)
-    EXPECT_EQ(verdict(filter, call_of(number)), SECCOMP_RET_ALLOW) << number;
+seccomp_data call_of(long number, unsigned argument, std::uint64_t value) {
+  seccomp_data call = call_of(number);
+  call.args[argument] = value;
+  return call;
 }
 
-TEST(FilterOfCalls, EverythingElseStopsTheThread) {
-  const auto filter = filter_of(kUntouched);
-  for (const int number : {SYS_read, SYS_futex, SYS_clock_gettime, 999})
+TEST(FilterOfCalls, EachRuleDecidesItsCallAndAllOthersStop) {
+  static constexpr std::array<CallRule, 3> kRules{
+      {{SYS_mmap, kPass}, {SYS_getpid, kPass}, {SYS_ptrace, {Verdict::kRefuse, ENOSYS}}}};
+  const auto filter = filter_of(kRules);
+  EXPECT_EQ(verdict(filter, call_of(SYS_mmap)), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(verdict(filter, call_of(SYS_getpid)), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(verdict(filter, call_of(SYS_ptrace)), kNoSuchCall);
+  for (const int number : {SYS_read, SYS_mmap - 1, SYS_mmap + 1, SYS_ptrace + 1, 999, 1'000'000})
     EXPECT_EQ(verdict(filter, call_of(number)), SECCOMP_RET_TRACE) << number;
 }
 
-TEST(FilterOfCalls, OfFcntlOnlyWhatMayWaitForALockStops) {
-  const auto filter = filter_of(kUntouched);
-  for (const int command : {F_SETLKW, F_OFD_SETLKW})
-    EXPECT_EQ(verdict(filter, call_of(SYS_fcntl, static_cast<std::uint64_t>(command))),
-              SECCOMP_RET_TRACE);
-  for (const int command : {F_GETFL, F_SETFL, F_DUPFD, F_SETLK, F_OFD_SETLK})
-    EXPECT_EQ(verdict(filter, call_of(SYS_fcntl, static_cast<std::uint64_t>(command))),
-              SECCOMP_RET_ALLOW);
+TEST(FilterOfCalls, AnArgumentDecidesByItsValueItsBitsOrItsUpperHalf) {
+  using enum ArgumentRule::Test;
+  static constexpr std::array<ArgumentRule, 2> kOfValue{{{1, kIs, 7, {}}, {1, kIs, 9, {}}}};
+  static constexpr std::array<ArgumentRule, 1> kOfBits{{{5, kHasAny, 0x30, kNoMemory}}};
+  static constexpr std::array<ArgumentRule, 1> kOfHalf{{{3, kUpperHalfIs, 0x1234, kPass}}};
+  static constexpr std::array<CallRule, 3> kRules{
+      {{5, kPass, kOfValue}, {6, kPass, kOfBits}, {7, {}, kOfHalf}}};
+  const auto filter = filter_of(kRules);
+  EXPECT_EQ(verdict(filter, call_of(5, 1, 7)), SECCOMP_RET_TRACE);
+  EXPECT_EQ(verdict(filter, call_of(5, 1, 0x1'0000'0009)), SECCOMP_RET_TRACE) << "lower half";
+  EXPECT_EQ(verdict(filter, call_of(5, 1, 8)), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(verdict(filter, call_of(5, 2, 7)), SECCOMP_RET_ALLOW) << "another argument";
+  EXPECT_EQ(verdict(filter, call_of(6, 5, 0x20)), kNoHugePages);
+  EXPECT_EQ(verdict(filter, call_of(6, 5, 0x4f)), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(verdict(filter, call_of(7, 3, 0x1234'0000'4040)), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(verdict(filter, call_of(7, 3, 0x1234)), SECCOMP_RET_TRACE);
+  EXPECT_EQ(verdict(filter, call_of(7, 3, ~std::uint64_t{0})), SECCOMP_RET_TRACE);
 }
 
-TEST(FilterOfCalls, OfThoseThatBearTheMarkOnlyOursAreLeftToTheKernel) {
-  const auto filter = filter_of(kUntouched);
-  const auto with_fourth = [](long number, std::uint64_t fourth) {
-    seccomp_data call = call_of(number);
-    call.args[3] = fourth;
-    return call;
-  };
-  constexpr std::uint64_t kMark = std::uint64_t{transport::realtime::kPromptMark} << 32;
-  constexpr std::uint64_t kFlags = 0x4040;
-  for (const int number : transport::realtime::prompt_calls()) {
-    EXPECT_EQ(verdict(filter, with_fourth(number, kMark | kFlags)), SECCOMP_RET_ALLOW) << number;
-    EXPECT_EQ(verdict(filter, with_fourth(number, kFlags)), SECCOMP_RET_TRACE) << number;
-    EXPECT_EQ(verdict(filter, with_fourth(number, ~std::uint64_t{0})), SECCOMP_RET_TRACE) << number;
+TEST(FilterOfCalls, TheFirstRuleOfAnArgumentDecides) {
+  using enum ArgumentRule::Test;
+  static constexpr std::array<ArgumentRule, 2> kBoth{
+      {{3, kHasAny, 1, kNoMemory}, {2, kHasAny, 4, {}}}};
+  static constexpr std::array<CallRule, 1> kRules{{{SYS_mmap, kPass, kBoth}}};
+  seccomp_data call = call_of(SYS_mmap, 3, 1);
+  call.args[2] = 4;
+  EXPECT_EQ(verdict(filter_of(kRules), call), kNoHugePages);
+}
+
+// The kernel finds out so which calls it can make without executing the filter.
+TEST(FilterOfCalls, ACallThatAlwaysPassesDoesSoBeforeAnyArgumentIsRead) {
+  using enum ArgumentRule::Test;
+  static constexpr std::array<ArgumentRule, 1> kOfValue{{{1, kIs, 7, {}}}};
+  static constexpr std::array<CallRule, 4> kRules{
+      {{3, kPass, kOfValue}, {4, kPass}, {5, kPass, kOfValue}, {6, kPass}}};
+  auto filter = filter_of(kRules);
+  for (sock_filter& step : filter) {
+    const bool of_argument =
+        step.code == (BPF_LD | BPF_W | BPF_ABS) && step.k >= offsetof(seccomp_data, args);
+    if (of_argument) step = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
   }
-  for (const int number : {SYS_read, SYS_futex, SYS_clock_gettime, SYS_poll})
-    EXPECT_EQ(verdict(filter, with_fourth(number, kMark)), SECCOMP_RET_TRACE) << number;
-  EXPECT_EQ(verdict(filter, with_fourth(SYS_mmap, kMark)), SECCOMP_RET_ALLOW);
-}
-
-TEST(FilterOfCalls, LimitsOfProcessorTimeStopAndNoOthers) {
-  const auto filter = filter_of(kUntouched);
-  EXPECT_EQ(verdict(filter, call_of(SYS_prlimit64, RLIMIT_CPU)), SECCOMP_RET_TRACE);
-  EXPECT_EQ(verdict(filter, call_of(SYS_prlimit64, RLIMIT_STACK)), SECCOMP_RET_ALLOW);
-}
-
-TEST(FilterOfCalls, WhatMakesMemoryExecutableStopsIfThatIsWanted) {
-  constexpr std::array<int, 3> kMemory{SYS_mmap, SYS_mprotect, SYS_pkey_mprotect};
-  for (const int number : kMemory) {
-    seccomp_data code = call_of(number);
-    code.args[2] = PROT_READ | PROT_EXEC;
-    seccomp_data data = call_of(number);
-    data.args[2] = PROT_READ | PROT_WRITE;
-    EXPECT_EQ(verdict(filter_of(kMemory), code), SECCOMP_RET_ALLOW);
-    const auto filter = filter_of(kMemory, NewCode::kStops);
-    EXPECT_EQ(verdict(filter, code), SECCOMP_RET_TRACE);
-    EXPECT_EQ(verdict(filter, data), SECCOMP_RET_ALLOW);
-  }
-}
-
-// Whether the machine has some to spare is nothing that a run may depend on.
-TEST(FilterOfCalls, NobodyHasHugePages) {
-  constexpr std::array<int, 3> kMemory{SYS_mmap, SYS_shmget, SYS_memfd_create};
-  const auto filter = filter_of(kMemory, NewCode::kStops);
-  const auto asked = [&filter](long number, unsigned argument, std::uint64_t flags) {
-    seccomp_data call = call_of(number);
-    call.args[argument] = flags;
-    return verdict(filter, call);
-  };
-  EXPECT_EQ(asked(SYS_mmap, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB), kNoHugePages);
-  EXPECT_EQ(asked(SYS_shmget, 2, IPC_CREAT | SHM_HUGETLB | 0600), kNoHugePages);
-  EXPECT_EQ(asked(SYS_memfd_create, 1, MFD_CLOEXEC | MFD_HUGETLB), kNoHugePages);
-  EXPECT_EQ(asked(SYS_mmap, 3, MAP_PRIVATE | MAP_ANONYMOUS), SECCOMP_RET_ALLOW);
-  EXPECT_EQ(asked(SYS_shmget, 2, IPC_CREAT | 0600), SECCOMP_RET_ALLOW);
-  EXPECT_EQ(asked(SYS_memfd_create, 1, MFD_CLOEXEC), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(verdict(filter, call_of(4)), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(verdict(filter, call_of(6)), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(verdict(filter, call_of(5)), SECCOMP_RET_KILL_PROCESS) << "the test would notice";
 }
 
 TEST(FilterOfCalls, OtherArchitecturesHaveNoCalls) {
-  const auto filter = filter_of(kUntouched);
+  static constexpr std::array<CallRule, 1> kRules{{{SYS_getpid, kPass}}};
+  const auto filter = filter_of(kRules);
   seccomp_data old = call_of(SYS_getpid);
   old.arch = AUDIT_ARCH_I386;
   EXPECT_EQ(verdict(filter, old), kNoSuchCall);
   EXPECT_EQ(verdict(filter, call_of(SYS_getpid | 0x4000'0000)), kNoSuchCall) << "x32";
 }
 
-TEST(FilterOfCalls, WithNothingNamedAllStops) {
+TEST(FilterOfCalls, WithoutRulesAllStops) {
   EXPECT_EQ(verdict(filter_of({}), call_of(SYS_mmap)), SECCOMP_RET_TRACE);
 }
 
-TEST(FilterOfCalls, ManyNamesDoNotOutgrowItsJumps) {
-  std::vector<int> all(400);
-  std::iota(all.begin(), all.end(), 0);
-  std::erase(all, SYS_fcntl);
-  const auto filter = filter_of(all);
+TEST(FilterOfCalls, ManyRulesDoNotOutgrowItsJumps) {
+  using enum ArgumentRule::Test;
+  static constexpr std::array<ArgumentRule, 2> kOfValue{{{1, kIs, 7, {}}, {2, kIs, 9, kNoMemory}}};
+  std::vector<CallRule> rules;
+  for (int number = 0; number < 400; ++number)
+    rules.push_back(
+        {number, kPass, number % 2 == 0 ? std::span(kOfValue) : std::span<const ArgumentRule>{}});
+  const auto filter = filter_of(rules);
   ASSERT_LT(filter.size(), static_cast<std::size_t>(BPF_MAXINSNS));
-  for (const int number : all)
+  for (int number = 0; number < 400; ++number) {
     ASSERT_EQ(verdict(filter, call_of(number)), SECCOMP_RET_ALLOW) << number;
+    const auto expected = number % 2 == 0 ? kNoHugePages : SECCOMP_RET_ALLOW;
+    ASSERT_EQ(verdict(filter, call_of(number, 2, 9)), expected) << number;
+  }
   EXPECT_EQ(verdict(filter, call_of(401)), SECCOMP_RET_TRACE);
 }
 

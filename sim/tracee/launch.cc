@@ -216,8 +216,8 @@ int lead_to_program(pid_t pid, int report) {
 
 }  // namespace
 
-verbs::Result<pid_t> launch(const LaunchOptions& options, std::span<const int> untouched) {
-  const std::vector<sock_filter> filter = filter_of(untouched, options.new_code);
+verbs::Result<pid_t> launch(const LaunchOptions& options, std::span<const CallRule> calls) {
+  const std::vector<sock_filter> filter = filter_of(calls);
   int gate[2];
   if (::pipe2(gate, O_CLOEXEC) != 0) return verbs::errno_code(errno);
   const Descriptor gate_out(gate[0]);

@@ -22,16 +22,15 @@ struct LaunchOptions {
   int output = -1;                       ///< ... 1 ...
   int error = -1;                        ///< ... and 2
   const Realm* realm = nullptr;          ///< whose process it becomes; null: it is one like us
-  NewCode new_code = NewCode::kPasses;   ///< whether new code stops it
 };
 
 /// The process is about to execute the program: it has stopped at the end of execve(2)
-/// (StopKind::kProgram), or it is gone. Its addresses are not random, rdtsc stops it with SIGSEGV
-/// where the machine can do that (time_stamps.h), and system calls that are not `untouched` stop it
-/// as StopKind::kCall. It dies with this process. Errors: EAGAIN, ENOMEM, EPERM (ptrace(2) or
-/// seccomp(2) is not allowed here), and what execve(2) says. The calling thread is the one that
-/// traces.
+/// (StopKind::kProgram), or it is gone. Its addresses are not random, and rdtsc stops it with
+/// SIGSEGV where the machine can do that (time_stamps.h). `calls` decides which system calls stop
+/// it, as StopKind::kCall; a call without a rule does. It dies with this process. Errors: EAGAIN,
+/// ENOMEM, EPERM (ptrace(2) or seccomp(2) is not allowed here), and what execve(2) says. The
+/// calling thread is the one that traces.
 [[nodiscard]] verbs::Result<pid_t> launch(const LaunchOptions& options,
-                                          std::span<const int> untouched);
+                                          std::span<const CallRule> calls);
 
 }  // namespace anyrdma::sim::tracee

@@ -77,6 +77,12 @@ constexpr std::array<int, 40> kUntouched{SYS_mmap,
                                          SYS_stat,
                                          SYS_wait4};
 
+std::vector<CallRule> rules() {
+  std::vector<CallRule> all;
+  for (const int number : kUntouched) all.push_back({number, {Verdict::kPass}});
+  return all;
+}
+
 constexpr std::uint16_t kRdtsc = 0x310f;
 
 LaunchOptions shell(const std::string& script) {
@@ -112,7 +118,7 @@ Stop run_to(const Tracee& tracee, StopKind kind) {
 class TracedProgram : public ::testing::Test {
  protected:
   Tracee start(const LaunchOptions& options) {
-    const auto launched = launch(options, kUntouched);
+    const auto launched = launch(options, rules());
     EXPECT_EQ(errno_of(launched), 0);
     pid_ = launched.has_value() ? *launched : -1;
     return Tracee(pid_);
@@ -137,13 +143,13 @@ class TracedProgram : public ::testing::Test {
 TEST(LaunchingAProgram, ThatIsNotThereSaysSo) {
   LaunchOptions options = shell("true");
   options.path = "/nowhere/at/all";
-  EXPECT_EQ(errno_of(launch(options, kUntouched)), ENOENT);
+  EXPECT_EQ(errno_of(launch(options, rules())), ENOENT);
 }
 
 TEST(LaunchingAProgram, ThatMayNotBeExecutedSaysSo) {
   LaunchOptions options = shell("true");
   options.path = "/etc/passwd";
-  EXPECT_EQ(errno_of(launch(options, kUntouched)), EACCES);
+  EXPECT_EQ(errno_of(launch(options, rules())), EACCES);
 }
 
 TEST(LaunchingAProgram, ThatIsNoProgramSaysSo) {
@@ -152,19 +158,19 @@ TEST(LaunchingAProgram, ThatIsNoProgramSaysSo) {
   std::filesystem::permissions(file, std::filesystem::perms::owner_all);
   LaunchOptions options = shell("true");
   options.path = file;
-  EXPECT_EQ(errno_of(launch(options, kUntouched)), ENOEXEC);
+  EXPECT_EQ(errno_of(launch(options, rules())), ENOEXEC);
 }
 
 TEST(LaunchingAProgram, InADirectoryThatIsNotThereSaysSo) {
   LaunchOptions options = shell("true");
   options.directory = "/nowhere/at/all";
-  EXPECT_EQ(errno_of(launch(options, kUntouched)), ENOENT);
+  EXPECT_EQ(errno_of(launch(options, rules())), ENOENT);
 }
 
 TEST(LaunchingAProgram, NobodyIsLeftOfOneThatFailed) {
   LaunchOptions options = shell("true");
   options.path = "/nowhere/at/all";
-  (void)launch(options, kUntouched).has_value();
+  (void)launch(options, rules()).has_value();
   EXPECT_EQ(::waitpid(-1, nullptr, __WALL | WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }
@@ -193,7 +199,7 @@ TEST(LaunchingAProgram, NobodyIsLeftOfOneThatMayNotBeTracedWhateverInterrupts) {
     ::setitimer(ITIMER_REAL, &often, nullptr);
     if (!forbid_tracing()) ::_exit(2);
     for (int i = 0; i < 100; ++i)
-      if (errno_of(launch(shell("true"), kUntouched)) != EPERM) ::_exit(3);
+      if (errno_of(launch(shell("true"), rules())) != EPERM) ::_exit(3);
     ::_exit(::waitpid(-1, nullptr, __WALL | WNOHANG) == -1 && errno == ECHILD ? 0 : 1);
   }
   int status = 0;
@@ -222,7 +228,7 @@ TEST(LaunchingAProgram, WhatEndsItsGroupMeanwhileDoesNotEndIt) {
   if (child == 0) {
     begin_a_storm_of_signals();
     for (int i = 0; i < 300; ++i) {
-      const auto pid = launch(shell("true"), kUntouched);
+      const auto pid = launch(shell("true"), rules());
       if (!pid) ::_exit(1);
       ::kill(*pid, SIGKILL);
       for (int status = 0;;) {

@@ -102,9 +102,9 @@ here bad_json 2 "the fault plan: $work/plan.json: line 1: key 'on' is missing" '
 
 # --- strictly ---
 strictly='strictly taken, this run is none: '
-here unknown_call 0 'which nobody here knows' "$odd unknown-call"
+here unknown_call 0 'call 500, which anyrdma does not know: it fails with ENOSYS' "$odd unknown-call"
 here processor_timers_strictly 1 "${strictly}a timer of processor time never expires" "$odd arm-processor-timers" --strict
-here unknown_call_strictly 1 "${strictly}odd makes system call 212, which nobody here knows.*may not repeat" \
+here unknown_call_strictly 1 "${strictly}odd makes system call 500, which anyrdma does not know" \
   "$odd unknown-call" --strict
 printf 'host a 10.0.0.1\non a %s unknown-call\nstrict\n' "$odd" >"$work/scenario"
 refuses strict_in_a_file 1 "$strictly" "$work/scenario"

@@ -1,0 +1,106 @@
+#include "sim/programs/syscalls/handlers.h"
+
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstdint>
+
+#include "sim/programs/process.h"
+#include "sim/programs/sandbox.h"
+#include "sim/programs/syscalls/table.h"
+#include "transport/fault/plan/question.h"
+#include "transport/realtime/point_call.h"
+
+namespace anyrdma::sim::programs {
+
+Outcome make_call(Thread& thread, const Call& call) {
+  const SystemCall* const known = find_system_call(call.number);
+  if (known != nullptr && known->handler != nullptr) return known->handler(thread, call);
+  thread.sandbox().remark(thread.process().name + " makes " + name_of_call(call.number) +
+                          ", which anyrdma does not know: it fails with ENOSYS");
+  return Outcome::answered(-ENOSYS);
+}
+
+bool makes_code(long number) {
+  return number == SYS_mmap || number == SYS_mprotect || number == SYS_pkey_mprotect;
+}
+
+// --- the kernel's -------------------------------------------------------------------------------
+
+Outcome on_futex(Thread& thread, const Call& call) {
+  return thread.sandbox().futexes().call(thread, call);
+}
+
+Outcome on_exit(Thread& thread, const Call& /*call*/) {
+  thread.set_ends_alone();
+  return Outcome::made();
+}
+
+/// After a signal that does not end the wait the kernel would continue it in real time.
+Outcome on_restart(Thread& /*thread*/, const Call& /*call*/) {
+  return Outcome::answered(-EINTR);
+}
+
+Outcome on_mmap(Thread& thread, const Call& call) {
+  thread.map_code(call);
+  return Outcome::made();
+}
+
+Outcome on_mprotect(Thread& thread, const Call& /*call*/) {
+  if (thread.finish_call()) thread.look_at_new_code();
+  return Outcome::made();
+}
+
+/// What it changes would be there in the next run, if that had the same namespaces.
+Outcome on_mount(Thread& thread, const Call& /*call*/) {
+  thread.sandbox().spoil_realms();
+  return Outcome::made();
+}
+
+// --- those of anyrdma's libraries ---------------------------------------------------------------
+
+Outcome on_poll_in_vain(Thread& thread, const Call& /*call*/) {
+  thread.yield();
+  return thread.is_over() ? Outcome::over() : Outcome::answered(0);
+}
+
+/// A lock or a verbs call. Others have gone on before it is made, if that was wanted.
+Outcome on_point(Thread& thread, const Call& /*call*/) {
+  return Outcome::answered(
+      thread.sandbox().world().scheduler().chooses() ? 0 : transport::realtime::kNoPoints);
+}
+
+/// Where it reads its clocks from now on.
+Outcome on_clock_page(Thread& thread, const Call& call) {
+  auto& clock = thread.process().clock;
+  clock = SharedClock::map(thread.borrow(static_cast<int>(call.arguments[0])));
+  return Outcome::answered(clock == nullptr ? -EINVAL : 0);
+}
+
+/// Where it leaves words from now on.
+Outcome on_shared_words(Thread& thread, const Call& call) {
+  auto& words = thread.process().words;
+  words = SharedWords::map(thread.borrow(static_cast<int>(call.arguments[0])));
+  return Outcome::answered(words == nullptr ? -EINVAL : 0);
+}
+
+/// Of the fault plan, or what the checkers want to hear.
+Outcome on_question(Thread& thread, const Call& call) {
+  const std::uint64_t address = call.arguments[0];
+  auto question = thread.tracee().peek<fault::Question>(address);
+  if (!question || call.arguments[1] != sizeof *question) return Outcome::answered(-EFAULT);
+  const Duration delay = thread.process().host->advise(thread.process().full_name, *question);
+  if (delay > Duration::zero() && !thread.spend(delay)) return Outcome::over();
+  return Outcome::answered(thread.tracee().poke(address, *question) ? 0 : -EFAULT);
+}
+
+/// What its device is to do to memory.
+Outcome on_memory(Thread& thread, const Call& call) {
+  constexpr std::uint64_t kChoicesMax = 1 << 16;
+  const std::uint64_t count = call.arguments[0];
+  if (count < 2 || count > kChoicesMax) return Outcome::answered(-EINVAL);
+  const auto choice = thread.sandbox().world().memory().choose(static_cast<std::uint32_t>(count));
+  return Outcome::answered(static_cast<long>(choice));
+}
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,85 @@
+// The parts of the rows in the table of system calls (table.h).
+#pragma once
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+
+#include "sim/programs/syscalls/table.h"
+#include "transport/realtime/prompt_call.h"
+
+namespace anyrdma::sim::programs {
+
+using tracee::Answer;
+using tracee::ArgumentRule;
+using tracee::Verdict;
+
+// --- arguments that matter ----------------------------------------------------------------------
+
+inline constexpr Answer kPasses{Verdict::kPass};
+inline constexpr Answer kStops{Verdict::kStop};
+inline constexpr Answer kNoMemory{Verdict::kRefuse, ENOMEM};
+
+// How many huge pages a machine has must not decide what a run does.
+inline constexpr std::array<ArgumentRule, 2> kOfMmap{
+    {{3, ArgumentRule::Test::kHasAny, MAP_HUGETLB, kNoMemory, "MAP_HUGETLB"},
+     {2, ArgumentRule::Test::kHasAny, PROT_EXEC, kStops, "PROT_EXEC"}}};
+inline constexpr std::array<ArgumentRule, 1> kOfProtection{
+    {{2, ArgumentRule::Test::kHasAny, PROT_EXEC, kStops, "PROT_EXEC"}}};
+inline constexpr std::array<ArgumentRule, 1> kOfShmget{
+    {{2, ArgumentRule::Test::kHasAny, SHM_HUGETLB, kNoMemory, "SHM_HUGETLB"}}};
+inline constexpr std::array<ArgumentRule, 1> kOfMemfd{
+    {{1, ArgumentRule::Test::kHasAny, MFD_HUGETLB, kNoMemory, "MFD_HUGETLB"}}};
+inline constexpr std::array<ArgumentRule, 2> kOfFcntl{
+    {{1, ArgumentRule::Test::kIs, F_SETLKW, kStops, "F_SETLKW"},
+     {1, ArgumentRule::Test::kIs, F_OFD_SETLKW, kStops, "F_OFD_SETLKW"}}};
+inline constexpr std::array<ArgumentRule, 3> kOfIoctl{
+    {{1, ArgumentRule::Test::kIs, SIOCGIFADDR, kStops, "SIOCGIFADDR"},
+     {1, ArgumentRule::Test::kIs, SIOCGIFNETMASK, kStops, "SIOCGIFNETMASK"},
+     {1, ArgumentRule::Test::kIs, SIOCGIFBRDADDR, kStops, "SIOCGIFBRDADDR"}}};
+inline constexpr std::array<ArgumentRule, 1> kOfPrlimit{
+    {{1, ArgumentRule::Test::kIs, RLIMIT_CPU, kStops, "RLIMIT_CPU"}}};
+inline constexpr std::array<ArgumentRule, 1> kOfSetrlimit{
+    {{0, ArgumentRule::Test::kIs, RLIMIT_CPU, kStops, "RLIMIT_CPU"}}};
+/// Calls of anyrdma's libraries that never wait: transport/realtime/prompt_call.h.
+inline constexpr std::array<ArgumentRule, 1> kPrompt{
+    {{3, ArgumentRule::Test::kUpperHalfIs, transport::realtime::kPromptMark, kPasses, ""}}};
+
+// --- rows ---------------------------------------------------------------------------------------
+
+/// A row, and what completes it.
+struct Row : SystemCall {
+  template <std::size_t count>
+  [[nodiscard]] constexpr Row but(const std::array<ArgumentRule, count>& rules,
+                                  Handler with = nullptr) const {
+    Row row = *this;
+    row.arguments = rules;
+    if (with != nullptr) row.handler = with;
+    return row;
+  }
+};
+
+/// The kernel makes the call.
+constexpr Row passed(int number, const char* name, const char* support) {
+  return {{number, name, kPasses, {}, nullptr, support}};
+}
+/// The handler decides.
+constexpr Row stopped(int number, const char* name, Handler handler, const char* support) {
+  return {{number, name, kStops, {}, handler, support}};
+}
+/// The call fails.
+constexpr Row refused(int number, const char* name, int error, const char* support) {
+  return {{number, name, {Verdict::kRefuse, error}, {}, nullptr, support}};
+}
+/// A call of anyrdma's libraries, which no kernel has.
+constexpr Row own(long number, const char* name, Handler handler) {
+  return stopped(static_cast<int>(number), name, handler, "");
+}
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,41 @@
+// The table of system calls: one row for each number that the kernel's headers know. The seccomp
+// filter, the dispatch to handlers, the names in messages and the table of docs/support.md come
+// from it. To add a call: a row here, and a handler if the row stops. Source: the kernel's
+// arch/x86/entry/syscalls/syscall_64.tbl for numbers and names.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/programs/thread.h"
+#include "sim/tracee/filter.h"
+
+namespace anyrdma::sim::programs {
+
+/// Does what a stopped call means in the world.
+using Handler = Outcome (*)(Thread&, const Call&);
+
+struct SystemCall {
+  int number = 0;
+  const char* name = "";
+  tracee::Answer answer{};                          ///< of calls to which no argument rule applies
+  std::span<const tracee::ArgumentRule> arguments;  ///< the first applicable rule decides
+  Handler handler = nullptr;  ///< of calls that stop; null if the row never stops
+  const char* support = "";   ///< one sentence for docs/support.md; empty: a call of anyrdma's own
+};
+
+/// All rows, by ascending number: first the kernel's calls, then those of anyrdma's libraries,
+/// which no kernel has.
+[[nodiscard]] std::span<const SystemCall> system_calls();
+
+/// The row of a number; null: there is none.
+[[nodiscard]] const SystemCall* find_system_call(long number);
+
+/// The rules of all rows, for tracee::launch. A call without a row stops.
+[[nodiscard]] const std::vector<tracee::CallRule>& call_rules();
+
+/// "futex"; "system call 511" if the number has no row.
+[[nodiscard]] std::string name_of_call(long number);
+
+}  // namespace anyrdma::sim::programs
