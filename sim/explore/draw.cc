@@ -1,6 +1,7 @@
 #include "sim/explore/draw.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iterator>
 #include <map>
@@ -13,14 +14,24 @@
 namespace anyrdma::sim {
 namespace {
 
-/// What happens, and upon what: losing a packet is another kind than losing a message of the CM.
-using Kind = std::pair<std::size_t, std::size_t>;
+/// Of candidate faults that are drawn alike: what it waits for, what it does, and to a host or to
+/// one of its programs. Whatever befalls a message of the CM or a request is one kind, as there are
+/// many.
+using Kind = std::array<std::size_t, 3>;
 using Kinds = std::map<Kind, std::vector<std::size_t>>;
+
+Kind kind_of(const Fault& fault) {
+  const std::size_t trigger = fault.trigger.index();
+  if (std::holds_alternative<fault::OnMessage>(fault.trigger) ||
+      std::holds_alternative<fault::OnRequest>(fault.trigger))
+    return {trigger, 0, 0};
+  const auto* const pause = std::get_if<fault::PauseHost>(&fault.action);
+  return {trigger, fault.action.index(), pause != nullptr && !pause->program.empty() ? 1U : 0U};
+}
 
 Kinds kinds_of(const std::vector<Fault>& menu) {
   Kinds kinds;
-  for (std::size_t i = 0; i < menu.size(); ++i)
-    kinds[{menu[i].action.index(), menu[i].trigger.index()}].push_back(i);
+  for (std::size_t i = 0; i < menu.size(); ++i) kinds[kind_of(menu[i])].push_back(i);
   return kinds;
 }
 

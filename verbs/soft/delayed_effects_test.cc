@@ -150,6 +150,23 @@ TEST_F(WeakMemory, AReceivesCompletionMakesEarlierWritesVisible) {
   EXPECT_TRUE(arrived());
 }
 
+// The answer to the first READ is late, so both that came of it wait when the second one comes.
+TEST_F(WeakMemory, AReadThatCameTwiceTakesNoRoomOfAnother) {
+  connect({.max_rd_atomic = 2, .max_dest_rd_atomic = 2});
+  wire = [](const Packet& packet) {
+    return row_of(packet).operation == roce::Operation::kReadRequest ? 2 : 1;
+  };
+  at_b.choices = {kAllLate};
+
+  read(2);
+  read(3);
+  settle();
+
+  const std::vector<ibv_wc> all = a.poll();
+  ASSERT_EQ(all.size(), 2u);
+  for (const ibv_wc& each : all) EXPECT_EQ(each.status, IBV_WC_SUCCESS);
+}
+
 TEST_F(WeakMemory, DeregisteringARegionEndsWhatIsDelayed) {
   connect();
   at_b.choices = {kAllLate};

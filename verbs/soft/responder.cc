@@ -122,8 +122,8 @@ void Responder::on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth,
   const std::uint32_t limit = 2u * qp_.attr.max_dest_rd_atomic;
   const bool allowed =
       (qp_.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) != 0 && reth.length <= kMessageBytesMax;
-  if (!allowed || domain == nullptr || reads_waiting_ >= limit) return;
-  ++reads_waiting_;
+  if (!allowed || domain == nullptr || repeats_waiting_ >= limit) return;
+  ++repeats_waiting_;
   answers_.push_back({.psn = bth.psn,
                       .message_sequence = message_sequence_,
                       .read = true,
@@ -137,7 +137,7 @@ void Responder::on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth,
 // What it found the first time is kept until the peer can have no use for it (IBTA vol 1, 9.4.5).
 // Without it nothing can be said: the packet is dropped in silence.
 void Responder::on_duplicate_atomic(wire::Psn psn) {
-  if (reads_waiting_ >= 2u * qp_.attr.max_dest_rd_atomic) return;
+  if (repeats_waiting_ >= 2u * qp_.attr.max_dest_rd_atomic) return;
   for (std::size_t i = 0; i < atomics_.size(); ++i)
     if (atomics_[i].psn == psn) return answer_atomic(atomics_[i]);
 }
@@ -242,7 +242,8 @@ bool Responder::begin_write(roce::Reth reth, std::uint8_t*& to) {
   return true;
 }
 
-// The peer asks for more at once than was agreed.
+// The peer asks for more at once than was agreed. What has come twice does not count: the peer may
+// have had the first answer by now, and ask for the next.
 bool Responder::no_room_for_answer() const {
   return reads_waiting_ >= qp_.attr.max_dest_rd_atomic;
 }
@@ -343,16 +344,17 @@ void Responder::remember_atomic(wire::Psn psn, std::uint64_t original, bool stor
   gap_reported_ = false;
   while (atomics_.size() >= qp_.attr.max_dest_rd_atomic) atomics_.pop_front();
   atomics_.push_back({psn, message_sequence_, original, stored});
-  answer_atomic(atomics_.back());
+  answer_atomic(atomics_.back(), false);
   answers_.back().ticket = ticket;
 }
 
-void Responder::answer_atomic(const Done& done) {
-  ++reads_waiting_;
+void Responder::answer_atomic(const Done& done, bool repeated) {
+  ++(repeated ? repeats_waiting_ : reads_waiting_);
   answers_.push_back({.psn = done.psn,
                       .message_sequence = done.message_sequence,
                       .atomic = true,
                       .stored = done.stored,
+                      .repeated = repeated,
                       .original = done.original});
 }
 
@@ -459,10 +461,14 @@ PacketPtr Responder::next_packet() {
   return packet;
 }
 
+void Responder::no_longer_waits(const Answer& answer) {
+  --(answer.repeated ? repeats_waiting_ : reads_waiting_);
+}
+
 PacketPtr Responder::make_atomic_acknowledge(const Answer& answer) {
   const std::uint8_t opcode =
       qp_.opcode(answer.stored ? roce::kRcReadResponseOnly : roce::kRcAtomicAcknowledge);
-  --reads_waiting_;
+  no_longer_waits(answer);
   PacketPtr packet = qp_.make_packet(opcode, answer.psn, 0, false, false);
   roce::put(packet->storage, opcode, roce::kAeth,
             roce::Aeth{roce::AckKind::kAck, roce::kCreditsUnlimited, answer.message_sequence});
@@ -505,7 +511,7 @@ PacketPtr Responder::make_read_response(Answer& answer) {
   answer.address += size;
   answer.remaining -= size;
   if (last) {
-    --reads_waiting_;
+    no_longer_waits(answer);
     finish(answers_.pop_front());
   }
   return packet;
@@ -527,7 +533,7 @@ bool Responder::load(const std::uint8_t* from, std::uint32_t size, Packet& packe
 PacketPtr Responder::read_failed() {
   const Answer failed = answers_.pop_front();
   finish(failed);
-  --reads_waiting_;
+  no_longer_waits(failed);
   if (failed.repeated) return next_packet();
   forget_answers();
   refuse(roce::NakCode::kRemoteAccess, failed.psn, IBV_WC_LOC_ACCESS_ERR);

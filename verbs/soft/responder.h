@@ -53,7 +53,7 @@ class Responder {
     bool atomic = false;
     bool stored = false;     // ATOMIC: a write, which found nothing
     bool begun = false;      // READ: its first response packet is out
-    bool repeated = false;   // READ: a duplicate, not worth an error
+    bool repeated = false;   // READ, ATOMIC: to a duplicate, not worth an error
     roce::AckKind kind{};    // acknowledgement
     std::uint8_t value = 0;  // acknowledgement: credits, timer or NAK code
     std::uint32_t key = 0;   // READ ...
@@ -90,7 +90,8 @@ class Responder {
                                     unsigned access);
   void remember_atomic(wire::Psn psn, std::uint64_t original, bool stored,
                        std::uint32_t ticket = 0);
-  void answer_atomic(const Done& done);
+  void answer_atomic(const Done& done, bool repeated = true);
+  void no_longer_waits(const Answer& answer);
   void on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth, const ibv_pd* domain);
   void on_duplicate_atomic(wire::Psn psn);
   [[nodiscard]] bool no_room_for_answer() const;
@@ -140,10 +141,11 @@ class Responder {
 
   SoftQp& qp_;
   Ring<Answer> answers_;
-  LentPackets<OfQueue> lent_;        // under way, what READs asked for
-  const ibv_pd* domain_ = nullptr;   // whose memory requests may name
-  Ring<Done> atomics_;               // the last ones, as many as the peer may have outstanding
-  std::uint32_t reads_waiting_ = 0;  // READs and ATOMICs in answers_
+  LentPackets<OfQueue> lent_;          // under way, what READs asked for
+  const ibv_pd* domain_ = nullptr;     // whose memory requests may name
+  Ring<Done> atomics_;                 // the last ones, as many as the peer may have outstanding
+  std::uint32_t reads_waiting_ = 0;    // READs and ATOMICs in answers_
+  std::uint32_t repeats_waiting_ = 0;  // the same of duplicates, which are not among those
   wire::Psn expected_;
   std::uint32_t message_sequence_ = 0;  // completed messages, modulo 2^24
   bool gap_reported_ = false;           // one NAK per gap (IBTA vol 1, 9.7.5.2.8)

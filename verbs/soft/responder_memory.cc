@@ -33,7 +33,7 @@ void Responder::finish(const Answer& answer) {
 
 void Responder::forget_answers() {
   answers_.clear();
-  reads_waiting_ = 0;
+  reads_waiting_ = repeats_waiting_ = 0;
   if (qp_.effects) qp_.effects->forget_answers();
 }
 
