@@ -45,8 +45,9 @@ enum class EntryKind : std::uint8_t {
   kGiven = 24,       ///< with which queue pair a program connects or accepts
   kRunning = 25,     ///< which thread does what is called, posted and taken from now on
   kEnd = 26,         ///< the run is over: verdict and hash. Nothing follows
+  kChosen = 27,      ///< the schedule let something else go on than what was ready first
 };
-inline constexpr std::size_t kKinds = 27;
+inline constexpr std::size_t kKinds = 28;
 
 /// The fields behind an entry's kind and time, a letter each. Numbers: `n` any, `z` one that may be
 /// negative, `d` a duration, `l` a lane, `L` 1 + a lane or 0, `m` a message; lanes and messages
@@ -79,6 +80,7 @@ inline constexpr std::array<std::string_view, kKinds> kShapes{
     "lnn",     // kGiven: lane, id, queue pair
     "L",       // kRunning: lane
     "tn",      // kEnd: verdict, hash
+    "Lnn",     // kChosen: lane of the thread that goes on, or 0: the network; point, choice
 };
 
 /// Whether an entry of this kind is one more message.

@@ -231,8 +231,16 @@ void Host::note(std::string_view text) {
 }
 
 void Host::note_output(std::string_view program, bool error, std::string_view line) {
-  world_.trace().note(world_.now(), index_, line);
+  const std::string_view name = program.substr(program.find('/') + 1);
+  world_.trace().note(world_.now(), index_,
+                      std::string(name) + (error ? " (stderr): " : ": ") + std::string(line));
   if (world_.recorder() != nullptr) world_.recorder()->output(program, error, line);
+}
+
+void Host::note_end(std::string_view program, std::string_view how) {
+  const std::string_view name = program.substr(program.find('/') + 1);
+  world_.trace().note(world_.now(), index_, std::string(name) + " " + std::string(how));
+  if (world_.recorder() != nullptr) world_.recorder()->ended(program, how);
 }
 
 // --- programs outside of the world --------------------------------------------------------------

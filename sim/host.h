@@ -96,6 +96,8 @@ class Host final : private transport::soft::Observer,
   void note(std::string_view text);
   /// Likewise, what a program of the host has written: "client/rping".
   void note_output(std::string_view program, bool error, std::string_view line);
+  /// One of its processes' programs has ended: "ended with status 1".
+  void note_end(std::string_view program, std::string_view how);
 
   // --- programs outside of the world ------------------------------------------------------------
   /// Directs packets that arrive at an interface to `uplink`, which must outlive the host or be set

@@ -174,6 +174,16 @@ void Recorder::output(std::string_view program, bool error, std::string_view lin
   write<EntryKind::kNote>(lane + 1, error ? kStandardError : kStandardOutput, line);
 }
 
+void Recorder::ended(std::string_view program, std::string_view how) {
+  write<EntryKind::kNote>(thread_lane(program) + 1, Number{0}, how);
+}
+
+void Recorder::chosen(const Deviation& choice, const Fiber* fiber) {
+  if (closed_) return;
+  const Number lane = fiber == nullptr ? 0 : thread_lane(*fiber) + 1;
+  write<EntryKind::kChosen>(lane, choice.point, std::uint64_t{choice.choice});
+}
+
 void Recorder::event(HostIndex host, transport::EventObserver::Step step, std::uint64_t id,
                      std::uint64_t listener, const rdma_cm_event& event) {
   if (closed_) return;
@@ -312,9 +322,9 @@ void Recorder::finding(std::string_view text, std::string_view stack) {
   const std::string_view first = text.substr(0, end);
   const std::string_view rest = text.substr(end);
   write<EntryKind::kFinding>(first, stack.empty() ? rest : stack);
-  if (!verdict_.empty() && verdict_ != "failed") return;  // it speaks of that: which has moments
+  if (hangs_) return;  // it speaks of that: which has moments
   write<EntryKind::kMoment>(first, Number{0});
-  verdict_ = "failed";
+  if (verdict_.empty()) verdict_ = "failed";
 }
 
 void Recorder::hang(std::string_view why) {
@@ -332,10 +342,10 @@ void Recorder::hang(std::string_view why) {
   }
 }
 
-void Recorder::crash(std::string_view program, std::string_view how) {
+void Recorder::crash(std::string_view program, std::string_view how, std::string_view stack) {
   (void)thread_lane(program);  // where the finding will stand, as it is named
   const std::string text = std::string(program) + " " + std::string(how);
-  write<EntryKind::kFinding>(text, "");
+  write<EntryKind::kFinding>(text, stack);
   write<EntryKind::kMoment>(text, Number{0});
   verdict_ = "crash";
 }

@@ -12,6 +12,7 @@
 
 #include "recording/writer.h"
 #include "sim/schedule/fiber.h"
+#include "sim/schedule/schedule.h"
 #include "sim/trace/trace.h"
 #include "transport/fault/plan/question.h"
 #include "transport/transport.h"
@@ -39,8 +40,8 @@ class Recorder final : public WaitObserver {
   void finding(std::string_view text, std::string_view stack = {});
   /// The run hangs: every thread that waits, waits for ever.
   void hang(std::string_view why);
-  /// A program was ended by a signal, and this is the moment.
-  void crash(std::string_view program, std::string_view how);
+  /// A program was ended by a signal, and this is the moment. `stack`: lines; may be empty.
+  void crash(std::string_view program, std::string_view how, std::string_view stack = {});
   /// Whether a hang, a crash or a finding has been told.
   [[nodiscard]] bool found() const { return !verdict_.empty(); }
   /// How the run went, instead of what a hang or findings have said.
@@ -66,6 +67,10 @@ class Recorder final : public WaitObserver {
   void note(HostIndex host, std::string_view text);
   /// A program of the run has written a line.
   void output(std::string_view program, bool error, std::string_view line);
+  /// A program has ended: "ended with status 1".
+  void ended(std::string_view program, std::string_view how);
+  /// The schedule has not let the first go on that could: the fiber instead; null: the network.
+  void chosen(const Deviation& choice, const Fiber* fiber);
   void event(HostIndex host, transport::EventObserver::Step step, std::uint64_t id,
              std::uint64_t listener, const rdma_cm_event& event);
   void acknowledged(HostIndex host, std::uint64_t id);

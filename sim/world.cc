@@ -71,6 +71,8 @@ World::World(std::uint64_t seed, const WorldOptions& options)
       trace_(options.tracing),
       faults_(*this) {
   verbs::listen_for_misuse(&Host::on_misuse);
+  if (trace_.on() || !options.record.empty() || options.recording != nullptr)
+    scheduler_.set_choice_observer(this);
   if (Coverage* const coverage = coverage_of_run(); coverage != nullptr) {
     coverage->follow(&scheduler_);
     milestones_ = std::make_unique<Milestones>(*coverage);
@@ -340,6 +342,11 @@ void World::tell_sent(const Host& from, HostIndex to, Packet& packet) {
   const FieldWriter fields = fields_of(packet);
   trace_.send(now(), from.index_, to, fields);
   if (recorder_ != nullptr) recorder_->sent(from.index_, to, packet, fields);
+}
+
+void World::on_choice(const Deviation& choice, const Fiber* fiber) {
+  trace_.choice(now(), choice.point, choice.choice);
+  if (recorder_ != nullptr) recorder_->chosen(choice, fiber);
 }
 
 void World::end_recording() {

@@ -35,7 +35,7 @@ class Recorder;
 /// All of a simulation. Single-threaded: belongs to the thread that uses it; other worlds may live
 /// in other threads. Objects of programs (event channels, ids, verbs objects) must be destroyed
 /// before it. Its destructor cancels the waits of fibers (EDEADLK) and lets them run to their end.
-class World {
+class World : private ChoiceObserver {
  public:
   explicit World(std::uint64_t seed, const WorldOptions& options = {});
   ~World();
@@ -128,6 +128,7 @@ class World {
     std::size_t interface = 0;
   };
 
+  void on_choice(const Deviation& choice, const Fiber* fiber) override;
   /// False: the address has an owner.
   [[nodiscard]] bool claim(const Address& address, Host& host, std::size_t interface);
   void disown(const Address& address);

@@ -75,12 +75,14 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
                          .command = staging.command,
                          .check_menu = staging.rehearsal,
                          .stacks = shown || !staging.record.empty(),
+                         .verify = true,
                          .premises = &file.premises});
   const bool built = simulation.build() == Exit::kOk;
   if (!built || staging.rehearsal)
     return {.problem = built ? "" : "the programs cannot be started\n"};
   sim::Outcome outcome = simulation.run();
   if (staging.trace != nullptr) *staging.trace = simulation.world().trace().text();
+  outcome.problem += simulation.verify(outcome.problem);
   return outcome;
 }
 

@@ -59,18 +59,34 @@ std::string sanitizer_report(std::string_view line) {
   return has_place ? std::string(line) : "";
 }
 
-void Judgement::take(std::string_view program, unsigned number, std::string_view line) {
+Said Judgement::take(std::string_view program, unsigned number, std::string_view line) {
+  Said said;
   bool expected = false;
   for (std::size_t i = 0; i < expectations_.size(); ++i) {
     const Expectation& each = expectations_[i];
     if (each.text.empty() || !is_about(each, program, number)) continue;
     if (line.find(each.text) == std::string_view::npos) continue;
-    said_.insert(i);
+    const bool first = said_.insert(i).second;
     expected |= each.kind == Kind::kOutput;
+    if (first && each.kind == Kind::kNoOutput)
+      said.problem = each.program + " said '" + each.text + "'";
   }
-  if (expected) return;
-  std::string report = sanitizer_report(line);
-  if (!report.empty()) reports_.try_emplace(std::string(program), std::move(report));
+  if (expected) return said;
+  const std::string report = sanitizer_report(line);
+  if (report.empty() || !reports_.try_emplace(std::string(program), report + "\n").second)
+    return said;
+  return {.problem = std::string(program) + ": " + report, .is_report = true};
+}
+
+void Judgement::explain_report(std::string_view program, std::string_view stacks) {
+  const auto report = reports_.find(program);
+  if (report != reports_.end()) report->second += stacks;
+}
+
+bool Judgement::may_crash(std::string_view program, unsigned number) const {
+  return std::ranges::any_of(expectations_, [&](const Expectation& each) {
+    return each.kind == Kind::kAnyEnd && is_about(each, program, number);
+  });
 }
 
 bool Judgement::ends_as_expected(const ProgramEnd& end) const {
@@ -93,7 +109,7 @@ bool Judgement::ends_as_expected(const ProgramEnd& end) const {
 
 std::string Judgement::reports() const {
   std::string text;
-  for (const auto& [program, report] : reports_) text += program + ": " + report + "\n";
+  for (const auto& [program, report] : reports_) text += program + ": " + report;
   return text;
 }
 
@@ -115,7 +131,7 @@ std::string Judgement::broken(std::span<const ProgramEnd> ends) const {
     if (serves_to_the_end(end)) {
       text += std::string(end.name) + " has not ended by itself" + statuses_of(end) + "\n";
     } else if (end.status) {
-      text += std::string(end.name) + " " + ending_text(end) + "\n";
+      text += std::string(end.name) + " " + ending_text(end) + "\n" + std::string(end.crash);
     }
   }
   for (std::size_t i = 0; i < expectations_.size(); ++i) {

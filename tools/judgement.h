@@ -22,6 +22,7 @@ struct ProgramEnd {
   bool background = false;      ///< it was to serve until all others had ended
   bool told_to_end = false;     ///< by a SIGTERM of ours, as they had
   bool ended_by_plan = false;   ///< killed, or gone with its host
+  std::string_view crash{};     ///< lines that say how and where it crashed
 };
 
 /// "was ended by signal 11".
@@ -31,14 +32,24 @@ struct ProgramEnd {
 /// "AddressSanitizer: heap-use-after-free". Empty: nothing.
 [[nodiscard]] std::string sanitizer_report(std::string_view line);
 
+/// The problem of a line that a program has written.
+struct Said {
+  std::string problem;     ///< one line without its end; empty: nothing
+  bool is_report = false;  ///< of a sanitizer
+};
+
 /// One run's. Lines come before ends.
 class Judgement {
  public:
   /// They outlive it.
   explicit Judgement(std::span<const Expectation> expectations) : expectations_(expectations) {}
 
-  /// A line that the n-th program of a name has written.
-  void take(std::string_view program, unsigned number, std::string_view line);
+  /// A line that the n-th program of a name has written. A problem is returned once.
+  Said take(std::string_view program, unsigned number, std::string_view line);
+  /// Lines that say where the program was when it wrote its report.
+  void explain_report(std::string_view program, std::string_view stacks);
+  /// Whether the program, or a child of it, may be ended by a signal.
+  [[nodiscard]] bool may_crash(std::string_view program, unsigned number) const;
   [[nodiscard]] bool ends_as_expected(const ProgramEnd& end) const;
   /// The lines of sanitizers that the file does not expect.
   [[nodiscard]] std::string reports() const;

@@ -150,5 +150,41 @@ TEST(SanitizerReports, AreFailuresUnlessTheyAreExpected) {
   EXPECT_EQ(judgement.reports(), "server/kv: AddressSanitizer: heap-use-after-free\n");
 }
 
+TEST(Judgement, ALineThatIsWrongIsSaidOnceAndAtOnce) {
+  const std::vector<Expectation> expectations{
+      {.program = "client/kv", .kind = Kind::kNoOutput, .text = "oops"}};
+  Judgement judgement(expectations);
+
+  EXPECT_EQ(judgement.take("client/kv", 1, "fine").problem, "");
+  EXPECT_EQ(judgement.take("client/kv", 1, "oops!").problem, "client/kv said 'oops'");
+  EXPECT_EQ(judgement.take("client/kv", 1, "oops!").problem, "");
+  const Said report = judgement.take("client/kv", 1, "==7==ERROR: AddressSanitizer: SEGV on x");
+  EXPECT_TRUE(report.is_report);
+  EXPECT_EQ(report.problem, "client/kv: AddressSanitizer: SEGV on x");
+  EXPECT_FALSE(judgement.take("client/kv", 1, "==7==ERROR: AddressSanitizer: SEGV").is_report);
+}
+
+TEST(Judgement, AReportAndACrashHaveTheirStacks) {
+  const std::vector<Expectation> none;
+  Judgement judgement(none);
+  (void)judgement.take("client/kv", 1, "==7==ERROR: LeakSanitizer: detected");
+  judgement.explain_report("client/kv", "    use+0x1 (kv) kv.c:2\n");
+  judgement.explain_report("server/kv", "    of none\n");
+  ProgramEnd end = client(SIGSEGV);
+  end.crash = "  SIGSEGV\n";
+
+  EXPECT_EQ(judgement.reports(), "client/kv: LeakSanitizer: detected\n    use+0x1 (kv) kv.c:2\n");
+  EXPECT_EQ(judgement.broken(std::vector{end}), "client/kv was ended by signal 11\n  SIGSEGV\n");
+}
+
+TEST(Judgement, OnlyAnyEndAllowsACrash) {
+  const std::vector<Expectation> expectations{{.program = "client/kv", .kind = Kind::kAnyEnd},
+                                              {.program = "server/kv", .kind = Kind::kAnyStatus}};
+  const Judgement judgement(expectations);
+
+  EXPECT_TRUE(judgement.may_crash("client/kv", 1));
+  EXPECT_FALSE(judgement.may_crash("server/kv", 1));
+}
+
 }  // namespace
 }  // namespace anyrdma::tools

@@ -46,6 +46,13 @@ struct Expectation {
   std::string where{};
 };
 
+/// A command that judges each run by what it has left: sim/machines/verify.h.
+struct VerifyCommand {
+  std::string command;
+  std::string where{};
+  verbs::Duration limit = std::chrono::seconds(20);  ///< of real time
+};
+
 /// All faults that make sense for the scenario, in the menu: standard_menu.h.
 struct StandardMenu {
   std::vector<std::string> except{};  ///< kinds that are left out: "crash"
@@ -58,6 +65,7 @@ struct ProgramScenario {
   std::vector<Placed> programs;
   std::vector<Placed> background;           ///< servers: ended once all others have
   std::vector<Expectation> expectations{};  ///< beside that all end
+  std::vector<VerifyCommand> verifications{};
   /// Plans as text, each line where it is in the file.
   std::string faults{};  ///< happen in every run; empty: none
   std::string menu{};    ///< from which explore draws

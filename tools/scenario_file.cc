@@ -36,7 +36,8 @@ std::string take_word(std::string_view& text) {
 /// Without its comment: that begins with the line or behind a blank, and not in a command's quotes.
 /// `client#3` is a name of plans.
 std::string_view without_comment(std::string_view line) {
-  const bool is_command = line.starts_with("on ") || line.starts_with("background ");
+  const bool is_command =
+      line.starts_with("on ") || line.starts_with("background ") || line.starts_with("verify ");
   char quote = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
@@ -103,6 +104,25 @@ std::string take_standard_menu(std::string_view rest, ProgramScenario& scenario)
   }
   if (scenario.standard) return "there is a line 'menu standard' already";
   scenario.standard = std::move(menu);
+  return {};
+}
+
+/// `verify COMMAND`, `verify within 10s COMMAND`.
+std::string take_verification(std::string_view rest, const std::string& where,
+                              ProgramScenario& scenario) {
+  VerifyCommand verify{.command = {}, .where = where};
+  if (std::string_view line = rest; take_word(line) == "within") {
+    const std::string limit = take_word(line);
+    if (!fault::parse_word("within", limit, verify.limit).empty() ||
+        verify.limit <= verbs::Duration::zero())
+      return "the limit of verify is a real time such as 10s, not '" + limit + "'";
+    rest = line;
+  }
+  const auto words = words_of(rest);
+  if (!words) return "a quote of the command to verify with does not end";
+  if (words->empty()) return "'verify' wants a command";
+  verify.command = rest;
+  scenario.verifications.push_back(std::move(verify));
   return {};
 }
 
@@ -181,6 +201,7 @@ std::string take_line(const Line& whole, ProgramScenario& scenario) {
     return {};
   }
   if (what == "expect") return take_expectation(line, whole.where(), scenario);
+  if (what == "verify") return take_verification(line, whole.where(), scenario);
   if (what == "limit" || what == "patience") return take_time(what, line, scenario);
   if (what == "env") return take_variable(line, scenario);
   if (what == "directory") return take_directory(line, whole.file, scenario);
@@ -196,7 +217,7 @@ std::string take_line(const Line& whole, ProgramScenario& scenario) {
     return take_placed(what, line, whole.where(), scenario);
   return "'" + what +
          "' is nothing a line begins with: say host, on, background, fault, menu, limit, "
-         "patience, memory, strict, env, directory or expect";
+         "patience, memory, strict, env, directory, expect or verify";
 }
 
 }  // namespace

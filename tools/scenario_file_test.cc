@@ -100,11 +100,29 @@ TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
   EXPECT_THAT(refusal("env 1X=2"), HasSubstr("file:2: a variable is NAME=VALUE, not '1X=2'"));
   EXPECT_THAT(refusal("env PATH"), HasSubstr("file:2: a variable is NAME=VALUE, not 'PATH'"));
   EXPECT_THAT(refusal("directory"), HasSubstr("file:2: 'directory' wants a path"));
+  EXPECT_THAT(refusal("verify"), HasSubstr("file:2: 'verify' wants a command"));
+  EXPECT_THAT(refusal("verify within 5s"), HasSubstr("file:2: 'verify' wants a command"));
+  EXPECT_THAT(refusal("verify within 0s true"), HasSubstr("file:2: the limit of verify is"));
+  EXPECT_THAT(refusal("verify sh -c 'true"), HasSubstr("file:2: a quote of the command"));
   EXPECT_THAT(refusal("menu standard but crash"), HasSubstr("file:2: say 'menu standard' or"));
   EXPECT_THAT(refusal("menu standard except crsh"),
               HasSubstr("file:2: 'crsh' is no kind of fault of the standard menu: lose, "));
   EXPECT_THAT(refusal("menu standard\nmenu standard"),
               HasSubstr("file:3: there is a line 'menu standard' already"));
+}
+
+TEST(ScenarioFile, HasCommandsThatVerify) {
+  const ProgramScenario scenario = scenario_of(
+      "host here 10.0.0.1\non here true\n"
+      "verify ./check 'a # b'  # the first\n"
+      "verify within 300ms sh -c 'exit 1'\n");
+
+  ASSERT_EQ(scenario.verifications.size(), 2u);
+  EXPECT_EQ(scenario.verifications[0].command, "./check 'a # b'");
+  EXPECT_EQ(scenario.verifications[0].where, "file:3");
+  EXPECT_EQ(scenario.verifications[0].limit, std::chrono::seconds(20));
+  EXPECT_EQ(scenario.verifications[1].command, "sh -c 'exit 1'");
+  EXPECT_EQ(scenario.verifications[1].limit, std::chrono::milliseconds(300));
 }
 
 TEST(ScenarioFile, HasVariablesAndADirectoryOfItsOwn) {

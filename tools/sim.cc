@@ -127,6 +127,7 @@ int simulate(const SimOptions& options) {
       .output = options.output,
       .check_menu = true,
       .stacks = true,
+      .verify = true,
       .interrupted = Interruption::came};
   if (!read_time("call-cost", options.call_cost, settings.call_cost))
     return static_cast<int>(Exit::kUsage);
@@ -151,7 +152,10 @@ int simulate(const SimOptions& options) {
   std::fflush(stdout);
   const bool captured =
       options.capture.empty() || write_capture(options.capture, simulation->world());
+  const bool interrupted = Interruption::came();
+  const std::string verified = interrupted ? "" : simulation->verify(outcome.problem);
   simulation.reset();  // some checkers speak at the world's end
+  outcome.problem += verified;
   outcome.problem += findings.problems();
   if (const std::string none = trial->unreached(outcome.choices); !none.empty()) {
     say("the trial is none of this scenario: " + none + ".");

@@ -14,6 +14,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 #include "sim/explore/explore.h"
@@ -29,6 +30,7 @@
 #include "tools/output_files.h"
 #include "tools/run_progress.h"
 #include "tools/start.h"
+#include "tools/verification.h"
 #include "tools/words.h"
 
 namespace anyrdma::tools {
@@ -86,10 +88,16 @@ class Simulation::Run {
       : scenario_(scenario),
         trial_(trial),
         options_(options),
-        world_(trial.seed, world_options(trial, options)) {}
+        verification_(options.verify && !scenario.verifications.empty()
+                          ? Verification::create(scenario, options.premises != nullptr
+                                                               ? options.premises->directory()
+                                                               : std::filesystem::path())
+                          : std::nullopt),
+        world_(trial.seed, world_options()) {}
   [[nodiscard]] sim::World& world() { return world_; }
 
   [[nodiscard]] Exit build() {
+    if (options_.verify && !scenario_.verifications.empty() && !verification_) return Exit::kUsage;
     if (!begin_recording()) return Exit::kUsage;
     if (!options_.output.empty()) {
       output_ = OutputFiles::create(options_.output);
@@ -135,7 +143,7 @@ class Simulation::Run {
 
   [[nodiscard]] sim::Outcome run() {
     const auto is_over = [this] {
-      tell_crashes();
+      tell_ends();
       if (progress_.due()) show_progress();
       return all_ended() || nothing_more() || cannot_go_on() || sandbox_.is_interrupted();
     };
@@ -143,19 +151,35 @@ class Simulation::Run {
     progress_.clear();
     std::string problem = refusal_;
     if (refusal_.empty() && !all_ended()) problem = who_waits();
+    if (!problem.empty()) tell(problem);
     if (!sandbox_.is_interrupted()) {
       end_servers();
-      problem += judgement_.broken(ends());
+      const std::string broken = judgement_.broken(ends());
+      tell_lines(broken);
+      problem += broken;
     }
-    problem = judgement_.reports() + problem;  // says most of what went wrong
+    problem = judgement_.reports() + crashes_of_children_ + problem;  // what says most comes first
     if (output_ && !output_->finish()) problem += "not all that programs have said is in files\n";
-    if (sim::Recorder* const recorder = world_.recorder(); recorder != nullptr) {
-      if (!problem.empty()) recorder->finding(problem);
-      recorder->close();  // who waits still is about to be killed, and shall be seen waiting
-    }
+    // Who waits still is about to be killed, and shall be seen waiting.
+    if (sim::Recorder* const recorder = world_.recorder(); recorder != nullptr) recorder->close();
     sim::Outcome outcome = sim::outcome_of(world_);
     outcome.problem = std::move(problem);
     return outcome;
+  }
+
+  /// What the commands of `verify` are to judge; nullopt: there are none.
+  [[nodiscard]] std::optional<Verification> take_verification() {
+    return std::exchange(verification_, std::nullopt);
+  }
+  [[nodiscard]] std::string statuses() const {
+    std::string text;
+    for (const auto& program : sandbox_.programs()) {
+      const unsigned number = number_of(*program);
+      const std::string name = program->name() + (number == 1 ? "" : "#" + std::to_string(number));
+      text +=
+          (went_down(*program) ? name + " down" : sim::status_line(name, program->status())) + "\n";
+    }
+    return text;
   }
 
   [[nodiscard]] std::string endings() const {
@@ -166,22 +190,27 @@ class Simulation::Run {
   }
 
  private:
-  static sim::WorldOptions world_options(const sim::Trial& trial,
-                                         const SimulationOptions& options) {
+  [[nodiscard]] sim::WorldOptions world_options() const {
     sim::WorldOptions world;
-    world.tracing = options.trace ? sim::Tracing::kKeep : sim::Tracing::kHash;
-    world.capture = options.capture;
-    world.record = options.record;
-    return trial.options(world);
+    world.tracing = options_.trace ? sim::Tracing::kKeep : sim::Tracing::kHash;
+    world.capture = options_.capture;
+    world.record = recording();
+    return trial_.options(world);
+  }
+
+  /// Empty: none.
+  [[nodiscard]] std::string recording() const {
+    return options_.record.empty() && verification_ ? verification_->recording() : options_.record;
   }
 
   [[nodiscard]] bool begin_recording() {
-    if (options_.record.empty()) return true;
+    if (recording().empty()) return true;
     sim::Recorder* const recorder = world_.recorder();
     if (recorder == nullptr) {
-      say("the recording '" + options_.record + "' cannot be written. Check the path.");
+      say("the recording '" + recording() + "' cannot be written. Check the path.");
       return false;
     }
+    if (verification_ && !options_.record.empty()) verification_->use_recording(options_.record);
     recorder->about("program", options_.program);
     recorder->about("command", options_.command);
     return true;
@@ -200,17 +229,60 @@ class Simulation::Run {
                     .running = static_cast<std::size_t>(running)});
   }
 
-  /// While it is the time that it happened.
-  void tell_crashes() {
-    sim::Recorder* const recorder = world_.recorder();
-    if (recorder == nullptr) return;
+  // --- what is recorded when it is said ---------------------------------------------------------
+
+  /// A problem, by its first line, which is said once.
+  void tell(std::string_view problem) {
+    if (!told_.insert(std::string(problem.substr(0, problem.find('\n')))).second) return;
+    if (world_.recorder() != nullptr) world_.recorder()->finding(problem);
+  }
+
+  /// The same of each line that is not indented, with the lines below it that are.
+  void tell_lines(std::string_view lines) {
+    while (!lines.empty()) {
+      std::size_t end = lines.find('\n');
+      while (end + 1 < lines.size() && lines[end + 1] == ' ') end = lines.find('\n', end + 1);
+      tell(lines.substr(0, end));
+      lines.remove_prefix(std::min(end, lines.size() - 1) + 1);
+    }
+  }
+
+  /// The ends that were not expected, while it is the time of them.
+  void tell_ends() {
+    if (world_.recorder() == nullptr) return;
     for (const auto& program : sandbox_.programs()) {
       const std::optional<int>& status = program->status();
-      if (!status || !WIFSIGNALED(*status) || judgement_.ends_as_expected(end_of(*program)))
-        continue;
-      if (crashes_.insert(program.get()).second)
-        recorder->crash(program->name(), ending_of(*program));
+      if (!status || judgement_.ends_as_expected(end_of(*program))) continue;
+      if (!WIFSIGNALED(*status)) {
+        tell(program->name() + " " + ending_of(*program));
+      } else {
+        tell_crash(program->name(), *status, crash_of(*program));
+      }
     }
+  }
+
+  void tell_crash(const std::string& name, int status, std::string_view stacks) {
+    const std::string how = ending_text({.name = name, .status = status});
+    if (told_.insert(name + " " + how).second && world_.recorder() != nullptr)
+      world_.recorder()->crash(name, how, stacks);
+  }
+
+  /// The process dies when it goes on.
+  void take_crash(const sim::programs::Crash& crash) {
+    std::string stacks = options_.stacks ? full_text(crash) : brief_text(crash);
+    if (!crash.of_child) {
+      crashes_[crash.program] = std::move(stacks);
+    } else if (!judgement_.may_crash(crash.program->name(), number_of(*crash.program))) {
+      crashes_of_children_ += crash.process + " " +
+                              ending_text({.name = crash.process, .status = crash.signal}) + "\n" +
+                              stacks;
+      tell_crash(crash.process, crash.signal, stacks);
+    }
+  }
+
+  [[nodiscard]] std::string_view crash_of(const Program& program) const {
+    const auto found = crashes_.find(&program);
+    return found == crashes_.end() ? std::string_view() : std::string_view(found->second);
   }
 
   [[nodiscard]] std::string who_waits() {
@@ -250,7 +322,8 @@ class Simulation::Run {
             .status = program.status(),
             .background = program.background(),
             .told_to_end = told_to_end_.contains(&program),
-            .ended_by_plan = went_down(program) || killed_by_plan(program)};
+            .ended_by_plan = went_down(program) || killed_by_plan(program),
+            .crash = crash_of(program)};
   }
 
   [[nodiscard]] std::vector<ProgramEnd> ends() const {
@@ -304,7 +377,15 @@ class Simulation::Run {
   }
 
   void take(const OutputLine& line) {
-    judgement_.take(line.program, number_of(*line.source), line.text);
+    const Said said = judgement_.take(line.program, number_of(*line.source), line.text);
+    if (said.is_report) {
+      const std::string stacks = stacks_at_report(sandbox_, *line.source, options_.stacks);
+      judgement_.explain_report(line.program, stacks);
+      tell(said.problem + "\n" + stacks);
+    } else if (!said.problem.empty()) {
+      tell(said.problem);
+    }
+    if (verification_) verification_->output().take(line);
     if (output_) return output_->take(line);
     if (!options_.print) return;
     progress_.clear();
@@ -332,6 +413,7 @@ class Simulation::Run {
       sandbox_.signal(*program, SIGTERM);
     }
     const auto ended = [this] {
+      tell_ends();
       return std::all_of(sandbox_.programs().begin(), sandbox_.programs().end(),
                          [](const auto& each) { return !each->background() || each->status(); });
     };
@@ -343,6 +425,8 @@ class Simulation::Run {
             .processor_time = scenario_.patience,
             .interrupted = options_.interrupted,
             .on_output = [this](const OutputLine& line) { take(line); },
+            .on_crash = [this](const sim::programs::Crash& crash) { take_crash(crash); },
+            .all_stacks = options_.stacks,
             .on_call = options_.calls ? print_call : nullptr,
             .on_remark =
                 [this](std::string_view text) {
@@ -354,16 +438,6 @@ class Simulation::Run {
 
   void refuse(const std::string& text) {
     if (refusal_.empty()) refusal_ = "strictly taken, this run is none: " + text + "\n";
-  }
-
-  /// A program beside the scenario's file, where there is one; else the command's own.
-  [[nodiscard]] std::string path_of(const std::string& word) const {
-    const std::filesystem::path path(word);
-    if (path.is_absolute() || word.find('/') == std::string::npos) return word;
-    std::error_code unknown;
-    const auto beside = std::filesystem::absolute(scenario_.file, unknown).parent_path() / path;
-    const bool there = !scenario_.file.empty() && std::filesystem::exists(beside, unknown);
-    return there ? beside.lexically_normal().string() : word;
   }
 
   [[nodiscard]] std::vector<std::string> environment_on(const sim::Host& host,
@@ -378,7 +452,7 @@ class Simulation::Run {
   [[nodiscard]] Exit start(const Placed& placed, bool background) {
     sim::Host& host = *world_.find_host(placed.host);  // problem_with has looked
     const std::vector<std::string> words = words_of(placed.command).value();
-    auto prepared = prepare_start(path_of(words.front()));
+    auto prepared = prepare_start(path_beside(scenario_.file, words.front()));
     if (!prepared) return prepared.error();
     if (scenario_.strict && !prepared->unserved.empty()) refuse(prepared->unserved);
     const std::string path = scenario_.directory.empty()
@@ -397,6 +471,7 @@ class Simulation::Run {
       return Exit::kFailed;
     }
     if (output_ && !output_->add(**program)) return Exit::kFailed;
+    if (verification_ && !verification_->output().add(**program)) return Exit::kFailed;
     if (world_.faults().may_restart(host.name())) {  // the fiber runs now, too, with nothing to do
       host.on_start(
           "start", [this, it = *program] { start_again(*it); }, sim::Ending::kMayServe);
@@ -435,8 +510,11 @@ class Simulation::Run {
   Judgement judgement_{scenario_.expectations};
   std::set<const Program*> told_to_end_;
   std::optional<OutputFiles> output_;
-  std::set<const Program*> crashes_;  ///< that have been told
-  std::string refusal_;               ///< with which a strict run ends
+  std::optional<Verification> verification_;
+  std::set<std::string> told_;                     ///< first lines of findings
+  std::map<const Program*, std::string> crashes_;  ///< lines of the last one of each
+  std::string crashes_of_children_;                ///< a line each, and lines about it
+  std::string refusal_;                            ///< with which a strict run ends
   unsigned started_ = 0;
   RunProgress progress_{options_.print && !options_.calls};
   sim::World world_;
@@ -446,7 +524,9 @@ class Simulation::Run {
 
 Simulation::Simulation(const ProgramScenario& scenario, const sim::Trial& trial,
                        const SimulationOptions& options)
-    : run_(std::make_unique<Run>(scenario, trial, options)) {}
+    : interrupted_(options.interrupted),
+      trial_(trial.to_string("\n") + "\n"),
+      run_(std::make_unique<Run>(scenario, trial, options)) {}
 Simulation::~Simulation() = default;
 
 Exit Simulation::build() {
@@ -454,6 +534,12 @@ Exit Simulation::build() {
 }
 sim::Outcome Simulation::run() {
   return run_->run();
+}
+std::string Simulation::verify(std::string_view problem) {
+  auto verification = run_->take_verification();
+  const std::string statuses = run_->statuses();
+  run_.reset();  // which completes the recording
+  return verification ? verification->run(statuses, trial_, problem, interrupted_) : std::string();
 }
 std::string Simulation::endings() const {
   return run_->endings();

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "sim/explore/trial.h"
 #include "tools/exit.h"
@@ -20,16 +21,18 @@ class World;
 namespace anyrdma::tools {
 
 struct SimulationOptions {
-  bool print = false;     ///< what programs say, as they say it
-  bool calls = false;     ///< their system calls
-  bool trace = false;     ///< is kept
-  bool capture = false;   ///< packets are
-  std::string record{};   ///< file for all that happens; empty: none
-  std::string program{};  ///< for the recording: what runs, ...
-  std::string command{};  ///< ... and what has it again
-  std::string output{};   ///< directory for what programs say, a file each; empty: none
+  bool print = false;       ///< what programs say, as they say it
+  bool calls = false;       ///< their system calls
+  bool trace = false;       ///< is kept
+  bool capture = false;     ///< packets are
+  std::string record{};     ///< file for all that happens; empty: none
+  std::string program{};    ///< for the recording: what runs, ...
+  std::string command{};    ///< ... and what has it again
+  std::string output{};     ///< directory for what programs say, a file each; empty: none
   bool check_menu = false;  ///< whether what may be drawn could happen
-  bool stacks = false;    ///< of all threads, where nobody can go on or the time is up
+  /// Of all threads, where nobody can go on, the time is up, or one has crashed.
+  bool stacks = false;
+  bool verify = false;  ///< the file's commands will judge: Simulation::verify
   /// Asked while it runs: true ends it, and the problem is who was where. Empty: nobody asks.
   std::function<bool()> interrupted{};
   verbs::Duration call_cost = std::chrono::nanoseconds(200);  ///< what a system call takes of it
@@ -51,12 +54,17 @@ class Simulation {
   /// Runs until all programs have ended, or nothing can happen any more. The problem names whoever
   /// did otherwise than expected.
   [[nodiscard]] sim::Outcome run();
+  /// Ends the world, and runs the commands of the file's `verify` lines, which may read `problem`,
+  /// what is known to be wrong. Their problems; empty: none. The last call.
+  [[nodiscard]] std::string verify(std::string_view problem);
   /// A line for each program: how it ended.
   [[nodiscard]] std::string endings() const;
   [[nodiscard]] sim::World& world();
 
  private:
   class Run;
+  const std::function<bool()> interrupted_;
+  const std::string trial_;
   std::unique_ptr<Run> run_;
 };
 

@@ -3,7 +3,7 @@
 class App {
   constructor(runs) {
     this.views = [];
-    this.kindsOff = new Set(["short"]);
+    this.kindsOff = new Set(["short", "choice"]);
     this.fold = true;
     this.scale = false;
     this.followed = null;

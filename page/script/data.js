@@ -28,7 +28,7 @@ function unpackValue(type, number, t, texts) {
   return type === "j" ? JSON.parse(texts[number]) : number;
 }
 
-const onWires = new Set(["message", "fault", "finding", "note"]);
+const onWires = new Set(["message", "fault", "finding", "note", "choice"]);
 
 // Lanes by their number; one that a record names and nobody introduced gets a name of its own.
 function unpackLanes(packed, records) {

@@ -12,6 +12,7 @@ const kinds = {
   fault: "Faults",
   note: "Notes",
   finding: "Findings",
+  choice: "Choices",
 };
 
 // Waits that tell little, such as those that a system call takes: they are hidden at first.
@@ -138,6 +139,10 @@ const sentences = {
     return r.stream ? `${who} prints: ${r.name}` : `${who}: ${r.name}`;
   },
   finding: (_run, r) => `Found: ${r.name}`,
+  choice(run, r) {
+    const who = r.fields["goes-on"] ?? laneName(run, r.lane);
+    return `The schedule lets ${who} go on before what was ready first (choice ${r.name})`;
+  },
 };
 
 function eventFate(r) {

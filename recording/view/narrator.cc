@@ -128,6 +128,8 @@ void Narrator::take(const Entry& entry) {
       return on_finding(entry);
     case EntryKind::kMoment:
       return on_moment(entry);
+    case EntryKind::kChosen:
+      return on_chosen(entry);
     case EntryKind::kNewNumbers:
       ++generations_[entry.numbers[0]];
       return;
@@ -476,6 +478,14 @@ void Narrator::on_finding(const Entry& entry) {
     if (end != 0) record.stack.emplace_back(stack.substr(0, end));
     stack = end == stack.npos ? std::string_view() : stack.substr(end + 1);
   }
+}
+
+/// As a trial has it: "given 421:1".
+void Narrator::on_chosen(const Entry& entry) {
+  const auto& n = entry.numbers;
+  Record& record = add(entry, RecordKind::kChoice, n[0] == 0 ? any_lane() : lane_at(n[0] - 1));
+  record.name = std::to_string(n[1]) + ":" + std::to_string(n[2]);
+  if (n[0] == 0) record.fields.emplace_back("goes-on", "network");
 }
 
 void Narrator::on_moment(const Entry& entry) {

@@ -57,6 +57,7 @@ class Narrator {
   void on_note(const Entry& entry);
   void on_finding(const Entry& entry);
   void on_moment(const Entry& entry);
+  void on_chosen(const Entry& entry);
 
   Record& add(const Entry& entry, RecordKind kind, std::size_t lane);
   [[nodiscard]] std::size_t lane_at(std::uint64_t number) const { return lanes_[number]; }

@@ -10,8 +10,9 @@
 namespace anyrdma::recording {
 namespace {
 
-constexpr std::array<std::string_view, 9> kKindNames{
-    "message", "call", "state", "event", "completion", "wait", "fault", "note", "finding"};
+constexpr std::array<std::string_view, 10> kKindNames{"message",    "call",  "state", "event",
+                                                      "completion", "wait",  "fault", "note",
+                                                      "finding",    "choice"};
 
 }  // namespace
 

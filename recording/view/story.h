@@ -34,6 +34,7 @@ enum class RecordKind : std::uint8_t {
   kFault,
   kNote,
   kFinding,
+  kChoice,
 };
 /// "message".
 [[nodiscard]] std::string_view to_string(RecordKind kind);

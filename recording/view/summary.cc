@@ -4,12 +4,14 @@
 #include <map>
 
 #include "recording/view/text.h"
+#include "recording/view/troubles.h"
 #include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {
 
-constexpr std::size_t kLinesMax = 20;  ///< of each list
+constexpr std::size_t kLinesMax = 20;       ///< of each list
+constexpr std::size_t kStackLinesMax = 60;  ///< of a finding
 
 /// A call, and the events that answer it.
 struct Step {
@@ -49,14 +51,12 @@ class Summary {
     if (!events_.empty()) line("events: " + counts_of(events_));
     if (!completions_.empty()) line("completions: " + counts_of(completions_));
     steps();
+    troubles();
     list("never arrived, or were dropped", losses_);
     list("never acknowledged", unacknowledged_);
     list("waits without end", waits_);
     faults();
-    std::vector<std::string> wrong;
-    for (const Moment& each : story_.moments)
-      wrong.push_back(sim::seconds_text(each.time) + " s: " + each.why);
-    list("look first at", wrong);
+    list("look first at", moments());
     return text_;
   }
 
@@ -69,6 +69,35 @@ class Summary {
     for (std::size_t i = 0; i < std::min(lines.size(), kLinesMax); ++i) line("  " + lines[i]);
     if (lines.size() > kLinesMax)
       line("  and " + std::to_string(lines.size() - kLinesMax) + " more");
+  }
+
+  /// Each with the stack of its finding.
+  [[nodiscard]] std::vector<std::string> moments() const {
+    std::vector<std::string> lines;
+    for (const Moment& each : story_.moments) {
+      lines.push_back(sim::seconds_text(each.time) + " s: " + each.why);
+      const std::vector<std::string>& stack = story_.records[each.at].stack;
+      for (std::size_t i = 0; i < std::min(stack.size(), kStackLinesMax); ++i)
+        lines.back() += "\n  " + stack[i];
+      if (stack.size() > kStackLinesMax)
+        lines.back() +=
+            "\n    and " + std::to_string(stack.size() - kStackLinesMax) + " more lines";
+    }
+    return lines;
+  }
+
+  void troubles() {
+    const Troubles all = troubles_of(story_);
+    list("RNR", all.not_ready);
+    list("sent again", all.repeated);
+    if (!all.repeated_messages.empty()) {
+      std::string text;
+      for (const std::string& each : all.repeated_messages)
+        text += (text.empty() ? "" : ", ") + each;
+      line("messages of the CM sent again: " + text);
+    }
+    list("flushed", all.flushed);
+    list("queues at their highest", all.depths);
   }
 
   void head() {
@@ -129,6 +158,7 @@ class Summary {
       case RecordKind::kFault:
       case RecordKind::kNote:
       case RecordKind::kFinding:
+      case RecordKind::kChoice:
         return;
     }
   }

@@ -77,6 +77,8 @@ std::string rest_of(const Story& story, const Record& record) {
       return (record.stream.empty() ? " note: " : " " + record.stream + ": ") + record.name;
     case RecordKind::kFinding:
       return " FINDING " + record.name;
+    case RecordKind::kChoice:
+      return " goes on first, choice " + record.name + fields(record);
   }
   return {};
 }

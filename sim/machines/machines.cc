@@ -222,8 +222,7 @@ std::map<std::string, std::string> Machines::variables(const Host& host) const {
   }
   all[fault::kWorldVariable] = "1";
   const MemoryChoices& memory = host.world().memory();
-  if (!memory.is_strict())
-    all[fault::kMemoryVariable] = verbs::soft::to_string(memory.profile());
+  if (!memory.is_strict()) all[fault::kMemoryVariable] = verbs::soft::to_string(memory.profile());
   all["ANYRDMA_NODES"] = nodes_of(*gateway->first);
   return all;
 }

@@ -12,6 +12,7 @@
 
 #include "sim/machines/drop_in.h"
 #include "sim/machines/executable.h"
+#include "sim/machines/verify.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -113,6 +114,7 @@ Programs::Programs(World& world)
       libraries_(libraries_or_throw()),
       machines_(world, {.on_output = [this](const auto& line) { take(line); },
                         .on_end = [this](const auto& program) { on_end(program); },
+                        .on_crash = [this](const auto& crash) { on_crash(crash); },
                         .on_remark =
                             [](std::string_view text) {
                               std::fprintf(stderr, "anyrdma: %.*s\n", static_cast<int>(text.size()),
@@ -161,7 +163,7 @@ void Programs::take(const programs::OutputLine& line) {
   for (const auto& each : running_) {
     if (each->name_ != line.program) continue;
     (each->output_ += line.text) += '\n';
-    if (line.error) (each->errors_ += line.text) += '\n';
+    (line.error ? each->errors_ : each->printed_).append(line.text) += '\n';
   }
 }
 
@@ -169,6 +171,36 @@ void Programs::on_end(const programs::Program& program) {
   for (const auto& each : running_) {
     if (each->program_ == &program) each->ended_.post();
   }
+}
+
+void Programs::on_crash(const programs::Crash& crash) {
+  for (const auto& each : running_) {
+    if (each->program_ == crash.program) each->crash_ = full_text(crash);
+  }
+}
+
+std::string Programs::verify(std::vector<std::string> command, std::chrono::milliseconds limit) {
+  if (command.empty()) throw StartError("a command to verify with is missing: name it first.");
+  command.front() = std::filesystem::absolute(path_or_throw(command.front())).string();
+  const auto place = VerifyPlace::create();
+  if (!place) throw StartError(place.error().sentence);
+  std::string statuses;
+  bool written = true;
+  for (const auto& each : running_) {
+    std::string file = each->name_;
+    std::ranges::replace_if(
+        file, [](char c) { return c == '/' || c == '#'; }, '.');
+    written &=
+        place->write(file + ".out", each->printed_) && place->write(file + ".err", each->errors_);
+    statuses += status_line(each->name_, each->program_->status()) + "\n";
+  }
+  written &= place->write("statuses", statuses);
+  std::error_code unlinked;
+  if (const std::string& record = world_.options().record; !record.empty())
+    std::filesystem::create_symlink(std::filesystem::absolute(record), place->path() / "recording",
+                                    unlinked);
+  if (!written || unlinked) return "verify: its directory cannot be filled\n";
+  return sim::verify(command, {.directory = place->path(), .limit = limit});
 }
 
 bool Programs::nothing_more() {

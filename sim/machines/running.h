@@ -54,6 +54,9 @@ class RunningProgram {
   [[nodiscard]] const std::string& output() const { return output_; }
   /// Of that, what went to stderr.
   [[nodiscard]] const std::string& errors() const { return errors_; }
+  /// The signal, the stacks of its threads and the registers of the last crash of it or of a child;
+  /// lines. Empty: none.
+  [[nodiscard]] const std::string& crash() const { return crash_; }
 
   /// As kill(2); nothing happens when it has ended.
   void signal(int number);
@@ -71,6 +74,8 @@ class RunningProgram {
   std::string purpose_;
   std::string output_;
   std::string errors_;
+  std::string printed_;  ///< to stdout
+  std::string crash_;
   programs::Program* program_ = nullptr;
   Semaphore ended_;
 };
@@ -112,6 +117,12 @@ class Programs {
   /// World::stuck_report, with the system call that each thread of a program waits in.
   [[nodiscard]] std::string stuck_report() const { return world_.stuck_report(); }
   [[nodiscard]] World& world() const { return world_; }
+  /// Judges what has happened so far by a command, outside of virtual time. The command runs in a
+  /// directory with HOST.PROGRAM.out and .err of each program and `statuses`, and with `recording`
+  /// if WorldOptions::record names one (docs/verify.md). Empty: its status was 0; else what it has
+  /// written. Throws StartError: there is no such command.
+  [[nodiscard]] std::string verify(std::vector<std::string> command,
+                                   std::chrono::milliseconds limit = std::chrono::seconds(20));
 
  private:
   friend class ProgramHost;
@@ -121,6 +132,7 @@ class Programs {
                         const StartOptions& options);
   void take(const programs::OutputLine& line);
   void on_end(const programs::Program& program);
+  void on_crash(const programs::Crash& crash);
   [[nodiscard]] bool all_ended();
   [[nodiscard]] bool nothing_more();
 

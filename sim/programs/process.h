@@ -42,6 +42,7 @@ struct Process {
   std::optional<int> last_words{};       ///< the status with which its first thread has ended
   std::optional<int> status;             ///< as of wait(2); nullopt: it lives
   bool waited_for = false;               ///< by its parent
+  bool crash_told = false;               ///< SandboxOptions::on_crash has heard of it
   std::optional<ReplacedCode> code{};    ///< nullopt: it runs no program yet
   std::shared_ptr<SharedClock> clock{};  ///< null: it asks by system calls
   std::unique_ptr<SharedWords> words{};  ///< null: it says everything by system calls

@@ -78,6 +78,11 @@ bool is_over(pid_t pid, std::optional<int>& status) {
   return heard != 0;
 }
 
+std::string ending_text(int status) {
+  return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                             : "ended with status " + std::to_string(WEXITSTATUS(status));
+}
+
 void on_alarm(int /*signal*/) {}
 
 /// waitpid(2) comes back now and then, so that who never stops is noticed.
@@ -477,7 +482,9 @@ void Sandbox::note_overrun(const Thread& thread) {
 }
 
 /// The thread is about to end, alone or with all of its process.
-void Sandbox::end(Thread& thread) {
+void Sandbox::end(Thread& thread, int status) {
+  read_output();  // a report that it has just written has its stack as long as it stands here
+  note_ending(thread, status);
   thread.tracee().run();
   const pid_t tid = thread.tracee().tid();
   Process& process = thread.process();
@@ -485,11 +492,11 @@ void Sandbox::end(Thread& thread) {
   // Of a first thread that ends alone wait(2) says nothing until all others have ended.
   const bool silent = tid == process.pid;
   while (!thread.is_over()) {
-    int status = 0;
-    const pid_t other = ::waitpid(-1, &status, __WALL | (silent ? WNOHANG : 0));
+    int word = 0;
+    const pid_t other = ::waitpid(-1, &word, __WALL | (silent ? WNOHANG : 0));
     if (other < 0 && errno != EINTR) return on_process_gone(process, SIGKILL);
     if (other > 0) {
-      on_other(tracee::stop_of(other, status));
+      on_other(tracee::stop_of(other, word));
     } else if (silent && state_of(tid) == 'Z') {
       return thread.leave();
     }
@@ -524,6 +531,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
   if (process.parent == nullptr) {
     process.program->status_ = status;
     read_output();
+    process.host->note_end(process.program->name_, ending_text(status));
     if (options_.on_end) options_.on_end(*process.program);
   }
   if (process.parent != nullptr) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sim/host.h"
+#include "sim/programs/crash.h"
 #include "sim/programs/futexes.h"
 #include "sim/programs/guard_points.h"
 #include "sim/programs/lock_words.h"
@@ -109,6 +110,11 @@ struct SandboxOptions {
   std::function<void(const OutputLine&)> on_output{};
   /// A program has ended; its output was told before.
   std::function<void(const Program&)> on_end{};
+  /// A process is about to die of a signal that is_crash(); its threads have stopped. Empty: no
+  /// stack is read.
+  std::function<void(const Crash&)> on_crash{};
+  /// Crash has registers and stacks of all threads, not only ten frames.
+  bool all_stacks = true;
   /// Called with each system call that stops a thread. May be empty.
   std::function<void(Instant, std::string_view thread, std::string_view call)> on_call{};
   /// Called with remarks for the user, each once: unknown system calls, for
@@ -220,8 +226,10 @@ class Sandbox {
   void await_lender(Process& process);
   /// It was killed: returns when the kernel has ended it.
   void await_end(Process& process);
-  /// A thread is about to end: sees it off.
-  void end(Thread& thread);
+  /// A signal is about to be delivered to a thread, which has stopped for it.
+  void note_signal(Thread& thread, int signal);
+  /// A thread is about to end, with a status as of wait(2): sees it off.
+  void end(Thread& thread, int status);
   void on_thread_gone(Thread& thread, int status);
   /// The last thread of a process has gone.
   void on_process_gone(Process& process, int status);
@@ -248,6 +256,8 @@ class Sandbox {
   [[nodiscard]] Program* find(const Host& host, std::string_view name, std::uint32_t number) const;
   Process& adopt(pid_t pid, Process* parent, Host& host, Program& program, std::string name);
   Thread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});
+  void note_ending(Thread& thread, int status);
+  void tell_crash(Thread& thread, int signal);
   void on_other(const tracee::Stop& stop);
   void on_tick(Thread& running);
   [[nodiscard]] std::vector<pid_t> living_threads() const;

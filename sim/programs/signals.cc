@@ -94,6 +94,11 @@ bool takes_signal(const Thread& thread, std::optional<std::uint64_t> mask) {
   return (account.pending & ~mask.value_or(account.blocked) & ~ignored) != 0;
 }
 
+bool ends_process(const Thread& thread, int signal) {
+  const Account account = account_of(thread.tid());
+  return ((account.ignored | account.caught) & bit_of(signal)) == 0;
+}
+
 void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal) {
   if (process.status) return;
   const Thread* const one = thread == 0 ? nullptr : sandbox.find_thread(process, thread);

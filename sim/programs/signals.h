@@ -17,6 +17,10 @@ void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal);
 /// of its usual.
 [[nodiscard]] bool takes_signal(const Thread& thread, std::optional<std::uint64_t> mask = {});
 
+/// Whether the signal would end the thread's process: no handler, neither ignored nor kept for
+/// later. Asked when it is about to be delivered, for one whose default is to end.
+[[nodiscard]] bool ends_process(const Thread& thread, int signal);
+
 // The calls.
 [[nodiscard]] Outcome on_kill(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_pause(Thread& thread, const Call& call);

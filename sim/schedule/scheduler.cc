@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <mutex>
 
 #include "sim/text/text.h"
@@ -117,6 +118,12 @@ bool Scheduler::step_chosen(Instant limit) {
   for (const auto* timer : due_) candidates_.push_back(2 * std::uint64_t{timer->tag()->lane_});
   if (candidates_.empty()) return false;
   const std::size_t choice = chooser_.choose(candidates_);
+  if (choice != 0 && choice_observer_ != nullptr) {
+    const Fiber* const fiber =
+        choice < fibers ? &*std::next(fibers_.ready().begin(), static_cast<std::ptrdiff_t>(choice))
+                        : nullptr;
+    choice_observer_->on_choice(chooser_.deviations().back(), fiber);
+  }
   if (choice < fibers) {
     fibers_.run_nth(choice);
     return true;

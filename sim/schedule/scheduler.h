@@ -55,6 +55,16 @@ class Settler : public boost::intrusive::list_base_hook<
   ~Settler() = default;
 };
 
+/// Hears of the schedule's choices other than the first.
+class ChoiceObserver {
+ public:
+  /// Before what was chosen runs. `fiber`: null if it is a task.
+  virtual void on_choice(const Deviation& choice, const Fiber* fiber) = 0;
+
+ protected:
+  ~ChoiceObserver() = default;
+};
+
 /// Tells threads apart.
 [[nodiscard]] inline const void* this_thread() {
   static constinit thread_local char place = 0;
@@ -124,6 +134,8 @@ class Scheduler {
     if (thread != nullptr && thread != this_thread()) [[unlikely]]
       refuse_thread();
   }
+  /// Null: none, as at first. Outlives the scheduler.
+  void set_choice_observer(ChoiceObserver* observer) { choice_observer_ = observer; }
   /// Where the schedule's choices were not the first.
   [[nodiscard]] const std::vector<Deviation>& deviations() const { return chooser_.deviations(); }
   /// Until when nothing happens by itself; kNever.
@@ -183,6 +195,7 @@ class Scheduler {
   std::atomic<const void*> thread_ = nullptr;
   Seeds seeds_;
   Chooser chooser_;
+  ChoiceObserver* choice_observer_ = nullptr;
   std::vector<std::uint64_t> candidates_;  ///< of step_chosen
   std::vector<verbs::Timer<Task*>*> due_;  ///< likewise
   Instant now_{};

@@ -63,8 +63,10 @@ std::string readable(const char* symbol) {
 std::string describe(Dwfl_Module* module, Dwarf_Addr pc, Dwarf_Addr at) {
   if (module == nullptr) return hex(pc);
   Dwarf_Addr start = 0;
+  Dwarf_Addr end = 0;
   const char* const file =
-      dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr);
+      dwfl_module_info(module, nullptr, &start, &end, nullptr, nullptr, nullptr, nullptr);
+  if (at >= end) return hex(pc);  // the last file is taken for all that comes behind it
   GElf_Off offset = 0;
   GElf_Sym symbol{};
   const char* const name =

@@ -94,6 +94,14 @@ void Trace::fault(Instant now, std::string_view text) {
   if (on()) add(now, RecordKind::kFault, kNoHost, kNoHost, bytes_of_text(text));
 }
 
+void Trace::choice(Instant now, std::uint64_t point, std::uint32_t choice) {
+  if (!on()) return;
+  FieldWriter out;
+  out.put(point);
+  out.put(choice);
+  add(now, RecordKind::kChoice, kNoHost, kNoHost, out.bytes());
+}
+
 void Trace::note(Instant now, HostIndex at, std::string_view text) {
   if (on()) add(now, RecordKind::kNote, at, kNoHost, bytes_of_text(text));
 }

@@ -1,5 +1,6 @@
-// What happened, in order: packets put on the wire, drops with their reason, CM events, faults. No
-// address, process id or wall time is in it, so that equal runs have equal traces everywhere.
+// What happened, in order: packets put on the wire, drops with their reason, CM events, faults,
+// what programs printed and how they ended, the schedule's choices. No address, process id or wall
+// time is in it, so that equal runs have equal traces everywhere.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -29,7 +30,8 @@ enum class RecordKind : std::uint8_t {
   kQueued,       ///< a CM event entered its channel
   kFetched,      ///< the application took a CM event
   kFault,        ///< a fault of the plan fired
-  kNote,         ///< the test says something
+  kNote,         ///< the test or a program says something, or a program ends
+  kChoice,       ///< the schedule lets something else go on than what was ready first
 };
 
 /// Why a packet ended before the application could notice it.
@@ -86,6 +88,8 @@ class Trace {
              std::uint64_t listener, const rdma_cm_event& event);
   void fault(Instant now, std::string_view text);
   void note(Instant now, HostIndex at, std::string_view text);
+  /// At a point of the schedule, something that so many were ready before.
+  void choice(Instant now, std::uint64_t point, std::uint32_t choice);
 
  private:
   struct Name {

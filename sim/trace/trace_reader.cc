@@ -157,6 +157,16 @@ std::string LineReader::read(TraceLine& line) {
     line.text = rest_;
     return {};
   }
+  if (skip("CHOICE ")) {
+    std::uint64_t choice = 0;
+    const std::string_view text = rest_;
+    if (!number(line.id) || !skip(":") || !number(choice) || choice == 0 || !rest_.empty())
+      return "no choice of a schedule";
+    line.kind = RecordKind::kChoice;
+    line.id = 0;
+    line.text = text;
+    return {};
+  }
   const auto host = until(" ");
   if (!host || host->empty()) return "no host";
   line.host = *host;
@@ -224,6 +234,8 @@ std::string TraceLine::to_string() const {
       return start + host + " fetched " + event_text(*this);
     case RecordKind::kFault:
       return start + "FAULT " + text;
+    case RecordKind::kChoice:
+      return start + "CHOICE " + text;
     case RecordKind::kNote:
       return start + host + " note " + text;
   }

@@ -89,6 +89,32 @@ TEST(TraceReader, RefusesWithLineAndReason) {
   EXPECT_EQ(problem_of("0.000000001 a note \x01\n"), "line 1: a character that no trace has");
 }
 
+TEST(TraceReader, TakesChoicesOfASchedule) {
+  const std::string text = "0.000000001 CHOICE 421:1\n0.000000001 CHOICE 0:7\n";
+  const auto lines = lines_of(text);
+
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].kind, RecordKind::kChoice);
+  EXPECT_EQ(lines[0].to_string() + "\n" + lines[1].to_string() + "\n", text);
+  EXPECT_EQ(problem_of("0.000000001 CHOICE 4\n"), "line 1: no choice of a schedule");
+  EXPECT_EQ(problem_of("0.000000001 CHOICE 4:0\n"), "line 1: no choice of a schedule");
+  EXPECT_EQ(problem_of("0.000000001 CHOICE 4:1 2\n"), "line 1: no choice of a schedule");
+}
+
+TEST(TraceReader, ReadsWhatAScheduleHasChosen) {
+  World world(3, {.schedule = {.policy = Policy::kRandom}});
+  Host& host = world.add_host("a", {"192.0.2.1"});
+  for (int i = 0; i < 5; ++i) host.spawn("b", [&] { world.scheduler().give_way(); });
+  ASSERT_TRUE(world.run());
+
+  const auto lines = lines_of(world.trace().text());
+
+  ASSERT_EQ(lines.size(), world.scheduler().deviations().size());
+  ASSERT_FALSE(lines.empty());
+  const Deviation& last = world.scheduler().deviations().back();
+  EXPECT_EQ(lines.back().text, std::to_string(last.point) + ":" + std::to_string(last.choice));
+}
+
 TEST(TraceDifference, NamesTheFirstLineAndWhatIsNotTheSameInIt) {
   const auto before = lines_of("0.000000001 a note x\n0.000000002 a -> b RC SEND length=4\n");
   const auto after = lines_of("0.000000001 a note x\n0.000000002 a -> c RC SEND length=4\n");

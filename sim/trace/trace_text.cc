@@ -104,6 +104,12 @@ std::string Trace::line(std::size_t i) const {
       text += "FAULT ";
       append_readable(text, record.fields);
       break;
+    case RecordKind::kChoice: {
+      const auto point = fields.take<std::uint64_t>();
+      append(text, "CHOICE %llu:%u", static_cast<unsigned long long>(point),
+             static_cast<unsigned>(fields.take<std::uint32_t>()));
+      break;
+    }
     case RecordKind::kNote:
       text += "note ";
       append_readable(text, record.fields);

@@ -63,6 +63,12 @@ std::optional<user_regs_struct> Tracee::registers() const {
   return registers;
 }
 
+std::optional<siginfo_t> Tracee::signal_info() const {
+  siginfo_t info{};
+  if (::ptrace(PTRACE_GETSIGINFO, tid_, nullptr, &info) != 0) return std::nullopt;
+  return info;
+}
+
 void Tracee::set_registers(const user_regs_struct& registers) const {
   known_ = registers;
   request(PTRACE_SETREGS, tid_, 0, reinterpret_cast<std::uintptr_t>(&registers));

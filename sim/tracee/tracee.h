@@ -6,6 +6,7 @@
 #include <sys/user.h>
 
 #include <array>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -52,6 +53,9 @@ class Tracee {
 
   [[nodiscard]] std::optional<user_regs_struct> registers() const;
   void set_registers(const user_regs_struct& registers) const;
+
+  /// The signal that is about to be delivered. nullopt: it has stopped for something else.
+  [[nodiscard]] std::optional<siginfo_t> signal_info() const;
 
   /// All or nothing.
   [[nodiscard]] bool read(std::uint64_t address, std::span<std::byte> into) const;

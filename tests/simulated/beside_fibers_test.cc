@@ -23,6 +23,7 @@ using ::testing::AllOf;
 using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::Lt;
+using ::testing::StartsWith;
 
 constexpr std::uint32_t kWord = 16;
 
@@ -223,6 +224,35 @@ TEST_F(ProgramsInTests, WhatCannotBeStartedIsSaidWithItsRemedy) {
   EXPECT_EQ(why_not(remote, {"./no/such"}), "there is no file './no/such'. Check the path.");
   EXPECT_THAT(why_not(remote, {plain}), HasSubstr("is not executable. Make it so (chmod +x)"));
   EXPECT_EQ(why_not(remote, {}), "a program to start is missing: name it first.");
+}
+
+TEST_F(ProgramsInTests, ACrashHasItsReasonItsStackAndItsRegisters) {
+  RunningProgram& program = shell("kill -SEGV $$");
+  RunningProgram& content = shell("exit 0");
+
+  ASSERT_TRUE(programs.run()) << programs.stuck_report();
+
+  EXPECT_EQ(program.ending_signal(), SIGSEGV);
+  EXPECT_THAT(program.crash(), AllOf(HasSubstr("SIGSEGV: a process has sent it\n"),
+                                     HasSubstr("(libc.so.6)"), HasSubstr("    rip 0x")));
+  EXPECT_EQ(content.crash(), "");
+}
+
+TEST_F(ProgramsInTests, ACommandJudgesWhatProgramsHaveLeft) {
+  (void)shell("echo one; echo two >&2; exit 3");
+  (void)shell("kill -9 $$");
+  ASSERT_TRUE(programs.run()) << programs.stuck_report();
+
+  EXPECT_EQ(programs.verify({"sh", "-c",
+                             "test $(cat remote.sh.out) = one && test $(cat remote.sh.err) = two &&"
+                             "grep -qx 'remote/sh exit 3' statuses && test -f remote.sh.2.out &&"
+                             "grep -qx 'remote/sh#2 signal 9' statuses"}),
+            "");
+  EXPECT_THAT(programs.verify({"sh", "-c", "echo an entry is lost; exit 1"}),
+              StartsWith("verify: an entry is lost\n"));
+  EXPECT_THAT(programs.verify({"sleep", "1000"}, 100ms), HasSubstr("did not end within 0.1 s"));
+  EXPECT_THROW((void)programs.verify({"no-such-program"}), StartError);
+  EXPECT_THROW((void)programs.verify({}), StartError);
 }
 
 }  // namespace
