@@ -2,7 +2,6 @@
 // a problem.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,22 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "recording/format.h"
-#include "verbs/time.h"
+#include "recording/entry.h"
 
 namespace anyrdma::recording {
-
-/// One entry. Its fields are in the order of its shape: numbers in `numbers`, texts and bytes in
-/// `texts`.
-struct Entry {
-  EntryKind kind{};
-  verbs::Instant time{};
-  std::array<std::uint64_t, 6> numbers{};
-  std::array<std::string_view, 2> texts{};  ///< views into the file
-  [[nodiscard]] std::int64_t signed_number(std::size_t i) const {
-    return static_cast<std::int64_t>(numbers[i]);
-  }
-};
 
 class Reader {
  public:

@@ -30,7 +30,7 @@ void write_all(Writer& writer) {
                                  std::string_view("\0packet", 7), 50'000u);
   (void)writer.next_message();
   writer.write<EntryKind::kArrives>(Instant(2us), 0u, 2'000u);
-  writer.write<EntryKind::kQueued>(Instant(1us), other, 1u, 0u, 4u, -110, "");
+  writer.write<EntryKind::kQueued>(Instant(1us), other, 1u, 0u, 4u, -110, 0u, "");
   writer.write<EntryKind::kLost>(Instant(4us), 0u, "gids", 0u);
   writer.end(Instant(5us), "passed", ~std::uint64_t{0});
 }

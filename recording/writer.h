@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "recording/format.h"
+#include "recording/entry.h"
 #include "recording/sink.h"
 #include "verbs/time.h"
 
@@ -49,6 +49,7 @@ class Writer {
   /// and texts, each in the order of its shape.
   void write(EntryKind kind, verbs::Instant now, std::span<const std::uint64_t> numbers,
              std::span<const std::string_view> texts);
+  void write(const Entry& entry) { write(entry.kind, entry.time, entry.numbers, entry.texts); }
 
   // --- entries that define what others refer to -------------------------------------------------
   void about(std::string_view key, std::string_view value);

@@ -39,12 +39,10 @@ TEST(Audit, NoWorldIsWatchedMeanwhile) {
 void pretend(rdma_cm_event_type type) {
   World world(7);
   Host& host = world.add_host("server", {"192.0.2.2"});
-  rdma_cm_event event{};
-  event.event = type;
   Program program(host);
   const auto id = program.make_id();
-  event.id = id->raw();
-  world.monitor()->on_event(host, transport::EventObserver::Step::kQueued, id->number(), 0, event);
+  world.monitor()->on_entry(recording::entry_of<recording::EntryKind::kQueued>(
+      0u, id->number(), 0u, static_cast<std::uint64_t>(type), 0, 0u, ""));
 }
 
 TEST(Audit, AnEventThatNoKernelGivesIsAFailureThatNamesTheSeed) {
@@ -58,8 +56,9 @@ const WorldOptions kUnrecorded{.tracing = Tracing::kOff};
 /// Tells it of an id that is never destroyed.
 void leak() {
   World world(7);
-  Host& host = world.add_host("server", {"192.0.2.2"});
-  world.monitor()->on_call(host, 99, "bind_addr", 0);
+  world.add_host("server", {"192.0.2.2"});
+  world.monitor()->on_entry(
+      recording::entry_of<recording::EntryKind::kCalled>(0u, 99u, "bind_addr", 0u, 0u));
 }
 
 TEST(Audit, AnIdThatIsNotDestroyedIsAFailure) {
@@ -71,12 +70,13 @@ void pretend_of_a_process(rdma_cm_event_type type) {
   World world(7, kUnrecorded);
   Host& host = world.add_host("server", {"192.0.2.2"});
   fault::Question opened{.kind = fault::Question::Kind::kOpened};
-  fault::Question told{.kind = fault::Question::Kind::kQueued, .id = 3, .event = type};
   (void)host.advise("server/rping[2]", opened);
-  ASSERT_TRUE(opened.oversight.events && opened.oversight.calls);
-  ASSERT_FALSE(opened.oversight.work) << "nobody records";
-  (void)host.advise("server/rping[2]", told);
-  world.monitor()->on_process_end("server/rping[2]");
+  ASSERT_TRUE(opened.oversight.entries);
+  ASSERT_TRUE(opened.oversight.work && opened.oversight.digests);
+  ASSERT_FALSE(opened.oversight.events || opened.oversight.calls) << "no fault waits for them";
+  host.hear("server/rping[2]", recording::entry_of<recording::EntryKind::kQueued>(
+                                   0u, 3u, 0u, static_cast<std::uint64_t>(type), 0, 0u, ""));
+  host.forget("server/rping[2]");
 }
 
 TEST(Audit, SoIsOneThatAProcessGets) {
@@ -89,12 +89,11 @@ void bind_in_a_process(bool ends) {
   Host& host = world.add_host("server", {"192.0.2.2"});
   for (int i = 0; i < 2; ++i) {  // the second time a program that it has executed
     fault::Question opened{.kind = fault::Question::Kind::kOpened};
-    fault::Question listens{.kind = fault::Question::Kind::kMade, .id = 1};
-    listens.set_word("listen");
     (void)host.advise("server/rping[2]", opened);
-    (void)host.advise("server/rping[2]", listens);
+    host.hear("server/rping[2]",
+              recording::entry_of<recording::EntryKind::kCalled>(0u, 1u, "listen", 0u, 0u));
   }
-  if (ends) world.monitor()->on_process_end("server/rping[2]");
+  if (ends) host.forget("server/rping[2]");
 }
 
 TEST(Audit, WhatAProcessLeavesBehindIsNone) {
@@ -109,7 +108,7 @@ TEST(Audit, WhereNobodyLooksProcessesNeedNotSay) {
 
   (void)world.add_host("server", {"192.0.2.2"}).advise("server/rping[2]", opened);
 
-  EXPECT_FALSE(opened.oversight.events || opened.oversight.calls);
+  EXPECT_FALSE(opened.oversight.entries || opened.oversight.work);
 }
 
 TEST(Audit, ChangesNoTrace) {

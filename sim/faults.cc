@@ -94,7 +94,7 @@ class Faults::Planned final : public fault::Arming, public Task {
 
    private:
     void run() override {
-      planned_.faults_.tell("the end of " + to_string(planned_.drawn_));
+      planned_.faults_.tell("the end of " + to_string(planned_.drawn_), planned_.drawn_.action);
       carry_out_end(planned_.faults_.world_, planned_.drawn_.action, before);
     }
     Planned& planned_;
@@ -211,9 +211,9 @@ fault::Oversight Faults::oversight() const {
     return std::any_of(planned_.begin(), planned_.end(),
                        [&](const auto& planned) { return is_it(planned->status.fault); });
   };
-  return {.events = watching_events_,
+  return {.entries = watching_events_ || watching_calls_,
+          .events = watching_events_,
           .calls = watching_calls_,
-          .states = watching_calls_,
           .gate = watching_gate_,
           .requests = any(
               [](const Fault& fault) { return std::holds_alternative<OnRequest>(fault.trigger); }),
@@ -262,12 +262,13 @@ void Faults::fire(Planned& planned) {
   ++planned.status.fired;
   if (world_.milestones() != nullptr)
     world_.milestones()->on_fault(planned.status.fault.action.index());
-  if (world_.trace().on() || world_.recorder() != nullptr) tell(to_string(planned.drawn()));
+  if (world_.trace().on() || world_.stream() != nullptr)
+    tell(to_string(planned.drawn()), planned.drawn().action);
 }
 
-void Faults::tell(const std::string& text) {
+void Faults::tell(const std::string& text, const fault::FaultAction& action) {
   world_.trace().fault(world_.now(), text);
-  if (world_.recorder() != nullptr) world_.recorder()->fault(text);
+  if (world_.stream() != nullptr) world_.stream()->fault(text, action);
 }
 
 void Faults::fire_soon(Planned& planned) {

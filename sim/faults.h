@@ -89,7 +89,7 @@ class Faults {
   void watch_for(Planned& planned);
   void fire(Planned& planned);
   /// In trace and recording.
-  void tell(const std::string& text);
+  void tell(const std::string& text, const fault::FaultAction& action);
   /// After the critical section, with no program running.
   void fire_soon(Planned& planned);
 

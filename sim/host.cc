@@ -120,13 +120,8 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
   interface.hca->lend_payloads();
   MemoryChoices& memory = world_.memory();
   if (!memory.is_strict()) interface.hca->set_memory_model(memory.profile(), memory);
-  verbs::soft::HcaObserver* observer = nullptr;
-  if (world_.monitor() != nullptr) observer = world_.monitor()->watch(*this, *interface.hca);
-  if (Recorder* const recorder = world_.recorder(); recorder != nullptr)
-    observer = recorder->watch(index_, config.name, observer);
-  if (Milestones* const milestones = world_.milestones(); milestones != nullptr)
-    observer = milestones->watch(name_, observer);
-  interface.hca->set_observer(observer);
+  if (Recorder* const stream = world_.stream(); stream != nullptr)
+    interface.hca->set_observer(stream->watch(index_, config.name));
   std::uint32_t gid_index = 0;
   for (const Prefix& prefix : interface.prefixes) {
     interface.hca->set_gid(gid_index++, prefix.address.gid());
@@ -249,9 +244,6 @@ void Host::set_uplink(std::size_t interface, Uplink* uplink) {
   CM_ASSERT(interface < interfaces_.size());
   CM_ASSERT(interfaces_[interface].hca == nullptr);
   interfaces_[interface].uplink = uplink;
-  if (uplink == nullptr || world_.monitor() == nullptr) return;
-  for (const Prefix& prefix : interfaces_[interface].prefixes)
-    world_.monitor()->on_outside(prefix.address.gid());
 }
 
 bool Host::has_processes() const {
@@ -515,7 +507,7 @@ void Host::take_ip(const Interface& interface, const Host& from,
 
 void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPtr&& packet) {
   const bool tracing = world_.trace().on();
-  if (!tracing && world_.monitor() == nullptr && world_.recorder() == nullptr) {
+  if (!tracing && world_.stream() == nullptr) {
     return interface.hca->on_packet(now(), std::move(packet));
   }
   FieldWriter fields;

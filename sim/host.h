@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "recording/entry.h"
 #include "sim/address_key.h"
 #include "sim/options.h"
 #include "sim/process.h"
@@ -112,9 +113,13 @@ class Host final : private transport::soft::Observer,
                      const Address& neighbour, Duration timeout);
   /// Whether there is such an interface.
   [[nodiscard]] bool has_processes() const;
-  /// Answers a process's question to the fault plan, and reports it to the checkers; `process` is
-  /// as in Monitor::on_told. Returns the time that the process must wait before it goes on.
+  /// Answers a process's question to the fault plan; `process` is unique, and no host's name.
+  /// Returns the time that the process must wait before it goes on.
   [[nodiscard]] Duration advise(std::string_view process, fault::Question& question);
+  /// An entry of a process of this host; numbers of its ids are its own.
+  void hear(std::string_view process, const recording::Entry& entry);
+  /// It has ended.
+  void forget(std::string_view process);
   [[nodiscard]] const std::string& interface_name(std::size_t interface = 0) const;
   [[nodiscard]] const std::vector<Prefix>& prefixes(std::size_t interface = 0) const;
   [[nodiscard]] const roce::Mac& mac(std::size_t interface = 0) const;
@@ -213,6 +218,7 @@ class Host final : private transport::soft::Observer,
  private:
   friend class World;
   friend class Link;
+  void opened(std::string_view process, fault::Question& question);
   class Deadline;
   class Question;
   class Boot;

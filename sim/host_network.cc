@@ -190,8 +190,6 @@ Result<void> Host::add_address(std::string_view interface, std::string_view text
   if (!world_.claim(prefix->address, *this, index)) return verbs::errno_code(EADDRINUSE);
   found->prefixes.push_back(*prefix);
   replace_gid(*found, ibv_gid{}, prefix->address.gid());
-  if (found->uplink != nullptr && world_.monitor() != nullptr)
-    world_.monitor()->on_outside(prefix->address.gid());
   return {};
 }
 

@@ -7,7 +7,6 @@
 
 #include "sim/findings.h"
 #include "sim/host.h"
-#include "sim/milestones.h"
 #include "sim/monitor.h"
 #include "sim/recorder.h"
 #include "sim/world.h"
@@ -26,37 +25,35 @@ void Host::on_mad_dropped(std::string_view, ibcm::DropReason reason, std::uint16
 void Host::on_event(Step step, std::uint64_t id, std::uint64_t listener,
                     const rdma_cm_event& event) {
   world_.trace().event(world_.now(), index_, step, id, listener, event);
-  if (world_.recorder() != nullptr) world_.recorder()->event(index_, step, id, listener, event);
-  if (world_.milestones() != nullptr) world_.milestones()->on_event(name_, id, step, event.event);
-  if (world_.monitor() != nullptr) world_.monitor()->on_event(*this, step, id, listener, event);
+  if (Recorder* const stream = world_.stream(); stream != nullptr)
+    stream->ids(index_).on_event(step, id, listener, event);
   if (world_.faults().watches_events()) world_.faults().on_event(*this, step, id, event.event);
 }
 
 void Host::on_call(std::uint64_t id, std::string_view call, int error) {
-  if (world_.recorder() != nullptr) world_.recorder()->called(index_, id, call, error);
-  if (world_.milestones() != nullptr) world_.milestones()->on_call(name_, id, call, error);
-  if (world_.monitor() != nullptr) world_.monitor()->on_call(*this, id, call, error);
+  if (Recorder* const stream = world_.stream(); stream != nullptr)
+    stream->ids(index_).on_call(id, call, error);
   if (world_.faults().watches_calls()) world_.faults().on_call(*this, id, call);
 }
 
 void Host::on_refused(std::uint64_t id, std::string_view call, int error) {
-  if (world_.recorder() != nullptr) world_.recorder()->called(index_, id, call, error);
+  if (Recorder* const stream = world_.stream(); stream != nullptr)
+    stream->ids(index_).on_refused(id, call, error);
 }
 
 void Host::on_acknowledged(std::uint64_t id) {
-  if (world_.recorder() != nullptr) world_.recorder()->acknowledged(index_, id);
-  if (world_.monitor() != nullptr) world_.monitor()->on_acknowledged(*this, id);
+  if (Recorder* const stream = world_.stream(); stream != nullptr)
+    stream->ids(index_).on_acknowledged(id);
 }
 
 void Host::on_handshake(std::uint64_t id, const rdma_cm_id& raw, std::string_view call,
                         const transport::ConnectionParameters& given) {
-  if (world_.recorder() != nullptr && call != "reject")
-    world_.recorder()->given(index_, id, given.qp_num);
-  if (world_.monitor() != nullptr) world_.monitor()->on_handshake(*this, id, raw, call, given);
+  if (Recorder* const stream = world_.stream(); stream != nullptr)
+    stream->ids(index_).on_handshake(id, raw, call, given);
 }
 
 void Host::on_channels(int change) {
-  if (world_.monitor() != nullptr) world_.monitor()->on_channels(*this, change);
+  if (world_.stream() != nullptr) world_.stream()->channels(index_, change);
 }
 
 // A process may have other runtimes besides simulated hosts.
@@ -64,10 +61,8 @@ bool Host::on_misuse(verbs::Runtime& runtime, const verbs::Misuse& misuse) {
   if (typeid(runtime) != typeid(Host)) return false;
   auto& host = static_cast<Host&>(runtime);
   const std::string text = to_string(misuse) + " (" + host.describe(host.mark()) + ")";
-  if (Monitor* const monitor = host.world_.monitor(); monitor != nullptr) {
-    monitor->on_misuse(host, text);  // of which a finding comes at the end
-    return true;
-  }
+  if (host.world_.stream() != nullptr) host.world_.stream()->mistake(host.index_, text);
+  if (host.world_.monitor() != nullptr) return true;  // a finding of it comes at the end
   if (!complain("misuse: " + host.name() + ": " + text)) {
     std::fprintf(stderr, "anyrdma: the program's mistake: %s: %s\n", host.name().c_str(),
                  text.c_str());
@@ -145,8 +140,8 @@ Result<void> Host::fail_srq(std::uint64_t made) {
 // --- requests -----------------------------------------------------------------------------------
 
 void Host::on_state(std::uint64_t id, std::string_view state) {
-  if (world_.recorder() != nullptr) world_.recorder()->state(index_, id, state);
-  if (world_.milestones() != nullptr) world_.milestones()->on_state(name_, id, state);
+  if (Recorder* const stream = world_.stream(); stream != nullptr)
+    stream->ids(index_).on_state(id, state);
   if (world_.faults().watches_calls()) world_.faults().on_state(*this, id, state);
 }
 
@@ -182,44 +177,47 @@ void admit(Faults& faults, const Host& host, fault::Question& question) {
 
 }  // namespace
 
+void Host::opened(std::string_view process, fault::Question& question) {
+  Recorder* const stream = world_.stream();
+  if (stream != nullptr) stream->opened(index_, process);
+  question.oversight = world_.faults().oversight();
+  question.oversight.points = world_.scheduler().chooses();
+  question.oversight.entries |= stream != nullptr;
+  question.oversight.work = stream != nullptr;
+  question.oversight.digests = world_.recorder() != nullptr || world_.monitor() != nullptr;
+  for (const Interface& each : interfaces_) {
+    if (each.uplink == nullptr) continue;
+    question.error = each.unplugged ? ENODEV : 0;
+    question.port_down = each.port_down;
+  }
+}
+
+void Host::hear(std::string_view process, const recording::Entry& entry) {
+  using recording::EntryKind;
+  if (Recorder* const stream = world_.stream(); stream != nullptr)
+    stream->hear(index_, process, entry);
+  Faults& faults = world_.faults();
+  const auto& n = entry.numbers;
+  if (entry.kind == EntryKind::kQueued) {
+    faults.on_event(*this, Step::kQueued, n[1], static_cast<rdma_cm_event_type>(n[3]));
+  } else if (entry.kind == EntryKind::kFetched) {
+    faults.on_event(*this, Step::kFetched, n[1], static_cast<rdma_cm_event_type>(n[2]));
+  } else if (entry.kind == EntryKind::kCalled && n[3] == 0) {
+    faults.on_call(*this, n[1], entry.texts[0]);
+  } else if (entry.kind == EntryKind::kIdState) {
+    faults.on_state(*this, n[1], entry.texts[0]);
+  }
+}
+
+void Host::forget(std::string_view process) {
+  if (Recorder* const stream = world_.stream(); stream != nullptr) stream->gone(index_, process);
+}
+
 Duration Host::advise(std::string_view process, fault::Question& question) {
   Faults& faults = world_.faults();
-  Monitor* const monitor = world_.monitor();
-  if (monitor != nullptr) monitor->on_told(process, question);
-  Recorder* const recorder = world_.recorder();
-  if (recorder != nullptr) recorder->told(index_, process, question);
-  const bool covered = world_.milestones() != nullptr;
-  if (covered) world_.milestones()->on_told(process, question);
-  const auto type = static_cast<rdma_cm_event_type>(question.event);
   switch (question.kind) {
     case fault::Question::Kind::kOpened:
-      question.oversight = faults.oversight();
-      // A fault that waits for such a word comes with it, not after.
-      question.oversight.points = world_.scheduler().chooses();
-      question.oversight.later = !question.oversight.events && !question.oversight.calls;
-      question.oversight.events |= monitor != nullptr || recorder != nullptr || covered;
-      question.oversight.calls |= monitor != nullptr || recorder != nullptr || covered;
-      question.oversight.refusals = recorder != nullptr;
-      question.oversight.states |= recorder != nullptr || covered;
-      question.oversight.acknowledgements = recorder != nullptr;
-      question.oversight.work = recorder != nullptr || covered;
-      for (const Interface& each : interfaces_) {
-        if (each.uplink == nullptr) continue;
-        question.error = each.unplugged ? ENODEV : 0;
-        question.port_down = each.port_down;
-      }
-      return {};
-    case fault::Question::Kind::kQueued:
-      faults.on_event(*this, Step::kQueued, question.id, type);
-      return {};
-    case fault::Question::Kind::kFetched:
-      faults.on_event(*this, Step::kFetched, question.id, type);
-      return {};
-    case fault::Question::Kind::kMade:
-      faults.on_call(*this, question.id, question.text());
-      return {};
-    case fault::Question::Kind::kState:
-      faults.on_state(*this, question.id, question.text());
+      opened(process, question);
       return {};
     case fault::Question::Kind::kRequest:
       admit(faults, *this, question);
@@ -235,13 +233,6 @@ Duration Host::advise(std::string_view process, fault::Question& question) {
       return {};
     case fault::Question::Kind::kTake:
       return slowness_;
-    case fault::Question::Kind::kRefused:
-    case fault::Question::Kind::kAcknowledged:
-    case fault::Question::Kind::kQueuePair:
-    case fault::Question::Kind::kPosted:
-    case fault::Question::Kind::kTaken:
-    case fault::Question::Kind::kRaised:
-      return {};
   }
   return {};
 }

@@ -30,7 +30,7 @@ void Host::boot() {
   transport_ = boot_->transport.get();
   transport_->set_admission(this);
   const bool recorded = world_.recorder() != nullptr;
-  const bool watched = world_.monitor() != nullptr || recorded || world_.milestones() != nullptr;
+  const bool watched = world_.stream() != nullptr;
   if (world_.trace().on() || recorded) transport_->set_observer(this);
   if (world_.trace().on() || watched || world_.faults().watches_events()) watch_events();
   if (watched || world_.faults().watches_calls()) watch_calls();
@@ -95,8 +95,7 @@ void Host::start_anew() {
   transport_->set_call_gate(nullptr);
   boot_->over = true;
   past_.push_back(std::move(boot_));
-  if (world_.monitor() != nullptr) world_.monitor()->on_crash(*this);
-  if (world_.recorder() != nullptr) world_.recorder()->crashed(index_);
+  if (world_.stream() != nullptr) world_.stream()->crashed(index_);
   boot();
   deadlines_moved() = true;
   for (Interface& interface : interfaces_) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "recording/work/observer.h"
 #include "sim/trace/hash.h"
 #include "sim/world.h"
 #include "verbs/soft/wire/extended.h"
@@ -49,37 +48,9 @@ constexpr std::uint16_t kDrep = 0x16;
 
 }  // namespace
 
-/// Of a host's fibers.
-class Milestones::Device final : private recording::WorkSink {
- public:
-  Device(Milestones& milestones, std::string_view host, verbs::soft::HcaObserver* next)
-      : milestones_(milestones), host_(host), observer_(*this, next) {}
-  [[nodiscard]] verbs::soft::HcaObserver* observer() { return &observer_; }
-
- private:
-  void on_queue_pair(const recording::QueuePairState& state) override {
-    milestones_.on_queue_pair(host_, state);
-  }
-  void on_work(const recording::PostedWork& work) override { milestones_.on_work(host_, work); }
-  void on_completion(const recording::TakenCompletion& completion) override {
-    milestones_.on_completion(host_, completion);
-  }
-  void on_async(const recording::RaisedEvent& event) override {
-    milestones_.on_async(host_, event);
-  }
-
-  Milestones& milestones_;
-  std::string host_;
-  recording::WorkObserver observer_;
-};
-
 Milestones::Milestones(Coverage& coverage) : coverage_(coverage) {}
 
 Milestones::~Milestones() = default;
-
-verbs::soft::HcaObserver* Milestones::watch(std::string_view host, verbs::soft::HcaObserver* next) {
-  return devices_.emplace_back(std::make_unique<Device>(*this, host, next))->observer();
-}
 
 void Milestones::milestone(std::uint64_t thing) {
   coverage_.add_milestone(thing);
@@ -93,81 +64,71 @@ void Milestones::follow(std::uint64_t thing) {
 
 // --- ids ----------------------------------------------------------------------------------------
 
-void Milestones::on_state(std::string_view who, std::uint64_t id, std::string_view state) {
-  states_[mix(hash_text(who), id)] = hash_text(state);
-  follow(name_of_thing(Thing::kState, hash_text(who), hash_text(state)));
+void Milestones::on_state(std::uint64_t who, std::uint64_t id, std::string_view state) {
+  states_[mix(who, id)] = hash_text(state);
+  follow(name_of_thing(Thing::kState, who, hash_text(state)));
 }
 
-void Milestones::on_event(std::string_view who, std::uint64_t id,
-                          transport::EventObserver::Step step, rdma_cm_event_type type) {
-  const std::uint64_t state = states_[mix(hash_text(who), id)];
-  milestone(name_of_thing(Thing::kEvent, hash_text(who), state, static_cast<std::uint64_t>(step),
-                          static_cast<std::uint64_t>(type)));
+void Milestones::on_event(std::uint64_t who, std::uint64_t id, transport::EventObserver::Step step,
+                          std::uint64_t type) {
+  const std::uint64_t state = states_[mix(who, id)];
+  milestone(name_of_thing(Thing::kEvent, who, state, static_cast<std::uint64_t>(step), type));
 }
 
-void Milestones::on_call(std::string_view who, std::uint64_t id, std::string_view call, int error) {
-  const std::uint64_t thing = name_of_thing(Thing::kCall, hash_text(who), hash_text(call),
-                                            static_cast<std::uint64_t>(error));
+void Milestones::on_call(std::uint64_t who, std::uint64_t id, std::string_view call,
+                         std::uint64_t error) {
+  const std::uint64_t thing = name_of_thing(Thing::kCall, who, hash_text(call), error);
   if (error == 0) return follow(thing);
-  milestone(mix(thing, states_[mix(hash_text(who), id)]));
+  milestone(mix(thing, states_[mix(who, id)]));
 }
 
 // --- work ---------------------------------------------------------------------------------------
 
-void Milestones::on_queue_pair(std::string_view who, const recording::QueuePairState& state) {
-  states_[name_of_thing(Thing::kWork, hash_text(who), std::uint64_t{state.qp_num})] =
-      hash_text(state.state);
-  follow(name_of_thing(Thing::kState, hash_text(who), hash_text(state.state)));
+void Milestones::on_queue_pair(std::uint64_t who, std::uint64_t qp, std::string_view state) {
+  states_[name_of_thing(Thing::kWork, who, qp)] = hash_text(state);
+  follow(name_of_thing(Thing::kState, who, hash_text(state)));
 }
 
-void Milestones::on_work(std::string_view who, const recording::PostedWork& work) {
-  follow(name_of_thing(Thing::kWork, hash_text(who), hash_text(work.operation)));
+void Milestones::on_completion(std::uint64_t who, std::uint64_t qp, std::uint64_t opcode,
+                               std::uint64_t status) {
+  const std::uint64_t state = states_[name_of_thing(Thing::kWork, who, qp)];
+  milestone(name_of_thing(Thing::kCompletion, who, state, opcode, status));
 }
 
-void Milestones::on_completion(std::string_view who, const recording::TakenCompletion& completion) {
-  const std::uint64_t state =
-      states_[name_of_thing(Thing::kWork, hash_text(who), std::uint64_t{completion.qp_num})];
-  milestone(name_of_thing(Thing::kCompletion, hash_text(who), state, completion.opcode,
-                          completion.status));
+// --- entries ------------------------------------------------------------------------------------
+
+/// What a device does, its host does.
+void Milestones::on_lane(const recording::Entry& entry) {
+  const bool of_device = entry.texts[0] == "device" && entry.numbers[0] != 0;
+  lanes_.push_back(of_device ? lanes_[entry.numbers[0] - 1] : hash_text(entry.texts[1]));
 }
 
-void Milestones::on_async(std::string_view who, const recording::RaisedEvent& event) {
-  milestone(name_of_thing(Thing::kAsync, hash_text(who), event.type));
-}
-
-// --- processes ----------------------------------------------------------------------------------
-
-void Milestones::on_told(std::string_view process, const fault::Question& what) {
-  using Kind = fault::Question::Kind;
+void Milestones::on_entry(const recording::Entry& entry) {
+  using recording::EntryKind;
   using Step = transport::EventObserver::Step;
-  const auto type = static_cast<rdma_cm_event_type>(what.event);
-  switch (what.kind) {
-    case Kind::kQueued:
-      return on_event(process, what.id, Step::kQueued, type);
-    case Kind::kFetched:
-      return on_event(process, what.id, Step::kFetched, type);
-    case Kind::kMade:
-    case Kind::kRefused:
-      return on_call(process, what.id, what.text(), what.status);
-    case Kind::kState:
-      return on_state(process, what.id, what.text());
-    case Kind::kQueuePair:
-      return on_queue_pair(process, {.qp_num = what.work.qp_num, .state = what.text()});
-    case Kind::kPosted:
-      return on_work(process, {.qp_num = what.work.qp_num, .operation = what.text()});
-    case Kind::kTaken:
-      return on_completion(process, {.qp_num = what.work.qp_num,
-                                     .opcode = what.code,
-                                     .status = static_cast<std::uint64_t>(what.status)});
-    case Kind::kRaised:
-      return on_async(process, {.type = static_cast<std::uint64_t>(what.event)});
-    case Kind::kOpened:
-    case Kind::kRequest:
-    case Kind::kCall:
-    case Kind::kWork:
-    case Kind::kFailure:
-    case Kind::kTake:
-    case Kind::kAcknowledged:
+  if (entry.kind == EntryKind::kLane) return on_lane(entry);
+  const auto& n = entry.numbers;
+  const std::uint64_t who = n[0] < lanes_.size() ? lanes_[n[0]] : 0;
+  switch (entry.kind) {
+    case EntryKind::kQueued:
+      return on_event(who, n[1], Step::kQueued, n[3]);
+    case EntryKind::kFetched:
+      return on_event(who, n[1], Step::kFetched, n[2]);
+    case EntryKind::kCalled:
+      return on_call(who, n[1], entry.texts[0], n[2]);
+    case EntryKind::kIdState:
+      return on_state(who, n[1], entry.texts[0]);
+    case EntryKind::kOpened:
+      return on_queue_pair(who, n[1], "RESET");
+    case EntryKind::kQueuePairState:
+      return on_queue_pair(who, n[1], entry.texts[0]);
+    case EntryKind::kPosted:
+      return follow(name_of_thing(Thing::kWork, who, hash_text(entry.texts[0])));
+    case EntryKind::kCompleted:
+      return on_completion(who, n[1], n[3], n[4]);
+    case EntryKind::kAsync:
+      return milestone(name_of_thing(Thing::kAsync, who, n[1]));
+    default:  // no other kind is a step of a program
       return;
   }
 }

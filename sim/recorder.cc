@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "recording/work/entries.h"
 #include "recording/work/observer.h"
 #include "sim/packets/packet_fields.h"
 #include "sim/schedule/scheduler.h"
@@ -24,30 +23,36 @@ constexpr std::uint64_t kStandardError = 2;
 
 }  // namespace
 
-/// What a host's device does, in its lane.
-class Recorder::Device final : private recording::WorkSink {
+/// What happens in a lane.
+class Recorder::Place : public recording::EntrySink {
  public:
-  Device(Recorder& recorder, Number lane, HcaObserver* next)
-      : recorder_(recorder), lane_(lane), observer_(*this, next) {}
-  [[nodiscard]] HcaObserver* observer() { return &observer_; }
+  Place(Recorder& recorder, Number lane) : ids_(*this), recorder_(recorder), lane_(lane) {}
+  [[nodiscard]] recording::IdObserver& ids() { return ids_; }
 
  private:
-  void on_queue_pair(const recording::QueuePairState& state) override { tell(state); }
-  void on_async(const recording::RaisedEvent& event) override { tell(event); }
-  void on_work(const recording::PostedWork& work) override { tell_deed(work); }
-  void on_completion(const recording::TakenCompletion& completion) override {
-    tell_deed(completion);
-  }
-  template <class What>
-  void tell(const What& what) {
-    if (!recorder_.closed_)
-      recording::write(recorder_.writer_, recorder_.scheduler_.now(), lane_, what);
-  }
-  template <class What>
-  void tell_deed(const What& what) {
-    if (!recorder_.closed_) recorder_.tell_thread();
-    tell(what);
-  }
+  void put(const recording::Entry& entry) override { recorder_.put(lane_, entry); }
+
+  recording::IdObserver ids_;
+  Recorder& recorder_;
+  Number lane_;
+};
+
+/// What a host's device does, in its lane.
+class Recorder::Device final : private recording::EntrySink {
+ public:
+  Device(Recorder& recorder, HostIndex of, Number lane)
+      : host(of),
+        recorder_(recorder),
+        lane_(lane),
+        observer_(*this, recording::WorkObserver::Digests::kShort) {}
+  [[nodiscard]] recording::WorkObserver& observer() { return observer_; }
+
+  const HostIndex host;
+  bool over = false;  ///< its host has crashed
+
+ private:
+  void put(const recording::Entry& entry) override { recorder_.put(lane_, entry); }
+  [[nodiscard]] bool is_closed() const override { return over; }
 
   Recorder& recorder_;
   Number lane_;
@@ -55,40 +60,56 @@ class Recorder::Device final : private recording::WorkSink {
 };
 
 Recorder::Recorder(const Scheduler& scheduler, std::shared_ptr<recording::Sink> sink)
-    : scheduler_(scheduler), writer_(std::move(sink)) {
-  writer_.about("clock", "virtual");
-  writer_.about("build", verbs::kVersion);
+    : scheduler_(scheduler) {
+  if (sink == nullptr) return;
+  writer_.emplace(std::move(sink));
+  about("clock", "virtual");
+  about("build", verbs::kVersion);
 }
 
 Recorder::~Recorder() = default;
 
 template <EntryKind kKind, class... Fields>
 void Recorder::write(const Fields&... fields) {
-  writer_.write<kKind>(scheduler_.now(), fields...);
+  if (writer_) writer_->write<kKind>(scheduler_.now(), fields...);
 }
 
-template <EntryKind kKind, class... Fields>
-void Recorder::write_deed(const Fields&... fields) {
-  tell_thread();
-  write<kKind>(fields...);
+void Recorder::give(recording::Entry entry) {
+  entry.time = scheduler_.now();
+  if (writer_ && (!closed_ || entry.kind == EntryKind::kLane)) writer_->write(entry);
+  for (recording::EntryReader* const reader : readers_) reader->on_entry(entry);
+}
+
+void Recorder::put(Number lane, const recording::Entry& entry) {
+  if (recording::is_deed(entry.kind)) tell_thread();
+  recording::Entry own = entry;
+  own.numbers[0] = lane;
+  give(own);
 }
 
 // --- lanes --------------------------------------------------------------------------------------
+
+Number Recorder::add_lane(std::string_view of, std::string_view name, Number in_or_none) {
+  tell<EntryKind::kLane>(of, name, in_or_none);
+  return lanes_++;
+}
 
 void Recorder::add_host(HostIndex host, std::string_view name) {
   const auto index = static_cast<std::size_t>(host);
   if (hosts_.size() <= index) {
     hosts_.resize(index + 1);
     host_names_.resize(index + 1);
+    places_.resize(index + 1);
   }
-  hosts_[index] = writer_.lane(scheduler_.now(), "host", name);
+  hosts_[index] = add_lane("host", name, 0);
+  places_[index] = std::make_unique<Place>(*this, hosts_[index]);
   host_names_[index] = std::string(name);
 }
 
 Number Recorder::process_lane(HostIndex host, std::string_view process) {
   const auto found = processes_.find(process);
   if (found != processes_.end()) return found->second;
-  const Number lane = writer_.lane(scheduler_.now(), "process", process, lane_of(host));
+  const Number lane = add_lane("process", process, lane_of(host) + 1);
   processes_.emplace(process, lane);
   return lane;
 }
@@ -101,9 +122,9 @@ Number Recorder::thread_lane(std::string_view name) {
   const auto owner = std::find(host_names_.begin(), host_names_.end(), host);
   const Number lane =
       owner == host_names_.end()
-          ? writer_.lane(scheduler_.now(), "thread", name)
-          : writer_.lane(scheduler_.now(), "thread", name,
-                         hosts_[static_cast<std::size_t>(owner - host_names_.begin())]);
+          ? add_lane("thread", name, 0)
+          : add_lane("thread", name,
+                     hosts_[static_cast<std::size_t>(owner - host_names_.begin())] + 1);
   threads_.emplace(name, lane);
   return lane;
 }
@@ -120,25 +141,26 @@ void Recorder::tell_thread() {
   const Number running = fiber == nullptr ? 0 : thread_lane(*fiber) + 1;
   if (running != running_) {
     running_ = running;
-    write<EntryKind::kRunning>(running);
+    tell<EntryKind::kRunning>(running);
   }
 }
 
 // --- messages -----------------------------------------------------------------------------------
 
 void Recorder::sent(HostIndex from, HostIndex to, Packet& packet, const FieldWriter& fields) {
+  if (!writer_) return;
   constexpr std::size_t kGids = 2 * sizeof(ibv_gid);
   const std::span<const std::uint8_t> bytes = fields.bytes();
   const std::string_view gids(reinterpret_cast<const char*>(bytes.data()), kGids);
   write<EntryKind::kSent>(lane_of(from), lane_or_none(to), gids, bytes.subspan(kGids),
                           packet.udp_source_port);
-  packet.mark = writer_.next_message() + 1;
+  packet.mark = writer_->next_message() + 1;
 }
 
 void Recorder::copied(const Packet& packet, Packet& copy, HostIndex to) {
-  if (packet.mark == 0) return;
+  if (packet.mark == 0 || !writer_) return;
   write<EntryKind::kCopied>(packet.mark - 1, lane_or_none(to));
-  copy.mark = writer_.next_message() + 1;
+  copy.mark = writer_->next_message() + 1;
 }
 
 void Recorder::launched(const Packet& packet, Instant arrival) {
@@ -155,8 +177,8 @@ void Recorder::ignored(HostIndex host, std::string_view why, std::uint16_t attri
   if (!closed_) write<EntryKind::kIgnored>(lane_of(host), why, attribute);
 }
 
-void Recorder::fault(std::string_view line) {
-  write<EntryKind::kFault>(line);
+void Recorder::fault(std::string_view line, const fault::FaultAction& action) {
+  tell<EntryKind::kFault>(line, action.kind(), action.private_data());
 }
 
 void Recorder::struck(const Packet& packet) {
@@ -184,107 +206,63 @@ void Recorder::chosen(const Deviation& choice, const Fiber* fiber) {
   write<EntryKind::kChosen>(lane, choice.point, std::uint64_t{choice.choice});
 }
 
-void Recorder::event(HostIndex host, transport::EventObserver::Step step, std::uint64_t id,
-                     std::uint64_t listener, const rdma_cm_event& event) {
-  if (closed_) return;
-  const auto type = static_cast<std::uint64_t>(event.event);
-  if (step == transport::EventObserver::Step::kFetched) {
-    write_deed<EntryKind::kFetched>(lane_of(host), id, type);
-    return;
-  }
-  FieldWriter fields;
-  put_parameters(fields, event);
-  write<EntryKind::kQueued>(lane_of(host), id, listener, type, event.status, fields.bytes());
-}
-
-void Recorder::acknowledged(HostIndex host, std::uint64_t id) {
-  if (!closed_) write_deed<EntryKind::kAcknowledged>(lane_of(host), id);
-}
-
-void Recorder::called(HostIndex host, std::uint64_t id, std::string_view call, int error) {
-  if (closed_) return;
-  write_deed<EntryKind::kCalled>(lane_of(host), id, call, static_cast<std::uint64_t>(error));
-}
-
-void Recorder::given(HostIndex host, std::uint64_t id, std::uint32_t qp_num) {
-  if (!closed_) write<EntryKind::kGiven>(lane_of(host), id, qp_num);
-}
-
-void Recorder::state(HostIndex host, std::uint64_t id, std::string_view state) {
-  if (!closed_) write<EntryKind::kIdState>(lane_of(host), id, state);
+recording::IdObserver& Recorder::ids(HostIndex host) {
+  return places_[static_cast<std::size_t>(host)]->ids();
 }
 
 void Recorder::crashed(HostIndex host) {
-  if (!closed_) write<EntryKind::kNewNumbers>(lane_of(host));
+  for (const auto& device : devices_) device->over = device->over || device->host == host;
+  channels_.erase(host);
+  tell<EntryKind::kNewNumbers>(lane_of(host));
 }
 
-void Recorder::told(HostIndex host, std::string_view process, const fault::Question& what) {
-  using Kind = fault::Question::Kind;
-  const Number lane = process_lane(host, process);
-  const auto type = static_cast<std::uint64_t>(what.event);
-  switch (what.kind) {
-    case Kind::kOpened:
-      write<EntryKind::kNewNumbers>(lane);
-      return;
-    case Kind::kQueued:
-      write<EntryKind::kQueued>(lane, what.id, what.listener, type, 0, "");
-      return;
-    case Kind::kFetched:
-      write_deed<EntryKind::kFetched>(lane, what.id, type);
-      return;
-    case Kind::kMade:
-    case Kind::kRefused:
-      write_deed<EntryKind::kCalled>(lane, what.id, what.text(),
-                                     static_cast<std::uint64_t>(what.status));
-      return;
-    case Kind::kState:
-      write<EntryKind::kIdState>(lane, what.id, what.text());
-      return;
-    case Kind::kAcknowledged:
-      write_deed<EntryKind::kAcknowledged>(lane, what.id);
-      return;
-    case Kind::kQueuePair:
-      recording::write(writer_, scheduler_.now(), lane,
-                       recording::QueuePairState{.qp_num = what.work.qp_num, .state = what.text()});
-      return;
-    case Kind::kPosted:
-      tell_thread();
-      recording::write(writer_, scheduler_.now(), lane,
-                       recording::PostedWork{.qp_num = what.work.qp_num,
-                                             .operation = what.text(),
-                                             .wr_id = what.work.wr_id,
-                                             .bytes = what.work.length});
-      return;
-    case Kind::kTaken:
-      tell_thread();
-      recording::write(writer_, scheduler_.now(), lane,
-                       recording::TakenCompletion{.qp_num = what.work.qp_num,
-                                                  .wr_id = what.work.wr_id,
-                                                  .opcode = what.code,
-                                                  .status = static_cast<std::uint64_t>(what.status),
-                                                  .bytes = what.work.length});
-      return;
-    case Kind::kRaised:
-      recording::write(writer_, scheduler_.now(), lane,
-                       recording::RaisedEvent{.type = type, .qp_num = what.work.qp_num});
-      return;
-    case Kind::kRequest:
-    case Kind::kCall:
-    case Kind::kWork:
-    case Kind::kFailure:
-    case Kind::kTake:
-      return;  // asked for the fault plan's sake; what comes of it is told otherwise
-  }
+void Recorder::hear(HostIndex host, std::string_view process, const recording::Entry& entry) {
+  put(process_lane(host, process), entry);
 }
 
-HcaObserver* Recorder::watch(HostIndex host, std::string_view device, HcaObserver* next) {
+void Recorder::opened(HostIndex host, std::string_view process) {
+  tell<EntryKind::kNewNumbers>(process_lane(host, process));
+}
+
+void Recorder::gone(HostIndex host, std::string_view process) {
+  if (processes_.contains(process)) tell<EntryKind::kGone>(process_lane(host, process));
+}
+
+HcaObserver* Recorder::watch(HostIndex host, std::string_view device) {
   const std::string name = host_names_[static_cast<std::size_t>(host)] + "/" + std::string(device);
   const auto found = processes_.find(name);
-  const Number lane = found != processes_.end()
-                          ? found->second
-                          : writer_.lane(scheduler_.now(), "device", name, lane_of(host));
+  const Number lane =
+      found != processes_.end() ? found->second : add_lane("device", name, lane_of(host) + 1);
   if (found == processes_.end()) processes_.emplace(name, lane);
-  return devices_.emplace_back(std::make_unique<Device>(*this, lane, next))->observer();
+  return &devices_.emplace_back(std::make_unique<Device>(*this, host, lane))->observer();
+}
+
+void Recorder::mistake(HostIndex host, std::string_view text) {
+  tell<EntryKind::kMistake>(lane_of(host), text, "");
+}
+
+void Recorder::unheard(HostIndex at, HostIndex peer) {
+  tell<EntryKind::kUnheard>(lane_of(at), lane_or_none(peer));
+}
+
+void Recorder::disorder() {
+  if (!std::exchange(disorder_, true)) tell<EntryKind::kDisorder>();
+}
+
+void Recorder::rest(std::uint64_t waiting) {
+  for (const auto& device : devices_) device->observer().count();
+  tell<EntryKind::kRest>(waiting);
+}
+
+void Recorder::count_left() {
+  for (const auto& [host, count] : channels_) {
+    if (count != 0)
+      tell<EntryKind::kLeft>(lane_of(host), static_cast<std::uint64_t>(count), "event channels");
+  }
+  for (const auto& device : devices_) {
+    device->observer().count_left();
+    device->over = true;
+  }
 }
 
 // --- waits --------------------------------------------------------------------------------------
@@ -305,6 +283,9 @@ void Recorder::close() {
       if (!fiber->abandoned() && fiber->parked()) on_waited(*fiber);
     }
   }
+  const auto& fibers = scheduler_.fibers().all();
+  tell<EntryKind::kClosing>(static_cast<std::uint64_t>(std::ranges::count_if(
+      fibers, [](const auto& each) { return !each->abandoned() && each->parked(); })));
   closed_ = true;
 }
 
@@ -351,7 +332,7 @@ void Recorder::crash(std::string_view program, std::string_view how, std::string
 }
 
 void Recorder::end(std::uint64_t hash) {
-  writer_.end(scheduler_.now(), verdict_.empty() ? "passed" : verdict_, hash);
+  if (writer_) writer_->end(scheduler_.now(), verdict_.empty() ? "passed" : verdict_, hash);
 }
 
 }  // namespace anyrdma::sim

@@ -1,21 +1,22 @@
-// Records a world (docs/recording.md). It only observes: no behaviour depends on it.
+// What happens in a world, as a stream of entries: into a recording (docs/recording.md) and to
+// readers such as checkers. It only observes: no behaviour depends on it.
 #pragma once
-
-#include <rdma/rdma_cma.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "recording/entry.h"
+#include "recording/work/ids.h"
 #include "recording/writer.h"
 #include "sim/schedule/fiber.h"
 #include "sim/schedule/schedule.h"
 #include "sim/trace/trace.h"
-#include "transport/fault/plan/question.h"
-#include "transport/transport.h"
+#include "transport/fault/plan/fault.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/packet.h"
 
@@ -28,6 +29,7 @@ class Scheduler;
 /// others.
 class Recorder final : public WaitObserver {
  public:
+  /// `sink` null: there are only readers.
   Recorder(const Scheduler& scheduler, std::shared_ptr<recording::Sink> sink);
   ~Recorder() override;
   Recorder(const Recorder&) = delete;
@@ -35,7 +37,9 @@ class Recorder final : public WaitObserver {
 
   // --- for the creator of the run ----------------------------------------------------------------
   /// Of the run as a whole; keys in docs/recording.md.
-  void about(std::string_view key, std::string_view value) { writer_.about(key, value); }
+  void about(std::string_view key, std::string_view value) {
+    if (writer_) writer_->about(key, value);
+  }
   /// Something is wrong, and where one looks for it: here, or at the last thing of a lane.
   void finding(std::string_view text, std::string_view stack = {});
   /// The run hangs: every thread that waits, waits for ever.
@@ -46,6 +50,12 @@ class Recorder final : public WaitObserver {
   [[nodiscard]] bool found() const { return !verdict_.empty(); }
   /// How the run went, instead of what a hang or findings have said.
   void set_verdict(std::string_view verdict) { verdict_ = verdict; }
+
+  /// It gets all that happens from now on, besides messages, notes, waits and findings. Outlives
+  /// this.
+  void add_reader(recording::EntryReader& reader) { readers_.push_back(&reader); }
+  /// Whether there is a recording.
+  [[nodiscard]] bool records() const { return writer_.has_value(); }
 
   // --- for the world ----------------------------------------------------------------------------
   void add_host(HostIndex host, std::string_view name);
@@ -61,7 +71,7 @@ class Recorder final : public WaitObserver {
   /// The packet of that mark.
   void lost(std::uint64_t mark, std::string_view why, HostIndex at);
   void ignored(HostIndex host, std::string_view why, std::uint16_t attribute);
-  void fault(std::string_view line);
+  void fault(std::string_view line, const fault::FaultAction& action);
   /// By the last fault.
   void struck(const verbs::soft::Packet& packet);
   void note(HostIndex host, std::string_view text);
@@ -71,27 +81,48 @@ class Recorder final : public WaitObserver {
   void ended(std::string_view program, std::string_view how);
   /// The schedule has not let the first go on that could: the fiber instead; null: the network.
   void chosen(const Deviation& choice, const Fiber* fiber);
-  void event(HostIndex host, transport::EventObserver::Step step, std::uint64_t id,
-             std::uint64_t listener, const rdma_cm_event& event);
-  void acknowledged(HostIndex host, std::uint64_t id);
-  void called(HostIndex host, std::uint64_t id, std::string_view call, int error);
-  void given(HostIndex host, std::uint64_t id, std::uint32_t qp_num);
-  void state(HostIndex host, std::uint64_t id, std::string_view state);
+  /// The observer of what a host's ids go through.
+  [[nodiscard]] recording::IdObserver& ids(HostIndex host);
   /// Its power was cut.
   void crashed(HostIndex host);
-  /// A process of a host says what its ids go through.
-  void told(HostIndex host, std::string_view process, const fault::Question& what);
-  /// Returns an observer of the device's work, which also calls `next` unless that is null.
-  [[nodiscard]] verbs::soft::HcaObserver* watch(HostIndex host, std::string_view device,
-                                                verbs::soft::HcaObserver* next);
+  /// A process of a host does something.
+  void hear(HostIndex host, std::string_view process, const recording::Entry& entry);
+  /// A process has opened a device: its numbers are others from now on.
+  void opened(HostIndex host, std::string_view process);
+  /// A process has ended.
+  void gone(HostIndex host, std::string_view process);
+  /// Returns an observer of the work of a device that is plugged in, before any use.
+  [[nodiscard]] verbs::soft::HcaObserver* watch(HostIndex host, std::string_view device);
+  /// A program of the host has created an event channel (1) or destroyed one (-1).
+  void channels(HostIndex host, int change) { channels_[host] += change; }
+  /// A program of the host has made a mistake; `text` says which, and when and where.
+  void mistake(HostIndex host, std::string_view text);
+  /// A CM message between two hosts, in either direction, was lost or not accepted. `peer` kNoHost:
+  /// no host has its destination.
+  void unheard(HostIndex at, HostIndex peer);
+  /// Packets may be reordered or duplicated from now on.
+  void disorder();
+  /// Nothing is left that could happen; so many programs wait for ever.
+  void rest(std::uint64_t waiting);
+  /// All programs have ended: counts what they have left.
+  void count_left();
 
  private:
+  class Place;
   class Device;
+  /// Into the recording alone.
   template <recording::EntryKind kKind, class... Fields>
   void write(const Fields&... fields);
-  /// By the thread that runs.
+  /// To all.
   template <recording::EntryKind kKind, class... Fields>
-  void write_deed(const Fields&... fields);
+  void tell(const Fields&... fields) {
+    give(recording::entry_of<kKind>(fields...));
+  }
+  void give(recording::Entry entry);
+  /// Fills in the lane.
+  void put(recording::Number lane, const recording::Entry& entry);
+  [[nodiscard]] recording::Number add_lane(std::string_view of, std::string_view name,
+                                           recording::Number in_or_none);
   [[nodiscard]] recording::Number lane_of(HostIndex host) const {
     return hosts_[static_cast<std::size_t>(host)];
   }
@@ -108,17 +139,22 @@ class Recorder final : public WaitObserver {
   void wait(const Fiber& fiber, bool ended);
 
   const Scheduler& scheduler_;
-  recording::Writer writer_;
+  std::optional<recording::Writer> writer_;
+  std::vector<recording::EntryReader*> readers_;
+  recording::Number lanes_ = 0;
   bool closed_ = false;
   bool hangs_ = false;  ///< who waits has been told
   std::string verdict_;
   std::vector<std::string> host_names_;
   std::vector<recording::Number> hosts_;
+  std::vector<std::unique_ptr<Place>> places_;  ///< of hosts
   std::map<std::string, recording::Number, std::less<>> processes_;
   std::map<std::string, recording::Number, std::less<>> threads_;
   std::vector<recording::Number> by_fiber_;  ///< by its number: 1 + lane; 0: it has none yet
   recording::Number running_ = 0;            ///< 1 + lane of the thread that was told last
   std::vector<std::unique_ptr<Device>> devices_;
+  std::map<HostIndex, int> channels_;
+  bool disorder_ = false;
 };
 
 }  // namespace anyrdma::sim

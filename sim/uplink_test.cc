@@ -236,11 +236,11 @@ TEST_F(Uplinks, WhatAProcessSaysMakesTheWorldAct) {
   const fault::Oversight oversight = world.faults().oversight();
   EXPECT_TRUE(oversight.calls && oversight.events && oversight.requests && oversight.takes);
   using Kind = fault::Question::Kind;
-  fault::Question state{.kind = Kind::kState, .id = 1};
-  state.set_word("RDMA_CM_CONNECT");
-  (void)client_host.advise("rping[2]", state);
-  fault::Question queued{.kind = Kind::kQueued, .id = 2, .event = RDMA_CM_EVENT_ADDR_CHANGE};
-  (void)client_host.advise("rping[2]", queued);
+  using recording::EntryKind;
+  client_host.hear("rping[2]", recording::entry_of<EntryKind::kIdState>(0u, 1u, "RDMA_CM_CONNECT"));
+  client_host.hear("rping[2]",
+                   recording::entry_of<EntryKind::kQueued>(
+                       0u, 2u, 0u, std::uint64_t{RDMA_CM_EVENT_ADDR_CHANGE}, 0, 0u, ""));
   fault::Question request{.kind = Kind::kRequest};
   (void)server_host.advise("rping[2]", request);
   world.run_for(1ms);
@@ -252,7 +252,7 @@ TEST_F(Uplinks, WhatAProcessSaysMakesTheWorldAct) {
   EXPECT_EQ(request.size, 2);
   EXPECT_THAT(server.changes, ElementsAre(Change::kRemoved));
   EXPECT_TRUE(world.path(client_host, server_host).down);
-  world.monitor()->on_process_end("rping[2]");
+  client_host.forget("rping[2]");
 }
 
 TEST_F(Uplinks, WhoOpensADeviceLearnsWhatHasHappenedToIt) {

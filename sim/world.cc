@@ -85,8 +85,12 @@ World::World(std::uint64_t seed, const WorldOptions& options)
       sink == nullptr && options.record.empty() && options.tracing != Tracing::kOff;
   UnaskedRecordings* const unasked = may_record ? UnaskedRecordings::installed() : nullptr;
   if (unasked != nullptr) sink = unasked->open();
-  if (sink == nullptr) return;
+  records_ = sink != nullptr;
+  if (!records_ && milestones_ == nullptr && monitor_ == nullptr) return;
   recorder_ = std::make_unique<Recorder>(scheduler_, sink);
+  if (milestones_ != nullptr) recorder_->add_reader(*milestones_);
+  if (monitor_ != nullptr) recorder_->add_reader(*monitor_);
+  if (!records_) return;
   if (unasked != nullptr) unasked->begun(sink, *recorder_, seed);
   recorder_->about("seed", std::to_string(seed));
   scheduler_.fibers().set_wait_observer(recorder_.get());
@@ -96,8 +100,9 @@ World::~World() {
   if (Coverage* const coverage = coverage_of_run(); coverage != nullptr) coverage->follow(nullptr);
   if (recorder_ != nullptr) recorder_->close();
   scheduler_.fibers().close();
+  if (recorder_ != nullptr) recorder_->count_left();
   if (monitor_ != nullptr) monitor_->on_end(*this);
-  if (recorder_ != nullptr) end_recording();
+  if (records_) end_recording();
   asio_.reset();
   jobs_.clear();
   for (const auto& flight : flights_) scheduler_.cancel(*flight);
@@ -179,11 +184,11 @@ RandomStream& World::random(std::string_view name) {
 Result<void> World::run() {
   const Scheduler::Running running(scheduler_);
   while (scheduler_.step()) continue;
-  if (monitor_ != nullptr) monitor_->on_rest(*this);
+  rest();
   for (const auto& fiber : scheduler_.fibers().all()) {
     const bool missed = fiber->ending() == Ending::kMustEnd && !fiber->abandoned();
     if (!missed) continue;
-    if (recorder_ != nullptr) recorder_->hang("nothing can happen any more");
+    if (records_) recorder_->hang("nothing can happen any more");
     return verbs::errno_code(EDEADLK);
   }
   return {};
@@ -235,13 +240,20 @@ Link& World::link_between(Host& from, Host& to) {
   return *link;
 }
 
+void World::rest() {
+  if (recorder_ == nullptr) return;
+  const auto& fibers = scheduler_.fibers().all();
+  recorder_->rest(static_cast<std::uint64_t>(std::ranges::count(
+      fibers, Ending::kMustEnd, [](const auto& each) { return each->ending(); })));
+}
+
 void World::lose_message(const Host& at, const Host* peer) {
-  if (monitor_ != nullptr) monitor_->on_message_lost(at, peer);
+  if (recorder_ != nullptr) recorder_->unheard(at.index_, peer == nullptr ? kNoHost : peer->index_);
 }
 
 void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet& packet) {
-  if (monitor_ != nullptr && cm_attribute(packet) != 0) lose_message(at, peer);
-  if (recorder_ != nullptr) recorder_->lost(packet.mark, to_string(cause), at.index_);
+  if (recorder_ != nullptr && cm_attribute(packet) != 0) lose_message(at, peer);
+  if (records_) recorder_->lost(packet.mark, to_string(cause), at.index_);
   if (!trace_.on()) return;
   FieldWriter fields = fields_of(packet);
   trace_.drop(now(), at.index_, peer == nullptr ? kNoHost : peer->index_, cause, fields);
@@ -251,8 +263,7 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
   ++packets_;
   const bool to_group = roce::is_multicast(packet->destination);
   const Owner* to = to_group ? nullptr : owner_of(key_of(packet->destination.raw));
-  if (trace_.on() || recorder_ != nullptr)
-    tell_sent(from, to ? to->host->index_ : kNoHost, *packet);
+  if (trace_.on() || records_) tell_sent(from, to ? to->host->index_ : kNoHost, *packet);
   if (milestones_ != nullptr)
     milestones_->on_packet(from.name(), to ? to->host->name() : "", *packet);
   if (options_.capture) {
@@ -303,7 +314,7 @@ void World::carry_or_not(Host& from, const Owner& to, PacketPtr&& packet) {
 }
 
 void World::note_disorder() {
-  if (monitor_ != nullptr) monitor_->on_disorder();
+  if (recorder_ != nullptr) recorder_->disorder();
 }
 
 void World::watch_calls() {
@@ -334,14 +345,14 @@ void World::flood(Host& from, const Packet& packet) {
 
 PacketPtr World::copy_of(const Packet& packet, const Host& to) {
   PacketPtr copy = pool_.copy_of(packet);
-  if (recorder_ != nullptr) recorder_->copied(packet, *copy, to.index_);
+  if (records_) recorder_->copied(packet, *copy, to.index_);
   return copy;
 }
 
 void World::tell_sent(const Host& from, HostIndex to, Packet& packet) {
   const FieldWriter fields = fields_of(packet);
   trace_.send(now(), from.index_, to, fields);
-  if (recorder_ != nullptr) recorder_->sent(from.index_, to, packet, fields);
+  if (records_) recorder_->sent(from.index_, to, packet, fields);
 }
 
 void World::on_choice(const Deviation& choice, const Fiber* fiber) {

@@ -90,6 +90,8 @@ class World : private ChoiceObserver {
   /// thread. The last wait for them outside of all fibers that failed with EDEADLK is listed, too.
   /// Empty if no thread waits.
   [[nodiscard]] std::string stuck_report() const;
+  /// Nothing is left that could happen: checkers look at what there is. run() calls it.
+  void rest();
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
   /// For Asio: completions, strands and coroutines in virtual time. Needs sim/executor.h.
@@ -106,7 +108,9 @@ class World : private ChoiceObserver {
   /// Null if there is none.
   [[nodiscard]] Monitor* monitor() const { return monitor_.get(); }
   /// Null: nothing is recorded, by option or because the file could not be created.
-  [[nodiscard]] Recorder* recorder() const { return recorder_.get(); }
+  [[nodiscard]] Recorder* recorder() const { return records_ ? recorder_.get() : nullptr; }
+  /// The stream of what happens. Null: it is neither recorded nor read.
+  [[nodiscard]] Recorder* stream() const { return recorder_.get(); }
   /// Null: no coverage is wanted of this run.
   [[nodiscard]] Milestones* milestones() const { return milestones_.get(); }
   /// All packets put on the wire so far as a classic pcap file that Wireshark reads. Precondition:
@@ -174,8 +178,9 @@ class World : private ChoiceObserver {
   Capture capture_;
   Faults faults_;
   std::unique_ptr<Monitor> monitor_ = Monitor::make();
-  std::unique_ptr<Recorder> recorder_;
+  bool records_ = false;
   std::unique_ptr<Milestones> milestones_;
+  std::unique_ptr<Recorder> recorder_;  ///< null: nothing is recorded or read
   IpReceiver* ip_receiver_ = nullptr;
   std::vector<std::unique_ptr<Host>> hosts_;
   boost::unordered_flat_map<AddressKey, Owner, AddressKeyHash> owners_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/check.h"
 #include "tools/choice.h"
 #include "tools/devinfo.h"
 #include "tools/explore.h"
@@ -110,12 +111,14 @@ class Command {
     describe_explore();
     describe_sim();
     describe_trace();
+    check_->add_option("RUN", checked_, "a recording, or those of processes; a directory of them")
+        ->required();
   }
 
   int main(const Words& words) {
     if (const std::string* unknown = unknown_command(words.ours); unknown != nullptr) {
       return usage("there is no command '" + *unknown +
-                   "'. There are: run, sim, trace, devinfo, rxe, explore, merge, replay. See "
+                   "'. There are: run, sim, trace, check, devinfo, rxe, explore, merge, replay. See "
                    "`anyrdma --help`.");
     }
     try {
@@ -133,7 +136,7 @@ class Command {
   [[nodiscard]] static const std::string* unknown_command(const std::vector<std::string>& ours) {
     if (ours.empty() || ours.front().starts_with('-')) return nullptr;
     for (const char* known :
-         {"run", "sim", "trace", "devinfo", "rxe", "explore", "merge", "replay"}) {
+         {"run", "sim", "trace", "check", "devinfo", "rxe", "explore", "merge", "replay"}) {
       if (ours.front() == known) return nullptr;
     }
     return &ours.front();
@@ -319,6 +322,7 @@ class Command {
       sim_options_.command = "anyrdma" + words.line;
       return simulate(sim_options_);
     }
+    if (check_->parsed()) return check(checked_);
     if (trace_->parsed()) {
       if (words.separated) return usage("trace starts no program: nothing comes after `--`.");
       return dispatch_trace();
@@ -364,6 +368,8 @@ class Command {
   SimOptions sim_options_;
   CLI::App* trace_ = app_.add_subcommand("trace", "Shows what a recording has.");
   TraceOptions trace_options_;
+  CLI::App* check_ = app_.add_subcommand("check", "Judges recordings: what no run may show.");
+  std::vector<std::string> checked_;
   CLI::App* summary_ = trace_->add_subcommand("summary", "Who, how many, how long, what was lost.");
   std::string summary_file_;
   CLI::App* diff_ = trace_->add_subcommand("diff", "Where two recordings part.");

@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +14,7 @@
 #include "recording/sink.h"
 #include "recording/view/merge.h"
 #include "tools/exit.h"
+#include "tools/recording_files.h"
 #include "tools/start.h"
 #include "tools/trace.h"
 
@@ -23,42 +22,10 @@ namespace anyrdma::tools {
 namespace {
 
 constexpr int kTrouble = static_cast<int>(Exit::kUsage);
-constexpr std::string_view kEnding = ".recording";
 
-/// Empty: there is none, which has been said.
-std::vector<std::string> files_of(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    std::vector<std::string> found;
-    for (const auto& each : std::filesystem::directory_iterator(path, error)) {
-      if (each.path().string().ends_with(kEnding)) found.push_back(each.path().string());
-    }
-    std::ranges::sort(found);
-    if (found.empty()) {
-      say("there is no recording in '" + path + "': none of its files ends with .recording.");
-      return {};
-    }
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
-}
-
-/// What is read stays where it is for whoever has views into it.
-using Bytes = std::unique_ptr<std::vector<std::uint8_t>>;
-
-std::optional<recording::ProcessFile> read_or_say(const std::string& path, Bytes& bytes) {
-  std::ifstream file(path, std::ios::binary);
-  bytes = std::make_unique<std::vector<std::uint8_t>>(std::istreambuf_iterator<char>(file),
-                                                      std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) {
-    say("'" + path + "' cannot be read. Check the path.");
-    return std::nullopt;
-  }
+std::optional<recording::ProcessFile> read_or_say(const std::string& path, RecordingBytes& bytes) {
+  bytes = read_recording_or_say(path);
+  if (bytes == nullptr) return std::nullopt;
   recording::ReadProcessFile read = recording::read_process_file(*bytes);
   if (!read.file) {
     say("'" + path + "' cannot be merged: " + read.problem + ".");
@@ -101,13 +68,13 @@ int write_or_say(const std::string& out, std::vector<recording::ProcessFile> fil
 }  // namespace
 
 int trace_merge(const std::string& out, const std::vector<std::string>& files) {
-  const std::vector<std::string> paths = files_of(files);
+  const std::vector<std::string> paths = recording_files(files);
   if (paths.empty()) return kTrouble;
   if (is_one_of(out, paths)) {
     say("'" + out + "' is one of the recordings: name another file for all of them.");
     return kTrouble;
   }
-  std::vector<Bytes> bytes(paths.size());
+  std::vector<RecordingBytes> bytes(paths.size());
   std::vector<recording::ProcessFile> parts;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     auto part = read_or_say(paths[i], bytes[i]);

@@ -211,7 +211,7 @@ class Merger {
 
   /// What lanes and messages are called here.
   void copy(std::size_t file, const Entry& entry) {
-    std::array<std::uint64_t, 6> numbers = entry.numbers;
+    auto numbers = entry.numbers;
     std::size_t at = 0;
     for (const char letter : kShapes[static_cast<std::size_t>(entry.kind)]) {
       if (letter == 't' || letter == 'b') continue;

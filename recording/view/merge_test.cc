@@ -47,10 +47,10 @@ class Process {
   void calls(Instant when, const std::string& call) {
     if (!thread_) thread_ = writer_.lane(when, "thread", "main", own_);
     writer_.write<EntryKind::kRunning>(when, *thread_ + 1);
-    writer_.write<EntryKind::kCalled>(when, own_, 1u, call, 0u);
+    writer_.write<EntryKind::kCalled>(when, own_, 1u, call, 0u, 0u);
   }
   void loses_the_last(Instant when) {
-    writer_.write<EntryKind::kFault>(when, "on here REQ 1: lose");
+    writer_.write<EntryKind::kFault>(when, "on here REQ 1: lose", "lose", "");
     writer_.write<EntryKind::kStruck>(when, last_);
     writer_.write<EntryKind::kLost>(when, last_, "lost by a fault", 0u);
   }

@@ -90,30 +90,26 @@ void Narrator::take(const Entry& entry) {
       return on_sent(entry);
     case EntryKind::kCopied:
       return on_copied(entry);
-    case EntryKind::kArrives: {
-      Record& record = story_.records[messages_[entry.numbers[0]].record];
-      record.arrives = entry.time.time_since_epoch() + Duration(entry.numbers[1]);
-      return;
-    }
+    case EntryKind::kArrives:
+      return on_arrives(entry);
     case EntryKind::kLost:
       return on_lost(entry);
     case EntryKind::kIgnored:
       return on_ignored(entry);
     case EntryKind::kQueued:
-      return on_queued(entry);
     case EntryKind::kFetched:
-      return on_fetched(entry);
     case EntryKind::kAcknowledged:
-      return on_acknowledged(entry);
     case EntryKind::kCalled:
-      return on_called(entry);
+    case EntryKind::kGiven:
+    case EntryKind::kIdState:
+      return take_of_id(entry);
     case EntryKind::kPosted:
       return on_posted(entry);
     case EntryKind::kCompleted:
       return on_completed(entry);
     case EntryKind::kAsync:
       return on_async(entry);
-    case EntryKind::kIdState:
+    case EntryKind::kOpened:
     case EntryKind::kQueuePairState:
       return on_state(entry);
     case EntryKind::kWaited:
@@ -125,6 +121,7 @@ void Narrator::take(const Entry& entry) {
     case EntryKind::kNote:
       return on_note(entry);
     case EntryKind::kFinding:
+    case EntryKind::kMistake:
       return on_finding(entry);
     case EntryKind::kMoment:
       return on_moment(entry);
@@ -133,20 +130,54 @@ void Narrator::take(const Entry& entry) {
     case EntryKind::kNewNumbers:
       ++generations_[entry.numbers[0]];
       return;
-    case EntryKind::kGiven:
-      given_.emplace_back(story_.host_of(lane_at(entry.numbers[0])), entry.numbers[2],
-                          id_lane(entry.numbers[0], entry.numbers[1]));
-      return;
     case EntryKind::kRunning:
       running_.reset();
       if (entry.numbers[0] != 0) running_ = lane_at(entry.numbers[0] - 1);
       return;
+    case EntryKind::kPath:
+    case EntryKind::kHeld:
+    case EntryKind::kSharedQueue:
+    case EntryKind::kKey:
+    case EntryKind::kAtomic:
+    case EntryKind::kTimers:
+    case EntryKind::kLeft:
+    case EntryKind::kUnheard:
+    case EntryKind::kDisorder:
+    case EntryKind::kGone:
+    case EntryKind::kRest:
+    case EntryKind::kClosing:
+      return;  // for checkers
     case EntryKind::kEnd:
-      story_.verdict = entry.texts[0];
-      if (story_.clock == kRealClock) return;  // no two runs are the same
-      sim::append(story_.hash, "%016llx", static_cast<unsigned long long>(entry.numbers[0]));
+      return on_end(entry);
+  }
+}
+
+void Narrator::take_of_id(const Entry& entry) {
+  switch (entry.kind) {
+    case EntryKind::kQueued:
+      return on_queued(entry);
+    case EntryKind::kFetched:
+      return on_fetched(entry);
+    case EntryKind::kAcknowledged:
+      return on_acknowledged(entry);
+    case EntryKind::kCalled:
+      return on_called(entry);
+    case EntryKind::kIdState:
+      return on_state(entry);
+    case EntryKind::kGiven:
+      if (entry.texts[0] == "reject") return;
+      given_.emplace_back(story_.host_of(lane_at(entry.numbers[0])), entry.numbers[2],
+                          id_lane(entry.numbers[0], entry.numbers[1]));
+      return;
+    default:  // take() gives no other
       return;
   }
+}
+
+void Narrator::on_end(const Entry& entry) {
+  story_.verdict = entry.texts[0];
+  if (story_.clock == kRealClock) return;  // no two runs are the same
+  sim::append(story_.hash, "%016llx", static_cast<unsigned long long>(entry.numbers[0]));
 }
 
 // --- the run ------------------------------------------------------------------------------------
@@ -278,6 +309,11 @@ void Narrator::on_copied(const Entry& entry) {
   messages_.push_back({.record = story_.records.size(), .copied_to = std::nullopt});
   last_in_[copy.lane] = story_.records.size();
   story_.records.push_back(std::move(copy));
+}
+
+void Narrator::on_arrives(const Entry& entry) {
+  Record& record = story_.records[messages_[entry.numbers[0]].record];
+  record.arrives = entry.time.time_since_epoch() + Duration(entry.numbers[1]);
 }
 
 void Narrator::on_lost(const Entry& entry) {
@@ -426,7 +462,7 @@ void Narrator::on_state(const Entry& entry) {
   const bool of_id = entry.kind == EntryKind::kIdState;
   const std::size_t lane = of_id ? id_lane(entry.numbers[0], entry.numbers[1])
                                  : qp_lane(entry.numbers[0], entry.numbers[1]);
-  std::string_view state = entry.texts[0];
+  std::string_view state = entry.kind == EntryKind::kOpened ? "RESET" : entry.texts[0];
   if (of_id && state.starts_with(kStatePrefix)) state.remove_prefix(kStatePrefix.size());
   add(entry, RecordKind::kState, lane).name = state;
 }
@@ -470,8 +506,10 @@ void Narrator::on_note(const Entry& entry) {
 }
 
 void Narrator::on_finding(const Entry& entry) {
-  Record& record = add(entry, RecordKind::kFinding, lane_named_in(entry.texts[0]));
-  record.name = entry.texts[0];
+  const bool mistake = entry.kind == EntryKind::kMistake;
+  const std::size_t lane = mistake ? here(entry.numbers[0]) : lane_named_in(entry.texts[0]);
+  Record& record = add(entry, RecordKind::kFinding, lane);
+  record.name = (mistake ? "misuse: " : "") + std::string(entry.texts[0]);
   std::string_view stack = entry.texts[1];
   while (!stack.empty()) {
     const std::size_t end = stack.find('\n');

@@ -41,6 +41,7 @@ class Narrator {
   void on_lane(const Entry& entry);
   void on_sent(const Entry& entry);
   void on_copied(const Entry& entry);
+  void on_arrives(const Entry& entry);
   void on_lost(const Entry& entry);
   void on_ignored(const Entry& entry);
   void on_queued(const Entry& entry);
@@ -58,6 +59,8 @@ class Narrator {
   void on_finding(const Entry& entry);
   void on_moment(const Entry& entry);
   void on_chosen(const Entry& entry);
+  void on_end(const Entry& entry);
+  void take_of_id(const Entry& entry);
 
   Record& add(const Entry& entry, RecordKind kind, std::size_t lane);
   [[nodiscard]] std::size_t lane_at(std::uint64_t number) const { return lanes_[number]; }

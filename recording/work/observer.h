@@ -1,19 +1,35 @@
-// Translates a device's work into records: one translation for devices of simulated hosts, of
+// Translates a device's work into entries: one translation for devices of simulated hosts, of
 // processes on such hosts, and of processes in real time.
 #pragma once
 
-#include "recording/work/work.h"
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "recording/entry.h"
+#include "verbs/soft/hca.h"
 #include "verbs/soft/hca_observer.h"
 
 namespace anyrdma::recording {
 
-/// Reports to a sink, and then to another observer. Threads: as the device calls it.
+/// Reports to a sink, which must outlive it. Threads: any, at once.
 class WorkObserver final : public verbs::soft::HcaObserver {
  public:
-  /// Both must outlive it. `next` may be null.
-  explicit WorkObserver(WorkSink& sink, verbs::soft::HcaObserver* next = nullptr)
-      : sink_(sink), next_(next) {}
+  /// Which of the work's bytes are digested: those of messages up to this length.
+  enum class Digests : std::uint8_t { kNone, kShort };
+  explicit WorkObserver(EntrySink& sink, Digests digests = Digests::kNone)
+      : sink_(sink), digests_(digests) {}
 
+  /// Counts what all of the device's queues hold now. In the device's critical section, or while no
+  /// program runs.
+  void count();
+  /// The same, and what was never destroyed.
+  void count_left();
+
+  void on_device(const verbs::soft::Hca& hca) override { hca_ = &hca; }
   void on_opened(const ibv_qp& qp) override;
   void on_state(const ibv_qp& qp, ibv_qp_state state) override;
   void on_posted(const ibv_qp& qp, const ibv_send_wr& request, bool signaled) override;
@@ -30,8 +46,37 @@ class WorkObserver final : public verbs::soft::HcaObserver {
   void on_key_closed(std::uint32_t key) override;
 
  private:
-  WorkSink& sink_;
-  verbs::soft::HcaObserver* next_;
+  /// A receive that was posted and has not been seen to complete.
+  struct Receive {
+    std::uint64_t wr_id;
+    std::vector<ibv_sge> list;
+  };
+  struct Pair {
+    const ibv_qp* qp = nullptr;
+    std::deque<Receive> receives;
+  };
+  struct Queue {
+    std::uint64_t number = 0;
+    std::deque<Receive> receives;
+  };
+
+  [[nodiscard]] std::uint64_t number_of(const ibv_srq& srq);
+  [[nodiscard]] const ibv_srq* queue_of(const ibv_qp& qp, const ibv_cq& cq,
+                                        std::uint64_t wr_id) const;
+  [[nodiscard]] std::optional<std::uint64_t> digest_of_send(const ibv_qp& qp,
+                                                            const ibv_send_wr& request,
+                                                            std::uint64_t bytes) const;
+  void tell_path(const ibv_qp& qp);
+  void tell_held(const ibv_qp& qp, Held when);
+  void tell_queue(const ibv_srq& srq, QueueStep step, std::uint64_t limit);
+
+  EntrySink& sink_;
+  const Digests digests_;
+  const verbs::soft::Hca* hca_ = nullptr;
+  std::mutex mutex_;  ///< guards what follows
+  std::map<std::uint32_t, Pair> pairs_;
+  std::map<const ibv_srq*, Queue> queues_;
+  std::uint64_t queues_made_ = 0;
 };
 
 }  // namespace anyrdma::recording

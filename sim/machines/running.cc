@@ -219,7 +219,7 @@ bool Programs::all_ended() {
 
 Result<void> Programs::run() {
   (void)world_.run_until([this] { return all_ended() || nothing_more(); });
-  if (world_.monitor() != nullptr) world_.monitor()->on_rest(world_);
+  world_.rest();
   if (all_ended()) return {};
   return verbs::errno_code(EDEADLK);
 }

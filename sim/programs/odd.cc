@@ -23,7 +23,7 @@
 #include <thread>
 
 #include "sim/points/clock_page.h"
-#include "sim/points/word_queue.h"
+#include "sim/points/entry_queue.h"
 
 namespace {
 
@@ -207,7 +207,7 @@ int arm_processor_timers() {
 int share_what_cannot_be_shared() {
   const int shrinking = static_cast<int>(::syscall(SYS_memfd_create, "odd", 0));
   if (shrinking < 0 || ::ftruncate(shrinking, 1 << 20) != 0) return 1;
-  for (const long call : {anyrdma::sim::kClockCall, anyrdma::sim::kShareWords}) {
+  for (const long call : {anyrdma::sim::kClockCall, anyrdma::sim::kShareEntries}) {
     for (const int fd : {-1, STDIN_FILENO, shrinking}) {
       if (::syscall(call, fd) != -1 || errno != EINVAL) return 1;
     }

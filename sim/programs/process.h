@@ -12,7 +12,7 @@
 
 #include "sim/programs/replaced_code.h"
 #include "sim/programs/shared_clock.h"
-#include "sim/programs/shared_words.h"
+#include "sim/programs/shared_entries.h"
 #include "sim/programs/thread.h"
 #include "transport/realtime/descriptor.h"
 
@@ -39,13 +39,13 @@ struct Process {
   std::vector<std::uint64_t> fibers{};           ///< in which these live, by their numbers
   unsigned threads_made = 0;
   unsigned children_made = 0;
-  std::optional<int> last_words{};       ///< the status with which its first thread has ended
-  std::optional<int> status;             ///< as of wait(2); nullopt: it lives
-  bool waited_for = false;               ///< by its parent
-  bool crash_told = false;               ///< SandboxOptions::on_crash has heard of it
-  std::optional<ReplacedCode> code{};    ///< nullopt: it runs no program yet
-  std::shared_ptr<SharedClock> clock{};  ///< null: it asks by system calls
-  std::unique_ptr<SharedWords> words{};  ///< null: it says everything by system calls
+  std::optional<int> last_words{};           ///< the status with which its first thread has ended
+  std::optional<int> status;                 ///< as of wait(2); nullopt: it lives
+  bool waited_for = false;                   ///< by its parent
+  bool crash_told = false;                   ///< SandboxOptions::on_crash has heard of it
+  std::optional<ReplacedCode> code{};        ///< nullopt: it runs no program yet
+  std::shared_ptr<SharedClock> clock{};      ///< null: it asks by system calls
+  std::unique_ptr<SharedEntries> entries{};  ///< null: it has none to leave
 };
 
 }  // namespace anyrdma::sim::programs

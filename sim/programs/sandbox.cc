@@ -17,7 +17,6 @@
 #include <system_error>
 #include <utility>
 
-#include "sim/monitor.h"
 #include "sim/programs/blocked_call.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/syscalls/table.h"
@@ -138,7 +137,7 @@ Sandbox::~Sandbox() {
   give_realms_back();
   // Their fibers are about what goes now.
   for (const auto& process : processes_) {
-    if (world_.monitor() != nullptr) world_.monitor()->on_process_end(process->full_name);
+    process->host->forget(process->full_name);
     for (const auto& thread : process->threads) thread->leave();
   }
   world_.scheduler().fibers().close();
@@ -524,7 +523,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
   process.status = status;
   note_deed();
   await_lender(process);
-  if (world_.monitor() != nullptr) world_.monitor()->on_process_end(process.full_name);
+  process.host->forget(process.full_name);
   for (const auto& thread : process.threads) thread->leave();
   process.pidfd.reset();
   timers_.on_process_gone(process);

@@ -462,7 +462,7 @@ void Thread::on_signal(int signal) {
 void Thread::on_program() {
   sandbox_.await_lender(process_);
   process_.clock.reset();
-  process_.words.reset();
+  process_.entries.reset();
   process_.code.reset();
   look_at_new_code();
   std::array<std::byte, 16> random;

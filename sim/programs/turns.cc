@@ -42,7 +42,12 @@ void Sandbox::close_pages() {
   Thread* const reader = std::exchange(reader_, nullptr);
   if (reader == nullptr) return;
   const Process& process = reader->process();
-  if (process.words != nullptr) process.words->tell(*process.host, process.full_name);
+  if (process.entries != nullptr && !process.entries->tell(*process.host, process.full_name)) {
+    remark(
+        process.name +
+        " has overwritten the memory that it shares with its host: what it does with RDMA is not "
+        "recorded or checked any more");
+  }
   if (process.clock == nullptr) return;
   const std::uint64_t readings = process.clock->close();
   if (readings == 0) return;

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "check/legality.h"
 #include "sim/explore/explore.h"
 #include "sim/faults.h"
-#include "sim/legality/legality.h"
 #include "sim/testing/life.h"
 #include "tests/museum/exhibit.h"
 
@@ -232,7 +232,7 @@ TEST_F(Injection, ASweepOfRandomFaultsStaysLegal) {
 // Exhibit 48: and what is not: an event that no kernel gives is named, with the phase it came in.
 // https://github.com/ydb-platform/nbs/issues/6314
 TEST_F(Injection, AnIllegalEventIsNamed) {
-  sim::Legality legality;
+  check::Legality legality;
   using Step = transport::EventObserver::Step;
   legality.on_call("client", 1, "resolve_addr", 0);
   legality.on_event("client", Step::kQueued, 1, 0, RDMA_CM_EVENT_ESTABLISHED);

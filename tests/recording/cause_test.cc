@@ -89,16 +89,16 @@ class ByHand : public ::testing::Test {
 
   void queue(std::uint64_t id, rdma_cm_event_type event) {
     const auto type = static_cast<std::uint64_t>(event);
-    writer_->write<EntryKind::kQueued>(now(), process_, id, 0u, type, 0, "");
+    writer_->write<EntryKind::kQueued>(now(), process_, id, 0u, type, 0, 0u, "");
   }
   void fetch(std::uint64_t id, rdma_cm_event_type event) {
-    writer_->write<EntryKind::kFetched>(now(), process_, id, static_cast<std::uint64_t>(event));
+    writer_->write<EntryKind::kFetched>(now(), process_, id, static_cast<std::uint64_t>(event), "");
   }
   void acknowledge(std::uint64_t id) {
     writer_->write<EntryKind::kAcknowledged>(now(), process_, id);
   }
   void destroy(std::uint64_t id) {
-    writer_->write<EntryKind::kCalled>(now(), process_, id, "destroy", 0u);
+    writer_->write<EntryKind::kCalled>(now(), process_, id, "destroy", 0u, 0u);
   }
 
   /// The moment of the thread, which waits for that.

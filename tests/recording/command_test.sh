@@ -70,7 +70,7 @@ ends 2 "no host 'nobody'" "$anyrdma" trace "$work/one" --host nobody
 ends 2 "no kind 'packet'" "$anyrdma" trace "$work/one" --kind packet
 head -c 1000 "$work/one" >"$work/cut"
 ends 0 "is cut off" "$anyrdma" trace summary "$work/cut"
-{ head -c 8 "$work/one" && printf '\002' && tail -c +10 "$work/one"; } >"$work/newer"
+{ head -c 8 "$work/one" && printf '\003' && tail -c +10 "$work/one"; } >"$work/newer"
 ends 2 "a newer anyrdma wrote it" "$anyrdma" trace "$work/newer"
 run --record "$work/nowhere/file" >"$work/said" 2>&1 && fail "it records nowhere"
 grep -q 'cannot be written' "$work/said" || fail "it does not say that it cannot be written: $(cat "$work/said")"

@@ -5,6 +5,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/machines/running.h"
 #include "sim/monitor.h"
@@ -28,27 +30,30 @@ class Listener final : public Monitor {
   static std::unique_ptr<Monitor> make() { return std::make_unique<Listener>(); }
 
  private:
-  using Kind = fault::Question::Kind;
-
-  void on_event(const Host&, transport::EventObserver::Step, std::uint64_t, std::uint64_t,
-                const rdma_cm_event&) override {}
-  void on_call(const Host&, std::uint64_t, std::string_view, int) override {}
-  void on_told(std::string_view process, const fault::Question& what) override {
-    const auto event = static_cast<rdma_cm_event_type>(what.event);
-    const std::string who(process.substr(0, process.find('[')));
-    if (what.kind == Kind::kMade)
-      heard().insert(who + " " + std::string(what.text()) + " " + std::to_string(what.status));
-    if (what.kind == Kind::kQueued)
-      heard().insert(who + " is given " + std::string(transport::short_event_name(event)) +
-                     (what.listener != 0 ? " of a listener" : ""));
-    if (what.kind == Kind::kFetched)
-      heard().insert(who + " takes " + std::string(transport::short_event_name(event)));
+  void on_entry(const recording::Entry& entry) override {
+    using Kind = recording::EntryKind;
+    const auto name = [](std::uint64_t event) {
+      return std::string(transport::short_event_name(static_cast<rdma_cm_event_type>(event)));
+    };
+    const auto& n = entry.numbers;
+    if (entry.kind == Kind::kLane) {
+      const std::string_view lane = entry.texts[1];
+      lanes_.emplace_back(lane.substr(0, lane.find('[')));
+    } else if (entry.kind == Kind::kCalled) {
+      heard().insert(lanes_.at(n[0]) + " " + std::string(entry.texts[0]) + " " +
+                     std::to_string(n[2]));
+    } else if (entry.kind == Kind::kQueued) {
+      heard().insert(lanes_.at(n[0]) + " is given " + name(n[3]) +
+                     (n[2] != 0 ? " of a listener" : ""));
+    } else if (entry.kind == Kind::kFetched) {
+      heard().insert(lanes_.at(n[0]) + " takes " + name(n[2]));
+    } else if (entry.kind == Kind::kGone) {
+      heard().insert(lanes_.at(n[0]) + " is gone");
+    }
   }
-  void on_process_end(std::string_view process) override {
-    heard().insert(std::string(process.substr(0, process.find('['))) + " is gone");
-  }
-  void on_rest(const World&) override {}
   void on_end(World&) override {}
+
+  std::vector<std::string> lanes_;
 };
 
 class Watched : public ::testing::Test {

@@ -2,14 +2,17 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "recording/packed.h"
+#include "recording/work/ids.h"
 #include "recording/work/observer.h"
-#include "sim/points/word_queue.h"
+#include "sim/points/entry_queue.h"
 #include "transport/fault/plan/question.h"
 #include "transport/realtime/descriptor.h"
 #include "transport/realtime/prompt_call.h"
@@ -32,30 +35,35 @@ bool ask_world(Question& question) {
   return answered;
 }
 
+/// The world takes out what is in the queue. Leaves errno alone.
+void let_world_take() {
+  const int error = errno;
+  (void)::syscall(sim::kTakeEntries);
+  errno = error;
+}
+
 /// This process's, made by the first device that it opens and never unmapped: its threads may be in
 /// it as long as it lives. Null: there is none. Threads: one at a time, as devices are opened.
-sim::WordQueue* words_of_process() {
+sim::EntryQueue* entries_of_process() {
   static pid_t owner = 0;  // a child that was forked has its parent's, which is none of its own
-  static sim::WordQueue* words = nullptr;
-  if (std::exchange(owner, ::getpid()) == ::getpid()) return words;
-  words = nullptr;
+  static sim::EntryQueue* entries = nullptr;
+  if (std::exchange(owner, ::getpid()) == ::getpid()) return entries;
+  entries = nullptr;
   realtime::Descriptor fd;
-  auto memory = realtime::SharedMemory::create(sizeof(sim::WordQueue), fd);
-  if (!memory || ::syscall(sim::kShareWords, fd.get()) != 0) return nullptr;
-  words = reinterpret_cast<sim::WordQueue*>(memory->release().data());
-  return words;
+  auto memory = realtime::SharedMemory::create(sizeof(sim::EntryQueue), fd);
+  if (!memory || ::syscall(sim::kShareEntries, fd.get()) != 0) return nullptr;
+  entries = reinterpret_cast<sim::EntryQueue*>(memory->release().data());
+  return entries;
 }
 
 /// Stands where a fault plan of the process's own would.
 class OverseenOpened final : public Opened,
-                             private EventObserver,
-                             private CallObserver,
                              private verbs::CallGate,
-                             private recording::WorkSink,
+                             private recording::EntrySink,
                              private soft::Admission {
  public:
   OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable, Watchable& watchable,
-                 const Oversight& oversight, sim::WordQueue* words);
+                 const Oversight& oversight, sim::EntryQueue* entries);
   ~OverseenOpened() override;
 
   Transport& transport() override { return below_->transport(); }
@@ -67,56 +75,50 @@ class OverseenOpened final : public Opened,
   void ask(Question& question) {
     if (!retired_ && !below_->forked()) (void)ask_world(question);
   }
-  /// What has no answer.
-  void tell(Question& word) {
-    if (retired_ || below_->forked()) return;
-    if (words_ == nullptr || !words_->put(word)) (void)ask_world(word);
-  }
+  void put(const recording::Entry& entry) override;
+  [[nodiscard]] bool is_closed() const override { return retired_ || below_->forked(); }
+  [[nodiscard]] bool stops_at(const recording::Entry& entry) const;
 
-  void on_event(Step step, std::uint64_t id, std::uint64_t listener,
-                const rdma_cm_event& event) override;
-  void on_acknowledged(std::uint64_t id) override;
-  void on_call(std::uint64_t id, std::string_view call, int error) override;
-  void on_refused(std::uint64_t id, std::string_view call, int error) override;
-  void on_state(std::uint64_t id, std::string_view state) override;
   int on_call(std::uint64_t id, std::string_view call) override;
   ibv_wc_status on_work(const verbs::PostedWork& work) override;
   void on_failure(const ibv_wc& completion) override;
   void on_take() override;
-  void on_queue_pair(const recording::QueuePairState& state) override;
-  void on_work(const recording::PostedWork& work) override;
-  void on_completion(const recording::TakenCompletion& completion) override;
-  void on_async(const recording::RaisedEvent& event) override;
   std::optional<Refusal> on_request(std::string_view device,
                                     const ibcm::ReqParameters& request) override;
 
-  recording::WorkObserver work_;  ///< outlives the device, which tells it
+  // They outlive what they observe.
+  recording::IdObserver ids_;
+  recording::WorkObserver work_;
   std::unique_ptr<Opened> below_;
   Breakable& breakable_;
   Watchable& watchable_;
   const Oversight oversight_;
-  sim::WordQueue* const words_;  ///< null: nothing may wait
+  sim::EntryQueue* const entries_;  ///< null: the world wants none
   std::atomic<bool> retired_ = false;
   Question request_{};  ///< the last one: its refusal's data
 };
 
 OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakable,
                                Watchable& watchable, const Oversight& oversight,
-                               sim::WordQueue* words)
-    : work_(*this),
+                               sim::EntryQueue* entries)
+    : ids_(*this),
+      work_(*this, oversight.digests ? recording::WorkObserver::Digests::kShort
+                                     : recording::WorkObserver::Digests::kNone),
       below_(std::move(below)),
       breakable_(breakable),
       watchable_(watchable),
       oversight_(oversight),
-      words_(words) {
+      entries_(entries) {
   if (oversight.work) watchable_.set_work_observer(&work_);
   Transport& transport = below_->transport();
   if (oversight.requests) breakable_.set_admission(this);
   const bool gated = oversight.gate || oversight.takes;
   if (gated) breakable_.set_call_gate(this);
   const verbs::CriticalSection section(transport.runtime());
-  if (oversight.events) transport.set_event_observer(this);
-  if (oversight.calls || oversight.states || oversight.refusals) transport.set_call_observer(this);
+  if (oversight.entries) {
+    transport.set_event_observer(&ids_);
+    transport.set_call_observer(&ids_);
+  }
   if (gated) transport.set_call_gate(this);
 }
 
@@ -137,44 +139,34 @@ void OverseenOpened::retire() {
   below_->retire();
 }
 
+// --- entries ------------------------------------------------------------------------------------
+
+bool OverseenOpened::stops_at(const recording::Entry& entry) const {
+  switch (entry.kind) {
+    case recording::EntryKind::kQueued:
+    case recording::EntryKind::kFetched:
+      return oversight_.events;
+    case recording::EntryKind::kCalled:
+    case recording::EntryKind::kIdState:
+      return oversight_.calls;
+    default:  // no fault waits for others
+      return false;
+  }
+}
+
+// A signal handler may fill the queue while the thread below is inside: then it loses its entry.
+void OverseenOpened::put(const recording::Entry& entry) {
+  if (is_closed()) return;
+  std::array<std::uint8_t, recording::kPackedBytesMax> packed;
+  const auto bytes = std::span<const std::uint8_t>(packed).first(recording::pack(entry, packed));
+  if (!entries_->put(bytes)) {
+    let_world_take();
+    (void)entries_->put(bytes);
+  }
+  if (stops_at(entry)) let_world_take();
+}
+
 // --- what is asked ------------------------------------------------------------------------------
-
-void OverseenOpened::on_event(Step step, std::uint64_t id, std::uint64_t listener,
-                              const rdma_cm_event& event) {
-  Question word{.kind = step == Step::kQueued ? Kind::kQueued : Kind::kFetched,
-                .id = id,
-                .event = event.event,
-                .listener = listener,
-                .datagram = event.id->qp_type == IBV_QPT_UD};
-  tell(word);
-}
-
-void OverseenOpened::on_acknowledged(std::uint64_t id) {
-  if (!oversight_.acknowledgements) return;
-  Question word{.kind = Kind::kAcknowledged, .id = id};
-  tell(word);
-}
-
-void OverseenOpened::on_call(std::uint64_t id, std::string_view call, int error) {
-  if (!oversight_.calls) return;
-  Question word{.kind = Kind::kMade, .id = id, .status = error};
-  word.set_word(call);
-  tell(word);
-}
-
-void OverseenOpened::on_refused(std::uint64_t id, std::string_view call, int error) {
-  if (!oversight_.refusals) return;
-  Question word{.kind = Kind::kRefused, .id = id, .status = error};
-  word.set_word(call);
-  tell(word);
-}
-
-void OverseenOpened::on_state(std::uint64_t id, std::string_view state) {
-  if (!oversight_.states) return;
-  Question word{.kind = Kind::kState, .id = id};
-  word.set_word(state);
-  tell(word);
-}
 
 int OverseenOpened::on_call(std::uint64_t id, std::string_view call) {
   if (!oversight_.gate) return 0;
@@ -203,37 +195,6 @@ void OverseenOpened::on_take() {
   if (!oversight_.takes) return;
   Question question{.kind = Kind::kTake};
   ask(question);
-}
-
-// --- what is told for a recording ---------------------------------------------------------------
-
-void OverseenOpened::on_queue_pair(const recording::QueuePairState& state) {
-  Question word{.kind = Kind::kQueuePair, .work = {.qp_num = state.qp_num}};
-  word.set_word(state.state);
-  tell(word);
-}
-
-void OverseenOpened::on_work(const recording::PostedWork& work) {
-  Question word{.kind = Kind::kPosted,
-                .work = {.qp_num = work.qp_num, .wr_id = work.wr_id, .length = work.bytes}};
-  word.set_word(work.operation);
-  tell(word);
-}
-
-void OverseenOpened::on_completion(const recording::TakenCompletion& completion) {
-  Question word{
-      .kind = Kind::kTaken,
-      .work = {.qp_num = completion.qp_num, .wr_id = completion.wr_id, .length = completion.bytes},
-      .status = static_cast<std::int32_t>(completion.status),
-      .code = completion.opcode};
-  tell(word);
-}
-
-void OverseenOpened::on_async(const recording::RaisedEvent& event) {
-  Question word{.kind = Kind::kRaised,
-                .event = static_cast<std::int32_t>(event.type),
-                .work = {.qp_num = event.qp_num}};
-  tell(word);
 }
 
 // --- requests -----------------------------------------------------------------------------------
@@ -270,9 +231,13 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
     const verbs::CriticalSection section(below->transport().runtime());
     (void)breakable.set_port(false).has_value();
   }
-  sim::WordQueue* const words = device.oversight.later ? words_of_process() : nullptr;
+  sim::EntryQueue* const entries = entries_of_process();
+  if (entries == nullptr && (device.oversight.entries || device.oversight.work)) {
+    return OpenError{verbs::errno_code(ENOMEM),
+                     "The process cannot share memory with its simulated host (memfd_create)."};
+  }
   auto overseen = std::unique_ptr<Opened>(std::make_unique<OverseenOpened>(
-      std::move(below), breakable, watchable, device.oversight, words));
+      std::move(below), breakable, watchable, device.oversight, entries));
   // Last: what is done above depends on who watches, and must not show in the schedule.
   if (device.oversight.points) realtime::want_scheduling_points();
   return overseen;

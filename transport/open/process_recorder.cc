@@ -11,7 +11,6 @@
 #include <iterator>
 #include <variant>
 
-#include "recording/work/entries.h"
 #include "sim/packets/packet_fields.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
@@ -144,66 +143,16 @@ void ProcessRecorder::tell_thread() {
   write<EntryKind::kRunning>(running_);
 }
 
-// --- events and calls ---------------------------------------------------------------------------
+// --- ids and work -------------------------------------------------------------------------------
 
-void ProcessRecorder::event(EventObserver::Step step, std::uint64_t id, std::uint64_t listener,
-                            const rdma_cm_event& event) {
+void ProcessRecorder::put(const recording::Entry& entry) {
   const Turn turn(*this);
   if (!turn) return;
-  const auto type = static_cast<std::uint64_t>(event.event);
-  if (step == EventObserver::Step::kFetched) {
-    write_deed<EntryKind::kFetched>(own_, id, type);
-    return;
-  }
-  sim::FieldWriter fields;
-  sim::put_parameters(fields, event);
-  write<EntryKind::kQueued>(own_, id, listener, type, event.status, fields.bytes());
-}
-
-void ProcessRecorder::acknowledged(std::uint64_t id) {
-  const Turn turn(*this);
-  if (turn) write_deed<EntryKind::kAcknowledged>(own_, id);
-}
-
-void ProcessRecorder::called(std::uint64_t id, std::string_view call, int error) {
-  const Turn turn(*this);
-  if (turn) write_deed<EntryKind::kCalled>(own_, id, call, static_cast<std::uint64_t>(error));
-}
-
-void ProcessRecorder::state(std::uint64_t id, std::string_view state) {
-  const Turn turn(*this);
-  if (turn) write<EntryKind::kIdState>(own_, id, state);
-}
-
-void ProcessRecorder::given(std::uint64_t id, std::uint32_t qp_num) {
-  const Turn turn(*this);
-  if (turn) write<EntryKind::kGiven>(own_, id, qp_num);
-}
-
-// --- work ---------------------------------------------------------------------------------------
-
-void ProcessRecorder::on_queue_pair(const recording::QueuePairState& state) {
-  const Turn turn(*this);
-  if (turn) recording::write(writer_, now(), own_, state);
-}
-
-void ProcessRecorder::on_work(const recording::PostedWork& work) {
-  const Turn turn(*this);
-  if (!turn) return;
-  tell_thread();
-  recording::write(writer_, now(), own_, work);
-}
-
-void ProcessRecorder::on_completion(const recording::TakenCompletion& completion) {
-  const Turn turn(*this);
-  if (!turn) return;
-  tell_thread();
-  recording::write(writer_, now(), own_, completion);
-}
-
-void ProcessRecorder::on_async(const recording::RaisedEvent& event) {
-  const Turn turn(*this);
-  if (turn) recording::write(writer_, now(), own_, event);
+  if (recording::is_deed(entry.kind)) tell_thread();
+  recording::Entry own = entry;
+  own.numbers[0] = own_;
+  own.time = now();
+  writer_.write(own);
 }
 
 // --- messages -----------------------------------------------------------------------------------
@@ -247,7 +196,8 @@ void ProcessRecorder::planned(const fault::FaultPlan& plan) {
 void ProcessRecorder::fired(const fault::FaultStatus& status) {
   const Turn turn(*this);
   if (!turn) return;
-  write<EntryKind::kFault>(to_string(status.fault));
+  write<EntryKind::kFault>(to_string(status.fault), status.fault.action.kind(),
+                           status.fault.action.private_data());
   if (!passing_) return;
   write<EntryKind::kStruck>(*passing_);
   if (!std::holds_alternative<fault::LoseMessage>(status.fault.action)) return;

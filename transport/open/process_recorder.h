@@ -2,8 +2,6 @@
 // ids and queue pairs, the calls of its threads, and the faults of its plan.
 #pragma once
 
-#include <rdma/rdma_cma.h>
-
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -14,21 +12,20 @@
 #include <string_view>
 #include <vector>
 
-#include "recording/work/work.h"
+#include "recording/entry.h"
 #include "recording/writer.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
 #include "transport/open/record_file.h"
 #include "transport/realtime/fork_guard.h"
 #include "transport/station/packet_watch.h"
-#include "transport/transport.h"
 #include "verbs/time.h"
 
 namespace anyrdma::transport {
 
 /// Threads: any, inside or outside the critical section; it never enters that. In a child made by
 /// fork() nothing is written any more, and it may not be destroyed: the file is the parent's.
-class ProcessRecorder final : public recording::WorkSink,
+class ProcessRecorder final : public recording::EntrySink,
                               public station::PacketWatch,
                               private realtime::ForkGuarded {
  public:
@@ -39,19 +36,9 @@ class ProcessRecorder final : public recording::WorkSink,
   ProcessRecorder(const ProcessRecorder&) = delete;
   ProcessRecorder& operator=(const ProcessRecorder&) = delete;
 
-  // --- what cm observes -------------------------------------------------------------------------
-  void event(EventObserver::Step step, std::uint64_t id, std::uint64_t listener,
-             const rdma_cm_event& event);
-  void acknowledged(std::uint64_t id);
-  void called(std::uint64_t id, std::string_view call, int error);
-  void state(std::uint64_t id, std::string_view state);
-  void given(std::uint64_t id, std::uint32_t qp_num);
-
-  // --- WorkSink ---------------------------------------------------------------------------------
-  void on_queue_pair(const recording::QueuePairState& state) override;
-  void on_work(const recording::PostedWork& work) override;
-  void on_completion(const recording::TakenCompletion& completion) override;
-  void on_async(const recording::RaisedEvent& event) override;
+  // --- EntrySink: ids and the device's work -----------------------------------------------------
+  void put(const recording::Entry& entry) override;
+  [[nodiscard]] bool is_closed() const override { return forked_.load(std::memory_order_relaxed); }
 
   // --- PacketWatch ------------------------------------------------------------------------------
   void on_leaving(const verbs::soft::Packet& packet, bool own) override;
@@ -80,11 +67,6 @@ class ProcessRecorder final : public recording::WorkSink,
   }
   /// Says which thread it is that does what comes.
   void tell_thread();
-  template <recording::EntryKind kKind, class... Fields>
-  void write_deed(const Fields&... fields) {
-    tell_thread();
-    write<kKind>(fields...);
-  }
   void send(const verbs::soft::Packet& packet, recording::Number from, recording::Number to);
 
   const std::string name_;  ///< of the process's lane

@@ -32,6 +32,15 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t kPlenty = std::size_t{1} << 24;
 
+recording::Entry call(std::uint64_t id) {
+  return recording::entry_of<recording::EntryKind::kCalled>(0u, id, "create", 0u, 0u);
+}
+
+recording::Entry completion(std::uint64_t wr_id) {
+  return recording::entry_of<recording::EntryKind::kCompleted>(0u, 17u, wr_id, 0u, 0u, 0u, 0u, 0u,
+                                                               0u, 0u);
+}
+
 /// A directory of the test's own.
 class Directory {
  public:
@@ -132,9 +141,9 @@ TEST_F(Recorded, AFaultStrikesTheMessageThatPasses) {
 }
 
 TEST_F(Recorded, EachThreadHasALane) {
-  recorder_.called(1, "create", 0);
-  std::thread([&] { recorder_.on_completion({.qp_num = 17, .wr_id = 3}); }).join();
-  std::thread([&] { recorder_.on_completion({.qp_num = 17, .wr_id = 4}); }).join();
+  recorder_.put(call(1));
+  std::thread([&] { recorder_.put(completion(3)); }).join();
+  std::thread([&] { recorder_.put(completion(4)); }).join();
 
   const Story all = story();
 
@@ -150,7 +159,7 @@ TEST_F(Recorded, ThreadsThatTellAtOnceAreAllHeard) {
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
-      for (std::uint64_t n = 0; n < kEach; ++n) recorder_.on_completion({.qp_num = 17, .wr_id = n});
+      for (std::uint64_t n = 0; n < kEach; ++n) recorder_.put(completion(n));
     });
   }
   for (std::thread& each : threads) each.join();
@@ -162,7 +171,7 @@ TEST_F(Recorded, ThreadsThatTellAtOnceAreAllHeard) {
 
 TEST_F(Recorded, NothingIsHeardAfterItsEnd) {
   recorder_.end({});
-  recorder_.called(1, "create", 0);
+  recorder_.put(call(1));
 
   EXPECT_TRUE(story().records.empty());
 }
@@ -175,16 +184,16 @@ TEST(RecordFile, OfAForkedChildIsTheParentsAlone) {
   {
     const RecordingProcess process = this_process("");
     ProcessRecorder recorder(sink_of(path, process), process, "fabric");
-    recorder.called(1, "create", 0);
+    recorder.put(call(1));
     const pid_t child = ::fork();
     if (child == 0) {
-      recorder.called(2, "create", 0);
+      recorder.put(call(2));
       recorder.end({});
       ::_exit(0);
     }
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
-    recorder.called(3, "create", 0);
+    recorder.put(call(3));
     recorder.end({});
   }
 
@@ -201,7 +210,7 @@ TEST(RecordFile, OfAProcessThatIsKilledEndsThere) {
   if (child == 0) {
     const RecordingProcess process = this_process("");
     ProcessRecorder recorder(sink_of(path, process), process, "fabric");
-    recorder.called(1, "create", 0);
+    recorder.put(call(1));
     (void)::raise(SIGKILL);
   }
   int status = 0;

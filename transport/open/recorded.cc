@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "recording/work/ids.h"
 #include "recording/work/observer.h"
 #include "verbs/runtime.h"
 
@@ -25,28 +26,28 @@ class RecordedOpened final : public Opened, private EventObserver, private CallO
  private:
   void on_event(Step step, std::uint64_t id, std::uint64_t listener,
                 const rdma_cm_event& event) override {
-    recorder_->event(step, id, listener, event);
+    ids_.on_event(step, id, listener, event);
     if (next_event_ != nullptr) next_event_->on_event(step, id, listener, event);
   }
   void on_acknowledged(std::uint64_t id) override {
-    recorder_->acknowledged(id);
+    ids_.on_acknowledged(id);
     if (next_event_ != nullptr) next_event_->on_acknowledged(id);
   }
   void on_call(std::uint64_t id, std::string_view call, int error) override {
-    recorder_->called(id, call, error);
+    ids_.on_call(id, call, error);
     if (next_call_ != nullptr) next_call_->on_call(id, call, error);
   }
   void on_refused(std::uint64_t id, std::string_view call, int error) override {
-    recorder_->called(id, call, error);
+    ids_.on_refused(id, call, error);
     if (next_call_ != nullptr) next_call_->on_refused(id, call, error);
   }
   void on_state(std::uint64_t id, std::string_view state) override {
-    recorder_->state(id, state);
+    ids_.on_state(id, state);
     if (next_call_ != nullptr) next_call_->on_state(id, state);
   }
   void on_handshake(std::uint64_t id, const rdma_cm_id& raw, std::string_view call,
                     const ConnectionParameters& given) override {
-    if (call != "reject") recorder_->given(id, given.qp_num);
+    ids_.on_handshake(id, raw, call, given);
     if (next_call_ != nullptr) next_call_->on_handshake(id, raw, call, given);
   }
   void on_channels(int change) override {
@@ -55,6 +56,7 @@ class RecordedOpened final : public Opened, private EventObserver, private CallO
 
   // In the order in which each needs those before it; what is below goes first.
   std::unique_ptr<ProcessRecorder> recorder_;
+  recording::IdObserver ids_;
   recording::WorkObserver work_;
   Watchable* watchable_;
   std::unique_ptr<Opened> below_;
@@ -65,7 +67,8 @@ class RecordedOpened final : public Opened, private EventObserver, private CallO
 RecordedOpened::RecordedOpened(std::unique_ptr<Opened> below, Watchable* watchable,
                                std::unique_ptr<ProcessRecorder> recorder)
     : recorder_(std::move(recorder)),
-      work_(*recorder_),
+      ids_(*recorder_),
+      work_(*recorder_, recording::WorkObserver::Digests::kShort),
       watchable_(watchable),
       below_(std::move(below)) {
   if (watchable_ != nullptr) {

@@ -9,10 +9,14 @@
 
 namespace anyrdma::verbs::soft {
 
+class Hca;
+
 /// Observes the work of one device. Must not call back, except for a census or a digest.
 class HcaObserver {
  public:
   virtual ~HcaObserver() = default;
+  /// It is this device's observer from now on.
+  virtual void on_device(const Hca& /*hca*/) {}
   /// A fresh QP, in RESET.
   virtual void on_opened(const ibv_qp& qp) = 0;
   /// It has come to another state, or to the same again; inside the critical section.

@@ -11,6 +11,7 @@ namespace anyrdma::verbs::soft {
 void SoftHca::set_observer(HcaObserver* observer) {
   CM_ASSERT(live_queue_pairs_ == 0);  // nobody is in the middle of what is exchanged here
   core_.observer = observer;
+  if (observer != nullptr) observer->on_device(*this);
   for (SoftContext* context : contexts_) context->choose_operations();
 }
 
@@ -88,7 +89,10 @@ std::optional<std::uint64_t> SoftHca::digest(const ibv_pd* pd, std::span<const i
     const std::uint8_t* bytes =
         core_.memory.translate(piece.lkey, pd, piece.addr, part, kLocalRead);
     if (bytes == nullptr) return std::nullopt;
-    for (std::uint32_t i = 0; i < part; ++i) hash = (hash ^ bytes[i]) * kPrime;
+    const bool is_there = core_.memory.touch([&] {
+      for (std::uint32_t i = 0; i < part; ++i) hash = (hash ^ bytes[i]) * kPrime;
+    });
+    if (!is_there) return std::nullopt;  // the program has unmapped it
     length -= part;
   }
   if (length != 0) return std::nullopt;

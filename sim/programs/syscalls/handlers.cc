@@ -77,11 +77,16 @@ Outcome on_clock_page(Thread& thread, const Call& call) {
   return Outcome::answered(clock == nullptr ? -EINVAL : 0);
 }
 
-/// Where it leaves words from now on.
-Outcome on_shared_words(Thread& thread, const Call& call) {
-  auto& words = thread.process().words;
-  words = SharedWords::map(thread.borrow(static_cast<int>(call.arguments[0])));
-  return Outcome::answered(words == nullptr ? -EINVAL : 0);
+/// Where it leaves entries from now on.
+Outcome on_shared_entries(Thread& thread, const Call& call) {
+  auto& entries = thread.process().entries;
+  entries = SharedEntries::map(thread.borrow(static_cast<int>(call.arguments[0])));
+  return Outcome::answered(entries == nullptr ? -EINVAL : 0);
+}
+
+/// What it has left there was taken when it stopped.
+Outcome on_take_entries(Thread& thread, const Call& /*call*/) {
+  return Outcome::answered(thread.process().entries == nullptr ? -EINVAL : 0);
 }
 
 /// Of the fault plan, or what the checkers want to hear.

@@ -23,7 +23,8 @@ namespace anyrdma::sim::programs {
 [[nodiscard]] Outcome on_poll_in_vain(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_point(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_clock_page(Thread& thread, const Call& call);
-[[nodiscard]] Outcome on_shared_words(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_shared_entries(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_take_entries(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_question(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_memory(Thread& thread, const Call& call);
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "sim/points/clock_page.h"
+#include "sim/points/entry_queue.h"
 #include "sim/points/mark_call.h"
-#include "sim/points/word_queue.h"
 #include "sim/programs/blocked_call.h"
 #include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
@@ -467,7 +467,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     own(transport::realtime::kPointCall, "a scheduling point", on_point),
     own(fault::kAskWorld, "a word with the world", on_question),
     own(kClockCall, "a clock to share", on_clock_page),
-    own(kShareWords, "words to share", on_shared_words),
+    own(kShareEntries, "entries to share", on_shared_entries),
+    own(kTakeEntries, "entries to take", on_take_entries),
     own(fault::kMemoryCall, "a choice of memory", on_memory),
     own(kMarkCall, "a mark", on_mark),
     own(kGuardCall, "an instrumented block", on_guard),

@@ -3,17 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "recording/packed.h"
 #include "sim/explore/results.h"
 #include "sim/explore/trial.h"
+#include "sim/fuzz/fuzz_entries.h"
 #include "sim/fuzz/fuzz_results.h"
 #include "sim/fuzz/fuzz_trace.h"
 #include "sim/fuzz/fuzz_trial.h"
+#include "sim/points/entry_queue.h"
 #include "sim/schedule/random_stream.h"
 #include "sim/trace/trace_reader.h"
 #include "tools/fuzz/fuzz_scenario.h"
@@ -100,8 +106,54 @@ TEST(ScenarioFuzzReplay, AScenarioIsTakenOrRefusedInASentence) {
   }
 }
 
+/// Memory as a program leaves it: entries of most kinds, several times.
+std::string shared_memory() {
+  using recording::entry_of;
+  using recording::EntryKind;
+  const auto queue = std::make_unique<EntryQueue>();
+  std::array<std::uint8_t, recording::kPackedBytesMax> packed{};
+  const auto put = [&](const recording::Entry& entry) {
+    EXPECT_TRUE(queue->put(std::span(packed).first(recording::pack(entry, packed))));
+  };
+  for (std::uint64_t i = 1; i < 5; ++i) {
+    put(entry_of<EntryKind::kCalled>(0u, i, "connect", 0u, 0u));
+    put(entry_of<EntryKind::kQueued>(0u, i, i - 1, 4u, 28, 0u, std::string(70, 'x')));
+    put(entry_of<EntryKind::kFetched>(0u, i, 4u, std::string(14, '\4')));
+    put(entry_of<EntryKind::kAcknowledged>(0u, i));
+    put(entry_of<EntryKind::kGiven>(0u, i, "accept", 17u, 1u, 1u, 0u, std::string(14, '\4'), "hi"));
+    put(entry_of<EntryKind::kOpened>(0u, 17u, 2u, i - 1));
+    put(entry_of<EntryKind::kPath>(0u, 17u, 18u, 1u, 2u, 3u, std::string(32, 'g')));
+    put(entry_of<EntryKind::kQueuePairState>(0u, 17u, "RTS"));
+    put(entry_of<EntryKind::kPosted>(0u, 17u, "SEND", i, 8u, 3u, 0u, 0u, 5u));
+    put(entry_of<EntryKind::kPosted>(0u, 0u, "SRQ_RECV", i, 8u, 3u, i, 0u, 5u));
+    put(entry_of<EntryKind::kCompleted>(0u, 17u, i, 128u, 0u, 8u, 3u, i - 1, 0u, 5u));
+    put(entry_of<EntryKind::kSharedQueue>(0u, i, i - 1, 4u, 2u));
+    put(entry_of<EntryKind::kAtomic>(0u, 17u, 1u, 2u, i % 2));
+    put(entry_of<EntryKind::kKey>(0u, 256u, i % 2));
+    put(entry_of<EntryKind::kHeld>(0u, 17u, i % 3, 1u, 1u, 0u, 0u, 0u, 0u, 0u));
+    put(entry_of<EntryKind::kMistake>(0u, "a mistake", "a stack"));
+  }
+  return {reinterpret_cast<const char*>(queue.get()), 16'384};
+}
+
+TEST(EntriesFuzzReplay, WhateverAProcessWritesIsRecordedOrRefused) {
+  RandomStream random(1, "entries");
+  const std::string memory = shared_memory();
+  const auto one = [](const std::string& each) {
+    fuzz_entries(reinterpret_cast<const std::uint8_t*>(each.data()), each.size());
+  };
+  one(memory);
+  for (int i = 0; i < kChangesPerSeed; ++i) {
+    std::string each = memory;
+    for (std::uint64_t changes = 1 + random.below(8); changes != 0; --changes)
+      each[random.below(each.size())] = static_cast<char>(random.below(256));
+    one(each);
+  }
+}
+
 TEST(FuzzReplay, NothingIsAnEmptyTraceAndAnEmptyTrial) {
   EXPECT_EQ(fuzz_trace(nullptr, 0), 0);
+  EXPECT_EQ(fuzz_entries(nullptr, 0), 0);
   EXPECT_EQ(fuzz_trial(nullptr, 0), 0);
   EXPECT_EQ(fuzz_results(nullptr, 0), 0);
   EXPECT_EQ(tools::fuzz::fuzz_scenario(nullptr, 0), 0);

@@ -24,4 +24,14 @@ bool FaultAction::operator==(const FaultAction& other) const {
   return static_cast<const ActionKinds&>(*this) == static_cast<const ActionKinds&>(other);
 }
 
+std::string_view FaultAction::kind() const {
+  return std::visit([]<class Part>(const Part&) { return Part::kKind; }, *this);
+}
+
+std::span<const std::uint8_t> FaultAction::private_data() const {
+  const auto* const reject = std::get_if<RejectRequest>(this);
+  if (reject == nullptr) return {};
+  return reject->data;
+}
+
 }  // namespace anyrdma::fault

@@ -1,7 +1,10 @@
 // A fault as data: when, what, and which goes with which.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "transport/fault/plan/action.h"
@@ -48,6 +51,10 @@ struct FaultAction : ActionKinds {
   FaultAction& operator=(FaultAction&& other) noexcept;
   ~FaultAction();
   bool operator==(const FaultAction& other) const;
+  /// The word for it in a plan: "lose".
+  [[nodiscard]] std::string_view kind() const;
+  /// The private data that it brings: a rejection's.
+  [[nodiscard]] std::span<const std::uint8_t> private_data() const;
 };
 
 /// The object of an action, or the object that a trigger provides; by default the world.

@@ -19,54 +19,36 @@ namespace anyrdma::fault {
 /// -ENOSYS without a supervisor.
 inline constexpr long kAskWorld = 1'000'001;
 
-/// The questions that the world wants; others need not be asked.
+/// The reports that the world wants of a process.
 struct Oversight {
-  bool events = false;            ///< kQueued, kFetched
-  bool calls = false;             ///< kMade
-  bool refusals = false;          ///< kRefused
-  bool states = false;            ///< kState
-  bool gate = false;              ///< kCall, kWork, kFailure
-  bool requests = false;          ///< kRequest
-  bool takes = false;             ///< kTake
-  bool acknowledgements = false;  ///< kAcknowledged
-  bool work = false;              ///< kQueuePair, kPosted, kTaken, kRaised
-  bool points = false;            ///< its calls are scheduling points
-  bool later = false;             ///< what is only told may wait until the process stops
+  bool entries = false;   ///< the entries of its ids (recording/work/ids.h)
+  bool work = false;      ///< and of its device (recording/work/observer.h)
+  bool digests = false;   ///< with digests of messages
+  bool events = false;    ///< it stops when an event was queued or fetched: a fault may wait for it
+  bool calls = false;     ///< likewise when a call was made, or an id has entered a state
+  bool gate = false;      ///< kCall, kWork, kFailure
+  bool requests = false;  ///< kRequest
+  bool takes = false;     ///< kTake
+  bool points = false;    ///< its calls are scheduling points
 };
 
-/// Filled in by who asks; who answers fills in the answer.
+/// Filled in by the process; the world fills in the answer.
 struct Question {
   enum class Kind : std::uint8_t {
     kOpened,   ///< a device: `error` says whether it is there, `port_down` what its port does,
-               ///< `oversight` what to ask from now on; numbers of ids begin anew
-    kQueued,   ///< `event` of `id` and `listener`, as transport::EventObserver has it
-    kFetched,  ///< likewise
-    kMade,     ///< call `word` on `id`, with errno `status`, as transport::CallObserver has it
-    kRefused,  ///< likewise, before it came to the transport
-    kState,    ///< `id` has come to the state `word`
+               ///< `oversight` what the world wants from now on; numbers of ids begin anew
     kRequest,  ///< a connection request has found its listener: `refused` and what follows it
     kCall,     ///< `word` on `id` is about to be made, as verbs::CallGate has it: `error`
     kWork,     ///< `work` was posted: `status`
     kFailure,  ///< of `work`, with `status`, was handed to the program
     kTake,     ///< the program is about to take something: returns once it has been slow enough
-    kAcknowledged,  ///< an event that `id` owes was given back, as transport::EventObserver has it
-    // What recordings say of a device's work (recording/work/work.h), of the queue pair
-    // `work.qp_num`.
-    kQueuePair,  ///< it has come to the state `word`
-    kPosted,     ///< the operation `word` of `work.wr_id` and `work.length` bytes
-    kTaken,      ///< the completion of `work.wr_id`, with `status`, `code` and `work.length` bytes
-    kRaised,     ///< the asynchronous event `event`
   };
 
   Kind kind{};
   std::uint64_t id = 0;
   std::array<char, 40> word{};  ///< ends with a zero
-  std::int32_t event = 0;
-  std::uint64_t listener = 0;
-  bool datagram = false;  ///< whether `id` is of a datagram service
   verbs::PostedWork work{};
   std::int32_t status = IBV_WC_SUCCESS;
-  std::uint64_t code = 0;  ///< an ibv_wc_opcode
 
   std::int32_t error = 0;  ///< an errno
   bool port_down = false;

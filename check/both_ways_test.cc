@@ -1,0 +1,332 @@
+// The same mistake gives the same finding, whether the two ends of a connection are fibers,
+// processes, or one of each: one test per checker.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/checkers.h"
+#include "recording/entry.h"
+
+namespace anyrdma::check {
+namespace {
+
+using recording::entry_of;
+using recording::EntryKind;
+using Lines = std::vector<std::string>;
+
+constexpr std::uint64_t kQp = 17;
+constexpr std::uint64_t kNone = 0;
+
+/// Where the programs of the two hosts run.
+enum class Kind : std::uint8_t { kFibers, kProcesses, kFiberAndProcess };
+
+/// One end: what its program does in entries, in the lanes that it has.
+class End {
+ public:
+  End(Checkers& checkers, std::uint64_t& lanes, std::string_view host, bool process, char number)
+      : checkers_(checkers), number_(number) {
+    checkers_.on_entry(entry_of<EntryKind::kLane>("host", host, kNone));
+    const std::uint64_t own = lanes++;
+    const std::string name = std::string(host) + (process ? "/program[2]" : "/anyrdma0");
+    checkers_.on_entry(entry_of<EntryKind::kLane>(process ? "process" : "device", name, own + 1));
+    device_ = lanes++;
+    ids_ = process ? device_ : own;
+    if (process) checkers_.on_entry(entry_of<EntryKind::kNewNumbers>(device_));
+  }
+
+  template <EntryKind kKind, class... Fields>
+  void id(const Fields&... fields) {
+    checkers_.on_entry(entry_of<kKind>(ids_, fields...));
+  }
+  template <EntryKind kKind, class... Fields>
+  void device(const Fields&... fields) {
+    checkers_.on_entry(entry_of<kKind>(device_, fields...));
+  }
+  void called(std::uint64_t of, std::string_view call) {
+    id<EntryKind::kCalled>(of, call, kNone, kNone);
+  }
+  void queued(std::uint64_t of, std::uint64_t listener, rdma_cm_event_type type, int status = 0,
+              std::string_view parameters = {}) {
+    id<EntryKind::kQueued>(of, listener, std::uint64_t{type}, status, kNone, parameters);
+  }
+  void fetched(std::uint64_t of, rdma_cm_event_type type, std::string_view addresses = {}) {
+    id<EntryKind::kFetched>(of, std::uint64_t{type}, addresses);
+  }
+  /// A queue pair in RTS; its peer sends from the PSN that this one expects.
+  void connect_qp(const End& peer, std::uint64_t type = IBV_QPT_RC, std::uint64_t srq = 0) {
+    device<EntryKind::kOpened>(kQp, type, srq);
+    std::string gids(32, '\0');
+    gids[15] = number_;
+    gids[31] = peer.number_;
+    device<EntryKind::kPath>(kQp, kQp, psn_of(peer), psn_of(*this), std::uint64_t{IBV_MTU_1024},
+                             gids);
+    device<EntryKind::kQueuePairState>(kQp, "RTR");
+    device<EntryKind::kQueuePairState>(kQp, "RTS");
+  }
+  void send(std::uint64_t wr_id, std::string_view operation, std::uint64_t key,
+            std::uint64_t digest) {
+    device<EntryKind::kPosted>(kQp, operation, wr_id, std::uint64_t{8},
+                               std::uint64_t{recording::kSignaled | recording::kHasDigest}, kNone,
+                               key, digest);
+  }
+  void receive(std::uint64_t wr_id) {
+    device<EntryKind::kPosted>(kQp, "RECV", wr_id, std::uint64_t{8}, kNone, kNone, kNone, kNone);
+  }
+  void completed(std::uint64_t wr_id, bool receive, std::uint64_t digest = 0) {
+    const std::uint64_t flags = (receive ? recording::kOfReceive : 0u) | recording::kHasDigest;
+    device<EntryKind::kCompleted>(kQp, wr_id, std::uint64_t{receive ? IBV_WC_RECV : IBV_WC_SEND},
+                                  kNone, std::uint64_t{8}, flags, kNone, kNone, digest);
+  }
+  void destroy_qp(std::uint64_t sends = 0) {
+    device<EntryKind::kHeld>(kQp, std::uint64_t{2}, sends, sends, kNone, kNone, kNone, kNone,
+                             kNone);
+    device<EntryKind::kQueuePairState>(kQp, "destroyed");
+  }
+
+ private:
+  [[nodiscard]] static std::uint64_t psn_of(const End& end) {
+    return static_cast<std::uint64_t>(end.number_) * 100;
+  }
+
+  Checkers& checkers_;
+  char number_;
+  std::uint64_t ids_ = 0;
+  std::uint64_t device_ = 0;
+};
+
+/// Client and server, at 10.0.0.2 and 10.0.0.1.
+std::string addresses(bool of_client) {
+  const std::string client("\4\x20\0\x0a\0\0\2", 7);
+  const std::string server("\4\x1d\x2f\x0a\0\0\1", 7);
+  return of_client ? client + server : server + client;
+}
+
+/// Of an event: of a queue pair with that number, with private data up to `room` bytes.
+std::string parameters(std::uint8_t resources, std::uint8_t depth, std::string_view data,
+                       std::size_t room) {
+  std::string text{static_cast<char>(resources), static_cast<char>(depth), 0, 0, 0, 0};
+  text += static_cast<char>(kQp);
+  text += std::string(3, '\0');
+  text += static_cast<char>(room);
+  text += data;
+  return text + std::string(room - data.size(), '\0');
+}
+
+class World {
+ public:
+  explicit World(Kind kind)
+      : client(checkers, lanes_, "client", kind == Kind::kProcesses, 2),
+        server(checkers, lanes_, "server", kind != Kind::kFibers, 1) {}
+
+  /// The findings, with the names of processes replaced by those of fibers.
+  [[nodiscard]] Lines findings() const {
+    Lines all;
+    for (std::string each : checkers.findings()) {
+      for (const auto& [own, same] : {std::pair{"/program[2]#", "#"}, {"/program[2]", "/anyrdma0"}})
+        for (std::size_t at = 0; (at = each.find(own)) != each.npos;)
+          each.replace(at, std::string_view(own).size(), same);
+      all.push_back(each);
+    }
+    return all;
+  }
+  /// Up to the request that the server has fetched.
+  void request(std::string_view heard = "hello") {
+    client.called(1, "resolve_addr");
+    client.queued(1, 0, RDMA_CM_EVENT_ADDR_RESOLVED);
+    client.fetched(1, RDMA_CM_EVENT_ADDR_RESOLVED);
+    client.id<EntryKind::kAcknowledged>(std::uint64_t{1});
+    client.called(1, "resolve_route");
+    client.queued(1, 0, RDMA_CM_EVENT_ROUTE_RESOLVED);
+    client.fetched(1, RDMA_CM_EVENT_ROUTE_RESOLVED);
+    client.id<EntryKind::kAcknowledged>(std::uint64_t{1});
+    given(client, "connect", 3, 1, true, "hello");
+    client.called(1, "connect");
+    server.called(1, "listen");
+    server.queued(2, 1, RDMA_CM_EVENT_CONNECT_REQUEST, 0, parameters(1, 3, heard, 56));
+    server.fetched(2, RDMA_CM_EVENT_CONNECT_REQUEST, addresses(false));
+    server.id<EntryKind::kAcknowledged>(std::uint64_t{1});
+  }
+  void given(End& end, std::string_view call, std::uint64_t resources, std::uint64_t depth,
+             bool of_client, std::string_view data) {
+    end.id<EntryKind::kGiven>(std::uint64_t{of_client ? 1u : 2u}, call, kQp, resources, depth,
+                              kNone, addresses(of_client), data);
+  }
+
+ private:
+  std::uint64_t lanes_ = 0;
+
+ public:
+  Checkers checkers;
+  End client;
+  End server;
+};
+
+class BothWays : public ::testing::TestWithParam<Kind> {
+ protected:
+  World world{GetParam()};
+};
+
+TEST_P(BothWays, PrivateDataThatArrivesChanged) {
+  world.request("hallo");
+
+  ASSERT_EQ(world.findings().size(), 1u);
+  EXPECT_THAT(world.findings()[0],
+              ::testing::StartsWith("private data: server#2: request on "
+                                    "TCP 10.0.0.2,8192->10.0.0.1,7471 came with 68616c6c6f"));
+}
+
+TEST_P(BothWays, ARejectionWhoseDataIsNotWhatTheServerGave) {
+  world.request();
+  world.given(world.server, "reject", 0, 0, false, "no");
+  world.server.called(2, "reject");
+  world.client.queued(1, 0, RDMA_CM_EVENT_REJECTED, 28, parameters(0, 0, "yes", 148));
+  world.client.fetched(1, RDMA_CM_EVENT_REJECTED);
+
+  ASSERT_EQ(world.findings().size(), 1u);
+  EXPECT_THAT(world.findings()[0], ::testing::StartsWith("private data: client#1: rejection on "));
+}
+
+TEST_P(BothWays, TermsThatThePeerHasNotOffered) {
+  world.request();
+  world.given(world.server, "accept", 1, 1, false, "");
+  world.client.queued(1, 0, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, parameters(4, 4, "", 196));
+  world.client.fetched(1, RDMA_CM_EVENT_CONNECT_RESPONSE);
+
+  ASSERT_EQ(world.findings().size(), 1u);
+  EXPECT_THAT(world.findings()[0], ::testing::StartsWith("agreement: client#1: hears on "));
+}
+
+TEST_P(BothWays, AnEventThatCannotComeNow) {
+  world.client.queued(1, 0, RDMA_CM_EVENT_ESTABLISHED);
+
+  EXPECT_THAT(world.findings(),
+              ::testing::ElementsAre("legality: client#1: ESTABLISHED although it is idle"));
+}
+
+TEST_P(BothWays, AnAcknowledgementTooMany) {
+  world.client.id<EntryKind::kAcknowledged>(std::uint64_t{1});
+
+  EXPECT_THAT(
+      world.findings(),
+      ::testing::ElementsAre("ledger: client#1: an event was acknowledged that nobody was handed"));
+}
+
+TEST_P(BothWays, WorkThatIsLost) {
+  world.client.connect_qp(world.server);
+  world.client.send(5, "SEND", 0, 1);
+  world.client.destroy_qp(0);
+  world.checkers.finish(false);
+
+  EXPECT_THAT(world.findings(), ::testing::ElementsAre("work: client/anyrdma0 QP 17: of its sends "
+                                                       "1 are not completed, and it has 0"));
+}
+
+TEST_P(BothWays, AMessageThatArrivesChangedAndOneThatNoProgramSent) {
+  world.client.connect_qp(world.server);
+  world.server.connect_qp(world.client);
+  world.server.receive(1);
+  world.server.receive(2);
+  world.client.send(5, "SEND", 0, 111);
+  world.server.completed(1, true, 112);
+  world.server.completed(2, true, 113);
+  world.checkers.finish(false);
+
+  ASSERT_EQ(world.findings().size(), 2u);
+  EXPECT_THAT(world.findings()[0], ::testing::HasSubstr("a message of 8 bytes arrived changed"));
+  EXPECT_THAT(world.findings()[1], ::testing::HasSubstr("8 bytes received that nobody sent"));
+}
+
+TEST_P(BothWays, AMessageWhoseSenderSaysSoLaterIsNone) {
+  world.client.connect_qp(world.server);
+  world.server.connect_qp(world.client);
+  world.server.receive(1);
+  world.server.completed(1, true, 111);
+  world.client.send(5, "SEND", 0, 111);
+  world.client.completed(5, false);
+  world.checkers.finish(false);
+
+  EXPECT_THAT(world.findings(), ::testing::IsEmpty());
+}
+
+TEST_P(BothWays, AKeyThatOpensAfterItsRegionIsGone) {
+  world.client.connect_qp(world.server);
+  world.server.connect_qp(world.client);
+  world.server.device<EntryKind::kKey>(std::uint64_t{0x100}, std::uint64_t{1});
+  world.server.device<EntryKind::kKey>(std::uint64_t{0x100}, kNone);
+  world.client.send(5, "RDMA_WRITE", 0x100, 0);
+  world.client.completed(5, false);
+
+  EXPECT_THAT(world.findings(),
+              ::testing::ElementsAre("keys: client/anyrdma0 QP 17: what names key 256 succeeded, "
+                                     "which was closed before"));
+}
+
+TEST_P(BothWays, AnAtomicOperationThatIsDoneTwice) {
+  world.client.connect_qp(world.server);
+  world.server.connect_qp(world.client);
+  for (int twice = 0; twice < 2; ++twice)
+    world.server.device<EntryKind::kAtomic>(kQp, std::uint64_t{200}, std::uint64_t{7},
+                                            std::uint64_t{1});
+  world.client.device<EntryKind::kAtomic>(kQp, std::uint64_t{200}, std::uint64_t{8}, kNone);
+
+  ASSERT_EQ(world.findings().size(), 2u);
+  EXPECT_THAT(world.findings()[0], ::testing::HasSubstr("PSN 200 is done twice"));
+  EXPECT_THAT(world.findings()[1],
+              ::testing::HasSubstr("PSN 200 is answered with 8, but there was 7"));
+}
+
+TEST_P(BothWays, ALimitThatNoneHasSet) {
+  constexpr std::uint64_t kQueue = 3;
+  world.client.device<EntryKind::kSharedQueue>(kQueue, std::uint64_t{2}, std::uint64_t{1}, kNone);
+
+  EXPECT_THAT(world.findings(),
+              ::testing::ElementsAre("announcements: client/anyrdma0: a shared receive queue says "
+                                     "SRQ_LIMIT_REACHED although no limit is set"));
+}
+
+TEST_P(BothWays, AQueuePairThatOutlivesItsConnection) {
+  world.request();
+  world.client.connect_qp(world.server);
+  world.given(world.client, "connect", 3, 1, true, "hello");
+  world.client.called(1, "destroy");
+  world.checkers.on_entry(entry_of<EntryKind::kRest>(kNone));
+
+  EXPECT_THAT(world.findings(), ::testing::Contains("afterlife: client/anyrdma0 QP 17: is in RTS "
+                                                    "although client#1 is over"));
+}
+
+TEST_P(BothWays, AMisuse) {
+  world.client.id<EntryKind::kMistake>("rdma_ack_cm_event: acknowledged twice", "");
+
+  EXPECT_THAT(world.findings(),
+              ::testing::Contains(::testing::EndsWith(": rdma_ack_cm_event: acknowledged twice")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ends, BothWays,
+                         ::testing::Values(Kind::kFibers, Kind::kProcesses,
+                                           Kind::kFiberAndProcess));
+
+// --- recordings of half of the processes --------------------------------------------------------
+
+TEST(Alone, AConnectionWithoutTheRecordingOfItsOtherEndIsNotJudgedAndSaysSo) {
+  Checkers checkers(Checkers::Source::kProcesses);
+  std::uint64_t lanes = 0;
+  End server(checkers, lanes, "server", true, 1);
+  server.called(1, "listen");
+  server.queued(2, 1, RDMA_CM_EVENT_CONNECT_REQUEST, 0, parameters(1, 3, "hello", 56));
+  server.fetched(2, RDMA_CM_EVENT_CONNECT_REQUEST, addresses(false));
+  checkers.finish();
+
+  EXPECT_THAT(checkers.findings(), ::testing::IsEmpty());
+  EXPECT_THAT(checkers.unjudged(), ::testing::ElementsAre(::testing::StartsWith("1 connection")));
+}
+
+}  // namespace
+}  // namespace anyrdma::check

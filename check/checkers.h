@@ -1,0 +1,113 @@
+// All checkers, as a reader of the entries of a run: while it goes on, or from its recording.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check/afterlife.h"
+#include "check/agreement.h"
+#include "check/device.h"
+#include "check/leaks.h"
+#include "check/ledger.h"
+#include "check/legality.h"
+#include "check/payload.h"
+#include "check/private_data.h"
+#include "check/violations.h"
+#include "recording/entry.h"
+
+namespace anyrdma::check {
+
+class Checkers final : public recording::EntryReader {
+ public:
+  /// Where the entries come from.
+  enum class Source : std::uint8_t {
+    kWorld,      ///< a simulated run: every program is observed
+    kProcesses,  ///< recordings of processes in real time: others may have none
+  };
+  explicit Checkers(Source source = Source::kWorld);
+  Checkers(const Checkers&) = delete;
+  Checkers& operator=(const Checkers&) = delete;
+
+  void on_entry(const recording::Entry& entry) override;
+  /// The run is over. `complete`: its recording was not cut off before the end of its programs, so
+  /// whatever is still there was left behind.
+  void finish(bool complete = true);
+  /// All so far, a line each. Some only show in finish().
+  [[nodiscard]] std::vector<std::string> findings() const;
+  /// What could not be judged, a sentence each.
+  [[nodiscard]] std::vector<std::string> unjudged() const;
+
+ private:
+  struct Lane {
+    std::string of;
+    std::string name;
+    std::size_t host = 0;  ///< the lane that it is in, or itself
+  };
+  /// An event that was queued and not fetched.
+  struct Queued {
+    std::uint64_t type = 0;
+    std::int64_t status = 0;
+    std::string parameters{};
+  };
+  /// The checkers' data of an id, besides its phase.
+  struct Known {
+    bool active = false;   ///< has called connect
+    bool passive = false;  ///< came with a CONNECT_REQUEST
+    bool answered = false;
+    bool connected = false;
+    bool datagram = false;
+    std::uint64_t listener = 0;
+    std::string route{};  ///< empty until both addresses are known
+    std::deque<Queued> queued{};
+  };
+
+  void on_lane(const recording::Entry& entry);
+  void on_queued(const IdName& id, const recording::Entry& entry);
+  void on_fetched(const IdName& id, const recording::Entry& entry);
+  void on_delivered(const IdName& id, Known& known, std::uint64_t type, const Queued& event);
+  void on_response(const IdName& id, const Known& known, std::uint64_t type, const Queued& event);
+  void on_rejection(const IdName& id, const Known& known, std::size_t room, const Queued& event);
+  void on_given(const IdName& id, std::size_t lane, const recording::Entry& entry);
+  void on_called(const IdName& id, const recording::Entry& entry);
+  void on_fault(const recording::Entry& entry);
+  void on_new_numbers(std::size_t lane);
+  void on_gone(std::size_t lane);
+  void on_rest(std::uint64_t waiting);
+  void over(const IdName& id);
+  void forget(std::size_t lane);
+  void compare_queue_pairs(const IdName& active);
+  /// Whether the peer's end of a route is observed.
+  [[nodiscard]] bool is_observed(const std::string& route, bool active);
+  [[nodiscard]] Device& device_at(std::size_t lane);
+  [[nodiscard]] const Device* device_of(const std::string& program, std::uint32_t qp) const;
+  [[nodiscard]] const Lane& lane_at(std::uint64_t lane) const { return lanes_[lane]; }
+
+  const Source source_;
+  Violations violations_;
+  Legality legality_;
+  Ledger ledger_{violations_};
+  PrivateData private_data_{violations_};
+  Agreement agreement_{violations_};
+  Payload payload_{violations_};
+  Atomics atomics_{violations_};
+  Keys keys_{violations_};
+  Afterlife afterlife_{violations_};
+  Leaks leaks_{violations_};
+  std::map<std::pair<std::string, std::uint32_t>, std::string> ends_;
+  std::vector<Lane> lanes_;
+  std::map<std::size_t, std::unique_ptr<Device>> devices_;  ///< by lane
+  std::map<IdName, Known> known_;
+  std::set<std::string> unobserved_;  ///< routes
+  std::uint64_t running_ = 0;         ///< 1 + lane of the thread that runs
+  bool altered_ = false;              ///< a fault has changed a message
+  bool hung_ = false;                 ///< whoever runs the programs says so
+};
+
+}  // namespace anyrdma::check

@@ -1,0 +1,28 @@
+#include "check/ledger.h"
+
+namespace anyrdma::check {
+namespace {
+
+constexpr std::string_view kLedger = "ledger";
+
+}  // namespace
+
+void Ledger::on_acknowledged(const IdName& id) {
+  if (--owed_[id] >= 0) return;
+  owed_[id] = 0;
+  violations_.add(kLedger, id.to_string() + ": an event was acknowledged that nobody was handed");
+}
+
+void Ledger::on_crash(const std::string& host) {
+  std::erase_if(owed_, [&](const auto& entry) { return entry.first.host == host; });
+}
+
+void Ledger::on_end() {
+  for (const auto& [id, owed] : owed_) {
+    if (owed == 0) continue;
+    violations_.add(kLedger, id.to_string() + ": " + std::to_string(owed) +
+                                 " of its events never acknowledged");
+  }
+}
+
+}  // namespace anyrdma::check

@@ -1,0 +1,26 @@
+// The claim: every CM event that an application was handed, it acknowledges exactly once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "check/violations.h"
+
+namespace anyrdma::check {
+
+class Ledger {
+ public:
+  explicit Ledger(Violations& violations) : violations_(violations) {}
+
+  /// `id` is whom the event is charged to: the listener for CONNECT_REQUEST.
+  void on_fetched(const IdName& id) { ++owed_[id]; }
+  void on_acknowledged(const IdName& id);
+  void on_crash(const std::string& host);
+  void on_end();
+
+ private:
+  Violations& violations_;
+  std::map<IdName, std::int64_t> owed_;
+};
+
+}  // namespace anyrdma::check

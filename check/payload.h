@@ -1,0 +1,59 @@
+// The claim: messages over a reliable connection arrive whole, once, in order. Messages over an
+// unreliable connection may be lost; those that arrive are whole, once and in order, unless the
+// network reorders or duplicates packets.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check/violations.h"
+
+namespace anyrdma::check {
+
+/// A stream is one direction of one connection, by whatever names both its ends call it alike.
+class Payload {
+ public:
+  explicit Payload(Violations& violations) : violations_(violations) {}
+
+  /// What is kept of one: enough to know it again.
+  struct Message {
+    std::uint64_t length = 0;
+    std::optional<std::uint64_t> digest;  ///< nullopt: not known, fits any
+  };
+  /// A SEND was posted.
+  void on_sent(const std::string& stream, const Message& message);
+  /// A receive completed with it.
+  void on_received(const std::string& stream, const Message& message);
+  /// The same where messages may be lost: the next that fits.
+  void on_received_of_some(const std::string& stream, const Message& message);
+  /// The network does not keep packets' order, or doubles some: an unreliable connection does
+  /// not notice.
+  void on_disorder() { disorder_ = true; }
+  /// The run is over. What was received and has no SEND yet was sent by nobody.
+  void finish();
+  /// The stream ends here: a later one may have its name.
+  void on_end(const std::string& stream);
+
+ private:
+  using Passed = std::set<std::pair<std::uint64_t, std::optional<std::uint64_t>>>;
+
+  void compare(const std::string& stream, const Message& sent, const Message& received);
+  [[nodiscard]] bool has_passed(const std::string& stream, const Message& message) const;
+
+  Violations& violations_;
+  std::map<std::string, std::deque<Message>> under_way_;
+  /// What was sent before the last that was received, where that may still come: each once, however
+  /// often it was sent.
+  std::map<std::string, Passed> passed_;
+  bool disorder_ = false;
+  /// Received before anybody has said that it was sent: its sender says so a moment later.
+  std::map<std::string, std::deque<Message>> unexpected_;
+};
+
+}  // namespace anyrdma::check

@@ -1,0 +1,92 @@
+// One entry of a recording, as programs write and read it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "recording/format.h"
+#include "verbs/time.h"
+
+namespace anyrdma::recording {
+
+/// One entry. Its fields are in the order of its shape: numbers in `numbers`, texts and bytes in
+/// `texts`.
+struct Entry {
+  EntryKind kind{};
+  verbs::Instant time{};
+  std::array<std::uint64_t, 10> numbers{};
+  std::array<std::string_view, 3> texts{};  ///< views into memory of the caller
+  [[nodiscard]] std::int64_t signed_number(std::size_t i) const {
+    return static_cast<std::int64_t>(numbers[i]);
+  }
+};
+
+/// Whether a field of that letter is in Entry::texts.
+[[nodiscard]] constexpr bool is_text(char letter) {
+  return letter == 't' || letter == 'b';
+}
+
+namespace detail {
+
+inline std::string_view text_of(std::string_view text) {
+  return text;
+}
+inline std::string_view text_of(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+template <char kLetter, class Field>
+void set(Entry& entry, std::size_t& numbers, std::size_t& texts, const Field& field) {
+  if constexpr (is_text(kLetter)) {
+    entry.texts[texts++] = text_of(field);
+  } else if constexpr (kLetter == 'z') {
+    static_assert(std::is_signed_v<Field>);
+    entry.numbers[numbers++] = static_cast<std::uint64_t>(std::int64_t{field});
+  } else {
+    static_assert(std::is_unsigned_v<Field>);
+    entry.numbers[numbers++] = field;
+  }
+}
+
+}  // namespace detail
+
+/// An entry of the fields of its shape (format.h), in their order; wrong fields do not compile.
+template <EntryKind kKind, class... Fields>
+[[nodiscard]] Entry entry_of(const Fields&... fields) {
+  static constexpr std::string_view kShape = kShapes[static_cast<std::size_t>(kKind)];
+  static_assert(sizeof...(fields) == kShape.size());
+  Entry entry;
+  entry.kind = kKind;
+  [[maybe_unused]] std::size_t numbers = 0;
+  [[maybe_unused]] std::size_t texts = 0;
+  [&]<std::size_t... kField>(std::index_sequence<kField...>) {
+    (detail::set<kShape[kField]>(entry, numbers, texts, fields), ...);
+  }
+  (std::index_sequence_for<Fields...>());
+  return entry;
+}
+
+/// Takes the entries of a run one by one, in their order: the checkers, for example. Lanes are
+/// numbered in the order of their kLane entries.
+class EntryReader {
+ public:
+  virtual ~EntryReader() = default;
+  virtual void on_entry(const Entry& entry) = 0;
+};
+
+/// Takes what happens in one lane, as it happens. Must not call back. Threads: any, at once.
+class EntrySink {
+ public:
+  virtual ~EntrySink() = default;
+  /// `entry` has lane 0 and no time: the sink knows them.
+  virtual void put(const Entry& entry) = 0;
+  /// Nothing that is put has an effect any more, as in the child of a fork.
+  [[nodiscard]] virtual bool is_closed() const { return false; }
+};
+
+}  // namespace anyrdma::recording

@@ -1,0 +1,119 @@
+// A queue of entries (recording/packed.h) that need no answer. A process writes them into memory
+// that it shares with the world, which reads them when the process stops next. So an entry costs no
+// stop.
+//
+// A thread may be stopped, or run a signal handler, between any two instructions: space is claimed
+// first, filled, and marked as full last, and the world takes nothing beyond space that is not. The
+// world reads only while none of the programs runs, so that the stop orders its accesses against
+// theirs; the atomics are for threads and handlers among themselves.
+//
+// The process may write anything there, by mistake or on purpose: the world checks every length and
+// keeps its own count.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace anyrdma::sim {
+
+/// A system call that no kernel has: its argument is the descriptor of a memfd that is sealed
+/// against shrinking and holds an EntryQueue of zeros. 0: from now on the world takes entries out;
+/// else an errno, negative.
+inline constexpr long kShareEntries = 1'000'003;
+/// Another one, without arguments: the world takes out what is there before it returns.
+inline constexpr long kTakeEntries = 1'000'008;
+
+/// Zeros are an empty one.
+class EntryQueue {
+ public:
+  static constexpr std::uint64_t kBytes = std::uint64_t{1} << 16;
+  /// The longest entry.
+  static constexpr std::size_t kEntryBytesMax = 2048;
+
+  // --- for the process --------------------------------------------------------------------------
+  struct Space {
+    std::uint64_t at = 0;
+    std::uint64_t skipped = 0;  ///< bytes before it, up to the end of the ring
+    std::uint32_t bytes = 0;
+  };
+  /// Any thread, and signal handlers. False: it is full, until the world has looked.
+  [[nodiscard]] bool put(std::span<const std::uint8_t> entry) {
+    const auto space = claim(entry.size());
+    if (space) fill(*space, entry);
+    return space.has_value();
+  }
+  /// The two halves of put. nullopt also for an entry that is empty or too long.
+  [[nodiscard]] std::optional<Space> claim(std::size_t bytes) {
+    if (bytes == 0 || bytes > kEntryBytesMax) return std::nullopt;
+    Space space{.bytes = static_cast<std::uint32_t>(bytes)};
+    std::uint64_t next = claimed_.load(std::memory_order_relaxed);
+    std::uint64_t end = 0;
+    do {
+      const std::uint64_t left = kBytes - next % kBytes;
+      space.skipped = left < whole(bytes) ? left : 0;
+      space.at = next + space.skipped;
+      end = space.at + whole(bytes);
+      if (end - taken_.load(std::memory_order_relaxed) > kBytes) return std::nullopt;
+    } while (!claimed_.compare_exchange_weak(next, end, std::memory_order_relaxed));
+    return space;
+  }
+  void fill(const Space& space, std::span<const std::uint8_t> entry) {
+    if (space.skipped != 0)
+      header(space.at - space.skipped).store(kSkips | space.skipped, std::memory_order_release);
+    std::memcpy(&bytes_[space.at % kBytes + kHeaderBytes], entry.data(), entry.size());
+    header(space.at).store(entry.size(), std::memory_order_release);
+  }
+
+  // --- for the world ----------------------------------------------------------------------------
+  enum class Got : std::uint8_t { kNothing, kEntry, kNonsense };
+  /// Copies the next entry. `place` is the world's own count of bytes, a multiple of 8. kNonsense:
+  /// no process of ours has written that, and nothing more is taken.
+  [[nodiscard]] Got take(std::uint64_t& place, std::array<std::uint8_t, kEntryBytesMax>& copy,
+                         std::size_t& size) {
+    std::uint64_t head = header(place).load(std::memory_order_acquire);
+    if (head == 0) return Got::kNothing;
+    if ((head & kSkips) != 0) {
+      const std::uint64_t left = kBytes - place % kBytes;
+      if (head != (kSkips | left)) return Got::kNonsense;
+      release(place, left);
+      head = header(place).load(std::memory_order_acquire);
+      if (head == 0) return Got::kNothing;
+    }
+    if (head > kEntryBytesMax || whole(head) > kBytes - place % kBytes) return Got::kNonsense;
+    size = static_cast<std::size_t>(head);
+    std::memcpy(copy.data(), &bytes_[place % kBytes + kHeaderBytes], size);
+    release(place, whole(size));
+    return Got::kEntry;
+  }
+
+ private:
+  static constexpr std::uint64_t kHeaderBytes = sizeof(std::uint64_t);
+  /// In a header: nothing is here; the next entry is at the beginning of the ring.
+  static constexpr std::uint64_t kSkips = std::uint64_t{1} << 63;
+
+  [[nodiscard]] static constexpr std::uint64_t whole(std::uint64_t bytes) {
+    return kHeaderBytes + (bytes + kHeaderBytes - 1) / kHeaderBytes * kHeaderBytes;
+  }
+  [[nodiscard]] std::atomic_ref<std::uint64_t> header(std::uint64_t place) {
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(&bytes_[place % kBytes]));
+  }
+  /// Zeros, so that the header of an entry that is claimed and not filled is none of an older one.
+  void release(std::uint64_t& place, std::uint64_t bytes) {
+    std::memset(&bytes_[place % kBytes], 0, static_cast<std::size_t>(bytes));
+    place += bytes;
+    taken_.store(place, std::memory_order_relaxed);
+  }
+
+  std::atomic<std::uint64_t> claimed_;
+  std::atomic<std::uint64_t> taken_;
+  alignas(std::uint64_t) std::array<std::uint8_t, kBytes> bytes_;
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "it is shared by processes");
+
+}  // namespace anyrdma::sim
