@@ -59,7 +59,7 @@ std::string names() {
 /// A scenario of programs in a file is to explore what a standard one is.
 struct FileScenario {
   ProgramScenario programs;
-  sim::Premises premises;
+  std::optional<sim::Premises> premises;
   std::string name;
   Standard standard;
 };
@@ -76,7 +76,8 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
                          .check_menu = staging.rehearsal,
                          .stacks = shown || !staging.record.empty(),
                          .verify = true,
-                         .premises = &file.premises});
+                         .interrupted = Interruption::came,
+                         .premises = &*file.premises});
   const bool built = simulation.build() == Exit::kOk;
   if (!built || staging.rehearsal)
     return {.problem = built ? "" : "the programs cannot be started\n"};
@@ -86,8 +87,8 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
   return outcome;
 }
 
-/// When something happens in a run without faults, and when that ends; none: it cannot begin, of
-/// which is said why when it is to.
+/// When something happens in a run without faults, and when that ends, or the time is up; none: it
+/// cannot begin, of which is said why when it is to.
 struct Course {
   std::vector<verbs::Duration> moments;
   verbs::Duration end{};
@@ -101,9 +102,13 @@ struct Course {
   }
 };
 
-Course course_of(FileScenario& file) {
+Course course_of(FileScenario& file, std::chrono::steady_clock::time_point until) {
   const sim::Trial plain;
-  Simulation simulation(file.programs, plain, {.trace = true, .premises = &file.premises});
+  const auto interrupted = [until] {
+    return Interruption::came() || std::chrono::steady_clock::now() > until;
+  };
+  Simulation simulation(file.programs, plain,
+                        {.trace = true, .interrupted = interrupted, .premises = &*file.premises});
   if (simulation.build() != Exit::kOk) return {};
   (void)simulation.run();
   const sim::World& world = simulation.world();
@@ -129,6 +134,7 @@ const Standard* read_or_say(const std::string& path) {
     return nullptr;
   }
   file.programs = std::move(*read);
+  file.premises.emplace();
   file.name = path;
   file.standard = {.name = file.name,
                    .what = "programs",
@@ -202,7 +208,7 @@ class Request {
         options.placed.push_back(fault.action);
       }
     }
-    return take_menu() && take_memories() && take_schedule() && take_budget() && take_sizes();
+    return take_budget() && take_menu() && take_memories() && take_schedule() && take_sizes();
   }
 
   /// All that decides which runs there are, whoever makes them.
@@ -242,6 +248,12 @@ class Request {
     return hash;
   }
 
+  /// Of all that is done before the search.
+  [[nodiscard]] std::chrono::steady_clock::time_point deadline() const {
+    using Clock = std::chrono::steady_clock;
+    return options.budget > 0ns ? Clock::now() + options.budget : Clock::time_point::max();
+  }
+
   bool take_menu() {
     if (command_.faults == "none") return true;
     std::string text(standard_.menu);
@@ -255,7 +267,7 @@ class Request {
       text = *file;
     }
     if (command_.faults == "standard" && is_programs(standard_)) {
-      Course course = course_of(the_file());
+      Course course = course_of(the_file(), deadline());
       text += standard_menu(the_file().programs, course.end, course.busy());
       options.moments = std::move(course.moments);
     }
@@ -409,9 +421,23 @@ void record(const ExploreCommand& command, const Standard& standard, const sim::
   say("two runs of one trial differ: the recording is of a run that is not the one reported.");
 }
 
-Exit explore_one(const ExploreCommand& command, const Standard& standard, const Shard& shard) {
+/// Since when a budget is used, and who is to have a part of what is left of it.
+struct Budgeting {
+  std::chrono::steady_clock::time_point begin;
+  std::size_t sharers;
+
+  [[nodiscard]] std::chrono::nanoseconds part_of(std::chrono::nanoseconds budget) const {
+    if (budget <= 0ns) return budget;  // there is none
+    const auto spent = std::chrono::steady_clock::now() - begin;
+    return std::max<std::chrono::nanoseconds>((budget - spent) / sharers, 1ns);
+  }
+};
+
+Exit explore_one(const ExploreCommand& command, const Standard& standard, const Shard& shard,
+                 const Budgeting& budgeting) {
   Request request(command, standard);
   if (!request.make()) return Exit::kUsage;
+  request.options.budget = budgeting.part_of(request.options.budget);
   if (!can_begin(standard, {.seed = command.first_seed, .plan = {request.options.menu}}))
     return Exit::kUsage;
   request.options.shard = shard.index;
@@ -438,14 +464,20 @@ Exit explore_one(const ExploreCommand& command, const Standard& standard, const 
   return results.found.failure || !all_seen || !written ? Exit::kFailed : Exit::kOk;
 }
 
-/// One after the other, until one makes no sense or somebody does not want to wait.
+/// One after the other, until one makes no sense or somebody does not want to wait. The budget is
+/// that of all together: each gets its part of what those before it have left.
 Exit explore_all(const ExploreCommand& command, const std::vector<const Standard*>& scenarios,
                  const Shard& shard) {
   const Interruption interruption;
+  const auto begin = std::chrono::steady_clock::now();
   Exit worst = Exit::kOk;
-  for (const Standard* each : scenarios) {
-    const Exit exit = explore_one(command, *each, shard);
-    if (Interruption::came()) Interruption::end();
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    const Exit exit = explore_one(command, *scenarios[i], shard,
+                                  {.begin = begin, .sharers = scenarios.size() - i});
+    if (Interruption::came()) {
+      the_file().premises.reset();
+      Interruption::end();
+    }
     if (exit == Exit::kUsage) return exit;
     if (exit != Exit::kOk) worst = exit;
   }

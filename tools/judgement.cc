@@ -30,6 +30,10 @@ bool is_about(const Expectation& expectation, std::string_view program, unsigned
   return rest.empty() || rest == "#" + std::to_string(number);
 }
 
+std::string said_text(const Expectation& expectation) {
+  return expectation.program + " said '" + expectation.text + "'";
+}
+
 /// As a server does: that counts as status 0.
 bool serves_to_the_end(const ProgramEnd& end) {
   if (!end.status) return end.background;
@@ -68,8 +72,7 @@ Said Judgement::take(std::string_view program, unsigned number, std::string_view
     if (line.find(each.text) == std::string_view::npos) continue;
     const bool first = said_.insert(i).second;
     expected |= each.kind == Kind::kOutput;
-    if (first && each.kind == Kind::kNoOutput)
-      said.problem = each.program + " said '" + each.text + "'";
+    if (first && each.kind == Kind::kNoOutput) said.problem = said_text(each);
   }
   if (expected) return said;
   const std::string report = sanitizer_report(line);
@@ -139,7 +142,7 @@ std::string Judgement::broken(std::span<const ProgramEnd> ends) const {
     const bool found = said_.contains(i);
     if (each.kind == Kind::kOutput && !found)
       text += each.program + " did not say '" + each.text + "'\n";
-    if (each.kind == Kind::kNoOutput && found) text += each.program + " said '" + each.text + "'\n";
+    if (each.kind == Kind::kNoOutput && found) text += said_text(each) + "\n";
   }
   return text;
 }

@@ -100,9 +100,10 @@ TEST(Judgement, OutputIsExpectedOrNot) {
       {.program = "client/kv", .kind = Kind::kNoOutput, .text = "oops"}};
   Judgement nothing(expectations);
   Judgement both(expectations);
-  both.take("client/kv", 1, "all done");
-  both.take("client/kv", 1, "oops, again");
-  both.take("server/kv", 1, "done");
+  EXPECT_EQ(both.take("client/kv", 1, "all done"), "");
+  EXPECT_EQ(both.take("client/kv", 1, "oops, again"), "client/kv said 'oops'");
+  EXPECT_EQ(both.take("client/kv", 1, "oops, once more"), "");
+  EXPECT_EQ(both.take("server/kv", 1, "done"), "");
 
   EXPECT_EQ(nothing.broken({}), "client/kv did not say 'done'\n");
   EXPECT_EQ(both.broken({}), "client/kv said 'oops'\n");

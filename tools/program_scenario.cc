@@ -34,6 +34,7 @@ std::string problem_with_program(const ProgramScenario& scenario, const Placed& 
 std::string name_of(const Placed& program) {
   const auto words = words_of(program.command);
   if (!words || words->empty()) return "";
+  if (!program.name.empty()) return program.host + "/" + program.name;
   return program.host + "/" + std::filesystem::path(words->front()).filename().string();
 }
 

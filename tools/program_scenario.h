@@ -27,6 +27,7 @@ struct Placed {
   std::string host;
   std::string command;
   std::string where{};
+  std::string name{};  ///< what it is called; empty: as its file
 };
 
 /// What of a program's ending and output is as it should be. Without any, it ends with 0, or in the
@@ -74,6 +75,7 @@ struct ProgramScenario {
   sim::FaultPlan plan{};  ///< that comes from elsewhere, and happens in every run, too
   std::vector<std::pair<std::string, std::string>> environment{};  ///< names and values
   std::string directory{};  ///< in which programs work; empty: that of the command
+  std::string input{};      ///< the file that each program reads as its stdin; empty: nothing
   bool strict = false;      ///< what would be remarked on is a problem
   /// Of a processor's: who computes for longer without a system call is a problem.
   verbs::Duration patience = std::chrono::seconds(60);

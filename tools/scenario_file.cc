@@ -18,6 +18,7 @@ namespace anyrdma::tools {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
+constexpr std::size_t kNameMax = 63;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
@@ -152,6 +153,37 @@ std::string take_directory(std::string_view rest, std::string_view file,
   return {};
 }
 
+/// Relative to the file.
+std::string take_input(std::string_view rest, std::string_view file, ProgramScenario& scenario) {
+  if (!scenario.input.empty()) return "there is a line 'stdin' already";
+  if (rest.empty()) return "'stdin' wants a file";
+  std::error_code unknown;
+  const auto path = std::filesystem::absolute(file, unknown).parent_path() / rest;
+  if (!std::filesystem::is_regular_file(path, unknown))
+    return "'" + std::string(rest) + "' is no file that programs could read as their stdin";
+  scenario.input = path.lexically_normal().string();
+  return {};
+}
+
+/// Of the program `last`; null: there is none yet.
+std::string take_name(std::string_view rest, Placed* last) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  if (last == nullptr)
+    return "'name' belongs to a program: put it below a line 'on' or 'background'";
+  if (!last->name.empty()) return "the program has a name already, '" + last->name + "'";
+  const bool good = !rest.empty() && rest.size() <= kNameMax && is_plain(rest.front()) &&
+                    std::ranges::all_of(rest, [&](char c) {
+                      return is_plain(c) || c == '.' || c == '-' || c == '_';
+                    });
+  if (!good)
+    return "a program's name has letters, digits, '.', '-' and '_', at most " +
+           std::to_string(kNameMax) + " of them, with a letter or a digit first";
+  last->name = rest;
+  return {};
+}
+
 /// Where it is in the file, so that who finds a mistake in the plan knows its line.
 void take_plan(std::string_view line, std::size_t number, std::string& plan) {
   const auto lines = static_cast<std::size_t>(std::count(plan.begin(), plan.end(), '\n'));
@@ -191,7 +223,8 @@ struct Line {
   }
 };
 
-std::string take_line(const Line& whole, ProgramScenario& scenario) {
+/// `last`: the list that the program of the line before is in; null: there was none.
+std::string take_line(const Line& whole, ProgramScenario& scenario, std::vector<Placed>*& last) {
   std::string_view line = whole.text;
   const std::string what = take_word(line);
   if (what == "menu" && (line == "standard" || line.starts_with("standard ")))
@@ -213,11 +246,15 @@ std::string take_line(const Line& whole, ProgramScenario& scenario) {
     scenario.strict = true;
     return line.empty() ? "" : "'strict' stands alone";
   }
+  if (what == "stdin") return take_input(line, whole.file, scenario);
+  if (what == "name") return take_name(line, last == nullptr ? nullptr : &last->back());
+  if (what == "on") last = &scenario.programs;
+  if (what == "background") last = &scenario.background;
   if (what == "host" || what == "on" || what == "background")
     return take_placed(what, line, whole.where(), scenario);
   return "'" + what +
          "' is nothing a line begins with: say host, on, background, fault, menu, limit, "
-         "patience, memory, strict, env, directory, expect or verify";
+         "patience, memory, strict, env, directory, stdin, name, expect or verify";
 }
 
 }  // namespace
@@ -236,12 +273,13 @@ verbs::OrWhyNot<ProgramScenario> parse_scenario(std::string_view name, std::stri
   ProgramScenario scenario;
   scenario.file = name;
   std::size_t number = 0;
+  std::vector<Placed>* last = nullptr;
   for (const std::string& whole : split(text, '\n')) {
     ++number;
     const std::string_view line = without_comment(trimmed(whole));
     if (line.empty()) continue;
     const Line here{line, number, name};
-    if (const std::string problem = take_line(here, scenario); !problem.empty())
+    if (const std::string problem = take_line(here, scenario, last); !problem.empty())
       return verbs::WhyNot{here.where() + ": " + problem + "."};
   }
   if (scenario.programs.empty())

@@ -79,6 +79,24 @@ TEST(ScenarioFile, WhatIsExpectedOfAnEnd) {
   EXPECT_EQ(scenario.expectations[3].kind, Kind::kNoOutput);
 }
 
+TEST(ScenarioFile, AProgramHasTheNameThatTheLineBelowItGives) {
+  const ProgramScenario scenario = scenario_of(
+      "host here 10.0.0.1\n"
+      "background here bash -c 'sleep 9'\n"
+      "name sleeper\n"
+      "on here bash -c true\n"
+      "on here /usr/bin/true\n"
+      "name first-of_two.1\n"
+      "expect here/sleeper any end\n"
+      "expect here/bash status 0\n"
+      "expect here/first-of_two.1 status 0\n");
+
+  EXPECT_EQ(name_of(scenario.background[0]), "here/sleeper");
+  EXPECT_EQ(name_of(scenario.programs[0]), "here/bash");
+  EXPECT_EQ(name_of(scenario.programs[1]), "here/first-of_two.1");
+  EXPECT_EQ(problem_with(scenario), "");
+}
+
 TEST(ScenarioFile, AMemoryIsAProfilesName) {
   EXPECT_EQ(scenario_of("host here 10.0.0.1\nmemory relaxed\non here true\n").memory, "relaxed");
   EXPECT_EQ(scenario_of("host here 10.0.0.1\non here true\n").memory, "");
@@ -97,6 +115,17 @@ TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
   EXPECT_THAT(refusal("memory sparse"),
               HasSubstr("file:2: there is no memory 'sparse'. There are: strict, spec, relaxed"));
   EXPECT_THAT(refusal("off here true"), HasSubstr("file:2: 'off' is nothing a line begins with"));
+  EXPECT_THAT(refusal("name x"), HasSubstr("file:2: 'name' belongs to a program"));
+  EXPECT_THAT(refusal("on here true\nname x/y"), HasSubstr("file:3: a program's name has letters"));
+  EXPECT_THAT(refusal("on here true\nname ../x"),
+              HasSubstr("file:3: a program's name has letters"));
+  EXPECT_THAT(refusal("on here true\nname"), HasSubstr("file:3: a program's name has letters"));
+  EXPECT_THAT(refusal("on here true\nname x\nname y"), HasSubstr("file:4: the program has a name"));
+  EXPECT_THAT(refusal("stdin"), HasSubstr("file:2: 'stdin' wants a file"));
+  EXPECT_THAT(refusal("stdin no-such"), HasSubstr("file:2: 'no-such' is no file"));
+  EXPECT_THAT(refusal("stdin /dev/zero"), HasSubstr("file:2: '/dev/zero' is no file"));
+  EXPECT_THAT(refusal("stdin /etc/passwd\nstdin /etc/passwd"),
+              HasSubstr("file:3: there is a line"));
   EXPECT_THAT(refusal("env 1X=2"), HasSubstr("file:2: a variable is NAME=VALUE, not '1X=2'"));
   EXPECT_THAT(refusal("env PATH"), HasSubstr("file:2: a variable is NAME=VALUE, not 'PATH'"));
   EXPECT_THAT(refusal("directory"), HasSubstr("file:2: 'directory' wants a path"));

@@ -1,5 +1,6 @@
 #include "tools/simulation.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@
 #include "tools/start.h"
 #include "tools/verification.h"
 #include "tools/words.h"
+#include "transport/realtime/descriptor.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -449,6 +451,13 @@ class Simulation::Run {
     return sim::environment_with(variables);
   }
 
+  /// Each program reads it from its beginning. -1: there is none, or it cannot be read.
+  [[nodiscard]] int open_input() {
+    if (scenario_.input.empty()) return -1;
+    inputs_.emplace_back(::open(scenario_.input.c_str(), O_RDONLY | O_CLOEXEC));
+    return inputs_.back().get();
+  }
+
   [[nodiscard]] Exit start(const Placed& placed, bool background) {
     sim::Host& host = *world_.find_host(placed.host);  // problem_with has looked
     const std::vector<std::string> words = words_of(placed.command).value();
@@ -458,12 +467,19 @@ class Simulation::Run {
     const std::string path = scenario_.directory.empty()
                                  ? prepared->path
                                  : std::filesystem::absolute(prepared->path).string();
-    const std::string name = std::filesystem::path(words.front()).filename();
+    const std::string full = name_of(placed);
+    const std::string name = full.substr(full.find('/') + 1);
+    const int input = open_input();
+    if (input < 0 && !scenario_.input.empty()) {
+      say("the stdin of programs, '" + scenario_.input + "', cannot be read. Check the path.");
+      return Exit::kUsage;
+    }
     const auto program = sandbox_.start(host, name,
                                         {.path = path,
                                          .arguments = words,
                                          .environment = environment_on(host, prepared->libraries),
                                          .directory = scenario_.directory,
+                                         .input = input,
                                          .start = kBetweenStarts * started_++,
                                          .background = background});
     if (!program) {
@@ -511,6 +527,7 @@ class Simulation::Run {
   std::set<const Program*> told_to_end_;
   std::optional<OutputFiles> output_;
   std::optional<Verification> verification_;
+  std::vector<transport::realtime::Descriptor> inputs_;
   std::set<std::string> told_;                     ///< first lines of findings
   std::map<const Program*, std::string> crashes_;  ///< lines of the last one of each
   std::string crashes_of_children_;                ///< a line each, and lines about it

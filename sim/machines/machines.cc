@@ -22,17 +22,9 @@ namespace {
 /// Names of one length, whoever asks: an environment that is longer moves a program's stack.
 std::filesystem::path new_directory(const std::filesystem::path& path) {
   std::string name = path / "XXXXXX";
+  if (path.empty()) return {};
   if (::mkdtemp(name.data()) == nullptr) return {};
   return name;
-}
-
-/// Files that live for milliseconds are made and removed faster where there is no disk.
-std::filesystem::path for_short() {
-  const char* const wanted = std::getenv("TMPDIR");
-  const bool any = wanted != nullptr && *wanted != '\0';
-  constexpr const char* kInMemory = "/dev/shm";
-  if (!any && ::access(kInMemory, W_OK | X_OK) == 0) return kInMemory;
-  return std::filesystem::temp_directory_path();
 }
 
 /// As it is, if it says that already: realms of earlier runs show this very file.
@@ -74,25 +66,15 @@ const Host* host_with(const World& world, const Prefix& prefix) {
 
 // --- premises -----------------------------------------------------------------------------------
 
-Premises::Premises() : maker_(::getpid()) {
-  std::string name = for_short() / "anyrdma-sim.XXXXXX";
-  if (::mkdtemp(name.data()) != nullptr) all_ = name;
-}
-
-Premises::~Premises() {
-  std::error_code error;
-  if (maker_ == ::getpid() && !all_.empty()) std::filesystem::remove_all(all_, error);
-}
-
 /// What has been there before a fork belongs to the other process.
 void Premises::settle() {
   if (owner_ == ::getpid()) return;
   owner_ = ::getpid();
   realms_ = {};
-  directory_ = new_directory(all_);
+  directory_ = new_directory(all_.path());
   files_.clear();
   nodes_.clear();
-  const std::filesystem::path shown = new_directory(all_);
+  const std::filesystem::path shown = new_directory(all_.path());
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (const auto& [path, text] :
        machine_files(std::string(std::istreambuf_iterator<char>(cpuinfo), {}))) {
@@ -180,6 +162,10 @@ verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
                                           const std::vector<std::string>& addresses) {
   if (std::string problem = problem_with_host(name, addresses); !problem.empty())
     return verbs::WhyNot{std::move(problem)};
+  if (premises_.directory().empty())
+    return verbs::WhyNot{
+        "no directory can be made for the run's files. Let $TMPDIR name one that can be written, "
+        "or unset it."};
   Host& host = world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
   const std::filesystem::path directory = place_.path() / name;
   std::error_code error;

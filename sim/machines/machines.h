@@ -13,6 +13,7 @@
 
 #include "sim/gateway/gateway.h"
 #include "sim/host.h"
+#include "sim/machines/run_directory.h"
 #include "sim/programs/realms.h"
 #include "sim/programs/sandbox.h"
 #include "sim/world.h"
@@ -25,8 +26,7 @@ namespace anyrdma::sim {
 /// have copies of their own.
 class Premises {
  public:
-  Premises();
-  ~Premises();
+  Premises() = default;
   Premises(const Premises&) = delete;
   Premises& operator=(const Premises&) = delete;
 
@@ -43,8 +43,7 @@ class Premises {
  private:
   void settle();
 
-  pid_t maker_;
-  std::filesystem::path all_;
+  RunDirectory all_;
   pid_t owner_ = -1;  ///< of what follows
   std::filesystem::path directory_;
   programs::Realms realms_;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -42,6 +43,18 @@ TEST(Premises, AreGoneInTheEnd) {
     ASSERT_TRUE(fs::exists(directory));
   }
   EXPECT_FALSE(fs::exists(directory));
+}
+
+TEST(Premises, ThatCannotBeMadeAreAHostsProblem) {
+  ::setenv("TMPDIR", "/nowhere/at/all", 1);
+  World world(1);
+  Machines machines(world, {});
+  ::unsetenv("TMPDIR");
+
+  const auto made = machines.add_host("host", {"10.0.0.1"});
+
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().sentence, testing::HasSubstr("$TMPDIR"));
 }
 
 TEST(Premises, OfAForkAreOthersAndAreLeftToItsMaker) {

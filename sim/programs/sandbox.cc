@@ -219,6 +219,7 @@ verbs::Result<void> Sandbox::start_again(Program& program) {
   if (closing_) return verbs::errno_code(ECANCELED);
   program.status_.reset();
   program.crashed_ = false;
+  if (program.options_.input >= 0) (void)::lseek(program.options_.input, 0, SEEK_SET);
   return launch(program);
 }
 

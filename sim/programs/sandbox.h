@@ -42,7 +42,7 @@ struct ProgramOptions {
   std::vector<std::string> arguments;    ///< the first is the name it is called by
   std::vector<std::string> environment;  ///< NAME=value
   std::string directory{};               ///< to work in; empty: that of this process
-  int input = -1;                        ///< what it reads from; -1: nothing
+  int input = -1;                        ///< what it reads, from its beginning; -1: nothing
   Duration start{};                      ///< when, from now on
   bool background = false;               ///< a server: the run does not wait for its end
 };

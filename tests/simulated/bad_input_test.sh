@@ -64,6 +64,9 @@ file window_backwards "scenario:3: a window ends after it begins, not 'between 2
 file no_end "scenario:3: 'restart' has no end" 'host a 10.0.0.1\non a true\nmenu at 1s: restart a for 1s\n'
 file no_return "scenario:3: processes do not see a device come back" \
   'host a 10.0.0.1\non a true\nmenu at 1s: remove a anyrdma0 for 1s\n'
+file name_of_nothing "scenario:2: 'name' belongs to a program" 'host a 10.0.0.1\nname b\non a true\n'
+file name_that_is_a_path "scenario:3: a program's name has letters" 'host a 10.0.0.1\non a true\nname ../b\n'
+file no_stdin "scenario:1: 'missing' is no file that programs could read" 'stdin missing\n'
 file unknown_kind "scenario:1: 'crsh' is no kind of fault of the standard menu" 'menu standard except crsh\n'
 file empty 'scenario: no program is to run' ''
 file garbage 'scenario:1: ' '\177\0\1\2\377 \0 x'
@@ -91,6 +94,11 @@ right sanitizer_that_is_expected '^a/bash ended with status 0' \
 right killed_by_the_plan '^a/bash was ended by signal 9' \
   "on a bash -c 'sleep 99'\nfault at 1s: kill a/bash\n"
 right surroundings ' a/bash: b c in /' "env A=b c\ndirectory /\non a bash -c 'echo \$A in \$PWD'\n"
+right named '^a/second ended with status 0' "on a true\nname first\non a true\nname second\nexpect a/first status 0\n"
+printf 'one\ntwo\n' >"$work/input"
+right stdin_of_each ' a/second: two$' "stdin input\non a cat\nname first\non a sh -c 'sleep 1; cat'\nname second\n"
+right stdin_of_a_program_that_starts_again '^3\.0[0-9]* a/cat: one$' \
+  "stdin input\non a sh -c 'cat; sleep 9'\nname cat\nfault at 1s: crash a\nfault at 3s: restart a\n"
 mkdir -p "$work/beside" && printf '#!/bin/sh\necho beside\n' >"$work/beside/program" && chmod +x "$work/beside/program"
 right program_beside_the_file ' a/program: beside$' 'on a beside/program\n'
 

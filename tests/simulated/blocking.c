@@ -97,6 +97,12 @@ static long receive_posted(void) {
   return mq_receive(posix_queue, text, sizeof text, NULL);
 }
 
+static long receive_for_ever(void) {
+  char text[64];
+  open_queue("/blocking-for-ever", 1);
+  return mq_receive(posix_queue, text, sizeof text, NULL);
+}
+
 static long receive_posted_in_vain(void) {
   char text[64];
   struct timespec until;
@@ -178,6 +184,7 @@ static const struct {
     {"semop", wait_for_semaphore},
     {"semtimedop", wait_for_semaphore_in_vain},
     {"mq_receive", receive_posted},
+    {"mq_receive-for-ever", receive_for_ever},
     {"mq_timedreceive", receive_posted_in_vain},
     {"mq_send", post_to_a_full_queue},
     {"mq_notify", pause_until_posted},

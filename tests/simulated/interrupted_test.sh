@@ -32,6 +32,10 @@ nobody_is_left() {
   until_true "programs are left: $(pgrep -af "[m]ark=$work")" bash -c "! pgrep -f '[m]ark=$work' >/dev/null"
 }
 
+no_file_is_left() {
+  [ -z "$(ls "$TMPDIR")" ] || fail "files are left: $(ls "$TMPDIR")"
+}
+
 says() { # FILE PATTERN
   grep -qE -- "$2" "$work/$1" || fail "$1 does not say '$2': $(tail -n 9 "$work/$1")"
 }
@@ -41,7 +45,6 @@ loop="sh -c 'while :; do sleep 1; done; exit' mark=$work"
 
 case_sim_says_who_was_where_and_kills_its_programs() {
   local program signal
-  rm -rf "${TMPDIR:?}"/* # of those that were killed
   for signal in INT TERM; do
     for program in "$spin" "$loop"; do
       launch sim --host one=10.0.0.1 --on one "$program" --on one "$loop"
@@ -52,7 +55,7 @@ case_sim_says_who_was_where_and_kills_its_programs() {
       says err '^  one/sh$'
       says out '^one/sh has not ended$'
       nobody_is_left
-      [ -z "$(ls "$TMPDIR")" ] || fail "files are left: $(ls "$TMPDIR")"
+      no_file_is_left
     done
   done
 }
@@ -68,8 +71,63 @@ case_explore_reports_what_it_has_found() {
   says refused 'was interrupted after [0-9]* runs\. Run it again, or say --partial'
 }
 
-scenario() { # PROGRAM
-  printf '%s\n' 'host one 10.0.0.1' "on one $1" >"$work/scenario"
+scenario() { # PROGRAM [LINE...]
+  printf '%s\n' 'host one 10.0.0.1' "on one $1" "${@:2}" >"$work/scenario"
+}
+
+# Whatever its programs wait for in the kernel.
+case_programs_that_block_in_a_call_are_no_obstacle() {
+  local blocked signal
+  mkfifo "$work/fifo"
+  for blocked in "tests/simulated/blocking mq_receive-for-ever mark=$work" "cat $work/fifo mark=$work"; do
+    scenario "$blocked" "on one $loop"
+    for signal in INT TERM; do
+      launch sim "$work/scenario"
+      until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
+      kill -"$signal" -- -"$pid"
+      ended "$((128 + $(kill -l "$signal")))"
+      says err '^anyrdma: interrupted at [0-9.]* s, and these wait:$'
+      nobody_is_left
+      no_file_is_left
+      launch explore "$work/scenario" --seeds 1000000000 --jobs 2
+      until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
+      kill -"$signal" -- -"$pid"
+      ended "$((128 + $(kill -l "$signal")))"
+      says out ' runs.* in .* s, interrupted$'
+      nobody_is_left
+      no_file_is_left
+    done
+  done
+}
+
+# Which explore makes itself, before it has jobs: to see how long it is, and what can be drawn.
+case_a_run_without_faults_that_never_ends_is_interrupted() {
+  scenario "$loop" 'menu standard'
+  launch explore "$work/scenario" --seeds 1000000000 --jobs 2
+  until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
+  kill -TERM -- -"$pid"
+  ended 143
+  says out ': 0 runs.* in .* s, interrupted$'
+  nobody_is_left
+  no_file_is_left
+}
+
+case_what_a_killed_run_leaves_the_next_one_removes() {
+  launch sim --host one=10.0.0.1 --on one "$loop"
+  until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
+  kill -KILL "$pid"
+  ended 137
+  nobody_is_left
+  [ -n "$(ls "$TMPDIR")" ] || fail 'a killed run leaves nothing: this shows nothing'
+  tools/bin/anyrdma sim --host one=10.0.0.1 --on one true >/dev/null || fail 'the next run fails'
+  no_file_is_left
+}
+
+case_a_budget_is_for_all_scenarios_together() {
+  local begin=$SECONDS
+  tools/bin/anyrdma explore all --budget 4s --jobs 1 >"$work/out" 2>"$work/err" || fail "it fails: $(tail -n 5 "$work/err")"
+  [ "$(grep -c ', then the time was up$' "$work/out")" -ge 6 ] || fail "not all have a part: $(cat "$work/out")"
+  [ "$((SECONDS - begin))" -lt 20 ] || fail "it takes $((SECONDS - begin)) s" # of six that have 4 s each, 24
 }
 
 # What the signal did to programs is nobody's failure.
@@ -86,6 +144,7 @@ case_explore_of_programs_ends_after_the_run() {
     says out ' runs in .* s, interrupted$'
     ! grep 'went wrong' "$work/out" || fail "a failure is said where there is none"
     nobody_is_left
+    no_file_is_left
   done
 }
 

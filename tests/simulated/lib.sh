@@ -10,6 +10,10 @@
 # programs say, when they say it, how they end and the hash of the trace are the same. Where `seeds_matter`, it runs
 # twice beside them, and beside a run with another seed, whose hash is another one. `settings` holds further options of
 # `anyrdma sim`, `expected` the status of a run, `says` a pattern of what must have been said.
+#
+# With MEMORIES and SEEDS in the environment, a case of a table instead runs once under each of these memory profiles
+# with each seed from 1 to SEEDS, and must end and say the same as under `strict`. Where `wrong_under` names a profile,
+# the program relies on more than that profile promises: at least one seed must show it. docs/memory.md has each reason.
 # shellcheck shell=bash
 
 set -uo pipefail
@@ -27,6 +31,7 @@ cases=0 failures=0 left_out=0
 settings=()
 expected=0
 says=
+wrong_under=
 export PATH=/usr/bin:/bin HOME=/root LC_ALL=C.UTF-8 TZ=UTC PYTHONHASHSEED=0 # Open MPI 5 does not begin without a home
 export PYTHONDONTWRITEBYTECODE=1 # the first run would leave something for the second
 
@@ -123,6 +128,29 @@ same_runs() { # OPTION...
   end_loops
 }
 
+# under MEMORY OPTION...: with all seeds
+under() {
+  local memory=$1 seed log wrong=()
+  shift
+  for ((seed = 1; seed <= SEEDS; ++seed)); do
+    log=$memory$seed
+    begin "$log" --memory "$memory" --seed "$seed" "$@"
+    ended_well "$log" && continue
+    wrong+=("$log")
+    [[ " $wrong_under " != *" $memory "* ]] || return # as it says
+  done
+  [[ " $wrong_under " != *" $memory "* ]] || fail "with $SEEDS seeds nothing goes wrong under $memory, as wrong_under says"
+  for log in ${wrong[@]+"${wrong[@]}"}; do
+    fail "under $memory, seed ${log#"$memory"}"
+    tail -n 12 "$work/$log.log" | cut -c1-200 | sed 's/^/      /'
+  done
+}
+
+ended_well() { # LOG: of a run that began
+  wait "${runs[$1]}"
+  [ $? = "$expected" ] && { [ -z "$says" ] || grep -qE -- "$says" "$work/$1.log"; }
+}
+
 # Every test of a table has all of it; which lines are its own is said by Bazel where it is sharded.
 is_mine() {
   [ -z "${TEST_SHARD_STATUS_FILE:-}" ] || touch "$TEST_SHARD_STATUS_FILE"
@@ -140,7 +168,12 @@ table_row() { # NAME PROGRAMS OPTION...: the programs are looked for
     return
   fi
   case_failed=0
-  same_runs "${@:3}" ${settings[@]+"${settings[@]}"}
+  if [ -n "${MEMORIES:-}" ]; then
+    local memory
+    for memory in $MEMORIES; do under "$memory" "${@:3}" ${settings[@]+"${settings[@]}"}; done
+  else
+    same_runs "${@:3}" ${settings[@]+"${settings[@]}"}
+  fi
   failures=$((failures + case_failed))
 }
 

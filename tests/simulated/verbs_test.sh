@@ -44,6 +44,11 @@ for what in send write read; do
   apart "ib_${what}_bw_connected" "ib_${what}_bw -R -n 200 -F" "ib_${what}_bw -R -n 200 -F server"
 done
 
+# Its sides wait for the last byte of each other's WRITE, here of one with 64 packets.
+apart ib_write_lat_of_many_packets 'ib_write_lat -s 65536 -n 20 -F' 'ib_write_lat -s 65536 -n 20 -F server'
+apart ib_write_bw_unreliable 'ib_write_bw -c UC -n 200 -F' 'ib_write_bw -c UC -n 200 -F server'
+apart ib_send_lat_of_datagrams 'ib_send_lat -c UD -n 20 -F' 'ib_send_lat -c UD -n 20 -F server'
+
 says='bytes +#sent'
 apart fi_pingpong_dgram 'fi_pingpong -p verbs -e dgram -I 5' 'fi_pingpong -p verbs -e dgram -I 5 server'
 
