@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sim/programs/descriptors.h"
+#include "sim/programs/in_pieces.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/sockets.h"
@@ -193,10 +194,11 @@ int Sockets::send_to(const Descriptor& descriptor, Socket& socket, const Address
 // --- receiving ----------------------------------------------------------------------------------
 
 /// What a stream had to give comes before what became of it.
-Outcome Sockets::take_from_stream(const Socket& socket, const Descriptor& descriptor,
-                                  Outcome outcome) {
-  if (outcome.kind != Outcome::Kind::kMade || socket.line == nullptr || socket.connecting)
-    return outcome;
+Outcome Sockets::take_from_stream(Socket& socket, const Descriptor& descriptor, Outcome outcome) {
+  if (outcome.kind != Outcome::Kind::kMade) return outcome;
+  if (const int error = take_refusal(socket, descriptor); error != 0)
+    return Outcome::answered(-error);
+  if (socket.line == nullptr || socket.connecting) return outcome;
   int readable = 0;
   if (socket.line->error() == 0 || ::ioctl(descriptor.get(), FIONREAD, &readable) != 0 ||
       readable != 0)
@@ -209,6 +211,16 @@ Outcome Sockets::on_recvfrom(Thread& thread, const Call& call) {
   Socket* const socket = of(descriptor);
   if (socket == nullptr) return programs::on_recvfrom(thread, call);
   if (socket->type == SOCK_STREAM) {
+    if (takes_all(descriptor, call.arguments[3])) {
+      const Outcome failed = take_from_stream(*socket, descriptor, Outcome::made());
+      return failed.kind == Outcome::Kind::kMade ? programs::on_recvfrom(thread, call) : failed;
+    }
+    constexpr std::uint64_t kLooksAtAll = MSG_PEEK | MSG_WAITALL;
+    const bool patient = (call.arguments[3] & MSG_DONTWAIT) == 0 &&
+                         (::fcntl(descriptor.get(), F_GETFL) & O_NONBLOCK) == 0;
+    if (patient && (call.arguments[3] & kLooksAtAll) == kLooksAtAll &&
+        await_all(thread, descriptor, call.arguments[2]).kind != Outcome::Kind::kMade)
+      return Outcome::over();
     // A stream's data has no sender, which this call would have made the kernel say.
     const Outcome outcome =
         take_from_stream(*socket, descriptor, programs::on_recvfrom(thread, call));
@@ -226,6 +238,10 @@ Outcome Sockets::on_recvmsg(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   Socket* const socket = of(descriptor);
   if (socket == nullptr) return programs::on_recvmsg(thread, call);
+  if (socket->type == SOCK_STREAM && takes_all(descriptor, call.arguments[2])) {
+    const Outcome failed = take_from_stream(*socket, descriptor, Outcome::made());
+    return failed.kind == Outcome::Kind::kMade ? programs::on_recvmsg(thread, call) : failed;
+  }
   if (socket->type == SOCK_STREAM)
     return take_from_stream(*socket, descriptor, programs::on_recvmsg(thread, call));
   const auto message = read_message(thread, call.arguments[1], call.arguments[2]);
@@ -296,8 +312,10 @@ Outcome Sockets::receive(Thread& thread, const Descriptor& descriptor, Socket& s
     if (length >= 0 || errno != EAGAIN || !patient) break;
     std::vector<Watched> watched;
     watched.push_back({Descriptor(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0)), POLLIN});
-    const Woken woken = thread.wait_for(std::move(watched), "a datagram");
+    const Woken woken = thread.wait_for(std::move(watched), "a datagram",
+                                        deadline_of(thread, descriptor, SO_RCVTIMEO));
     if (woken == Woken::kOver) return Outcome::over();
+    if (woken == Woken::kTimeout) return Outcome::answered(-EAGAIN);
     if (woken == Woken::kSignal) return Outcome::answered(-EINTR);
   }
   if (length < 0) {

@@ -17,8 +17,10 @@
 
 #include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
+#include "sim/programs/in_pieces.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
+#include "sim/programs/signal_descriptors.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/surroundings.h"
 
@@ -36,15 +38,15 @@ bool waits(int fd) {
   return flags >= 0 && (flags & O_NONBLOCK) == 0;
 }
 
-std::vector<Watched> alone(Descriptor descriptor, short events) {
+std::vector<Watched> alone(const Thread& thread, Descriptor descriptor, short events) {
   std::vector<Watched> watched;
-  watched.push_back({std::move(descriptor), events});
+  watched.push_back(watch(thread, std::move(descriptor), events));
   return watched;
 }
 
 /// A call that does not wait, whatever there is.
 Outcome at_once(Thread& thread, const std::vector<Watched>& watched) {
-  if (any_ready(watched)) {
+  if (any_ready(thread, watched)) {
     thread.note_found();
   } else if (!thread.look_in_vain()) {
     return Outcome::over();
@@ -54,33 +56,40 @@ Outcome at_once(Thread& thread, const std::vector<Watched>& watched) {
 
 Outcome once_readable(Thread& thread, Descriptor descriptor, std::uint64_t flags) {
   const bool patient = (flags & MSG_DONTWAIT) == 0 && waits(descriptor.get());
-  auto watched = alone(std::move(descriptor), POLLIN);
-  if (!patient || any_ready(watched)) return at_once(thread, watched);
-  const Woken woken = thread.wait_for(std::move(watched), "something to read");
+  auto watched = alone(thread, std::move(descriptor), POLLIN);
+  if (!patient || any_ready(thread, watched)) return at_once(thread, watched);
+  const auto deadline =
+      thread.sandbox().sockets().deadline_of(thread, watched.front().descriptor, SO_RCVTIMEO);
+  const Woken woken = thread.wait_for(std::move(watched), "something to read", deadline);
+  if (woken == Woken::kTimeout) return Outcome::answered(-EAGAIN);
   return woken == Woken::kOver ? Outcome::over() : Outcome::made();
 }
 
 Outcome receiving(Thread& thread, const Call& call, std::uint64_t flags) {
   Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
-  return descriptor ? once_readable(thread, std::move(descriptor), flags) : Outcome::made();
+  if (!descriptor) return Outcome::made();
+  const bool patient = (flags & MSG_DONTWAIT) == 0 && waits(descriptor.get());
+  if (patient && call.number == SYS_recvmmsg) return receive_many(thread, call, descriptor);
+  if (patient && takes_all(descriptor, flags)) return receive_all(thread, call, descriptor);
+  return once_readable(thread, std::move(descriptor), flags);
 }
 
-/// Makes the call as on a descriptor that does not wait. The description's flag is everybody's, but
-/// nobody else has the turn.
-Outcome write_without_waiting(Thread& thread, int fd, const Call& call) {
+/// Makes the call as on a descriptor that does not wait: what it returned. The description's flag
+/// is everybody's, but nobody else has the turn. nullopt: the call did not return.
+std::optional<long> write_without_waiting(Thread& thread, int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
   const auto result = thread.finish_call();
   ::fcntl(fd, F_SETFL, flags);
-  if (!result) return Outcome::over();
-  if (*result == -EAGAIN) thread.tracee().repeat(call);
-  return Outcome::made();
+  return result;
 }
 
 Woken wait_for_room(Thread& thread, std::uint64_t fd) {
-  auto watched = alone(thread.borrow(static_cast<int>(fd)), POLLOUT);
-  if (any_ready(watched)) return Woken::kReady;
-  return thread.wait_for(std::move(watched), "room to write");
+  auto watched = alone(thread, thread.borrow(static_cast<int>(fd)), POLLOUT);
+  if (any_ready(thread, watched)) return Woken::kReady;
+  const auto deadline =
+      thread.sandbox().sockets().deadline_of(thread, watched.front().descriptor, SO_SNDTIMEO);
+  return thread.wait_for(std::move(watched), "room to write", deadline);
 }
 
 /// Of writev and sendmsg.
@@ -101,61 +110,57 @@ std::uint64_t length_of_parts(Thread& thread, const Call& call) {
   return length;
 }
 
+/// What is longer than there is room goes in pieces, as the kernel would have it wait.
+Outcome write_in_pieces(Thread& thread, const Call& call, unsigned length, int fd) {
+  const std::uint64_t all = call.arguments[length];
+  std::uint64_t done = 0;
+  Call rest = call;
+  for (;;) {
+    const auto result = write_without_waiting(thread, fd);
+    if (!result) return Outcome::over();
+    if (*result > 0) done += static_cast<std::uint64_t>(*result);
+    const bool full = *result == -EAGAIN || *result > 0;
+    if (done >= all || !full)
+      return returned(thread, call, done != 0 ? static_cast<long>(done) : *result);
+    rest.arguments[1] = call.arguments[1] + done;
+    rest.arguments[length] = all - done;
+    const Woken woken = wait_for_room(thread, call.arguments[0]);
+    if (woken == Woken::kOver) return Outcome::over();
+    if (done != 0 && woken != Woken::kReady) return returned(thread, call, static_cast<long>(done));
+    if (woken == Woken::kTimeout) return returned(thread, call, -EAGAIN);
+    if (make_again(thread, rest)) continue;
+    return done == 0 ? Outcome::made() : abandoned(thread, call, static_cast<long>(done));
+  }
+}
+
 /// `length`: nullopt where the call does not say it in an argument.
 Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length,
                 std::uint64_t flags) {
   thread.sandbox().note_deed();
   Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
-  if (descriptor && thread.sandbox().sockets().loses(descriptor)) {
-    const auto bytes = length ? call.arguments[*length] : length_of_parts(thread, call);
-    return Outcome::answered(static_cast<long>(bytes));
-  }
   if (!descriptor) return Outcome::made();
   if (const int error = thread.sandbox().sockets().take_failure(descriptor); error != 0)
     return Outcome::answered(-error);
+  if (thread.sandbox().sockets().loses(descriptor)) {
+    const auto bytes = length ? call.arguments[*length] : length_of_parts(thread, call);
+    return Outcome::answered(static_cast<long>(bytes));
+  }
   if ((flags & MSG_DONTWAIT) != 0 || !waits(descriptor.get()))
-    return at_once(thread, alone(std::move(descriptor), POLLOUT));
+    return at_once(thread, alone(thread, std::move(descriptor), POLLOUT));
   const Woken woken = wait_for_room(thread, call.arguments[0]);
   if (woken == Woken::kOver) return Outcome::over();
   if (woken == Woken::kSignal) return Outcome::made();
+  if (woken == Woken::kTimeout) return Outcome::answered(-EAGAIN);
   if (const int error = thread.sandbox().sockets().take_failure(descriptor); error != 0)
     return Outcome::answered(-error);
   if (length && call.arguments[*length] <= kTakenAtOnce) return Outcome::made();
   struct stat about {};
   if (::fstat(descriptor.get(), &about) == 0 && S_ISREG(about.st_mode)) return Outcome::made();
-  if (!length) return write_without_waiting(thread, descriptor.get(), call);
-  // What is longer than there is room goes in pieces, as the kernel would have it wait.
-  std::uint64_t done = 0;
-  const std::uint64_t all = call.arguments[*length];
-  Call rest = call;
-  for (;;) {
-    const Outcome outcome = write_without_waiting(thread, descriptor.get(), rest);
-    if (outcome.kind != Outcome::Kind::kMade || thread.is_over()) return Outcome::over();
-    const auto call_now = thread.tracee().registers();
-    if (!call_now) return Outcome::over();
-    const auto result = static_cast<long>(call_now->rax);
-    const bool repeats = call_now->orig_rax == ~0ull;  // it was full
-    if (!repeats && result < 0) {
-      if (done != 0) thread.tracee().set_result(static_cast<long>(done));
-      return Outcome::made();
-    }
-    if (!repeats) done += static_cast<std::uint64_t>(result);
-    if (done >= all || (!repeats && result == 0)) {
-      thread.tracee().set_result(static_cast<long>(done));
-      return Outcome::made();
-    }
-    rest.arguments[1] = call.arguments[1] + done;
-    rest.arguments[*length] = all - done;
-    thread.tracee().repeat(rest);
-    if (wait_for_room(thread, call.arguments[0]) == Woken::kOver) return Outcome::over();
-    // To the entry of the call that was set up.
-    const tracee::Stop stop = thread.sandbox().run(thread, 0);
-    thread.sandbox().close_pages();
-    if (stop.kind != tracee::StopKind::kCall) {
-      thread.handle(stop);
-      return Outcome::made();
-    }
-  }
+  if (length) return write_in_pieces(thread, call, *length, descriptor.get());
+  const auto result = write_without_waiting(thread, descriptor.get());
+  if (!result) return Outcome::over();
+  if (*result == -EAGAIN) thread.tracee().repeat(call);
+  return Outcome::made();
 }
 
 std::optional<Instant> deadline_in(const Thread& thread, const timespec& limit) {
@@ -166,11 +171,39 @@ std::optional<Instant> deadline_in(const Thread& thread, const timespec& limit) 
 Woken wait_for_any(Thread& thread, std::vector<Watched> watched, std::optional<Instant> deadline,
                    std::optional<std::uint64_t> mask) {
   if (mask && takes_signal(thread, mask)) return Woken::kSignal;
-  if (!watched.empty() && any_ready(watched)) return Woken::kReady;
+  if (!watched.empty() && any_ready(thread, watched)) return Woken::kReady;
   thread.set_mask(mask);
   const Woken woken = thread.wait_for(std::move(watched), "descriptors (it polls them)", deadline);
   thread.set_mask(std::nullopt);
   return woken;
+}
+
+std::optional<std::uint64_t> mask_at(Thread& thread, std::uint64_t address) {
+  if (address == 0) return std::nullopt;
+  return thread.tracee().peek<std::uint64_t>(address);
+}
+
+/// Of a call of epoll_wait's kind, whose fourth argument may be a timeout in milliseconds. An epoll
+/// instance is readable when it has something to tell.
+Outcome wait_for_events(Thread& thread, const Call& call, bool patient,
+                        std::optional<Instant> deadline, bool has_milliseconds) {
+  Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  if (!descriptor) return Outcome::made();
+  const Descriptor again = thread.borrow(static_cast<int>(call.arguments[0]));
+  Outcome outcome = Outcome::made();
+  auto watched = alone(thread, std::move(descriptor), POLLIN);
+  const std::uint64_t signals = watched.front().signals;
+  if (!patient) {
+    outcome = at_once(thread, watched);
+  } else {
+    const Woken woken =
+        wait_for_any(thread, std::move(watched), deadline, mask_at(thread, call.arguments[4]));
+    if (woken == Woken::kOver) return Outcome::over();
+    if (woken == Woken::kTimeout && !has_milliseconds) return Outcome::answered(0);
+    if (woken == Woken::kTimeout) thread.tracee().set_argument(3, 0);
+  }
+  if (signals != 0 && !put_signals_back(thread, call, again, signals)) return Outcome::over();
+  return outcome;
 }
 
 /// nullopt: one of them is none, which the kernel will say.
@@ -183,14 +216,9 @@ std::optional<std::vector<Watched>> polled(Thread& thread, std::uint64_t array,
     if (each.fd < 0) continue;
     Descriptor descriptor = thread.borrow(each.fd);
     if (!descriptor) return std::nullopt;
-    watched.push_back({std::move(descriptor), each.events});
+    watched.push_back(watch(thread, std::move(descriptor), each.events));
   }
   return watched;
-}
-
-std::optional<std::uint64_t> mask_at(Thread& thread, std::uint64_t address) {
-  if (address == 0) return std::nullopt;
-  return thread.tracee().peek<std::uint64_t>(address);
 }
 
 /// The descriptors of up to three sets.
@@ -207,7 +235,7 @@ std::optional<std::vector<Watched>> selected(Thread& thread, const Call& call) {
       if ((words[fd / 64] >> (fd % 64) & 1) == 0) continue;
       Descriptor descriptor = thread.borrow(static_cast<int>(fd));
       if (!descriptor) return std::nullopt;
-      watched.push_back({std::move(descriptor), events[set]});
+      watched.push_back(watch(thread, std::move(descriptor), events[set]));
     }
   }
   return watched;
@@ -322,36 +350,20 @@ Outcome on_pselect(Thread& thread, const Call& call) {
   return Outcome::made();
 }
 
-/// epoll_wait and epoll_pwait. An epoll instance is readable when it has something to tell.
+/// epoll_wait and epoll_pwait.
 Outcome on_epoll_wait(Thread& thread, const Call& call) {
   const auto limit = static_cast<int>(call.arguments[3]);
-  Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
-  if (!descriptor) return Outcome::made();
-  if (limit == 0) return at_once(thread, alone(std::move(descriptor), POLLIN));
   std::optional<Instant> deadline;
   if (limit > 0) deadline = thread.now() + milliseconds(limit);
-  const Woken woken = wait_for_any(thread, alone(std::move(descriptor), POLLIN), deadline,
-                                   mask_at(thread, call.arguments[4]));
-  if (woken == Woken::kOver) return Outcome::over();
-  if (woken == Woken::kTimeout) thread.tracee().set_argument(3, 0);
-  return Outcome::made();
+  return wait_for_events(thread, call, limit != 0, deadline, true);
 }
 
 Outcome on_epoll_pwait2(Thread& thread, const Call& call) {
-  Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
-  if (!descriptor) return Outcome::made();
-  std::optional<Instant> deadline;
-  if (call.arguments[3] != 0) {
-    const auto limit = thread.tracee().peek<timespec>(call.arguments[3]);
-    if (!limit) return Outcome::made();
-    if (limit->tv_sec == 0 && limit->tv_nsec == 0)
-      return at_once(thread, alone(std::move(descriptor), POLLIN));
-    deadline = deadline_in(thread, *limit);
-  }
-  const Woken woken = wait_for_any(thread, alone(std::move(descriptor), POLLIN), deadline,
-                                   mask_at(thread, call.arguments[4]));
-  if (woken == Woken::kOver) return Outcome::over();
-  return woken == Woken::kTimeout ? Outcome::answered(0) : Outcome::made();
+  if (call.arguments[3] == 0) return wait_for_events(thread, call, true, std::nullopt, false);
+  const auto limit = thread.tracee().peek<timespec>(call.arguments[3]);
+  if (!limit) return Outcome::made();
+  const bool patient = limit->tv_sec != 0 || limit->tv_nsec != 0;
+  return wait_for_events(thread, call, patient, deadline_in(thread, *limit), false);
 }
 
 // --- locks --------------------------------------------------------------------------------------

@@ -238,6 +238,9 @@ class Sandbox {
   void let_go_of_processor();
   /// A program has done what may change its realm for the next run.
   void spoil_realms() { realms_spoiled_ = true; }
+  /// A program has made a descriptor of signalfd(2): from now on each descriptor may be one.
+  void note_signal_descriptors() { signal_descriptors_ = true; }
+  [[nodiscard]] bool knows_signal_descriptors() const { return signal_descriptors_; }
   void watch(Thread& thread) { watchers_.push_back(&thread); }
   void note_overrun(const Thread& thread);
   void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
@@ -306,6 +309,7 @@ class Sandbox {
   unsigned sleepers_ = 0;
   bool closing_ = false;
   bool signals_expected_ = false;
+  bool signal_descriptors_ = false;
   std::uint64_t deeds_ = 0;
   std::uint64_t deeds_seen_ = 0;
 };

@@ -30,6 +30,10 @@ struct Account {
   std::uint64_t blocked = 0;
   std::uint64_t ignored = 0;
   std::uint64_t caught = 0;
+
+  [[nodiscard]] std::uint64_t without_effect() const {
+    return ignored | (kIgnoredByDefault & ~caught);
+  }
 };
 
 Account account_of(pid_t tid) {
@@ -43,16 +47,6 @@ Account account_of(pid_t tid) {
     if (line.starts_with("SigCgt:")) account.caught = mask();
   }
   return account;
-}
-
-/// As the outermost namespace knows it; 0: it is no such descriptor.
-pid_t process_of(const Thread& thread, std::uint64_t descriptor) {
-  std::ifstream info("/proc/" + std::to_string(thread.process().pid) + "/fdinfo/" +
-                     std::to_string(static_cast<int>(descriptor)));
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("Pid:")) return std::stoi(line.substr(line.find('\t') + 1));
-  }
-  return 0;
 }
 
 /// Of kill(2), whose `target` may be a group.
@@ -73,7 +67,8 @@ std::vector<Process*> killed_by(const Thread& thread, const Call& call) {
   if (static_cast<int>(call.arguments[names_both ? 2 : 1]) != SIGKILL) return {};
   const auto target = static_cast<pid_t>(call.arguments[0]);
   const bool by_descriptor = call.number == SYS_pidfd_send_signal;
-  const pid_t pid = by_descriptor ? process_of(thread, call.arguments[0]) : 0;
+  const pid_t pid =
+      by_descriptor ? process_of_descriptor(thread, static_cast<int>(call.arguments[0])) : 0;
   std::vector<Process*> all;
   for (const auto& each : thread.sandbox().processes()) {
     if (each->status || each->host != thread.process().host) continue;
@@ -90,8 +85,25 @@ std::vector<Process*> killed_by(const Thread& thread, const Call& call) {
 
 bool takes_signal(const Thread& thread, std::optional<std::uint64_t> mask) {
   const Account account = account_of(thread.tid());
-  const std::uint64_t ignored = account.ignored | (kIgnoredByDefault & ~account.caught);
-  return (account.pending & ~mask.value_or(account.blocked) & ~ignored) != 0;
+  const std::uint64_t mask_now = mask.value_or(account.blocked);
+  return (account.pending & ~mask_now & ~account.without_effect()) != 0;
+}
+
+bool ignores(const Thread& thread, int signal) {
+  return (account_of(thread.tid()).without_effect() & bit_of(signal)) != 0;
+}
+
+pid_t process_of_descriptor(const Thread& thread, int pidfd) {
+  std::ifstream info("/proc/" + std::to_string(thread.process().pid) + "/fdinfo/" +
+                     std::to_string(pidfd));
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("Pid:")) return std::stoi(line.substr(line.find('\t') + 1));
+  }
+  return 0;
+}
+
+std::uint64_t pending_signals(const Thread& thread) {
+  return account_of(thread.tid()).pending;
 }
 
 bool ends_process(const Thread& thread, int signal) {
@@ -106,6 +118,24 @@ void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal) {
     ::syscall(SYS_tgkill, process.pid, one->tid(), signal);
   } else {
     ::kill(process.pid, signal);
+  }
+  if (signal == SIGKILL) sandbox.await_end(process);
+  sandbox.interrupt_waits();
+}
+
+void send_timer_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal, int timer,
+                       std::uint64_t value) {
+  if (process.status) return;
+  siginfo_t info{};
+  info.si_signo = signal;
+  info.si_code = SI_TIMER;
+  info.si_timerid = timer;
+  info.si_value.sival_ptr = reinterpret_cast<void*>(value);
+  const Thread* const one = thread == 0 ? nullptr : sandbox.find_thread(process, thread);
+  if (one != nullptr) {
+    ::syscall(SYS_rt_tgsigqueueinfo, process.pid, one->tid(), signal, &info);
+  } else {
+    ::syscall(SYS_rt_sigqueueinfo, process.pid, signal, &info);
   }
   if (signal == SIGKILL) sandbox.await_end(process);
   sandbox.interrupt_waits();

@@ -80,8 +80,22 @@ bool Sockets::loses(const Descriptor& descriptor) {
 
 int Sockets::take_failure(const Descriptor& descriptor) {
   Socket* const socket = of(descriptor);
-  if (socket == nullptr || socket->line == nullptr || socket->connecting) return 0;
-  return socket->line->take_error();
+  if (socket == nullptr || socket->type != SOCK_STREAM) return 0;
+  if (const int error = take_refusal(*socket, descriptor); error != 0) return error;
+  return socket->line == nullptr || socket->connecting ? 0 : socket->line->take_error();
+}
+
+/// The kernel has an error of its own for poll(2) to show (Streams::refuse), which goes with it.
+int Sockets::take_refusal(Socket& socket, const Descriptor& descriptor) {
+  if (!socket.connecting || (socket.line != nullptr && socket.line->is_connecting())) return 0;
+  const int error = take_error(socket);
+  if (error == 0) return 0;
+  socket.connecting = false;
+  socket.lost = true;
+  int shown = 0;
+  socklen_t size = sizeof shown;
+  (void)::getsockopt(descriptor.get(), SOL_SOCKET, SO_ERROR, &shown, &size);
+  return error;
 }
 
 int Sockets::take_error(Socket& socket) {
@@ -232,6 +246,7 @@ Outcome Sockets::on_socket(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(*fd));
   struct stat about {};
   if (*fd < 0 || ::fstat(descriptor.get(), &about) != 0) return Outcome::made();
+  timeouts_.erase(about.st_ino);
   sockets_[about.st_ino] = {
       .family = static_cast<int>(call.arguments[0]), .type = type, .host = thread.process().host};
   return Outcome::made();
@@ -281,7 +296,9 @@ Outcome Sockets::connect_stream(Thread& thread, const Descriptor& descriptor, So
                                 const Address& target) {
   if (target.family == AF_UNSPEC) return Outcome::answered(-EAFNOSUPPORT);
   if (socket.line != nullptr && socket.line->is_connecting()) return Outcome::answered(-EALREADY);
-  if (std::exchange(socket.connecting, false)) return Outcome::answered(-take_error(socket));
+  if (const int error = take_refusal(socket, descriptor); error != 0)
+    return Outcome::answered(-error);
+  if (std::exchange(socket.connecting, false)) return Outcome::answered(0);
   if (socket.peer.family != AF_UNSPEC) return Outcome::answered(-EISCONN);
   const Host* const owner = owner_of(target, *socket.host);
   const auto source = source_towards(target, *socket.host, owner);
@@ -314,6 +331,7 @@ Outcome Sockets::connect_stream(Thread& thread, const Descriptor& descriptor, So
   if (patient) return Outcome::answered(-error);
   socket.connecting = true;
   socket.error = error;
+  if (error != 0) streams_.refuse(descriptor);
   return Outcome::answered(-EINPROGRESS);
 }
 
@@ -322,7 +340,7 @@ Outcome Sockets::connect_elsewhere(Thread& thread, const Descriptor& descriptor,
   line.set_abrupt(socket.abrupt);
   Woken woken = Woken::kSignal;
   if (waits(descriptor)) {
-    woken = streams_.wait_for(thread, line);
+    woken = streams_.wait_for(thread, line, deadline_of(thread, descriptor, SO_SNDTIMEO));
     if (woken == Woken::kOver) {
       streams_.forget(line);
       return Outcome::over();
@@ -341,7 +359,7 @@ Outcome Sockets::connect_elsewhere(Thread& thread, const Descriptor& descriptor,
   socket.line = &line;
   socket.connecting = woken != Woken::kReady;
   if (!socket.connecting) return Outcome::answered(0);
-  return Outcome::answered(waits(descriptor) ? -EINTR : -EINPROGRESS);
+  return Outcome::answered(woken == Woken::kSignal && waits(descriptor) ? -EINTR : -EINPROGRESS);
 }
 
 Outcome Sockets::on_accept(Thread& thread, const Call& call) {
@@ -398,7 +416,9 @@ Outcome Sockets::on_getpeername(Thread& thread, const Call& call) {
 // --- options ------------------------------------------------------------------------------------
 
 Outcome Sockets::on_setsockopt(Thread& thread, const Call& call) {
-  Socket* const socket = of(first_argument(thread, call));
+  const Descriptor descriptor = first_argument(thread, call);
+  note_timeout(thread, call, descriptor);
+  Socket* const socket = of(descriptor);
   if (socket == nullptr) return Outcome::made();
   if (call.arguments[1] == SOL_SOCKET) {
     const auto option = call.arguments[2] == SO_LINGER
@@ -411,6 +431,32 @@ Outcome Sockets::on_setsockopt(Thread& thread, const Call& call) {
   return Outcome::answered(0);  // of protocols that are not there
 }
 
+/// The kernel rounds a timeout up to its own ticks, of which one machine has more than another.
+void Sockets::note_timeout(Thread& thread, const Call& call, const Descriptor& descriptor) {
+  const auto option = static_cast<int>(call.arguments[2]);
+  const bool sending = option == SO_SNDTIMEO || option == SO_SNDTIMEO_NEW;
+  const bool receiving = option == SO_RCVTIMEO || option == SO_RCVTIMEO_NEW;
+  struct stat about {};
+  if (call.arguments[1] != SOL_SOCKET || (!sending && !receiving) || !descriptor ||
+      ::fstat(descriptor.get(), &about) != 0)
+    return;
+  const auto limit = thread.tracee().peek<timeval>(call.arguments[3]);
+  if (!limit || call.arguments[4] < sizeof *limit) return;
+  Timeouts& timeouts = timeouts_[about.st_ino];
+  (sending ? timeouts.sending : timeouts.receiving) =
+      std::chrono::seconds(limit->tv_sec) + std::chrono::microseconds(limit->tv_usec);
+}
+
+std::optional<Instant> Sockets::deadline_of(const Thread& thread, const Descriptor& descriptor,
+                                            int option) const {
+  struct stat about {};
+  if (timeouts_.empty() || ::fstat(descriptor.get(), &about) != 0) return std::nullopt;
+  const auto found = timeouts_.find(about.st_ino);
+  if (found == timeouts_.end()) return std::nullopt;
+  const Duration limit = option == SO_SNDTIMEO ? found->second.sending : found->second.receiving;
+  return limit > Duration::zero() ? std::optional(thread.now() + limit) : std::nullopt;
+}
+
 Outcome Sockets::on_getsockopt(Thread& thread, const Call& call) {
   const Descriptor descriptor = first_argument(thread, call);
   Socket* const socket = of(descriptor);
@@ -421,7 +467,8 @@ Outcome Sockets::on_getsockopt(Thread& thread, const Call& call) {
       const bool ours = socket->type == SOCK_DGRAM || socket->line != nullptr ||
                         socket->connecting || socket->error != 0;
       if (!ours) return Outcome::made();
-      value = take_error(*socket);
+      value = take_refusal(*socket, descriptor);
+      if (value == 0) value = take_error(*socket);
       if (socket->type == SOCK_DGRAM) drop_refusals(descriptor);
       socket->connecting = socket->line != nullptr && socket->line->is_connecting();
     } else if (call.arguments[2] == SO_DOMAIN) {

@@ -62,6 +62,10 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] bool loses(const Descriptor& descriptor);
   /// Why nothing can be written any more, an errno, where that has not been told yet; else 0.
   [[nodiscard]] int take_failure(const Descriptor& descriptor);
+  /// Until when a call on that socket may wait: SO_RCVTIMEO or SO_SNDTIMEO. nullopt: for ever, or
+  /// it is no socket.
+  [[nodiscard]] std::optional<Instant> deadline_of(const Thread& thread,
+                                                   const Descriptor& descriptor, int option) const;
   /// Called whenever a thread gives its turn back: what programs have written goes on.
   void pump();
   /// The host has lost its power, and its processes are gone.
@@ -83,6 +87,11 @@ class Sockets final : private IpReceiver {
     bool listening = false;
     bool abrupt = false;   ///< it ends without a goodbye (SO_LINGER of no time)
     Line* line = nullptr;  ///< of a connection with another host
+  };
+  /// Of any socket, by its inode. Zero: none.
+  struct Timeouts {
+    Duration sending{};
+    Duration receiving{};
   };
   /// In whose name datagrams are delivered.
   struct Sender {
@@ -129,12 +138,16 @@ class Sockets final : private IpReceiver {
                                 const Message& message);
   /// Null: it is no sender's.
   [[nodiscard]] const Address* sender_of(const sockaddr_storage& name, socklen_t size) const;
-  [[nodiscard]] static Outcome take_from_stream(const Socket& socket, const Descriptor& descriptor,
+  [[nodiscard]] static Outcome take_from_stream(Socket& socket, const Descriptor& descriptor,
                                                 Outcome outcome);
+  /// Why a connection was refused that was asked for without waiting, if that is known and has not
+  /// been told; else 0. From now on it has been.
+  [[nodiscard]] static int take_refusal(Socket& socket, const Descriptor& descriptor);
   [[nodiscard]] Outcome connect_elsewhere(Thread& thread, const Descriptor& descriptor,
                                           Socket& socket);
   /// What is to be told with the next call, if there is anything: from now on it has been.
-  [[nodiscard]] int take_error(Socket& socket);
+  [[nodiscard]] static int take_error(Socket& socket);
+  void note_timeout(Thread& thread, const Call& call, const Descriptor& descriptor);
   // arrivals.cc
   void on_ip(Host& at, const verbs::soft::Packet& packet) override;
   void on_datagram(Host& at, const verbs::soft::Packet& packet,
@@ -158,6 +171,7 @@ class Sockets final : private IpReceiver {
   Sandbox& sandbox_;
   SocketFiles files_;
   std::map<std::uint64_t, Socket> sockets_;      ///< by inode
+  std::map<std::uint64_t, Timeouts> timeouts_;   ///< by inode
   std::map<std::string, std::uint64_t> inodes_;  ///< of what is, or was, bound to a name
   std::map<const Host*, std::uint16_t> next_port_;
   IpSender sender_;

@@ -63,25 +63,38 @@ Line& Streams::connect(Host& host, const Address& local, const Address& peer) {
   return line;
 }
 
-Woken Streams::wait_for(Thread& thread, Line& line) {
+Woken Streams::wait_for(Thread& thread, Line& line, std::optional<Instant> deadline) {
   while (line.is_connecting()) {
     line.waiter_ = &thread;
-    const Woken woken = thread.wait("a connection");
+    const Woken woken = thread.wait("a connection", deadline);
     line.waiter_ = nullptr;
     if (woken != Woken::kReady) return woken;
   }
   return Woken::kReady;
 }
 
-int Streams::attach(Line& line, const Descriptor& socket) {
+int Streams::meet(const Descriptor& socket, Descriptor& end) {
   if (!meeting_) {
     meeting_ = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (const int error = files_.bind(meeting_, kMeeting, SOCK_STREAM); error != 0) return error;
     if (::listen(meeting_.get(), 1) != 0) return errno;
   }
   if (const int error = files_.connect(socket, kMeeting); error != 0) return error;
-  line.end_ = Descriptor(::accept4(meeting_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!line.end_) return errno;
+  end = Descriptor(::accept4(meeting_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  return end ? 0 : errno;
+}
+
+void Streams::refuse(const Descriptor& socket) {
+  Descriptor end;
+  if (meet(socket, end) != 0) return;
+  // A Unix socket has an error when its peer is closed with data unread: unix(7) does not say so,
+  // the kernel's unix_release_sock() does it.
+  const char unread = 0;
+  (void)::send(socket.get(), &unread, sizeof unread, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+int Streams::attach(Line& line, const Descriptor& socket) {
+  if (const int error = meet(socket, line.end_); error != 0) return error;
   if (line.is_connecting()) fill(line, socket);
   go_on(line);
   return 0;
@@ -297,7 +310,11 @@ void Streams::forget(Line& line) {
   watch(line);
   // What is closed with data unread is an error of its own to the kernel.
   std::array<char, 4096> rest;
-  while (line.end_ && ::recv(line.end_.get(), rest.data(), rest.size(), MSG_DONTWAIT) > 0) continue;
+  const bool refused =
+      std::exchange(line.filling_, 0) != 0;  // that is an error to the program, too
+  while (line.end_ && !refused &&
+         ::recv(line.end_.get(), rest.data(), rest.size(), MSG_DONTWAIT) > 0)
+    continue;
   line.end_.reset();
 }
 

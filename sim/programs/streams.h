@@ -80,9 +80,12 @@ class Streams {
   /// Asks for a connection.
   [[nodiscard]] Line& connect(Host& host, const Address& local, const Address& peer);
   /// kReady: it is made, or error() says why not.
-  [[nodiscard]] Woken wait_for(Thread& thread, Line& line);
+  [[nodiscard]] Woken wait_for(Thread& thread, Line& line, std::optional<Instant> deadline);
   /// From now on that socket, which is not connected, is the program's end. 0 or an errno.
   [[nodiscard]] int attach(Line& line, const Descriptor& socket);
+  /// That socket, which is not connected, shows by poll(2) that its connection was refused:
+  /// POLLERR and POLLHUP.
+  void refuse(const Descriptor& socket);
   /// Ends it without a message.
   void forget(Line& line);
   /// The connection whose end was accepted; null: not one of these.
@@ -111,6 +114,7 @@ class Streams {
   void go_on(Line& line);
   void take_from_program(Line& line);
   void give_to_program(Line& line);
+  [[nodiscard]] int meet(const Descriptor& socket, Descriptor& end);
   void fill(Line& line, const Descriptor& socket);
   void unfill(Line& line);
   void flush(Line& line);

@@ -3,6 +3,7 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +15,7 @@
 #include "sim/programs/proc_name.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
+#include "sim/programs/signals.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -21,13 +23,43 @@ namespace {
 /// As sim/machines/machine_files.cc has it in files.
 constexpr std::uint64_t kProcessors = 0b11;
 
+/// Which children a call asks for: by their number, or by their process group as the outermost
+/// namespace knows it.
+struct Children {
+  pid_t number = 0;  ///< 0: of any number
+  pid_t group = 0;   ///< 0: of any group
+};
+
+/// The group that a program of the host knows by that number; -1: there is none.
+pid_t group_of(const Thread& thread, pid_t number) {
+  for (const auto& process : thread.sandbox().processes()) {
+    const bool there = process->host == thread.process().host && process->number == number;
+    if (!there) continue;
+    // A group outlives the process that it is named after.
+    for (const auto& each : thread.sandbox().processes()) {
+      if (!each->waited_for && ::getpgid(each->pid) == process->pid) return process->pid;
+    }
+  }
+  return -1;
+}
+
+/// The number of the process of a pidfd; -1: it is no such descriptor.
+pid_t number_by_descriptor(const Thread& thread, int fd) {
+  const pid_t pid = process_of_descriptor(thread, fd);
+  for (const auto& process : thread.sandbox().processes()) {
+    if (process->pid == pid) return process->number;
+  }
+  return -1;
+}
+
 /// Whether a child that the caller asks for has ended and not been told of; nullopt: there is no
 /// such child at all.
-std::optional<bool> has_ended_child(const Thread& thread, pid_t which) {
+std::optional<bool> has_ended_child(const Thread& thread, Children which) {
   bool any = false;
   for (const auto& process : thread.sandbox().processes()) {
     if (process->parent != &thread.process() || process->waited_for) continue;
-    if (which > 0 && process->number != which) continue;
+    if (which.number > 0 && process->number != which.number) continue;
+    if (which.group > 0 && ::getpgid(process->pid) != which.group) continue;
     any = true;
     if (process->status) return true;
   }
@@ -35,7 +67,7 @@ std::optional<bool> has_ended_child(const Thread& thread, pid_t which) {
   return false;
 }
 
-Outcome wait_for_child(Thread& thread, pid_t which, bool no_waiting, bool leaves) {
+Outcome wait_for_child(Thread& thread, Children which, bool no_waiting, bool leaves) {
   while (!no_waiting) {
     const auto ended = has_ended_child(thread, which);
     if (!ended || *ended) break;
@@ -105,13 +137,23 @@ void before_reading(Thread& thread, const Descriptor& descriptor) {
 
 Outcome on_wait4(Thread& thread, const Call& call) {
   const bool no_waiting = (call.arguments[2] & WNOHANG) != 0;
-  return wait_for_child(thread, static_cast<pid_t>(call.arguments[0]), no_waiting, false);
+  const auto asked = static_cast<pid_t>(call.arguments[0]);
+  Children which;
+  if (asked > 0) which.number = asked;
+  if (asked == 0) which.group = ::getpgid(thread.process().pid);
+  if (asked < -1) which.group = group_of(thread, -asked);
+  return wait_for_child(thread, which, no_waiting, false);
 }
 
 Outcome on_waitid(Thread& thread, const Call& call) {
   const bool no_waiting = (call.arguments[3] & WNOHANG) != 0;
   const bool leaves = (call.arguments[3] & WNOWAIT) != 0;
-  const pid_t which = call.arguments[0] == P_PID ? static_cast<pid_t>(call.arguments[1]) : -1;
+  const auto asked = static_cast<pid_t>(call.arguments[1]);
+  Children which;
+  if (call.arguments[0] == P_PID) which.number = asked;
+  if (call.arguments[0] == P_PIDFD) which.number = number_by_descriptor(thread, asked);
+  if (call.arguments[0] == P_PGID)
+    which.group = asked == 0 ? ::getpgid(thread.process().pid) : group_of(thread, asked);
   return wait_for_child(thread, which, no_waiting, leaves);
 }
 

@@ -130,19 +130,8 @@ void Thread::on_ready() {
   }
 }
 
-bool any_ready(const std::vector<Watched>& watched) {
-  std::vector<pollfd> all;
-  for (const Watched& each : watched)
-    all.push_back({.fd = each.descriptor.get(), .events = each.events, .revents = 0});
-  // Our own alarm comes in between now and then.
-  for (;;) {
-    const int ready = ::poll(all.data(), all.size(), 0);
-    if (ready >= 0 || errno != EINTR) return ready != 0;
-  }
-}
-
 bool Thread::has_ready() const {
-  return any_ready(watched_);
+  return any_ready(*this, watched_);
 }
 
 void Thread::yield() {

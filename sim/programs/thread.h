@@ -2,8 +2,6 @@
 // call to the next.
 #pragma once
 
-#include <poll.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +12,7 @@
 #include "sim/instructions/sites.h"
 #include "sim/programs/call_retries.h"
 #include "sim/programs/named_pipe.h"
+#include "sim/programs/watched.h"
 #include "sim/schedule/fiber.h"
 #include "sim/schedule/scheduler.h"
 #include "sim/tracee/tracee.h"
@@ -49,15 +48,6 @@ enum class Woken : std::uint8_t {
   kSignal,  ///< one is pending that the thread takes: the kernel knows what that means for a call
   kOver,    ///< the thread is gone, or the world ends
 };
-
-/// A descriptor of a program's, held by us while one of its threads waits for it.
-struct Watched {
-  Descriptor descriptor;
-  short events = 0;  ///< as of poll(2)
-};
-
-/// Whether one of them is ready now.
-[[nodiscard]] bool any_ready(const std::vector<Watched>& watched);
 
 /// Made by Sandbox; ends with its fiber.
 class Thread {

@@ -60,6 +60,8 @@ class Timers::Timer final : public Task {
   int signal = 0;           ///< ... this is sent
   pid_t thread = 0;         ///< to one thread; 0: to any
   int number = 0;
+  std::uint64_t value = 0;  ///< for the signal's receiver
+  unsigned overrun = 0;     ///< expirations since the signal that was sent last
   Duration interval{};
 
  private:
@@ -72,10 +74,26 @@ class Timers::Timer final : public Task {
       const std::uint64_t one = 1;
       (void)!::write(descriptor.get(), &one, sizeof one);
       sandbox_.look();
-    } else if (signal != 0) {
+    } else if (signal != 0 && number < 0) {
       send_signal(sandbox_, process, thread, signal);
+    } else if (signal != 0 && sent_ && is_pending()) {
+      ++overrun;
+    } else if (signal != 0) {
+      sent_ = true;
+      overrun = 0;
+      send_timer_signal(sandbox_, process, thread, signal, number, value);
     }
   }
+  /// One signal of a timer is queued at a time.
+  [[nodiscard]] bool is_pending() const {
+    const Thread* one = thread == 0 ? nullptr : sandbox_.find_thread(process, thread);
+    for (const auto& each : process.threads) {
+      if (one == nullptr && !each->is_over()) one = each.get();
+    }
+    return one != nullptr && (pending_signals(*one) >> (signal - 1) & 1) != 0;
+  }
+
+  bool sent_ = false;
 
   Sandbox& sandbox_;
 };
@@ -224,6 +242,7 @@ Outcome Timers::on_timer_create(Thread& thread, const Call& call) {
   timer->number = number;
   timer->clock = static_cast<clockid_t>(call.arguments[0]);
   if (event.notify != SIGEV_NONE) timer->signal = event.signal;
+  timer->value = call.arguments[1] == 0 ? static_cast<std::uint64_t>(number) : event.value;
   if (event.notify == SIGEV_THREAD_ID) timer->thread = event.thread;
   return Outcome::answered(0);
 }
@@ -252,6 +271,11 @@ Outcome Timers::on_timer_gettime(Thread& thread, const Call& call) {
   const Timer* const timer = of_number(thread, static_cast<int>(call.arguments[0]));
   if (timer == nullptr) return Outcome::answered(-EINVAL);
   return Outcome::answered(thread.tracee().poke(call.arguments[1], timer->rest()) ? 0 : -EFAULT);
+}
+
+Outcome Timers::on_timer_getoverrun(Thread& thread, const Call& call) {
+  const Timer* const timer = of_number(thread, static_cast<int>(call.arguments[0]));
+  return Outcome::answered(timer == nullptr ? -EINVAL : static_cast<long>(timer->overrun));
 }
 
 Outcome Timers::on_timer_delete(Thread& thread, const Call& call) {

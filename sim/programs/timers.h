@@ -28,6 +28,7 @@ class Timers {
   [[nodiscard]] Outcome on_timer_create(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timer_settime(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timer_gettime(Thread& thread, const Call& call);
+  [[nodiscard]] Outcome on_timer_getoverrun(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timer_delete(Thread& thread, const Call& call);
   /// setrlimit, and prlimit of processor time.
   [[nodiscard]] Outcome on_setrlimit(Thread& thread, const Call& call);

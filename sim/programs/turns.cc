@@ -131,6 +131,8 @@ void Sandbox::interrupt_waits() {
   for (const auto& process : processes_) {
     if (process->status) continue;
     for (const auto& thread : process->threads) {
+      const bool looks = !thread->is_over() && thread->looks_out();
+      if (looks && has_signal_to_read(*thread, thread->watched())) thread->on_ready();
       if (!thread->is_over() && thread->waits() && takes_signal(*thread, thread->mask())) {
         thread->wake(Woken::kSignal);
         break;

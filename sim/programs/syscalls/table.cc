@@ -15,6 +15,7 @@
 #include "sim/programs/guard_points.h"
 #include "sim/programs/marks.h"
 #include "sim/programs/sandbox.h"
+#include "sim/programs/signal_descriptors.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/surroundings.h"
 #include "sim/programs/syscalls/handlers.h"
@@ -41,6 +42,8 @@ constexpr const char* kVirtualTime = "virtual time";
 constexpr const char* kTimers = "timers in virtual time; timers of processor time never expire";
 constexpr const char* kSignals = "the kernel delivers signals when it is the receiver's turn";
 constexpr const char* kSignalState = "the kernel's own state of signals";
+constexpr const char* kSignalDescriptors =
+    "readable in read, poll, select and epoll when a signal comes";
 constexpr const char* kProcess = "the kernel's own processes and threads";
 constexpr const char* kUsers = "the kernel's own users and rights";
 constexpr const char* kMachine = "the simulated host's processors, memory and name";
@@ -303,8 +306,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(222, "timer_create", timer<&Timers::on_timer_create>, kTimers),
     stopped(223, "timer_settime", timer<&Timers::on_timer_settime>, kTimers),
     stopped(224, "timer_gettime", timer<&Timers::on_timer_gettime>, kTimers),
-    passed(225, "timer_getoverrun",
-           "always 0: a timer that expires while its signal is pending counts once"),
+    stopped(225, "timer_getoverrun", timer<&Timers::on_timer_getoverrun>, kTimers),
     stopped(226, "timer_delete", timer<&Timers::on_timer_delete>, kTimers),
     refused(227, "clock_settime", EPERM, kNotAllowed),
     stopped(228, "clock_gettime", on_clock_gettime, kVirtualTime),
@@ -361,14 +363,14 @@ constexpr auto kRows = std::to_array<SystemCall>({
     refused(279, "move_pages", ENOSYS, kOfMachine),
     passed(280, "utimensat", kFiles),
     stopped(281, "epoll_pwait", on_epoll_wait, kWaitsForAny),
-    passed(282, "signalfd", kSignalState),
+    stopped(282, "signalfd", on_signalfd, kSignalDescriptors),
     stopped(283, "timerfd_create", timer<&Timers::on_timerfd_create>, kTimers),
     passed(284, "eventfd", kWaiters),
     passed(285, "fallocate", kFiles),
     stopped(286, "timerfd_settime", timer<&Timers::on_timerfd_settime>, kTimers),
     stopped(287, "timerfd_gettime", timer<&Timers::on_timerfd_gettime>, kTimers),
     stopped(288, "accept4", socket<&Sockets::on_accept>, kWaitsForInput),
-    passed(289, "signalfd4", kSignalState),
+    stopped(289, "signalfd4", on_signalfd, kSignalDescriptors),
     passed(290, "eventfd2", kWaiters),
     passed(291, "epoll_create1", kWaiters),
     passed(292, "dup3", kFiles),

@@ -1,0 +1,26 @@
+// A descriptor that a thread waits for, and whether it is ready.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "transport/realtime/descriptor.h"
+
+namespace anyrdma::sim::programs {
+
+class Thread;
+
+/// A duplicate of a program's descriptor, held while one of its threads waits.
+struct Watched {
+  transport::realtime::Descriptor descriptor;
+  short events = 0;           ///< as of poll(2)
+  std::uint64_t signals = 0;  ///< it is readable while one of these is pending (signalfd(2))
+};
+
+/// Whether one of them is ready now. Asks the kernel.
+[[nodiscard]] bool any_ready(const Thread& thread, const std::vector<Watched>& watched);
+
+/// Whether a signal is pending that one of them would read.
+[[nodiscard]] bool has_signal_to_read(const Thread& thread, const std::vector<Watched>& watched);
+
+}  // namespace anyrdma::sim::programs
