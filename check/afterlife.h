@@ -1,5 +1,5 @@
-// The claim: a queue pair does not outlive its connection in RTS: once its id is destroyed, or its
-// owner has disconnected, it is in another state or gone.
+// Checks that a queue pair leaves RTS when its connection ends: once its id is destroyed, or its
+// owner has disconnected, it is in another state or destroyed.
 #pragma once
 
 #include <cstdint>

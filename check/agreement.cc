@@ -81,9 +81,10 @@ void Agreement::on_heard(const IdName& id, const std::string& route, bool active
     const End& end = ends_[each];
     if (end.offered && end.active != active) offered = end.terms.to_string();
   }
-  violations_.add(kAgreement, id.to_string() + ": hears on " + route + " of a peer with " +
-                                  said.to_string() + ", which " +
-                                  (offered.empty() ? "nobody is" : "says " + offered));
+  violations_.add(kAgreement, id.to_string() + ": its event on " + route +
+                                  " says that the peer has " + said.to_string() +
+                                  ", but the peer " +
+                                  (offered.empty() ? "sent no such message" : "sent " + offered));
 }
 
 void Agreement::on_queue_pairs(const IdName& active, const IdName& passive, const QpCensus& left,

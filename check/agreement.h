@@ -31,8 +31,8 @@ class Agreement {
 
   /// connect or accept succeeded.
   void on_offer(const IdName& id, const std::string& route, bool active, const Terms& terms);
-  /// Somebody hears the peer's terms: CONNECT_REQUEST on the passive side, the response on the
-  /// active one. They are exchanged already: what the peer takes in, we may send out.
+  /// Call when an event reports the peer's terms: CONNECT_REQUEST on the passive side, the response
+  /// on the active one. The terms are exchanged: what the peer can receive, this side may send.
   void on_heard(const IdName& id, const std::string& route, bool active, const Terms& terms);
   /// Both queue pairs are up.
   void on_queue_pairs(const IdName& active, const IdName& passive, const QpCensus& left,

@@ -19,7 +19,7 @@ const Atomics::Done* Atomics::find(const std::string& stream, std::uint32_t psn)
 
 void Atomics::on_done(const std::string& stream, std::uint32_t psn, std::uint64_t original) {
   if (find(stream, psn) != nullptr) {
-    violations_.add(kAtomics, stream + ": PSN " + std::to_string(psn) + " is done twice");
+    violations_.add(kAtomics, stream + ": PSN " + std::to_string(psn) + " is executed twice");
     return;
   }
   std::deque<Done>& queue = done_[stream];
@@ -30,9 +30,9 @@ void Atomics::on_done(const std::string& stream, std::uint32_t psn, std::uint64_
 void Atomics::on_answer(const std::string& stream, std::uint32_t psn, std::uint64_t original) {
   const Done* const done = find(stream, psn);
   if (done == nullptr || done->original == original) return;
-  violations_.add(kAtomics, stream + ": PSN " + std::to_string(psn) + " is answered with " +
-                                std::to_string(original) + ", but there was " +
-                                std::to_string(done->original));
+  violations_.add(kAtomics, stream + ": PSN " + std::to_string(psn) +
+                                " is answered with the original value " + std::to_string(original) +
+                                ", but memory had " + std::to_string(done->original));
 }
 
 }  // namespace anyrdma::check

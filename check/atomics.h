@@ -1,4 +1,5 @@
-// The claim: an atomic operation is done once, and every answer to it says what was there then.
+// Checks that each atomic operation is executed once, and that each response carries the original
+// value of the memory.
 #pragma once
 
 #include <cstdint>

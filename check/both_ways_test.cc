@@ -80,8 +80,10 @@ class End {
     device<EntryKind::kPosted>(kQp, "RECV", wr_id, std::uint64_t{8}, kNone, kNone, kNone, kNone);
   }
   void completed(std::uint64_t wr_id, bool receive, std::uint64_t digest = 0) {
-    const std::uint64_t flags = (receive ? recording::kOfReceive : 0u) | recording::kHasDigest;
-    device<EntryKind::kCompleted>(kQp, wr_id, std::uint64_t{receive ? IBV_WC_RECV : IBV_WC_SEND},
+    const std::uint64_t flags =
+        (receive ? std::uint64_t{recording::kOfReceive} : 0u) | recording::kHasDigest;
+    device<EntryKind::kCompleted>(kQp, wr_id,
+                                  static_cast<std::uint64_t>(receive ? IBV_WC_RECV : IBV_WC_SEND),
                                   kNone, std::uint64_t{8}, flags, kNone, kNone, digest);
   }
   void destroy_qp(std::uint64_t sends = 0) {
@@ -200,7 +202,7 @@ TEST_P(BothWays, TermsThatThePeerHasNotOffered) {
   world.client.fetched(1, RDMA_CM_EVENT_CONNECT_RESPONSE);
 
   ASSERT_EQ(world.findings().size(), 1u);
-  EXPECT_THAT(world.findings()[0], ::testing::StartsWith("agreement: client#1: hears on "));
+  EXPECT_THAT(world.findings()[0], ::testing::StartsWith("agreement: client#1: its event on "));
 }
 
 TEST_P(BothWays, AnEventThatCannotComeNow) {
@@ -215,7 +217,7 @@ TEST_P(BothWays, AnAcknowledgementTooMany) {
 
   EXPECT_THAT(
       world.findings(),
-      ::testing::ElementsAre("ledger: client#1: an event was acknowledged that nobody was handed"));
+      ::testing::ElementsAre("ledger: client#1: an event was acknowledged that was not fetched"));
 }
 
 TEST_P(BothWays, WorkThatIsLost) {
@@ -240,7 +242,7 @@ TEST_P(BothWays, AMessageThatArrivesChangedAndOneThatNoProgramSent) {
 
   ASSERT_EQ(world.findings().size(), 2u);
   EXPECT_THAT(world.findings()[0], ::testing::HasSubstr("a message of 8 bytes arrived changed"));
-  EXPECT_THAT(world.findings()[1], ::testing::HasSubstr("8 bytes received that nobody sent"));
+  EXPECT_THAT(world.findings()[1], ::testing::HasSubstr("8 bytes received that no peer sent"));
 }
 
 TEST_P(BothWays, AMessageWhoseSenderSaysSoLaterIsNone) {
@@ -277,9 +279,10 @@ TEST_P(BothWays, AnAtomicOperationThatIsDoneTwice) {
   world.client.device<EntryKind::kAtomic>(kQp, std::uint64_t{200}, std::uint64_t{8}, kNone);
 
   ASSERT_EQ(world.findings().size(), 2u);
-  EXPECT_THAT(world.findings()[0], ::testing::HasSubstr("PSN 200 is done twice"));
-  EXPECT_THAT(world.findings()[1],
-              ::testing::HasSubstr("PSN 200 is answered with 8, but there was 7"));
+  EXPECT_THAT(world.findings()[0], ::testing::HasSubstr("PSN 200 is executed twice"));
+  EXPECT_THAT(
+      world.findings()[1],
+      ::testing::HasSubstr("PSN 200 is answered with the original value 8, but memory had 7"));
 }
 
 TEST_P(BothWays, ALimitThatNoneHasSet) {

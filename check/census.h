@@ -1,4 +1,4 @@
-// What a device says of a queue that it keeps.
+// A device's counts of what its queues hold.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -250,12 +250,16 @@ void Checkers::on_fetched(const IdName& id, const Entry& entry) {
         known.queued, [type](const Queued& each) { return turns_into(each.type, type); });
   if (found == known.queued.end()) return;
   if (is_request) {
-    const std::string& host = lanes_[lane_at(entry.numbers[0]).host].name;
-    known.route = route_of(entry.texts[0], host, known.datagram, false);
+    known.route = route_of(entry.texts[0], machine_of(entry.numbers[0]), known.datagram, false);
   }
   const Queued event = std::move(*found);
   known.queued.erase(known.queued.begin(), found + 1);
   if (!altered_ && !known.route.empty()) on_delivered(id, known, type, event);
+}
+
+// In real time a loopback address is one machine's, which all processes may share.
+std::string Checkers::machine_of(std::uint64_t lane) const {
+  return source_ == Source::kProcesses ? std::string() : lanes_[lanes_[lane].host].name;
 }
 
 bool Checkers::is_observed(const std::string& route, bool active) {
@@ -351,7 +355,7 @@ void Checkers::on_given(const IdName& id, std::size_t lane, const Entry& entry) 
   known.datagram = n[5] != 0;
   if (call != "reject") known.active = call == "connect";  // either side rejects
   const std::string route =
-      route_of(entry.texts[1], lanes_[lanes_[lane].host].name, known.datagram, known.active);
+      route_of(entry.texts[1], machine_of(lane), known.datagram, known.active);
   if (known.active) known.route = route;
   if (call == "reject") {
     known.answered = true;

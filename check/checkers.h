@@ -41,7 +41,7 @@ class Checkers final : public recording::EntryReader {
   void finish(bool complete = true);
   /// All so far, a line each. Some only show in finish().
   [[nodiscard]] std::vector<std::string> findings() const;
-  /// What could not be judged, a sentence each.
+  /// A sentence for each thing that could not be judged.
   [[nodiscard]] std::vector<std::string> unjudged() const;
 
  private:
@@ -85,6 +85,7 @@ class Checkers final : public recording::EntryReader {
   void compare_queue_pairs(const IdName& active);
   /// Whether the peer's end of a route is observed.
   [[nodiscard]] bool is_observed(const std::string& route, bool active);
+  [[nodiscard]] std::string machine_of(std::uint64_t lane) const;
   [[nodiscard]] Device& device_at(std::size_t lane);
   [[nodiscard]] const Device* device_of(const std::string& program, std::uint32_t qp) const;
   [[nodiscard]] const Lane& lane_at(std::uint64_t lane) const { return lanes_[lane]; }
@@ -107,7 +108,7 @@ class Checkers final : public recording::EntryReader {
   std::set<std::string> unobserved_;  ///< routes
   std::uint64_t running_ = 0;         ///< 1 + lane of the thread that runs
   bool altered_ = false;              ///< a fault has changed a message
-  bool hung_ = false;                 ///< whoever runs the programs says so
+  bool hung_ = false;                 ///< the runner of the programs has reported it
 };
 
 }  // namespace anyrdma::check

@@ -1,4 +1,4 @@
-// What the checkers keep of one device, whose work comes as entries.
+// The data of the checkers on one device, whose work comes as entries.
 #pragma once
 
 #include <infiniband/verbs.h>

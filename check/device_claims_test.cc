@@ -109,9 +109,10 @@ TEST_F(AtomicsTest, WhatIsDoneTwiceOrAnsweredWronglyIsReported) {
   atomics.on_done("a", 5, 101);
   atomics.on_answer("a", 5, 101);
 
-  EXPECT_THAT(found.lines(),
-              ElementsAre("atomics: a: PSN 5 is done twice",
-                          "atomics: a: PSN 5 is answered with 101, but there was 100"));
+  EXPECT_THAT(
+      found.lines(),
+      ElementsAre("atomics: a: PSN 5 is executed twice",
+                  "atomics: a: PSN 5 is answered with the original value 101, but memory had 100"));
 }
 
 // --- keys ---------------------------------------------------------------------------------------

@@ -42,7 +42,8 @@ TEST_F(LedgerTest, AnEventThatIsNotAcknowledgedIsReportedAtTheEnd) {
   ledger.on_fetched(kClient);
   ledger.on_end();
 
-  EXPECT_THAT(found.lines(), ElementsAre("ledger: client#1: 1 of its events never acknowledged"));
+  EXPECT_THAT(found.lines(),
+              ElementsAre("ledger: client#1: 1 of its events were never acknowledged"));
 }
 
 TEST_F(LedgerTest, AHostWithoutPowerOwesNothing) {
@@ -56,8 +57,8 @@ TEST_F(LedgerTest, AHostWithoutPowerOwesNothing) {
 TEST_F(LedgerTest, AnAcknowledgementTooManyIsReportedAtOnce) {
   ledger.on_acknowledged(kServer);
 
-  EXPECT_THAT(found.lines(), ElementsAre("ledger: server#2: an event was acknowledged that nobody "
-                                         "was handed"));
+  EXPECT_THAT(found.lines(), ElementsAre("ledger: server#2: an event was acknowledged that was "
+                                         "not fetched"));
 }
 
 // --- private data -------------------------------------------------------------------------------
@@ -183,9 +184,9 @@ TEST_F(AgreementTest, TermsThatThePeerDidNotOfferAreReported) {
   agreement.on_heard(kServer, kRoute, false, {17, 3, 5});  // not exchanged
 
   EXPECT_THAT(found.lines(),
-              ElementsAre("agreement: server#2: hears on " + kRoute +
-                          " of a peer with qpn=17 resources=5 depth=3, which says qpn=17 "
-                          "resources=3 depth=5"));
+              ElementsAre("agreement: server#2: its event on " + kRoute +
+                          " says that the peer has qpn=17 resources=5 depth=3, but the peer sent "
+                          "qpn=17 resources=3 depth=5"));
 }
 
 TEST_F(AgreementTest, QueuePairsThatDoNotFitAreReported) {

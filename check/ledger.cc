@@ -10,7 +10,7 @@ constexpr std::string_view kLedger = "ledger";
 void Ledger::on_acknowledged(const IdName& id) {
   if (--owed_[id] >= 0) return;
   owed_[id] = 0;
-  violations_.add(kLedger, id.to_string() + ": an event was acknowledged that nobody was handed");
+  violations_.add(kLedger, id.to_string() + ": an event was acknowledged that was not fetched");
 }
 
 void Ledger::on_crash(const std::string& host) {
@@ -21,7 +21,7 @@ void Ledger::on_end() {
   for (const auto& [id, owed] : owed_) {
     if (owed == 0) continue;
     violations_.add(kLedger, id.to_string() + ": " + std::to_string(owed) +
-                                 " of its events never acknowledged");
+                                 " of its events were never acknowledged");
   }
 }
 

@@ -190,7 +190,7 @@ void Legality::on_rest() {
     if (awaited.empty() || life.missed) continue;
     life.missed = true;
     violation(key.first, key.second,
-              "nothing can happen any more and nobody answered its " + std::string(awaited));
+              "the run ended without an answer to its " + std::string(awaited));
   }
 }
 

@@ -86,7 +86,7 @@ class Legality {
                 Service service = Service::kConnected);
   /// A host's power is cut: its ids end without a call or an event.
   void on_crash(std::string_view host);
-  /// Nothing can happen any more: an id that waits for the event of a call violates the claim.
+  /// Call when no event is pending: an id that waits for the event of a call violates the rules.
   void on_rest();
   /// The world ends: ids that are not destroyed have leaked.
   void on_end();

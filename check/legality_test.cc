@@ -207,7 +207,8 @@ TEST_F(LegalityTest, AQuestionThatNobodyAnswersIsReportedOnce) {
   legality.on_rest();
   legality.on_rest();
 
-  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its address query")));
+  EXPECT_THAT(legality.violations(),
+              ElementsAre(HasSubstr("without an answer to its address query")));
 }
 
 TEST_F(LegalityTest, AnAcceptThatNobodyAnswersIsReported) {
@@ -215,7 +216,7 @@ TEST_F(LegalityTest, AnAcceptThatNobodyAnswersIsReported) {
   live({"accept"}, 2);
   legality.on_rest();
 
-  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its accepted")));
+  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("without an answer to its accepted")));
 }
 
 TEST_F(LegalityTest, AConnectThatNobodyAnswersIsReported) {
@@ -223,7 +224,7 @@ TEST_F(LegalityTest, AConnectThatNobodyAnswersIsReported) {
   live({"connect"});
   legality.on_rest();
 
-  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its connecting")));
+  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("without an answer to its connecting")));
 }
 
 TEST_F(LegalityTest, AConnectThatWasGivenUpIsAnswered) {
@@ -240,7 +241,7 @@ TEST_F(LegalityTest, AQuestionOfADatagramServiceWantsAnAnswer) {
   live({"connect"});
   legality.on_rest();
 
-  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its asking")));
+  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("without an answer to its asking")));
 }
 
 TEST_F(LegalityTest, ADisconnectLeadsToDisconnectedAndThenToTheEndOfTimeWait) {
@@ -252,8 +253,8 @@ TEST_F(LegalityTest, ADisconnectLeadsToDisconnectedAndThenToTheEndOfTimeWait) {
   live({"accept", "+ESTABLISHED", "+DISCONNECTED", "disconnect"}, 2);
   legality.on_rest();
 
-  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("nobody answered its disconnect"),
-                                                 HasSubstr("nobody answered its time wait")));
+  EXPECT_THAT(legality.violations(), ElementsAre(HasSubstr("without an answer to its disconnect"),
+                                                 HasSubstr("without an answer to its time wait")));
 }
 
 TEST_F(LegalityTest, ADisconnectBeforeTheConnectionHasNoEffectToWaitFor) {

@@ -41,7 +41,7 @@ void Payload::finish() {
   for (const auto& [stream, messages] : std::exchange(unexpected_, {})) {
     for (const Message& each : messages)
       violations_.add(kPayload, stream + ": " + std::to_string(each.length) +
-                                    " bytes received that nobody sent");
+                                    " bytes received that no peer sent");
   }
 }
 
@@ -61,7 +61,7 @@ void Payload::on_received_of_some(const std::string& stream, const Message& mess
   }
   if (has_passed(stream, message)) return;
   violations_.add(kPayload, stream + ": a message of " + std::to_string(message.length) +
-                                " bytes arrived that nobody sent, or that was sent earlier");
+                                " bytes arrived that no peer sent, or that was sent earlier");
 }
 
 bool Payload::has_passed(const std::string& stream, const Message& message) const {

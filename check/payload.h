@@ -21,7 +21,7 @@ class Payload {
  public:
   explicit Payload(Violations& violations) : violations_(violations) {}
 
-  /// What is kept of one: enough to know it again.
+  /// The part of a message that is kept, to recognize the message on arrival.
   struct Message {
     std::uint64_t length = 0;
     std::optional<std::uint64_t> digest;  ///< nullopt: not known, fits any
@@ -30,12 +30,13 @@ class Payload {
   void on_sent(const std::string& stream, const Message& message);
   /// A receive completed with it.
   void on_received(const std::string& stream, const Message& message);
-  /// The same where messages may be lost: the next that fits.
+  /// Like on_received(), for a service that may lose messages: the next sent message that fits is
+  /// the one received.
   void on_received_of_some(const std::string& stream, const Message& message);
   /// The network does not keep packets' order, or doubles some: an unreliable connection does
   /// not notice.
   void on_disorder() { disorder_ = true; }
-  /// The run is over. What was received and has no SEND yet was sent by nobody.
+  /// The run is over. No peer has sent the messages that were received and have no SEND yet.
   void finish();
   /// The stream ends here: a later one may have its name.
   void on_end(const std::string& stream);
@@ -48,7 +49,7 @@ class Payload {
 
   Violations& violations_;
   std::map<std::string, std::deque<Message>> under_way_;
-  /// What was sent before the last that was received, where that may still come: each once, however
+  /// Messages sent before the last received one that may still arrive. Each is in it once, however
   /// often it was sent.
   std::map<std::string, Passed> passed_;
   bool disorder_ = false;

@@ -31,7 +31,8 @@ class PrivateData {
   [[nodiscard]] bool has_given(const std::string& route, bool active) const;
   /// A rejection with this data may come on any route: a fault plan's. Empty: the CM's own.
   void excuse(std::span<const std::uint8_t> data);
-  /// The CM may reject on this route by itself, without data: its user went without an answer.
+  /// The CM may reject on this route by itself, without private data, because its program ended
+  /// without an answer.
   void on_silent_end(const std::string& route);
   void on_delivered(const IdName& to, const std::string& route, Carrier carrier, std::size_t room,
                     std::span<const std::uint8_t> data);

@@ -1,4 +1,4 @@
-// What checkers found: a line each, headed by the checker's name.
+// Violations that checkers found, one line each, with the checker's name first.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,8 @@ class Work {
 
   /// Several threads post and poll, each of which says so a moment later: their order is not known.
   void set_unordered() { unordered_ = true; }
-  /// What has completed although it was not posted may have been posted by a thread that says so
-  /// later. Such completions are judged when their queue pair is destroyed, and in finish().
+  /// A completion may come before the entry of its posting, if another thread posted the request.
+  /// Such completions are judged when their queue pair is destroyed, and in finish().
   void set_late() { late_ = true; }
   void finish();
 

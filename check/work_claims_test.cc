@@ -227,7 +227,7 @@ TEST_F(PayloadTest, AChangedAShorterAndAnInventedMessageAreReported) {
 
   EXPECT_THAT(found.lines(), ElementsAre("payload: a: a message of 4 bytes arrived changed",
                                          "payload: a: 4 bytes received of a message of 5",
-                                         "payload: a: 6 bytes received that nobody sent"));
+                                         "payload: a: 6 bytes received that no peer sent"));
 }
 
 TEST_F(PayloadTest, WhereMessagesMayBeLostTheOthersKeepTheirOrder) {
@@ -241,9 +241,9 @@ TEST_F(PayloadTest, WhereMessagesMayBeLostTheOthersKeepTheirOrder) {
   payload.on_received_of_some("a", {6, 334});
 
   EXPECT_THAT(found.lines(),
-              ElementsAre("payload: a: a message of 4 bytes arrived that nobody sent, or that was "
+              ElementsAre("payload: a: a message of 4 bytes arrived that no peer sent, or that was "
                           "sent earlier",
-                          "payload: a: a message of 6 bytes arrived that nobody sent, or that was "
+                          "payload: a: a message of 6 bytes arrived that no peer sent, or that was "
                           "sent earlier"));
 }
 

@@ -91,7 +91,7 @@ class EventChannel {
   std::unique_ptr<verbs::Semaphore> semaphore_;
   EventPool* pool_;
   EventQueue queue_;
-  /// Units that a fetcher holds for an event that was taken out of the queue meanwhile.
+  /// Semaphore units whose event was removed from the queue after a fetcher took the unit.
   std::size_t missing_units_ = 0;
   EventWaiters waiting_;  ///< first come, first called
   EventWaiters called_;   ///< on their way to an event

@@ -39,7 +39,7 @@ struct EventRecord : boost::intrusive::list_base_hook<>, ChargedHook {
   Id* charged = nullptr;
   /// The id of a CONNECT_REQUEST until it is taken.
   std::unique_ptr<Id> request;
-  /// Of a multicast event, until that group is left: counts the event as well.
+  /// For a multicast event, until its group is left: counts the event for the group as well.
   Membership* membership = nullptr;
   ibv_ece ece{};         ///< as the peer announced it: CONNECT_REQUEST, CONNECT_RESPONSE
   bool fetched = false;  ///< handed out and not acknowledged

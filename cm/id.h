@@ -264,7 +264,7 @@ class Id final : private transport::EndpointHandler {
   }
   /// Reports to observers why a call is refused, and returns the error.
   [[nodiscard]] Result<void> refused(Call call, Result<void> why) const;
-  /// The same from outside of the critical section.
+  /// Like the function above, but called outside of the critical section.
   [[nodiscard]] Result<void> refuse(Call call, Result<void> why) const;
   /// Returns the error that a fault plan injects before the call has an effect.
   [[nodiscard]] Result<void> admit(Call call);

@@ -36,7 +36,7 @@ Result<void> Id::leave_multicast(const sockaddr* group) {
   discard(runtime(), dropped);
   forget_event_of(*leaving);
   const Result<void> drained = drain(*leaving);
-  detach(*leaving);  // only now is it certain that nobody fetches its MULTICAST_JOIN any more
+  detach(*leaving);  // only now no thread can fetch its MULTICAST_JOIN any more
   return left ? drained : left;
 }
 

@@ -16,7 +16,7 @@ struct Membership {
   transport::MembershipId id{};
   sockaddr_storage group{};
   transport::JoinState state{};
-  void* context = nullptr;  ///< the application's, given back in the events
+  void* context = nullptr;  ///< the application's context, returned in events
   /// As the fetched MULTICAST_JOIN said; without it there is nothing to detach from.
   bool joined = false;
   ibv_gid gid{};

@@ -17,7 +17,7 @@ namespace anyrdma::page {
 [[nodiscard]] Complaint write_comparison(std::istream& left, std::istream& right,
                                          std::ostream& html);
 
-/// The same of one run or two that are there already.
+/// Makes the page of one run, or of two, that are already packed.
 void write_page(const std::vector<PackedRun>& runs, std::ostream& html);
 
 }  // namespace anyrdma::page

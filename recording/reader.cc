@@ -22,7 +22,7 @@ Reader::Reader(std::span<const std::uint8_t> file) : file_(file) {
                   file.begin(),
                   [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; }) ||
       file.empty()) {
-    fail("it is no recording: it does not begin as one");
+    fail("the file is no recording");
   } else if (file.size() <= kMagic.size()) {
     cut();
   } else if (file[kMagic.size()] != kVersion) {

@@ -45,8 +45,8 @@ class Writer {
     (std::index_sequence_for<Fields...>());
     end_entry(kKind, at);
   }
-  /// The same for a kind that is known only at run time, as when a recording is copied: its numbers
-  /// and texts, each in the order of its shape.
+  /// Writes an entry of a kind that is known only at run time, for example when a recording is
+  /// copied: its numbers and texts, each in the order of its shape.
   void write(EntryKind kind, verbs::Instant now, std::span<const std::uint64_t> numbers,
              std::span<const std::string_view> texts);
   void write(const Entry& entry) { write(entry.kind, entry.time, entry.numbers, entry.texts); }
@@ -76,7 +76,7 @@ class Writer {
     std::uint64_t last = 0;
     std::size_t size = 0;
   };
-  /// A text that was written lately. A recording has few, and says each of them a thousand times.
+  /// A text that was written recently. A recording has few texts, each of them a thousand times.
   struct Lately {
     Ends ends{{}};
     const char* text = nullptr;  ///< a key of texts_
@@ -84,8 +84,8 @@ class Writer {
   };
   [[nodiscard]] Lately look_up(const Ends& ends, std::string_view text);
 
-  // A byte that is written might be one of our members, for all that the compiler knows: so each of
-  // these is told where it writes, and gives back where the next one does.
+  // Each function takes the place to write to and returns the next one. Members would be slower:
+  // the compiler must assume that a written byte changes them.
   [[nodiscard]] std::uint8_t* begin(verbs::Instant now) {
     if (window_.size() - used_ < kEntryBytesMax) turn_window();
     const verbs::Instant last = std::exchange(last_, now);

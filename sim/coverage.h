@@ -1,5 +1,5 @@
-// What a run under exploration has come to, as bits: by them a search sees which run has come to
-// something that no run before it did, and at which decision.
+// Coverage of a run in an exploration, as bits. A search compares them to learn which run reached
+// something that no earlier run reached, and at which decision.
 #pragma once
 
 #include <bitset>
@@ -18,15 +18,16 @@ struct Reached {
   bool operator==(const Reached&) const = default;
 };
 
-/// Of one run. Things are named by numbers, such as hashes: the same thing is the same bit in every
-/// run; two things may share one.
+/// The coverage of one run. Items are named by numbers, such as hashes. The same item is the same
+/// bit in every run; two items may share a bit.
 class Coverage {
  public:
   static constexpr std::uint32_t kBits = 1 << 15;
   /// Bits below are milestones.
   static constexpr std::uint32_t kMilestones = 1 << 13;
 
-  /// A thing that few runs come to, or each run few times: from there other seeds are tried.
+  /// A milestone: an item that few runs reach, or that each run reaches a few times. From there the
+  /// search tries other seeds.
   void add_milestone(std::uint64_t thing) { set(thing % kMilestones); }
   /// Any other, such as a block of a program's code.
   void add(std::uint64_t thing) { set(kMilestones + thing % (kBits - kMilestones)); }
@@ -34,7 +35,7 @@ class Coverage {
   /// In the order in which the run came to them.
   [[nodiscard]] const std::vector<Reached>& reached() const { return reached_; }
 
-  /// The scheduler whose decisions count from now on. Null: all is at decision 0.
+  /// The scheduler whose decisions are counted from now on. Null: every item is at decision 0.
   void follow(const Scheduler* scheduler) { scheduler_ = scheduler; }
 
  private:

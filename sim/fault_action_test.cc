@@ -241,14 +241,15 @@ TEST_P(MisnamedFault, IsRefusedBeforeAnythingRuns) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, MisnamedFault,
-    ::testing::Values(Misnamed{"at 1s: cut client->sever", "no host 'sever'"},
-                      Misnamed{"on sever#1 queued ESTABLISHED 1: cut *->*", "no host 'sever'"},
-                      Misnamed{"at 1s: return server anyrdma1", "no device 'anyrdma1' there"},
-                      Misnamed{"at 1s: port-up sever anyrdma0", "no host 'sever'"},
-                      Misnamed{"on server queued ESTABLISHED 1: hold 1s",
-                               "the simulator holds no event: delay the message that it comes "
-                               "from"},
-                      Misnamed{"at 1s: fail-over server eth9", "no interface 'eth9' there"}));
+    ::testing::Values(
+        Misnamed{"at 1s: cut client->sever", "no host 'sever'"},
+        Misnamed{"on sever#1 queued ESTABLISHED 1: cut *->*", "no host 'sever'"},
+        Misnamed{"at 1s: return server anyrdma1", "no device 'anyrdma1' on that host"},
+        Misnamed{"at 1s: port-up sever anyrdma0", "no host 'sever'"},
+        Misnamed{"on server queued ESTABLISHED 1: hold 1s",
+                 "'hold' is not possible on simulated hosts: delay the message that causes the "
+                 "event"},
+        Misnamed{"at 1s: fail-over server eth9", "no interface 'eth9' on that host"}));
 
 TEST_F(FaultAction, AFaultThatNoTextCanSayIsRefused) {
   FaultPlan plan;

@@ -26,11 +26,11 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
     } else if (host_ == nullptr) {
       return;
     } else if (key == "device") {
-      if (!host_->knows_device(name)) fail("no device " + fault::in_quotes(name) + " there");
+      if (!host_->knows_device(name)) fail("no device " + fault::in_quotes(name) + " on that host");
     } else if (key == "address") {
       if (!Prefix::parse(name)) fail(fault::in_quotes(name) + " is no address");
     } else if (!host_->has_interface(name)) {
-      fail("no interface " + fault::in_quotes(name) + " there");
+      fail("no interface " + fault::in_quotes(name) + " on that host");
     }
   }
   void named(const std::string& host) { (void)look_up(host); }
@@ -59,10 +59,10 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
 
  private:
   void count_programs(const std::string& program, std::uint32_t number, std::uint32_t count) {
-    if (count == 0) return fail("no program " + fault::in_quotes(program) + " there");
+    if (count == 0) return fail("no program " + fault::in_quotes(program) + " on that host");
     if (number > count) {
       fail("no program " + fault::in_quotes(program + "#" + std::to_string(number)) +
-           " there: it starts " + std::to_string(count) + " of that name");
+           " on that host, which starts " + std::to_string(count) + " of that name");
     }
   }
   const Host* look_up(const std::string& name) {
@@ -88,13 +88,13 @@ std::string problem_outside(const World& world, const fault::FaultAction& action
   };
   const verbs::Overloaded cases{
       [&](const fault::ReturnDevice& plug) {
-        return outside(plug.host) ? "processes do not see a device come back" : "";
+        return outside(plug.host) ? "a device cannot return on a host of processes" : "";
       },
       [&](const fault::AddAddress& add) {
-        return outside(add.host) ? "the device of processes keeps its addresses" : "";
+        return outside(add.host) ? "addresses cannot change on a host of processes" : "";
       },
       [&](const fault::DropAddress& drop) {
-        return outside(drop.host) ? "the device of processes keeps its addresses" : "";
+        return outside(drop.host) ? "addresses cannot change on a host of processes" : "";
       },
       [](const auto&) { return ""; }};
   return std::visit(cases, action);
@@ -105,7 +105,7 @@ std::string problem_outside(const World& world, const fault::FaultAction& action
 std::string problem_with_names(const World& world, const Fault& fault) {
   const auto* routing = std::get_if<fault::OnRouting>(&fault.trigger);
   const Host* const at = routing == nullptr ? nullptr : world.find_host(routing->host);
-  if (at != nullptr && at->has_processes()) return "processes find their routes by themselves";
+  if (at != nullptr && at->has_processes()) return "routes cannot fail on a host of processes";
   if (std::string problem = fault::problem_with_field(fault); !problem.empty()) return problem;
   if (std::string problem = problem_outside(world, fault.action); !problem.empty()) return problem;
   if (const auto ending = fault::ending_of(fault.action); !fault.lasts.for_ever() && ending) {

@@ -1,4 +1,5 @@
-// The language of faults, for those who test in the simulator: sim::FaultPlan, sim::OnRequest ...
+// Makes the names of the fault language available to tests in the simulator: sim::FaultPlan,
+// sim::OnRequest and so on.
 #pragma once
 
 #include "transport/fault/plan/fault_json.h"

@@ -225,7 +225,7 @@ fault::Oversight Faults::oversight() const {
 std::string Faults::problem_here(const Fault& fault) const {
   if (std::string problem = problem_with(fault); !problem.empty()) return problem;
   if (std::holds_alternative<HoldEvent>(fault.action)) {
-    return "the simulator holds no event: delay the message that it comes from";
+    return "'hold' is not possible on simulated hosts: delay the message that causes the event";
   }
   const PlanResult<FaultPlan> again = FaultPlan::parse(to_string(fault));
   if (!again) return again.error().reason;

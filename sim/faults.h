@@ -40,7 +40,7 @@ class Faults {
   [[nodiscard]] PlanResult<void> inject(const FaultPlan& plan);
   /// The result that inject() would return for a plan.
   [[nodiscard]] PlanResult<void> check(const FaultPlan& plan) const;
-  /// No fault happens any more; what happened stays, and what was to end does not.
+  /// Ends fault injection. Effects of faults that have happened stay, also those with an end.
   void end();
   /// Whether a host that is off is going to be started again, at a time that is known; or may ever
   /// be.

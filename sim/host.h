@@ -281,7 +281,7 @@ class Host final : private transport::soft::Observer,
   /// Whose processes have a device of that name.
   [[nodiscard]] Interface* find_outside(std::string_view device);
   [[nodiscard]] const Interface* find_outside(std::string_view device) const;
-  /// The first one's processes hear of it. False: there are none.
+  /// Reports a change to the processes of the first interface outside. False: there is none.
   bool tell_outside(const transport::soft::DeviceChange& change);
   [[nodiscard]] Interface* find_interface(std::string_view name);
 

@@ -195,7 +195,7 @@ TEST_F(Lasting, AProgramThatIsNotThereCannotBePaused) {
     return world.faults().inject(FaultPlan::parse(line).value()).error().reason;
   };
 
-  EXPECT_EQ(refusal("at 1s: pause host/coun"), "no program 'coun' there");
+  EXPECT_EQ(refusal("at 1s: pause host/coun"), "no program 'coun' on that host");
   EXPECT_EQ(refusal("at 1s: pause host/count/2"),
             "fibers have names of their own: say host/NAME, not host/count/2");
   EXPECT_EQ(refusal("at 1s: pause hots/count"), "no host 'hots'");

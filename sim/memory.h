@@ -30,7 +30,7 @@ class MemoryChoices final : public verbs::soft::MemoryChooser {
   [[nodiscard]] std::uint32_t choose(std::uint32_t count) override;
   [[nodiscard]] MemoryProfile profile() const { return memory_.profile; }
   [[nodiscard]] bool is_strict() const { return memory_.profile == MemoryProfile::kStrict; }
-  /// All so far that were not 0; memory that gives them repeats the run.
+  /// All choices so far other than 0. A memory that is given them repeats the run.
   [[nodiscard]] const std::vector<Deviation>& made() const { return made_; }
 
  private:

@@ -1,4 +1,4 @@
-// Who watches simulated worlds from outside: the checkers of tests.
+// Observers of simulated worlds, such as the checkers of tests.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Monitor : public recording::EntryReader {
  public:
   /// The violations so far, a sentence each.
   [[nodiscard]] virtual std::vector<std::string> violations() const { return {}; }
-  /// The world is about to end; its programs have ended, all else is still there.
+  /// The world is about to be destroyed: its programs have ended, everything else still exists.
   virtual void on_end(World& world) = 0;
 
   /// Every world made from now on, in any thread, gets a monitor of its own; null: none, as without

@@ -51,16 +51,16 @@ struct WorldOptions {
   bool capture = false;
   /// Between any two hosts that World::set_link does not name, and from a host to itself.
   LinkOptions link{};
-  /// In which order programs and the network go on where either could.
+  /// The order in which programs and the network continue when either could.
   Schedule schedule{};
   /// The memory guarantees of devices, and the chooser of their behaviour within them.
   Memory memory{};
-  /// A file for all that happens, made anew: docs/recording.md. Empty: none. World::recorder()
-  /// says whether it could be made.
+  /// The file for a recording, created or truncated: docs/recording.md. Empty: none.
+  /// World::recorder() tells whether it could be created.
   std::string record{};
   /// Takes the recording instead.
   std::shared_ptr<recording::Sink> recording{};
-  /// Of every fiber; too little crashes on the guard page below it.
+  /// Stack size of each fiber, in bytes. A fiber that needs more crashes on the guard page below.
   std::size_t stack_bytes = std::size_t{256} << 10;
 };
 
@@ -82,7 +82,7 @@ struct InterfaceOptions {
   BondOptions bond{};
 };
 
-/// A host's interfaces, and what is out of its reach.
+/// The interfaces of a host, and the addresses that it cannot reach.
 struct HostOptions {
   std::vector<InterfaceOptions> interfaces;
   /// Destinations in these networks are EHOSTUNREACH ("198.51.100.0/24"); all others that no

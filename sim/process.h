@@ -9,8 +9,9 @@
 
 namespace anyrdma::sim {
 
-/// One for all fibers of a process: Host::spawn_process and what is spawned from in there. The last
-/// of them to end ends it. Its devices' contexts are its own.
+/// A process of fibers: Host::spawn_process starts the first one, and each fiber that it spawns
+/// belongs to the process. The process ends with its last fiber. Its devices have contexts of their
+/// own.
 class Process {
  public:
   /// Data of a process that another module keeps for the C API: destroyed before the process's

@@ -143,7 +143,7 @@ TEST_F(Rails, APlanNamesAnInterfaceThatIsThere) {
       world.faults().inject(FaultPlan::parse("at 1s: cut-rail client eth7\n").value());
 
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().reason, HasSubstr("no interface 'eth7' there"));
+  EXPECT_THAT(refused.error().reason, HasSubstr("no interface 'eth7' on that host"));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class Recorder final : public WaitObserver {
   }
   /// Something is wrong, and where one looks for it: here, or at the last thing of a lane.
   void finding(std::string_view text, std::string_view stack = {});
-  /// The run hangs: every thread that waits, waits for ever.
+  /// The run hangs: no thread that waits will ever continue.
   void hang(std::string_view why);
   /// A program was ended by a signal, and this is the moment. `stack`: lines; may be empty.
   void crash(std::string_view program, std::string_view how, std::string_view stack = {});
@@ -132,7 +132,7 @@ class Recorder final : public WaitObserver {
   }
   [[nodiscard]] recording::Number process_lane(HostIndex host, std::string_view process);
   [[nodiscard]] recording::Number thread_lane(std::string_view name);
-  /// Says which thread it is that does what comes.
+  /// Sets the thread to which the following records belong.
   void tell_thread();
   [[nodiscard]] recording::Number thread_lane(const Fiber& fiber);
   void on_waited(const Fiber& fiber) override;

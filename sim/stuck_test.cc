@@ -1,4 +1,4 @@
-// When nothing can happen any more: who waits for what.
+// When deadlock: no event is pending: who waits for what.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST_F(Stuck, DestroyingAnIdWhoseEventNobodyAcknowledgesIsADeadlockError) {
 
   EXPECT_EQ(cm::Id::destroy(std::move(id)).error().value(), EDEADLK);
   EXPECT_EQ(world.stuck_report(),
-            "outside of all fibers, somebody waited in vain for the acknowledgement of the events "
+            "code outside of all fibers waited for the acknowledgement of the events "
             "of an id that it destroys at 0.000004000 s\n"
             "  id 1: ADDR_RESOLVED status 0, fetched at 0.000004000 s outside of all fibers, "
             "not acknowledged\n");
@@ -141,7 +141,7 @@ TEST_F(Stuck, ABlockedLeaveNamesTheEventsOfThatGroupOnly) {
   EXPECT_EQ(id->leave_multicast(reinterpret_cast<const sockaddr*>(&left)).error().value(), EDEADLK);
 
   EXPECT_EQ(world.stuck_report(),
-            "outside of all fibers, somebody waited in vain for the acknowledgement of a multicast "
+            "code outside of all fibers waited for the acknowledgement of a multicast "
             "group's events, to leave it at 0.000000000 s\n"
             "  id 1: MULTICAST_JOIN status 0, fetched at 0.000000000 s outside of all fibers, "
             "not acknowledged\n");
@@ -195,7 +195,7 @@ TEST_F(Stuck, ABlockedDestroyOfACompletionQueueCountsItsEvents) {
   EXPECT_EQ(provider.destroy_cq(cq).error().value(), EDEADLK);
 
   EXPECT_EQ(world.stuck_report(),
-            "outside of all fibers, somebody waited in vain for the acknowledgement of verbs "
+            "code outside of all fibers waited for the acknowledgement of verbs "
             "events at 0.000004000 s\n"
             "  completion events: 1 taken, 0 acknowledged (completion queue 1, the last taken at "
             "0.000004000 s outside of all fibers)\n");

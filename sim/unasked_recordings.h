@@ -16,7 +16,7 @@ class UnaskedRecordings {
   virtual ~UnaskedRecordings() = default;
   /// Where a world that is being made is recorded to. Null: it is not.
   virtual std::shared_ptr<recording::Sink> open() = 0;
-  /// It is recorded by `recorder` until that is told to be ending.
+  /// `recorder` records it until the recorder is ended.
   virtual void begun(const std::shared_ptr<recording::Sink>& sink, Recorder& recorder,
                      std::uint64_t seed) = 0;
   /// The last that can be said of a world, of any that is recorded. All its checkers have spoken.

@@ -30,7 +30,7 @@ class Uplink {
   virtual void on_crash() = 0;
   /// Its programs are killed; what their kernel says for them leaves the host.
   virtual void on_kill() = 0;
-  /// The same of one: the n-th that was started under that name. False: there is none, or it has
+  /// Kills one program: the n-th that was started under that name. False: there is none, or it has
   /// ended.
   virtual bool on_kill_program(std::string_view /*name*/, std::uint32_t /*number*/) {
     return false;
@@ -47,7 +47,7 @@ class Uplink {
   }
 };
 
-/// Who takes what else than RDMA arrives at hosts: TCP, UDP, ICMP.
+/// Receives packets for hosts other than RDMA: TCP, UDP, ICMP.
 class IpReceiver {
  public:
   virtual ~IpReceiver() = default;

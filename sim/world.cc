@@ -188,7 +188,7 @@ Result<void> World::run() {
   for (const auto& fiber : scheduler_.fibers().all()) {
     const bool missed = fiber->ending() == Ending::kMustEnd && !fiber->abandoned();
     if (!missed) continue;
-    if (records_) recorder_->hang("nothing can happen any more");
+    if (records_) recorder_->hang("no event is pending");
     return verbs::errno_code(EDEADLK);
   }
   return {};

@@ -153,7 +153,7 @@ class World : private ChoiceObserver {
   void watch_calls();  ///< of calls
   void watch_gate();   ///< before them
   void flood(Host& from, const verbs::soft::Packet& packet);
-  /// A copy under way of what was sent, for the link to a host.
+  /// A copy of a sent packet that is on its way to the link of a host.
   [[nodiscard]] verbs::soft::PacketPtr copy_of(const verbs::soft::Packet& packet, const Host& to);
   void end_recording();
   void tell_sent(const Host& from, HostIndex to, verbs::soft::Packet& packet);

@@ -75,7 +75,7 @@ std::optional<int> take_end(pid_t child) {
   while (::waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
     if (!WIFSTOPPED(status)) return status;
     if (WSTOPSIG(status) != SIGSTOP) continue;
-    std::fprintf(stderr, "anyrdma: the program stands still. `kill -CONT %d` lets it go on.\n",
+    std::fprintf(stderr, "anyrdma: the program is stopped. `kill -CONT %d` continues it.\n",
                  static_cast<int>(child));
   }
   return std::nullopt;

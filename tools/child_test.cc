@@ -116,7 +116,7 @@ TEST(Child, ThatStandsStillGoesOnWhenWeAreTold) {
   }
   std::array<char, 256> text{};
   ASSERT_GT(::read(said[0], text.data(), text.size() - 1), 0);
-  EXPECT_THAT(text.data(), ::testing::HasSubstr("anyrdma: the program stands still. `kill -CONT"));
+  EXPECT_THAT(text.data(), ::testing::HasSubstr("anyrdma: the program is stopped. `kill -CONT"));
 
   ::kill(us, SIGCONT);
 

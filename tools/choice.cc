@@ -21,20 +21,25 @@ void say(const std::string& sentence) {
 /// The text of a device's profile. Nothing: said why.
 std::optional<std::string> device_of(const std::string& name, const std::string& transport) {
   if (transport != "fabric" && transport != "udp") {
-    say("over '" + transport + "' devices are as they are: --device is for fabric and udp.");
+    say("the transport '" + transport +
+        "' uses real devices, which --device cannot change. Use --device with fabric or udp.");
     return std::nullopt;
   }
   const auto names = verbs::soft::profile_names();
   if (std::ranges::find(names, name) != names.end()) return name;
+  std::string known;
+  for (const std::string_view each : names)
+    known += (known.empty() ? "" : ", ") + std::string(each);
   std::ifstream file(name);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
-    say("'" + name + "' is neither a file that can be read nor a device. See docs/devices.md.");
+    say("there is no device profile and no readable file '" + name + "'. Profiles: " + known +
+        ". See docs/devices.md.");
     return std::nullopt;
   }
   const auto device = verbs::soft::parse_profile(text.str());
   if (device) return text.str();
-  say("the device " + name + " is refused: " + device.error().to_string() + ".");
+  say("the device file '" + name + "' is invalid: " + device.error().to_string() + ".");
   return std::nullopt;
 }
 

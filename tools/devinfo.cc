@@ -90,7 +90,7 @@ Exit devinfo(const Choice& choice) {
   for (ibv_device* const device : transport.devices()) {
     if (auto reported = report(transport.provider_of(device), device); !reported) {
       return fail(std::string(device->name) +
-                  " does not answer: " + std::strerror(reported.error().value()) + ".");
+                  " cannot be queried: " + std::strerror(reported.error().value()) + ".");
     }
   }
   return Exit::kOk;

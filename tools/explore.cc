@@ -80,7 +80,7 @@ sim::Outcome run_programs(FileScenario& file, const sim::Trial& trial,
                          .premises = &*file.premises});
   const bool built = simulation.build() == Exit::kOk;
   if (!built || staging.rehearsal)
-    return {.problem = built ? "" : "the programs cannot be started\n"};
+    return {.problem = built ? "" : "the programs could not be started\n"};
   sim::Outcome outcome = simulation.run();
   if (staging.trace != nullptr) *staging.trace = simulation.world().trace().text();
   outcome.problem += simulation.verify(outcome.problem);
@@ -151,8 +151,8 @@ const Standard* find_or_say(const std::string& name) {
   const Standard* found = sim::scenarios::find(name);
   if (found == nullptr && std::filesystem::exists(name)) return read_or_say(name);
   if (found == nullptr)
-    say("there is no scenario '" + name + "', nor a file of that name. There are: " + names() +
-        ".");
+    say("there is no scenario file and no built-in scenario '" + name +
+        "'. Built-in scenarios: " + names() + ".");
   return found;
 }
 
@@ -211,7 +211,7 @@ class Request {
     return take_budget() && take_menu() && take_memories() && take_schedule() && take_sizes();
   }
 
-  /// All that decides which runs there are, whoever makes them.
+  /// All options that decide which runs a search makes.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> description() const {
     std::vector<std::pair<std::string, std::string>> all;
     const auto add = [&](const std::string& name, const std::string& value) {
@@ -260,8 +260,8 @@ class Request {
     if (command_.faults != "standard") {
       const auto file = read(command_.faults);
       if (!file) {
-        say("the faults '" + command_.faults +
-            "' cannot be read. Name a file with a plan, or say standard or none.");
+        say("the fault plan '" + command_.faults +
+            "' cannot be read. Give --faults a readable file, standard or none.");
         return false;
       }
       text = *file;
@@ -312,7 +312,7 @@ class Request {
     options.feedback = name == "coverage" || (mixed && is_programs(standard_));
     if (!options.schedules.empty()) return true;
     say("there is no schedule '" + name +
-        "'. There are: fifo, random, pct, branching, coverage, mixed.");
+        "'. Schedules: fifo, random, pct, branching, coverage, mixed.");
     return false;
   }
 
@@ -335,7 +335,7 @@ class Request {
     const std::string problem = fault::parse_word("budget", command_.budget, budget);
     options.budget = budget;
     if (!problem.empty() || budget <= verbs::Duration::zero()) {
-      say("a budget is a time such as 60s, not '" + command_.budget + "'.");
+      say("--budget '" + command_.budget + "' is no time. Write a time such as 60s.");
       return false;
     }
     return true;
@@ -350,8 +350,8 @@ class Request {
                        [&](const sim::Parameter& each) { return each.name == name; });
       if (found == options.workload.end() || sign == std::string::npos ||
           !fault::parse_number(std::string_view(word).substr(sign + 1), found->value)) {
-        say("'" + word + "' is no size of " + std::string(standard_.name) +
-            ". `anyrdma explore` lists them.");
+        say("--set '" + word + "' sets no size of the scenario " + std::string(standard_.name) +
+            ". `anyrdma explore` lists its sizes.");
         return false;
       }
     }
@@ -382,7 +382,7 @@ std::optional<Shard> shard_or_say(const ExploreCommand& command) {
   if (shard->source.empty()) return *shard;
   say("shard " + std::to_string(shard->index) + " of " + std::to_string(shard->count) +
       ", counted from 0, as " + shard->source + " says.");
-  const char* const status = ::getenv("TEST_SHARD_STATUS_FILE");  // Bazel's, who wants to know
+  const char* const status = ::getenv("TEST_SHARD_STATUS_FILE");  // Bazel checks that it exists
   if (status != nullptr && *status != '\0') std::ofstream(status).put('\n');
   return *shard;
 }
@@ -416,9 +416,10 @@ void record(const ExploreCommand& command, const Standard& standard, const sim::
   std::error_code none;
   std::filesystem::rename(draft, path, none);
   if (none) return;
-  say("the failure's recording is '" + path + "'. See: anyrdma trace summary " + path);
+  say("the failing run is recorded in '" + path + "'. To read it: anyrdma trace summary " + path);
   if (outcome.died || outcome.trace_hash == failure.outcome.trace_hash) return;
-  say("two runs of one trial differ: the recording is of a run that is not the one reported.");
+  say("two runs of this trial differ, so the recording is not of the run that is reported. "
+      "A program does something irreproducible: --strict says what.");
 }
 
 /// Since when a budget is used, and who is to have a part of what is left of it.
@@ -460,7 +461,7 @@ Exit explore_one(const ExploreCommand& command, const Standard& standard, const 
   if (results.found.failure) record(command, standard, *results.found.failure);
   const bool written = command.results.empty() || write(results, command.results);
   const bool all_seen = !command.must_see || results.found.never_seen().empty();
-  if (!all_seen) say("some situations never occurred; see above.");
+  if (!all_seen) say("--must-see: some marked situations never occurred. They are listed above.");
   return results.found.failure || !all_seen || !written ? Exit::kFailed : Exit::kOk;
 }
 
@@ -522,7 +523,7 @@ Exit replay(const ReplayCommand& command) {
   }
   auto trial = sim::Trial::parse(command.trial);
   if (!trial) {
-    say("the trial is not understood: " + trial.error().to_string() + ".");
+    say("the trial is invalid: " + trial.error().to_string() + ".");
     return Exit::kUsage;
   }
   if (!take_memory(command.memory, trial->memory)) return Exit::kUsage;
@@ -535,7 +536,7 @@ Exit replay(const ReplayCommand& command) {
                                                       .record = command.record,
                                                       .command = command.command});
   if (const std::string none = trial->unreached(outcome.choices); !none.empty()) {
-    say("the trial is none of this scenario: " + none + ".");
+    say("the trial does not belong to this scenario: " + none + ".");
     return Exit::kUsage;
   }
   const std::string problem = outcome.problem + findings.problems();
@@ -544,7 +545,7 @@ Exit replay(const ReplayCommand& command) {
   for (const sim::FaultStatus& status : outcome.faults) {
     std::printf("%s\n", status.to_string().c_str());
   }
-  std::printf("%s", problem.empty() ? "all is well\n" : problem.c_str());
+  std::printf("%s", problem.empty() ? "the run succeeded\n" : problem.c_str());
   std::fflush(stdout);
   return problem.empty() ? Exit::kOk : Exit::kFailed;
 }

@@ -31,7 +31,7 @@ bool is_about(const Expectation& expectation, std::string_view program, unsigned
 }
 
 std::string said_text(const Expectation& expectation) {
-  return expectation.program + " said '" + expectation.text + "'";
+  return expectation.program + " printed '" + expectation.text + "'";
 }
 
 /// As a server does: that counts as status 0.
@@ -43,7 +43,7 @@ bool serves_to_the_end(const ProgramEnd& end) {
 }  // namespace
 
 std::string ending_text(const ProgramEnd& end) {
-  if (!end.status) return "has not ended";
+  if (!end.status) return "did not end";
   if (WIFSIGNALED(*end.status))
     return "was ended by signal " + std::to_string(WTERMSIG(*end.status));
   return "ended with status " + std::to_string(WEXITSTATUS(*end.status));
@@ -132,7 +132,7 @@ std::string Judgement::broken(std::span<const ProgramEnd> ends) const {
   for (const ProgramEnd& end : ends) {
     if (ends_as_expected(end)) continue;
     if (serves_to_the_end(end)) {
-      text += std::string(end.name) + " has not ended by itself" + statuses_of(end) + "\n";
+      text += std::string(end.name) + " did not end by itself" + statuses_of(end) + "\n";
     } else if (end.status) {
       text += std::string(end.name) + " " + ending_text(end) + "\n" + std::string(end.crash);
     }
@@ -141,7 +141,7 @@ std::string Judgement::broken(std::span<const ProgramEnd> ends) const {
     const Expectation& each = expectations_[i];
     const bool found = said_.contains(i);
     if (each.kind == Kind::kOutput && !found)
-      text += each.program + " did not say '" + each.text + "'\n";
+      text += each.program + " did not print '" + each.text + "'\n";
     if (each.kind == Kind::kNoOutput && found) text += said_text(each) + "\n";
   }
   return text;

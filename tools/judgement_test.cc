@@ -68,10 +68,9 @@ TEST(Judgement, AStatusThatIsExpectedHoldsForAServerThatHasNotEnded) {
 
   EXPECT_EQ(verdict(server(exited(3)), three), "");
   EXPECT_EQ(verdict(server(exited(0)), three), "server/kv ended with status 0\n");
-  EXPECT_EQ(verdict(told, three),
-            "server/kv has not ended by itself; status 3 or 4 was expected\n");
+  EXPECT_EQ(verdict(told, three), "server/kv did not end by itself; status 3 or 4 was expected\n");
   EXPECT_EQ(verdict(server(std::nullopt), three),
-            "server/kv has not ended by itself; status 3 or 4 was expected\n");
+            "server/kv did not end by itself; status 3 or 4 was expected\n");
 }
 
 TEST(Judgement, AServerThatServesToTheEndCountsAsOneThatEndsWithZero) {
@@ -100,13 +99,13 @@ TEST(Judgement, OutputIsExpectedOrNot) {
       {.program = "client/kv", .kind = Kind::kNoOutput, .text = "oops"}};
   Judgement nothing(expectations);
   Judgement both(expectations);
-  EXPECT_EQ(both.take("client/kv", 1, "all done"), "");
-  EXPECT_EQ(both.take("client/kv", 1, "oops, again"), "client/kv said 'oops'");
-  EXPECT_EQ(both.take("client/kv", 1, "oops, once more"), "");
-  EXPECT_EQ(both.take("server/kv", 1, "done"), "");
+  EXPECT_EQ(both.take("client/kv", 1, "all done").problem, "");
+  EXPECT_EQ(both.take("client/kv", 1, "oops, again").problem, "client/kv printed 'oops'");
+  EXPECT_EQ(both.take("client/kv", 1, "oops, once more").problem, "");
+  EXPECT_EQ(both.take("server/kv", 1, "done").problem, "");
 
-  EXPECT_EQ(nothing.broken({}), "client/kv did not say 'done'\n");
-  EXPECT_EQ(both.broken({}), "client/kv said 'oops'\n");
+  EXPECT_EQ(nothing.broken({}), "client/kv did not print 'done'\n");
+  EXPECT_EQ(both.broken({}), "client/kv printed 'oops'\n");
 }
 
 TEST(Judgement, TheSecondOfANameHasANumber) {
@@ -157,7 +156,7 @@ TEST(Judgement, ALineThatIsWrongIsSaidOnceAndAtOnce) {
   Judgement judgement(expectations);
 
   EXPECT_EQ(judgement.take("client/kv", 1, "fine").problem, "");
-  EXPECT_EQ(judgement.take("client/kv", 1, "oops!").problem, "client/kv said 'oops'");
+  EXPECT_EQ(judgement.take("client/kv", 1, "oops!").problem, "client/kv printed 'oops'");
   EXPECT_EQ(judgement.take("client/kv", 1, "oops!").problem, "");
   const Said report = judgement.take("client/kv", 1, "==7==ERROR: AddressSanitizer: SEGV on x");
   EXPECT_TRUE(report.is_report);

@@ -1,5 +1,7 @@
 // The `anyrdma` command.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -10,10 +12,12 @@
 #include "tools/choice.h"
 #include "tools/devinfo.h"
 #include "tools/explore.h"
+#include "tools/help_topic.h"
 #include "tools/report.h"
 #include "tools/run.h"
 #include "tools/rxe.h"
 #include "tools/sim.h"
+#include "tools/terminal_page.h"
 #include "tools/trace.h"
 #include "tools/version.h"
 #include "transport/fault/plan/scalars.h"
@@ -27,12 +31,12 @@ constexpr const char* kFooter =
     "  anyrdma run -- rping -s -a 127.0.0.1 -C 10 -v\n"
     "  anyrdma run -- rping -c -a 127.0.0.1 -C 10 -v";
 
-/// What stands before the first `--` is ours, what follows is the program's.
+/// The command line: words before the first `--` are ours, words after it are the program's.
 struct Words {
   std::vector<std::string> ours;
   std::vector<std::string> program;
   bool separated = false;
-  std::string line;  ///< all of it, for a shell
+  std::string line;  ///< the whole command line, quoted for a shell
 };
 
 std::string shell_word(const std::string& word) {
@@ -72,11 +76,11 @@ std::string device_names() {
   return names;
 }
 
-/// A number without a sign: what CLI11 makes of -1 is the largest there is.
+/// Refuses a sign: CLI11 turns -1 into the largest number.
 std::string problem_of_number(const std::string& text) {
   std::uint64_t number = 0;
   if (fault::parse_number(text, number)) return "";
-  return "a number from 0 on, not '" + text + "'";
+  return "'" + text + "' is no number; give a whole number, 0 or more";
 }
 
 class Command {
@@ -85,27 +89,7 @@ class Command {
     app_.set_version_flag("--version", version_line());
     app_.footer(kFooter);
     app_.require_subcommand(0, 1);  // behind one, `run` is a file's name
-    describe_choice(*run_, options_.choice);
-    CLI::Option* const faults = run_->add_option(
-        "--faults", options_.faults,
-        "file with a fault plan, text or JSON: what goes wrong below the program,\n"
-        "see docs/faults.md; what came of it is said on stderr at the end");
-    run_->add_option("--record", options_.record,
-                     "a directory for a recording of each process of the program, for\n"
-                     "`anyrdma trace`, see docs/recording.md; or a file for the only one");
-    run_->add_option("--host", options_.host,
-                     "which of the plan's hosts the program is, and what recordings call it");
-    run_->add_option("--seed", options_.seed, "of the plan's chances (default: 1)")
-        ->check(problem_of_number)
-        ->needs(faults);
-    run_->add_flag("--strict", options_.strict,
-                   "exit status 3 when the program did well, but a planned fault\n"
-                   "did not happen")
-        ->needs(faults);
-    run_->footer(
-        "anyrdma run [--transport NAME] [--fabric NAME] [--device DEVICE] [--faults FILE]\n"
-        "            [--record DIR] -- PROGRAM [ARGUMENT...]");
-    run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
+    describe_run();
     describe_choice(*devinfo_, devinfo_choice_);
     describe_rxe();
     describe_explore();
@@ -113,13 +97,14 @@ class Command {
     describe_trace();
     check_->add_option("RUN", checked_, "a recording, or those of processes; a directory of them")
         ->required();
+    describe_help();
   }
 
   int main(const Words& words) {
-    if (const std::string* unknown = unknown_command(words.ours); unknown != nullptr) {
-      return usage("there is no command '" + *unknown +
-                   "'. There are: run, sim, trace, check, devinfo, rxe, explore, merge, replay. See "
-                   "`anyrdma --help`.");
+    if (!words.ours.empty() && !words.ours.front().starts_with('-') &&
+        find_subcommand(words.ours.front()) == nullptr) {
+      return usage("there is no subcommand '" + words.ours.front() +
+                   "'. Subcommands: " + subcommand_names() + ". See `anyrdma --help`.");
     }
     try {
       std::vector<std::string> reversed(words.ours.rbegin(), words.ours.rend());
@@ -127,182 +112,349 @@ class Command {
     } catch (const CLI::Success& asked) {
       return app_.exit(asked);  // --help, --version
     } catch (const CLI::ParseError& error) {
-      return usage(std::string(error.what()) + ". See `anyrdma --help`.");
+      return usage(std::string(error.what()) + ". See `anyrdma" + subcommand_of(words.ours) +
+                   " --help`.");
     }
     return dispatch(words);
   }
 
  private:
-  [[nodiscard]] static const std::string* unknown_command(const std::vector<std::string>& ours) {
-    if (ours.empty() || ours.front().starts_with('-')) return nullptr;
-    for (const char* known :
-         {"run", "sim", "trace", "check", "devinfo", "rxe", "explore", "merge", "replay"}) {
-      if (ours.front() == known) return nullptr;
-    }
-    return &ours.front();
+  [[nodiscard]] const CLI::App* find_subcommand(const std::string& name) const {
+    const auto all =
+        app_.get_subcommands([&](const CLI::App* each) { return each->check_name(name); });
+    return all.empty() ? nullptr : all.front();
+  }
+
+  [[nodiscard]] std::string subcommand_names() const {
+    std::string names;
+    for (const CLI::App* each : app_.get_subcommands([](const CLI::App*) { return true; }))
+      names += (names.empty() ? "" : ", ") + each->get_name();
+    return names;
+  }
+
+  /// " run", for an error of that subcommand.
+  [[nodiscard]] static std::string subcommand_of(const std::vector<std::string>& ours) {
+    return ours.empty() || ours.front().starts_with('-') ? "" : " " + ours.front();
+  }
+
+  void describe_run() {
+    describe_choice(*run_, options_.choice);
+    CLI::Option* const faults =
+        run_->add_option("--faults", options_.faults,
+                         "a fault plan, as text or JSON: faults below the program,\n"
+                         "see docs/faults.md; a report follows on stderr at the end")
+            ->type_name("FILE");
+    run_->add_option("--record", options_.record,
+                     "writes a recording of each process into this directory, or of the\n"
+                     "only process into this file; for `anyrdma trace`")
+        ->type_name("PATH");
+    run_->add_option("--host", options_.host,
+                     "which host of the fault plan this program is, and its name in\n"
+                     "recordings")
+        ->type_name("NAME");
+    run_->add_option("--seed", options_.seed,
+                     "seed of the fault plan's random numbers (default: 1)")
+        ->type_name("NUMBER")
+        ->check(problem_of_number)
+        ->needs(faults);
+    run_->add_flag("--strict", options_.strict,
+                   "exits with 3 if the program succeeded but a planned fault did not\n"
+                   "happen")
+        ->needs(faults);
+    run_->footer(
+        "anyrdma run [--transport NAME] [--fabric NAME] [--device DEVICE] [--faults FILE]\n"
+        "            [--record PATH] -- PROGRAM [ARGUMENT...]");
+    run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
   }
 
   static void describe_choice(CLI::App& of, Choice& choice) {
     of.add_option("--fabric", choice.fabric,
-                  "name of the fabric to join; programs on one fabric reach each other\n"
-                  "(default: $ANYRDMA_FABRIC, else 'default')");
+                  "joins this group of processes; only processes of one fabric can\n"
+                  "connect (default: $ANYRDMA_FABRIC, else 'default')")
+        ->type_name("NAME");
     of.add_option("--transport", choice.transport,
-                  "what connections go over, see docs/transports.md\n"
-                  "(default: $ANYRDMA_TRANSPORT, else 'fabric')");
+                  "how connections are carried, see docs/transports.md\n"
+                  "(default: $ANYRDMA_TRANSPORT, else 'fabric')")
+        ->type_name("NAME");
     of.add_option("--link-layer", choice.link,
-                  "what the fabric's device says it is: ethernet, or infiniband for programs\n"
-                  "that know LIDs but no GIDs, as qperf (default: $ANYRDMA_LINK_LAYER, else\n"
-                  "ethernet)")
+                  "the link layer that the device of 'fabric' reports; infiniband is for\n"
+                  "programs that use LIDs and no GIDs, such as qperf\n"
+                  "(default: $ANYRDMA_LINK_LAYER, else ethernet)")
+        ->type_name("LAYER")
         ->check(CLI::IsMember({"ethernet", "infiniband"}));
     of.add_option("--device", choice.device,
-                  "limits of the device, and what it lacks: a file, or one of\n" + device_names() +
-                      ", see docs/devices.md");
+                  "limits and missing features of the device: a file, or one of\n" +
+                      device_names() + "; see docs/devices.md")
+        ->type_name("DEVICE");
   }
 
   void describe_explore() {
-    explore_->add_option("SCENARIO", explore_options_.scenario, "or all; without, they are listed");
+    describe_search();
+    explore_->add_flag("--keep-going", explore_options_.keep_going,
+                       "continues after a failure, and counts each kind of failure");
+    explore_
+        ->add_option("--only", explore_options_.only,
+                     "continues until a failure contains TEXT; only counts other failures")
+        ->type_name("TEXT");
+    explore_->add_flag("--strict", explore_options_.strict,
+                       "what may make a run of programs irreproducible is a failure, too");
+    explore_->add_flag("--must-see", explore_options_.must_see,
+                       "fails if a rare situation that a program marks never occurred");
+    explore_
+        ->add_option("--shard", explore_options_.shard,
+                     "runs only shard I of N, I from 0 to N-1 (default: as Bazel, a Slurm job\n"
+                     "array or a Kubernetes job says in its variables, see docs/explore.md)")
+        ->type_name("I/N");
+    explore_
+        ->add_option("--shards", explore_options_.shards,
+                     "the number of shards, if JOB_COMPLETION_INDEX says which one this is")
+        ->type_name("N");
+    explore_
+        ->add_option("--results", explore_options_.results,
+                     "writes a file of results into this directory, for `anyrdma merge`")
+        ->type_name("DIR");
+    explore_
+        ->add_option("--record", explore_options_.record,
+                     "writes the failure's recording into this directory, for\n"
+                     "`anyrdma trace` (default: $TEST_UNDECLARED_OUTPUTS_DIR, else the\n"
+                     "directory of --results, else the current one)")
+        ->type_name("DIR");
+    describe_replay();
+    merge_
+        ->add_option("PATH", merge_options_.paths,
+                     "files of results, or directories that contain them")
+        ->type_name("")
+        ->required();
+    merge_->add_flag("--partial", merge_options_.partial, "accepts missing and interrupted shards");
+    merge_->add_flag("--must-see", merge_options_.must_see,
+                     "fails if a rare situation that a program marks never occurred");
+  }
+
+  void describe_search() {
+    explore_
+        ->add_option("SCENARIO", explore_options_.scenario,
+                     "a scenario file (`anyrdma help scenario`), a built-in scenario, or all\n"
+                     "for all built-in ones; without it, explore lists the built-in ones")
+        ->type_name("");
     explore_
         ->add_option("--seeds", explore_options_.seeds,
-                     "how many runs (default: 1000; with --budget, as many as it allows)")
+                     "number of runs (default: 1000; with --budget, until it is used up)")
+        ->type_name("NUMBER")
         ->check(problem_of_number);
-    explore_->add_option("--first-seed", explore_options_.first_seed, "of the first (default: 1)")
+    explore_->add_option("--first-seed", explore_options_.first_seed, "first seed (default: 1)")
+        ->type_name("NUMBER")
         ->check(problem_of_number);
-    explore_->add_option("--faults", explore_options_.faults,
-                         "a file with faults to draw from, text or JSON, see docs/sim.md;\n"
-                         "or none (default: standard, the scenario's own)");
-    explore_->add_option("--faults-max", explore_options_.faults_max, "in a run (default: 4)")
+    explore_
+        ->add_option("--faults", explore_options_.faults,
+                     "candidate faults: a fault plan, as text or JSON (`anyrdma help\n"
+                     "faults`), or none (default: standard, those of the scenario)")
+        ->type_name("FILE");
+    explore_
+        ->add_option("--faults-max", explore_options_.faults_max,
+                     "largest number of faults in one run (default: 4)")
+        ->type_name("NUMBER")
         ->check(problem_of_number);
     explore_
         ->add_option("--steps", explore_options_.steps,
-                     "before the seeds: remove devices at every step, up to so many in a run")
+                     "before the seeds, removes a device at every step of a run; at most\n"
+                     "this many devices in one run")
+        ->type_name("NUMBER")
         ->check(problem_of_number);
-    explore_->add_option(
-        "--schedule", explore_options_.schedule,
-        "the order of ready work, or how runs learn from earlier ones: fifo, random,\n"
-        "pct, branching, coverage (default: mixed)");
-    explore_->add_option("--memory", explore_options_.memory,
-                         "what devices promise about memory: strict, spec, relaxed, unordered,\n"
-                         "see docs/memory.md (default: half of the runs spec)");
-    explore_->add_option("--jobs", explore_options_.jobs, "processes (default: one per core)")
+    explore_
+        ->add_option("--schedule", explore_options_.schedule,
+                     "order of ready threads and packets: fifo, random or pct; branching and\n"
+                     "coverage choose runs by earlier runs (default: mixed)")
+        ->type_name("POLICY");
+    explore_
+        ->add_option("--memory", explore_options_.memory,
+                     "memory order that devices guarantee: strict, spec, relaxed or unordered,\n"
+                     "see docs/memory.md (default: spec in half of the runs)")
+        ->type_name("PROFILE");
+    explore_
+        ->add_option("--jobs", explore_options_.jobs,
+                     "number of processes that search (default: one per processor)")
+        ->type_name("NUMBER")
         ->check(problem_of_number);
-    explore_->add_option("--budget", explore_options_.budget, "ends it after a time such as 60s");
-    explore_->add_option("--set", explore_options_.sizes, "a size of the scenario, NAME=NUMBER");
-    explore_->add_flag("--keep-going", explore_options_.keep_going,
-                       "after a failure, and collect their kinds");
-    explore_->add_option("--only", explore_options_.only,
-                         "goes on until a failure says this TEXT; others are counted");
-    explore_->add_flag("--strict", explore_options_.strict,
-                       "of programs: what may not repeat is a failure, too");
-    explore_->add_flag("--must-see", explore_options_.must_see,
-                       "a rare situation that never occurred is a failure, too");
-    explore_->add_option(
-        "--shard", explore_options_.shard,
-        "I/N: only this part of the runs, from 0/N on (default: as Bazel, a Slurm\n"
-        "job array or a Kubernetes job says, see docs/explore.md)");
-    explore_->add_option("--shards", explore_options_.shards,
-                         "of how many, where JOB_COMPLETION_INDEX says which");
-    explore_->add_option("--results", explore_options_.results,
-                         "a directory for a file of what was found, for `anyrdma merge`");
-    explore_->add_option("--record", explore_options_.record,
-                         "a directory for the recording of the failure, for `anyrdma trace`\n"
-                         "(default: $TEST_UNDECLARED_OUTPUTS_DIR, else that of --results, else\n"
-                         "here)");
-    merge_->add_option("PATH", merge_options_.paths, "a file of results, or a directory of them")
+    explore_
+        ->add_option("--budget", explore_options_.budget,
+                     "ends the search after this time, such as 60s")
+        ->type_name("TIME");
+    explore_
+        ->add_option("--set", explore_options_.sizes,
+                     "sets a size of a built-in scenario, such as connections=2")
+        ->type_name("NAME=NUMBER");
+  }
+
+  void describe_replay() {
+    replay_
+        ->add_option("SCENARIO", replay_options_.scenario,
+                     "the scenario file or built-in scenario that explore was given")
+        ->type_name("")
         ->required();
-    merge_->add_flag("--partial", merge_options_.partial,
-                     "do with what is there, though shards are missing or were interrupted");
-    merge_->add_flag("--must-see", merge_options_.must_see,
-                     "a rare situation that never occurred is a failure, too");
-    replay_->add_option("SCENARIO", replay_options_.scenario)->required();
-    replay_->add_option("TRIAL", replay_options_.trial, "as explore printed it")->required();
-    replay_->add_option("--record", replay_options_.record,
-                        "a file for all that happens, for `anyrdma trace`");
-    replay_->add_option("--memory", replay_options_.memory,
-                        "strict, spec, relaxed or unordered instead of the trial's");
-    replay_->add_flag("--trace", replay_options_.trace, "print what happened, line by line");
+    replay_->add_option("TRIAL", replay_options_.trial, "the trial, as explore printed it")
+        ->type_name("")
+        ->required();
+    replay_
+        ->add_option("--record", replay_options_.record,
+                     "writes a recording to this file, for `anyrdma trace`")
+        ->type_name("FILE");
+    replay_
+        ->add_option("--memory", replay_options_.memory,
+                     "replaces the trial's memory order: strict, spec, relaxed or unordered")
+        ->type_name("PROFILE");
+    replay_->add_flag("--trace", replay_options_.trace, "prints each packet and event");
     replay_->add_flag("--strict", replay_options_.strict,
-                      "of programs: what may not repeat ends the run");
+                      "ends the run when a program does something irreproducible");
     replay_->add_flag("--calls", replay_options_.calls,
-                      "of programs, print the system calls that wait or tell the time");
+                      "prints the programs' system calls that wait or read a clock");
   }
 
   void describe_sim() {
-    sim_->add_option("SCENARIO", sim_options_.file, "a file, see docs/programs.md; or:");
-    sim_->add_option("--host", sim_options_.hosts, "a host, NAME=ADDRESS[,ADDRESS...]");
+    sim_->add_option("SCENARIO", sim_options_.file,
+                     "a scenario file (`anyrdma help scenario`), instead of --host and --on")
+        ->type_name("");
+    sim_->add_option("--host", sim_options_.hosts, "adds a host with its IPv4 or IPv6 addresses")
+        ->type_name("NAME=ADDRESS[,ADDRESS...]");
     sim_->add_option("--on", sim_options_.programs,
-                     "what runs on a host: its name, and a command line in quotes");
+                     "starts a program on a host; its command line is one word, in quotes")
+        ->type_name("HOST COMMAND");
     sim_->add_option("--background", sim_options_.background,
-                     "the same of a server, which is ended once all others have");
-    sim_->add_option("--seed", sim_options_.seed, "of all chance (default: 1)")
+                     "starts a program that gets SIGTERM when those of --on have ended")
+        ->type_name("HOST COMMAND");
+    sim_->add_option("--seed", sim_options_.seed, "seed of all random numbers (default: 1)")
+        ->type_name("NUMBER")
         ->check(problem_of_number);
     sim_->add_option("--faults", sim_options_.faults,
-                     "a file with a fault plan, text or JSON, see docs/sim.md");
+                     "a fault plan, as text or JSON: `anyrdma help faults`")
+        ->type_name("FILE");
     sim_->add_option("--memory", sim_options_.memory,
-                     "what devices promise about memory: strict, spec, relaxed, unordered, see\n"
-                     "docs/memory.md (default: the file's, else strict)");
+                     "memory order that devices guarantee: strict, spec, relaxed or unordered,\n"
+                     "see docs/memory.md (default: as the file says, else strict)")
+        ->type_name("PROFILE");
     sim_->add_option("--capture", sim_options_.capture,
-                     "a file for all packets between hosts, as Wireshark reads it");
+                     "writes all packets between hosts to this file, for Wireshark")
+        ->type_name("FILE");
     sim_->add_option("--record", sim_options_.record,
-                     "a file for all that happens, for `anyrdma trace`");
+                     "writes a recording to this file, for `anyrdma trace`")
+        ->type_name("FILE");
     sim_->add_option("--limit", sim_options_.limit,
-                     "of virtual time, such as 10s (default: a day)");
+                     "largest virtual time of the run, such as 10s (default: one day)")
+        ->type_name("TIME");
     sim_->add_option("--call-cost", sim_options_.call_cost,
-                     "virtual time that a system call takes (default: 200ns)");
+                     "virtual time of one system call (default: 200ns)")
+        ->type_name("TIME");
     sim_->add_option("--patience", sim_options_.patience,
-                     "of a processor's time, with a program that makes no system call\n"
-                     "(default: 60s)");
+                     "largest processor time that a program may use without a system call\n"
+                     "(default: 60s)")
+        ->type_name("TIME");
     sim_->add_option("--output", sim_options_.output,
-                     "a directory: what programs say goes to files there, HOST.PROGRAM.out\n"
-                     "and HOST.PROGRAM.err");
+                     "writes the programs' output into this directory: HOST.PROGRAM.out and\n"
+                     "HOST.PROGRAM.err")
+        ->type_name("DIR");
     sim_->add_flag("--strict", sim_options_.strict,
-                   "what is only remarked on without, because the run may not repeat, ends it");
-    sim_->add_flag("--trace", sim_options_.trace, "print what happened, line by line");
+                   "ends the run when a program does something irreproducible; without it,\n"
+                   "sim prints a remark");
+    sim_->add_flag("--trace", sim_options_.trace, "prints each packet and event");
     sim_->add_flag("--calls", sim_options_.calls,
-                   "print the system calls that wait or tell the time, as they are made");
-    sim_->add_flag("--quiet", sim_options_.quiet, "nothing but what the programs say");
+                   "prints the programs' system calls that wait or read a clock");
+    sim_->add_flag("--quiet", sim_options_.quiet, "prints only the output of the programs");
   }
 
   void describe_trace() {
-    trace_->add_option("FILE", trace_options_.file, "a recording; see docs/recording.md");
-    trace_->add_option("--host", trace_options_.hosts, "only what touches this host");
-    trace_->add_option("--id", trace_options_.ids, "only what touches this id, such as client#1");
-    trace_->add_option("--qp", trace_options_.queue_pairs,
-                       "only what touches this queue pair, such as client#qp0x11 or 0x11");
-    trace_->add_option("--kind", trace_options_.kinds,
-                       "only message, call, state, event, completion, wait, fault, note, finding");
-    trace_->add_option("--from", trace_options_.from, "of the recording's time, such as 10ms");
-    trace_->add_option("--to", trace_options_.to, "not later than that");
-    trace_->add_flag("--json", trace_options_.json, "JSON, a line each");
-    trace_->add_option("--pcapng", trace_options_.pcapng, "a file to write for Wireshark instead");
-    trace_->add_option("--perfetto", trace_options_.perfetto,
-                       "a file to write for https://ui.perfetto.dev instead");
-    trace_->add_option("--html", trace_options_.html, "a page to write for any browser instead");
-    summary_->add_option("FILE", summary_file_)->required();
-    diff_->add_option("FILE", diff_left_)->required();
-    diff_->add_option("OTHER", diff_right_)->required();
-    diff_->add_option("--html", diff_html_, "a page to write, too, of both beside each other");
-    merge_trace_->add_option("OUT", merged_, "the file to write")->required();
-    merge_trace_->add_option("FILE", merged_files_, "a recording, or a directory of them")
+    trace_->add_option("FILE", trace_options_.file, "a recording, see docs/recording.md")
+        ->type_name("");
+    trace_->add_option("--host", trace_options_.hosts, "prints only records of this host")
+        ->type_name("NAME");
+    trace_
+        ->add_option("--id", trace_options_.ids, "prints only records of this id, such as client#1")
+        ->type_name("ID");
+    trace_
+        ->add_option("--qp", trace_options_.queue_pairs,
+                     "prints only records of this queue pair: client#qp0x11, or 0x11")
+        ->type_name("QP");
+    trace_
+        ->add_option("--kind", trace_options_.kinds,
+                     "prints only records of this kind: message, call, state, event,\n"
+                     "completion, wait, fault, note or finding")
+        ->type_name("KIND");
+    trace_
+        ->add_option("--from", trace_options_.from,
+                     "prints only records from this time of the recording on, such as 10ms")
+        ->type_name("TIME");
+    trace_
+        ->add_option("--to", trace_options_.to,
+                     "prints only records up to this time of the recording")
+        ->type_name("TIME");
+    trace_->add_flag("--json", trace_options_.json, "prints one JSON object a line");
+    trace_
+        ->add_option("--pcapng", trace_options_.pcapng,
+                     "writes the packets to this file, for Wireshark")
+        ->type_name("FILE");
+    trace_
+        ->add_option("--perfetto", trace_options_.perfetto,
+                     "writes a trace to this file, for https://ui.perfetto.dev")
+        ->type_name("FILE");
+    trace_->add_option("--html", trace_options_.html, "writes a page to this file, for any browser")
+        ->type_name("FILE");
+    summary_->add_option("FILE", summary_file_, "a recording")->type_name("")->required();
+    diff_->add_option("FILE", diff_left_, "the first recording")->type_name("")->required();
+    diff_->add_option("OTHER", diff_right_, "the second recording")->type_name("")->required();
+    diff_->add_option("--html", diff_html_, "also writes a page of both runs side by side")
+        ->type_name("FILE");
+    merge_trace_->add_option("OUT", merged_, "the recording to write")->type_name("")->required();
+    merge_trace_->add_option("FILE", merged_files_, "recordings, or directories that contain them")
+        ->type_name("")
         ->required();
     trace_->footer(
         "anyrdma trace FILE\nanyrdma trace summary FILE\nanyrdma trace diff FILE OTHER\n"
         "anyrdma trace merge OUT FILE...");
   }
 
+  void describe_help() {
+    help_->add_option("TOPIC", help_topic_, "a topic, or a subcommand")->type_name("");
+    std::string topics = "Topics:\n";
+    for (const HelpTopic& topic : help_topics()) {
+      std::string name(topic.name);
+      name.resize(std::max<std::size_t>(name.size(), 10), ' ');
+      topics += "  " + name + std::string(topic.summary) + "\n";
+    }
+    help_->footer(topics);
+  }
+
+  [[nodiscard]] int show_help() const {
+    if (help_topic_.empty()) {
+      std::fputs(help_->help("anyrdma").c_str(), stdout);
+    } else if (const HelpTopic* topic = find_help_topic(help_topic_); topic != nullptr) {
+      std::fputs(terminal_page(topic->markdown).c_str(), stdout);
+    } else if (const CLI::App* of = find_subcommand(help_topic_); of != nullptr) {
+      std::fputs(of->help("anyrdma").c_str(), stdout);
+    } else {
+      return usage("there is no help topic '" + help_topic_ + "'. Topics: " + help_topic_names() +
+                   ". Subcommands have help, too: " + subcommand_names() + ".");
+    }
+    return static_cast<int>(Exit::kOk);
+  }
+
   int dispatch_trace() const {
     if (summary_->parsed()) return trace_summary(summary_file_);
     if (merge_trace_->parsed()) return trace_merge(merged_, merged_files_);
     if (diff_->parsed()) return trace_diff(diff_left_, diff_right_, diff_html_);
-    if (trace_options_.file.empty()) return usage("trace what? Say: anyrdma trace FILE");
+    if (trace_options_.file.empty()) return usage("trace needs a recording: anyrdma trace FILE.");
     return trace(trace_options_);
   }
 
   void describe_rxe() {
     rxe_->require_subcommand(1);
-    rxe_->add_subcommand("show", "Lists the links.");
-    rxe_add_->add_option("NAME", rxe_options_.link, "of the new RDMA device")->required();
-    rxe_add_->add_option("INTERFACE", rxe_options_.interface, "for example eth0")->required();
-    rxe_del_->add_option("NAME", rxe_options_.link, "of the RDMA device")->required();
+    rxe_->add_subcommand("show", "Lists the Soft-RoCE links.");
+    rxe_add_->add_option("NAME", rxe_options_.link, "name of the new RDMA device")
+        ->type_name("")
+        ->required();
+    rxe_add_->add_option("INTERFACE", rxe_options_.interface, "network interface, such as eth0")
+        ->type_name("")
+        ->required();
+    rxe_del_->add_option("NAME", rxe_options_.link, "name of the RDMA device")
+        ->type_name("")
+        ->required();
   }
 
   Exit dispatch_rxe() const {
@@ -312,31 +464,27 @@ class Command {
   }
 
   int dispatch(const Words& words) {
-    if (rxe_->parsed()) {
-      if (words.separated) return usage("rxe starts no program, so nothing comes after `--`.");
-      return static_cast<int>(dispatch_rxe());
+    if (words.separated && !run_->parsed()) {
+      return usage(subcommand_of(words.ours).empty()
+                       ? "only `anyrdma run` takes a program after `--`."
+                       : "only `anyrdma run` takes a program after `--`;" +
+                             subcommand_of(words.ours) + " does not." +
+                             (sim_->parsed() ? " Use --on HOST COMMAND." : ""));
     }
+    if (help_->parsed()) return show_help();
+    if (rxe_->parsed()) return static_cast<int>(dispatch_rxe());
     if (sim_->parsed()) {
-      if (words.separated)
-        return usage("sim takes its programs by --on: nothing comes after `--`.");
       sim_options_.command = "anyrdma" + words.line;
       return simulate(sim_options_);
     }
     if (check_->parsed()) return check(checked_);
-    if (trace_->parsed()) {
-      if (words.separated) return usage("trace starts no program: nothing comes after `--`.");
-      return dispatch_trace();
-    }
-    if (devinfo_->parsed()) {
-      if (words.separated) return usage("devinfo starts no program: nothing comes after `--`.");
-      return static_cast<int>(devinfo(devinfo_choice_));
-    }
-    if (explore_->parsed() || merge_->parsed() || replay_->parsed()) {
-      if (words.separated) return usage("nothing comes after `--` here.");
+    if (trace_->parsed()) return dispatch_trace();
+    if (devinfo_->parsed()) return static_cast<int>(devinfo(devinfo_choice_));
+    if (merge_->parsed()) return static_cast<int>(merge(merge_options_));
+    if (explore_->parsed()) return static_cast<int>(explore(explore_options_));
+    if (replay_->parsed()) {
       replay_options_.command = "anyrdma" + words.line;
-      if (merge_->parsed()) return static_cast<int>(merge(merge_options_));
-      return static_cast<int>(explore_->parsed() ? explore(explore_options_)
-                                                 : replay(replay_options_));
+      return static_cast<int>(replay(replay_options_));
     }
     if (!run_->parsed()) {
       std::fputs(app_.help().c_str(), stderr);
@@ -345,57 +493,61 @@ class Command {
     options_.command = run_->remaining();
     if (!options_.command.empty() && words.separated) {
       return usage("'" + options_.command.front() +
-                   "' is no option of run. What belongs to the program comes after `--`.");
+                   "' is no option of run. Put the program and its arguments after `--`.");
     }
     if (words.separated) options_.command = words.program;
     if (options_.command.empty() || options_.command.front().empty()) {
-      return usage("run what? Say: anyrdma run -- PROGRAM [ARGUMENT...]");
+      return usage("run needs a program: anyrdma run -- PROGRAM [ARGUMENT...].");
     }
     if (!options_.host.empty() && options_.faults.empty() && options_.record.empty()) {
       return usage(
-          "--host says who the program is in a fault plan or a recording: it requires "
-          "--faults or --record.");
+          "--host has no effect without --faults or --record. Add one of them, or remove --host.");
     }
     return run(options_);
   }
 
-  CLI::App app_{"Runs RDMA programs where there is no RDMA.", "anyrdma"};
+  CLI::App app_{"Runs RDMA programs without RDMA hardware, and searches them for bugs.", "anyrdma"};
   CLI::App* run_ = app_.add_subcommand(
-      "run", "Starts an unmodified program on anyrdma's libibverbs and librdmacm.");
+      "run", "Runs an unmodified program on anyrdma's libibverbs and librdmacm, in real time.");
   RunOptions options_;
   CLI::App* sim_ = app_.add_subcommand(
-      "sim", "Runs unmodified programs on simulated hosts, in virtual time, the same every time.");
+      "sim", "Runs unmodified programs on simulated hosts, in virtual time, reproducibly.");
   SimOptions sim_options_;
-  CLI::App* trace_ = app_.add_subcommand("trace", "Shows what a recording has.");
+  CLI::App* trace_ = app_.add_subcommand("trace", "Prints a recording, or converts it.");
   TraceOptions trace_options_;
   CLI::App* check_ = app_.add_subcommand("check", "Judges recordings: what no run may show.");
   std::vector<std::string> checked_;
-  CLI::App* summary_ = trace_->add_subcommand("summary", "Who, how many, how long, what was lost.");
+  CLI::App* summary_ =
+      trace_->add_subcommand("summary", "Sums up a recording: objects, durations, losses.");
   std::string summary_file_;
-  CLI::App* diff_ = trace_->add_subcommand("diff", "Where two recordings part.");
+  CLI::App* diff_ =
+      trace_->add_subcommand("diff", "Finds the first difference between two recordings.");
   std::string diff_left_;
   std::string diff_right_;
   std::string diff_html_;
   CLI::App* merge_trace_ = trace_->add_subcommand(
-      "merge", "Makes one recording of those that processes wrote in real time.");
+      "merge", "Merges the recordings of processes that `anyrdma run` started.");
   std::string merged_;
   std::vector<std::string> merged_files_;
   CLI::App* devinfo_ = app_.add_subcommand(
-      "devinfo", "Shows the devices that programs find, as ibv_devinfo -v does.");
+      "devinfo", "Prints the devices that programs find, as ibv_devinfo -v does.");
   Choice devinfo_choice_;
-  CLI::App* rxe_ =
-      app_.add_subcommand("rxe", "The kernel's Soft-RoCE links: RDMA over any network interface.");
-  CLI::App* rxe_add_ = rxe_->add_subcommand("add", "Makes a link (as root).");
-  CLI::App* rxe_del_ = rxe_->add_subcommand("del", "Removes a link (as root).");
+  CLI::App* rxe_ = app_.add_subcommand(
+      "rxe", "Manages the kernel's Soft-RoCE links: RDMA over a network interface.");
+  CLI::App* rxe_add_ = rxe_->add_subcommand("add", "Creates a link; needs root.");
+  CLI::App* rxe_del_ = rxe_->add_subcommand("del", "Removes a link; needs root.");
   RxeOptions rxe_options_;
   CLI::App* explore_ = app_.add_subcommand(
-      "explore", "Looks for seeds, faults and orders that break a standard scenario.");
+      "explore", "Searches seeds, faults and schedules for a run in which a scenario fails.");
   ExploreCommand explore_options_;
-  CLI::App* merge_ = app_.add_subcommand(
-      "merge", "Makes one report of the results of all shards that explored something.");
+  CLI::App* merge_ =
+      app_.add_subcommand("merge", "Merges the results of all shards of a search into one report.");
   MergeCommand merge_options_;
-  CLI::App* replay_ = app_.add_subcommand("replay", "Repeats one run that explore has found.");
+  CLI::App* replay_ = app_.add_subcommand("replay", "Reproduces one run that explore has found.");
   ReplayCommand replay_options_;
+  CLI::App* help_ =
+      app_.add_subcommand("help", "Prints the reference of a topic: " + help_topic_names() + ".");
+  std::string help_topic_;
 };
 
 }  // namespace

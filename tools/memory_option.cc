@@ -5,7 +5,7 @@
 namespace anyrdma::tools {
 
 std::string no_such_memory(std::string_view name) {
-  std::string sentence = "there is no memory '" + std::string(name) + "'. There are: ";
+  std::string sentence = "there is no memory profile '" + std::string(name) + "'. Profiles: ";
   bool first = true;
   for (const std::string_view each : verbs::soft::kMemoryProfiles) {
     sentence += (first ? "" : ", ") + std::string(each);

@@ -70,7 +70,7 @@ bool is_ours(const std::string& directory) {
          status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/// Written beside its place and moved there, so that nobody sees half of it.
+/// Written under another name and renamed, so that no process reads half of it.
 std::string place(const std::string& parent, const std::string& name, const Files& files) {
   const std::string directory = parent + "/" + name;
   if (is_ours(directory)) return directory;

@@ -16,8 +16,8 @@ std::optional<OutputFiles> OutputFiles::create(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directory(directory, error);
   if (!error && std::filesystem::is_directory(directory, error)) return OutputFiles(directory);
-  say("--output '" + directory + "' cannot be a directory for output" +
-      (error ? ": " + error.message() + "." : ": it is none."));
+  say("--output '" + directory + "' is not usable as a directory" +
+      (error ? ": " + error.message() + "." : ": it is a file. Name a directory."));
   return std::nullopt;
 }
 

@@ -26,7 +26,7 @@ std::string problem_with_program(const ProgramScenario& scenario, const Placed& 
   const auto words = words_of(program.command);
   if (words && !words->empty()) return "";
   return program.where + " '" + program.command +
-         "': " + (words ? "a program is missing." : "a quote does not end.");
+         "': " + (words ? "the command line is empty." : "a quote is not closed.");
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ std::string problem_with(const ProgramScenario& scenario) {
   }
   for (const Expectation& each : scenario.expectations) {
     if (names.contains(each.program)) continue;
-    return each.where + ": no program '" + each.program +
-           "' is started. There are: " + list_of(names) + ".";
+    return each.where + ": the scenario starts no program '" + each.program +
+           "'. Programs: " + list_of(names) + ".";
   }
   return "";
 }

@@ -105,7 +105,7 @@ void print(const sim::Results& results, std::size_t parts) {
   std::printf("%s: %s in %.1f s", name.c_str(), found.to_string().c_str(),
               static_cast<double>(results.milliseconds) / 1000);
   if (parts != 0) std::printf(" of %zu shard%s", parts, parts == 1 ? "" : "s");
-  std::printf("%s%s\n", found.out_of_time ? ", then the time was up" : "",
+  std::printf("%s%s\n", found.out_of_time ? ", then the budget was used up" : "",
               found.interrupted ? ", interrupted" : "");
   std::printf("%s%s%s", found.differs.c_str(), found.sightings().c_str(),
               found.other_failures().c_str());
@@ -129,7 +129,7 @@ bool prepare_directory(const std::string& directory) {
   return false;
 }
 
-// Under another name first: whoever merges meanwhile finds all of it or nothing.
+// Under another name first: a merge at the same time finds the whole file or none.
 bool write(const sim::Results& results, const std::string& directory) {
   const std::string path = directory + "/" + file_name(results);
   const std::string draft = path + "." + std::to_string(::getpid());
@@ -153,8 +153,8 @@ Exit merge(const MergeCommand& command) {
     }
     const std::string missing = sim::missing_shards(parts);
     if (!missing.empty())
-      say("without the shards " + missing + " of " + std::to_string(parts[0].second.shards) +
-          " of '" + scenario + "'.");
+      say("the report lacks the shards " + missing + " of " +
+          std::to_string(parts[0].second.shards) + " of '" + scenario + "'.");
     sums.emplace_back(std::move(*sum), parts.size());
   }
   bool well = true;
@@ -162,7 +162,7 @@ Exit merge(const MergeCommand& command) {
     print(sum, parts);
     well = well && !sum.found.failure;
     if (!command.must_see || sum.found.never_seen().empty()) continue;
-    say("some situations never occurred; see above.");
+    say("--must-see: some marked situations never occurred. They are listed above.");
     well = false;
   }
   std::fflush(stdout);

@@ -73,7 +73,7 @@ void set_nodes() {
   if (!directory.empty()) ::setenv("ANYRDMA_NODES", directory.c_str(), 1);
 }
 
-/// Whoever ends a server does it this way; a crash is a failure of its own.
+/// The usual way to end a server; a crash is a failure of its own.
 bool was_told_to_end(int status) {
   if (!WIFSIGNALED(status)) return false;
   const int signal = WTERMSIG(status);
@@ -114,7 +114,7 @@ int run_with_faults(const std::string& path, const RunOptions& options,
                     const transport::HostPlan& part) {
   auto account = transport::FaultAccount::create(part.plan.faults.size());
   if (!account) {
-    say("no account of the faults can be kept: " + account.error().message() + ".");
+    say("the counts of faults cannot be kept in shared memory: " + account.error().message() + ".");
     return static_cast<int>(Exit::kFailed);
   }
   set_faults(part, options, (*account)->name());

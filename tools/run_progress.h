@@ -1,4 +1,4 @@
-// How far a simulated run is, for whoever waits for it.
+// Progress of a simulated run, for a user who waits for it.
 #pragma once
 
 #include <chrono>

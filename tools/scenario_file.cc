@@ -69,11 +69,12 @@ std::string take_expectation(std::string_view rest, const std::string& where,
                              ProgramScenario& scenario) {
   Expectation expectation{.program = take_word(rest), .where = where};
   if (expectation.program.find('/') == std::string::npos)
-    return "name a program as in client/rping, not '" + expectation.program + "'";
+    return "'" + expectation.program + "' names no program. Write HOST/PROGRAM, as in client/rping";
   std::string word = take_word(rest);
   if (word == "status") {
     const auto numbers = numbers_in(rest);
-    if (!numbers) return "a status is a number from 0 to 255, not '" + std::string(rest) + "'";
+    if (!numbers)
+      return "'" + std::string(rest) + "' is no list of exit statuses. Write numbers from 0 to 255";
     expectation.statuses = *numbers;
   } else if (word == "any" && (rest == "status" || rest == "end")) {
     expectation.kind = rest == "end" ? Expectation::Kind::kAnyEnd : Expectation::Kind::kAnyStatus;
@@ -81,7 +82,9 @@ std::string take_expectation(std::string_view rest, const std::string& where,
     const bool none = word == "no";
     if (none) word = take_word(rest);
     if (word != "output" || rest.empty())
-      return "say 'status N...', 'any status', 'any end', 'output TEXT' or 'no output TEXT'";
+      return "'expect' is incomplete. Write 'status N...', 'any status', 'any end', 'output TEXT' "
+             "or "
+             "'no output TEXT' after the program";
     expectation.kind = none ? Expectation::Kind::kNoOutput : Expectation::Kind::kOutput;
     expectation.text = rest;
   }
@@ -93,17 +96,17 @@ std::string take_expectation(std::string_view rest, const std::string& where,
 std::string take_standard_menu(std::string_view rest, ProgramScenario& scenario) {
   StandardMenu menu;
   if (!rest.empty() && take_word(rest) != "except")
-    return "say 'menu standard' or 'menu standard except KIND, KIND'";
+    return "only 'except' may follow. Write 'menu standard' or 'menu standard except KIND, KIND'";
   for (std::string word; !rest.empty();) {
     word = take_word(rest);
     for (const std::string& kind : split(word, ',')) {
       if (kind.empty()) continue;
       if (!is_standard_kind(kind))
-        return "'" + kind + "' is no kind of fault of the standard menu: " + standard_kinds();
+        return "the standard menu has no kind of fault '" + kind + "'. Kinds: " + standard_kinds();
       menu.except.push_back(kind);
     }
   }
-  if (scenario.standard) return "there is a line 'menu standard' already";
+  if (scenario.standard) return "the file has two lines 'menu standard'. Remove one";
   scenario.standard = std::move(menu);
   return {};
 }
@@ -121,7 +124,7 @@ std::string take_verification(std::string_view rest, const std::string& where,
   }
   const auto words = words_of(rest);
   if (!words) return "a quote of the command to verify with does not end";
-  if (words->empty()) return "'verify' wants a command";
+  if (words->empty()) return "'verify' lacks its command";
   verify.command = rest;
   scenario.verifications.push_back(std::move(verify));
   return {};
@@ -137,7 +140,7 @@ std::string take_variable(std::string_view rest, ProgramScenario& scenario) {
   const bool good =
       equals != std::string_view::npos && !name.empty() && is_letter(name.front()) &&
       std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-  if (!good) return "a variable is NAME=VALUE, not '" + std::string(rest) + "'";
+  if (!good) return "'" + std::string(rest) + "' sets no variable. Write NAME=VALUE";
   scenario.environment.emplace_back(name, rest.substr(equals + 1));
   return {};
 }
@@ -145,8 +148,8 @@ std::string take_variable(std::string_view rest, ProgramScenario& scenario) {
 /// Relative to the file.
 std::string take_directory(std::string_view rest, std::string_view file,
                            ProgramScenario& scenario) {
-  if (!scenario.directory.empty()) return "there is a line 'directory' already";
-  if (rest.empty()) return "'directory' wants a path";
+  if (!scenario.directory.empty()) return "the file has two lines 'directory'. Remove one";
+  if (rest.empty()) return "'directory' lacks its path. Write 'directory DIR'";
   std::error_code unknown;
   const auto path = std::filesystem::absolute(file, unknown).parent_path() / rest;
   scenario.directory = path.lexically_normal().string();
@@ -155,8 +158,8 @@ std::string take_directory(std::string_view rest, std::string_view file,
 
 /// Relative to the file.
 std::string take_input(std::string_view rest, std::string_view file, ProgramScenario& scenario) {
-  if (!scenario.input.empty()) return "there is a line 'stdin' already";
-  if (rest.empty()) return "'stdin' wants a file";
+  if (!scenario.input.empty()) return "the file has two lines 'stdin'. Remove one";
+  if (rest.empty()) return "'stdin' lacks its file";
   std::error_code unknown;
   const auto path = std::filesystem::absolute(file, unknown).parent_path() / rest;
   if (!std::filesystem::is_regular_file(path, unknown))
@@ -165,14 +168,15 @@ std::string take_input(std::string_view rest, std::string_view file, ProgramScen
   return {};
 }
 
-/// Of the program `last`; null: there is none yet.
-std::string take_name(std::string_view rest, Placed* last) {
+/// `programs`: the list whose last program gets the name; null: no program came before.
+std::string take_name(std::string_view rest, std::vector<Placed>* programs) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   };
-  if (last == nullptr)
+  if (programs == nullptr)
     return "'name' belongs to a program: put it below a line 'on' or 'background'";
-  if (!last->name.empty()) return "the program has a name already, '" + last->name + "'";
+  Placed& last = programs->back();
+  if (!last.name.empty()) return "the program has a name already, '" + last.name + "'";
   const bool good = !rest.empty() && rest.size() <= kNameMax && is_plain(rest.front()) &&
                     std::ranges::all_of(rest, [&](char c) {
                       return is_plain(c) || c == '.' || c == '-' || c == '_';
@@ -180,11 +184,11 @@ std::string take_name(std::string_view rest, Placed* last) {
   if (!good)
     return "a program's name has letters, digits, '.', '-' and '_', at most " +
            std::to_string(kNameMax) + " of them, with a letter or a digit first";
-  last->name = rest;
+  last.name = rest;
   return {};
 }
 
-/// Where it is in the file, so that who finds a mistake in the plan knows its line.
+/// Adds a line at its place in the file, so that an error in the plan has the file's line number.
 void take_plan(std::string_view line, std::size_t number, std::string& plan) {
   const auto lines = static_cast<std::size_t>(std::count(plan.begin(), plan.end(), '\n'));
   plan.append(number - 1 - lines, '\n').append(line).append("\n");
@@ -192,14 +196,18 @@ void take_plan(std::string_view line, std::size_t number, std::string& plan) {
 
 std::string take_time(const std::string& what, std::string_view line, ProgramScenario& scenario) {
   const bool taken = what == "limit" ? take_limit(line, scenario) : take_patience(line, scenario);
-  return taken ? "" : "a " + what + " is a time such as 10s, not '" + std::string(line) + "'";
+  return taken ? ""
+               : "'" + what + " " + std::string(line) + "' is no time. Write a time such as '" +
+                     what + " 10s'";
 }
 
 /// A host and what is there.
 std::string take_placed(const std::string& what, std::string_view line, const std::string& where,
                         ProgramScenario& scenario) {
   const std::string host = take_word(line);
-  if (line.empty()) return "'" + what + "' wants a host and more";
+  if (line.empty())
+    return "'" + what + "' is incomplete. Write a host's name and " +
+           (what == "host" ? "its addresses" : "a command line");
   if (what == "host") {
     PlacedHost& placed = scenario.hosts.emplace_back(PlacedHost{host, {}, where});
     while (!line.empty()) {
@@ -217,47 +225,102 @@ struct Line {
   std::string_view text;
   std::size_t number = 0;
   std::string_view file;
+  std::vector<Placed>*& last;  ///< the list that the last program before it is in; null: none
 
   [[nodiscard]] std::string where() const {
     return std::string(file) + ":" + std::to_string(number);
   }
 };
 
-/// `last`: the list that the program of the line before is in; null: there was none.
-std::string take_line(const Line& whole, ProgramScenario& scenario, std::vector<Placed>*& last) {
-  std::string_view line = whole.text;
-  const std::string what = take_word(line);
-  if (what == "menu" && (line == "standard" || line.starts_with("standard ")))
-    return take_standard_menu(trimmed(line.substr(std::string_view("standard").size())), scenario);
-  if (what == "fault" || what == "menu") {
-    take_plan(line, whole.number, what == "fault" ? scenario.faults : scenario.menu);
-    return {};
-  }
-  if (what == "expect") return take_expectation(line, whole.where(), scenario);
-  if (what == "verify") return take_verification(line, whole.where(), scenario);
-  if (what == "limit" || what == "patience") return take_time(what, line, scenario);
-  if (what == "env") return take_variable(line, scenario);
-  if (what == "directory") return take_directory(line, whole.file, scenario);
-  if (what == "memory") {
-    scenario.memory = line;
-    return verbs::soft::memory_profile_of(line) ? "" : no_such_memory(line);
-  }
-  if (what == "strict") {
-    scenario.strict = true;
-    return line.empty() ? "" : "'strict' stands alone";
-  }
-  if (what == "stdin") return take_input(line, whole.file, scenario);
-  if (what == "name") return take_name(line, last == nullptr ? nullptr : &last->back());
-  if (what == "on") last = &scenario.programs;
-  if (what == "background") last = &scenario.background;
-  if (what == "host" || what == "on" || what == "background")
-    return take_placed(what, line, whole.where(), scenario);
-  return "'" + what +
-         "' is nothing a line begins with: say host, on, background, fault, menu, limit, "
-         "patience, memory, strict, env, directory, stdin, name, expect or verify";
+/// A plan's line, or all faults of the standard menu.
+std::string take_menu(const std::string& what, std::string_view rest, const Line& line,
+                      ProgramScenario& scenario) {
+  constexpr std::string_view kStandard = "standard";
+  if (what == "menu" && (rest == kStandard || rest.starts_with("standard ")))
+    return take_standard_menu(trimmed(rest.substr(kStandard.size())), scenario);
+  take_plan(rest, line.number, what == "fault" ? scenario.faults : scenario.menu);
+  return {};
+}
+
+std::string take_memory(std::string_view rest, ProgramScenario& scenario) {
+  scenario.memory = rest;
+  return verbs::soft::memory_profile_of(rest) ? "" : no_such_memory(rest);
+}
+
+/// Takes what comes behind a statement's word; returns why it is refused, or nothing.
+using Take = std::string (*)(const std::string& word, std::string_view rest, const Line& line,
+                             ProgramScenario& scenario);
+
+std::string take_placed_at(const std::string& word, std::string_view rest, const Line& line,
+                           ProgramScenario& scenario) {
+  if (word != "host") line.last = word == "on" ? &scenario.programs : &scenario.background;
+  return take_placed(word, rest, line.where(), scenario);
+}
+
+std::string take_time_of(const std::string& word, std::string_view rest, const Line&,
+                         ProgramScenario& scenario) {
+  return take_time(word, rest, scenario);
+}
+
+struct Statement {
+  std::string_view word;
+  Take take;
+};
+
+constexpr Statement kStatements[]{
+    {"host", take_placed_at},
+    {"on", take_placed_at},
+    {"background", take_placed_at},
+    {"fault", take_menu},
+    {"menu", take_menu},
+    {"limit", take_time_of},
+    {"patience", take_time_of},
+    {"memory", [](const std::string&, std::string_view rest, const Line&,
+                  ProgramScenario& scenario) { return take_memory(rest, scenario); }},
+    {"strict",
+     [](const std::string&, std::string_view rest, const Line&, ProgramScenario& scenario) {
+       scenario.strict = true;
+       return std::string(rest.empty() ? "" : "'strict' takes no argument");
+     }},
+    {"env", [](const std::string&, std::string_view rest, const Line&,
+               ProgramScenario& scenario) { return take_variable(rest, scenario); }},
+    {"directory",
+     [](const std::string&, std::string_view rest, const Line& line, ProgramScenario& scenario) {
+       return take_directory(rest, line.file, scenario);
+     }},
+    {"stdin", [](const std::string&, std::string_view rest, const Line& line,
+                 ProgramScenario& scenario) { return take_input(rest, line.file, scenario); }},
+    {"name", [](const std::string&, std::string_view rest, const Line& line,
+                ProgramScenario&) { return take_name(rest, line.last); }},
+    {"verify",
+     [](const std::string&, std::string_view rest, const Line& line, ProgramScenario& scenario) {
+       return take_verification(rest, line.where(), scenario);
+     }},
+    {"expect",
+     [](const std::string&, std::string_view rest, const Line& line, ProgramScenario& scenario) {
+       return take_expectation(rest, line.where(), scenario);
+     }},
+};
+
+std::string take_line(const Line& whole, ProgramScenario& scenario) {
+  std::string_view rest = whole.text;
+  const std::string word = take_word(rest);
+  const auto* const found = std::ranges::find(kStatements, word, &Statement::word);
+  if (found != std::end(kStatements)) return found->take(word, rest, whole, scenario);
+  std::string known;
+  for (const std::string_view each : statement_words())
+    known += (known.empty() ? "" : ", ") + std::string(each);
+  return "there is no statement '" + word + "'. Statements: " + known + "; " +
+         "`anyrdma help scenario` explains them";
 }
 
 }  // namespace
+
+std::vector<std::string_view> statement_words() {
+  std::vector<std::string_view> words;
+  for (const Statement& each : kStatements) words.push_back(each.word);
+  return words;
+}
 
 bool take_limit(std::string_view word, ProgramScenario& scenario) {
   return fault::parse_word("limit", word, scenario.limit).empty() &&
@@ -278,19 +341,20 @@ verbs::OrWhyNot<ProgramScenario> parse_scenario(std::string_view name, std::stri
     ++number;
     const std::string_view line = without_comment(trimmed(whole));
     if (line.empty()) continue;
-    const Line here{line, number, name};
-    if (const std::string problem = take_line(here, scenario, last); !problem.empty())
+    const Line here{line, number, name, last};
+    if (const std::string problem = take_line(here, scenario); !problem.empty())
       return verbs::WhyNot{here.where() + ": " + problem + "."};
   }
   if (scenario.programs.empty())
     return verbs::WhyNot{std::string(name) +
-                         ": no program is to run. Add a line 'on HOST COMMAND'."};
+                         ": the file starts no program. Add a line 'on HOST COMMAND'."};
   return scenario;
 }
 
 verbs::OrWhyNot<ProgramScenario> read_scenario(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return verbs::WhyNot{"the scenario '" + path + "' cannot be read. Check the path."};
+  if (!file)
+    return verbs::WhyNot{"the scenario file '" + path + "' cannot be read. Check the path."};
   return parse_scenario(path, std::string(std::istreambuf_iterator<char>(file), {}));
 }
 

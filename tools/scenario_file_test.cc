@@ -109,35 +109,41 @@ TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
     return scenario ? "taken" : scenario.error().sentence;
   };
 
-  EXPECT_THAT(refusal("expect here/true any"), HasSubstr("file:2: say 'status N...'"));
-  EXPECT_THAT(refusal("expect true status 0"), HasSubstr("file:2: name a program as in"));
-  EXPECT_THAT(refusal("limit soon"), HasSubstr("file:2: a limit is a time"));
-  EXPECT_THAT(refusal("memory sparse"),
-              HasSubstr("file:2: there is no memory 'sparse'. There are: strict, spec, relaxed"));
-  EXPECT_THAT(refusal("off here true"), HasSubstr("file:2: 'off' is nothing a line begins with"));
+  EXPECT_THAT(refusal("expect here/true any"),
+              HasSubstr("file:2: 'expect' is incomplete. Write 'status N...'"));
+  EXPECT_THAT(refusal("expect true status 0"),
+              HasSubstr("file:2: 'true' names no program. Write HOST/PROGRAM"));
+  EXPECT_THAT(refusal("limit soon"),
+              HasSubstr("file:2: 'limit soon' is no time. Write a time such as 'limit 10s'"));
+  EXPECT_THAT(
+      refusal("memory sparse"),
+      HasSubstr("file:2: there is no memory profile 'sparse'. Profiles: strict, spec, relaxed"));
+  EXPECT_THAT(refusal("off here true"),
+              HasSubstr("file:2: there is no statement 'off'. Statements: host, on,"));
+  EXPECT_THAT(refusal("env 1X=2"), HasSubstr("file:2: '1X=2' sets no variable. Write NAME=VALUE"));
+  EXPECT_THAT(refusal("env PATH"), HasSubstr("file:2: 'PATH' sets no variable. Write NAME=VALUE"));
+  EXPECT_THAT(refusal("directory"), HasSubstr("file:2: 'directory' lacks its path"));
   EXPECT_THAT(refusal("name x"), HasSubstr("file:2: 'name' belongs to a program"));
   EXPECT_THAT(refusal("on here true\nname x/y"), HasSubstr("file:3: a program's name has letters"));
   EXPECT_THAT(refusal("on here true\nname ../x"),
               HasSubstr("file:3: a program's name has letters"));
   EXPECT_THAT(refusal("on here true\nname"), HasSubstr("file:3: a program's name has letters"));
   EXPECT_THAT(refusal("on here true\nname x\nname y"), HasSubstr("file:4: the program has a name"));
-  EXPECT_THAT(refusal("stdin"), HasSubstr("file:2: 'stdin' wants a file"));
+  EXPECT_THAT(refusal("stdin"), HasSubstr("file:2: 'stdin' lacks its file"));
   EXPECT_THAT(refusal("stdin no-such"), HasSubstr("file:2: 'no-such' is no file"));
   EXPECT_THAT(refusal("stdin /dev/zero"), HasSubstr("file:2: '/dev/zero' is no file"));
   EXPECT_THAT(refusal("stdin /etc/passwd\nstdin /etc/passwd"),
-              HasSubstr("file:3: there is a line"));
-  EXPECT_THAT(refusal("env 1X=2"), HasSubstr("file:2: a variable is NAME=VALUE, not '1X=2'"));
-  EXPECT_THAT(refusal("env PATH"), HasSubstr("file:2: a variable is NAME=VALUE, not 'PATH'"));
-  EXPECT_THAT(refusal("directory"), HasSubstr("file:2: 'directory' wants a path"));
-  EXPECT_THAT(refusal("verify"), HasSubstr("file:2: 'verify' wants a command"));
-  EXPECT_THAT(refusal("verify within 5s"), HasSubstr("file:2: 'verify' wants a command"));
+              HasSubstr("file:3: the file has two lines"));
+  EXPECT_THAT(refusal("verify"), HasSubstr("file:2: 'verify' lacks its command"));
+  EXPECT_THAT(refusal("verify within 5s"), HasSubstr("file:2: 'verify' lacks its command"));
   EXPECT_THAT(refusal("verify within 0s true"), HasSubstr("file:2: the limit of verify is"));
   EXPECT_THAT(refusal("verify sh -c 'true"), HasSubstr("file:2: a quote of the command"));
-  EXPECT_THAT(refusal("menu standard but crash"), HasSubstr("file:2: say 'menu standard' or"));
+  EXPECT_THAT(refusal("menu standard but crash"),
+              HasSubstr("file:2: only 'except' may follow. Write 'menu standard' or"));
   EXPECT_THAT(refusal("menu standard except crsh"),
-              HasSubstr("file:2: 'crsh' is no kind of fault of the standard menu: lose, "));
+              HasSubstr("file:2: the standard menu has no kind of fault 'crsh'. Kinds: lose, "));
   EXPECT_THAT(refusal("menu standard\nmenu standard"),
-              HasSubstr("file:3: there is a line 'menu standard' already"));
+              HasSubstr("file:3: the file has two lines 'menu standard'. Remove one"));
 }
 
 TEST(ScenarioFile, HasCommandsThatVerify) {
@@ -176,16 +182,16 @@ TEST(ScenarioFile, NamesWhatIsNotThereWithItsLine) {
 
   EXPECT_EQ(problem("expect here/true status 0"), "");
   EXPECT_EQ(problem("expect here/treu status 0"),
-            "file:3: no program 'here/treu' is started. There are: here/true.");
+            "file:3: the scenario starts no program 'here/treu'. Programs: here/true.");
   EXPECT_EQ(problem("on here true\nexpect here/true#2 any status"), "");
   EXPECT_EQ(problem("expect here/true#2 any status"),
-            "file:3: no program 'here/true#2' is started. There are: here/true.");
+            "file:3: the scenario starts no program 'here/true#2'. Programs: here/true.");
   EXPECT_EQ(problem("expect hree/true any status"),
-            "file:3: no program 'hree/true' is started. There are: here/true.");
+            "file:3: the scenario starts no program 'hree/true'. Programs: here/true.");
   EXPECT_EQ(problem("background hree sleep 5"),
             "file:3: there is no host 'hree'. Add a line 'host hree ADDRESS', or --host "
             "hree=ADDRESS.");
-  EXPECT_EQ(problem("on here sleep '5"), "file:3 'sleep '5': a quote does not end.");
+  EXPECT_EQ(problem("on here sleep '5"), "file:3 'sleep '5': a quote is not closed.");
 }
 
 TEST(ScenarioFile, TheLineOfAFaultIsFoundAgain) {

@@ -24,7 +24,7 @@ Numbers numbers_of(const Variables& variables, const std::vector<const char*>& n
   for (const char* name : names) {
     if (!is_set(variables, name))
       return verbs::WhyNot{std::string(names.front()) + " is set, but " + name +
-                           " is not, which belongs to it. To say it yourself, say --shard I/N."};
+                           " is not. Set both, or give --shard I/N."};
     const std::string_view value = variables(name);
     if (!fault::parse_number(value, numbers.emplace_back()) || numbers.back() > kMost)
       return verbs::WhyNot{std::string(name) + " is '" + std::string(value) +
@@ -36,7 +36,7 @@ Numbers numbers_of(const Variables& variables, const std::vector<const char*>& n
 Chosen checked(const Shard& shard) {
   if (shard.index < shard.count) return shard;
   return verbs::WhyNot{shard.source + " says shard " + std::to_string(shard.index) + " of " +
-                       std::to_string(shard.count) + ", but they are numbered from 0."};
+                       std::to_string(shard.count) + ", but shards are numbered from 0."};
 }
 
 Chosen of_option(const std::string& given) {
@@ -46,7 +46,8 @@ Chosen of_option(const std::string& given) {
       !fault::parse_number(std::string_view(given).substr(0, slash), shard.index) ||
       !fault::parse_number(std::string_view(given).substr(slash + 1), shard.count) ||
       shard.count > kMost)
-    return verbs::WhyNot{"a shard is I/N, such as 0/4 to 3/4, not '" + given + "'."};
+    return verbs::WhyNot{"--shard '" + given +
+                         "' is invalid. Write I/N, from 0/4 to 3/4 for four shards."};
   return checked(shard);
 }
 

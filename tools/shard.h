@@ -13,7 +13,8 @@ namespace anyrdma::tools {
 struct Shard {
   std::uint64_t index = 0;  ///< from 0
   std::uint64_t count = 1;
-  std::string source{};  ///< the variable or option that says so; empty: nobody does, it is all
+  std::string source{};  ///< the variable or option that says so; empty: none does, and this is the
+                         ///< whole search
 };
 
 /// As getenv(3); null: not set.

@@ -50,9 +50,9 @@ TEST(Shard, IsWhatTheOptionSaysWhateverTheEnvironmentDoes) {
 
 TEST(Shard, OfAnOptionThatMakesNoSenseIsRefused) {
   for (const char* wrong : {"3", "/", "1/", "/2", "1/x", "-1/2", "1/2/3", "1/99999999999", "+0/2"})
-    EXPECT_THAT(text(choose({}, wrong)), HasSubstr("a shard is I/N, such as 0/4 to 3/4")) << wrong;
+    EXPECT_THAT(text(choose({}, wrong)), HasSubstr("is invalid. Write I/N")) << wrong;
   for (const char* wrong : {"4/4", "0/0"})
-    EXPECT_THAT(text(choose({}, wrong)), HasSubstr("they are numbered from 0")) << wrong;
+    EXPECT_THAT(text(choose({}, wrong)), HasSubstr("shards are numbered from 0")) << wrong;
 }
 
 TEST(Shard, IsBazels) {
@@ -81,7 +81,7 @@ TEST(Shard, OfASlurmArrayThatDoesNotSayItIsRefused) {
   EXPECT_THAT(text(choose(array("1", "0", "3", "4", "0"))), HasSubstr("not in the array"));
   EXPECT_THAT(text(choose(array("1x", "0", "3", "4"))), HasSubstr("is '1x', and should be"));
   EXPECT_THAT(text(choose({{"SLURM_ARRAY_TASK_ID", "1"}})),
-              HasSubstr("SLURM_ARRAY_TASK_MIN is not, which belongs to it"));
+              HasSubstr("SLURM_ARRAY_TASK_MIN is not. Set both"));
 }
 
 TEST(Shard, IsThatOfAnIndexedJobWhoseCompletionsAreSaid) {

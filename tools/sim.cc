@@ -28,11 +28,11 @@ bool write_capture(const std::string& path, const sim::World& world) {
   file.write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
   if (file.flush()) return true;
-  say("the capture cannot be written to '" + path + "'.");
+  say("the capture '" + path + "' cannot be written. Check the path.");
   return false;
 }
 
-/// A plan, text or JSON. False: it is none, which has been said.
+/// Reads a plan, text or JSON. False: it is invalid; the reason is on stderr.
 bool take_faults(const std::string& path, ProgramScenario& scenario) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
@@ -62,7 +62,7 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
   for (const std::string& text : options.hosts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
-      say("--host " + text + ": say NAME=ADDRESS, as in server=10.0.0.1.");
+      say("--host " + text + " is invalid. Write NAME=ADDRESS, as in server=10.0.0.1.");
       return std::nullopt;
     }
     scenario.hosts.push_back(
@@ -74,18 +74,19 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
     scenario.background.push_back({host, command, "--background " + host});
   if (!options.faults.empty() && !take_faults(options.faults, scenario)) return std::nullopt;
   if (!options.limit.empty() && !take_limit(options.limit, scenario)) {
-    say("a limit is a time such as 10s, not '" + options.limit + "'.");
+    say("--limit '" + options.limit + "' is no time. Write a time such as 10s.");
     return std::nullopt;
   }
   if (!options.patience.empty() && !take_patience(options.patience, scenario)) {
-    say("a patience is a time such as 10s, not '" + options.patience + "'.");
+    say("--patience '" + options.patience + "' is no time. Write a time such as 10s.");
     return std::nullopt;
   }
   scenario.strict |= options.strict;
   if (!scenario.hosts.empty() && !scenario.programs.empty()) return scenario;
-  say("sim what? Say: anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 --on server "
+  say("sim needs hosts and programs: anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 "
+      "--on server "
       "'COMMAND' "
-      "--on client 'COMMAND', or name a scenario file (docs/programs.md).");
+      "--on client 'COMMAND', or a scenario file (`anyrdma help scenario`).");
   return std::nullopt;
 }
 
@@ -97,7 +98,7 @@ std::optional<sim::Trial> trial_of(const SimOptions& options, const std::string&
       options.trial.empty() ? sim::PlanResult<sim::Trial>(drawn) : sim::Trial::parse(options.trial);
   if (!known || (trial && !take_memory(options.memory, trial->memory))) return std::nullopt;
   if (trial) return std::move(*trial);
-  say("the trial is not understood: " + trial.error().to_string() + ".");
+  say("the trial is invalid: " + trial.error().to_string() + ".");
   return std::nullopt;
 }
 
@@ -106,7 +107,7 @@ bool read_time(const std::string& option, const std::string& text, verbs::Durati
   if (text.empty()) return true;
   const std::string problem = fault::parse_word(option, text, time);
   if (problem.empty() && time > verbs::Duration::zero()) return true;
-  say("--" + option + " is a time such as 10s or 5us, not '" + text + "'.");
+  say("--" + option + " '" + text + "' is no time. Write a time such as 10s or 5us.");
   return false;
 }
 
@@ -158,7 +159,7 @@ int simulate(const SimOptions& options) {
   outcome.problem += verified;
   outcome.problem += findings.problems();
   if (const std::string none = trial->unreached(outcome.choices); !none.empty()) {
-    say("the trial is none of this scenario: " + none + ".");
+    say("the trial does not belong to this scenario: " + none + ".");
     return static_cast<int>(Exit::kUsage);
   }
   if (!outcome.problem.empty()) std::fprintf(stderr, "anyrdma: %s", outcome.problem.c_str());

@@ -46,9 +46,9 @@ std::string why_not(const std::error_code& error) {
   const std::string sentence = error.message() + ".";
   if (error == std::errc::operation_not_permitted) {
     return error.message() +
-           ". Processes may not be traced here, or not be given a filter: both ptrace(2) and "
-           "seccomp(2) must be allowed (a container may need --cap-add SYS_PTRACE "
-           "--security-opt seccomp=unconfined).";
+           ". The system refuses ptrace(2) or seccomp(2), which simulated hosts need. In a "
+           "container, "
+           "add --cap-add SYS_PTRACE --security-opt seccomp=unconfined.";
   }
   if (error != std::errc::permission_denied) return sentence;
   // A simulated host is a namespace of its own: there a directory is entered by its path, not
@@ -56,11 +56,12 @@ std::string why_not(const std::error_code& error) {
   std::error_code unknown;
   const std::filesystem::path here = std::filesystem::current_path(unknown);
   if (unknown || ::access(here.c_str(), X_OK) == 0) return sentence;
-  return "this user may not enter the directory '" + here.string() +
-         "', which is the program's. Change to another one, or open it (chmod a+x, up to the top).";
+  return "this user may not enter '" + here.string() +
+         "', the program's working directory. Start in another directory, or allow it: chmod a+x "
+         "on the directory and its parents.";
 }
 
-/// As somebody has who starts the server first.
+/// As for a user who starts the server first.
 constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
 
 /// Who has done nothing but wait for so long will do nothing more.
@@ -161,7 +162,8 @@ class Simulation::Run {
       problem += broken;
     }
     problem = judgement_.reports() + crashes_of_children_ + problem;  // what says most comes first
-    if (output_ && !output_->finish()) problem += "not all that programs have said is in files\n";
+    if (output_ && !output_->finish())
+      problem += "the output of the programs could not be written to files completely\n";
     // Who waits still is about to be killed, and shall be seen waiting.
     if (sim::Recorder* const recorder = world_.recorder(); recorder != nullptr) recorder->close();
     sim::Outcome outcome = sim::outcome_of(world_);
@@ -289,8 +291,8 @@ class Simulation::Run {
 
   [[nodiscard]] std::string who_waits() {
     if (const std::string& who = sandbox_.overrun(); !who.empty()) {
-      return who + (options_.stacks ? ", and stands here:\n" + sim::programs::stack_report(sandbox_)
-                                    : "\n");
+      return who +
+             (options_.stacks ? " at this place:\n" + sim::programs::stack_report(sandbox_) : "\n");
     }
     // The clock stops at the last thing that happens in time.
     const bool late = world_.now().time_since_epoch() >= scenario_.limit ||
@@ -298,16 +300,19 @@ class Simulation::Run {
     const verbs::Duration end = late ? scenario_.limit : world_.now().time_since_epoch();
     const bool interrupted = sandbox_.is_interrupted();
     const char* const why = interrupted ? "interrupted"
-                            : late      ? "the time is up"
-                                        : "nothing can happen any more";
+                            : late      ? "the limit of virtual time is reached"
+                                        : "no event is pending";
     if (sim::Recorder* const recorder = world_.recorder(); recorder != nullptr) {
       recorder->hang(why);
       if (interrupted) recorder->set_verdict("interrupted");
     }
     const verbs::Duration when = interrupted ? world_.now().time_since_epoch() : end;
-    std::string text =
-        why + (" at " + sim::seconds_text(when)) + " s, and these wait:\n" + world_.stuck_report();
-    if (options_.stacks) text += "and stand here:\n" + sim::programs::stack_report(sandbox_);
+    const bool deadlock = !late && !interrupted;
+    std::string text = std::string(deadlock ? "deadlock: " : "") + why +
+                       (" at " + sim::seconds_text(when)) + " s, and these wait:\n" +
+                       world_.stuck_report();
+    if (options_.stacks)
+      text += "They are at these places:\n" + sim::programs::stack_report(sandbox_);
     return text;
   }
 
@@ -439,7 +444,8 @@ class Simulation::Run {
   }
 
   void refuse(const std::string& text) {
-    if (refusal_.empty()) refusal_ = "strictly taken, this run is none: " + text + "\n";
+    if (refusal_.empty())
+      refusal_ = "--strict ended the run, which may be irreproducible: " + text + "\n";
   }
 
   [[nodiscard]] std::vector<std::string> environment_on(const sim::Host& host,
@@ -517,7 +523,7 @@ class Simulation::Run {
     if (!program.crashed()) return;
     const auto started = sandbox_.start_again(program);
     if (!started && started.error().value() != ECANCELED)
-      say(program.name() + " cannot be started again: " + started.error().message());
+      say(program.name() + " cannot be restarted: " + started.error().message());
   }
 
   const ProgramScenario& scenario_;

@@ -21,14 +21,14 @@ class World;
 namespace anyrdma::tools {
 
 struct SimulationOptions {
-  bool print = false;       ///< what programs say, as they say it
-  bool calls = false;       ///< their system calls
-  bool trace = false;       ///< is kept
-  bool capture = false;     ///< packets are
-  std::string record{};     ///< file for all that happens; empty: none
-  std::string program{};    ///< for the recording: what runs, ...
-  std::string command{};    ///< ... and what has it again
-  std::string output{};     ///< directory for what programs say, a file each; empty: none
+  bool print = false;     ///< what programs say, as they say it
+  bool calls = false;     ///< their system calls
+  bool trace = false;     ///< is kept
+  bool capture = false;   ///< packets are
+  std::string record{};   ///< file for all that happens; empty: none
+  std::string program{};  ///< for the recording: what runs, ...
+  std::string command{};  ///< ... and what has it again
+  std::string output{};   ///< directory for what programs say, a file each; empty: none
   bool check_menu = false;  ///< whether what may be drawn could happen
   /// Of all threads, where nobody can go on, the time is up, or one has crashed.
   bool stacks = false;

@@ -58,7 +58,8 @@ void say(const std::string& sentence) {
 boost::system::result<Start, Exit> prepare_start(const std::string& name) {
   const std::filesystem::path self = own_path();
   if (self.empty()) {
-    say("it cannot be told where this command lies: mount /proc, or call it by its whole path.");
+    say("the command cannot find its own file. Mount /proc, or call the command by its whole "
+        "path.");
     return Exit::kFailed;
   }
   const sim::Installation installation = sim::find_libraries(self.parent_path());
@@ -66,8 +67,8 @@ boost::system::result<Start, Exit> prepare_start(const std::string& name) {
   const auto path = sim::find_program(name, environment("PATH", kDefaultSearchPath));
   if (!path) return say_unusable(name, path.error().value());
   if (const auto why = sim::why_not_served(*path)) {
-    const std::string unserved = "'" + *path + "' will not run on anyrdma: it is " + *why;
-    say(unserved + ". Starting it all the same.");
+    const std::string unserved = "'" + *path + "' cannot use anyrdma: it is " + *why;
+    say(unserved + ". It is started without anyrdma.");
     return Start{.path = *path, .libraries = installation.directory, .unserved = unserved};
   }
   return Start{.path = *path, .libraries = installation.directory};

@@ -21,7 +21,7 @@ struct Start {
   std::string unserved{};  ///< why it will not use them, as it was said; empty: it will
 };
 
-/// For boost::system::result: nobody asks for a value without having looked.
+/// For boost::system::result: reading the value of an error is a bug of the caller.
 [[noreturn]] inline void throw_exception_from_error(Exit, const boost::source_location& where) {
   boost::throw_exception(std::logic_error("what cannot be started is started"), where);
 }

@@ -39,7 +39,8 @@ std::optional<Story> read_or_say(const std::string& path) {
     say("'" + path + "': " + told.problem + ".");
     return std::nullopt;
   }
-  if (told.story->truncated) say("'" + path + "' is cut off: this is what stands before the cut.");
+  if (told.story->truncated)
+    say("'" + path + "' is truncated: what follows is the part that exists.");
   return std::move(*told.story);
 }
 
@@ -49,7 +50,7 @@ bool read_time(const std::string& option, const std::string& text,
   recording::Duration read{};
   const std::string problem = fault::parse_word(option, text, read);
   if (!problem.empty()) {
-    say("--" + option + " is a time such as 10ms or 2s, not '" + text + "'.");
+    say("--" + option + " '" + text + "' is no time. Write a time such as 10ms or 2s.");
     return false;
   }
   time = read;
@@ -62,7 +63,7 @@ std::optional<Filter> filter_of(const TraceOptions& options, const Story& story)
     const auto kind = recording::record_kind(each);
     if (!kind) {
       say("there is no kind '" + each +
-          "'. There are: message, call, state, event, completion, wait, fault, note, finding.");
+          "'. Kinds: message, call, state, event, completion, wait, fault, note, finding.");
       return std::nullopt;
     }
     filter.kinds.push_back(*kind);
@@ -97,7 +98,7 @@ bool page_or_say(const std::vector<const Story*>& stories, const std::string& pa
   return problem.empty();
 }
 
-/// Whether all has been taken by whoever reads.
+/// Whether the reader of the output has taken all of it.
 int flushed(int result) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
   say("the output cannot be written.");
@@ -113,8 +114,8 @@ int trace(const TraceOptions& options) {
   if (!filter) return kTrouble;
   if (!options.pcapng.empty() || !options.perfetto.empty() || !options.html.empty()) {
     if (!filter->empty() || options.json) {
-      say("what goes to --pcapng, --perfetto and --html is all of it: filters and --json are for "
-          "the output.");
+      say("--pcapng, --perfetto and --html write the whole recording. Use filters and --json "
+          "without them.");
       return kTrouble;
     }
     const bool written =

@@ -31,7 +31,8 @@ std::optional<recording::ProcessFile> read_or_say(const std::string& path, Recor
     say("'" + path + "' cannot be merged: " + read.problem + ".");
     return std::nullopt;
   }
-  if (read.file->truncated) say("'" + path + "' is cut off: this is what stands before the cut.");
+  if (read.file->truncated)
+    say("'" + path + "' is truncated: what follows is the part that exists.");
   return std::move(*read.file);
 }
 
@@ -51,7 +52,7 @@ int write_or_say(const std::string& out, std::vector<recording::ProcessFile> fil
   const std::size_t count = files.size();
   const recording::Merged merged = recording::merge(std::move(files), sink);
   if (!merged.problem.empty()) {
-    say("they cannot be merged: " + merged.problem + ".");
+    say("the recordings cannot be merged: " + merged.problem + ".");
     return kTrouble;
   }
   if (sink->error() != 0) {
@@ -59,7 +60,8 @@ int write_or_say(const std::string& out, std::vector<recording::ProcessFile> fil
     return kTrouble;
   }
   if (!merged.exact)
-    say("they are of several machines, or starts of one: times are as well as its clocks agree.");
+    say("the recordings are of several machines or boots: their times are only as exact as the "
+        "machines' clocks.");
   std::printf("%zu recordings in '%s', which have %zu messages in common\n", count, out.c_str(),
               merged.joined);
   return std::fflush(stdout) == 0 ? 0 : kTrouble;

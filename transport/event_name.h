@@ -7,7 +7,8 @@
 
 namespace anyrdma::transport {
 
-/// What rdma_event_str answers: "RDMA_CM_EVENT_ESTABLISHED"; "UNKNOWN EVENT" for any other number.
+/// The name that rdma_event_str gives: "RDMA_CM_EVENT_ESTABLISHED"; "UNKNOWN EVENT" for any other
+/// number.
 [[nodiscard]] const char* event_name(rdma_cm_event_type type);
 
 /// The same without the prefix: "ESTABLISHED".

@@ -1,5 +1,5 @@
-// Where a fault plan lets calls fail, work end in error and programs be slow. Those who carry calls
-// out ask it, if there is one.
+// The place where a fault plan lets calls fail, requests complete in error and programs become
+// slow. Implementations of calls ask it, if there is one.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -24,9 +24,9 @@ struct PostedWork {
 class CallGate {
  public:
   virtual ~CallGate() = default;
-  /// A call that is legal now is about to have its effect: the errno it fails with instead, or 0.
-  /// `call` is its name without prefix: "connect", "alloc_pd", "post_send"; `id` as
-  /// transport::CallObserver has it, 0 for a call on none. Inside the critical section.
+  /// Called before a legal call takes effect: returns the errno with which it fails instead, or 0.
+  /// `call` is its name without prefix: "connect", "alloc_pd", "post_send"; `id` is as in
+  /// transport::CallObserver, 0 for a call on none. Inside the critical section.
   [[nodiscard]] virtual int on_call(std::uint64_t id, std::string_view call) = 0;
   /// How the work is to end: IBV_WC_SUCCESS leaves it alone. Inside the critical section.
   [[nodiscard]] virtual ibv_wc_status on_work(const PostedWork& work) = 0;

@@ -29,7 +29,7 @@ struct CompletionQueueOptions {
   int comp_vector = 0;
 };
 
-/// Cannot be polled: what comes of it is kNobodyPolled.
+/// Cannot be polled: poll() returns kNobodyPolled.
 extern ibv_cq no_completion_queue;
 inline constexpr int kNobodyPolled = std::numeric_limits<int>::min();
 template <>

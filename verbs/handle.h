@@ -39,7 +39,7 @@ class Handle {
   /// first.
   ~Handle() { discard(); }
 
-  /// The C object, for every function that wants it; null when there is none.
+  /// The C object, for functions that need it; null: the handle is empty.
   [[nodiscard]] T* get() const { return *this ? object_ : nullptr; }
   [[nodiscard]] explicit operator bool() const { return object_ != nobody<T>(); }
   /// Hands the object over to the caller.

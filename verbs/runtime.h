@@ -23,7 +23,7 @@ class Semaphore {
   virtual ~Semaphore() = default;
   /// Adds one unit and wakes one waiter.
   virtual void post() = 0;
-  /// Takes one unit without waiting. False when there is none.
+  /// Takes one unit without waiting. False: there is none.
   virtual bool try_wait() = 0;
   /// Takes one unit, waiting for it. EAGAIN: descriptor set non-blocking by the user and empty;
   /// EINTR: a signal; EDEADLK: the simulator knows that no thread will ever post.
@@ -63,7 +63,7 @@ class Runtime {
   /// For the cores, inside the critical section: something waits that leave() has to carry out.
   /// Code that queues something for the driver must call it, because leave() may look only then.
   void call_driver() { called_for_ = Work::kAny; }
-  /// The same, by queue pairs: all that waits is packets to send.
+  /// Like the function above, called by queue pairs: only packets wait to be sent.
   void call_for_packets() {
     if (called_for_ == Work::kNone) called_for_ = Work::kPackets;
   }

@@ -1,4 +1,4 @@
-// The result of what people ask for in words and can only be told about in words.
+// Results of requests that users make in words, with errors in words.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -8,7 +8,7 @@
 
 namespace anyrdma::verbs {
 
-/// Why there is none: for people, with what to do about it.
+/// Why there is no value: a sentence for people, with the remedy.
 struct WhyNot {
   std::string sentence;
 };

@@ -58,7 +58,7 @@ class AsyncGet final : public PendingOperation {
   }
 
  private:
-  /// What is posted: fetches the event where the handler runs.
+  /// The posted function: fetches the event where the handler runs.
   class Delivery {
    public:
     explicit Delivery(AsyncGet* operation) : operation_(operation) {}

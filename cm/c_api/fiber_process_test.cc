@@ -175,8 +175,9 @@ TEST_F(FiberProcess, APlanThatKillsWhoIsNotThereIsRefused) {
   server.spawn_process("main", [] {});
 
   for (const auto& [line, reason] : std::vector<std::pair<std::string, std::string>>{
-           {"at 1s: kill server/mian", "no program 'mian' there"},
-           {"at 1s: kill server/main#2", "no program 'main#2' there: it starts 1 of that name"},
+           {"at 1s: kill server/mian", "no program 'mian' on that host"},
+           {"at 1s: kill server/main#2",
+            "no program 'main#2' on that host, which starts 1 of that name"},
            {"at 1s: kill sever/main", "no host 'sever'"}}) {
     const auto injected = world.faults().inject(sim::FaultPlan::parse(line + "\n").value());
     ASSERT_FALSE(injected) << line;

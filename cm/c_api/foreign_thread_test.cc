@@ -59,8 +59,8 @@ TEST_F(ForeignThread, ACallOnWhatAFiberHasIsRefusedAndChangesNothing) {
   ASSERT_TRUE(world.run()) << world.stuck_report();
 
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("a call came from another thread than the one in which the simulated world "
-                        "runs, and was refused (EPERM)."));
+              HasSubstr("a call was refused (EPERM): it came from another thread than the one "
+                        "that runs the simulated world."));
 }
 
 TEST_F(ForeignThread, NewThingsOfAThreadAreOfNoHost) {

@@ -79,7 +79,7 @@ class FiberInventory final : public Inventory {
     }
     std::erase_if(owner->things_, [object](const auto& each) { return each.object == object; });
   }
-  /// What it has is nobody's any more.
+  /// Its objects no longer have an owner.
   void forget(const Belongings& owner) {
     const std::lock_guard lock(mutex_);
     for (const auto& each : owner.things_) owners_.erase(each.object);
@@ -135,7 +135,7 @@ verbs::Result<transport::Transport*> process_transport() {
     static std::once_flag said;
     std::call_once(said, [] {
       std::fputs(
-          "anyrdma: no RDMA device here (ENODEV). The call came from outside of all programs of "
+          "anyrdma: a call failed with ENODEV. The call came from outside of all programs of "
           "simulated hosts, or from a thread that one of them has started. Make it in a fiber: "
           "Host::spawn, Host::spawn_process.\n",
           stderr);

@@ -135,7 +135,7 @@ const signs = [
   ["○ ● ┬", "An event: queued, fetched by the program, acknowledged"],
   ["■", "A completion: filled once it was polled"],
   ["▨", "The state of an id or a queue pair, until the next one"],
-  ["✖ !", "Something wrong: a finding, an error, something nobody took"],
+  ["✖ !", "Something wrong: a finding, an error, something that was never fetched or polled"],
   ["≈ 2 s ≈", "Time in which nothing happens, left out"],
 ];
 const keysHelp = [

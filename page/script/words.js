@@ -124,7 +124,7 @@ const sentences = {
     return `${laneName(run, r.lane)} gets ${r.name}${status}; ${eventFate(r)}`;
   },
   completion(run, r) {
-    const polled = r.polled === undefined ? "nobody polls it"
+    const polled = r.polled === undefined ? "it is never polled"
       : `polled ${laterText(r.polled - r.t)}`;
     return `${laneName(run, r.lane)} completes ${r.name}: ${r.status ?? ""}; ${polled}`;
   },
@@ -147,7 +147,7 @@ const sentences = {
 
 function eventFate(r) {
   if (r.fetched === undefined && !r.owed) return "an asynchronous event";
-  if (r.fetched === undefined) return "nobody fetches it";
+  if (r.fetched === undefined) return "it is never fetched";
   const fetched = `fetched ${laterText(r.fetched - (r.queued ?? r.t))}`;
   if (r.owed) return `${fetched}, never acknowledged`;
   if (r.acknowledged === undefined) return fetched;

@@ -128,7 +128,7 @@ Difference describe(const Story& left, const Story& right, const Fact* one, cons
   Difference difference{.at = earlier->record, .sentence = {}, .text = {}};
   if (one == nullptr || other == nullptr) {
     difference.sentence = std::string("the ") + (one == nullptr ? "first" : "second") +
-                          " run ends, the other goes on";
+                          " run ends here, the other one continues";
   } else if (one->what == "kind" && other->what == "kind") {
     difference.sentence =
         "the first run has a " + one->text + " where the second has a " + other->text;
@@ -161,7 +161,7 @@ std::optional<Difference> difference_of(const Story& left, const Story& right) {
   }
   if (left.verdict == right.verdict) return std::nullopt;
   const std::string sentence =
-      "all that happened is alike, the verdict is not: " + left.verdict + " and " + right.verdict;
+      "the records are the same, the verdicts differ: " + left.verdict + " and " + right.verdict;
   return Difference{.at = left.records.size(), .sentence = sentence, .text = sentence + "\n"};
 }
 

@@ -35,7 +35,7 @@ bool is_one_machine(const std::vector<ProcessFile>& files) {
 std::string align(std::vector<ProcessFile>& files, std::string_view clock) {
   std::int64_t first = INT64_MAX;
   for (const ProcessFile& file : files) {
-    if (!file.number(clock)) return "one of them does not say when it began";
+    if (!file.number(clock)) return "one recording has no time of its beginning";
     first = std::min(first, *file.number(clock));
   }
   for (ProcessFile& file : files) {
@@ -246,7 +246,7 @@ class Merger {
 Merged merge(std::vector<ProcessFile> files, std::shared_ptr<Sink> sink) {
   Merged merged;
   if (files.empty()) {
-    merged.problem = "there is nothing to merge";
+    merged.problem = "no recording was given";
     return merged;
   }
   merged.exact = is_one_machine(files);

@@ -131,9 +131,7 @@ void Narrator::take(const Entry& entry) {
       ++generations_[entry.numbers[0]];
       return;
     case EntryKind::kRunning:
-      running_.reset();
-      if (entry.numbers[0] != 0) running_ = lane_at(entry.numbers[0] - 1);
-      return;
+      return on_running(entry);
     case EntryKind::kPath:
     case EntryKind::kHeld:
     case EntryKind::kSharedQueue:
@@ -150,6 +148,11 @@ void Narrator::take(const Entry& entry) {
     case EntryKind::kEnd:
       return on_end(entry);
   }
+}
+
+void Narrator::on_running(const Entry& entry) {
+  running_.reset();
+  if (entry.numbers[0] != 0) running_ = lane_at(entry.numbers[0] - 1);
 }
 
 void Narrator::take_of_id(const Entry& entry) {

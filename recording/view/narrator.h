@@ -60,6 +60,7 @@ class Narrator {
   void on_moment(const Entry& entry);
   void on_chosen(const Entry& entry);
   void on_end(const Entry& entry);
+  void on_running(const Entry& entry);
   void take_of_id(const Entry& entry);
 
   Record& add(const Entry& entry, RecordKind kind, std::size_t lane);
@@ -97,7 +98,7 @@ class Narrator {
 void find_owners(Story& story,
                  const std::vector<std::tuple<std::size_t, std::uint64_t, std::size_t>>& given);
 
-/// Says of each moment at a wait without end what it was owed, as far as that is seen.
+/// For each time in a wait without end: the event or completion that would have ended it, if known.
 void name_causes(Story& story);
 
 /// "REQ id=0x1 data="a b"" in words and fields; the words before the first field are the name.

@@ -54,7 +54,7 @@ class Summary {
     troubles();
     list("never arrived, or were dropped", losses_);
     list("never acknowledged", unacknowledged_);
-    list("waits without end", waits_);
+    list("waits that never ended", waits_);
     faults();
     list("look first at", moments());
     return text_;
@@ -109,8 +109,8 @@ class Summary {
     }
     if (!story_.hash.empty()) text += ", trace hash " + story_.hash;
     line(text);
-    if (story_.truncated) line("the recording is cut off: what came later is not in it");
-    if (!story_.command.empty()) line("have it again: " + story_.command);
+    if (story_.truncated) line("the recording is truncated: it lacks the end of the run");
+    if (!story_.command.empty()) line("reproduce: " + story_.command);
   }
 
   void lanes() {
@@ -186,11 +186,11 @@ class Summary {
     std::size_t total = 0;
     for (const auto& [name, count] : names_) total += count;
     if (total == 0) return;
-    line(plural(total, "message") + ", " + std::to_string(losses_.size()) + " of them in vain, " +
+    line(plural(total, "message") + ", " + std::to_string(losses_.size()) + " of them lost, " +
          std::to_string(repeated_) + " repeated: " + counts_of(names_));
     if (unseen_ != 0)
       line(plural(unseen_, "message") +
-           " not seen to arrive: who got it did not record it, or was gone");
+           " without a record of arrival: the receiver did not record, or had ended");
   }
 
   void steps() {

@@ -12,8 +12,8 @@ namespace anyrdma::recording {
 /// "0.000008000 client -> server REQ id=0x1 ..., arrives 0.000010000". Without a newline; what
 /// would end the line or confuse a terminal is escaped.
 [[nodiscard]] std::string line_of(const Story& story, std::size_t record);
-/// Who, how many, how long each step of a handshake took, what was lost and repeated, faults and
-/// their effect, what is wrong. Whole lines.
+/// The summary as whole lines: hosts and objects, durations of each step of a handshake, lost and
+/// repeated messages, faults and their effects, findings.
 [[nodiscard]] std::string summary_of(const Story& story);
 
 /// Where two runs part: the first records that are not alike, or where one of them ends.

@@ -9,7 +9,7 @@
 
 namespace anyrdma::sim::check {
 
-/// Install it as it is, or derive from it to report at the end.
+/// Install it unchanged, or derive from it to report at the end.
 class Checkers : public Monitor {
  public:
   void on_entry(const recording::Entry& entry) override { all_.on_entry(entry); }

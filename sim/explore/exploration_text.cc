@@ -72,7 +72,7 @@ std::string Exploration::other_failures() const {
   std::string text;
   for (const auto& [kind, times] : others) {
     text +=
-        std::to_string(times) + " went wrong otherwise: " + kind.substr(0, kind.find('\n')) + "\n";
+        std::to_string(times) + " failed in another way: " + kind.substr(0, kind.find('\n')) + "\n";
   }
   return text;
 }

@@ -126,7 +126,7 @@ Exploration only(Search& search, const char* text) {
   const auto trial = Trial::parse(text);
   if (!trial) {
     search.result.failure.emplace().outcome.problem =
-        "ANYRDMA_TRIAL is not understood: " + trial.error().to_string() + "\n";
+        "ANYRDMA_TRIAL is invalid: " + trial.error().to_string() + "\n";
   } else {
     (void)search.run(
         1, false, [&](std::uint64_t) { return Run{.trial = *trial, .place = {0}}; },

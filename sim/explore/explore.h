@@ -67,12 +67,12 @@ struct FailureKind {
   RunPlace place{};  ///< of the first
 };
 
-/// The result of a search: what it has found, and what it has tried.
+/// The result of a search: the failure that it found, and the runs that it made.
 struct Exploration {
   std::uint64_t runs = 0;          ///< those for shrinking not counted
   std::optional<Failure> failure;  ///< the first, shrunk; the search ended with it
-  /// In how many runs each fault of the menu, and each of the scenario's own, fired, by its text: a
-  /// fault that never did has tested nothing. Those of a run that died count as if they had.
+  /// In how many runs each fault of the menu and of the scenario fired, by its text. A fault that
+  /// never fired has tested nothing. In a run whose process died, all its faults count as fired.
   std::map<std::string, std::uint64_t> fired{};
   std::map<std::string, Sighting> situations{};
   std::map<std::string, FailureKind> kinds{};  ///< more than the first with keep_going
@@ -114,7 +114,7 @@ struct ExploreOptions {
   std::vector<verbs::Duration> moments{};
   /// Each run takes one of them, by chance; none: fifo.
   std::vector<Schedule> schedules{};
-  /// The same of what memory promises; none: strict.
+  /// Memory profiles from which each run takes one; empty: strict.
   std::vector<MemoryProfile> memories{};
   /// Some runs repeat an earlier one up to where something rare happened, and go on with other
   /// seeds from there; and changes of priorities come near such places.

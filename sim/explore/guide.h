@@ -22,9 +22,9 @@ class Guide {
  public:
   explicit Guide(const ExploreOptions& options);
 
-  /// Whether runs need to say what they came to.
+  /// Whether runs have to report their coverage.
   [[nodiscard]] bool wants_coverage() const { return options_.branching || options_.feedback; }
-  /// Replaces a run that was drawn, or leaves it as it is. `dice`: the stream of the run.
+  /// Replaces a drawn run by another, or leaves it unchanged. `dice`: the random stream of the run.
   void steer(Run& run, RandomStream& dice);
   void learn(const Run& run, const Outcome& outcome);
 

@@ -8,7 +8,7 @@
 
 namespace anyrdma::sim {
 
-/// All of an outcome. Its faults are not only the trial's: a scenario may have some of its own.
+/// A whole outcome as bytes. Its faults may include those of the scenario, beyond the trial's.
 [[nodiscard]] std::string to_bytes(const Outcome& outcome);
 /// Precondition: to_bytes made them.
 [[nodiscard]] Outcome outcome_from(std::string_view bytes);

@@ -34,7 +34,7 @@ Outcome perform_twice(const Scenario& scenario, const Trial& trial, bool covers)
                       hash_text(again) +
                       ".\nA static or global variable that programs change is the usual reason; "
                       "others are a pointer's value,\nreal time and random numbers of their own. "
-                      "What goes wrong may not be had again.\n";
+                      "The failure may not be reproducible.\n";
   }
   if (!again.problem.empty()) outcome.problem = std::string(kMood) + ":\n" + again.problem;
   return outcome;

@@ -16,8 +16,8 @@ inline constexpr std::string_view kMood = "the same trial went well before";
 /// Runs a trial and returns the reports of its programs and checkers. `covers`: with coverage.
 [[nodiscard]] Outcome perform(const Scenario& scenario, const Trial& trial, bool covers = false);
 
-/// Runs a trial twice, since what is replayed or shrunk must be reproducible. A failing run is
-/// returned as it is.
+/// Runs a trial twice, because a trial must be reproducible to be replayed or reduced. A failing
+/// run is returned unchanged.
 [[nodiscard]] Outcome perform_twice(const Scenario& scenario, const Trial& trial,
                                     bool covers = false);
 

@@ -120,7 +120,7 @@ class ResultsReader {
   bool take(std::string_view word, std::string_view& rest) {
     const bool there = next_is(word);
     const std::string_view line = take();
-    if (!there) return fail("'" + std::string(word) + "' should stand here");
+    if (!there) return fail("expected '" + std::string(word) + "'");
     rest = line.substr(std::min(word.size() + 1, line.size()));
     return true;
   }
@@ -172,7 +172,7 @@ class ResultsReader {
   bool head(Results& results) {
     if (peek() != kTitle) {
       take();
-      return fail("'" + std::string(kTitle) + "' should stand here");
+      return fail("expected '" + std::string(kTitle) + "'");
     }
     take();
     std::string_view rest;
@@ -206,8 +206,8 @@ class ResultsReader {
       std::uint64_t times = 0;
       std::string fault;
       if (!take_number_and_text("fired", times, fault)) return false;
-      if (times > found.runs) return fail("so many runs there are not");
-      if (!found.fired.emplace(fault, times).second) return fail("that fault stands there already");
+      if (times > found.runs) return fail("the number is larger than that of the runs");
+      if (!found.fired.emplace(fault, times).second) return fail("that fault is listed twice");
     }
     while (next_is("situation")) {
       if (!situation(found)) return false;
@@ -223,7 +223,7 @@ class ResultsReader {
         !number(rest, found.last_new))
       return false;
     if (found.bits == 0 || found.last_new == 0 || found.last_new > found.runs || !rest.empty())
-      return fail("coverage has its bits, and the run that came to the last of them");
+      return fail("coverage needs a number of bits and the run that reached the last one");
     return true;
   }
 
@@ -234,8 +234,8 @@ class ResultsReader {
       std::string kind;
       if (!take_number_and_text("other", times, kind)) return false;
       all += times;
-      if (times == 0 || all > found.runs) return fail("so many runs there are not");
-      if (!found.others.emplace(kind, times).second) return fail("that kind stands there already");
+      if (times == 0 || all > found.runs) return fail("the number is larger than that of the runs");
+      if (!found.others.emplace(kind, times).second) return fail("that kind is listed twice");
     }
     return true;
   }
@@ -246,10 +246,10 @@ class ResultsReader {
     if (!take("situation", rest) || !number(rest, sighting.seen) || !number(rest, sighting.looked))
       return false;
     if (sighting.seen > sighting.looked || sighting.looked > found.runs)
-      return fail("so many runs there are not");
+      return fail("the number is larger than that of the runs");
     const auto name = unescaped(rest);
     if (!name || !found.situations.emplace(*name, sighting).second)
-      return fail("that situation cannot be read, or stands there already");
+      return fail("that situation is invalid or listed twice");
     return true;
   }
 
@@ -260,11 +260,12 @@ class ResultsReader {
       std::string name;
       if (!failure(kind, name)) return false;
       wrong += kind.runs;
-      if (kind.runs == 0 || wrong > results.found.runs) return fail("so many runs there are not");
+      if (kind.runs == 0 || wrong > results.found.runs)
+        return fail("the number is larger than that of the runs");
       const bool first = !results.found.failure || kind.place < first_place_;
       if (first) results.found.failure = kind.first, first_place_ = kind.place;
       if (!results.found.kinds.emplace(name, std::move(kind)).second)
-        return fail("that kind stands there already");
+        return fail("that kind is listed twice");
     }
     std::string_view rest;
     if (!take("end", rest)) return false;
@@ -294,7 +295,7 @@ class ResultsReader {
       return false;
     first.faults_found = faults;
     const auto parsed = Trial::parse(trial);
-    if (!parsed) return fail("the trial above is not understood: " + parsed.error().to_string());
+    if (!parsed) return fail("the trial above is invalid: " + parsed.error().to_string());
     first.trial = *parsed;
     return take_block("problem", first.outcome.problem);
   }
@@ -408,8 +409,7 @@ verbs::OrWhyNot<Results> merge(const std::vector<NamedResults>& parts, bool part
     const auto& [name, results] = sorted[i];
     const std::string other = difference(first, results);
     if (!other.empty())
-      return verbs::WhyNot{name + " is of another exploration than " + first_name + ": " + other +
-                           "."};
+      return verbs::WhyNot{name + " is of another search than " + first_name + ": " + other + "."};
     if (results.shard == sorted[i - 1].second.shard)
       return verbs::WhyNot{name + " and " + sorted[i - 1].first + " are both " +
                            shard_text(results) + "."};

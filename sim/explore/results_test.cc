@@ -129,7 +129,7 @@ TEST(Results, OfOtherExplorationsAreRefused) {
     change(others[1].second);
     return merge(others, true).error().sentence;
   };
-  const std::string begin = "file 1 is of another exploration than file 0: ";
+  const std::string begin = "file 1 is of another search than file 0: ";
   EXPECT_EQ(refused([](Results& of) { of.scenario = "firm"; }),
             begin + "scenario 'firm', not 'frail'.");
   EXPECT_EQ(refused([](Results& of) { of.writer = "who"; }),
@@ -166,8 +166,8 @@ TEST(Results, BadInputIsRefusedWithItsLine) {
     const char* error;
   };
   const Case cases[] = {
-      {"results 1", "results 2", "line 1: 'anyrdma results 1' should stand here"},
-      {"written by", "made by", "line 2: 'written by' should stand here"},
+      {"results 1", "results 2", "line 1: expected 'anyrdma results 1'"},
+      {"written by", "made by", "line 2: expected 'written by'"},
       {"option seeds 60", "option seeds", "line 4: an option has a name and a value"},
       {"shard 0 of 2", "shard 2 of 2", "line 5: shards are numbered from 0"},
       {"shard 0 of 2", "shard 0 of 0", "line 5: shards are numbered from 0"},
@@ -175,22 +175,22 @@ TEST(Results, BadInputIsRefusedWithItsLine) {
       {"runs 30", "runs -1", "line 6: '-1' is no number"},
       {"runs 30", "runs 18446744073709551616", "line 6: '18446744073709551616' is no number"},
       {"runs 30", "runs 30 40", "line 6: one number is enough"},
-      {"runs 30\n", "", "line 6: 'runs' should stand here"},
+      {"runs 30\n", "", "line 6: expected 'runs'"},
       {"ended whole", "ended well", "line 8: a search ended"},
-      {"fired 3", "fired 31", "line 9: so many runs there are not"},
-      {"fired 3 at", "fired 3 x\nfired 3 x\nfired 3 at", "line 10: that fault stands there"},
-      {"situation 2 30", "situation 31 30", "line 10: so many runs there are not"},
-      {"situation 2 30", "situation 2 31", "line 10: so many runs there are not"},
-      {"kind 2 seven", "kind 31 seven", "line 19: so many runs there are not"},
-      {"kind 2 seven", "kind 0 seven", "line 19: so many runs there are not"},
+      {"fired 3", "fired 31", "line 9: the number is larger than that of the runs"},
+      {"fired 3 at", "fired 3 x\nfired 3 x\nfired 3 at", "line 10: that fault is listed twice"},
+      {"situation 2 30", "situation 31 30", "line 10: the number is larger than that of the runs"},
+      {"situation 2 30", "situation 2 31", "line 10: the number is larger than that of the runs"},
+      {"kind 2 seven", "kind 31 seven", "line 19: the number is larger than that of the runs"},
+      {"kind 2 seven", "kind 0 seven", "line 19: the number is larger than that of the runs"},
       {"seven #", "seven \\", "line 11: a backslash is written"},
       {"place 2 7", "place ", "line 12: '' is no number"},
       {"0x00000000000000ff", "0xff", "line 13: a hash is 0x"},
       {"0x00000000000000ff", "0x000000000000000g", "line 13: a hash is 0x"},
-      {"| seed 7", "| seed x", "line 17: the trial above is not understood: line 1"},
+      {"| seed 7", "| seed x", "line 17: the trial above is invalid: line 1"},
       {"| seed 7", "|seed 7", "line 17: '| ' begins a line of text"},
-      {"seven 7\nend\n", "seven 7\n", "line 20: 'end' should stand here"},
-      {"seven 7\nend\n", "seven 7\nend", "line 20: 'end' should stand here"},
+      {"seven 7\nend\n", "seven 7\n", "line 20: expected 'end'"},
+      {"seven 7\nend\n", "seven 7\nend", "line 20: expected 'end'"},
       {"seven 7\nend\n", "seven 7\nend\nend\n", "line 20: nothing follows 'end'"},
   };
   for (const Case& each : cases) {

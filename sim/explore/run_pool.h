@@ -12,7 +12,7 @@ struct PoolOptions {
   unsigned processes = 1;
   /// The limit of CPU time of a single call; then its process is killed.
   std::chrono::nanoseconds processor_time = std::chrono::seconds(10);
-  /// The limit of real time of a call, for one that waits for ever.
+  /// Limit of real time of a call, for a call that never returns.
   std::chrono::milliseconds real_time = std::chrono::seconds(60);
   /// Called now and then while waiting; true ends the search as `consume` does. May be empty.
   std::function<bool()> stop{};

@@ -12,7 +12,8 @@ namespace anyrdma::sim {
 /// Sets the function that returns the name.
 void name_running_tests(std::string (*name)());
 
-/// What the environment says, where Bazel or a user tells a test something; null: unset or empty.
+/// The value of an environment variable with which Bazel or a user configures a test; null: unset
+/// or empty.
 [[nodiscard]] const char* variable_that_is_set(const char* name);
 
 }  // namespace anyrdma::sim

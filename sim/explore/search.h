@@ -19,7 +19,7 @@ namespace anyrdma::sim {
 struct Run {
   Trial trial;
   RunPlace place{};
-  /// Of each of the plan's faults, which of the menu's it is; empty: they are not of the menu.
+  /// For each fault of the plan, its number in the menu; empty: the faults are not from the menu.
   std::vector<std::size_t> drawn{};
   /// The milestone at which it branched off an earlier one, see Guide; none: it did not.
   std::optional<std::uint64_t> origin{};
@@ -40,9 +40,9 @@ class Search {
   [[nodiscard]] bool run(std::uint64_t count, bool want_steps, const Make& make, const Then& then);
   static constexpr std::uint64_t kWindow = 64;
 
-  /// The guide hears the outcome of each run. Null: there is none. It outlives the runs.
+  /// The guide gets the outcome of each run. Null: no guide. The guide must outlive the runs.
   void set_guide(Guide* guide) { guide_ = guide; }
-  /// The runs that follow are not counted, nor what goes wrong in them.
+  /// The following runs and their failures are not counted.
   void set_quiet(bool quiet) { quiet_ = quiet; }
 
   Exploration result;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -47,6 +49,44 @@ TEST(Search, ABudgetIncludesMakingTheFailureSmaller) {
     faults += found.failure->faults_found;
   }
   EXPECT_GT(faults, 0u);
+}
+
+// Nearly a third of the runs have the removal; where each line is as likely, a fifth.
+TEST(Search, AKindOfManyLinesIsAsLikelyAsOneOfOne) {
+  constexpr std::uint32_t kLines = 50;
+  ExploreOptions options{.runs = 400};
+  options.menu = plan_of("at 1s: remove a anyrdma0").faults;
+  for (std::uint32_t i = 1; i <= kLines; ++i) {
+    const std::string line = "on a->b packet " + std::to_string(i) + ": lose";
+    options.menu.push_back(plan_of(line.c_str()).faults.front());
+  }
+  int removals = 0;
+
+  (void)explore(options, [&](const Trial& trial) {
+    removals += trial.plan.to_string().find("remove") != std::string::npos;
+    return all_fire(trial);
+  });
+
+  EXPECT_GT(removals, 110);
+}
+
+TEST(Search, HalfOfTheInstantsAreNearSomethingThatHappens) {
+  ExploreOptions options{.runs = 400, .moments = {10ms, 10'020us}};
+  options.menu = plan_of("between 0s and 8s: cut a->b").faults;
+  int near = 0;
+  int all = 0;
+
+  (void)explore(options, [&](const Trial& trial) {
+    for (const Fault& fault : trial.plan.faults) {
+      const auto time = std::get<AtTime>(fault.trigger).time;
+      near += time >= 10ms && time <= 10'120us;
+      ++all;
+    }
+    return all_fire(trial);
+  });
+
+  EXPECT_GT(near, all / 3);
+  EXPECT_LT(near, all * 2 / 3);
 }
 
 TEST(Search, ShrinkingEndsWithTheSmallestTrialWhenItIsTold) {
@@ -159,7 +199,7 @@ TEST(Search, OnlyGoesOnUntilAFailureSaysThat) {
   EXPECT_EQ(found.failure->trial.seed, 30u);
   EXPECT_EQ(found.kinds.size(), 1u);
   EXPECT_THAT(found.others, ElementsAre(Pair("server ended with #", 14u)));
-  EXPECT_EQ(found.other_failures(), "14 went wrong otherwise: server ended with #\n");
+  EXPECT_EQ(found.other_failures(), "14 failed in another way: server ended with #\n");
 }
 
 TEST(Search, NamesTheFaultsOfTheMenuThatNeverFiredAndOnlyThose) {

@@ -59,7 +59,7 @@ std::string parse_numbers(std::string_view rest, std::vector<std::uint64_t>& num
   while (!rest.empty()) {
     std::uint64_t number = 0;
     const std::string_view word = next_word(rest);
-    if (!parse_number(word, number)) return "what is " + in_quotes(word) + "?";
+    if (!parse_number(word, number)) return in_quotes(word) + " is no number";
     if (!numbers.empty() && numbers.back() >= number) return "the points of changes ascend";
     numbers.push_back(number);
   }
@@ -124,7 +124,7 @@ std::string parse_schedule(std::string_view rest, Trial& trial) {
   } else {
     return "no such schedule " + in_quotes(policy) + ": fifo, random, pct or given";
   }
-  return rest.empty() ? std::string() : "what is " + in_quotes(rest) + "?";
+  return rest.empty() ? std::string() : in_quotes(rest) + " is not expected";
 }
 
 /// Schedules count scheduling points, and which those are changes between versions. This version's

@@ -43,7 +43,7 @@ struct Trial {
   Memory memory{};
 
   bool operator==(const Trial&) const = default;
-  /// What a world of this trial is to be made with: `base` with the trial's schedule and memory.
+  /// The options of a world for this trial: `base` with the trial's schedule and memory.
   [[nodiscard]] WorldOptions options(const WorldOptions& base = {}) const;
   /// The value of a parameter, or `otherwise` if it is not set.
   [[nodiscard]] std::uint64_t size(std::string_view name, std::uint64_t otherwise) const;

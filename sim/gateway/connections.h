@@ -38,8 +38,8 @@ class Connections {
   /// The process that got a peer's request before, if it has not ended: it gets the repetitions,
   /// even if another one listens now.
   [[nodiscard]] std::optional<Slot> who_got(const ibcm::Gid& peer, wire::CommId request) const;
-  /// A process is gone: what its kernel says to its peers, the oldest connection first
-  /// (K/ucma.c:ucma_close). They are forgotten.
+  /// Builds the messages of a killed process's kernel to its peers, the oldest connection first
+  /// (K/ucma.c:ucma_close), and forgets the connections.
   [[nodiscard]] std::vector<Farewell> bury(Slot slot);
   void clear();
   [[nodiscard]] std::size_t size() const { return all_.size(); }

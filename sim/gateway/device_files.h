@@ -9,7 +9,7 @@
 
 namespace anyrdma::sim {
 
-/// How its processes' environment says what their device is like; empty: the usual one.
+/// The device that the environment of the host's processes configures; empty: the default.
 struct DeviceChoice {
   std::string link_layer;  ///< ANYRDMA_LINK_LAYER
   std::string profile;     ///< ANYRDMA_DEVICE

@@ -55,12 +55,12 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   [[nodiscard]] int fd() const { return mesh_->fd(); }
   /// Called when the host has lost its power: its processes are to be gone when it returns.
   void set_on_crash(std::function<void()> on_crash) { kill_ = std::move(on_crash); }
-  /// The same for processes that are killed on a host that goes on.
+  /// Called when processes are killed on a host that keeps running.
   void set_on_kill(std::function<void()> on_kill) { kill_alone_ = std::move(on_kill); }
-  /// The same for one of them, by its name and which of that name it is.
+  /// Kills one program of the host, by its name and its number among those of that name.
   using KillProgram = std::function<bool(std::string_view, std::uint32_t)>;
   void set_on_kill_program(KillProgram on_kill) { kill_program_ = std::move(on_kill); }
-  /// The same for a program to stop or to continue.
+  /// Stops or continues one program.
   using PauseProgram = std::function<std::optional<bool>(const Threads&, bool paused)>;
   void set_on_pause_program(PauseProgram on_pause) { pause_program_ = std::move(on_pause); }
   /// Takes what processes have sent into the world, and says farewell for those that have gone.

@@ -24,8 +24,8 @@ struct RandomTarget {
   bool operator==(const RandomTarget&) const = default;
 };
 
-/// Of an instruction, all of which is given; nullopt: it is none of these, or has prefixes that no
-/// compiler gives it.
+/// The kind of an instruction, given with all its bytes; nullopt: it is none of these, or has
+/// prefixes that no compiler emits.
 [[nodiscard]] std::optional<RandomTarget> asks_for_chance(
     std::span<const std::uint8_t> instruction);
 

@@ -18,7 +18,7 @@ namespace anyrdma::sim {
 [[nodiscard]] std::map<std::string, std::string> drop_in_variables(
     const std::filesystem::path& libraries);
 
-/// The same of one that runs in a simulated world.
+/// Environment variables of a process in a simulated world.
 [[nodiscard]] std::map<std::string, std::string> simulated_variables(
     const std::filesystem::path& libraries);
 

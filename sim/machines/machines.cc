@@ -75,6 +75,7 @@ void Premises::settle() {
   files_.clear();
   nodes_.clear();
   const std::filesystem::path shown = new_directory(all_.path());
+  if (shown.empty()) return;  // add_host() says so
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (const auto& [path, text] :
        machine_files(std::string(std::istreambuf_iterator<char>(cpuinfo), {}))) {
@@ -95,6 +96,7 @@ const std::vector<std::pair<std::string, std::string>>& Premises::files() {
 
 std::string Premises::nodes(const std::string& host, std::map<std::string, std::string> files) {
   settle();
+  if (directory_.empty()) return "";
   const std::string place = (directory_ / (host + ".nodes")).string();
   std::map<std::string, std::string>& before = nodes_[host];
   if (before == files) return place;
@@ -112,11 +114,13 @@ programs::Realms& Premises::realms() {
 }
 
 Place::Place(std::filesystem::path path) : path_(std::move(path)) {
+  if (path_.empty()) return;
   std::error_code error;
   std::filesystem::create_directory(path_, error);
 }
 
 Place::~Place() {
+  if (path_.empty()) return;
   std::error_code error;
   std::filesystem::remove_all(path_, error);
 }
@@ -127,7 +131,7 @@ Machines::Machines(World& world, programs::SandboxOptions options, Premises* pre
     : world_(world),
       own_premises_(premises == nullptr ? std::make_unique<Premises>() : nullptr),
       premises_(premises == nullptr ? *own_premises_ : *premises),
-      place_(premises_.directory() / "run"),
+      place_(premises_.directory().empty() ? "" : premises_.directory() / "run"),
       sandbox_(world, with_premises(std::move(options))) {}
 
 Machines::~Machines() = default;
@@ -174,11 +178,11 @@ verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
     std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
   }
   if (error)
-    return verbs::WhyNot{"no place can be made for the host " + name + ": " + error.message() +
-                         "."};
+    return verbs::WhyNot{"the directory of the host cannot be created: " + name + ": " +
+                         error.message() + "."};
   auto gateway = Gateway::create(host, directory);
   if (!gateway) {
-    return verbs::WhyNot{"no network can be made for the host " + name + ": " +
+    return verbs::WhyNot{"the network of the host cannot be created: " + name + ": " +
                          gateway.error().message() + "."};
   }
   (*gateway)->set_delivered([this] { sandbox_.look(); });

@@ -30,7 +30,8 @@ class Premises {
   Premises(const Premises&) = delete;
   Premises& operator=(const Premises&) = delete;
 
-  /// This process's own; removed with all others at the end of who made the premises.
+  /// The directory and the namespaces of this process. They are removed with all others when the
+  /// process that made the premises ends.
   [[nodiscard]] const std::filesystem::path& directory();
   [[nodiscard]] programs::Realms& realms();
   /// Files that are every host's, and the paths where it sees them.
@@ -51,7 +52,7 @@ class Premises {
   std::map<std::string, std::map<std::string, std::string>> nodes_;
 };
 
-/// The directory of one run; removed at its end.
+/// The directory of one run; removed at its end. An empty path: there is none, nor is one removed.
 class Place {
  public:
   explicit Place(std::filesystem::path path);

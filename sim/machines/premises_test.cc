@@ -55,6 +55,7 @@ TEST(Premises, ThatCannotBeMadeAreAHostsProblem) {
 
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().sentence, testing::HasSubstr("$TMPDIR"));
+  EXPECT_FALSE(fs::exists("0"));  // nor does a file of the run's come to the working directory
 }
 
 TEST(Premises, OfAForkAreOthersAndAreLeftToItsMaker) {

@@ -27,7 +27,10 @@ class RunDirectories : public testing::Test {
     parent_ = ::mkdtemp(name.data());
     ::setenv("TMPDIR", parent_.c_str(), 1);
   }
-  ~RunDirectories() override { fs::remove_all(parent_); }
+  ~RunDirectories() override {
+    ::unsetenv("TMPDIR");
+    fs::remove_all(parent_);
+  }
 
   [[nodiscard]] std::ptrdiff_t count() const {
     return std::distance(fs::directory_iterator(parent_), {});

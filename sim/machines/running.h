@@ -25,7 +25,7 @@ struct StartOptions {
   std::map<std::string, std::string> environment{};
   std::string directory{};  ///< to work in; empty: the test's
   Duration after{};         ///< when, from now on
-  bool background = false;  ///< it serves for ever: Programs::run does not wait for its end
+  bool background = false;  ///< it is a server: Programs::run does not wait for its end
 };
 
 /// Why a program could not be started: a sentence with the remedy.

@@ -22,7 +22,7 @@ inline constexpr std::uint8_t kIpIcmpv6 = 58;
 
 struct TcpHeader {
   static constexpr std::size_t kBytes = 20;
-  /// What is said when a connection is made: the longest segment, and the window's scale.
+  /// The TCP options of a connection's first segments: the longest segment, and the window's scale.
   static constexpr std::size_t kOptionBytes = 8;
   static constexpr std::uint8_t kFin = 1;
   static constexpr std::uint8_t kSyn = 2;

@@ -19,12 +19,12 @@ inline constexpr long kClockCall = 1'000'002;
 
 /// All times in nanoseconds. Zeros say that nothing may be read.
 struct ClockPage {
-  std::atomic<std::uint64_t>
-      readings;  ///< since it was written; a reader counts itself first
-  std::atomic<std::uint64_t> allowed;  ///< so many; the next one is to be asked of the system
-  std::atomic<std::int64_t> cost;      ///< of each: the clock shows that much more with each
-  std::atomic<std::int64_t> up;        ///< CLOCK_MONOTONIC before the first one
-  std::atomic<std::int64_t> date;      ///< CLOCK_REALTIME before the first one
+  std::atomic<std::uint64_t> readings;  ///< since it was written; a reader counts itself first
+  /// The number of readings from the page; for the next one the process uses the system call.
+  std::atomic<std::uint64_t> allowed;
+  std::atomic<std::int64_t> cost;  ///< of each: the clock shows that much more with each
+  std::atomic<std::int64_t> up;    ///< CLOCK_MONOTONIC before the first one
+  std::atomic<std::int64_t> date;  ///< CLOCK_REALTIME before the first one
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "it is shared by processes");
 

@@ -37,6 +37,7 @@ class EntryQueue {
   static constexpr std::size_t kEntryBytesMax = 2048;
 
   // --- for the process --------------------------------------------------------------------------
+  /// A place of the ring that was claimed for an entry.
   struct Space {
     std::uint64_t at = 0;
     std::uint64_t skipped = 0;  ///< bytes before it, up to the end of the ring

@@ -13,7 +13,7 @@
 
 namespace anyrdma::sim::programs {
 
-/// The call that an interrupted thread was in, if making it again loses nothing.
+/// The call that an interrupted thread was making, if the call can be repeated without loss.
 [[nodiscard]] std::optional<Call> blocked_call_of(const user_regs_struct& registers);
 
 /// The number of the call in which a thread sleeps; nullopt: it is in none. Reads /proc.

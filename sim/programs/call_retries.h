@@ -9,8 +9,8 @@
 
 namespace anyrdma::sim::programs {
 
-/// A blocked call is made again soon after programs have done something that may be what it waits
-/// for, and at intervals that grow with the time it has waited.
+/// Retries blocked calls: soon after programs did something that may unblock the call, and at
+/// intervals that grow with the time it has been blocked.
 class CallRetries {
  public:
   explicit CallRetries(verbs::Instant since) : since_(since) {}
@@ -20,8 +20,8 @@ class CallRetries {
     constexpr int kShareOfWait = 8;
     return now + std::max(kFirst, (now - since_) / kShareOfWait);
   }
-  /// A program has done something. True: retry now. After failed retries more and more deeds are
-  /// skipped, since each attempt takes milliseconds of real time.
+  /// Call when a program has done something. True: retry now. After failed retries more and more
+  /// such calls return false, because each retry takes milliseconds of real time.
   [[nodiscard]] bool on_deed() {
     constexpr unsigned kDoublingsMax = 10;
     if (passed_over_ > 0) {

@@ -1,5 +1,4 @@
-// What a program's clocks show: the world's time.
-// Source: clock_gettime(2).
+// A program's clocks, which show virtual time. Source: clock_gettime(2).
 #pragma once
 
 #include <ctime>
@@ -12,9 +11,10 @@ namespace anyrdma::sim::programs {
 [[nodiscard]] Duration duration_of(const timespec& value);
 [[nodiscard]] timespec timespec_of(Duration duration);
 
-/// What a clock shows; nullopt: there is no such clock.
+/// The time of a clock; nullopt: there is no such clock.
 [[nodiscard]] std::optional<Duration> reading_of(const Thread& thread, clockid_t clock);
-/// Whether it is one of processor time, of a process or a thread. It shows how old the world is.
+/// Whether it is a clock of processor time, of a process or a thread. Such a clock shows virtual
+/// time since the world's beginning.
 [[nodiscard]] bool is_of_processor(clockid_t clock);
 /// When a clock shows that.
 [[nodiscard]] Instant instant_of(const Thread& thread, clockid_t clock, const timespec& reading);

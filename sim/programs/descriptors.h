@@ -6,9 +6,10 @@
 
 namespace anyrdma::sim::programs {
 
-/// read, readv, accept, recvfrom and all else that takes: the first argument is what it waits for.
+/// read, readv, accept, recvfrom and all other calls that take data: the first argument is the
+/// descriptor to wait for.
 [[nodiscard]] Outcome on_reading(Thread& thread, const Call& call);
-/// The same with flags in the argument of that index, of which MSG_DONTWAIT is one.
+/// Like on_reading, for a call whose argument of that index has flags, MSG_DONTWAIT among them.
 [[nodiscard]] Outcome on_recvfrom(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_recvmsg(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_recvmmsg(Thread& thread, const Call& call);

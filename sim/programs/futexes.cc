@@ -140,7 +140,7 @@ Outcome Futexes::call(Thread& thread, const Call& call) {
       return thread.sandbox().lock_words().unlock(thread, call);
     default:
       thread.sandbox().remark("futex operation " + std::to_string(operation) +
-                              " is not known here: it fails with ENOSYS");
+                              " is not supported: it fails with ENOSYS");
       return Outcome::answered(-ENOSYS);
   }
 }

@@ -10,7 +10,7 @@
 
 namespace anyrdma::sim::programs {
 
-/// Where a word is: of a process's own memory, or of a file's that processes share.
+/// The place of a futex word: in a process's own memory, or in a file that processes share.
 struct WordKey {
   std::uint64_t process = 0;  ///< 0: a file's
   std::uint64_t device = 0;
@@ -23,11 +23,12 @@ class Futexes {
  public:
   /// The call futex(2) of a thread.
   [[nodiscard]] Outcome call(Thread& thread, const Call& call);
-  /// A thread of the process has ended: the kernel has changed words that others wait for.
+  /// Call when a thread of the process has ended: the kernel has changed words for which others
+  /// wait.
   void on_thread_gone(const Process& process);
   /// FUTEX_WAIT, say.
   [[nodiscard]] static std::uint64_t operation_of(const Call& call);
-  /// Of the word that is the call's first argument. nullopt: it is no memory.
+  /// The place of the word that is the call's first argument. nullopt: the address is not mapped.
   [[nodiscard]] static std::optional<WordKey> key_of(Thread& thread, const Call& call);
   /// The result for the thread that waited.
   [[nodiscard]] static Outcome answer_to(Woken woken);

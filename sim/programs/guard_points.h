@@ -8,10 +8,10 @@
 
 namespace anyrdma::sim::programs {
 
-/// Says how many blocks on the next point is. At first each block is one; the more there were, the
-/// rarer they get, so that a run makes some thousand stops however long it computes. Depends on the
-/// seed and on how many points there were, not on the schedule: a schedule that repeats the choices
-/// of another run has the same points.
+/// The number of blocks until the next scheduling point. At first each block has one; later they
+/// get rarer, so that a run of any length has some thousands. The number depends on the seed and on
+/// the number of points so far, not on the schedule: a schedule that repeats the choices of another
+/// run has the same points.
 class GuardPoints {
  public:
   /// `random` outlives it.

@@ -17,7 +17,7 @@ class LockWords {
   [[nodiscard]] Outcome lock(Thread& thread, const Call& call);
   /// FUTEX_UNLOCK_PI.
   [[nodiscard]] Outcome unlock(Thread& thread, const Call& call);
-  /// A thread of that host has ended: what it had is the next one's.
+  /// Call when a thread of that host has ended: its locks go to the next waiters.
   void on_thread_gone(const Host& host);
 
  private:

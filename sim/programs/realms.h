@@ -1,5 +1,5 @@
-// Realms (sim/tracee/realm.h) that runs take one after the other: to make one takes longer than
-// many a run.
+// Sets of namespaces (sim/tracee/realm.h) that runs use one after the other, because creating one
+// takes longer than many runs.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct RealmOptions {
 /// Ends sets that are not in use.
 class Realms {
  public:
-  /// One that is new, or as good as that. Errors: as of tracee::Realm::create.
+  /// A new set of namespaces, or a used one without traces. Errors: as of tracee::Realm::create.
   [[nodiscard]] verbs::Result<std::unique_ptr<tracee::Realm>> take(const RealmOptions& options);
   /// Returns a set for reuse, after all its processes have ended. It is destroyed if they have left
   /// something.

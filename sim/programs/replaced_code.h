@@ -36,15 +36,15 @@ class ReplacedCode {
     bool shared = false;  ///< what is written there is the file's
     auto operator<=>(const Mapping&) const = default;
   };
-  /// Whether a file that is about to be mapped contains instructions to replace. If not, no report
-  /// is needed.
+  /// Whether a file that is about to be mapped contains instructions to replace. False: no report
+  /// of its mapping is needed.
   [[nodiscard]] bool wants(const transport::realtime::Descriptor& file) const;
-  /// It has been mapped. One of the process's threads, which has stopped; no other runs. False:
-  /// its code cannot be written to.
+  /// Replaces the instructions in a file that has been mapped. `thread` is a stopped thread of the
+  /// process, and no other one runs. False: the code cannot be written to.
   [[nodiscard]] bool replace(const tracee::Tracee& thread, const Mapping& mapping,
                              const transport::realtime::Descriptor& file);
-  /// Looks through all files whose code is mapped and that have not been looked through here. The
-  /// names of those that could not be.
+  /// Searches all files with mapped code that were not searched before. Returns the names of those
+  /// that cannot be read.
   [[nodiscard]] std::set<std::string> look(const tracee::Tracee& thread);
   /// Returns the original instruction.
   [[nodiscard]] std::optional<instructions::Site> at(std::uint64_t address) const;

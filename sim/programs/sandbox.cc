@@ -250,10 +250,10 @@ const tracee::Realm* Sandbox::realm_of(const Host& host) {
     taken.realm = std::move(*realm);
     if (taken.realm->network() == tracee::Network::Made::kNothing)
       remark(
-          "programs see the interfaces of this machine, where another one has others: no network "
-          "namespace for them");
+          "programs see this machine's network interfaces, so runs differ between machines: the "
+          "system refuses a network namespace");
   } else {
-    remark("processes have numbers that differ from run to run: no namespace for them (" +
+    remark("process ids differ from run to run: the system refuses a PID namespace (" +
            realm.error().message() +
            "). Be root, or allow user namespaces (sysctl user.max_user_namespaces)");
   }
@@ -465,8 +465,8 @@ void Sandbox::on_tick(Thread& running) {
   if (still_ == kTicksUntilBlocked) {
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
     remark(running.process().name +
-           " waited for seconds in a call of the kernel's, which takes no virtual time. "
-           "It was interrupted:\n" +
+           " was blocked for seconds in a system call that takes no virtual time. "
+           "The call was interrupted:\n" +
            running.describe());
   }
 }
@@ -477,7 +477,7 @@ void Sandbox::note_overrun(const Thread& thread) {
   std::array<char, 32> text;
   std::snprintf(text.data(), text.size(), "%g", seconds);
   overrun_ = thread.process().host->name() + "/" + thread.process().name +
-             " computes for ever: it has used a processor for " + text.data() +
+             " computes without end: it has used a processor for " + text.data() +
              " s without a system call";
 }
 

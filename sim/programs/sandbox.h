@@ -65,7 +65,7 @@ class Program {
   /// As of wait(2); nullopt: it has not ended.
   [[nodiscard]] std::optional<int> status() const { return status_; }
   [[nodiscard]] bool background() const { return options_.background; }
-  /// Its host has lost its power since it was started, which is no ending of its own.
+  /// The host has lost power since the program started. Such an end is not the program's own.
   [[nodiscard]] bool crashed() const { return crashed_; }
 
  private:
@@ -92,8 +92,8 @@ struct SandboxOptions {
   /// A thread that has used a processor for so long without a call may be waiting for memory to
   /// change. That it is looked at changes nothing for one that is not.
   std::chrono::milliseconds patience{5};
-  /// Whether instructions that read the time stamp counter are replaced by such as stop the
-  /// program: where the processor cannot be told to stop it itself.
+  /// Whether instructions that read the time stamp counter are replaced by trapping ones, because
+  /// the processor cannot trap them itself.
   bool replace_time_stamps = !tracee::time_stamps_can_be_forbidden();
   /// The CPU time without a call after which a thread counts as endless: overrun() names it, and it
   /// is stopped.
@@ -101,11 +101,11 @@ struct SandboxOptions {
   /// Called while a thread runs without a system call. True: other threads, and the runner of the
   /// world, get control. May be empty.
   std::function<bool()> interrupted{};
-  /// Where the run may have files of its own; empty: where temporary files are.
+  /// The directory for files of the run; empty: the directory for temporary files.
   std::filesystem::path directory{};
   /// Files that programs of a host see in place of others: /etc/hosts, for example.
   std::function<std::vector<std::pair<std::string, std::string>>(const Host&)> files{};
-  /// From which realms are taken, and to which they are given back; null: they end with the run.
+  /// The pool of namespace sets for the run; null: the run creates its own.
   Realms* realms = nullptr;
   std::function<void(const OutputLine&)> on_output{};
   /// A program has ended; its output was told before.
@@ -122,8 +122,8 @@ struct SandboxOptions {
   std::function<void(std::string_view)> on_remark{};
 };
 
-/// All programs of a world. It is the tracer: belongs to the thread that made it. Destroyed before
-/// the world, it kills what is left.
+/// All programs of a world, and their ptrace(2) tracer. Belongs to the thread that made it. It is
+/// destroyed before the world, and kills the programs that are left.
 class Sandbox {
  public:
   explicit Sandbox(World& world, SandboxOptions options = {});
@@ -141,28 +141,28 @@ class Sandbox {
   [[nodiscard]] const std::vector<std::unique_ptr<Program>>& programs() const { return programs_; }
   /// Whether all programs have ended but those in the background.
   [[nodiscard]] bool all_ended() const;
-  /// A sentence about a thread that computes for ever; empty: none.
+  /// A sentence about a thread that computes without end; empty: no thread does.
   [[nodiscard]] const std::string& overrun() const { return overrun_; }
   /// The host has lost its power: all processes there are gone.
   void crash(const Host& host);
-  /// Its processes are killed; what the system does for them then, it does.
+  /// Kills the processes of the host. The kernel closes their descriptors as for any process.
   void kill(const Host& host);
-  /// The n-th program of that name that was started there is killed, what it has started is not.
-  /// False: there is none, or it has ended.
+  /// Kills the n-th program of that name that the host started, but not the processes that it
+  /// started. False: there is none, or it has ended.
   bool kill(const Host& host, std::string_view name, std::uint32_t number);
   /// Stops or continues the n-th program of that name that was started there, but not its children:
   /// all its threads but those of its device, or one of them. Returns whether that is a change;
   /// nothing: there is no such program, or it has ended.
   std::optional<bool> set_paused(const Host& host, const Uplink::Threads& threads, bool paused);
-  /// The program begins anew on a host that has crashed and runs again, as start() has it.
-  /// ECANCELED: the sandbox is about to go.
+  /// Restarts the program on a host that has crashed and runs again, as start() does. ECANCELED:
+  /// the sandbox is being destroyed.
   [[nodiscard]] verbs::Result<void> start_again(Program& program);
   /// Sends a signal to a program that has not ended.
   void signal(const Program& program, int number);
-  /// When a program last did more than wait: it wrote, sent, started or ended something. Now, while
-  /// one sleeps that will wake up by itself.
+  /// The time of the last action of a program other than waiting: a write, a send, a start or an
+  /// end. It is the current time while a thread sleeps with a timeout.
   [[nodiscard]] Instant last_deed() const { return sleepers_ != 0 ? world_.now() : last_deed_; }
-  /// While one exists, a thread sleeps that will wake up by itself.
+  /// Exists while a thread sleeps with a timeout.
   class Sleeper {
    public:
     explicit Sleeper(Sandbox& sandbox) : sandbox_(sandbox) { ++sandbox_.sleepers_; }
@@ -185,7 +185,7 @@ class Sandbox {
     std::function<void()> run = [] {};
     std::vector<int> descriptors{};  ///< readable when there may be something
   };
-  /// Runs when a thread has given its turn back that has left something there, or has written.
+  /// Runs when a thread that left words in shared memory, or wrote data, gives its turn back.
   void set_pump(Pump pump) { pump_ = std::move(pump); }
 
   // --- for threads ------------------------------------------------------------------------------
@@ -197,22 +197,22 @@ class Sandbox {
   [[nodiscard]] Sockets& sockets() { return sockets_; }
   [[nodiscard]] RandomStream& random() { return random_; }
   [[nodiscard]] GuardPoints& guard_points() { return guard_points_; }
-  /// The thread goes on, and what its process shares with the world is for it: it may leave words
-  /// for the world, and read its clock until others want to run, or something happens. Nothing, if
-  /// it may already.
+  /// Continues the thread with access to the memory that its process shares with the world: the
+  /// thread may leave words there, and read its clock until other threads want to run or something
+  /// happens. No effect if it has access already.
   void open_pages(Thread& thread);
   /// Drains the thread's report queue and advances virtual time by its clock reads. Call it before
   /// touching world state.
   void close_pages();
-  /// Runs it to its next stop. All that happens to others meanwhile is taken note of.
+  /// Runs the thread to its next stop, and notes stops of other threads meanwhile.
   [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
-  /// The same, to the end of the call that it is about to make.
+  /// Lets the thread run to the end of the call that it is about to make.
   [[nodiscard]] tracee::Stop run_to_return(Thread& thread);
   /// The next stop of one that runs already.
   [[nodiscard]] tracee::Stop await(Thread& thread);
   /// A descriptor for which a thread waits may be ready now.
   void look();
-  /// A thread may have a signal now: one that waits and takes it goes on.
+  /// Call when a thread may have a pending signal: a waiting thread that accepts it continues.
   void interrupt_waits();
   /// A thread gives its turn back.
   void end_turn();
@@ -222,9 +222,9 @@ class Sandbox {
   [[nodiscard]] static Thread* find_thread(const Process& process, pid_t number);
   void on_new_thread(Thread& maker, pid_t tid);
   Process& on_new_process(Thread& maker, pid_t pid);
-  /// A process has let go of memory that it had borrowed, if it had.
+  /// Call when a process no longer uses its parent's memory (vfork). No effect if it did not.
   void await_lender(Process& process);
-  /// It was killed: returns when the kernel has ended it.
+  /// Waits until the kernel has ended a thread that was killed.
   void await_end(Process& process);
   /// A signal is about to be delivered to a thread, which has stopped for it.
   void note_signal(Thread& thread, int signal);
@@ -234,9 +234,10 @@ class Sandbox {
   /// The last thread of a process has gone.
   void on_process_gone(Process& process, int status);
   void remark(const std::string& text);
-  /// All threads may use every processor, until the one that has the turn stops next.
+  /// Lets all threads use every processor until the running one stops next.
   void let_go_of_processor();
-  /// A program has done what may change its realm for the next run.
+  /// Call when a program has changed its namespaces so that the next run could notice: they are not
+  /// reused.
   void spoil_realms() { realms_spoiled_ = true; }
   /// A program has made a descriptor of signalfd(2): from now on each descriptor may be one.
   void note_signal_descriptors() { signal_descriptors_ = true; }
@@ -244,7 +245,7 @@ class Sandbox {
   void watch(Thread& thread) { watchers_.push_back(&thread); }
   void note_overrun(const Thread& thread);
   void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
-  /// The kernel may send a signal for the call that is about to be made.
+  /// Call when the kernel may send a signal because of the next call.
   void expect_signals() { signals_expected_ = true; }
   void watch_blocked(Thread& thread) { blocked_.push_back(&thread); }
   void unwatch_blocked(Thread& thread) { std::erase(blocked_, &thread); }

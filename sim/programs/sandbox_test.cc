@@ -395,7 +395,7 @@ TEST_F(WhoOpensANamedPipe, ThatNobodyElseOpensIsReported) {
 
   EXPECT_THAT(world.now().time_since_epoch(), Lt(kSlack));
   EXPECT_THAT(world.stuck_report(),
-              HasSubstr("host/program waits for somebody to open the other end of a named pipe"));
+              HasSubstr("host/program waits for the other end of a named pipe to be opened"));
   EXPECT_THAT(world.stuck_report(), HasSubstr("in openat("));
 }
 

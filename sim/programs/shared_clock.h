@@ -1,4 +1,4 @@
-// The world's end of the page in which a process reads its clocks (sim/points/clock_page.h).
+// The supervisor's side of the page in which a process reads its clocks (sim/points/clock_page.h).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace anyrdma::sim::programs {
 
-/// Of a program's image: fork(2) makes it its child's as well, execve(2) ends it.
+/// The clock page of a program's image: fork(2) gives it to the child as well, execve(2) ends it.
 class SharedClock {
  public:
   /// The current value of a clock.
@@ -28,7 +28,8 @@ class SharedClock {
 
   /// The process may read, so often.
   void open(const Face& face);
-  /// It may not any more. How often it has: never more than it might.
+  /// Withdraws the permission. Returns how often the thread used it, at most as often as it was
+  /// allowed.
   [[nodiscard]] std::uint64_t close();
 
  private:

@@ -16,8 +16,8 @@ void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal);
 void send_timer_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal, int timer,
                        std::uint64_t value);
 
-/// Whether the thread would take a signal that is pending. `mask`: what it blocks meanwhile instead
-/// of its usual.
+/// Whether a pending signal would be delivered to the thread. `mask`: the signals that it blocks
+/// during the call, instead of its usual mask.
 [[nodiscard]] bool takes_signal(const Thread& thread, std::optional<std::uint64_t> mask = {});
 
 /// Whether the signal would end the thread's process: no handler, neither ignored nor kept for

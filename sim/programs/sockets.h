@@ -43,7 +43,7 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] Outcome on_getpeername(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_setsockopt(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_getsockopt(Thread& thread, const Call& call);
-  /// Requests that Unix sockets have no answer to: the addresses of interfaces.
+  /// ioctl(2) requests that Unix sockets do not answer: the addresses of interfaces.
   [[nodiscard]] Outcome on_ioctl(Thread& thread, const Call& call);
   // datagrams.cc
   [[nodiscard]] Outcome on_sendto(Thread& thread, const Call& call);
@@ -60,7 +60,8 @@ class Sockets final : private IpReceiver {
   /// The first write to a connection within the host that the peer has closed is accepted and lost;
   /// only the reset that answers it reports the close. True: this is such a write.
   [[nodiscard]] bool loses(const Descriptor& descriptor);
-  /// Why nothing can be written any more, an errno, where that has not been told yet; else 0.
+  /// The errno of the next write, if no data can be written any more and the program has not been
+  /// told; else 0.
   [[nodiscard]] int take_failure(const Descriptor& descriptor);
   /// Until when a call on that socket may wait: SO_RCVTIMEO or SO_SNDTIMEO. nullopt: for ever, or
   /// it is no socket.
@@ -115,7 +116,7 @@ class Sockets final : private IpReceiver {
                                        std::uint64_t at, std::uint64_t size_at);
   /// The host of an address, as `from` sees it; null: no host has it, or it cannot answer.
   [[nodiscard]] Host* owner_of(const Address& address, Host& from) const;
-  /// What `from` sends from; ENETUNREACH: there is no way.
+  /// The source address of packets from `from`; ENETUNREACH: there is no route.
   [[nodiscard]] static verbs::Result<Address> source_towards(const Address& address,
                                                              const Host& from, const Host* owner);
   [[nodiscard]] std::string name_of(const Host& host, std::uint16_t port, int type) const;

@@ -7,8 +7,8 @@ namespace anyrdma::sim::programs {
 
 class Sandbox;
 
-/// Lines: each thread that has not ended by its name, and below it its stack. Empty: there is none.
-/// Not while one of them runs.
+/// The stacks of all threads that have not ended, as lines: the thread's name, then its stack.
+/// Empty: there is no thread. Call it while no thread runs.
 [[nodiscard]] std::string stack_report(const Sandbox& sandbox);
 
 }  // namespace anyrdma::sim::programs

@@ -230,7 +230,8 @@ void Streams::pump() {
 void Streams::go_on(Line& line) {
   if (line.over_) return;
   if (line.endpoint_.state() == State::kOpen && !line.listener_.empty() && !line.end_) offer(line);
-  if (line.filling_ != 0 && !line.is_connecting()) unfill(line);
+  const bool refused = line.endpoint_.state() == State::kClosed;
+  if (line.filling_ != 0 && !line.is_connecting() && !refused) unfill(line);
   if (line.gone_ || line.full_) take_from_program(line);
   give_to_program(line);
   flush(line);

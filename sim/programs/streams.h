@@ -26,7 +26,7 @@ namespace anyrdma::sim::programs {
 
 class Streams;
 
-/// One end of a connection. Lives until the world ends, so that what became of it can be told.
+/// One end of a connection. It lives until the world ends, so that its outcome can be reported.
 class Line final : private Task {
  public:
   Line(Streams& streams, Host& host, const TcpArrival& where, const tcp::Endpoint& endpoint);
@@ -40,7 +40,7 @@ class Line final : private Task {
   /// The error of the connection; each is reported once.
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int take_error() { return std::exchange(error_, 0); }
-  /// When the program closes it, it ends without a goodbye (SO_LINGER of no time).
+  /// Whether a close by the program ends the connection with a reset (SO_LINGER of no time).
   void set_abrupt(bool abrupt) { abrupt_ = abrupt; }
 
  private:

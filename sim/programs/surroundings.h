@@ -1,4 +1,4 @@
-// What a program learns of the machine and of other processes: names and numbers.
+// The facts about the machine and other processes that a program can read: names and numbers.
 #pragma once
 
 #include "sim/programs/thread.h"
@@ -8,11 +8,12 @@ namespace anyrdma::sim::programs {
 [[nodiscard]] Outcome on_uname(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_sysinfo(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_getcpu(Thread& thread, const Call& call);
-/// A host has two processors, whatever the machine has. Where a thread runs is not its business.
+/// A host has two processors, independent of the machine. A thread's affinity does not decide where
+/// it runs.
 [[nodiscard]] Outcome on_sched_getaffinity(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_sched_setaffinity(Thread& thread, const Call& call);
-/// What proc(5) says of a thread, and the processors that it may use with it, is about to be read:
-/// it says what it would say if they were not kept to one (tracee::OneProcessor).
+/// Call before a thread's proc(5) files or affinity are read. They then show the processors that
+/// the thread may use without the limit to one of them (tracee::OneProcessor).
 void before_reading(Thread& thread, const Descriptor& descriptor);
 /// wait4 and waitid.
 [[nodiscard]] Outcome on_wait4(Thread& thread, const Call& call);

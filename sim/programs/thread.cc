@@ -261,7 +261,7 @@ void Thread::lend_memory(pid_t child) {
   sandbox_.on_new_process(*this, child).lender = this;
   lends_ = true;
   tracee_.run();
-  while (lends_ && !over_) (void)wait("its child, which has borrowed its memory");
+  while (lends_ && !over_) (void)wait("its vfork child to execute a program or exit");
 }
 
 void Thread::on_memory_back() {
@@ -346,7 +346,7 @@ void Thread::on_interrupted() {
   if (wait_to_open() || wait_for_kernel()) return;
   if (computes_for_ever()) {
     sandbox_.note_overrun(*this);
-    (void)wait("its own end, which never comes (it computes)");
+    (void)wait("its own end (it computes)");
     return;
   }
   const auto length = go_round();
@@ -364,8 +364,8 @@ void Thread::on_interrupted() {
   if (++interruptions_ < kInterruptionsMax) return;
   sandbox_.remark(
       process_.name +
-      " computes for seconds, or counts while it waits: others go on meanwhile, and the "
-      "run may not repeat");
+      " computes for seconds without a system call: other threads run meanwhile, and the run may "
+      "be irreproducible");
   yield();
 }
 
@@ -380,7 +380,7 @@ bool Thread::wait_to_open() {
   opens_in_kernel_ = !opened_;
   if (!opened_) return true;
   sandbox_.watch_opening(*this);
-  if (wait("somebody to open the other end of a named pipe") == Woken::kReady)
+  if (wait("the other end of a named pipe to be opened") == Woken::kReady)
     other_end_ = opened_->both_ends();
   sandbox_.unwatch_opening(*this);
   opened_.reset();
@@ -457,8 +457,8 @@ void Thread::on_program() {
   std::array<std::byte, 16> random;
   for (std::byte& byte : random) byte = static_cast<std::byte>(sandbox_.random().next());
   if (!tracee::tame(tracee_, random))
-    sandbox_.remark("the stack of " + process_.name +
-                    " is not as expected: its clock may be the real one");
+    sandbox_.remark(process_.name +
+                    " may read the real clock: its initial stack has an unknown layout");
 }
 
 void Thread::look_at_new_code() {
@@ -489,9 +489,10 @@ void Thread::map_code(const Call& call) {
 }
 
 void Thread::remark_on_code(const std::string& file) {
-  sandbox_.remark(file +
-                  " cannot be looked into: if it asks the processor for chance, or reads its time "
-                  "stamp counter where this machine cannot forbid that, the run may not repeat");
+  sandbox_.remark(
+      file +
+      " cannot be read: if its code uses RDRAND, or RDTSC on a machine that cannot trap it, the "
+      "run may be irreproducible");
 }
 
 void Thread::leave() {

@@ -30,7 +30,7 @@ struct Process;
 struct Outcome {
   enum class Kind : std::uint8_t {
     kMade,      ///< the kernel makes it, unchanged or changed
-    kAnswered,  ///< it is not made; `result` is what it returns
+    kAnswered,  ///< the call is not executed; `result` is its return value
     kOver,      ///< the thread is gone
   };
   Kind kind = Kind::kMade;
@@ -71,33 +71,34 @@ class Thread {
   // --- for what its calls mean ------------------------------------------------------------------
   /// Parks the thread until it is woken. `purpose` must be a static string.
   [[nodiscard]] Woken wait(const char* purpose, std::optional<Instant> deadline = std::nullopt);
-  /// The same until one of them is ready. Empty: for time alone.
+  /// Waits until one of the descriptors is ready. Empty: waits only for the time.
   [[nodiscard]] Woken wait_for(std::vector<Watched> watched, const char* purpose,
                                std::optional<Instant> deadline = std::nullopt);
-  /// Lets the kernel make the call that it is about to make: what it returns. nullopt: it did not
-  /// return, and what happened instead has been taken care of.
+  /// Lets the kernel execute the call that the thread is about to make, and gives its return value.
+  /// nullopt: the call did not return, and the thread's other event has been handled.
   [[nodiscard]] std::optional<long> finish_call();
   /// Its process may have made some executable. It has stopped.
   void look_at_new_code();
-  /// The same of a call of mmap(2), which it is about to make.
+  /// Like look_at_new_code(), for the call of mmap(2) that the thread is about to make.
   void map_code(const Call& call);
-  /// It was waiting, and goes on when its turn comes.
+  /// Wakes the waiting thread; it continues when its turn comes.
   void wake(Woken why);
   [[nodiscard]] bool waits() const { return waits_ && !sleeper_.empty(); }
   /// Of wait_for: whether one of them is ready. Asks the kernel.
   [[nodiscard]] bool has_ready() const;
-  /// It waits for descriptors, or is about to: what is ready is to be told by on_ready.
+  /// Whether the thread waits for descriptors or is about to: on_ready reports descriptors that
+  /// become ready.
   [[nodiscard]] bool looks_out() const { return parking_ || waits(); }
   [[nodiscard]] const std::vector<Watched>& watched() const { return watched_; }
   void on_ready();
-  /// It waits to open a named pipe, and would not have to any more.
+  /// Whether the thread waits to open a named pipe that could be opened now.
   [[nodiscard]] bool can_open() const { return opened_ && opened_->has_partner(); }
-  /// It opens a file, and the kernel makes it wait. False: not for an end that we can hold.
+  /// Whether the thread may wait to open a file under the supervisor's control. False: the kernel
+  /// makes it wait.
   [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
-  /// It waits for a call in the kernel to return: a program has done something that it may wait
-  /// for.
+  /// The thread is blocked in a system call, and a program did something that may unblock it.
   void on_deed();
-  /// It makes a call once more that has blocked before.
+  /// The thread retries a call that blocked before.
   [[nodiscard]] bool repeats_call() const { return repeats_; }
   /// The call that it is about to make returns `error` at that time if it blocks until then.
   void limit_call(Instant deadline, int error) { call_limit_ = {deadline, error}; }
@@ -116,7 +117,7 @@ class Thread {
   void note_found() { vain_looks_ = 0; }
   /// The cost of a clock reading: more and more for a thread that does nothing else.
   [[nodiscard]] Duration cost_of_look();
-  /// The same, if it looks where it need not ask (SharedClock).
+  /// Like the function above, for a thread that reads the time without a system call (SharedClock).
   [[nodiscard]] Duration cost_of_reading() const;
   void note_readings(std::uint64_t readings);
   /// A duplicate of the program's descriptor; empty: it has none of that number.
@@ -127,24 +128,25 @@ class Thread {
   void live(Duration delay);
   /// The kernel says that it has ended, with a status as of wait(2).
   void on_gone(int status);
-  /// It runs no more, whatever the kernel has still to say of it.
+  /// The thread no longer runs, whatever the kernel still reports about it.
   void leave();
-  /// It has said that it ends, and not its process.
+  /// The thread has announced its own end, not that of its process.
   void set_ends_alone() { ends_alone_ = true; }
   [[nodiscard]] bool ends_alone() const { return ends_alone_; }
   /// The thread's current call, for reports of hangs.
   [[nodiscard]] std::string describe() const;
-  /// How much longer it may run without a call before it is checked: a thread that was seen to
-  /// compute is left alone for longer.
+  /// How much longer the thread may run without a call before the next check. The time grows for a
+  /// thread that was found to compute.
   [[nodiscard]] unsigned patience() const { return patience_; }
-  /// It has had a processor for so long, in nanoseconds, since it began.
+  /// Records the CPU time of the thread since its start, in nanoseconds.
   void note_used(std::uint64_t used);
   /// A stop of this thread that another one's wait returned.
   void handle(const tracee::Stop& stop);
   /// While it waits it blocks these signals, instead of its usual; nullopt: its usual.
   void set_mask(std::optional<std::uint64_t> mask) { mask_ = mask; }
   [[nodiscard]] std::optional<std::uint64_t> mask() const { return mask_; }
-  /// It has lent its memory to a child, which has not given it back.
+  /// The thread has lent its memory to a vfork child that has neither executed a program nor
+  /// exited.
   [[nodiscard]] bool lends() const { return lends_; }
   void on_memory_back();
   [[nodiscard]] Woken wait_for_child();

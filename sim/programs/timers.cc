@@ -288,8 +288,9 @@ Outcome Timers::on_timer_delete(Thread& thread, const Call& call) {
 // --- processor time -----------------------------------------------------------------------------
 
 void Timers::remark_on(const char* what) {
-  sandbox_.remark(std::string(what) +
-                  " of processor time never expires: a program takes none here");
+  sandbox_.remark(
+      std::string(what) +
+      " of processor time never expires: programs use no processor time on simulated hosts");
 }
 
 Outcome Timers::on_setrlimit(Thread& thread, const Call& call) {

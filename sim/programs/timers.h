@@ -18,7 +18,7 @@ class Timers {
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
 
-  /// A timerfd is an eventfd for the kernel, to which we add what has expired.
+  /// To the kernel, a timerfd is an eventfd: the supervisor adds the expirations to it.
   [[nodiscard]] Outcome on_timerfd_create(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timerfd_settime(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timerfd_gettime(Thread& thread, const Call& call);

@@ -32,7 +32,7 @@ void send_all(Host& host, Mailbox& mailbox, std::uint64_t messages) {
 void receive_all(Host& host, Mailbox& mailbox, std::uint64_t messages, Score& score) {
   std::set<std::uint64_t> came;
   while (const auto message = mailbox.receive(kListeningFor)) {
-    if (*message >= messages) complain(host.name() + " received a datagram that nobody sent");
+    if (*message >= messages) complain(host.name() + " received a datagram that no host sent");
     sometimes("a datagram came again", !came.insert(*message).second);
   }
   sometimes("a datagram was lost for good", came.size() < messages);

@@ -210,7 +210,7 @@ std::optional<std::uint64_t> Mailbox::receive(Duration patience) {
   std::memcpy(words.data(), in_.data() + header, kBytes);
   bool intact = received->byte_len == header + kBytes;
   for (std::size_t i = 0; i < kWords; ++i) intact = intact && words[i] == word_of(words[0], i);
-  if (!intact) complain(party_.host().name() + " received a message that nobody sent");
+  if (!intact) complain(party_.host().name() + " received a message that no host sent");
   if (!post_receive()) return std::nullopt;
   return words[0];
 }

@@ -25,7 +25,7 @@ class Process;
 /// Whether the simulation may come to rest while a fiber still waits.
 enum class Ending : unsigned char {
   kMustEnd,   ///< it waits for something that was meant to happen
-  kMayServe,  ///< it is a server: it waits for ever
+  kMayServe,  ///< it is a server, which waits without end
 };
 
 /// A user-space thread. Owned by Fibers; ends with its body. It is in one list at a time: that of
@@ -132,7 +132,7 @@ class Fibers {
   /// it from one of them.
   void hold(const Host& host);
   void release(const Host& host);
-  /// The same of one fiber, whatever becomes of its host's. False: it was stopped already, or not.
+  /// Stops one fiber, independent of its host. False: it was already in that state.
   bool stop(Fiber& fiber);
   bool go_on(Fiber& fiber);
   /// Ends a host's fibers: they never run again and are not reported as waiting. Those that have
@@ -145,7 +145,7 @@ class Fibers {
   /// Runs the next ready fiber until it parks or ends. False: none is ready. An exception that the
   /// body lets out leaves here.
   bool run_one();
-  /// Those that can run, in the order in which they became ready.
+  /// The fibers that can run, in the order in which they became ready.
   [[nodiscard]] const FiberList& ready() const { return ready_; }
   /// As run_one, for the n-th of them from 0. Precondition: there is one.
   void run_nth(std::size_t n);

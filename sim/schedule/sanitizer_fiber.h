@@ -1,5 +1,5 @@
-// What AddressSanitizer and ThreadSanitizer must be told when a stack is switched. Empty classes in
-// ordinary builds.
+// Notifies AddressSanitizer and ThreadSanitizer when the stack is switched. The classes are empty
+// in ordinary builds.
 #pragma once
 
 #include <cstddef>

@@ -13,8 +13,8 @@ namespace anyrdma::sim {
 namespace {
 
 constexpr Duration kEmptyPoll = std::chrono::microseconds(1);
-/// An empty poll takes ever longer while nothing but polling happens, so that whoever polls with a
-/// patience of minutes is through with it soon.
+/// An empty poll takes more and more virtual time while threads only poll, so that a thread that
+/// polls for minutes is soon done.
 constexpr int kEmptyPollShare = 1024;
 /// Who has polled for so long in vain polls for what can never happen.
 constexpr Duration kPollingMax = std::chrono::hours(1);
@@ -31,8 +31,9 @@ void Scheduler::settle() {
 
 void Scheduler::refuse_thread() {
   static constexpr const char* kSentence =
-      "a call came from another thread than the one in which the simulated world runs, and was "
-      "refused (EPERM). Simulated hosts know fibers, no threads: use Host::spawn where the program "
+      "a call was refused (EPERM): it came from another thread than the one that runs the "
+      "simulated "
+      "world. Simulated hosts have fibers, no threads: use Host::spawn where the program "
       "starts a thread, or run it as a process (docs/programs.md).";
   static std::once_flag said;
   std::call_once(said,
@@ -192,7 +193,7 @@ void Scheduler::give_way() {
 }
 
 void Scheduler::note_refusal(const char* purpose, const std::string& details) {
-  refusal_ = std::string("outside of all fibers, somebody waited in vain for ") + purpose + " at " +
+  refusal_ = std::string("code outside of all fibers waited for ") + purpose + " at " +
              seconds_text(now_.time_since_epoch()) + " s\n" + details;
 }
 

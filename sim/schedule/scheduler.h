@@ -91,7 +91,7 @@ class Scheduler {
   /// Sets the task to run at `time` (the past means now); an armed one is moved. Tasks of one
   /// instant run in the order of arming. O(log n).
   void at(Task& task, Instant time) { queue_.arm(task.timer_, time < now_ ? now_ : time); }
-  /// The same in a turn that was taken before.
+  /// Like the function above, in a turn that was taken before.
   void at(Task& task, Instant time, std::uint64_t turn) { queue_.arm(task.timer_, time, turn); }
   [[nodiscard]] std::uint64_t take_turn() { return queue_.take_turn(); }
   void cancel(Task& task) { queue_.cancel(task.timer_); }
@@ -148,7 +148,7 @@ class Scheduler {
   /// happen, that time passes, and more after a thousand polls in a row. After an hour of only
   /// polls, step() returns false.
   void poll();
-  /// The same for the running fiber, which looks again at `time` at the latest.
+  /// Parks the running fiber, which checks again at `time` at the latest.
   void poll_until(Instant time);
   /// All that is ready goes on before the running fiber does.
   void let_others_go_first();
@@ -171,7 +171,7 @@ class Scheduler {
   /// Keeps the reason of a wait outside of all fibers that failed because nothing could happen any
   /// more.
   void note_refusal(const char* purpose, const std::string& details);
-  /// The last such note; empty when there is none.
+  /// The last such note; empty if there is none.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
   /// Sleeps the running fiber, or the thread outside of fibers, for that time. False: it was

@@ -6,8 +6,8 @@
 
 namespace anyrdma::sim::stacks {
 
-/// Of what a demangler says: without parameters, arguments of templates and what is returned.
-/// "void a::run<int>(a::b<int>) const" is "a::run".
+/// The name of a function in a demangler's output, without parameters, template arguments and
+/// return type: "a::run" for "void a::run<int>(a::b<int>) const".
 [[nodiscard]] std::string short_name(std::string_view name);
 
 }  // namespace anyrdma::sim::stacks

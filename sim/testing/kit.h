@@ -1,5 +1,5 @@
-// What a test of an RDMA program needs, for projects that have only our headers and libraries:
-// docs/testing.md. Names from many folders, in one namespace.
+// Everything that a test of an RDMA program needs, for projects that have only the installed
+// headers and libraries: docs/testing.md. Names from many folders, in one namespace.
 #pragma once
 
 #include "cm/event.h"
@@ -15,7 +15,7 @@
 
 namespace anyrdma::testing {
 
-/// Takes what has failing tests leave a recording and its page out of the archive.
+/// Links the code from the archive that lets failing tests write a recording and its page.
 inline const bool kRecorded = (sim::testing::require_recordings(), true);
 
 // The fixture, and steps of a connection's life for programs in it.

@@ -61,7 +61,7 @@ void SimTest::inject(const PlanResult<FaultPlan>& plan) {
 
 void SimTest::run() {
   const Result<void> result = world_->run();
-  if (!result) ADD_FAILURE() << "nothing can happen any more:\n" << world_->stuck_report();
+  if (!result) ADD_FAILURE() << "deadlock: no event is pending:\n" << world_->stuck_report();
 }
 
 }  // namespace anyrdma::sim::testing

@@ -32,7 +32,7 @@ class SimTest : public ::testing::Test {
   /// 10.0.0.2, "client".
   [[nodiscard]] Host& client() { return client_; }
 
-  /// Starts a program on the server that may wait for ever, as servers do.
+  /// Starts a program on the server; the test does not require that it ends.
   void serve(std::function<void()> program);
   /// Starts a program on the client that has to end.
   void ask(std::function<void()> program);

@@ -172,7 +172,7 @@ std::string LineReader::read(TraceLine& line) {
   line.host = *host;
   if (skip("-> ")) {
     const auto peer = until(" ");
-    if (!peer || peer->empty()) return "a packet to nobody";
+    if (!peer || peer->empty()) return "a packet without a destination";
     line.kind = RecordKind::kSend;
     line.peer = *peer;
     return read_packet(line);

@@ -12,8 +12,8 @@
 
 namespace anyrdma::sim::tracee {
 
-/// While it lives, the thread that made it keeps to one of the processors that it may use, and so
-/// does what it starts from then on: sched_setaffinity(2). Belongs to that thread.
+/// Binds the calling thread, and every process that it starts from then on, to one of its
+/// processors (sched_setaffinity(2)) until the object is destroyed. Belongs to that thread.
 class OneProcessor {
  public:
   OneProcessor();

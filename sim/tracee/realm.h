@@ -35,18 +35,18 @@ class Realm {
 
   [[nodiscard]] Network::Made network() const { return network_made_; }
 
-  /// Whether to enter it changes who one is.
+  /// Whether entering it changes the user id.
   [[nodiscard]] bool has_own_users() const { return static_cast<bool>(user_); }
-  /// For a process that has one thread, after fork: what it makes from now on belongs to the realm.
-  /// Safe in a signal handler. False: errno says why.
+  /// Moves a process with one thread, after fork, into the namespaces: its later children belong to
+  /// them. Safe in a signal handler. False: errno has the reason.
   [[nodiscard]] bool enter() const;
 
  private:
   Realm() = default;
 
-  pid_t owner_ = -1;  ///< who made it: to a fork of that, it is somebody else's
+  pid_t owner_ = -1;  ///< the process that made it; a fork of that process is another one
   pid_t first_ =
-      -1;  ///< its number 1, which takes in orphans, and sees to it that all is as it was
+      -1;  ///< process 1 of the PID namespace: adopts orphans, and undoes all changes at the end
   transport::realtime::Descriptor channel_;  ///< to the first process
   transport::realtime::Descriptor user_;
   transport::realtime::Descriptor pid_;

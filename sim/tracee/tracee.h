@@ -22,8 +22,7 @@ struct Call {
   std::array<std::uint64_t, 6> arguments{};
 };
 
-/// The number of a thread as it is known in the innermost namespace; its own where that cannot be
-/// learned.
+/// The id of a thread in the innermost PID namespace; its own id if that cannot be read.
 [[nodiscard]] pid_t number_of(pid_t tid);
 
 /// A stopped thread. No call blocks. A call fails if the thread has ended, or if an address is
@@ -77,7 +76,8 @@ class Tracee {
 
   /// Runs to its next stop, taking a signal if that is not 0.
   void run(int signal = 0) const;
-  /// The same, but it stops when the call that it is about to make has returned.
+  /// Like the function above, but the thread stops when the call that it is about to make has
+  /// returned.
   void run_to_return() const;
   void step() const;
 

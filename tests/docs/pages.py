@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-LISTINGS = {"c", "cpp", "python", "yaml", "mermaid"}  # languages of blocks in which nobody types
+LISTINGS = {"c", "cpp", "python", "text", "yaml", "mermaid"}  # languages of blocks in which nobody types
 
 
 class Command(NamedTuple):

@@ -113,6 +113,17 @@ def unlisted(root):
             yield f"docs/README.md: does not lead to {page.relative_to(root)}"
 
 
+def unnamed(root, verbs):
+    """Subcommands that README has no line for, and verbs of ./dev that CONTRIBUTING.md does not name."""
+    readme, contributing = ((root / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md"))
+    for name in sorted(offered()[0]):
+        if not re.search(rf"`anyrdma {name}\b", readme):
+            yield f"README.md: no `anyrdma {name}`"
+    for verb in sorted(verbs):
+        if not re.search(rf"\./dev {verb}\b", contributing):
+            yield f"CONTRIBUTING.md: no ./dev {verb}"
+
+
 def sources(root):
     for folder, folders, names in os.walk(root, followlinks=True):
         folders[:] = [each for each in folders if not re.match(r"\.|bazel-|bin$|docs$|records$", each)]
@@ -174,6 +185,7 @@ def complaints(root):
     yield from missing_pages(root)
     yield from of_the_table(root)
     yield from unlisted(root)
+    yield from unnamed(root, verbs)
     if asked < 50 or not verbs or not named:
         yield f"only {asked} commands, {len(verbs)} verbs, {len(named)} variables"
 

@@ -16,6 +16,7 @@ cat >>"$scratch/README.md" <<'PAGE'
 `anyrdma explain`, `anyrdma run --bogus -- rping --bogus-too`, `anyrdma trace diff A B --perfetto OUT`, `anyrdma rxe add --soft`,
 `./dev mend`, `bazel test //cm:no_such_test`, `ANYRDMA_NO`, [no page](docs/no.md), [no heading](docs/page.md#no-heading).
 PAGE
+sed -i '/`anyrdma merge PATH/d' "$scratch/README.md"
 echo '[the start](../README.md)' >"$scratch/docs/cm/lonely.md"
 rm "$scratch/page"
 cp -r page "$scratch"
@@ -37,4 +38,4 @@ notices tests/docs/promises.py "anyrdma has no explain" "anyrdma run has no --bo
   "no file docs/no.md" "docs/page.md has no heading #no-heading" "no target //tests/docs:no_such_test" \
   "quotes_test.sh has no 'what it has not'" "tests/docs/page.sh is no file of no_such_test" \
   "in which file, by what text? four" "docs/README.md: does not lead to docs/cm/lonely.md" \
-  "page/page.h: no page docs/gone.md" "15 promises that are not kept"
+  "page/page.h: no page docs/gone.md" "README.md: no \`anyrdma merge\`" "16 promises that are not kept"

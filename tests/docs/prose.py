@@ -1,5 +1,6 @@
 """prose.py ROOT HEADERS LIST: pages and public headers are plain English: lines of at most 100 columns, sentences of at most 30
-words, none of the words below, no reference to a page that does not exist. LIST names files that are not rewritten yet; a file
+words, none of the words below, no reference to a page that does not exist. Messages (messages.py) follow the same rules, except that
+their lines may have any length. LIST names files that are not rewritten yet; a file
 in it that is clean is a complaint, so the list only gets shorter. HEADERS is the folder of the installed headers.
 `prose.py ROOT --of FILE...` prints what is wrong with these files, listed or not, and the average length of their sentences.
 `prose.py ROOT HEADERS LIST --shorten` takes off the list what is clean or gone."""
@@ -7,6 +8,8 @@ in it that is clean is a complaint, so the list only gets shorter. HEADERS is th
 import pathlib
 import re
 import sys
+
+import messages
 
 COLUMNS = 100
 ROW_COLUMNS = 240  # of a table row, which cannot be broken
@@ -154,6 +157,15 @@ def complaints(root, name):
     return [f"{name}:{number}: {what}" for number, what in sorted(said)]
 
 
+def complaints_about_messages(root):
+    """What is wrong with the texts that the command, the libraries and ./dev give to people."""
+    for name, number, text in messages.messages(root):
+        # Lines of a help that are indented, or follow an empty one, are no continuation.
+        parts = [(number, part) for part in re.split(r"\n(?=\n|\s\s)", text)]
+        for line, what in [*wrong_words(parts), *long_sentences(parts)]:
+            yield f"{name}:{line}: in a message, {what}"
+
+
 def average(root, names):
     """(sentences, words a sentence)"""
     texts = [(name, (root / name).read_text(encoding="utf-8")) for name in names]
@@ -199,7 +211,9 @@ def main():
         lines = listed.read_text(encoding="utf-8").splitlines()
         unclean = {line for line in lines if line and not line.startswith("#")}
         names = guarded(root, headers)
-        said = list(judge(root, names, unclean))
+        said = [*judge(root, names, unclean), *complaints_about_messages(root)]
+        if len(list(messages.messages(root))) < 500:
+            said.append("few messages are found: see messages.py")
         if len(names) < 100:
             said.append(f"only {len(names)} files")
     print("\n".join(said))

@@ -119,6 +119,39 @@ class Rules(unittest.TestCase):
         self.assertEqual(
             prose.guarded(self.root, self.root / "include"), ["README.md", "cm/id.h", "docs/a.md", "docs/inside/b.md"])
 
+    def message(self, code, name="tools/a.cc"):
+        self.write(name, code)
+        return list(prose.complaints_about_messages(self.root))
+
+    def test_a_plain_message_is_accepted(self):
+        self.assertEqual(self.message('say("the file \'" + name + "\' cannot be read. Check the path.");'), [])
+
+    def test_each_word_of_the_table_is_refused_in_a_message(self):
+        for said in ("nobody waits", "it wakes whoever waits", "have it again", "it is read again and had again", "not so much as a byte",
+                     "'x' should stand here", "this befalls a host", "it polls in vain", "it is lost amid work",
+                     "it asks for chance", "it tells of ids", "a planted bug", "the rooms of the code"):
+            said_of_it = self.message(f'fail("{said}");')
+            self.assertEqual(len(said_of_it), 1, said)
+            self.assertIn("tools/a.cc:1: in a message, '", said_of_it[0])
+
+    def test_a_word_of_the_table_is_found_across_literals(self):
+        self.assertIn("'had again'", self.message('fail("the run may be had "\n  "again");')[0])
+
+    def test_a_clause_as_the_subject_of_a_message_is_refused(self):
+        self.assertIn("name the noun", self.message('fail("What is left is freed.");')[0])
+
+    def test_a_long_sentence_of_a_message_is_refused(self):
+        self.assertIn("31 words", self.message('fail("' + "one " * 30 + 'two.");')[0])
+
+    def test_comments_and_tests_are_no_messages(self):
+        self.assertEqual(self.message('f();  // nobody "waits for it" here'), [])
+        self.assertEqual(self.message('EXPECT_EQ(said, "nobody waits");', "tools/a_test.cc"), [])
+        self.assertEqual(self.message('fail("nobody waits");', "cm/testing/a.cc"), [])
+
+    def test_messages_of_the_script_are_held_to_the_rules(self):
+        self.assertEqual(self.message('build() { # leaves the command in bin\n  die "no compiler is here"\n', "dev"), [])
+        self.assertEqual(len(self.message('build() { # nobody calls it\n  die "there is nobody"\n', "dev")), 2)
+
     def test_the_average_counts_words(self):
         self.write("a.md", "One two. One two three four.\n")
         self.assertEqual(prose.average(self.root, ["a.md"]), (2, 3.0))

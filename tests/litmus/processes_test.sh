@@ -33,7 +33,7 @@ case_a_run_is_the_same_when_it_is_repeated() {
 
 case_a_profile_that_is_none_is_refused_by_name() {
   tools/bin/anyrdma sim --memory sparse --host n0=10.0.0.1 --on n0 true >"$work/said" 2>&1 </dev/null
-  [ $? = 2 ] && grep -q "there is no memory 'sparse'. There are: strict, spec, relaxed, unordered" "$work/said" ||
+  [ $? = 2 ] && grep -q "there is no memory profile 'sparse'. Profiles: strict, spec, relaxed, unordered" "$work/said" ||
     fail "it says: $(cat "$work/said")"
 }
 

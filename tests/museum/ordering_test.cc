@@ -48,7 +48,7 @@ TEST_F(Ordering, UnreachableComesAfterEstablished) {
   run();
 }
 
-// Exhibit 14: the same UNREACHABLE behind a DISCONNECTED felled libfabric's assertion that a
+// Exhibit 14: the same UNREACHABLE after a DISCONNECTED broke libfabric's assertion that a
 // connection ends once. https://github.com/ofiwg/libfabric/pull/12378
 TEST_F(Ordering, UnreachableBehindDisconnectedFellsAnAssertion) {
   plan("on client fetched DISCONNECTED 1: fail-over server eth0");
@@ -174,10 +174,10 @@ TEST_F(Ordering, AReceivePostedAfterTheAcceptComesTooLate) {
   run();
 }
 
-// Exhibit 17: one thread destroyed the queue pair while another fetched the response, and librdmacm
-// modified a dead queue pair. Here destruction waits for a fetch at work (tests/threads has the
-// threads), and a fetch that comes later finds none, and shows the bare CONNECT_RESPONSE.
-// https://github.com/linux-rdma/rdma-core/pull/1182
+// Exhibit 17: one thread destroyed the queue pair while another fetched the response, so librdmacm
+// modified a destroyed queue pair. Here the destruction waits for a fetch that is running
+// (tests/threads tests it with threads). A later fetch finds no queue pair, and returns the bare
+// CONNECT_RESPONSE. https://github.com/linux-rdma/rdma-core/pull/1182
 TEST_F(Ordering, AQueuePairIsDestroyedBeforeTheResponseIsFetched) {
   std::unique_ptr<cm::Id> id;
   std::unique_ptr<Pipe> pipe;
@@ -294,8 +294,8 @@ TEST_F(Ordering, EventsLeaveTheChannelTogetherWithTheirId) {
   EXPECT_THAT(run_into_hang(), HasSubstr("server/accept waits for an event on an event channel"));
 }
 
-// Not shown 20: the first was in rsockets, which are not here; the second in a descriptor behind
-// rdma_resolve_addrinfo, whose readiness cannot be stale here.
+// Not shown 20: the first bug was in rsockets, which do not exist here. The second was in a
+// descriptor behind rdma_resolve_addrinfo, whose readiness cannot be stale here.
 // https://github.com/linux-rdma/rdma-core/commit/0b10cda9a56f2d20785026f56aab21cd9955dd87
 // https://github.com/linux-rdma/rdma-core/commit/7528827b749b5afc795dfd470c98d9381774d4b4
 

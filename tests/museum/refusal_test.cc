@@ -245,8 +245,8 @@ TEST_F(SimultaneousConnect, CrossingRequestsAreRefused) {
   EXPECT_EQ(refused_in_vain, 0u);
 }
 
-// Exhibit 29: where the loser withdraws its request by itself, rdma_reject comes too late for it
-// and fails with EINVAL. https://github.com/ofiwg/libfabric/issues/10359
+// Exhibit 29: if the losing side withdraws its request by itself, the other side's rdma_reject
+// comes too late and fails with EINVAL. https://github.com/ofiwg/libfabric/issues/10359
 TEST_F(SimultaneousConnect, ARequestThatWasWithdrawnCannotBeRefused) {
   run(Rank::Loser::kWithdraws);
 
@@ -377,9 +377,9 @@ TEST_F(Refusal, ADisconnectThatTimedOutShowsInTheStatusOnly) {
 
 // --- 33: the server moved -----------------------------------------------------------------------
 
-// Exhibit 33: a server was moved to another machine while its client reconnected. The route had
-// been resolved, so that request after request went to the old link address: minutes per attempt.
-// Here it leads nowhere for those requests alone.
+// Exhibit 33: a server was moved to another machine while its client reconnected. The client had
+// resolved the route, so its requests went to the old link address, for minutes in each attempt. In
+// the test only these requests go to the old address.
 // https://bugzilla.kernel.org/show_bug.cgi?id=214523
 TEST_F(Refusal, RequestsGoToTheOldPlaceForMinutes) {
   plan("on client->server REQ all: lose");
@@ -461,8 +461,8 @@ TEST_F(AckTimeout, SetOnTheListenerItIsLost) {
   EXPECT_GT(patience_of(passive), 5s);
 }
 
-// Exhibit 34: set with ibv_modify_qp once the connection was there, the timeout was refused, and
-// the error's handler hung up: it can only be set on the way to RTS.
+// Exhibit 34: a program set the timeout with ibv_modify_qp on an established connection, which is
+// refused: it can only be set on the way to RTS. The program's error handler then disconnected.
 // https://github.com/ydb-platform/nbs/pull/6928
 TEST_F(AckTimeout, ItCannotBeModifiedInRts) {
   const Connection connection = connect();

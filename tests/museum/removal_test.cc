@@ -158,9 +158,9 @@ class Removal : public Exhibit {
   }
 };
 
-// Exhibit 36: the target dumped core on DEVICE_REMOVAL: the first to hear of it is the listener,
-// whose context is a port, and the handler took it for a connection.
-// https://github.com/spdk/spdk/issues/1184 https://github.com/spdk/spdk/issues/3139
+// Exhibit 36: the target crashed on DEVICE_REMOVAL. The listener gets that event first; its context
+// is a port, and the handler took it for a connection. https://github.com/spdk/spdk/issues/1184
+// https://github.com/spdk/spdk/issues/3139
 TEST_F(Removal, TheListenersRemovalIsTakenForAConnections) {
   const sim::Exploration found =
       sim::explore_steps(target_with(Bug::kTakesThePortForAConnection), {.actions = removals()});

@@ -113,8 +113,8 @@ int error_of_create_qp(cm::Id& id) {
   return made ? 0 : made.error().value();
 }
 
-// Exhibit 9: a process got 339 queue pairs and no more. A device with that limit lets a program
-// meet ENOMEM where its author never will, and see whether it lives on with those it has.
+// Exhibit 9: a process got at most 339 queue pairs. On a device with that limit a program
+// gets ENOMEM, and the test shows whether it keeps working with the queue pairs that it has.
 // https://www.github.com/ofiwg/librdmacm/issues/8
 TEST_F(SmallDevice, RefusesTheThreeHundredAndFortiethQueuePair) {
   small_host->spawn("connect", [this] {
@@ -135,9 +135,8 @@ TEST_F(SmallDevice, RefusesTheThreeHundredAndFortiethQueuePair) {
   run();
 }
 
-// Exhibit 9: the limit can be injected as well, wherever it is to hurt: a program that wants four
-// rails gets the third refused, and has to do with the others.
-// https://www.github.com/ofiwg/librdmacm/issues/8
+// Exhibit 9: a fault plan can inject the limit as well: a program that wants four rails is refused
+// the third, and works with the others. https://www.github.com/ofiwg/librdmacm/issues/8
 TEST_F(SmallDevice, MayRunOutOfQueuePairsWheneverAPlanSaysSo) {
   plan("on client call create_qp 3: fail ENOMEM");
   std::vector<int> errors;
@@ -212,7 +211,7 @@ TEST_F(Reconnect, ANewIdConnectsOnceTheTargetIsBack) {
   EXPECT_EQ(attempts(Client::kTakesANewId), 5);
 }
 
-// Exhibit 10: an id serves one connection; who tries it again gets EINVAL for ever.
+// Exhibit 10: an id serves one connection. A second rdma_connect on it fails with EINVAL, always.
 // https://github.com/spdk/spdk/issues/1165
 TEST_F(Reconnect, TheSameIdNeverConnectsAgain) {
   EXPECT_EQ(attempts(Client::kTriesTheSameId), std::nullopt);
@@ -323,8 +322,8 @@ TEST_F(Strict, AQueuePairOfUnknownTypeIsRefused) {
   });
 }
 
-// Exhibit 13: rxe does not take the overflow of a send queue well. Here the request too many is
-// refused, and those before it complete.
+// Exhibit 13: rxe handles the overflow of a send queue wrongly. Here the request that does not fit
+// is refused, and those before it complete.
 // https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
 TEST_F(Strict, AFullSendQueueRefusesTheNextRequestAndDoesTheOthers) {
   connected([](Connection& mine, Connection& theirs) {

@@ -57,8 +57,9 @@ TEST_F(Teardown, AnAcknowledgedErrorEventBlocksNothing) {
   run();
 }
 
-// Exhibit 22: a connection was released from the handler of its own event, which is acknowledged
-// when the handler returns; it never does. https://github.com/cocalele/PureFlash/issues/52
+// Exhibit 22: a connection was released from the handler of its own event. The event is
+// acknowledged when the handler returns, and the release waits for the acknowledgement: a deadlock.
+// https://github.com/cocalele/PureFlash/issues/52
 TEST_F(Teardown, AConnectionThatItsOwnEventReleasesHangs) {
   server_host.spawn("handle events", [this] {
     const auto listener = server.listen(server_host.address(kPort));
@@ -147,9 +148,10 @@ TEST_F(CompletionEvents, AcknowledgedToTheWrongQueueBlockTheDestructionOfTheOthe
   EXPECT_THAT(run_into_hang(), HasSubstr("completion events: 1 taken, 0 acknowledged"));
 }
 
-// Exhibit 23: an exception between ibv_get_cq_event and ibv_ack_cq_events made the interpreter
-// destroy all objects, and wait for ever in that. A binding that counts can acknowledge before.
-// https://github.com/linux-rdma/rdma-core/pull/657 https://github.com/pmem/rpma/pull/905
+// Exhibit 23: an exception between ibv_get_cq_event and ibv_ack_cq_events made the Python
+// interpreter destroy all objects, and that waited without end. A binding that counts events can
+// acknowledge them before. https://github.com/linux-rdma/rdma-core/pull/657
+// https://github.com/pmem/rpma/pull/905
 TEST_F(CompletionEvents, AnExceptionBeforeTheAcknowledgementHangsTheCleanUp) {
   ask([this] {
     with_events([this] {
@@ -166,8 +168,8 @@ TEST_F(CompletionEvents, AnExceptionBeforeTheAcknowledgementHangsTheCleanUp) {
 /// Without checkers, who would make a failed test of the mistake.
 class MisusedEvents : private sim::testing::Unaudited, public CompletionEvents {};
 
-// Exhibit 23: a program that acknowledged more events than it took waited as long in the
-// destruction: the counts had to be equal. Here he is told of his mistake.
+// Exhibit 23: a program that acknowledged more events than it had taken hung in the destruction,
+// which waits for equal counts. Here the program gets a report of its mistake.
 // https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
 TEST_F(MisusedEvents, AcknowledgedTwiceAreSaidToBeTheProgramsMistake) {
   ask([this] { with_events([this] { ibv_ack_cq_events(take_event(), 2); }); });
@@ -320,9 +322,9 @@ class PollGroup : public Teardown {
   std::array<Request, kRequests> pool_;
 };
 
-// Exhibit 25: a queue pair was destroyed before its flushed work had been drained: a completion
-// found the request freed, and in the hands of the next connection. The number is an address in
-// real life. https://github.com/spdk/spdk/pull/3859
+// Exhibit 25: a queue pair was destroyed before its flushed completions were drained. A later
+// completion found its request freed and reused by the next connection. In the test a number stands
+// for the request; in the program it is an address. https://github.com/spdk/spdk/pull/3859
 TEST_F(PollGroup, AFlushedCompletionHitsTheNextConnection) {
   const Request request = last_request(Group::kDestroysAtOnce);
 
@@ -341,9 +343,9 @@ TEST_F(PollGroup, DrainedCompletionsHitTheirOwnConnection) {
 }
 
 // Exhibit 26: the kernel's destruction of an id waited for the retries of a management datagram, 16
-// of some 4 s each, and said after 10 s that it hung. Here the same retries are bounded by the same
-// constants, in virtual time; the destruction itself does not wait, so the disconnecting side shows
-// the bound. https://git.kernel.org/rdma/rdma/c/58aca1f3de059c
+// of some 4 s each, and warned after 10 s that it hung. Here the retries have the same limits, in
+// virtual time. The destruction does not wait, so the test measures the side that disconnects.
+// https://git.kernel.org/rdma/rdma/c/58aca1f3de059c
 TEST_F(Teardown, TheRetriesOfADisconnectEndWithinTheirBound) {
   const ibcm::Profile& profile = world.options().profile;
   const int transmissions = profile.retries_max + 1;
@@ -407,8 +409,8 @@ class BlockingConnect : public Teardown, public ::testing::WithParamInterface<co
   }
 };
 
-// Exhibit 27: connect() slept until its dispatcher saw an event it knew, and error events were none
-// of these. Each thing that can go wrong at one of its three waits leaves it asleep for ever.
+// Exhibit 27: connect() slept until its dispatcher saw a known event, and error events were
+// unknown. Each error in one of its three waits left it asleep without end.
 // https://github.com/zrlio/disni/issues/41
 TEST_P(BlockingConnect, SleepsForEverWhenTheDispatcherDoesNotKnowTheEvent) {
   connect_blocking(Dispatcher::kWakesForWhatItKnows);

@@ -46,7 +46,24 @@ fi
 dpkg-deb -x "$deb" "$work/prefix" || exit
 prefix=$work/prefix/usr
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-for page in anyrdma anyrdma-run anyrdma-explore; do [ -s "$prefix/share/man/man1/$page.1.gz" ] || fail "no man page $page"; done
+
+# --- man pages and pages: one of each subcommand and of each topic of `anyrdma help` -------------------------------------------
+
+listed() { sed -nE "/^$1:/,/^\$/s/^  ([a-z]+) .*/\1/p"; } # HEADING: the words below it in a help
+subcommands=$(tools/bin/anyrdma --help | listed Subcommands) topics=$(tools/bin/anyrdma help | listed Topics)
+[ "$(wc -w <<<"$subcommands")" -ge 9 ] || fail "few subcommands: $subcommands"
+[ "$(wc -w <<<"$topics")" -ge 2 ] || fail "few topics: $topics"
+pages="man1/anyrdma.1 $(printf 'man1/anyrdma-%s.1 ' $subcommands)$(printf 'man5/anyrdma-%s.5 ' $topics)"
+for page in $pages; do
+  name=${page##*/} summary=$(zcat "$prefix/share/man/$page.gz" | sed -n 3p)
+  [[ $summary == "${name%.*}"* || $summary == "${name%-*}\\-"* ]] || fail "no man page $page: '$summary'"
+  grep -qE "^\.SH (SYNOPSIS|DESCRIPTION)" < <(zcat "$prefix/share/man/$page.gz") || fail "the man page $page is empty"
+done
+zcat "$prefix/share/man/man1/anyrdma.1.gz" | grep -q '^\.BR anyrdma\\-scenario (5)' || fail "anyrdma(1) does not name anyrdma-scenario(5)"
+zcat "$prefix/share/man/man5/anyrdma-faults.5.gz" | grep -q '^\.SH HOW LONG' || fail "anyrdma-faults(5) lacks a section of its page"
+for page in README.md fault-language.md cm/events.md tutorials/binary.md; do
+  [ -s "$prefix/share/doc/anyrdma/docs/$page" ] || fail "the package lacks docs/$page, which messages name"
+done
 
 check_consumer() { # FOLDER: what was built there runs
   local kind

@@ -56,7 +56,7 @@ class Found(Reader):
         self.assertIn("was never fetched", self.moment())
 
         self.press("Show the cause")
-        self.assertIn("nobody fetches it", self.panel())
+        self.assertIn("it is never fetched", self.panel())
         late = self.time()
         self.press("← before")  # in the id's own lane
 

@@ -31,7 +31,7 @@ CHECKERS = {
     "hang": ("hang detector: who waits for what", " waits for "),
     "events": ("automaton of legal events", " although it is "),
     "order": ("order of events", "fetched, but next in its queue"),
-    "answers": ("every call is answered", "nobody answered its"),
+    "answers": ("every call is answered", "without an answer to its"),
     "leaks": ("everything is destroyed", "never destroyed"),
     "crash": ("assertion in the code under test", "broken invariant"),
     "death": ("end of the process", "killed by signal"),

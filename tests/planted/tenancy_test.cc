@@ -138,7 +138,7 @@ sim::SampleOptions samples() {
                      "at 10s: device-event client anyrdma0 DEVICE_FATAL\n")
                      .value()
                      .faults;
-  options.runs = 200;
+  options.runs = 2000;
   return options;
 }
 

@@ -22,23 +22,23 @@ case_file_that_is_no_program_is_126() {
 }
 
 case_wrong_usage_is_2() {
-  refused 2 "^anyrdma: run what\?" run
-  refused 2 "^anyrdma: run what\?" run --
-  refused 2 "^anyrdma: there is no command 'explain'\. There are: run, sim, trace, devinfo, rxe, explore, merge, replay" explain
+  refused 2 "^anyrdma: run needs a program: anyrdma run -- PROGRAM" run
+  refused 2 "^anyrdma: run needs a program: anyrdma run -- PROGRAM" run --
+  refused 2 "^anyrdma: there is no subcommand 'explain'\. Subcommands: run, sim, trace, devinfo, rxe, explore, merge, replay, help" explain
   refused 2 "^anyrdma: '--bogus' is no option of run" run --bogus -- true
   refused 2 '^anyrdma: --fabric: 1 required' run --fabric
 }
 
 case_unknown_transport_is_2_and_the_known_ones_are_listed() {
   refused 2 "^anyrdma: There is no transport 'token-ring': choose .*fabric" run --transport token-ring -- true
-  refused 2 '^anyrdma: The simulator lives in one thread' run --transport sim -- true
+  refused 2 '^anyrdma: Only a program that is linked with the simulator can use it' run --transport sim -- true
 }
 
 case_wrong_device_is_2() {
   printf 'max_qp = 3\nmax_qps = 3\n' >"$work/odd"
-  refused 2 "^anyrdma: the device .*/odd is refused: line 2: a device has no 'max_qps'" run --device "$work/odd" -- true
-  refused 2 "^anyrdma: 'no-such' is neither a file that can be read nor a device\." run --device no-such -- true
-  refused 2 "^anyrdma: over 'ucma' devices are as they are" run --transport ucma --device rxe -- true
+  refused 2 "^anyrdma: the device file '.*/odd' is invalid: line 2: a device profile has no entry 'max_qps'" run --device "$work/odd" -- true
+  refused 2 "^anyrdma: there is no device profile and no readable file 'no-such'\. Profiles: anyrdma, rxe," run --device no-such -- true
+  refused 2 "^anyrdma: the transport 'ucma' uses real devices, which --device cannot change" run --transport ucma --device rxe -- true
 }
 
 case_odd_device_is_what_programs_find() {
@@ -58,18 +58,18 @@ case_devinfo_shows_an_odd_device_and_refuses_a_wrong_one() {
   ANYRDMA_DEVICE=minimal "$anyrdma" devinfo >"$work/variable.log"
   expect_status "devinfo on ANYRDMA_DEVICE" 0 $?
   cmp "$work/option.log" "$work/variable.log" || fail "the option says something else than the variable"
-  refused 2 "^anyrdma: 'no-such' is neither a file that can be read nor a device\." devinfo --device no-such
+  refused 2 "^anyrdma: there is no device profile and no readable file 'no-such'\. Profiles: anyrdma, rxe," devinfo --device no-such
   ANYRDMA_ADDRESSES=10.0.0.1/24,10.0.0.300 refused 1 \
-    "^anyrdma: ANYRDMA_ADDRESSES says '10\.0\.0\.300'\. Say addresses like 10\.0\.0\.1/24," devinfo
+    "^anyrdma: ANYRDMA_ADDRESSES has '10\.0\.0\.300'\. Give addresses such as 10\.0\.0\.1/24," devinfo
   export ANYRDMA_LINK_LAYER=token-ring
-  refused 1 "^anyrdma: ANYRDMA_LINK_LAYER says 'token-ring'\. Say ethernet or infiniband\." devinfo
+  refused 1 "^anyrdma: ANYRDMA_LINK_LAYER is 'token-ring'\. Use ethernet or infiniband\." devinfo
 }
 
 case_unknown_transport_of_the_environment_is_said_once() {
   command -v rping >/dev/null || { skip "rping is not installed"; return; }
   ANYRDMA_TRANSPORT=token-ring "$anyrdma" run -- rping -s -a 127.0.0.1 >"$work/rping.log" 2>&1
   [ $? != 0 ] || fail "rping found a device"
-  expect_line rping "^anyrdma: no RDMA device here\. There is no transport 'token-ring': choose .*fabric"
+  expect_line rping "^anyrdma: no RDMA device is available\. There is no transport 'token-ring': choose .*fabric"
   [ "$(grep -c '^anyrdma:' "$work/rping.log")" = 1 ] || fail "said more than once"
   expect_line rping 'No RDMA devices were detected'
 }
@@ -79,11 +79,28 @@ case_unknown_link_layer_is_refused_before_the_program_and_said_by_the_libraries(
   [ ! -e "$work/started" ] || fail "the program was started"
   command -v ibv_devices >/dev/null || { skip "ibv_devices is not installed"; return; }
   ANYRDMA_LINK_LAYER=token-ring "$anyrdma" run -- ibv_devices >"$work/devices.log" 2>&1
-  expect_line devices "^anyrdma: no RDMA device here\. ANYRDMA_LINK_LAYER says 'token-ring'\. Say ethernet or infiniband\."
+  expect_line devices "^anyrdma: no RDMA device is available\. ANYRDMA_LINK_LAYER is 'token-ring'\. Use ethernet or infiniband\."
+}
+
+case_help_prints_the_reference_of_a_topic() {
+  "$anyrdma" help scenario >"$work/topic.log" 2>&1 || fail "help scenario: $?"
+  expect_line topic '^SCENARIO FILES$'
+  expect_line topic '^  background HOST COMMAND LINE  starts a program'
+  "$anyrdma" help faults >"$work/topic.log" 2>&1 || fail "help faults: $?"
+  expect_line topic '^HOW LONG$'
+  "$anyrdma" help >"$work/topic.log" 2>&1 || fail "help: $?"
+  expect_line topic '^  faults    Reference of fault plans'
+  "$anyrdma" help sim >"$work/topic.log" 2>&1 || fail "help sim: $?"
+  cmp -s "$work/topic.log" <("$anyrdma" sim --help) || fail "help sim differs from sim --help"
+}
+
+case_help_of_an_unknown_topic_names_the_topics() {
+  refused 2 "^anyrdma: there is no help topic 'scenarios'\. Topics: scenario, faults\. Subcommands have help, too: run, sim, trace" \
+    help scenarios
 }
 
 case_wrong_usage_of_devinfo_is_2() {
-  refused 2 '^anyrdma: devinfo starts no program' devinfo -- true
+  refused 2 '^anyrdma: only `anyrdma run` takes a program after `--`; devinfo does not' devinfo -- true
   refused 2 "^anyrdma: There is no transport 'token-ring': choose " devinfo --transport token-ring
   refused 1 "^anyrdma: 'a/b' cannot name a fabric: " devinfo --fabric a/b
 }
@@ -93,29 +110,29 @@ case_wrong_usage_of_rxe_is_2() {
   refused 2 '^anyrdma: .*INTERFACE is required' rxe add rxe0
   refused 2 '^anyrdma: .*NAME is required' rxe del
   refused 2 '^anyrdma: ' rxe mend rxe0
-  refused 2 '^anyrdma: rxe starts no program' rxe show -- true
+  refused 2 '^anyrdma: only `anyrdma run` takes a program after `--`; rxe does not' rxe show -- true
   refused 1 "^anyrdma: 'a/b' cannot name an RDMA device" rxe add a/b lo
 }
 
 case_wrong_usage_of_explore_and_replay_is_2() {
-  refused 2 "^anyrdma: there is no scenario 'lunch', nor a file of that name\. There are: connect, clients, late" explore lunch
-  refused 2 "^anyrdma: there is no schedule 'fair'\. There are: fifo, random, pct, branching, coverage, mixed" explore connect --schedule fair
-  refused 2 "^anyrdma: a budget is a time such as 60s, not 'soon'" explore connect --budget soon
-  refused 2 "^anyrdma: the faults '/no/file' cannot be read\. Name a file" explore connect --faults /no/file
-  refused 2 "^anyrdma: 'beds=2' is no size of connect" explore connect --set beds=2
-  refused 2 "^anyrdma: 'messages=many' is no size of connect" explore connect --set messages=many
-  refused 2 "^anyrdma: --seeds: a number from 0 on, not 'few'" explore connect --seeds few
-  refused 2 "^anyrdma: --seeds: a number from 0 on, not '-1'" explore connect --seeds -1
-  refused 2 "^anyrdma: --steps: a number from 0 on, not '-5'" explore connect --steps -5
-  refused 2 "^anyrdma: --jobs: a number from 0 on, not '-2'" explore connect --jobs -2
-  refused 2 "^anyrdma: --seed: a number from 0 on, not '99999999999999999999'" sim --seed 99999999999999999999
+  refused 2 "^anyrdma: there is no scenario file and no built-in scenario 'lunch'\. Built-in scenarios: connect, clients, late" explore lunch
+  refused 2 "^anyrdma: there is no schedule 'fair'\. Schedules: fifo, random, pct, branching, coverage, mixed" explore connect --schedule fair
+  refused 2 "^anyrdma: --budget 'soon' is no time\. Write a time such as 60s" explore connect --budget soon
+  refused 2 "^anyrdma: the fault plan '/no/file' cannot be read\. Give --faults a readable file" explore connect --faults /no/file
+  refused 2 "^anyrdma: --set 'beds=2' sets no size of the scenario connect" explore connect --set beds=2
+  refused 2 "^anyrdma: --set 'messages=many' sets no size of the scenario connect" explore connect --set messages=many
+  refused 2 "^anyrdma: --seeds: 'few' is no number; give a whole number, 0 or more" explore connect --seeds few
+  refused 2 "^anyrdma: --seeds: '-1' is no number; give a whole number, 0 or more" explore connect --seeds -1
+  refused 2 "^anyrdma: --steps: '-5' is no number; give a whole number, 0 or more" explore connect --steps -5
+  refused 2 "^anyrdma: --jobs: '-2' is no number; give a whole number, 0 or more" explore connect --jobs -2
+  refused 2 "^anyrdma: --seed: '99999999999999999999' is no number; give a whole number, 0 or more" sim --seed 99999999999999999999
   printf 'at 1ms: crash sever\n' >"$work/nobody"
   refused 2 "^anyrdma: the plan is refused: line 1: no host 'sever'\.$" explore connect --faults "$work/nobody"
   refused 2 "^anyrdma: the plan is refused: line 1: no host 'sever'\.$" replay connect 'seed 1; at 1ms: crash sever'
-  refused 2 '^anyrdma: nothing comes after `--` here' explore connect -- true
+  refused 2 '^anyrdma: only `anyrdma run` takes a program after `--`; explore does not' explore connect -- true
   refused 2 '^anyrdma: .*TRIAL is required' replay connect
-  refused 2 "^anyrdma: there is no scenario 'lunch'" replay lunch 'seed 1'
-  refused 2 '^anyrdma: the trial is not understood: line 2: ' replay connect 'seed 1; at 1s: explode'
+  refused 2 "^anyrdma: there is no scenario file and no built-in scenario 'lunch'" replay lunch 'seed 1'
+  refused 2 '^anyrdma: the trial is invalid: line 2: ' replay connect 'seed 1; at 1s: explode'
   echo 'at 1s: explode' >"$work/plan"
   refused 2 "^anyrdma: .*/plan: line 1: " explore connect --faults "$work/plan"
 }
@@ -130,7 +147,7 @@ case_explore_lists_scenarios_and_runs_them() {
   expect_line explore '^in [1-9][0-9]* of 60 runs: DISCONNECTED seen'
   "$anyrdma" explore late --seeds 20 --faults none --must-see >"$work/unseen.log" 2>&1
   expect_status 'explore --must-see' 1 $?
-  expect_line unseen '^anyrdma: some situations never occurred'
+  expect_line unseen '^anyrdma: --must-see: some marked situations never occurred'
 }
 
 case_a_failure_is_repeated_by_the_command_it_prints() {
@@ -148,7 +165,7 @@ case_replay_shows_the_trace() {
   "$anyrdma" replay connect 'seed 7; set messages 1' --trace >"$work/trace.log"
   expect_status replay 0 $?
   expect_line trace '^0\.000004000 client -> server REQ'
-  expect_line trace '^all is well$'
+  expect_line trace '^the run succeeded$'
 }
 
 case_rxe_says_what_is_missing() {
@@ -184,13 +201,13 @@ case_missing_library_is_named() {
 case_static_program_is_started_with_a_warning() {
   echo 'int main(void) { return 7; }' | gcc -static -x c -o "$work/static" - 2>/dev/null ||
     { skip "no static C library here"; return; }
-  refused 7 "^anyrdma: '.*/static' will not run on anyrdma: it is linked statically" run -- "$work/static"
+  refused 7 "^anyrdma: '.*/static' cannot use anyrdma: it is linked statically" run -- "$work/static"
 }
 
 case_setuid_program_is_started_with_a_warning() {
   if [ "$(id -u)" != 0 ]; then skip "only root can make a program of another user"; return; fi
   install -o nobody -m 4755 /bin/true "$work/setuid"
-  refused 0 "^anyrdma: '.*/setuid' will not run on anyrdma: it is set up to gain rights" run -- "$work/setuid"
+  refused 0 "^anyrdma: '.*/setuid' cannot use anyrdma: it is set up to gain rights" run -- "$work/setuid"
 }
 
 case_a_program_with_address_sanitizer_runs() {
@@ -232,7 +249,7 @@ case_a_directory_that_cannot_be_entered_is_named() {
   (cd "$work/closed/in" && setpriv --reuid=nobody --regid=nogroup --clear-groups \
     "$anyrdma" sim --host a=10.0.0.1 --on a true) >"$work/closed.log" 2>&1
   expect_status "sim in a closed directory" 1 $?
-  expect_line closed "^anyrdma: '.*/true' cannot be started: this user may not enter the directory '$work/closed/in'"
+  expect_line closed "^anyrdma: '.*/true' cannot be started: this user may not enter '$work/closed/in'"
 }
 
 case_what_it_says_is_for_pipes_without_colours_and_ends_with_its_reader() {

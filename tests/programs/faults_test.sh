@@ -317,19 +317,19 @@ refused() {
   printf '%s\n' "$1" >"$work/wrong.plan"
   "$anyrdma" run --faults "$work/wrong.plan" "${@:3}" -- touch "$work/started" 2>"$work/wrong.log"
   expect_status "$1" 2 $?
-  expect_line wrong "^anyrdma: The fault plan $work/wrong.plan is refused: $2\.\$"
+  expect_line wrong "^anyrdma: The fault plan $work/wrong.plan is invalid: $2\.\$"
   [ ! -e "$work/started" ] || fail "the program was started"
 }
 
 case_wrong_plan_starts_nothing() {
   refused $'# one\non server request 1: rejekt' "line 2: no such action 'rejekt'"
-  refused $'# one\n\nat 1s: cut a->b\n' "line 3: it is for several hosts \(a, b\): say .* \(--host NAME\)"
-  refused $'# one\nat 1s: return a anyrdma0' "line 2: over fabric nobody can do 'return'"
-  refused 'on a routing 1: unrouted EIO' "line 1: over ucma the kernel looks for the route, and nobody sees it" --transport ucma
-  refused 'on a request 1: mra 20' "line 1: over ucma the kernel alone says MRA" --transport ucma
+  refused $'# one\n\nat 1s: cut a->b\n' "line 3: the plan names several hosts \(a, b\): say .* \(--host NAME\)"
+  refused $'# one\nat 1s: return a anyrdma0' "line 2: over fabric 'return' is not possible"
+  refused 'on a routing 1: unrouted EIO' "line 1: over ucma the kernel resolves routes, which cannot be observed" --transport ucma
+  refused 'on a request 1: mra 20' "line 1: over ucma only the kernel sends MRA" --transport ucma
   refused 'on a->* REQ 1: alter colour 1' "line 1: a REQ has no field 'colour'"
-  refused 'at 1s: kill a/rping' "line 1: over fabric a process is all there is: say kill a"
-  refused 'on a request 1: overflow' "line 1: over ucma .* not forgotten" --transport ucma
+  refused 'at 1s: kill a/rping' "line 1: over fabric the program is the whole host; write kill a"
+  refused 'on a request 1: overflow' "line 1: over ucma .* cannot be dropped" --transport ucma
   refused '{"faults": [{}]}' 'line 1: .*'
   "$anyrdma" run --faults "$work/none" -- touch "$work/started" 2>"$work/wrong.log"
   expect_status "no file" 2 $?

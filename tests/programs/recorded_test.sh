@@ -39,7 +39,7 @@ case_a_pair_is_one_recording_with_its_whole_handshake() {
   ping_pong
   says summary '^ended, .* s of real time$' "$anyrdma" trace summary "$work/merged"
   says summary '^hosts: (client, server|server, client)(, 127\.0\.0\.1)?$' "$anyrdma" trace summary "$work/merged"
-  says summary ' 0 of them in vain' "$anyrdma" trace summary "$work/merged"
+  says summary ' 0 of them lost' "$anyrdma" trace summary "$work/merged"
   for message in 'client -> server REQ' 'server -> client REP' 'client -> server RTU' '(client|server) -> (client|server) DREQ'; do
     says "what was sent" "$message .*arrives" "$anyrdma" trace "$work/merged" --kind message
   done
@@ -75,9 +75,9 @@ case_a_killed_process_leaves_what_it_had_written() {
   finish "$pid"
   wait_for "$server" server 'DISCONNECT EVENT'
   stop "$server"
-  says "its summary" 'the recording is cut off' "$anyrdma" trace summary "$records"/client.rping.*.recording
+  says "its summary" 'the recording is truncated' "$anyrdma" trace summary "$records"/client.rping.*.recording
   says "what it did" 'rdma_connect = 0' "$anyrdma" trace "$records"/client.rping.*.recording
-  says merge 'is cut off: this is what stands before the cut' "$anyrdma" trace merge "$work/merged" "$records"
+  says merge 'is truncated: what follows is the part that exists' "$anyrdma" trace merge "$work/merged" "$records"
   says "both together" 'client -> server REQ .*arrives' "$anyrdma" trace "$work/merged"
 }
 
@@ -105,7 +105,7 @@ case_a_file_is_one_process_and_the_others_get_their_own() {
   "$anyrdma" run --fabric "$fabric" --record "$work/file" -- rping -c -a "$host" -C 1 >"$work/first.log" 2>&1
   says "the file" 'rdma_resolve_addr' "$anyrdma" trace "$work/file" --kind call
   "$anyrdma" run --fabric "$fabric" --record "$work/file" -- sh -c "rping -c -a $host -C 1; rping -c -a $host -C 1" >"$work/second.log" 2>&1
-  expect_line second "^anyrdma: process [0-9]+ records to '.*/file\.[0-9]+': another one has"
+  expect_line second "^anyrdma: process [0-9]+ records to '.*/file\.[0-9]+', because another process records to"
 }
 
 case_where_nobody_can_write_nothing_starts() {

@@ -116,7 +116,7 @@ case_what_is_no_whole_is_refused() {
   local zero=$work/of/connect.0-of-3.results two=$work/of/connect.2-of-3.results
   refused "^anyrdma: of 3 shards of 'connect' these are missing: 1\." merge "$zero" "$two"
   refused "^anyrdma: .* are both shard 2 of 3\.$" merge "$work/of" "$two"
-  refused "is of another exploration than .*: option 'seeds 10 from 1', not 'seeds 9 from 1'\.$" \
+  refused "is of another search than .*: option 'seeds 10 from 1', not 'seeds 9 from 1'\.$" \
     merge "$zero" "$work/other" "$two"
   refused "^anyrdma: there are no results in " merge "$work/empty"
   refused "^anyrdma: the results '/no/file' cannot be read" merge /no/file
@@ -126,11 +126,11 @@ case_what_is_no_whole_is_refused() {
   "$anyrdma" merge --partial "$zero" "$two" >"$work/partial.log" 2>"$work/without.log"
   expect_status 'merge --partial' 0 $?
   expect_line partial '^connect: 6 runs'
-  expect_line without "^anyrdma: without the shards 1 of 3 of 'connect'\.$"
+  expect_line without "^anyrdma: the report lacks the shards 1 of 3 of 'connect'\.$"
 }
 
 case_a_shard_that_is_not_said_is_refused() {
-  refused "^anyrdma: a shard is I/N, such as 0/4 to 3/4, not '3'" explore connect --shard 3
+  refused "^anyrdma: --shard '3' is invalid\. Write I/N" explore connect --shard 3
   refused '^anyrdma: --shards 4 says of how many' explore connect --shards 4
   refused "^anyrdma: results cannot be written to the directory '/dev/null/x': " explore connect --results /dev/null/x
   JOB_COMPLETION_INDEX=3 refused '^anyrdma: JOB_COMPLETION_INDEX is 3, but no variable says of how many\. Add --shards N' \

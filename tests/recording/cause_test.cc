@@ -51,7 +51,7 @@ TEST(Cause, IsTheEventThatNobodyAcknowledged) {
   EXPECT_THAT(story.moments.at(0).why,
               AllOf(HasSubstr("server/serve waits for the acknowledgement of the events of an id "
                               "that it destroys since"),
-                    HasSubstr("nothing can happen any more: RDMA_CM_EVENT_DISCONNECTED of "
+                    HasSubstr("no event is pending: RDMA_CM_EVENT_DISCONNECTED of "
                               "server#2, fetched at"),
                     EndsWith("was never acknowledged")));
   EXPECT_EQ(cause_in(story).name, "RDMA_CM_EVENT_DISCONNECTED");

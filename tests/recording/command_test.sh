@@ -61,7 +61,7 @@ ends 0 'lost by a fault' cat "$work/page.html"
 ends 1 'lost by a fault' "$anyrdma" trace diff "$work/one" "$work/lost" --html "$work/both.html"
 [ "$(grep -c '^<html\|<html ' "$work/both.html")" = 1 ] || fail "no page of two runs"
 ends 2 "cannot be written" "$anyrdma" trace "$work/one" --html "$work/no/where.html"
-ends 2 'filters and --json are for the output' "$anyrdma" trace "$work/one" --html "$work/page.html" --host client
+ends 2 'Use filters and --json without them' "$anyrdma" trace "$work/one" --html "$work/page.html" --host client
 
 ends 2 "no recording" "$anyrdma" trace "$work/plan"
 ends 2 "cannot be read" "$anyrdma" trace "$work/nowhere"
@@ -69,7 +69,7 @@ ends 2 "cannot be read" "$anyrdma" trace diff "$work/one" "$work/nowhere"
 ends 2 "no host 'nobody'" "$anyrdma" trace "$work/one" --host nobody
 ends 2 "no kind 'packet'" "$anyrdma" trace "$work/one" --kind packet
 head -c 1000 "$work/one" >"$work/cut"
-ends 0 "is cut off" "$anyrdma" trace summary "$work/cut"
+ends 0 "is truncated" "$anyrdma" trace summary "$work/cut"
 { head -c 8 "$work/one" && printf '\003' && tail -c +10 "$work/one"; } >"$work/newer"
 ends 2 "a newer anyrdma wrote it" "$anyrdma" trace "$work/newer"
 run --record "$work/nowhere/file" >"$work/said" 2>&1 && fail "it records nowhere"
@@ -79,7 +79,7 @@ grep -q 'cannot be written' "$work/said" || fail "it does not say that it cannot
 "$anyrdma" sim --record "$work/hang" --host here=10.0.0.1 --on here 'rping -s -a 10.0.0.1 -C 1' >/dev/null 2>&1
 ends 0 '^hang, ' "$anyrdma" trace summary "$work/hang"
 grep -q 'here/rping waits for ' "$work/said" || fail "nobody waits: $(cat "$work/said")"
-grep -q '^waits without end' "$work/said" || fail "its wait ends: $(cat "$work/said")"
+grep -q '^waits that never ended' "$work/said" || fail "its wait ends: $(cat "$work/said")"
 
 # Who dies of a signal has crashed, then and there, unless that was expected.
 "$anyrdma" sim --record "$work/crash" --host here=10.0.0.1 --on here 'sh -c "sleep 1; kill -SEGV \$\$"' --on here 'sleep 5' >/dev/null 2>&1
@@ -97,9 +97,9 @@ on server rping -s -a 10.0.0.1 -C 3
 on client rping -c -a 10.0.0.1 -C 3
 menu on client->server REQ all: lose
 SCENARIO
-ends 1 "the failure's recording is '$work/scenario\.[0-9]+\.[0-9a-f]+\.recording'" \
+ends 1 "the failing run is recorded in '$work/scenario\.[0-9]+\.[0-9a-f]+\.recording'" \
   "$anyrdma" explore "$work/scenario" --seeds 6 --jobs 1 --record "$work"
 ends 0 '^  server/rping for a futex since' "$anyrdma" trace summary "$work"/scenario.*.recording
-ends 0 '^have it again: anyrdma replay' "$anyrdma" trace summary "$work"/scenario.*.recording
+ends 0 '^reproduce: anyrdma replay' "$anyrdma" trace summary "$work"/scenario.*.recording
 
 exit $((failures != 0))

@@ -93,7 +93,7 @@ TEST(Difference, ARunThatEndsEarlierIsNamed) {
   part.records.pop_back();
   const auto difference = recording::difference_of(part, whole);
   ASSERT_TRUE(difference.has_value());
-  EXPECT_THAT(difference->sentence, HasSubstr("the first run ends, the other goes on"));
+  EXPECT_THAT(difference->sentence, HasSubstr("the first run ends here, the other one continues"));
   EXPECT_THAT(difference->text, HasSubstr("(it ends here)"));
 }
 

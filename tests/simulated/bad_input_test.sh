@@ -30,31 +30,31 @@ here another_architecture 1 "arm' cannot be started: Exec format error" "$work/a
 printf '#!/nowhere/at/all\n' >"$work/script"
 chmod +x "$work/script"
 here no_interpreter 1 "script' cannot be started: No such file or directory" "$work/script"
-here no_command 2 'a program is missing' ''
-here quote 2 'a quote does not end' "echo 'a"
+here no_command 2 'the command line is empty' ''
+here quote 2 'a quote is not closed' "echo 'a"
 
 # --- scenario files ---
 file() { # NAME SENTENCE TEXT
   printf '%b' "$3" >"$work/scenario"
   refuses "$1" 2 "$2" "$work/scenario"
 }
-file unknown_word "scenario:2: 'hots' is nothing a line begins with" 'host a 10.0.0.1\nhots b 10.0.0.2\non a true\n'
+file unknown_word "scenario:2: there is no statement 'hots'. Statements: host, on," 'host a 10.0.0.1\nhots b 10.0.0.2\non a true\n'
 file host_twice 'there is a host of that name already' 'host a 10.0.0.1\nhost a 10.0.0.2\non a true\n'
 file unknown_host "scenario:2: there is no host 'b'\. Add a line 'host b ADDRESS'" 'host a 10.0.0.1\non b true\n'
 file unknown_background_host "scenario:3: there is no host 'b'" 'host a 10.0.0.1\non a true\nbackground b true\n'
 file host_that_is_a_path "scenario:1: '../../a' is no name of a host" 'host ../../a 10.0.0.1\non ../../a true\n'
 file one_address "scenario:2: the hosts a and b have one address, 10.0.0.1" 'host a 10.0.0.1\nhost b 10.0.0.1\non a true\n'
 file one_address_twice "scenario:1: the host a has the address 10.0.0.1 twice" 'host a 10.0.0.1 10.0.0.1\non a true\n'
-file unknown_program "scenario:3: no program 'a/treu' is started. There are: a/true" \
+file unknown_program "scenario:3: the scenario starts no program 'a/treu'. Programs: a/true" \
   'host a 10.0.0.1\non a true\nexpect a/treu status 1\n'
-file unknown_host_in_expectation "scenario:3: no program 'b/true' is started" 'host a 10.0.0.1\non a true\nexpect b/true any end\n'
+file unknown_host_in_expectation "scenario:3: the scenario starts no program 'b/true'" 'host a 10.0.0.1\non a true\nexpect b/true any end\n'
 file bad_address "'10.0.0' is no IP address" 'host a 10.0.0\non a true\n'
-file bad_expectation "scenario:3: say 'status N...', 'any status'" 'host a 10.0.0.1\non a true\nexpect a/true well\n'
-file bad_status "scenario:1: a status is a number from 0 to 255, not '256'" 'expect a/true status 256\n'
-file bad_limit "scenario:1: a limit is a time such as 10s, not '-1s'" 'limit -1s\n'
-file bad_patience "scenario:1: a patience is a time such as 10s, not 'much'" 'patience much\n'
-file bad_memory "scenario:1: there is no memory 'weak'. There are: strict, spec, relaxed" 'memory weak\n'
-file bad_strict "scenario:1: 'strict' stands alone" 'strict yes\n'
+file bad_expectation "scenario:3: 'expect' is incomplete. Write 'status N...'" 'host a 10.0.0.1\non a true\nexpect a/true well\n'
+file bad_status "scenario:1: '256' is no list of exit statuses. Write numbers from 0 to 255" 'expect a/true status 256\n'
+file bad_limit "scenario:1: 'limit -1s' is no time" 'limit -1s\n'
+file bad_patience "scenario:1: 'patience much' is no time" 'patience much\n'
+file bad_memory "scenario:1: there is no memory profile 'weak'. Profiles: strict, spec, relaxed" 'memory weak\n'
+file bad_strict "scenario:1: 'strict' takes no argument" 'strict yes\n'
 file bad_fault 'scenario:3: ' 'host a 10.0.0.1\non a true\nfault on nonsense\n'
 file bad_menu 'scenario:3: ' 'host a 10.0.0.1\non a true\nmenu on nonsense\n'
 file unknown_host_in_a_fault "scenario:3: no host 'b'" 'host a 10.0.0.1\non a true\nfault at 1s: crash b\n'
@@ -62,16 +62,16 @@ file unknown_host_in_a_menu "scenario:4: no host 'b'" 'host a 10.0.0.1\non a tru
 file window_backwards "scenario:3: a window ends after it begins, not 'between 2s and 1s'" \
   'host a 10.0.0.1\non a true\nmenu between 2s and 1s: crash a\n'
 file no_end "scenario:3: 'restart' has no end" 'host a 10.0.0.1\non a true\nmenu at 1s: restart a for 1s\n'
-file no_return "scenario:3: processes do not see a device come back" \
+file no_return "scenario:3: a device cannot return on a host of processes" \
   'host a 10.0.0.1\non a true\nmenu at 1s: remove a anyrdma0 for 1s\n'
 file name_of_nothing "scenario:2: 'name' belongs to a program" 'host a 10.0.0.1\nname b\non a true\n'
 file name_that_is_a_path "scenario:3: a program's name has letters" 'host a 10.0.0.1\non a true\nname ../b\n'
 file no_stdin "scenario:1: 'missing' is no file that programs could read" 'stdin missing\n'
-file unknown_kind "scenario:1: 'crsh' is no kind of fault of the standard menu" 'menu standard except crsh\n'
-file empty 'scenario: no program is to run' ''
+file unknown_kind "scenario:1: the standard menu has no kind of fault 'crsh'" 'menu standard except crsh\n'
+file empty 'scenario: the file starts no program' ''
 file garbage 'scenario:1: ' '\177\0\1\2\377 \0 x'
 file a_long_line 'scenario:1: ' "$(head -c 100000 /dev/zero | tr '\0' x) y z"
-refuses no_such_scenario 2 "the scenario '$work/no' cannot be read" "$work/no"
+refuses no_such_scenario 2 "the scenario file '$work/no' cannot be read" "$work/no"
 
 # --- what goes wrong without a line ---
 wrong() { # NAME SENTENCE TEXT: the run goes wrong, and says so
@@ -85,7 +85,7 @@ right() {
 wrong server_that_gives_up 'a/bash ended with status 3' "background a bash -c 'sleep 1; exit 3'\n"
 right server_that_may_give_up '^a/bash ended with status 3' "background a bash -c 'sleep 1; exit 3'\nexpect a/bash status 3\n"
 right server_that_is_told_to_end '^a/bash ended with status 3' "background a bash -c 'trap \"exit 3\" TERM; while :; do sleep 1; done'\n"
-wrong server_that_does_not_give_up 'a/bash has not ended by itself; status 3 was expected' \
+wrong server_that_does_not_give_up 'a/bash did not end by itself; status 3 was expected' \
   "background a bash -c 'sleep 99; exit 3'\nexpect a/bash status 3\n"
 report='==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x602'
 wrong sanitizer 'a/bash: AddressSanitizer: heap-use-after-free$' "background a bash -c 'echo $report >&2'\n"
@@ -109,7 +109,7 @@ echo '{"faults": [{"when": {}}]}' >"$work/plan.json"
 here bad_json 2 "the fault plan: $work/plan.json: line 1: key 'on' is missing" 'sleep 5' --faults "$work/plan.json"
 
 # --- strictly ---
-strictly='strictly taken, this run is none: '
+strictly='--strict ended the run, which may be irreproducible: '
 here unknown_call 0 'call 500, which anyrdma does not know: it fails with ENOSYS' "$odd unknown-call"
 here processor_timers_strictly 1 "${strictly}a timer of processor time never expires" "$odd arm-processor-timers" --strict
 here unknown_call_strictly 1 "${strictly}odd makes system call 500, which anyrdma does not know" \
@@ -121,12 +121,12 @@ command=explore refuses explore 0 ': 2 runs in ' "$work/scenario" --seeds 2
 command=explore refuses explore_strictly 1 "again: anyrdma replay --strict $work/scenario 'seed 1'" "$work/scenario" --seeds 2 --strict
 command=replay refuses replay_strictly 1 "$strictly" "$work/scenario" 'seed 1' --strict
 here nothing_to_say_of_it 0 'here/date ended with status 0' date --strict
-here a_static_binary_strictly 1 "${strictly}'/sbin/ldconfig' will not run on anyrdma: it is linked statically" \
+here a_static_binary_strictly 1 "${strictly}'/sbin/ldconfig' cannot use anyrdma: it is linked statically" \
   '/sbin/ldconfig --version' --strict
 
 # --- output in files ---
-here output_nowhere 2 "cannot be a directory for output: No such file or directory" date --output /nowhere/at/all
-here output_no_directory 2 'cannot be a directory for output' date --output "$work/plain"
+here output_nowhere 2 "is not usable as a directory: No such file or directory" date --output /nowhere/at/all
+here output_no_directory 2 'is not usable as a directory' date --output "$work/plain"
 refuses output 0 '^here/bash ended with status 0$' --host here=10.0.0.1 --output "$work/output" \
   --on here 'bash -c "echo one; echo two >&2"' --on here 'bash -c "echo three"'
 grep -qE 'one|two|three' "$work/said" && failures=$((failures + 1)) && echo '    FAILED: it is on the terminal, too'
@@ -137,17 +137,17 @@ for expected_file in here.bash.out:one here.bash.err:two here.bash.2.out:three h
 done
 
 # --- programs that never end ---
-here computes_for_ever 1 'here/odd computes for ever: it has used a processor for 1 s without a system call' \
+here computes_for_ever 1 'here/odd computes without end: it has used a processor for 1 s without a system call' \
   "$odd compute-for-ever" --patience 1s
 grep -q 'odd' "$work/said" && grep -q 'stands here:$' "$work/said" || failures=$((failures + 1))
-here sleeps_for_ever 1 'nothing can happen any more at 0.0' 'sleep infinity'
-here sleeps_for_long 1 'the time is up at 10.0' 'sleep 100' --limit 10s
+here sleeps_for_ever 1 'deadlock: no event is pending at 0.0' 'sleep infinity'
+here sleeps_for_long 1 'the limit of virtual time is reached at 10.0' 'sleep 100' --limit 10s
 
 # --- where it may not be done ---
-wrapper="$odd without-ptrace" here no_ptrace 1 'Processes may not be traced here.*--cap-add SYS_PTRACE' date
-wrapper="$odd without-seccomp" here no_seccomp 1 'ptrace\(2\) and seccomp\(2\) must be allowed' date
+wrapper="$odd without-ptrace" here no_ptrace 1 'refuses ptrace\(2\) or seccomp\(2\).*--cap-add SYS_PTRACE' date
+wrapper="$odd without-seccomp" here no_seccomp 1 'refuses ptrace\(2\) or seccomp\(2\)' date
 
-numbers='processes have numbers that differ from run to run: no namespace for them'
+numbers='process ids differ from run to run: the system refuses a PID namespace'
 wrapper="$odd without-namespaces" here no_namespaces 0 "$numbers" date
 wrapper="$odd without-namespaces" here no_namespaces_strictly 1 "$strictly$numbers" date --strict
 

@@ -116,7 +116,7 @@ plan 'on server fetched ESTABLISHED 1: pause server/rping/3 for 2s'
 says='observed 1: on server fetched ESTABLISHED 1: pause server/rping/3 for 2s'
 apart pause_of_a_thread "$server" "$client"
 
-# Whose host starts again has not ended, though nobody else runs.
+# A program whose host starts again did not end, though no other program runs.
 plan 'at 1s: crash client1' 'at 2s: restart client1'
 says='^seed 1, 7\.0.* s of virtual time'
 apart restart_of_the_last 'true' 'sleep 5'
@@ -170,7 +170,7 @@ explored() {
   same "the replay once more" second
   grep -q "$(sed -n 's/.*trace hash 0x\([0-9a-f]*\),.*/trace hash \1/p' "$log" | tail -n 1)\$" "$work/first.log" ||
     fail "the replay has another hash than what was found"
-  for line in "client/rping said 'device removal'" 'planned 1, armed .*, fired 1, observed 1: maybe on client completion'; do
+  for line in "client/rping printed 'device removal'" 'planned 1, armed .*, fired 1, observed 1: maybe on client completion'; do
     grep -qE "^(anyrdma: )?$line" "$work/first.log" || fail "the replay does not say: $line"
   done
   grep -q 'FAULT .*remove client anyrdma0' "$work/first.log" || fail "the fault is not in the trace"
@@ -194,12 +194,12 @@ refused() { # LINE SENTENCE
 if is_mine; then
   printf '  what_cannot_be_done_is_refused\n'
   case_failed=0
-  refused 'at 1s: return server anyrdma0' 'line 1: processes do not see a device come back.'
-  refused 'at 1s: add-address server eth0 10.0.0.9/24' 'line 1: the device of processes keeps its addresses.'
-  refused 'at 1s: remove server anyrdma1' "line 1: no device 'anyrdma1' there."
-  refused 'at 1s: kill server/tru' "line 1: no program 'tru' there."
-  refused 'at 1s: kill server/true#2' "line 1: no program 'true#2' there: it starts 1 of that name."
-  refused 'on server queued ESTABLISHED 1: hold 1s' 'line 1: the simulator holds no event'
+  refused 'at 1s: return server anyrdma0' 'line 1: a device cannot return on a host of processes.'
+  refused 'at 1s: add-address server eth0 10.0.0.9/24' 'line 1: addresses cannot change on a host of processes.'
+  refused 'at 1s: remove server anyrdma1' "line 1: no device 'anyrdma1' on that host."
+  refused 'at 1s: kill server/tru' "line 1: no program 'tru' on that host."
+  refused 'at 1s: kill server/true#2' "line 1: no program 'true#2' on that host, which starts 1 of that name."
+  refused 'on server queued ESTABLISHED 1: hold 1s' "line 1: 'hold' is not possible on simulated hosts"
   failures=$((failures + case_failed))
 fi
 

@@ -53,7 +53,7 @@ case_sim_says_who_was_where_and_kills_its_programs() {
       ended "$((128 + $(kill -l "$signal")))"
       says err '^anyrdma: interrupted at [0-9.]* s, and these wait:$'
       says err '^  one/sh$'
-      says out '^one/sh has not ended$'
+      says out '^one/sh did not end$'
       nobody_is_left
       no_file_is_left
     done

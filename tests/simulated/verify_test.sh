@@ -55,7 +55,7 @@ case_problems() {
 
 case_bad_input() {
   more=()
-  judged 2 "scenario:4: 'verify' wants a command" 'on here true' 'verify'
+  judged 2 "scenario:4: 'verify' lacks its command" 'on here true' 'verify'
   judged 2 "scenario:4: there is no command 'nowhere' to verify with" 'on here true' 'verify nowhere'
   judged 2 "scenario:4: there is no command './nowhere' to verify with" 'on here true' 'verify ./nowhere'
   judged 2 "the limit of verify is a real time such as 10s, not 'soon'" 'on here true' 'verify within soon true'

@@ -57,6 +57,7 @@ ROOMS = {
     "sim/tracee": ["verbs", "transport/realtime", "transport/soft", "sim/tracee"],
     "sim/stacks": ["sim/stacks"],
     "sim/instructions": ["sim/instructions"],
+    "sim/fuzz": ["verbs", "recording", "check", "sim", "sim/packets", "sim/points", "sim/fuzz"],
     "sim/points": ["transport/fault/plan", "transport/realtime", "sim/points"],
     "sim/tcp": ["verbs", "sim/tcp"],
     "sim/programs": ["verbs", "verbs/soft", "transport/soft", "transport/realtime",

@@ -27,7 +27,8 @@ int fuzz_scenario(const std::uint8_t* data, std::size_t size) {
   }
   const std::string problem = problem_with(*scenario);
   CM_ASSERT(problem.empty() || problem.starts_with("file:"));
-  const auto menu = sim::FaultPlan::parse(standard_menu(*scenario, scenario->patience));
+  const verbs::Duration length = scenario->patience;
+  const auto menu = sim::FaultPlan::parse(standard_menu(*scenario, length, length));
   CM_ASSERT(menu.has_value());
   CM_ASSERT(menu->faults.empty() || scenario->standard.has_value());
   return 0;

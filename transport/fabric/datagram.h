@@ -1,5 +1,5 @@
-// What travels over the mesh: one message per RoCE datagram, a short header in front of the bytes
-// from BTH to ICRC; and the hello that opens every connection.
+// The messages of the mesh: one message for each RoCE datagram, with a short header before the
+// bytes from BTH to ICRC; and the hello that opens every connection.
 #pragma once
 
 #include <array>
@@ -51,7 +51,8 @@ struct Hello {
 
 /// The content of a packet's IP and UDP headers.
 [[nodiscard]] Preamble preamble_of(const verbs::soft::Packet& packet);
-/// Fills the header fields of a packet. False: not a packet's preamble; nothing is changed.
+/// Reads the header fields of a packet from its preamble. False: the bytes are no preamble of a
+/// packet, and nothing is changed.
 [[nodiscard]] bool read_preamble(PreambleView bytes, verbs::soft::Packet& packet);
 
 namespace datagram_layout {

@@ -72,8 +72,7 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   [[nodiscard]] Result<void> take_place();
   [[nodiscard]] Result<void> build();
   void listen_for_changes();
-  /// What has happened to the host's device is done to ours, where nobody is in the middle of
-  /// anything.
+  /// A change of the host's device is applied to ours when no thread is inside a call.
   void conclude() override;
   void carry_out(const soft::DeviceChange& change);
   template <class Network>
@@ -89,7 +88,7 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   // In the order in which each needs those before it.
   realtime::SystemRandom random_;
   std::unique_ptr<HostNetwork> network_;  ///< null: `outside_` is
-  std::unique_ptr<Outside> outside_;      ///< null: nobody is outside
+  std::unique_ptr<Outside> outside_;      ///< null: there is no gateway
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<NearMembers> near_;  ///< null: all goes by packets
   station::Engine engine_{random_};
@@ -159,7 +158,7 @@ void FabricImpl::listen_for_changes() {
   const verbs::CriticalSection section(engine_.transport().runtime());
   engine_.epilogue().set(this);
   outside_->set_on_changes([this] { engine_.epilogue().call(); });
-  // What came before nobody was told of.
+  // Earlier packets were not reported.
   engine_.epilogue().call();
 }
 

@@ -59,7 +59,7 @@ verbs::Result<void> Mesh::listen() {
   const SocketFile mine = address_of(config_, config_.self);
   (void)::unlink(mine.address.sun_path);
   if (::bind(listener_.get(), mine.get(), mine.length) != 0) return verbs::errno_code(errno);
-  // A mask may have left less to the user himself; nobody else can come here.
+  // A umask may have removed permissions of the user; other users cannot enter the directory.
   (void)::chmod(mine.address.sun_path, 0600);
   if (::listen(listener_.get(), SOMAXCONN) != 0) return verbs::errno_code(errno);
   epoll_event event{};
@@ -136,7 +136,8 @@ void Mesh::accept_all() {
   }
 }
 
-/// Makes the peer's first link. EAGAIN: later; other errors: nobody (of ours) is there.
+/// Makes the peer's first link. EAGAIN: try later; other errors: no process of this fabric is
+/// there.
 int Mesh::connect(Peer& peer) {
   realtime::Descriptor fd = make_socket();
   if (!fd) return out_of_resources(errno) ? EAGAIN : errno;
@@ -241,7 +242,7 @@ bool Mesh::take_ring(Link& link, const realtime::Descriptor& memory) {
 
 // --- endings ------------------------------------------------------------------------------------
 
-/// Nobody is there (any more).
+/// No process is there, or it has ended.
 void Mesh::lose(Peer& peer) {
   peer.out.clear();
   peer.incarnation = 0;

@@ -53,8 +53,8 @@ class Mesh {
     /// The process at that slot is gone, or was never there; all it sent has been delivered before,
     /// and nothing of the next process there comes before the next poll().
     virtual void on_gone(Slot slot) = 0;
-    /// What the process at that slot is to be given along with a hello: descriptors, which stay
-    /// open at least until this or on_gone() is called again for that slot. At most kGiftsMax.
+    /// The descriptors that the process at that slot gets along with a hello, at most kGiftsMax.
+    /// They must stay open until this or on_gone() is called again for that slot.
     virtual std::vector<int> gifts_for(Slot /*slot*/) { return {}; }
     /// The gifts of the process at that slot, before any of its packets. They come again when it
     /// connects again, and not at all when either side has run out of descriptors.
@@ -77,13 +77,13 @@ class Mesh {
 
   /// Queues a packet for another slot; transmit() sends it.
   void send(Slot to, verbs::soft::PacketPtr packet);
-  /// Sends what is queued, as far as the peers' sockets take it.
+  /// Sends queued messages, as far as the peers' sockets take them.
   void transmit();
-  /// Takes in what has arrived, and sends on where a socket has become writable. It stops after a
-  /// few hundred packets. False: there was nothing.
+  /// Receives messages, and sends queued ones where a socket has become writable. It stops after a
+  /// few hundred packets. False: there was nothing to do.
   bool poll();
-  /// The same for who polls all the time: looks into the rings only, most of the time, which costs
-  /// no system call.
+  /// Like the function above, for a caller that polls without pause: most calls look only into the
+  /// rings, which needs no system call.
   bool glance();
   /// True: a thread calls glance() all the time, so peers need not make fd() readable for packets
   /// in rings. False: none does; then call poll() once more, for packets that came just before.

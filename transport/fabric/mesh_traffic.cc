@@ -246,7 +246,8 @@ bool Mesh::poll_rings() {
   return any;
 }
 
-/// Those that wait for room may write on; whoever reads has told us, or somebody polls anyway.
+/// Links that wait for room may continue to write: the reader reported it, or a thread polls
+/// anyway.
 void Mesh::look_for_room() {
   if (stalled_.empty()) return;
   for (Peer* const peer : std::exchange(stalled_, {})) {

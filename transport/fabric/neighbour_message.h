@@ -1,5 +1,6 @@
-// How a member asks its fabric's gateway whether a neighbour answers, and what it is told: packets
-// that only the two of them see, with an opcode that RoCE leaves to manufacturers.
+// Messages by which a member asks its fabric's gateway whether a neighbour answers, and the
+// gateway's reply. Only these two see the packets; their opcode is one that RoCE leaves to
+// manufacturers.
 #pragma once
 
 #include <infiniband/verbs.h>

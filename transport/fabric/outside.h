@@ -68,7 +68,7 @@ class Outside final : public soft::Network {
   [[nodiscard]] std::optional<NeighbourMessage> next_question();
   /// An answer without a question has no effect.
   void on_answer(const NeighbourMessage& answer);
-  /// It answers nothing any more: whatever is asked ends with ETIMEDOUT.
+  /// The gateway no longer answers: each question ends with ETIMEDOUT.
   void on_gateway_gone();
   [[nodiscard]] bool has_answers() const { return !answers_.empty(); }
   /// Tells the transport.

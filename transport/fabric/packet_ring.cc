@@ -117,7 +117,7 @@ PacketRingReader::Got PacketRingReader::read(Packet& packet) {
     word = word_at(data_, taken_).load(std::memory_order_acquire);
   }
   if (word == 0) return Got::kNothing;
-  // Each word is read once; the payload is judged where nobody else can change it.
+  // Each word is read once; the payload is checked in a copy that no other process can change.
   const bool same_path = (word & packet_ring::kSamePath) != 0;
   const std::size_t head = sizeof(Record) + (same_path ? 0 : sizeof(Path));
   const std::size_t size = word & packet_ring::kSizeMask;

@@ -69,7 +69,7 @@ class PacketRingWriter {
   enum class Written : std::uint8_t {
     kYes,
     kFull,
-    kBroken,  ///< the reader's word about what it has taken cannot be true
+    kBroken,  ///< the reader's count of taken packets is impossible
   };
   [[nodiscard]] Written write(const verbs::soft::Packet& packet);
   /// After writing: whether the reader sleeps and must be told. True once per sleep.

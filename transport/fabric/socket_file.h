@@ -1,5 +1,5 @@
-// The address of a Unix socket that is a file: such ones are found from every network namespace,
-// and only by who may enter the directory.
+// The address of a Unix socket that is a file. Every network namespace finds such a socket, and
+// only users who may enter its directory do.
 #pragma once
 
 #include <sys/socket.h>

@@ -62,7 +62,7 @@ Destination of_message(ibcm::wire::MadView mad, Registry& registry) {
       return {Audience::kOne, slot_of(remote), {}};
     }
     case ibcm::wire::Attribute::kSidrRep:
-      // The request id is a local comm id of whoever asked.
+      // The request id is a local comm id of the process that asked.
       return {Audience::kOne, slot_of(local), {}};
   }
   return ourselves;

@@ -16,7 +16,7 @@ using verbs::Instant;
 /// How often a request is offered again that was held, and found no room.
 constexpr auto kNextOffer = std::chrono::milliseconds(50);
 
-/// Hears what becomes of a request that nobody will ever see.
+/// Handles the events of a request that the program never sees.
 class Nobody final : public EndpointHandler {
  public:
   void on_event(const EndpointEvent&) override {}
@@ -105,7 +105,8 @@ void FaultEndpoint::raise(rdma_cm_event_type type, int status) {
   handler_->on_event(event);
 }
 
-// What comes in by a device that is gone nobody hears of, as on Linux: its peer repeats it in vain.
+// Messages that arrive by a removed device are dropped, as on Linux; their sender repeats them
+// without an answer.
 EndpointHandler* FaultEndpoint::on_connect_request(std::unique_ptr<Endpoint>& child,
                                                    const EndpointEvent& event) {
   if (owner_.is_gone(child->binding().verbs)) return nullptr;
@@ -113,7 +114,8 @@ EndpointHandler* FaultEndpoint::on_connect_request(std::unique_ptr<Endpoint>& ch
     if (refusal->forgotten) return nullptr;
     (void)child->reject(refusal->reason, refusal->private_data).has_value();
     owner_.bury(std::move(child));
-    below_->on_request_fetched();  // it waits for nobody, and takes no room in the backlog
+    below_->on_request_fetched();  // the program never fetches it, so it takes no place in the
+                                   // backlog
     return &nobody;
   }
   auto made = std::make_unique<FaultEndpoint>(owner_, nullptr);

@@ -1,4 +1,5 @@
-// One endpoint between cm and the transport below: what comes up may be held or never arrive.
+// An endpoint between cm and the transport below. It may hold or drop events that the transport
+// raises.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
   FaultEndpoint(const FaultEndpoint&) = delete;
   FaultEndpoint& operator=(const FaultEndpoint&) = delete;
 
-  /// Once, before all else; it comes into being with its handler.
+  /// Sets the endpoint below. Call once, before any other function.
   void stand_on(std::unique_ptr<transport::Endpoint> below) { below_ = std::move(below); }
   [[nodiscard]] transport::EndpointHandler& handler_for_below() { return *this; }
   void number(std::uint64_t number) { number_ = number; }

@@ -402,7 +402,7 @@ void FaultTransport::carry_out(Arming& fault) {
   if (ground_.is_over()) return;
   fire(fault);
   const FaultAction& action = fault.status.fault.action;
-  // Afterwards there is nobody left to say so.
+  // Afterwards no object is left that could report it.
   const bool fatal =
       std::holds_alternative<CrashHost>(action) || std::holds_alternative<KillPrograms>(action);
   if (fatal) count_observed(fault);

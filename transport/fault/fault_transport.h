@@ -58,10 +58,11 @@ class FaultTransport final : public transport::Transport,
   // --- driving ----------------------------------------------------------------------------------
   /// The next deadline of on_timer(); nullopt: none. Critical section.
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const;
-  /// Does what is due and was not done at once, upcalls too. Outside the critical section.
+  /// Carries out faults that are due and were not carried out at once, with their upcalls. Call
+  /// outside of the critical section.
   void on_timer(verbs::Instant now);
-  /// Does what has been pulled, in the order in which it was; what that pulls is left for the next
-  /// time. Inside the critical section, at its end: not from a call or an upcall.
+  /// Carries out the faults whose triggers fired, in that order. Triggers that fire meanwhile wait
+  /// for the next call. Call at the end of the critical section, not from a call or an upcall.
   void conclude();
   /// A request has arrived: what happens to it instead of coming up. Critical section.
   [[nodiscard]] std::optional<Refusal> next_refusal();

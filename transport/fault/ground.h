@@ -17,7 +17,7 @@ namespace anyrdma::fault {
 enum class Effect : std::uint8_t {
   kNone,     ///< carried out, but it made no difference: the port was down already
   kSome,     ///< carried out
-  kUnknown,  ///< not supported: the caller does what it can
+  kUnknown,  ///< not supported: the caller uses its own means
 };
 
 /// Implemented by the driver of a FaultTransport. Must outlive it.

@@ -49,20 +49,25 @@ std::string on_this(const Abilities& abilities, std::string_view sentence) {
 
 std::string problem_with_trigger(const Trigger& trigger, const Abilities& can) {
   const std::string no_packets =
-      can.ours ? "" : on_this(can, "no packet is seen: say request, queued, fetched or call");
+      can.ours ? ""
+               : on_this(can, "packets cannot be observed; use request, queued, fetched or call");
   const verbs::Overloaded cases{
       [&](const OnMessage&) { return no_packets; },
       [&](const OnPacket&) { return no_packets; },
-      [&](const OnCompletion&) { return can.ours ? "" : on_this(can, "no work is seen"); },
-      [&](const OnState&) { return on_this(can, "no state is seen"); },
-      [&](const OnResolving&) { return on_this(can, "no resolution is seen"); },
+      [&](const OnCompletion&) {
+        return can.ours ? "" : on_this(can, "completions cannot be observed");
+      },
+      [&](const OnState&) { return on_this(can, "states of ids cannot be observed"); },
+      [&](const OnResolving&) {
+        return on_this(can, "the resolution of addresses cannot be observed");
+      },
       [&](const OnRouting&) {
-        return can.ours ? "" : on_this(can, "the kernel looks for the route, and nobody sees it");
+        return can.ours ? "" : on_this(can, "the kernel resolves routes, which cannot be observed");
       },
       [&](const OnCall& on) {
         const bool of_cm =
             is_call_on_id(on.call) || on.call == "create_id" || on.call == "create_event_channel";
-        return can.ours || of_cm ? "" : on_this(can, "calls of verbs are not seen");
+        return can.ours || of_cm ? "" : on_this(can, "calls of verbs cannot be observed");
       },
       [](const auto&) { return std::string(); }};
   return std::visit(cases, trigger);
@@ -75,26 +80,27 @@ std::string problem_with_device(const std::string& device, const Abilities& abil
 
 std::string problem_with_action(const FaultAction& action, const Abilities& can) {
   const auto port = [&](const std::string& device) {
-    if (!can.ours) return on_this(can, "nobody can take a port's link away");
+    if (!can.ours) return on_this(can, "a port cannot be taken down");
     return problem_with_device(device, can);
   };
   const verbs::Overloaded cases{
       [&](const RejectRequest& reject) {
         const bool plain = reject.reason == kConsumerDefined || reject.reason == kVendorOption;
-        return can.ours || plain ? "" : on_this(can, "a rejection has the reason 28 or 35");
+        return can.ours || plain ? ""
+                                 : on_this(can, "a rejection can only have the reason 28 or 35");
       },
       [&](const StaleRequest&) {
-        return can.ours ? "" : on_this(can, "a rejection has the reason 28 or 35");
+        return can.ours ? "" : on_this(can, "a rejection can only have the reason 28 or 35");
       },
       [&](const RaiseEvent& raise) {
-        if (!can.ours) return on_this(can, "nobody can raise a device's events");
+        if (!can.ours) return on_this(can, "events of devices cannot be raised");
         return problem_with_device(raise.device, can);
       },
       [&](const OneOf<OverflowBacklog, IgnoreRequest> auto&) {
-        return can.ours ? "" : on_this(can, "a request that has come is not forgotten");
+        return can.ours ? "" : on_this(can, "a received request cannot be dropped");
       },
       [&](const PostponeRequest&) {
-        return can.ours ? "" : on_this(can, "the kernel alone says MRA");
+        return can.ours ? "" : on_this(can, "only the kernel sends MRA");
       },
       [](const OneOf<AlterMessage, FailRouting, LoseMessage, DelayMessage, DuplicateMessage,
                      CorruptMessage, ReorderMessage, HoldEvent, ChangeAddress, FailCall,
@@ -103,13 +109,13 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
         const std::string kind(std::decay_t<decltype(whom)>::kKind);
         return whom.program.empty()
                    ? ""
-                   : on_this(can, "a process is all there is: say " + kind + " " + whom.host);
+                   : on_this(can, "the program is the whole host; write " + kind + " " + whom.host);
       },
       [&](const RemoveDevice& remove) { return problem_with_device(remove.device, can); },
       [&](const PortDown& down) { return port(down.device); },
       [&](const PortUp& up) { return port(up.device); },
       [&](const auto& other) {
-        return on_this(can, "nobody can do " + in_quotes(std::decay_t<decltype(other)>::kKind));
+        return on_this(can, in_quotes(std::decay_t<decltype(other)>::kKind) + " is not possible");
       }};
   return std::visit(cases, action);
 }
@@ -148,13 +154,13 @@ std::optional<std::string> problem_on(const Fault& fault, const std::string& hos
   if (!happens_here) {
     if (causes.empty() || !causes.contains(host)) return std::nullopt;
   }
-  if (!caused_here || !happens_here) return "its cause and what it does are on different hosts";
+  if (!caused_here || !happens_here) return "its trigger and its action are on different hosts";
   if (std::string problem = problem_with_trigger(fault.trigger, abilities); !problem.empty()) {
     return problem;
   }
   if (std::string problem = problem_with_field(fault); !problem.empty()) return problem;
   if (!fault.lasts.for_ever() && !std::holds_alternative<PortDown>(fault.action)) {
-    return on_this(abilities, "'for' goes with port-down alone");
+    return on_this(abilities, "only port-down can have 'for'");
   }
   return problem_with_action(fault.action, abilities);
 }
@@ -176,7 +182,7 @@ PlanResult<std::string> only_host(const FaultPlan& plan) {
   if (hosts.size() == 1) return hosts.front();
   std::string names;
   for (const std::string& name : hosts) names += (names.empty() ? "" : ", ") + name;
-  return PlanError{1, "it is for several hosts (" + names + "): say which one the program is"};
+  return PlanError{1, "the plan names several hosts (" + names + "): say which one the program is"};
 }
 
 PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
@@ -189,7 +195,7 @@ PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
     const std::string peer = peer_in(plan.faults[i].trigger, host);
     if (only_peer.empty()) only_peer = peer;
     if (problem->empty() && !peer.empty() && peer != only_peer)
-      problem = on_this(abilities, "peers cannot be told apart: say " + host + "->*");
+      problem = on_this(abilities, "peers cannot be distinguished; write " + host + "->*");
     if (!problem->empty()) return PlanError{i + 1, *problem};
     part.faults.push_back(plan.faults[i]);
   }

@@ -41,7 +41,7 @@ TEST(PartOfAPlan, OnlyHostIsTheOneThatIsNamed) {
   EXPECT_EQ(only_host(parsed("on b request 1: overflow\nat 0s: remove b d")).value(), "b");
   EXPECT_EQ(only_host(parsed("on * request 1: overflow")).value(), "here");
   EXPECT_EQ(only_host(parsed("on b request 1: overflow\nat 0s: remove a d")).error().reason,
-            "it is for several hosts (a, b): say which one the program is");
+            "the plan names several hosts (a, b): say which one the program is");
 }
 
 struct Refused {
@@ -69,49 +69,51 @@ INSTANTIATE_TEST_SUITE_P(
     Each, PartOfAPlanRefused,
     ::testing::Values(
         Refused{"on h->* REQ 1: lose", kKernel,
-                "over ucma no packet is seen: say request, queued, fetched or call"},
+                "over ucma packets cannot be observed; use request, queued, fetched or call"},
         Refused{"on h->* packet 5%: fail-over h eth0", kKernel,
-                "over ucma no packet is seen: say request, queued, fetched or call"},
+                "over ucma packets cannot be observed; use request, queued, fetched or call"},
         Refused{"on h request 1: reject 3", kKernel,
-                "over ucma a rejection has the reason 28 or 35"},
+                "over ucma a rejection can only have the reason 28 or 35"},
         Refused{"on h request 1: overflow", kKernel,
-                "over ucma a request that has come is not forgotten"},
-        Refused{"at 1s: port-up h mlx5_0", kKernel, "over ucma nobody can take a port's link away"},
+                "over ucma a received request cannot be dropped"},
+        Refused{"at 1s: port-up h mlx5_0", kKernel, "over ucma a port cannot be taken down"},
         Refused{"at 1s: port-up h mlx5_0", kSoft, "over fabric the only device is 'anyrdma0'"},
         Refused{"at 1s: remove h mlx5_0", kSoft, "over fabric the only device is 'anyrdma0'"},
         Refused{"at 1s: device-event h anyrdma0 SM_CHANGE", kKernel,
-                "over ucma nobody can raise a device's events"},
+                "over ucma events of devices cannot be raised"},
         Refused{"at 1s: device-event h mlx5_0 SM_CHANGE", kSoft,
                 "over fabric the only device is 'anyrdma0'"},
-        Refused{"on h request 1: stale", kKernel, "over ucma a rejection has the reason 28 or 35"},
-        Refused{"at 1s: srq-error h#srq1", kSoft, "over fabric nobody can do 'srq-error'"},
-        Refused{"at 1s: return h anyrdma0", kSoft, "over fabric nobody can do 'return'"},
+        Refused{"on h request 1: stale", kKernel,
+                "over ucma a rejection can only have the reason 28 or 35"},
+        Refused{"at 1s: srq-error h#srq1", kSoft, "over fabric 'srq-error' is not possible"},
+        Refused{"at 1s: return h anyrdma0", kSoft, "over fabric 'return' is not possible"},
         Refused{"on h routing 1: unrouted EIO", kKernel,
-                "over ucma the kernel looks for the route, and nobody sees it"},
-        Refused{"on h request 1: mra 20", kKernel, "over ucma the kernel alone says MRA"},
+                "over ucma the kernel resolves routes, which cannot be observed"},
+        Refused{"on h request 1: mra 20", kKernel, "over ucma only the kernel sends MRA"},
         Refused{"on h request 1: ignore", kKernel,
-                "over ucma a request that has come is not forgotten"},
+                "over ucma a received request cannot be dropped"},
         Refused{"on h->* REQ 1: alter path_mtu 1", kKernel,
-                "over ucma no packet is seen: say request, queued, fetched or call"},
+                "over ucma packets cannot be observed; use request, queued, fetched or call"},
         Refused{"on h->* REQ 1: alter colour 1", kSoft, "a REQ has no field 'colour'"},
         Refused{"on h->* REQ 1: alter path_mtu 16", kSoft, "'path_mtu' has 4 bits"},
         Refused{"on h resolving 1: unresolved EHOSTUNREACH", kSoft,
-                "over fabric no resolution is seen"},
-        Refused{"at 1s: kill h/rping", kSoft, "over fabric a process is all there is: say kill h"},
-        Refused{"at 1s: fail-back h eth0", kSoft, "over fabric nobody can do 'fail-back'"},
-        Refused{"at 1s: cut h->*", kSoft, "over fabric nobody can do 'cut'"},
+                "over fabric the resolution of addresses cannot be observed"},
+        Refused{"at 1s: kill h/rping", kSoft,
+                "over fabric the program is the whole host; write kill h"},
+        Refused{"at 1s: fail-back h eth0", kSoft, "over fabric 'fail-back' is not possible"},
+        Refused{"at 1s: cut h->*", kSoft, "over fabric 'cut' is not possible"},
         Refused{"on h call alloc_pd 1: fail ENOMEM", kKernel,
-                "over ucma calls of verbs are not seen"},
+                "over ucma calls of verbs cannot be observed"},
         Refused{"on h completion SEND 1: complete RETRY_EXC_ERR", kKernel,
-                "over ucma no work is seen"},
+                "over ucma completions cannot be observed"},
         Refused{"on h->g REQ 1: remove g anyrdma0", kSoft,
-                "its cause and what it does are on different hosts"},
+                "its trigger and its action are on different hosts"},
         Refused{"on g->h REQ 1: remove h anyrdma0", kSoft,
-                "its cause and what it does are on different hosts"},
+                "its trigger and its action are on different hosts"},
         Refused{"on h request 1: remove g anyrdma0", kSoft,
-                "its cause and what it does are on different hosts"},
+                "its trigger and its action are on different hosts"},
         Refused{"on g request 1: remove h anyrdma0", kSoft,
-                "its cause and what it does are on different hosts"}));
+                "its trigger and its action are on different hosts"}));
 
 TEST(PartOfAPlan, HasThePacketsThatTheHostSendsAndThoseThatItGetsFromAnybody) {
   const FaultPlan plan = parsed(
@@ -142,7 +144,7 @@ TEST(PartOfAPlan, IsRefusedWhereItTellsPeersApart) {
 
   ASSERT_FALSE(part);
   EXPECT_EQ(part.error().line, 3u);
-  EXPECT_EQ(part.error().reason, "over fabric peers cannot be told apart: say h->*");
+  EXPECT_EQ(part.error().reason, "over fabric peers cannot be distinguished; write h->*");
 }
 
 TEST(PartOfAPlan, IsEmptyForAHostThatTheFaultsAreNotFor) {

@@ -301,7 +301,8 @@ Connection* AgentImpl::find(CommId local, CommId remote) const {
   return c != nullptr && c->remote_id == remote ? c : nullptr;
 }
 
-// Whoever gave up on its REQ does not know our id: its GUID and its own id must do (section 3.4).
+// A peer that gave up on its REQ does not know our id, so its GUID and its own id identify it
+// (section 3.4).
 Connection* AgentImpl::find_rejected(const wire::Rej& rej) const {
   if (rej.reason == kRejTimeout)
     return registry_.find_by_remote_id(rej.local_comm_id, guid_of(rej.info));

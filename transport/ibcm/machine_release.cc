@@ -4,7 +4,7 @@
 namespace anyrdma::ibcm {
 namespace {
 
-// The private data of a REJ that nobody sent.
+// The private data of a REJ that the program did not send.
 constexpr std::array<std::uint8_t, wire::kRejPrivateDataSize> kNoData{};
 
 }  // namespace
@@ -88,7 +88,7 @@ void Machine::destroy_in_handshake(Connection& c, const Input& in) {
   release(c, in.now);
 }
 
-// Once, unacknowledged: whoever would hear the answer is gone.
+// Sent once, without a retry: the connection that would get the answer is gone.
 void Machine::destroy_in_established(Connection& c, const Input& in) {
   send(c.path, make_dreq(c));
   release(c, in.now);

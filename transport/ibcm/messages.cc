@@ -13,7 +13,7 @@ std::uint32_t reverse_bytes(std::uint32_t n) {
   return n >> 24 | (n >> 8 & 0xff00) | (n << 8 & 0xff0000) | n << 24;
 }
 
-// On a routed path nobody knows the LIDs; on RoCE there are none.
+// On a routed path the LIDs are unknown; RoCE has none.
 wire::ReqPath primary_path(const Path& path, std::uint8_t local_ack_timeout) {
   const bool routed = path.hop_limit > 1;
   return {.local_lid = routed ? kPermissiveLid : std::uint16_t{0},

@@ -1,4 +1,4 @@
-// What a connection says: the values of each message, from what the connection knows.
+// Builds the messages of a connection from its state.
 #pragma once
 
 #include <array>
@@ -51,7 +51,7 @@ namespace anyrdma::ibcm {
 [[nodiscard]] RepParameters parameters_of(const wire::Rep& rep);
 [[nodiscard]] SidrRepParameters parameters_of(const wire::SidrRep& reply);
 
-/// A GUID as the eight bytes that travel as additional reject information, and back.
+/// A GUID as the eight bytes of the additional reject information, and the reverse.
 [[nodiscard]] std::array<std::uint8_t, 8> bytes_of(Guid guid);
 [[nodiscard]] Guid guid_of(std::span<const std::uint8_t> bytes);
 

@@ -38,7 +38,7 @@ class Outbox {
   [[nodiscard]] const Action* front() const { return size_ == 0 ? nullptr : ring_[first_]; }
   /// Precondition: front() is not null.
   void pop();
-  /// There is an action, or a deadline, for the owner.
+  /// Tells the owner that there is an action to carry out or a deadline to set.
   void call_driver();
   [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -27,7 +27,7 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  /// A fresh connection with an id that is not 0 and not in use; null when there is none left.
+  /// A new connection with an unused id other than 0; null: all ids are in use.
   [[nodiscard]] Connection* create();
   /// Precondition: its timers are idle and it is not listed by peer.
   void release(Connection& connection);

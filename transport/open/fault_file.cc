@@ -34,7 +34,7 @@ std::string place_of_fault(std::string_view text, std::size_t number) {
 }
 
 verbs::WhyNot refused(std::string_view file, const std::string& place, const std::string& why) {
-  return {"The fault plan " + std::string(file) + " is refused: " + place + ": " + why + "."};
+  return {"The fault plan " + std::string(file) + " is invalid: " + place + ": " + why + "."};
 }
 
 }  // namespace

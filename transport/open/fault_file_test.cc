@@ -69,12 +69,12 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"", "The fault plan a.plan has no fault."},
         Wrong{"# nothing\n", "The fault plan a.plan has no fault."},
         Wrong{"{\"faults\": []}", "The fault plan a.plan has no fault."},
-        Wrong{"\n\non s request 1: rejekt", "The fault plan a.plan is refused: line 3: "},
+        Wrong{"\n\non s request 1: rejekt", "The fault plan a.plan is invalid: line 3: "},
         Wrong{"# c\non s request 1: overflow\nat 1s: return s anyrdma0",
-              "The fault plan a.plan is refused: line 3: over fabric nobody can do 'return'."},
-        Wrong{"{\"faults\": [{}]}", "The fault plan a.plan is refused: line 1: "},
+              "The fault plan a.plan is invalid: line 3: over fabric 'return' is not possible."},
+        Wrong{"{\"faults\": [{}]}", "The fault plan a.plan is invalid: line 1: "},
         Wrong{kBoth,
-              "The fault plan a.plan is refused: line 2: it is for several hosts (client, "
+              "The fault plan a.plan is invalid: line 2: the plan names several hosts (client, "
               "server): say which one the program is (--host NAME)."}));
 
 TEST(FaultFile, IsRefusedWhereTheTransportCannot) {

@@ -18,7 +18,7 @@ class Concluding {
   [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
 };
 
-/// How faults reach what is below a transport, where they can.
+/// The way faults reach the layer below a transport, where that is possible.
 class Breakable {
  public:
   virtual ~Breakable() = default;

@@ -98,7 +98,7 @@ TEST(OpenFabric, OnASimulatedHostThePlanIsTheWorlds) {
   const OpenResult result = open("fabric", options);
 
   EXPECT_EQ(error_of(result), EINVAL);
-  EXPECT_THAT(result.error().sentence, HasSubstr("give it to anyrdma sim"));
+  EXPECT_THAT(result.error().sentence, HasSubstr("give the fault plan to anyrdma sim"));
 }
 
 TEST(OpenFabric, SaysWhyItCannotBeJoined) {

@@ -65,7 +65,7 @@ class ProcessRecorder final : public recording::EntrySink,
   void write(const Fields&... fields) {
     writer_.write<kKind>(now(), fields...);
   }
-  /// Says which thread it is that does what comes.
+  /// Sets the thread to which the following records belong.
   void tell_thread();
   void send(const verbs::soft::Packet& packet, recording::Number from, recording::Number to);
 

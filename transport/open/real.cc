@@ -118,12 +118,12 @@ std::unique_ptr<ProcessRecorder> start_recording(const OpenOptions& options, con
   auto file = open_record_file(options.record.path, process);
   const auto& say = options.record.say;
   if (!file) {
-    if (say) say("nothing is recorded: " + file.error().sentence);
+    if (say) say("the process is not recorded: " + file.error().sentence);
     return nullptr;
   }
   if (file->another && say) {
     say("process " + std::to_string(process.pid) + " records to '" + file->path +
-        "': another one has '" + options.record.path + "'.");
+        "', because another process records to '" + options.record.path + "'.");
   }
   return std::make_unique<ProcessRecorder>(std::move(file->sink), process, name);
 }
@@ -173,8 +173,9 @@ std::string why_not_real(std::string_view name) {
   if (row == nullptr)
     return "There is no transport '" + std::string(name) + "': choose " + known_names() + ".";
   if (row->open != nullptr) return {};
-  return "The simulator lives in one thread, of a program that was built with it: choose fabric, "
-         "or see docs/sim.md.";
+  return "Only a program that is linked with the simulator can use it: choose another transport, "
+         "or "
+         "see docs/sim.md.";
 }
 
 fault::Abilities fault_abilities(std::string_view transport) {
@@ -193,7 +194,7 @@ OpenResult open_real(std::string_view name, const OpenOptions& options) {
     if (!options.faults.plan.faults.empty()) {
       return OpenError{
           verbs::errno_code(EINVAL),
-          "On a simulated host the fault plan is the world's: give it to anyrdma sim."};
+          "ANYRDMA_FAULTS has no effect on a simulated host: give the fault plan to anyrdma sim."};
     }
     auto* const breakable = dynamic_cast<Breakable*>(opened->get());
     auto* const watchable = dynamic_cast<Watchable*>(opened->get());

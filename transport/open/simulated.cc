@@ -83,7 +83,9 @@ OpenResult open_simulated(const OpenOptions& options) {
                                ": open every host with that one, or close all of them first.");
   }
   if (shared->hosts == kMostHosts) {
-    return refusal(EAGAIN, "The simulated network is full: close all hosts and begin anew.");
+    return refusal(
+        EAGAIN,
+        "The simulated network has no address left: close all hosts, then open them again.");
   }
   return std::unique_ptr<Opened>(std::make_unique<OpenedHost>(std::move(shared)));
 }

@@ -1,11 +1,11 @@
-// What a simulated process's device does to memory, and when: the world decides.
+// Memory operations of a simulated process's device: the world decides when they take effect.
 #pragma once
 
 #include "verbs/soft/memory_profile.h"
 
 namespace anyrdma::transport {
 
-/// Asks the world for each choice. Lives for ever.
+/// Asks the world for each choice. Never destroyed.
 [[nodiscard]] verbs::soft::MemoryChooser& memory_of_world();
 
 }  // namespace anyrdma::transport

@@ -11,8 +11,8 @@ class Epilogue {
   class Work {
    public:
     virtual ~Work() = default;
-    /// At the end of the section, after all else that the driver carries out there, and before what
-    /// this leads to. May call for itself again.
+    /// Called at the end of the section, after the driver's other work and before its consequences
+    /// are handled. It may request another call of itself.
     virtual void conclude() = 0;
   };
   /// Null: nothing is done. The work outlives the driver or is unset before.

@@ -7,8 +7,8 @@
 
 namespace anyrdma::transport::realtime {
 
-/// Whether a file may be made so long. To be asked before: trying what is not allowed raises
-/// SIGXFSZ, which ends a program that knows nothing of us.
+/// Whether the limit of file sizes allows this length. Ask before growing a file: exceeding the
+/// limit raises SIGXFSZ, which ends a program without a handler.
 [[nodiscard]] inline bool may_be_so_long(std::uint64_t size) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || size <= limit.rlim_cur;

@@ -6,7 +6,7 @@
 
 namespace anyrdma::transport::realtime {
 
-/// Something that must be in a sane state when the process forks.
+/// An object that must be in a consistent state when the process forks.
 class ForkGuarded {
  public:
   virtual ~ForkGuarded() = default;

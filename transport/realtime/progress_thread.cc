@@ -101,7 +101,7 @@ class AsioThread final : public ProgressThread {
   asio::io_context io_{1};
   asio::posix::stream_descriptor descriptor_;
   /// Ours: Asio's, once one was used, wakes the thread every five minutes for nothing, and in
-  /// virtual time nobody would see that nothing can happen any more.
+  /// virtual time the end of all events would not be seen.
   asio::posix::stream_descriptor timer_;
   std::optional<verbs::Instant> deadline_;  ///< what the timer is set to
   std::thread thread_;

@@ -11,7 +11,7 @@ namespace anyrdma::transport::realtime {
 
 /// The one time axis of a real-time runtime: the system's monotonic clock.
 [[nodiscard]] verbs::Instant monotonic_now();
-/// How long after the beginning of 1970 that is, as the system's clock is set now.
+/// The offset of that clock from 1970-01-01 00:00 UTC, as the system's clock is set now.
 [[nodiscard]] verbs::Duration wall_clock(verbs::Instant instant);
 
 /// An Asio io_context with a thread of its own, in which all signals are blocked. It sleeps unless

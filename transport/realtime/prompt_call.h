@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kPromptMark = 0x70726d74;
 /// fourth argument is a word, or nothing.
 [[nodiscard]] const std::array<int, 7>& prompt_calls();
 
-/// From now on this process's calls are marked: there is somebody who heeds that. Any thread.
+/// Marks this process's calls from now on, because a supervisor reads the mark. Any thread.
 void mark_prompt_calls();
 
 /// As the functions of libc, and no cancellation points once calls are marked. Neither the

@@ -1,6 +1,6 @@
-// Where a thread of a simulated process lets others go on first: the schedule of the world may run
-// another thread, deliver a packet or fire a timer there (docs/explore.md). In real time, and in
-// default order, a point costs one load.
+// Scheduling points: places where the schedule of a world may run another thread, deliver a packet
+// or fire a timer before this thread continues (docs/explore.md). In real time, and in default
+// order, a point costs one load.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@ inline std::atomic<bool> in_a_world{false};
 void come_to_point();
 }  // namespace detail
 
-/// From now on this process is known to be simulated. Any thread.
+/// Notes that this process is simulated. Any thread.
 void enter_world();
 
 /// Yields after an empty poll: sched_yield(2), or in a simulated world until something happens
 /// there. Any thread that holds no lock of the library.
 void poll_in_vain();
 
-/// From now on each scheduling_point() of this process tells the world. Any thread.
+/// Makes each later scheduling_point() of this process call the world. Any thread.
 void want_scheduling_points();
 
 /// Whether the world wants them. Any thread.
@@ -28,8 +28,8 @@ void want_scheduling_points();
   return detail::points_wanted.load(std::memory_order_relaxed);
 }
 
-/// A point, if the world wants them. Any thread that holds no lock of the library. errno stays as
-/// it is.
+/// A scheduling point, if the world wants them. Any thread that holds no lock of the library. errno
+/// is unchanged.
 inline void scheduling_point() {
   if (scheduling_points_wanted()) [[unlikely]]
     detail::come_to_point();

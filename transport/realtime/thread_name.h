@@ -3,7 +3,7 @@
 
 namespace anyrdma::transport::realtime {
 
-/// As prctl(2) has it, PR_SET_NAME: who looks at a process from outside knows the thread by it.
+/// The thread's name for prctl(2) PR_SET_NAME, by which tools show it.
 inline constexpr const char* kProgressThreadName = "anyrdma";
 
 }  // namespace anyrdma::transport::realtime

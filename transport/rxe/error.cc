@@ -138,7 +138,7 @@ std::string explain(const boost::system::error_code& error, std::string_view lin
     return sentence(static_cast<RxeErrc>(error.value()), link, interface);
   }
   const std::string_view subject = interface.empty() ? link : interface;
-  return "The kernel refuses what was asked of " +
+  return "The kernel refuses an operation on " +
          (subject.empty() ? "Soft-RoCE" : in_quotes(subject)) + ": " + error.message() + ".";
 }
 

@@ -31,7 +31,7 @@ enum class RxeErrc {
 
 /// The meaning of the kernel's (6.1) errno for a request with a valid name to add a link.
 [[nodiscard]] boost::system::error_code what_adding_met(const boost::system::error_code& error);
-/// The same of a request to remove a device that was just there.
+/// Like the function above, for a request to remove a device that existed just before.
 [[nodiscard]] boost::system::error_code what_removing_met(const boost::system::error_code& error);
 
 /// A sentence for a human: the cause, naming the link and the interface concerned as far as they

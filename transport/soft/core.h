@@ -1,5 +1,5 @@
-// What the endpoints of one transport share: surroundings, devices, listeners and the events that
-// wait for the next drain. Used inside the critical section.
+// The state that the endpoints of one transport share: environment, devices, listeners and the
+// events for the next drain. Used inside the critical section.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -39,7 +39,7 @@ EndpointEvent request_event(const ibcm::Upcall& upcall, std::span<const std::uin
   const ibcm::ReqParameters& req = upcall.req;
   EndpointEvent event{.type = RDMA_CM_EVENT_CONNECT_REQUEST, .private_data = data};
   if (upcall.kind == ibcm::UpcallKind::kSidrReqReceived) {
-    static constexpr rdma_ud_param kNothingKnown{};  // the answer goes to whoever asked
+    static constexpr rdma_ud_param kNothingKnown{};  // the answer goes to the process that asked
     event.ud = &kNothingKnown;
     return event;
   }
@@ -123,7 +123,7 @@ bool SoftTransportImpl::drain(Instant now) {
   return any;
 }
 
-// Whoever heard of something may have asked for more. MADs come from outside only.
+// A handler that got an event may have made calls. MADs come from outside only.
 bool SoftTransportImpl::left_behind() const {
   return !core_.pending.empty() || std::ranges::any_of(core_.devices, [](const auto& device) {
     return device->agent->next_action() != nullptr;

@@ -152,7 +152,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   ibv_qp_type type_;
   const void* process_;  ///< whose it is: see verbs::Runtime::process
   State state_ = State::kIdle;
-  bool is_asking_ = false;      ///< a neighbour, or who knows paths, has yet to answer
+  bool is_asking_ = false;      ///< a neighbour or the path service has not answered yet
   bool reports_events_ = true;  ///< kernel: uid; a request's id is mute until its accept succeeded
   int room_ = 0;                ///< requests that may still wait to be fetched
   Device* device_ = nullptr;

@@ -1,6 +1,7 @@
-// Multicast groups as Linux joins them on RoCE: nobody is asked, so the answer is known at once and
-// reported later (kernel: cma_iboe_join_multicast). Which hosts are members of the
-// IP group cannot be observed here: every attached queue pair hears what is sent to the group.
+// Multicast groups as Linux joins them on RoCE: there is no subnet administrator to ask, so the
+// result is known at once and reported later (kernel: cma_iboe_join_multicast). Which hosts are
+// members of the IP group cannot be observed here: every attached queue pair gets what is sent to
+// the group.
 #include <algorithm>
 #include <cerrno>
 

@@ -19,7 +19,7 @@ namespace anyrdma::transport::soft {
 struct Claim {
   rdma_port_space space = RDMA_PS_TCP;
   Address local{};        ///< with the port; wildcard or loopback count as "any"
-  Address destination{};  ///< with the port; AF_UNSPEC while there is none
+  Address destination{};  ///< with the port; AF_UNSPEC: no address yet
   bool reuse = false;     ///< RDMA_OPTION_ID_REUSEADDR
   bool afonly = false;    ///< RDMA_OPTION_ID_AFONLY
 };
@@ -60,8 +60,8 @@ class PortTable {
   /// The claim is about to listen: it must be unique with REUSEADDR ignored, and loses REUSEADDR.
   /// EADDRNOTAVAIL, EADDRINUSE; nothing changes then.
   [[nodiscard]] virtual verbs::Result<void> listen(ClaimId id) = 0;
-  /// What the owner now says of its port: addresses became known or an option changed. Never
-  /// refused; space and port stay.
+  /// Updates a port when its owner learned addresses or changed an option. Never refused; port
+  /// space and number stay.
   virtual void update(ClaimId id, const Claim& claim) = 0;
   /// The port is free at once: there is no TIME_WAIT.
   virtual void release(ClaimId id) = 0;

@@ -17,13 +17,13 @@ class RequestCategory final : public boost::system::error_category {
   std::string message(int value) const override {
     switch (static_cast<RequestErrc>(value)) {
       case RequestErrc::kNoListener:
-        return "nobody listens to that address";
+        return "no listener at that address";
       case RequestErrc::kBadAddress:
-        return "an address that cannot be a peer's";
+        return "a source address that no peer can have";
       case RequestErrc::kNotOurs:
-        return "the destination is not ours on that interface";
+        return "the destination address is not on that interface";
       case RequestErrc::kNoRouteBack:
-        return "no route back by that interface";
+        return "no route back through that interface";
       case RequestErrc::kServiceType:
         return "the listener is for another QP type";
     }

@@ -100,7 +100,7 @@ void SoftTransportImpl::remove_device(verbs::soft::Hca& hca) {
   while (!device.attached.empty()) {
     static_cast<SoftEndpoint&>(device.attached.front()).on_device_removed();
   }
-  // Nobody is left to hear the agent; its last messages still leave.
+  // No endpoint is left for the agent's events; its last messages are still sent.
   for (; const ibcm::Action* action = device.agent->next_action(); device.agent->pop_action()) {
     if (const auto* message = std::get_if<ibcm::SendMad>(action)) send(device, *message);
   }

@@ -1,6 +1,6 @@
-// What the kernel's cma.c and ucma.c decide by the state of an id: which call it allows, and which
-// event still concerns it. One rule per call and per event; what no rule allows is refused, or
-// forgotten.
+// The decisions of the kernel's cma.c and ucma.c that depend on the state of an id: which calls it
+// allows, and which events still concern it. There is one rule for each call and each event. Calls
+// without a rule are refused, events without a rule are dropped.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -22,7 +22,7 @@ enum class State : std::uint8_t {
   kAddrResolved,  ///< device and GIDs known
   kRouteQuery,
   kRouteResolved,  ///< path known
-  kConnect,        ///< has asked, or was made for a request; stays when that comes to nothing
+  kConnect,        ///< sent a request, or was made for one; stays when that fails
   kDisconnect,     ///< heard of the connection's end
   kAddrBound,      ///< owns a port
   kListen,

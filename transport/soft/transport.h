@@ -82,7 +82,7 @@ class Admission {
     int error = 0;            ///< of ROUTE_ERROR
     verbs::Duration after{};  ///< 0: at once
   };
-  /// A program resolves a route, and waits for it as long as that. From within the call.
+  /// Called while a program resolves a route, with its timeout. From within the call.
   [[nodiscard]] virtual std::optional<NoRoute> on_routing(std::chrono::milliseconds /*timeout*/) {
     return std::nullopt;
   }

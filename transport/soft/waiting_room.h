@@ -14,8 +14,8 @@
 
 namespace anyrdma::transport::soft {
 
-/// In the order of their arrival. Where nothing is lost on the way, a burst of requests that is
-/// longer than the backlog costs its senders seconds only because the listener forgets them.
+/// Requests in the order of arrival. A burst that is longer than the backlog loses requests only
+/// when the listener drops them, which costs their senders seconds.
 class WaitingRoom {
  public:
   /// Less than a sender's patience: it repeats after 4.6 s at the earliest.

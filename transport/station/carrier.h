@@ -33,17 +33,17 @@ class Carrier {
   virtual void send(verbs::soft::PacketPtr packet) = 0;
   /// Whether it would be delivered to on_own_packet() alone.
   [[nodiscard]] virtual bool is_own(const verbs::soft::Packet& packet) const = 0;
-  /// Fills in whatever the peer will see of it, the ICRC included.
+  /// Fills in the fields that the peer will see, the ICRC included.
   virtual void seal(verbs::soft::Packet& packet) const = 0;
   /// Whether a packet to that queue pair, sent now, might be lost because too much waits already.
   [[nodiscard]] virtual bool is_full(wire::Qpn /*destination*/) const { return false; }
   /// Sends what waits, as far as the system takes it.
   virtual void transmit() = 0;
-  /// Takes in what has arrived, and sends on where that has become possible. It stops after a few
-  /// hundred packets. False: there was nothing.
+  /// Receives packets, and sends queued ones where that has become possible. It stops after a few
+  /// hundred packets. False: there was nothing to do.
   virtual bool poll() = 0;
-  /// The same for who polls all the time: cheaper, if there is a way to learn of most arrivals
-  /// without a system call.
+  /// Like the function above, for a caller that polls without pause: cheaper, if most arrivals are
+  /// visible without a system call.
   virtual bool glance() { return poll(); }
   /// True: a thread calls glance() all the time, so fd() need not become readable. False: none does
   /// any more; then poll() must be called once, for packets that came just before.
@@ -52,12 +52,12 @@ class Carrier {
   [[nodiscard]] virtual std::optional<verbs::Instant> next_deadline() const = 0;
   /// Whether report() may have something to say.
   [[nodiscard]] virtual bool has_report() const = 0;
-  /// Tells the transport what has become known besides packets. False: nothing.
+  /// Reports to the transport news other than packets. False: there was none.
   virtual bool report(verbs::Instant now) = 0;
 
   /// Waits, at most so long, until nothing is queued.
   virtual void flush(std::chrono::milliseconds limit) = 0;
-  /// Gives everything back that other processes may want; sends from now on go nowhere.
+  /// Gives back everything that other processes may need; later sends have no effect.
   virtual void close() = 0;
   /// In a forked child: lets go of everything shared with the parent, without a trace.
   virtual void abandon() = 0;

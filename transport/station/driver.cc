@@ -33,7 +33,7 @@ constexpr verbs::Duration kLastDoubt = std::chrono::milliseconds(4);
 /// How soon a poller that has stopped is noticed: at first, and when it has polled for long.
 constexpr verbs::Duration kFirstLook = std::chrono::microseconds(50);
 constexpr verbs::Duration kLastLook = std::chrono::milliseconds(2);
-/// Whoever polls all the time does so at least once in so long, if it has a processor.
+/// A thread that polls without pause polls at least once in this time, if it has a processor.
 constexpr verbs::Duration kSecondLook = std::chrono::microseconds(100);
 /// Deadlines are the thread's business; that of a poller only if the thread gets no processor.
 constexpr unsigned kIdlePollsPerTimer = 64;
@@ -231,7 +231,7 @@ void Driver::ask_for_thread() {
 std::optional<Instant> Driver::on_wakeup() {
   lock_.enter();
   clock_.reset();
-  awaited_ = Instant::min();  // nobody needs to wake it now
+  awaited_ = Instant::min();  // no thread needs to wake it now
   if (!still_polled()) {
     take_over();
     run_timers();

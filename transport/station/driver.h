@@ -45,8 +45,8 @@ class Driver final : public verbs::Runtime,
   void about_to_wait() override;
 
   [[nodiscard]] realtime::Epilogue& epilogue() { return epilogue_; }
-  /// Carries everything to where it belongs, as leave() does. Critical section, and not from what
-  /// this calls.
+  /// Moves all packets and events onward, as leave() does. Call it in the critical section, and not
+  /// from a function that it calls.
   void settle();
 
   // --- verbs::soft::Outlet ----------------------------------------------------------------------
@@ -62,17 +62,18 @@ class Driver final : public verbs::Runtime,
     verbs::soft::Hca* hca = nullptr;
     soft::SoftTransport* transport = nullptr;
     Carrier* carrier = nullptr;
-    Carrier::Receiver* arrivals = nullptr;  ///< who sees what comes in first; null: the HCA
+    Carrier::Receiver* arrivals =
+        nullptr;  ///< sees received packets before the HCA does; null: the HCA is first
   };
   void attach(const Parts& parts) { parts_ = parts; }
   /// False before, and once it has retired.
   [[nodiscard]] bool is_attached() const { return parts_.carrier != nullptr; }
-  /// Nothing is driven any more; the parts may be destroyed. Retired, outside the section.
+  /// Stops driving; the parts may then be destroyed. Call it after retire(), outside the section.
   void detach();
   /// Starts the progress thread.
   [[nodiscard]] verbs::Result<void> start();
-  /// Sends what waits, then packets go nowhere: the carrier is closed. The thread ends. Outside the
-  /// critical section.
+  /// Sends queued packets and closes the carrier; later packets are dropped. The thread ends. Call
+  /// it outside the critical section.
   void retire();
 
   // --- fork, in the handlers of pthread_atfork --------------------------------------------------
@@ -106,7 +107,7 @@ class Driver final : public verbs::Runtime,
   realtime::Epilogue epilogue_;
   Parts parts_;
   std::unique_ptr<realtime::ProgressThread> thread_;
-  /// What the thread will wake up for; nullopt: nothing. Guarded by the lock.
+  /// The deadline for which the thread will wake up; nullopt: none. Guarded by the lock.
   std::optional<verbs::Instant> awaited_;
   std::optional<verbs::Instant> timer_;            ///< what the thread's timer is set to
   verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
@@ -115,13 +116,14 @@ class Driver final : public verbs::Runtime,
   std::atomic<bool> yielded_ = false;  ///< somebody polls as soon as it has a processor again
   // Who takes in what arrives: while `awake_`, an application that polls.
   bool awake_ = false;
-  bool sure_ = false;               ///< the next look tells
-  unsigned entries_ = 0;            ///< of applications into the critical section
-  unsigned entries_seen_ = 0;       ///< when the thread looked last
-  unsigned polls_ = 0;              ///< all there were
-  unsigned polls_at_rest_ = 0;      ///< when somebody said that it would wait, or had stopped
-  unsigned polls_seen_ = 0;         ///< when the thread looked last
-  verbs::Duration doubt_{};         ///< how long the next one lasts at least
+  bool sure_ = false;          ///< the next look tells
+  unsigned entries_ = 0;       ///< of applications into the critical section
+  unsigned entries_seen_ = 0;  ///< when the thread looked last
+  unsigned polls_ = 0;         ///< all there were
+  unsigned polls_at_rest_ =
+      0;                     ///< when a caller announced that it would wait, or had stopped waiting
+  unsigned polls_seen_ = 0;  ///< when the thread looked last
+  verbs::Duration doubt_{};  ///< how long the next one lasts at least
   verbs::Instant doubted_until_{};  ///< till then no poller is relied upon
   verbs::Duration look_pause_{};    ///< between looks of the thread
   verbs::Instant look_at_{};        ///< while awake: when the thread looks again

@@ -82,8 +82,8 @@ class Engine final : private realtime::ForkGuarded {
   std::unique_ptr<soft::SoftTransport> transport_;
 };
 
-/// What the system says of ports: the range of ephemeral ones, and whether the process may have
-/// those below 1024.
+/// The system's rules for ports: the range of ephemeral ports, and whether the process may use
+/// ports below 1024.
 [[nodiscard]] soft::PortTableConfig system_port_rules();
 
 }  // namespace anyrdma::transport::station

@@ -76,7 +76,7 @@ void MishapCarrier::pass(PacketWay way, PacketPtr packet) {
   deliver_(std::move(packet));
 }
 
-/// Whoever checks it finds that nothing has damaged it on its way.
+/// The receiver's check finds no damage.
 void MishapCarrier::make_whole(PacketWay way, Packet& packet) const {
   if (!std::exchange(packet.icrc_valid, false)) return;
   if (way == PacketWay::kIn) below_->seal(packet);

@@ -1,4 +1,4 @@
-// A carrier whose packets meet with what a gate decides: for fault plans.
+// A carrier for fault plans: a gate decides what happens to each packet.
 #pragma once
 
 #include <functional>

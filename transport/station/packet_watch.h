@@ -13,7 +13,7 @@ class PacketWatch {
   virtual void on_leaving(const verbs::soft::Packet& packet, bool own) = 0;
   /// One has come from another process. Then comes on_passed().
   virtual void on_arriving(const verbs::soft::Packet& packet) = 0;
-  /// The last one is on its way, or has met with what a fault plan has for it.
+  /// The last packet has been sent, or a fault plan has decided about it.
   virtual void on_passed() = 0;
 };
 

@@ -26,7 +26,7 @@ class WatchedCarrier final : public Carrier, public Carrier::Receiver {
 
   // --- Receiver: for what `below` delivers ------------------------------------------------------
   void on_packet(verbs::soft::PacketPtr packet) override;
-  /// It was told of when it was sent: the driver keeps those.
+  /// Reported when it was sent; the driver keeps such packets.
   void on_own_packet(verbs::soft::PacketPtr /*packet*/) override {}
 
   // --- Carrier ----------------------------------------------------------------------------------

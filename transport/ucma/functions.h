@@ -42,7 +42,7 @@ struct CmFunctions {
   ibv_context** (*get_devices)(int* count);
   void (*free_devices)(ibv_context**);
 
-  /// What a call that returned `returned` means: 0, or -1 and errno.
+  /// The error of a call that returned `returned`: 0 is success, -1 is errno.
   [[nodiscard]] verbs::Result<void> done(int returned) const;
   /// errno after a failed call, as the library's C library sees it; never 0.
   [[nodiscard]] int last_error() const;

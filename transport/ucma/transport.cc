@@ -116,7 +116,8 @@ void UcmaTransport::stop_offering(UcmaEndpoint& listener) {
   std::erase(crowded_, &listener);
 }
 
-/// Nobody tells when a handler has room again, so whoever leaves asks, as long as requests wait.
+/// There is no report that a handler has room again, so each thread that leaves asks while requests
+/// wait.
 void UcmaTransport::catch_up() {
   std::erase_if(crowded_, [](UcmaEndpoint* listener) { return !listener->offer_again(); });
   if (!crowded_.empty()) runtime_.call_driver();

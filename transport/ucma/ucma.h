@@ -28,7 +28,7 @@ class Ucma {
  public:
   /// Errors: UcmaErrc; explain() words them, errno_of() numbers them.
   [[nodiscard]] static Result<std::unique_ptr<Ucma>> open(const UcmaConfig& config = {});
-  /// The same over libraries that the caller has; they outlive it, and their contexts.
+  /// Opens the transport with libraries of the caller. They must outlive it and its contexts.
   [[nodiscard]] static Result<std::unique_ptr<Ucma>> open(System& system);
 
   /// Retires. Precondition: all endpoints are destroyed.

@@ -22,7 +22,7 @@ struct UdpConfig {
   /// Addresses, routes and sockets are those of the network namespace at this path, for example
   /// /run/netns/peer; empty: the caller's own. To enter another one takes CAP_SYS_ADMIN.
   std::string network_namespace;
-  /// Limits of the device, and what it lacks (verbs::soft::resemble).
+  /// Limits of the device, and features that it lacks (verbs::soft::resemble).
   verbs::soft::HcaConfig device{};
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;

@@ -10,7 +10,8 @@ namespace anyrdma::transport::udp {
 /// The kernel answers while it takes the question, so no call waits.
 class RouteSocket {
  public:
-  /// Asks the calling thread's network namespace for ever. EMFILE, EACCES, EAFNOSUPPORT ...
+  /// Always asks the network namespace of the thread that created it. EMFILE, EACCES, EAFNOSUPPORT
+  /// ...
   [[nodiscard]] static verbs::Result<RouteSocket> open();
 
   /// The kernel's answer.
@@ -39,8 +40,8 @@ class RouteSocket {
   /// Makes news() unreadable again. False: there were none.
   bool discard_news();
 
-  /// In a forked child, so that it does not take the parent's answers: nothing is known from now
-  /// on.
+  /// Call in a forked child, so that it does not take the parent's answers: no route is known from
+  /// then on.
   void close();
 
  private:

@@ -46,7 +46,7 @@ class UdpSockets {
   void send(verbs::soft::PacketPtr packet);
   /// Whether packets to that address are delivered here.
   [[nodiscard]] bool has(const ibv_gid& gid) const { return local(gid) != nullptr; }
-  /// Makes a packet what it will be on the wire.
+  /// Gives a packet its form on the wire.
   void seal(verbs::soft::Packet& packet) const;
   void transmit();
   bool poll();

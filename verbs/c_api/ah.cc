@@ -34,7 +34,7 @@ Result<std::uint32_t> gid_index(ibv_context* context, std::uint8_t port,
   return errno_code(ENOENT);
 }
 
-/// The way back to whoever sent a datagram.
+/// The way back to the sender of a datagram.
 Result<ibv_ah_attr> answer_to(ibv_context* context, std::uint8_t port, const ibv_wc& completion,
                               const ibv_grh* grh) {
   ibv_ah_attr attr{};

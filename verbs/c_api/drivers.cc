@@ -20,7 +20,7 @@ void* refuse_pointer() {
 
 }  // namespace
 
-// Nobody but a driver knows what these take, and nothing here looks at it.
+// Only drivers know the arguments of these functions, which are ignored here.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 #define ANYRDMA_REFUSED(name) \
   int name(...) {             \

@@ -7,7 +7,7 @@ namespace anyrdma::c_api {
 
 /// ibv_open_device has made it. Any thread.
 void note_open(ibv_context* context);
-/// It is about to be closed; what it was imported with is closed with it. Any thread.
+/// Call before it is closed; the objects that were imported with it are closed, too. Any thread.
 void note_closed(ibv_context* context);
 
 }  // namespace anyrdma::c_api

@@ -61,8 +61,9 @@ Opened* usable() {
 
 void say_why(const std::string& sentence) {
   static std::once_flag said;
-  std::call_once(
-      said, [&] { std::fprintf(stderr, "anyrdma: no RDMA device here. %s\n", sentence.c_str()); });
+  std::call_once(said, [&] {
+    std::fprintf(stderr, "anyrdma: no RDMA device is available. %s\n", sentence.c_str());
+  });
 }
 
 // --- faults -------------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ boost::system::result<transport::FaultOptions, fault::PlanError> planned_faults(
   return options;
 }
 
-/// True: one that should have happened did not, and nobody else will say so.
+/// True: a required fault did not happen, and no other process reports it.
 bool report_faults(Opened& opened) {
   const std::vector<fault::FaultStatus> faults = opened.faults();
   if (faults.empty() || kept_account != nullptr) return false;
@@ -153,7 +154,7 @@ Opened* open() {
   const std::string name = transport::transport_of_environment();
   auto faults = planned_faults(name);
   if (!faults) {
-    say_why("ANYRDMA_FAULTS is no plan for it: " + faults.error().to_string() + ".");
+    say_why("ANYRDMA_FAULTS has no valid plan: " + faults.error().to_string() + ".");
     return nullptr;
   }
   options->faults = std::move(*faults);

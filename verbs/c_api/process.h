@@ -1,4 +1,4 @@
-// What a process that runs on the drop-in libraries has exactly once: its way to other hosts.
+// The single object of a process on the drop-in libraries: its access to other hosts.
 #pragma once
 
 #include <cstdint>

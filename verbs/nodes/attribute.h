@@ -1,5 +1,6 @@
-// What Linux says of an RDMA device in /sys/class/infiniband, from what the device itself says: for
-// programs that look there. A file of a virtual device of Linux, as rxe's, where it has one.
+// The text of an attribute in /sys/class/infiniband, made from the device's own queries, for
+// programs that read these files. It is the text of a virtual device of Linux, such as rxe, where
+// rxe has the file.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,7 +14,7 @@
 
 namespace anyrdma::verbs::nodes {
 
-/// A device that is open for as long as it is asked.
+/// A device that is open during the query.
 struct Asked {
   Provider& provider;
   ibv_device& device;

@@ -14,9 +14,9 @@ struct AtomicRequest {
   std::uint64_t compare = 0;  ///< of compare and swap
 };
 
-/// Carries it out on 8 aligned bytes and gives what was there before. With the processor's own
-/// atomics: it excludes those of every other device, process and thread that holds this memory
-/// (IBV_ATOMIC_GLOB).
+/// Executes the operation on 8 aligned bytes and returns their original value. It uses the
+/// processor's atomics, so it excludes those of every other device, process and thread with this
+/// memory (IBV_ATOMIC_GLOB).
 inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
   // The compiler's builtins: a module without threads needs no more of <atomic>.
   auto* const word = static_cast<std::uint64_t*>(at);
@@ -27,7 +27,7 @@ inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
   return original;
 }
 
-/// Stores 8 aligned bytes at once, as they are.
+/// Stores 8 aligned bytes in one piece, unchanged.
 inline void execute_atomic_write(void* at, std::uint64_t value) {
   __atomic_store_n(static_cast<std::uint64_t*>(at), value, __ATOMIC_SEQ_CST);
 }

@@ -1,4 +1,4 @@
-// What one thread does between two calls of an extended interface, while others wait:
+// The calls of one thread between begin and end of an extended interface, while other threads wait:
 // ibv_start_poll .. ibv_end_poll, ibv_wr_start .. ibv_wr_complete.
 #pragma once
 

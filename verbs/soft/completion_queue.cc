@@ -68,7 +68,7 @@ void SoftCq::announce_in_time(bool solicited) {
   core.runtime.call_driver();
 }
 
-// The QPs follow by a timer that expires at once: whoever pushes is in the middle of one.
+// A timer that expires at once moves the QPs: the caller that pushes is in the middle of one.
 void SoftCq::overrun() {
   if (is_overrun()) return;
   room_ = 0;

@@ -27,7 +27,7 @@ using LiveList = boost::intrusive::list<T, boost::intrusive::constant_time_size<
 
 /// The application's ibv_comp_channel. It has no handle: a kernel knows it by its descriptor.
 struct SoftChannel : ibv_comp_channel, LiveHook {
-  int descriptor = -1;                   ///< as the kernel would know it; -1: there are none
+  int descriptor = -1;                   ///< the descriptor as the kernel would know it; -1: none
   std::unique_ptr<Semaphore> semaphore;  ///< one unit per announced completion queue
   Ring<SoftCq*> announced;
 };

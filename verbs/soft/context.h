@@ -77,8 +77,8 @@ void describe_clock(ibv_device_attr_ex& attr);
 void describe_moderation(ibv_device_attr_ex& attr);
 /// As the above, but Core::gate is asked first (gated_ops.cc).
 void install_gated_operations(verbs_context& context);
-/// Puts operations before those that are there, which tell Core::observer what was done; the
-/// context keeps the others (observed_ops.cc).
+/// Replaces operations by ones that report to Core::observer and then call the replaced ones
+/// (observed_ops.cc).
 void install_observed_operations(SoftContext& context);
 /// ibv_poll_cq.
 [[nodiscard]] int poll_cq(ibv_cq* cq, int count, ibv_wc* completions);

@@ -109,7 +109,7 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
   CriticalSection section(runtime);
   int got = soft.poll(count, completions);
   if (got == 0 && count > 0) {
-    // A program that polls must make progress although nobody else has the processor.
+    // A program that polls must make progress although no other thread gets the processor.
     runtime.progress();
     got = soft.poll(count, completions);
   }

@@ -1,5 +1,5 @@
-// What every part of one software HCA shares: its surroundings, its tables and its queue of QPs
-// that have something to send. Used inside the critical section.
+// The state that all parts of one software HCA share: its environment, its tables and its queue of
+// QPs that have something to send. Used inside the critical section.
 #pragma once
 
 #include <cerrno>
@@ -68,7 +68,7 @@ struct Core {
   Outlet* outlet = nullptr;  ///< null: there is always room
   bool lends = false;        ///< payloads
   LentPackets<OfDevice> lent{};
-  std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null where there is none
+  std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null: no such queue
   HcaObserver* observer = nullptr;     ///< null: none
   NearMemory* near_memory = nullptr;   ///< null: none
   MemoryProfile memory_profile = MemoryProfile::kStrict;

@@ -18,8 +18,8 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Those of one queue pair. Owned by its SoftQp, which has none where memory is strict. Used inside
-/// the critical section.
+/// The delayed effects of one queue pair. Its SoftQp owns it; with strict memory it has none. Used
+/// inside the critical section.
 class DelayedEffects {
  public:
   explicit DelayedEffects(SoftQp& qp);
@@ -42,19 +42,19 @@ class DelayedEffects {
   [[nodiscard]] std::uint32_t read(const std::uint8_t* from, std::uint32_t size);
   /// Whether the answer may leave.
   [[nodiscard]] bool ready(std::uint32_t ticket) const;
-  /// What a READ has read, all of its message; empty: it reads when it is answered.
+  /// The data that a READ has read, for its whole message; empty: it reads when it is answered.
   [[nodiscard]] std::span<const std::uint8_t> found(std::uint32_t ticket) const;
   /// The answer has left.
   void forget(std::uint32_t ticket) { awaited_.erase(ticket); }
   /// No answer will leave.
   void forget_answers();
-  /// A READ was accepted: what it must see becomes visible.
+  /// Call when a READ was accepted: makes the writes visible that it must see.
   void before_read();
-  /// The same for an atomic operation, and for a completion.
+  /// Like the function above, for an atomic operation and for a completion.
   void settle_arrived();
 
   // --- of the requester -------------------------------------------------------------------------
-  /// When the source of a request that is posted now is to be read, for fetch_is_due().
+  /// Chooses when the source of a request that is posted now is read, for fetch_is_due().
   [[nodiscard]] std::uint8_t choose_fetch();
   /// Whether packet `index` of `count` may be built. If not, the QP is scheduled in time, after
   /// its owner's on_fetch().
@@ -65,7 +65,7 @@ class DelayedEffects {
                                     std::span<const std::uint8_t> data, bool first);
   /// Whether answers are yet to be placed, or completions behind them to be reported.
   [[nodiscard]] bool returning() const { return !returning_.empty(); }
-  /// Reports a completion once what was accepted before it is in its place. Precondition:
+  /// Reports a completion after the effects of earlier requests are visible. Precondition:
   /// returning().
   void report_later(const ibv_wc& completion);
   void settle_returned();
@@ -75,7 +75,8 @@ class DelayedEffects {
   void on_timer(QpTimerKind kind, Instant now);
   /// Does at once all that is delayed.
   void settle();
-  /// The queue pair forgets what is under way: what was acknowledged is done nevertheless.
+  /// Drops the pending effects of the queue pair; effects of acknowledged requests take place
+  /// nevertheless.
   void discard();
   /// Forgets all: the memory may be gone.
   void drop();

@@ -158,7 +158,7 @@ int advise_mr(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_
         static_cast<const std::uint8_t*>(region.addr) + (list[i].addr - region.iova);
     all = bring_in(start, list[i].length, write) && all;
   }
-  // Without the flag nobody waits to hear of it.
+  // Without the flag no thread waits for it.
   return all || (flags & flush) == 0 ? 0 : EFAULT;
 }
 

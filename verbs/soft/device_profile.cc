@@ -123,7 +123,7 @@ Refusal set(HcaConfig& device, std::string_view name, std::string_view value) {
   if (name == kMtuKey) return set_mtu(device, value);
   const auto* const key = std::find_if(kKeys.begin(), kKeys.end(),
                                        [name](const Key& each) { return each.name == name; });
-  if (key == kKeys.end()) return "a device has no " + in_quotes(name);
+  if (key == kKeys.end()) return "a device profile has no entry " + in_quotes(name);
   std::uint32_t number = 0;
   if (Refusal why = read_number(value, *key, number); !why.empty()) return why;
   std::visit(
@@ -138,7 +138,7 @@ Refusal take_over(HcaConfig& device, std::string_view name) {
     device = *parse_profile(profile.text);
     return {};
   }
-  Refusal why = "there is no device profile " + in_quotes(name) + "; there are:";
+  Refusal why = "there is no device profile " + in_quotes(name) + "; profiles:";
   for (const Profile& profile : kProfiles) why += " " + std::string(profile.name);
   return why;
 }
@@ -149,7 +149,7 @@ Refusal read_entry(HcaConfig& device, std::string_view entry, std::size_t entrie
   const std::size_t equals = entry.find('=');
   if (equals != std::string_view::npos)
     return set(device, trimmed(entry.substr(0, equals)), trimmed(entry.substr(equals + 1)));
-  if (entries != 0) return in_quotes(entry) + " is no entry; entries are NAME = NUMBER";
+  if (entries != 0) return in_quotes(entry) + " is no entry; write NAME = NUMBER";
   return take_over(device, entry.starts_with(kLike) ? trimmed(entry.substr(kLike.size())) : entry);
 }
 

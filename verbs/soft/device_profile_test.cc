@@ -58,18 +58,16 @@ TEST(DeviceProfile, EachBuiltInOneIsReadAndPrinted) {
 TEST(DeviceProfile, SaysWhatIsWrongAndWhere) {
   const auto reason = [](std::string_view text) { return parse_profile(text).error().to_string(); };
 
-  EXPECT_EQ(reason("\nmax_pq = 1"), "line 2: a device has no 'max_pq'");
+  EXPECT_EQ(reason("\nmax_pq = 1"), "line 2: a device profile has no entry 'max_pq'");
   EXPECT_EQ(reason("max_sge = 256"), "line 1: max_sge is a number from 1 to 255, not '256'");
   EXPECT_EQ(reason("max_sge = "), "line 1: max_sge is a number from 1 to 255, not ''");
   EXPECT_EQ(reason("max_sge = -1"), "line 1: max_sge is a number from 1 to 255, not '-1'");
   EXPECT_EQ(reason("max_qp = 99999999999"),
             "line 1: max_qp is a number from 0 to 2147483647, not '99999999999'");
   EXPECT_EQ(reason("mtu = 1500"), "line 1: mtu is 256, 512, 1024, 2048 or 4096, not '1500'");
-  EXPECT_EQ(
-      reason("toaster"),
-      "line 1: there is no device profile 'toaster'; there are: anyrdma rxe connectx minimal");
-  EXPECT_EQ(reason("uc = 0\nlike rxe"),
-            "line 2: 'like rxe' is no entry; entries are NAME = NUMBER");
+  EXPECT_EQ(reason("toaster"),
+            "line 1: there is no device profile 'toaster'; profiles: anyrdma rxe connectx minimal");
+  EXPECT_EQ(reason("uc = 0\nlike rxe"), "line 2: 'like rxe' is no entry; write NAME = NUMBER");
 }
 
 TEST(DeviceProfile, LeavesADeviceWhoItIs) {

@@ -22,8 +22,8 @@ class Graveyard {
     for (const Grave& grave : graves_) grave.free(grave.memory);
   }
 
-  /// Destroys `object`, which new has made, but leaves its base `Shown` as it is, until thousands
-  /// of others have come.
+  /// Destroys `object`, which was made by new, but keeps its base `Shown` unchanged until thousands
+  /// of other objects have been destroyed.
   template <class Shown, class Object>
   void bury(Object* object) {
     auto* const shown = static_cast<Shown*>(object);

@@ -34,7 +34,8 @@ struct HcaConfig {
   std::uint8_t local_ca_ack_delay = 15;
   /// Shorter local ACK timeouts take this long, 4.096 us * 2^n: some NICs have such a minimum.
   std::uint8_t min_ack_timeout = 0;
-  /// Of this many and of more than there are QPNs, the device says and gives the smaller number.
+  /// A device with this limit, or a limit above the number of QPNs, reports and grants the smaller
+  /// number.
   std::uint32_t max_qp = 65536;
   std::uint32_t max_cq = 65536;
   std::uint32_t max_mr = 1 << 20;  ///< as max_qp: of regions, and of windows, there are kKeysMost
@@ -150,7 +151,7 @@ class Hca : public Provider {
                              std::span<const ibv_gid> gids) = 0;
   /// The next deadline of on_timer(); nullopt: none.
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
-  /// The next datagram to put on the wire; null when there is none.
+  /// The next datagram to send; null: there is none.
   [[nodiscard]] virtual PacketPtr next_packet() = 0;
 
   // --- management QP ----------------------------------------------------------------------------
@@ -215,7 +216,7 @@ class Hca : public Provider {
   /// Sets the oracle for space at destinations; null: there is always space. Call it before the
   /// first context is opened, outside the critical section. It must outlive the HCA.
   virtual void set_outlet(Outlet* outlet) = 0;
-  /// There may be room where there was none. Inside the critical section.
+  /// Call when there may be room for packets again. Inside the critical section.
   virtual void resume() = 0;
   /// Sets the guard around access to applications' memory, which may be invalid
   /// (MemoryTable::Guard); may be null. Call it before the first context is opened, outside the
@@ -224,8 +225,9 @@ class Hca : public Provider {
   /// Sets the implementation of RDMA without packets; may be null. Call it before the first context
   /// is opened, outside the critical section. It must outlive the HCA.
   virtual void set_near_memory(NearMemory* near) = 0;
-  /// How strong memory is, and who decides what that allows; at first it is strict. Not together
-  /// with near memory. Before the first context is opened; the chooser outlives the HCA.
+  /// Sets the memory order that the device guarantees, and the object that decides within it; the
+  /// default is strict. Not together with near memory. Call it before the first context is opened;
+  /// the chooser must outlive the HCA.
   virtual void set_memory_model(MemoryProfile profile, MemoryChooser& chooser) = 0;
 
   // --- checkers ---------------------------------------------------------------------------------

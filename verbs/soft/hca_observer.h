@@ -1,5 +1,5 @@
-// What checkers see of a software HCA: the work that comes and goes, and a count of what there is.
-// A device without an observer pays nothing: the operations of its contexts are others.
+// The view of checkers on a software HCA: requests that are posted and completed, and counts of its
+// objects. A device without an observer has no cost: the operations of its contexts differ.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -19,7 +19,7 @@ class HcaObserver {
   virtual void on_device(const Hca& /*hca*/) {}
   /// A fresh QP, in RESET.
   virtual void on_opened(const ibv_qp& qp) = 0;
-  /// It has come to another state, or to the same again; inside the critical section.
+  /// The queue pair was moved to another state, or to the same one. Inside the critical section.
   virtual void on_state(const ibv_qp& /*qp*/, ibv_qp_state /*state*/) {}
   /// A request that was taken. `signaled`: by its flag or by the QP's sq_sig_all.
   virtual void on_posted(const ibv_qp& qp, const ibv_send_wr& request, bool signaled) = 0;
@@ -36,7 +36,7 @@ class HcaObserver {
   virtual void on_limit_set(const ibv_srq& srq, std::uint32_t limit) = 0;
   /// An asynchronous event has been queued.
   virtual void on_raised(const ibv_async_event& event) = 0;
-  /// A compare-and-swap or fetch-and-add of the QP's peer was carried out, and what was there.
+  /// A compare-and-swap or fetch-and-add of the QP's peer was executed, with the original value.
   virtual void on_atomic_done(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) = 0;
   /// The QP has had the answer to one of its own.
   virtual void on_atomic_answer(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) = 0;
@@ -45,7 +45,7 @@ class HcaObserver {
   virtual void on_key_closed(std::uint32_t key) = 0;
 };
 
-/// One QP with what it has still to do.
+/// One QP with its outstanding work.
 struct QpCensus {
   ibv_qp_state state{};
   ibv_qp_type type{};

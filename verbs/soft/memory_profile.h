@@ -30,7 +30,7 @@ inline constexpr std::array<std::string_view, 4> kMemoryProfiles = {"strict", "s
   return std::nullopt;
 }
 
-/// Decides when a device does to memory what it has accepted.
+/// Decides when an accepted operation of a device takes effect in memory.
 class MemoryChooser {
  public:
   virtual ~MemoryChooser() = default;

@@ -45,7 +45,8 @@ struct SoftMw : ibv_mw {
   SoftMr* region = nullptr;  ///< bound to; null: to none
 };
 
-/// How a window is to be bound. Objects by key: they may be gone when it is carried out.
+/// The parameters of a window's binding. Objects are named by key, because they may be destroyed
+/// before it is carried out.
 struct WindowBinding {
   std::uint32_t window;   ///< a key of the window, whatever its low byte
   std::uint32_t key;      ///< only the low byte counts: see window_key.h
@@ -71,14 +72,15 @@ class MemoryTable {
                             unsigned access, std::uint32_t limit);
   /// A region whose bytes are all zero and stay so, as long as can be, for local use only.
   [[nodiscard]] SoftMr* add_null(ibv_pd* pd, std::uint32_t limit);
-  /// Whether a local key for which translate() finds no memory is that of a null region.
+  /// Whether a local key is that of a null memory region. Ask it if translate() finds no memory for
+  /// the key.
   [[nodiscard]] bool is_null(std::uint32_t key, const void* domain) const;
   /// Whether a key is of a region, or of a window on one, with IBV_ACCESS_RELAXED_ORDERING.
   [[nodiscard]] bool is_relaxed(std::uint32_t key) const;
-  /// The same region with the same keys, but for what is given here.
+  /// Changes the given properties of a region; its keys stay.
   void change(SoftMr& region, ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
               unsigned access);
-  /// By its key; null when there is none.
+  /// The region of a key; null: there is none.
   [[nodiscard]] const SoftMr* find_region(std::uint32_t key) const;
   /// Finds a region of any context. Null: there is none.
   [[nodiscard]] const SoftMr* region_of_handle(std::uint32_t handle) const;
@@ -94,10 +96,10 @@ class MemoryTable {
   }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// All zero; null when all device memory would be more than `limit` bytes.
+  /// Device memory filled with zeros; null: all device memory together would exceed `limit` bytes.
   [[nodiscard]] SoftDm* add_device_memory(ibv_context* context, std::size_t bytes,
                                           std::size_t limit);
-  /// Another object for the memory of a handle; null: there is none.
+  /// Creates another object for the memory of a handle; null: there is no such handle.
   [[nodiscard]] SoftDm* import_device_memory(ibv_context* context, std::uint32_t handle);
   /// Precondition: no region lies in it.
   void remove_device_memory(SoftDm* memory);
@@ -133,7 +135,8 @@ class MemoryTable {
     return slot.base + offset;
   }
 
-  /// The same for a request that a peer sent to `qp`: windows of type 2 are open to it.
+  /// Like the function above, for a request that a peer sent to `qp`, which may use windows of type
+  /// 2.
   [[nodiscard]] std::uint8_t* translate_remote(std::uint32_t key, const ibv_pd* pd,
                                                const ibv_qp& qp, std::uint64_t address,
                                                std::uint64_t length, unsigned access) const {

@@ -65,7 +65,7 @@ class NearMemory {
                                    std::span<const Piece> from) = 0;
   [[nodiscard]] virtual bool read(std::uint32_t number, std::uint32_t key, std::uint64_t address,
                                   std::span<const Piece> to) = 0;
-  /// Whether the peer took in packets by itself a moment ago. A hint, which promises nothing.
+  /// Whether the peer received packets by itself a moment ago. A hint without guarantee.
   [[nodiscard]] virtual bool is_awake(std::uint32_t number) const = 0;
 };
 

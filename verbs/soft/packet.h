@@ -71,7 +71,7 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   [[nodiscard]] std::span<std::uint8_t> payload() { return {storage.data(), size}; }
   [[nodiscard]] std::span<const std::uint8_t> payload() const { return {storage.data(), size}; }
 
-  /// It will be read soon: its first lines may come into the cache.
+  /// A hint that the packet will be read soon: its first cache lines may be loaded.
   void prefetch() const {
     __builtin_prefetch(this);
     __builtin_prefetch(&destination);

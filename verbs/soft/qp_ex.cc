@@ -74,7 +74,7 @@ int SendBuilder::post(SoftQp& qp) {
       return error;
     }
   }
-  // Whoever watches what is posted sees it.
+  // Observers of posted requests see it.
   return qp.context->ops.post_send(&qp, first, &bad);
 }
 

@@ -17,7 +17,7 @@ struct SoftQp;
 /// The requests that were collected since ibv_wr_start. The memory is reused.
 class SendBuilder {
  public:
-  /// False: this thread has started already; what it has collected since cannot be completed.
+  /// False: this thread has already started, and the requests since then cannot be completed.
   [[nodiscard]] bool start(Runtime& runtime);
   /// Begins a request; what follows belongs to it.
   void begin(const ibv_send_wr& request);

@@ -41,7 +41,7 @@ struct SoftPd : ibv_pd, LiveHook {
   SoftTd* thread_domain = nullptr;
 };
 
-/// What a queue pair belongs to: a protection domain or, receiving on extended connections, an
+/// The owner of a queue pair: a protection domain or, receiving on extended connections, an
 /// extended connection domain.
 struct QpOwner {
   ibv_context* context;
@@ -49,7 +49,7 @@ struct QpOwner {
   SoftXrcd* xrcd;
 };
 
-/// The same as an application gives it: structs that are yet to be looked up.
+/// The attributes as an application gives them, with structs that are not looked up yet.
 struct GivenQpOwner {
   ibv_context* context;
   ibv_pd* pd;
@@ -95,8 +95,8 @@ struct SoftQp : ExtensibleQp {
   /// To SQE, flushing the send queue: a request of an unreliable service could not be sent (IBTA
   /// vol 1, 10.3.1.6).
   void enter_send_error();
-  /// To ERR, flushing both queues. Answers already due, such as the NAK that names the reason,
-  /// still leave.
+  /// Moves the queue pair to ERR and flushes both queues. Answers that are due, such as the NAK
+  /// with the reason, are still sent.
   void enter_error();
 
   void on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
@@ -107,7 +107,7 @@ struct SoftQp : ExtensibleQp {
   /// Tells NearMemory, if there is one, what its peer may do, whenever that changes (near_path.cc).
   void publish();
   void unpublish();
-  /// What was delayed has been done: what waited for it goes on.
+  /// Call when a delayed operation has taken effect: continues the operations that waited for it.
   void go_on();
   /// The source of the next request is read now.
   void fetch_now();
@@ -165,8 +165,8 @@ struct SoftQp : ExtensibleQp {
   SoftXrcd* xrcd = nullptr;    ///< of a QP that receives on extended connections
   std::vector<SoftQp*> names;  ///< its other names
   SoftQp* named = nullptr;     ///< what this is a name of
-  bool is_name = false;        ///< a name, maybe of what is no more
-  bool abandoned = false;      ///< destroyed by who made it; others have names of it
+  bool is_name = false;        ///< another name of a queue pair, which may have been destroyed
+  bool abandoned = false;      ///< destroyed by its creator; other processes have names of it
   bool signal_all = false;
   bool open_now = false;
   bool established = false;  ///< IBV_EVENT_COMM_EST was raised, or is not due any more

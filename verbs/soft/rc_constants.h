@@ -10,7 +10,8 @@ namespace anyrdma::verbs::soft {
 
 /// How far the requester may run ahead of acknowledgements, in packets (rxe: 128).
 inline constexpr std::int32_t kWindowPackets = 128;
-/// An acknowledgement is asked for at the end of a message and after so many packets (rxe: 64).
+/// A requester asks for an acknowledgement at the end of a message and after this many packets
+/// (rxe: 64).
 inline constexpr std::uint32_t kPacketsPerAckRequest = 64;
 /// Shorter payloads are not lent: to copy them costs less.
 inline constexpr std::uint32_t kLentBytesMin = 1024;

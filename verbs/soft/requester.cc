@@ -351,7 +351,7 @@ void Requester::progress_made() {
 }
 
 void Requester::after_acknowledgement(Instant now) {
-  // Whoever was waiting for a receiver has been heard.
+  // The receiver has answered, so no request waits for it.
   if (waiting_) {
     core_.timers.cancel(not_ready_);
     waiting_ = false;

@@ -41,7 +41,7 @@ class Requester {
 
   /// Whether next_packet() would give one.
   [[nodiscard]] bool wants_to_send();
-  /// The next request packet; null when there is none to send now.
+  /// The next request packet; null: there is none to send now.
   [[nodiscard]] PacketPtr next_packet();
 
   void on_acknowledge(const roce::Bth& bth, const roce::Aeth& aeth, Instant now);
@@ -73,7 +73,7 @@ class Requester {
 
   // --- sending ----------------------------------------------------------------------------------
   [[nodiscard]] bool begin(SendWork& work);
-  /// Does the work request without packets, if it is its turn (near_path.cc).
+  /// Carries out the next work request without packets, if possible (near_path.cc).
   [[nodiscard]] bool run_near(SendWork& work);
   [[nodiscard]] bool ask_near(SendWork& work);
   [[nodiscard]] bool is_one_of_many();

@@ -29,7 +29,7 @@ class Responder {
   [[nodiscard]] bool wants_to_send() const {
     return !answers_.empty() && (answers_[0].ticket == 0 || is_found(answers_[0].ticket));
   }
-  /// The next answer; null when there is none.
+  /// The next answer; null: there is none.
   [[nodiscard]] PacketPtr next_packet();
 
   /// A request packet that passed the header checks.

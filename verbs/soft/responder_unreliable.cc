@@ -1,4 +1,4 @@
-// How a connection without acknowledgements takes requests: nobody learns of what is lost, so the
+// How a connection without acknowledgements takes requests: losses are not reported, so the
 // rest of a broken message is dropped and the next one is taken (IBTA vol 1, 9.8.2.2).
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/responder.h"

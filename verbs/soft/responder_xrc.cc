@@ -27,7 +27,7 @@ bool Responder::enter_queue(const roce::OpcodeRow& row, std::span<const std::uin
   return true;
 }
 
-// Whose memory a repeated request may name; null: nobody's.
+// The owner of the memory that a repeated request may name; null: none.
 const ibv_pd* Responder::domain_of(std::uint8_t opcode,
                                    std::span<const std::uint8_t> datagram) const {
   if (qp_.service != roce::Service::kXrc) return qp_.pd;

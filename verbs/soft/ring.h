@@ -29,7 +29,7 @@ class Ring {
     ++size_;
   }
 
-  /// One more element at the back, in whatever state its place was left.
+  /// Adds an element at the back; its content is that of an earlier element.
   [[nodiscard]] T& add() {
     if (size_ == slots_.size()) grow();
     return slots_[(head_ + size_++) & (slots_.size() - 1)];

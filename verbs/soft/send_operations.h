@@ -1,4 +1,4 @@
-// What a send work request can ask of a connection, as data: one row per ibv_wr_opcode.
+// The operations of send work requests as data: one row for each ibv_wr_opcode.
 #pragma once
 
 #include <infiniband/verbs.h>

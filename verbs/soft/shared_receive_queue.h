@@ -33,7 +33,7 @@ class SoftSrq : public ibv_srq, public LiveHook {
   /// once, when fewer than the limit are left. False: there is none.
   [[nodiscard]] bool move_front_to(WorkQueue<ReceiveWork>& queue);
 
-  /// EINVAL: smaller than what is posted or than the limit in force.
+  /// EINVAL: smaller than the number of posted receives, or than the limit in force.
   [[nodiscard]] int resize(std::uint32_t max_wr);
   /// Arms the event; 0 disarms it. EINVAL: more than the queue holds.
   [[nodiscard]] int set_limit(std::uint32_t limit);

@@ -153,7 +153,7 @@ std::string name_of(const SoftSrq& srq) {
   return "shared receive queue " + std::to_string(srq.handle);
 }
 
-// For whoever waits with the destruction of an object, and for rdma-core's own count.
+// For a caller that waits to destroy an object, and for rdma-core's own count.
 template <class Object>
 void acknowledge(Runtime& runtime, ibv_event_type type, Object* object,
                  std::uint32_t& events_completed) {

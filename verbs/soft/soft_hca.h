@@ -219,7 +219,7 @@ class SoftHca final : public Hca {
   LiveList<SoftSrq> live_shared_receive_queues_;
   LiveList<SoftXrcd> live_xrc_domains_;
   std::vector<std::unique_ptr<SoftQp>> names_;  // from ibv_open_qp
-  Graveyard graveyard_;                         // of what was in contexts that are closed
+  Graveyard graveyard_;                         // of objects of contexts that are closed
 
   MulticastTable groups_;
 

@@ -21,7 +21,7 @@ int check_access(unsigned access, const HcaConfig& config) {
   const bool on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0;
   if (on_demand && !config.on_demand_paging) return EOPNOTSUPP;
   if ((access & ~kKnown) != 0) return EINVAL;
-  // Whoever lets others write must let itself.
+  // Remote write access requires local write access.
   const bool writes = (access & kNeedLocal) != 0;
   return writes && (access & IBV_ACCESS_LOCAL_WRITE) == 0 ? EINVAL : 0;
 }

@@ -35,7 +35,8 @@ void SoftHca::on_packet(Instant now, PacketPtr packet) {
     ++core_.counters.wrong_state;
     return;
   }
-  // Not computed means: by one of us, in this process, with nobody in between to damage it.
+  // A checksum that was not computed comes from this process, with no link in between that could
+  // damage the packet.
   if (packet->icrc_valid && !roce::icrc_ok(*packet)) {
     ++core_.counters.bad_icrc;
     return;
@@ -172,7 +173,7 @@ PacketPtr SoftHca::next_packet() {
     qp->schedule();  // behind the others, one packet each
   }
   ++core_.counters.packets_out;
-  // A port without a link loses what is sent, and says so to nobody.
+  // A port without a link drops packets without a report.
   if (port_state_ != IBV_PORT_ACTIVE) return next_packet();
   return packet;
 }

@@ -16,7 +16,7 @@ namespace anyrdma::verbs::soft {
 /// Which file a domain goes by: its device and inode.
 using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;
 
-/// What ibv_open_xrcd may be asked for: Linux's O_CREAT and O_EXCL.
+/// The flags of ibv_open_xrcd: Linux's O_CREAT and O_EXCL.
 inline constexpr int kMakeDomain = 0100;
 inline constexpr int kFreshDomain = 0200;
 
@@ -25,8 +25,8 @@ struct XrcDomain {
   std::optional<FileIdentity> file;  ///< nullopt: no other caller can open it
 };
 
-/// What the application holds as ibv_xrcd, which shows no handle: rdma-core keeps it behind. Used
-/// inside the critical section.
+/// The ibv_xrcd of the application. It has no handle member; rdma-core keeps the handle behind it.
+/// Used inside the critical section.
 struct SoftXrcd : ibv_xrcd, LiveHook {
   static constexpr ObjectKind kKind = ObjectKind::kExtendedDomain;
   Registration registration;

@@ -467,14 +467,14 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(469, "file_setattr", kFiles),
     refused(470, "listns", ENOSYS, kOfMachine),
     own(transport::realtime::kPointCall, "a scheduling point", on_point),
-    own(fault::kAskWorld, "a word with the world", on_question),
+    own(fault::kAskWorld, "a question to the world", on_question),
     own(kClockCall, "a clock to share", on_clock_page),
     own(kShareEntries, "entries to share", on_shared_entries),
-    own(kTakeEntries, "entries to take", on_take_entries),
     own(fault::kMemoryCall, "a choice of memory", on_memory),
     own(kMarkCall, "a mark", on_mark),
     own(kGuardCall, "an instrumented block", on_guard),
-    own(transport::realtime::kPollCall, "a poll in vain", on_poll_in_vain),
+    own(transport::realtime::kPollCall, "an empty poll", on_poll_in_vain),
+    own(kTakeEntries, "entries to take", on_take_entries),
 });
 
 // --- by number ----------------------------------------------------------------------------------

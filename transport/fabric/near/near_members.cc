@@ -198,7 +198,7 @@ void NearMembers::abandon() {
 
 // --- what others may do here --------------------------------------------------------------------
 
-/// From here on nobody writes a byte who has not looked at the table since.
+/// From here on, every writer has read the table after the change.
 void NearMembers::interrupt() {
   for (auto grant = granted_.begin(); grant != granted_.end();) {
     if (grant->second.move_to(ProcessMemory::kNowhere)) {
@@ -271,7 +271,8 @@ std::vector<int> NearMembers::gifts_for(Slot slot) {
   return {fd_.get(), fd};
 }
 
-/// It may be closed now: whoever still has it writes nowhere, and will find that it counts no more.
+/// It may be closed now: a member that still has the descriptor writes nowhere, and finds that it
+/// is no longer valid.
 void NearMembers::revoke(Slot slot) {
   const auto grant = granted_.find(slot);
   if (grant == granted_.end()) return;

@@ -1,5 +1,6 @@
-// Memory of the other members of a fabric, without packets: who finds that a member allows it does
-// by itself what that one's responder would do, through the kernel. near_segment.h states how.
+// RDMA to the memory of other members of a fabric without packets. If a member allows it, the
+// requester itself does, through the kernel, the work of that member's responder. near_segment.h
+// describes how.
 #pragma once
 
 #include <array>
@@ -48,7 +49,8 @@ class NearMembers final : public verbs::soft::NearMemory {
   /// effect.
   void on_gifts(Slot slot, std::uint64_t incarnation, realtime::Descriptor segment,
                 realtime::Descriptor memory);
-  /// That process is gone: what it shows counts no more, nor what it was given.
+  /// That process has ended: the memory that it showed, and the memory that it was shown, are no
+  /// longer used.
   void on_gone(Slot slot);
   /// Leaves: no member can access this memory any more, and this process accesses no other.
   void close();

@@ -28,7 +28,7 @@ struct FabricConfig {
   /// The link layer that the device's port reports (verbs::soft::HcaConfig); each process has its
   /// own.
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
-  /// Limits of the device, and what it lacks (verbs::soft::resemble).
+  /// Limits of the device, and features that it lacks (verbs::soft::resemble).
   verbs::soft::HcaConfig device{};
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
@@ -37,8 +37,9 @@ struct FabricConfig {
   std::vector<soft::Prefix> addresses{};
   /// Whether RDMA is done without packets where that can be done (docs/transports.md).
   bool near_memory = true;
-  /// How strong the device's memory is (docs/memory.md), and who decides what that allows. Null: it
-  /// is strict; else nothing is done without packets. Outlives the fabric.
+  /// The memory order that the device guarantees (docs/memory.md), and the object that decides
+  /// within it. Null: strict. With an object, every operation uses packets. It must outlive the
+  /// fabric.
   verbs::soft::MemoryProfile memory = verbs::soft::MemoryProfile::kStrict;
   verbs::soft::MemoryChooser* memory_chooser = nullptr;
 };

@@ -91,7 +91,7 @@ bool try_lock(int fd, int kind) {
   return result == 0;
 }
 
-/// Becomes one of the file's users. Whoever is alone with it is about to remove it.
+/// Becomes one of the file's users. A process that is its only user is about to remove it.
 boost::system::error_code share(int fd) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
   while (!try_lock(fd, LOCK_SH)) {
@@ -146,7 +146,8 @@ Result<RegistryFile> RegistryFile::open(const FabricConfig& config) {
   return FabricErrc::kNotWritable;
 }
 
-/// Wherever they are: a better place may have come since they began. ESTALE: nobody is there.
+/// The file in any of the directories: a better one may exist since the search began. ESTALE: the
+/// file has no user.
 Result<RegistryFile> RegistryFile::join_others(const FabricConfig& config) {
   for (Place& place : Place::all(config)) {
     const auto directory = std::make_shared<const Place>(std::move(place));
@@ -238,7 +239,7 @@ Result<void> RegistryFile::replace() {
   return kGone;
 }
 
-/// The lock is exclusive: nobody uses the file, and nobody will.
+/// The lock is exclusive: no process uses the file, or will.
 void RegistryFile::remove() const {
   if (!is_current()) return;
   const std::string stem = socket_stem();

@@ -32,7 +32,8 @@ namespace anyrdma::transport::fabric {
 
 /// A live process. Free: pid 0.
 struct SlotRecord {
-  std::atomic<std::uint32_t> pid;  ///< for people who look; else only whether there is one
+  std::atomic<std::uint32_t>
+      pid;  ///< for people who inspect it; otherwise only zero or not zero matters
   std::uint32_t unused;
   std::atomic<std::uint64_t> incarnation;  ///< tells successive owners of one slot apart
 };
@@ -56,8 +57,9 @@ struct RegistryImage {
   std::atomic<std::uint64_t> magic;
   std::atomic<std::uint64_t> incarnations;  ///< handed out so far
   std::atomic<std::uint64_t> claims;        ///< made so far, or tried
-  std::atomic<std::uint32_t> next_slot;     ///< to be tried next by who joins, modulo kSlotCount
-  std::atomic<std::uint32_t> ports_used;    ///< records below were used at some time
+  std::atomic<std::uint32_t>
+      next_slot;  ///< the slot that the next process tries first, modulo kSlotCount
+  std::atomic<std::uint32_t> ports_used;  ///< records below were used at some time
   SlotRecord slots[kSlotCount];
   std::atomic<std::uint32_t> buckets[kPortBuckets];  ///< index + 1 of the first; 0: none
   PortRecord ports[kPortRecords];

@@ -22,7 +22,7 @@ struct LoseMessage {
   bool operator==(const LoseMessage&) const = default;
 };
 
-/// It arrives later than the link would have it; what is sent behind it overtakes it.
+/// The packet arrives later than the link's latency says; packets sent after it overtake it.
 struct DelayMessage {
   static constexpr std::string_view kKind = "delay";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -50,7 +50,7 @@ struct CorruptMessage {
   bool operator==(const CorruptMessage&) const = default;
 };
 
-/// It changes places with the next one that goes the same way, if that comes soon.
+/// The packet changes places with the next one in its direction, if that one follows soon.
 struct ReorderMessage {
   static constexpr std::string_view kKind = "reorder";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -130,8 +130,8 @@ struct OverflowBacklog {
 
 // --- to an event (OnQueued) ---------------------------------------------------------------------
 
-/// It enters its channel later, as when the kernel's work queue is busy; what comes for the same id
-/// waits behind it.
+/// The event enters its channel later, as if the kernel's work queue were busy. Later events of the
+/// same id wait behind it.
 struct HoldEvent {
   static constexpr std::string_view kKind = "hold";
   static constexpr Victim kVictim = Victim::kEvent;
@@ -224,8 +224,8 @@ struct FailResolving {
 
 // --- to the resolution of a route (OnRouting) ---------------------------------------------------
 
-/// It ends with ROUTE_ERROR, which a subnet administrator's answer or silence causes: ETIMEDOUT
-/// after the time that the program gave, anything else at once.
+/// The route query ends with ROUTE_ERROR, as if a subnet administrator refused or did not answer:
+/// ETIMEDOUT after the program's timeout, any other error at once.
 struct FailRouting {
   static constexpr std::string_view kKind = "unrouted";
   static constexpr Victim kVictim = Victim::kRoute;
@@ -245,7 +245,7 @@ void visit_address(auto& visitor, auto& action) {
 
 // --- to a host ----------------------------------------------------------------------------------
 
-/// Its power is cut: its programs never run again, nothing leaves it, all its state is gone.
+/// The host loses power: its programs never continue, it sends nothing more, and its state is lost.
 struct CrashHost {
   static constexpr std::string_view kKind = "crash";
   static constexpr bool kEnds = true;
@@ -255,9 +255,9 @@ struct CrashHost {
   bool operator==(const CrashHost&) const = default;
 };
 
-/// Its programs are killed, and the kernel takes their leave: peers are told, and what they have
-/// not accepted yet is refused. The host goes on without them. With the name of a program that one
-/// alone is killed, the n-th that was started there under that name.
+/// The host's programs are killed, and its kernel tells the peers and rejects requests that were
+/// not accepted. The host keeps running without them. With a program's name, only the n-th program
+/// that was started there under that name is killed.
 struct KillPrograms {
   static constexpr std::string_view kKind = "kill";
   std::string host;
@@ -270,7 +270,7 @@ struct KillPrograms {
   bool operator==(const KillPrograms&) const = default;
 };
 
-/// It starts with nothing, and runs the programs that start with it; one that is on crashes before.
+/// The host starts with an empty state and its start programs. A host that is on crashes first.
 struct RestartHost {
   static constexpr std::string_view kKind = "restart";
   std::string host;
@@ -296,7 +296,7 @@ struct PauseHost {
   bool operator==(const PauseHost&) const = default;
 };
 
-/// It goes on. Names as in PauseHost; of a program, all that was paused of it.
+/// The host continues. Names are as in PauseHost; for a program, all its paused threads continue.
 struct ResumeHost {
   static constexpr std::string_view kKind = "resume";
   std::string host;
@@ -424,8 +424,8 @@ void visit_neighbour(auto& visitor, auto& action) {
   visitor.name("address", action.address);
 }
 
-/// The host looks anew where a neighbour is: UNREACHABLE once more to the active ids that know
-/// another link address of it.
+/// The host resolves a neighbour again: UNREACHABLE once more for active ids that know another link
+/// address of it.
 struct ConfirmNeighbour {
   static constexpr std::string_view kKind = "confirm-neighbour";
   std::string host;
@@ -435,7 +435,8 @@ struct ConfirmNeighbour {
   bool operator==(const ConfirmNeighbour&) const = default;
 };
 
-/// The host forgets where a neighbour is: the same, and who resolves its address looks for it.
+/// The host forgets a neighbour: like ConfirmNeighbour, and the next resolution of its address asks
+/// for its link address.
 struct ForgetNeighbour {
   static constexpr std::string_view kKind = "forget-neighbour";
   std::string host;

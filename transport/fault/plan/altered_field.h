@@ -9,9 +9,9 @@
 
 namespace anyrdma::fault {
 
-/// What is wrong with altering messages of a kind so; empty: nothing.
+/// Why messages of this kind cannot be altered so; empty: they can.
 [[nodiscard]] std::string problem_with_field(CmMessage message, const AlterMessage& alter);
-/// The same of a fault; empty, too: it alters nothing.
+/// Why the fault cannot alter its message; empty: it can, or it alters nothing.
 [[nodiscard]] std::string problem_with_field(const Fault& fault);
 /// Precondition: the datagram is that message, and there is no problem with the field.
 void alter(ibcm::wire::MadBuffer mad, std::uint16_t attribute, const AlterMessage& alter);

@@ -1,5 +1,5 @@
-// What happens to an application's calls, queue pairs and completions: when, and what. part.h says
-// what such a struct has, legal.h what a real stack allows.
+// Triggers and actions on an application's calls, queue pairs and completions. part.h describes the
+// members of such a struct, legal.h lists what a real stack allows.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -69,7 +69,7 @@ struct OnCompletion {
 
 // --- to a call (OnCall) -------------------------------------------------------------------------
 
-/// It returns this errno and has no other effect than a failure of it has.
+/// The call returns this errno, and has no other effect than a real failure has.
 struct FailCall {
   static constexpr std::string_view kKind = "fail";
   static constexpr Victim kVictim = Victim::kCall;
@@ -81,8 +81,8 @@ struct FailCall {
 
 // --- to work (OnCompletion) ---------------------------------------------------------------------
 
-/// It completes with this error; what is behind it is flushed. The peer sees what it would see of
-/// the error's cause.
+/// The request completes with this error, and later requests are flushed. The peer sees the same as
+/// with a real cause of the error.
 struct CompleteWork {
   static constexpr std::string_view kKind = "complete";
   static constexpr Victim kVictim = Victim::kWork;
@@ -109,8 +109,8 @@ struct FailQueuePair {
   bool operator==(const FailQueuePair&) const = default;
 };
 
-/// The n-th completion queue made on the host has no more room: CQ_ERR, and its queue pairs go to
-/// ERR with QP_FATAL.
+/// The n-th completion queue made on the host overruns: CQ_ERR, and its queue pairs go to ERR with
+/// QP_FATAL.
 struct OverrunQueue {
   static constexpr std::string_view kKind = "cq-overrun";
   std::string host;

@@ -1,4 +1,4 @@
-// A fault that waits for its moment, and the account of what became of it.
+// An armed fault: it waits for its trigger, and counts what came of it.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct FaultStatus {
 
 /// The occurrences that a trigger selects.
 [[nodiscard]] Occurrence occurrence_of(const Trigger& trigger);
-/// The same trigger for another one, if there are many.
+/// The trigger with another occurrence, if it counts occurrences.
 [[nodiscard]] Trigger with_occurrence(Trigger trigger, Occurrence occurrence);
 
 /// Counts what a trigger watches for.

@@ -80,7 +80,7 @@ std::string lasting_problem(const Fault& fault) {
     return in_quotes(kind) + " has no end: 'for' goes with " +
            kinds_with_end(std::make_index_sequence<std::variant_size_v<ActionKinds>>());
   }
-  if (lasts.least <= verbs::Duration::zero()) return "what lasts takes more than no time";
+  if (lasts.least <= verbs::Duration::zero()) return "a duration must be longer than 0s";
   if (lasts.most < lasts.least) {
     return in_quotes(word_of(lasts)) + " is in the wrong order: the shorter time comes first";
   }

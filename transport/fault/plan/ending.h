@@ -8,14 +8,14 @@
 
 namespace anyrdma::fault {
 
-/// Whether what the action does can end after a time: "crash s1 for 300ms".
+/// Whether the action's effect can end after a time: "crash s1 for 300ms".
 [[nodiscard]] bool has_end(const FaultAction& action);
 
-/// The action that ends what this one does: "restart s1" of "crash s1". Nothing: it has no end, or
-/// one that depends on what was before ("slow").
+/// The action that ends this one's effect: "restart s1" for "crash s1". Nothing: the effect has no
+/// end, or its end depends on the state before ("slow").
 [[nodiscard]] std::optional<FaultAction> ending_of(const FaultAction& action);
 
-/// What is wrong with how long a fault lasts; empty: nothing.
+/// Why the fault cannot have this duration; empty: it can.
 [[nodiscard]] std::string lasting_problem(const Fault& fault);
 
 }  // namespace anyrdma::fault

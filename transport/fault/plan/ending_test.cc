@@ -51,9 +51,9 @@ TEST(Endings, ThatCannotBeAreRefused) {
             "pause, drift, add-address, fail-over, cut, clog, slow, slow-consumer");
   EXPECT_EQ(refusal("on client->server REQ 1: lose for 1s").substr(0, 25),
             "line 2: 'lose' has no end");
-  EXPECT_EQ(refusal("at 1s: crash server for 0s"), "line 2: what lasts takes more than no time");
+  EXPECT_EQ(refusal("at 1s: crash server for 0s"), "line 2: a duration must be longer than 0s");
   EXPECT_EQ(refusal("at 1s: crash server for -5ms"),
-            "line 2: '-5ms' is no time: a number with ns, us, ms or s, whole nanoseconds");
+            "line 2: '-5ms' is no time; write a number with ns, us, ms or s, whole nanoseconds");
   EXPECT_EQ(refusal("at 1s: crash server for 2s to 1s"),
             "line 2: '2s to 1s' is in the wrong order: the shorter time comes first");
   EXPECT_EQ(refusal("at 1s: crash server for"),
@@ -68,7 +68,7 @@ TEST(Windows, ThatCannotBeAreRefused) {
             "line 2: a window ends after it begins, not 'between 1s and 1s'");
   EXPECT_EQ(refusal("between 1s, 2s: crash server"), "line 2: a window is 'between TIME and TIME'");
   EXPECT_EQ(refusal("between soon and 2s: crash server"),
-            "line 2: 'soon' is no time: a number with ns, us, ms or s, whole nanoseconds");
+            "line 2: 'soon' is no time; write a number with ns, us, ms or s, whole nanoseconds");
   EXPECT_EQ(refusal("between 1s and 2s: lose"),
             "line 2: 'lose' happens to a message or packet only");
 }
@@ -91,7 +91,7 @@ TEST(EndingsAsJson, AreStringsOfTimes) {
 
   EXPECT_EQ(refused(R"("300ms")"), "at 1s: crash server for 300ms\n");
   EXPECT_EQ(refused("300"), "line 1: 'for' is a string");
-  EXPECT_EQ(refused(R"("0s")"), "line 1: what lasts takes more than no time");
+  EXPECT_EQ(refused(R"("0s")"), "line 1: a duration must be longer than 0s");
 }
 
 TEST(Endings, OfWhatAnActionDoesAreActions) {

@@ -151,7 +151,7 @@ std::string problem_with(const Fault& fault) {
   if (std::string problem = lasting_problem(fault); !problem.empty()) return problem;
   const auto* drift = std::get_if<DriftClock>(&fault.action);
   if (drift != nullptr && (drift->ppm < -kDriftMax || drift->ppm > kDriftMax)) {
-    return "a clock drifts by at most 100000 millionths";
+    return "a clock drifts by at most 100000 ppm";
   }
   if (std::holds_alternative<AlterMessage>(fault.action) &&
       !std::holds_alternative<OnMessage>(fault.trigger)) {

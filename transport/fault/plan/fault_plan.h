@@ -81,7 +81,7 @@ struct PlanError {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// What PlanResult::value() throws when there is none.
+/// The exception of PlanResult::value() without a value.
 [[noreturn]] void throw_exception_from_error(const PlanError& error,
                                              const boost::source_location& location);
 
@@ -99,7 +99,7 @@ struct FaultPlan {
     faults.push_back({std::move(trigger), std::move(action)});
     return *this;
   }
-  /// The same for a fault that need not happen.
+  /// Adds an optional fault, one that need not happen.
   template <class When, class What>
   requires kFits<When, What> FaultPlan& maybe(When trigger, What action) {
     faults.push_back({std::move(trigger), std::move(action), true});
@@ -111,7 +111,7 @@ struct FaultPlan {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// What is wrong with a fault whatever the world it happens in; empty: nothing.
+/// Why a fault is invalid in every world; empty: it is valid.
 [[nodiscard]] std::string problem_with(const Fault& fault);
 
 }  // namespace anyrdma::fault

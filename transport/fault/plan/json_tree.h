@@ -31,7 +31,7 @@ struct JsonMember {
   JsonNode value;
 };
 
-/// A text as a value, or what is wrong with it.
+/// The value of a text, or the reason why the text is invalid.
 struct JsonTree {
   JsonNode root;
   std::size_t error_line = 0;  ///< 0: the text is JSON

@@ -48,7 +48,7 @@ struct LegalStatus {
 /// Null: no completion of this kind has it.
 [[nodiscard]] const LegalStatus* find_legal(ibv_wc_opcode opcode, ibv_wc_status status);
 
-/// What is wrong with a fault that happens to calls, work or queues; empty: nothing.
+/// Why a fault of calls, requests or queues is impossible; empty: it is possible.
 [[nodiscard]] std::string api_problem(const Fault& fault);
 
 /// The tables as docs/legality.md shows them.

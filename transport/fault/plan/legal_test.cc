@@ -112,7 +112,8 @@ TEST(LegalErrors, ObjectsHaveNames) {
   EXPECT_EQ(reason_of("at 1s: qp-error h#qp2 QP_FATAL"), "");
   EXPECT_EQ(reason_of("at 1s: qp-error h#qp0x1a QP_REQ_ERR"), "");
   EXPECT_EQ(reason_of("at 1s: qp-error h QP_FATAL"), "'h' lacks its #qp");
-  EXPECT_EQ(reason_of("at 1s: qp-error *#qp1 QP_FATAL"), "objects are counted per host: name one");
+  EXPECT_EQ(reason_of("at 1s: qp-error *#qp1 QP_FATAL"),
+            "an object needs its host; write HOST#NAME");
   EXPECT_EQ(reason_of("at 1s: qp-error h#qp0 QP_FATAL"),
             "'qp0' is no qp: qp2 is the second made there, qp0x11 the one of that number");
   EXPECT_EQ(reason_of("at 1s: qp-error h#qp0x1000000 QP_FATAL"),

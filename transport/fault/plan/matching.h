@@ -1,5 +1,5 @@
-// Whether what happens on a host is what a fault watches for. The host's name is looked at by who
-// knows several of them.
+// Tests whether an event on a host fires the trigger of a fault. The caller compares the host's
+// name if it has several hosts.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace anyrdma::fault {
 
-/// Counted when verbs::CallGate is asked; other faults on calls when those have been made.
+/// Whether the fault's trigger is counted when verbs::CallGate is asked, before the call. Other
+/// faults of calls are counted after the call.
 [[nodiscard]] bool counts_at_gate(const Fault& fault);
 
 /// `call` and `id` as verbs::CallGate and transport::CallObserver have them.

@@ -22,8 +22,8 @@
 //   data(key, bytes)              hexadecimal; none: left out
 //   option(key, word, on)         that word or nothing
 //
-// A new one also belongs into a variant of fault.h, the grammar in fault_plan.h, and the tables of
-// docs/sim.md and docs/legality.md.
+// A new trigger or action must also be added to a variant of fault.h, to the grammar in
+// fault_plan.h, and to the tables of docs/fault-language.md and docs/legality.md.
 #pragma once
 
 #include <chrono>
@@ -124,8 +124,8 @@ inline constexpr std::string_view kStateNames[]{
     "IDLE",       "ADDR_QUERY", "ADDR_RESOLVED", "ROUTE_QUERY",    "ROUTE_RESOLVED", "CONNECT",
     "DISCONNECT", "ADDR_BOUND", "LISTEN",        "DEVICE_REMOVAL", "DESTROYING"};
 
-/// The calls that can pull a trigger: those on an id, as cm names them; those that make what has no
-/// id yet; those of verbs. The last stands for all that make an object.
+/// The names of calls for triggers: calls on an id, as cm names them; calls that create an object
+/// of rdma_cm without an id; verbs calls. any_allocation stands for all that create an object.
 inline constexpr std::string_view kCallNames[]{"bind_addr",
                                                "resolve_addr",
                                                "resolve_route",

@@ -61,7 +61,7 @@ struct Question {
   std::uint8_t size = 0;  ///< of `data`
   std::array<std::uint8_t, 148> data{};
 
-  /// What is longer is cut off: no name of ours is.
+  /// Longer names are truncated; none of ours is.
   void set_word(std::string_view text) {
     const std::size_t size_kept = text.size() < word.size() ? text.size() : word.size() - 1;
     text.copy(word.data(), size_kept);

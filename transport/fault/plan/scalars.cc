@@ -91,7 +91,7 @@ std::string parse_word(std::string_view, std::string_view word, verbs::Duration&
     time = verbs::Duration(static_cast<std::int64_t>(*count));
     return "";
   }
-  return in_quotes(word) + " is no time: a number with ns, us, ms or s, whole nanoseconds";
+  return in_quotes(word) + " is no time; write a number with ns, us, ms or s, whole nanoseconds";
 }
 
 std::string word_of(const Lasting& lasting) {
@@ -106,7 +106,7 @@ std::string parse_word(std::string_view key, std::string_view word, Lasting& las
   verbs::Duration least{};
   std::string problem = parse_word(key, word.substr(0, to), least);
   if (!problem.empty()) return problem;
-  if (least == verbs::Duration::zero()) return "what lasts takes more than no time";
+  if (least == verbs::Duration::zero()) return "a duration must be longer than 0s";
   lasting = least;
   if (to == word.size()) return "";
   return parse_word(key, word.substr(to + kTo.size()), lasting.most);
@@ -134,13 +134,14 @@ std::string parse_word(std::string_view, std::string_view word, Occurrence& occu
     const auto millionths =
         parse_decimal(word.substr(0, word.size() - 1), 10'000, Occurrence::kCertain - 1);
     if (!millionths || *millionths == 0) {
-      return in_quotes(word) + " is no probability: above 0% and below 100%, four decimals";
+      return in_quotes(word) +
+             " is no probability; write one above 0% and below 100%, four decimals";
     }
     occurrence = Occurrence::each_with(static_cast<std::uint32_t>(*millionths));
     return "";
   }
   if (!parse_number(word, number) || number == 0) {
-    return in_quotes(word) + " is no occurrence: a number from 1, all, or a percentage";
+    return in_quotes(word) + " is no occurrence; write a number from 1, all, or a percentage";
   }
   occurrence = number;
   return "";
@@ -236,7 +237,8 @@ std::string word_of(const std::vector<std::uint8_t>& bytes) {
 }
 
 std::string parse_word(std::string_view, std::string_view word, std::vector<std::uint8_t>& bytes) {
-  if (word.empty() || word.size() % 2 != 0) return in_quotes(word) + " has half a byte";
+  if (word.empty() || word.size() % 2 != 0)
+    return in_quotes(word) + " has an odd number of hexadecimal digits";
   for (std::size_t i = 0; i < word.size(); i += 2) {
     const auto high = hex_digit(word[i]);
     const auto low = hex_digit(word[i + 1]);

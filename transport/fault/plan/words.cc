@@ -84,7 +84,7 @@ class Reader {
   void one_way(const char* key, std::string& from, std::string& to) {
     bool both = false;
     path(key, from, to, both);
-    if (both) fail_last("a message goes one way: HOST->HOST");
+    if (both) fail_last("a message has one direction; write HOST->HOST");
   }
   void path(const char* key, std::string& from, std::string& to, bool& both);
   void host_or_id(const char* key, std::string& host, std::uint64_t& id);
@@ -181,7 +181,7 @@ void Reader::path(const char* key, std::string& from, std::string& to, bool& bot
   const std::string_view text = word->text;
   const std::size_t arrow = text.find("->");
   if (arrow == std::string_view::npos) {
-    return fail(*word, in_quotes(text) + " is no path: HOST->HOST");
+    return fail(*word, in_quotes(text) + " is no path; write HOST->HOST");
   }
   both = arrow > 0 && text[arrow - 1] == '<';
   const std::string_view left = text.substr(0, arrow - (both ? 1 : 0));
@@ -200,7 +200,7 @@ void Reader::host_or_id(const char* key, std::string& host, std::uint64_t& id) {
   const std::size_t mark = std::min(text.find('#'), text.size());
   take_host(*word, text.substr(0, mark), host);
   if (mark == text.size()) return;
-  if (host.empty()) return fail(*word, "ids are numbered per host: name one");
+  if (host.empty()) return fail(*word, "an id needs its host; write HOST#NUMBER");
   if (!parse_number(text.substr(mark + 1), id) || id == 0) {
     fail(*word, in_quotes(text.substr(mark + 1)) + " is no id: a number from 1");
   }
@@ -214,7 +214,7 @@ const Word* Reader::take_host_and_object(const char* key, std::string& host, std
   const std::size_t mark = std::min(text.find('#'), text.size());
   take_host(*word, text.substr(0, mark), host);
   if (mark == text.size()) return word;
-  if (host.empty()) fail(*word, "objects are counted per host: name one");
+  if (host.empty()) fail(*word, "an object needs its host; write HOST#NAME");
   std::string reason = parse_object(kind, text.substr(mark + 1), name);
   if (!reason.empty()) fail(*word, std::move(reason));
   return word;
@@ -265,7 +265,7 @@ WordProblem Reader::finish() {
     if (used_[i]) continue;
     const Word& word = phrase_.words[i];
     const std::string& what = word.key.empty() ? word.text : word.key;
-    return {word.line, in_quotes(phrase_.kind) + " knows no " + in_quotes(what)};
+    return {word.line, in_quotes(phrase_.kind) + " takes no " + in_quotes(what)};
   }
   return {};
 }

@@ -27,7 +27,7 @@ struct Phrase {
   std::size_t line = 0;
 };
 
-/// What is wrong, and where; no reason: nothing.
+/// The reason and the line of an error; no reason: no error.
 struct WordProblem {
   std::size_t line = 0;
   std::string reason;

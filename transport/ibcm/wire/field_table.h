@@ -11,12 +11,13 @@
 
 namespace anyrdma::ibcm::wire {
 
-/// Those of a message behind the header; none of one that is unknown.
+/// The fields of a message after its header; none for an unknown message.
 [[nodiscard]] std::span<const NamedField> fields_of(Attribute message);
-/// Where in the MAD a field of the message, or of its header, is. Nothing: there is none of that
-/// name.
+/// The place of a field of the message, or of its header, in the MAD. nullopt: there is no field of
+/// that name.
 [[nodiscard]] std::optional<Field> find_field(Attribute message, std::string_view name);
-/// Writes the last 64 bits of a field, or all of it if it is shorter, and leaves all else alone.
+/// Writes the last 64 bits of a field, or the whole field if it is shorter, and changes nothing
+/// else.
 void put_field(MadBuffer mad, const Field& field, std::uint64_t number);
 
 }  // namespace anyrdma::ibcm::wire

@@ -59,7 +59,8 @@ inline Bth Bth::parse(std::span<const std::uint8_t, kBytes> bytes) {
   using namespace bth_layout;
   const Front::Number front = Front::load(bytes.data());
   const Back::Number back = Back::load(bytes.data());
-  // All at once, into its place: a copy of what was written field by field has to wait for it.
+  // Written as one word into its place: a copy of single fields would have to wait for each of
+  // them.
   return {.opcode = Front::get<kOpcode>(front),
           .solicited = Front::get<kSolicited>(front) != 0,
           .migration = Front::get<kMigration>(front) != 0,

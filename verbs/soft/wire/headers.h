@@ -50,7 +50,7 @@ struct Envelope {
   Bth bth;
   std::span<const std::uint8_t> payload;
 };
-/// Fills `out` in where it lies: who reads a copy at once would have to wait for every byte of it.
+/// Fills `out` in its place: a reader of a copy would have to wait for every byte of it.
 void open(std::span<const std::uint8_t> datagram, Envelope& out);
 [[nodiscard]] inline Envelope open(std::span<const std::uint8_t> datagram) {
   Envelope out;
