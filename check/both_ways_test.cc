@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "check/checkers.h"
+#include "check/entry_checkers.h"
 #include "recording/entry.h"
 
 namespace anyrdma::check {

@@ -173,6 +173,13 @@ std::string Device::device_of_peer(const Pair& pair) const {
   return found == between_.ends.end() ? std::string() : found->second;
 }
 
+bool Device::is_peer_observed(const Pair& pair) const {
+  const std::string gid = hex_of(pair.census.attr.ah_attr.grh.dgid);
+  const auto first = between_.ends.lower_bound({gid, 0});
+  if (between_.whole_hosts) return first != between_.ends.end() && first->first.first == gid;
+  return !device_of_peer(pair).empty();
+}
+
 // --- work ---------------------------------------------------------------------------------------
 
 void Device::on_posted(const Entry& entry) {
@@ -241,7 +248,7 @@ void Device::on_received(Pair& pair, const Entry& entry) {
   const std::uint32_t key = number32(n[8]);
   if ((flags & recording::kInvalidates) != 0 && !is_bound(key)) between_.keys.on_closed(name_, key);
   const bool judged = n[3] == IBV_WC_RECV && (flags & recording::kDropped) == 0;
-  if (!judged || pair.in.empty() || device_of_peer(pair).empty()) return;
+  if (!judged || pair.in.empty() || !is_peer_observed(pair)) return;
   Payload::Message message{.length = n[5], .digest = {}};
   if ((flags & recording::kHasDigest) != 0) message.digest = n[9];
   if (pair.type == IBV_QPT_UC) return between_.payload.on_received_of_some(pair.in, message);

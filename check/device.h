@@ -33,6 +33,8 @@ class Device {
     Afterlife& afterlife;
     /// The device of each queue pair that has been connected, by its GID and number.
     std::map<std::pair<std::string, std::uint32_t>, std::string>& ends;
+    /// All devices of an address are observed if one of its queue pairs is.
+    bool whole_hosts;
   };
   /// `of_process`: its threads say what they do a moment later.
   Device(Violations& violations, const Shared& shared, std::string name, bool of_process);
@@ -83,6 +85,7 @@ class Device {
   void on_atomic(const recording::Entry& entry);
   [[nodiscard]] bool is_bound(std::uint32_t key) const;
   [[nodiscard]] std::string device_of_peer(const Pair& pair) const;
+  [[nodiscard]] bool is_peer_observed(const Pair& pair) const;
 
   std::string name_;
   const bool of_process_;

@@ -36,7 +36,8 @@ class Payload {
   /// The network does not keep packets' order, or doubles some: an unreliable connection does
   /// not notice.
   void on_disorder() { disorder_ = true; }
-  /// The run is over. No peer has sent the messages that were received and have no SEND yet.
+  /// The run is at rest, or over: no peer has sent the messages that were received and have no
+  /// SEND yet.
   void finish();
   /// The stream ends here: a later one may have its name.
   void on_end(const std::string& stream);

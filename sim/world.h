@@ -35,7 +35,7 @@ class Recorder;
 /// All of a simulation. Single-threaded: belongs to the thread that uses it; other worlds may live
 /// in other threads. Objects of programs (event channels, ids, verbs objects) must be destroyed
 /// before it. Its destructor cancels the waits of fibers (EDEADLK) and lets them run to their end.
-class World : private ChoiceObserver {
+class World final : private ChoiceObserver {
  public:
   explicit World(std::uint64_t seed, const WorldOptions& options = {});
   ~World();

@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "check/checkers.h"
+#include "check/entry_checkers.h"
 #include "recording/reader.h"
 #include "recording/sink.h"
 #include "recording/view/merge.h"

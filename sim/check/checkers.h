@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "check/checkers.h"
+#include "check/entry_checkers.h"
 #include "sim/monitor.h"
 
 namespace anyrdma::sim::check {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "check/checkers.h"
+#include "check/entry_checkers.h"
 #include "recording/packed.h"
 #include "recording/reader.h"
 #include "recording/writer.h"

@@ -60,7 +60,7 @@ proposes() { # EXPECTED WORD...
     "$work/prefix/share/bash-completion/completions/anyrdma" "${@:2}")
   [[ " $found " == *" $1 "* ]] || fail "after '${*:2}' the shell proposes '$found', not '$1'"
 }
-proposes 'run sim trace devinfo' anyrdma ''
+proposes 'run sim trace check devinfo' anyrdma ''
 proposes '--seeds --steps --schedule --set' anyrdma explore --s
 proposes 'connect clients' anyrdma explore ''
 proposes 'fifo random pct' anyrdma explore connect --schedule ''
@@ -72,7 +72,7 @@ zsh_proposes() { # LINE PATTERN: where ./dev install has put what a zsh looks fo
     "$work/prefix/share/zsh/site-functions" "$@" >zsh.log 2>&1 || fail "after '$1' zsh does not propose '$2'"
 }
 if command -v zsh >/dev/null; then
-  zsh_proposes 'anyrdma ' 'devinfo*explore*merge*replay*run*sim*trace'
+  zsh_proposes 'anyrdma ' 'check*devinfo*explore*merge*replay*run*sim*trace'
   zsh_proposes 'anyrdma explore --s' '--schedule*--seeds'
   zsh_proposes 'anyrdma explore ' 'clients*connect'
   zsh_proposes 'anyrdma explore connect --schedule ' 'fifo*mixed*pct*random'

@@ -139,7 +139,7 @@ done
 # --- programs that never end ---
 here computes_for_ever 1 'here/odd computes without end: it has used a processor for 1 s without a system call' \
   "$odd compute-for-ever" --patience 1s
-grep -q 'odd' "$work/said" && grep -q 'stands here:$' "$work/said" || failures=$((failures + 1))
+grep -q 'odd' "$work/said" && grep -q 'at this place:$' "$work/said" || failures=$((failures + 1))
 here sleeps_for_ever 1 'deadlock: no event is pending at 0.0' 'sleep infinity'
 here sleeps_for_long 1 'the limit of virtual time is reached at 10.0' 'sleep 100' --limit 10s
 

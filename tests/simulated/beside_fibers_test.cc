@@ -191,7 +191,7 @@ TEST_F(ProgramsInTests, WhoWaitsForEverIsReportedAndKilledAtTheEnd) {
   EXPECT_FALSE(programs.run());
 
   EXPECT_FALSE(server.ended());
-  EXPECT_EQ(server.ending(), "did not end");
+  EXPECT_EQ(server.ending(), "has not ended");
   EXPECT_THAT(programs.stuck_report(), HasSubstr("remote/rdma_server waits for"));
 }
 

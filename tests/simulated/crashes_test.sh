@@ -164,7 +164,7 @@ case_moments() {
   [ $? = 1 ] || fail "it does well"
   tools/bin/anyrdma trace summary "$work/said.recording" >"$work/summary"
   sed '1,/^look first at/d' "$work/summary" | tr '\n' ' ' |
-    grep -qE "^  1\.[0-9]+ s: here/sh said 'oops'   2\.[0-9]+ s: here/sh ended with status 3 \$" || fail "not when it was said"
+    grep -qE "^  1\.[0-9]+ s: here/sh printed 'oops'   2\.[0-9]+ s: here/sh ended with status 3 \$" || fail "not when it was said"
   [ "$case_failed" = 0 ] || sed 's/^/      /' "$work/summary"
 }
 

@@ -126,7 +126,7 @@ case_what_a_killed_run_leaves_the_next_one_removes() {
 case_a_budget_is_for_all_scenarios_together() {
   local begin=$SECONDS
   tools/bin/anyrdma explore all --budget 4s --jobs 1 >"$work/out" 2>"$work/err" || fail "it fails: $(tail -n 5 "$work/err")"
-  [ "$(grep -c ', then the time was up$' "$work/out")" -ge 6 ] || fail "not all have a part: $(cat "$work/out")"
+  [ "$(grep -c ', then the budget was used up$' "$work/out")" -ge 6 ] || fail "not all have a part: $(cat "$work/out")"
   [ "$((SECONDS - begin))" -lt 20 ] || fail "it takes $((SECONDS - begin)) s" # of six that have 4 s each, 24
 }
 

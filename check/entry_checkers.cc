@@ -1,4 +1,4 @@
-#include "check/checkers.h"
+#include "check/entry_checkers.h"
 
 #include <arpa/inet.h>
 #include <rdma/rdma_cma.h>
@@ -131,7 +131,8 @@ void Checkers::on_lane(const Entry& entry) {
 Device& Checkers::device_at(std::size_t lane) {
   std::unique_ptr<Device>& device = devices_[lane];
   if (device == nullptr) {
-    const Device::Shared shared{payload_, atomics_, keys_, afterlife_, ends_};
+    const Device::Shared shared{payload_,   atomics_, keys_,
+                                afterlife_, ends_,    source_ == Source::kWorld};
     const bool of_process = lanes_[lane].of != "device";
     device = std::make_unique<Device>(violations_, shared, lanes_[lane].name, of_process);
   }
@@ -417,6 +418,7 @@ void Checkers::on_rest(std::uint64_t waiting) {
   legality_.on_rest();
   agreement_.on_rest();
   for (const auto& [lane, device] : devices_) device->on_rest();
+  payload_.finish();  // a thread that was late to report what it posted has done so by now
 }
 
 // The end of a process in real time ends all that it had, as the end of one on a simulated host
