@@ -11,6 +11,8 @@
 #include <span>
 #include <string_view>
 
+#include "recording/enumerators.h"
+
 namespace anyrdma::check {
 namespace {
 
@@ -154,6 +156,7 @@ void Checkers::on_entry(const Entry& entry) {
   if (entry.kind == EntryKind::kLane) return on_lane(entry);
   const auto& n = entry.numbers;
   keys_.set_now(entry.time);
+  if (!recording::has_known_enumerators(entry)) return;  // it means nothing to any checker
   const bool has_lane = recording::kShapes[static_cast<std::size_t>(entry.kind)].starts_with('l');
   if (has_lane && n[0] >= lanes_.size()) return;
   const auto id = [&] { return IdName{lane_at(n[0]).name, n[1]}; };

@@ -5,6 +5,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "recording/enumerators.h"
 #include "sim/findings.h"
 #include "sim/host.h"
 #include "sim/monitor.h"
@@ -196,6 +197,7 @@ void Host::hear(std::string_view process, const recording::Entry& entry) {
   using recording::EntryKind;
   if (Recorder* const stream = world_.stream(); stream != nullptr)
     stream->hear(index_, process, entry);
+  if (!recording::has_known_enumerators(entry)) return;  // no fault waits for it
   Faults& faults = world_.faults();
   const auto& n = entry.numbers;
   if (entry.kind == EntryKind::kQueued) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "recording/enumerators.h"
 #include "transport/event_name.h"
 
 namespace anyrdma::recording {
@@ -85,8 +86,7 @@ std::string name_in(const std::array<std::string_view, kCount>& names, std::uint
 }  // namespace
 
 std::string cm_event_name(std::uint64_t type) {
-  constexpr auto kLast = static_cast<std::uint64_t>(RDMA_CM_EVENT_TIMEWAIT_EXIT);
-  if (type > kLast) return "RDMA_CM_EVENT_" + std::to_string(type);
+  if (type > kLastCmEvent) return "RDMA_CM_EVENT_" + std::to_string(type);
   return transport::event_name(static_cast<rdma_cm_event_type>(type));
 }
 
