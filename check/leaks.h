@@ -1,5 +1,5 @@
 // The claim: at the end no event channel, no verbs object and no timer without an owner is left.
-// (Ids: sim/legality/legality.h. At rest there are no packets in flight, by definition.)
+// (Ids: check/legality.h. At rest there are no packets in flight, by definition.)
 #pragma once
 
 #include <cstddef>

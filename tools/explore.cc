@@ -465,8 +465,8 @@ Exit explore_one(const ExploreCommand& command, const Standard& standard, const 
   return results.found.failure || !all_seen || !written ? Exit::kFailed : Exit::kOk;
 }
 
-/// One after the other, until one makes no sense or somebody does not want to wait. The budget is
-/// that of all together: each gets its part of what those before it have left.
+/// One after the other, until one is refused or the user interrupts. The budget is for all
+/// together: each gets its part of what those before it have left.
 Exit explore_all(const ExploreCommand& command, const std::vector<const Standard*>& scenarios,
                  const Shard& shard) {
   const Interruption interruption;

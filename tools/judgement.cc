@@ -7,6 +7,8 @@
 #include <cctype>
 #include <csignal>
 
+#include "sim/text/text.h"
+
 namespace anyrdma::tools {
 namespace {
 
@@ -44,9 +46,7 @@ bool serves_to_the_end(const ProgramEnd& end) {
 
 std::string ending_text(const ProgramEnd& end) {
   if (!end.status) return "did not end";
-  if (WIFSIGNALED(*end.status))
-    return "was ended by signal " + std::to_string(WTERMSIG(*end.status));
-  return "ended with status " + std::to_string(WEXITSTATUS(*end.status));
+  return sim::ending_text(*end.status);
 }
 
 std::string sanitizer_report(std::string_view line) {

@@ -266,7 +266,7 @@ class Simulation::Run {
   }
 
   void tell_crash(const std::string& name, int status, std::string_view stacks) {
-    const std::string how = ending_text({.name = name, .status = status});
+    const std::string how = sim::ending_text(status);
     if (told_.insert(name + " " + how).second && world_.recorder() != nullptr)
       world_.recorder()->crash(name, how, stacks);
   }
@@ -277,9 +277,7 @@ class Simulation::Run {
     if (!crash.of_child) {
       crashes_[crash.program] = std::move(stacks);
     } else if (!judgement_.may_crash(crash.program->name(), number_of(*crash.program))) {
-      crashes_of_children_ += crash.process + " " +
-                              ending_text({.name = crash.process, .status = crash.signal}) + "\n" +
-                              stacks;
+      crashes_of_children_ += crash.process + " " + sim::ending_text(crash.signal) + "\n" + stacks;
       tell_crash(crash.process, crash.signal, stacks);
     }
   }

@@ -21,19 +21,19 @@ class World;
 namespace anyrdma::tools {
 
 struct SimulationOptions {
-  bool print = false;     ///< what programs say, as they say it
-  bool calls = false;     ///< their system calls
-  bool trace = false;     ///< is kept
-  bool capture = false;   ///< packets are
-  std::string record{};   ///< file for all that happens; empty: none
-  std::string program{};  ///< for the recording: what runs, ...
-  std::string command{};  ///< ... and what has it again
-  std::string output{};   ///< directory for what programs say, a file each; empty: none
+  bool print = false;       ///< what programs say, as they say it
+  bool calls = false;       ///< their system calls
+  bool trace = false;       ///< is kept
+  bool capture = false;     ///< packets are
+  std::string record{};     ///< file for all that happens; empty: none
+  std::string program{};    ///< for the recording: what runs, ...
+  std::string command{};    ///< ... and which command reproduces it
+  std::string output{};     ///< directory for what programs say, a file each; empty: none
   bool check_menu = false;  ///< whether what may be drawn could happen
-  /// Of all threads, where nobody can go on, the time is up, or one has crashed.
-  bool stacks = false;
-  bool verify = false;  ///< the file's commands will judge: Simulation::verify
-  /// Asked while it runs: true ends it, and the problem is who was where. Empty: nobody asks.
+  bool stacks = false;      ///< print the stacks of all threads at a deadlock, a limit and a crash
+  bool verify = false;      ///< the file's commands will judge: Simulation::verify
+  /// Called while it runs. True ends the run, and the problem lists the state of all threads. May
+  /// be empty.
   std::function<bool()> interrupted{};
   verbs::Duration call_cost = std::chrono::nanoseconds(200);  ///< what a system call takes of it
   sim::Premises* premises = nullptr;                          ///< of runs before and after this one
@@ -51,8 +51,8 @@ class Simulation {
   /// Makes hosts and starts programs. kUsage, kFailed, kUnknownProgram, kNotExecutable: why not has
   /// been said.
   [[nodiscard]] Exit build();
-  /// Runs until all programs have ended, or nothing can happen any more. The problem names whoever
-  /// did otherwise than expected.
+  /// Runs until all programs have ended, or no event is pending. The problem names each program
+  /// that did not do what the file expects.
   [[nodiscard]] sim::Outcome run();
   /// Ends the world, and runs the commands of the file's `verify` lines, which may read `problem`,
   /// what is known to be wrong. Their problems; empty: none. The last call.

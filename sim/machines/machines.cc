@@ -21,8 +21,8 @@ namespace {
 
 /// Names of one length, whoever asks: an environment that is longer moves a program's stack.
 std::filesystem::path new_directory(const std::filesystem::path& path) {
-  std::string name = path / "XXXXXX";
   if (path.empty()) return {};
+  std::string name = path / "XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) return {};
   return name;
 }

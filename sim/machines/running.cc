@@ -13,6 +13,7 @@
 #include "sim/machines/drop_in.h"
 #include "sim/machines/executable.h"
 #include "sim/machines/verify.h"
+#include "sim/text/text.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -79,8 +80,7 @@ std::optional<int> RunningProgram::ending_signal() const {
 
 std::string RunningProgram::ending() const {
   if (!ended()) return "has not ended";
-  if (const auto number = ending_signal()) return "was ended by signal " + std::to_string(*number);
-  return "ended with status " + std::to_string(exit_status().value_or(-1));
+  return ending_text(*program_->status());
 }
 
 void RunningProgram::signal(int number) {
@@ -195,11 +195,9 @@ std::string Programs::verify(std::vector<std::string> command, std::chrono::mill
     statuses += status_line(each->name_, each->program_->status()) + "\n";
   }
   written &= place->write("statuses", statuses);
-  std::error_code unlinked;
   if (const std::string& record = world_.options().record; !record.empty())
-    std::filesystem::create_symlink(std::filesystem::absolute(record), place->path() / "recording",
-                                    unlinked);
-  if (!written || unlinked) return "verify: its directory cannot be filled\n";
+    written &= place->link("recording", record);
+  if (!written) return "verify: its directory cannot be filled\n";
   return sim::verify(command, {.directory = place->path(), .limit = limit});
 }
 

@@ -17,6 +17,8 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/text/text.h"
+
 extern char** environ;
 
 namespace anyrdma::sim {
@@ -188,6 +190,12 @@ bool VerifyPlace::write(std::string_view name, std::string_view text) const {
   return static_cast<bool>(file.flush());
 }
 
+bool VerifyPlace::link(std::string_view name, const std::filesystem::path& target) const {
+  std::error_code error;
+  std::filesystem::create_symlink(std::filesystem::absolute(target), path_ / name, error);
+  return !error;
+}
+
 // --- the command --------------------------------------------------------------------------------
 
 std::string status_line(std::string_view name, std::optional<int> status) {
@@ -208,10 +216,8 @@ std::string verify(const std::vector<std::string>& command, const VerifyOptions&
     std::snprintf(text, sizeof text, "did not end within %g s of real time, and was killed",
                   std::chrono::duration<double>(options.limit).count());
     end = text;
-  } else if (WIFSIGNALED(judge.status())) {
-    end = "was ended by signal " + std::to_string(WTERMSIG(judge.status()));
   } else {
-    end = "ended with status " + std::to_string(WEXITSTATUS(judge.status()));
+    end = ending_text(judge.status());
   }
   std::string output = judge.output();
   if (output.empty()) return "verify: " + name_of(command) + " " + end + " without a word\n";

@@ -27,6 +27,8 @@ class VerifyPlace {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// False: the file cannot be written.
   [[nodiscard]] bool write(std::string_view name, std::string_view text) const;
+  /// A symbolic link to a file that is elsewhere. False: it cannot be made.
+  [[nodiscard]] bool link(std::string_view name, const std::filesystem::path& target) const;
 
  private:
   explicit VerifyPlace(std::filesystem::path path) : path_(std::move(path)) {}

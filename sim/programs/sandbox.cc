@@ -20,6 +20,7 @@
 #include "sim/programs/blocked_call.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/syscalls/table.h"
+#include "sim/text/text.h"
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/launch.h"
 #include "verbs/assert.h"
@@ -75,11 +76,6 @@ bool is_over(pid_t pid, std::optional<int>& status) {
   const pid_t heard = ::waitpid(pid, &word, __WALL | WNOHANG);
   if (heard == pid) status = word;
   return heard != 0;
-}
-
-std::string ending_text(int status) {
-  return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
-                             : "ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
 void on_alarm(int /*signal*/) {}

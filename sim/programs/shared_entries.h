@@ -1,4 +1,4 @@
-// The world's end of the memory in which a process leaves entries for it
+// The supervisor's side of the memory in which a process leaves entries for it
 // (sim/points/entry_queue.h).
 #pragma once
 
@@ -17,15 +17,15 @@ class Host;
 
 namespace anyrdma::sim::programs {
 
-/// Of a program's image: execve(2) ends it, and a child that was forked has its own.
+/// The entry queue of a program's image: execve(2) ends it, and a forked child has its own.
 class SharedEntries {
  public:
   /// Null: the memory is not as it should be.
   [[nodiscard]] static std::unique_ptr<SharedEntries> map(
       const transport::realtime::Descriptor& memory);
 
-  /// Gives the host what has been left there since the last time, in its order. False, once: the
-  /// memory holds something else, and nothing is taken from it any more.
+  /// Reports to the host the entries that were left since the last call, in their order. False,
+  /// once: the memory holds something else, and no later call takes anything from it.
   [[nodiscard]] bool tell(Host& host, std::string_view process);
 
  private:

@@ -1,5 +1,7 @@
 #include "sim/text/text.h"
 
+#include <sys/wait.h>
+
 #include <array>
 #include <cstdarg>
 #include <cstdio>
@@ -15,6 +17,11 @@ void append(std::string& text, const char* format, ...) {
   if (length > 0) {
     text.append(buffer.data(), std::min(static_cast<std::size_t>(length), buffer.size() - 1));
   }
+}
+
+std::string ending_text(int status) {
+  return WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                             : "ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
 std::string seconds_text(verbs::Duration duration) {

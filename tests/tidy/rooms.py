@@ -69,7 +69,7 @@ ROOMS = {
                     "transport/soft", "transport/fabric", "transport/fabric/rendezvous", "sim",
                     "sim/gateway"],
     "sim/machines": ["verbs", "transport/fault/plan", "transport/soft", "sim", "sim/gateway",
-                     "sim/programs", "sim/machines"],
+                     "sim/programs", "sim/text", "sim/machines"],
     "page": ["page"],
     "tools": None,
     "tests": None,

@@ -32,7 +32,7 @@ struct Oversight {
   bool points = false;    ///< its calls are scheduling points
 };
 
-/// Filled in by the process; the world fills in the answer.
+/// The process fills in the question, the supervisor the answer.
 struct Question {
   enum class Kind : std::uint8_t {
     kOpened,   ///< a device: `error` says whether it is there, `port_down` what its port does,
@@ -41,7 +41,8 @@ struct Question {
     kCall,     ///< `word` on `id` is about to be made, as verbs::CallGate has it: `error`
     kWork,     ///< `work` was posted: `status`
     kFailure,  ///< of `work`, with `status`, was handed to the program
-    kTake,     ///< the program is about to take something: returns once it has been slow enough
+    kTake,     ///< the program is about to fetch an event or to poll: answered after the delay of
+               ///< `slow-consumer`
   };
 
   Kind kind{};
