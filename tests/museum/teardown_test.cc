@@ -271,7 +271,8 @@ TEST_F(Transfers, ThrownAwayByDestructionAreWaitedForAMinute) {
   EXPECT_GE(wait_after(Cleaning::kDestroy), 60s);
 }
 
-// Exhibit 24: the mended engine moves it to ERR, and gets a completion for each at once.
+// Exhibit 24: the fixed engine moves the queue pair to ERR instead of RESET, and gets a flush
+// completion for each work request at once.
 // https://github.com/kvcache-ai/Mooncake/pull/2427
 TEST_F(Transfers, FlushedByErrorCompleteAtOnce) {
   EXPECT_LT(wait_after(Cleaning::kError), 10ms);
