@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <span>
 
@@ -38,7 +37,9 @@ void read(std::span<const std::uint8_t> bytes) {
 
 int fuzz_entries(const std::uint8_t* data, std::size_t size) {
   const auto queue = std::make_unique<EntryQueue>();
-  std::memcpy(static_cast<void*>(queue.get()), data, std::min(size, sizeof(EntryQueue)));
+  // data is null if size is 0, which memcpy does not allow.
+  std::copy_n(data, std::min(size, sizeof(EntryQueue)),
+              reinterpret_cast<std::uint8_t*>(queue.get()));
   const auto sink = std::make_shared<recording::MemorySink>(kPlenty);
   recording::Writer writer(sink);
   check::Checkers checkers;
