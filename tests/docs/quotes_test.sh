@@ -2,6 +2,7 @@
 # The code on a page is the code that is tested.
 set -euo pipefail
 export PYTHONDONTWRITEBYTECODE=1
+python3 tests/docs/quotes.py README.md examples/simulated_test.cc
 python3 tests/docs/quotes.py docs/async.md examples/async_callback.cc examples/async_coroutine.cc \
   examples/async_future.cc
 python3 tests/docs/quotes.py docs/sim.md examples/simulated_test.cc examples/c_program.cc \
