@@ -1,11 +1,12 @@
 // The same mistake gives the same finding, whether the two ends of a connection are fibers,
-// processes, or one of each: one test per checker.
+// processes, one of each, or processes in real time: one test per checker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,15 +26,22 @@ constexpr std::uint64_t kQp = 17;
 constexpr std::uint64_t kNone = 0;
 
 /// Where the programs of the two hosts run.
-enum class Kind : std::uint8_t { kFibers, kProcesses, kFiberAndProcess };
+enum class Kind : std::uint8_t { kFibers, kProcesses, kFiberAndProcess, kRealTime };
 
 /// One end: what its program does in entries, in the lanes that it has.
 class End {
  public:
-  End(Checkers& checkers, std::uint64_t& lanes, std::string_view host, bool process, char number)
+  End(Checkers& checkers, std::uint64_t& lanes, std::string_view host, bool process, char number,
+      bool real = false)
       : checkers_(checkers), number_(number) {
-    checkers_.on_entry(entry_of<EntryKind::kLane>("host", host, kNone));
+    const std::string real_name = std::string(host) + "/program[2]";
+    checkers_.on_entry(
+        entry_of<EntryKind::kLane>("host", real ? std::string_view(real_name) : host, kNone));
     const std::uint64_t own = lanes++;
+    if (real) {
+      device_ = ids_ = own;
+      return;
+    }
     const std::string name = std::string(host) + (process ? "/program[2]" : "/anyrdma0");
     checkers_.on_entry(entry_of<EntryKind::kLane>(process ? "process" : "device", name, own + 1));
     device_ = lanes++;
@@ -47,7 +55,9 @@ class End {
   }
   template <EntryKind kKind, class... Fields>
   void device(const Fields&... fields) {
-    checkers_.on_entry(entry_of<kKind>(device_, fields...));
+    recording::Entry entry = entry_of<kKind>(device_, fields...);
+    entry.time = now;
+    checkers_.on_entry(entry);
   }
   void called(std::uint64_t of, std::string_view call) {
     id<EntryKind::kCalled>(of, call, kNone, kNone);
@@ -92,6 +102,8 @@ class End {
     device<EntryKind::kQueuePairState>(kQp, "destroyed");
   }
 
+  verbs::Instant now{};  ///< of the work that follows
+
  private:
   [[nodiscard]] static std::uint64_t psn_of(const End& end) {
     return static_cast<std::uint64_t>(end.number_) * 100;
@@ -124,8 +136,9 @@ std::string parameters(std::uint8_t resources, std::uint8_t depth, std::string_v
 class World {
  public:
   explicit World(Kind kind)
-      : client(checkers, lanes_, "client", kind == Kind::kProcesses, 2),
-        server(checkers, lanes_, "server", kind != Kind::kFibers, 1) {}
+      : checkers(kind == Kind::kRealTime ? Checkers::Source::kProcesses : Checkers::Source::kWorld),
+        client(checkers, lanes_, "client", kind == Kind::kProcesses, 2, kind == Kind::kRealTime),
+        server(checkers, lanes_, "server", kind != Kind::kFibers, 1, kind == Kind::kRealTime) {}
 
   /// The findings, with the names of processes replaced by those of fibers.
   [[nodiscard]] Lines findings() const {
@@ -224,7 +237,7 @@ TEST_P(BothWays, WorkThatIsLost) {
   world.client.connect_qp(world.server);
   world.client.send(5, "SEND", 0, 1);
   world.client.destroy_qp(0);
-  world.checkers.finish(false);
+  world.checkers.finish();
 
   EXPECT_THAT(world.findings(), ::testing::ElementsAre("work: client/anyrdma0 QP 17: of its sends "
                                                        "1 are not completed, and it has 0"));
@@ -238,7 +251,7 @@ TEST_P(BothWays, AMessageThatArrivesChangedAndOneThatNoProgramSent) {
   world.client.send(5, "SEND", 0, 111);
   world.server.completed(1, true, 112);
   world.server.completed(2, true, 113);
-  world.checkers.finish(false);
+  world.checkers.finish();
 
   ASSERT_EQ(world.findings().size(), 2u);
   EXPECT_THAT(world.findings()[0], ::testing::HasSubstr("a message of 8 bytes arrived changed"));
@@ -252,7 +265,7 @@ TEST_P(BothWays, AMessageWhoseSenderSaysSoLaterIsNone) {
   world.server.completed(1, true, 111);
   world.client.send(5, "SEND", 0, 111);
   world.client.completed(5, false);
-  world.checkers.finish(false);
+  world.checkers.finish();
 
   EXPECT_THAT(world.findings(), ::testing::IsEmpty());
 }
@@ -262,6 +275,7 @@ TEST_P(BothWays, AKeyThatOpensAfterItsRegionIsGone) {
   world.server.connect_qp(world.client);
   world.server.device<EntryKind::kKey>(std::uint64_t{0x100}, std::uint64_t{1});
   world.server.device<EntryKind::kKey>(std::uint64_t{0x100}, kNone);
+  world.client.now = verbs::Instant(std::chrono::milliseconds(2));
   world.client.send(5, "RDMA_WRITE", 0x100, 0);
   world.client.completed(5, false);
 
@@ -313,8 +327,8 @@ TEST_P(BothWays, AMisuse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ends, BothWays,
-                         ::testing::Values(Kind::kFibers, Kind::kProcesses,
-                                           Kind::kFiberAndProcess));
+                         ::testing::Values(Kind::kFibers, Kind::kProcesses, Kind::kFiberAndProcess,
+                                           Kind::kRealTime));
 
 // --- recordings of half of the processes --------------------------------------------------------
 
@@ -329,6 +343,54 @@ TEST(Alone, AConnectionWithoutTheRecordingOfItsOtherEndIsNotJudgedAndSaysSo) {
 
   EXPECT_THAT(checkers.findings(), ::testing::IsEmpty());
   EXPECT_THAT(checkers.unjudged(), ::testing::ElementsAre(::testing::StartsWith("1 connection")));
+}
+
+TEST(Alone, ACallThatIsReportedAfterItsMessageArrivedIsJudgedThen) {
+  Checkers checkers(Checkers::Source::kProcesses);
+  std::uint64_t lanes = 0;
+  End client(checkers, lanes, "client", true, 2, true);
+  End server(checkers, lanes, "server", true, 1, true);
+  server.called(1, "listen");
+  server.queued(2, 1, RDMA_CM_EVENT_CONNECT_REQUEST, 0, parameters(1, 3, "hallo", 56));
+  server.fetched(2, RDMA_CM_EVENT_CONNECT_REQUEST, addresses(false));
+  EXPECT_THAT(checkers.findings(), ::testing::IsEmpty());
+  client.id<EntryKind::kGiven>(std::uint64_t{1}, "connect", kQp, std::uint64_t{3}, std::uint64_t{1},
+                               kNone, addresses(true), "hello");
+  checkers.finish();
+
+  ASSERT_EQ(checkers.findings().size(), 1u);
+  EXPECT_THAT(checkers.findings()[0], ::testing::StartsWith("private data: server/program[2]#2"));
+  EXPECT_THAT(checkers.unjudged(), ::testing::IsEmpty());
+}
+
+TEST(Alone, AnIdsOwnEndIsNoAnswerOfItsPeer) {
+  Checkers checkers(Checkers::Source::kProcesses);
+  std::uint64_t lanes = 0;
+  End client(checkers, lanes, "client", true, 2, true);
+  client.id<EntryKind::kGiven>(std::uint64_t{1}, "connect", kQp, std::uint64_t{3}, std::uint64_t{1},
+                               kNone, addresses(true), "hello");
+  client.queued(1, 0, RDMA_CM_EVENT_REJECTED, 28, parameters(0, 0, "no", 148));
+  client.fetched(1, RDMA_CM_EVENT_REJECTED);
+  client.called(1, "destroy");
+  checkers.finish();
+
+  EXPECT_THAT(checkers.findings(), ::testing::Each(::testing::StartsWith("legality")));
+  EXPECT_THAT(checkers.unjudged(), ::testing::ElementsAre(::testing::StartsWith("1 connection")));
+}
+
+TEST(Alone, WhatARecordingThatIsCutOffDoesNotReportIsNoFinding) {
+  Checkers checkers(Checkers::Source::kProcesses);
+  std::uint64_t lanes = 0;
+  End client(checkers, lanes, "client", true, 2, true);
+  End server(checkers, lanes, "server", true, 1, true);
+  client.connect_qp(server);
+  server.connect_qp(client);
+  server.receive(1);
+  server.completed(1, true, 111);
+  server.completed(2, true, 111);
+  checkers.finish(false);
+
+  EXPECT_THAT(checkers.findings(), ::testing::IsEmpty());
 }
 
 }  // namespace

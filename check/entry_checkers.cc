@@ -92,6 +92,30 @@ bool turns_into(std::uint64_t queued, std::uint64_t fetched) {
   return queued == RDMA_CM_EVENT_CONNECT_RESPONSE && fetched == RDMA_CM_EVENT_ESTABLISHED;
 }
 
+/// Whether an event brings what the peer's program gave, not its CM alone.
+bool is_from_program(bool datagram, bool active, std::uint64_t event, std::int64_t status) {
+  switch (event) {
+    case RDMA_CM_EVENT_CONNECT_REQUEST:
+      return true;
+    case RDMA_CM_EVENT_REJECTED:
+      return datagram || status == kRejectedByConsumer || status == kRejectedByVendor;
+    case RDMA_CM_EVENT_UNREACHABLE:
+      return datagram && status > 0;
+    case RDMA_CM_EVENT_ESTABLISHED:
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+      return active;
+    default:  // foreign enum
+      return false;
+  }
+}
+
+/// What brings such an event, of those that is_from_program() names.
+Carrier carrier_of(std::uint64_t event) {
+  if (event == RDMA_CM_EVENT_CONNECT_REQUEST) return Carrier::kRequest;
+  const bool rejects = event == RDMA_CM_EVENT_REJECTED || event == RDMA_CM_EVENT_UNREACHABLE;
+  return rejects ? Carrier::kRejection : Carrier::kReply;
+}
+
 /// Faults that make themselves felt by lost messages, rejections or events alone, so that nothing
 /// else has to be forgiven when they fire.
 constexpr std::string_view kPlainFaults[] = {
@@ -113,9 +137,9 @@ std::vector<std::string> Checkers::findings() const {
 }
 
 std::vector<std::string> Checkers::unjudged() const {
-  if (unobserved_.empty()) return {};
-  return {std::to_string(unobserved_.size()) +
-          (unobserved_.size() == 1 ? " connection has" : " connections have") +
+  if (early_.empty()) return {};
+  return {std::to_string(early_.size()) +
+          (early_.size() == 1 ? " connection has" : " connections have") +
           " no recording of its other end: what it heard from there is not judged"};
 }
 
@@ -266,35 +290,52 @@ std::string Checkers::machine_of(std::uint64_t lane) const {
   return source_ == Source::kProcesses ? std::string() : lanes_[lanes_[lane].host].name;
 }
 
-bool Checkers::is_observed(const std::string& route, bool active) {
-  if (source_ == Source::kWorld || private_data_.has_given(route, active)) return true;
-  unobserved_.insert(route);
-  return false;
+bool Checkers::is_observed(const std::string& route, std::uint64_t event) const {
+  return source_ == Source::kWorld || private_data_.has_given(route, carrier_of(event));
 }
 
-void Checkers::on_delivered(const IdName& id, Known& known, std::uint64_t type,
-                            const Queued& event) {
-  const Parameters heard(event.parameters);
-  if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
-    if (!is_observed(known.route, true)) return;
-    private_data_.on_delivered(id, known.route, Carrier::kRequest,
-                               known.datagram ? kSidrRequestRoom : kRequestRoom, heard.data);
-    if (!known.datagram) agreement_.on_heard(id, known.route, false, heard.terms);
-    return;
+// A process in real time reports a call once it has returned: the peer may hear of it before.
+void Checkers::settle(const std::string& route, const IdName& by) {
+  const auto found = early_.find(route);
+  if (found == early_.end()) return;
+  std::vector<Early> early = std::move(found->second);
+  early_.erase(found);
+  for (Early& each : early) {
+    if (each.id != by) {
+      on_delivered(each.id, each.known, each.type, each.event);
+    } else {
+      early_[route].push_back(std::move(each));
+    }
   }
-  if (type == RDMA_CM_EVENT_REJECTED) {
+}
+
+void Checkers::on_delivered(const IdName& id, const Known& known, std::uint64_t type,
+                            const Queued& event) {
+  if (!is_from_program(known.datagram, known.active, type, event.status)) return;
+  if (!is_observed(known.route, type)) {
+    Known copy = known;
+    copy.queued.clear();
+    early_[known.route].push_back({id, std::move(copy), type, event});
+  } else if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+    on_request(id, known, event);
+  } else if (type == RDMA_CM_EVENT_REJECTED) {
     on_rejection(id, known, kRejectionRoom, event);
-  } else if (type == RDMA_CM_EVENT_UNREACHABLE && known.datagram && event.status > 0) {
+  } else if (type == RDMA_CM_EVENT_UNREACHABLE) {
     on_rejection(id, known, kSidrReplyRoom, event);
-  } else if (known.active &&
-             (type == RDMA_CM_EVENT_ESTABLISHED || type == RDMA_CM_EVENT_CONNECT_RESPONSE)) {
+  } else {
     on_response(id, known, type, event);
   }
 }
 
+void Checkers::on_request(const IdName& id, const Known& known, const Queued& event) {
+  const Parameters heard(event.parameters);
+  private_data_.on_delivered(id, known.route, Carrier::kRequest,
+                             known.datagram ? kSidrRequestRoom : kRequestRoom, heard.data);
+  if (!known.datagram) agreement_.on_heard(id, known.route, false, heard.terms);
+}
+
 void Checkers::on_response(const IdName& id, const Known& known, std::uint64_t type,
                            const Queued& event) {
-  if (!is_observed(known.route, false)) return;
   const Parameters heard(event.parameters);
   private_data_.on_delivered(id, known.route, Carrier::kReply,
                              known.datagram ? kSidrReplyRoom : kReplyRoom, heard.data);
@@ -305,9 +346,6 @@ void Checkers::on_response(const IdName& id, const Known& known, std::uint64_t t
 
 void Checkers::on_rejection(const IdName& id, const Known& known, std::size_t room,
                             const Queued& event) {
-  const bool by_user =
-      known.datagram || event.status == kRejectedByConsumer || event.status == kRejectedByVendor;
-  if (!by_user || (source_ != Source::kWorld && !is_observed(known.route, false))) return;
   private_data_.on_delivered(id, known.route, Carrier::kRejection, room,
                              Parameters(event.parameters).data);
 }
@@ -330,6 +368,11 @@ void Checkers::over(const IdName& id) {
   afterlife_.on_dead(id);
 }
 
+void Checkers::on_silent_end(const IdName& id, const std::string& route) {
+  private_data_.on_silent_end(route);
+  settle(route, id);
+}
+
 void Checkers::on_called(const IdName& id, const Entry& entry) {
   const std::string_view call = entry.texts[0];
   const auto error = static_cast<int>(entry.numbers[2]);
@@ -337,7 +380,7 @@ void Checkers::on_called(const IdName& id, const Entry& entry) {
   const auto found = known_.find(id);
   if (found == known_.end()) return;
   Known& known = found->second;
-  if (call == "accept" && error != 0) private_data_.on_silent_end(known.route);
+  if (call == "accept" && error != 0) on_silent_end(id, known.route);
   if (error != 0) return;
   if (call == "establish") {
     known.connected = true;
@@ -347,7 +390,7 @@ void Checkers::on_called(const IdName& id, const Entry& entry) {
   } else if (call == "destroy") {
     over(id);
     if (known.passive && known.route.empty()) private_data_.excuse({});
-    if (!known.route.empty() && !known.answered) private_data_.on_silent_end(known.route);
+    if (!known.route.empty() && !known.answered) on_silent_end(id, known.route);
     known_.erase(found);
   }
 }
@@ -363,14 +406,17 @@ void Checkers::on_given(const IdName& id, std::size_t lane, const Entry& entry) 
   if (known.active) known.route = route;
   if (call == "reject") {
     known.answered = true;
-    return private_data_.on_given(route, Carrier::kRejection, bytes_of(entry.texts[2]));
+    private_data_.on_given(route, Carrier::kRejection, bytes_of(entry.texts[2]));
+    return settle(route, id);
   }
   private_data_.on_given(route, known.active ? Carrier::kRequest : Carrier::kReply,
                          bytes_of(entry.texts[2]));
-  if (known.datagram) return;
   const auto qp = static_cast<std::uint32_t>(n[2]);
-  agreement_.on_offer(id, route, known.active,
-                      {qp, static_cast<std::uint8_t>(n[3]), static_cast<std::uint8_t>(n[4])});
+  if (!known.datagram)
+    agreement_.on_offer(id, route, known.active,
+                        {qp, static_cast<std::uint8_t>(n[3]), static_cast<std::uint8_t>(n[4])});
+  settle(route, id);
+  if (known.datagram) return;
   const Device* const device = device_of(id.host, qp);
   if (device != nullptr) afterlife_.on_bound(id, device->name(), qp);
 }
@@ -432,6 +478,7 @@ void Checkers::finish(bool complete) {
     // A program that hangs never comes to its acknowledgements.
     if (!hung_) ledger_.on_end();
   }
+  if (!complete) return;  // what seems to be missing may only not have been reported
   for (const auto& [lane, device] : devices_) device->finish();
   payload_.finish();
 }

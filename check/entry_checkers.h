@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +36,7 @@ class Checkers final : public recording::EntryReader {
 
   void on_entry(const recording::Entry& entry) override;
   /// The run is over. `complete`: its recording was not cut off before the end of its programs, so
-  /// whatever is still there was left behind.
+  /// whatever is still there was left behind, and whatever has not been reported did not happen.
   void finish(bool complete = true);
   /// All so far, a line each. Some only show in finish().
   [[nodiscard]] std::vector<std::string> findings() const;
@@ -67,11 +66,19 @@ class Checkers final : public recording::EntryReader {
     std::string route{};  ///< empty until both addresses are known
     std::deque<Queued> queued{};
   };
+  /// An event that a peer caused, whose process has not reported the call yet.
+  struct Early {
+    IdName id;
+    Known known;
+    std::uint64_t type = 0;
+    Queued event;
+  };
 
   void on_lane(const recording::Entry& entry);
   void on_queued(const IdName& id, const recording::Entry& entry);
   void on_fetched(const IdName& id, const recording::Entry& entry);
-  void on_delivered(const IdName& id, Known& known, std::uint64_t type, const Queued& event);
+  void on_delivered(const IdName& id, const Known& known, std::uint64_t type, const Queued& event);
+  void on_request(const IdName& id, const Known& known, const Queued& event);
   void on_response(const IdName& id, const Known& known, std::uint64_t type, const Queued& event);
   void on_rejection(const IdName& id, const Known& known, std::size_t room, const Queued& event);
   void on_given(const IdName& id, std::size_t lane, const recording::Entry& entry);
@@ -80,11 +87,16 @@ class Checkers final : public recording::EntryReader {
   void on_new_numbers(std::size_t lane);
   void on_gone(std::size_t lane);
   void on_rest(std::uint64_t waiting);
+  /// The CM may reject by itself now, since the program will not answer.
+  void on_silent_end(const IdName& id, const std::string& route);
   void over(const IdName& id);
   void forget(std::size_t lane);
   void compare_queue_pairs(const IdName& active);
-  /// Whether the peer's end of a route is observed.
-  [[nodiscard]] bool is_observed(const std::string& route, bool active);
+  /// Judges what came before the process of the id at the other side, `by`, reported that it sent
+  /// it.
+  void settle(const std::string& route, const IdName& by);
+  /// Whether a side of a route has been seen to send what comes with such an event.
+  [[nodiscard]] bool is_observed(const std::string& route, std::uint64_t event) const;
   [[nodiscard]] std::string machine_of(std::uint64_t lane) const;
   [[nodiscard]] Device& device_at(std::size_t lane);
   [[nodiscard]] const Device* device_of(const std::string& program, std::uint32_t qp) const;
@@ -105,10 +117,10 @@ class Checkers final : public recording::EntryReader {
   std::vector<Lane> lanes_;
   std::map<std::size_t, std::unique_ptr<Device>> devices_;  ///< by lane
   std::map<IdName, Known> known_;
-  std::set<std::string> unobserved_;  ///< routes
-  std::uint64_t running_ = 0;         ///< 1 + lane of the thread that runs
-  bool altered_ = false;              ///< a fault has changed a message
-  bool hung_ = false;                 ///< the runner of the programs has reported it
+  std::map<std::string, std::vector<Early>> early_;  ///< by route
+  std::uint64_t running_ = 0;                        ///< 1 + lane of the thread that runs
+  bool altered_ = false;                             ///< a fault has changed a message
+  bool hung_ = false;                                ///< the runner of the programs has reported it
 };
 
 }  // namespace anyrdma::check

@@ -35,9 +35,8 @@ void PrivateData::on_given(const std::string& route, Carrier carrier,
   given_[{route, carrier}].emplace_back(data.begin(), data.end());
 }
 
-bool PrivateData::has_given(const std::string& route, bool active) const {
-  if (active) return given_.contains({route, Carrier::kRequest});
-  return given_.contains({route, Carrier::kReply}) || given_.contains({route, Carrier::kRejection});
+bool PrivateData::has_given(const std::string& route, Carrier carrier) const {
+  return given_.contains({route, carrier});
 }
 
 void PrivateData::excuse(std::span<const std::uint8_t> data) {

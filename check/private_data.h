@@ -27,8 +27,8 @@ class PrivateData {
   explicit PrivateData(Violations& violations) : violations_(violations) {}
 
   void on_given(const std::string& route, Carrier carrier, std::span<const std::uint8_t> data);
-  /// Whether the active or the passive side of a route has given anything.
-  [[nodiscard]] bool has_given(const std::string& route, bool active) const;
+  /// Whether a side of a route has given anything for such a message.
+  [[nodiscard]] bool has_given(const std::string& route, Carrier carrier) const;
   /// A rejection with this data may come on any route: a fault plan's. Empty: the CM's own.
   void excuse(std::span<const std::uint8_t> data);
   /// The CM may reject on this route by itself, without private data, because its program ended

@@ -1,21 +1,13 @@
 #include "tools/check.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <memory>
-#include <optional>
 #include <span>
-#include <utility>
 
 #include "check/entry_checkers.h"
 #include "recording/reader.h"
-#include "recording/sink.h"
-#include "recording/view/merge.h"
-#include "recording/view/process_file.h"
 #include "tools/exit.h"
+#include "tools/process_check.h"
 #include "tools/recording_files.h"
 #include "tools/start.h"
 
@@ -28,21 +20,18 @@ using recording::EntryKind;
 
 constexpr int kTrouble = static_cast<int>(Exit::kUsage);
 constexpr int kFound = static_cast<int>(Exit::kFailed);
-/// Of recordings that are merged in memory.
-constexpr std::size_t kMergedBytesMax = std::size_t{1} << 31;
-
 void print(const Checkers& checkers, bool complete) {
   for (const std::string& each : checkers.findings()) std::printf("%s\n", each.c_str());
   for (const std::string& each : checkers.unjudged()) std::printf("not judged: %s\n", each.c_str());
   if (!complete)
     std::printf(
-        "not judged: what the programs have left behind, since the recording ends before "
-        "they do\n");
+        "not judged: what the programs have left behind or not reported, since the recording ends "
+        "before they do\n");
 }
 
-/// Judges the entries up to the end, or to the cut.
-int judge(std::span<const std::uint8_t> bytes, Checkers::Source source, const std::string& name) {
-  Checkers checkers(source);
+/// Judges the entries of a simulated run up to the end, or to the cut.
+int judge_world(std::span<const std::uint8_t> bytes, const std::string& name) {
+  Checkers checkers;
   recording::Reader reader(bytes);
   Entry entry;
   bool complete = true;
@@ -68,27 +57,13 @@ bool is_of_process(std::span<const std::uint8_t> bytes) {
   return false;
 }
 
-int judge_processes(const std::vector<std::string>& paths,
-                    const std::vector<RecordingBytes>& files) {
-  std::vector<recording::ProcessFile> parts;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    recording::ReadProcessFile read = recording::read_process_file(*files[i]);
-    if (!read.file) {
-      say("'" + paths[i] + "' cannot be judged together with others: " + read.problem + ".");
-      return kTrouble;
-    }
-    if (read.file->truncated) say("'" + paths[i] + "' is cut off: it is judged up to there.");
-    parts.push_back(std::move(*read.file));
-  }
-  const auto sink = std::make_shared<recording::MemorySink>(kMergedBytesMax);
-  const recording::Merged merged = recording::merge(std::move(parts), sink);
-  if (!merged.problem.empty()) {
-    say("they cannot be judged together: " + merged.problem + ".");
-    return kTrouble;
-  }
-  if (!merged.exact)
-    say("they are of several machines, or starts of one: times are as well as its clocks agree.");
-  return judge(sink->bytes(), Checkers::Source::kProcesses, paths.front());
+int judge_processes(const std::vector<std::string>& paths) {
+  const ProcessJudgement judged = judge_processes(paths, Taken::kAll);
+  for (const std::string& each : judged.remarks) say(each);
+  for (const std::string& each : judged.findings) std::printf("%s\n", each.c_str());
+  for (const std::string& each : judged.unjudged) std::printf("not judged: %s\n", each.c_str());
+  if (judged.unread) return kTrouble;
+  return judged.findings.empty() ? 0 : kFound;
 }
 
 }  // namespace
@@ -96,14 +71,11 @@ int judge_processes(const std::vector<std::string>& paths,
 int check(const std::vector<std::string>& given) {
   const std::vector<std::string> paths = recording_files(given);
   if (paths.empty()) return kTrouble;
-  std::vector<RecordingBytes> files;
-  for (const std::string& path : paths) {
-    RecordingBytes bytes = read_recording_or_say(path);
-    if (bytes == nullptr) return kTrouble;
-    files.push_back(std::move(bytes));
-  }
-  if (paths.size() > 1 || is_of_process(*files.front())) return judge_processes(paths, files);
-  return judge(*files.front(), Checkers::Source::kWorld, paths.front());
+  if (paths.size() > 1) return judge_processes(paths);
+  const RecordingBytes bytes = read_recording_or_say(paths.front());
+  if (bytes == nullptr) return kTrouble;
+  if (is_of_process(*bytes)) return judge_processes(paths);
+  return judge_world(*bytes, paths.front());
 }
 
 }  // namespace anyrdma::tools

@@ -148,6 +148,9 @@ class Command {
                      "writes a recording of each process into this directory, or of the\n"
                      "only process into this file; for `anyrdma trace`")
         ->type_name("PATH");
+    run_->add_flag("--check", options_.check,
+                   "judges the processes when the program has ended, see docs/checkers.md:\n"
+                   "findings are printed on stderr, and the status is 1");
     run_->add_option("--host", options_.host,
                      "which host of the fault plan this program is, and its name in\n"
                      "recordings")
@@ -163,7 +166,7 @@ class Command {
         ->needs(faults);
     run_->footer(
         "anyrdma run [--transport NAME] [--fabric NAME] [--device DEVICE] [--faults FILE]\n"
-        "            [--record PATH] -- PROGRAM [ARGUMENT...]");
+        "            [--record PATH] [--check] -- PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
   }
 
@@ -499,9 +502,11 @@ class Command {
     if (options_.command.empty() || options_.command.front().empty()) {
       return usage("run needs a program: anyrdma run -- PROGRAM [ARGUMENT...].");
     }
-    if (!options_.host.empty() && options_.faults.empty() && options_.record.empty()) {
+    if (!options_.host.empty() && options_.faults.empty() && options_.record.empty() &&
+        !options_.check) {
       return usage(
-          "--host has no effect without --faults or --record. Add one of them, or remove --host.");
+          "--host has no effect without --faults, --record or --check. Add one of them, or remove "
+          "--host.");
     }
     return run(options_);
   }

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sim/machines/drop_in.h"
 #include "tools/child.h"
 #include "tools/nodes.h"
+#include "tools/run_check.h"
 #include "tools/start.h"
 #include "transport/open/environment.h"
 #include "transport/open/fault_account.h"
@@ -80,15 +82,24 @@ bool was_told_to_end(int status) {
   return signal == SIGHUP || signal == SIGINT || signal == SIGTERM || signal == SIGKILL;
 }
 
-/// False: nothing can be recorded there, which has been said.
-bool set_record(const RunOptions& options) {
-  if (options.record.empty()) return true;
-  const auto path = transport::prepare_record_path(options.record);
-  if (!path) {
-    say(path.error().sentence);
-    return false;
+/// False: nothing can be recorded there, which has been said. With --check, sets `check`.
+bool set_record(const RunOptions& options, std::unique_ptr<RunCheck>& check) {
+  if (options.record.empty() && !options.check) return true;
+  std::string path;
+  if (!options.record.empty()) {
+    const auto prepared = transport::prepare_record_path(options.record);
+    if (!prepared) {
+      say(prepared.error().sentence);
+      return false;
+    }
+    path = *prepared;
   }
-  ::setenv("ANYRDMA_RECORD", path->c_str(), 1);
+  if (options.check) {
+    check = RunCheck::begin(path);
+    if (check == nullptr) return false;
+    path = check->record();
+  }
+  ::setenv("ANYRDMA_RECORD", path.c_str(), 1);
   if (options.host.empty()) {
     ::unsetenv("ANYRDMA_RECORD_HOST");
   } else {
@@ -108,27 +119,36 @@ Exit execute(const std::string& path, std::vector<std::string> command) {
   return error == ENOENT ? Exit::kUnknownProgram : Exit::kNotExecutable;
 }
 
-/// The program may end in ways that leave it no time for the account, or never be ours at all, so
-/// somebody has to stay.
-int run_with_faults(const std::string& path, const RunOptions& options,
-                    const transport::HostPlan& part) {
-  auto account = transport::FaultAccount::create(part.plan.faults.size());
-  if (!account) {
-    say("the counts of faults cannot be kept in shared memory: " + account.error().message() + ".");
-    return static_cast<int>(Exit::kFailed);
+/// Starts the program as a child, since it may end in ways that leave it no time for a report.
+int run_and_report(const std::string& path, const RunOptions& options,
+                   const transport::HostPlan& part, const RunCheck* check) {
+  std::unique_ptr<transport::FaultAccount> account;
+  if (!part.plan.faults.empty()) {
+    auto made = transport::FaultAccount::create(part.plan.faults.size());
+    if (!made) {
+      say("the counts of faults cannot be kept in shared memory: " + made.error().message() + ".");
+      return static_cast<int>(Exit::kFailed);
+    }
+    account = std::move(*made);
+    set_faults(part, options, account->name());
   }
-  set_faults(part, options, (*account)->name());
   const auto ending = run_child([&] { return execute(path, options.command); });
   if (!ending) {
     say("'" + path + "' cannot be started: " + ending.error().message() + ".");
     return static_cast<int>(Exit::kFailed);
   }
   if (ending->not_started) return static_cast<int>(*ending->not_started);
-  const auto report = transport::report_of(
-      (*account)->status(part.plan), environment("ANYRDMA_SEED", "1"), (*account)->processes());
-  std::fputs(report.text.c_str(), stderr);
   const bool well = ending->status == 0 || was_told_to_end(ending->status);
-  if (options.strict && report.missed && well) return static_cast<int>(Exit::kFaultMissed);
+  bool missed = false;
+  if (account != nullptr) {
+    const auto report = transport::report_of(
+        account->status(part.plan), environment("ANYRDMA_SEED", "1"), account->processes());
+    std::fputs(report.text.c_str(), stderr);
+    missed = options.strict && report.missed;
+  }
+  const bool found = check != nullptr && !check->finish();
+  if (well && found) return static_cast<int>(Exit::kFailed);
+  if (well && missed) return static_cast<int>(Exit::kFaultMissed);
   return end_like(ending->status);
 }
 
@@ -149,14 +169,16 @@ int run(const RunOptions& options) {
   const auto start = prepare_start(options.command.front());
   if (!start) return static_cast<int>(start.error());
   set_nodes();
-  if (!set_record(options)) return static_cast<int>(Exit::kUsage);
+  std::unique_ptr<RunCheck> check;
+  if (!set_record(options, check)) return static_cast<int>(Exit::kUsage);
   for (const auto& [variable, value] : sim::drop_in_variables(start->libraries))
     ::setenv(variable.c_str(), value.c_str(), 1);
-  if (!part.plan.faults.empty()) return run_with_faults(start->path, options, part);
-  if (!options.faults.empty()) {
+  if (!options.faults.empty() && part.plan.faults.empty()) {
     say_spared(options, part);
     unset_faults();
   }
+  if (!part.plan.faults.empty() || check != nullptr)
+    return run_and_report(start->path, options, part, check.get());
   std::fflush(nullptr);
   return static_cast<int>(execute(start->path, options.command));
 }

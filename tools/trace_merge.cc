@@ -27,6 +27,7 @@ std::optional<recording::ProcessFile> read_or_say(const std::string& path, Recor
   bytes = read_recording_or_say(path);
   if (bytes == nullptr) return std::nullopt;
   recording::ReadProcessFile read = recording::read_process_file(*bytes);
+  if (read.file && !read.file->damage.empty()) read = {{}, read.file->damage};
   if (!read.file) {
     say("'" + path + "' cannot be merged: " + read.problem + ".");
     return std::nullopt;

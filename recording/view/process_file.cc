@@ -57,8 +57,9 @@ ReadProcessFile read_process_file(std::span<const std::uint8_t> bytes) {
   Reader reader(bytes);
   Entry entry;
   while (reader.next(entry)) take(file, entry);
-  if (!reader.problem().empty()) return refused(reader.problem());
-  file.truncated = reader.truncated();
+  if (!reader.problem().empty() && file.entries.empty()) return refused(reader.problem());
+  file.damage = reader.problem();
+  file.truncated = reader.truncated() || !file.damage.empty();
   if (file.told("clock") != "real") {
     return refused("it is of a simulated run, which has all hosts in one recording as it is");
   }

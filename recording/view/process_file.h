@@ -29,6 +29,7 @@ struct ProcessFile {
   std::vector<std::size_t> messages;  ///< their entries
   std::vector<std::pair<std::string_view, std::string_view>> about;
   bool truncated = false;
+  std::string damage{};     ///< why it has nothing more, as Reader::problem(); empty: it has all
   verbs::Duration begin{};  ///< of its time; whoever merges sets it
 
   /// The first value of a key; empty: none.

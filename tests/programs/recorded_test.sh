@@ -115,7 +115,7 @@ case_where_nobody_can_write_nothing_starts() {
   [ ! -e "$work/started" ] || fail "the program was started"
   "$anyrdma" run --host client -- true 2>"$work/host.log"
   expect_status "run --host alone" 2 $?
-  expect_line host 'has no effect without --faults or --record'
+  expect_line host 'has no effect without --faults, --record or --check'
 }
 
 case_what_does_not_belong_together_is_refused() {

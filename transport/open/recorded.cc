@@ -5,10 +5,41 @@
 
 #include "recording/work/ids.h"
 #include "recording/work/observer.h"
+#include "verbs/misuse.h"
 #include "verbs/runtime.h"
 
 namespace anyrdma::transport {
 namespace {
+
+// --- mistakes of the program --------------------------------------------------------------------
+
+/// A recorder of this process, by the runtime that mistakes are reported with. Never freed, since
+/// any thread may look at it.
+struct Recorded {
+  verbs::Runtime* runtime;
+  std::atomic<recording::EntrySink*> sink;  ///< null: it is no more
+  Recorded* next;
+};
+std::atomic<Recorded*> all_recorded = nullptr;
+
+/// The line on stderr is printed as well.
+bool on_misuse(verbs::Runtime& runtime, const verbs::Misuse& misuse) {
+  for (Recorded* each = all_recorded.load(); each != nullptr; each = each->next) {
+    recording::EntrySink* const sink = each->sink.load();
+    if (each->runtime != &runtime || sink == nullptr || sink->is_closed()) continue;
+    sink->put(recording::entry_of<recording::EntryKind::kMistake>(0u, to_string(misuse), ""));
+  }
+  return false;
+}
+
+Recorded& record_mistakes(verbs::Runtime& runtime, recording::EntrySink& sink) {
+  auto* const recorded = new Recorded{&runtime, &sink, all_recorded.load()};
+  while (!all_recorded.compare_exchange_weak(recorded->next, recorded)) continue;
+  verbs::listen_for_misuse(&on_misuse);
+  return *recorded;
+}
+
+// --- the transport ------------------------------------------------------------------------------
 
 /// Stands before whoever observes the transport.
 class RecordedOpened final : public Opened, private EventObserver, private CallObserver {
@@ -60,6 +91,7 @@ class RecordedOpened final : public Opened, private EventObserver, private CallO
   recording::WorkObserver work_;
   Watchable* watchable_;
   std::unique_ptr<Opened> below_;
+  Recorded& mistakes_;
   EventObserver* next_event_ = nullptr;
   CallObserver* next_call_ = nullptr;
 };
@@ -70,7 +102,8 @@ RecordedOpened::RecordedOpened(std::unique_ptr<Opened> below, Watchable* watchab
       ids_(*recorder_),
       work_(*recorder_, recording::WorkObserver::Digests::kShort),
       watchable_(watchable),
-      below_(std::move(below)) {
+      below_(std::move(below)),
+      mistakes_(record_mistakes(below_->transport().runtime(), *recorder_)) {
   if (watchable_ != nullptr) {
     watchable_->set_work_observer(&work_);
     watchable_->set_packet_watch(recorder_.get());
@@ -85,6 +118,7 @@ RecordedOpened::RecordedOpened(std::unique_ptr<Opened> below, Watchable* watchab
 
 RecordedOpened::~RecordedOpened() {
   retire();
+  mistakes_.sink.store(nullptr);
   {
     const verbs::CriticalSection section(transport().runtime());
     transport().set_event_observer(next_event_);
