@@ -240,7 +240,10 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] static Result<void> refuse_acknowledgement(const EventRecord& record);
   /// Waits until all are acknowledged; `purpose` is the reason in reports of hangs.
   [[nodiscard]] Result<void> drain(const char* purpose);
+  /// `told` becomes true once the runtime knows of the wait.
+  [[nodiscard]] Result<void> drain(const char* purpose, bool& told);
   [[nodiscard]] Result<void> drain(const Membership& leaving);  ///< its events only
+  [[nodiscard]] bool owes_itself() const;
   [[nodiscard]] bool is_drained() const;
   /// The events that drain() waits for, a line each.
   [[nodiscard]] std::string debts() const;

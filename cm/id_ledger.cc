@@ -1,6 +1,9 @@
 // How destroy, migrate and leave_multicast wait for the events that were fetched (L/cma.c: the
 // kernel tells how many there were, and librdmacm counts those that were acknowledged).
+#include <algorithm>
 #include <cerrno>
+#include <optional>
+#include <utility>
 
 #include "cm/event_record.h"
 #include "cm/id.h"
@@ -58,8 +61,25 @@ bool Id::is_drained() const {
   return leaving_ == nullptr ? fetched_.empty() : leaving_->held == 0;
 }
 
+// Whether the calling thread has fetched all that it would wait for.
+bool Id::owes_itself() const {
+  const std::uint64_t self = runtime().mark().who;
+  return self != 0 && std::ranges::all_of(fetched_, [&](const EventRecord& record) {
+           return (leaving_ != nullptr && record.membership != leaving_) ||
+                  record.fetcher.who == self;
+         });
+}
+
 Result<void> Id::drain(const char* purpose) {
+  bool told = false;
+  const Result<void> drained = drain(purpose, told);
+  if (told) runtime().on_paid();
+  return drained;
+}
+
+Result<void> Id::drain(const char* purpose, bool& told) {
   for (;;) {
+    std::optional<verbs::Runtime::Owed> owed;
     {
       verbs::CriticalSection section(runtime());
       if (is_drained()) {
@@ -67,6 +87,8 @@ Result<void> Id::drain(const char* purpose) {
         return {};
       }
       waiting_ = acknowledged_ != nullptr;
+      if (waiting_ && !qp_going_ && !std::exchange(told, true))
+        owed = {.events = debts(), .own = owes_itself()};
     }
     if (acknowledged_ == nullptr) {
       auto semaphore = runtime().make_semaphore();
@@ -76,6 +98,7 @@ Result<void> Id::drain(const char* purpose) {
       continue;
     }
     acknowledged_->set_purpose(purpose);
+    if (owed) runtime().on_owed(*owed);
     const Result<void> woken = acknowledged_->wait();
     if (!woken && woken.error() != verbs::errno_code(EINTR)) return woken;
   }

@@ -122,6 +122,7 @@ void Host::plug(Interface& interface, const HcaConfig& config) {
   if (!memory.is_strict()) interface.hca->set_memory_model(memory.profile(), memory);
   if (Recorder* const stream = world_.stream(); stream != nullptr)
     interface.hca->set_observer(stream->watch(index_, config.name));
+  if (world_.mistakes() != nullptr) interface.hca->set_ownership_sink(this);
   std::uint32_t gid_index = 0;
   for (const Prefix& prefix : interface.prefixes) {
     interface.hca->set_gid(gid_index++, prefix.address.gid());

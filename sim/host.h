@@ -49,6 +49,7 @@ class Host final : private transport::soft::Observer,
                    private transport::CallObserver,
                    private verbs::CallGate,
                    private verbs::Runtime,
+                   private verbs::soft::OwnershipSink,
                    private Settler {
  public:
   ~Host() override;
@@ -299,7 +300,11 @@ class Host final : private transport::soft::Observer,
   Mark mark() override;
   const void* process() override;
   std::string describe(const Mark& mark) override;
+  void on_owed(const Owed& owed) override;
+  void on_paid() override;
   bool run_later(std::unique_ptr<verbs::Job>& job) override;
+  // --- OwnershipSink (host_ownership.cc) --------------------------------------------------------
+  void on_finding(const verbs::soft::OwnershipFinding& finding) override;
   /// A verbs::MisuseListener. Reports to the monitor, else to the running exploration, else to
   /// stderr.
   [[nodiscard]] static bool on_misuse(verbs::Runtime& runtime, const verbs::Misuse& misuse);

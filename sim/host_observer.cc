@@ -186,6 +186,8 @@ void Host::opened(std::string_view process, fault::Question& question) {
   question.oversight.entries |= stream != nullptr;
   question.oversight.work = stream != nullptr;
   question.oversight.digests = world_.recorder() != nullptr || world_.monitor() != nullptr;
+  question.oversight.ownership = world_.mistakes() != nullptr;
+  question.oversight.stacks = world_.options().stacks;
   for (const Interface& each : interfaces_) {
     if (each.uplink == nullptr) continue;
     question.error = each.unplugged ? ENODEV : 0;

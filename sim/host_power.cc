@@ -4,6 +4,7 @@
 
 #include "sim/boot.h"
 #include "sim/host_tasks.h"
+#include "sim/mistakes.h"
 #include "sim/process.h"
 #include "sim/recorder.h"
 #include "sim/world.h"
@@ -41,6 +42,7 @@ Result<void> Host::crash() {
   if (power_ == Power::kOff) return verbs::errno_code(EALREADY);
   power_ = Power::kOff;
   world_.scheduler().fibers().abandon(*this);
+  if (world_.mistakes() != nullptr) world_.mistakes()->on_end(name_ + " ");
   waiting_.clear();
   neighbours_.clear();
   for (const Interface& interface : interfaces_) {
@@ -55,6 +57,7 @@ Result<void> Host::crash() {
 Result<void> Host::kill() {
   if (!running()) return verbs::errno_code(EALREADY);
   world_.scheduler().fibers().abandon(*this);
+  if (world_.mistakes() != nullptr) world_.mistakes()->on_end(name_ + " ");
   for (std::size_t i = 0; i < interfaces_.size(); ++i) {
     Interface& interface = interfaces_[i];
     if (interface.uplink != nullptr) interface.uplink->on_kill();

@@ -14,6 +14,8 @@ class World;
 /// One per world. It reads the entries of the world (recording/format.h) and must not call back.
 class Monitor : public recording::EntryReader {
  public:
+  /// A device has found a mistake of a program: "source: client/main: ..." (docs/checkers.md).
+  virtual void on_mistake(const std::string& /*line*/) {}
   /// The violations so far, a sentence each.
   [[nodiscard]] virtual std::vector<std::string> violations() const { return {}; }
   /// The world is about to be destroyed: its programs have ended, everything else still exists.

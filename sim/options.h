@@ -42,6 +42,18 @@ struct LinkOptions {
   bool clogged = false;               ///< the same, but packets wait until it no longer is
 };
 
+/// Whether devices judge what programs do with memory that the device works on: docs/checkers.md.
+enum class Ownership : std::uint8_t {
+  kOff,  ///< costs nothing
+  kOn,   ///< World::mistakes() has the findings
+};
+
+/// A finding that is no mistake here.
+struct Allowance {
+  std::string checker;  ///< "source"
+  std::string reason;   ///< for readers
+};
+
 /// Options of a world, and of links that are not set otherwise.
 struct WorldOptions {
   /// Which Linux's CM timing to resemble.
@@ -55,6 +67,14 @@ struct WorldOptions {
   Schedule schedule{};
   /// The memory guarantees of devices, and the chooser of their behaviour within them.
   Memory memory{};
+  /// Whether mistakes with buffers, keys and queues are found.
+  Ownership ownership = Ownership::kOff;
+  /// Those that are not reported.
+  std::vector<Allowance> allow{};
+  /// Checkers whose remarks are reported as mistakes.
+  std::vector<std::string> deny{};
+  /// With each mistake of a process the stacks of the posting and of the moment it is found.
+  bool stacks = false;
   /// The file for a recording, created or truncated: docs/recording.md. Empty: none.
   /// World::recorder() tells whether it could be created.
   std::string record{};

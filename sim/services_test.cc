@@ -114,8 +114,10 @@ TEST_F(Services, AReceiveOfAnExtendedConnectionThatFailsIsTheSendersErrorToo) {
   const std::uint32_t number = connect_halves();
   inject("on server completion RECV 2: complete LOC_PROT_ERR");
   for (const std::uint64_t id : {1u, 2u}) server.post_receive(id);
-  for (const std::uint64_t id : {1u, 2u}) send_to(number, id);
-  world.run_for(1s);
+  for (const std::uint64_t id : {1u, 2u}) {
+    send_to(number, id);
+    world.run_for(1s);
+  }
 
   EXPECT_EQ(server.statuses(), (Statuses{IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR}));
   EXPECT_EQ(client.statuses(), (Statuses{IBV_WC_SUCCESS, IBV_WC_REM_OP_ERR}));

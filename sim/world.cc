@@ -8,6 +8,7 @@
 #include "sim/executor.h"
 #include "sim/findings.h"
 #include "sim/milestones.h"
+#include "sim/mistakes.h"
 #include "sim/packets/packet_fields.h"
 #include "sim/recorder.h"
 #include "sim/text/text.h"
@@ -77,6 +78,7 @@ World::World(std::uint64_t seed, const WorldOptions& options)
     coverage->follow(&scheduler_);
     milestones_ = std::make_unique<Milestones>(*coverage);
   }
+  look_for_mistakes();
   std::shared_ptr<recording::Sink> sink = options.recording;
   if (sink == nullptr && !options.record.empty())
     sink = recording::FileSink::create(options.record);
@@ -94,6 +96,15 @@ World::World(std::uint64_t seed, const WorldOptions& options)
   if (unasked != nullptr) unasked->begun(sink, *recorder_, seed);
   recorder_->about("seed", std::to_string(seed));
   scheduler_.fibers().set_wait_observer(recorder_.get());
+}
+
+void World::look_for_mistakes() {
+  if (options_.ownership != Ownership::kOn) return;
+  mistakes_ = std::make_unique<Mistakes>(options_.allow, options_.deny);
+  if (monitor_ == nullptr) return;
+  mistakes_->listen([this](const std::string& line, const std::string& /*stacks*/) {
+    monitor_->on_mistake(line);
+  });
 }
 
 World::~World() {
@@ -183,7 +194,10 @@ RandomStream& World::random(std::string_view name) {
 
 Result<void> World::run() {
   const Scheduler::Running running(scheduler_);
-  while (scheduler_.step()) continue;
+  while (scheduler_.step()) {
+    if (mistakes_ != nullptr && mistakes_->is_stuck(now())) break;
+  }
+  if (mistakes_ != nullptr) mistakes_->on_rest();
   rest();
   for (const auto& fiber : scheduler_.fibers().all()) {
     const bool missed = fiber->ending() == Ending::kMustEnd && !fiber->abandoned();

@@ -30,6 +30,7 @@ namespace anyrdma::sim {
 class ExecutionContext;
 class Executor;
 class Milestones;
+class Mistakes;
 class Recorder;
 
 /// All of a simulation. Single-threaded: belongs to the thread that uses it; other worlds may live
@@ -113,6 +114,9 @@ class World final : private ChoiceObserver {
   [[nodiscard]] Recorder* stream() const { return recorder_.get(); }
   /// Null: no coverage is wanted of this run.
   [[nodiscard]] Milestones* milestones() const { return milestones_.get(); }
+  /// The mistakes of programs with memory and queues of the device. Null: they are not looked for
+  /// (WorldOptions::ownership).
+  [[nodiscard]] Mistakes* mistakes() const { return mistakes_.get(); }
   /// All packets put on the wire so far as a classic pcap file that Wireshark reads. Precondition:
   /// WorldOptions::capture.
   [[nodiscard]] std::vector<std::uint8_t> capture() const;
@@ -155,6 +159,7 @@ class World final : private ChoiceObserver {
   void flood(Host& from, const verbs::soft::Packet& packet);
   /// A copy of a sent packet that is on its way to the link of a host.
   [[nodiscard]] verbs::soft::PacketPtr copy_of(const verbs::soft::Packet& packet, const Host& to);
+  void look_for_mistakes();
   void end_recording();
   void tell_sent(const Host& from, HostIndex to, verbs::soft::Packet& packet);
   /// Where CutRail is: at the interface.
@@ -181,6 +186,7 @@ class World final : private ChoiceObserver {
   bool records_ = false;
   std::unique_ptr<Milestones> milestones_;
   std::unique_ptr<Recorder> recorder_;  ///< null: nothing is recorded or read
+  std::unique_ptr<Mistakes> mistakes_;
   IpReceiver* ip_receiver_ = nullptr;
   std::vector<std::unique_ptr<Host>> hosts_;
   boost::unordered_flat_map<AddressKey, Owner, AddressKeyHash> owners_;

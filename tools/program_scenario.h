@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/fault_plan.h"
+#include "sim/options.h"
 #include "verbs/time.h"
 
 namespace anyrdma::tools {
@@ -76,7 +77,9 @@ struct ProgramScenario {
   std::vector<std::pair<std::string, std::string>> environment{};  ///< names and values
   std::string directory{};  ///< in which programs work; empty: that of the command
   std::string input{};      ///< the file that each program reads as its stdin; empty: nothing
-  bool strict = false;      ///< what would be remarked on is a problem
+  std::vector<sim::Allowance> allowed{};  ///< findings that are no mistakes here
+  std::vector<std::string> denied{};      ///< checkers whose remarks are mistakes here
+  bool strict = false;                    ///< what would be remarked on is a problem
   /// Of a processor's: who computes for longer without a system call is a problem.
   verbs::Duration patience = std::chrono::seconds(60);
   /// Of virtual time; a run that lasts longer is a problem.

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/mistakes.h"
 #include "tools/memory_option.h"
 #include "tools/standard_menu.h"
 #include "tools/words.h"
@@ -34,17 +35,18 @@ std::string take_word(std::string_view& text) {
   return word;
 }
 
-/// Without its comment: that begins with the line or behind a blank, and not in a command's quotes.
+/// Without its comment: that begins with the line or behind a blank, and not in the quotes of a
+/// command or a reason.
 /// `client#3` is a name of plans.
 std::string_view without_comment(std::string_view line) {
-  const bool is_command =
-      line.starts_with("on ") || line.starts_with("background ") || line.starts_with("verify ");
+  const bool has_quotes = line.starts_with("on ") || line.starts_with("background ") ||
+                          line.starts_with("verify ") || line.starts_with("allow ");
   char quote = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     const bool begins = i == 0 || kBlanks.find(line[i - 1]) != std::string_view::npos;
     if (c == '#' && begins && quote == 0) return trimmed(line.substr(0, i));
-    if (is_command && (c == '\'' || c == '"') && (quote == 0 || quote == c))
+    if (has_quotes && (c == '\'' || c == '"') && (quote == 0 || quote == c))
       quote = quote == 0 ? c : '\0';
   }
   return line;
@@ -142,6 +144,30 @@ std::string take_variable(std::string_view rest, ProgramScenario& scenario) {
       std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
   if (!good) return "'" + std::string(rest) + "' sets no variable. Write NAME=VALUE";
   scenario.environment.emplace_back(name, rest.substr(equals + 1));
+  return {};
+}
+
+std::string no_such_checker(std::string_view name) {
+  return "no device has a checker '" + std::string(name) +
+         "'. Checkers: " + sim::ownership_checkers();
+}
+
+/// `allow source "the peer checks a sum"`.
+std::string take_allowance(std::string_view rest, ProgramScenario& scenario) {
+  const std::string checker = take_word(rest);
+  if (!sim::is_ownership_checker(checker)) return no_such_checker(checker);
+  const bool quoted = rest.size() > 2 && rest.front() == '"' && rest.back() == '"';
+  if (!quoted)
+    return "'allow " + checker + "' lacks its reason in quotes. Write allow " + checker +
+           " \"the peer checks a sum\"";
+  scenario.allowed.push_back({checker, std::string(rest.substr(1, rest.size() - 2))});
+  return {};
+}
+
+/// `deny dry`.
+std::string take_denial(std::string_view rest, ProgramScenario& scenario) {
+  if (!sim::is_ownership_checker(rest)) return no_such_checker(rest);
+  scenario.denied.emplace_back(rest);
   return {};
 }
 
@@ -282,6 +308,10 @@ constexpr Statement kStatements[]{
        scenario.strict = true;
        return std::string(rest.empty() ? "" : "'strict' takes no argument");
      }},
+    {"allow", [](const std::string&, std::string_view rest, const Line&,
+                 ProgramScenario& scenario) { return take_allowance(rest, scenario); }},
+    {"deny", [](const std::string&, std::string_view rest, const Line&,
+                ProgramScenario& scenario) { return take_denial(rest, scenario); }},
     {"env", [](const std::string&, std::string_view rest, const Line&,
                ProgramScenario& scenario) { return take_variable(rest, scenario); }},
     {"directory",

@@ -97,6 +97,20 @@ TEST(ScenarioFile, AProgramHasTheNameThatTheLineBelowItGives) {
   EXPECT_EQ(problem_with(scenario), "");
 }
 
+TEST(ScenarioFile, FindingsOfDevicesAreAllowedAndDenied) {
+  const ProgramScenario scenario = scenario_of(
+      "host here 10.0.0.1\n"
+      "on here true\n"
+      "allow source \"the peer's sum # is checked\"  # so\n"
+      "deny dry  # and\n"
+      "deny gone\n");
+
+  ASSERT_EQ(scenario.allowed.size(), 1u);
+  EXPECT_EQ(scenario.allowed.front().checker, "source");
+  EXPECT_EQ(scenario.allowed.front().reason, "the peer's sum # is checked");
+  EXPECT_EQ(scenario.denied, (std::vector<std::string>{"dry", "gone"}));
+}
+
 TEST(ScenarioFile, AMemoryIsAProfilesName) {
   EXPECT_EQ(scenario_of("host here 10.0.0.1\nmemory relaxed\non here true\n").memory, "relaxed");
   EXPECT_EQ(scenario_of("host here 10.0.0.1\non here true\n").memory, "");
@@ -122,6 +136,14 @@ TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
               HasSubstr("file:2: there is no statement 'off'. Statements: host, on,"));
   EXPECT_THAT(refusal("env 1X=2"), HasSubstr("file:2: '1X=2' sets no variable. Write NAME=VALUE"));
   EXPECT_THAT(refusal("env PATH"), HasSubstr("file:2: 'PATH' sets no variable. Write NAME=VALUE"));
+  EXPECT_THAT(refusal("allow"),
+              HasSubstr("file:2: no device has a checker ''. Checkers: source, target"));
+  EXPECT_THAT(refusal("allow sources \"so\""), HasSubstr("no device has a checker 'sources'"));
+  EXPECT_THAT(refusal("allow source"), HasSubstr("file:2: 'allow source' lacks its reason"));
+  EXPECT_THAT(refusal("allow source \"\""), HasSubstr("'allow source' lacks its reason"));
+  EXPECT_THAT(refusal("allow source \"so"), HasSubstr("'allow source' lacks its reason"));
+  EXPECT_THAT(refusal("deny legality"), HasSubstr("no device has a checker 'legality'"));
+  EXPECT_THAT(refusal("deny dry gone"), HasSubstr("no device has a checker 'dry gone'"));
   EXPECT_THAT(refusal("directory"), HasSubstr("file:2: 'directory' lacks its path"));
   EXPECT_THAT(refusal("name x"), HasSubstr("file:2: 'name' belongs to a program"));
   EXPECT_THAT(refusal("on here true\nname x/y"), HasSubstr("file:3: a program's name has letters"));

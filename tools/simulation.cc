@@ -22,6 +22,7 @@
 #include "sim/host.h"
 #include "sim/machines/drop_in.h"
 #include "sim/machines/machines.h"
+#include "sim/mistakes.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/stack_report.h"
 #include "sim/recorder.h"
@@ -96,7 +97,10 @@ class Simulation::Run {
                                                                ? options.premises->directory()
                                                                : std::filesystem::path())
                           : std::nullopt),
-        world_(trial.seed, world_options()) {}
+        world_(trial.seed, world_options()) {
+    world_.mistakes()->listen(
+        [this](const std::string& line, const std::string& stacks) { tell(line + "\n" + stacks); });
+  }
   [[nodiscard]] sim::World& world() { return world_; }
 
   [[nodiscard]] Exit build() {
@@ -148,12 +152,16 @@ class Simulation::Run {
     const auto is_over = [this] {
       tell_ends();
       if (progress_.due()) show_progress();
+      stuck_ = stuck_ || world_.mistakes()->is_stuck(world_.now());
       return all_ended() || nothing_more() || cannot_go_on() || sandbox_.is_interrupted();
     };
     (void)world_.run_until(is_over, verbs::Instant{} + scenario_.limit);
     progress_.clear();
     std::string problem = refusal_;
-    if (refusal_.empty() && !all_ended()) problem = who_waits();
+    if (refusal_.empty() && !all_ended()) {
+      if (!sandbox_.is_interrupted()) world_.mistakes()->on_rest();
+      problem = who_waits();
+    }
     if (!problem.empty()) tell(problem);
     if (!sandbox_.is_interrupted()) {
       end_servers();
@@ -161,7 +169,9 @@ class Simulation::Run {
       tell_lines(broken);
       problem += broken;
     }
-    problem = judgement_.reports() + crashes_of_children_ + problem;  // what says most comes first
+    // What says most comes first.
+    problem = judgement_.reports() + crashes_of_children_ + world_.mistakes()->lines() + problem;
+    if (!problem.empty()) problem += remarks();
     if (output_ && !output_->finish())
       problem += "the output of the programs could not be written to files completely\n";
     // Who waits still is about to be killed, and shall be seen waiting.
@@ -199,6 +209,10 @@ class Simulation::Run {
     world.tracing = options_.trace ? sim::Tracing::kKeep : sim::Tracing::kHash;
     world.capture = options_.capture;
     world.record = recording();
+    world.ownership = sim::Ownership::kOn;
+    world.allow = scenario_.allowed;
+    world.deny = scenario_.denied;
+    world.stacks = options_.stacks;
     return trial_.options(world);
   }
 
@@ -285,6 +299,14 @@ class Simulation::Run {
   [[nodiscard]] std::string_view crash_of(const Program& program) const {
     const auto found = crashes_.find(&program);
     return found == crashes_.end() ? std::string_view() : std::string_view(found->second);
+  }
+
+  /// They may explain what went wrong otherwise. Indented, so that they are not part of its kind.
+  [[nodiscard]] std::string remarks() const {
+    std::string text;
+    for (const std::string& line : split(world_.mistakes()->remarks(), '\n'))
+      if (!line.empty()) text += "  remark: " + line + "\n";
+    return text;
   }
 
   [[nodiscard]] std::string who_waits() {
@@ -408,7 +430,7 @@ class Simulation::Run {
 
   /// Timers of a server that nobody talks to run for ever.
   [[nodiscard]] bool nothing_more() const {
-    return world_.now() - sandbox_.last_deed() > kQuietAtMost;
+    return stuck_ || world_.now() - sandbox_.last_deed() > kQuietAtMost;
   }
 
   void end_servers() {
@@ -536,6 +558,7 @@ class Simulation::Run {
   std::map<const Program*, std::string> crashes_;  ///< lines of the last one of each
   std::string crashes_of_children_;                ///< a line each, and lines about it
   std::string refusal_;                            ///< with which a strict run ends
+  bool stuck_ = false;                             ///< a program waits for itself
   unsigned started_ = 0;
   RunProgress progress_{options_.print && !options_.calls};
   sim::World world_;

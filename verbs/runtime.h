@@ -90,6 +90,15 @@ class Runtime {
   [[nodiscard]] virtual const void* process() { return nullptr; }
   /// In words: "at 1.500000000 s by client/main".
   [[nodiscard]] virtual std::string describe(const Mark& /*mark*/) { return {}; }
+  /// The reason of a call's wait that only an acknowledgement of the program ends.
+  struct Owed {
+    std::string events;  ///< in lines, as for Semaphore::set_details
+    bool own = false;    ///< the calling thread itself has taken all of them
+  };
+  /// The calling thread begins to wait for acknowledgements; on_paid() follows when it has them, or
+  /// gives up. For checkers: optional. Outside the critical section.
+  virtual void on_owed(const Owed& /*owed*/) {}
+  virtual void on_paid() {}
   /// Runs `job` soon, outside the critical section: the handler of an asynchronous call without an
   /// executor. False, and the job is left alone, if the runtime has no thread for application code
   /// (real time). Inside or outside the critical section.

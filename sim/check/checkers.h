@@ -14,11 +14,17 @@ class Checkers : public Monitor {
  public:
   void on_entry(const recording::Entry& entry) override { all_.on_entry(entry); }
   /// All so far. Some only show at the end of the world: see on_end.
-  [[nodiscard]] std::vector<std::string> violations() const override { return all_.findings(); }
+  [[nodiscard]] std::vector<std::string> violations() const override {
+    std::vector<std::string> all = all_.findings();
+    all.insert(all.end(), mistakes_.begin(), mistakes_.end());
+    return all;
+  }
+  void on_mistake(const std::string& line) override { mistakes_.push_back(line); }
   void on_end(World& /*world*/) override { all_.finish(); }
 
  private:
   anyrdma::check::Checkers all_;
+  std::vector<std::string> mistakes_;  ///< that devices have found
 };
 
 }  // namespace anyrdma::sim::check

@@ -13,6 +13,7 @@
 #include "sim/machines/drop_in.h"
 #include "sim/machines/executable.h"
 #include "sim/machines/verify.h"
+#include "sim/mistakes.h"
 #include "sim/text/text.h"
 
 namespace anyrdma::sim {
@@ -203,7 +204,8 @@ std::string Programs::verify(std::vector<std::string> command, std::chrono::mill
 
 bool Programs::nothing_more() {
   return world_.now() - machines_.sandbox().last_deed() > kQuietAtMost ||
-         !machines_.sandbox().overrun().empty();
+         !machines_.sandbox().overrun().empty() ||
+         (world_.mistakes() != nullptr && world_.mistakes()->is_stuck(world_.now()));
 }
 
 bool Programs::all_ended() {
@@ -217,6 +219,7 @@ bool Programs::all_ended() {
 
 Result<void> Programs::run() {
   (void)world_.run_until([this] { return all_ended() || nothing_more(); });
+  if (world_.mistakes() != nullptr && !all_ended()) world_.mistakes()->on_rest();
   world_.rest();
   if (all_ended()) return {};
   return verbs::errno_code(EDEADLK);

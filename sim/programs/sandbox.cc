@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/mistakes.h"
 #include "sim/programs/blocked_call.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/syscalls/table.h"
@@ -521,6 +522,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
   note_deed();
   await_lender(process);
   process.host->forget(process.full_name);
+  if (world_.mistakes() != nullptr) world_.mistakes()->on_end(process.full_name + " ");
   for (const auto& thread : process.threads) thread->leave();
   process.pidfd.reset();
   timers_.on_process_gone(process);

@@ -22,7 +22,6 @@
 #include "sim/text/text.h"
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/state_print.h"
-#include "transport/fault/plan/question.h"
 #include "transport/realtime/point_call.h"
 
 namespace anyrdma::sim::programs {
@@ -278,8 +277,7 @@ void Thread::on_call() {
   }
   call_ = *call;
   // Questions and reports depend on observers, and steps on the machine: neither must show.
-  const bool aside =
-      call->number == fault::kAskWorld || call->number == kMarkCall || makes_code(call->number);
+  const bool aside = is_aside(call->number);
   const bool is_point =
       call->number == transport::realtime::kPointCall || call->number == kGuardCall;
   if (!aside) {

@@ -121,4 +121,9 @@ std::vector<std::string> Unwinder::frames(pid_t tid, std::size_t at_most) const 
   return std::move(walk.frames);
 }
 
+std::string Unwinder::frame(std::uintptr_t address) const {
+  const Dwarf_Addr at = address - 1;
+  return describe(attached_ ? dwfl_addrmodule(session_.get(), at) : nullptr, address, at);
+}
+
 }  // namespace anyrdma::sim::stacks

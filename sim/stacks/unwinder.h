@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class Unwinder {
   /// "serve+0x2c (server) server.cc:81"; "0x1234 (server)" counts from the beginning of a file in
   /// which nothing has a name there. Empty: it cannot be read.
   [[nodiscard]] std::vector<std::string> frames(pid_t tid, std::size_t at_most = 40) const;
+  /// The same of one return address, which the process has noted before.
+  [[nodiscard]] std::string frame(std::uintptr_t address) const;
 
  private:
   struct End {

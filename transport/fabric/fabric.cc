@@ -67,6 +67,9 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   void set_work_observer(verbs::soft::HcaObserver* observer) override {
     engine_.set_work_observer(observer);
   }
+  void set_ownership_sink(verbs::soft::OwnershipSink* sink) override {
+    engine_.set_ownership_sink(sink);
+  }
 
  private:
   [[nodiscard]] Result<void> take_place();

@@ -14,6 +14,7 @@
 #include "recording/work/observer.h"
 #include "sim/points/entry_queue.h"
 #include "transport/fault/plan/question.h"
+#include "transport/open/finding_reporter.h"
 #include "transport/realtime/descriptor.h"
 #include "transport/realtime/prompt_call.h"
 #include "transport/realtime/scheduling_point.h"
@@ -89,6 +90,7 @@ class OverseenOpened final : public Opened,
   // They outlive what they observe.
   recording::IdObserver ids_;
   recording::WorkObserver work_;
+  FindingReporter findings_;
   std::unique_ptr<Opened> below_;
   Breakable& breakable_;
   Watchable& watchable_;
@@ -104,12 +106,14 @@ OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakab
     : ids_(*this),
       work_(*this, oversight.digests ? recording::WorkObserver::Digests::kShort
                                      : recording::WorkObserver::Digests::kNone),
+      findings_(oversight.stacks),
       below_(std::move(below)),
       breakable_(breakable),
       watchable_(watchable),
       oversight_(oversight),
       entries_(entries) {
   if (oversight.work) watchable_.set_work_observer(&work_);
+  if (oversight.ownership) watchable_.set_ownership_sink(&findings_);
   Transport& transport = below_->transport();
   if (oversight.requests) breakable_.set_admission(this);
   const bool gated = oversight.gate || oversight.takes;

@@ -59,6 +59,9 @@ class OpenedStation final : public OpenedAs<Station>, public Breakable, public W
   void set_work_observer(verbs::soft::HcaObserver* observer) override {
     this->host().set_work_observer(observer);
   }
+  void set_ownership_sink(verbs::soft::OwnershipSink* sink) override {
+    this->host().set_ownership_sink(sink);
+  }
 };
 
 boost::system::error_code errno_of(const boost::system::error_code& error) {

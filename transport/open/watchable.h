@@ -3,6 +3,7 @@
 
 #include "transport/station/packet_watch.h"
 #include "verbs/soft/hca_observer.h"
+#include "verbs/soft/ownership/finding.h"
 
 namespace anyrdma::transport {
 
@@ -13,6 +14,7 @@ class Watchable {
   /// As station::Station has them.
   virtual void set_packet_watch(station::PacketWatch* watch) = 0;
   virtual void set_work_observer(verbs::soft::HcaObserver* observer) = 0;
+  virtual void set_ownership_sink(verbs::soft::OwnershipSink* sink) = 0;
 };
 
 }  // namespace anyrdma::transport

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "transport/realtime/epilogue.h"
 #include "transport/realtime/progress_thread.h"
@@ -13,6 +14,7 @@
 #include "transport/station/carrier.h"
 #include "verbs/runtime.h"
 #include "verbs/soft/hca.h"
+#include "verbs/soft/ownership/finding.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/ring.h"
 
@@ -43,6 +45,19 @@ class Driver final : public verbs::Runtime,
   /// a number of empty polls, other threads get the section and the processor first.
   void progress() override;
   void about_to_wait() override;
+  /// Empty unless there is a sink.
+  Mark mark() override { return sink_ == nullptr ? Mark{} : sink_->mark(); }
+  std::string describe(const Mark& mark) override {
+    return sink_ == nullptr ? std::string() : sink_->describe(mark);
+  }
+  void on_owed(const Owed& owed) override {
+    if (sink_ != nullptr) sink_->on_owed(owed);
+  }
+  void on_paid() override {
+    if (sink_ != nullptr) sink_->on_paid();
+  }
+  /// Before the first object is made.
+  void set_ownership_sink(verbs::soft::OwnershipSink* sink) { sink_ = sink; }
 
   [[nodiscard]] realtime::Epilogue& epilogue() { return epilogue_; }
   /// Moves all packets and events onward, as leave() does. Call it in the critical section, and not
@@ -103,6 +118,7 @@ class Driver final : public verbs::Runtime,
   [[nodiscard]] std::optional<verbs::Instant> next_deadline();
   void ask_for_thread();
 
+  verbs::soft::OwnershipSink* sink_ = nullptr;  ///< null: no findings are wanted
   realtime::SectionLock lock_;
   realtime::Epilogue epilogue_;
   Parts parts_;

@@ -140,6 +140,12 @@ void Engine::set_work_observer(verbs::soft::HcaObserver* observer) {
   hca_->set_observer(observer);
 }
 
+void Engine::set_ownership_sink(verbs::soft::OwnershipSink* sink) {
+  const verbs::CriticalSection section(driver_);
+  hca_->set_ownership_sink(sink);
+  driver_.set_ownership_sink(sink);
+}
+
 void Engine::after_fork_in_child() {
   forked_.store(true, std::memory_order_relaxed);
   driver_.after_fork_in_child();

@@ -60,6 +60,7 @@ class Engine final : private realtime::ForkGuarded {
   void set_packet_gate(verbs::PacketGate* gate);
   void set_packet_watch(PacketWatch* watch);
   void set_work_observer(verbs::soft::HcaObserver* observer);
+  void set_ownership_sink(verbs::soft::OwnershipSink* sink);
 
  private:
   void before_fork() override { driver_.before_fork(); }

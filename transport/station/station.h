@@ -9,6 +9,7 @@
 #include "verbs/packet_gate.h"
 #include "verbs/result.h"
 #include "verbs/soft/hca_observer.h"
+#include "verbs/soft/ownership/finding.h"
 
 namespace anyrdma::transport::station {
 
@@ -64,6 +65,9 @@ class Station {
   virtual void set_packet_watch(PacketWatch* watch) = 0;
   /// Sets the observer of the device's work; null removes it. As Hca::set_observer.
   virtual void set_work_observer(verbs::soft::HcaObserver* observer) = 0;
+  /// Sets who hears of mistakes with buffers, and of waits for acknowledgements; null removes it.
+  /// As Hca::set_ownership_sink.
+  virtual void set_ownership_sink(verbs::soft::OwnershipSink* sink) = 0;
 };
 
 }  // namespace anyrdma::transport::station

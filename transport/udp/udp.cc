@@ -90,6 +90,9 @@ class UdpImpl final : public Udp {
   void set_work_observer(verbs::soft::HcaObserver* observer) override {
     engine_.set_work_observer(observer);
   }
+  void set_ownership_sink(verbs::soft::OwnershipSink* sink) override {
+    engine_.set_ownership_sink(sink);
+  }
 
  private:
   [[nodiscard]] Result<void> open_here(const UdpConfig& config);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "verbs/soft/context.h"
+#include "verbs/soft/ownership/ownership.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -21,6 +22,8 @@ SoftCq::SoftCq(SoftContext& owner, int depth, void* user, SoftChannel* announced
 }
 
 SoftCq::~SoftCq() {
+  Ownership* const ownership = SoftContext::from(context).core().ownership;
+  if (ownership != nullptr) ownership->on_closing(*this);
   TimerQueue<QpTimerTag>& timers = SoftContext::from(context).core().timers;
   timers.cancel(lost_);
   timers.cancel(held_back_);
@@ -38,6 +41,8 @@ SoftCq::~SoftCq() {
 // Its oldest completion is lost, or the new one and all that follow.
 bool SoftCq::make_room() {
   if (!options_.overwrites || is_overrun()) {
+    Ownership* const ownership = SoftContext::from(context).core().ownership;
+    if (ownership != nullptr && !is_overrun()) ownership->on_overrun(*this, made);
     overrun();
     return false;
   }
@@ -83,6 +88,11 @@ int SoftCq::poll(int count, ibv_wc* completions) {
   const int taken_now = static_cast<int>(
       std::min<std::size_t>(entries_.size(), static_cast<std::size_t>(std::max(count, 0))));
   for (int i = 0; i < taken_now; ++i) completions[i] = entries_.pop_front();
+  Ownership* const ownership =
+      taken_now == 0 ? nullptr : SoftContext::from(context).core().ownership;
+  if (ownership != nullptr) [[unlikely]] {
+    for (int i = 0; i < taken_now; ++i) ownership->on_polled(completions[i]);
+  }
   if (options_.timestamps) {
     for (int i = 0; i < taken_now; ++i) polling->completed = instants_.pop_front();
   }

@@ -21,6 +21,7 @@ namespace anyrdma::verbs::soft {
 
 class DelayedEffects;
 class NearMemory;
+class Ownership;
 class SoftCq;
 class SoftSrq;
 struct SoftQp;
@@ -70,6 +71,7 @@ struct Core {
   LentPackets<OfDevice> lent{};
   std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null: no such queue
   HcaObserver* observer = nullptr;     ///< null: none
+  Ownership* ownership = nullptr;      ///< null: not checked
   NearMemory* near_memory = nullptr;   ///< null: none
   MemoryProfile memory_profile = MemoryProfile::kStrict;
   MemoryChooser* memory_chooser = nullptr;  ///< null: memory is strict

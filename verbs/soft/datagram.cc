@@ -6,6 +6,7 @@
 #include <span>
 
 #include "verbs/assert.h"
+#include "verbs/soft/ownership/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/scatter_gather.h"
 #include "verbs/soft/send_request.h"
@@ -41,7 +42,10 @@ int DatagramService::check(const ibv_send_wr& request) const {
 
 int DatagramService::post(const ibv_send_wr& request) {
   if (const int error = check(request); error != 0) return error;
-  if (queue_.full()) return ENOMEM;
+  if (queue_.full()) {
+    if (qp_.core.ownership != nullptr) qp_.core.ownership->on_full(qp_);
+    return ENOMEM;
+  }
   const auto& target = *static_cast<const SoftAh*>(request.wr.ud.ah);
   DatagramWork& work = queue_.push();
   work.wr_id = request.wr_id;
@@ -60,6 +64,7 @@ int DatagramService::post(const ibv_send_wr& request) {
   copy_list(work, request);
   work.fetch = 0;
   if (qp_.effects && !work.inline_data && work.length > 0) work.fetch = qp_.effects->choose_fetch();
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_send(qp_, request, work.signaled);
   if (qp_.state == IBV_QPS_ERR || qp_.state == IBV_QPS_SQE) flush();
   return 0;
 }
@@ -112,7 +117,9 @@ ibv_wc_status DatagramService::attempt(DatagramWork& work, PacketPtr& packet) {
 
 void DatagramService::complete_front(ibv_wc_status status) {
   const DatagramWork& work = queue_.front();
-  if (work.signaled || status != IBV_WC_SUCCESS) {
+  const bool reported = work.signaled || status != IBV_WC_SUCCESS;
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_send_done(qp_, status, reported);
+  if (reported) {
     ibv_wc completion{};
     completion.wr_id = work.wr_id;
     completion.status = status;

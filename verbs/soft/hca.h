@@ -18,6 +18,7 @@
 #include "verbs/soft/hca_observer.h"
 #include "verbs/soft/memory_profile.h"
 #include "verbs/soft/near_memory.h"
+#include "verbs/soft/ownership/finding.h"
 #include "verbs/soft/packet.h"
 #include "verbs/wire/ids.h"
 
@@ -234,6 +235,9 @@ class Hca : public Provider {
   /// Null for none. While there is no queue pair, and no other thread in a verbs call; the observer
   /// outlives the HCA, or is exchanged before it goes.
   virtual void set_observer(HcaObserver* observer) = 0;
+  /// Judges from now on what the program does with memory and keys that the device uses; null:
+  /// never again. While there is no queue pair. The sink outlives the HCA or is exchanged before.
+  virtual void set_ownership_sink(OwnershipSink* sink) = 0;
   [[nodiscard]] virtual Census census() const = 0;
   [[nodiscard]] virtual QpCensus census_of(const ibv_qp& qp) const = 0;
   [[nodiscard]] virtual SrqCensus census_of(const ibv_srq& srq) const = 0;

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "verbs/assert.h"
+#include "verbs/soft/ownership/ownership.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -111,6 +112,7 @@ void SoftQp::open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint3
     responder.discard();
   }
   if (core.observer != nullptr) core.observer->on_opened(*this);
+  if (core.ownership != nullptr) core.ownership->on_opened(*this, cap);
 }
 
 void SoftQp::close() {
@@ -177,6 +179,7 @@ void SoftQp::raise(ibv_event_type type) {
 // Forgets what is under way, and what is not read yet.
 void SoftQp::reset() {
   if (core.observer != nullptr) core.observer->on_discarding(*this, !open_now);
+  if (core.ownership != nullptr) core.ownership->on_discarding(*this, !open_now);
   if (effects) effects->discard();
   requester.discard();
   responder.discard();

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "verbs/soft/ownership/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/scatter_gather.h"
 
@@ -23,15 +24,19 @@ void ReceiveQueue::configure() {
 int ReceiveQueue::post(const ibv_recv_wr& request) {
   if (qp_.srq != nullptr || qp_.service == roce::Service::kXrc) return EINVAL;
   const int error = post_receive(queue_, request, qp_.cap.max_recv_sge);
+  if (error == 0 && qp_.core.ownership != nullptr) qp_.core.ownership->on_receive(qp_, request);
   if (error == 0 && qp_.state == IBV_QPS_ERR) flush();
   return error;
 }
 
 bool ReceiveQueue::take_shared() {
-  return source_ != nullptr && source_->move_front_to(queue_);
+  if (source_ == nullptr || !source_->move_front_to(queue_)) return false;
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_drawn(*source_, qp_);
+  return true;
 }
 
 void ReceiveQueue::let_go() {
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_receives_gone(qp_);
   queue_.clear();
   source_ = nullptr;
   qp_.responder.abandon_message();
@@ -47,6 +52,7 @@ void ReceiveQueue::complete(ibv_wc& completion, bool solicited) {
   completion.wr_id = queue_.front().wr_id;
   completion.qp_num = qp_.qp_num;
   queue_.pop();
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_receive_done(qp_, completion);
   SoftCq* const shared = source_ != nullptr ? source_->completions() : nullptr;
   (shared != nullptr ? *shared : qp_.receive_completions()).push(completion, solicited);
 }

@@ -7,6 +7,7 @@
 #include "verbs/assert.h"
 #include "verbs/soft/atomics.h"
 #include "verbs/soft/memory_window.h"
+#include "verbs/soft/ownership/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/rc_constants.h"
 #include "verbs/soft/scatter_gather.h"
@@ -49,8 +50,13 @@ int Requester::check(const ibv_send_wr& request) const {
 
 int Requester::post(const ibv_send_wr& request) {
   if (const int error = check(request); error != 0) return error;
-  if (queue_.full()) return ENOMEM;
-  fill(queue_.push(), request);
+  if (queue_.full()) {
+    if (core_.ownership != nullptr) core_.ownership->on_full(qp_);
+    return ENOMEM;
+  }
+  SendWork& work = queue_.push();
+  fill(work, request);
+  if (core_.ownership != nullptr) core_.ownership->on_send(qp_, request, work.signaled);
   if (qp_.state == IBV_QPS_ERR || qp_.state == IBV_QPS_SQE) flush();
   return 0;
 }
@@ -539,7 +545,9 @@ void Requester::finish_sent() {
 void Requester::complete_front(ibv_wc_status status) {
   const SendWork& work = queue_.front();
   if (!lent_.empty()) keep_payloads_before(acknowledged_);
-  if (work.signaled || status != IBV_WC_SUCCESS) report(work, status);
+  const bool reported = work.signaled || status != IBV_WC_SUCCESS;
+  if (core_.ownership != nullptr) core_.ownership->on_send_done(qp_, status, reported);
+  if (reported) report(work, status);
   queue_.pop();
 }
 

@@ -6,6 +6,7 @@
 
 #include "verbs/assert.h"
 #include "verbs/soft/atomics.h"
+#include "verbs/soft/ownership/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/rc_constants.h"
 
@@ -216,6 +217,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
       to = qp_.core.memory.translate_remote(write_key_, domain_, qp_, write_address_ + received_,
                                             size, IBV_ACCESS_REMOTE_WRITE);
     }
+    if (to == nullptr) note_refused(write_key_, write_length_, "WRITE");
     if (to == nullptr || !store(to, packet.payload, roce::is_first(row.place))) {
       refuse_write(row, psn);
       return;
@@ -232,7 +234,10 @@ bool Responder::begin_write(roce::Reth reth, std::uint8_t*& to) {
   if (reth.length > 0) {
     to = qp_.core.memory.translate_remote(reth.remote_key, domain_, qp_, reth.address, reth.length,
                                           IBV_ACCESS_REMOTE_WRITE);
-    if (to == nullptr) return false;
+    if (to == nullptr) {
+      note_refused(reth.remote_key, reth.length, "WRITE");
+      return false;
+    }
   }
   message_ = Message::kWrite;
   received_ = 0;
@@ -240,6 +245,10 @@ bool Responder::begin_write(roce::Reth reth, std::uint8_t*& to) {
   write_key_ = reth.remote_key;
   write_length_ = reth.length;
   return true;
+}
+
+void Responder::note_refused(std::uint32_t key, std::uint64_t length, std::string_view what) {
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_refused(qp_, key, length, what);
 }
 
 // The peer asks for more at once than was agreed. What has come twice does not count: the peer may
@@ -260,6 +269,7 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
     from = qp_.core.memory.translate_remote(reth.remote_key, domain_, qp_, reth.address,
                                             reth.length, IBV_ACCESS_REMOTE_READ);
     if (from == nullptr) {
+      note_refused(reth.remote_key, reth.length, "READ");
       refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
       return;
     }
@@ -292,6 +302,7 @@ void* Responder::atomic_target(wire::Psn psn, std::uint32_t key, std::uint64_t a
   std::uint8_t* at =
       qp_.core.memory.translate_remote(key, domain_, qp_, address, kAtomicBytes, access);
   if (at == nullptr) {
+    note_refused(key, kAtomicBytes, "atomic operation");
     refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
     return nullptr;
   }
@@ -363,6 +374,7 @@ void Responder::end_message(const roce::Envelope& packet, const roce::OpcodeRow&
   const bool is_send = message_ == Message::kSend;
   message_ = Message::kNone;
   message_sequence_ = (message_sequence_ + 1) & kSequenceMask;
+  if (!is_send && qp_.core.ownership != nullptr) qp_.core.ownership->on_written(qp_);
   if (!is_send && !has_immediate(row)) return;
   ibv_wc completion{};
   completion.opcode = is_send ? IBV_WC_RECV : IBV_WC_RECV_RDMA_WITH_IMM;
@@ -416,6 +428,7 @@ void Responder::receiver_not_ready(wire::Psn psn) {
   }
   gap_reported_ = true;  // what follows is out of order until this packet comes again
   ++qp_.core.counters.rnr_naks_sent;
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_not_ready(qp_);
   answer(roce::AckKind::kRnrNak, qp_.attr.min_rnr_timer, psn);
 }
 
@@ -491,7 +504,10 @@ PacketPtr Responder::make_read_response(Answer& answer) {
   if (size > 0) {
     from = qp_.core.memory.translate_remote(answer.key, answer.domain, qp_, answer.address, size,
                                             IBV_ACCESS_REMOTE_READ);
-    if (from == nullptr) return read_failed();
+    if (from == nullptr) {
+      if (!answer.repeated) note_refused(answer.key, answer.remaining, "READ");
+      return read_failed();
+    }
     if (answer.ticket != 0) from = found(answer) != nullptr ? found(answer) : from;
   }
   constexpr std::uint8_t kOpcodes[2][2] = {{roce::kRcReadResponseMiddle, roce::kRcReadResponseLast},

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "verbs/soft/atomics.h"
 #include "verbs/soft/core.h"
@@ -94,6 +95,7 @@ class Responder {
   void no_longer_waits(const Answer& answer);
   void on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth, const ibv_pd* domain);
   void on_duplicate_atomic(wire::Psn psn);
+  void note_refused(std::uint32_t key, std::uint64_t length, std::string_view what);
   [[nodiscard]] bool no_room_for_answer() const;
   [[nodiscard]] bool begin_write(roce::Reth reth, std::uint8_t*& to);
   void end_message(const roce::Envelope& packet, const roce::OpcodeRow& row,

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "verbs/soft/context.h"
+#include "verbs/soft/ownership/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/xrc_domain.h"
 
@@ -26,6 +27,8 @@ SoftSrq::SoftSrq(SoftPd& domain, void* user, const ibv_srq_attr& wanted)
 SoftSrq::~SoftSrq() {
   HcaObserver* const observer = SoftContext::from(context).core().observer;
   if (observer != nullptr) observer->on_closing(*this);
+  Ownership* const ownership = SoftContext::from(context).core().ownership;
+  if (ownership != nullptr) ownership->on_closing(*this);
   if (xrcd_ != nullptr) {
     --xrcd_->users;
     --completions_->users;
@@ -46,8 +49,9 @@ void SoftSrq::join(SoftXrcd& domain, SoftCq& queue, std::uint32_t number) {
 int SoftSrq::post(const ibv_recv_wr& request) {
   const int error = post_receive(queue_, request, attr_.max_sge);
   if (error == 0) {
-    blur(SoftContext::from(context).core(), pd,
-         {request.sg_list, static_cast<std::size_t>(request.num_sge)});
+    Core& core = SoftContext::from(context).core();
+    if (core.ownership != nullptr) core.ownership->on_receive(*this, request);
+    blur(core, pd, {request.sg_list, static_cast<std::size_t>(request.num_sge)});
   }
   return error;
 }

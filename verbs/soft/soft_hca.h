@@ -19,6 +19,7 @@
 #include "verbs/soft/graveyard.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/multicast_table.h"
+#include "verbs/soft/ownership/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/ring.h"
 #include "verbs/soft/xrc_domain.h"
@@ -76,6 +77,7 @@ class SoftHca final : public Hca {
 
   // --- checkers (soft_hca_census.cc) ------------------------------------------------------------
   void set_observer(HcaObserver* observer) override;
+  void set_ownership_sink(OwnershipSink* sink) override;
   Census census() const override;
   QpCensus census_of(const ibv_qp& qp) const override;
   SrqCensus census_of(const ibv_srq& srq) const override;
@@ -195,6 +197,7 @@ class SoftHca final : public Hca {
   [[nodiscard]] SoftQp* find(wire::Qpn qpn) const;
 
   Core core_;
+  std::unique_ptr<Ownership> ownership_;  ///< outlives the objects, which report to it
   DeviceRecord device_;
   std::array<ibv_device*, 1> devices_{&device_.device};
   std::array<ibv_gid, kGidTableSize> gids_{};
@@ -243,14 +246,27 @@ Result<void> SoftHca::wait_for_acknowledgements(Object& object, Done done) {
   if (!semaphore) return semaphore.error();
   (*semaphore)->set_purpose("the acknowledgement of verbs events");
   (*semaphore)->set_details([this, &object] { return debts_of(core_.runtime, object); });
+  std::optional<Runtime::Owed> owed;
   while (true) {
+    bool over = false;
+    bool begins = false;
     {
       CriticalSection section(core_.runtime);
       object.destroyer = semaphore->get();
-      if (done()) return {};
+      over = done();
+      begins = !over && !owed;
+      if (begins) {
+        const std::uint64_t self = core_.runtime.mark().who;
+        owed = {.events = debts_of(core_.runtime, object),
+                .own = self != 0 && object.taker.who == self};
+      }
     }
+    if (begins) core_.runtime.on_owed(*owed);
+    if (over && owed) core_.runtime.on_paid();
+    if (over) return {};
     const auto waited = (*semaphore)->wait();
     if (waited || waited.error().value() == EINTR) continue;
+    core_.runtime.on_paid();
     CriticalSection section(core_.runtime);
     object.destroyer = nullptr;
     return waited.error();

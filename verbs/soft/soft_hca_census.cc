@@ -15,6 +15,12 @@ void SoftHca::set_observer(HcaObserver* observer) {
   for (SoftContext* context : contexts_) context->choose_operations();
 }
 
+void SoftHca::set_ownership_sink(OwnershipSink* sink) {
+  CM_ASSERT(live_queue_pairs_ == 0);
+  ownership_ = sink == nullptr ? nullptr : std::make_unique<Ownership>(core_.memory, *sink);
+  core_.ownership = ownership_.get();
+}
+
 Census SoftHca::census() const {
   const auto count = [](const auto& list) {
     return static_cast<std::size_t>(std::distance(list.begin(), list.end()));

@@ -59,6 +59,7 @@ Result<ibv_mr*> SoftHca::reg_mr(ibv_pd* pd, void* address, std::size_t length, s
   if (mr == nullptr) return errno_code(ENOMEM);
   ++domain.users;
   if (core_.observer != nullptr) core_.observer->on_key_opened(mr->rkey);
+  if (core_.ownership != nullptr) core_.ownership->on_region(*mr);
   publish(core_, *mr);
   return mr;
 }
@@ -71,6 +72,7 @@ Result<void> SoftHca::dereg_mr(ibv_mr* mr) {
   if (region.windows != 0) return errno_code(EBUSY);
   unpublish(core_, region);
   settle_effects(core_);
+  if (core_.ownership != nullptr) core_.ownership->on_region_ending(region, "ibv_dereg_mr");
   --static_cast<SoftPd*>(region.pd)->users;
   core_.lent.keep_all();
   if (core_.observer != nullptr) core_.observer->on_key_closed(region.rkey);
@@ -113,7 +115,10 @@ Result<void> SoftHca::rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address,
   unpublish(core_, region);
   settle_effects(core_);
   core_.lent.keep_all();
+  if (core_.ownership != nullptr && moves)
+    core_.ownership->on_region_ending(region, "ibv_rereg_mr");
   core_.memory.change(region, domain, start, bytes, iova, granted);
+  if (core_.ownership != nullptr) core_.ownership->on_region(region);
   publish(core_, region);
   return {};
 }

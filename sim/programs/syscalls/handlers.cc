@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "sim/points/mark_call.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/syscalls/table.h"
+#include "transport/fault/plan/finding_call.h"
 #include "transport/fault/plan/question.h"
 #include "transport/realtime/point_call.h"
 
@@ -19,6 +21,11 @@ Outcome make_call(Thread& thread, const Call& call) {
   thread.sandbox().remark(thread.process().name + " makes " + name_of_call(call.number) +
                           ", which anyrdma does not know: it fails with ENOSYS");
   return Outcome::answered(-ENOSYS);
+}
+
+bool is_aside(long number) {
+  return number == fault::kAskWorld || number == fault::kReportFinding || number == kMarkCall ||
+         makes_code(number);
 }
 
 bool makes_code(long number) {

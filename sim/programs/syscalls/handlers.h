@@ -8,6 +8,10 @@ namespace anyrdma::sim::programs {
 /// Executes the handler of the call's row. A call without a row fails with ENOSYS and a remark.
 [[nodiscard]] Outcome make_call(Thread& thread, const Call& call);
 
+/// Whether the call depends on observers and on the machine alone, and must not show in the
+/// schedule.
+[[nodiscard]] bool is_aside(long number);
+
 /// Whether the call makes memory executable. Such a call stops only for the search of its code.
 [[nodiscard]] bool makes_code(long number);
 

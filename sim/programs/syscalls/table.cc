@@ -12,6 +12,7 @@
 #include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/descriptors.h"
+#include "sim/programs/device_findings.h"
 #include "sim/programs/guard_points.h"
 #include "sim/programs/marks.h"
 #include "sim/programs/sandbox.h"
@@ -20,6 +21,7 @@
 #include "sim/programs/surroundings.h"
 #include "sim/programs/syscalls/handlers.h"
 #include "sim/programs/syscalls/row.h"
+#include "transport/fault/plan/finding_call.h"
 #include "transport/fault/plan/memory_question.h"
 #include "transport/fault/plan/question.h"
 #include "transport/realtime/point_call.h"
@@ -475,6 +477,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     own(kGuardCall, "an instrumented block", on_guard),
     own(transport::realtime::kPollCall, "an empty poll", on_poll_in_vain),
     own(kTakeEntries, "entries to take", on_take_entries),
+    own(fault::kReportFinding, "a finding of its device", on_device_finding),
 });
 
 // --- by number ----------------------------------------------------------------------------------

@@ -30,6 +30,8 @@ struct Oversight {
   bool requests = false;  ///< kRequest
   bool takes = false;     ///< kTake
   bool points = false;    ///< its calls are scheduling points
+  bool ownership = false;  ///< mistakes with buffers are reported (finding_call.h) ...
+  bool stacks = false;     ///< ... with the stacks of postings
 };
 
 /// The process fills in the question, the supervisor the answer.

@@ -1,0 +1,315 @@
+#include "tests/ownership/mistakes.h"
+
+#include <arpa/inet.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { kPort = 7471, kBytes = 8192, kPiece = 1024, kDepth = 4 };
+
+/// One end of a connection, with all that it needs.
+struct end {
+  struct rdma_event_channel* channel;
+  struct rdma_cm_id* listener;  ///< of a server
+  struct rdma_cm_id* id;
+  struct ibv_pd* pd;
+  struct ibv_comp_channel* completions;
+  struct ibv_cq* sent;
+  struct ibv_cq* received;
+  struct ibv_mr* mr;
+  char* bytes;
+  uint64_t peer_at;
+  uint32_t peer_key;
+};
+
+struct place {
+  uint64_t at;
+  uint32_t key;
+};
+
+#define MUST(condition)                                                     \
+  do {                                                                      \
+    if (!(condition)) {                                                     \
+      fprintf(stderr, "mistakes.c:%d: not so: %s\n", __LINE__, #condition); \
+      return 1;                                                             \
+    }                                                                       \
+  } while (0)
+
+static const char* kind;
+static bool is(const char* name) {
+  return strcmp(kind, name) == 0;
+}
+
+// ---- Connections
+
+static struct rdma_cm_id* expect(struct end* end, enum rdma_cm_event_type type) {
+  struct rdma_cm_event* event = NULL;
+  if (rdma_get_cm_event(end->channel, &event) != 0) return NULL;
+  struct rdma_cm_id* id = event->event == type ? event->id : NULL;
+  if (event->event != type) fprintf(stderr, "got %s\n", rdma_event_str(event->event));
+  const struct rdma_conn_param* given = &event->param.conn;
+  if (given->private_data != NULL && given->private_data_len >= sizeof(struct place)) {
+    struct place place;
+    memcpy(&place, given->private_data, sizeof place);
+    end->peer_at = place.at;
+    end->peer_key = place.key;
+  }
+  rdma_ack_cm_event(event);
+  return id;
+}
+
+static int make_queues(struct end* end, bool wrong) {
+  struct ibv_context* device = end->id->verbs;
+  const int entries = (is("overrun") || is("depth")) && wrong ? 2 : 64;
+  end->pd = ibv_alloc_pd(device);
+  end->completions = ibv_create_comp_channel(device);
+  end->sent = ibv_create_cq(device, entries, NULL, NULL, 0);
+  end->received = ibv_create_cq(device, 64, NULL, end->completions, 0);
+  MUST(end->pd != NULL && end->sent != NULL && end->received != NULL);
+  struct ibv_qp_init_attr init = {
+      .qp_type = IBV_QPT_RC,
+      .send_cq = end->sent,
+      .recv_cq = end->received,
+      .cap = {.max_send_wr = kDepth, .max_recv_wr = kDepth, .max_send_sge = 1, .max_recv_sge = 1}};
+  MUST(rdma_create_qp(end->id, end->pd, &init) == 0);
+  end->bytes = mmap(NULL, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+  end->mr = ibv_reg_mr(end->pd, end->bytes, kBytes, rights);
+  MUST(end->mr != NULL);
+  return 0;
+}
+
+static struct rdma_conn_param parameters(struct place* place, const struct end* end) {
+  *place = (struct place){(uintptr_t)end->bytes, end->mr->rkey};
+  return (struct rdma_conn_param){.private_data = place,
+                                  .private_data_len = sizeof *place,
+                                  .responder_resources = 1,
+                                  .initiator_depth = 1,
+                                  .retry_count = 7,
+                                  .rnr_retry_count = 7};
+}
+
+static struct sockaddr_in address_of(const char* text) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(kPort)};
+  inet_pton(AF_INET, text, &address.sin_addr);
+  return address;
+}
+
+static int post_receive(const struct end* end, uint64_t wr_id, int piece) {
+  struct ibv_sge list = {(uintptr_t)(end->bytes + piece * kPiece), kPiece, end->mr->lkey};
+  struct ibv_recv_wr request = {.wr_id = wr_id, .sg_list = &list, .num_sge = 1}, *bad = NULL;
+  return ibv_post_recv(end->id->qp, &request, &bad);
+}
+
+static int post_send(const struct end* end, uint64_t wr_id, int piece, enum ibv_wr_opcode opcode,
+                     unsigned flags) {
+  struct ibv_sge list = {(uintptr_t)(end->bytes + piece * kPiece), kPiece, end->mr->lkey};
+  struct ibv_send_wr request = {.wr_id = wr_id,
+                                .sg_list = &list,
+                                .num_sge = 1,
+                                .opcode = opcode,
+                                .send_flags = flags},
+                     *bad = NULL;
+  request.wr.rdma.remote_addr = end->peer_at + 4 * kPiece;
+  request.wr.rdma.rkey = end->peer_key;
+  return ibv_post_send(end->id->qp, &request, &bad);
+}
+
+static enum ibv_wc_status complete(struct ibv_cq* cq) {
+  struct ibv_wc wc = {0};
+  while (ibv_poll_cq(cq, 1, &wc) == 0) continue;
+  return wc.status;
+}
+
+static int listen_for_one(struct end* end, const char* address, bool wrong) {
+  struct sockaddr_in own = address_of(address);
+  struct place place;
+  MUST(rdma_create_id(end->channel, &end->listener, NULL, RDMA_PS_TCP) == 0);
+  MUST(rdma_bind_addr(end->listener, (struct sockaddr*)&own) == 0);
+  MUST(rdma_listen(end->listener, 1) == 0);
+  end->id = expect(end, RDMA_CM_EVENT_CONNECT_REQUEST);
+  MUST(end->id != NULL);
+  if (make_queues(end, wrong) != 0) return 1;
+  for (int i = 0; i < 3 && !(is("dry") && wrong); i++) {
+    const bool again = i == 1 && wrong && (is("target") || is("overlap"));
+    MUST(post_receive(end, (uint64_t)i, again ? 0 : i) == 0);
+  }
+  struct rdma_conn_param given = parameters(&place, end);
+  MUST(rdma_accept(end->id, &given) == 0);
+  MUST(expect(end, RDMA_CM_EVENT_ESTABLISHED) == end->id);
+  return 0;
+}
+
+static int connect_to(struct end* end, const char* address, bool wrong) {
+  struct sockaddr_in peer = address_of(address);
+  struct place place;
+  MUST(rdma_create_id(end->channel, &end->id, NULL, RDMA_PS_TCP) == 0);
+  MUST(rdma_resolve_addr(end->id, NULL, (struct sockaddr*)&peer, 2000) == 0);
+  MUST(expect(end, RDMA_CM_EVENT_ADDR_RESOLVED) != NULL);
+  MUST(rdma_resolve_route(end->id, 2000) == 0);
+  MUST(expect(end, RDMA_CM_EVENT_ROUTE_RESOLVED) != NULL);
+  if (make_queues(end, wrong) != 0) return 1;
+  if (!is("region")) MUST(post_receive(end, 0, 0) == 0);
+  struct rdma_conn_param given = parameters(&place, end);
+  MUST(rdma_connect(end->id, &given) == 0);
+  MUST(expect(end, RDMA_CM_EVENT_ESTABLISHED) == end->id);
+  return 0;
+}
+
+static void destroy(struct end* end) {
+  rdma_destroy_qp(end->id);
+  if (end->mr != NULL) ibv_dereg_mr(end->mr);
+  ibv_destroy_cq(end->sent);
+  ibv_destroy_cq(end->received);
+  ibv_destroy_comp_channel(end->completions);
+  ibv_dealloc_pd(end->pd);
+  rdma_destroy_id(end->id);
+  if (end->listener != NULL) rdma_destroy_id(end->listener);
+  rdma_destroy_event_channel(end->channel);
+  if (end->bytes != NULL) munmap(end->bytes, kBytes);
+}
+
+// ---- The client's side of each kind
+
+static int send_source(struct end* end, bool wrong) {
+  MUST(post_send(end, 1, 1, IBV_WR_SEND, IBV_SEND_SIGNALED) == 0);
+  if (wrong) end->bytes[kPiece + 7] ^= 1;
+  MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  end->bytes[kPiece + 7] ^= 1;
+  return 0;
+}
+
+/// Two messages, one after the other.
+static int send_two(struct end* end) {
+  for (int i = 1; i < 3; i++) {
+    memset(end->bytes + i * kPiece, i, kPiece);
+    MUST(post_send(end, (uint64_t)i, i, IBV_WR_SEND, IBV_SEND_SIGNALED) == 0);
+    MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  }
+  return 0;
+}
+
+/// The server says that it has the first message: from then on its region may be over.
+static int write_after_answer(struct end* end) {
+  MUST(post_send(end, 1, 1, IBV_WR_SEND, IBV_SEND_SIGNALED) == 0);
+  MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  MUST(complete(end->received) == IBV_WC_SUCCESS);
+  MUST(post_send(end, 2, 1, IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED) == 0);
+  (void)complete(end->sent);
+  return 0;
+}
+
+static int end_region(struct end* end, bool wrong) {
+  MUST(post_send(end, 1, 1, IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED) == 0);
+  if (!wrong) MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  MUST(ibv_dereg_mr(end->mr) == 0);
+  end->mr = NULL;
+  if (wrong) (void)complete(end->sent);
+  return 0;
+}
+
+static int unmap(struct end* end, bool wrong) {
+  MUST(post_send(end, 1, 1, IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED) == 0);
+  if (!wrong) MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  MUST(munmap(end->bytes, kBytes) == 0);
+  end->bytes = NULL;
+  if (wrong) (void)complete(end->sent);
+  return 0;
+}
+
+/// Three times as many as there is room for.
+static int write_many(struct end* end, bool wrong) {
+  for (int i = 0; i < 3 * kDepth; i++) {
+    const bool signals = !wrong && i % kDepth == kDepth - 1;
+    const int error =
+        post_send(end, (uint64_t)i, 1, IBV_WR_RDMA_WRITE, signals ? IBV_SEND_SIGNALED : 0);
+    if (wrong && error != 0) return 0;
+    MUST(error == 0);
+    if (signals) MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  }
+  return 0;
+}
+
+static int fill_queue(struct end* end, bool wrong) {
+  for (int i = 0; i < kDepth; i++) {
+    MUST(post_send(end, (uint64_t)i, 1, IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED) == 0);
+    if (!wrong) MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  }
+  return 0;
+}
+
+/// The server's next message tells an event.
+static int take_event(struct end* end, bool wrong) {
+  struct ibv_cq* cq = NULL;
+  void* unused = NULL;
+  MUST(ibv_req_notify_cq(end->received, 0) == 0);
+  MUST(post_send(end, 1, 1, IBV_WR_SEND, IBV_SEND_SIGNALED) == 0);
+  MUST(ibv_get_cq_event(end->completions, &cq, &unused) == 0);
+  if (!wrong) ibv_ack_cq_events(cq, 1);
+  MUST(complete(end->received) == IBV_WC_SUCCESS);
+  return 0;
+}
+
+static int act_as_client(struct end* end, bool wrong) {
+  if (is("source")) return send_source(end, wrong);
+  if (is("target")) return send_two(end);
+  if (is("key")) return write_after_answer(end);
+  if (is("region")) return end_region(end, wrong);
+  if (is("unmapped")) return unmap(end, wrong);
+  if (is("unsignaled")) return write_many(end, wrong);
+  if (is("overrun")) return fill_queue(end, wrong);
+  if (is("owed")) return take_event(end, wrong);
+  if (is("dry")) {
+    MUST(post_send(end, 1, 1, IBV_WR_SEND, IBV_SEND_SIGNALED) == 0);
+    MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  }
+  return 0;
+}
+
+static int act_as_server(struct end* end, bool wrong) {
+  if (is("dry") && wrong) {
+    struct ibv_wc wc;
+    for (int i = 0; i < 1000; i++) (void)ibv_poll_cq(end->received, 1, &wc);
+    MUST(post_receive(end, 0, 0) == 0);
+  }
+  if (!is("key") && !is("owed")) return 0;
+  MUST(complete(end->received) == IBV_WC_SUCCESS);
+  if (is("key") && wrong) {
+    struct ibv_mr* const other = ibv_reg_mr(end->pd, end->bytes, kBytes, IBV_ACCESS_LOCAL_WRITE);
+    MUST(other != NULL && ibv_dereg_mr(end->mr) == 0);
+    end->mr = other;
+  }
+  MUST(post_send(end, 9, 3, IBV_WR_SEND, IBV_SEND_SIGNALED) == 0);
+  MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  return 0;
+}
+
+// ---- All of it
+
+int run_mistake(int argc, const char* const* argv) {
+  MUST(argc == 5);
+  kind = argv[1];
+  const bool wrong = strcmp(argv[2], "wrong") == 0;
+  const bool serves = strcmp(argv[3], "server") == 0;
+  struct end end = {.channel = rdma_create_event_channel()};
+  MUST(end.channel != NULL);
+  if (serves) {
+    if (listen_for_one(&end, argv[4], wrong) != 0 || act_as_server(&end, wrong) != 0) return 1;
+  } else {
+    if (connect_to(&end, argv[4], wrong) != 0 || act_as_client(&end, wrong) != 0) return 1;
+    MUST(rdma_disconnect(end.id) == 0);
+    if (is("gone") && wrong) MUST(post_send(&end, 1, 1, IBV_WR_SEND, IBV_SEND_SIGNALED) == 0);
+  }
+  struct rdma_cm_event* last = NULL;
+  MUST(rdma_get_cm_event(end.channel, &last) == 0);
+  MUST(last->event == RDMA_CM_EVENT_DISCONNECTED);
+  if (!(is("event") && wrong && !serves)) rdma_ack_cm_event(last);
+  if (serves) rdma_disconnect(end.id);
+  for (struct ibv_wc wc; ibv_poll_cq(end.received, 1, &wc) > 0;) continue;
+  destroy(&end);
+  return 0;
+}

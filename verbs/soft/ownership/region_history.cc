@@ -1,0 +1,28 @@
+#include "verbs/soft/ownership/region_history.h"
+
+#include <algorithm>
+
+namespace anyrdma::verbs::soft {
+
+void RegionHistory::on_opened(std::uint32_t key, std::size_t length, const Runtime::Mark& mark) {
+  live_[key] = {.key = key, .length = length, .began = mark};
+}
+
+void RegionHistory::on_ended(std::uint32_t key, std::string_view call, const Runtime::Mark& mark) {
+  const auto found = live_.find(key);
+  if (found == live_.end()) return;
+  PastRegion& past = ended_.emplace_back(found->second);
+  past.ended = mark;
+  past.call = call;
+  live_.erase(found);
+  if (ended_.size() > kMost) ended_.pop_front();
+}
+
+const PastRegion* RegionHistory::find_ended(std::uint32_t key) const {
+  if (live_.contains(key)) return nullptr;
+  const auto found = std::find_if(ended_.rbegin(), ended_.rend(),
+                                  [key](const PastRegion& each) { return each.key == key; });
+  return found == ended_.rend() ? nullptr : &*found;
+}
+
+}  // namespace anyrdma::verbs::soft
