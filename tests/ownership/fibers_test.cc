@@ -1,8 +1,11 @@
 // Each mistake is found in fibers, and its twin is silent: docs/checkers.md.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rdma/rdma_cma.h>
 
 #include <array>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -38,6 +41,7 @@ constexpr std::array kCases{
     Case{"depth", "depth: "},
     Case{"gone", "gone: client/main: work is posted to queue pair "},
     Case{"overlap", "overlap: server/main: the receive with wr_id 1 on queue pair "},
+    Case{"both", "overlap: client/main: the SEND with wr_id 1 on queue pair "},
     Case{"owed", "owed: client/main: waits for itself: "},
     Case{"event", "owed: client/main: waits for itself: "},
 };
@@ -96,6 +100,37 @@ TEST(OwnershipOptions, ARemarkIsNoMistake) {
 
   EXPECT_EQ(world.mistakes()->lines(), "");
   EXPECT_THAT(world.mistakes()->remarks(), StartsWith("dry: server: "));
+}
+
+TEST(OwnershipOptions, AnEventThatAnotherFiberHoldsIsARemarkWhenItsIdIsDestroyed) {
+  using std::chrono::seconds;
+  World world(1, WorldOptions{.ownership = Ownership::kOn});
+  sim::Host& host = world.add_host("client", {"10.0.0.2"});
+  rdma_event_channel* channel = nullptr;
+  host.spawn("main", [&] {
+    channel = rdma_create_event_channel();
+    rdma_cm_id* id = nullptr;
+    ASSERT_EQ(rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP), 0);
+    sockaddr_in peer{};
+    peer.sin_family = AF_INET;
+    ASSERT_EQ(inet_pton(AF_INET, "10.0.0.2", &peer.sin_addr), 1);
+    ASSERT_EQ(rdma_resolve_addr(id, nullptr, reinterpret_cast<sockaddr*>(&peer), 2000), 0);
+    EXPECT_TRUE(host.sleep(seconds(2)));
+    EXPECT_EQ(rdma_destroy_id(id), 0);
+    rdma_destroy_event_channel(channel);
+  });
+  host.spawn("taker", [&] {
+    EXPECT_TRUE(host.sleep(seconds(1)));
+    rdma_cm_event* event = nullptr;
+    ASSERT_EQ(rdma_get_cm_event(channel, &event), 0);
+    EXPECT_TRUE(host.sleep(seconds(2)));
+    EXPECT_EQ(rdma_ack_cm_event(event), 0);
+  });
+
+  EXPECT_TRUE(world.run());
+
+  EXPECT_EQ(world.mistakes()->lines(), "");
+  EXPECT_THAT(world.mistakes()->remarks(), StartsWith("handover: client/main: destroys an object"));
 }
 
 TEST(OwnershipOptions, WhereItIsOffNobodyLooks) {

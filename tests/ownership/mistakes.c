@@ -183,6 +183,13 @@ static int send_source(struct end* end, bool wrong) {
   return 0;
 }
 
+/// A receive is posted to piece 0.
+static int send_from(struct end* end, int piece) {
+  MUST(post_send(end, 1, piece, IBV_WR_SEND, IBV_SEND_SIGNALED) == 0);
+  MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  return 0;
+}
+
 /// Two messages, one after the other.
 static int send_two(struct end* end) {
   for (int i = 1; i < 3; i++) {
@@ -256,6 +263,7 @@ static int take_event(struct end* end, bool wrong) {
 
 static int act_as_client(struct end* end, bool wrong) {
   if (is("source")) return send_source(end, wrong);
+  if (is("both")) return send_from(end, wrong ? 0 : 1);
   if (is("target")) return send_two(end);
   if (is("key")) return write_after_answer(end);
   if (is("region")) return end_region(end, wrong);

@@ -57,6 +57,24 @@ found dry dry server 'deny dry'
 found depth depth client 'deny depth'
 found gone gone client 'deny gone'
 found overlap overlap server 'deny overlap'
+found both overlap client 'deny overlap'
+
+# An event of one thread, and another thread that destroys its id.
+cp -L tests/ownership/handover "$work/handover"
+handover() {
+  printf '%s\n' 'host client 10.0.0.2' "on client ./handover $1" 'deny handover' 'limit 10000s' >"$work/handover.txt"
+  timeout -k 5 100 "$anyrdma" sim "$work/handover.txt" --seed 1 >"$work/handover.log" 2>&1
+}
+handover wrong
+status=$?
+[ $status = 1 ] && grep -qE "^(anyrdma: )?handover: client/handover: .* by client/handover" "$work/handover.log" || {
+  fail "handover: status $status, and no line that begins with 'handover: client/handover: '"
+  head -20 "$work/handover.log"
+}
+handover right || {
+  fail "handover: its twin is not silent"
+  head -20 "$work/handover.log"
+}
 
 # Remarks stand below what has gone wrong, and are no mistakes.
 scenario remark dry wrong
