@@ -39,9 +39,11 @@ class Sharp : public semantics::Scenario {
 
 // --- 40: private data ---------------------------------------------------------------------------
 
-// Exhibit 40: a connect message that grew over the years passed everywhere but on InfiniBand and
-// RoCE, where a request carries 56 bytes of the user's: rdma_connect fails before anything is sent.
-// https://github.com/ovis-hpc/ldms/pull/2258 https://github.com/ovis-hpc/ldms/pull/2277
+// Exhibit 40: The private data of a program's connect request grew over the years. It fit on other
+// transports, but not on InfiniBand and RoCE, where a request carries 56 bytes of private data:
+// rdma_connect fails before anything is sent.
+// https://github.com/ovis-hpc/ldms/pull/2258
+// https://github.com/ovis-hpc/ldms/pull/2277
 TEST_F(Sharp, TheConnectMessageDoesNotFit) {
   constexpr std::size_t kHeader = 5;
   server.listen(kServer);
@@ -60,9 +62,10 @@ struct Introduction {
   char words[40] = "40 bytes";
 };
 
-// Exhibit 40: an event has the length of the message's field, never the length that the peer set.
-// Comparing it with a structure's size refuses every peer, and copying that much overflows the
-// structure. https://github.com/ofiwg/libfabric/pull/3490
+// Exhibit 40: A CM event's private_data_len is the length of the message's field, never the length
+// that the peer set. A program that compares it with a structure's size refuses every peer, and one
+// that copies that many bytes overflows the structure.
+// https://github.com/ofiwg/libfabric/pull/3490
 TEST_F(Sharp, TheLengthIsNotThePeers) {
   const Introduction mine;
   const std::string_view data(reinterpret_cast<const char*>(&mine), sizeof mine);
@@ -111,9 +114,9 @@ bool asks_again(const Seen& refused) {
   return !refused.data.empty() && refused.data[0] == 'E';
 }
 
-// Exhibit 41: the fake of a storage product answers a refused connect with the connect's own data
-// instead of the refusal's, and makes connections without a peer. Against it this test passes with
-// an application that takes its own words for the server's.
+// Exhibit 41: A storage product tests with a fake librdmacm that answers a refused connect with the
+// client's own private data instead of the server's. With that fake, a client that reads its own
+// data passes the test.
 // https://github.com/ydb-platform/nbs/blob/ea40db9/cloud/blockstore/libs/rdma/impl/test_verbs.cpp
 TEST_F(Sharp, AFakeEchoesWhereTheServerAnswers) {
   EXPECT_TRUE(asks_again(HandMadeFake{.refuses = true}.connect("Early bird")));
@@ -132,7 +135,8 @@ TEST_F(Sharp, AFakeEchoesWhereTheServerAnswers) {
   EXPECT_EQ(error_of(rdma_accept(request, &param)), EINVAL) << "no connection without a peer";
 }
 
-// Exhibit 41: in the same fake, making and moving queue pairs does nothing and always works.
+// Exhibit 41: In a storage product's fake libraries, creating and modifying queue pairs does
+// nothing and always succeeds. In anyrdma queue pairs have states.
 // https://github.com/ydb-platform/nbs/blob/ea40db9/cloud/blockstore/libs/rdma/impl/test_verbs.cpp
 TEST_F(Sharp, AQueuePairHasStates) {
   const Connection connection = request();
@@ -147,18 +151,20 @@ TEST_F(Sharp, AQueuePairHasStates) {
 
 // --- 42: fork -----------------------------------------------------------------------------------
 
-// Not shown 42: a child that goes on with its parent's ids and queue pairs crashes, or sees wr_ids
-// that no program posted. Programs on simulated hosts are no processes and cannot fork. The
-// drop-in's guard, which cuts a child off and lets it begin anew, has its tests in transport/fabric
-// (FabricFork, UdpFork) and on the kernel in tests/rxe_vm. https://github.com/pmem/rpma/issues/751
-// https://github.com/ofiwg/libfabric/issues/9792 https://github.com/linux-rdma/rdma-core/pull/991
+// Not shown 42: A child process that uses its parent's ids and queue pairs crashes, or sees wr_ids
+// that no program posted. Fibers of a C++ test cannot fork. The drop-in gives a child a new device;
+// transport/fabric (FabricFork, UdpFork) and tests/rxe_vm test that.
+// https://github.com/pmem/rpma/issues/751
+// https://github.com/ofiwg/libfabric/issues/9792
+// https://github.com/linux-rdma/rdma-core/pull/991
 // https://github.com/ceph/ceph/pull/13525
 
 // --- 43: errno ----------------------------------------------------------------------------------
 
-// Exhibit 43: an event's status is a negative errno or a positive reason; the synchronous calls
-// made a negative errno of it. Here the result is errno as the man pages have it.
-// https://github.com/linux-rdma/rdma-core/pull/966 https://github.com/linux-rdma/rdma-core/pull/959
+// Exhibit 43: An event's status is a negative errno or a positive reason. Synchronous calls of
+// librdmacm set errno to a negative value. In anyrdma errno is positive, as the manual pages say.
+// https://github.com/linux-rdma/rdma-core/pull/966
+// https://github.com/linux-rdma/rdma-core/pull/959
 TEST_F(Sharp, ErrnoIsPositiveWhereAStatusIsNot) {
   plan("at 5s: remove client anyrdma0");
   client.as_program([&] {
@@ -191,9 +197,10 @@ TEST_F(Sharp, ErrnoIsPositiveWhereAStatusIsNot) {
 
 // --- 44: the second resolution ------------------------------------------------------------------
 
-// Exhibit 44: an initiator that was given a source address resolves once to discover and again for
-// each queue pair: EADDRINUSE, although TCP does not mind. REUSEADDR, or a source without port,
-// mends it. https://github.com/spdk/spdk/issues/2604
+// Exhibit 44: An initiator with a fixed source address and port resolves once for discovery and
+// again for each queue pair. The second rdma_resolve_addr fails with EADDRINUSE, unlike TCP.
+// REUSEADDR, or a source without port, avoids that.
+// https://github.com/spdk/spdk/issues/2604
 TEST_F(Sharp, TheSecondIdCannotHaveTheSameSource) {
   const auto resolve = [](rdma_cm_id* id, std::uint16_t port) {
     return error_of(rdma_resolve_addr(id, Address(kClient, port), Address(kServer), 2000));

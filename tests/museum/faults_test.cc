@@ -53,9 +53,9 @@ class Injection : public Exhibit {
 
 // --- 45: faults below the wrong layer -----------------------------------------------------------
 
-// Exhibit 45: loss that netem put on the interface left the bandwidth of a NIC as it was, because
-// its packets do not pass there, and the benchmark was removed. Here a packet that is lost is
-// missed by programs that send over verbs, because no packet passes there.
+// Exhibit 45: A benchmark let netem lose packets of the network interface, which had no effect on a
+// NIC's RDMA traffic, and was removed. A packet that is lost on a simulated link affects programs
+// on verbs.
 // https://github.com/facebookresearch/DCPerf/pull/671
 TEST_F(Injection, LossBelowTheApiIsFeltAboveIt) {
   const sim::Duration perfect = transfer({.bits_per_second = 10'000'000'000});
@@ -81,16 +81,17 @@ void recovery_test() {
   EXPECT_TRUE(life.established()) << "it recovered";
 }
 
-// Exhibit 46: a test of recovery passed although its fault had never been injected. Here a planned
-// fault that does not happen fails the test, without a line of its own.
+// Exhibit 46: A test of recovery passed although its fault had never been injected. In anyrdma a
+// planned fault that does not happen fails the test.
 // https://github.com/ROCm/rocm-systems/pull/5515
 TEST_F(Injection, APlannedFaultThatDidNotHappenFailsTheTest) {
   EXPECT_NONFATAL_FAILURE(recovery_test(),
                           "planned 1, armed 1, fired 0, observed 0: on server request 3");
 }
 
-// Exhibit 46: a fault that was carried out without effect is distinguished from one that made a
-// difference. https://github.com/ROCm/rocm-systems/pull/5515
+// Exhibit 46: A fault that had no effect is reported as fired but not observed, to distinguish it
+// from one that made a difference.
+// https://github.com/ROCm/rocm-systems/pull/5515
 TEST_F(Injection, AFaultThatNobodyMetIsNotObserved) {
   plan("at 1s: cut client<->server\nat 2s: cut server->client");
   world.run_for(3s);
@@ -118,8 +119,9 @@ class FalsifyingPoll {
   int seen_ = 0;
 };
 
-// Exhibit 47: falsified results of polling made applications wait for ever for a completion that
-// had come. https://github.com/pmem/rpma/pull/1975
+// Exhibit 47: A fault injector changed the results of ibv_poll_cq, so that applications waited for
+// ever for a completion that had come.
+// https://github.com/pmem/rpma/pull/1975
 TEST_F(Injection, AFalsifiedCompletionIsWaitedForForEver) {
   serve([this] {
     const auto listener = server.listen(server_host.address(kPort));
@@ -146,8 +148,9 @@ TEST_F(Injection, AFalsifiedCompletionIsWaitedForForEver) {
   EXPECT_THAT(run_into_hang(), HasSubstr("client/ask waits for a completion event"));
 }
 
-// Exhibit 47: a completion may have an error, as hardware has it: it is there, the queue pair is in
-// ERR, and the application ends. https://github.com/pmem/rpma/pull/1975
+// Exhibit 47: A fault plan gives a completion an error as hardware does: the completion comes, the
+// queue pair goes to ERR, and the application ends.
+// https://github.com/pmem/rpma/pull/1975
 TEST_F(Injection, ACompletionInErrorIsNotWaitedFor) {
   plan("on client completion SEND 1: complete RETRY_EXC_ERR");
   serve([this] {
@@ -167,8 +170,8 @@ TEST_F(Injection, ACompletionInErrorIsNotWaitedFor) {
   run();
 }
 
-// Exhibit 47: a fault may only happen where hardware has one: a packet on its way is lost, the
-// completion is not. Any other plan is refused before the run starts.
+// Exhibit 47: A fault plan can only have faults that hardware has: it can lose a packet, and not a
+// completion. Any other plan is refused before the run.
 // https://github.com/pmem/rpma/pull/1975
 TEST_F(Injection, AFaultThatCannotBeIsRefused) {
   for (const char* line : {
@@ -205,9 +208,10 @@ sim::Outcome live(const sim::Trial& trial) {
   return outcome;
 }
 
-// Exhibit 48: a team wanted tests of random edge cases and did not know which behaviour is legal.
-// The model says so of every event, with its place in the kernel, and watches this sweep as it does
-// all tests. https://github.com/ydb-platform/nbs/issues/6314
+// Exhibit 48: A team wanted to test random edge cases and did not know which behaviour is legal.
+// anyrdma's model of legal events, with a source in the kernel for each, checks this test with
+// random faults.
+// https://github.com/ydb-platform/nbs/issues/6314
 // https://github.com/kvcache-ai/Mooncake/issues/3778
 TEST_F(Injection, ASweepOfRandomFaultsStaysLegal) {
   sim::SampleOptions options;
@@ -229,7 +233,7 @@ TEST_F(Injection, ASweepOfRandomFaultsStaysLegal) {
   EXPECT_THAT(swept.fired, SizeIs(options.menu.size())) << swept.to_string();
 }
 
-// Exhibit 48: and what is not: an event that no kernel gives is named, with the phase it came in.
+// Exhibit 48: An event that no kernel raises is reported with its name and the phase of its id.
 // https://github.com/ydb-platform/nbs/issues/6314
 TEST_F(Injection, AnIllegalEventIsNamed) {
   check::Legality legality;

@@ -27,8 +27,8 @@ class Endpoint {
   bool assertion_fell_ = false;
 };
 
-// Exhibit 14: the kernel reports a neighbour that moved past the states of its own connection
-// manager, so UNREACHABLE comes to a connected id, which stays connected.
+// Exhibit 14: When a neighbour's MAC address changes, the kernel raises UNREACHABLE also for a
+// connected id, which stays connected.
 // https://github.com/ofiwg/libfabric/issues/12362
 TEST_F(Ordering, UnreachableComesAfterEstablished) {
   plan("at 1s: fail-over server eth0");
@@ -48,8 +48,9 @@ TEST_F(Ordering, UnreachableComesAfterEstablished) {
   run();
 }
 
-// Exhibit 14: the same UNREACHABLE after a DISCONNECTED broke libfabric's assertion that a
-// connection ends once. https://github.com/ofiwg/libfabric/pull/12378
+// Exhibit 14: UNREACHABLE because of a neighbour's new MAC address may come after DISCONNECTED.
+// That broke an assertion of libfabric that a connection ends once.
+// https://github.com/ofiwg/libfabric/pull/12378
 TEST_F(Ordering, UnreachableBehindDisconnectedFellsAnAssertion) {
   plan("on client fetched DISCONNECTED 1: fail-over server eth0");
   Endpoint endpoint;
@@ -70,8 +71,8 @@ TEST_F(Ordering, UnreachableBehindDisconnectedFellsAnAssertion) {
   EXPECT_TRUE(endpoint.assertion_fell());
 }
 
-// Exhibit 15: the peer's DREQ overtook its RTU, so that the server was told DISCONNECTED and never
-// ESTABLISHED; a program that waits for ESTABLISHED before it handles DISCONNECTED waits for ever.
+// Exhibit 15: The client's DREQ overtook its RTU, so the server got DISCONNECTED and never
+// ESTABLISHED. A program that waits for ESTABLISHED before it handles DISCONNECTED waits for ever.
 // https://github.com/openucx/ucx/pull/4719
 TEST_F(Ordering, DisconnectedComesWithoutEstablished) {
   plan("on client->server RTU 1: delay 5ms");
@@ -134,23 +135,25 @@ class EarlyMessage : public Ordering {
   std::string delivered_;
 };
 
-// Exhibit 16: a message whose receive completes before ESTABLISHED was dropped in silence, but
-// acknowledged: the peer took it for delivered. A program that keeps it loses nothing.
+// Exhibit 16: A server dropped a message whose receive completed before ESTABLISHED. The message
+// had been acknowledged, so the client believed that it was delivered.
 // https://github.com/apache/brpc/pull/3480
 TEST_F(EarlyMessage, IsDroppedAndAcknowledged) {
   EXPECT_EQ(deliver(Program::kDrops), "");
 }
 
-// Exhibit 16: the mended server keeps what comes before ESTABLISHED.
+// Exhibit 16: A corrected server keeps a message whose receive completes before ESTABLISHED, so
+// nothing is lost.
 // https://github.com/apache/brpc/pull/3480
 TEST_F(EarlyMessage, IsKeptByTheMendedServer) {
   EXPECT_EQ(deliver(Program::kKeeps), "precious");
 }
 
-// Exhibit 16: users ask why receives have to be posted before the accept: the client's first
-// message finds none, and a client that does not retry (RNR) loses its connection.
+// Exhibit 16: Users ask why receives must be posted before rdma_accept. Otherwise the client's
+// first message finds no receive, and a client without RNR retries loses its connection.
 // https://github.com/linzino7/RDMA-example-application/issues/2
-// https://github.com/w180112/RDMA-example/issues/4 https://github.com/pmem/rpma/pull/350
+// https://github.com/w180112/RDMA-example/issues/4
+// https://github.com/pmem/rpma/pull/350
 // https://github.com/NVIDIA/daqiri/pull/180
 TEST_F(Ordering, AReceivePostedAfterTheAcceptComesTooLate) {
   serve([this] {
@@ -174,10 +177,10 @@ TEST_F(Ordering, AReceivePostedAfterTheAcceptComesTooLate) {
   run();
 }
 
-// Exhibit 17: one thread destroyed the queue pair while another fetched the response, so librdmacm
-// modified a destroyed queue pair. Here the destruction waits for a fetch that is running
-// (tests/threads tests it with threads). A later fetch finds no queue pair, and returns the bare
-// CONNECT_RESPONSE. https://github.com/linux-rdma/rdma-core/pull/1182
+// Exhibit 17: One thread destroyed the queue pair while another fetched the response, so librdmacm
+// modified a destroyed queue pair. In anyrdma the destruction waits for a running fetch. A later
+// fetch finds no queue pair, and returns CONNECT_RESPONSE.
+// https://github.com/linux-rdma/rdma-core/pull/1182
 TEST_F(Ordering, AQueuePairIsDestroyedBeforeTheResponseIsFetched) {
   std::unique_ptr<cm::Id> id;
   std::unique_ptr<Pipe> pipe;
@@ -200,12 +203,14 @@ TEST_F(Ordering, AQueuePairIsDestroyedBeforeTheResponseIsFetched) {
   run();
 }
 
-// Not shown 18: fibers of a world take turns, so there are no data races in it. That cm has none is
-// what tests/threads says under ThreadSanitizer.
-// https://github.com/ofiwg/libfabric/issues/10736 https://github.com/ofiwg/libfabric/issues/6328
+// Not shown 18: These reports are data races. Fibers of a simulated world take turns, so the
+// simulator cannot show them. tests/threads checks the connection manager with ThreadSanitizer.
+// https://github.com/ofiwg/libfabric/issues/10736
+// https://github.com/ofiwg/libfabric/issues/6328
 
-// Exhibit 19: a synchronous id took ESTABLISHED itself, inside of rdma_connect; after its migration
-// the program waited for that event on the new channel. https://github.com/pmem/rpma/pull/101
+// Exhibit 19: A synchronous id consumed ESTABLISHED inside rdma_connect. Then the program migrated
+// the id, and waited for that event on the new channel for ever.
+// https://github.com/pmem/rpma/pull/101
 TEST_F(Ordering, EstablishedDoesNotFollowAMigrationThatComesTooLate) {
   serve([this] {
     const auto listener = server.listen(server_host.address(kPort));
@@ -230,7 +235,8 @@ TEST_F(Ordering, EstablishedDoesNotFollowAMigrationThatComesTooLate) {
   EXPECT_THAT(run_into_hang(), HasSubstr("client/ask waits for an event on an event channel"));
 }
 
-// Exhibit 19: the mended program migrates first, and connects then.
+// Exhibit 19: A corrected program migrates its id to a channel first, and connects then, so
+// ESTABLISHED comes to that channel.
 // https://github.com/pmem/rpma/pull/101
 TEST_F(Ordering, EstablishedComesToTheChannelThatTheIdMigratedToBefore) {
   serve([this] {
@@ -254,9 +260,10 @@ TEST_F(Ordering, EstablishedComesToTheChannelThatTheIdMigratedToBefore) {
   run();
 }
 
-// Exhibit 19: an id migrates while an event from its old channel is not acknowledged:
-// rdma_migrate_id waits for ever. The report names the event.
-// https://github.com/RDMA-Rust/sideway/pull/115 https://github.com/RDMA-Rust/sideway/pull/39
+// Exhibit 19: A program migrates an id while an event of its old channel is not acknowledged, so
+// rdma_migrate_id waits for ever. The simulator's report names the event.
+// https://github.com/RDMA-Rust/sideway/pull/115
+// https://github.com/RDMA-Rust/sideway/pull/39
 TEST_F(Ordering, AMigrationWaitsForTheEventsOfTheOldChannel) {
   ask([this] {
     Program other(client_host);
@@ -274,8 +281,8 @@ TEST_F(Ordering, AMigrationWaitsForTheEventsOfTheOldChannel) {
             HasSubstr("ADDR_RESOLVED status 0, fetched")));
 }
 
-// Exhibit 19: the acceptor goes on waiting at the listener's channel for the new connection's
-// ESTABLISHED, which goes to the channel that the id has been migrated to.
+// Exhibit 19: A server waited at the listener's channel for ESTABLISHED of a new connection. That
+// event goes to the channel to which the id has been migrated.
 // https://github.com/pmem/rpma/pull/89
 TEST_F(Ordering, EventsLeaveTheChannelTogetherWithTheirId) {
   Program worker(server_host);
@@ -294,8 +301,9 @@ TEST_F(Ordering, EventsLeaveTheChannelTogetherWithTheirId) {
   EXPECT_THAT(run_into_hang(), HasSubstr("server/accept waits for an event on an event channel"));
 }
 
-// Not shown 20: the first bug was in rsockets, which do not exist here. The second was in a
-// descriptor behind rdma_resolve_addrinfo, whose readiness cannot be stale here.
+// Not shown 20: One of these bugs was in rsockets, which anyrdma does not have. The other was in a
+// descriptor behind rdma_resolve_addrinfo that stayed readable without an event. In anyrdma the
+// channel's descriptor is readable only while an event is queued.
 // https://github.com/linux-rdma/rdma-core/commit/0b10cda9a56f2d20785026f56aab21cd9955dd87
 // https://github.com/linux-rdma/rdma-core/commit/7528827b749b5afc795dfd470c98d9381774d4b4
 
@@ -431,14 +439,16 @@ class Handshake : public Ordering {
   }
 };
 
-// Exhibit 21: the reply to a handshake that had been given up configured the queue pair of the next
-// one. It reported success, and every transfer ended with the retry counter exceeded.
+// Exhibit 21: A late reply to a handshake that had been given up configured the queue pair of the
+// next handshake. That handshake reported success, and every transfer ended with the retry counter
+// exceeded.
 // https://github.com/kvcache-ai/Mooncake/pull/3584
 TEST_F(Handshake, AStaleReplyConfiguresTheNextGeneration) {
   EXPECT_EQ(transfer(Engine::kTakesAnyReply), IBV_WC_RETRY_EXC_ERR);
 }
 
-// Exhibit 21: the mended engine heeds only the reply to its own generation.
+// Exhibit 21: A corrected engine numbers its handshakes, and ignores the late reply to an earlier
+// one.
 // https://github.com/kvcache-ai/Mooncake/pull/3584
 TEST_F(Handshake, TheGenerationTellsAStaleReply) {
   EXPECT_EQ(transfer(Engine::kChecksTheGeneration), IBV_WC_SUCCESS);

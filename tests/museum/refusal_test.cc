@@ -76,9 +76,10 @@ class PowerCut : public Exhibit {
   std::vector<Answer> answers;
 };
 
-// Exhibit 28: a client whose power was cut came back with the queue pair number that the server
-// still knew: REJECTED, stale connection, and the client gave up.
-// https://github.com/spdk/spdk/issues/450 https://github.com/spdk/spdk/issues/1043
+// Exhibit 28: A client lost power and came back with a queue pair number that the server still
+// considered connected. The client got REJECTED (stale connection) and gave up.
+// https://github.com/spdk/spdk/issues/450
+// https://github.com/spdk/spdk/issues/1043
 // https://github.com/spdk/spdk/issues/1087
 TEST_F(PowerCut, TheClientIsStaleWhenItReturns) {
   plan("at 1s: crash client\nat 20s: restart client");
@@ -90,8 +91,9 @@ TEST_F(PowerCut, TheClientIsStaleWhenItReturns) {
   EXPECT_THAT(answers, ElementsAre(kConnected, kStale));
 }
 
-// Exhibit 28: the refusal makes the server's CM end the old connection, so that a client which asks
-// again gets a new one. https://github.com/spdk/spdk/issues/450
+// Exhibit 28: When a server's CM rejects a stale connection, it also ends the old connection. So a
+// client that connects again gets a new connection.
+// https://github.com/spdk/spdk/issues/450
 TEST_F(PowerCut, TheNextAttemptWorks) {
   plan("at 1s: crash client\nat 20s: restart client");
   serve_everybody();
@@ -235,8 +237,8 @@ class SimultaneousConnect : public ::testing::Test {
   std::size_t refused_in_vain = 0;
 };
 
-// Exhibit 29: hundreds of ranks that connect to each other at once refuse each other's requests
-// where they cross: a storm of REJECTED 28, without any harm.
+// Exhibit 29: Hundreds of processes that connect to each other at the same time reject each other's
+// crossing requests. The many REJECTED events with reason 28 are harmless.
 // https://github.com/ofiwg/libfabric/issues/10359
 TEST_F(SimultaneousConnect, CrossingRequestsAreRefused) {
   run(Rank::Loser::kWaits);
@@ -245,8 +247,9 @@ TEST_F(SimultaneousConnect, CrossingRequestsAreRefused) {
   EXPECT_EQ(refused_in_vain, 0u);
 }
 
-// Exhibit 29: if the losing side withdraws its request by itself, the other side's rdma_reject
-// comes too late and fails with EINVAL. https://github.com/ofiwg/libfabric/issues/10359
+// Exhibit 29: If two peers connect to each other and one withdraws its request, the other one's
+// rdma_reject comes too late and fails with EINVAL.
+// https://github.com/ofiwg/libfabric/issues/10359
 TEST_F(SimultaneousConnect, ARequestThatWasWithdrawnCannotBeRefused) {
   run(Rank::Loser::kWithdraws);
 
@@ -272,9 +275,11 @@ Verdict by_mark(const Seen& event) {
   return marked ? Verdict::kRefused : Verdict::kNobodyListens;
 }
 
-// Exhibit 30: a peer's own refusal, a port without listener and a server that failed in rdma_accept
-// are one event; applications returned the wrong error. Only a mark in the private data tells.
-// https://github.com/openucx/ucx/pull/7788 https://github.com/openucx/ucx/pull/5460
+// Exhibit 30: REJECTED comes if the peer's application refuses, if the port has no listener, and if
+// the server's rdma_accept fails. Applications took one case for another. Only a mark in the
+// private data distinguishes them.
+// https://github.com/openucx/ucx/pull/7788
+// https://github.com/openucx/ucx/pull/5460
 // https://github.com/openucx/ucx/pull/6024
 TEST_F(Refusal, TheNetworksRejectLooksLikeTheUsers) {
   ask();
@@ -297,8 +302,8 @@ TEST_F(Refusal, TheNetworksRejectLooksLikeTheUsers) {
 
 // --- 31: the server listens late ----------------------------------------------------------------
 
-// Exhibit 31: the server listened a moment too late, and the client's retry failed before it was
-// made: an id connects once, whatever comes of it.
+// Exhibit 31: A server began to listen a moment too late, and the client's second rdma_connect on
+// the same id failed at once. An id can connect only once; a new id works.
 // https://github.com/linux-rdma/perftest/issues/93
 TEST_F(Refusal, RetryingOnTheSameIdFailsAndOnAFreshOneWorks) {
   rdma_cm_id* id = ask();
@@ -314,8 +319,8 @@ TEST_F(Refusal, RetryingOnTheSameIdFailsAndOnAFreshOneWorks) {
   client.take(RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 }
 
-// Exhibit 31: requests of clients that have given up wait in a slow server's queue. rdma_create_qp
-// fails with EINVAL for each of them. One server refused every client for five seconds.
+// Exhibit 31: A slow server has requests in its queue whose clients have given up. rdma_create_qp
+// fails with EINVAL for each of them, and one server refused every client for five seconds.
 // https://github.com/ydb-platform/nbs/issues/6940
 TEST_F(Refusal, RequestsThatWereGivenUpAreServedFirst) {
   server.listen(kServer);
@@ -343,8 +348,9 @@ TEST_F(Refusal, RequestsThatWereGivenUpAreServedFirst) {
 
 // --- 32: timeouts -------------------------------------------------------------------------------
 
-// Exhibit 32: attempts that timed out were dropped without a word to the application. Here each
-// call ends in an event, on both sides. https://github.com/ofiwg/libfabric/issues/794
+// Exhibit 32: A stack dropped connection attempts that timed out without reporting that to the
+// application. In anyrdma each call ends with an event, on both sides.
+// https://github.com/ofiwg/libfabric/issues/794
 TEST_F(Refusal, ATimeoutIsAnEvent) {
   const Connection half = request();
   rdma_cm_id* late = client.routed(kServer);
@@ -360,8 +366,9 @@ TEST_F(Refusal, ATimeoutIsAnEvent) {
   EXPECT_NEAR(seconds(client.now().time_since_epoch()), 102, 2);
 }
 
-// Exhibit 32: a DREQ without answer ends in DISCONNECTED, too. The event's status says that it
-// timed out, but the program did not read it. https://github.com/linux-rdma/perftest/pull/380
+// Exhibit 32: A DREQ without answer ends with DISCONNECTED, too. Only the event's status says that
+// it timed out, and a program did not read the status.
+// https://github.com/linux-rdma/perftest/pull/380
 TEST_F(Refusal, ADisconnectThatTimedOutShowsInTheStatusOnly) {
   const Connection connection = connect();
   plan("at 0s: cut client<->server");
@@ -377,9 +384,9 @@ TEST_F(Refusal, ADisconnectThatTimedOutShowsInTheStatusOnly) {
 
 // --- 33: the server moved -----------------------------------------------------------------------
 
-// Exhibit 33: a server was moved to another machine while its client reconnected. The client had
-// resolved the route, so its requests went to the old link address, for minutes in each attempt. In
-// the test only these requests go to the old address.
+// Exhibit 33: A server moved to another machine while its client reconnected. The client had
+// resolved the route before, so its requests went to the old MAC address, for minutes in each
+// attempt. In the test only these requests go to the old address.
 // https://bugzilla.kernel.org/show_bug.cgi?id=214523
 TEST_F(Refusal, RequestsGoToTheOldPlaceForMinutes) {
   plan("on client->server REQ all: lose");
@@ -391,8 +398,8 @@ TEST_F(Refusal, RequestsGoToTheOldPlaceForMinutes) {
   EXPECT_NEAR(seconds(client.now().time_since_epoch()), 102, 1);
 }
 
-// Exhibit 33: since then the kernel says UNREACHABLE as soon as a neighbour announces itself from
-// elsewhere; a program that then uses a new id connects at once.
+// Exhibit 33: Newer kernels raise UNREACHABLE as soon as a neighbour announces another MAC address.
+// A program that then uses a new id connects at once.
 // https://bugzilla.kernel.org/show_bug.cgi?id=214523
 TEST_F(Refusal, ANeighbourThatMovedIsReportedAtOnce) {
   plan(
@@ -437,9 +444,10 @@ class AckTimeout : public Refusal {
   }
 };
 
-// Exhibit 34: the user's timeout was set on an id that carries no data: the server's listener. The
-// queue pair shows the default, and a dead peer stays unnoticed for that long.
-// https://github.com/linux-rdma/perftest/pull/275 https://github.com/linux-rdma/perftest/pull/288
+// Exhibit 34: A program set the ACK timeout on the listener's id, which carries no data. The
+// connection's queue pair has the default timeout, so a dead peer is noticed late.
+// https://github.com/linux-rdma/perftest/pull/275
+// https://github.com/linux-rdma/perftest/pull/288
 TEST_F(AckTimeout, SetOnTheListenerItIsLost) {
   rdma_cm_id* listener = server.listen(kServer);
   EXPECT_EQ(set_timeout(listener), 0) << "no complaint";
@@ -461,8 +469,9 @@ TEST_F(AckTimeout, SetOnTheListenerItIsLost) {
   EXPECT_GT(patience_of(passive), 5s);
 }
 
-// Exhibit 34: a program set the timeout with ibv_modify_qp on an established connection, which is
-// refused: it can only be set on the way to RTS. The program's error handler then disconnected.
+// Exhibit 34: A program set the ACK timeout with ibv_modify_qp on an established connection. That
+// is refused, because the timeout can be set only before RTS. The program's error handler then
+// disconnected.
 // https://github.com/ydb-platform/nbs/pull/6928
 TEST_F(AckTimeout, ItCannotBeModifiedInRts) {
   const Connection connection = connect();
@@ -532,8 +541,9 @@ class Farewell : public ::testing::Test, protected semantics::Pair {
   std::size_t lost = 0;
 };
 
-// Exhibit 35: near a thousand connections DREPs got lost, and the peer's CM does not answer a
-// repeated DREQ: a program that waits for all DISCONNECTED waits for more than a minute.
+// Exhibit 35: With some thousand connections DREPs were lost, and the peer's CM does not answer a
+// retransmitted DREQ. A program that waits for all DISCONNECTED events then waits for more than a
+// minute.
 // https://github.com/linux-rdma/rdma-core/commit/737ac31fd
 // https://github.com/linux-rdma/rdma-core/commit/498d6237b
 TEST_F(Farewell, OneLostDrepMakesEverybodyWaitForAMinute) {
@@ -544,7 +554,8 @@ TEST_F(Farewell, OneLostDrepMakesEverybodyWaitForAMinute) {
   EXPECT_GT(took, 60s);
 }
 
-// Exhibit 35: the server that destroys its ids lets its CM answer for them: a few seconds.
+// Exhibit 35: If the server destroys its ids, its CM answers retransmitted DREQs, so a lost DREP
+// costs the client only a few seconds.
 // https://github.com/linux-rdma/rdma-core/commit/498d6237b
 TEST_F(Farewell, AnIdThatIsGoneIsAnsweredFor) {
   hang_up_everywhere(true);

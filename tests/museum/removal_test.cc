@@ -158,8 +158,9 @@ class Removal : public Exhibit {
   }
 };
 
-// Exhibit 36: the target crashed on DEVICE_REMOVAL. The listener gets that event first; its context
-// is a port, and the handler took it for a connection. https://github.com/spdk/spdk/issues/1184
+// Exhibit 36: A target crashed on DEVICE_REMOVAL. The listener's id gets that event first. Its
+// context is a port, and the handler used it as a connection.
+// https://github.com/spdk/spdk/issues/1184
 // https://github.com/spdk/spdk/issues/3139
 TEST_F(Removal, TheListenersRemovalIsTakenForAConnections) {
   const sim::Exploration found =
@@ -169,7 +170,7 @@ TEST_F(Removal, TheListenersRemovalIsTakenForAConnections) {
   EXPECT_EQ(found.failure->outcome.problem, "the target crashed\n");
 }
 
-// Exhibit 36: the mended target, whose device is removed at every step of a run.
+// Exhibit 36: A corrected target survives the removal of its device at every step of a run.
 // https://github.com/spdk/spdk/issues/1184
 TEST_F(Removal, AtEveryStepTheMendedTargetSurvives) {
   const sim::Exploration found =
@@ -179,8 +180,9 @@ TEST_F(Removal, AtEveryStepTheMendedTargetSurvives) {
   EXPECT_GT(found.runs, 50u);
 }
 
-// Exhibit 36: after the network was restarted a thread stayed in ibv_get_async_event: DEVICE_FATAL
-// is the last event, and it asked for another. https://github.com/spdk/spdk/issues/2786
+// Exhibit 36: After a restart of the network a thread hung in ibv_get_async_event. It waited for
+// another event after DEVICE_FATAL, which is the last one.
+// https://github.com/spdk/spdk/issues/2786
 // https://github.com/spdk/spdk/issues/2356
 TEST_F(Removal, NoAsyncEventFollowsDeviceFatal) {
   plan("at 1ms: remove server anyrdma0");
@@ -256,8 +258,9 @@ sim::Scenario ping_scenario(bool tells_of_removal) {
   };
 }
 
-// Exhibit 37: the example's thread for events ended with DEVICE_REMOVAL without a message; the main
-// program waited on its semaphore for ever. https://github.com/linux-rdma/rdma-core/pull/28
+// Exhibit 37: The event thread of an example program ended at DEVICE_REMOVAL without a message, and
+// its main thread waited for a semaphore for ever.
+// https://github.com/linux-rdma/rdma-core/pull/28
 TEST_F(Removal, TheExampleWaitsForAThreadThatIsGone) {
   const sim::Exploration found = sim::explore_steps(ping_scenario(false), {.actions = removals()});
   const sim::Exploration mended =
@@ -319,8 +322,8 @@ std::vector<int> errors_of(DomainCache::Key key, const char* return_device) {
   return errors;
 }
 
-// Exhibit 37: a device that was reset has the same GUID and is another device. A program that knows
-// devices by their GUID goes on with what was made on the old one, until it is restarted.
+// Exhibit 37: A device that was reset returns as a new device with the same GUID. A program that
+// identifies devices by their GUID continued to use objects of the old one, until it was restarted.
 // https://github.com/linux-rdma/rdma-core/pull/750
 TEST_F(Removal, ADeviceThatCameBackIsNotTheOldOne) {
   constexpr const char* kReset = "return client anyrdma0";
@@ -331,8 +334,8 @@ TEST_F(Removal, ADeviceThatCameBackIsNotTheOldOne) {
   EXPECT_THAT(errors_of(DomainCache::Key::kContext, kReset), ElementsAre(0, 0));
 }
 
-// Exhibit 37: a device that was removed and found again did not appear in rdma_get_devices any
-// more. Here each look shows what is there at that time.
+// Exhibit 37: A device that was removed and plugged in again was missing in rdma_get_devices. In
+// anyrdma each call returns the devices that exist at that time.
 // https://github.com/linux-rdma/rdma-core/pull/1314
 TEST_F(Removal, TheListOfDevicesFollowsThem) {
   plan("at 1s: remove client anyrdma0\nat 2s: return client anyrdma0");
@@ -353,9 +356,10 @@ TEST_F(Removal, TheListOfDevicesFollowsThem) {
 
 // --- 38: an odd device --------------------------------------------------------------------------
 
-// Exhibit 38: with a device whose node GUID is 0, ADDR_RESOLVED came with a null `verbs`, and the
-// program crashed in its next line. The library says now what it can: ADDR_ERROR.
-// https://github.com/linux-rdma/rdma-core/pull/1547 https://github.com/openucx/ucx/issues/2534
+// Exhibit 38: On a device whose node GUID is 0, ADDR_RESOLVED came with a null `verbs`, and the
+// program crashed in its next line. Newer libraries and anyrdma raise ADDR_ERROR instead.
+// https://github.com/linux-rdma/rdma-core/pull/1547
+// https://github.com/openucx/ucx/issues/2534
 TEST_F(Removal, ADeviceWithoutAGuidResolvesToAnError) {
   verbs::soft::HcaConfig device;
   device.node_guid = {};
@@ -391,8 +395,9 @@ class PortFlap : public Exhibit {
   int connections = 0;
 };
 
-// Exhibit 39: PORT_ERR paused the rail and PORT_ACTIVE resumed it, with the queue pairs that had
-// gone to ERR meanwhile: transfers after the flap were slower than during it, for ever.
+// Exhibit 39: A program paused a connection at PORT_ERR and resumed it at PORT_ACTIVE, although its
+// queue pairs had gone to ERR meanwhile. Transfers after the port was back were slower than while
+// it was down, for ever.
 // https://github.com/kvcache-ai/Mooncake/issues/3596
 // https://github.com/kvcache-ai/Mooncake/issues/2960
 TEST_F(PortFlap, TheRailThatIsResumedIsDead) {
@@ -422,8 +427,8 @@ TEST_F(PortFlap, TheRailThatIsResumedIsDead) {
   EXPECT_THAT(told, ElementsAre(IBV_EVENT_PORT_ERR, IBV_EVENT_PORT_ACTIVE));
 }
 
-// Exhibit 39: work that fails by itself breaks the queue pair; the endpoint was rebuilt and the
-// same work posted again, which broke the next one: a storm of reconnections.
+// Exhibit 39: A work request with an error of its own broke the queue pair. The program rebuilt the
+// connection and posted the same request again, which broke the next one: a storm of reconnections.
 // https://github.com/kvcache-ai/Mooncake/pull/3387
 // https://github.com/kvcache-ai/Mooncake/issues/3299
 TEST_F(PortFlap, BrokenWorkBreaksEveryNewQueuePair) {
@@ -445,9 +450,10 @@ TEST_F(PortFlap, BrokenWorkBreaksEveryNewQueuePair) {
   EXPECT_GT(connections, 50);
 }
 
-// Exhibit 39: a bond failed over, and the application did not know what to do with ADDR_CHANGE, or
-// took its peer's UNREACHABLE for the end. It is a hint: connections stay, on their old path.
-// https://github.com/accelio/accelio/issues/88 https://github.com/apache/brpc/issues/1183
+// Exhibit 39: A bond failed over, and applications treated ADDR_CHANGE, or the peer's UNREACHABLE,
+// as the end of the connection. Both events are only hints: connections continue on their old path.
+// https://github.com/accelio/accelio/issues/88
+// https://github.com/apache/brpc/issues/1183
 TEST_F(PortFlap, AddressChangeEndsNothing) {
   plan("at 1s: fail-over client eth0\nat 2s: fail-over server eth0");
   serve_everybody();

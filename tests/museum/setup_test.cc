@@ -37,24 +37,29 @@ class Setup : public Exhibit {
   }
 };
 
-// Exhibit 1: no RDMA without a kernel module that stock cloud images lack. Two simulated hosts need
-// no module, no device, no root, no network. https://github.com/aibrix/PrisKV/issues/6
-// https://github.com/SoftRoCE/librxe-dev/issues/9 https://github.com/SoftRoCE/rxe-dev/issues/57
+// Exhibit 1: Stock cloud images lack the kernel modules for RDMA, so users could not run RDMA tests
+// there. Two simulated hosts need no module, no device, no root and no network.
+// https://github.com/aibrix/PrisKV/issues/6
+// https://github.com/SoftRoCE/librxe-dev/issues/9
+// https://github.com/SoftRoCE/rxe-dev/issues/57
 TEST_F(Setup, AConversationNeedsNoKernelModule) {
   EXPECT_EQ(heard(client_host, server_host.address(kPort), server_host.address(kPort)), "hello");
 }
 
-// Not shown 2: an image and a boot script were built to have rxe in CI. There is no behaviour to
-// show but that these tests run in a plain container.
-// https://github.com/ydb-platform/ydb/pull/20811 https://github.com/ydb-platform/ydb/pull/26495
+// Not shown 2: A project built a VM image and a boot script to have Soft-RoCE (rxe) in CI. There is
+// no behaviour to test here: anyrdma's tests run in a plain container.
+// https://github.com/ydb-platform/ydb/pull/20811
+// https://github.com/ydb-platform/ydb/pull/26495
 
-// Not shown 3: rdma_cm was turned off in CI. Unmodified programs run over the drop-in libraries in
-// tests/programs, in real time.
-// https://github.com/openucx/xccl/pull/87 https://github.com/openucx/xccl/pull/88
+// Not shown 3: A project turned off rdma_cm in CI. With anyrdma, tests/programs runs unmodified
+// programs over the drop-in libraries, in real time.
+// https://github.com/openucx/xccl/pull/87
+// https://github.com/openucx/xccl/pull/88
 
-// Exhibit 4: tests that were green on a NIC failed always, or in two runs of three, on rxe. Here a
-// run on the worst network is reproducible: the same seed makes the same run.
-// https://github.com/jonhoo/rust-ibverbs/issues/12 https://github.com/jonhoo/rust-ibverbs/pull/13
+// Exhibit 4: Tests that passed on a NIC failed always, or in two runs of three, on rxe. In the
+// simulator even a run on a bad network is reproducible: the same seed gives the same run.
+// https://github.com/jonhoo/rust-ibverbs/issues/12
+// https://github.com/jonhoo/rust-ibverbs/pull/13
 // https://github.com/jonhoo/rust-ibverbs/pull/113
 TEST(Repetition, OfARunOnABadNetworkIsTheSameRun) {
   int connected = 0;
@@ -67,9 +72,10 @@ TEST(Repetition, OfARunOnABadNetworkIsTheSameRun) {
   EXPECT_GT(connected, 10);
 }
 
-// Exhibit 5: "127.0.0.1 will never work": newcomers try it first, and get ENODEV. Here it works, as
-// they expect.
-// https://github.com/pmem/rpma/issues/1934 https://github.com/ofiwg/libfabric/issues/2494
+// Exhibit 5: Newcomers try 127.0.0.1 first, and get ENODEV on Linux ("127.0.0.1 will never work").
+// With anyrdma, 127.0.0.1 works.
+// https://github.com/pmem/rpma/issues/1934
+// https://github.com/ofiwg/libfabric/issues/2494
 TEST_F(Setup, TheLoopbackAddressWorks) {
   const auto loopback = sim::Address::ipv4(0x7f000001, kPort);
 
@@ -108,8 +114,9 @@ class Pod : public Exhibit {
   }
 };
 
-// Exhibit 6: in a pod the way to the peer leads over an interface without RDMA: ADDR_ERROR, error
-// -19, and the reason is unknown. A test can reproduce it, to see the program's message.
+// Exhibit 6: In a Kubernetes pod the route to the peer led over an interface without RDMA. Users
+// got ADDR_ERROR with error -19 and did not know why. The test reproduces that, to show the
+// program's message.
 // https://github.com/k8snetworkplumbingwg/sriov-network-device-plugin/issues/342
 // https://github.com/Mellanox/docker-sriov-plugin/issues/11
 // https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/87
@@ -120,13 +127,15 @@ TEST_F(Pod, ThatRoutesOverItsOrdinaryInterfaceGetsAddrError) {
   EXPECT_EQ(answer.status, -ENODEV);
 }
 
-// Exhibit 6: the same pod, towards a peer on the network of its RDMA device.
+// Exhibit 6: If the peer of a Kubernetes pod is on the network of the pod's RDMA device, address
+// resolution succeeds.
 // https://github.com/k8snetworkplumbingwg/sriov-network-device-plugin/issues/342
 TEST_F(Pod, ThatRoutesOverItsRdmaInterfaceResolves) {
   EXPECT_EQ(resolve(peer.address(kPort)).type, RDMA_CM_EVENT_ADDR_RESOLVED);
 }
 
-// Exhibit 6: without such a pod at hand a plan makes the call itself fail.
+// Exhibit 6: A fault plan makes rdma_resolve_addr fail with ENODEV, as in a Kubernetes pod whose
+// route has no RDMA device.
 // https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/87
 TEST_F(Setup, APlanLetsTheResolutionFailWithNoSuchDevice) {
   plan("on client call resolve_addr 1: fail ENODEV");
@@ -156,9 +165,10 @@ std::string complain_without_channel(Words words) {
   return std::string("rdma_create_event_channel: ") + std::strerror(errno);
 }
 
-// Exhibit 7: on a host without a NIC "rdma_create_event_channel: No such device" sent users to look
-// for what is wrong with event channels. A host without devices is one line, so the mended words,
-// too, have their test. https://github.com/linux-rdma/rdma-core/pull/368
+// Exhibit 7: On a host without a NIC, programs print "rdma_create_event_channel: No such device",
+// and users look for a mistake in event channels. A simulated host without devices tests a
+// program's message for that case.
+// https://github.com/linux-rdma/rdma-core/pull/368
 TEST_F(Setup, WithoutADeviceTheFirstCallFailsWithWordsThatMislead) {
   sim::Host& bare =
       world.add_host("bare", {.interfaces = {{.addresses = {"192.0.2.9"}, .rdma = false}}});

@@ -66,14 +66,16 @@ class FileTransfers : public SoftwareNic {
   }
 };
 
-// Exhibit 8: after some 1000 connections, one file transferred over each, rxe answered no request
-// any more, and the host had to be switched off. Here the 1200th is as good as the first.
+// Exhibit 8: After some 1000 connections, with one file transfer each, rxe no longer answered
+// requests, and the host had to be switched off. In the simulator the 1200th connection works like
+// the first.
 // https://github.com/SoftRoCE/librxe-dev/issues/14
 TEST_F(FileTransfers, GoOnBeyondTheThousandthConnection) {
   EXPECT_EQ(transfer(1200), 1200);
 }
 
-// Exhibit 8: nor do many connections at once do any harm; sim/scale_test has 100,000 of them.
+// Exhibit 8: Many simultaneous connections also stopped rxe. In the simulator they all work;
+// sim/scale_test has 100,000.
 // https://github.com/SoftRoCE/librxe-dev/issues/14
 TEST(ManyConnections, AnswerAllAtOnce) {
   const auto result = sim::testing::run_crowd({.connections = 1000});
@@ -113,8 +115,8 @@ int error_of_create_qp(cm::Id& id) {
   return made ? 0 : made.error().value();
 }
 
-// Exhibit 9: a process got at most 339 queue pairs. On a device with that limit a program
-// gets ENOMEM, and the test shows whether it keeps working with the queue pairs that it has.
+// Exhibit 9: A process could create at most 339 queue pairs. On a simulated device with that limit
+// a program gets ENOMEM, and the test shows whether it continues with the queue pairs that it has.
 // https://www.github.com/ofiwg/librdmacm/issues/8
 TEST_F(SmallDevice, RefusesTheThreeHundredAndFortiethQueuePair) {
   small_host->spawn("connect", [this] {
@@ -135,8 +137,9 @@ TEST_F(SmallDevice, RefusesTheThreeHundredAndFortiethQueuePair) {
   run();
 }
 
-// Exhibit 9: a fault plan can inject the limit as well: a program that wants four rails is refused
-// the third, and works with the others. https://www.github.com/ofiwg/librdmacm/issues/8
+// Exhibit 9: A fault plan can also inject a limit of queue pairs: a program that wants four gets an
+// error for the third, and must work with the others.
+// https://www.github.com/ofiwg/librdmacm/issues/8
 TEST_F(SmallDevice, MayRunOutOfQueuePairsWheneverAPlanSaysSo) {
   plan("on client call create_qp 3: fail ENOMEM");
   std::vector<int> errors;
@@ -204,9 +207,11 @@ class Reconnect : public Exhibit {
   }
 };
 
-// Exhibit 10: after the target had been killed and restarted the initiator did not reconnect, and
-// never ended; on Soft-RoCE only, so the test was skipped there. Here it takes the same attempts
-// each time. https://github.com/spdk/spdk/issues/1165 https://github.com/spdk/spdk/issues/678
+// Exhibit 10: After the target had been killed and restarted, an initiator on Soft-RoCE did not
+// reconnect and never ended, so the project skipped the test there. In the simulator a new id
+// connects after the same number of attempts in each run.
+// https://github.com/spdk/spdk/issues/1165
+// https://github.com/spdk/spdk/issues/678
 TEST_F(Reconnect, ANewIdConnectsOnceTheTargetIsBack) {
   EXPECT_EQ(attempts(Client::kTakesANewId), 5);
 }
@@ -217,11 +222,14 @@ TEST_F(Reconnect, TheSameIdNeverConnectsAgain) {
   EXPECT_EQ(attempts(Client::kTriesTheSameId), std::nullopt);
 }
 
-// Not shown 11: soft lockups and panics of rxe; there is no kernel code here, so nothing of a test
-// can harm the machine. https://github.com/spdk/spdk/issues/2277
-// https://github.com/SoftRoCE/rxe-dev/issues/28 https://github.com/SoftRoCE/rxe-dev/issues/54
+// Not shown 11: rxe caused soft lockups and kernel panics. anyrdma has no kernel code, so a test
+// cannot harm the machine.
+// https://github.com/spdk/spdk/issues/2277
+// https://github.com/SoftRoCE/rxe-dev/issues/28
+// https://github.com/SoftRoCE/rxe-dev/issues/54
 
-// Not shown 12: the port to Soft-RoCE was given up because of "many bugs", which are not named.
+// Not shown 12: A project gave up its port to Soft-RoCE because of "many bugs", which it does not
+// name.
 // https://github.com/Derecho-Project/derecho/issues/52
 
 /// What rxe lets pass, by the list that Google's tests keep of its deviations: here a mistake is
@@ -277,7 +285,8 @@ class Strict : public Exhibit {
   }
 };
 
-// Exhibit 13: rxe sends from memory of another protection domain.
+// Exhibit 13: rxe sends from memory of another protection domain. In anyrdma that is a local
+// protection error.
 // https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
 TEST_F(Strict, SendingFromAnotherDomainIsALocalProtectionError) {
   connected([](Connection& mine, Connection&) {
@@ -287,7 +296,8 @@ TEST_F(Strict, SendingFromAnotherDomainIsALocalProtectionError) {
   });
 }
 
-// Exhibit 13: rxe lets the peer write into memory of another protection domain.
+// Exhibit 13: rxe lets the peer write into memory of another protection domain. In anyrdma that is
+// a remote access error.
 // https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
 TEST_F(Strict, WritingIntoAnotherDomainIsARemoteAccessError) {
   connected([](Connection& mine, Connection& theirs) {
@@ -298,7 +308,8 @@ TEST_F(Strict, WritingIntoAnotherDomainIsARemoteAccessError) {
   });
 }
 
-// Exhibit 13: nor may the peer write a byte beyond what was registered.
+// Exhibit 13: A device must not let the peer write a byte beyond a registered region. In anyrdma
+// that is a remote access error.
 // https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
 TEST_F(Strict, WritingBeyondTheRegionIsARemoteAccessError) {
   connected([](Connection& mine, Connection& theirs) {
@@ -308,7 +319,7 @@ TEST_F(Strict, WritingBeyondTheRegionIsARemoteAccessError) {
   });
 }
 
-// Exhibit 13: rxe makes queue pairs of types that do not exist.
+// Exhibit 13: rxe creates queue pairs of types that do not exist. anyrdma refuses them.
 // https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
 TEST_F(Strict, AQueuePairOfUnknownTypeIsRefused) {
   connected([](Connection& mine, Connection&) {
@@ -322,8 +333,8 @@ TEST_F(Strict, AQueuePairOfUnknownTypeIsRefused) {
   });
 }
 
-// Exhibit 13: rxe handles the overflow of a send queue wrongly. Here the request that does not fit
-// is refused, and those before it complete.
+// Exhibit 13: rxe handles the overflow of a send queue wrongly. In anyrdma the request that does
+// not fit is refused, and those before it complete.
 // https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
 TEST_F(Strict, AFullSendQueueRefusesTheNextRequestAndDoesTheOthers) {
   connected([](Connection& mine, Connection& theirs) {

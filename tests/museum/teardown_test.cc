@@ -26,8 +26,8 @@ class Teardown : public Exhibit {
   }
 };
 
-// Exhibit 22: perftest acknowledged the events it had hoped for, and no others: after REJECTED its
-// rdma_destroy_id waited for ever. The report says for which event.
+// Exhibit 22: perftest acknowledged only the events that it expected, so after REJECTED its
+// rdma_destroy_id waited for ever. The simulator's report names the event.
 // https://github.com/linux-rdma/perftest/pull/60
 TEST_F(Teardown, AnErrorEventThatNobodyAcknowledgesBlocksTheDestruction) {
   ask([this] {
@@ -45,7 +45,8 @@ TEST_F(Teardown, AnErrorEventThatNobodyAcknowledgesBlocksTheDestruction) {
             HasSubstr("by client/ask, not acknowledged")));
 }
 
-// Exhibit 22: the mended program acknowledges whatever comes.
+// Exhibit 22: A corrected program acknowledges every event, also REJECTED, so rdma_destroy_id
+// returns.
 // https://github.com/linux-rdma/perftest/pull/60
 TEST_F(Teardown, AnAcknowledgedErrorEventBlocksNothing) {
   ask([this] {
@@ -57,8 +58,8 @@ TEST_F(Teardown, AnAcknowledgedErrorEventBlocksNothing) {
   run();
 }
 
-// Exhibit 22: a connection was released from the handler of its own event. The event is
-// acknowledged when the handler returns, and the release waits for the acknowledgement: a deadlock.
+// Exhibit 22: A program released a connection in the handler of an event of that connection. The
+// event is acknowledged only when the handler returns, and the release waits for that: a deadlock.
 // https://github.com/cocalele/PureFlash/issues/52
 TEST_F(Teardown, AConnectionThatItsOwnEventReleasesHangs) {
   server_host.spawn("handle events", [this] {
@@ -130,8 +131,8 @@ class CompletionEvents : public Teardown {
   }
 };
 
-// Exhibit 23: UCX took the events of two completion queues and acknowledged all to the one that
-// came last, so that the destruction of the other waited for ever.
+// Exhibit 23: UCX took events of two completion queues and acknowledged all of them to the second
+// queue, so the destruction of the first one waited for ever.
 // https://github.com/openucx/ucx/issues/1039
 TEST_F(CompletionEvents, AcknowledgedToTheWrongQueueBlockTheDestructionOfTheOther) {
   ask([this] {
@@ -148,9 +149,10 @@ TEST_F(CompletionEvents, AcknowledgedToTheWrongQueueBlockTheDestructionOfTheOthe
   EXPECT_THAT(run_into_hang(), HasSubstr("completion events: 1 taken, 0 acknowledged"));
 }
 
-// Exhibit 23: an exception between ibv_get_cq_event and ibv_ack_cq_events made the Python
-// interpreter destroy all objects, and that waited without end. A binding that counts events can
-// acknowledge them before. https://github.com/linux-rdma/rdma-core/pull/657
+// Exhibit 23: A Python program raised an exception between ibv_get_cq_event and ibv_ack_cq_events.
+// The interpreter then destroyed all objects, which waited for ever. A binding that counts events
+// can acknowledge them first.
+// https://github.com/linux-rdma/rdma-core/pull/657
 // https://github.com/pmem/rpma/pull/905
 TEST_F(CompletionEvents, AnExceptionBeforeTheAcknowledgementHangsTheCleanUp) {
   ask([this] {
@@ -168,8 +170,9 @@ TEST_F(CompletionEvents, AnExceptionBeforeTheAcknowledgementHangsTheCleanUp) {
 /// Without checkers, who would make a failed test of the mistake.
 class MisusedEvents : private sim::testing::Unaudited, public CompletionEvents {};
 
-// Exhibit 23: a program that acknowledged more events than it had taken hung in the destruction,
-// which waits for equal counts. Here the program gets a report of its mistake.
+// Exhibit 23: A program acknowledged more completion events than it had taken, so ibv_destroy_cq,
+// which waits for equal counts, hung. With anyrdma the program gets a report of its mistake
+// instead.
 // https://github.com/google/rdma-unit-test/blob/master/internal/introspection_rxe.h
 TEST_F(MisusedEvents, AcknowledgedTwiceAreSaidToBeTheProgramsMistake) {
   ask([this] { with_events([this] { ibv_ack_cq_events(take_event(), 2); }); });
@@ -258,20 +261,21 @@ class Transfers : public Teardown {
   }
 };
 
-// Exhibit 24: after its peer had died an engine moved the queue pair to RESET, which throws work
-// requests away without completions: its tasks stalled for their whole 60 seconds.
+// Exhibit 24: After its peer had crashed, an engine moved the queue pair to RESET, which discards
+// work requests without completions. So its tasks waited for their whole timeout of 60 seconds.
 // https://github.com/kvcache-ai/Mooncake/pull/2427
 TEST_F(Transfers, ThrownAwayByResetAreWaitedForAMinute) {
   EXPECT_GE(wait_after(Cleaning::kReset), 60s);
 }
 
-// Exhibit 24: destroying the queue pair throws them away as well.
+// Exhibit 24: Destroying a queue pair discards its work requests without completions, as RESET
+// does, so tasks that wait for completions run into their timeout.
 // https://github.com/kvcache-ai/Mooncake/pull/2427
 TEST_F(Transfers, ThrownAwayByDestructionAreWaitedForAMinute) {
   EXPECT_GE(wait_after(Cleaning::kDestroy), 60s);
 }
 
-// Exhibit 24: the fixed engine moves the queue pair to ERR instead of RESET, and gets a flush
+// Exhibit 24: A corrected engine moves the queue pair to ERR instead of RESET, and gets a flush
 // completion for each work request at once.
 // https://github.com/kvcache-ai/Mooncake/pull/2427
 TEST_F(Transfers, FlushedByErrorCompleteAtOnce) {
@@ -323,9 +327,10 @@ class PollGroup : public Teardown {
   std::array<Request, kRequests> pool_;
 };
 
-// Exhibit 25: a queue pair was destroyed before its flushed completions were drained. A later
-// completion found its request freed and reused by the next connection. In the test a number stands
-// for the request; in the program it is an address. https://github.com/spdk/spdk/pull/3859
+// Exhibit 25: A program destroyed a queue pair before it had drained its flushed completions. A
+// later completion referred to a request that had been freed and reused by the next connection. In
+// the test a number represents the request's address.
+// https://github.com/spdk/spdk/pull/3859
 TEST_F(PollGroup, AFlushedCompletionHitsTheNextConnection) {
   const Request request = last_request(Group::kDestroysAtOnce);
 
@@ -334,7 +339,8 @@ TEST_F(PollGroup, AFlushedCompletionHitsTheNextConnection) {
   EXPECT_EQ(request.status, IBV_WC_WR_FLUSH_ERR);
 }
 
-// Exhibit 25: the mended group drains the completions first.
+// Exhibit 25: A corrected program drains the flushed completions of a queue pair before it destroys
+// it.
 // https://github.com/spdk/spdk/pull/3859
 TEST_F(PollGroup, DrainedCompletionsHitTheirOwnConnection) {
   const Request request = last_request(Group::kDrainsBefore);
@@ -343,9 +349,9 @@ TEST_F(PollGroup, DrainedCompletionsHitTheirOwnConnection) {
   EXPECT_FALSE(request.done);
 }
 
-// Exhibit 26: the kernel's destruction of an id waited for the retries of a management datagram, 16
-// of some 4 s each, and warned after 10 s that it hung. Here the retries have the same limits, in
-// virtual time. The destruction does not wait, so the test measures the side that disconnects.
+// Exhibit 26: Destroying an id in the kernel waited for the retries of a CM message, 16 of some 4 s
+// each, and the kernel warned after 10 s of a hang. In anyrdma the destruction does not wait. The
+// test measures how long the disconnecting side retries, in virtual time.
 // https://git.kernel.org/rdma/rdma/c/58aca1f3de059c
 TEST_F(Teardown, TheRetriesOfADisconnectEndWithinTheirBound) {
   const ibcm::Profile& profile = world.options().profile;
@@ -410,8 +416,8 @@ class BlockingConnect : public Teardown, public ::testing::WithParamInterface<co
   }
 };
 
-// Exhibit 27: connect() slept until its dispatcher saw a known event, and error events were
-// unknown. Each error in one of its three waits left it asleep without end.
+// Exhibit 27: A blocking Connect() slept until its event dispatcher saw an event that it knew. It
+// did not know error events, so after any error Connect() slept for ever.
 // https://github.com/zrlio/disni/issues/41
 TEST_P(BlockingConnect, SleepsForEverWhenTheDispatcherDoesNotKnowTheEvent) {
   connect_blocking(Dispatcher::kWakesForWhatItKnows);
@@ -419,7 +425,7 @@ TEST_P(BlockingConnect, SleepsForEverWhenTheDispatcherDoesNotKnowTheEvent) {
   EXPECT_THAT(run_into_hang(), HasSubstr("client/ask waits for an event on an event channel"));
 }
 
-// Exhibit 27: the mended dispatcher wakes it for whatever comes.
+// Exhibit 27: A corrected dispatcher wakes the blocking Connect() for every event, also for errors.
 // https://github.com/zrlio/disni/pull/42
 TEST_P(BlockingConnect, EndsWhenTheDispatcherWakesItForAll) {
   connect_blocking(Dispatcher::kWakesForAll);

@@ -29,9 +29,9 @@ class Traps : public Exhibit {
   }
 };
 
-// Exhibit 49: ibv_query_gid_ex is an inline function of the header that looks into the context; a
-// context made for a test crashed there. So posting and polling, which never see a mocked symbol.
-// All fields that the header touches exist in the simulator's contexts.
+// Exhibit 49: Inline functions of <infiniband/verbs.h>, such as ibv_query_gid_ex and ibv_poll_cq,
+// read the device context, so mocks of exported symbols do not see them, and a context made for a
+// test crashed. The simulator's contexts have all fields that the header reads.
 // https://github.com/kvcache-ai/Mooncake/pull/4263
 TEST_F(Traps, TheHeadersInlineFunctionsWorkOnTheContext) {
   ask([] {
@@ -54,13 +54,13 @@ TEST_F(Traps, TheHeadersInlineFunctionsWorkOnTheContext) {
   run();
 }
 
-// Not shown 50: libibverbs exports its symbols in versions, and an interposer that looks them up
-// without one gets the oldest. It concerns the drop-in libraries, not the simulator:
-// tests/programs/symbols_test.sh holds their names and versions against the system's libraries.
+// Not shown 50: libibverbs exports versioned symbols, and an interposer that looks them up without
+// a version gets the oldest one. tests/programs/symbols_test.sh compares the names and versions of
+// the drop-in libraries with the system's.
 // https://github.com/linux-rdma/rdma-core/blob/master/Documentation/versioning.md
 
-// Exhibit 51: libibverbs finds devices over netlink first, so a fake of sysfs let the machine's
-// real NICs in. A simulated host has its own devices, and none where it has none.
+// Exhibit 51: libibverbs finds devices over netlink first, so a fake of sysfs did not hide the
+// machine's NICs. Programs in the simulator see only the devices of their simulated host.
 // https://github.com/NVIDIA/k8s-test-infra/pull/403
 TEST_F(Traps, TheMachinesOwnDevicesDoNotLeakIn) {
   sim::Host& poor =
@@ -82,14 +82,16 @@ TEST_F(Traps, TheMachinesOwnDevicesDoNotLeakIn) {
   run();
 }
 
-// Not shown 52: rdma_write_cm_event and four event types came in 2025, which a program that was
-// compiled before has never heard of. The headers that the simulator and the drop-ins are built on
-// are rdma-core 44's, which end at TIMEWAIT_EXIT.
+// Not shown 52: rdma_write_cm_event and four event types were added to librdmacm in 2025, so
+// programs that were compiled before do not know them. anyrdma is built with the headers of
+// rdma-core 44, whose last event is TIMEWAIT_EXIT.
 // https://github.com/linux-rdma/rdma-core/commit/7d7ca522f
 
-// Exhibit 53: connection management that was looked after every 10 ms made each of a connection's
-// events wait for the next look: 40 ms. Here it is 20, because RoCE knows its routes at once.
-// https://github.com/ofiwg/libfabric/pull/5073 https://github.com/ofiwg/libfabric/issues/5066
+// Exhibit 53: A program looked for CM events every 10 ms, so each event of a connection waited for
+// the next look: 40 ms per connection. In the simulator it takes 20 ms, because RoCE resolves
+// routes at once.
+// https://github.com/ofiwg/libfabric/pull/5073
+// https://github.com/ofiwg/libfabric/issues/5066
 TEST_F(Traps, APollIntervalIsPaidOncePerEvent) {
   const auto time_to_connect = [this](sim::Duration interval) {
     const auto next = [&](rdma_cm_event_type wanted) {
