@@ -21,7 +21,7 @@ class Afterlife {
   /// A new queue pair has that number.
   void on_opened(const std::string& device, std::uint32_t qp) { bound_.erase({device, qp}); }
   void on_dead(const IdName& id) { dead_.insert(id); }
-  /// At rest: this one is in RTS.
+  /// Call at rest (nothing is left to happen): this queue pair is in RTS.
   void on_ready_to_send(const std::string& device, std::uint32_t qp);
 
  private:

@@ -1,6 +1,6 @@
-// The claim: both ends of a connection agree. Each end reports the other's queue pair correctly,
-// and the queue pairs fit together. At rest no end is connected whose peer is not, unless a message
-// between their hosts was lost.
+// Checks that both ends of a connection agree. Each end must report the other's queue pair
+// correctly, and the queue pairs must fit together. When nothing is left to happen, no end may be
+// connected to a peer that is not, unless a message between their hosts was lost.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Terms {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Routes as in PrivateData.
+/// Names of connections (routes) are as in PrivateData.
 class Agreement {
  public:
   explicit Agreement(Violations& violations) : violations_(violations) {}
@@ -34,17 +34,17 @@ class Agreement {
   /// Call when an event reports the peer's terms: CONNECT_REQUEST on the passive side, the response
   /// on the active one. The terms are exchanged: what the peer can receive, this side may send.
   void on_heard(const IdName& id, const std::string& route, bool active, const Terms& terms);
-  /// Both queue pairs are up.
+  /// Compares the queue pairs of both ends, after both have entered RTS.
   void on_queue_pairs(const IdName& active, const IdName& passive, const QpCensus& left,
                       std::uint32_t left_number, const QpCensus& right, std::uint32_t right_number);
   /// This end's handshake is over.
   void on_up(const IdName& id);
-  /// Its connection is over, or it is destroyed or removed.
+  /// The connection of this end is over, or its id is destroyed or lost its device.
   void on_over(const IdName& id);
   /// The host crashed: its ends are gone, and their peers get no message.
   void on_crash(const std::string& host);
   void on_message_lost(const std::string& host, const std::string& other);
-  /// Something happened that explains any half-open connection.
+  /// A fault has happened that explains any half-open connection.
   void excuse() { excused_ = true; }
   void on_rest();
 

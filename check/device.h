@@ -1,4 +1,4 @@
-// The data of the checkers on one device, whose work comes as entries.
+// The checkers of one device. Their input is the entries (recording/entry.h) of its work.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -22,10 +22,10 @@
 
 namespace anyrdma::check {
 
-/// A device of a host's fibers, or that of a process.
+/// The device of a simulated host, or that of one process.
 class Device {
  public:
-  /// The checkers of what goes on between devices.
+  /// The checkers that compare several devices.
   struct Shared {
     Payload& payload;
     Atomics& atomics;
@@ -33,18 +33,20 @@ class Device {
     Afterlife& afterlife;
     /// The device of each queue pair that has been connected, by its GID and number.
     std::map<std::pair<std::string, std::uint32_t>, std::string>& ends;
-    /// All devices of an address are observed if one of its queue pairs is.
+    /// Whether all devices of an address are observed if one of its queue pairs is.
     bool whole_hosts;
   };
-  /// `of_process`: its threads say what they do a moment later.
+  /// `of_process`: the device belongs to a process, whose threads report a request a moment after
+  /// they posted it.
   Device(Violations& violations, const Shared& shared, std::string name, bool of_process);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Whether a queue pair has this number now.
   [[nodiscard]] bool has(std::uint32_t qp) const;
-  /// Of one that has.
+  /// Returns the census of a queue pair. Precondition: has(qp).
   [[nodiscard]] const QpCensus& census_of(std::uint32_t qp) const;
-  /// An entry of its lane. `thread`: which one runs; 0: unknown.
+  /// Processes an entry of the device's lane (timeline row). `thread`: the thread that runs; 0:
+  /// unknown.
   void on_entry(const recording::Entry& entry, std::uint64_t thread);
   void on_rest();
   void finish() { work_.finish(); }

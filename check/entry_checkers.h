@@ -1,4 +1,5 @@
-// All checkers, as a reader of the entries of a run: while it goes on, or from its recording.
+// All checkers together. They read the entries (recording/entry.h) of a run while it goes on, or
+// from its recording.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ namespace anyrdma::check {
 
 class Checkers final : public recording::EntryReader {
  public:
-  /// Where the entries come from.
+  /// The origin of the entries.
   enum class Source : std::uint8_t {
     kWorld,      ///< a simulated run: every program is observed
     kProcesses,  ///< recordings of processes in real time: others may have none
@@ -35,12 +36,12 @@ class Checkers final : public recording::EntryReader {
   Checkers& operator=(const Checkers&) = delete;
 
   void on_entry(const recording::Entry& entry) override;
-  /// The run is over. `complete`: its recording was not cut off before the end of its programs, so
-  /// whatever is still there was left behind, and whatever has not been reported did not happen.
+  /// Ends the run. `complete`: the recording reaches the end of all programs, so objects that
+  /// still exist were leaked, and what a peer has not reported did not happen.
   void finish(bool complete = true);
-  /// All so far, a line each. Some only show in finish().
+  /// Returns the violations so far, one line each. Some are found only in finish().
   [[nodiscard]] std::vector<std::string> findings() const;
-  /// A sentence for each thing that could not be judged.
+  /// Returns a sentence for each thing that could not be checked.
   [[nodiscard]] std::vector<std::string> unjudged() const;
 
  private:
@@ -49,13 +50,13 @@ class Checkers final : public recording::EntryReader {
     std::string name;
     std::size_t host = 0;  ///< the lane that it is in, or itself
   };
-  /// An event that was queued and not fetched.
+  /// An event that was queued and not yet fetched.
   struct Queued {
     std::uint64_t type = 0;
     std::int64_t status = 0;
     std::string parameters{};
   };
-  /// The checkers' data of an id, besides its phase.
+  /// The checkers' data of an id, except its phase (legality.h).
   struct Known {
     bool active = false;   ///< has called connect
     bool passive = false;  ///< came with a CONNECT_REQUEST
@@ -92,10 +93,9 @@ class Checkers final : public recording::EntryReader {
   void over(const IdName& id);
   void forget(std::size_t lane);
   void compare_queue_pairs(const IdName& active);
-  /// Judges what came before the process of the id at the other side, `by`, reported that it sent
-  /// it.
+  /// Judges the entries of a connection that waited for the report of the process `by`, its peer.
   void settle(const std::string& route, const IdName& by);
-  /// Whether a side of a route has been seen to send what comes with such an event.
+  /// Whether the entries show that a side of a route sent what the peer's `event` delivers.
   [[nodiscard]] bool is_observed(const std::string& route, std::uint64_t event) const;
   [[nodiscard]] std::string machine_of(std::uint64_t lane) const;
   [[nodiscard]] Device& device_at(std::size_t lane);

@@ -1,5 +1,5 @@
-// The claim: an invalidated or deregistered key gives no access. A request that names it and was
-// posted later does not succeed, unless the key is in use again.
+// Checks that an invalidated or deregistered key gives no access. A request that names it and was
+// posted later must not succeed, unless the key is in use again.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace anyrdma::check {
 
-/// Of all devices of a world, by their names.
+/// The checker for all devices of a run, by their names.
 class Keys {
  public:
   explicit Keys(Violations& violations) : violations_(violations) {}
 
-  /// When what is reported now happened.
+  /// Sets the time of the events that are reported next.
   void set_now(verbs::Instant now) { now_ = now; }
   /// A key that was closed less than this before a request does not count as closed: programs
   /// report a request a moment after it was posted.
@@ -28,7 +28,7 @@ class Keys {
 
   void on_opened(const std::string& device, std::uint32_t key) { closed_.erase({device, key}); }
   void on_closed(const std::string& device, std::uint32_t key);
-  /// Of a key of a device.
+  /// Returns the latest closing of a device's key.
   [[nodiscard]] Closing closing_of(const std::string& device, std::uint32_t key) const;
   /// Work that names the key has succeeded; `posted`: closing_of when it was posted.
   void on_success(const std::string& qp, const std::string& device, std::uint32_t key,

@@ -1,5 +1,5 @@
-// The claim: at the end no event channel, no verbs object and no timer without an owner is left.
-// (Ids: check/legality.h. At rest there are no packets in flight, by definition.)
+// Checks for leaks at the end of a run: event channels, verbs objects, and timers without an owner.
+// (check/legality.h checks ids. No packets are in flight at the end.)
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,10 @@ class Leaks {
  public:
   explicit Leaks(Violations& violations) : violations_(violations) {}
 
-  /// At the end: objects that a device or a host still has.
+  /// Call at the end, with the number of objects that a device or a host still has.
   void on_left(const std::string& owner, std::uint64_t count, std::string_view what);
-  /// Any time: a queue pair's timers, and the device's, which must all be of some queue pair.
+  /// Call at any time, with a queue pair's timers and the device's: each timer must belong to a
+  /// queue pair.
   void on_timers(const std::string& device, std::uint32_t qp, const QpCensus& census);
   void on_timers(const std::string& device, std::size_t armed, std::size_t owned);
 

@@ -1,4 +1,4 @@
-// The claim: every CM event that an application was handed, it acknowledges exactly once.
+// Checks that an application acknowledges each CM event that it fetches exactly once.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
-// The legal sequences of an id's events: an automaton for connections and one for datagrams. Their
-// input is the calls that took effect and the events; they are independent of cm and the
-// transports. No kernel has shown a sequence that they do not accept; docs/legality.md has the
-// table.
+// Checks the sequence of events of each id with two state machines: one for connections, one for
+// datagrams. Their input is the successful calls and the events. They share no code with cm and the
+// transports. No kernel has shown a sequence that they reject; docs/legality.md has the table.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -18,7 +17,7 @@
 
 namespace anyrdma::check {
 
-/// How far an id has come, as its calls and events tell.
+/// The phase of an id, as its calls and events show it.
 enum class Phase : std::uint8_t {
   kIdle,           ///< created, bound, or an address could not be resolved
   kAddrQuery,      ///< resolve_addr has been called
@@ -45,17 +44,17 @@ enum class Phase : std::uint8_t {
 inline constexpr std::size_t kPhaseCount = 21;
 [[nodiscard]] std::string_view to_string(Phase phase);
 
-/// The service of an id. Each has an automaton of its own; address resolution is the same in both.
+/// The service of an id. Each has its own state machine; address resolution is the same in both.
 enum class Service : std::uint8_t {
   kAny,
   kConnected,  ///< RC: REQ, REP, RTU
   kDatagram,   ///< UD: SIDR_REQ, SIDR_REP
 };
 
-/// Whose id it has to be.
+/// The side of a connection to which a rule applies.
 enum class Side : std::uint8_t { kAny, kActive, kPassive };
 
-/// A legal step: in `from`, such an event may be queued. Everything else is illegal.
+/// A legal step: this event may be queued in phase `from`. All other events are illegal.
 struct LegalEvent {
   Phase from;
   rdma_cm_event_type event;
@@ -66,7 +65,7 @@ struct LegalEvent {
 };
 [[nodiscard]] std::span<const LegalEvent> legal_events();
 
-/// The effect of a successful call on an id.
+/// The phase of an id after a successful call.
 struct CallEffect {
   std::string_view call;
   Phase next;
@@ -74,21 +73,21 @@ struct CallEffect {
 };
 [[nodiscard]] std::span<const CallEffect> call_effects();
 
-/// docs/legality.md's tables: of what both services do alike, or of one alone.
+/// Returns the tables of docs/legality.md: the rules for both services, or for one of them.
 [[nodiscard]] std::string legality_tables(Service service);
 
-/// The ids of all hosts of one world. Keeps every violation, a line each.
+/// The ids of all hosts of one run. Keeps a line for each violation.
 class Legality {
  public:
   void on_call(std::string_view host, std::uint64_t id, std::string_view call, int error);
   void on_event(std::string_view host, transport::EventObserver::Step step, std::uint64_t id,
                 std::uint64_t listener, rdma_cm_event_type event,
                 Service service = Service::kConnected);
-  /// A host's power is cut: its ids end without a call or an event.
+  /// A host has lost power: its ids end without a call or an event.
   void on_crash(std::string_view host);
   /// Call when no event is pending: an id that waits for the event of a call violates the rules.
   void on_rest();
-  /// The world ends: ids that are not destroyed have leaked.
+  /// The run is over: ids that are not destroyed are leaks.
   void on_end();
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }

@@ -63,7 +63,8 @@ constexpr std::array kSteps{
 
     active(kConnecting, RDMA_CM_EVENT_CONNECT_RESPONSE, kResponded, kResponse),
     active(kConnecting, RDMA_CM_EVENT_REJECTED, kRefused, kRejected),
-    // Whether it is the end (no answer) or not (the neighbour moved), the next event tells.
+    // UNREACHABLE has two causes: REQ was never answered (the end), or the neighbour has another
+    // link address (the handshake continues). The next event tells which.
     active(kConnecting, RDMA_CM_EVENT_UNREACHABLE, kUnreached, kTimeout),
     active(kUnreached, RDMA_CM_EVENT_CONNECT_RESPONSE, kResponded, kResponse),
     active(kUnreached, RDMA_CM_EVENT_REJECTED, kRefused, kRejected),

@@ -1,6 +1,6 @@
-// The claim: messages over a reliable connection arrive whole, once, in order. Messages over an
-// unreliable connection may be lost; those that arrive are whole, once and in order, unless the
-// network reorders or duplicates packets.
+// Checks messages. Over a reliable connection they must arrive whole, once and in order. Over an
+// unreliable connection they may be lost; those that arrive must be whole, once and in order,
+// unless the network reorders or duplicates packets.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace anyrdma::check {
 
-/// A stream is one direction of one connection, by whatever names both its ends call it alike.
+/// A stream is one direction of one connection. Both ends must use the same name for it.
 class Payload {
  public:
   explicit Payload(Violations& violations) : violations_(violations) {}

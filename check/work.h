@@ -16,7 +16,7 @@
 
 namespace anyrdma::check {
 
-/// Of one device, whose queue pairs go by their number.
+/// The checker of one device's work. Queue pairs are named by number.
 class Work {
  public:
   /// `device` for the text: "host/anyrdma0".
@@ -30,7 +30,7 @@ class Work {
   void set_late() { late_ = true; }
   void finish();
 
-  /// Where a queue pair's receives come from.
+  /// The kind of queue that a queue pair takes its receives from.
   enum class Receives : std::uint8_t {
     kOwn,
     kShared,  ///< a queue that it names
@@ -50,7 +50,7 @@ class Work {
   /// Holds the books against what the device says: nothing may have got lost on the way.
   void audit(std::uint32_t qp, const QpCensus& census);
   void audit_queue(std::uint64_t srq, const SrqCensus& census);
-  /// How many were discarded, over all queue pairs: a report, no violation.
+  /// Returns how many requests were discarded, over all queue pairs: for reports, not a violation.
   [[nodiscard]] std::uint64_t discarded() const { return discarded_; }
 
  private:

@@ -1,5 +1,5 @@
-// Socket addresses of the families that the connection manager knows: IPv4, IPv6 and InfiniBand's
-// own (AF_IB).
+// Checks socket addresses of the families that the connection manager accepts: IPv4, IPv6 and
+// InfiniBand's own (AF_IB).
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -12,11 +12,11 @@ namespace anyrdma::cm {
 
 using verbs::Result;
 
-/// Bytes of the address by its family; 0: not known.
+/// Returns the bytes of an address by its family; 0: unknown family.
 [[nodiscard]] std::size_t length_of(const sockaddr& address);
-/// EINVAL: null, or of an unknown family.
+/// Checks an address from the application. EINVAL: null, or an unknown family.
 [[nodiscard]] Result<void> check_address(const sockaddr* address);
-/// Network order; the low half of the service id for AF_IB; 0 when there is none.
+/// Returns the port in network order. For AF_IB the low half of the service id; 0: there is none.
 [[nodiscard]] __be16 port_of(const sockaddr& address);
 
 }  // namespace anyrdma::cm

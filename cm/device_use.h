@@ -1,4 +1,5 @@
-// The state of one device that all ids of a transport share. Internal to cm.
+// The protection domain and the limits of a device that all ids of a transport share. Internal to
+// cm.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -19,7 +20,7 @@ struct DeviceUse {
   unsigned users = 0;
 };
 
-/// The devices in use on one transport; lives in the transport's attachment slot.
+/// The devices in use on one transport. The transport stores it as its attachment.
 class DeviceUses final : public transport::Transport::Attachment {
  public:
   /// Adds a user to the device behind `verbs`. Outside the critical section, because the provider

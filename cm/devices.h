@@ -9,8 +9,8 @@
 
 namespace anyrdma::cm {
 
-/// The contexts that ids show in their `verbs`, one per device that is present; they live as long
-/// as the transport. Source: rdma_get_devices(3).
+/// Returns the open contexts of all present devices, which ids show in `verbs`. They are valid as
+/// long as the transport. Source: rdma_get_devices(3).
 [[nodiscard]] std::vector<ibv_context*> devices(transport::Transport& transport);
 
 }  // namespace anyrdma::cm

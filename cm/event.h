@@ -24,7 +24,7 @@ struct EventRecord;
 /// Source: rdma_get_cm_event(3), L/cma.c:rdma_get_cm_event.
 class Event {
  public:
-  /// Empty, as after ack().
+  /// An empty event, as after ack().
   Event() = default;
   Event(Event&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
   Event& operator=(Event&& other) noexcept;
@@ -43,7 +43,8 @@ class Event {
   /// The parameters of datagram services, and of multicast events, whose private_data is the
   /// context of their join.
   [[nodiscard]] const rdma_ud_param& ud() const { return raw().param.ud; }
-  /// Padded with zeros to the message's fixed length; empty when the event carries none.
+  /// Private data of the event, padded with zeros to the fixed length of its message; empty if the
+  /// event has none.
   [[nodiscard]] std::span<const std::uint8_t> private_data() const;
   /// The event as C programs see it.
   [[nodiscard]] const rdma_cm_event& raw() const;

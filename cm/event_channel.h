@@ -69,7 +69,8 @@ class EventChannel {
 
   EventChannel(transport::Transport& transport, std::unique_ptr<verbs::Semaphore> semaphore);
 
-  /// Takes the oldest event and does its fetch-time work; empty when it was consumed or gone.
+  /// Removes the oldest event, and does what librdmacm does when an event is fetched. Null: the
+  /// event was consumed inside, or is gone.
   [[nodiscard]] EventRecord* fetch();
   [[nodiscard]] EventRecord* pop();
 
@@ -91,7 +92,8 @@ class EventChannel {
   std::unique_ptr<verbs::Semaphore> semaphore_;
   EventPool* pool_;
   EventQueue queue_;
-  /// Semaphore units whose event was removed from the queue after a fetcher took the unit.
+  /// Units of the semaphore without an event, because the event was removed after a thread took the
+  /// unit.
   std::size_t missing_units_ = 0;
   EventWaiters waiting_;  ///< first come, first called
   EventWaiters called_;   ///< on their way to an event

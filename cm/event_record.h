@@ -22,20 +22,20 @@ struct Membership;
 /// fit as well.
 inline constexpr std::size_t kPrivateDataBytes = 216;
 
-/// Being among the unfetched events of the id it is charged to.
+/// Links an event into the unfetched events of the id to which it belongs.
 using ChargedHook = boost::intrusive::list_base_hook<boost::intrusive::tag<struct ChargedTag>>;
 
-/// One event with everything that lives as long as it. Recycled, never freed while its pool lives.
+/// One event with its private data. Records are reused, and freed only with their pool.
 struct EventRecord : boost::intrusive::list_base_hook<>, ChargedHook {
-  /// The C struct together with the way back to us.
+  /// The C struct, followed by the pointer to its record.
   struct Raw {
     rdma_cm_event event{};
     EventRecord* owner = nullptr;
   };
   Raw raw;
   EventPool* pool = nullptr;
-  /// Whose fetched and acknowledged events it counts among: the listener for CONNECT_REQUEST, else
-  /// the id. Null once that id was destroyed in a deadlock.
+  /// The id that counts the event as fetched and acknowledged: the listener for CONNECT_REQUEST,
+  /// else the event's id. Null after that id was destroyed in a deadlock.
   Id* charged = nullptr;
   /// The id of a CONNECT_REQUEST until it is taken.
   std::unique_ptr<Id> request;
@@ -63,7 +63,7 @@ using ChargedEvents = boost::intrusive::list<EventRecord, boost::intrusive::base
                                              boost::intrusive::constant_time_size<false>>;
 
 /// The records of one channel. Outlives the channel while fetched events are not acknowledged.
-/// All functions inside the critical section.
+/// The pool's functions are called inside the critical section.
 class EventPool {
  public:
   explicit EventPool(verbs::Runtime& runtime) : runtime_(runtime) {}
@@ -73,7 +73,7 @@ class EventPool {
   [[nodiscard]] verbs::Runtime& runtime() const { return runtime_; }
   /// A cleared record; allocates only when all earlier ones are in use.
   [[nodiscard]] EventRecord& take();
-  /// Takes a record back. May delete the pool when its channel is gone.
+  /// Returns a record to its pool. May delete the pool if its channel was destroyed.
   static void give_back(EventRecord& record);
   /// Called when the channel ends: the pool deletes itself with its last record, perhaps now.
   static void abandon(EventPool* pool);

@@ -1,4 +1,4 @@
-// Waiting for an event without blocking: the primitive below EventChannel::async_get.
+// Waits for an event without blocking. EventChannel::async_get uses it.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -21,7 +21,7 @@ class EventWaiter : public boost::intrusive::list_base_hook<> {
 
   /// Begins to wait: on_ready() follows once, perhaps from within. Precondition: not waiting.
   void wait(EventChannel& channel);
-  /// Ends the waiting: on_ready() follows from within, unless it came before.
+  /// Stops waiting: calls on_ready() before it returns, unless on_ready() was called before.
   void cancel();
   /// The event; call it after on_ready(), outside the critical section. ECANCELED: cancelled before
   /// there was one, or the channel was closed. EAGAIN: another fetcher got it; the waiter waits
@@ -30,7 +30,7 @@ class EventWaiter : public boost::intrusive::list_base_hook<> {
 
  protected:
   EventWaiter() = default;
-  /// Stops waiting; the next waiter gets its turn.
+  /// Stops waiting; the next waiter may get the event.
   virtual ~EventWaiter();
 
  private:

@@ -48,7 +48,8 @@ class Id final : private transport::EndpointHandler {
   /// Creates a synchronous id. Errors: as create() and EventChannel::create.
   [[nodiscard]] static Result<std::unique_ptr<Id>> create_synchronous(
       transport::Transport& transport, rdma_port_space space, void* context);
-  /// The same with a queue pair type that the port space does not imply (rdma_create_ep).
+  /// Like the function above, with a queue pair type that the port space does not imply
+  /// (rdma_create_ep).
   [[nodiscard]] static Result<std::unique_ptr<Id>> create_synchronous(
       transport::Transport& transport, rdma_port_space space, void* context, ibv_qp_type type);
   /// Calls destroy() and drops its errors.
@@ -105,7 +106,7 @@ class Id final : private transport::EndpointHandler {
   /// Returns the answer of resolve_addrinfo(), once. ENOENT: there is none, or it was returned
   /// already.
   [[nodiscard]] Result<Addrinfo> query_addrinfo();
-  /// Network order; 0 when there is none.
+  /// Returns the source port in network order; 0: there is none.
   [[nodiscard]] __be16 src_port() const;
   [[nodiscard]] __be16 dst_port() const;
 
@@ -150,7 +151,7 @@ class Id final : private transport::EndpointHandler {
   /// returns the granted sizes. EINVAL: null attr, no device, other device's pd; EOPNOTSUPP: XRC;
   /// errno of ibv_create_srq.
   [[nodiscard]] Result<void> create_srq(ibv_pd* pd, ibv_srq_init_attr* attr);
-  /// EINVAL: none; EBUSY: a QP uses it.
+  /// Destroys the id's shared receive queue. EINVAL: there is none; EBUSY: a QP uses it.
   [[nodiscard]] Result<void> destroy_srq();
 
   // --- queue pair -------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ class Id final : private transport::EndpointHandler {
   /// connect() fails with EINVAL if both together are too long.
   void set_connect_prefix(std::span<const std::uint8_t> data);
 
-  /// The numbers of fetched and acknowledged events so far, for diagnosis.
+  /// The numbers of fetched and acknowledged events so far, for messages.
   struct Ledger {
     std::uint64_t fetched = 0;
     std::uint64_t acknowledged = 0;
@@ -250,7 +251,7 @@ class Id final : private transport::EndpointHandler {
   void forgive();  ///< the rest will not be acknowledged
 
   // --- id_call.cc: the endpoint's verdicts ------------------------------------------------------
-  /// ENOENT, or what the endpoint says.
+  /// Returns the error with which the call would fail now: ENOENT, or the endpoint's.
   [[nodiscard]] Result<void> check(Call call) const;
   [[nodiscard]] bool is_alive() const { return check(Call::kQuery).has_value(); }
   template <class Do>
@@ -273,7 +274,7 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> admit(Call call);
   void report_call(std::string_view call, int error) const;
   void report_handshake(std::string_view call, const transport::ConnectionParameters& given) const;
-  /// In the critical section, then complete() outside of it.
+  /// Calls `Do` inside the critical section, then complete() outside of it.
   template <class Do>
   [[nodiscard]] Result<void> perform_and_complete(Call call, Do&& action) {
     {
@@ -285,7 +286,7 @@ class Id final : private transport::EndpointHandler {
   }
   [[nodiscard]] Result<void> adopt(const transport::Binding& binding);
   [[nodiscard]] Result<void> notify_inside(ibv_event_type event);
-  /// Whether its connection is the QP's: id->qp, or the one that accept() named.
+  /// Whether the QP is that of this id's connection: id->qp, or the one whose number accept() got.
   [[nodiscard]] bool speaks_for(const ibv_qp& qp) const;
   [[nodiscard]] Result<void> reject_with(std::uint8_t reason, std::span<const std::uint8_t> data);
   [[nodiscard]] Result<void> connect_with_prefix(transport::ConnectionParameters& parameters);
@@ -318,9 +319,9 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] int answer_response(const ibv_ece& ece);
 
   // --- id_ece.cc --------------------------------------------------------------------------------
-  /// A new QP's own options become the id's; those of a request are set on it.
+  /// Takes over a new QP's own ECE options, or sets the options of a request on the QP.
   [[nodiscard]] Result<void> offer_ece(ibv_qp& qp);
-  /// The options that the QP made of the peer's become the id's.
+  /// Takes over the ECE options that the QP has accepted from the peer.
   [[nodiscard]] Result<void> take_ece(ibv_qp& qp);
   [[nodiscard]] bool is_acceptable(const ibv_ece& answer) const;
   [[nodiscard]] Result<void> agree_on_ece(const ibv_ece& answer);
@@ -332,16 +333,17 @@ class Id final : private transport::EndpointHandler {
   void forget_event_of(const Membership& membership);
 
   // --- id_qp.cc ---------------------------------------------------------------------------------
-  /// For the work of a fetch on the QP: destroy_qp(), in another thread, waits for release_qp().
-  /// False: there is no QP, or it is about to go.
+  /// Call before the work of a fetch on the QP; destroy_qp() in another thread waits for
+  /// release_qp(). False: there is no QP, or it is about to be destroyed.
   [[nodiscard]] bool hold_qp();
   void release_qp();
   [[nodiscard]] Result<ibv_qp*> make_qp(ibv_pd& pd, ibv_qp_init_attr& wanted);
-  /// To RTS at once: datagrams need no peer.
+  /// Moves the QP of a datagram id to RTS at once, since datagrams need no peer.
   [[nodiscard]] Result<void> start_ud_qp(ibv_qp& qp);
   [[nodiscard]] Result<void> make_cqs(ibv_qp_init_attr& attr);
   void destroy_cqs();
-  /// A step of the QP as the transport describes it, with the application's depths if given.
+  /// Moves the QP to `state` with the attributes of the transport, and with the application's
+  /// depths if given.
   [[nodiscard]] Result<void> move_qp(ibv_qp& qp, ibv_qp_state state, const Depths* depths);
   [[nodiscard]] Result<void> bring_qp_up(const Depths* depths);
   [[nodiscard]] Result<void> flush_qp();

@@ -17,24 +17,25 @@ struct Membership {
   sockaddr_storage group{};
   transport::JoinState state{};
   void* context = nullptr;  ///< the application's context, returned in events
-  /// As the fetched MULTICAST_JOIN said; without it there is nothing to detach from.
+  /// Whether MULTICAST_JOIN was fetched with success. Otherwise the QP is not attached.
   bool joined = false;
   ibv_gid gid{};
   std::uint16_t lid = 0;
   std::uint32_t held = 0;  ///< events fetched and not acknowledged
 };
 
-/// In the order of joining. The same group may be joined more than once: the newest is left first
-/// (L/cma.c:rdma_leave_multicast). Inside the critical section; memberships keep their address.
+/// The multicast groups of one id, in the order of joining. An id may join a group several times;
+/// then the newest join is left first (L/cma.c:rdma_leave_multicast). Used inside the critical
+/// section. Memberships keep their address.
 class Memberships {
  public:
-  /// `group` is of a known family.
+  /// Adds a membership. Precondition: the address family of `group` is known.
   Membership& add(const sockaddr& group, transport::JoinState state, void* context);
-  /// Null: unknown.
+  /// Returns the membership with this number; null: none.
   [[nodiscard]] Membership* find(transport::MembershipId id);
-  /// The newest of this very address, port and all. Null: none.
+  /// Returns the newest membership of exactly this address and port; null: none.
   [[nodiscard]] Membership* newest(const sockaddr& group);
-  /// Precondition: it is in this list.
+  /// Removes a membership. Precondition: it is in this list.
   [[nodiscard]] std::unique_ptr<Membership> remove(const Membership& membership);
 
  private:

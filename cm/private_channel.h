@@ -23,7 +23,7 @@ class PrivateChannel {
   /// `shown` (rdma_cm_id::event) always points to the kept event. Errors of EventChannel::create.
   [[nodiscard]] static Result<std::unique_ptr<PrivateChannel>> create(
       transport::Transport& transport, rdma_cm_event*& shown);
-  /// Acknowledges the event kept.
+  /// Acknowledges the event that is kept.
   ~PrivateChannel() { forget(); }
   PrivateChannel(const PrivateChannel&) = delete;
   PrivateChannel& operator=(const PrivateChannel&) = delete;
@@ -32,10 +32,10 @@ class PrivateChannel {
   /// Acknowledges the event kept, waits for the next one, keeps it and gives its result_of().
   /// Errors of EventChannel::get leave nothing kept.
   [[nodiscard]] Result<void> next();
-  /// Null when none is kept.
+  /// Returns the event that is kept; null: none.
   [[nodiscard]] Event* event() { return event_ ? &*event_ : nullptr; }
   void keep(Event event);
-  /// There must be one.
+  /// Returns the event and keeps it no longer. Precondition: an event is kept.
   [[nodiscard]] Event take();
   void forget();
 

@@ -1,4 +1,4 @@
-// A compact form of a run for its page: every name and text once, every record a few numbers.
+// A compact form of a run for its page: each name and text once, each record a few numbers.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,7 +12,7 @@
 
 namespace anyrdma::page {
 
-/// An error of the input: a sentence with the line's number.
+/// An error in the input: a sentence with the line's number.
 using Complaint = std::string;
 
 /// Takes a run's lines, a JSON object each, and gives one JSON object:
@@ -25,7 +25,7 @@ using Complaint = std::string;
 ///           "fields/x" is the member x of the member "fields".
 ///   rows    [shape, value, ...] of each record in turn; the first two values are the distances
 ///           of n and t from the record before, which for the first is n = -1, t = 0.
-/// It contains no `<`, so that it can be embedded in a page.
+/// The result contains no `<`, so that it can be embedded in a page.
 class PackedRun {
  public:
   /// Reads all lines; an incomplete last line is left out. Returns empty on success. Precondition:
@@ -53,7 +53,7 @@ class PackedRun {
   std::unordered_map<std::string, std::size_t> shape_numbers_;
   std::string rows_;
 
-  // Of the record that is being taken.
+  // State of the record that is being added.
   std::string members_;
   std::string values_;
   std::int64_t last_number_ = -1;

@@ -9,15 +9,15 @@
 
 namespace anyrdma::page {
 
-/// Writes the page of one run, read as JSON lines: docs/page.md says which.
-/// Nothing has been written if there is a complaint; an empty one means that all went well.
+/// Writes the page of one run from JSON lines (docs/page.md). Returns an error; empty: success.
+/// After an error nothing was written.
 [[nodiscard]] Complaint write_page(std::istream& lines, std::ostream& html);
 
 /// Writes the page of two runs side by side, with their first difference.
 [[nodiscard]] Complaint write_comparison(std::istream& left, std::istream& right,
                                          std::ostream& html);
 
-/// Makes the page of one run, or of two, that are already packed.
+/// Writes the page of one or two runs that are already packed.
 void write_page(const std::vector<PackedRun>& runs, std::ostream& html);
 
 }  // namespace anyrdma::page

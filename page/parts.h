@@ -1,5 +1,5 @@
-// The parts of a page that are the same for every run; page/BUILD.bazel makes them of the files in
-// this room.
+// The parts of a page that are the same for every run. page/BUILD.bazel makes them of the files in
+// this folder.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// One entry of a recording, as programs write and read it.
+// One entry of a recording, in memory.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Entry {
   }
 };
 
-/// Whether a field of that letter is in Entry::texts.
+/// Whether a field with that letter in a shape (format.h) is in Entry::texts.
 [[nodiscard]] constexpr bool is_text(char letter) {
   return letter == 't' || letter == 'b';
 }
@@ -55,7 +55,8 @@ void set(Entry& entry, std::size_t& numbers, std::size_t& texts, const Field& fi
 
 }  // namespace detail
 
-/// An entry of the fields of its shape (format.h), in their order; wrong fields do not compile.
+/// Makes an entry from the fields of its shape (format.h), in their order. Wrong fields do not
+/// compile.
 template <EntryKind kKind, class... Fields>
 [[nodiscard]] Entry entry_of(const Fields&... fields) {
   static constexpr std::string_view kShape = kShapes[static_cast<std::size_t>(kKind)];
@@ -71,21 +72,22 @@ template <EntryKind kKind, class... Fields>
   return entry;
 }
 
-/// Takes the entries of a run one by one, in their order: the checkers, for example. Lanes are
-/// numbered in the order of their kLane entries.
+/// The interface of a reader of a run's entries, such as the checkers. It gets the entries one by
+/// one, in order. Lanes (timeline rows) are numbered in the order of their kLane entries.
 class EntryReader {
  public:
   virtual ~EntryReader() = default;
   virtual void on_entry(const Entry& entry) = 0;
 };
 
-/// Takes what happens in one lane, as it happens. Must not call back. Threads: any, at once.
+/// The interface that receives the entries of one lane (timeline row) as they happen. Must not call
+/// back. Threads: any, also at the same time.
 class EntrySink {
  public:
   virtual ~EntrySink() = default;
   /// `entry` has lane 0 and no time: the sink knows them.
   virtual void put(const Entry& entry) = 0;
-  /// Nothing that is put has an effect any more, as in the child of a fork.
+  /// Whether later entries have no effect, as in a child made by fork.
   [[nodiscard]] virtual bool is_closed() const { return false; }
 };
 

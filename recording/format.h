@@ -74,7 +74,7 @@ enum CompletedFlag : std::uint64_t {
   kDropped = 4,      ///< the completion queue has dropped completions before
   kInvalidates = 8,  ///< the message has invalidated the key
 };
-/// When kHeld was counted.
+/// The moment at which the work in a kHeld entry was counted.
 enum class Held : std::uint64_t {
   kAtRest = 0,
   kReset = 1,      ///< the queue pair went to RESET, which discarded the work
@@ -145,13 +145,13 @@ inline constexpr std::array<std::string_view, kKinds> kShapes{
     "Lnn",    // kChosen: lane of the thread that goes on, or 0: the network; point, choice
 };
 
-/// Whether an entry of this kind is something that the running thread does.
+/// Whether an entry of this kind reports an action of the running thread.
 [[nodiscard]] constexpr bool is_deed(EntryKind kind) {
   return kind == EntryKind::kFetched || kind == EntryKind::kAcknowledged ||
          kind == EntryKind::kCalled || kind == EntryKind::kPosted || kind == EntryKind::kCompleted;
 }
 
-/// Whether an entry of this kind is one more message.
+/// Whether an entry of this kind adds a message to the recording.
 [[nodiscard]] constexpr bool is_message(EntryKind kind) {
   return kind == EntryKind::kSent || kind == EntryKind::kCopied;
 }

@@ -1,5 +1,5 @@
-// An entry as bytes that stand for themselves: from a process to the world of its host. Unlike in a
-// file, texts are in full and there is no time.
+// Converts a single entry to bytes, for a message from a process to its simulated world. Unlike in
+// a file, texts are written in full and there is no time.
 #pragma once
 
 #include <cstddef>

@@ -68,7 +68,7 @@ class Writer {
       return std::hash<std::string_view>()(text);
     }
   };
-  /// A text's beginning and end, which are all of it if it is short.
+  /// The first and the last bytes of a text, which are the whole text if it is short.
   struct Ends {
     explicit Ends(std::string_view text);
     bool operator==(const Ends&) const = default;
@@ -120,7 +120,7 @@ class Writer {
     *at++ = static_cast<std::uint8_t>(value);
     return at;
   }
-  /// Small numbers of either sign stay short.
+  /// Writes a signed number so that small numbers of either sign take few bytes.
   [[nodiscard]] static std::uint8_t* put_signed(std::uint8_t* at, std::int64_t value) {
     const auto bits = static_cast<std::uint64_t>(value);
     return put_number(at, bits << 1 ^ static_cast<std::uint64_t>(value >> 63));

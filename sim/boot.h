@@ -1,4 +1,4 @@
-// The state of a host that a power cut destroys. Internal to the host.
+// The state of a host that is lost when its power is cut. Used only by the host.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,9 @@
 
 namespace anyrdma::sim {
 
-/// The kernel's side of a host: the transport, and the network as it sees it. After its end, its
-/// ids can be destroyed at any time and send nothing.
+/// The kernel state of a host from its start to a crash: the transport, and the network as the
+/// transport sees it. After a crash, ids of the old transport may be destroyed at any time, and
+/// send nothing.
 class Host::Boot final : public transport::soft::Network {
  public:
   explicit Boot(Host& host) : host_(host), ports(host.random_, host.port_options_) {

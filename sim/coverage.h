@@ -11,7 +11,7 @@ namespace anyrdma::sim {
 
 class Scheduler;
 
-/// A bit, and the decision of the schedule (Scheduler::choices) at which the run came to it first.
+/// A coverage bit, and the scheduling decision (Scheduler::choices) at which the run first set it.
 struct Reached {
   std::uint32_t bit = 0;
   std::uint64_t decision = 0;
@@ -26,8 +26,8 @@ class Coverage {
   /// Bits below are milestones.
   static constexpr std::uint32_t kMilestones = 1 << 13;
 
-  /// A milestone: an item that few runs reach, or that each run reaches a few times. From there the
-  /// search tries other seeds.
+  /// Records a milestone: an item that few runs reach, or that each run reaches a few times. The
+  /// search continues from milestones with other seeds.
   void add_milestone(std::uint64_t thing) { set(thing % kMilestones); }
   /// Any other, such as a block of a program's code.
   void add(std::uint64_t thing) { set(kMilestones + thing % (kBits - kMilestones)); }
@@ -35,7 +35,8 @@ class Coverage {
   /// In the order in which the run came to them.
   [[nodiscard]] const std::vector<Reached>& reached() const { return reached_; }
 
-  /// The scheduler whose decisions are counted from now on. Null: every item is at decision 0.
+  /// Sets the scheduler whose decisions are stored with each bit from now on. Null: every bit gets
+  /// decision 0.
   void follow(const Scheduler* scheduler) { scheduler_ = scheduler; }
 
  private:

@@ -1,4 +1,5 @@
-// Asio in the simulator: an executor whose work runs as tasks at the current virtual time.
+// Boost.Asio in the simulator: an executor that runs functions as tasks at the current virtual
+// time.
 #pragma once
 
 #include <boost/asio/execution/blocking.hpp>
@@ -25,8 +26,8 @@ class PendingWait : public Task,
   ~PendingWait() override = default;
 };
 
-/// The world as Asio's services see it. Its end destroys all operations that have not completed,
-/// and with them the coroutines that wait for them.
+/// The execution context of a world for Asio. Its destructor destroys all operations that have not
+/// completed, and the coroutines that wait for them.
 class ExecutionContext final : public boost::asio::execution_context {
  public:
   ExecutionContext(Scheduler& scheduler, JobQueue& jobs) : scheduler_(scheduler), jobs_(jobs) {}
@@ -49,9 +50,10 @@ class ExecutionContext final : public boost::asio::execution_context {
   boost::intrusive::list<PendingWait, boost::intrusive::constant_time_size<false>> waits_;
 };
 
-/// From World::executor(). Runs one function after the other in the order of execute(), each as a
-/// task of its own, outside of all fibers, before time goes on; never from within execute(). An
-/// exception of a function is thrown by World::run. Valid as long as the world; used in its thread.
+/// An Asio executor that runs functions in a world, from World::executor(). Functions run one after
+/// the other in the order of execute(), outside of all fibers, before time advances, and never
+/// inside execute(). World::run throws the exception of a function. Valid as long as the world; use
+/// it in the world's thread.
 class Executor {
  public:
   explicit Executor(ExecutionContext& context) : context_(&context) {}

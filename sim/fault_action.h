@@ -11,8 +11,9 @@ namespace anyrdma::sim {
 class Host;
 class World;
 
-/// Carries out an action that needs no packet or request; others are carried out where these are
-/// processed. Call it outside of critical sections. False: no effect, as for a removed device.
+/// Executes a fault action that needs no packet or request; other actions are executed where
+/// packets and requests are processed. Call it outside of critical sections. Returns false if there
+/// was no effect, for example for a removed device.
 bool carry_out(World& world, const FaultAction& action);
 
 /// The state before an action, which the action's end restores.
@@ -27,7 +28,8 @@ struct Before {
 };
 /// Call it before carry_out.
 [[nodiscard]] Before before_action(World& world, const FaultAction& action);
-/// Undoes the action, unless something else has done so meanwhile. As carry_out.
+/// Ends the effect of a fault action, unless something else has ended it meanwhile. Call it outside
+/// of critical sections.
 void carry_out_end(World& world, const FaultAction& action, const Before& before);
 
 }  // namespace anyrdma::sim

@@ -24,10 +24,10 @@ class World;
 using fault::FaultStatus;
 using verbs::Mishap;
 
-/// Owned by the World. Faults are counted from the moment of their injection. An action on the
-/// world follows its trigger at the same instant, after the programs that can run have run. The
-/// world's seed decides random parts of a plan (fault::resolved) at the injection. A fault without
-/// effect, such as a crash of a host that is off, has no end either.
+/// Injects faults into a world, which owns this object. Occurrences are counted from the injection
+/// on. A fault takes effect at the instant of its trigger, after all ready programs have run. The
+/// world's seed decides the random parts of a plan (fault::resolved) at the injection. A fault
+/// without effect, such as a crash of a host that is off, is not ended either.
 class Faults {
  public:
   explicit Faults(World& world);
@@ -35,15 +35,16 @@ class Faults {
   Faults(const Faults&) = delete;
   Faults& operator=(const Faults&) = delete;
 
-  /// Adds faults to those there are. Refused as a whole when one names a host, device or interface
-  /// that does not exist, or makes no sense; `line` counts the faults of the plan from 1.
+  /// Injects further faults. Returns an error and injects none if one names a host, device or
+  /// interface that does not exist, or is invalid. `line` in the error counts the faults of the
+  /// plan from 1.
   [[nodiscard]] PlanResult<void> inject(const FaultPlan& plan);
   /// The result that inject() would return for a plan.
   [[nodiscard]] PlanResult<void> check(const FaultPlan& plan) const;
   /// Ends fault injection. Effects of faults that have happened stay, also those with an end.
   void end();
-  /// Whether a host that is off is going to be started again, at a time that is known; or may ever
-  /// be.
+  /// Whether a host that is off will be restarted by a fault at a known time, or may be restarted
+  /// by another fault.
   [[nodiscard]] bool will_restart(std::string_view host) const;
   [[nodiscard]] bool may_restart(std::string_view host) const;
   /// In the order of injection.
@@ -59,9 +60,11 @@ class Faults {
   [[nodiscard]] bool watches_events() const { return watching_events_; }
   [[nodiscard]] bool watches_calls() const { return watching_calls_; }
   [[nodiscard]] bool watches_gate() const { return watching_gate_; }
-  /// The questions that processes on the hosts must ask, for the faults injected so far.
+  /// Returns what processes on the hosts must report to the simulator, for the faults injected so
+  /// far.
   [[nodiscard]] fault::Oversight oversight() const;
-  /// Called for a packet that leaves a host, and may change it. `passes`: the path is not down.
+  /// Called for each packet that leaves a host. The function may change the packet, and returns
+  /// what happens to it. `passes`: the path between the hosts is not down.
   [[nodiscard]] Mishap on_packet(const Host& from, const Host& to, verbs::soft::Packet& packet,
                                  bool passes);
   [[nodiscard]] std::optional<transport::soft::Admission::Refusal> on_request(const Host& host);
@@ -75,7 +78,8 @@ class Faults {
   void on_state(const Host& host, std::uint64_t id, std::string_view state);
   /// The errno with which an address resolution fails; 0: no fault.
   [[nodiscard]] int on_resolving(const Host& host);
-  /// The errno with which a route resolution fails, ETIMEDOUT after its timeout; 0: no fault.
+  /// Returns the errno with which a route resolution must fail (ETIMEDOUT: after its timeout); 0:
+  /// no fault.
   [[nodiscard]] int on_routing(const Host& host);
   /// A fiber has found that no packets pass.
   void on_dead_rail(const Host& host, std::string_view interface);

@@ -11,13 +11,14 @@
 
 namespace anyrdma::sim {
 
-/// Reports whether a rare situation has occurred: sometimes("late UNREACHABLE seen", late). One
-/// true call is enough for the run. A search counts the runs in which it occurred, and lists the
-/// situations that never did, whose tests tested nothing. No effect outside of an exploration.
+/// Reports whether a rare situation has occurred in this run: sometimes("late UNREACHABLE seen",
+/// late). One call with true is enough. An exploration counts the runs in which the situation
+/// occurred, and lists situations that never occurred, because code for them was not tested. No
+/// effect outside of an exploration.
 void sometimes(std::string_view situation, bool occurred);
 
-/// Adds a problem to the run under exploration. False: there is no exploration, and the call has no
-/// effect. For checkers and for programs of scenarios.
+/// Adds a problem to the current run of an exploration; for checkers and for programs of scenarios.
+/// Returns false, without effect, outside of an exploration.
 bool complain(std::string_view problem);
 
 /// Whether this thread's run is under exploration.
@@ -26,8 +27,8 @@ bool complain(std::string_view problem);
 /// The coverage of this thread's run under exploration; null: not collected.
 [[nodiscard]] Coverage* coverage_of_run();
 
-/// Collects these reports during its lifetime, in this thread; explorations create one per run.
-/// They do not nest.
+/// Collects the reports of sometimes() and complain() in this thread while the object exists. An
+/// exploration creates one for each run. Objects must not be nested.
 class Findings {
  public:
   /// `covers`: collects coverage, too.

@@ -1,5 +1,5 @@
-// A simulated machine: interfaces, RDMA devices, the transport over them, and the programs that run
-// on it.
+// A simulated host: its network interfaces, its RDMA devices, its CM transport, and the programs
+// that run on it.
 #pragma once
 
 #include <array>
@@ -41,8 +41,9 @@ using verbs::Result;
 class Link;
 class World;
 
-/// Created by World::add_host. Everything runs in one thread. Blocking calls belong in fibers
-/// (spawn); outside of fibers they run the world meanwhile.
+/// A simulated host, created by World::add_host. All hosts of a world run in one thread. Call
+/// blocking functions in fibers (spawn()); outside of fibers, a blocking call runs the world until
+/// it can return.
 class Host final : private transport::soft::Observer,
                    private transport::soft::Admission,
                    private transport::EventObserver,
@@ -71,42 +72,51 @@ class Host final : private transport::soft::Observer,
   [[nodiscard]] const transport::soft::LocalPortTable& ports() const;
 
   // --- programs ---------------------------------------------------------------------------------
+
   /// Starts a fiber named "host/name" that executes `body` as soon as the world is running.
   /// Callable from fibers. No-op if the host is powered off.
   void spawn(std::string_view name, std::function<void()> body, Ending ending = Ending::kMustEnd);
   /// The same now and after every restart.
   void on_start(std::string_view name, std::function<void()> body,
                 Ending ending = Ending::kMustEnd);
-  /// As spawn(), as a process of its own, for programs that rely on the kernel for cleanup. Fibers
-  /// that it spawns on this host are its threads. When the last of them has ended, objects of the C
-  /// API are freed as Linux does: its peers get the DREQ or REJ of a destroyed id, and no
-  /// acknowledgement is waited for. Contexts that its ids show are its own. `loud`: objects left
-  /// behind are a finding of the checkers, or a line on stderr.
+  /// Like spawn(), but the fiber is a process of its own, for programs that rely on the kernel for
+  /// cleanup. Fibers that it spawns on this host are threads of the process. When the last of them
+  /// has ended, the remaining objects of the C API are freed as Linux does it: the peers get the
+  /// DREQ or REJ of a destroyed id, and the kernel waits for no acknowledgement. The verbs contexts
+  /// of the process's ids belong to the process. `loud`: objects that the program has not destroyed
+  /// are reported, by the checkers or by a line on stderr.
   void spawn_process(std::string_view name, std::function<void()> body,
                      Ending ending = Ending::kMustEnd, bool loud = false);
-  /// Announces a process of that name outside of the world, for fault plans.
+  /// Tells the host that an unmodified program of that name will run as a process, so that faults
+  /// can name it.
   void announce_program(std::string_view name);
   /// How many of that name were spawned as processes, or announced.
   [[nodiscard]] std::uint32_t programs_named(std::string_view name) const;
-  /// The host whose program runs in this thread now; null outside of spawned programs.
+  /// Returns the host whose program (fiber) runs in this OS thread now; null outside of programs
+  /// started by spawn().
   [[nodiscard]] static Host* current();
-  /// Takes an object that works over this host's transport; it lives until the host ends.
+  /// Stores an object that uses this host's transport, until the host is destroyed.
   void keep(std::shared_ptr<void> object);
-  /// Lets virtual time pass for the calling fiber. False: the world ends.
+  /// Suspends the calling fiber for `duration` of virtual time. Returns false if the world ends
+  /// meanwhile.
   bool sleep(Duration duration);
   /// A line in the trace.
   void note(std::string_view text);
-  /// Likewise, what a program of the host has written: "client/rping".
+  /// Adds a line that a program has written to the trace. `program`: its name, as "client/rping".
+  /// `error`: the line went to stderr.
   void note_output(std::string_view program, bool error, std::string_view line);
-  /// One of its processes' programs has ended: "ended with status 1".
+  /// Adds the end of a program that runs in a process to the trace. `how`: for example "ended with
+  /// status 1".
   void note_end(std::string_view program, std::string_view how);
 
   // --- programs outside of the world ------------------------------------------------------------
+
   /// Directs packets that arrive at an interface to `uplink`, which must outlive the host or be set
   /// to null before. Precondition: the interface has no device.
   void set_uplink(std::size_t interface, Uplink* uplink);
-  /// Sends a copy of a packet from there, through links, faults, capture and trace as any other. It
-  /// is lost on a host that is off, and, if it is no RDMA packet, at a port that is down.
+  /// Sends a copy of a packet from an interface. Links, faults, capture and trace treat it like any
+  /// other packet. The packet is lost if the host is off, or if it is not an RDMA packet and the
+  /// port is down.
   void send_from(std::size_t interface, const verbs::soft::Packet& packet);
   /// Resolves a neighbour as the host's own programs do. Uplink::on_neighbour follows, inside this
   /// call if the neighbour is known. No-op if the host is powered off.
@@ -114,10 +124,12 @@ class Host final : private transport::soft::Observer,
                      const Address& neighbour, Duration timeout);
   /// Whether there is such an interface.
   [[nodiscard]] bool has_processes() const;
-  /// Answers a process's question to the fault plan; `process` is unique, and no host's name.
-  /// Returns the time that the process must wait before it goes on.
+  /// Looks up the fault that applies to an action of a process (a call, or a work request).
+  /// `process`: the unique name of the process, different from the names of hosts. Returns the time
+  /// that the process must wait before it continues.
   [[nodiscard]] Duration advise(std::string_view process, fault::Question& question);
-  /// An entry of a process of this host; numbers of its ids are its own.
+  /// Records an entry (one recorded event) from a process of this host. The ids in the entry are
+  /// numbers of that process.
   void hear(std::string_view process, const recording::Entry& entry);
   /// It has ended.
   void forget(std::string_view process);
@@ -126,89 +138,104 @@ class Host final : private transport::soft::Observer,
   [[nodiscard]] const roce::Mac& mac(std::size_t interface = 0) const;
 
   // --- faults -----------------------------------------------------------------------------------
-  /// Unplugs a device: DEVICE_REMOVAL to the ids on it. ENODEV: no such device (any more).
+
+  /// Unplugs a device: its ids get DEVICE_REMOVAL. ENODEV: no such device, or it is already
+  /// removed.
   [[nodiscard]] Result<void> remove_device(std::string_view device);
-  /// Plugs a removed device in again, with its limits and GIDs but without its objects. ENODEV: no
-  /// device of that name was removed; EEXIST: it is not removed.
+  /// Plugs a removed device in again, with its limits and GIDs but without its objects. `new_guid`:
+  /// it gets another GUID. ENODEV: no device of that name was removed; EEXIST: the device is
+  /// present.
   [[nodiscard]] Result<void> return_device(std::string_view device, bool new_guid = false);
   /// Sets the link of the device's port down or up: PORT_ERR or PORT_ACTIVE follows. Errors:
   /// ENODEV, EALREADY.
   [[nodiscard]] Result<void> set_port(std::string_view device, bool active);
   /// Plugs a device into an interface that never had one. ENODEV: no such interface; EEXIST.
   [[nodiscard]] Result<void> plug_device(std::string_view interface);
-  /// Switches a bonded interface to its next link (after the last: the first), or back to the
-  /// first, and to that link's address. ADDR_CHANGE to the ids on it that know another address,
-  /// UNREACHABLE to the active ids of neighbours that do. ENODEV: no such interface; EOPNOTSUPP: it
-  /// is no bond; EALREADY: it uses the first.
+  /// Switches a bonded interface to its next link and that link's address (fail_over; after the
+  /// last link comes the first), or back to the first link (fail_back). Ids on the interface that
+  /// use another link address get ADDR_CHANGE; active ids of neighbours that use another one get
+  /// UNREACHABLE. ENODEV: no such interface; EOPNOTSUPP: not a bond; EALREADY: the first link is
+  /// already in use.
   [[nodiscard]] Result<void> fail_over(std::string_view interface);
   [[nodiscard]] Result<void> fail_back(std::string_view interface);
-  /// Makes an interface lose all packets, in and out, and find no neighbours; or ends that. Its
-  /// port keeps its link. ENODEV: no such interface; EALREADY.
+  /// Cuts an interface off (`passes` false): it loses all packets in both directions, and finds no
+  /// neighbours; or ends that. The link of its port stays up. ENODEV: no such interface; EALREADY:
+  /// already in that state.
   [[nodiscard]] Result<void> set_rail(std::string_view interface, bool passes);
-  /// Makes a queue pair fail: verbs::soft::Hca::fail_qp, with its errors. A number selects that of
-  /// the first device which has it.
+  /// Makes a queue pair fail, with the given asynchronous event. Errors: those of
+  /// verbs::soft::Hca::fail_qp. If several devices have a queue pair with that number, the first
+  /// device's fails.
   [[nodiscard]] Result<void> fail_qp(const verbs::soft::ObjectName& qp, ibv_event_type event);
-  /// The n-th completion queue that was made here is overrun. ENOENT; EALREADY.
+  /// Makes a completion queue overrun: the `made`-th one that programs of this host created.
+  /// ENOENT: no such queue; EALREADY: already overrun.
   [[nodiscard]] Result<void> overrun_cq(std::uint64_t made);
-  /// The n-th shared receive queue that was made here fails. ENOENT.
+  /// Makes a shared receive queue fail: the `made`-th one that programs of this host created.
+  /// ENOENT: no such queue.
   [[nodiscard]] Result<void> fail_srq(std::uint64_t made);
   /// The device raises an asynchronous event, and goes on. ENODEV.
   [[nodiscard]] Result<void> raise_event(std::string_view device, ibv_event_type event);
-  /// Removes a multicast group from the network: MULTICAST_ERROR to the ids here that have joined
-  /// it. EINVAL: no address; ENOENT: none has.
+  /// Removes a multicast group from the network: this host's ids that have joined the group get
+  /// MULTICAST_ERROR. EINVAL: not an address; ENOENT: no id has joined it.
   [[nodiscard]] Result<void> lose_group(std::string_view address);
-  /// Sets the time that the host's programs (not code outside of them) take before each event and
-  /// each poll. False: no change.
+  /// Sets the delay before each event and each poll of the host's programs. Test code outside of
+  /// the programs is not delayed. False: the delay was the same before.
   bool slow_down(Duration delay);
 
   // --- power (host_power.cc); not from the host's own programs ----------------------------------
-  /// Cuts the power: its programs never run again, no packet is sent, and the state of the kernel
-  /// and the devices is lost. The test's own channels and ids are dead: calls do nothing and no
-  /// event comes. `transport()` is a new one. EALREADY: it is off.
+
+  /// Cuts the power: the host's programs never run again, no packet leaves it, and the state of its
+  /// kernel and devices is lost. Channels and ids that the test created itself no longer work:
+  /// calls have no effect, and no event comes. `transport()` returns a new transport. EALREADY: the
+  /// host is off.
   [[nodiscard]] Result<void> crash();
-  /// Kills its programs as by SIGKILL: they never run again, and the kernel closes their
-  /// connections. The test's own objects are dead, as after a crash; `transport()` is a new one.
-  /// The host stays on. EALREADY: it is off or paused.
+  /// Kills the host's programs as SIGKILL does: they never run again, and the kernel closes their
+  /// connections. Objects that the test created itself no longer work, as after crash().
+  /// `transport()` returns a new transport. The host stays on. EALREADY: the host is off or paused.
   [[nodiscard]] Result<void> kill();
-  /// Kills one program: the n-th of that name from 1, of spawn_process or a process outside. All
-  /// others go on. EALREADY: the host is off or paused; ESRCH: there is none, or it has ended.
+  /// Kills one program: the `number`-th (from 1) of that name that was started by spawn_process()
+  /// or as a process. Other programs continue. EALREADY: the host is off or paused; ESRCH: no such
+  /// program, or it has ended.
   [[nodiscard]] Result<void> kill_program(std::string_view name, std::uint32_t number);
-  /// Starts it with only its devices and addresses; a host that is on crashes before.
+  /// Starts the host with only its devices and addresses. If the host is on, it crashes first.
   void restart();
-  /// Stops it as a virtual machine: nothing runs, its clock goes on, and a few packets are queued;
-  /// more are lost. EALREADY: it is off or paused.
+  /// Pauses the host like a virtual machine: its programs stop, its clock continues, and it queues
+  /// a few packets; further packets are lost. EALREADY: the host is off or paused.
   [[nodiscard]] Result<void> pause();
   /// EALREADY: it is not paused.
   [[nodiscard]] Result<void> resume();
   /// Neither off nor paused.
   [[nodiscard]] bool running() const { return power_ == Power::kOn; }
   [[nodiscard]] bool off() const { return power_ == Power::kOff; }
-  /// Stops one program, as SIGSTOP does, until it is resumed: as kill_program names it, or all
-  /// fibers of that name ("host/name"). The host and its devices go on. `thread`: only that thread
-  /// of a process, from 1; 0: all but those of its device. ESRCH: no such program; EALREADY:
-  /// already so, or the host is off.
+  /// Stops one program as SIGSTOP does, until resume_program(). The program is selected as in
+  /// kill_program(), or all fibers named "host/name" are. The host and its devices continue.
+  /// `thread`: the number of one thread of a process, from 1; 0: all threads except those of the
+  /// simulated device. ESRCH: no such program; EALREADY: already stopped (or running), or the host
+  /// is off.
   [[nodiscard]] Result<void> pause_program(std::string_view name, std::uint32_t number,
                                            std::uint32_t thread = 0);
   [[nodiscard]] Result<void> resume_program(std::string_view name, std::uint32_t number,
                                             std::uint32_t thread = 0);
 
-  /// Makes the host's clock, and every timer, `ppm` millionths faster than time, or slower. False:
-  /// no change.
+  /// Makes the host's clock and all its timers run faster by `ppm` parts per million; slower if
+  /// negative. False: the drift was the same before.
   bool drift(std::int32_t ppm);
   [[nodiscard]] bool drifts() const { return drift_ppm_ != 0; }
 
   // --- addresses (host_network.cc) --------------------------------------------------------------
+
   /// Adds an address ("192.0.2.9/24") to an interface, and a GID to its device: GID_CHANGE. ENODEV:
   /// no such interface; EINVAL: no address; EADDRINUSE: some host has it.
   [[nodiscard]] Result<void> add_address(std::string_view interface, std::string_view prefix);
-  /// Removes an address from the interface, and the GID from its device: GID_CHANGE. Packets for it
-  /// are lost; ids stay as they are. ENODEV, EINVAL; EADDRNOTAVAIL: it does not have it.
+  /// Removes an address from the interface, and its GID from the device: GID_CHANGE follows.
+  /// Packets to that address are lost; ids keep it. ENODEV: no such interface; EINVAL: not an
+  /// address; EADDRNOTAVAIL: the interface does not have it.
   [[nodiscard]] Result<void> drop_address(std::string_view interface, std::string_view address);
   /// Probes a neighbour's link address again, as a kernel does about every minute, and removes the
   /// neighbour if there is no answer. ENOENT: unknown neighbour.
   [[nodiscard]] Result<void> confirm_neighbour(std::string_view address);
-  /// As `ip neighbour del`: the next connection probes it again. Both raise UNREACHABLE at the ids
-  /// that know another link address of it. ENOENT.
+  /// Removes a neighbour, as `ip neighbour del` does: the next connection resolves it again. Both
+  /// this function and confirm_neighbour() send UNREACHABLE to the ids that know another link
+  /// address of the neighbour. ENOENT: unknown neighbour.
   [[nodiscard]] Result<void> forget_neighbour(std::string_view address);
 
   [[nodiscard]] bool has_device(std::string_view device) const;
@@ -273,7 +300,8 @@ class Host final : private transport::soft::Observer,
   void add_interface(const InterfaceOptions& options);
   void add_device(Interface& interface, const InterfaceOptions& options);
   void plug(Interface& interface, const verbs::soft::HcaConfig& config);
-  /// How the transport, and the scope of a link-local address, name an interface: from 1 on.
+  /// The number of an interface, from 1, by which the transport and the scope of a link-local
+  /// address identify it.
   [[nodiscard]] static int number_of(std::size_t interface) {
     return static_cast<int>(interface) + 1;
   }
@@ -282,7 +310,8 @@ class Host final : private transport::soft::Observer,
   /// Whose processes have a device of that name.
   [[nodiscard]] Interface* find_outside(std::string_view device);
   [[nodiscard]] const Interface* find_outside(std::string_view device) const;
-  /// Reports a change to the processes of the first interface outside. False: there is none.
+  /// Reports a change of the device to the processes behind the first interface with an uplink.
+  /// Returns false if there is no such interface.
   bool tell_outside(const transport::soft::DeviceChange& change);
   [[nodiscard]] Interface* find_interface(std::string_view name);
 
@@ -308,8 +337,8 @@ class Host final : private transport::soft::Observer,
   /// A verbs::MisuseListener. Reports to the monitor, else to the running exploration, else to
   /// stderr.
   [[nodiscard]] static bool on_misuse(verbs::Runtime& runtime, const verbs::Misuse& misuse);
-  /// Carries out what the cores have queued. Separate from leave(), which seldom needs it and then
-  /// saves no registers.
+  /// Executes the actions that the CM and device code queued. Separate from leave(), which seldom
+  /// needs this and otherwise saves no registers.
   [[gnu::noinline]] void carry_out();
 
   /// When the world is, once the host's clock shows `local`.
@@ -317,10 +346,12 @@ class Host final : private transport::soft::Observer,
 
   // --- packets and timers -----------------------------------------------------------------------
   void send_packets(Interface& interface, std::size_t index);
-  /// False: it was not taken in; otherwise leave() must follow, once for all that come together.
+  /// Receives a packet. Returns false if the host did not accept it. Otherwise the caller must call
+  /// leave(), once for all packets that arrive together.
   [[nodiscard]] bool receive(std::size_t interface, const Host& from,
                              verbs::soft::PacketPtr&& packet);
-  /// Whether received packets need only answers, which may wait for more packets.
+  /// Whether all queued work of the device is to answer received packets, so that it may wait until
+  /// more packets have arrived.
   [[nodiscard]] bool takes_more() const { return !driver_called() || called_for_packets_only(); }
   void take_ip(const Interface& interface, const Host& from, const verbs::soft::Packet& packet);
   [[nodiscard]] static bool port_is_down(const Interface& interface);
@@ -387,7 +418,8 @@ class Host final : private transport::soft::Observer,
   RandomStream random_;
   transport::soft::PortTableConfig port_options_;
   Power power_ = Power::kOn;
-  bool gate_is_open_ = false;  ///< calls of our own are no program's: no fault is for them
+  bool gate_is_open_ =
+      false;  ///< false: the simulator itself makes calls, to which no fault applies
   std::int32_t drift_ppm_ = 0;
   Instant clock_{};         ///< the host's time ...
   Instant clock_set_at_{};  ///< ... when it was this in the world

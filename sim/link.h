@@ -1,4 +1,5 @@
-// One direction between two hosts: what happens to packets on the way.
+// The network in one direction between two hosts: delay, loss, duplication and reordering of
+// packets.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@ namespace anyrdma::sim {
 class Host;
 class World;
 
-/// A packet under way that does not arrive in its turn. Recycled.
+/// A packet in the network that arrives out of order. Objects are reused.
 class Flight final : public Task {
  public:
   explicit Flight(World& world) : world_(world) {}
@@ -43,15 +44,16 @@ class Link final : private Task {
   Link& operator=(const Link&) = delete;
 
   void set(const LinkOptions& options);
-  /// All that happens to packets is that they arrive, later.
+  /// Whether the link only delays packets: it neither loses, duplicates nor reorders them.
   [[nodiscard]] bool plain() const { return plain_; }
   [[nodiscard]] const LinkOptions& options() const { return options_; }
-  /// Takes a packet for the receiver's interface. False: it is lost. Packets sent after one that is
-  /// `late` overtake it.
+  /// Transmits a packet to an interface of the receiver. Returns false if the packet is lost.
+  /// Packets sent after a packet with `late` above zero overtake it.
   [[nodiscard]] bool carry(std::size_t interface, verbs::soft::PacketPtr& packet,
                            Duration late = Duration::zero());
-  /// The next packet overtakes this one, unless none comes within LinkOptions::reorder_delay.
-  /// False: one is held back already, or none passes.
+  /// Holds a packet back until the next packet on this link has overtaken it, for
+  /// LinkOptions::reorder_delay at most. False: another packet is held back already, or the link
+  /// passes no packets.
   [[nodiscard]] bool hold_back(std::size_t interface, verbs::soft::PacketPtr& packet);
 
  private:

@@ -1,4 +1,5 @@
-// How strong memory is in a world, and what its devices chose within that, as data.
+// The order in which RDMA devices make data visible in memory, and the choices that the devices of
+// a run have made within it, as data.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,14 @@ using verbs::soft::MemoryProfile;
 /// See docs/memory.md.
 struct Memory {
   MemoryProfile profile = MemoryProfile::kStrict;
-  /// The choices that are not 0, by point. Nullopt: the world's seed decides.
+  /// The choices other than 0, ordered by point (the number of the choice in the run). nullopt: the
+  /// world's seed decides.
   std::optional<std::vector<Deviation>> given{};
   bool operator==(const Memory&) const = default;
 };
 
-/// Makes the choices of a world's devices. Same seeds and memory, same choices.
+/// Chooses in which order a world's devices make data visible in memory. The same seeds and options
+/// lead to the same choices.
 class MemoryChoices final : public verbs::soft::MemoryChooser {
  public:
   /// `seeds`: of the run; they outlive it.
@@ -30,7 +33,7 @@ class MemoryChoices final : public verbs::soft::MemoryChooser {
   [[nodiscard]] std::uint32_t choose(std::uint32_t count) override;
   [[nodiscard]] MemoryProfile profile() const { return memory_.profile; }
   [[nodiscard]] bool is_strict() const { return memory_.profile == MemoryProfile::kStrict; }
-  /// All choices so far other than 0. A memory that is given them repeats the run.
+  /// All choices so far other than 0. A run with these in Memory::given makes the same choices.
   [[nodiscard]] const std::vector<Deviation>& made() const { return made_; }
 
  private:

@@ -17,10 +17,11 @@
 
 namespace anyrdma::sim {
 
-/// Owned by a World whose run is under exploration. A milestone is an event with
-/// its id's state, or a completion with its queue pair's state. Others are an asynchronous event, a
-/// NAK, a request that is sent again, a DREQ that crosses another. Pairs of neighbours are
-/// coverage, but no milestones. The object only listens.
+/// Collects the milestones (rare events) and the coverage of one run of an exploration; owned by
+/// the World. A milestone is one of these: a CM event together with the state of its id, or a
+/// completion together with the state of its queue pair. Others are an asynchronous event, a NAK, a
+/// repeated request, and a DREQ that crosses another. Pairs of successive events count as coverage
+/// only. The object only observes.
 class Milestones final : public recording::EntryReader {
  public:
   explicit Milestones(Coverage& coverage);
@@ -31,7 +32,7 @@ class Milestones final : public recording::EntryReader {
   // --- EntryReader: what programs do ------------------------------------------------------------
   void on_entry(const recording::Entry& entry) override;
 
-  /// A fault of the plan, by the number of its kind of action, strikes.
+  /// Called when a fault takes effect. `kind`: the number of its kind of action.
   void on_fault(std::uint64_t kind);
   /// A packet leaves a host.
   void on_packet(std::string_view from, std::string_view to, const verbs::soft::Packet& packet);

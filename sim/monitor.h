@@ -11,18 +11,20 @@ namespace anyrdma::sim {
 
 class World;
 
-/// One per world. It reads the entries of the world (recording/format.h) and must not call back.
+/// An observer of one world, such as the checkers. A monitor reads the entries (recorded events,
+/// recording/format.h) of the world, and must not call the world.
 class Monitor : public recording::EntryReader {
  public:
   /// A device has found a mistake of a program: "source: client/main: ..." (docs/checkers.md).
   virtual void on_mistake(const std::string& /*line*/) {}
   /// The violations so far, a sentence each.
   [[nodiscard]] virtual std::vector<std::string> violations() const { return {}; }
-  /// The world is about to be destroyed: its programs have ended, everything else still exists.
+  /// Called when the world is about to be destroyed: its programs have ended, and all other objects
+  /// still exist.
   virtual void on_end(World& world) = 0;
 
-  /// Every world made from now on, in any thread, gets a monitor of its own; null: none, as without
-  /// this call. Costs nothing then.
+  /// Sets the function that creates a monitor for every world created from now on, in any thread.
+  /// Null, the default: no monitors, at no cost.
   using Factory = std::unique_ptr<Monitor> (*)();
   static void install(Factory factory);
   /// Null unless installed.

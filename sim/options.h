@@ -29,7 +29,8 @@ enum class Tracing : std::uint8_t {
   kKeep,  ///< the hash and all records, to be read as text
 };
 
-/// One direction between two hosts. Probabilities are 0 to 1, per packet.
+/// The behaviour of the network in one direction between two hosts. Probabilities are from 0 to 1,
+/// per packet.
 struct LinkOptions {
   Duration latency = std::chrono::microseconds(2);
   Duration jitter{};     ///< added to the latency, uniform in [0, jitter); keeps the order
@@ -61,11 +62,12 @@ struct WorldOptions {
   Tracing tracing = Tracing::kKeep;
   /// Keep every packet for World::capture.
   bool capture = false;
-  /// Between any two hosts that World::set_link does not name, and from a host to itself.
+  /// The links between hosts for which World::set_link was not called, and from a host to itself.
   LinkOptions link{};
-  /// The order in which programs and the network continue when either could.
+  /// The order in which programs and network events run when several are ready.
   Schedule schedule{};
-  /// The memory guarantees of devices, and the chooser of their behaviour within them.
+  /// The order in which RDMA devices make data visible in memory: the guarantees, and how devices
+  /// choose within them.
   Memory memory{};
   /// Whether mistakes with buffers, keys and queues are found.
   Ownership ownership = Ownership::kOff;
@@ -86,7 +88,8 @@ struct WorldOptions {
 
 /// Links bonded into one interface, of which one is used at a time (Linux: mode active-backup).
 struct BondOptions {
-  std::size_t links = 2;  ///< 1: no bond, nothing to fail over to
+  std::size_t links = 2;  ///< the number of links; 1: no bond
+
   /// The bond keeps its link address whichever link is used (Linux: fail_over_mac=none), so no
   /// neighbour notices; else it has that of the link (fail_over_mac=active).
   bool keeps_address = false;
@@ -97,7 +100,9 @@ struct InterfaceOptions {
   std::vector<std::string> addresses;  ///< "192.0.2.1", "192.0.2.1/24", "2001:db8::1/64"
   std::string name{};                  ///< default: eth0, eth1 ...
   bool rdma = true;                    ///< false: an interface without RDMA
-  /// Limits of the device. Its name is anyrdmaN and its GUID follows from the MAC unless given.
+
+  /// The configuration of the RDMA device; absent: the defaults. Unless given, the device's name is
+  /// anyrdmaN and its GUID is derived from the MAC address.
   std::optional<verbs::soft::HcaConfig> device{};
   BondOptions bond{};
 };
@@ -105,8 +110,9 @@ struct InterfaceOptions {
 /// The interfaces of a host, and the addresses that it cannot reach.
 struct HostOptions {
   std::vector<InterfaceOptions> interfaces;
-  /// Destinations in these networks are EHOSTUNREACH ("198.51.100.0/24"); all others that no
-  /// interface's network contains are ENETUNREACH.
+  /// Networks that the host cannot reach ("198.51.100.0/24"): a connection to an address in them
+  /// fails with EHOSTUNREACH. Any other address outside of the interfaces' networks fails with
+  /// ENETUNREACH.
   std::vector<std::string> unreachable{};
   transport::soft::PortTableConfig ports{};
 };

@@ -1,4 +1,4 @@
-// The process of a group of fibers: its objects are freed when it ends.
+// A process that consists of fibers. Its RDMA objects are freed when it ends.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace anyrdma::sim {
 /// own.
 class Process {
  public:
-  /// Data of a process that another module keeps for the C API: destroyed before the process's
-  /// contexts.
+  /// Data that another module stores for a process of fibers, for the C API. Destroyed before the
+  /// verbs contexts of the process.
   class Belongings {
    public:
     virtual ~Belongings() = default;
@@ -23,10 +23,11 @@ class Process {
     [[nodiscard]] virtual std::string left() const = 0;
   };
 
-  /// `loud`: what it leaves behind is reported as a mistake (verbs/misuse.h). The others outlive
-  /// it.
+  /// `loud`: objects that the process has not destroyed when it ends are reported as a mistake
+  /// (verbs/misuse.h). `transport` must outlive the process.
   Process(std::string name, transport::soft::SoftTransport& transport, bool loud);
-  /// Ends the process as a kernel does: waits for nothing, and sends the CM's messages to peers.
+  /// Ends the process as a kernel does: waits for nothing, and sends the CM's messages (DREQ or
+  /// REJ) to the peers.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

@@ -1,5 +1,5 @@
-// What happens in a world, as a stream of entries: into a recording (docs/recording.md) and to
-// readers such as checkers. It only observes: no behaviour depends on it.
+// Turns what happens in a world into a stream of entries, for a recording (docs/recording.md) and
+// for readers such as checkers. The recorder only observes: no behaviour depends on it.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ namespace anyrdma::sim {
 class Host;
 class Scheduler;
 
-/// Owned by the World, which tells it; only the first group is for
-/// others.
+/// Records the events of one world, which owns the recorder and calls it. Other code may call only
+/// the first group of functions.
 class Recorder final : public WaitObserver {
  public:
   /// `sink` null: there are only readers.
@@ -36,35 +36,38 @@ class Recorder final : public WaitObserver {
   Recorder& operator=(const Recorder&) = delete;
 
   // --- for the creator of the run ----------------------------------------------------------------
+
   /// Of the run as a whole; keys in docs/recording.md.
   void about(std::string_view key, std::string_view value) {
     if (writer_) writer_->about(key, value);
   }
-  /// Something is wrong, and where one looks for it: here, or at the last thing of a lane.
+  /// Records a finding (a problem that a checker has found). `stack`: lines; may be empty.
   void finding(std::string_view text, std::string_view stack = {});
   /// The run hangs: no thread that waits will ever continue.
   void hang(std::string_view why);
-  /// A program was ended by a signal, and this is the moment. `stack`: lines; may be empty.
+  /// Records that a signal has ended a program now. `stack`: lines; may be empty.
   void crash(std::string_view program, std::string_view how, std::string_view stack = {});
   /// Whether a hang, a crash or a finding has been told.
   [[nodiscard]] bool found() const { return !verdict_.empty(); }
-  /// How the run went, instead of what a hang or findings have said.
+  /// Sets the verdict of the run, which replaces the verdict from hangs and findings.
   void set_verdict(std::string_view verdict) { verdict_ = verdict; }
 
-  /// It gets all that happens from now on, besides messages, notes, waits and findings. Outlives
-  /// this.
+  /// Adds a reader, which gets all later entries except messages, notes, waits and findings. The
+  /// reader must outlive the recorder.
   void add_reader(recording::EntryReader& reader) { readers_.push_back(&reader); }
   /// Whether there is a recording.
   [[nodiscard]] bool records() const { return writer_.has_value(); }
 
   // --- for the world ----------------------------------------------------------------------------
   void add_host(HostIndex host, std::string_view name);
-  /// Later actions of hosts' programs, while the world ends, are not recorded as theirs.
+  /// Ends the recording of programs: actions of programs while the world is destroyed are no longer
+  /// recorded.
   void close();
   [[nodiscard]] bool closed() const { return closed_; }
   void end(std::uint64_t hash);
 
-  // Packets that have been sent or copied bear a mark, which says which message they are.
+  // A packet that was sent or copied has a mark, a number that identifies its message in the
+  // recording.
   void sent(HostIndex from, HostIndex to, verbs::soft::Packet& packet, const FieldWriter& fields);
   void copied(const verbs::soft::Packet& packet, verbs::soft::Packet& copy, HostIndex to);
   void launched(const verbs::soft::Packet& packet, Instant arrival);
@@ -79,7 +82,8 @@ class Recorder final : public WaitObserver {
   void output(std::string_view program, bool error, std::string_view line);
   /// A program has ended: "ended with status 1".
   void ended(std::string_view program, std::string_view how);
-  /// The schedule has not let the first go on that could: the fiber instead; null: the network.
+  /// Records a scheduling choice that did not take the first candidate. `fiber`: the chosen fiber;
+  /// null: a network event was chosen.
   void chosen(const Deviation& choice, const Fiber* fiber);
   /// The observer of what a host's ids go through.
   [[nodiscard]] recording::IdObserver& ids(HostIndex host);
@@ -87,22 +91,25 @@ class Recorder final : public WaitObserver {
   void crashed(HostIndex host);
   /// A process of a host does something.
   void hear(HostIndex host, std::string_view process, const recording::Entry& entry);
-  /// A process has opened a device: its numbers are others from now on.
+  /// Records that a process has opened a device. The numbers of its objects begin anew.
   void opened(HostIndex host, std::string_view process);
   /// A process has ended.
   void gone(HostIndex host, std::string_view process);
-  /// Returns an observer of the work of a device that is plugged in, before any use.
+  /// Returns an observer of a device's work requests and completions. Call when the device is
+  /// plugged in, before it is used.
   [[nodiscard]] verbs::soft::HcaObserver* watch(HostIndex host, std::string_view device);
-  /// A program of the host has created an event channel (1) or destroyed one (-1).
+  /// Records that a program of the host has created an event channel (1) or destroyed one (-1).
   void channels(HostIndex host, int change) { channels_[host] += change; }
-  /// A program of the host has made a mistake; `text` says which, and when and where.
+  /// Records a mistake (an invalid use of the API) of a program on the host. `text`: which mistake,
+  /// when and where.
   void mistake(HostIndex host, std::string_view text);
-  /// A CM message between two hosts, in either direction, was lost or not accepted. `peer` kNoHost:
-  /// no host has its destination.
+  /// Records that a CM message between two hosts, in either direction, was lost or not accepted.
+  /// `peer` is kNoHost if no host has the destination address.
   void unheard(HostIndex at, HostIndex peer);
   /// Packets may be reordered or duplicated from now on.
   void disorder();
-  /// Nothing is left that could happen; so many programs wait for ever.
+  /// Records that nothing more can happen. `waiting`: the number of programs that will wait for
+  /// ever.
   void rest(std::uint64_t waiting);
   /// All programs have ended: counts what they have left.
   void count_left();
@@ -126,7 +133,8 @@ class Recorder final : public WaitObserver {
   [[nodiscard]] recording::Number lane_of(HostIndex host) const {
     return hosts_[static_cast<std::size_t>(host)];
   }
-  /// As the format has a lane that need not be there.
+  /// Returns the lane (the timeline of a host, process or thread in the recording) of a host, in
+  /// the format of an optional lane: 0 for none, else the lane's number plus one.
   [[nodiscard]] recording::Number lane_or_none(HostIndex host) const {
     return host == kNoHost ? 0 : lane_of(host) + 1;
   }

@@ -1,4 +1,4 @@
-// Recordings of worlds that have none by option: of tests, which may fail.
+// Recordings of worlds for which no recording was requested: failing tests use them.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,19 @@ namespace anyrdma::sim {
 
 class Recorder;
 
-/// Is asked for each world that was given no recording of its own. Worlds may be in any thread.
+/// Decides about the recording of each world whose options request none. Worlds may be created in
+/// any thread.
 class UnaskedRecordings {
  public:
   virtual ~UnaskedRecordings() = default;
-  /// Where a world that is being made is recorded to. Null: it is not.
+  /// Called when a world is created. Returns where its recording goes; null: the world is not
+  /// recorded.
   virtual std::shared_ptr<recording::Sink> open() = 0;
   /// `recorder` records it until the recorder is ended.
   virtual void begun(const std::shared_ptr<recording::Sink>& sink, Recorder& recorder,
                      std::uint64_t seed) = 0;
-  /// The last that can be said of a world, of any that is recorded. All its checkers have spoken.
+  /// Called at the end of each recorded world, after all its checkers, so that findings and a
+  /// verdict can still be added.
   virtual void ending(Recorder& recorder) = 0;
 
   /// Sets the receiver for all worlds that are created from now on; it must outlive them. Null:

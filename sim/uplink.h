@@ -13,30 +13,32 @@ namespace anyrdma::sim {
 
 class Host;
 
-/// At the other end of an interface that has no device (Host::set_uplink). Called while the world
-/// runs, and from Host's functions where they say so; may call Host::send_from.
+/// Receives what the world sends to an interface without a simulated device (Host::set_uplink), for
+/// a host whose programs are processes. The functions are called while the world runs, and from
+/// functions of Host that say so. They may call Host::send_from.
 class Uplink {
  public:
   virtual ~Uplink() = default;
-  /// A packet has arrived for the interface, or for a group. A view.
+  /// Called with a packet for the interface, or for a multicast group. The packet is valid during
+  /// the call.
   virtual void on_packet(const verbs::soft::Packet& packet) = 0;
   /// Answer to Host::ask_neighbour: 0 or an errno.
   virtual void on_neighbour(transport::soft::NeighbourToken token, int error) = 0;
-  /// Something happens to the device that the processes have of the host, or to one of its
-  /// neighbours.
+  /// Called when the RDMA device that the host's processes see changes, or when one of the host's
+  /// neighbours changes.
   virtual void on_change(const transport::soft::DeviceChange& change) = 0;
-  /// The host has lost its power: no word of its programs leaves it any more, and no question is
-  /// answered.
+  /// Called when the host has lost its power. From now on no packet of its programs leaves the
+  /// host, and no question is answered.
   virtual void on_crash() = 0;
-  /// Its programs are killed; what their kernel says for them leaves the host.
+  /// Called when the host's programs are killed while the host stays on. The messages that its
+  /// kernel sends for them still leave the host.
   virtual void on_kill() = 0;
   /// Kills one program: the n-th that was started under that name. False: there is none, or it has
   /// ended.
   virtual bool on_kill_program(std::string_view /*name*/, std::uint32_t /*number*/) {
     return false;
   }
-  /// Stops or continues a program, or one of its threads (0: all). Returns whether that is a
-  /// change; nothing: there is no such program.
+  /// Selects the program to stop or continue, and one of its threads (0: all).
   struct Threads {
     std::string_view program;
     std::uint32_t number = 1;  ///< of that name
@@ -51,7 +53,8 @@ class Uplink {
 class IpReceiver {
  public:
   virtual ~IpReceiver() = default;
-  /// Its checksum is right, unless it is a fragment. A view. May call Host::send_from.
+  /// Called with a packet that is not RDMA. The packet's checksum is right, unless the packet is a
+  /// fragment. It is valid during the call. The function may call Host::send_from.
   virtual void on_ip(Host& at, const verbs::soft::Packet& packet) = 0;
 };
 

@@ -1,5 +1,6 @@
-// The deterministic world: hosts, a network between them, virtual time and seeded random numbers.
-// The same program and seed give the same trace, byte for byte, on every compiler and machine.
+// The simulated world: hosts, the network between them, virtual time, and random numbers from a
+// seed. The same program and seed give the same trace, byte for byte, on every compiler and
+// machine.
 #pragma once
 
 #include <array>
@@ -33,9 +34,9 @@ class Milestones;
 class Mistakes;
 class Recorder;
 
-/// All of a simulation. Single-threaded: belongs to the thread that uses it; other worlds may live
-/// in other threads. Objects of programs (event channels, ids, verbs objects) must be destroyed
-/// before it. Its destructor cancels the waits of fibers (EDEADLK) and lets them run to their end.
+/// A simulation. A world belongs to the thread that uses it; other threads may use other worlds.
+/// Destroy the objects of programs (event channels, ids, verbs objects) before the world. The
+/// destructor cancels the waits of fibers (EDEADLK) and runs the fibers to their end.
 class World final : private ChoiceObserver {
  public:
   explicit World(std::uint64_t seed, const WorldOptions& options = {});
@@ -44,6 +45,7 @@ class World final : private ChoiceObserver {
   World& operator=(const World&) = delete;
 
   // --- what there is ----------------------------------------------------------------------------
+
   /// Adds a host with one interface and one RDMA device that has all the addresses. Aborts on an
   /// address that does not parse (see Prefix), a name in use or an address that another host has.
   Host& add_host(std::string_view name, std::initializer_list<std::string_view> addresses);
@@ -52,32 +54,36 @@ class World final : private ChoiceObserver {
   [[nodiscard]] Host* find_host(std::string_view name) const;
   /// The host that has an address; null: none.
   [[nodiscard]] Host* host_of(const Address& address);
-  /// Sets both directions between two hosts, for packets sent from now on.
+  /// Sets the network's behaviour in both directions between two hosts, for packets sent from now
+  /// on.
   void set_link(Host& a, Host& b, const LinkOptions& options);
   /// Sets one direction.
   void set_path(Host& from, Host& to, const LinkOptions& options);
   [[nodiscard]] const LinkOptions& path(Host& from, Host& to);
   /// In the order in which they were added.
   [[nodiscard]] const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
-  /// Null, as at the beginning: it is lost. Outlives the world or is set to null before.
+  /// Sets the receiver of packets that are not RDMA (TCP, UDP, ICMP). Null, the default: such
+  /// packets are lost. The receiver must outlive the world, or be set to null before.
   void set_ip_receiver(IpReceiver* receiver) { ip_receiver_ = receiver; }
-  /// A stream of random numbers for the test's own use, by name. It does not depend on other
-  /// streams. Lives as long as the world.
+  /// Returns a stream of random numbers for the test, by name. Its numbers do not depend on other
+  /// streams. The stream exists as long as the world.
   [[nodiscard]] RandomStream& random(std::string_view name);
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
-  /// The seed, and what it becomes at the schedule's branches: what random streams follow.
+  /// The seeds that the random streams follow: the world's seed, and the seeds that replace it at
+  /// the branches of the schedule.
   [[nodiscard]] const Seeds& seeds() const { return scheduler_.seeds(); }
   [[nodiscard]] const WorldOptions& options() const { return options_; }
 
   // --- time -------------------------------------------------------------------------------------
   [[nodiscard]] Instant now() const { return scheduler_.now(); }
-  /// Runs until nothing is left that could happen. EDEADLK: fibers that must end still wait then;
-  /// stuck_report() says for what. Not to be called from a fiber, nor are the next three.
+  /// Runs until no task and no fiber is left to run. EDEADLK: fibers that must end are still
+  /// waiting; stuck_report() says for what. Do not call run(), run_for(), run_until() or rest()
+  /// from a fiber.
   [[nodiscard]] Result<void> run();
-  /// Runs what happens in the next `duration`; the clock has moved on by that much afterwards.
+  /// Runs the world for `duration` of virtual time. Afterwards the clock has advanced by that much.
   void run_for(Duration duration);
-  /// Runs until `done()`, which is asked before anything and after everything that happens. False:
-  /// the deadline came, or nothing is left that could happen.
+  /// Runs until `done()` returns true. The predicate is called at the beginning and after every
+  /// step. Returns false if the deadline came first, or if no task and no fiber is left to run.
   template <class Predicate>
   [[nodiscard]] bool run_until(Predicate&& done, Instant deadline = Scheduler::kNever) {
     const Scheduler::Running running(scheduler_);
@@ -86,12 +92,13 @@ class World final : private ChoiceObserver {
     }
     return true;
   }
-  /// Reports, a line each, which thread waits for what, since when. After a thread that waits for
-  /// acknowledgements come the events that lack them: type, status, when fetched and by which
-  /// thread. The last wait for them outside of all fibers that failed with EDEADLK is listed, too.
-  /// Empty if no thread waits.
+  /// Returns a line for each waiting thread: what it waits for, and since when. If a thread waits
+  /// for acknowledgements of events, the events follow: type, status, and when and by which thread
+  /// they were fetched. The report also lists the last wait for acknowledgements outside of fibers
+  /// that failed with EDEADLK. Empty: no thread waits.
   [[nodiscard]] std::string stuck_report() const;
-  /// Nothing is left that could happen: checkers look at what there is. run() calls it.
+  /// Tells the checkers that no task and no fiber is left to run, so that they examine the state of
+  /// all programs. run() calls this function.
   void rest();
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
@@ -108,16 +115,18 @@ class World final : private ChoiceObserver {
   [[nodiscard]] const MemoryChoices& memory() const { return memory_; }
   /// Null if there is none.
   [[nodiscard]] Monitor* monitor() const { return monitor_.get(); }
-  /// Null: nothing is recorded, by option or because the file could not be created.
+  /// Returns the recorder of the world's recording. Null: no recording was requested, or the file
+  /// could not be created.
   [[nodiscard]] Recorder* recorder() const { return records_ ? recorder_.get() : nullptr; }
-  /// The stream of what happens. Null: it is neither recorded nor read.
+  /// The recorder that passes all events to the recording and to readers such as checkers. Null:
+  /// there is neither.
   [[nodiscard]] Recorder* stream() const { return recorder_.get(); }
   /// Null: no coverage is wanted of this run.
   [[nodiscard]] Milestones* milestones() const { return milestones_.get(); }
-  /// The mistakes of programs with memory and queues of the device. Null: they are not looked for
-  /// (WorldOptions::ownership).
+  /// Returns the finder of mistakes that programs make with memory and queues of the device. Null:
+  /// the world does not look for mistakes (WorldOptions::ownership).
   [[nodiscard]] Mistakes* mistakes() const { return mistakes_.get(); }
-  /// All packets put on the wire so far as a classic pcap file that Wireshark reads. Precondition:
+  /// Returns all packets sent so far as a classic pcap file, which Wireshark reads. Precondition:
   /// WorldOptions::capture.
   [[nodiscard]] std::vector<std::uint8_t> capture() const;
   /// Packets put on the wire so far.
@@ -157,7 +166,7 @@ class World final : private ChoiceObserver {
   void watch_calls();  ///< of calls
   void watch_gate();   ///< before them
   void flood(Host& from, const verbs::soft::Packet& packet);
-  /// A copy of a sent packet that is on its way to the link of a host.
+  /// Returns a copy of a sent packet, addressed to the link of another host.
   [[nodiscard]] verbs::soft::PacketPtr copy_of(const verbs::soft::Packet& packet, const Host& to);
   void look_for_mistakes();
   void end_recording();
@@ -207,7 +216,7 @@ class World final : private ChoiceObserver {
   std::uint64_t packets_ = 0;
 };
 
-/// The attribute id of the CM's MAD in a packet; 0 when there is none.
+/// Returns the attribute id of the CM message (MAD) in a packet; 0: the packet contains none.
 [[nodiscard]] std::uint16_t cm_attribute(const verbs::soft::Packet& packet);
 
 }  // namespace anyrdma::sim

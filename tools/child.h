@@ -1,5 +1,5 @@
-// A program in a process of its own, behind which this one stands back: whoever sends this one
-// signals, waits for it or stops it deals with the program.
+// Runs a program in a child process, and makes this process behave like the program to others:
+// signals, waits and stops of this process apply to the program.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,9 @@ struct Ending {
 /// it while there is one thread. EAGAIN, ENOMEM, EMFILE.
 [[nodiscard]] verbs::Result<Ending> run_child(const std::function<Exit()>& start);
 
-/// For a status of waitpid(2): ends this process by the same signal, leaving no core of it; returns
-/// the exit status where there was no signal.
+/// Ends this process in the way that `status`, from waitpid(2), describes: after a signal, this
+/// process raises the same signal, without a core dump; otherwise the function returns the exit
+/// status.
 [[nodiscard]] int end_like(int status);
 
 }  // namespace anyrdma::tools

@@ -5,7 +5,8 @@
 
 namespace anyrdma::tools {
 
-/// Each empty: the variable of the environment stays as it is, see docs/dropin.md.
+/// The user's choice of transport and device. Empty members leave the environment variables of
+/// docs/dropin.md unchanged.
 struct Choice {
   std::string transport;
   std::string fabric;

@@ -1,5 +1,5 @@
-// What a device says of itself, in the words of ibv_devinfo -v (rdma-core 44): one format that
-// people and scripts know.
+// Prints the attributes of a device in the format of ibv_devinfo -v (rdma-core 44), which people
+// and scripts know.
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -3,8 +3,8 @@
 
 namespace anyrdma::tools {
 
-/// Of `run` only where the program never began, or did well where we think otherwise. The last two
-/// are the shell's.
+/// Exit statuses of the command. `anyrdma run` returns them only if the program did not start, or
+/// if it succeeded and the command itself found a problem. The last two are those of shells.
 enum class Exit : int {
   kOk = 0,
   kFailed = 1,

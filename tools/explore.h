@@ -31,8 +31,9 @@ struct ExploreCommand {
   std::string results;  ///< a directory for what was found; empty: none
   std::string record;   ///< a directory for the recording of a failure; empty: see explore.cc
 };
-/// Prints what was found, and writes it down. kFailed: a run went wrong; kUsage: after a sentence
-/// on stderr. After SIGINT or SIGTERM it says what has been found by then, and the process ends.
+/// Runs an exploration, prints its result and writes it to files. Returns kFailed if a run failed,
+/// kUsage after an error message on stderr. After SIGINT or SIGTERM, it prints what was found so
+/// far, and the process ends.
 [[nodiscard]] Exit explore(const ExploreCommand& command);
 
 struct ReplayCommand {
@@ -45,8 +46,8 @@ struct ReplayCommand {
   std::string record{};   ///< a file for all that happens; empty: none
   std::string command{};  ///< that has the run again; for the recording
 };
-/// Repeats one run and prints what became of it. kFailed: it went wrong; kUsage: after a sentence
-/// on stderr.
+/// Repeats one run and prints its outcome. Returns kFailed if the run failed, kUsage after an error
+/// message on stderr.
 [[nodiscard]] Exit replay(const ReplayCommand& command);
 
 }  // namespace anyrdma::tools

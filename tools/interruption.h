@@ -3,9 +3,9 @@
 
 namespace anyrdma::tools {
 
-/// While it lives, the first SIGINT or SIGTERM is only noted. The second one ends the process at
-/// once, and the kernel ends what it has started (PR_SET_PDEATHSIG, PTRACE_O_EXITKILL). A signal
-/// that was ignored stays so. One at a time.
+/// While an object of this class exists, the first SIGINT or SIGTERM only sets a flag. The second
+/// one ends the process at once, and the kernel kills its children (PR_SET_PDEATHSIG,
+/// PTRACE_O_EXITKILL). A signal that was ignored before stays ignored. Only one object may exist.
 class Interruption {
  public:
   Interruption();
@@ -15,8 +15,8 @@ class Interruption {
 
   /// Whether there was one.
   [[nodiscard]] static bool came();
-  /// Ends the process as the signal would have, once all has been said: a shell whose loop we are
-  /// part of ends it then. Precondition: came().
+  /// Ends the process by the noted signal, after its last output, so that a shell loop that runs
+  /// this command ends as well. Precondition: came().
   [[noreturn]] static void end();
 };
 

@@ -28,8 +28,9 @@ struct ProgramEnd {
 /// "was ended by signal 11".
 [[nodiscard]] std::string ending_text(const ProgramEnd& end);
 
-/// What a sanitizer says in this line of a program's, without what differs from run to run:
-/// "AddressSanitizer: heap-use-after-free". Empty: nothing.
+/// Returns the first words of a sanitizer's report in a line of a program's output, without parts
+/// that differ from run to run: "AddressSanitizer: heap-use-after-free". Empty: the line contains
+/// no report.
 [[nodiscard]] std::string sanitizer_report(std::string_view line);
 
 /// The problem of a line that a program has written.
@@ -44,16 +45,18 @@ class Judgement {
   /// They outlive it.
   explicit Judgement(std::span<const Expectation> expectations) : expectations_(expectations) {}
 
-  /// A line that the n-th program of a name has written. A problem is returned once.
+  /// Examines a line of output of the `number`-th program named `program`. Each problem is returned
+  /// only once.
   Said take(std::string_view program, unsigned number, std::string_view line);
-  /// Lines that say where the program was when it wrote its report.
+  /// Adds the stacks of a program at the time at which it wrote a sanitizer's report.
   void explain_report(std::string_view program, std::string_view stacks);
-  /// Whether the program, or a child of it, may be ended by a signal.
+  /// Whether the scenario allows a signal to end the program or a child process of it.
   [[nodiscard]] bool may_crash(std::string_view program, unsigned number) const;
   [[nodiscard]] bool ends_as_expected(const ProgramEnd& end) const;
   /// The lines of sanitizers that the file does not expect.
   [[nodiscard]] std::string reports() const;
-  /// Who has not ended or not said what was expected, a line each.
+  /// Returns a line for each program that has not ended as expected or has not printed an expected
+  /// text.
   [[nodiscard]] std::string broken(std::span<const ProgramEnd> ends) const;
 
  private:

@@ -9,11 +9,11 @@
 
 namespace anyrdma::tools {
 
-/// A sentence with the names of the profiles, to say of one that is not among them.
+/// Returns an error sentence that lists the memory profiles, for a name that is not among them.
 [[nodiscard]] std::string no_such_memory(std::string_view name);
 
-/// Makes memory what the option says; an empty one changes nothing, nor does the profile that it
-/// has. False: there is no such profile, which has been said.
+/// Sets the memory profile named by the option. An empty option, or the present profile, changes
+/// nothing. Returns false, after an error message, if there is no such profile.
 [[nodiscard]] bool take_memory(const std::string& option, sim::Memory& memory);
 
 }  // namespace anyrdma::tools

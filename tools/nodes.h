@@ -1,5 +1,5 @@
-// What a kernel would show of our devices in /sys and /dev, as files in a directory that
-// libanyrdma-nodes.so (verbs/c_api/device_nodes.cc) leads programs into.
+// Writes the files that a kernel would show for the drop-in's devices in /sys and /dev to a
+// directory. libanyrdma-nodes.so (verbs/c_api/device_nodes.cc) redirects programs to it.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace anyrdma::tools {
 
-/// The directory for the transport's devices as they are now; it is written unless it is there from
-/// an earlier run, and stays until the system is started anew: others may have it open. Empty: none
-/// can be made, or a device just vanished. Outside the critical section.
+/// Returns the directory with the files of the transport's present devices. It is created unless an
+/// earlier run has done so, and remains until the machine restarts, since other processes may use
+/// it. Empty: it cannot be created, or a device was just removed. Call outside of critical
+/// sections.
 [[nodiscard]] std::string make_nodes(transport::Transport& transport);
 
 }  // namespace anyrdma::tools

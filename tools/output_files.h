@@ -1,4 +1,5 @@
-// What programs say, in files: one for the stdout of each, and one for its stderr.
+// Writes the output of programs to files: one for the stdout and one for the stderr of each
+// program.
 #pragma once
 
 #include <filesystem>
@@ -12,16 +13,19 @@
 
 namespace anyrdma::tools {
 
-/// HOST.PROGRAM.out and HOST.PROGRAM.err in a directory; HOST.PROGRAM.2.out for a host's second
-/// program of that name.
+/// The output files in a directory: HOST.PROGRAM.out and HOST.PROGRAM.err, and HOST.PROGRAM.2.out
+/// for a second program of that name on the host.
 class OutputFiles {
  public:
-  /// Makes the directory if it is not there. nullopt: it cannot be, which has been said.
+  /// Creates the directory if it does not exist. nullopt: it cannot be created; an error message
+  /// was printed.
   [[nodiscard]] static std::optional<OutputFiles> create(const std::string& directory);
 
-  /// Begins the files of a program, anew if they are there. False: it cannot, which has been said.
+  /// Creates the output files of a program, or empties existing ones. Returns false, after an error
+  /// message, if that fails.
   [[nodiscard]] bool add(const sim::programs::Program& program);
-  /// Precondition: it is of a program that was added, or of one that says nothing before.
+  /// Writes a line of output. Precondition: add() was called for the program, or the program has no
+  /// earlier output.
   void take(const sim::programs::OutputLine& line);
   /// Whether all has been written.
   [[nodiscard]] bool finish();

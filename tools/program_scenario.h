@@ -1,4 +1,5 @@
-// Programs, hosts and what is expected of them: what a scenario file and the command line say.
+// A scenario of unmodified programs, from a scenario file or the command line: hosts, programs, and
+// the expected results.
 #pragma once
 
 #include <chrono>
@@ -15,8 +16,8 @@
 
 namespace anyrdma::tools {
 
-/// A host that is to be made. `where` says who wants it, as the beginning of a sentence:
-/// "file:3", "--host server=10.0.0.1".
+/// A host to create. `where`: what asks for it, as the beginning of an error message: "file:3",
+/// "--host server=10.0.0.1".
 struct PlacedHost {
   std::string name;
   std::vector<std::string> addresses;
@@ -31,8 +32,8 @@ struct Placed {
   std::string name{};  ///< what it is called; empty: as its file
 };
 
-/// What of a program's ending and output is as it should be. Without any, it ends with 0, or in the
-/// background with SIGTERM, once all others have ended.
+/// The expected end and output of a program. By default, a program must end with status 0; a
+/// background program may be ended with SIGTERM after all others.
 struct Expectation {
   enum class Kind : std::uint8_t {
     kStatus,     ///< it ends with one of `statuses`
@@ -48,14 +49,15 @@ struct Expectation {
   std::string where{};
 };
 
-/// A command that judges each run by what it has left: sim/machines/verify.h.
+/// A command that judges each run by the files that the run has written: sim/machines/verify.h.
 struct VerifyCommand {
   std::string command;
   std::string where{};
   verbs::Duration limit = std::chrono::seconds(20);  ///< of real time
 };
 
-/// All faults that make sense for the scenario, in the menu: standard_menu.h.
+/// Requests all faults that make sense for the scenario in the menu (the list of candidate faults):
+/// standard_menu.h.
 struct StandardMenu {
   std::vector<std::string> except{};  ///< kinds that are left out: "crash"
 };
@@ -86,15 +88,15 @@ struct ProgramScenario {
   verbs::Duration limit = std::chrono::hours(24);
 };
 
-/// "client/rping": how a program is called in outputs, expectations and plans. Empty: its command
-/// is none.
+/// Returns the name of a program in outputs, expectations and fault plans, such as "client/rping".
+/// Empty: its command is empty.
 [[nodiscard]] std::string name_of(const Placed& program);
 
-/// Where the n-th fault of a plan that a file has is, from 1: its line.
+/// Returns the line, from 1, of the n-th fault in the text of a plan.
 [[nodiscard]] std::size_t line_of_fault(std::string_view plan, std::size_t number);
 
-/// What is wrong with commands and names, whatever the world they come to, as a sentence; empty:
-/// nothing.
+/// Returns a sentence about the first invalid command or name in the scenario, independent of its
+/// world. Empty: all are valid.
 [[nodiscard]] std::string problem_with(const ProgramScenario& scenario);
 
 }  // namespace anyrdma::tools

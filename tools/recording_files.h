@@ -8,11 +8,12 @@
 
 namespace anyrdma::tools {
 
-/// The files; a directory stands for all that end with .recording in it, in the order of their
-/// names. Empty: there is none, which has been said.
+/// Returns the given files. A directory is replaced by all files in it whose names end in
+/// .recording, in the order of their names. Empty: there are none, and an error message was
+/// printed.
 [[nodiscard]] std::vector<std::string> recording_files(const std::vector<std::string>& paths);
 
-/// The content of a file, which stays where it is for views into it.
+/// The content of a file, at an address that does not change, so that views into it stay valid.
 using RecordingBytes = std::unique_ptr<std::vector<std::uint8_t>>;
 /// Null: it cannot be read, which has been said.
 [[nodiscard]] RecordingBytes read_recording_or_say(const std::string& path);

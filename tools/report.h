@@ -1,4 +1,4 @@
-// What an exploration has found, on stdout, and as a file for `anyrdma merge`.
+// Prints the results of an exploration on stdout, and writes them to a file for `anyrdma merge`.
 #pragma once
 
 #include <string>
@@ -9,12 +9,15 @@
 
 namespace anyrdma::tools {
 
-/// `parts`: how many it is the sum of; 0: it is of a run in one piece.
+/// Prints the results. `parts`: the number of shards whose results were merged; 0: the search was
+/// not divided.
 void print(const sim::Results& results, std::size_t parts = 0);
 
-/// Makes the directory if there is none. False: nothing can be written there, which has been said.
+/// Creates the directory if it does not exist. Returns false, after an error message, if no file
+/// can be written in it.
 [[nodiscard]] bool prepare_directory(const std::string& directory);
-/// As NAME.SHARD-of-SHARDS.results, whole or not at all. False: it cannot be, which has been said.
+/// Writes the results to the file NAME.SHARD-of-SHARDS.results, completely or not at all. Returns
+/// false, after an error message, if that fails.
 [[nodiscard]] bool write(const sim::Results& results, const std::string& directory);
 
 struct MergeCommand {
@@ -22,8 +25,8 @@ struct MergeCommand {
   bool partial = false;            ///< do with what is there
   bool must_see = false;           ///< a situation that never occurred is a failure, too
 };
-/// Prints one report for each scenario. kFailed: a run went wrong; kUsage: after a sentence on
-/// stderr.
+/// Merges results of shards and prints one report for each scenario. Returns kFailed if a run
+/// failed, kUsage after an error message on stderr.
 [[nodiscard]] Exit merge(const MergeCommand& command);
 
 }  // namespace anyrdma::tools

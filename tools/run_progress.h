@@ -16,11 +16,12 @@ struct RunStanding {
   std::size_t running = 0;  ///< programs that have not ended
 };
 
-/// "12 s of virtual time after 3 s, 2 programs run; it ends at 3600 s at the latest".
+/// Returns a line such as "12 s of virtual time after 3 s, 2 programs run; it ends at 3600 s at the
+/// latest".
 [[nodiscard]] std::string text_of(const RunStanding& standing, std::chrono::nanoseconds elapsed);
 
-/// That on stderr, once a run takes longer than one looks away: on a terminal in a line that goes
-/// before anything else is printed, elsewhere as a line now and then.
+/// Writes the progress of a long run to stderr. On a terminal, it is one line that is removed
+/// before other output; elsewhere it is a new line from time to time.
 class RunProgress {
  public:
   explicit RunProgress(bool wanted);

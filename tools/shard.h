@@ -1,4 +1,5 @@
-// Which part of an exploration is ours, where it is divided among machines.
+// Determines which shard (part) of an exploration this process executes, if several machines share
+// it.
 #pragma once
 
 #include <cstdint>

@@ -32,8 +32,8 @@ struct SimOptions {
   bool quiet = false;     ///< no summary
 };
 
-/// Runs them to their ends. 0: all have ended with 0; kFailed: one has not, or nothing can happen
-/// any more; kUsage: an option that cannot be.
+/// Runs the programs of a scenario until all have ended. Returns 0 if each ended with status 0;
+/// kFailed if one did not, or if nothing can happen any more; kUsage for an invalid option.
 [[nodiscard]] int simulate(const SimOptions& options);
 
 }  // namespace anyrdma::tools

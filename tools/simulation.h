@@ -41,21 +41,23 @@ struct SimulationOptions {
 
 class Simulation {
  public:
-  /// `scenario` outlives it. Makes a world of the trial's seed, schedule and plan.
+  /// Creates a world with the trial's seed, schedule and faults. `scenario` must outlive the
+  /// object.
   Simulation(const ProgramScenario& scenario, const sim::Trial& trial,
              const SimulationOptions& options);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Makes hosts and starts programs. kUsage, kFailed, kUnknownProgram, kNotExecutable: why not has
-  /// been said.
+  /// Creates the hosts and starts the programs. Returns kUsage, kFailed, kUnknownProgram or
+  /// kNotExecutable after an error message.
   [[nodiscard]] Exit build();
   /// Runs until all programs have ended, or no event is pending. The problem names each program
   /// that did not do what the file expects.
   [[nodiscard]] sim::Outcome run();
-  /// Ends the world, and runs the commands of the file's `verify` lines, which may read `problem`,
-  /// what is known to be wrong. Their problems; empty: none. The last call.
+  /// Destroys the world and runs the commands of the file's `verify` lines. The commands can read
+  /// `problem`, the problems found so far. Returns the problems that the commands report; empty:
+  /// none. Call it last.
   [[nodiscard]] std::string verify(std::string_view problem);
   /// A line for each program: how it ended.
   [[nodiscard]] std::string endings() const;

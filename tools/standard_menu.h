@@ -1,4 +1,5 @@
-// All faults that make sense in a scenario of programs, for who does not want to think of them.
+// The standard menu: all faults that make sense for a scenario of programs, for users who do not
+// want to list faults.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@
 
 namespace anyrdma::tools {
 
-/// Whether a line `menu standard except KIND` can leave it out; which there are, for people.
+/// Whether KIND is valid in a line `menu standard except KIND`. A second function lists the kinds
+/// for error messages.
 [[nodiscard]] bool is_standard_kind(std::string_view kind);
 [[nodiscard]] std::string standard_kinds();
 

@@ -26,8 +26,9 @@ struct Start {
   boost::throw_exception(std::logic_error("what cannot be started is started"), where);
 }
 
-/// For a name as execvp(3) takes it. An error has been said, with its remedy: kFailed, our
-/// libraries are not there; kUnknownProgram, kNotExecutable.
+/// Finds the program `name`, as execvp(3) does, and what it needs to run on the drop-in libraries.
+/// Errors, after a message with the remedy: kFailed (the libraries are missing), kUnknownProgram,
+/// kNotExecutable.
 [[nodiscard]] boost::system::result<Start, Exit> prepare_start(const std::string& name);
 
 }  // namespace anyrdma::tools

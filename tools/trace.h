@@ -20,16 +20,16 @@ struct TraceOptions {
   std::string html{};      ///< likewise, for a browser
 };
 
-/// Prints it. As diff(1): 0; 2: it cannot be read, or an option makes no sense, which has been
-/// said.
+/// Prints a recording. Returns 0; or 2, after an error message, if the recording cannot be read or
+/// an option is invalid.
 [[nodiscard]] int trace(const TraceOptions& options);
 [[nodiscard]] int trace_summary(const std::string& file);
-/// Makes one recording, `out`, of those of several processes; a directory among `files` is all that
-/// end with .recording in it. 0; 2: one cannot be read or does not belong to the others, or `out`
-/// cannot be written, which has been said.
+/// Merges the recordings of several processes into the recording `out`. A directory among `files`
+/// is replaced by all files in it whose names end in .recording. Returns 0; or 2, after an error
+/// message, if a file cannot be read, does not belong to the others, or `out` cannot be written.
 [[nodiscard]] int trace_merge(const std::string& out, const std::vector<std::string>& files);
-/// 0: two recordings are alike; 1: they are not; 2: one cannot be read. `html`: a page to write as
-/// well, of both beside each other; empty: none.
+/// Compares two recordings. Returns 0 if they are equal, 1 if they differ, 2 if one cannot be read.
+/// `html`: a page to write with both side by side; empty: none.
 [[nodiscard]] int trace_diff(const std::string& left, const std::string& right,
                              const std::string& html);
 

@@ -1,4 +1,5 @@
-// The `verify` lines of a scenario file: what a run leaves for their commands, and what these say.
+// Runs the commands of the `verify` lines of a scenario file, which judge a run by the files that
+// it has written.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +19,9 @@ namespace anyrdma::tools {
 /// `problem` (what is known already) and `recording`; it is removed at the end.
 class Verification {
  public:
-  /// In `parent`; empty: among temporary files. `scenario` outlives it. nullopt: it cannot be,
-  /// which has been said.
+  /// Creates the directory in `parent`; if that is empty, in the directory for temporary files.
+  /// `scenario` must outlive the object. nullopt: it cannot be created; an error message was
+  /// printed.
   [[nodiscard]] static std::optional<Verification> create(const ProgramScenario& scenario,
                                                           const std::filesystem::path& parent);
 
@@ -28,8 +30,8 @@ class Verification {
   /// The run is recorded there instead.
   void use_recording(const std::string& path);
   [[nodiscard]] OutputFiles& output() { return output_; }
-  /// Runs the commands, in the file's order, when the run is over and its recording complete.
-  /// Their problems, lines; empty: all have ended with status 0.
+  /// Runs the commands in the order of the file. Call it when the run has ended and its recording
+  /// is complete. Returns the problems as lines; empty: all commands ended with status 0.
   [[nodiscard]] std::string run(std::string_view statuses, std::string_view trial,
                                 std::string_view problem, const std::function<bool()>& interrupted);
 
@@ -43,7 +45,8 @@ class Verification {
   std::vector<std::vector<std::string>> commands_;
 };
 
-/// A path beside the scenario's file, where there is one; else the command's own.
+/// Returns the path of a command beside the scenario's file if it exists there; else the command
+/// unchanged.
 [[nodiscard]] std::string path_beside(const std::string& file, const std::string& word);
 
 }  // namespace anyrdma::tools

@@ -8,8 +8,8 @@
 
 namespace anyrdma::tools {
 
-/// Quotes keep blanks, a backslash keeps what follows it; nothing is expanded. nullopt: a quote
-/// does not end.
+/// Splits a line into words. Quotes keep blanks, a backslash keeps the next character, and nothing
+/// is expanded. nullopt: a quote is not closed.
 [[nodiscard]] std::optional<std::vector<std::string>> words_of(std::string_view line);
 
 /// The parts between separators, empty ones, too.

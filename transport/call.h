@@ -1,5 +1,5 @@
-// The calls on an id that the kernel decides about, by name: what observers and faults speak of,
-// and what transport/soft has a rule for each of.
+// The calls on an id that the kernel may refuse, by name. Observers and fault plans use the names;
+// transport/soft has one rule for each call.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace anyrdma::transport {
 
-/// Where the argument matters as well (REUSEADDR), one per case.
+/// The calls on an id. If the rule depends on an argument (an option such as REUSEADDR), each case
+/// is a value.
 enum class Call : std::uint8_t {
   kBind,
   kResolveAddr,
@@ -31,14 +32,16 @@ enum class Call : std::uint8_t {
   kSetAfOnly,
   kSetAckTimeout,
   kSetIbPath,
-  kQuery,  ///< addresses and paths, and whatever else any id answers that is still there
+  /// Queries of addresses and paths, and other calls that are allowed in every state until the
+  /// device is removed.
+  kQuery,
 };
 inline constexpr std::size_t kCallCount = 20;
 
-/// "bind_addr", "set_option(ID, TOS)": the C call without its rdma_ prefix.
+/// Returns the C call without its rdma_ prefix: "bind_addr", "set_option(ID, TOS)".
 [[nodiscard]] std::string_view to_string(Call call);
 
-/// Which call rdma_set_option() is; nothing: an option that there is not.
+/// Returns the call for an option of rdma_set_option(); nothing: no such option.
 [[nodiscard]] std::optional<Call> call_of_option(int level, int option,
                                                  std::span<const std::uint8_t> value);
 

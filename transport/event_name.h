@@ -1,4 +1,4 @@
-// The names of the CM's events, for people.
+// The names of the CM's events, for messages.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -7,11 +7,11 @@
 
 namespace anyrdma::transport {
 
-/// The name that rdma_event_str gives: "RDMA_CM_EVENT_ESTABLISHED"; "UNKNOWN EVENT" for any other
-/// number.
+/// Returns the name as rdma_event_str does: "RDMA_CM_EVENT_ESTABLISHED"; "UNKNOWN EVENT" for an
+/// unknown number.
 [[nodiscard]] const char* event_name(rdma_cm_event_type type);
 
-/// The same without the prefix: "ESTABLISHED".
+/// Returns the name of an event without the prefix RDMA_CM_EVENT_: "ESTABLISHED".
 [[nodiscard]] std::string_view short_event_name(rdma_cm_event_type type);
 
 }  // namespace anyrdma::transport

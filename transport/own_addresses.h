@@ -1,4 +1,4 @@
-// Where a transport's devices are reached.
+// The IP addresses of a transport's devices.
 #pragma once
 
 #include <sys/socket.h>
@@ -9,10 +9,10 @@
 
 namespace anyrdma::transport {
 
-/// The IP addresses that the transport's RoCE devices answer to, each once, with port 0: from the
-/// GID tables, in the order of devices, ports and indices, those of the loopback interface last.
-/// Link-local addresses are left out, and devices that just vanish. Other kinds of devices have no
-/// addresses in their tables. Outside the critical section. Errors: as Provider::query_port.
+/// Returns the IP addresses of the transport's RoCE devices, each once, with port 0. They come from
+/// the GID tables in the order of devices, ports and indices, with addresses of the loopback
+/// interface last. Link-local addresses, devices of other kinds, and devices that are removed
+/// meanwhile are left out. Outside the critical section. Errors: as Provider::query_port.
 [[nodiscard]] Result<std::vector<sockaddr_storage>> own_addresses(Transport& transport);
 
 }  // namespace anyrdma::transport

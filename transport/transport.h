@@ -23,7 +23,8 @@ namespace anyrdma::transport {
 
 using verbs::Result;
 
-/// Names one multicast membership of an endpoint. The caller chooses it; unique per endpoint.
+/// The number of one multicast membership of an endpoint. The caller chooses it; it is unique for
+/// the endpoint.
 enum class MembershipId : std::uint64_t {};
 
 /// An event of an endpoint, as the kernel would report it: a received REP is always
@@ -62,7 +63,7 @@ struct ConnectionParameters {
   std::span<const std::uint8_t> private_data{};
 };
 
-/// How an endpoint belongs to a multicast group (RDMA_MC_JOIN_FLAG_*).
+/// The kind of an endpoint's membership in a multicast group (RDMA_MC_JOIN_FLAG_*).
 enum class JoinState : std::uint8_t {
   kFullMember = RDMA_MC_JOIN_FLAG_FULLMEMBER,
   kSendOnlyFullMember = RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
@@ -85,9 +86,9 @@ struct QpTransition {
 
 class Endpoint;
 
-/// Receives an endpoint's upcalls, inside the runtime's critical section and, but for on_state,
-/// never from within a call on the same endpoint. It may call any Endpoint function, but must not
-/// destroy the endpoint.
+/// Receives an endpoint's upcalls, inside the runtime's critical section. Upcalls except on_state
+/// never happen within a call on the same endpoint. The handler may call any Endpoint function, but
+/// must not destroy the endpoint.
 class EndpointHandler {
  public:
   virtual ~EndpointHandler() = default;
@@ -157,7 +158,8 @@ class Endpoint {
   /// Sends DREQ, or DREP when a DREQ is waiting; success without effect when neither is possible
   /// (kernel: rdma_disconnect). EINVAL when there is no CM id yet.
   [[nodiscard]] virtual Result<void> disconnect() = 0;
-  /// IBV_EVENT_COMM_EST while REP is outstanding: ESTABLISHED follows. EISCONN, EINVAL.
+  /// Call for IBV_EVENT_COMM_EST before RTU has arrived: ESTABLISHED follows. EISCONN: established
+  /// already; EINVAL.
   [[nodiscard]] virtual Result<void> notify(ibv_event_type event) = 0;
   /// rdma_init_qp_attr: the attributes that move the QP to `state`. EINVAL: unbound, or the CM
   /// state does not allow it.
@@ -251,14 +253,15 @@ class Transport {
   /// Critical section.
   [[nodiscard]] std::unique_ptr<Attachment>& attachment() { return attachment_; }
 
-  /// Null for none; cm reports to it. Outlives the transport or is unset before.
+  /// Sets the observer of events, to which cm reports; null: none. It must outlive the transport or
+  /// be removed before.
   void set_event_observer(EventObserver* observer) { event_observer_ = observer; }
   [[nodiscard]] EventObserver* event_observer() const { return event_observer_; }
-  /// As set_event_observer.
+  /// Sets the observer of calls. Lifetime as for set_event_observer.
   void set_call_observer(CallObserver* observer) { call_observer_ = observer; }
   [[nodiscard]] CallObserver* call_observer() const { return call_observer_; }
-  /// Asked by cm before calls that the id's state allows, and before an event is fetched; null for
-  /// none. As set_event_observer.
+  /// Sets the gate that cm asks before calls that the id's state allows, and before an event is
+  /// fetched; null: none. Lifetime as for set_event_observer.
   void set_call_gate(verbs::CallGate* gate) { call_gate_ = gate; }
   [[nodiscard]] verbs::CallGate* call_gate() const { return call_gate_; }
   /// Returns the number of the next new id for observers. Critical section.

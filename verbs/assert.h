@@ -1,4 +1,5 @@
-// CM_ASSERT: a broken invariant of our own. On in every build; prints and aborts.
+// Defines CM_ASSERT, which checks an invariant of this library in every build. A failed assertion
+// prints its place and aborts.
 #pragma once
 
 namespace anyrdma::verbs {
@@ -8,6 +9,7 @@ namespace anyrdma::verbs {
 
 }  // namespace anyrdma::verbs
 
-// One condition per assert. Not for the caller's or the peer's mistakes: those have results.
+// Aborts the process if `condition` is false. Use one condition for each assertion. Report mistakes
+// of the caller or of the peer as results, not with this macro.
 #define CM_ASSERT(condition) \
   ((condition) ? (void)0 : ::anyrdma::verbs::assertion_failed(#condition, __FILE__, __LINE__))

@@ -1,4 +1,4 @@
-// Completion queues and the channels that announce them.
+// RAII classes for completion queues and for the channels that report their completions.
 #pragma once
 
 #include <cerrno>
@@ -16,7 +16,8 @@ class CompletionChannel : public Handle<ibv_comp_channel, &Provider::destroy_com
   using Handle::Handle;
   /// EINVAL: null context; EMFILE: out of descriptors.
   [[nodiscard]] static Result<CompletionChannel> create(ibv_context* context);
-  /// Waits for the next announced queue; acknowledge it on that queue. Errors: see Semaphore::wait.
+  /// Waits until a completion queue of this channel reports a completion, and returns that queue.
+  /// Acknowledge the event on that queue. Errors: see Semaphore::wait.
   [[nodiscard]] Result<ibv_cq*> wait() const;
 };
 
@@ -29,7 +30,7 @@ struct CompletionQueueOptions {
   int comp_vector = 0;
 };
 
-/// Cannot be polled: poll() returns kNobodyPolled.
+/// The completion queue of an empty CompletionQueue: poll() on it returns kNobodyPolled.
 extern ibv_cq no_completion_queue;
 inline constexpr int kNobodyPolled = std::numeric_limits<int>::min();
 template <>
@@ -41,7 +42,7 @@ template <>
 class CompletionQueue : public Handle<ibv_cq, &Provider::destroy_cq> {
  public:
   using Handle::Handle;
-  /// EINVAL: null context, or a depth the device cannot give; ENOMEM: too many.
+  /// EINVAL: null context, or a depth that the device does not support; ENOMEM: too many queues.
   [[nodiscard]] static Result<CompletionQueue> create(ibv_context* context, int depth,
                                                       const CompletionQueueOptions& options = {});
   /// Polls up to completions.size() completions and returns their number. EIO: an error of the
@@ -49,14 +50,15 @@ class CompletionQueue : public Handle<ibv_cq, &Provider::destroy_cq> {
   [[nodiscard]] Result<std::size_t> poll(std::span<ibv_wc> completions) const {
     const int got = ibv_poll_cq(object(), static_cast<int>(completions.size()), completions.data());
     if (got < 0) {
-      // No look at the handle, and a return each: so compilers see that who compares the number
-      // need not ask for errors, and RAII adds no instruction.
+      // The handle is not checked here, and each case has its own return. So a compiler sees that a
+      // caller that compares the number needs no test for errors, and RAII adds no instruction.
       if (got == kNobodyPolled) return errno_code(EINVAL);
       return errno_code(EIO);
     }
     return static_cast<std::size_t>(got);
   }
-  /// The next completion (or solicited one) will be announced on the channel, once.
+  /// Asks for one notification on the channel, when the next completion (or solicited completion)
+  /// arrives.
   [[nodiscard]] Result<void> request_notification(Notify what) const;
   void acknowledge(unsigned events) const;
 };

@@ -1,12 +1,12 @@
-// A call from a thread that may make none.
+// The exception for a call from a thread that may not call the library now.
 #pragma once
 
 #include <stdexcept>
 
 namespace anyrdma::verbs {
 
-/// Thrown by a runtime that belongs to one thread at a time (the simulator's) when another calls
-/// meanwhile: nothing was done. The C API makes EPERM of it.
+/// Thrown by the simulator's runtime, which only one thread at a time may use, when another thread
+/// calls. The call has no effect. The C API converts the exception to EPERM.
 class ForeignThread final : public std::logic_error {
  public:
   using std::logic_error::logic_error;

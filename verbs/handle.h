@@ -1,4 +1,5 @@
-// Ownership of one C object of a provider: moved, never copied, destroyed with its owner.
+// The base class of RAII handles: each owns one C object of a provider, can be moved and not
+// copied.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -11,8 +12,8 @@
 
 namespace anyrdma::verbs {
 
-/// The object of an empty handle. Types with a data path have one whose operations fail with
-/// EINVAL, so callers need no check; for other types it is null.
+/// The C object that an empty handle of this type refers to. Types with a data path have such an
+/// object, whose operations fail with EINVAL, so that callers need no check. Other types have null.
 template <class T>
 [[nodiscard]] constexpr T* nobody() {
   return nullptr;
@@ -35,22 +36,23 @@ class Handle {
   }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  /// Destroys the object. An object still in use (EBUSY) stays with its device: destroy users
-  /// first.
+  /// Destroys the object. If the object is still in use (EBUSY), it remains until its device is
+  /// closed, so destroy its users first.
   ~Handle() { discard(); }
 
-  /// The C object, for functions that need it; null: the handle is empty.
+  /// Returns the C object for C functions; null if the handle is empty.
   [[nodiscard]] T* get() const { return *this ? object_ : nullptr; }
   [[nodiscard]] explicit operator bool() const { return object_ != nobody<T>(); }
-  /// Hands the object over to the caller.
+  /// Transfers ownership of the object to the caller.
   [[nodiscard]] T* release() {
     T* const object = get();
     object_ = nobody<T>();
     return object;
   }
 
-  /// Destroys the object now and says how that went; the handle keeps it on failure. May wait for
-  /// acknowledgements of events, as the C function does. EBUSY: in use; EINVAL: there is no object.
+  /// Destroys the object now and returns the result. On failure the handle keeps the object. May
+  /// wait for acknowledgements of events, as the C function does. EBUSY: in use; EINVAL: the handle
+  /// is empty.
   [[nodiscard]] Result<void> destroy() {
     if (!*this) return errno_code(EINVAL);
     const Result<void> result = (provider_of(context_of(object_)).*Destroy)(object_);
@@ -59,7 +61,8 @@ class Handle {
   }
 
  protected:
-  /// For the data path: never null for types that have an object for empty handles.
+  /// Returns the object for calls of the data path. Never null for types that have an object for
+  /// empty handles.
   [[nodiscard]] T* object() const { return object_; }
 
  private:

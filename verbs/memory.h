@@ -1,4 +1,4 @@
-// Protection domains and the memory registered in them.
+// RAII classes for protection domains and for memory regions.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace anyrdma::verbs {
 
-/// Owns an ibv_pd: what belongs together may use each other.
+/// Owns an ibv_pd. Queue pairs and memory regions work together only within one protection domain.
 class ProtectionDomain : public Handle<ibv_pd, &Provider::dealloc_pd> {
  public:
   using Handle::Handle;
-  /// EINVAL: null context; ENOMEM: too many.
+  /// EINVAL: null context; ENOMEM: too many domains.
   [[nodiscard]] static Result<ProtectionDomain> create(ibv_context* context);
 };
 
@@ -19,11 +19,11 @@ class ProtectionDomain : public Handle<ibv_pd, &Provider::dealloc_pd> {
 class MemoryRegion : public Handle<ibv_mr, &Provider::dereg_mr> {
  public:
   using Handle::Handle;
-  /// `access`: ibv_access_flags. EINVAL: null domain, null address with a length, or flags that do
-  /// not go together; ENOMEM: too many.
+  /// Registers memory. `access`: ibv_access_flags. EINVAL: null domain, null address with a length,
+  /// or a combination of flags that is not allowed; ENOMEM: too many regions.
   [[nodiscard]] static Result<MemoryRegion> create(ibv_pd* pd, void* address, std::size_t length,
                                                    unsigned access);
-  /// A gather or scatter element within this region.
+  /// Returns a scatter/gather element for `length` bytes at `offset` of this region.
   [[nodiscard]] ibv_sge piece(std::size_t offset, std::uint32_t length) const;
 };
 

@@ -12,20 +12,22 @@ namespace anyrdma::verbs {
 struct Misuse {
   std::string_view call;  ///< as the C API names it
   std::string subject;    ///< what it was given: "id 3", "queue pair 17"
-  std::string what;       ///< is wrong with it: "was destroyed already"
+  std::string what;       ///< the mistake: "was destroyed already"
 };
 
-/// "rdma_ack_cm_event: id 3: ESTABLISHED was acknowledged already".
+/// Returns the report as one line: "rdma_ack_cm_event: id 3: ESTABLISHED was acknowledged already".
 [[nodiscard]] std::string to_string(const Misuse& misuse);
 
-/// Calls the listener, or prints a line to stderr that begins with "anyrdma: the program's mistake:
-/// " and ends with the time. Then the caller returns an error, or has no effect if it cannot fail.
-/// Inside or outside of the critical section.
+/// Reports a mistake to the listener. Without a listener, prints a line to stderr that begins with
+/// "anyrdma: the program's mistake: " and ends with the time. The caller then returns an error, or
+/// does nothing if its function cannot fail. Inside or outside the critical section.
 void report_misuse(Runtime& runtime, const Misuse& misuse);
 
-/// False: it was not its own runtime, and the line is printed.
+/// A function that receives reports. Returns false if the runtime is not one of its own; then the
+/// report is printed to stderr.
 using MisuseListener = bool (*)(Runtime& runtime, const Misuse& misuse);
-/// Sets the listener for every mistake, in any thread. One per process: the simulator's.
+/// Sets the listener that receives all reports of this process, from any thread. The simulator sets
+/// it.
 void listen_for_misuse(MisuseListener listener);
 
 }  // namespace anyrdma::verbs

@@ -1,5 +1,5 @@
 // The interface by which a fault plan affects packets. Packet carriers call it for each packet, if
-// there is one.
+// it is set.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace anyrdma::verbs {
 struct Mishap {
   bool lost = false;
   bool corrupted = false;
-  bool altered = false;      ///< the gate has written into its message
-  bool overtaken = false;    ///< by the next one
-  std::uint32_t copies = 0;  ///< besides the packet itself
-  Duration late{};           ///< behind its time
+  bool altered = false;      ///< the gate has changed the CM message in the packet
+  bool overtaken = false;    ///< the next packet overtakes this one
+  std::uint32_t copies = 0;  ///< extra copies of the packet
+  Duration late{};           ///< how much later the packet arrives
   std::uint64_t chance = 0;  ///< a random number, for the bit to flip
 
   [[nodiscard]] bool any() const {
@@ -26,12 +26,13 @@ struct Mishap {
 
 enum class PacketWay : std::uint8_t { kOut, kIn };
 
-/// Must not call back.
+/// Implementations must not call back into the library.
 class PacketGate {
  public:
   virtual ~PacketGate() = default;
-  /// A packet leaves for another host, or has come from one; `attribute` names the CM message in
-  /// it, or is 0. `message` is that message, to be altered, or empty. Inside the critical section.
+  /// Called when a packet leaves for another host or arrives from one, inside the critical section.
+  /// `attribute` is the attribute id of the CM message in the packet, or 0. `message` is that
+  /// message, which the gate may change, or empty.
   [[nodiscard]] virtual Mishap on_packet(PacketWay way, std::uint16_t attribute,
                                          std::span<std::uint8_t> message) = 0;
 };

@@ -23,29 +23,31 @@ class Provider {
  public:
   virtual ~Provider() = default;
 
-  /// The devices that exist now. Pointers stay valid for the provider's life (ibv_get_device_list).
+  /// Returns the devices that exist now. Pointers stay valid for the provider's life
+  /// (ibv_get_device_list).
   virtual std::span<ibv_device* const> devices() = 0;
   [[nodiscard]] virtual Result<ibv_context*> open_device(ibv_device* device) = 0;
-  /// Objects that were made of it and still exist end with it.
+  /// Closes the device, and destroys the objects that were made with the context.
   [[nodiscard]] virtual Result<void> close_device(ibv_context* context) = 0;
-  /// Network byte order, as ibv_get_device_guid returns it.
+  /// Returns the device's GUID in network byte order, as ibv_get_device_guid does.
   virtual __be64 device_guid(ibv_device* device) = 0;
 
   [[nodiscard]] virtual Result<void> query_device(ibv_context*, ibv_device_attr* attr) = 0;
   [[nodiscard]] virtual Result<void> query_port(ibv_context*, std::uint8_t port,
                                                 ibv_port_attr* attr) = 0;
-  /// EINVAL for a wrong port, ENODATA for an empty index.
+  /// Returns an entry of the port's GID table. EINVAL: wrong port; ENODATA: the index is empty.
   [[nodiscard]] virtual Result<ibv_gid_entry> query_gid(ibv_context*, std::uint8_t port,
                                                         std::uint32_t index) = 0;
   [[nodiscard]] virtual Result<__be16> query_pkey(ibv_context*, std::uint8_t port, int index) = 0;
 
   [[nodiscard]] virtual Result<ibv_pd*> alloc_pd(ibv_context*) = 0;
-  /// EBUSY while memory regions, QPs or AHs use it.
+  /// Frees a protection domain. EBUSY: memory regions, QPs or AHs use it.
   [[nodiscard]] virtual Result<void> dealloc_pd(ibv_pd*) = 0;
   [[nodiscard]] virtual Result<ibv_mr*> reg_mr(ibv_pd*, void* address, std::size_t length,
                                                std::uint64_t iova, unsigned access) = 0;
   [[nodiscard]] virtual Result<void> dereg_mr(ibv_mr*) = 0;
-  /// Changes what ibv_rereg_mr(3)'s flags say, in place; upon an error the region is as it was.
+  /// Changes the properties of a region that `flags` names (ibv_rereg_mr(3)). After an error the
+  /// region is unchanged.
   [[nodiscard]] virtual Result<void> rereg_mr(ibv_mr*, int /*flags*/, ibv_pd*, void* /*address*/,
                                               std::size_t /*length*/, int /*access*/) {
     return errno_code(EOPNOTSUPP);
@@ -55,44 +57,48 @@ class Provider {
   [[nodiscard]] virtual Result<void> destroy_comp_channel(ibv_comp_channel*) = 0;
   [[nodiscard]] virtual Result<ibv_cq*> create_cq(ibv_context*, int cqe, void* cq_context,
                                                   ibv_comp_channel*, int comp_vector) = 0;
-  /// EBUSY while a QP uses it; waits until its completion events are acknowledged.
+  /// Destroys a completion queue, after its completion events are acknowledged. EBUSY: a QP uses
+  /// it.
   [[nodiscard]] virtual Result<void> destroy_cq(ibv_cq*) = 0;
   /// Waits for the next completion event of the channel (see Semaphore::wait for its errors).
   [[nodiscard]] virtual Result<ibv_cq*> get_cq_event(ibv_comp_channel*) = 0;
   virtual void ack_cq_events(ibv_cq*, unsigned count) = 0;
-  /// EINVAL: no size, more than the device has, or less than what waits to be polled.
+  /// Changes the number of entries. EINVAL: 0, above the device's limit, or less than the unpolled
+  /// completions.
   [[nodiscard]] virtual Result<void> resize_cq(ibv_cq*, int /*cqe*/) {
     return errno_code(EOPNOTSUPP);
   }
 
-  /// Writes the granted capabilities back to attr->cap.
+  /// Creates a queue pair, and writes the granted capabilities to attr->cap.
   [[nodiscard]] virtual Result<ibv_qp*> create_qp(ibv_pd*, ibv_qp_init_attr* attr) = 0;
   [[nodiscard]] virtual Result<void> modify_qp(ibv_qp*, ibv_qp_attr* attr, int mask) = 0;
   [[nodiscard]] virtual Result<void> query_qp(ibv_qp*, ibv_qp_attr* attr, int mask,
                                               ibv_qp_init_attr* init) = 0;
   [[nodiscard]] virtual Result<void> destroy_qp(ibv_qp*) = 0;
-  /// The queue pair with its ibv_wr_* functions; null: it was made without.
+  /// Returns the queue pair with its ibv_wr_* functions; null if it was created without them.
   [[nodiscard]] virtual ibv_qp_ex* qp_to_qp_ex(ibv_qp*) { return nullptr; }
 
-  /// EINVAL: port, GID index, or no GRH on an Ethernet port.
+  /// Creates an address handle. EINVAL: wrong port or GID index, or no GRH on an Ethernet port.
   [[nodiscard]] virtual Result<ibv_ah*> create_ah(ibv_pd*, const ibv_ah_attr& attr) = 0;
   [[nodiscard]] virtual Result<void> destroy_ah(ibv_ah*) = 0;
-  /// Makes a UD QP receive what is sent to a multicast group; attaching twice is fine. EINVAL: not
-  /// UD, not a multicast GID; ENOMEM.
+  /// Attaches a UD QP to a multicast group, so that it receives the group's datagrams. Attaching
+  /// twice succeeds. EINVAL: not a UD QP, or not a multicast GID; ENOMEM: too many.
   [[nodiscard]] virtual Result<void> attach_mcast(ibv_qp*, const ibv_gid& gid,
                                                   std::uint16_t lid) = 0;
-  /// EINVAL: not attached.
+  /// Detaches a QP from a multicast group. EINVAL: the QP is not attached.
   [[nodiscard]] virtual Result<void> detach_mcast(ibv_qp*, const ibv_gid& gid,
                                                   std::uint16_t lid) = 0;
 
-  /// Writes the granted capabilities back to attr->attr. Posting goes through context->ops.
+  /// Creates a shared receive queue, and writes the granted capabilities to attr->attr. Posting
+  /// uses context->ops.
   [[nodiscard]] virtual Result<ibv_srq*> create_srq(ibv_pd*, ibv_srq_init_attr* attr) = 0;
   [[nodiscard]] virtual Result<void> modify_srq(ibv_srq*, const ibv_srq_attr& attr, int mask) = 0;
   [[nodiscard]] virtual Result<void> query_srq(ibv_srq*, ibv_srq_attr* attr) = 0;
-  /// EBUSY while a QP uses it.
+  /// Destroys a shared receive queue. EBUSY: a QP uses it.
   [[nodiscard]] virtual Result<void> destroy_srq(ibv_srq*) = 0;
 
-  /// Enhanced connection establishment. EOPNOTSUPP: the device has no options to agree upon.
+  /// Sets the options of enhanced connection establishment (ECE). EOPNOTSUPP: the device does not
+  /// support ECE.
   [[nodiscard]] virtual Result<void> set_ece(ibv_qp*, const ibv_ece& ece) = 0;
   [[nodiscard]] virtual Result<ibv_ece> query_ece(ibv_qp*) = 0;
 
@@ -100,26 +106,26 @@ class Provider {
   virtual void ack_async_event(const ibv_async_event&) = 0;
 };
 
-/// The provider behind a context: its own, or for a context of the system's libibverbs the one that
-/// speaks for the system. Asserts that there is one. Constant time, no lock.
+/// Returns the provider of a context: its own, or the one that was set for contexts of the system's
+/// libibverbs. Asserts that there is one. Constant time, no lock.
 [[nodiscard]] Provider& provider_of(const ibv_context* context);
 
-/// Makes `provider` the provider of all contexts that are not a ProvidedContext; null: none. It
-/// must outlive them. Threads: call it before any other thread uses such a context.
+/// Sets the provider for all contexts of the system's libibverbs; null removes it. The provider
+/// must outlive them. Call it before another thread uses such a context.
 void speak_for_system_contexts(Provider* provider);
 
-/// How a provider's context carries its provider: embed this with `vctx` LAST in the allocation
-/// order that verbs_get_ctx_op expects (verbs_context ends with the ibv_context the application
-/// sees).
+/// Connects a context with its provider. Providers embed this struct in their own contexts, with
+/// `vctx` LAST: verbs_context ends with the ibv_context that the application sees, and
+/// verbs_get_ctx_op expects this order.
 struct ProvidedContext {
-  /// Marks the context as one of ours, in verbs_context.priv: a word that the system's libibverbs
-  /// keeps a pointer of its own in.
+  /// Marks the context as one of this library's, by a value in verbs_context.priv. The system's
+  /// libibverbs keeps a pointer of its own there.
   ProvidedContext();
 
   Provider* provider = nullptr;
   verbs_context vctx{};
 
-  /// From the application's pointer back to us.
+  /// Returns the ProvidedContext of which `context` is a part.
   [[nodiscard]] static ProvidedContext& from(const ibv_context* context);
 };
 

@@ -1,4 +1,5 @@
-// Queue pairs. What the data path calls is inline: it costs what a C program's call costs.
+// The RAII class for queue pairs. Functions of the data path are inline, so they cost no more than
+// the C calls.
 #pragma once
 
 #include <cerrno>
@@ -7,7 +8,7 @@
 
 namespace anyrdma::verbs {
 
-/// Takes no requests.
+/// The queue pair of an empty QueuePair: posting to it fails.
 extern ibv_qp no_queue_pair;
 template <>
 [[nodiscard]] constexpr ibv_qp* nobody() {
@@ -18,11 +19,13 @@ template <>
 class QueuePair : public Handle<ibv_qp, &Provider::destroy_qp> {
  public:
   using Handle::Handle;
-  /// Writes the granted capabilities back to attr->cap. EINVAL: null argument, or capabilities the
-  /// device cannot give; EOPNOTSUPP: a service it does not have; ENOMEM: too many.
+  /// Creates a queue pair, and writes the granted capabilities to attr->cap. EINVAL: null argument,
+  /// or capabilities beyond the device's limits; EOPNOTSUPP: a type that the device lacks; ENOMEM:
+  /// too many queue pairs.
   [[nodiscard]] static Result<QueuePair> create(ibv_pd* pd, ibv_qp_init_attr* attr);
 
-  /// EINVAL: the transition or an attribute is not allowed.
+  /// Changes the state or attributes (ibv_modify_qp). EINVAL: the transition or an attribute is not
+  /// allowed.
   [[nodiscard]] Result<void> modify(ibv_qp_attr* attr, int mask) const;
   /// The result of ibv_query_qp.
   struct Queried {

@@ -1,4 +1,5 @@
-// Randomness as an argument: a core never finds entropy by itself.
+// The interface of random numbers. The protocol code gets its random numbers from the caller, never
+// from the system.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What a sans-I/O core asks of the place it runs in: the time, a critical section and a way to
-// wait. sim implements it with virtual time, no lock and fibers; fabric with a monotonic clock, one
-// mutex per process and eventfds.
+// The interface between the protocol code, which does no I/O, and the place where it runs: time, a
+// critical section and waiting. The simulator implements it with virtual time and fibers, without a
+// lock. Real-time transports implement it with a monotonic clock, a mutex and eventfds.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ class Semaphore {
   /// Takes one unit, waiting for it. EAGAIN: descriptor set non-blocking by the user and empty;
   /// EINTR: a signal; EDEADLK: the simulator knows that no thread will ever post.
   [[nodiscard]] virtual Result<void> wait() = 0;
-  /// Readable exactly while a unit is available; -1 where there are no descriptors (simulator).
+  /// Returns a descriptor that is readable exactly while a unit is available; -1 without
+  /// descriptors (simulator).
   virtual int fd() const = 0;
   /// Says in a few words what its units are ("an event"), for the report of a simulator that is
   /// stuck. `purpose` outlives the semaphore.
@@ -38,46 +39,48 @@ class Semaphore {
   virtual void set_details(const std::function<std::string()>& /*details*/) {}
 };
 
-/// A piece of work that is done once, later, unless it is destroyed before.
+/// A function object that runs once, later, unless it is destroyed before.
 class Job {
  public:
   virtual ~Job() = default;
   virtual void run() = 0;
 };
 
-/// One per process (fabric) or per simulated host (sim). Outlives every object made with it.
+/// The environment of one process (real time) or of one simulated host. Outlives every object made
+/// with it.
 class Runtime {
  public:
   virtual ~Runtime() = default;
   virtual Instant now() = 0;
-  /// How long after the beginning of 1970 an instant is. Where time is virtual, it begins there.
+  /// Returns the time from 1970-01-01 to `instant`. Virtual time begins at 1970-01-01.
   [[nodiscard]] virtual Duration wall_clock(Instant instant) { return instant.time_since_epoch(); }
   [[nodiscard]] virtual Result<std::unique_ptr<Semaphore>> make_semaphore() = 0;
   /// Enters the critical section that protects cm, transport and HCA objects of this runtime.
   /// Not recursive. Use CriticalSection. In a simulated world this is a scheduling point: another
   /// thread or fiber may run, and packets may land, before the caller is inside.
   virtual void enter() = 0;
-  /// Carries out what the cores want done (packets to send, timers to arm, events to deliver), then
-  /// leaves the critical section.
+  /// Carries out what the protocol code has requested (packets to send, timers to set, events to
+  /// deliver), then leaves the critical section.
   virtual void leave() = 0;
-  /// For the cores, inside the critical section: something waits that leave() has to carry out.
-  /// Code that queues something for the driver must call it, because leave() may look only then.
+  /// Tells the driver that leave() has work to do. The protocol code must call it, inside the
+  /// critical section, whenever it queues work for the driver: leave() may do nothing otherwise.
   void call_driver() { called_for_ = Work::kAny; }
   /// Like the function above, called by queue pairs: only packets wait to be sent.
   void call_for_packets() {
     if (called_for_ == Work::kNone) called_for_ = Work::kPackets;
   }
-  /// Becomes true when a deadline of the cores may have moved; the driver sets it back.
+  /// A flag that becomes true when a deadline of the protocol code may have changed. The driver
+  /// resets it.
   [[nodiscard]] bool& deadlines_moved() { return deadlines_moved_; }
-  /// Called inside the critical section when a poll found nothing: may take in packets that
-  /// have arrived, so that a polling application makes progress by itself. Others may have had the
-  /// section in between. Optional.
+  /// Called inside the critical section when a poll found nothing. May process packets that have
+  /// arrived, so that an application that polls needs no other thread. Other threads may enter the
+  /// section meanwhile. Optional.
   virtual void progress() {}
-  /// Called outside of the critical section by a caller that spins until another thread has left
-  /// something: others go on first, where they would not by themselves. Optional.
+  /// Called outside the critical section by a thread that spins until another thread has left a
+  /// bracket (ibv_start_poll, for example). Lets other threads run. Optional.
   virtual void spin() {}
-  /// Called inside the critical section when an application has asked for a notification: it will
-  /// wait, so whatever relied on its polling must not any more. Optional.
+  /// Called inside the critical section when an application has asked for a notification and so
+  /// will stop polling. The driver must not rely on its polling any more. Optional.
   virtual void about_to_wait() {}
   /// The calling thread and the time, for the report of a simulated hang. In real time it is empty.
   struct Mark {
@@ -85,29 +88,30 @@ class Runtime {
     std::uint64_t who = 0;
   };
   [[nodiscard]] virtual Mark mark() { return {}; }
-  /// Where several processes share one runtime (simulator): the process of the call. Objects that
-  /// it gets from the transport belong to it, and end with it. Null: no particular process.
+  /// Returns an identifier of the process that makes the call, if several simulated processes share
+  /// one runtime. Objects that the process gets from the transport are destroyed when it ends.
+  /// Null: no particular process.
   [[nodiscard]] virtual const void* process() { return nullptr; }
-  /// In words: "at 1.500000000 s by client/main".
+  /// Returns the thread and time as text: "at 1.500000000 s by client/main".
   [[nodiscard]] virtual std::string describe(const Mark& /*mark*/) { return {}; }
-  /// The reason of a call's wait that only an acknowledgement of the program ends.
+  /// Why a call waits that only an acknowledgement by the program can end.
   struct Owed {
     std::string events;  ///< in lines, as for Semaphore::set_details
     bool own = false;    ///< the calling thread itself has taken all of them
   };
-  /// The calling thread begins to wait for acknowledgements; on_paid() follows when it has them, or
-  /// gives up. For checkers: optional. Outside the critical section.
+  /// Tells a checker that the calling thread begins to wait for acknowledgements. on_paid() follows
+  /// when the wait ends. Call both outside the critical section.
   virtual void on_owed(const Owed& /*owed*/) {}
   virtual void on_paid() {}
-  /// Runs `job` soon, outside the critical section: the handler of an asynchronous call without an
-  /// executor. False, and the job is left alone, if the runtime has no thread for application code
-  /// (real time). Inside or outside the critical section.
+  /// Runs `job` soon, outside the critical section: the handler of an asynchronous call whose
+  /// executor is not given. False, and `job` is unchanged, if the runtime has no thread for
+  /// application code (real time). Call it inside or outside the critical section.
   [[nodiscard]] virtual bool run_later(std::unique_ptr<Job>& /*job*/) { return false; }
 
  protected:
   [[nodiscard]] bool driver_called() const { return called_for_ != Work::kNone; }
   [[nodiscard]] bool called_for_packets_only() const { return called_for_ == Work::kPackets; }
-  /// All that was called for is done.
+  /// The driver has done all the work that was requested by call_driver().
   void answer_call() { called_for_ = Work::kNone; }
 
  private:

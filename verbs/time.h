@@ -1,5 +1,5 @@
-// Time as the protocol cores see it: a number that is handed in. Nothing here can ask what time it
-// is.
+// Types for time. The protocol code receives the current time as an argument and cannot read a
+// clock.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,8 @@ namespace anyrdma::verbs {
 /// All durations have nanosecond resolution.
 using Duration = std::chrono::nanoseconds;
 
-/// Tag of the time axis. Deliberately without now(): virtual in the simulator, monotonic elsewhere.
+/// Identifies the time axis of std::chrono::time_point. It has no now(), because time is virtual in
+/// the simulator and monotonic elsewhere.
 struct Timeline {
   using duration = Duration;
   using rep = duration::rep;
@@ -18,7 +19,7 @@ struct Timeline {
   static constexpr bool is_steady = true;
 };
 
-/// A point on that axis. Never goes back within one Runtime.
+/// A point of time. Within one Runtime it never goes back.
 using Instant = std::chrono::time_point<Timeline, Duration>;
 
 /// The earlier of two optional deadlines; nullopt means "never".

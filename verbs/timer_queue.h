@@ -1,5 +1,5 @@
-// Many timers, one deadline. A heap that knows where each timer sits, so that arming, moving and
-// cancelling cost O(log n) and nothing is allocated per timer in steady state.
+// A queue of many timers with one next deadline. The heap stores the position of each timer, so
+// setting, moving and cancelling cost O(log n). No memory is allocated for each timer.
 #pragma once
 
 #include <algorithm>
@@ -41,14 +41,16 @@ class Timer {
 template <class Tag>
 class TimerQueue {
  public:
-  /// `*moved`, if there is one, becomes true whenever next_deadline() may have changed.
+  /// `moved` may be null. Otherwise the queue sets *moved to true whenever next_deadline() may have
+  /// changed.
   explicit TimerQueue(bool* moved = nullptr) : moved_(moved) {}
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;
 
   /// Sets the timer to expire at `at`; an armed timer is moved. O(log n).
   void arm(Timer<Tag>& timer, Instant at) { arm(timer, at, take_turn()); }
-  /// A place in the order of arming, for a timer that is armed later.
+  /// Reserves a place in the order of timers that expire at the same instant, for a timer that is
+  /// set later.
   [[nodiscard]] std::uint64_t take_turn() { return ++sequence_; }
   void arm(Timer<Tag>& timer, Instant at, std::uint64_t turn) {
     const Instant before = first_deadline();
@@ -75,29 +77,29 @@ class TimerQueue {
     note_move(before);
   }
 
-  /// When an armed timer expires. O(1).
+  /// Returns the instant at which an armed timer expires. O(1).
   [[nodiscard]] Instant deadline(const Timer<Tag>& timer) const {
     CM_ASSERT(timer.armed());
     return heap_[timer.slot_].at;
   }
 
   [[nodiscard]] bool empty() const { return heap_.empty(); }
-  /// When the next timer expires; Instant::max(): none is armed. O(1).
+  /// Returns the instant at which the next timer expires; Instant::max(): none is armed. O(1).
   [[nodiscard]] Instant first_deadline() const {
     return heap_.empty() ? Instant::max() : heap_.front().at;
   }
-  /// Whether some timer expires before one that is armed so. O(1).
+  /// Whether some timer expires before a timer that would be armed with these arguments. O(1).
   [[nodiscard]] bool anything_before(Instant at, std::uint64_t turn) const {
     return !heap_.empty() && heap_.front().before({at, turn, nullptr});
   }
-  /// The same; nullopt: none is armed.
+  /// Returns the instant at which the next timer expires; nullopt: none is armed.
   [[nodiscard]] std::optional<Instant> next_deadline() const {
     if (heap_.empty()) return std::nullopt;
     return heap_.front().at;
   }
 
-  /// All timers that expire at the next deadline, in the order of arming. O(n log n) in their
-  /// number.
+  /// Returns all timers that expire at the next deadline, in the order of arming. O(n log n) for n
+  /// such timers.
   void first_of_all(std::vector<Timer<Tag>*>& due) const {
     due.clear();
     if (heap_.empty()) return;
@@ -114,7 +116,7 @@ class TimerQueue {
     });
   }
 
-  /// Takes the first timer that is due at `now`, makes it idle and returns it; null when none is.
+  /// Removes and returns the first timer that has expired at `now`; null: none has.
   [[nodiscard]] Timer<Tag>* next_expired(Instant now) {
     if (heap_.empty() || heap_.front().at > now) return nullptr;
     Timer<Tag>* timer = heap_.front().timer;

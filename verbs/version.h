@@ -3,9 +3,9 @@
 
 namespace anyrdma::verbs {
 
-/// MAJOR.MINOR.PATCH, as CHANGELOG.md counts: while MAJOR is 0, MINOR changes with whatever breaks
-/// a program that was written against these headers, or a file that was written by the command. The
-/// drop-in libraries' names and symbol versions are rdma-core's, whatever this says.
+/// The version as MAJOR.MINOR.PATCH, as in CHANGELOG.md. While MAJOR is 0, MINOR changes when a new
+/// version breaks programs that use these headers, or files that the command wrote. File names and
+/// symbol versions of the drop-in libraries are those of rdma-core.
 inline constexpr const char* kVersion = "0.1.0";
 
 }  // namespace anyrdma::verbs

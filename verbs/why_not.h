@@ -1,4 +1,4 @@
-// Results of requests that users make in words, with errors in words.
+// The result type of requests that users make in words, such as options. The error is a sentence.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -8,7 +8,7 @@
 
 namespace anyrdma::verbs {
 
-/// Why there is no value: a sentence for people, with the remedy.
+/// The reason why there is no value: a sentence for the user, with the remedy.
 struct WhyNot {
   std::string sentence;
 };
@@ -19,7 +19,7 @@ struct WhyNot {
   boost::throw_exception(std::invalid_argument(error.sentence), where);
 }
 
-/// A value, or why not. Every function returning it is [[nodiscard]].
+/// A value, or a sentence that says why there is none. Functions that return it are [[nodiscard]].
 template <class T>
 using OrWhyNot = boost::system::result<T, WhyNot>;
 

@@ -80,7 +80,7 @@ class AsyncGet final : public PendingOperation {
   ~AsyncGet() override = default;
 
   void destroy() noexcept override { free_by(handler_); }
-  /// Gives the memory back to the allocator of `handler`, which may be this operation's own.
+  /// Frees the operation by the allocator of `handler`, which may be the operation's own handler.
   void free_by(const Handler& handler) {
     Allocator allocator(boost::asio::get_associated_allocator(handler));
     this->~AsyncGet();

@@ -1,4 +1,4 @@
-// Where a completion runs whose handler names no executor.
+// The executor for a completion whose handler has none.
 #pragma once
 
 #include <boost/asio/execution/blocking.hpp>

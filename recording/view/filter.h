@@ -20,7 +20,7 @@ struct Filter {
 
   [[nodiscard]] bool empty() const;
   [[nodiscard]] bool passes(const Story& story, const Record& record) const;
-  /// The first value that does not exist in the story. Empty: all exist.
+  /// Returns the first value of the filter that does not exist in the recording. Empty: all exist.
   [[nodiscard]] std::string unknown_in(const Story& story) const;
 };
 

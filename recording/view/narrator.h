@@ -1,4 +1,4 @@
-// Makes a story of a recording's entries. Internal to the view.
+// Makes a Story (a recording for display) of a recording's entries. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace anyrdma::recording {
 
-/// Takes entries in their order, then finishes once. Sound for whatever a Reader gives.
+/// Takes entries in their order, then finish() once. Any input of a Reader is safe.
 class Narrator {
  public:
   void take(const Entry& entry);
@@ -93,12 +93,13 @@ class Narrator {
   std::optional<std::size_t> last_fault_;
 };
 
-/// Fills in `about` of messages: whose connection, whose queue pairs. `given`: host, queue pair's
-/// number and id of those who connect and accept.
+/// Fills in `about` of messages: the connection and the queue pairs that each belongs to. `given`:
+/// host, queue pair number and id of each connect and accept.
 void find_owners(Story& story,
                  const std::vector<std::tuple<std::size_t, std::uint64_t, std::size_t>>& given);
 
-/// For each time in a wait without end: the event or completion that would have ended it, if known.
+/// For each wait without end: finds the event or completion that would have ended it, if it is
+/// known.
 void name_causes(Story& story);
 
 /// "REQ id=0x1 data="a b"" in words and fields; the words before the first field are the name.

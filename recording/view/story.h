@@ -70,7 +70,7 @@ struct Record {
   std::uint16_t udp_source_port = 0;  ///< of the packet
 };
 
-/// Where to look first.
+/// The record that a user should look at first.
 struct Moment {
   Duration time{};
   std::size_t at = 0;  ///< a record
@@ -78,7 +78,7 @@ struct Moment {
   std::optional<std::size_t> cause{};  ///< the record that a hanging thread waits for
 };
 
-/// Of a recording in real time.
+/// The clock of a recording of a process in real time.
 inline constexpr std::string_view kRealClock = "real";
 /// The fate of a message whose receiver does not record, or is not in the recording.
 inline constexpr std::string_view kUnseen = "not seen to arrive";
@@ -104,7 +104,7 @@ struct Story {
   [[nodiscard]] std::size_t host_of(std::size_t lane) const;
 };
 
-/// The result of tell().
+/// The result of tell(): a recording, or the reason why there is none.
 struct Told {
   std::optional<Story> story{};
   std::string problem{};  ///< why there is none: a sentence without full stop

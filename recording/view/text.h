@@ -16,11 +16,12 @@ namespace anyrdma::recording {
 /// repeated messages, faults and their effects, findings.
 [[nodiscard]] std::string summary_of(const Story& story);
 
-/// Where two runs part: the first records that are not alike, or where one of them ends.
+/// The first difference of two runs: the first records that differ, or the place where one run
+/// ends.
 struct Difference {
   std::size_t at = 0;    ///< so many records are alike
   std::string sentence;  ///< what is different
-  /// For people: the sentence, and both sides with some lines before and behind.
+  /// Text for users: the sentence, and both sides with some lines before and after.
   std::string text;
 };
 /// nullopt: they are alike.

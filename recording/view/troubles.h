@@ -1,5 +1,5 @@
-// What production engineers look for in a recording: waits for receives, repeated packets, flushed
-// work, how full queues were.
+// Finds typical troubles in a recording: waits for receives, repeated packets, flushed work, and
+// how full queues were.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Translates what connection identifiers go through into entries: one translation for fibers, for
-// processes on simulated hosts, and for processes in real time.
+// Converts the events and calls of ids to entries of a recording, for fibers, for processes on
+// simulated hosts, and for processes in real time.
 #pragma once
 
 #include <rdma/rdma_cma.h>

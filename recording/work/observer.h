@@ -1,5 +1,5 @@
-// Translates a device's work into entries: one translation for devices of simulated hosts, of
-// processes on such hosts, and of processes in real time.
+// Converts the work of a device to entries of a recording, for simulated hosts, for processes on
+// them, and for processes in real time.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace anyrdma::recording {
 
-/// Reports to a sink, which must outlive it. Threads: any, at once.
+/// Writes to a sink, which must outlive the observer. Threads: any, also at the same time.
 class WorkObserver final : public verbs::soft::HcaObserver {
  public:
-  /// Which of the work's bytes are digested: those of messages up to this length.
+  /// The messages whose bytes are digested: none, or those up to a length.
   enum class Digests : std::uint8_t { kNone, kShort };
   explicit WorkObserver(EntrySink& sink, Digests digests = Digests::kNone)
       : sink_(sink), digests_(digests) {}
@@ -26,7 +26,7 @@ class WorkObserver final : public verbs::soft::HcaObserver {
   /// Counts what all of the device's queues hold now. In the device's critical section, or while no
   /// program runs.
   void count();
-  /// The same, and what was never destroyed.
+  /// Like the function above, and also counts objects that were never destroyed.
   void count_left();
 
   void on_device(const verbs::soft::Hca& hca) override { hca_ = &hca; }

@@ -9,16 +9,19 @@
 
 namespace anyrdma::sim::check {
 
-/// Install it unchanged, or derive from it to report at the end.
+/// A monitor that runs all checkers on a world. Install this class, or a class derived from it that
+/// reports the violations at the end.
 class Checkers : public Monitor {
  public:
   void on_entry(const recording::Entry& entry) override { all_.on_entry(entry); }
-  /// All so far. Some only show at the end of the world: see on_end.
+  /// All violations and mistakes found so far. Some violations are found only at the end of the
+  /// world: see on_end.
   [[nodiscard]] std::vector<std::string> violations() const override {
     std::vector<std::string> all = all_.findings();
     all.insert(all.end(), mistakes_.begin(), mistakes_.end());
     return all;
   }
+  /// Adds a mistake of a program with memory or queues of the device (sim/mistakes.h).
   void on_mistake(const std::string& line) override { mistakes_.push_back(line); }
   void on_end(World& /*world*/) override { all_.finish(); }
 

@@ -8,15 +8,16 @@
 
 namespace anyrdma::sim {
 
-/// A run of the seed with that number, from the first: with some of the menu's faults, in the order
-/// of the menu, and one of the schedules.
+/// Returns the run with the given number, counted from ExploreOptions::first_seed: its seed, a
+/// random selection of the menu's faults in the order of the menu, and one of the schedules.
 [[nodiscard]] Run draw_run(const ExploreOptions& options, std::uint64_t number, RandomStream& dice);
 
-/// That of the menu's, with its instant and its duration drawn.
+/// Returns the fault with index `which` in the menu, with its instant and its duration drawn at
+/// random where the menu leaves them open.
 [[nodiscard]] Fault draw_fault(const ExploreOptions& options, std::size_t which,
                                RandomStream& dice);
 
-/// Gives a run one more of the menu's faults, of any kind.
+/// Adds one more fault of the menu, of any kind, to a run.
 void add_fault(const ExploreOptions& options, RandomStream& dice, Run& run);
 
 }  // namespace anyrdma::sim

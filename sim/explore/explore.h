@@ -1,4 +1,5 @@
-// Searches for a seed, a plan of few faults and a schedule with which a scenario fails.
+// Searches for a seed, a list of few faults and a schedule (an order of concurrent work) with which
+// a test scenario fails.
 #pragma once
 
 #include <chrono>
@@ -18,21 +19,23 @@ namespace anyrdma::sim {
 
 class World;
 
-/// A scenario creates a world with the trial's seed and options, injects its plan, starts programs,
-/// and returns finish(world), perhaps with a problem of its own. The same trial must have the same
-/// outcome. Programs must tolerate the plan's faults, and EDEADLK in waits at the end of the world.
+/// The function that explore() runs again and again. A scenario creates a World with the seed and
+/// options of its trial (the inputs of one run), and injects the trial's faults. Then it starts its
+/// programs and returns finish(world), perhaps with a problem of its own. The same trial must give
+/// the same outcome. The programs must tolerate the injected faults, and waits that fail with
+/// EDEADLK at the end of the world.
 using Scenario = std::function<Outcome(const Trial&)>;
 
-/// Runs the world until nothing can happen any more. A fiber that still waits is the problem:
-/// World::stuck_report. Steps need Tracing::kKeep.
+/// Runs the world until nothing can happen any more. If a fiber still waits then, the outcome's
+/// problem is World::stuck_report. Outcome::steps is filled only in a world with Tracing::kKeep.
 [[nodiscard]] Outcome finish(World& world);
 
 /// The outcome of the world so far, without a problem.
 [[nodiscard]] Outcome outcome_of(const World& world);
 
-/// Ends the faults and undoes their effects on the network and its hosts: every path works, every
-/// port is active, every host runs. Removed devices stay removed. Call it outside of fibers and
-/// critical sections.
+/// Ends all injected faults and undoes their effects on links and hosts: afterwards every path
+/// works, every port is active, and every host runs. Removed devices stay removed. Call this
+/// function outside of fibers and critical sections.
 void heal(World& world);
 
 /// A trial that goes wrong.
@@ -44,23 +47,26 @@ struct Failure {
 
   /// Seed, plan, trace hash, problem and command, for people.
   [[nodiscard]] std::string to_string() const;
-  /// A GoogleTest that repeats it; `scenario` is the C++ name of the function that was explored.
+  /// The source of a GoogleTest that repeats the failing trial. `scenario`: the C++ name of the
+  /// function that was explored.
   [[nodiscard]] std::string to_test(std::string_view scenario) const;
 };
 
-/// The number of runs in which a situation was reported on, and in which it occurred: see
-/// findings.h.
+/// Statistics of one situation (a named condition that programs report in each run, see
+/// findings.h): `looked` runs reported on the situation, and it occurred in `seen` of them.
 struct Sighting {
   std::uint64_t looked = 0;
   std::uint64_t seen = 0;
   bool operator==(const Sighting&) const = default;
 };
 
-/// The position of a run in the order of all runs of an exploration, independent of shards: 0; or
-/// the number of placed faults and each one's number; or a greater number, and the seed's.
+/// The rank of a run among all runs of an exploration, so that merged shards agree on the first
+/// failure. The run without faults has {0}. A run with n faults placed at chosen instants has n,
+/// then the numbers of the placements. A run with random faults has a first number greater than any
+/// n, then the number of its seed.
 using RunPlace = std::vector<std::uint64_t>;
 
-/// All failures whose problems begin alike but for numbers.
+/// All failing runs whose problem texts begin alike, apart from numbers in them.
 struct FailureKind {
   std::uint64_t runs = 0;
   Failure first;     ///< shrunk
@@ -71,12 +77,16 @@ struct FailureKind {
 struct Exploration {
   std::uint64_t runs = 0;          ///< those for shrinking not counted
   std::optional<Failure> failure;  ///< the first, shrunk; the search ended with it
-  /// In how many runs each fault of the menu and of the scenario fired, by its text. A fault that
-  /// never fired has tested nothing. In a run whose process died, all its faults count as fired.
+
+  /// For each fault, as text: the number of runs in which it occurred. The faults are those of
+  /// ExploreOptions::menu and those that the scenario injected. A fault with 0 has tested nothing.
+  /// If the process of a run died, all faults of the run count as having occurred.
   std::map<std::string, std::uint64_t> fired{};
   std::map<std::string, Sighting> situations{};
   std::map<std::string, FailureKind> kinds{};  ///< more than the first with keep_going
-  /// Kinds of failures that do not say what ExploreOptions::only wants, and in how many runs.
+
+  /// The number of runs for each kind of failure whose problem does not contain the text of
+  /// ExploreOptions::only.
   std::map<std::string, std::uint64_t> others{};
   bool out_of_time = false;    ///< the budget ended it
   bool interrupted = false;    ///< ExploreOptions::interrupted did
@@ -88,7 +98,8 @@ struct Exploration {
   [[nodiscard]] std::vector<std::string> never_seen() const;
   /// One line: runs, and what never fired.
   [[nodiscard]] std::string to_string() const;
-  /// A line per situation: "in 12 of 300 runs: late UNREACHABLE seen".
+  /// Returns a line for each situation that was reported: "in 12 of 300 runs: late UNREACHABLE
+  /// seen".
   [[nodiscard]] std::string sightings() const;
   /// A line for each kind in `others`.
   [[nodiscard]] std::string other_failures() const;
@@ -103,31 +114,37 @@ struct ExploreOptions {
   // ---------------------------------------------------------------
   std::uint64_t first_seed = 1;
   std::uint64_t runs = 1000;
-  /// The fault space: candidate faults. Every run leaves out about half of the kinds (of trigger
-  /// and action), so that rare combinations of the others come up (swarm testing). A fault is drawn
-  /// by its kind first: a kind of many lines is as likely as one of few.
+  /// Candidate faults, from which each run gets some at random. Each run excludes about half of the
+  /// kinds of faults (a kind is a pair of trigger and action), so that rare combinations of the
+  /// other kinds occur (swarm testing). A run draws a kind first, and then a fault of that kind: a
+  /// kind with many faults is as likely as a kind with one.
   std::vector<Fault> menu{};
   std::size_t faults_max = 4;  ///< per run
-  /// When something happens in a run without faults, ascending. Half of the instants that the menu
-  /// leaves open come right before or after one of these: what a program does may be over in a
-  /// thousandth of its time.
+
+  /// Instants at which something happens in a run without faults, ascending. If a fault of the menu
+  /// has no fixed instant, half of the drawn instants are just before or after one of these: the
+  /// interesting part of a run may take a thousandth of its time.
   std::vector<verbs::Duration> moments{};
-  /// Each run takes one of them, by chance; none: fifo.
+  /// Schedules (policies for the order of concurrent work) from which each run takes one at random.
+  /// Empty: each run uses fifo.
   std::vector<Schedule> schedules{};
   /// Memory profiles from which each run takes one; empty: strict.
   std::vector<MemoryProfile> memories{};
-  /// Some runs repeat an earlier one up to where something rare happened, and go on with other
-  /// seeds from there; and changes of priorities come near such places.
+  /// Whether some runs repeat an earlier run up to a rare event and continue with another seed from
+  /// there. Priority changes of the schedule are then also placed near such events.
   bool branching = false;
-  /// Some runs are changed ones of earlier ones that came to something new.
+  /// Whether some runs are mutations of earlier trials that increased the coverage.
   bool feedback = false;
 
   // --- before these: every placement
   // --------------------------------------------------------------
-  /// What to place before everything that happens at each instant of the first seed's run: "remove
-  /// the device at every step". Those that need no message or request.
+
+  /// Fault actions that are tried at every instant at which something happens in the run of the
+  /// first seed: "remove the device at every step". Those runs come before the random ones. Only
+  /// actions that need no message and no request are allowed.
   std::vector<FaultAction> placed{};
-  /// In one run; those with fewer come first. Costs (steps * actions) to that power.
+  /// The largest number of `placed` faults in one run. Runs with fewer faults come first. The
+  /// number of runs is (steps * actions) to the power of this number.
   std::size_t placed_max = 1;
   std::uint64_t placed_runs_max = 10'000;
 
@@ -135,46 +152,53 @@ struct ExploreOptions {
   // ----------------------------------------------------------------------------------------
   std::vector<Parameter> workload{};    ///< of every run; made smaller only to shrink a failure
   std::vector<std::string> expected{};  ///< situations to report even if never seen
-  bool keep_going = false;              ///< after a failure; collects their kinds
-  /// A failure is one whose problem contains this; others are counted, see Exploration::others.
+  bool keep_going = false;              ///< search on after a failure, and collect kinds
+
+  /// Only problems that contain this text count as failures. Other failures are counted in
+  /// Exploration::others. Empty: all problems are failures.
   std::string only{};
-  /// Ends the search, and the shrinking of what it has found, when so much real time has passed;
-  /// zero: never. With keep_going, shrinking may take a fourth of it for each kind of failure.
+  /// The limit of real time for the search and for shrinking its failures; zero: no limit. With
+  /// keep_going, shrinking may take up to a quarter of this time for each kind of failure.
   std::chrono::nanoseconds budget{};
-  /// Forked processes, up to one per core; the result does not depend on their number, and a crash
-  /// is a failure like any other. 0: all in this process. The caller must have no other threads.
+  /// The number of forked processes that execute runs, at most one per core. The result does not
+  /// depend on this number, and a crash of a run is a failure like any other. 0: all runs execute
+  /// in this process. Precondition: the caller has no other threads.
   unsigned jobs = 0;
-  /// With jobs: the limit of CPU time of one run. A run that takes more counts as endless, and is a
-  /// failure like any other.
+  /// The limit of CPU time of one run, if jobs is not 0. A run that takes longer is reported as a
+  /// failure: it does not end.
   std::chrono::nanoseconds patience = std::chrono::seconds(10);
-  /// Called now and then, also while a run is under way in another process. True ends the search,
-  /// and the shrinking of a failure, with the results so far. May be empty.
+  /// Called from time to time, also while another process executes a run. If the function returns
+  /// true, the search and the shrinking end with the results so far. May be empty.
   std::function<bool()> interrupted{};
   std::uint64_t shrink_runs_max = kShrinkRunsMax;  ///< for each kind of failure
   bool progress = false;                           ///< on stderr: how far it is, and what fails
-  /// Of the runs, only every `shards`-th from `shard` on. With branching or feedback each shard
-  /// learns from its own.
+
+  /// Of all runs, this process executes only every `shards`-th, beginning with number `shard` (from
+  /// 0). With branching or feedback, each shard uses only the results of its own runs.
   std::uint64_t shards = 1;
   std::uint64_t shard = 0;
-  /// The command that reproduces a failure if the quoted trial is appended: "anyrdma replay
-  /// connect". Empty: the running test, by $ANYRDMA_TRIAL.
+  /// The command that reproduces a failure when the quoted trial is appended, for example "anyrdma
+  /// replay connect". Empty: the command runs the current test with the trial in $ANYRDMA_TRIAL.
   std::string command{};
 };
 
-/// Runs the scenario until it fails, and shrinks the failure. The first trials run twice: see
-/// Exploration::differs; if only the second run fails, that is the failure. If $ANYRDMA_TRIAL has a
-/// trial (trial.h), it is the only run. Except for the budget, the same options give the same
-/// result.
+/// Runs the scenario with many trials until one fails, and makes the failing trial smaller (see
+/// shrink()). The first trials run twice, to find scenarios that are not deterministic: see
+/// Exploration::differs. If only the second run fails, that is the failure. If $ANYRDMA_TRIAL
+/// contains a trial (trial.h), only that trial runs. The same options give the same result, unless
+/// the time budget ends the search.
 [[nodiscard]] Exploration explore(const ExploreOptions& options, const Scenario& scenario);
 
-/// The options for this process of a test that Bazel has sharded (TEST_TOTAL_SHARDS) or repeated
-/// (TEST_RUN_NUMBER of --runs_per_test): every shard has a part of the seeds, every repetition
-/// others. As a side effect Bazel is told that the test knows of shards. GoogleTest, too, would
-/// divide its tests: link //sim/testing:sharded.
+/// Returns `options` adapted to this process of a test that Bazel runs in shards
+/// (TEST_TOTAL_SHARDS) or repeatedly (TEST_RUN_NUMBER of --runs_per_test): each shard gets a part
+/// of the seeds, and each repetition gets other seeds. The call also creates the file by which
+/// Bazel learns that the test supports shards. Link //sim/testing:sharded, or GoogleTest
+/// distributes its tests over the shards as well.
 [[nodiscard]] ExploreOptions for_this_shard(ExploreOptions options);
 
-/// Runs a scenario in a process of its own, so that a crash is an outcome. `patience`: as in
-/// ExploreOptions. `stop`: as ExploreOptions::interrupted; the outcome is empty then.
+/// Runs a scenario once in a forked process, so that a crash of the scenario becomes its outcome.
+/// `patience`: as in ExploreOptions. `stop`: as ExploreOptions::interrupted; if it ends the run,
+/// the outcome is empty.
 [[nodiscard]] Outcome run_apart(const Scenario& scenario, const Trial& trial,
                                 std::chrono::nanoseconds patience,
                                 const std::function<bool()>& stop = {});
@@ -182,17 +206,18 @@ struct ExploreOptions {
 /// Limits and callbacks of shrinking.
 struct ShrinkOptions {
   std::uint64_t runs_max = kShrinkRunsMax;
-  /// Called before and after each run: true ends shrinking, and drops the run. May be empty.
+  /// Called before and after each run of the shrinking. If it returns true, shrinking ends and the
+  /// current run is ignored. May be empty.
   std::function<bool()> stop{};
-  /// Called with the smallest trial so far and the number of runs. May be empty.
+  /// Called with the smallest failing trial so far and the number of runs made. May be empty.
   std::function<void(const Trial&, std::uint64_t)> tell{};
 };
 
-/// Makes a failing trial as small as possible while it still fails in the same way: the problem
-/// begins alike except for numbers. Leaves out faults (delta debugging), replaces random
-/// occurrences of a fault by numbers, turns choices of the schedule back to fifo, reduces
-/// parameters. Without any one of its faults or choices the result does not fail so, unless that
-/// would have needed more than `runs_max` runs. A trial that passes is returned unchanged.
+/// Returns the smallest trial found that still fails in the same way: its problem begins alike
+/// except for numbers. The function removes faults (delta debugging), replaces random occurrences
+/// of a fault by numbered ones, resets scheduling choices to fifo, and reduces parameters. If the
+/// limit of `runs_max` runs was not reached, the result no longer fails so without any one of its
+/// faults or choices. A trial that passes is returned unchanged.
 [[nodiscard]] Trial shrink(const Scenario& scenario, const Trial& trial,
                            const ShrinkOptions& options = {});
 
@@ -209,7 +234,8 @@ struct SampleOptions {
 /// Only the runs by chance.
 [[nodiscard]] Exploration explore_samples(const Scenario& scenario, const SampleOptions& options);
 
-/// The faults that explore_steps() places, and how many of them in one run.
+/// The options of explore_steps(): the faults that it injects at every instant of a run, and how
+/// many of them in one run.
 struct StepOptions {
   std::uint64_t seed = 1;
   std::vector<FaultAction> actions{};

@@ -1,4 +1,5 @@
-// Chooses the next trial by the milestones and the coverage of earlier runs.
+// Chooses the next trial of an exploration from what earlier runs reached: rare events (milestones)
+// and coverage.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +14,24 @@
 
 namespace anyrdma::sim {
 
-/// Two strategies. Branching: a run that has come to a milestone to which few come is repeated up
-/// to there, and goes on with other seeds. A milestone's budget of such runs is as large as it is
-/// rare. A run that comes to something new gives the budget back. Two
-/// rare milestones in one run are a milestone of their own. Coverage: trials that came to something
-/// new are kept, and changed a little. Same results in the same order, same choices.
+/// Selects later trials with two strategies. Branching: a run that reached a rare milestone is
+/// repeated up to that milestone and continues with another seed. The rarer a milestone is, the
+/// more such runs it gets; a run that reaches something new resets the count. Two rare milestones
+/// in one run count as one more milestone. Coverage: trials that reached new code or states are
+/// kept, and mutated a little. The same outcomes in the same order lead to the same selection.
 class Guide {
  public:
   explicit Guide(const ExploreOptions& options);
 
   /// Whether runs have to report their coverage.
   [[nodiscard]] bool wants_coverage() const { return options_.branching || options_.feedback; }
-  /// Replaces a drawn run by another, or leaves it unchanged. `dice`: the random stream of the run.
+  /// Replaces a run that was drawn at random by one of the strategies' runs, or leaves it
+  /// unchanged. `dice`: the random stream of the run.
   void steer(Run& run, RandomStream& dice);
   void learn(const Run& run, const Outcome& outcome);
 
   [[nodiscard]] std::uint64_t bits() const { return bits_; }
-  /// The number of the run that came to the last of them, from 1.
+  /// Returns the number, from 1, of the run that reached the most recent new bit of coverage.
   [[nodiscard]] std::uint64_t last_new() const { return last_new_; }
 
  private:

@@ -6,8 +6,9 @@
 
 namespace anyrdma::sim {
 
-/// How a problem begins, without its numbers; where that announces a list, with what is on it,
-/// whatever the order, and how often.
+/// Returns the text that two failures of one kind have in common: the beginning of the problem,
+/// without its numbers. If the beginning announces a list, the distinct entries of the list are
+/// included, in any order and number.
 [[nodiscard]] std::string kind_of(std::string_view problem);
 
 }  // namespace anyrdma::sim

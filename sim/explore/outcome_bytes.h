@@ -8,7 +8,8 @@
 
 namespace anyrdma::sim {
 
-/// A whole outcome as bytes. Its faults may include those of the scenario, beyond the trial's.
+/// Serializes an outcome, so that a forked process can send it to its parent. Its faults may
+/// include faults that the scenario injected itself, beyond those of the trial.
 [[nodiscard]] std::string to_bytes(const Outcome& outcome);
 /// Precondition: to_bytes made them.
 [[nodiscard]] Outcome outcome_from(std::string_view bytes);

@@ -10,18 +10,19 @@
 
 namespace anyrdma::sim {
 
-/// The beginning of a problem that occurred only in the second run of a trial.
+/// The prefix of a problem that occurred only when the same trial ran a second time.
 inline constexpr std::string_view kMood = "the same trial went well before";
 
-/// Runs a trial and returns the reports of its programs and checkers. `covers`: with coverage.
+/// Runs a trial once. The outcome contains the reports of its programs and checkers and, if
+/// `covers`, the coverage.
 [[nodiscard]] Outcome perform(const Scenario& scenario, const Trial& trial, bool covers = false);
 
-/// Runs a trial twice, because a trial must be reproducible to be replayed or reduced. A failing
-/// run is returned unchanged.
+/// Runs a trial twice and compares both runs, because only a deterministic trial can be replayed
+/// and shrunk. If the first run fails, its outcome is returned without a second run.
 [[nodiscard]] Outcome perform_twice(const Scenario& scenario, const Trial& trial,
                                     bool covers = false);
 
-/// The outcome of a run whose process has died, or was killed.
+/// Returns the outcome of a run whose process crashed or was killed. `death`: the cause, as text.
 [[nodiscard]] Outcome outcome_of_death(const std::string& death);
 
 }  // namespace anyrdma::sim

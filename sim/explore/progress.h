@@ -21,8 +21,9 @@ struct Standing {
   std::size_t situations = 0;  ///< the number of situations that runs reported on
 };
 
-/// "125 of 1000 runs, 50/s, 18 s left, 3 failures of 1 kind, 2 of 5 rare situations seen".
-/// `budget`: when it ends at the latest; zero: when all runs are made.
+/// Returns a line such as "125 of 1000 runs, 50/s, 18 s left, 3 failures of 1 kind, 2 of 5 rare
+/// situations seen". `budget`: the limit of real time from which the remaining time is computed;
+/// zero: the remaining time depends on the number of runs only.
 [[nodiscard]] std::string standing_text(const Standing& standing, std::chrono::nanoseconds elapsed,
                                         std::chrono::nanoseconds budget);
 
@@ -33,15 +34,15 @@ struct Remains {
   std::size_t choices = 0;  ///< of the schedule, likewise
 };
 
-/// "making it smaller: 12 runs, 2 faults and 31 choices are left".
+/// Returns a line such as "making it smaller: 12 runs, 2 faults and 31 choices are left".
 [[nodiscard]] std::string remains_text(const Remains& remains);
 
 /// "found by branching and pct in run 12 after 3.1 s".
 [[nodiscard]] std::string find_text(std::string_view strategies, std::uint64_t run,
                                     std::chrono::nanoseconds elapsed);
 
-/// That on stderr: on a terminal in one line that goes when this does, elsewhere as a line now and
-/// then.
+/// Writes the progress of a search to stderr. On a terminal it is one line that is overwritten, and
+/// removed by the destructor. Elsewhere it is a new line from time to time.
 class Progress {
  public:
   Progress(bool wanted, std::chrono::nanoseconds budget);
@@ -49,10 +50,11 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// As often as one likes; it is seldom written.
+  /// Shows the progress. Callers may call it after every run, since it writes only from time to
+  /// time.
   void show(const Standing& standing);
-  /// A failure of a new kind, at once, the strategies that found it, and what repeats it: it is
-  /// made smaller from now on, which may take long.
+  /// Writes the first failure of a kind at once: its trial, its problem, the strategies that found
+  /// it, and the command that repeats it. Shrinking of the failure begins after this call.
   void failed(std::string_view trial, std::string_view problem, std::string_view strategies,
               std::string_view command);
   /// How far that is, in the manner of show().

@@ -1,4 +1,5 @@
-// The results of one shard of an exploration, as a text file, and the sum of all shards.
+// The results of one shard of an exploration as a text file, and the merging of the results of all
+// shards.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +13,29 @@
 
 namespace anyrdma::sim {
 
-/// As text, one thing a line; what has lines itself follows, each of them behind "| ":
-///   anyrdma results 1                       the format's version
-/// written by anyrdma 0.1.0                the version that ran it
-///   scenario connect
-///   option seeds 1000 from 1                whatever decides which runs there are
-///   shard 2 of 4                            from 0
-///   runs 250
-///   milliseconds 310
-///   ended whole                             or "budget", "interrupted"
-///   fired 12 on client->server REQ 1: lose  in how many runs
-///   situation 3 250 late UNREACHABLE seen   in how many seen, and looked for
-///   differs                                 only if a trial's second run was another
-///   coverage 812 301                        bits, and the run that came to the last; if wanted
-///   other 3 client ended with status #      failures that were not looked for, by their kinds
-///   kind 2 server waits for #               all failures that begin so
-///   place 2 17                              of the first in the order of all runs
-///   hash 0x421ab696609f35a1
-///   faults 3                                before they were shrunk
-///   command anyrdma replay ...              what repeats it
-///   trial                                   trial.h
-///   problem
-///   end                                     nothing was cut off
+/// The results of one shard. As text, one item a line; the lines of an item with several lines
+/// follow it, each after "| ":
+///   anyrdma results 1                       the version of the format
+///   written by anyrdma 0.1.0                the version of the program that executed the runs
+///   scenario connect                        the name of the scenario
+///   option seeds 1000 from 1                an option that decides which runs there are
+///   shard 2 of 4                            the number of the shard, from 0
+///   runs 250                                the number of runs
+///   milliseconds 310                        the real time of the search
+///   ended whole                             why the search ended; or "budget", "interrupted"
+///   fired 12 on client->server REQ 1: lose  the number of runs in which the fault occurred
+///   situation 3 250 late UNREACHABLE seen   it occurred in 3 of the 250 runs that reported on it
+///   differs                                 only if the second run of a trial differed
+///   coverage 812 301                        812 bits, the last of them reached by run 301
+///   other 3 client ended with status #      3 failures of a kind that was not looked for
+///   kind 2 server waits for #               2 failures whose problems begin so
+///   place 2 17                              the RunPlace of the first of these failures
+///   hash 0x421ab696609f35a1                 the hash of its trace
+///   faults 3                                the number of its faults before shrinking
+///   command anyrdma replay ...              the command that repeats it
+///   trial                                   its trial (trial.h), after shrinking
+///   problem                                 its problem
+///   end                                     the last line of a complete file
 struct Results {
   std::uint64_t shards = 1;
   std::uint64_t shard = 0;
@@ -52,14 +54,15 @@ struct Results {
 /// Where results are from, for sentences.
 using NamedResults = std::pair<std::string, Results>;
 
-/// Those of a run in one piece: all but `milliseconds`, which add up, and what was counted while a
-/// failure ended the search without ExploreOptions::keep_going. A sentence: not all parts are
-/// there, one is there twice, they do not belong together, or one was interrupted. `partial`: what
-/// is missing or was interrupted is no error. Precondition: there is one.
+/// Returns the results as if one process had executed the runs of all shards. Exceptions:
+/// `milliseconds` is the sum of the parts, and counters may differ if a failure ended the search
+/// (without ExploreOptions::keep_going). Returns a sentence as the error if a shard is missing,
+/// given twice, interrupted, or from another exploration. `partial`: missing and interrupted shards
+/// are no error. Precondition: `parts` is not empty.
 [[nodiscard]] verbs::OrWhyNot<Results> merge(const std::vector<NamedResults>& parts,
                                              bool partial = false);
 
-/// "2, 5-7": those that are not there; empty: all are.
+/// Returns the numbers of the missing shards, as "2, 5-7". Empty: no shard is missing.
 [[nodiscard]] std::string missing_shards(const std::vector<NamedResults>& parts);
 
 }  // namespace anyrdma::sim

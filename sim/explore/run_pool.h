@@ -1,4 +1,5 @@
-// Runs a function for many numbers in several processes, with the results in order.
+// Calls a function for the numbers 0, 1, 2 ... in several processes, and consumes the results in
+// the order of the numbers.
 #pragma once
 
 #include <chrono>
@@ -10,14 +11,16 @@ namespace anyrdma::sim {
 
 struct PoolOptions {
   unsigned processes = 1;
-  /// The limit of CPU time of a single call; then its process is killed.
+  /// The limit of CPU time of one call. If a call exceeds it, its process is killed.
   std::chrono::nanoseconds processor_time = std::chrono::seconds(10);
-  /// Limit of real time of a call, for a call that never returns.
+  /// The limit of real time of one call, for a call that waits for ever.
   std::chrono::milliseconds real_time = std::chrono::seconds(60);
-  /// Called now and then while waiting; true ends the search as `consume` does. May be empty.
+  /// Called from time to time while the pool waits. If it returns true, the search ends, as it does
+  /// when `consume` returns false. May be empty.
   std::function<bool()> stop{};
-  /// The largest number of outstanding results. For any number of processes, `request` for a number
-  /// is called when `consume` has had exactly the results up to that number minus `window`.
+  /// The largest number of calls whose results were not consumed yet. `request` for number n is
+  /// called when `consume` has had exactly the results up to n - `window`, so that the outcome does
+  /// not depend on the number of processes.
   std::uint64_t window = 64;
 };
 

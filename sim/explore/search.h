@@ -1,4 +1,5 @@
-// Makes runs, in one process or many, counts them, and keeps those that go wrong, shrunk.
+// Executes the runs of an exploration in one or several processes, counts them, and keeps failing
+// runs after shrinking them.
 #pragma once
 
 #include <chrono>
@@ -19,9 +20,11 @@ namespace anyrdma::sim {
 struct Run {
   Trial trial;
   RunPlace place{};
-  /// For each fault of the plan, its number in the menu; empty: the faults are not from the menu.
+  /// For each fault of the trial's plan, its index in ExploreOptions::menu. Empty: the faults are
+  /// not from the menu.
   std::vector<std::size_t> drawn{};
-  /// The milestone at which it branched off an earlier one, see Guide; none: it did not.
+  /// The milestone (see Guide) up to which this run repeats an earlier one. Absent: the run repeats
+  /// none.
   std::optional<std::uint64_t> origin{};
   bool changed = false;  ///< it is a changed one of an earlier run
 };
@@ -34,13 +37,15 @@ class Search {
 
   using Make = std::function<Run(std::uint64_t)>;
   using Then = std::function<void(const Run&, const Outcome&)>;
-  /// Makes make(0), make(1) ... and gives each that went well to `then`, in this order. make(i) is
-  /// called when `then` has had exactly the results of those up to i less kWindow. False: the
-  /// search is over.
+  /// Executes the runs make(0), make(1) and so on up to `count`, and calls `then` in this order
+  /// with each run that had no problem. make(i) is called when `then` has had the results of
+  /// exactly the runs before i - kWindow, so that the choice does not depend on the number of
+  /// processes. Returns false if the search is over.
   [[nodiscard]] bool run(std::uint64_t count, bool want_steps, const Make& make, const Then& then);
   static constexpr std::uint64_t kWindow = 64;
 
-  /// The guide gets the outcome of each run. Null: no guide. The guide must outlive the runs.
+  /// Sets the guide (guide.h), which gets the outcome of each run. Null: no guide. The guide must
+  /// outlive the search.
   void set_guide(Guide* guide) { guide_ = guide; }
   /// The following runs and their failures are not counted.
   void set_quiet(bool quiet) { quiet_ = quiet; }

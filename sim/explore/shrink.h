@@ -10,7 +10,8 @@ struct Shrunk {
   Outcome outcome;  ///< of a run of that trial
 };
 
-/// As shrink() of explore.h. Precondition: `outcome` is a run's of the trial, with a problem.
+/// Like shrink() of explore.h, for a trial that has run already. Precondition: `outcome` is the
+/// outcome of `trial`, and has a problem.
 [[nodiscard]] Shrunk shrink(const Scenario& scenario, const Trial& trial, const Outcome& outcome,
                             const ShrinkOptions& options);
 

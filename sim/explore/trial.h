@@ -1,4 +1,5 @@
-// Everything that decides a run, as data: it prints, parses, and repeats the run on every machine.
+// The trial: all data that determine one run of a scenario. A trial can be printed and parsed, and
+// repeats the run on every machine.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace anyrdma::sim {
 
 class World;
 
-/// A size of a scenario's workload, such as its number of connections.
+/// A size of a scenario's workload, such as its number of connections. Shrinking reduces it.
 struct Parameter {
   std::string name;
   std::uint64_t value = 1;
@@ -24,17 +25,16 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-/// As text: parts, one a line or with "; " between them.
-///   seed 7                                  the rest may be absent
-///   seed 7 until 151; seed 80               the other's from decision 151 of the schedule on
-///   schedule/2 random                       or "pct 2 200": changes, length
-///   schedule/2 pct 0 200 at 31 70           with changes there
-///   schedule/2 given 12:1 40:2              at point 12 the second, at 40 the third
-///   slack 10us                              of the schedule
-///   memory spec                             the seed decides; or relaxed, unordered
-///   memory spec given 12:1 40:3             at choice 12 what was second, else as strict
-///   set connections 2                       a parameter
-///   maybe at 6us: remove client anyrdma0    a fault, as in fault_plan.h
+/// The inputs of one run. As text, a trial is a list of parts, one a line or separated by "; ":
+///   seed 7                                  required; all other parts may be absent
+///   seed 7 until 151; seed 80               seed 80 from scheduling decision 151 on
+///   schedule/2 random                       or "pct 2 200": changes and length of the schedule
+///   schedule/2 pct 0 200 at 31 70           with priority changes at points 31 and 70
+///   schedule/2 given 12:1 40:2              the second candidate at point 12, the third at point
+///   40 slack 10us                              the scheduling delay of the schedule memory spec
+///   the seed decides; or relaxed, unordered memory spec given 12:1 40:3             the second
+///   candidate at choice 12, else as strict set connections 2                       a parameter of
+///   the scenario maybe at 6us: remove client anyrdma0    a fault, as in fault_plan.h
 struct Trial {
   std::uint64_t seed = 1;
   FaultPlan plan{};
@@ -48,8 +48,9 @@ struct Trial {
   /// The value of a parameter, or `otherwise` if it is not set.
   [[nodiscard]] std::uint64_t size(std::string_view name, std::uint64_t otherwise) const;
 
-  /// Why a run of it was none: one of its seeds begins behind the run's `choices` decisions. Empty:
-  /// it was one.
+  /// Returns a sentence if the run ended before the trial was used completely: one of its branches
+  /// (a change of seeds) begins after the `choices` scheduling decisions that the run made. Empty:
+  /// the whole trial was used.
   [[nodiscard]] std::string unreached(std::uint64_t choices) const;
 
   /// `separator` is "\n" or "; ".
@@ -64,14 +65,15 @@ struct Outcome {
   std::uint64_t trace_hash = 0;
   std::vector<verbs::Duration> steps{};  ///< the instants at which something happened, in order
   std::vector<FaultStatus> faults{};
-  std::vector<Deviation> deviations{};  ///< the choices made; a Schedule that gives them repeats it
-  std::string
-      differs{};      ///< exploring fills it in: how a second run was another; empty: it was not
-  bool died = false;  ///< its process did, or was killed: what its faults did is not known
-  std::uint64_t choices = 0;                 ///< at how many points there was one
-  std::vector<Reached> reached{};            ///< if it is wanted; exploring fills it in
-  std::vector<Deviation> memory{};           ///< the same of memory: Memory::given
-  std::map<std::string, bool> situations{};  ///< see findings.h; exploring fills it in
+  std::vector<Deviation>
+      deviations{};       ///< the scheduling choices; a Schedule with them repeats the run
+  std::string differs{};  ///< how a second run of the trial differed; empty: not. Set by explore()
+  bool died = false;      ///< the process of the run crashed or was killed; `faults` is unknown
+  std::uint64_t choices = 0;        ///< the number of scheduling points with several candidates
+  std::vector<Reached> reached{};   ///< coverage, if requested; set by explore()
+  std::vector<Deviation> memory{};  ///< the devices' memory choices, for Memory::given
+  std::map<std::string, bool>
+      situations{};  ///< whether each occurred (findings.h); set by explore()
 };
 
 }  // namespace anyrdma::sim

@@ -43,11 +43,12 @@ class Worker {
   /// The next complete result.
   [[nodiscard]] std::optional<std::string> next_result();
 
-  /// Whether the call under way has taken too long; the process is killed then.
+  /// Whether the current call has exceeded its time limit. If so, the process is killed.
   [[nodiscard]] bool overdue(const PoolOptions& options);
-  /// Why there is no result. Precondition: the process has ended, or was overdue.
+  /// Returns why the current call has no result, as text. Precondition: the process has ended, or
+  /// overdue() returned true.
   [[nodiscard]] std::string death(const PoolOptions& options);
-  /// Asks the child to end after its call, if that ends soon.
+  /// Asks the child process to end after its current call, unless that call takes long.
   void ask_to_end();
 
  private:

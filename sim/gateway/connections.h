@@ -18,8 +18,8 @@ namespace anyrdma::sim {
 
 using transport::fabric::Slot;
 
-/// It does not see messages between a host's processes. Messages that do not parse, or that belong
-/// to no known connection, have no effect.
+/// Tracks connections by their CM messages. Messages between processes of one host are not seen.
+/// Messages that do not parse, or that belong to no known connection, have no effect.
 class Connections {
  public:
   using Mad = std::span<const std::uint8_t, ibcm::kMadBytes>;
@@ -31,15 +31,16 @@ class Connections {
     std::array<std::uint8_t, ibcm::kMadBytes> mad{};
   };
 
-  /// A process of the host has sent that; it is the one that its comm ids name.
+  /// Called for a CM message that a process of the host has sent. The communication ids in the
+  /// message say which process.
   void on_sent(const Path& path, Mad mad);
   /// That came for the process at `slot`.
   void on_arrived(const Path& path, Mad mad, Slot slot);
-  /// The process that got a peer's request before, if it has not ended: it gets the repetitions,
-  /// even if another one listens now.
+  /// Returns the process that got an earlier copy of a peer's request, if the process has not
+  /// ended. It also gets the repetitions of the request, even if another process listens now.
   [[nodiscard]] std::optional<Slot> who_got(const ibcm::Gid& peer, wire::CommId request) const;
-  /// Builds the messages of a killed process's kernel to its peers, the oldest connection first
-  /// (K/ucma.c:ucma_close), and forgets the connections.
+  /// Returns the CM messages that the kernel sends to the peers of a killed process, the oldest
+  /// connection first (K/ucma.c:ucma_close), and removes the process's connections.
   [[nodiscard]] std::vector<Farewell> bury(Slot slot);
   void clear();
   [[nodiscard]] std::size_t size() const { return all_.size(); }

@@ -9,15 +9,16 @@
 
 namespace anyrdma::sim {
 
-/// The device that the environment of the host's processes configures; empty: the default.
+/// The RDMA device, chosen by environment variables of the host's processes. Empty: the default.
 struct DeviceChoice {
   std::string link_layer;  ///< ANYRDMA_LINK_LAYER
   std::string profile;     ///< ANYRDMA_DEVICE
 };
 
-/// The files of the device that processes have on a host whose first interface is a gateway's
-/// (transport/fabric/outside.h), before any event. EINVAL: there is no such device, as their
-/// drop-in will report.
+/// Returns the files in /sys and /dev of the RDMA device that processes see on a host, before any
+/// fault has changed it. The host's first interface must belong to a gateway
+/// (transport/fabric/outside.h). EINVAL: no such device; the drop-in library in the processes will
+/// report it.
 [[nodiscard]] Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice);
 
 }  // namespace anyrdma::sim

@@ -1,5 +1,6 @@
-// Carries packets between the processes of a simulated host and the world: the host's processes are
-// members of a fabric of their own (transport/fabric), in which this is the gateway.
+// Carries packets between the processes of a simulated host and the world. The processes of one
+// host exchange packets over a fabric of their own (transport/fabric); the gateway is the member of
+// that fabric that leads out of the host.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +27,11 @@
 
 namespace anyrdma::sim {
 
-/// One for each host whose programs are processes. It never waits, reads no clock and has no
+/// The gateway of a host whose programs are processes. It never waits, reads no clock and has no
 /// thread: the runner of the world calls poll() after processes have run. It acts as the host's
-/// kernel where no process can: it refuses requests without a listener, and sends the kernel's
-/// messages to the peers of a process that ends without cleanup. It does not see packets between
-/// processes of the host.
+/// kernel where no process can: it refuses connection requests without a listener, and sends the
+/// kernel's messages to the peers of a process that ends without cleanup. It does not see packets
+/// between processes of the host.
 class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver {
  public:
   /// Opens the fabric of `directory`, an existing absolute path that no other host uses, and
@@ -42,30 +43,33 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
                                                                std::size_t interface = 0);
   ~Gateway() override;
 
-  /// NAME=VALUE for the environment of the host's processes, in whose drop-in it chooses this
-  /// fabric and its addresses.
+  /// Returns environment variables (NAME=VALUE) for the host's processes. With them, the drop-in
+  /// library in a process uses this fabric and its addresses.
   [[nodiscard]] std::vector<std::string> environment() const;
   /// The configuration with which a process of the host opens the fabric.
   [[nodiscard]] const transport::fabric::FabricConfig& config() const { return config_; }
 
-  /// Called whenever something has been taken from the world to processes, within the world's
-  /// tasks. It must not call back.
+  /// Sets a function that is called when packets or events from the world were passed to processes.
+  /// It is called within the world's tasks, and must not call the gateway.
   void set_delivered(std::function<void()> delivered) { delivered_ = std::move(delivered); }
   /// Readable when poll() has something to do.
   [[nodiscard]] int fd() const { return mesh_->fd(); }
-  /// Called when the host has lost its power: its processes are to be gone when it returns.
+  /// Sets a function that is called when the host has lost its power. When the function returns,
+  /// all processes of the host must have ended.
   void set_on_crash(std::function<void()> on_crash) { kill_ = std::move(on_crash); }
   /// Called when processes are killed on a host that keeps running.
   void set_on_kill(std::function<void()> on_kill) { kill_alone_ = std::move(on_kill); }
-  /// Kills one program of the host, by its name and its number among those of that name.
+  /// Kills one program of the host. Arguments: its name, and its number among the programs of that
+  /// name, from 1. Returns false if there is no such program or it has ended.
   using KillProgram = std::function<bool(std::string_view, std::uint32_t)>;
   void set_on_kill_program(KillProgram on_kill) { kill_program_ = std::move(on_kill); }
   /// Stops or continues one program.
   using PauseProgram = std::function<std::optional<bool>(const Threads&, bool paused)>;
   void set_on_pause_program(PauseProgram on_pause) { pause_program_ = std::move(on_pause); }
-  /// Takes what processes have sent into the world, and says farewell for those that have gone.
-  /// Not from within the world's tasks. False: there was nothing. Before Host::restart() after
-  /// a crash, once the processes are gone, or what they said last would leave after all.
+  /// Passes the packets that processes have sent to the world, and sends the kernel's last messages
+  /// for processes that have ended. Do not call it from the world's tasks. Returns false if there
+  /// was nothing to do. After a crash, call it once the processes have ended and before
+  /// Host::restart(), or else their last packets would still leave the host.
   bool poll();
 
  private:
@@ -114,7 +118,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   Connections connections_;
   std::vector<Slot> gone_;
   std::function<void()> delivered_;
-  bool polling_ = false;  ///< the mesh is at work: nothing but its send() may be called
+  bool polling_ = false;  ///< the mesh is in a call: only its send() may be called
   std::uint64_t asked_ = 0;
   std::map<std::uint64_t, Question> questions_;
   std::function<void()> kill_;

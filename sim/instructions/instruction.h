@@ -10,8 +10,8 @@
 
 namespace anyrdma::sim::instructions {
 
-/// How many bytes the instruction has with which `code` begins, in 64-bit mode; 0: none does, as
-/// far as we know, or it is cut off.
+/// Returns the length in bytes of the instruction at the beginning of `code`, in 64-bit mode. 0:
+/// unknown, or incomplete.
 [[nodiscard]] std::size_t length_of(std::span<const std::uint8_t> code);
 
 /// Whether an instruction, all of which is given, is RDTSC or RDTSCP without a prefix.
@@ -24,8 +24,8 @@ struct RandomTarget {
   bool operator==(const RandomTarget&) const = default;
 };
 
-/// The kind of an instruction, given with all its bytes; nullopt: it is none of these, or has
-/// prefixes that no compiler emits.
+/// Returns the target register of an RDRAND or RDSEED, given with all its bytes. nullopt: another
+/// instruction, or one with prefixes that no compiler emits.
 [[nodiscard]] std::optional<RandomTarget> asks_for_chance(
     std::span<const std::uint8_t> instruction);
 

@@ -9,7 +9,7 @@
 
 namespace anyrdma::sim::instructions {
 
-/// An RDTSC (two bytes), an RDTSCP (three), an RDRAND or an RDSEED.
+/// The place of an instruction to replace: RDTSC (two bytes), RDTSCP (three), RDRAND or RDSEED.
 struct Site {
   std::uint64_t offset = 0;  ///< in the file
   std::uint8_t length = 0;
@@ -17,10 +17,10 @@ struct Site {
   bool operator==(const Site&) const = default;
 };
 
-/// Returns all of them, in their order, in the functions of an ELF file for x86-64 that is open as
-/// `fd`. An instruction counts only if decoding from its function's beginning, according to
-/// .eh_frame, reaches it; the same bytes within another instruction or in data do not. Empty also
-/// if it is no such file.
+/// Returns the places of all RDTSC, RDTSCP, RDRAND and RDSEED instructions, in their order, in the
+/// functions of an ELF file for x86-64 that is open as `fd`. An instruction counts only if decoding
+/// from the beginning of its function, according to .eh_frame, reaches it; equal bytes inside
+/// another instruction or in data do not count. Empty also if the file is not such an ELF file.
 [[nodiscard]] std::vector<Site> sites_in(int fd);
 
 }  // namespace anyrdma::sim::instructions

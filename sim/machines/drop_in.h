@@ -8,10 +8,11 @@
 
 namespace anyrdma::sim {
 
-/// Where the drop-in libraries are, for who is not the `anyrdma` command. $ANYRDMA_PREFIX says (the
-/// PREFIX of `./dev install`, or a directory with libraries in lib); else they are beside this
-/// executable, or where the `anyrdma` of $PATH has them. Empty: `problem` is a sentence with the
-/// remedy.
+/// Finds the drop-in libraries (replacements of libibverbs and librdmacm) for code other than the
+/// `anyrdma` command. If $ANYRDMA_PREFIX is set, the function looks only there: it names the PREFIX
+/// of `./dev install`, or a directory with the libraries. Otherwise the function looks beside this
+/// executable, beside the `anyrdma` in $PATH, and in /usr/local/lib/anyrdma. If it returns an empty
+/// path, `problem` is a sentence with the remedy.
 [[nodiscard]] std::filesystem::path find_drop_in(std::string& problem);
 
 /// The variables with which a program finds them, each with its whole value.

@@ -1,4 +1,5 @@
-// A program that is to be started on our libraries: where it is, and whether it can be served.
+// Finds a program to run with the drop-in libraries, and checks whether the dynamic loader would
+// use them.
 #pragma once
 
 #include <optional>
@@ -9,13 +10,14 @@
 
 namespace anyrdma::sim {
 
-/// The file that execvp(3) would run for `name` with this search path. ENOENT: there is none;
-/// EACCES: there is one, but it may not be executed (or is a directory).
+/// Returns the file that execvp(3) would run for `name` with this search path. ENOENT: no such
+/// file; EACCES: the file is a directory or may not be executed.
 [[nodiscard]] verbs::Result<std::string> find_program(const std::string& name,
                                                       std::string_view search_path);
 
-/// Why the loader will not take our libraries for this program, as the end of the sentence "it is
-/// ..."; nothing when it will, or when that cannot be seen (scripts).
+/// Returns why the dynamic loader will not use the drop-in libraries for a program (for example, a
+/// static one), as the end of the sentence "it is ...". nullopt: it will, or that cannot be
+/// determined (scripts).
 [[nodiscard]] std::optional<std::string> why_not_served(const std::string& path);
 
 }  // namespace anyrdma::sim

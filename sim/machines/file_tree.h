@@ -1,4 +1,4 @@
-// Writes the files of another system's /sys and /dev below a directory.
+// Writes copies of a simulated host's files in /sys and /dev below a directory.
 #pragma once
 
 #include <map>
@@ -6,9 +6,9 @@
 
 namespace anyrdma::sim {
 
-/// Writes what is in `files` (verbs::nodes::Files) by its path below `directory`, which need not be
-/// there. A node is a link to /dev/null: what programs may do with them, they may do with this.
-/// False: not all could be written.
+/// Writes the files in `files` (verbs::nodes::Files: content by path) below `directory`, which is
+/// created if missing. A device node becomes a link to /dev/null, which programs can open. Returns
+/// false if a file could not be written.
 [[nodiscard]] bool write_tree(const std::string& directory,
                               const std::map<std::string, std::string>& files);
 

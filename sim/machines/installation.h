@@ -12,16 +12,17 @@ namespace anyrdma::sim {
 inline constexpr std::array kLibraries{"libibverbs.so.1", "librdmacm.so.1", "libanyrdma.so",
                                        "libanyrdma-nodes.so", "libanyrdma-points.so"};
 
-/// The answer of find_libraries. `directory` is empty when the libraries are not complete anywhere;
-/// `missing` then says what the likeliest place lacks.
+/// The result of find_libraries(). If no directory contains all libraries, `directory` is empty and
+/// `missing` lists those that `expected` lacks.
 struct Installation {
   std::filesystem::path directory;
   std::filesystem::path expected;  ///< the likeliest place
   std::vector<std::string> missing;
 };
 
-/// Looks beside the command: in ./lib (as built), then in ../lib/anyrdma (as installed).
-/// `command_directory` is where the running executable lies, symbolic links resolved.
+/// Looks for the drop-in libraries beside the command: in ./lib (a build), then in ../lib/anyrdma
+/// (an installation). `command_directory`: the directory of the running executable, with symbolic
+/// links resolved.
 [[nodiscard]] Installation find_libraries(const std::filesystem::path& command_directory);
 
 }  // namespace anyrdma::sim

@@ -14,9 +14,10 @@ struct MachineFile {
   std::string text;
 };
 
-/// Of a host with two processors of the machine's kind (`cpuinfo`: what its /proc/cpuinfo says), 8
-/// GiB of memory, half of them free, and nothing to do, 1000 s after it was switched on. Sources:
-/// proc(5); Documentation/ABI/testing/sysfs-devices-system-cpu and -node of Linux.
+/// Returns the files of a simulated host with two idle processors and 8 GiB of memory, half of it
+/// free, 1000 s after it was switched on. `cpuinfo`: the content of the real machine's
+/// /proc/cpuinfo, from which the processor's type is taken. Sources: proc(5);
+/// Documentation/ABI/testing/sysfs-devices-system-cpu and -node of Linux.
 [[nodiscard]] std::vector<MachineFile> machine_files(std::string_view cpuinfo);
 
 }  // namespace anyrdma::sim

@@ -1,5 +1,5 @@
-// Hosts of a world whose programs are processes, beside hosts whose programs are fibers: the base
-// of `anyrdma sim` and of tests.
+// Simulated hosts whose programs are processes, for `anyrdma sim` and for tests. A world may also
+// have hosts whose programs are fibers.
 #pragma once
 
 #include <sys/types.h>
@@ -21,23 +21,24 @@
 
 namespace anyrdma::sim {
 
-/// Directories and namespaces that runs reuse, without state of an earlier run. Creating them takes
-/// longer than running a short program. One run at a time in each process; forks of the creator
-/// have copies of their own.
+/// Directories and Linux namespaces that later runs reuse, without state of an earlier run:
+/// creating them takes longer than running a short program. One run may use them at a time in each
+/// process; a forked process gets its own.
 class Premises {
  public:
   Premises() = default;
   Premises(const Premises&) = delete;
   Premises& operator=(const Premises&) = delete;
 
-  /// The directory and the namespaces of this process. They are removed with all others when the
-  /// process that made the premises ends.
+  /// Return the directory and the namespaces of this process. They are removed when the process
+  /// that created the premises ends.
   [[nodiscard]] const std::filesystem::path& directory();
   [[nodiscard]] programs::Realms& realms();
-  /// Files that are every host's, and the paths where it sees them.
+  /// Files that every host has: pairs of a file and the path at which the host's programs see it.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& files();
-  /// The directory with these files of that host; empty: it cannot be created. Programs are
-  /// redirected there, read-only (verbs/c_api/device_nodes.cc).
+  /// Writes `files` to a directory for the host, and returns the directory. Empty: it cannot be
+  /// created. Programs on the host see these files read-only in place of the machine's
+  /// (verbs/c_api/device_nodes.cc).
   [[nodiscard]] std::string nodes(const std::string& host,
                                   std::map<std::string, std::string> files);
 
@@ -52,7 +53,8 @@ class Premises {
   std::map<std::string, std::map<std::string, std::string>> nodes_;
 };
 
-/// The directory of one run; removed at its end. An empty path: there is none, nor is one removed.
+/// The directory of one run, removed by the destructor. If the path is empty, there is no directory
+/// to remove.
 class Place {
  public:
   explicit Place(std::filesystem::path path);
@@ -70,23 +72,24 @@ class Place {
 /// that created it.
 class Machines {
  public:
-  /// `options.files`, `options.directory` and `options.realms` are its own. `premises`: null, or of
-  /// runs before and after this one.
+  /// The constructor sets `options.files`, `options.directory` and `options.realms` itself.
+  /// `premises`: directories and namespaces that runs reuse; null: this object creates its own.
   Machines(World& world, programs::SandboxOptions options, Premises* premises = nullptr);
   ~Machines();
   Machines(const Machines&) = delete;
   Machines& operator=(const Machines&) = delete;
 
-  /// Why there can be no such host, as a sentence; empty: there can. Its name is one of files, too:
-  /// letters, digits, `.`, `-` and `_`, and begins with a letter or a digit. No two hosts have one
-  /// name or one address.
+  /// Returns a sentence that says why a host with this name and these addresses cannot be added.
+  /// Empty: it can be added. A name consists of letters, digits, `.`, `-` and `_`, begins with a
+  /// letter or a digit, and is unique, as are the addresses.
   [[nodiscard]] std::string problem_with_host(const std::string& name,
                                               const std::vector<std::string>& addresses) const;
-  /// A host with one interface that has all the addresses; its RDMA device is that of its
-  /// processes.
+  /// Adds a host with one interface, which has all the addresses. The RDMA device of the interface
+  /// is simulated in the host's processes.
   [[nodiscard]] verbs::OrWhyNot<Host*> add_host(const std::string& name,
                                                 const std::vector<std::string>& addresses);
-  /// The environment variables of the host's processes. Precondition: the host is one of these.
+  /// Returns the environment variables that processes of the host need. Precondition: add_host()
+  /// returned the host.
   [[nodiscard]] std::map<std::string, std::string> variables(const Host& host) const;
   [[nodiscard]] programs::Sandbox& sandbox() { return sandbox_; }
 

@@ -1,5 +1,5 @@
-// The directory in which a run of programs keeps its files: in memory where the machine has such a
-// place, so what a killed run leaves there takes memory until some later run removes it.
+// The directory in which a run of programs keeps its files, in a memory file system if there is
+// one. The files of a killed run take memory until a later run removes them.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Judges a run by a command of the user's, which reads what the run has left.
+// Runs a command of the user that judges a run by the files that the run has written.
 #pragma once
 
 #include <chrono>
@@ -40,6 +40,7 @@ class VerifyPlace {
 struct VerifyOptions {
   std::filesystem::path directory;                   ///< it works there
   std::map<std::string, std::string> environment{};  ///< beside that of this process
+
   /// Of real time. A command that takes longer is killed, with all that it has started.
   std::chrono::milliseconds limit = std::chrono::seconds(20);
   std::function<bool()> interrupted{};  ///< asked now and then; true ends it. May be empty
@@ -48,9 +49,10 @@ struct VerifyOptions {
 /// "server/rping exit 0", "signal 11", "running": a line without its end.
 [[nodiscard]] std::string status_line(std::string_view name, std::optional<int> status);
 
-/// Runs a command, as execvp(3) finds it, without input. Empty: it has ended with status 0, or was
-/// interrupted. Otherwise lines: "verify: " and what it has written, up to 64 KiB; last how it has
-/// ended. Call it while nothing else of this process waits for all of its children.
+/// Runs a command, found as execvp(3) does, with empty input. Returns an empty text if the command
+/// ended with status 0 or was interrupted. Otherwise returns lines: "verify: " and the command's
+/// output, up to 64 KiB, then how it ended. Call this function while no other code of this process
+/// waits for all child processes.
 [[nodiscard]] std::string verify(const std::vector<std::string>& command,
                                  const VerifyOptions& options);
 

@@ -12,7 +12,8 @@
 
 namespace anyrdma::sim {
 
-/// A MAD of the general service interface: its payload is recorded as a whole.
+/// Whether a packet is a MAD to the general services queue pair (QP 1). Its payload is recorded
+/// completely.
 [[nodiscard]] inline bool is_management(const roce::Envelope& envelope) {
   return envelope.bth.opcode == roce::kUdSendOnly && envelope.bth.destination == wire::kGsiQpn;
 }
@@ -20,8 +21,8 @@ namespace anyrdma::sim {
 /// Is at the place where a RoCEv2 packet has its problem.
 inline constexpr std::uint8_t kOtherThanRoce = 0xff;
 
-/// Headers that are in the record as in the packet. The RETH's and AtomicETH's address is a pointer
-/// of the program, different in each run: it is left out.
+/// The packet headers that are recorded unchanged. The address in RETH and AtomicETH is omitted,
+/// because it is a pointer of the program and differs from run to run.
 struct KeptHeader {
   roce::Header header;
   std::size_t skip;

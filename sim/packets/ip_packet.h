@@ -40,8 +40,8 @@ struct TcpHeader {
   [[nodiscard]] bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
 
-/// Fills an IP packet's protocol and payload; with kSyn, the options, too. The checksum needs both
-/// addresses, which must be written already. Precondition: it fits.
+/// Writes a TCP segment to a packet; with kSyn, also its options. The IP addresses must be in the
+/// packet already, because the checksum depends on them. Precondition: the segment fits.
 void write_tcp(verbs::soft::Packet& packet, const TcpHeader& header, std::uint16_t segment_max,
                std::uint8_t window_scale, std::span<const std::uint8_t> data);
 /// nullopt: it is none, or cut off.
@@ -63,13 +63,15 @@ struct UdpView {
   std::span<const std::uint8_t> data{};
 };
 [[nodiscard]] std::optional<UdpView> read_udp(std::span<const std::uint8_t> payload);
-/// Writes header and checksum before the data, which must be written already.
+/// Writes a UDP header with its checksum to the beginning of `datagram`, which contains the data
+/// already.
 void seal_udp(const ibv_gid& source, const ibv_gid& destination, const UdpHeader& header,
               std::span<std::uint8_t> datagram);
 
 /// Writes an ICMP error that quotes `lost`: its port has no socket.
 void write_refusal(verbs::soft::Packet& packet, const verbs::soft::Packet& lost);
-/// The ports of the datagram that a refusal quotes; nullopt: it is no such message.
+/// Returns the ports of the datagram that an ICMP port-unreachable error quotes. nullopt: the
+/// packet is no such error.
 [[nodiscard]] std::optional<UdpHeader> read_refusal(const verbs::soft::Packet& packet);
 
 /// A part of a datagram that was too long for one packet.
@@ -89,11 +91,12 @@ void write_fragment(verbs::soft::Packet& packet, const Fragment& fragment);
 [[nodiscard]] bool checksum_is_right(const ibv_gid& source, const ibv_gid& destination,
                                      std::uint8_t protocol, std::span<const std::uint8_t> payload);
 
-/// "TCP 32768>7000 SYN ACK seq=1 ack=2 window=3 length=0", from what ip_head() has kept.
+/// Returns a text such as "TCP 32768>7000 SYN ACK seq=1 ack=2 window=3 length=0". `head`: the bytes
+/// from ip_head().
 [[nodiscard]] std::string ip_text(std::uint8_t protocol, std::uint16_t fragment,
                                   std::span<const std::uint8_t> head, std::size_t size);
-/// As much of the payload as ip_text() reads: a header whose checksum is zero, because that depends
-/// on the data.
+/// Returns the part of a packet's payload that ip_text() needs: the header, with a checksum of
+/// zero, because the real one depends on the data.
 [[nodiscard]] std::vector<std::uint8_t> ip_head(const verbs::soft::Packet& packet);
 
 }  // namespace anyrdma::sim

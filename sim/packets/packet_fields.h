@@ -1,4 +1,5 @@
-// Packets and what events carry, in the canonical form in which traces and recordings keep them.
+// Encodes packets and the parameters of CM events as bytes, in the form in which traces and
+// recordings keep them.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -8,8 +9,9 @@
 
 namespace anyrdma::sim {
 
-/// Both GIDs, then what append_packet() and restore_packet() read. A payload that is lent need not
-/// have been kept.
+/// Returns the fields of a packet: both GIDs, then the fields that append_packet() and
+/// restore_packet() read. The payload of a packet that borrows it from a program need not be
+/// included.
 [[nodiscard]] FieldWriter fields_of(const verbs::soft::Packet& packet);
 
 /// Writes an event's parameters, after its status, for append_parameters().

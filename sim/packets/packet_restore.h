@@ -1,4 +1,4 @@
-// A packet made again from what a trace record or a recording keeps of it.
+// Restores a packet from its fields in a trace record or a recording.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 namespace anyrdma::sim {
 
-/// Fills the packet's payload and protocol from the fields behind both GIDs; what was not kept is
-/// zeros. How many bytes of the payload are as they were, from the front; 0: it cannot be made.
+/// Fills the payload and protocol of a packet from the fields that follow both GIDs. Bytes that
+/// were not recorded become zeros. Returns the number of leading payload bytes that are the
+/// original ones; 0: the packet cannot be restored.
 [[nodiscard]] std::size_t restore_packet(FieldReader& fields, verbs::soft::Packet& packet);
 
 }  // namespace anyrdma::sim

@@ -1,4 +1,4 @@
-// Packets and what events carry, in the canonical form of trace records, as text.
+// Formats packets and the parameters of CM events from trace records as text.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace anyrdma::sim {
 
-/// "RC SEND Only qpn=0x000011 psn=0xc66a89 length=16": words, then NAME=VALUE. The fields behind
-/// both GIDs.
+/// Appends a packet as text: "RC SEND Only qpn=0x000011 psn=0xc66a89 length=16". Reads the fields
+/// that follow both GIDs.
 void append_packet(std::string& text, FieldReader& fields);
-/// " resources=1 depth=1 ... data="welcome"": each with a blank in front. The fields behind the
-/// status.
+/// Appends the parameters of an event as text: " resources=1 depth=1 ... data="welcome"", each
+/// after a blank. Reads the fields that follow the status.
 void append_parameters(std::string& text, FieldReader& fields);
 
 }  // namespace anyrdma::sim

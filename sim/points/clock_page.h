@@ -1,10 +1,12 @@
-// A page that a program on a simulated host and the world have in common: what its clocks show, so
-// that reading them needs no system call. The program makes it (clock.cc) and tells the world
-// (kClockCall); the world writes it before the program goes on, and reads it when it has stopped.
+// A page of memory that a program on a simulated host shares with the simulator. The page contains
+// the time of the program's clocks, so that reading them needs no system call. The program creates
+// the page (clock.cc) and passes it to the simulator (kClockCall). The simulator writes the page
+// before the program continues, and reads it when the program has stopped.
 //
-// One thread of all programs runs at a time, and stops before another one does; the world looks
-// while none runs. So nothing here is ever touched by two at once, and each sees what the one
-// before has left: the stop is a system call. The atomics keep the compiler honest, no more.
+// Of all threads of all programs, one runs at a time, and it stops before another one continues;
+// the simulator uses the page only while none runs. So no two threads use the page at the same
+// time, and the stop (a system call) makes earlier writes visible. The atomics only prevent
+// compiler optimizations.
 #pragma once
 
 #include <atomic>
@@ -12,14 +14,16 @@
 
 namespace anyrdma::sim {
 
-/// A system call that no kernel has: its argument is the descriptor of a memfd that is sealed
-/// against shrinking and holds a ClockPage. 0: from now on the page may be read; else an errno,
-/// negative.
+/// A system call that exists only in the simulator: it shares the memory of a ClockPage. The
+/// argument is the descriptor of a memfd that is sealed against shrinking and contains a ClockPage.
+/// Returns 0, and from then on the page may be read; or a negative errno.
 inline constexpr long kClockCall = 1'000'002;
 
 /// All times in nanoseconds. Zeros say that nothing may be read.
 struct ClockPage {
-  std::atomic<std::uint64_t> readings;  ///< since it was written; a reader counts itself first
+  std::atomic<std::uint64_t>
+      readings;  ///< since the supervisor wrote the page; a reader increments it first
+
   /// The number of readings from the page; for the next one the process uses the system call.
   std::atomic<std::uint64_t> allowed;
   std::atomic<std::int64_t> cost;  ///< of each: the clock shows that much more with each

@@ -1,7 +1,7 @@
-/* Scheduling points at every basic block of a program's own code: to be included in one source file
-   of a program that is compiled with -fsanitize-coverage=trace-pc-guard (clang) or trace-pc (gcc).
-   `anyrdma explore` then finds races between plain loads and stores, and learns which code a run
-   came to. Elsewhere the hooks below do nothing.
+/* Scheduling points at every basic block of a program's own code. Include this header in one source
+   file of a program that is compiled with -fsanitize-coverage=trace-pc-guard (clang) or trace-pc
+   (gcc). `anyrdma explore` then finds races between plain loads and stores, and measures which code
+   each run reaches. If the program does not run under anyrdma, the hooks have no effect.
 
      clang -fsanitize-coverage=trace-pc-guard ...
      gcc -fsanitize-coverage=trace-pc ...
@@ -20,7 +20,8 @@
 extern "C" {
 #endif
 
-/* Private: found in a library of anyrdma's, where the program runs under it. */
+/* Private: implemented in a library of anyrdma, which is preloaded if the program runs under
+   anyrdma. */
 __attribute__((weak)) void anyrdma_guard(uint32_t block);
 
 ANYRDMA_UNCOVERED void __sanitizer_cov_trace_pc_guard_init(uint32_t* start, uint32_t* stop);

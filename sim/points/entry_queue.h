@@ -1,14 +1,14 @@
-// A queue of entries (recording/packed.h) that need no answer. A process writes them into memory
-// that it shares with the world, which reads them when the process stops next. So an entry costs no
-// stop.
+// A queue of entries (recorded events, recording/packed.h) from a process to the simulator. The
+// process writes entries into shared memory, and the simulator reads them when the process stops
+// next. So an entry needs no stop of its own.
 //
-// A thread may be stopped, or run a signal handler, between any two instructions: space is claimed
-// first, filled, and marked as full last, and the world takes nothing beyond space that is not. The
-// world reads only while none of the programs runs, so that the stop orders its accesses against
-// theirs; the atomics are for threads and handlers among themselves.
+// A thread may be stopped, or run a signal handler, between any two instructions. Therefore a
+// writer claims space first, fills it, and marks it as full last, and the simulator takes nothing
+// behind space that is not full yet. The simulator reads only while no program runs, so the stop of
+// the program orders their accesses; the atomics order those of threads and signal handlers.
 //
-// The process may write anything there, by mistake or on purpose: the world checks every length and
-// keeps its own count.
+// A faulty process may write anything into the memory, so the simulator checks every length and
+// keeps a count of its own.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,13 @@
 
 namespace anyrdma::sim {
 
-/// A system call that no kernel has: its argument is the descriptor of a memfd that is sealed
-/// against shrinking and holds an EntryQueue of zeros. 0: from now on the world takes entries out;
-/// else an errno, negative.
+/// A system call that exists only in the simulator: it shares the memory of an EntryQueue. The
+/// argument is the descriptor of a memfd that is sealed against shrinking and contains an
+/// EntryQueue of zeros. Returns 0, and from then on the simulator takes entries out; or a negative
+/// errno.
 inline constexpr long kShareEntries = 1'000'003;
-/// Another one, without arguments: the world takes out what is there before it returns.
+/// A system call that exists only in the simulator, without arguments: the simulator takes out all
+/// entries of the queue before the call returns.
 inline constexpr long kTakeEntries = 1'000'008;
 
 /// Zeros are an empty one.
@@ -37,13 +39,15 @@ class EntryQueue {
   static constexpr std::size_t kEntryBytesMax = 2048;
 
   // --- for the process --------------------------------------------------------------------------
+
   /// A place of the ring that was claimed for an entry.
   struct Space {
     std::uint64_t at = 0;
     std::uint64_t skipped = 0;  ///< bytes before it, up to the end of the ring
     std::uint32_t bytes = 0;
   };
-  /// Any thread, and signal handlers. False: it is full, until the world has looked.
+  /// Appends an entry; callable from any thread and from signal handlers. Returns false if the
+  /// queue is full until the simulator has taken entries out.
   [[nodiscard]] bool put(std::span<const std::uint8_t> entry) {
     const auto space = claim(entry.size());
     if (space) fill(*space, entry);
@@ -73,8 +77,8 @@ class EntryQueue {
 
   // --- for the world ----------------------------------------------------------------------------
   enum class Got : std::uint8_t { kNothing, kEntry, kNonsense };
-  /// Copies the next entry. `place` is the world's own count of bytes, a multiple of 8. kNonsense:
-  /// no process of ours has written that, and nothing more is taken.
+  /// Copies the next entry and advances `place`, the number of bytes taken so far, a multiple of 8.
+  /// kNonsense: the memory contains no valid entry, and nothing more may be taken.
   [[nodiscard]] Got take(std::uint64_t& place, std::array<std::uint8_t, kEntryBytesMax>& copy,
                          std::size_t& size) {
     std::uint64_t head = header(place).load(std::memory_order_acquire);
@@ -95,7 +99,8 @@ class EntryQueue {
 
  private:
   static constexpr std::uint64_t kHeaderBytes = sizeof(std::uint64_t);
-  /// In a header: nothing is here; the next entry is at the beginning of the ring.
+  /// Header value for unused space at the end of the ring: the next entry is at the beginning of
+  /// the ring.
   static constexpr std::uint64_t kSkips = std::uint64_t{1} << 63;
 
   [[nodiscard]] static constexpr std::uint64_t whole(std::uint64_t bytes) {
@@ -104,7 +109,8 @@ class EntryQueue {
   [[nodiscard]] std::atomic_ref<std::uint64_t> header(std::uint64_t place) {
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(&bytes_[place % kBytes]));
   }
-  /// Zeros, so that the header of an entry that is claimed and not filled is none of an older one.
+  /// Overwrites a taken entry with zeros, so that an old header is never mistaken for that of a new
+  /// entry.
   void release(std::uint64_t& place, std::uint64_t bytes) {
     std::memset(&bytes_[place % kBytes], 0, static_cast<std::size_t>(bytes));
     place += bytes;

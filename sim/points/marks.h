@@ -1,15 +1,15 @@
-/* Marks in a program's own code, for `anyrdma sim` and `anyrdma explore`. C and C++, no library to
-   link: under anyrdma the marks are found in a library that the loader puts first, elsewhere they
-   do nothing (one test of a pointer). A program that is linked statically, or without -fPIE, has no
-   such place: its marks do nothing anywhere.
+/* Marks: calls in a program's own code that report situations and conditions to `anyrdma sim` and
+   `anyrdma explore`. For C and C++; no library must be linked. Under anyrdma, a preloaded library
+   implements the marks; elsewhere they have no effect and cost one test of a pointer. In a program
+   that is linked statically, or compiled without -fPIE, they never have an effect.
 
      #include <anyrdma/marks.h>
      anyrdma_sometimes("a request was retried", retries > 0);
      anyrdma_always("no credit is lost", credits + in_flight == window);
      anyrdma_reached("the lock was taken over");
 
-   Threads: any, and signal handlers. `name` is a string that names the mark in reports; marks of
-   one name are one. At most 200 bytes of it count. */
+   Marks may be called by any thread and by signal handlers. `name` names the mark in reports;
+   marks with the same name are counted together. A name longer than 200 bytes is truncated. */
 #pragma once
 
 #ifdef __cplusplus
@@ -21,19 +21,20 @@ enum { ANYRDMA_MARK_SOMETIMES = 0, ANYRDMA_MARK_ALWAYS = 1 };
 /* Private: use the functions below. */
 __attribute__((weak)) void anyrdma_mark(int kind, const char* name, int condition);
 
-/* The situation is to occur in some run. `explore` says in how many of its runs it did, searches
-   on from the runs in which it did first, and with --must-see fails when it never did. */
+/* A mark for a situation (`condition` is not 0) that should occur in some run. `anyrdma explore`
+   prints in how many runs it occurred, continues its search from the first of them, and with
+   --must-see fails if it never occurred. */
 static inline void anyrdma_sometimes(const char* name, int condition) {
   if (anyrdma_mark) anyrdma_mark(ANYRDMA_MARK_SOMETIMES, name, condition);
 }
 
-/* The condition is to hold in every run. A run in which it does not has failed; the program goes
-   on. */
+/* A mark for a condition that must hold in every run. A run in which it does not hold has failed;
+   the program continues. */
 static inline void anyrdma_always(const char* name, int condition) {
   if (anyrdma_mark) anyrdma_mark(ANYRDMA_MARK_ALWAYS, name, condition);
 }
 
-/* This place is to be reached in some run. */
+/* A mark for a place in the code that should be reached in some run, as anyrdma_sometimes(). */
 static inline void anyrdma_reached(const char* name) {
   if (anyrdma_mark) anyrdma_mark(ANYRDMA_MARK_SOMETIMES, name, 1);
 }

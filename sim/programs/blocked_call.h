@@ -1,7 +1,7 @@
-// Calls in which a thread sleeps in the kernel although the world passed them on: System V and
-// POSIX queues, semaphores, splice(2), a full backlog. The supervisor interrupts such a call, lets
-// the thread wait in virtual time, and has it made again. Source: signal(7), "Interruption of
-// system calls"; ptrace(2), PTRACE_INTERRUPT.
+// System calls in which a thread sleeps in the kernel although the supervisor expected no wait:
+// System V and POSIX queues, semaphores, splice(2), a full backlog. The supervisor interrupts such
+// a call, lets the thread wait in virtual time, and makes it retry the call. Source: signal(7),
+// "Interruption of system calls"; ptrace(2), PTRACE_INTERRUPT.
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +19,9 @@ namespace anyrdma::sim::programs {
 /// The number of the call in which a thread sleeps; nullopt: it is in none. Reads /proc.
 [[nodiscard]] std::optional<long> call_in_kernel(pid_t tid);
 
-/// Whether the call in which a thread sleeps may be interrupted: one that gives back the part that
-/// it has done by then (recv(2) with MSG_WAITALL) may not. Reads /proc.
+/// Whether the supervisor may interrupt the system call in which a thread sleeps. False for a call
+/// that would then return with only a part of its work done, such as recv(2) with MSG_WAITALL.
+/// Reads /proc.
 [[nodiscard]] bool may_interrupt_call(pid_t tid);
 
 /// A call that the kernel makes and that may block: msgrcv(2), semop(2), mq_timedsend(2) and others

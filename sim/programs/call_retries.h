@@ -1,4 +1,4 @@
-// When a thread makes a call again that blocks in the kernel (blocked_call.h).
+// Decides when the supervisor retries a system call that blocks in the kernel (blocked_call.h).
 #pragma once
 
 #include <algorithm>

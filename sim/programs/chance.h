@@ -9,8 +9,9 @@ namespace anyrdma::sim::programs {
 
 [[nodiscard]] Outcome on_getrandom(Thread& thread, const Call& call);
 
-/// A read or readv of a source of random numbers: /dev/random, /dev/urandom (random(4)), and
-/// /proc/sys/kernel/random/uuid (proc_sys_kernel(5)). nullopt: `descriptor` is of something else.
+/// Answers read(2) or readv(2) of a source of random numbers: /dev/random, /dev/urandom
+/// (random(4)), and /proc/sys/kernel/random/uuid (proc_sys_kernel(5)). nullopt: `descriptor` is
+/// another file.
 [[nodiscard]] std::optional<Outcome> read_chance(Thread& thread, const Call& call,
                                                  const Descriptor& descriptor);
 

@@ -13,8 +13,8 @@ namespace anyrdma::sim::programs {
 
 /// The time of a clock; nullopt: there is no such clock.
 [[nodiscard]] std::optional<Duration> reading_of(const Thread& thread, clockid_t clock);
-/// Whether it is a clock of processor time, of a process or a thread. Such a clock shows virtual
-/// time since the world's beginning.
+/// Whether `clock` measures the CPU time of a process or a thread. In the simulator, such a clock
+/// shows the virtual time since the world's beginning.
 [[nodiscard]] bool is_of_processor(clockid_t clock);
 /// When a clock shows that.
 [[nodiscard]] Instant instant_of(const Thread& thread, clockid_t clock, const timespec& reading);

@@ -1,6 +1,6 @@
-// How a process of a program dies of a signal: the signal and its reason, the registers, and the
-// stacks of its threads. Read when the signal is about to be delivered, which changes nothing that
-// the program or the run can see.
+// The report of a process that a signal ends: the signal and its reason, the registers, and the
+// stacks of all threads. The report is made when the signal is about to be delivered, without any
+// effect that the program or the run could see.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class Thread;
 
 struct Crash {
   const Program* program = nullptr;
-  bool of_child = false;  ///< of a process that the program has made, whose end is its own affair
+  bool of_child = false;  ///< the process is a child of the program, not the program itself
   std::string process;    ///< "server/rping", and "server/rping.2" for a child
   std::string thread;     ///< that got the signal: "server/rping/2"
   int signal = 0;
@@ -28,17 +28,18 @@ struct Crash {
   std::string others{};                ///< stacks of the other threads, lines
 };
 
-/// Whether the signal means that the program did what it must not do: SIGSEGV, SIGABRT ...
+/// Whether a signal shows an error of the program: SIGSEGV, SIGABRT and so on.
 [[nodiscard]] bool is_crash(int signal);
 
-/// Lines, indented: cause, and the first frames. For the report of a search.
+/// Returns indented lines with the cause and the first stack frames, for the report of a search.
 [[nodiscard]] std::string brief_text(const Crash& crash);
-/// Lines, indented: cause, frames, registers and the other threads.
+/// Returns indented lines with the cause, the stack frames, the registers and the stacks of the
+/// other threads.
 [[nodiscard]] std::string full_text(const Crash& crash);
 
-/// The stacks of a program's threads at the moment at which it has written a sanitizer's report:
-/// first the one that wrote it, without the sanitizer's own frames. `all`: also the other threads.
-/// Empty: its process has ended.
+/// Returns the stacks of a program's threads when the program has just written the report of a
+/// sanitizer: first the thread that wrote it, without the sanitizer's own frames; with `all`, then
+/// the other threads. Empty: the process has ended.
 [[nodiscard]] std::string stacks_at_report(Sandbox& sandbox, const Program& program, bool all);
 
 }  // namespace anyrdma::sim::programs

@@ -1,5 +1,6 @@
-// Calls that wait for descriptors: reading, writing, poll(2) and its kin. Descriptors are the
-// kernel's; a call is made once it need not wait any more.
+// Handlers of system calls that wait for descriptors: reading, writing, poll(2) and similar calls.
+// The descriptors belong to the kernel. The supervisor waits in virtual time, and lets the kernel
+// execute the call once it no longer blocks.
 #pragma once
 
 #include "sim/programs/thread.h"
@@ -9,7 +10,7 @@ namespace anyrdma::sim::programs {
 /// read, readv, accept, recvfrom and all other calls that take data: the first argument is the
 /// descriptor to wait for.
 [[nodiscard]] Outcome on_reading(Thread& thread, const Call& call);
-/// Like on_reading, for a call whose argument of that index has flags, MSG_DONTWAIT among them.
+/// Like on_reading(), for calls with flags such as MSG_DONTWAIT, with which the call does not wait.
 [[nodiscard]] Outcome on_recvfrom(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_recvmsg(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_recvmmsg(Thread& thread, const Call& call);

@@ -10,7 +10,8 @@
 
 namespace anyrdma::sim::programs {
 
-/// The place of a futex word: in a process's own memory, or in a file that processes share.
+/// Identifies a futex word: an address in one process's memory, or an offset in a file that
+/// processes share.
 struct WordKey {
   std::uint64_t process = 0;  ///< 0: a file's
   std::uint64_t device = 0;
@@ -23,12 +24,13 @@ class Futexes {
  public:
   /// The call futex(2) of a thread.
   [[nodiscard]] Outcome call(Thread& thread, const Call& call);
-  /// Call when a thread of the process has ended: the kernel has changed words for which others
-  /// wait.
+  /// Call when a thread of the process has ended: the kernel may have changed futex words for which
+  /// other threads wait.
   void on_thread_gone(const Process& process);
   /// FUTEX_WAIT, say.
   [[nodiscard]] static std::uint64_t operation_of(const Call& call);
-  /// The place of the word that is the call's first argument. nullopt: the address is not mapped.
+  /// Returns the key of the futex word at the call's first argument. nullopt: the address is not
+  /// mapped.
   [[nodiscard]] static std::optional<WordKey> key_of(Thread& thread, const Call& call);
   /// The result for the thread that waited.
   [[nodiscard]] static Outcome answer_to(Woken woken);

@@ -8,10 +8,10 @@
 
 namespace anyrdma::sim::programs {
 
-/// The number of blocks until the next scheduling point. At first each block has one; later they
-/// get rarer, so that a run of any length has some thousands. The number depends on the seed and on
-/// the number of points so far, not on the schedule: a schedule that repeats the choices of another
-/// run has the same points.
+/// Chooses how many blocks run until the next scheduling point. At first each block is one; later
+/// they become rarer, so that a run of any length has some thousands. The number depends on the
+/// seed and on the number of points so far, not on the schedule: a schedule that repeats the
+/// choices of another run has the same points.
 class GuardPoints {
  public:
   /// `random` outlives it.

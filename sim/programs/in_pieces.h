@@ -1,5 +1,5 @@
-// Calls that the kernel would let wait for more after they have got something: recv(2) with
-// MSG_WAITALL, and recvmmsg(2). The kernel makes them in pieces, of which none waits.
+// System calls that may receive something and then wait for more: recv(2) with MSG_WAITALL, and
+// recvmmsg(2). The supervisor lets the kernel execute them in pieces, none of which waits.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,23 @@
 
 namespace anyrdma::sim::programs {
 
-/// After a call of the thread has returned: leads it to the entry of `call`. False: it stops
-/// elsewhere, by a signal say, which has been taken care of; or it has ended.
+/// Call after a system call of the thread has returned: brings the thread to the beginning of
+/// `call`. Returns false if the thread has ended, or has stopped for another reason such as a
+/// signal, which was handled.
 [[nodiscard]] bool make_again(Thread& thread, const Call& call);
 
-/// The call that has returned, in whatever pieces, with its own arguments.
+/// Returns the outcome of a call after its last piece: the thread's registers contain the arguments
+/// of the original call again, and `result`.
 [[nodiscard]] Outcome returned(Thread& thread, const Call& call, long result);
 
 /// The same after make_again has said no.
 [[nodiscard]] Outcome abandoned(Thread& thread, const Call& call, long result);
 
-/// Whether the call may wait for more than one piece: recvfrom and recvmsg of a stream with
-/// MSG_WAITALL, unless it only looks.
+/// Whether a call may wait for more than one piece: recvfrom(2) or recvmsg(2) on a stream with
+/// MSG_WAITALL and without MSG_PEEK.
 [[nodiscard]] bool takes_all(const Descriptor& descriptor, std::uint64_t flags);
 
-/// Waits until a stream has that many bytes to look at: TCP's MSG_PEEK with MSG_WAITALL.
+/// Waits until a stream has `bytes` bytes to read: for TCP with MSG_PEEK and MSG_WAITALL.
 [[nodiscard]] Outcome await_all(Thread& thread, const Descriptor& descriptor, std::uint64_t bytes);
 
 /// recvfrom and recvmsg with MSG_WAITALL, on a descriptor that may wait.

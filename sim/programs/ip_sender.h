@@ -1,4 +1,5 @@
-// Puts what a host's kernel sends for its processes' sockets on the world's links.
+// Sends the IP packets of processes' sockets (TCP, UDP, ICMP) over the world's links, as the host's
+// kernel would.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,7 @@ struct TcpArrival {
   Address peer;
   tcp::Segment segment;
 };
-/// A datagram as a host sees it that it is for.
+/// A received UDP datagram, with the addresses of this host and of the sender.
 struct UdpArrival {
   Address local;
   Address peer;

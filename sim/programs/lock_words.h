@@ -1,6 +1,6 @@
-// Locks whose word has their owner: mutexes with priority inheritance. All threads have one
-// priority here, so waiters get the lock in FIFO order. Source: futex(2), "Priority-inheritance
-// futexes".
+// Mutexes with priority inheritance, whose futex word contains the owner's thread id. All threads
+// have the same priority in the simulator, so waiters get the lock in FIFO order. Source: futex(2),
+// "Priority-inheritance futexes".
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 
 namespace anyrdma::sim::programs {
 
-/// A mark (kMarkCall): a situation of the run, or a condition that does not hold, which is a
-/// finding.
+/// Handles the call of a mark (kMarkCall) in a program: the program reports a situation of the run,
+/// or a condition that must hold. A false condition is a finding (a reported problem).
 [[nodiscard]] Outcome on_mark(Thread& thread, const Call& call);
 
 }  // namespace anyrdma::sim::programs

@@ -1,5 +1,6 @@
-// A named pipe that a thread wants to open. The kernel waits in open(2) until the other end is
-// opened as well, in real time, and no other thread would run. Source: fifo(7), open(2).
+// A named pipe that a thread wants to open. open(2) waits in the kernel, in real time, until the
+// other end is opened as well; since only one thread runs at a time, none could open it meanwhile.
+// Source: fifo(7), open(2).
 #pragma once
 
 #include <sys/types.h>
@@ -13,17 +14,19 @@ namespace anyrdma::sim::programs {
 
 /// Whether a thread that sleeps in the kernel is opening a file. Reads /proc.
 [[nodiscard]] bool is_opening(pid_t tid);
-/// The call by which the thread was opening a file when it was interrupted; nullopt: it was in
-/// another one, or in none.
+/// Returns the system call by which an interrupted thread was opening a file. nullopt: it was
+/// making another call, or none.
 [[nodiscard]] std::optional<tracee::Call> opening_by(const user_regs_struct& registers);
 
-/// Holds the thread's end, so that a process that opens the other end finds a partner.
+/// Keeps one end of a named pipe open for a waiting thread, so that a process that opens the other
+/// end does not wait.
 class NamedPipe {
  public:
-  /// nullopt: that call opens none, or does not wait, or it cannot be opened.
+  /// Opens the pipe that `call` is about to open. nullopt: the call opens no named pipe, or would
+  /// not wait, or the pipe cannot be opened.
   [[nodiscard]] static std::optional<NamedPipe> opened_by(const tracee::Tracee& thread,
                                                           const tracee::Call& call);
-  /// Whether the other end is, or was, open: the thread's call would return.
+  /// Whether the other end of the pipe is or was open, so that the thread's open(2) would return.
   [[nodiscard]] bool has_partner() const;
   /// Opens both ends: while this is held, no open of the pipe waits.
   [[nodiscard]] transport::realtime::Descriptor both_ends() const;

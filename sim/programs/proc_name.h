@@ -7,8 +7,8 @@
 
 namespace anyrdma::sim::programs {
 
-/// Returns the name of a file in /proc that is world-readable and not writable, relative to its
-/// mount, as in another mount namespace. Empty: it is no such file.
+/// Returns the name, relative to /proc, of the open file, which may belong to the /proc of another
+/// mount namespace. Empty: the file is not in /proc, not world-readable, or writable.
 [[nodiscard]] std::string name_in_proc(const transport::realtime::Descriptor& descriptor);
 
 }  // namespace anyrdma::sim::programs

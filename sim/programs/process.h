@@ -24,7 +24,8 @@ namespace anyrdma::sim::programs {
 
 class Program;
 
-/// Owned by the sandbox. Ended processes are kept until the world ends.
+/// A process of an unmodified program, owned by the Sandbox. Ended processes are kept until the
+/// world ends.
 struct Process {
   pid_t pid = 0;
   pid_t number = 0;           ///< as programs of the host know it

@@ -15,18 +15,20 @@ namespace anyrdma::sim::programs {
 
 /// The options of a set of namespaces.
 struct RealmOptions {
-  /// Files that replace others. Their content may differ from run to run.
+  /// Files that are mounted over others in the namespaces. Their content may differ from run to
+  /// run.
   std::vector<std::pair<std::string, std::string>> files;
   tracee::NetworkOptions network;
 };
 
-/// Ends sets that are not in use.
+/// A pool of namespace sets. Its destructor ends the sets that are not in use.
 class Realms {
  public:
-  /// A new set of namespaces, or a used one without traces. Errors: as of tracee::Realm::create.
+  /// Takes a set of namespaces from the pool: one without state of earlier runs, or a new one.
+  /// Errors: as of tracee::Realm::create.
   [[nodiscard]] verbs::Result<std::unique_ptr<tracee::Realm>> take(const RealmOptions& options);
-  /// Returns a set for reuse, after all its processes have ended. It is destroyed if they have left
-  /// something.
+  /// Puts a set back for reuse. Call it after all processes in the set have ended. A set that
+  /// cannot be restored to its initial state is destroyed.
   void give_back(const RealmOptions& options, std::unique_ptr<tracee::Realm> realm);
 
  private:

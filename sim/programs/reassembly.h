@@ -1,5 +1,4 @@
-// Puts datagrams together that came in parts.
-// Source: RFC 791 (3.2), RFC 8200 (4.5), RFC 5722.
+// Reassembles datagrams from IP fragments. Source: RFC 791 (3.2), RFC 8200 (4.5), RFC 5722.
 #pragma once
 
 #include <array>
@@ -16,7 +15,8 @@ namespace anyrdma::sim::programs {
 
 class Reassembly {
  public:
-  /// Returns the datagram when its last fragment has come. An incomplete one is dropped after 30 s.
+  /// Adds a fragment. Returns the datagram when all its fragments have arrived. An incomplete
+  /// datagram is dropped after 30 s of virtual time.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> add(verbs::Instant now,
                                                              const verbs::soft::Packet& packet,
                                                              const Fragment& fragment);

@@ -20,8 +20,8 @@ namespace anyrdma::sim::programs {
 /// The instructions to replace.
 enum class Replaced : bool { kChance, kChanceAndTime };
 
-/// The replaced code of a program's image: a child of fork(2) has the same, execve(2) ends it. The
-/// result of scanning a file is cached in this process.
+/// The replaced instructions of one process. A child of fork(2) has the same ones; execve(2) ends
+/// them. The result of scanning a file is cached in the simulator.
 class ReplacedCode {
  public:
   explicit ReplacedCode(Replaced which) : which_(which) {}
@@ -36,15 +36,15 @@ class ReplacedCode {
     bool shared = false;  ///< what is written there is the file's
     auto operator<=>(const Mapping&) const = default;
   };
-  /// Whether a file that is about to be mapped contains instructions to replace. False: no report
-  /// of its mapping is needed.
+  /// Whether a file that is about to be mapped contains instructions to replace. False: replace()
+  /// need not be called for the mapping.
   [[nodiscard]] bool wants(const transport::realtime::Descriptor& file) const;
   /// Replaces the instructions in a file that has been mapped. `thread` is a stopped thread of the
   /// process, and no other one runs. False: the code cannot be written to.
   [[nodiscard]] bool replace(const tracee::Tracee& thread, const Mapping& mapping,
                              const transport::realtime::Descriptor& file);
-  /// Searches all files with mapped code that were not searched before. Returns the names of those
-  /// that cannot be read.
+  /// Searches all files that the process has mapped as code and that were not searched before, and
+  /// replaces instructions. Returns the names of files that cannot be read.
   [[nodiscard]] std::set<std::string> look(const tracee::Tracee& thread);
   /// Returns the original instruction.
   [[nodiscard]] std::optional<instructions::Site> at(std::uint64_t address) const;

@@ -1,6 +1,6 @@
-// The supervisor of unmodified programs in a world: the world controls their time, scheduling and
-// waits. One thread of all of them runs at a time, from one system call to the next; all others are
-// stopped.
+// The supervisor of unmodified programs in a simulated world. It controls their time, scheduling
+// and waits with ptrace(2). Of all threads of all programs, one runs at a time, from one system
+// call to the next.
 #pragma once
 
 #include <poll.h>
@@ -65,7 +65,8 @@ class Program {
   /// As of wait(2); nullopt: it has not ended.
   [[nodiscard]] std::optional<int> status() const { return status_; }
   [[nodiscard]] bool background() const { return options_.background; }
-  /// The host has lost power since the program started. Such an end is not the program's own.
+  /// Whether the host has lost power since the program started. In that case the program did not
+  /// end by itself.
   [[nodiscard]] bool crashed() const { return crashed_; }
 
  private:
@@ -89,31 +90,33 @@ struct SandboxOptions {
   Duration call_cost = std::chrono::nanoseconds(200);
   /// The date at the beginning of the world.
   Duration wall_clock = std::chrono::seconds(1'767'225'600);  ///< 2026-01-01 00:00:00 UTC
-  /// A thread that has used a processor for so long without a call may be waiting for memory to
-  /// change. That it is looked at changes nothing for one that is not.
+
+  /// The CPU time without a system call after which the supervisor checks whether a thread only
+  /// waits for a change of memory. The check has no effect on a thread that computes.
   std::chrono::milliseconds patience{5};
   /// Whether instructions that read the time stamp counter are replaced by trapping ones, because
   /// the processor cannot trap them itself.
   bool replace_time_stamps = !tracee::time_stamps_can_be_forbidden();
-  /// The CPU time without a call after which a thread counts as endless: overrun() names it, and it
-  /// is stopped.
+  /// The CPU time without a system call after which the supervisor stops a thread as endless;
+  /// overrun() then names it.
   std::chrono::nanoseconds processor_time = std::chrono::seconds(60);
-  /// Called while a thread runs without a system call. True: other threads, and the runner of the
-  /// world, get control. May be empty.
+  /// Called from time to time while a thread runs without a system call. If it returns true, the
+  /// thread is stopped, and other threads and the runner of the world continue. May be empty.
   std::function<bool()> interrupted{};
   /// The directory for files of the run; empty: the directory for temporary files.
   std::filesystem::path directory{};
-  /// Files that programs of a host see in place of others: /etc/hosts, for example.
+  /// Returns files that the programs of a host see in place of others, for example /etc/hosts.
   std::function<std::vector<std::pair<std::string, std::string>>(const Host&)> files{};
   /// The pool of namespace sets for the run; null: the run creates its own.
   Realms* realms = nullptr;
   std::function<void(const OutputLine&)> on_output{};
   /// A program has ended; its output was told before.
   std::function<void(const Program&)> on_end{};
-  /// A process is about to die of a signal that is_crash(); its threads have stopped. Empty: no
-  /// stack is read.
+  /// Called when a process is about to be ended by a signal for which is_crash() is true; its
+  /// threads have stopped. Empty: no stacks are read.
   std::function<void(const Crash&)> on_crash{};
-  /// Crash has registers and stacks of all threads, not only ten frames.
+  /// Whether Crash contains the registers and the stacks of all threads, or only ten frames of the
+  /// crashed thread.
   bool all_stacks = true;
   /// Called with each system call that stops a thread. May be empty.
   std::function<void(Instant, std::string_view thread, std::string_view call)> on_call{};
@@ -122,8 +125,8 @@ struct SandboxOptions {
   std::function<void(std::string_view)> on_remark{};
 };
 
-/// All programs of a world, and their ptrace(2) tracer. Belongs to the thread that made it. It is
-/// destroyed before the world, and kills the programs that are left.
+/// Starts and traces all programs of a world, with ptrace(2). Use it only in the thread that
+/// created it. Destroy it before the world; the destructor kills the remaining programs.
 class Sandbox {
  public:
   explicit Sandbox(World& world, SandboxOptions options = {});
@@ -135,32 +138,35 @@ class Sandbox {
     return options_.interrupted && options_.interrupted();
   }
 
-  /// Starts a program on a host. EPERM: processes may not be traced here; else what execve(2) says.
+  /// Starts a program on a host. Errors: EPERM if processes may not be traced on this machine; else
+  /// those of execve(2).
   [[nodiscard]] verbs::Result<Program*> start(Host& host, std::string_view name,
                                               ProgramOptions options);
   [[nodiscard]] const std::vector<std::unique_ptr<Program>>& programs() const { return programs_; }
   /// Whether all programs have ended but those in the background.
   [[nodiscard]] bool all_ended() const;
-  /// A sentence about a thread that computes without end; empty: no thread does.
+  /// Returns a sentence about a thread that was stopped because it computed without end; empty:
+  /// none was.
   [[nodiscard]] const std::string& overrun() const { return overrun_; }
   /// The host has lost its power: all processes there are gone.
   void crash(const Host& host);
   /// Kills the processes of the host. The kernel closes their descriptors as for any process.
   void kill(const Host& host);
-  /// Kills the n-th program of that name that the host started, but not the processes that it
-  /// started. False: there is none, or it has ended.
+  /// Kills the `number`-th program (from 1) of that name on the host, but not the child processes
+  /// of the program. Returns false if there is no such program, or it has ended.
   bool kill(const Host& host, std::string_view name, std::uint32_t number);
-  /// Stops or continues the n-th program of that name that was started there, but not its children:
-  /// all its threads but those of its device, or one of them. Returns whether that is a change;
-  /// nothing: there is no such program, or it has ended.
+  /// Stops or continues a program (`threads` selects it by name and number) or one of its threads,
+  /// but not its child processes. Without a thread number, all threads except those of the
+  /// simulated device are stopped. Returns whether the state changed; nullopt: no such program, or
+  /// it has ended.
   std::optional<bool> set_paused(const Host& host, const Uplink::Threads& threads, bool paused);
-  /// Restarts the program on a host that has crashed and runs again, as start() does. ECANCELED:
+  /// Restarts a program, as start() does, on a host that has crashed and was restarted. ECANCELED:
   /// the sandbox is being destroyed.
   [[nodiscard]] verbs::Result<void> start_again(Program& program);
   /// Sends a signal to a program that has not ended.
   void signal(const Program& program, int number);
-  /// The time of the last action of a program other than waiting: a write, a send, a start or an
-  /// end. It is the current time while a thread sleeps with a timeout.
+  /// The time of the last action of any program other than waiting: a write, a send, a start or an
+  /// end. While a thread sleeps with a timeout, it is the current time.
   [[nodiscard]] Instant last_deed() const { return sleepers_ != 0 ? world_.now() : last_deed_; }
   /// Exists while a thread sleeps with a timeout.
   class Sleeper {
@@ -185,7 +191,8 @@ class Sandbox {
     std::function<void()> run = [] {};
     std::vector<int> descriptors{};  ///< readable when there may be something
   };
-  /// Runs when a thread that left words in shared memory, or wrote data, gives its turn back.
+  /// Sets the handler that runs when a thread that wrote shared memory or data has stopped and
+  /// another one may run.
   void set_pump(Pump pump) { pump_ = std::move(pump); }
 
   // --- for threads ------------------------------------------------------------------------------
@@ -197,14 +204,14 @@ class Sandbox {
   [[nodiscard]] Sockets& sockets() { return sockets_; }
   [[nodiscard]] RandomStream& random() { return random_; }
   [[nodiscard]] GuardPoints& guard_points() { return guard_points_; }
-  /// Continues the thread with access to the memory that its process shares with the world: the
-  /// thread may leave words there, and read its clock until other threads want to run or something
-  /// happens. No effect if it has access already.
+  /// Allows the thread to use the memory that its process shares with the supervisor: to write
+  /// entries (sim/points/entry_queue.h), and to read its clock (sim/points/clock_page.h) until
+  /// other threads are ready or an event is due. No effect if it is allowed already.
   void open_pages(Thread& thread);
-  /// Drains the thread's report queue and advances virtual time by its clock reads. Call it before
-  /// touching world state.
+  /// Takes the entries that the running thread has written to shared memory, and advances virtual
+  /// time by its clock readings. Call it before using the state of the world.
   void close_pages();
-  /// Runs the thread to its next stop, and notes stops of other threads meanwhile.
+  /// Runs the thread until it stops next, and stores stops of other threads meanwhile.
   [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
   /// Lets the thread run to the end of the call that it is about to make.
   [[nodiscard]] tracee::Stop run_to_return(Thread& thread);
@@ -212,7 +219,8 @@ class Sandbox {
   [[nodiscard]] tracee::Stop await(Thread& thread);
   /// A descriptor for which a thread waits may be ready now.
   void look();
-  /// Call when a thread may have a pending signal: a waiting thread that accepts it continues.
+  /// Call when a thread may have a pending signal: a waiting thread that does not block the signal
+  /// continues.
   void interrupt_waits();
   /// A thread gives its turn back.
   void end_turn();
@@ -226,20 +234,21 @@ class Sandbox {
   void await_lender(Process& process);
   /// Waits until the kernel has ended a thread that was killed.
   void await_end(Process& process);
-  /// A signal is about to be delivered to a thread, which has stopped for it.
+  /// Call when a thread has stopped because a signal is about to be delivered to it.
   void note_signal(Thread& thread, int signal);
-  /// A thread is about to end, with a status as of wait(2): sees it off.
+  /// Handles the end of a thread, which is about to happen. `status`: as of wait(2).
   void end(Thread& thread, int status);
   void on_thread_gone(Thread& thread, int status);
   /// The last thread of a process has gone.
   void on_process_gone(Process& process, int status);
   void remark(const std::string& text);
-  /// Lets all threads use every processor until the running one stops next.
+  /// Allows all threads to use every processor until the running thread stops next.
   void let_go_of_processor();
-  /// Call when a program has changed its namespaces so that the next run could notice: they are not
-  /// reused.
+  /// Call when a program has changed its namespaces in a way that a later run could notice. They
+  /// are then not reused.
   void spoil_realms() { realms_spoiled_ = true; }
-  /// A program has made a descriptor of signalfd(2): from now on each descriptor may be one.
+  /// Call when a program has created a descriptor by signalfd(2). From then on, each descriptor is
+  /// checked for being one.
   void note_signal_descriptors() { signal_descriptors_ = true; }
   [[nodiscard]] bool knows_signal_descriptors() const { return signal_descriptors_; }
   void watch(Thread& thread) { watchers_.push_back(&thread); }

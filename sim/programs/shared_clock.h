@@ -1,4 +1,5 @@
-// The supervisor's side of the page in which a process reads its clocks (sim/points/clock_page.h).
+// The supervisor's side of the shared page from which a process reads its clocks without a system
+// call (sim/points/clock_page.h).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace anyrdma::sim::programs {
 
-/// The clock page of a program's image: fork(2) gives it to the child as well, execve(2) ends it.
+/// The clock page of one process. A child of fork(2) shares it; execve(2) ends it.
 class SharedClock {
  public:
   /// The current value of a clock.
@@ -28,8 +29,8 @@ class SharedClock {
 
   /// The process may read, so often.
   void open(const Face& face);
-  /// Withdraws the permission. Returns how often the thread used it, at most as often as it was
-  /// allowed.
+  /// Ends the permission to read the clock from the page. Returns how often the thread has read it,
+  /// at most as often as allowed.
   [[nodiscard]] std::uint64_t close();
 
  private:

@@ -1,5 +1,5 @@
-// The supervisor's side of the memory in which a process leaves entries for it
-// (sim/points/entry_queue.h).
+// The supervisor's side of the shared memory through which a process reports events (entries)
+// without a system call (sim/points/entry_queue.h).
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,16 @@ class Host;
 
 namespace anyrdma::sim::programs {
 
-/// The entry queue of a program's image: execve(2) ends it, and a forked child has its own.
+/// The entry queue of one process. execve(2) ends it, and a child of fork(2) gets its own.
 class SharedEntries {
  public:
   /// Null: the memory is not as it should be.
   [[nodiscard]] static std::unique_ptr<SharedEntries> map(
       const transport::realtime::Descriptor& memory);
 
-  /// Reports to the host the entries that were left since the last call, in their order. False,
-  /// once: the memory holds something else, and no later call takes anything from it.
+  /// Takes the entries that the process has written since the last call, and reports them to the
+  /// host in their order. Returns false once if the memory contains invalid data; later calls take
+  /// nothing.
   [[nodiscard]] bool tell(Host& host, std::string_view process);
 
  private:

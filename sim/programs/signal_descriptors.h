@@ -1,6 +1,6 @@
-// Descriptors of signalfd(2). The kernel says whether one is readable by the signals of the thread
-// that asks; the supervisor asks for the program's thread. Source: signalfd(2), "epoll(7)
-// semantics".
+// Descriptors of signalfd(2). For the kernel, such a descriptor is readable if the thread that
+// polls it has a pending signal. The supervisor polls in place of the program's thread, so it
+// checks that thread's signals itself. Source: signalfd(2), "epoll(7) semantics".
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace anyrdma::sim::programs {
 
-/// To be waited for by the thread. `descriptor` may be an epoll instance.
+/// Returns the descriptor in the form for Thread::wait_for(). `descriptor` may be an epoll
+/// instance.
 [[nodiscard]] Watched watch(const Thread& thread, Descriptor descriptor, short events);
 
-/// Before the kernel makes a call of epoll_wait's kind on `set`. When the supervisor polls an epoll
-/// instance, the kernel takes its signalfds off the list of ready descriptors; the thread puts
-/// those of `signals` back that are pending (EPOLL_CTL_MOD). False: the thread has ended, or stops
-/// elsewhere.
+/// Call before the kernel executes epoll_wait(2) or a similar call on the epoll instance `set`. The
+/// supervisor's own polling of the instance removes ready signalfds from the kernel's ready list.
+/// This function makes the thread add those with a pending signal of `signals` again
+/// (EPOLL_CTL_MOD). Returns false if the thread has ended or has stopped for another reason.
 [[nodiscard]] bool put_signals_back(Thread& thread, const Call& call, const Descriptor& set,
                                     std::uint64_t signals);
 

@@ -1,5 +1,5 @@
-// Signals between programs, and what becomes of a wait that one interrupts. The kernel keeps and
-// delivers them; we see to it that it does so when it is the receiver's turn.
+// Signals between programs, and the interruption of waits by signals. The kernel stores and
+// delivers the signals; the supervisor ensures that it does so when the receiving thread runs.
 // Source: signal(7).
 #pragma once
 
@@ -12,7 +12,8 @@ namespace anyrdma::sim::programs {
 
 /// To a thread of a process, or to any (0).
 void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal);
-/// The same of a timer (timer_create(2)), with its number and the value that the program gave it.
+/// Sends the signal of a timer (timer_create(2)), with the timer's number and the value that the
+/// program gave it.
 void send_timer_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal, int timer,
                        std::uint64_t value);
 
@@ -20,17 +21,20 @@ void send_timer_signal(Sandbox& sandbox, Process& process, pid_t thread, int sig
 /// during the call, instead of its usual mask.
 [[nodiscard]] bool takes_signal(const Thread& thread, std::optional<std::uint64_t> mask = {});
 
-/// Whether the signal would end the thread's process: no handler, neither ignored nor kept for
-/// later. Asked when it is about to be delivered, for one whose default is to end.
+/// Whether a signal would end the thread's process: it has no handler, and is neither ignored nor
+/// blocked. Call it when a signal whose default action is to end the process is about to be
+/// delivered.
 [[nodiscard]] bool ends_process(const Thread& thread, int signal);
 
-/// Whether a signal would have no effect on the thread's process: no handler, and no end.
+/// Whether a signal would have no effect on the thread's process: it has no handler and would not
+/// end the process.
 [[nodiscard]] bool ignores(const Thread& thread, int signal);
 
-/// The process of a pidfd of the thread's, as the outermost namespace knows it; 0: it is none.
+/// Returns the process id, in the outermost PID namespace, of a pidfd of the thread; 0: the
+/// descriptor is not a pidfd.
 [[nodiscard]] pid_t process_of_descriptor(const Thread& thread, int pidfd);
 
-/// Those that are pending for the thread or for any of its process, a bit each as of sigset_t.
+/// Returns the signals that are pending for the thread or its process, one bit each as in sigset_t.
 [[nodiscard]] std::uint64_t pending_signals(const Thread& thread);
 
 // The calls.

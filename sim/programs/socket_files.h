@@ -1,5 +1,5 @@
-// Unix sockets that stand for ports: files of one directory, so that they are found from every
-// network namespace. Source: unix(7).
+// Unix sockets that represent TCP and UDP ports: files in one directory, so that processes in every
+// network namespace find them. Source: unix(7).
 #pragma once
 
 #include <sys/socket.h>
@@ -19,11 +19,12 @@ namespace anyrdma::sim::programs {
 
 using transport::realtime::Descriptor;
 
-/// Makes the directory with the first socket, and removes it at its end. Errors are those of
-/// errno(3), 0 for none.
+/// A directory of Unix sockets, created with the first socket and removed by the destructor. Errors
+/// are those of errno(3); 0 means success.
 class SocketFiles {
  public:
-  /// `parent`: where the directory is to be; empty: where temporary files are.
+  /// `parent`: the directory in which the directory of sockets is created; empty: the one for
+  /// temporary files.
   explicit SocketFiles(std::filesystem::path parent) : parent_(std::move(parent)) {}
   ~SocketFiles();
   SocketFiles(const SocketFiles&) = delete;

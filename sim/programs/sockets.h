@@ -1,6 +1,6 @@
-// Sockets of IPv4 and IPv6. To the kernel they are Unix sockets whose names contain host and port,
-// so the kernel implements waiting. Data for another host goes over the world's links. Source:
-// ip(7), tcp(7), udp(7), unix(7).
+// IPv4 and IPv6 sockets of programs. For the kernel they are Unix sockets, whose names contain host
+// and port, so that the kernel can block and wake their users. Data for another host goes over the
+// world's links. Source: ip(7), tcp(7), udp(7), unix(7).
 #pragma once
 
 #include <sys/socket.h>
@@ -57,17 +57,18 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] Outcome on_sendmmsg(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_recvmmsg(Thread& thread, const Call& call);
 
-  /// The first write to a connection within the host that the peer has closed is accepted and lost;
-  /// only the reset that answers it reports the close. True: this is such a write.
+  /// Whether a write is accepted and lost: the first write to a connection within the host after
+  /// the peer has closed it. Only the reset that answers this write reports the close.
   [[nodiscard]] bool loses(const Descriptor& descriptor);
-  /// The errno of the next write, if no data can be written any more and the program has not been
-  /// told; else 0.
+  /// Returns the errno of the next write if no data can be written any more and the program has not
+  /// got this error yet; else 0.
   [[nodiscard]] int take_failure(const Descriptor& descriptor);
-  /// Until when a call on that socket may wait: SO_RCVTIMEO or SO_SNDTIMEO. nullopt: for ever, or
-  /// it is no socket.
+  /// Returns until when a call on a socket may wait (SO_RCVTIMEO or SO_SNDTIMEO). nullopt: without
+  /// limit, or the descriptor is not a socket.
   [[nodiscard]] std::optional<Instant> deadline_of(const Thread& thread,
                                                    const Descriptor& descriptor, int option) const;
-  /// Called whenever a thread gives its turn back: what programs have written goes on.
+  /// Transmits what programs have written. Called whenever a thread has stopped and another one may
+  /// run.
   void pump();
   /// The host has lost its power, and its processes are gone.
   void on_crash(const Host& host) { streams_.on_crash(host); }
@@ -80,7 +81,7 @@ class Sockets final : private IpReceiver {
     Host* host = nullptr;
     std::uint16_t port = 0;   ///< 0: not bound
     Address local{};          ///< as it was bound to; AF_UNSPEC: to all
-    Address source{};         ///< what its peer, or who got the last datagram, knows it by
+    Address source{};         ///< the address from which its peer saw the last packet
     Address peer{};           ///< of a connection; AF_UNSPEC: there is none
     bool connecting = false;  ///< it has not been told of the outcome, which is `error`
     int error = 0;            ///< to be told with the next call
@@ -114,7 +115,8 @@ class Sockets final : private IpReceiver {
   /// As a socket of that family has it. 0 or -EFAULT.
   [[nodiscard]] static long write_name(Thread& thread, const Address& address, int family,
                                        std::uint64_t at, std::uint64_t size_at);
-  /// The host of an address, as `from` sees it; null: no host has it, or it cannot answer.
+  /// Returns the host that has an address, as seen from the host `from`. Null: no host has it, or
+  /// the host cannot answer.
   [[nodiscard]] Host* owner_of(const Address& address, Host& from) const;
   /// The source address of packets from `from`; ENETUNREACH: there is no route.
   [[nodiscard]] static verbs::Result<Address> source_towards(const Address& address,
@@ -122,7 +124,7 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] std::string name_of(const Host& host, std::uint16_t port, int type) const;
   /// The socket of a file; null: it is gone and forgotten.
   [[nodiscard]] Socket* socket_of(const sockaddr_storage& name, socklen_t size);
-  /// Whether a socket that is bound there can be reached by that address.
+  /// Whether the socket with the file `name` can be reached by `address`.
   [[nodiscard]] bool is_open_to(const std::string& name, const Address& address) const;
   [[nodiscard]] static Address local_of(const Socket& socket);
   [[nodiscard]] int bind_to(const Descriptor& descriptor, Socket& socket, std::uint16_t port);
@@ -141,12 +143,12 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] const Address* sender_of(const sockaddr_storage& name, socklen_t size) const;
   [[nodiscard]] static Outcome take_from_stream(Socket& socket, const Descriptor& descriptor,
                                                 Outcome outcome);
-  /// Why a connection was refused that was asked for without waiting, if that is known and has not
-  /// been told; else 0. From now on it has been.
+  /// Returns the error of a non-blocking connect(2) that was refused, if it is known and the
+  /// program has not got it yet; else 0. Later calls return 0.
   [[nodiscard]] static int take_refusal(Socket& socket, const Descriptor& descriptor);
   [[nodiscard]] Outcome connect_elsewhere(Thread& thread, const Descriptor& descriptor,
                                           Socket& socket);
-  /// What is to be told with the next call, if there is anything: from now on it has been.
+  /// Returns the error that the socket's next call must report, or 0. Later calls return 0.
   [[nodiscard]] static int take_error(Socket& socket);
   void note_timeout(Thread& thread, const Call& call, const Descriptor& descriptor);
   // arrivals.cc

@@ -1,7 +1,7 @@
-// TCP connections between hosts. To the kernel each end is one of a pair of Unix sockets. The
-// program has one and waits for it as for any other. The supervisor has the other, and moves bytes
-// between it and an end of a TCP connection on the world's links. Source: tcp(7), unix(7),
-// epoll(7).
+// TCP connections between simulated hosts. For the kernel, each end is one of a pair of connected
+// Unix sockets. The program has one socket and waits for it as usual. The supervisor has the other,
+// and moves bytes between it and a simulated TCP endpoint on the world's links. Source: tcp(7),
+// unix(7), epoll(7).
 #pragma once
 
 #include <array>
@@ -26,7 +26,8 @@ namespace anyrdma::sim::programs {
 
 class Streams;
 
-/// One end of a connection. It lives until the world ends, so that its outcome can be reported.
+/// One end of a TCP connection. The object exists until the world ends, so that the outcome of the
+/// connection can be reported.
 class Line final : private Task {
  public:
   Line(Streams& streams, Host& host, const TcpArrival& where, const tcp::Endpoint& endpoint);
@@ -40,7 +41,8 @@ class Line final : private Task {
   /// The error of the connection; each is reported once.
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int take_error() { return std::exchange(error_, 0); }
-  /// Whether a close by the program ends the connection with a reset (SO_LINGER of no time).
+  /// Sets whether close(2) by the program ends the connection with a reset (SO_LINGER with a time
+  /// of zero).
   void set_abrupt(bool abrupt) { abrupt_ = abrupt; }
 
  private:
@@ -69,7 +71,8 @@ class Line final : private Task {
 
 class Streams {
  public:
-  /// Returns the file of the listener at an address of a host; empty: none.
+  /// Returns the file name of the Unix socket that listens at an address of a host. Empty: no
+  /// socket listens there.
   using FindListener = std::function<std::string(const Host&, const Address&)>;
 
   Streams(Sandbox& sandbox, SocketFiles& files, IpSender& sender, FindListener find_listener);
@@ -81,9 +84,10 @@ class Streams {
   [[nodiscard]] Line& connect(Host& host, const Address& local, const Address& peer);
   /// kReady: it is made, or error() says why not.
   [[nodiscard]] Woken wait_for(Thread& thread, Line& line, std::optional<Instant> deadline);
-  /// From now on that socket, which is not connected, is the program's end. 0 or an errno.
+  /// Makes a socket that is not connected yet the program's end of the connection. Returns 0 or an
+  /// errno.
   [[nodiscard]] int attach(Line& line, const Descriptor& socket);
-  /// That socket, which is not connected, shows by poll(2) that its connection was refused:
+  /// Makes a socket that is not connected report by poll(2) that its connection was refused:
   /// POLLERR and POLLHUP.
   void refuse(const Descriptor& socket);
   /// Ends it without a message.
@@ -92,7 +96,7 @@ class Streams {
   [[nodiscard]] Line* of_accepted(const Descriptor& accepted);
 
   void on_arrival(Host& host, const TcpArrival& arrival);
-  /// Handles what programs have done with their ends since the last call.
+  /// Transmits the data that programs have written since the last call, and handles closed sockets.
   void pump();
   /// The host has lost its power, and its processes are gone.
   void on_crash(const Host& host);

@@ -1,5 +1,5 @@
-// A thread of a program in the world: a fiber whose body runs in another process, from one system
-// call to the next.
+// A thread of an unmodified program in the simulated world. In the simulator it is a fiber, which
+// runs the real thread from one system call to the next.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct Outcome {
 enum class Woken : std::uint8_t {
   kReady,
   kTimeout,
-  kSignal,  ///< one is pending that the thread takes: the kernel knows what that means for a call
+  kSignal,  ///< a signal is pending; the kernel decides what the call then returns
   kOver,    ///< the thread is gone, or the world ends
 };
 
@@ -69,13 +69,17 @@ class Thread {
   [[nodiscard]] bool is_over() const { return over_; }
 
   // --- for what its calls mean ------------------------------------------------------------------
-  /// Parks the thread until it is woken. `purpose` must be a static string.
+
+  /// Suspends the thread in virtual time until wake() is called, or until `deadline`. `purpose`
+  /// (what it waits for, for reports) must be a static string.
   [[nodiscard]] Woken wait(const char* purpose, std::optional<Instant> deadline = std::nullopt);
-  /// Waits until one of the descriptors is ready. Empty: waits only for the time.
+  /// Suspends the thread until one of the descriptors is ready, or until `deadline`. If `watched`
+  /// is empty, only the deadline or a signal ends the wait.
   [[nodiscard]] Woken wait_for(std::vector<Watched> watched, const char* purpose,
                                std::optional<Instant> deadline = std::nullopt);
-  /// Lets the kernel execute the call that the thread is about to make, and gives its return value.
-  /// nullopt: the call did not return, and the thread's other event has been handled.
+  /// Lets the kernel execute the system call that the thread is about to make, and returns its
+  /// result. nullopt: the call did not return, because another event (a signal, or the thread's
+  /// end) came first and was handled.
   [[nodiscard]] std::optional<long> finish_call();
   /// Its process may have made some executable. It has stopped.
   void look_at_new_code();
@@ -86,67 +90,75 @@ class Thread {
   [[nodiscard]] bool waits() const { return waits_ && !sleeper_.empty(); }
   /// Of wait_for: whether one of them is ready. Asks the kernel.
   [[nodiscard]] bool has_ready() const;
-  /// Whether the thread waits for descriptors or is about to: on_ready reports descriptors that
-  /// become ready.
+  /// Whether the thread waits for descriptors, or is about to wait for them. While it does, call
+  /// on_ready() when one becomes ready.
   [[nodiscard]] bool looks_out() const { return parking_ || waits(); }
   [[nodiscard]] const std::vector<Watched>& watched() const { return watched_; }
   void on_ready();
   /// Whether the thread waits to open a named pipe that could be opened now.
   [[nodiscard]] bool can_open() const { return opened_ && opened_->has_partner(); }
-  /// Whether the thread may wait to open a file under the supervisor's control. False: the kernel
-  /// makes it wait.
+  /// Whether the supervisor can suspend the thread while it waits to open a named pipe. False: the
+  /// thread waits in the kernel.
   [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
-  /// The thread is blocked in a system call, and a program did something that may unblock it.
+  /// Call when another program did something that may unblock the system call in which this thread
+  /// is blocked.
   void on_deed();
   /// The thread retries a call that blocked before.
   [[nodiscard]] bool repeats_call() const { return repeats_; }
-  /// The call that it is about to make returns `error` at that time if it blocks until then.
+  /// Sets a time limit for the system call that the thread is about to make: if it still blocks at
+  /// `deadline`, it returns `error`.
   void limit_call(Instant deadline, int error) { call_limit_ = {deadline, error}; }
-  /// Yields until something happens, as a program does after an empty poll.
+  /// Suspends the thread until something happens, as after a poll that found nothing.
   void yield();
-  /// As yield(), for a program that may wait for another thread to write memory, which the world
-  /// does not see: it polls again soon, then more and more rarely.
+  /// Like yield(), for a program that polls memory which another thread may write (the supervisor
+  /// does not see such writes): the program polls again soon, then less and less often.
   void spin();
-  /// Lets others go on first where the schedule says so. False: it is over.
+  /// A scheduling point: other threads run first if the schedule chooses so. Returns false if this
+  /// thread has ended meanwhile.
   [[nodiscard]] bool give_way();
   /// Takes time. False: it is over.
   bool spend(Duration duration);
-  /// Counts an empty poll. A thread that polls again and again lets virtual time pass, more and
-  /// more, or nothing would ever come. False: the thread has ended.
+  /// Counts a poll that found nothing. If a thread polls repeatedly, virtual time advances by more
+  /// and more, since otherwise nothing could ever happen. Returns false if the thread has ended.
   [[nodiscard]] bool look_in_vain();
   void note_found() { vain_looks_ = 0; }
-  /// The cost of a clock reading: more and more for a thread that does nothing else.
+  /// Returns the virtual time that a clock reading takes. It grows while a thread does nothing but
+  /// read clocks.
   [[nodiscard]] Duration cost_of_look();
-  /// Like the function above, for a thread that reads the time without a system call (SharedClock).
+  /// Returns the virtual time that a clock reading takes in a thread that reads the time without a
+  /// system call (SharedClock).
   [[nodiscard]] Duration cost_of_reading() const;
   void note_readings(std::uint64_t readings);
-  /// A duplicate of the program's descriptor; empty: it has none of that number.
+  /// Returns a duplicate, in this process, of a descriptor of the program. Empty: the program has
+  /// no such descriptor.
   [[nodiscard]] Descriptor borrow(int fd) const;
 
   // --- for the sandbox --------------------------------------------------------------------------
+
   /// The body of its fiber. It begins after `delay`.
   void live(Duration delay);
-  /// The kernel says that it has ended, with a status as of wait(2).
+  /// Called when the kernel reports that the thread has ended. `status`: as of wait(2).
   void on_gone(int status);
-  /// The thread no longer runs, whatever the kernel still reports about it.
+  /// Marks the thread as ended, even if the kernel still reports events of it.
   void leave();
-  /// The thread has announced its own end, not that of its process.
+  /// Notes that the thread has called exit(2), which ends only this thread and not its process.
   void set_ends_alone() { ends_alone_ = true; }
   [[nodiscard]] bool ends_alone() const { return ends_alone_; }
   /// The thread's current call, for reports of hangs.
   [[nodiscard]] std::string describe() const;
-  /// How much longer the thread may run without a call before the next check. The time grows for a
-  /// thread that was found to compute.
+  /// How long the thread may run without a system call before the supervisor examines it, as a
+  /// multiple of SandboxOptions::patience. The time grows for a thread that was found to compute.
   [[nodiscard]] unsigned patience() const { return patience_; }
   /// Records the CPU time of the thread since its start, in nanoseconds.
   void note_used(std::uint64_t used);
   /// A stop of this thread that another one's wait returned.
   void handle(const tracee::Stop& stop);
-  /// While it waits it blocks these signals, instead of its usual; nullopt: its usual.
+  /// Sets the signals that the thread blocks while it waits, as ppoll(2) does. nullopt: the
+  /// thread's usual mask.
   void set_mask(std::optional<std::uint64_t> mask) { mask_ = mask; }
   [[nodiscard]] std::optional<std::uint64_t> mask() const { return mask_; }
-  /// The thread has lent its memory to a vfork child that has neither executed a program nor
-  /// exited.
+  /// Whether the thread is suspended in vfork(2): its child uses the same memory, and has neither
+  /// executed a program nor exited.
   [[nodiscard]] bool lends() const { return lends_; }
   void on_memory_back();
   [[nodiscard]] Woken wait_for_child();

@@ -1,5 +1,6 @@
-// Timers of programs: timerfd(2), alarm(2), setitimer(2), timer_create(2). Those of processor time
-// never expire: how much of it a program takes is the machine's, and in the world it takes none.
+// Timers of programs: timerfd(2), alarm(2), setitimer(2), timer_create(2). Timers of CPU time never
+// expire: the CPU time of a program depends on the machine, and in virtual time a program uses
+// none.
 #pragma once
 
 #include <csignal>
@@ -18,7 +19,8 @@ class Timers {
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
 
-  /// To the kernel, a timerfd is an eventfd: the supervisor adds the expirations to it.
+  /// Handles timerfd_create(2). For the kernel, the descriptor is an eventfd, to which the
+  /// supervisor adds expirations.
   [[nodiscard]] Outcome on_timerfd_create(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timerfd_settime(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timerfd_gettime(Thread& thread, const Call& call);

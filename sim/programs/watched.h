@@ -10,7 +10,8 @@ namespace anyrdma::sim::programs {
 
 class Thread;
 
-/// A duplicate of a program's descriptor, held while one of its threads waits.
+/// A descriptor for which a thread of a program waits: a duplicate in the supervisor, kept open
+/// during the wait.
 struct Watched {
   transport::realtime::Descriptor descriptor;
   short events = 0;           ///< as of poll(2)

@@ -22,7 +22,7 @@ namespace anyrdma::sim::scenarios {
 
 inline constexpr std::uint16_t kPort = 7471;
 
-/// One channel, used for one id at a time, and what its events said.
+/// A program's event channel, used for one id at a time, and the results of its events.
 class Party {
  public:
   explicit Party(Host& host);
@@ -33,20 +33,22 @@ class Party {
   [[nodiscard]] std::unique_ptr<cm::Id> make_id(rdma_port_space space);
   /// An id that knows its way to `peer`.
   [[nodiscard]] std::unique_ptr<cm::Id> resolve(const Address& peer, rdma_port_space space);
-  /// An id that listens on all addresses; tried for longer than faults last.
+  /// Returns an id that listens on all addresses. The function retries for longer than faults last;
+  /// null: it failed.
   [[nodiscard]] std::unique_ptr<cm::Id> listen(rdma_port_space space);
 
   /// Waits for the next event. None: the world ends.
   [[nodiscard]] std::optional<cm::Event> next();
-  /// Waits until an event of this type comes, if the call that leads to it succeeded. Other events
-  /// are skipped, but for those after which it cannot come. None: it will not come.
+  /// Waits for an event of type `wanted` if `called`, the result of the call that leads to it, is a
+  /// success. Other events are skipped; nullopt: the call failed, or an event shows that the wanted
+  /// one cannot come.
   [[nodiscard]] std::optional<cm::Event> wait(const verbs::Result<void>& called,
                                               rdma_cm_event_type wanted);
-  /// Takes the events there are. False: one of them was the end of the connection.
+  /// Takes all queued events. Returns false if one of them was the end of the connection.
   [[nodiscard]] bool goes_on();
   /// Ends the connection from here, and waits until it has ended.
   void hang_up(cm::Id& id);
-  /// Waits for the end of a connection that the peer ends, and answers it.
+  /// Waits until the peer disconnects, and disconnects as well.
   void see_off(cm::Id& id);
   /// A new connection may begin.
   void begin() { over_ = false, end_ = RDMA_CM_EVENT_ADDR_RESOLVED; }
@@ -65,7 +67,7 @@ class Party {
   int end_status_ = 0;
 };
 
-/// An id's queue pair and the memory of its messages. Goes before its id does.
+/// The queue pair of an id and the memory of its messages. Destroy it before the id.
 class Mailbox {
  public:
   explicit Mailbox(Party& party, cm::Id& id) : party_(party), id_(id) {}
@@ -73,17 +75,18 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  /// Makes the queue pair, registers the memory, and makes room for a message. False: it cannot be.
+  /// Creates the queue pair, registers the memory and posts a receive. Returns false on failure.
   [[nodiscard]] bool open(ibv_qp_type type = IBV_QPT_RC);
   /// Whom datagrams are for.
   [[nodiscard]] bool address(const rdma_ud_param& peer);
   [[nodiscard]] std::uint32_t qpn() const { return id_.qp()->qp_num; }
 
-  /// Sends a message, of which `number` is the content; whether it was delivered, or of a datagram,
-  /// sent.
+  /// Sends a message with the content `number`. Returns whether it was delivered; for a datagram,
+  /// whether it was sent.
   [[nodiscard]] bool send(std::uint64_t number);
-  /// The next message, within `patience` of virtual time, and makes room for another. None: it did
-  /// not come, or the connection is over. A message that was not sent so is complained of.
+  /// Waits up to `patience` of virtual time for a message, returns its number and posts another
+  /// receive. nullopt: no message came, or the connection has ended. A message with an unexpected
+  /// content is reported as a problem.
   [[nodiscard]] std::optional<std::uint64_t> receive(Duration patience);
 
  private:

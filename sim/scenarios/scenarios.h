@@ -21,8 +21,8 @@ struct Staging {
   std::string command{};             ///< that has the run again; for the recording
 };
 
-/// Each lets faults happen for 30 s of virtual time (all heed "seconds"), heals the world, and
-/// wants every program to come to its end.
+/// A standard scenario. Faults occur during the first 30 s of virtual time (parameter "seconds");
+/// then all faults are ended, and every program must finish.
 struct Standard {
   std::string_view name;    ///< "connect"
   std::string_view what;    ///< in a sentence
@@ -44,10 +44,10 @@ struct Standard {
 [[nodiscard]] Outcome connect(const Trial& trial, const Staging& staging);
 /// The same with eight connections at once.
 [[nodiscard]] Outcome clients(const Trial& trial, const Staging& staging);
-/// A server that begins to listen late and refuses the first who comes; the client tries again.
+/// A server that begins to listen late and rejects the first request; the client tries again.
 [[nodiscard]] Outcome late(const Trial& trial, const Staging& staging);
-/// A client that connects again whenever its connection ends, until all messages are through. The
-/// healed world has its devices again: it must succeed.
+/// A client that reconnects after each end of its connection until all messages are delivered. When
+/// all faults have ended, devices are present again, so the client must succeed.
 [[nodiscard]] Outcome reconnect(const Trial& trial, const Staging& staging);
 /// A client asks a datagram service where it is (SIDR), and has datagrams echoed.
 [[nodiscard]] Outcome datagram(const Trial& trial, const Staging& staging);

@@ -30,8 +30,8 @@ class Stage {
   [[nodiscard]] Host& add_host(std::string_view name, std::string_view address) {
     return world_.add_host(name, {address});
   }
-  /// Injects the plan; after all hosts have been added. False: it names what is not there, and
-  /// play() will say so.
+  /// Injects the fault plan. Call it after all hosts were added. Returns false if the plan names
+  /// something that does not exist; play() then reports it.
   bool set();
   /// Runs the faulty phase and the healed one.
   [[nodiscard]] Outcome play(const Score& score, Demand demand = Demand::kUndisturbed);

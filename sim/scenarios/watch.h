@@ -3,8 +3,8 @@
 
 namespace anyrdma::sim::scenarios {
 
-/// From now on every world is watched: a claim that does not hold (docs/checkers.md) is a problem
-/// of the run under exploration. The trace is the same with and without.
+/// Installs the checkers in every world created from now on: a violation (docs/checkers.md) becomes
+/// a problem of the current run of an exploration. The trace of a run does not change.
 void watch();
 
 }  // namespace anyrdma::sim::scenarios

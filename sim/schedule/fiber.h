@@ -22,14 +22,14 @@ class Fibers;
 class Host;
 class Process;
 
-/// Whether the simulation may come to rest while a fiber still waits.
+/// Whether World::run() may succeed while a fiber still waits.
 enum class Ending : unsigned char {
   kMustEnd,   ///< it waits for something that was meant to happen
   kMayServe,  ///< it is a server, which waits without end
 };
 
-/// A user-space thread. Owned by Fibers; ends with its body. It is in one list at a time: that of
-/// ready fibers, or of fibers that wait for the same thing.
+/// A user-space thread, owned by Fibers, that exists until its body has returned. A fiber is in one
+/// list at a time: the list of ready fibers, or a list of fibers that wait for the same thing.
 class Fiber : public boost::intrusive::list_base_hook<
                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -44,7 +44,8 @@ class Fiber : public boost::intrusive::list_base_hook<
   [[nodiscard]] bool held() const { return held_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool abandoned() const { return abandoned_; }
-  /// The reason of its wait, in a few words, and the start of the wait. Only while parked.
+  /// The reason of the fiber's wait in a few words, and the start of the wait. Valid only while the
+  /// fiber waits.
   [[nodiscard]] const char* purpose() const { return purpose_; }
   [[nodiscard]] verbs::Instant since() const { return since_; }
   /// More of that, in whole lines. Only while parked.
@@ -90,8 +91,8 @@ using FiberList = boost::intrusive::list<Fiber, boost::intrusive::constant_time_
 class WaitObserver {
  public:
   virtual ~WaitObserver() = default;
-  /// Called when the fiber goes on; it still has the reason and start of its wait. Must not call
-  /// back.
+  /// Called when a fiber continues after a wait. The fiber still has the reason and the start of
+  /// the wait. The function must not call the Fibers object.
   virtual void on_waited(const Fiber& fiber) = 0;
 };
 
@@ -105,58 +106,61 @@ class Fibers {
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
 
-  /// Adds a fiber that is ready to run. It may be called from inside a fiber.
-  /// With a process it is one of its fibers until its body has ended: the last one to leave ends
-  /// it, in its own name.
+  /// Adds a fiber that is ready to run. May be called from a fiber. If `process` is not null, the
+  /// fiber belongs to that process until its body has returned; the last fiber of a process ends
+  /// the process.
   Fiber& spawn(std::string name, Ending ending, std::function<void()> body, Host* host = nullptr,
                std::shared_ptr<Process> process = nullptr);
-  /// The fiber that runs in this thread, of whichever Fibers; null outside of all.
+  /// Returns the fiber that runs in this OS thread, of any Fibers object; null outside of fibers.
   [[nodiscard]] static Fiber* running();
   /// The running fiber; null outside of all.
   [[nodiscard]] Fiber* current() const { return current_; }
   [[nodiscard]] bool any_ready() const { return !ready_.empty(); }
-  /// Stops the running fiber, at the end of `waiters`, until it is woken. False: it was cancelled.
-  /// `purpose` and `details` outlive the wait.
+  /// Suspends the running fiber, at the end of the list `waiters`, until wake() is called. Returns
+  /// false if the wait was cancelled. `purpose` and `details` (what it waits for, for reports) must
+  /// outlive the wait.
   [[nodiscard]] bool park(FiberList& waiters, const char* purpose, verbs::Instant now,
                           const std::function<std::string()>* details = nullptr);
-  /// Stops the running fiber although it need not wait: it is the first of those that are ready, or
-  /// the last.
+  /// Where a fiber that gives way is put in the list of ready fibers.
   enum class Place : std::uint8_t { kFirst, kLast };
   void give_way(Place place = Place::kFirst);
-  /// Since when the fiber has been ready that has been so for the longest; nullopt: none is ready.
-  /// To be asked whenever time may move: a fiber counts as ready from the first time on.
+  /// Returns since when the longest-ready fiber has been ready; nullopt: no fiber is ready. Call it
+  /// each time before virtual time advances: a fiber counts as ready since the first call that
+  /// finds it ready.
   [[nodiscard]] std::optional<verbs::Instant> longest_ready(verbs::Instant now);
-  /// Makes a parked fiber ready, once it is not held any more.
+  /// Makes a waiting fiber ready; if its host is on hold, as soon as release() is called.
   void wake(Fiber& fiber);
-  /// A host's fibers do not run until they are released; wake-ups meanwhile are kept. Do not call
-  /// it from one of them.
+  /// Pauses the fibers of a host until release(); wake-ups take effect then. Do not call it from a
+  /// fiber of the host.
   void hold(const Host& host);
   void release(const Host& host);
-  /// Stops one fiber, independent of its host. False: it was already in that state.
+  /// Stops a fiber until go_on(), independent of hold() for its host. Returns false if the fiber
+  /// was already in that state.
   bool stop(Fiber& fiber);
   bool go_on(Fiber& fiber);
-  /// Ends a host's fibers: they never run again and are not reported as waiting. Those that have
-  /// begun are unwound in close(), so that objects on their stacks are destroyed. Do not call it
-  /// from one of them.
+  /// Ends the fibers of a host: they do not run again, and reports do not list them as waiting.
+  /// close() unwinds their stacks, so that objects on them are destroyed. Do not call it from a
+  /// fiber of the host.
   void abandon(const Host& host);
-  /// Ends a process's fibers: when they are run next, their stacks are unwound without waiting.
-  /// False: it has none. Do not call it from one of them.
+  /// Ends the fibers of a process: when each runs next, its stack is unwound without waiting.
+  /// Returns false if the process has no fibers. Do not call it from one of them.
   bool kill(const Process& process);
-  /// Runs the next ready fiber until it parks or ends. False: none is ready. An exception that the
-  /// body lets out leaves here.
+  /// Runs the next ready fiber until it waits or ends. Returns false if no fiber is ready. An
+  /// exception that the fiber's body throws is passed on to the caller.
   bool run_one();
   /// The fibers that can run, in the order in which they became ready.
   [[nodiscard]] const FiberList& ready() const { return ready_; }
-  /// As run_one, for the n-th of them from 0. Precondition: there is one.
+  /// Like run_one(), for the n-th ready fiber, from 0. Precondition: there is such a fiber.
   void run_nth(std::size_t n);
   /// All fibers that have not ended, in the order of creation.
   [[nodiscard]] const std::vector<std::unique_ptr<Fiber>>& all() const { return fibers_; }
 
-  /// Null by default. It must outlive the fibers or be set to null before.
+  /// Sets the observer of waits; null, the default: none. The observer must outlive the fibers, or
+  /// be set to null before.
   void set_wait_observer(WaitObserver* observer) { wait_observer_ = observer; }
 
-  /// Cancels every wait, also those to come, and runs all fibers to their ends. Exceptions of
-  /// bodies are lost.
+  /// Cancels every present and future wait, and runs all fibers to their ends. Exceptions of their
+  /// bodies are dropped.
   void close();
   [[nodiscard]] bool closed() const { return closed_; }
 

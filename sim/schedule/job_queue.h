@@ -1,5 +1,5 @@
-// Jobs that run as tasks of the simulator: each at the time at which it was handed in, in the order
-// in which they came.
+// A queue of jobs for the simulator. Each job runs as a task at the virtual time at which it was
+// added, in the order of addition.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
-// Named streams of random numbers: each user of randomness has its own, so that a new one never
-// shifts the others.
+// Named streams of random numbers. Each user of random numbers has a stream of its own, so that a
+// new user does not change the numbers of the others.
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@ namespace anyrdma::sim {
 class RandomStream final : public verbs::Random {
  public:
   RandomStream(std::uint64_t seed, std::string_view name);
-  /// Follows a run's seeds, which outlive it.
+  /// A stream that restarts from the new seed when the run changes its seed (seeds.h). `seeds` must
+  /// outlive it.
   RandomStream(const Seeds& seeds, std::string_view name);
   std::uint64_t next() override;
   /// True with the given probability, 0 to 1. Draws nothing for exactly 0.

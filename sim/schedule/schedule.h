@@ -1,4 +1,5 @@
-// The order in which ready work is done: a policy, and its choices as data.
+// The order in which the simulator executes work that is ready at the same time: a policy, and the
+// choices of a run as data.
 #pragma once
 
 #include <cstddef>
@@ -15,45 +16,51 @@ namespace anyrdma::sim {
 
 /// A choice among several candidates other than the first.
 struct Deviation {
-  std::uint64_t point = 0;   ///< from 0: which of the run's points at which there was a choice
-  std::uint32_t choice = 1;  ///< how many were before it; the last, if there are fewer
+  std::uint64_t point = 0;   ///< the number of the scheduling point in the run, from 0
+  std::uint32_t choice = 1;  ///< the index of the chosen candidate; if too large, the last one
   bool operator==(const Deviation&) const = default;
 };
 
 enum class Policy : std::uint8_t {
   kFifo,    ///< whatever was ready first; costs nothing
   kRandom,  ///< each choice is random, from the world's seed
-  /// The candidate with the highest priority. Priorities are drawn from the world's seed; `changes`
-  /// times the highest one becomes the lowest. A bug that needs d orderings is found with a
-  /// probability of at least 1 / (n * k^(d-1)) for d - 1 changes among n programs and k points.
-  /// Source: Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with Probabilistic
-  /// Guarantees of Finding Bugs (ASPLOS 2010).
+
+  /// Each choice takes the candidate with the highest priority. Priorities are drawn from the
+  /// world's seed; `changes` times, the highest priority becomes the lowest. A bug that needs d
+  /// orderings is found with a probability of at least 1 / (n * k^(d-1)) with d - 1 changes, n
+  /// programs and k scheduling points. Source: Burckhardt, Kothari, Musuvathi, Nagarakatte: A
+  /// Randomized Scheduler with Probabilistic Guarantees of Finding Bugs (ASPLOS 2010).
   kPct,
   kGiven,  ///< as `deviations` say, otherwise fifo
 };
 
-/// Candidates are runnable programs (fibers), and due events of the network: arriving packets,
-/// timers. Packets in one direction keep their order.
+/// How the simulator chooses what runs next. It chooses among runnable programs (fibers) and due
+/// events of the network: arriving packets and timers. Packets in one direction keep their order.
 struct Schedule {
   Policy policy = Policy::kFifo;
   std::uint32_t changes = 2;  ///< kPct
-  /// kPct: among so many first points the changes are spread.
+
+  /// kPct: the changes are distributed over this number of scheduling points, from the beginning of
+  /// the run.
   std::uint32_t length = 200;
-  /// kPct: points at which a further change comes, whatever the seed; ascending.
+  /// kPct: scheduling points with an additional priority change, independent of the seed;
+  /// ascending.
   std::vector<std::uint64_t> at{};
   /// The scheduling delay: how long a runnable program may be kept off the CPU while the clock
   /// advances, as on a busy machine. Zero: only while events of the same instant are done. Not for
   /// kFifo.
   verbs::Duration slack{};
   std::vector<Deviation> deviations{};  ///< kGiven, by point
-  /// Whatever the policy, by point: from there on all of the run's streams, these choices' too, are
-  /// another seed's. With kFifo, points are counted as with kGiven.
+
+  /// Changes of seeds, for every policy, ordered by scheduling point: from that point on, all
+  /// random streams of the run, including the one for scheduling choices, use another seed. With
+  /// kFifo, the points are counted as with kGiven.
   std::vector<Branch> branches{};
   bool operator==(const Schedule&) const = default;
 };
 
-/// Makes a run's choices, and brings its seeds from one to the next. Same seeds and schedule, same
-/// choices.
+/// Makes the scheduling choices of one run, and changes its seeds at the schedule's branches. The
+/// same seeds and schedule lead to the same choices.
 class Chooser {
  public:
   /// `seeds`: with the schedule's branches; outlive it.
@@ -61,12 +68,13 @@ class Chooser {
 
   [[nodiscard]] bool active() const { return active_; }
   [[nodiscard]] verbs::Duration slack() const { return schedule_.slack; }
-  /// Chooses the next candidate; each has a number of its own for the whole run. Precondition:
-  /// there is at least one.
+  /// Chooses what runs next, and returns its index. Each candidate has a number that is the same
+  /// during the whole run. Precondition: there is a candidate.
   [[nodiscard]] std::size_t choose(std::span<const std::uint64_t> candidates);
   /// At how many there was a choice.
   [[nodiscard]] std::uint64_t points() const { return point_; }
-  /// All so far; a kGiven schedule with them repeats the run.
+  /// All choices so far that did not take the first candidate. A kGiven schedule with these
+  /// deviations repeats the run.
   [[nodiscard]] const std::vector<Deviation>& deviations() const { return made_; }
 
  private:

@@ -1,5 +1,5 @@
-// The scheduler of virtual time: tasks ordered by (time, order of arming), and fibers, which run
-// before the clock advances; or in the order of a Schedule.
+// The scheduler of virtual time. By default, tasks run in the order of their time and then of their
+// arming, and ready fibers run before the clock advances. A Schedule may choose another order.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,8 @@ namespace anyrdma::sim {
 using verbs::Duration;
 using verbs::Instant;
 
-/// Something that happens at a time. Armed at most once at a time; must be idle when destroyed.
+/// An event that the scheduler runs at a certain virtual time. A task is armed for one time at
+/// most, and must not be armed when it is destroyed.
 class Task {
  public:
   Task(const Task&) = delete;
@@ -29,22 +30,23 @@ class Task {
  protected:
   Task() : timer_(this) {}
   virtual ~Task() = default;
-  /// Tasks of one lane that are due at one instant stay in their order whatever the schedule; in
-  /// lane 0, the default, each is on its own.
+  /// Sets the lane. Tasks with the same lane that are due at the same instant run in their order
+  /// under every schedule, as the packets of one link do. Tasks in lane 0, the default, may run in
+  /// any order.
   void set_lane(std::uint32_t lane) { lane_ = lane; }
   [[nodiscard]] std::uint32_t lane() const { return lane_; }
 
  private:
   friend class Scheduler;
-  /// The task is idle again when it runs, and may arm itself.
+  /// Called at the task's time. The task is no longer armed then, and may arm itself again.
   virtual void run() = 0;
 
   verbs::Timer<Task*> timer_;
   std::uint32_t lane_ = 0;
 };
 
-/// An object that arms its tasks late: only when the scheduler is about to read the time, however
-/// often they have moved by then.
+/// An object whose timers change often. Instead of arming its task at every change, it does so
+/// once, when the scheduler is about to choose the next task.
 class Settler : public boost::intrusive::list_base_hook<
                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -58,7 +60,7 @@ class Settler : public boost::intrusive::list_base_hook<
 /// Hears of the schedule's choices other than the first.
 class ChoiceObserver {
  public:
-  /// Before what was chosen runs. `fiber`: null if it is a task.
+  /// Called before the chosen fiber or task runs. `fiber`: null if a task was chosen.
   virtual void on_choice(const Deviation& choice, const Fiber* fiber) = 0;
 
  protected:
@@ -71,7 +73,8 @@ class ChoiceObserver {
   return &place;
 }
 
-/// The heart of the simulator. Single-threaded; several may live in different threads.
+/// Runs fibers and tasks in virtual time. Each scheduler belongs to one thread; several schedulers
+/// may exist in different threads.
 class Scheduler {
  public:
   static constexpr Instant kNever = Instant::max();
@@ -88,20 +91,21 @@ class Scheduler {
   /// How many tasks have run.
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
-  /// Sets the task to run at `time` (the past means now); an armed one is moved. Tasks of one
-  /// instant run in the order of arming. O(log n).
+  /// Arms the task for `time` (the current time if that is past); an armed task is moved. Tasks
+  /// with the same time run in the order of arming. O(log n).
   void at(Task& task, Instant time) { queue_.arm(task.timer_, time < now_ ? now_ : time); }
   /// Like the function above, in a turn that was taken before.
   void at(Task& task, Instant time, std::uint64_t turn) { queue_.arm(task.timer_, time, turn); }
   [[nodiscard]] std::uint64_t take_turn() { return queue_.take_turn(); }
   void cancel(Task& task) { queue_.cancel(task.timer_); }
-  /// Whether nothing could happen before a task armed at that time, so that the running task can do
-  /// its work now. Always false if a schedule chooses.
+  /// Whether a task armed for `time` would be the next to run, so that the running task can do its
+  /// work at once instead. Always false if a schedule chooses the order.
   [[nodiscard]] bool comes_next(Instant time, std::uint64_t turn) const {
     return time == now_ && !queue_.anything_before(time, turn) && !fibers_.any_ready() &&
            !chooser_.active();
   }
-  /// Has `settler` settle before the next task is chosen; in the order of these calls.
+  /// Requests that Settler::settle is called before the next task is chosen. Settlers are called in
+  /// the order of these requests.
   void settle_later(Settler& settler) {
     if (!settler.is_linked()) unsettled_.push_back(settler);
   }
@@ -110,9 +114,10 @@ class Scheduler {
   /// Runs one ready fiber, or advances the clock to the next task not later than `limit` and runs
   /// it, as the schedule chooses. False: there is neither. Do not call it from a fiber.
   bool step(Instant limit = kNever);
-  /// Whether anything of the kind is left, however late.
+  /// Whether a fiber is ready or a task is armed, at any future time.
   [[nodiscard]] bool anything_left();
-  /// While it lives the world runs in this thread, and calls from others are refused.
+  /// While an object of this class exists, the world belongs to the current thread, and calls from
+  /// other threads are refused (check_thread()).
   class Running {
    public:
     explicit Running(Scheduler& scheduler)
@@ -127,8 +132,8 @@ class Scheduler {
     std::atomic<const void*>& thread_;
     const void* before_;
   };
-  /// Throws verbs::ForeignThread, after a sentence on stderr, in any thread but the one in which
-  /// the world runs. Nothing while it does not.
+  /// Throws verbs::ForeignThread, after a message on stderr, if the world is running in another
+  /// thread than the calling one. No effect while the world is not running.
   void check_thread() const {
     const void* const thread = thread_.load(std::memory_order_relaxed);
     if (thread != nullptr && thread != this_thread()) [[unlikely]]
@@ -143,39 +148,43 @@ class Scheduler {
   /// Moves the clock without anything happening. Precondition: nothing is due before.
   void skip_to(Instant time);
 
-  /// For programs that poll: lets something else happen, then returns. Tasks of other hosts only
-  /// (see concern) do not count for a microsecond, the cost of an empty poll. If nothing can
-  /// happen, that time passes, and more after a thousand polls in a row. After an hour of only
-  /// polls, step() returns false.
+  /// For programs that poll: runs something else, then returns. For one microsecond (the cost of an
+  /// empty poll), tasks that concern only other hosts (see concern()) do not count. If nothing else
+  /// can happen, that time passes, and more after a thousand polls in a row. After an hour of
+  /// virtual time with nothing but polls, step() returns false.
   void poll();
-  /// Parks the running fiber, which checks again at `time` at the latest.
+  /// Suspends the running fiber until something happens, or until `time`; its caller then checks
+  /// again.
   void poll_until(Instant time);
   /// All that is ready goes on before the running fiber does.
   void let_others_go_first();
   /// Whether a schedule chooses the order.
   [[nodiscard]] bool chooses() const { return chooser_.active(); }
-  /// The running fiber comes to a scheduling point (a verbs call, a lock) at which the schedule may
-  /// have others go on before it. Nothing happens in default order, and outside of all fibers. A
-  /// fiber that is killed meanwhile runs on until it waits, as one that was not at a point does.
+  /// A scheduling point (a verbs call or a lock) in the running fiber: the schedule may let other
+  /// fibers and tasks run first. No effect in the default order and outside of fibers. If the fiber
+  /// is killed during the call, it continues until its next wait, as if there had been no
+  /// scheduling point.
   void give_way();
   /// Of the run, for its random streams.
   [[nodiscard]] const Seeds& seeds() const { return seeds_; }
   /// At how many points there was a choice so far.
   [[nodiscard]] std::uint64_t choices() const { return chooser_.points(); }
-  /// Says that the running task concerns a host. A task that never does concerns all hosts.
+  /// Declares that the running task affects only the given host, so that polling programs of other
+  /// hosts need not check again. A task that never calls this function counts as affecting all
+  /// hosts.
   void concern(const Host& host) {
     concerns_more_ |= concerned_ != nullptr && concerned_ != &host;
     concerned_ = &host;
   }
 
-  /// Keeps the reason of a wait outside of all fibers that failed because nothing could happen any
-  /// more.
+  /// Stores the purpose of a wait, made outside of fibers, that failed because nothing could happen
+  /// any more.
   void note_refusal(const char* purpose, const std::string& details);
   /// The last such note; empty if there is none.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
-  /// Sleeps the running fiber, or the thread outside of fibers, for that time. False: it was
-  /// cancelled.
+  /// Suspends the running fiber, or the calling thread outside of fibers, until `time`. Returns
+  /// false if the sleep was cancelled.
   bool idle_until(Instant time);
 
  private:
@@ -188,7 +197,8 @@ class Scheduler {
   void wake_concerned_pollers();
   void skip_empty_poll(Instant limit);
   void run_task(Task& task);
-  /// step(), where there is a choice: false when there is nothing to choose from.
+  /// Like step(), if the schedule chooses among several candidates. Returns false if there is no
+  /// candidate.
   bool step_chosen(Instant limit);
   void gather_due();
 

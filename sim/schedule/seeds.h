@@ -1,4 +1,5 @@
-// The seeds of a run: the first, and others from later decisions on.
+// The seeds of one run: the first seed, and further seeds that replace it at later scheduling
+// decisions.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +9,15 @@
 
 namespace anyrdma::sim {
 
-/// From a decision of the schedule on, the run goes on with another seed.
+/// A change of seeds: from the given scheduling decision on, the run uses another seed.
 struct Branch {
   std::uint64_t until = 0;  ///< the decision, from 0: see Chooser
   std::uint64_t seed = 0;
   bool operator==(const Branch&) const = default;
 };
 
-/// Of one run. Its random streams follow it: from a branch on, each goes on as the stream of its
-/// name that the other seed has.
+/// The current seed of one run. At each branch (change of seeds), every random stream continues
+/// with the numbers that a stream of its name has under the new seed.
 class Seeds {
  public:
   /// `branches`: in ascending order.

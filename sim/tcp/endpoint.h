@@ -1,7 +1,7 @@
-// One end of a TCP connection as Linux's answers, without any I/O: time and segments go in,
-// segments come out when asked for. No congestion control, no delay of small segments or
-// acknowledgements: the window, the link and what is lost say how fast it goes. Source: RFC 9293,
-// RFC 6298; retries and times as of tcp(7).
+// One end of a TCP connection that behaves like Linux, without I/O: the caller passes in time and
+// segments, and asks for segments to send. There is no congestion control, and no delay of small
+// segments or acknowledgements: the throughput depends on the window, the link and its losses.
+// Source: RFC 9293, RFC 6298; retries and times as of tcp(7).
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline constexpr std::uint8_t kRst = 4;
 inline constexpr std::uint8_t kPush = 8;
 inline constexpr std::uint8_t kAck = 16;
 
-/// Windows are multiples of this, except in what makes a connection.
+/// The window scale option: windows are sent in units of 2^7 bytes, except in SYN segments.
 inline constexpr std::uint8_t kWindowScale = 7;
 /// The most data that is sent at once.
 inline constexpr std::size_t kSegmentMax = 4096;
@@ -43,7 +43,8 @@ struct Segment {
   [[nodiscard]] bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
 
-/// A host's answer to a segment of an unknown connection. nullopt: none.
+/// Returns the answer (a reset) of a host to a segment that belongs to no connection. nullopt: no
+/// answer.
 [[nodiscard]] std::optional<Segment> answer_of_nobody(const Segment& segment);
 
 /// Bytes in a row, taken from the front.
@@ -65,7 +66,7 @@ enum class State : std::uint8_t {
   kSynSent,      ///< it asks for a connection
   kSynReceived,  ///< it has answered a SYN
   kOpen,         ///< until both have finished, and have heard so
-  kTimeWait,     ///< the same, but the peer may not have heard so: it answers
+  kTimeWait,     ///< both have finished; repeated segments of the peer are still answered
   kClosed,       ///< for good
 };
 
@@ -78,11 +79,12 @@ class Endpoint {
   [[nodiscard]] static Endpoint accept(std::uint32_t first, const Segment& request);
 
   [[nodiscard]] State state() const { return state_; }
-  /// Why it is closed: ECONNREFUSED, ECONNRESET, ETIMEDOUT, EPIPE (it was reset when the peer had
-  /// finished); 0: there was no failure.
+  /// Why the connection was closed: ECONNREFUSED, ECONNRESET, ETIMEDOUT, or EPIPE (the peer had
+  /// finished and then reset the connection). 0: no failure.
   [[nodiscard]] int error() const { return error_; }
 
   // --- for the program's side -------------------------------------------------------------------
+
   /// How much it takes now.
   [[nodiscard]] std::size_t room() const;
   /// Precondition: there is room.
@@ -104,8 +106,8 @@ class Endpoint {
   /// To be called when deadline() has come.
   void on_timer(Instant now);
   [[nodiscard]] std::optional<Instant> deadline() const { return deadline_; }
-  /// The next one to be sent, to be asked for after anything else was called, until there is none.
-  /// A view, until the next call.
+  /// Returns the next segment to send. After each call of another function, call this one until it
+  /// returns nullopt. The data of the segment is valid until the next call.
   [[nodiscard]] std::optional<Segment> next_segment(Instant now);
 
  private:

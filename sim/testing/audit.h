@@ -1,14 +1,15 @@
-// Checkers for every world of a test that links this: nothing has to be called. A test fails when a
-// planned fault did not happen that is not marked as `maybe`, and when a checker's claim does not
-// hold: docs/checkers.md has them all.
+// Installs the checkers (docs/checkers.md) in every world of a test that links this library; no
+// call is needed. A test fails if a checker finds a violation, or if an injected fault that is not
+// marked `maybe` did not occur.
 #pragma once
 
 namespace anyrdma::sim::testing {
 
-/// Says that the caller counts on the checkers, so that a linker takes them out of an archive.
+/// Does nothing. A call makes the linker include the checkers from the static library.
 void require_audit();
 
-/// For tests of what cannot be legal: no checkers for the worlds that are made while it lives.
+/// Switches the checkers off for worlds created while an object of this class exists, for tests
+/// that break the rules on purpose.
 class Unaudited {
  public:
   Unaudited();

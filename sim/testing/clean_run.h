@@ -1,5 +1,5 @@
-// A connection on a perfect network, from resolution to the end of timewait, with data by SEND both
-// ways, RDMA WRITE and RDMA READ.
+// A connection on a perfect network, from address resolution to the end of the CM's timewait, with
+// data in both directions: SEND, RDMA WRITE and RDMA READ.
 #pragma once
 
 #include <cstdint>

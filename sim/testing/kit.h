@@ -15,7 +15,7 @@
 
 namespace anyrdma::testing {
 
-/// Links the code from the archive that lets failing tests write a recording and its page.
+/// Makes the linker include the code that writes a recording and its page when a test fails.
 inline const bool kRecorded = (sim::testing::require_recordings(), true);
 
 // The fixture, and steps of a connection's life for programs in it.

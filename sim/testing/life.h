@@ -1,5 +1,5 @@
-// One connection's life between two hosts, whatever the network does to it: what the determinism
-// tests run and the benchmark measures.
+// One connection between two hosts, from its establishment to its end, on any network. The
+// determinism tests and the benchmark run it.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace anyrdma::sim::testing {
 
-/// Client and server exchange a message each way, unless the connection fails before. Never hangs:
-/// each side goes on until an event ends its connection or nothing more can come.
+/// A client and a server that exchange one message each way, unless the connection fails before.
+/// Neither side hangs: each continues until an event ends its connection or no event can come any
+/// more.
 class Life {
  public:
   Life(World& world, Host& client, Host& server);
@@ -36,8 +37,9 @@ class Life {
   int completions_ = 0;
 };
 
-/// A world of two hosts in which packets are lost, doubled, delayed and overtaken as the seed says
-/// (every fourth seed: a perfect network). Runs one Life to its end.
+/// The result of run_life(), which runs one Life to its end in a world with two hosts. The links
+/// lose, duplicate, delay and reorder packets as the seed decides; with every fourth seed the
+/// network is perfect.
 struct LifeResult {
   std::uint64_t hash = 0;
   std::uint64_t packets = 0;

@@ -1,5 +1,5 @@
-// Common parts of programs in simulated tests: a channel, a log of fetched events, and the steps of
-// a connection's life.
+// Building blocks for programs in simulated tests: an event channel, a log of fetched events, and
+// the steps of a connection.
 #pragma once
 
 #include <array>
@@ -48,9 +48,9 @@ class Program {
   [[nodiscard]] std::unique_ptr<cm::Id> listen(const Address& local, int backlog = 8);
   /// Creates an id and resolves address and route to `peer`.
   [[nodiscard]] std::unique_ptr<cm::Id> resolve(const Address& peer);
-  /// Waits for the next event, logs and returns it. Nothing if none will ever come.
+  /// Waits for the next event, logs and returns it. nullopt: no event can come any more.
   [[nodiscard]] std::optional<cm::Event> next();
-  /// Fetches, logs and acknowledges the next event, which must be of that type.
+  /// Fetches, logs and acknowledges the next event. The test fails if the event has another type.
   Seen expect(rdma_cm_event_type type);
   /// As expect, for CONNECT_REQUEST.
   [[nodiscard]] std::unique_ptr<cm::Id> expect_request();

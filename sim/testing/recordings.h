@@ -8,7 +8,7 @@
 
 namespace anyrdma::sim::testing {
 
-/// Makes the linker take this code out of an archive.
+/// Does nothing. A call makes the linker include this code from the static library.
 void require_recordings();
 
 }  // namespace anyrdma::sim::testing

@@ -1,12 +1,12 @@
-// Settings of simulated tests, from the command line or the environment; the command line wins:
+// Settings of simulated tests. Each can be given by an option on the command line or by an
+// environment variable; the option has priority:
 //
-//   --anyrdma_seed=7      ANYRDMA_SEED=7       the seed of every world (1)
-//   --anyrdma_runs=100    ANYRDMA_RUNS=100     all tests that often, each time with the next seed
-//   (1)
-//   --anyrdma_record=DIR  ANYRDMA_RECORD=DIR   what each world shows, there: recordings.h (nowhere)
+//   --anyrdma_seed=7      ANYRDMA_SEED=7       the seed of every world; default: 1
+//   --anyrdma_runs=100    ANYRDMA_RUNS=100     runs each test 100 times, with 100 seeds; default: 1
+//   --anyrdma_record=DIR  ANYRDMA_RECORD=DIR   records each world (recordings.h) to files in DIR
 //
-// They work with any main(), gtest_main's too. A value that is no number fails the tests that read
-// it.
+// The settings work with any main(), including that of gtest_main. A seed or number of runs that is
+// not a number fails the tests that use it.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct Settings {
 [[nodiscard]] Settings read_settings(std::span<const std::string> words, const char* seed,
                                      const char* runs, const char* record = nullptr);
 
-/// The settings of this process; the seed is that of the current run. Call it while a test program
-/// runs.
+/// Returns the settings of this process, with the seed of the current repetition (`runs`). Call it
+/// while a test program runs.
 [[nodiscard]] Settings current_settings();
 
 /// A shell command that repeats the running test with that seed. Empty: no test runs.

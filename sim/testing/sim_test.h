@@ -32,13 +32,13 @@ class SimTest : public ::testing::Test {
   /// 10.0.0.2, "client".
   [[nodiscard]] Host& client() { return client_; }
 
-  /// Starts a program on the server; the test does not require that it ends.
+  /// Starts a program on the server host. The test does not require that the program ends.
   void serve(std::function<void()> program);
   /// Starts a program on the client that has to end.
   void ask(std::function<void()> program);
 
-  /// Faults as text (sim/fault_plan.h) or as JSON. The test fails with line and reason when they
-  /// are wrong.
+  /// Injects faults, given as text (sim/fault_plan.h) or as JSON. If they are invalid, the test
+  /// fails with the line and the reason.
   void inject(std::string_view plan);
   void inject(const FaultPlan& plan);
 

@@ -14,7 +14,8 @@ class Capture {
  public:
   void add(verbs::Instant now, const verbs::soft::Packet& packet, const roce::Mac& source,
            const roce::Mac& destination);
-  /// Returns the file; computes every ICRC now, since the simulator does not.
+  /// Returns the pcap file. This function computes the ICRC of each packet, since the simulator
+  /// sends packets without.
   [[nodiscard]] std::vector<std::uint8_t> file() const;
 
  private:

@@ -1,6 +1,6 @@
-// What happened, in order: packets put on the wire, drops with their reason, CM events, faults,
-// what programs printed and how they ended, the schedule's choices. No address, process id or wall
-// time is in it, so that equal runs have equal traces everywhere.
+// The trace of a run: packets put on the wire, drops with their reasons, CM events, faults, output
+// and ends of programs, and scheduling choices, in order. The trace contains no address, process id
+// or wall-clock time, so that equal runs have equal traces on every machine.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -25,13 +25,13 @@ inline constexpr HostIndex kNoHost{0xffff};
 
 enum class RecordKind : std::uint8_t {
   kSend,         ///< a host put a packet on the wire
-  kDrop,         ///< a packet was lost on the way, or refused by the device it came to
+  kDrop,         ///< a packet was lost in the network, or dropped by the receiving device
   kDropMessage,  ///< the CM ignored a message
   kQueued,       ///< a CM event entered its channel
   kFetched,      ///< the application took a CM event
   kFault,        ///< a fault of the plan fired
   kNote,         ///< the test or a program says something, or a program ends
-  kChoice,       ///< the schedule lets something else go on than what was ready first
+  kChoice,       ///< the schedule chose another candidate than the first ready one
 };
 
 /// Why a packet ended before the application could notice it.
@@ -52,7 +52,7 @@ enum class DropCause : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(DropCause cause);
 
-/// One record; its fields are bytes of a canonical form that only this room knows.
+/// One record of a trace. Its fields are bytes in a form that only the files of this folder read.
 struct TraceRecord {
   Instant time{};
   RecordKind kind{};
@@ -67,7 +67,7 @@ class Trace {
   explicit Trace(Tracing tracing) : tracing_(tracing) {}
 
   [[nodiscard]] bool on() const { return tracing_ != Tracing::kOff; }
-  /// Over all records so far; the same for equal runs on every compiler and machine.
+  /// The hash of all records so far. Equal runs have the same hash on every compiler and machine.
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::size_t size() const { return count_; }
   /// The i-th record. Precondition: Tracing::kKeep.
@@ -81,14 +81,16 @@ class Trace {
   [[nodiscard]] HostIndex add_host(std::string_view name);
   [[nodiscard]] std::string_view name_of(HostIndex host) const;
   void send(Instant now, HostIndex from, HostIndex to, const FieldWriter& fields);
-  /// Takes the fields, because the packet may be gone when its loss is known.
+  /// Records a lost packet. `fields`: the encoded packet, since the packet may be destroyed already
+  /// when its loss is known.
   void drop(Instant now, HostIndex at, HostIndex peer, DropCause cause, FieldWriter& fields);
   void drop_message(Instant now, HostIndex at, ibcm::DropReason reason, std::uint16_t attribute);
   void event(Instant now, HostIndex at, transport::EventObserver::Step step, std::uint64_t id,
              std::uint64_t listener, const rdma_cm_event& event);
   void fault(Instant now, std::string_view text);
   void note(Instant now, HostIndex at, std::string_view text);
-  /// At a point of the schedule, something that so many were ready before.
+  /// Records a choice at a scheduling point. `choice`: the number of candidates that were ready
+  /// before the chosen one.
   void choice(Instant now, std::uint64_t point, std::uint32_t choice);
 
  private:

@@ -8,8 +8,10 @@
 
 namespace anyrdma::sim::tracee {
 
-/// At StopKind::kProgram. The program finds no vDSO, so that whatever it asks the clock is a system
-/// call, and these bytes as the random ones. False: its stack is not as expected.
+/// Changes the auxiliary vector of a new program, so that the program is deterministic. The program
+/// finds no vDSO, so that each reading of a clock is a system call; and it gets `random` as its
+/// AT_RANDOM bytes. Call when the thread has stopped with StopKind::kProgram, before its first
+/// instruction. Returns false if the program's stack does not have the expected layout.
 [[nodiscard]] bool tame(const Tracee& tracee, const std::array<std::byte, 16>& random);
 
 }  // namespace anyrdma::sim::tracee

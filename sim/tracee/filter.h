@@ -36,18 +36,18 @@ struct ArgumentRule {
   const char* name = "";  ///< of the value, for readers: "MAP_HUGETLB"
 };
 
-/// The answer to the calls of one number. The first applicable rule of `arguments` decides, or else
-/// `answer`.
+/// The verdict on system calls with one number. The first rule of `arguments` that applies to the
+/// call decides; if none applies, `answer` decides.
 struct CallRule {
   int number = 0;
   Answer answer{};
   std::span<const ArgumentRule> arguments{};
 };
 
-/// Returns a program for SECCOMP_SET_MODE_FILTER. `rules` have each number at most once, in any
-/// order. Calls without a rule stop the thread; calls of other architectures fail with ENOSYS. The
-/// number of a call is looked at before any argument, so the kernel makes calls that always pass
-/// without executing the filter (since Linux 5.11).
+/// Returns a BPF program for SECCOMP_SET_MODE_FILTER. `rules` contain each system call number at
+/// most once, in any order. Calls without a rule stop the thread. Calls of other architectures fail
+/// with ENOSYS. The program tests the number before any argument, so that since Linux 5.11 the
+/// kernel executes calls that always pass without the filter.
 [[nodiscard]] std::vector<sock_filter> filter_of(std::span<const CallRule> rules);
 
 }  // namespace anyrdma::sim::tracee

@@ -24,12 +24,13 @@ struct LaunchOptions {
   const Realm* realm = nullptr;          ///< whose process it becomes; null: it is one like us
 };
 
-/// The process is about to execute the program: it has stopped at the end of execve(2)
-/// (StopKind::kProgram), or it is gone. Its addresses are not random, and rdtsc stops it with
-/// SIGSEGV where the machine can do that (time_stamps.h). `calls` decides which system calls stop
-/// it, as StopKind::kCall; a call without a rule does. It dies with this process. Errors: EAGAIN,
-/// ENOMEM, EPERM (ptrace(2) or seccomp(2) is not allowed here), and what execve(2) says. The
-/// calling thread is the one that traces.
+/// Starts a process that the calling thread traces, and returns its process id. The process has
+/// stopped at the end of execve(2) (StopKind::kProgram), before the program's first instruction, or
+/// it has ended. Address randomization is off, and RDTSC raises SIGSEGV where the machine supports
+/// that (time_stamps.h). `calls`: the rules of the system calls that stop the process with
+/// StopKind::kCall; a call without a rule stops it too. The process is killed when this process
+/// ends. Errors: EAGAIN, ENOMEM, EPERM (ptrace(2) or seccomp(2) is not allowed here), and those of
+/// execve(2).
 [[nodiscard]] verbs::Result<pid_t> launch(const LaunchOptions& options,
                                           std::span<const CallRule> calls);
 

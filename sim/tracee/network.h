@@ -1,5 +1,6 @@
-// The network that a realm's processes see: loopback, and one interface with a host's addresses,
-// which leads nowhere. Source: network_namespaces(7), rtnetlink(7).
+// The network that the processes of a simulated host see: the loopback interface, and one interface
+// with the host's addresses, from which no packet leaves. Source: network_namespaces(7),
+// rtnetlink(7).
 #pragma once
 
 #include <array>
@@ -19,19 +20,20 @@ struct NetworkOptions {
   std::vector<transport::soft::Prefix> addresses;
 };
 
-/// Requests to the kernel, which are put together before, so that carrying them out takes no
-/// memory.
+/// Configures a network namespace. The constructor builds the netlink messages, so that set_up()
+/// allocates no memory and may be called after fork.
 class Network {
  public:
   enum class Made : std::uint8_t {
     kNothing,     ///< the system's network is seen
-    kOnLoopback,  ///< the kernel has no kind of interface for it: the addresses are loopback's
+    kOnLoopback,  ///< the kernel supports no suitable interface: loopback has the addresses
     kInterface,
   };
 
   explicit Network(const NetworkOptions& options);
 
-  /// In the network namespace of this process, which is new. Safe after fork.
+  /// Creates the interface and sets its addresses in the network namespace of the calling process,
+  /// which must be new. Safe after fork. Returns what the processes will see.
   [[nodiscard]] Made set_up();
 
  private:

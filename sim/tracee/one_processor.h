@@ -1,5 +1,6 @@
-// Keeps tracer and tracee on one processor, since they take turns. On one processor a turn costs a
-// switch; on two it also costs an interrupt and a wake-up.
+// Keeps the tracer and its traced threads on one processor, since only one of them runs at a time.
+// Switching between them on one processor costs a context switch; between two processors it also
+// costs an interrupt and a wake-up.
 #pragma once
 
 #include <sched.h>
@@ -12,8 +13,8 @@
 
 namespace anyrdma::sim::tracee {
 
-/// Binds the calling thread, and every process that it starts from then on, to one of its
-/// processors (sched_setaffinity(2)) until the object is destroyed. Belongs to that thread.
+/// Binds the calling thread, and every process that it starts later, to one processor
+/// (sched_setaffinity(2)) until the object is destroyed. Use the object only in that thread.
 class OneProcessor {
  public:
   OneProcessor();
@@ -22,12 +23,13 @@ class OneProcessor {
   OneProcessor(const OneProcessor&) = delete;
   OneProcessor& operator=(const OneProcessor&) = delete;
 
-  /// Whether others have kept the thread from running for a good part of the time since it was
-  /// looked at last. To be asked often: most times it is not looked at.
+  /// Whether other processes kept this thread from running for a large part of the time since the
+  /// last check. Callers may call it often: most calls return false without checking.
   [[nodiscard]] bool is_crowded();
-  /// Goes to the next processor, with these threads.
+  /// Moves the calling thread and the given threads to the next allowed processor.
   void move(std::span<const pid_t> threads);
-  /// These may use all that it may use itself, until they are kept to one again.
+  /// Lets the given threads use all processors that are allowed to the calling thread, until keep()
+  /// is called for them.
   void let_go(std::span<const pid_t> threads) const;
   void keep(std::span<const pid_t> threads) const;
 

@@ -1,5 +1,6 @@
-// A set of processes with numbers, a /proc, and a network of their own: the first process of a run
-// has the same number every time. Source: pid_namespaces(7), user_namespaces(7).
+// A set of Linux namespaces (PID, mount, user and network) for the processes of one simulated host.
+// The first process of each run gets the same process id. Source: pid_namespaces(7),
+// user_namespaces(7).
 #pragma once
 
 #include <sys/types.h>
@@ -15,12 +16,14 @@
 
 namespace anyrdma::sim::tracee {
 
-/// Ends with all of its processes. Needs no privileges where user namespaces are allowed.
+/// The namespaces of one simulated host. The destructor kills all processes in them. Where
+/// unprivileged user namespaces are allowed, creating a Realm needs no privileges.
 class Realm {
  public:
-  /// EPERM, ENOSPC, EINVAL: the system does not allow it; ENOMEM, EAGAIN, EMFILE. `files`: files
-  /// that replace others, if the system allows it. `network`: creates a network namespace; with
-  /// null, or if that is not allowed, it is the system's.
+  /// Creates the namespaces. `files`: pairs of files, of which one is mounted over the other if the
+  /// system allows it. `network`: the settings of a new network namespace; if null, or if the
+  /// system allows no such namespace, the processes use the network of the system. Errors: EPERM,
+  /// ENOSPC, EINVAL if the system does not allow namespaces; ENOMEM, EAGAIN, EMFILE.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Realm>> create(
       const std::vector<std::pair<std::string, std::string>>& files = {},
       Network* network = nullptr);
@@ -28,25 +31,26 @@ class Realm {
   Realm(const Realm&) = delete;
   Realm& operator=(const Realm&) = delete;
 
-  /// For the next run: as it was when it was made, with the same numbers to come. Precondition: its
-  /// processes have been taken note of to the last one. False: something of them is left, in which
-  /// case it is to be destroyed.
+  /// Restores the initial state, for reuse in another run: the next process gets the first process
+  /// id again. Precondition: all processes in the namespaces have ended and were waited for.
+  /// Returns false if the state cannot be restored; destroy the object then.
   [[nodiscard]] bool renew();
 
   [[nodiscard]] Network::Made network() const { return network_made_; }
 
   /// Whether entering it changes the user id.
   [[nodiscard]] bool has_own_users() const { return static_cast<bool>(user_); }
-  /// Moves a process with one thread, after fork, into the namespaces: its later children belong to
-  /// them. Safe in a signal handler. False: errno has the reason.
+  /// Moves the calling process into the namespaces; its later children belong to them.
+  /// Precondition: the process has only one thread. Async-signal-safe, for use after fork. Returns
+  /// false on failure, with the reason in errno.
   [[nodiscard]] bool enter() const;
 
  private:
   Realm() = default;
 
-  pid_t owner_ = -1;  ///< the process that made it; a fork of that process is another one
+  pid_t owner_ = -1;  ///< the process that created it; forks of it do not destroy it
   pid_t first_ =
-      -1;  ///< process 1 of the PID namespace: adopts orphans, and undoes all changes at the end
+      -1;  ///< process 1 of the PID namespace: adopts orphans, and reverts changes when a run ends
   transport::realtime::Descriptor channel_;  ///< to the first process
   transport::realtime::Descriptor user_;
   transport::realtime::Descriptor pid_;

@@ -1,4 +1,4 @@
-// Whether a thread is where it has been before, with nothing changed meanwhile.
+// Detects a thread that loops without effect: its state equals an earlier one.
 #pragma once
 
 #include <sys/types.h>
@@ -8,9 +8,10 @@
 
 namespace anyrdma::sim::tracee {
 
-/// A number for all that a thread's next instructions may depend on, beside its general registers:
-/// the memory that its process can write, and the wide registers. The thread has stopped, and so
-/// has everybody who shares memory with it. nullopt: it is gone, or may not be looked at.
+/// Returns a hash of all state that determines the next instructions of a thread, except its
+/// general registers: the writable memory of its process and the wide (vector) registers.
+/// Precondition: the thread and all threads and processes that share its memory have stopped.
+/// nullopt: the thread has ended, or its memory cannot be read.
 [[nodiscard]] std::optional<std::uint64_t> state_print(pid_t tid);
 
 }  // namespace anyrdma::sim::tracee

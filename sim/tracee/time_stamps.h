@@ -5,8 +5,9 @@
 
 namespace anyrdma::sim::tracee {
 
-/// Tested once. False in virtual machines where prctl(2) succeeds without effect (guests of PVM,
-/// whose kernel's CR4.TSD is ignored).
+/// Whether prctl(2) can make the RDTSC instruction trap on this machine. Tested once per process.
+/// False in virtual machines where prctl(2) succeeds without effect (guests of PVM, whose kernel's
+/// CR4.TSD is ignored).
 [[nodiscard]] bool time_stamps_can_be_forbidden();
 
 }  // namespace anyrdma::sim::tracee

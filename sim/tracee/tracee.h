@@ -1,5 +1,5 @@
-// One thread of another process that this one traces: its registers, its memory, and what stops it.
-// Source: ptrace(2), seccomp(2).
+// One traced thread of another process: its registers, its memory and its stops. Source: ptrace(2),
+// seccomp(2).
 #pragma once
 
 #include <sys/types.h>
@@ -25,14 +25,15 @@ struct Call {
 /// The id of a thread in the innermost PID namespace; its own id if that cannot be read.
 [[nodiscard]] pid_t number_of(pid_t tid);
 
-/// A stopped thread. No call blocks. A call fails if the thread has ended, or if an address is
-/// invalid.
+/// A traced thread that has stopped. No function blocks. A function fails if the thread has ended
+/// or an address is invalid.
 class Tracee {
  public:
   explicit Tracee(pid_t tid) : tid_(tid) {}
 
   [[nodiscard]] pid_t tid() const { return tid_; }
-  /// After execve(2) by a thread that was not its process's first one.
+  /// Sets a new thread id. Call after execve(2) by a thread that was not the first one of its
+  /// process: the kernel gives it the id of the process.
   void rename(pid_t tid) {
     tid_ = tid;
     known_.reset();
@@ -44,7 +45,8 @@ class Tracee {
   void answer(long result) const;
   /// The call is made with another argument.
   void set_argument(unsigned index, std::uint64_t value) const;
-  /// The call that has just returned is made once more, from its beginning.
+  /// Makes the thread execute the call that has just returned once more, with the arguments in
+  /// `call`.
   void repeat(const Call& call) const;
   /// The result of the call. Only after run_to_return().
   [[nodiscard]] long result() const;
@@ -53,7 +55,8 @@ class Tracee {
   [[nodiscard]] std::optional<user_regs_struct> registers() const;
   void set_registers(const user_regs_struct& registers) const;
 
-  /// The signal that is about to be delivered. nullopt: it has stopped for something else.
+  /// The signal that is about to be delivered to the thread. nullopt: the thread stopped for
+  /// another reason.
   [[nodiscard]] std::optional<siginfo_t> signal_info() const;
 
   /// All or nothing.
@@ -71,13 +74,13 @@ class Tracee {
     static_assert(std::is_trivially_copyable_v<Value>);
     return write(address, std::as_bytes(std::span(&value, 1)));
   }
-  /// Up to a zero or so many bytes.
+  /// Reads a C string from the thread's memory: the bytes before the first zero, `at_most` bytes at
+  /// most.
   [[nodiscard]] std::string text(std::uint64_t address, std::size_t at_most = 4096) const;
 
-  /// Runs to its next stop, taking a signal if that is not 0.
+  /// Continues the thread until its next stop, delivering the signal `signal` if that is not 0.
   void run(int signal = 0) const;
-  /// Like the function above, but the thread stops when the call that it is about to make has
-  /// returned.
+  /// Continues the thread until the system call that it is about to make has returned.
   void run_to_return() const;
   void step() const;
 
@@ -92,8 +95,8 @@ enum class StopKind : std::uint8_t {
   kSignal,      ///< `detail` is about to be delivered
   kNewThread,   ///< it has made a thread: `detail`
   kNewProcess,  ///< it has made a process: `detail`
-  kVfork,       ///< the same, and lends it its memory
-  kVforkOver,   ///< the process that it lent its memory to has let go of it
+  kVfork,       ///< it has made the process `detail` by vfork(2), which uses its memory
+  kVforkOver,   ///< its vfork(2) child no longer uses its memory
   kProgram,     ///< it runs another program now; `detail` was its thread
   kStarted,     ///< it is new
   kGroupStop,   ///< its process has been stopped by signal `detail`
@@ -110,7 +113,8 @@ struct Stop {
 /// The meaning of a waitpid(2) status of a traced thread.
 [[nodiscard]] Stop stop_of(pid_t tid, int status);
 
-/// Options under which a thread is to be traced, and all that it makes.
+/// Returns the ptrace(2) options for tracing a thread and all threads and processes that it
+/// creates.
 [[nodiscard]] long trace_options();
 
 }  // namespace anyrdma::sim::tracee

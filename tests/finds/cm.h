@@ -16,10 +16,12 @@ extern "C" {
 
 enum { kPort = 7471, kGaveUp = 10, kBroken = 3, kPatience = 8000 };
 
-/// Ends the process with status 10, or with 3, and says why. From any thread.
+/// Each ends the process and prints why: give_up() with status 10 (a fault prevented the work),
+/// broken() with status 3 (a promise of the program was broken). Callable from any thread.
 void give_up(const char* why) __attribute__((noreturn));
 void broken(const char* why) __attribute__((noreturn));
-/// A call that any fault may fail: it is 0, or the process gives up.
+/// Checks a call that injected faults may fail: if it does not return 0, the process ends with
+/// status 10.
 #define NEED(call)                   \
   do {                               \
     if ((call) != 0) give_up(#call); \
@@ -34,11 +36,14 @@ void broken(const char* why) __attribute__((noreturn));
 int64_t now_us(void);
 /// Sleeps so long.
 void sleep_us(int64_t us);
-/// Whether the descriptor can be read within so many milliseconds; -1: for ever.
+/// Waits up to `ms` milliseconds until the descriptor is readable; -1: without limit. Returns
+/// whether it is.
 bool readable(int fd, int ms);
-/// The next event of the channel, or NULL after so many milliseconds; -1: for ever.
+/// Waits up to `ms` milliseconds (-1: without limit) for the next CM event of the channel. NULL:
+/// none came.
 struct rdma_cm_event* next_event(struct rdma_event_channel* channel, int ms);
-/// Takes the next event, acknowledges it, and says its type; -1 after so many milliseconds.
+/// Waits up to `ms` milliseconds for the next CM event, acknowledges it and returns its type; -1:
+/// none came.
 int next_type(struct rdma_event_channel* channel, int ms);
 /// A channel, or the process gives up.
 struct rdma_event_channel* open_channel(void);
@@ -59,49 +64,55 @@ enum { kSlot = 64, kSlots = 64 };
 /// Protection domain, completion channel, queue, 4 KiB of memory that peers may read and write, and
 /// a queue pair of 32 requests each way for this id. False: a call has failed.
 bool lane_open(struct lane* lane, struct rdma_cm_id* id);
-/// The same in a protection domain that others use, too, and that `lane_close` leaves alone.
+/// Like lane_open(), in a protection domain that other connections use too and that lane_close()
+/// does not destroy.
 bool lane_open_in(struct lane* lane, struct rdma_cm_id* id, struct ibv_pd* pd);
-/// Destroys it all, the id as well. What was not made is left out.
+/// Destroys all objects of a lane (a connection with its resources), including the id. Objects that
+/// were not created are skipped.
 void lane_close(struct lane* lane);
 /// Slot n of the lane's memory.
 char* slot(struct lane* lane, int n);
 /// A receive into slot n, wr_id n. 0 or an errno.
 int post_recv(struct lane* lane, int n);
-/// A signalled SEND of slot n, wr_id 100 + n. 0 or an errno.
+/// Posts a signalled SEND of slot n with wr_id 100 + n. Returns 0 or an errno.
 int post_send(struct lane* lane, int n);
-/// A signalled WRITE, READ (by opcode) of bytes of slot n to or from there, wr_id 100 + n.
+/// Posts a signalled RDMA WRITE or READ (`opcode`) between slot n and the peer's memory, with wr_id
+/// 100 + n. Returns 0 or an errno.
 int post_rdma(struct lane* lane, int n, size_t bytes, enum ibv_wr_opcode opcode, uint64_t address,
               uint32_t rkey);
-/// The next completion, by notification, within so many milliseconds. False: there was none.
+/// Waits up to `ms` milliseconds for the next completion, with the completion channel. Returns
+/// false if none came.
 bool next_wc(struct lane* lane, struct ibv_wc* wc, int ms);
-/// Waits until the channel has an event or one of the lanes a completion, for so many milliseconds
-/// at most; -1: for ever. Of each lane `next_wc` has returned false before.
+/// Waits up to `ms` milliseconds (-1: without limit) until the channel has an event or a lane has a
+/// completion. Precondition: next_wc() has returned false for each lane.
 void wait_any(struct rdma_event_channel* channel, struct lane* lanes, int count, int ms);
 /// The next completion, which succeeded, or the process gives up.
 struct ibv_wc good_wc(struct lane* lane);
 
-/// What an answer that does not come for a minute says. Gives up if the peer's device does not
-/// answer, either, or the connection is over; else the peer is there and has forgotten the request:
-/// it ends with 3.
+/// Call when the peer has not answered for a minute. Ends the process with status 10 if the peer's
+/// device does not answer either, or the connection has ended; else with status 3, since the peer
+/// has lost the request.
 void unanswered(struct lane* lane, const char* why) __attribute__((noreturn));
-/// The next completion of a receive, or `unanswered`. Gives up if any completion is in error.
+/// Waits for the next completion of a receive; calls unanswered() if none comes. A completion with
+/// an error ends the process with status 10.
 struct ibv_wc answer(struct lane* lane, const char* why);
 
-/// Resolves this address and port for the id; false: it could not be.
+/// Resolves an address and port, and the route, for the id. Returns false on failure.
 bool resolve(struct rdma_cm_id* id, const char* host, int port);
-/// Parameters of a connection: retries of a request, of a receive that is not there, and data for
-/// the peer.
+/// Returns connection parameters: the number of retries of a request and of retries after RNR NAKs,
+/// and private data for the peer.
 struct rdma_conn_param params(int retries, int rnr_retries, const void* data, size_t bytes);
-/// A connection to this address, made and established, or the process gives up.
+/// Connects to an address and waits until the connection is established. On failure, the process
+/// ends with status 10.
 void dial(struct lane* lane, struct rdma_event_channel* channel, const char* host, int port,
           const void* data, size_t bytes);
-/// Takes the next event, which is to be this one, and hands out the id and up to `bytes` of its
-/// private data; or the process gives up.
+/// Waits for the next event, which must have the given type, copies up to `bytes` of its private
+/// data, and returns its id. On failure, the process ends with status 10.
 struct rdma_cm_id* expect_event(struct rdma_event_channel* channel, enum rdma_cm_event_type type,
                                 void* data, size_t bytes);
 
-/// The other side of `dial`: takes a request, posts receives into slots 0 to n - 1, accepts, and
-/// waits for ESTABLISHED; or the process gives up.
+/// The server's counterpart of dial(): takes a request, posts receives into slots 0 to n - 1,
+/// accepts, and waits for ESTABLISHED. On failure, the process ends with status 10.
 void take_in(struct lane* lane, struct rdma_event_channel* channel, int receives);
 /// Waits for DISCONNECTED, or whatever else ends a connection, within the patience.
 void await_end(struct rdma_event_channel* channel);

@@ -37,14 +37,14 @@ bool is(const struct run* run, const char* role);
 /// The same for two numbers, which are printed.
 #define CHECK_EQ(have, want) \
   check_equal(__FILE__, __LINE__, #have, (long long)(have), (long long)(want))
-/// For a call that returns 0, or else an error number or -1 with errno.
+/// Checks a call that returns 0 on success, and otherwise an error number, or -1 with errno.
 #define CHECK_OK(call) check_ok(__FILE__, __LINE__, #call, (call))
 
 _Noreturn void fail_at(const char* file, int line, const char* what);
 void check_equal(const char* file, int line, const char* what, long long have, long long want);
 void check_ok(const char* file, int line, const char* what, int result);
 
-/// Ends the process at once with status 0: for what is to end without a destructor or a handler.
+/// Ends the process at once with status 0, without running destructors or exit handlers.
 _Noreturn void succeed(void);
 
 // ---- Waiting, in virtual time
@@ -54,13 +54,14 @@ void pause_us(unsigned microseconds);
 /// Of the monotonic clock.
 uint64_t now_us(void);
 
-/// How long somebody has waited: sleeps get longer, from 1 us to 1 ms.
+/// The state of a wait in a polling loop: its sleeps grow from 1 us to 1 ms.
 struct patience {
   uint64_t until_us;
   unsigned nap_us;
 };
 struct patience patience_ms(unsigned milliseconds);
-/// Sleeps for a while. False: the time is up, and it has not slept.
+/// Sleeps before the next poll. Returns false without sleeping if the time limit of the wait is
+/// over.
 bool nap(struct patience* patience);
 
 /// Waits until a condition holds, for 10 s at most.
@@ -96,7 +97,8 @@ int listen_on(int port);
 int accept_from(int listener);
 /// Tries again until somebody listens, for 10 s at most.
 int dial(const char* host, int port);
-/// The server accepts one connection at port 5000, any other role dials its peer there.
+/// Connects the roles of a run by TCP: the server accepts one connection at port 5000, and any
+/// other role connects to its peer there. Returns the socket.
 int meet(const struct run* run);
 /// Both sides send `size` bytes and take as many.
 void swap_bytes(int socket, const void* out, void* in, size_t size);
@@ -116,7 +118,7 @@ struct device {
 /// The first device, and its first GID of an IPv4 address.
 struct device open_device(void);
 
-/// Of a queue pair; what is 0 is the default named here.
+/// Options of a queue pair. A member that is 0 means the default named beside it.
 struct options {
   enum ibv_qp_type type;             ///< IBV_QPT_RC
   unsigned sends;                    ///< 32: length of the send queue
@@ -148,12 +150,15 @@ struct end {
   struct rdma_cm_id* id;  ///< of rdma_cm; else null
 };
 
-/// Makes a queue pair and connects it with the one that the peer makes at the same time.
+/// Creates a queue pair and connects it with the queue pair that the peer creates at the same time.
+/// The socket carries their addresses.
 struct end connect_by(int socket, struct options options);
-/// Another queue pair to the same peer, with queues of its own unless the options name some.
+/// Creates another queue pair connected to the same peer, with completion queues of its own unless
+/// the options name some.
 struct end connect_another(const struct end* first, struct options options);
 
-/// Registered memory and the peer's, which has been registered at the same time.
+/// Registered memory of this process, and the address and key of the memory that the peer
+/// registered at the same time.
 struct memory {
   char* at;
   size_t size;
@@ -203,7 +208,8 @@ struct ibv_wc complete_any(struct ibv_cq* cq);
 bool try_complete(struct ibv_cq* cq, struct ibv_wc* wc, unsigned milliseconds);
 /// A poll: false when there is none.
 bool poll_once(struct ibv_cq* cq, struct ibv_wc* wc);
-/// Waits for an event of the channel for as long as it takes, and acknowledges it.
+/// Waits without limit for an event of the completion channel, and acknowledges it. Returns its
+/// queue.
 struct ibv_cq* take_cq_event(struct ibv_comp_channel* channel);
 void arm(struct ibv_cq* cq);
 /// Moves the queue pair to ERR: what is outstanding is flushed.
@@ -213,13 +219,15 @@ void to_error(struct ibv_qp* qp);
 
 struct rdma_event_channel* cm_channel(void);
 struct rdma_cm_id* cm_listen(struct rdma_event_channel* channel, int port);
-/// The next event, within a time; null when none came. It is to be acknowledged.
+/// Waits for the next CM event. NULL: none came within that time. The caller must acknowledge the
+/// event.
 struct rdma_cm_event* cm_next(struct rdma_event_channel* channel, unsigned milliseconds);
-/// The next event, which must be of that type, within 100 s. Acknowledges it; returns its id.
+/// Waits up to 100 s for the next CM event, which must have the given type. Acknowledges the event
+/// and returns its id.
 struct rdma_cm_id* cm_expect(struct rdma_event_channel* channel, enum rdma_cm_event_type type);
 /// An id whose address and route are resolved.
 struct rdma_cm_id* cm_resolve(struct rdma_event_channel* channel, const char* host, int port);
-/// What an id needs to talk: protection domain, completion queues, queue pair.
+/// Creates a protection domain, completion queues and a queue pair for an id.
 struct end cm_end(struct rdma_cm_id* id, struct options options);
 /// Connection parameters that retry as often as they can, without private data.
 struct rdma_conn_param cm_parameters(void);

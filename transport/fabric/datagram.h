@@ -1,5 +1,6 @@
-// The messages of the mesh: one message for each RoCE datagram, with a short header before the
-// bytes from BTH to ICRC; and the hello that opens every connection.
+// The messages between processes of one fabric (the same-host transport). Each connection begins
+// with a hello; then one message carries each RoCE datagram, with a short header before the bytes
+// from BTH to ICRC.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Every message starts with so many bytes.
+/// The length of the header of every message, in bytes.
 inline constexpr std::size_t kPreambleBytes = 44;
 using Preamble = std::array<std::uint8_t, kPreambleBytes>;
 using PreambleView = std::span<const std::uint8_t, kPreambleBytes>;
@@ -21,38 +22,39 @@ using PreambleView = std::span<const std::uint8_t, kPreambleBytes>;
 enum class MessageKind : std::uint8_t {
   kHello = 1,
   kPacket = 2,
-  kRingTaken = 3,   ///< the ring that came along with your hello is mapped here
-  kRingBegins = 4,  ///< this was the last packet here: all others are in the ring
-  kBell = 5,        ///< there is something in the ring, or room
+  kRingTaken = 3,   ///< the sender has mapped the ring that came with your hello
+  kRingBegins = 4,  ///< the last packet through this socket: later packets come through the ring
+  kBell = 5,        ///< the ring has packets to read, or room to write
 };
 
-/// Of an equal version only: both ends run the same software on the same machine.
+/// The version of these messages. Both ends must have the same version, since they run the same
+/// software on the same machine.
 inline constexpr std::uint16_t kMeshVersion = 2;
 
-/// Identifies a member. The first message in each direction of a connection; descriptors come with
-/// it.
+/// Identifies the sending process. The first message in each direction of a connection. File
+/// descriptors come with it.
 struct Hello {
   std::uint16_t version = kMeshVersion;
   Slot slot{};
-  std::uint8_t descriptors = 0;  ///< so many were sent along
+  std::uint8_t descriptors = 0;  ///< the number of descriptors that come with the message
   bool ring = false;             ///< the first of them is a PacketRing's memory
   std::uint64_t incarnation = 0;
   bool operator==(const Hello&) const = default;
 
   [[nodiscard]] Preamble serialize() const;
-  /// nullopt: not a hello, or no such slot.
+  /// Parses a hello; nullopt: the bytes are no hello, or the slot does not exist.
   [[nodiscard]] static std::optional<Hello> parse(PreambleView bytes);
 };
 
-/// A message that says nothing but its kind.
+/// Makes a message that consists only of its kind.
 [[nodiscard]] Preamble notice(MessageKind kind);
-/// The kind that a message claims.
+/// Returns the kind that a message states.
 [[nodiscard]] MessageKind kind_of(PreambleView bytes);
 
-/// The content of a packet's IP and UDP headers.
+/// Makes the header of a packet's message, from the packet's IP and UDP fields.
 [[nodiscard]] Preamble preamble_of(const verbs::soft::Packet& packet);
-/// Reads the header fields of a packet from its preamble. False: the bytes are no preamble of a
-/// packet, and nothing is changed.
+/// Reads a packet's IP and UDP fields from the header of its message. False: the header is invalid,
+/// and the packet is unchanged.
 [[nodiscard]] bool read_preamble(PreambleView bytes, verbs::soft::Packet& packet);
 
 namespace datagram_layout {

@@ -1,4 +1,4 @@
-// Messages of a Unix socket with descriptors along (SCM_RIGHTS).
+// Sends and receives messages of a Unix socket that carry file descriptors (SCM_RIGHTS).
 #pragma once
 
 #include <sys/types.h>
@@ -12,22 +12,22 @@
 
 namespace anyrdma::transport::fabric {
 
-/// So many at most go along with one message.
+/// The largest number of descriptors in one message.
 inline constexpr std::size_t kDescriptorsMax = 8;
 
-/// Sends one message; the descriptors stay the caller's. Returns what sendmsg does: -1 and errno;
-/// ETOOMANYREFS when too many descriptors of this user are on their way.
+/// Sends one message with copies of the descriptors. Returns the result of sendmsg: -1 and errno on
+/// failure. ETOOMANYREFS: too many descriptors of this user are in flight.
 [[nodiscard]] ssize_t send_message(int socket, std::span<const std::uint8_t> bytes,
                                    std::span<const int> descriptors);
 
-/// One message that was received.
+/// One received message.
 struct ReceivedMessage {
-  ssize_t size = -1;       ///< as recvmsg: -1 and errno; 0 at the end
-  bool truncated = false;  ///< it was longer than the buffer
-  /// Fewer than were sent when the process has no room for them.
+  ssize_t size = -1;       ///< the result of recvmsg: -1 and errno on failure, 0 at the end
+  bool truncated = false;  ///< the message was longer than the buffer
+  /// The received descriptors; fewer than were sent if the process has reached its limit.
   std::vector<realtime::Descriptor> descriptors;
 };
-/// Takes the next message without waiting for it. The descriptors are closed on exec.
+/// Receives the next message without waiting. The descriptors are close-on-exec.
 [[nodiscard]] ReceivedMessage receive_message(int socket, std::span<std::uint8_t> bytes);
 
 }  // namespace anyrdma::transport::fabric

@@ -1,5 +1,6 @@
-// How a fabric's gateway tells members what happens to the device of their host: packets that only
-// they see, as those of neighbour_message.h.
+// Messages by which a fabric's gateway tells the processes of its host about events of the host's
+// device. A message is a packet that only gateway and processes see, like those of
+// neighbour_message.h.
 #pragma once
 
 #include <optional>
@@ -12,9 +13,9 @@ namespace anyrdma::transport::fabric {
 struct DeviceMessage {
   soft::DeviceChange change{};
 
-  /// Nothing: another packet.
+  /// Parses a message; nothing: the packet is another one.
   [[nodiscard]] static std::optional<DeviceMessage> parse(const verbs::soft::Packet& packet);
-  /// Into a fresh packet.
+  /// Writes the message into a new packet.
   void serialize(verbs::soft::Packet& packet) const;
 };
 

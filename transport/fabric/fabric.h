@@ -1,7 +1,7 @@
-// Real time: one process's share in a host that all processes of one user and one fabric name form
-// on a machine. The host has one device, anyrdma0, and the machine's own addresses; processes
-// exchange RoCE packets over Unix sockets. No daemon: the first process makes the rendezvous file,
-// the last one removes it.
+// The same-host transport "fabric". All processes of one user that name the same fabric form one
+// host with one device, anyrdma0, and with the machine's own addresses. They exchange RoCE packets
+// over Unix sockets and shared memory. There is no daemon: the first process creates the rendezvous
+// file, the last one removes it.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ namespace anyrdma::transport::fabric {
 
 using verbs::Result;
 
-/// Joined from open() until retire() or destruction. A process may join several fabrics, or one
-/// fabric several times: each is a member of its own with objects of its own. retire() removes the
-/// rendezvous file if no other process is there; peers see the connections end.
+/// A process is a member of the fabric from open() until retire() or destruction. A process may
+/// join several fabrics, or one fabric several times; each membership has its own objects. retire()
+/// removes the rendezvous file if no other process uses it. Peers see the connections end.
 class Fabric : public station::Station {
  public:
-  /// Joins, and starts the background thread. Errors: FabricErrc; explain() words them, errno_of()
-  /// numbers them.
+  /// Joins the fabric and starts the background thread. Errors: FabricErrc; explain() returns a
+  /// sentence, errno_of() an errno value.
   [[nodiscard]] static Result<std::unique_ptr<Fabric>> open(const FabricConfig& config = {});
 };
 

@@ -1,4 +1,4 @@
-// Derives the mesh's configuration from a place in the registry.
+// Makes the configuration of the links between processes (Mesh) from a process's registration.
 #pragma once
 
 #include "transport/fabric/mesh.h"
@@ -7,7 +7,7 @@
 
 namespace anyrdma::transport::fabric {
 
-/// The mesh of that member.
+/// Returns the Mesh configuration of the process that `registry` belongs to.
 [[nodiscard]] inline MeshConfig mesh_config(const FabricConfig& config, const Registry& registry) {
   return {.uid = config.uid,
           .directory = registry.directory().fd(),

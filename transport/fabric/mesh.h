@@ -30,99 +30,105 @@ namespace anyrdma::transport::fabric {
 
 struct MeshConfig {
   uid_t uid = 0;       ///< the user of the other end (SO_PEERCRED)
-  int directory = -1;  ///< where the sockets are; open as long as the mesh is
-  std::string path;    ///< of that directory
+  int directory = -1;  ///< the directory of the sockets; must stay open as long as the mesh
+  std::string path;    ///< path of that directory
   std::string name;    ///< the socket of slot n is the file "<name>n"
   Slot self{};
   std::uint64_t incarnation = 0;
-  /// Packets that wait for one peer to read; more are dropped, which retransmission makes good.
+  /// The largest number of packets that wait for one peer to read. More are dropped, and
+  /// retransmitted by the protocol.
   std::size_t queue_max = 8192;
-  bool rings = true;  ///< false: everything through sockets, as if memory had run out
+  bool rings = true;  ///< false: all packets go through sockets, as if memory had run out
 };
 inline constexpr std::size_t kGiftsMax = 4;
 
-/// Not thread-safe: used inside the critical section, with thread cancellation off. No call blocks,
-/// except flush(), which says so.
+/// The links of one process. Not thread-safe: used inside the critical section, with thread
+/// cancellation off. No call blocks except flush().
 class Mesh {
  public:
-  /// Called from poll() and transmit() only, and may call send() but nothing else.
+  /// The receiver of packets and events. Called only from poll() and transmit(); may call only
+  /// send().
   class Receiver {
    public:
     virtual ~Receiver() = default;
     virtual void on_packet(verbs::soft::PacketPtr packet) = 0;
-    /// The process at that slot is gone, or was never there; all it sent has been delivered before,
-    /// and nothing of the next process there comes before the next poll().
+    /// The process at that slot has ended or never existed. All its packets were delivered before.
+    /// Packets of the next process at that slot come at the next poll() at the earliest.
     virtual void on_gone(Slot slot) = 0;
-    /// The descriptors that the process at that slot gets along with a hello, at most kGiftsMax.
-    /// They must stay open until this or on_gone() is called again for that slot.
+    /// Returns the descriptors to send with the hello to that slot, at most kGiftsMax. They must
+    /// stay open until this function or on_gone() is called again for that slot.
     virtual std::vector<int> gifts_for(Slot /*slot*/) { return {}; }
-    /// The gifts of the process at that slot, before any of its packets. They come again when it
-    /// connects again, and not at all when either side has run out of descriptors.
-    virtual void on_gifts(
-        Slot /*slot*/, std::uint64_t /*incarnation*/,
-        // An override takes ownership of them. NOLINTNEXTLINE(performance-unnecessary-value-param)
-        std::vector<realtime::Descriptor> /*gifts*/) {}
+    /// Receives the descriptors of the process at that slot, before any of its packets. Called
+    /// again when that process connects again; not called when either side has run out of
+    /// descriptors.
+    virtual void on_gifts(Slot /*slot*/, std::uint64_t /*incarnation*/,
+                          // An override takes ownership of the descriptors.
+                          // NOLINTNEXTLINE(performance-unnecessary-value-param)
+                          std::vector<realtime::Descriptor> /*gifts*/) {}
   };
 
-  /// Listens. Replaces a socket of that name, which a dead process has left. The owner of the slot
-  /// removes ours. Errors: EMFILE, ENFILE, ENOMEM, EACCES ... if no socket can be created. `pool`
-  /// and `receiver` must outlive the mesh.
+  /// Creates this process's socket and listens. Replaces a socket of that name that a dead process
+  /// has left. The owner of the slot removes the socket later. Errors: EMFILE, ENFILE, ENOMEM,
+  /// EACCES ... if no socket can be created. `pool` and `receiver` must outlive the mesh.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Mesh>> create(const MeshConfig& config,
                                                                    verbs::soft::PacketPool& pool,
                                                                    Receiver& receiver);
   ~Mesh();
 
-  /// Readable when poll() has something to do, unless set_awake(true) was the last word.
+  /// Returns a descriptor that is readable when poll() has something to do, unless set_awake(true)
+  /// is in effect.
   [[nodiscard]] int fd() const { return epoll_.get(); }
 
   /// Queues a packet for another slot; transmit() sends it.
   void send(Slot to, verbs::soft::PacketPtr packet);
-  /// Sends queued messages, as far as the peers' sockets take them.
+  /// Sends queued messages until the peers' sockets are full.
   void transmit();
-  /// Receives messages, and sends queued ones where a socket has become writable. It stops after a
-  /// few hundred packets. False: there was nothing to do.
+  /// Receives messages, and sends queued ones if a socket has become writable. Stops after a few
+  /// hundred packets. False: there was nothing to do.
   bool poll();
-  /// Like the function above, for a caller that polls without pause: most calls look only into the
-  /// rings, which needs no system call.
+  /// Like the function above, for a caller that polls without pause: most calls read only shared
+  /// memory and make no system call.
   bool glance();
   /// True: a thread calls glance() all the time, so peers need not make fd() readable for packets
-  /// in rings. False: none does; then call poll() once more, for packets that came just before.
+  /// in shared memory. False: no thread does so any more. Then call poll() once more, for packets
+  /// that arrived just before.
   void set_awake(bool awake);
-  /// Whether poll() should be called soon although nothing is readable: a peer's queue of
-  /// connections was full, or descriptors had run out.
+  /// Whether to call poll() soon although fd() is not readable: a peer's queue of connections was
+  /// full, or descriptors had run out.
   [[nodiscard]] bool wants_retry() const { return retry_; }
-  /// Whether poll() should be called at once although nothing is readable: it stopped early.
+  /// Whether to call poll() at once although fd() is not readable: the last call stopped early.
   [[nodiscard]] bool has_more() const { return more_; }
 
-  /// Waits, at most so long, until nothing is queued.
+  /// Waits until no message is queued, at most for `limit`.
   void flush(std::chrono::milliseconds limit);
-  /// Packets that wait for room.
+  /// Returns the number of packets that wait for room.
   [[nodiscard]] std::size_t queued() const;
-  /// Whether so many packets wait for that slot's process that senders which can wait should wait.
+  /// Whether so many packets wait for the process at that slot that senders should wait if they
+  /// can.
   [[nodiscard]] bool is_full(Slot to) const {
     const std::unique_ptr<Peer>& peer = peers_[value(to)];
     return peer && peer->out.size() >= config_.queue_max / 8;
   }
-  /// Dropped because a peer's queue was full.
+  /// Returns the number of packets that were dropped because a peer's queue was full.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
-  /// Closes everything; sends from now on go nowhere. Peers that are connected see us go, unless
-  /// another process (the parent of a fork) holds the same sockets.
+  /// Closes all sockets; later packets are dropped. Connected peers see this process leave, unless
+  /// another process (the parent of a fork) has the same sockets open.
   void close();
 
  private:
   struct Peer;
-  /// The ring that this process writes; the peer maps the same memory.
+  /// The shared memory that this process writes packets to; the peer maps the same memory.
   struct OutRing {
     explicit OutRing(realtime::SharedMemory mapped)
         : memory(std::move(mapped)), writer(memory.bytes()) {}
     realtime::SharedMemory memory;
     PacketRingWriter writer;
     bool taken = false;    ///< the peer has mapped it
-    bool begun = false;    ///< the peer knows that packets come this way
-    bool written = false;  ///< since it was last looked whether the peer sleeps
+    bool begun = false;    ///< the peer knows that packets come through the shared memory
+    bool written = false;  ///< packets were written since the last test whether the peer sleeps
   };
-  /// The ring that the peer writes.
+  /// The shared memory that the peer writes packets to.
   struct InRing {
     explicit InRing(realtime::SharedMemory mapped)
         : memory(std::move(mapped)), reader(memory.bytes()) {}
@@ -130,11 +136,11 @@ class Mesh {
     PacketRingReader reader;
     bool begun = false;
   };
-  /// One connection. Nameless until its hello has come.
+  /// One connection. Its peer is unknown until the peer's hello has arrived.
   struct Link {
     realtime::Descriptor fd;
     Peer* peer = nullptr;
-    bool greeted = false;  ///< their hello has come
+    bool greeted = false;  ///< the peer's hello has arrived
     bool closed = false;
     bool watches_output = false;
     bool owes_bell = false;

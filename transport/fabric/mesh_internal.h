@@ -1,4 +1,4 @@
-// Shared by the source files of Mesh.
+// Declarations shared by the source files of Mesh.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,12 +15,12 @@ namespace anyrdma::transport::fabric {
 
 inline constexpr std::size_t kBatch = 16;
 
-/// Whether an error of a system call may go away by itself.
+/// Whether a system call failed for lack of resources, so that a later call may succeed.
 [[nodiscard]] inline bool out_of_resources(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
-/// Room for one sendmmsg or recvmmsg.
+/// Buffers for one sendmmsg or recvmmsg.
 struct Mesh::Batch {
   std::array<mmsghdr, kBatch> messages{};
   std::array<std::array<iovec, 2>, kBatch> pieces{};

@@ -1,6 +1,6 @@
-// Messages by which a member asks its fabric's gateway whether a neighbour answers, and the
-// gateway's reply. Only these two see the packets; their opcode is one that RoCE leaves to
-// manufacturers.
+// Messages by which a process asks its fabric's gateway whether a neighbour answers, and the
+// gateway's replies. They are packets that only these two see, with an opcode that RoCE reserves
+// for manufacturers.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -18,16 +18,16 @@ struct NeighbourMessage {
 
   Kind kind = Kind::kQuestion;
   Slot asker{};
-  std::uint64_t number = 0;        ///< the asker's own
-  std::uint32_t milliseconds = 0;  ///< how long to look, in a question
-  std::uint32_t error = 0;         ///< 0 or an errno, in an answer
+  std::uint64_t number = 0;        ///< the sender's number of the question
+  std::uint32_t milliseconds = 0;  ///< timeout, in a question
+  std::uint32_t error = 0;         ///< 0 or an errno, in a reply
   ibv_gid neighbour{};
 
   bool operator==(const NeighbourMessage& other) const;
 
-  /// Nothing: another packet.
+  /// Parses a message; nothing: the packet is another one.
   [[nodiscard]] static std::optional<NeighbourMessage> parse(const verbs::soft::Packet& packet);
-  /// Into a fresh packet.
+  /// Writes the message into a new packet.
   void serialize(verbs::soft::Packet& packet) const;
 };
 

@@ -1,6 +1,6 @@
-// A host's network as its processes see it where their fabric has a gateway (FabricConfig): the
-// host's own addresses are those of the fabric's one device, and others are other hosts', with whom
-// the gateway exchanges packets. Whether a neighbour is there, the gateway knows.
+// The network of a host for its processes, if their fabric has a gateway (FabricConfig). The host's
+// addresses belong to the fabric's only device. All other addresses belong to other hosts, with
+// whom the gateway exchanges packets. The gateway also knows which neighbours answer.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -26,34 +26,36 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Of the device's table.
+/// The number of GIDs of the device.
 inline constexpr std::size_t kGids = 16;
 
-/// Used inside the critical section. Questions wait here until the connection to the gateway takes
-/// them, for which the driver is called. Answers wait until the transport can be called.
+/// Used inside the critical section. Questions wait here until the connection to the gateway
+/// accepts them; the driver is called for that. Answers wait here until the transport can be
+/// called.
 class Outside final : public soft::Network {
  public:
   Outside(const std::vector<soft::Prefix>& addresses, Slot self);
-  /// Sets the receiver of neighbour reports; call it before the first resolve_neighbour.
+  /// Sets the receiver of neighbour answers. Call it before the first resolve_neighbour.
   void attach(soft::SoftTransport& transport) { transport_ = &transport; }
 
   [[nodiscard]] int interface() const { return addresses_.interface; }
   [[nodiscard]] std::vector<ibv_gid> gids(std::size_t size) const;
-  /// All, however many the device's table holds.
+  /// Returns the GIDs of all own addresses, even if the device's table holds fewer.
   [[nodiscard]] std::span<const ibv_gid> own_gids() const { return own_gids_; }
-  /// Of the host's device: another host has another one.
+  /// Returns the node GUID of the host's device, which differs between hosts.
   [[nodiscard]] wire::Guid guid() const;
-  /// The device, as a world has it with links that lose packets, and in which it takes no time to
-  /// have a processor.
+  /// Returns the configuration of the device: that of a simulated device whose links may lose
+  /// packets, with a processing time of zero.
   [[nodiscard]] verbs::soft::HcaConfig device(std::uint8_t link_layer) const {
     return {.node_guid = guid(), .link_layer = link_layer};
   }
-  /// Whether a packet to that address is the gateway's business alone.
+  /// Whether packets to that address go to the gateway only.
   [[nodiscard]] bool leads_out(const ibv_gid& destination) const;
 
   // --- soft::Network ----------------------------------------------------------------------------
-  /// To an own address: local. To others: by the network that one of ours is in, else ENETUNREACH.
-  /// To groups: from the address asked for, else from the first one.
+  /// Looks up a route. An own address is local. Another address is reached by an own address of the
+  /// same network, else ENETUNREACH. A group is reached from the requested source, else from the
+  /// first own address.
   [[nodiscard]] verbs::Result<soft::Route> route(const soft::Address* source,
                                                  const soft::Address& destination) override;
   [[nodiscard]] verbs::Result<int> interface_of(const soft::Address& local) override;
@@ -63,23 +65,24 @@ class Outside final : public soft::Network {
   [[nodiscard]] soft::LinkNumber link_of(int) override { return link_; }
   [[nodiscard]] soft::LinkNumber link_of(int interface, const soft::Address& neighbour) override;
 
-  // --- the gateway ------------------------------------------------------------------------------
-  /// What it is to be asked next; nothing: no more for now.
+  // --- the gateway -------------------------------------------------------------------------------
+  /// Returns the next question for the gateway; nothing: none for now.
   [[nodiscard]] std::optional<NeighbourMessage> next_question();
-  /// An answer without a question has no effect.
+  /// Processes an answer of the gateway. An answer without a question has no effect.
   void on_answer(const NeighbourMessage& answer);
-  /// The gateway no longer answers: each question ends with ETIMEDOUT.
+  /// The gateway does not answer any more: each question ends with ETIMEDOUT.
   void on_gateway_gone();
   [[nodiscard]] bool has_answers() const { return !answers_.empty(); }
-  /// Tells the transport.
+  /// Passes the answers to the transport.
   void deliver_answers();
-  /// Device events of the host wait here until the function `on_changes` takes them.
+  /// Sets a function that is called when an event of the host's device has arrived. The event waits
+  /// until that function takes it.
   void set_on_changes(std::function<void()> on_changes) { on_changes_ = std::move(on_changes); }
   void on_change(const soft::DeviceChange& change);
   [[nodiscard]] std::vector<soft::DeviceChange> take_changes() {
     return std::exchange(changes_, {});
   }
-  /// Sets the result of link_of().
+  /// Sets the value that link_of() returns.
   void set_link(soft::LinkNumber link) { link_ = link; }
   void set_link(const soft::Address& neighbour, soft::LinkNumber link) {
     neighbour_links_.insert_or_assign(neighbour.ip, link);
@@ -92,7 +95,7 @@ class Outside final : public soft::Network {
   };
 
   [[nodiscard]] bool own(const soft::Address& address) const;
-  /// Ours, towards another host or a group.
+  /// Returns the own address to send from, to another host or to a group.
   [[nodiscard]] verbs::Result<soft::Address> source_towards(const soft::Address& destination) const;
 
   std::vector<soft::Prefix> prefixes_;
@@ -108,7 +111,8 @@ class Outside final : public soft::Network {
   std::vector<soft::DeviceChange> changes_;
   std::function<void()> on_changes_;
   soft::LinkNumber link_{};
-  std::map<decltype(soft::Address::ip), soft::LinkNumber> neighbour_links_;  ///< told of
+  /// Link addresses that the gateway has reported.
+  std::map<decltype(soft::Address::ip), soft::LinkNumber> neighbour_links_;
 };
 
 }  // namespace anyrdma::transport::fabric

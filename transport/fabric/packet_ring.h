@@ -1,5 +1,5 @@
-// A queue of packets in memory that two processes share: one writes, the other reads, and neither
-// trusts the other. Order is kept, nothing is lost, and no call waits.
+// A queue of packets in memory that two processes share. One process writes and the other reads;
+// each checks what the other writes. Packets keep their order, none is lost, and no call waits.
 #pragma once
 
 #include <atomic>
@@ -11,17 +11,17 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Enough for the packets that a peer takes while it works on others, and so few that all stays in
-/// a processor's cache.
+/// The bytes for packets: enough for those that arrive while the reader works on others, and few
+/// enough to stay in a processor's cache.
 inline constexpr std::size_t kRingDataBytes = std::size_t{1} << 18;
 inline constexpr std::size_t kRingControlBytes = 4096;
-/// Of the shared memory, which starts as zeroes.
+/// The bytes of the shared memory, which is initially zero.
 inline constexpr std::size_t kRingBytes = kRingControlBytes + kRingDataBytes;
 
 namespace packet_ring {
 
-/// In front of the records. Every word has a cache line of its own, and is written by both sides
-/// only where both must agree who saw the other first.
+/// The counters in front of the packets. Each word has its own cache line. Both sides write a word
+/// only if both must agree who saw the other first.
 struct Control {
   alignas(64) std::atomic<std::uint64_t> taken;          ///< bytes that may be written again
   alignas(64) std::atomic<std::uint32_t> reader_sleeps;  ///< who writes rings its bell
@@ -30,9 +30,9 @@ struct Control {
 static_assert(sizeof(Control) <= kRingControlBytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// Records start at multiples of this. Published by their first word, which was zero before: so a
-/// short packet costs the transfer of one cache line, and a record of a process that was killed in
-/// the middle of writing it never existed.
+/// The alignment of records, in bytes. A record becomes valid when its first word, which was zero,
+/// is written. So a short packet costs the transfer of one cache line, and the record of a process
+/// that was killed while writing does not exist.
 inline constexpr std::size_t kGranule = 64;
 /// The header of a packet.
 struct Record {
@@ -45,7 +45,8 @@ struct Record {
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Record) == 16);
-/// Between the record and the payload, unless it is as in the packet before.
+/// The addresses of a packet, between the record and the payload. Left out if they equal those of
+/// the packet before.
 struct Path {
   ibv_gid source{};
   ibv_gid destination{};
@@ -60,22 +61,22 @@ inline constexpr std::uint32_t kSizeMask = 0xffff;
 
 }  // namespace packet_ring
 
-/// The end of one process. Not thread-safe.
+/// The writing side of the queue. Not thread-safe.
 class PacketRingWriter {
  public:
-  /// `memory` (kRingBytes of zeroes, aligned to a page) outlives the writer.
+  /// `memory` (kRingBytes of zeroes, aligned to a page) must outlive the writer.
   explicit PacketRingWriter(std::span<std::byte> memory);
 
   enum class Written : std::uint8_t {
     kYes,
     kFull,
-    kBroken,  ///< the reader's count of taken packets is impossible
+    kBroken,  ///< the reader's count of read packets is impossible
   };
   [[nodiscard]] Written write(const verbs::soft::Packet& packet);
-  /// After writing: whether the reader sleeps and must be told. True once per sleep.
+  /// Call after writing: whether the reader sleeps and must be woken. True once per sleep.
   [[nodiscard]] bool reader_sleeps();
-  /// After kFull: the reader is to tell us when there is room. Then write once more, because it
-  /// may have made some just before.
+  /// Call after kFull: asks the reader for a message when there is room. Then write once more,
+  /// because the reader may have made room just before.
   void wait_for_room();
 
  private:
@@ -90,25 +91,26 @@ class PacketRingWriter {
   bool path_known_ = false;
 };
 
-/// The end of the other. Not thread-safe.
+/// The reading side of the queue. Not thread-safe.
 class PacketRingReader {
  public:
-  /// As the writer's. The content is not trusted.
+  /// `memory`: as for the writer. Its content is not trusted.
   explicit PacketRingReader(std::span<std::byte> memory);
 
   enum class Got : std::uint8_t {
     kPacket,
     kNothing,
-    kBroken,  ///< not what our writer writes; from now on always
+    kBroken,  ///< the content is invalid; all later calls return this, too
   };
-  /// Takes the oldest packet. The packet's contents are unspecified unless there is one.
+  /// Reads the oldest packet. If there is none, the content of `packet` is unspecified.
   [[nodiscard]] Got read(verbs::soft::Packet& packet);
-  /// Whether read() would find something.
+  /// Whether there is no packet to read.
   [[nodiscard]] bool empty() const;
-  /// After reading: whether the writer waits for room and must be told. True once per wait.
+  /// Call after reading: whether the writer waits for room and must be told. True once per wait.
   [[nodiscard]] bool writer_waits();
 
-  /// From now on the writer tells us, once. Look for what came just before.
+  /// Asks the writer to wake this process at the next packet, once. Read once more afterwards,
+  /// because a packet may have arrived just before.
   void sleep();
   void wake();
 

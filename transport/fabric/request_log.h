@@ -1,6 +1,6 @@
-// The processes to which connection requests went. A request names no peer until it is answered. If
-// the process that got it dies first, its kernel would have rejected it; the log allows that
-// rejection.
+// Remembers to which process each connection request was sent. A request names no peer until it is
+// answered. If the process that received it ends before, a kernel would have rejected the request;
+// with the log this transport can do so.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Keeps only the latest requests: for an older one, the next repetition finds out some seconds
-/// later that there is no listener.
+/// Keeps only the latest requests. For an older one, the next retransmission finds some seconds
+/// later that no process listens.
 class RequestLog {
  public:
   static constexpr std::size_t kEntries = 1024;
@@ -23,7 +23,8 @@ class RequestLog {
     entries_[next_] = {to, id};
     next_ = (next_ + 1) % kEntries;
   }
-  /// The requests that went there, in order, each once or more; they are forgotten.
+  /// Returns and removes the requests that were sent to that process, in order; a request may occur
+  /// several times.
   [[nodiscard]] std::vector<wire::CommId> take(Slot to) {
     std::vector<wire::CommId> found;
     for (std::size_t i = 0; i < kEntries; ++i) {

@@ -1,5 +1,5 @@
-// Where a packet goes: the fabric's routing table is the packet itself, because queue pair numbers
-// and comm ids carry the slot of the process that made them.
+// Determines the destination of a packet. No routing table is needed: queue pair numbers and comm
+// ids contain the slot of the process that made them.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,24 @@ namespace anyrdma::transport::fabric {
 
 enum class Audience : std::uint8_t {
   kOne,        ///< the process at `slot`, which may be ourselves
-  kEveryone,   ///< all, the sender included: it does not know for whom it is
-  kUnclaimed,  ///< listeners of this request; there is none now. `slot` is ourselves
-  kNobody,     ///< no RoCE packet
+  kEveryone,   ///< all processes, the sender included: the packet does not say for which one it is
+  kUnclaimed,  ///< a connection request for which no process listens now; `slot` is this process
+  kNobody,     ///< not a RoCE packet
 };
 
 struct Destination {
   Audience audience = Audience::kNobody;
   Slot slot{};
-  /// Of a connection request: its sender's comm id; else 0.
+  /// For a connection request: the sender's comm id; else 0.
   wire::CommId request{};
-  /// The port that it asks for; else 0.
+  /// For a connection request: the port; else 0.
   std::uint16_t port = 0;
 };
 
-/// A connection request goes to the listener of its service and address. If there is none, our own
-/// CM agent answers as the peer's would (REJ 8). Other CM messages go to the maker of the remote
-/// comm id; a REJ that names none (its sender gave up waiting) to everyone, as multicast.
+/// Returns the destination of a packet. A connection request goes to the process that listens on
+/// its service and address. If there is none, our own CM agent answers as the peer's would (REJ,
+/// reason 8). Other CM messages go to the process that made the remote comm id. A REJ without
+/// remote comm id (its sender gave up waiting) and multicast go to all processes.
 [[nodiscard]] Destination destination_of(const verbs::soft::Packet& packet, Registry& registry);
 
 }  // namespace anyrdma::transport::fabric

@@ -1,5 +1,5 @@
-// An endpoint between cm and the transport below. It may hold or drop events that the transport
-// raises.
+// An endpoint that injects faults. It is between cm and an endpoint of the transport below, and
+// may delay or drop that endpoint's events.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace anyrdma::fault {
 
 using verbs::Result;
 
-/// An event that outlives its upcall.
+/// A copy of an event, which stays valid after the upcall.
 class StoredEvent {
  public:
   explicit StoredEvent(const transport::EndpointEvent& event);
-  /// Valid as long as this is.
+  /// Returns the event; valid as long as this object.
   [[nodiscard]] transport::EndpointEvent view() const;
 
  private:
@@ -31,26 +31,26 @@ class StoredEvent {
 
 class FaultEndpoint final : public transport::Endpoint, private transport::EndpointHandler {
  public:
-  /// `handler` null: a request's, until it is taken.
+  /// `handler` is null for the endpoint of a connection request, until cm accepts the request.
   FaultEndpoint(FaultTransport& owner, transport::EndpointHandler* handler);
   ~FaultEndpoint() override;
   FaultEndpoint(const FaultEndpoint&) = delete;
   FaultEndpoint& operator=(const FaultEndpoint&) = delete;
 
-  /// Sets the endpoint below. Call once, before any other function.
+  /// Sets the endpoint below. Call it once, before any other function.
   void stand_on(std::unique_ptr<transport::Endpoint> below) { below_ = std::move(below); }
   [[nodiscard]] transport::EndpointHandler& handler_for_below() { return *this; }
   void number(std::uint64_t number) { number_ = number; }
 
   // --- for FaultTransport -----------------------------------------------------------------------
-  /// When something held is due.
+  /// Returns the next instant at which a delayed event is due; nullopt: none.
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const;
   void deliver_held(verbs::Instant now);
   [[nodiscard]] bool is_on(const ibv_device* device) const;
   [[nodiscard]] bool is_bound() const { return below_->binding().verbs != nullptr && !removed_; }
-  /// The device is gone: DEVICE_REMOVAL, the peer sees a disconnection, and that was all.
+  /// The device was removed: delivers DEVICE_REMOVAL and disconnects the peer. No events follow.
   void remove();
-  /// An event that the transport below knows nothing of.
+  /// Delivers an event that the transport below did not raise.
   void raise(rdma_cm_event_type type, int status);
 
   // --- Endpoint ---------------------------------------------------------------------------------
@@ -77,13 +77,14 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
                                             transport::MembershipId membership,
                                             transport::JoinState state) override;
   [[nodiscard]] Result<void> leave_multicast(transport::MembershipId membership) override;
-  /// Without a device that is gone, unless the id was told of its removal.
+  /// Returns the binding of the endpoint below. After the device's removal without a device, unless
+  /// DEVICE_REMOVAL was delivered to the id.
   [[nodiscard]] transport::Binding binding() const override;
   [[nodiscard]] const ibv_sa_path_rec* path() const override { return below_->path(); }
   void set_handler(transport::EndpointHandler& handler) override { handler_ = &handler; }
 
  private:
-  /// An event that is held, or that waits behind one.
+  /// An event that is delayed, or that waits behind a delayed one.
   struct Held {
     StoredEvent event;
     verbs::Instant due{};
@@ -96,7 +97,7 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
   void on_state(std::string_view state) override;
   [[nodiscard]] bool must_wait(std::uint64_t id, rdma_cm_event_type type, verbs::Instant& due);
   void keep(Held held);
-  /// False: a request for which there is no room.
+  /// Delivers the event. False: it is a connection request, and the listener's backlog is full.
   [[nodiscard]] bool deliver(Held& held);
   [[nodiscard]] bool offer(std::unique_ptr<FaultEndpoint>& child,
                            const transport::EndpointEvent& event);

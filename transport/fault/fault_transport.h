@@ -1,10 +1,10 @@
-// A transport over any other, with faults: it carries out a plan between cm and the transport
-// below, transparently to both. It rejects or drops requests, holds events, removes devices,
-// changes addresses. Sans-I/O: its driver passes time and random numbers.
+// A transport that injects the faults of a plan. It is between cm and any other transport, and
+// neither notices. It rejects or drops requests, delays events, removes devices, changes addresses.
+// It does no I/O: its driver passes time and random numbers.
 //
-// A fault that a call, an event or work triggers is carried out at the end of the same critical
-// section (conclude()), in the same thread: no other thread sees the state in between, and no call
-// returns to the program before. If the ground has no such hook, the next on_timer() does it.
+// A fault that a call, an event or posted work triggers is carried out at the end of the same
+// critical section (conclude()), in the same thread. So no other thread sees the state in between,
+// and no call returns before. If the Ground has no such hook, the next on_timer() carries it out.
 #pragma once
 
 #include <cstddef>
@@ -32,15 +32,18 @@ class FaultEndpoint;
 struct Refusal {
   std::uint8_t reason = 0;
   std::vector<std::uint8_t> private_data{};
-  bool forgotten = false;                   ///< no answer, and the sender's next try counts as new
-  bool ignored = false;                     ///< no answer, also to its repetitions
-  std::optional<std::uint8_t> postponed{};  ///< by an MRA with this time; the request goes on
+  /// No answer, and the next retransmission counts as a new request.
+  bool forgotten = false;
+  /// No answer, neither to the request nor to its retransmissions.
+  bool ignored = false;
+  /// Send an MRA with this time exponent; the request is delivered.
+  std::optional<std::uint8_t> postponed{};
 };
 
-/// The layer that asks the plan about requests.
+/// The layer that asks the plan about connection requests.
 enum class RequestsSeen : std::uint8_t {
-  kHere,   ///< this transport, when they come up
-  kBelow,  ///< the driver of the transport below, before (next_refusal())
+  kHere,   ///< this transport, when the request arrives as an event
+  kBelow,  ///< the driver of the transport below, earlier: see next_refusal()
 };
 
 class FaultTransport final : public transport::Transport,
@@ -49,33 +52,37 @@ class FaultTransport final : public transport::Transport,
                              private verbs::CallGate,
                              private verbs::PacketGate {
  public:
-  /// `plan` is what part_of() gave; times count from now. `below` and `ground` outlive it.
+  /// `plan` is the result of part_of(). Its times count from now. `below` and `ground` must outlive
+  /// the object.
   FaultTransport(transport::Transport& below, const FaultPlan& plan, Ground& ground,
                  RequestsSeen requests = RequestsSeen::kHere);
-  /// Precondition: no endpoints.
+  /// Precondition: all endpoints are destroyed.
   ~FaultTransport() override;
 
   // --- driving ----------------------------------------------------------------------------------
-  /// The next deadline of on_timer(); nullopt: none. Critical section.
+  /// Returns the next instant at which on_timer() must be called; nullopt: none. Critical section.
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const;
-  /// Carries out faults that are due and were not carried out at once, with their upcalls. Call
-  /// outside of the critical section.
+  /// Carries out faults that are due, with their upcalls, except those that conclude() has carried
+  /// out. Call it outside the critical section.
   void on_timer(verbs::Instant now);
-  /// Carries out the faults whose triggers fired, in that order. Triggers that fire meanwhile wait
-  /// for the next call. Call at the end of the critical section, not from a call or an upcall.
+  /// Carries out the faults whose triggers have fired, in that order. Triggers that fire meanwhile
+  /// wait for the next call. Call it at the end of the critical section, not from a call or an
+  /// upcall.
   void conclude();
-  /// A request has arrived: what happens to it instead of coming up. Critical section.
+  /// A connection request has arrived: returns what to do instead of delivering it; nothing:
+  /// deliver it. Critical section.
   [[nodiscard]] std::optional<Refusal> next_refusal();
-  /// A program resolves a route: the errno with which that ends; 0: as ever. Critical section.
+  /// A program resolves a route: returns the errno with which the resolution fails; 0: it proceeds
+  /// normally. Critical section.
   [[nodiscard]] int next_routing();
 
-  /// The gate for verbs calls and work, for the owner of the device below.
+  /// Returns the gate for verbs calls and posted work. The owner of the device below installs it.
   [[nodiscard]] verbs::CallGate& gate() { return *this; }
-  /// The gate for packets, for the owner of the packet carrier.
+  /// Returns the gate for packets. The owner of the packet carrier installs it.
   [[nodiscard]] verbs::PacketGate& packet_gate() { return *this; }
 
-  // --- the account ------------------------------------------------------------------------------
-  /// In the order of the plan. Critical section.
+  // --- counts -----------------------------------------------------------------------------------
+  /// Returns the counts of each fault, in the order of the plan. Critical section.
   [[nodiscard]] std::vector<FaultStatus> status() const;
 
   // --- Transport --------------------------------------------------------------------------------
@@ -99,9 +106,9 @@ class FaultTransport final : public transport::Transport,
   [[nodiscard]] std::uint64_t next_number() { return ++numbers_; }
   [[nodiscard]] std::uint64_t upcoming_number() const { return numbers_ + 1; }
   [[nodiscard]] std::optional<Refusal> refusal_of_request();
-  /// How long this event is held; nullopt: it is not.
+  /// Returns how long to delay this event; nullopt: no delay.
   [[nodiscard]] std::optional<verbs::Duration> hold(std::uint64_t id, rdma_cm_event_type type);
-  /// Ends an endpoint soon: not from within its upcall.
+  /// Destroys an endpoint later, outside its upcall.
   void bury(std::unique_ptr<transport::Endpoint> endpoint);
   void wake() { ground_.wake(); }
   [[nodiscard]] bool is_gone(const ibv_context* context) const;
@@ -117,12 +124,12 @@ class FaultTransport final : public transport::Transport,
   [[nodiscard]] verbs::Mishap on_packet(verbs::PacketWay way, std::uint16_t attribute,
                                         std::span<std::uint8_t> message) override;
 
-  /// `to_come`: how many more of the same fault there will be before it is asked.
+  /// `to_come`: the number of faults like this one that have yet to ask.
   [[nodiscard]] std::unique_ptr<verbs::Random> dice_for(std::string_view what, const Fault& fault,
                                                         std::size_t to_come) const;
   [[nodiscard]] Fault drawn(const Fault& fault) const;
   void count_event(Step step, std::uint64_t id, rdma_cm_event_type type);
-  /// Counts what the trigger watches for. True: this is the one.
+  /// Counts an occurrence of the fault's trigger. True: the fault must happen now.
   [[nodiscard]] bool is_due(Arming& fault);
   void count_observed(Arming& fault);
   void account_for(const Arming& fault);
@@ -149,7 +156,7 @@ class FaultTransport final : public transport::Transport,
     FaultAction action;
   };
   std::vector<Ending> endings_;  ///< of what lasts, and has not ended
-  /// Work that was made to fail, and that the program has not been told of.
+  /// Work that was made to fail and whose completion the program has not polled.
   struct Spoiled {
     Arming* fault;
     verbs::PostedWork work;

@@ -1,5 +1,5 @@
-// The interface below a transport with faults: actions on the layers below, a timer, and random
-// numbers.
+// The interface of a transport with faults to the layers below: actions on them, a timer, and
+// random numbers.
 #pragma once
 
 #include <cstddef>
@@ -15,33 +15,35 @@ namespace anyrdma::fault {
 
 /// The result of an action.
 enum class Effect : std::uint8_t {
-  kNone,     ///< carried out, but it made no difference: the port was down already
+  kNone,     ///< carried out without a difference: the port was down already, for example
   kSome,     ///< carried out
-  kUnknown,  ///< not supported: the caller uses its own means
+  kUnknown,  ///< not supported here: the caller must use other means
 };
 
-/// Implemented by the driver of a FaultTransport. Must outlive it.
+/// Implemented by the driver of a FaultTransport, which it must outlive.
 class Ground {
  public:
   virtual ~Ground() = default;
-  /// Does what happens to the host as a whole, before it returns. Inside the critical section, at
-  /// its end: not from an upcall or a call.
+  /// Carries out an action on the whole host before it returns. Called at the end of the critical
+  /// section, not from an upcall or a call.
   [[nodiscard]] virtual Effect carry_out(const FaultAction& action) = 0;
-  /// A fault is about to be carried out, or has been: its account is up to date but for whether
-  /// that made a difference. Inside the critical section.
+  /// A fault is about to be carried out, or was carried out. `fault` has its counts; only
+  /// `observed` may still change. Inside the critical section.
   virtual void on_fired(const FaultStatus& fault) = 0;
-  /// The account of the n-th fault of the plan has changed. Inside the critical section.
+  /// The counts of the n-th fault of the plan have changed. Inside the critical section.
   virtual void on_counted(std::size_t /*index*/, const FaultStatus& /*fault*/) {}
-  /// The host has left, or is another one by now (a child made by fork): nothing happens to it any
-  /// more, and nothing counts. Inside the critical section.
+  /// Whether no fault may happen any more, because the host has ended, or because this process is a
+  /// child made by fork. Inside the critical section.
   [[nodiscard]] virtual bool is_over() const { return false; }
   /// Asks for a call of FaultTransport::conclude() at the end of this critical section, before
   /// another thread can enter it. An implementation without such a hook uses wake(). Called inside
   /// the critical section.
   virtual void call_conclusion() {}
-  /// FaultTransport::next_deadline() has become earlier. Inside the critical section.
+  /// FaultTransport::next_deadline() has become earlier: set the timer again. Inside the critical
+  /// section.
   virtual void wake() = 0;
-  /// A stream of its own for each name, from the run's seed.
+  /// Returns a random number stream of this name, derived from the run's seed. Each name has its
+  /// own stream.
   [[nodiscard]] virtual std::unique_ptr<verbs::Random> dice(std::string_view name) = 0;
 };
 

@@ -1,4 +1,4 @@
-// The part of a plan for one host, and the faults that a transport supports.
+// Selects the part of a fault plan for one host, and checks which faults a transport supports.
 #pragma once
 
 #include <string>
@@ -9,31 +9,31 @@
 
 namespace anyrdma::fault {
 
-/// The faults that a transport supports, besides those of events, calls and requests.
+/// The faults that a transport supports, in addition to those on events, calls and requests, which
+/// all support.
 struct Abilities {
   std::string_view name;      ///< the transport's name, for error messages
   std::string_view device{};  ///< its only device; empty: unknown before it is opened
-  /// The device is software of ours: a request can be rejected with any reason or forgotten, a port
-  /// loses its link, verbs calls, work and packets are seen.
+  /// Whether the device is our software HCA. Then more faults are possible: reject a request with
+  /// any reason or drop it, take the port's link down, and faults on verbs calls, work and packets.
   bool ours = false;
 };
 
-/// Whom a plan is about, in the order of the alphabet.
+/// Returns the names of all hosts in a plan, in alphabetical order.
 [[nodiscard]] std::vector<std::string> hosts_of(const FaultPlan& plan);
 
-/// The name that a plan must have for this host: the only one in it, or, as it names none, "here".
-/// Refused: there are several.
+/// Returns the only host name in a plan, or "here" if it names none. Error: the plan names several
+/// hosts.
 [[nodiscard]] PlanResult<std::string> only_host(const FaultPlan& plan);
 
-/// The faults of `host`, each without a change; those of other hosts are theirs, and it may well be
-/// that all are. Refused, with the number of the fault in the plan, from 1, as line: what such a
-/// transport cannot do, a fault whose cause is on another host, packets to peers of several names,
-/// as a process knows no name but its own. A packet from `host` is its fault; one from anybody to
-/// `host`, too.
+/// Returns the faults of `host`, unchanged; perhaps none. A packet from `host`, or from any host to
+/// `host`, belongs to `host`. Error, with the fault's number in the plan (from 1) as line: a fault
+/// that the transport does not support, a fault whose trigger is on another host, or packets to
+/// peers of several names (a process knows only its own name).
 [[nodiscard]] PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
                                             const Abilities& abilities);
 
-/// Whether something in it wants to be told of packets.
+/// Whether a fault of the plan has a trigger on packets.
 [[nodiscard]] bool watches_packets(const FaultPlan& plan);
 
 }  // namespace anyrdma::fault

@@ -1,5 +1,6 @@
-// The CM agent of one device: routes MADs to connections, admits new ones, keeps the tables that
-// find duplicates and stale connections. Sans-I/O: MADs, commands and time in; actions out.
+// The CM agent of one device. It passes MADs to connections, creates connections for new requests,
+// and finds duplicates and stale connections. It does no I/O: its inputs are MADs, commands and
+// time; its outputs are actions.
 #pragma once
 
 #include <array>
@@ -36,7 +37,7 @@ inline constexpr std::uint8_t kRejStaleConnection = 10;
 inline constexpr std::uint8_t kRejConsumerDefined = 28;
 inline constexpr std::uint8_t kRejVendorOption = 35;  ///< only when its owner says so
 
-/// How a service resolution ends; these are the ones that this agent gives (ib_cm_sidr_status).
+/// The results of a service resolution (SIDR) that this agent returns (ib_cm_sidr_status).
 inline constexpr std::uint8_t kSidrSuccess = 0;
 inline constexpr std::uint8_t kSidrUnsupported = 1;  ///< no listener
 inline constexpr std::uint8_t kSidrReject = 2;
@@ -63,7 +64,7 @@ enum class State : std::uint8_t {
 
 using Gid = std::array<std::uint8_t, 16>;
 
-/// Where the peer's QP1 is: the two GIDs of a RoCE v2 path.
+/// The path to the peer's QP1: the two GIDs of a RoCE v2 path.
 struct Path {
   Gid source{};                  ///< our GID
   Gid destination{};             ///< the peer's GID
@@ -113,7 +114,7 @@ struct RepParameters {
   std::span<const std::uint8_t> private_data{};  ///< at most 196 bytes
 };
 
-/// The question of a datagram service, and its answer.
+/// The parameters of a SIDR_REQ, the question of a datagram service.
 struct SidrReqParameters {
   ServiceId service_id{};
   Path path{};
@@ -143,7 +144,7 @@ struct ConnectionInfo {
   std::uint8_t path_mtu = 5;     ///< ibv_mtu
 };
 
-/// A MAD to hand to QP1.
+/// A MAD that the driver must send from QP1.
 struct SendMad {
   Path path{};
   std::array<std::uint8_t, kMadBytes> mad;
@@ -166,7 +167,7 @@ enum class UpcallKind : std::uint8_t {
   kSidrRepReceived,
 };
 
-/// Something the connection's user must hear. Views stay valid until the next input.
+/// An event for the user of the connection. Views stay valid until the next input.
 struct Upcall {
   UpcallKind kind{};
   CommId id{};             ///< for kReqReceived, kSidrReqReceived: the new connection's id
@@ -179,7 +180,7 @@ struct Upcall {
   std::span<const std::uint8_t> private_data{};  ///< of the message, padded to its full length
 };
 
-/// A message was ignored, and why; for traces, counters and tests.
+/// The reason why a message was ignored, for traces, counters and tests.
 enum class DropReason : std::uint8_t {
   kMalformed,
   kUnknownId,
@@ -189,7 +190,7 @@ enum class DropReason : std::uint8_t {
   kBacklogFull,
   kUnsupported,
 };
-/// A MAD that nothing came of.
+/// A MAD that was ignored.
 struct Dropped {
   DropReason reason{};
   std::uint16_t attribute = 0;  ///< the MAD's attribute id
@@ -197,12 +198,12 @@ struct Dropped {
 
 using Action = std::variant<SendMad, Upcall, Dropped>;
 
-/// Configuration that a driver fixes once.
+/// Configuration that the driver sets once.
 struct AgentConfig {
   Profile profile = kLinux61;
   Guid ca_guid{};
-  /// New local comm ids are (id & id_mask) | id_tag: lets a fabric of processes route replies by
-  /// id.
+  /// New local comm ids are (id & id_mask) | id_tag, so that several processes on one host can
+  /// route replies by id.
   std::uint32_t id_mask = 0xffffffff;
   std::uint32_t id_tag = 0;
 };
@@ -228,29 +229,32 @@ class Agent {
   /// Sends REQ on a new connection and gives its id. EINVAL also when the path's MTU, its lifetime
   /// (below 31) or the transport service is none that a REQ can carry.
   [[nodiscard]] virtual Result<CommId> connect(Instant now, const ReqParameters& req) = 0;
-  /// After kReqReceived was handled: true moves REQ_RCVD -> MRA_REQ_SENT; false (no memory,
-  /// backlog) drops the connection without an answer. After kSidrReqReceived: true does nothing;
+  /// Call after kReqReceived was handled. True: REQ_RCVD -> MRA_REQ_SENT. False (no memory, backlog
+  /// full): drops the connection without an answer. After kSidrReqReceived true has no effect, and
   /// false rejects, because the sender does not repeat an answered request.
   virtual void request_handled(CommId id, bool taken) = 0;
-  /// Between kReqReceived and the answer: tells the peer at once to wait that long for it (a time
-  /// exponent of five bits), as a stack may. Linux does so only for a repeated request. No effect
-  /// for an id that has ended.
+  /// Call between kReqReceived and the answer: sends the peer an MRA at once, with this time
+  /// exponent of five bits. Linux sends an MRA only for a repeated request. No effect for an id
+  /// that has ended.
   virtual void postpone(CommId id, std::uint8_t exponent) = 0;
   [[nodiscard]] virtual Result<void> send_rep(Instant now, CommId id, const RepParameters& rep) = 0;
   [[nodiscard]] virtual Result<void> send_rtu(Instant now, CommId id) = 0;
   [[nodiscard]] virtual Result<void> send_rej(Instant now, CommId id, std::uint8_t reason,
                                               std::span<const std::uint8_t> private_data) = 0;
-  /// EINVAL unless ESTABLISHED.
+  /// Sends DREQ. EINVAL unless ESTABLISHED.
   [[nodiscard]] virtual Result<void> send_dreq(Instant now, CommId id) = 0;
-  /// EINVAL unless DREQ_RCVD.
+  /// Sends DREP. EINVAL unless DREQ_RCVD.
   [[nodiscard]] virtual Result<void> send_drep(Instant now, CommId id) = 0;
-  /// Asks which QP serves a datagram service; kSidrRepReceived or kSidrReqError follows.
+  /// Sends SIDR_REQ, which asks for the QP of a datagram service; kSidrRepReceived or kSidrReqError
+  /// follows.
   [[nodiscard]] virtual Result<CommId> send_sidr_req(Instant now,
                                                      const SidrReqParameters& request) = 0;
-  /// EINVAL unless SIDR_REQ_RCVD. A later repetition of the question counts as new.
+  /// Sends SIDR_REP. EINVAL unless SIDR_REQ_RCVD. A later retransmission of the question counts as
+  /// new.
   [[nodiscard]] virtual Result<void> send_sidr_rep(Instant now, CommId id,
                                                    const SidrRepParameters& reply) = 0;
-  /// The QP saw data before the RTU came (cm_establish). EISCONN, EINVAL.
+  /// The QP has received data before the RTU came (cm_establish). EISCONN: established already;
+  /// EINVAL: wrong state.
   [[nodiscard]] virtual Result<void> notify_established(Instant now, CommId id) = 0;
   /// Ends the id with the message of cm_destroy_id; no upcalls for it afterwards.
   virtual void destroy(Instant now, CommId id) = 0;
@@ -269,8 +273,8 @@ class Agent {
                             std::span<const Gid> gids) = 0;
 
   // --- outputs ----------------------------------------------------------------------------------
-  /// The oldest action not yet taken, null when none; pop_action() forgets it. Order is generation
-  /// order.
+  /// Returns the oldest action, which pop_action() removes; null: none. Actions are in the order in
+  /// which they were generated.
   [[nodiscard]] virtual const Action* next_action() = 0;
   virtual void pop_action() = 0;
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;

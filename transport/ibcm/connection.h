@@ -1,4 +1,4 @@
-// One side of one connection: what the CM remembers of it. Plain data; machine.h has the rules.
+// The state that the CM keeps for one side of one connection. Plain data; machine.h has the rules.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct TimerTag {
 using CmTimer = verbs::Timer<TimerTag>;
 using CmTimers = verbs::TimerQueue<TimerTag>;
 
-/// The part that starts afresh with each use of a pooled object.
+/// The members that are reset for each use of a pooled object.
 struct ConnectionData {
   State state = State::kIdle;
   CommId local_id{};   ///< 0: the object is free

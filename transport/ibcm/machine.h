@@ -1,6 +1,6 @@
-// The rules of a connection: one small function per handled cell of the state table. It sends and
-// reports through the outbox, waits by the timer queue, and touches other connections only where
-// the protocol does (a stale one is disconnected).
+// The state machine of a connection: one small function for each cell of the state table that needs
+// one. It sends and reports through the outbox, waits with the timer queue, and changes other
+// connections only where the protocol does so (a stale one is disconnected).
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  /// Looks the cell up and does what it says. The error of a rejected command; success otherwise.
-  /// The connection may have been released when this returns (its local_id is 0 then).
+  /// Executes the cell for the connection's state and this event. Returns the error of a rejected
+  /// command, or success. The connection may have been released on return (its local_id is 0 then).
   [[nodiscard]] Result<void> handle(Connection& connection, Event event, const Input& input);
   /// Sends an MRA for the request that the connection was made for.
   void postpone(const Connection& connection, std::uint8_t exponent);
@@ -101,15 +101,15 @@ class Machine {
   void reject_sidr_req(Connection& c, const Input& in);
 
   // --- common ---------------------------------------------------------------------------------
-  /// The only place where a state changes. The row must allow it. Lets go of what the new state
-  /// does not own, and starts timewait where it begins.
+  /// Changes the state; no other function does so. The table's row must allow it. Releases the
+  /// resources that the new state does not have, and starts TIMEWAIT where the table says so.
   void transition(Connection& c, State to, Instant now);
   void stop_repeating(Connection& c);
   void check_resources(const Connection& c) const;
   void release(Connection& c, Instant now);
   template <class Message>
   void send(const Path& path, const Message& message);
-  /// Sends, and repeats until the state lets go of the retry timer.
+  /// Sends a message, and repeats it until the connection's state needs no retry timer.
   template <class Message>
   void send_until_answered(Connection& c, const Message& message, Instant now);
   /// True when the message was sent once more, false when its tries are exhausted.

@@ -18,8 +18,9 @@
 
 namespace anyrdma::ibcm {
 
-/// What an exchange opened by this side is called: the number of the MAD agent above the local
-/// comm id with its bytes reversed, as Linux forms it on a little-endian machine (cm_form_tid).
+/// Returns the transaction id of an exchange that this side opens: the number of the MAD agent,
+/// above the local comm id with its bytes reversed, as Linux forms it on a little-endian machine
+/// (cm_form_tid).
 [[nodiscard]] std::uint64_t own_transaction_id(const Connection& connection);
 
 /// The REQ that opens the connection. The connection has its ids, path and timeouts already.
@@ -30,7 +31,8 @@ namespace anyrdma::ibcm {
 [[nodiscard]] wire::Rtu make_rtu(const Connection& connection);
 [[nodiscard]] wire::Mra make_mra(const Connection& connection, wire::AnsweredMessage message,
                                  std::uint8_t service_timeout);
-/// Ids and rejected message depend on the state, which must still be the old one (cm_format_rej).
+/// Makes a REJ. Ids and rejected message depend on the state, which must still be the old one
+/// (cm_format_rej).
 [[nodiscard]] wire::Rej make_rej(const Connection& connection, std::uint16_t reason);
 [[nodiscard]] wire::Dreq make_dreq(const Connection& connection);
 [[nodiscard]] wire::Drep make_drep(const Connection& connection);
@@ -39,14 +41,15 @@ namespace anyrdma::ibcm {
 [[nodiscard]] wire::SidrRep make_sidr_rep(const Connection& connection,
                                           const SidrRepParameters& parameters);
 
-/// Answers to messages for which there is no connection (cm_issue_rej, cm_issue_drep).
+/// Makes an answer to a message that belongs to no connection (cm_issue_rej, cm_issue_drep).
 [[nodiscard]] wire::Rej make_stateless_rej(const wire::Req& req, std::uint16_t reason);
 [[nodiscard]] wire::Rej make_stateless_rej(const wire::Rep& rep, std::uint16_t reason);
 [[nodiscard]] wire::Drep make_stateless_drep(const wire::Dreq& dreq);
 [[nodiscard]] wire::SidrRep make_stateless_sidr_rep(const wire::SidrReq& request,
                                                     std::uint8_t status);
 
-/// The peer's parameters for the user, as the peer wrote them; `from` is the way the REQ came.
+/// Returns the peer's parameters for the user, with the values of the REQ. `from`: the path on
+/// which the REQ came.
 [[nodiscard]] ReqParameters parameters_of(const wire::Req& req, const Path& from);
 [[nodiscard]] RepParameters parameters_of(const wire::Rep& rep);
 [[nodiscard]] SidrRepParameters parameters_of(const wire::SidrRep& reply);

@@ -1,4 +1,4 @@
-// The spellings of states and events, for traces, golden texts and diagnostics.
+// The names of states and events, for traces and tests.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace anyrdma::ibcm {
 
-/// As the specification writes it: "MRA_REQ_SENT".
+/// Returns the state's name in the specification: "MRA_REQ_SENT".
 [[nodiscard]] std::string_view to_string(State state);
 [[nodiscard]] std::string_view to_string(Event event);
 [[nodiscard]] std::string_view to_string(UpcallKind kind);

@@ -10,8 +10,8 @@
 
 namespace anyrdma::ibcm {
 
-/// Addresses are stable until pop: the driver may call the agent while it holds an action.
-/// Allocates only while the largest backlog so far grows.
+/// Actions keep their address until pop(), since the driver may call the agent while it uses an
+/// action. Allocates memory only when the backlog exceeds all earlier ones.
 class Outbox {
  public:
   /// `runtime`, if not null, is called for every action.

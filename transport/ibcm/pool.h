@@ -1,4 +1,5 @@
-// Objects of one kind that come and go: their memory is used again and never given back.
+// A pool of objects of one type. Memory of returned objects is reused, and never freed before the
+// pool.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,8 @@
 
 namespace anyrdma::ibcm {
 
-/// Addresses are stable. The last to come back is the first to be given out: it is still warm.
+/// Objects keep their address. The object that was returned last is reused first, because it is
+/// still in the cache.
 template <class T>
 class Pool {
  public:
@@ -15,7 +17,8 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// An object as it was when it came back; a new one when none is left.
+  /// Returns an object in the state in which it was returned to the pool, or a new one if the pool
+  /// is empty.
   [[nodiscard]] T& take() {
     if (free_.empty()) return storage_.emplace_back();
     T& object = *free_.back();
@@ -23,7 +26,7 @@ class Pool {
     return object;
   }
   void give_back(T& object) { free_.push_back(&object); }
-  /// How many are taken.
+  /// Returns how many objects are in use.
   [[nodiscard]] std::size_t in_use() const { return storage_.size() - free_.size(); }
 
  private:

@@ -24,7 +24,8 @@ struct Profile {
 };
 
 inline constexpr Profile kLinux61{};
-/// By the formulas of its source: this kernel was not measured, so its timers are exact.
+/// The profile of Linux 6.17, taken from its source. This kernel was not measured, so its timers
+/// are exact.
 inline constexpr Profile kLinux617{
     .name = "linux-6.17", .packet_lifetime = 16, .timer_tick = verbs::Duration::zero()};
 
@@ -33,7 +34,7 @@ inline constexpr Profile kLinux617{
   return std::chrono::milliseconds(std::int64_t{1} << (t > 8 ? t - 8 : 0));
 }
 
-/// When a wait starts: at any time, or from within the expiry of a timer of the same length.
+/// The moment when a wait starts: at any time, or in the expiry of a timer of the same length.
 enum class WaitStart { kAnyTime, kOnExpiry };
 
 /// The granularity of Linux's timer wheel for a wait: 64 slots a level, the next level eight times

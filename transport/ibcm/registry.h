@@ -1,4 +1,4 @@
-// All connections of an agent: their memory, their ids, and the ways to find them.
+// All connections of an agent: their memory, their ids, and their look-up tables.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace anyrdma::ibcm {
 
-/// Which local comm ids may be given out: (id & mask) | tag.
+/// The local comm ids that may be used: (id & mask) | tag.
 struct IdSpace {
   std::uint32_t mask = 0xffffffff;
   std::uint32_t tag = 0;
@@ -35,13 +35,13 @@ class Registry {
   /// Lists a connection under (remote id, GUID) and (remote QPN, GUID).
   /// Precondition: neither is taken.
   void list_by_peer(Connection& connection);
-  /// Undoes that; nothing happens to a connection that is not listed.
+  /// Removes the connection from the list by peer. No effect if it is not listed.
   void unlist_by_peer(Connection& connection);
 
   /// Lists a connection under (remote id, GID of the peer): a SIDR_REQ names no CA.
   /// Precondition: not taken.
   void list_by_request(Connection& connection);
-  /// Undoes that; nothing happens to a connection that is not listed.
+  /// Removes the connection from the list by request. No effect if it is not listed.
   void unlist_by_request(Connection& connection);
 
   [[nodiscard]] Connection* find(CommId local) const;

@@ -1,4 +1,4 @@
-// The vocabulary of the state table: what can happen, and what a cell says about it.
+// The types of the state table: events, and what a cell can say.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace anyrdma::ibcm {
 
 inline constexpr std::size_t kStates = static_cast<std::size_t>(State::kSidrReqRcvd) + 1;
 
-/// All that can happen to a connection.
+/// The events of a connection.
 enum class Event : std::uint8_t {
   kReq,           ///< a REQ made this connection
   kReqDuplicate,  ///< its REQ again: same comm id, same CA

@@ -1,5 +1,5 @@
-// What happens in every state on every event: the whole CM protocol of a connection as data (IBTA
-// vol 1, 12.9.7 and 12.11; the kernel's cm.c), printed in docs/ibcm-states.md.
+// The state table of a connection: the result of each event in each state, for the whole CM
+// protocol (IBTA vol 1, 12.9.7 and 12.11; the kernel's cm.c). docs/ibcm-states.md shows the table.
 #pragma once
 
 #include <array>
@@ -183,8 +183,8 @@ inline constexpr auto kExceptions = [] {
   return static_cast<std::size_t>(state) * kEvents + static_cast<std::size_t>(event);
 }
 
-/// States in which no input finds a connection: listeners are counters in the agent, and REP_RCVD
-/// is left for MRA_REP_SENT within the same input.
+/// States in which no input finds a connection. Listeners are counters in the agent, and REP_RCVD
+/// changes to MRA_REP_SENT within the same input.
 [[nodiscard]] constexpr bool is_passing(State state) {
   return state == State::kListen || state == State::kRepRcvd;
 }
@@ -214,7 +214,7 @@ inline constexpr std::array<Row, kStates* kEvents> kStateTable = [] {
   return rows;
 }();
 
-/// True when every default is at the index of its event.
+/// Whether each default is at the index of its event.
 [[nodiscard]] constexpr bool is_in_order(const std::array<Row, kEvents>& defaults) {
   for (std::size_t i = 0; i < defaults.size(); ++i)
     if (static_cast<std::size_t>(defaults[i].event) != i) return false;
@@ -226,7 +226,7 @@ static_assert(is_in_order(kDefaults));
   return kStateTable[cell_index(state, event)];
 }
 
-/// The resources of a connection in each state; asserted after every input.
+/// The resources that a connection has in each state. Checked by assertions after every input.
 struct Resources {
   State state{};
   bool retry_timer = false;  ///< a message of ours waits for its answer

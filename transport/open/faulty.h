@@ -10,11 +10,11 @@
 
 namespace anyrdma::transport {
 
-/// Where faults are carried out.
+/// The interface by which faults are carried out on a transport.
 class Concluding {
  public:
   virtual ~Concluding() = default;
-  /// Of the critical section of the transport's runtime.
+  /// Returns the hook for work at the end of the critical section of the transport's runtime.
   [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
 };
 

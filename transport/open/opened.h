@@ -47,7 +47,7 @@ class Opened {
   [[nodiscard]] virtual std::vector<fault::FaultStatus> faults() { return {}; }
 };
 
-/// Why a transport could not be opened.
+/// The error of a transport that could not be opened.
 struct OpenError {
   boost::system::error_code code;  ///< an errno value
   std::string sentence;            ///< for the user: the cause, and what to do about it
@@ -70,7 +70,7 @@ struct FaultOptions {
   std::function<void(std::size_t, const fault::FaultStatus&)> on_counted{};
 };
 
-/// Where a process records what happens (docs/recording.md).
+/// The file and the name for the recording of a process (docs/recording.md).
 struct RecordOptions {
   std::string path{};  ///< a directory, or a file (record_file.h); empty: nothing is recorded
   std::string host{};  ///< the process's name in the recording; empty: PROGRAM[PID]
@@ -92,9 +92,9 @@ struct OpenOptions {
   std::string interface {};
   /// "sim": the seed of the world. Unset: the existing world, or a new one with seed 1.
   std::optional<std::uint64_t> seed{};
-  /// All but "sim", which has faults of its own: the faults to inject below.
+  /// The faults to inject. Not for "sim", which has faults of its own.
   FaultOptions faults{};
-  /// All but "sim", whose worlds record (sim/options.h). Without `asks_world`.
+  /// The recording. Not for "sim", whose worlds record (sim/options.h), and not with `asks_world`.
   RecordOptions record{};
   /// "fabric", in a process on a simulated host: the world has the fault plan and gets reports
   /// (transport/fault/plan/question.h).

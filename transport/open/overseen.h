@@ -10,9 +10,9 @@
 
 namespace anyrdma::transport {
 
-/// `below`, with the world's answers to all that it wants to be asked. `breakable` and `watchable`
-/// are part of it. Where there is no world after all, nothing is different. ENODEV: the host's
-/// device was removed.
+/// Returns `below`, connected to the simulated world: the world's fault plan decides, and its
+/// checkers get reports. `breakable` and `watchable` are parts of `below`. Without a world, `below`
+/// is unchanged. ENODEV: the host's device was removed.
 [[nodiscard]] OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
                                         Watchable& watchable);
 

@@ -47,7 +47,8 @@ class ProcessRecorder final : public recording::EntrySink,
 
   // --- faults -----------------------------------------------------------------------------------
   void planned(const fault::FaultPlan& plan);
-  /// Strikes the packet that is passing, if any.
+  /// A fault has happened. If it happened to the packet that is being sent or received, records
+  /// that.
   void fired(const fault::FaultStatus& status);
 
   /// The process ends; `faults` is what became of its plan. Nothing is written afterwards.
@@ -65,7 +66,7 @@ class ProcessRecorder final : public recording::EntrySink,
   void write(const Fields&... fields) {
     writer_.write<kKind>(now(), fields...);
   }
-  /// Sets the thread to which the following records belong.
+  /// Writes which thread the following records belong to.
   void tell_thread();
   void send(const verbs::soft::Packet& packet, recording::Number from, recording::Number to);
 

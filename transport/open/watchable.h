@@ -1,4 +1,4 @@
-// The observable parts of an opened transport, for recordings.
+// The interface by which a recording observes an opened transport.
 #pragma once
 
 #include "transport/station/packet_watch.h"
@@ -11,7 +11,7 @@ namespace anyrdma::transport {
 class Watchable {
  public:
   virtual ~Watchable() = default;
-  /// As station::Station has them.
+  /// Sets the observer of packets: see station::Station::set_packet_watch.
   virtual void set_packet_watch(station::PacketWatch* watch) = 0;
   virtual void set_work_observer(verbs::soft::HcaObserver* observer) = 0;
   virtual void set_ownership_sink(verbs::soft::OwnershipSink* sink) = 0;

@@ -5,7 +5,7 @@
 
 namespace anyrdma::transport {
 
-/// Asks the world for each choice. Never destroyed.
+/// Returns a chooser that asks the world for each choice. Never destroyed.
 [[nodiscard]] verbs::soft::MemoryChooser& memory_of_world();
 
 }  // namespace anyrdma::transport

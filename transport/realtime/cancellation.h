@@ -1,5 +1,5 @@
-// pthread_cancel against locks: many system calls are cancellation points, and an application's
-// thread that ends inside one must not take a lock along (rping cancels its completion thread).
+// Disables pthread_cancel() while a lock is held. Many system calls are cancellation points, and a
+// thread that is cancelled in one would keep the lock (rping cancels its completion thread).
 #pragma once
 
 #include <pthread.h>

@@ -20,7 +20,7 @@ class Epilogue {
     work_ = work;
     called_ = false;
   }
-  /// Something is to be done at the end of this section.
+  /// Requests a call of the work at the end of this section.
   void call() { called_ = work_ != nullptr; }
   [[nodiscard]] bool called() const { return called_; }
 

@@ -1,4 +1,4 @@
-// The limit of file sizes (RLIMIT_FSIZE, ulimit -f), which holds for shared memory, too.
+// The limit of file sizes (RLIMIT_FSIZE, ulimit -f), which also applies to shared memory.
 #pragma once
 
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-// fork() against what a joined process shares with its fabric: descriptors that a child would keep
-// open (so that the parent would seem to live on), and a lock that a thread may just hold.
+// Handlers for fork(). A child would keep descriptors of the fabric open, so that the parent would
+// seem alive, and would inherit a lock that another thread holds.
 #pragma once
 
 #include <mutex>
@@ -15,12 +15,12 @@ class ForkGuarded {
   virtual void after_fork_in_child() = 0;
 };
 
-/// No thread forks while one exists: for the time in which descriptors exist that no ForkGuarded
-/// knows yet.
+/// Returns a lock during which no thread can fork. Use it while descriptors exist that belong to no
+/// ForkGuarded yet.
 [[nodiscard]] std::unique_lock<std::mutex> hold_off_forks();
 
-/// Has `guarded` called around every fork of this process until forget(). The caller holds off
-/// forks.
+/// Registers `guarded`, whose functions are called before and after each fork of this process until
+/// forget(). Precondition: the caller has the lock of hold_off_forks().
 void remember(ForkGuarded& guarded);
 void forget(ForkGuarded& guarded);
 

@@ -13,7 +13,7 @@
 
 namespace anyrdma::transport::realtime {
 
-/// The value of the upper half.
+/// The mark in the upper half of the fourth argument.
 inline constexpr std::uint32_t kPromptMark = 0x70726d74;
 
 /// Those calls that may bear the mark, by their numbers (sim/tracee/filter.h): what each has for a
@@ -30,9 +30,9 @@ void mark_prompt_calls();
 [[nodiscard]] ssize_t prompt_recvmsg(int fd, msghdr* message, int flags);
 [[nodiscard]] int prompt_sendmmsg(int fd, mmsghdr* messages, unsigned count, int flags);
 [[nodiscard]] int prompt_recvmmsg(int fd, mmsghdr* messages, unsigned count, int flags);
-/// The events that are ready now.
+/// Returns the events that are ready now (epoll_wait without timeout).
 [[nodiscard]] int prompt_epoll(int fd, epoll_event* events, int count);
-/// To an eventfd that is far from full.
+/// Writes to an eventfd whose counter is far from its maximum.
 [[nodiscard]] ssize_t prompt_write(int fd, const void* bytes, std::size_t size);
 
 }  // namespace anyrdma::transport::realtime

@@ -44,14 +44,15 @@ class SectionLock {
   }
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
-  /// Threads that waited in the parent are not there.
+  /// Resets the number of waiting threads, since threads that waited in the parent do not exist in
+  /// the child.
   void after_fork_in_child() {
     waiting_.store(0, std::memory_order_relaxed);
     mutex_.unlock();
   }
 
  private:
-  /// So often in a row others are passed over.
+  /// After this many times in a row, a thread that leaves lets waiting threads in first.
   static constexpr unsigned kUnfairMax = 64;
 
   void lock() {

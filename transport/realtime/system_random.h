@@ -12,7 +12,8 @@
 
 namespace anyrdma::transport::realtime {
 
-/// For what must differ between processes and runs (comm ids, PSNs, ports); not for secrets.
+/// Random numbers that must differ between processes and runs (comm ids, PSNs, ports); not for
+/// secrets.
 class SystemRandom final : public verbs::Random {
  public:
   SystemRandom() {

@@ -1,4 +1,4 @@
-// How the system calls the thread that works while the application sleeps.
+// The name of the background thread.
 #pragma once
 
 namespace anyrdma::transport::realtime {

@@ -1,5 +1,5 @@
-// Why a Soft-RoCE link could not be made, found or removed. The numbers compare equal to the errno
-// value that open() gives.
+// The errors of creating, finding and removing a Soft-RoCE link. The numbers compare equal to the
+// errno value that open() returns.
 #pragma once
 
 #include <boost/system/error_code.hpp>

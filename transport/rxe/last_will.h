@@ -1,4 +1,4 @@
-// A message to the kernel that is sent when this process has ended, however it ends.
+// Sends a message to the kernel after this process has ended, however it ends.
 #pragma once
 
 #include <netlink/msg.h>

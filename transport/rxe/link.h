@@ -22,7 +22,7 @@ struct LinkInfo {
   std::string interface;
 };
 
-/// All links, by their index. Any user. Errors: kNoRdma.
+/// Returns all links, ordered by index. Any user may call this. Errors: kNoRdma.
 [[nodiscard]] Result<std::vector<LinkInfo>> links();
 
 /// Makes a link, loading rdma_rxe if need be. Its GIDs come a moment later. Errors: kBadName,
@@ -39,7 +39,7 @@ struct LinkInfo {
 /// before stays.
 class Link {
  public:
-  /// As add_link.
+  /// Creates a link, with the errors of add_link.
   [[nodiscard]] static Result<Link> add(const std::string& name, const std::string& interface);
   /// The link of an interface; if it has none, a new one with a name that is free. Empty: any
   /// link's, else suitable_interface(). A new one is waited for, two seconds at most, until its
@@ -52,7 +52,7 @@ class Link {
   Link& operator=(Link&&) = delete;
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Ends with its owner.
+  /// Whether this object created the link, and so removes it.
   [[nodiscard]] bool was_made() const { return maker_ != 0; }
   /// A link that was made ends with this process instead, however that ends: for who cannot close
   /// the device before. (librdmacm keeps a device open from its first use on, so that a process

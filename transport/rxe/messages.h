@@ -20,9 +20,9 @@ struct MessageDeleter {
 using Message = std::unique_ptr<nl_msg, MessageDeleter>;
 
 // --- requests; ENOMEM ---------------------------------------------------------------------------
-/// All RDMA devices: an answer for each, to parse_device().
+/// Makes a request for all RDMA devices. The kernel sends an answer for each: parse_device().
 [[nodiscard]] Result<Message> ask_for_devices();
-/// What drives a device: an answer for parse_driver().
+/// Makes a request for a device's driver. Answer: parse_driver().
 [[nodiscard]] Result<Message> ask_for_driver(std::uint32_t device);
 /// The first port of a device: an answer for parse_interface().
 [[nodiscard]] Result<Message> ask_for_port(std::uint32_t device);

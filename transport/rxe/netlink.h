@@ -1,4 +1,4 @@
-// A conversation with the kernel over a netlink socket, through libnl.
+// Sends requests to the kernel over a netlink socket, through libnl.
 #pragma once
 
 #include <netlink/netlink.h>
@@ -10,7 +10,7 @@
 
 namespace anyrdma::transport::rxe {
 
-/// Not for two threads at once.
+/// Must not be used by two threads at once.
 class Netlink {
  public:
   /// `protocol`: NETLINK_RDMA or NETLINK_ROUTE. EPROTONOSUPPORT: this kernel has none of it.

@@ -1,4 +1,4 @@
-// An IP socket address as a value: what sockaddr_in and sockaddr_in6 say, in one comparable shape.
+// An IP socket address as a value: the content of sockaddr_in or sockaddr_in6, with comparison.
 #pragma once
 
 #include <infiniband/ib.h>
@@ -14,9 +14,10 @@
 
 namespace anyrdma::transport::soft {
 
-/// Of an AF_IB address the GID is `ip`, and the service id is the port space in `scope` and `port`.
-/// IPv4 addresses are kept IPv4-mapped, so that `ip` is also the RoCE v2 GID of the address. An
-/// address of family AF_UNSPEC is "none yet". Flow labels are not kept.
+/// An address of IPv4, IPv6 or AF_IB. IPv4 addresses are stored IPv4-mapped, so that `ip` is also
+/// the RoCE v2 GID of the address. For AF_IB, `ip` is the GID, and the service id is the port space
+/// in `scope` and `port`. Family AF_UNSPEC means that there is no address yet. Flow labels are not
+/// stored.
 struct Address {
   sa_family_t family = AF_UNSPEC;
   std::uint16_t port = 0;   ///< host order
@@ -37,7 +38,7 @@ struct Address {
   [[nodiscard]] static Address wildcard(sa_family_t family);
   /// 127.0.0.1 or [::1] with port 0.
   [[nodiscard]] static Address loopback(sa_family_t family);
-  /// The address that a RoCE v2 GID stands for; port 0.
+  /// Returns the IP address of a RoCE v2 GID; port 0.
   [[nodiscard]] static Address from_gid(const ibv_gid& gid);
 
   /// Wildcard: 0.0.0.0 or [::] (kernel: cma_zero_addr).

@@ -1,4 +1,4 @@
-// From a path to what ibv_modify_qp and ibv_create_ah want to know.
+// Makes the address vector for ibv_modify_qp and ibv_create_ah from a path.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -7,7 +7,8 @@
 
 namespace anyrdma::transport::soft {
 
-/// The way along `path`, whose source has the index `gid_index` in the device's table.
+/// Returns the address vector of `path`. The path's source has the index `gid_index` in the
+/// device's table.
 [[nodiscard]] ibv_ah_attr address_vector(const ibcm::Path& path, int gid_index);
 
 }  // namespace anyrdma::transport::soft

@@ -15,7 +15,7 @@
 
 namespace anyrdma::transport::soft {
 
-/// Why a request's header is refused. The fault is the peer's: it is answered by a REJ.
+/// The reason why a request's header is refused. The peer is answered by a REJ.
 enum class HeaderErrc {
   kLength = 1,  ///< shorter than the header
   kVersion,     ///< header version is not 0

@@ -1,5 +1,5 @@
-// The state that the endpoints of one transport share: environment, devices, listeners and the
-// events for the next drain. Used inside the critical section.
+// The state that all endpoints of one transport share: devices, listeners, and the events that
+// drain() will deliver. Used inside the critical section.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -25,7 +25,7 @@ class SoftEndpoint;
 
 namespace intrusive = boost::intrusive;
 struct AttachedTag;
-/// Being in its device's list; leaves by itself when destroyed.
+/// Links an endpoint into its device's list; removes it when the endpoint is destroyed.
 using AttachedHook = intrusive::list_base_hook<intrusive::tag<AttachedTag>,
                                                intrusive::link_mode<intrusive::auto_unlink>>;
 
@@ -41,10 +41,10 @@ struct Device {
   std::unique_ptr<ibcm::Agent> agent;
   boost::unordered_flat_map<std::uint32_t, SoftEndpoint*> connections;  ///< by local comm id
   AttachedHooks attached;
-  /// The contexts of the runtime's processes, if it has several; seldom more than a few.
+  /// One context for each of the runtime's processes, if it has several. Seldom more than a few.
   std::vector<std::pair<const void*, ibv_context*>> own_contexts{};
 
-  /// The context of a process; null: of no particular one.
+  /// Returns the context of a process; null: of no particular process.
   [[nodiscard]] ibv_context* context_of(const void* process) const;
   /// The index of a GID in the device's table; -1 when it is not there.
   [[nodiscard]] int index_of(std::span<const std::uint8_t, 16> gid) const;
@@ -52,7 +52,7 @@ struct Device {
   [[nodiscard]] const ibv_gid* first_gid(sa_family_t family) const;
 };
 
-/// An event that waits for drain.
+/// An event that drain() will deliver.
 struct Pending {
   Handle endpoint;
   rdma_cm_event_type type;
@@ -60,7 +60,8 @@ struct Pending {
   MembershipId membership{};  ///< of multicast events
 };
 
-/// First in, first out; keeps its memory. Calls the driver, which drains.
+/// A queue of events, first in, first out, which keeps its memory. push() calls the driver, which
+/// calls drain().
 class PendingQueue {
  public:
   explicit PendingQueue(verbs::Runtime& runtime) : runtime_(runtime) {}
@@ -78,13 +79,13 @@ class PendingQueue {
   std::size_t head_ = 0;
 };
 
-/// The listeners of each service id, in the order of listening.
+/// The listeners of each service id, in the order in which they began to listen.
 class ListenerTable {
  public:
   void add(ibcm::ServiceId service, SoftEndpoint& listener);
   void remove(ibcm::ServiceId service, SoftEndpoint& listener);
   [[nodiscard]] std::span<SoftEndpoint* const> of(ibcm::ServiceId service) const;
-  /// Those that listen on every device.
+  /// Returns the endpoints that listen on every device.
   [[nodiscard]] std::span<SoftEndpoint* const> wildcards() const { return wildcards_; }
 
  private:
@@ -104,7 +105,7 @@ struct Core {
   ListenerTable listeners{};
   PendingQueue pending{runtime};
   Admission* admission = nullptr;  ///< null: none
-  /// Route lookups that will fail, each when its time is up.
+  /// A route lookup that a fault makes fail when its time is up.
   struct Unrouted {
     NeighbourToken token{};
     int error = 0;
@@ -112,13 +113,13 @@ struct Core {
   };
   std::vector<Unrouted> unrouted{};
 
-  /// Null when the interface carries no HCA.
+  /// Returns the device on an interface; null: the interface has none.
   [[nodiscard]] Device* device_on(int interface) const;
   /// The first device with an active port, else the first device; null without any
   /// (cma_bind_loopback).
   [[nodiscard]] Device* loopback_device() const;
-  /// Whether an address stands for whatever host uses it: a wildcard, and a loopback address unless
-  /// those are routed (kernel: cma_any_addr).
+  /// Whether an address means this host itself: a wildcard, or a loopback address unless
+  /// loopback_is_routed is set (kernel: cma_any_addr).
   [[nodiscard]] bool means_self(const Address& address) const {
     return address.is_zero() || (address.is_loopback() && !config.loopback_is_routed);
   }

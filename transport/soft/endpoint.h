@@ -69,13 +69,14 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
 
   // --- for the transport ------------------------------------------------------------------------
-  /// Tells the handler, if the event concerns the id in its state.
+  /// Delivers the event to the handler, unless the id's state excludes it.
   void raise(const EndpointEvent& event);
-  /// Of a listener: offers a request to the handler; null when there is no room for it.
+  /// For a listener: offers a connection request to the handler. Returns null if the backlog is
+  /// full.
   [[nodiscard]] EndpointHandler* offer(std::unique_ptr<Endpoint>& child,
                                        const EndpointEvent& event);
   [[nodiscard]] ibv_qp_type type() const { return type_; }
-  /// How much of a request's private data is the CM's own.
+  /// Returns how many bytes of a request's private data are the CM's header.
   [[nodiscard]] std::size_t header_size() const {
     return source_.family == AF_IB ? 0 : CmaHeader::kSize;
   }
@@ -83,13 +84,13 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   /// Whether a request for `local`, having arrived at `device`, is for this listener
   /// (kernel: cma_match_private_data).
   [[nodiscard]] bool listens_for(const Address& local, const Device& device) const;
-  /// Its interface may have another link address: ADDR_CHANGE if it is not the one of the time when
-  /// the endpoint was bound or resolved its address.
+  /// The interface of the endpoint may have another link address. Raises ADDR_CHANGE if that
+  /// address differs from the one when the endpoint was bound or resolved its address.
   void on_link_changed();
-  /// Something is new about a neighbour: UNREACHABLE if the way goes to it, and its link address is
-  /// not the one of the time when the address was resolved.
+  /// A neighbour may have another link address. Raises UNREACHABLE if the route uses the neighbour
+  /// and its address differs from the one when the address was resolved.
   void on_neighbour_changed(const Address& neighbour);
-  /// Of a listener: what it listens to.
+  /// For a listener: returns the service id that it listens on.
   [[nodiscard]] ibcm::ServiceId own_service() const { return service_id(source_.port); }
   /// The neighbour's answer: 0 or an errno.
   void on_neighbour(int error);
@@ -99,14 +100,14 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   void on_resolved(const ibcm::SidrRepParameters& reply);
   /// Reports how joining a group ended, unless it was left meanwhile.
   void on_membership(rdma_cm_event_type type, int status, MembershipId membership);
-  /// False: it has not joined it.
+  /// The group was lost: raises MULTICAST_ERROR. False: the endpoint has not joined it.
   bool lose_group(const Address& group);
   void leave_group(const Membership& membership);
-  /// Ends all but the object itself, with the message that a destroy would send.
+  /// Ends the endpoint with the message that a destroy would send. The object stays.
   void on_device_removed();
-  /// The request is dropped in silence: the agent has forgotten its CM id already.
+  /// Drops a connection request without an answer. The agent has removed its CM id already.
   void abandon_request();
-  /// Makes drain deliver an event.
+  /// Queues an event for the next drain().
   void queue(rdma_cm_event_type type, int status = 0, MembershipId membership = {});
 
  private:

@@ -1,4 +1,5 @@
-// Endpoints by number instead of by pointer: a number outlives its endpoint and then finds nothing.
+// Numbers of endpoints, for use instead of pointers: the number of a destroyed endpoint finds
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ class SoftEndpoint;
 /// NeighbourToken of an endpoint's query.
 enum class Handle : std::uint64_t {};
 
-/// Constant time throughout; allocates only when it grows.
+/// The table of endpoints by number. All functions take constant time; memory is allocated only
+/// when it grows.
 class EndpointRegistry {
  public:
   [[nodiscard]] Handle add(SoftEndpoint& endpoint) {
@@ -27,7 +29,7 @@ class EndpointRegistry {
     return handle(index);
   }
 
-  /// Null when the endpoint is gone.
+  /// Returns the endpoint; null: it was destroyed.
   [[nodiscard]] SoftEndpoint* find(Handle handle) const {
     const std::uint32_t index = index_of(handle);
     if (index >= slots_.size() || slots_[index].generation != generation_of(handle)) return nullptr;

@@ -1,5 +1,6 @@
-// The host's IP stack as the transport sees it: which way an address is, which interface owns one,
-// and whether a neighbour answers. The simulator has its own; fabric asks the system.
+// The interface to the host's IP stack: the route to an address, the interface that owns an
+// address, and whether a neighbour answers. The simulator implements it for simulated hosts;
+// real-time transports ask the system.
 #pragma once
 
 #include <chrono>
@@ -19,10 +20,10 @@ struct Route {
   bool local = false;  ///< the destination is one of this host's own addresses: no neighbour needed
 };
 
-/// One of the link addresses that an interface can have: tells only whether it is another.
+/// One of the link addresses that an interface can have. Only equality has a meaning.
 enum class LinkNumber : std::uint32_t {};
 
-/// Names one question to resolve_neighbour, and comes back with the answer.
+/// The number of a question to resolve_neighbour, which the answer repeats.
 enum class NeighbourToken : std::uint64_t {};
 
 /// One host. All functions are called inside the runtime's critical section and return at once.
@@ -43,7 +44,7 @@ class Network {
   /// call.
   virtual void resolve_neighbour(NeighbourToken token, const Route& route,
                                  std::chrono::milliseconds timeout) = 0;
-  /// No answer comes for `token` any more.
+  /// Cancels a question: no answer for `token` follows.
   virtual void cancel_neighbour(NeighbourToken token) = 0;
   /// Whether the path to a resolved address has to be asked for, as on InfiniBand: then
   /// SoftTransport::on_path follows for `token`, unless cancelled as above. Not from within this
@@ -53,12 +54,12 @@ class Network {
     (void)timeout;
     return false;
   }
-  /// The link address that an interface has now; where it never changes, always the same.
+  /// Returns the present link address of an interface. Default: always the same.
   [[nodiscard]] virtual LinkNumber link_of(int interface) {
     (void)interface;
     return {};
   }
-  /// The last that this host has heard of a neighbour's.
+  /// Returns the link address of a neighbour that this host learned last.
   [[nodiscard]] virtual LinkNumber link_of(int interface, const Address& neighbour) {
     (void)interface;
     (void)neighbour;
@@ -72,7 +73,7 @@ class Network {
     (void)group;
     return {};
   }
-  /// Undoes one successful join.
+  /// Undoes one successful join_group.
   virtual void leave_group(const Address& local, const Address& group) {
     (void)local;
     (void)group;

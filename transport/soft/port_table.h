@@ -24,28 +24,29 @@ struct Claim {
   bool afonly = false;    ///< RDMA_OPTION_ID_AFONLY
 };
 
-/// Whether an explicit bind to an owned port is judged with REUSEADDR (bind) or without (listen).
+/// Whether a check of a port honours RDMA_OPTION_ID_REUSEADDR (bind) or ignores it (listen).
 enum class ReuseRule : std::uint8_t { kHonoured, kIgnored };
 
-/// The errno that refuses `wanted` a port that `owned` has, 0 when they may share it. Both are of
-/// one space and port (kernel: cma_check_port):
-///   both reuse, if honoured                 -> 0
-///   both afonly and families differ         -> 0
-///   either address is an "any" address      -> EADDRNOTAVAIL
-///   different specific addresses            -> 0
-///   identical specific addresses            -> EADDRINUSE
+/// Returns the errno that keeps the claim `wanted` from using the port of the claim `owned`; 0:
+/// both may use it. Both have the same port space and port (kernel: cma_check_port). The first true
+/// condition decides:
+///   both have REUSEADDR, and `rule` honours it     -> 0
+///   both have AFONLY, and their families differ    -> 0
+///   either address is a wildcard or loopback one   -> EADDRNOTAVAIL
+///   the addresses are specific and different       -> 0
+///   the addresses are specific and equal           -> EADDRINUSE
 [[nodiscard]] int bind_conflict(const Claim& wanted, const Claim& owned, ReuseRule rule);
 
-/// Whether `owned` keeps `wanted` from sharing its port as an ephemeral one. Not when they differ
-/// in specific destination port, source address or destination address (kernel:
-/// cma_port_is_unique).
+/// Whether the claim `owned` keeps the claim `wanted` from using its port as an ephemeral port. It
+/// does not if both have specific destination ports, source addresses or destination addresses that
+/// differ (kernel: cma_port_is_unique).
 [[nodiscard]] bool ephemeral_conflict(const Claim& wanted, const Claim& owned);
 
-/// Names one claim in its table.
+/// The number of a claim in its table.
 enum class ClaimId : std::uint64_t {};
 
-/// One host's ports. Used inside the critical section; fabric's implementation, shared by
-/// processes, takes its own lock for the length of a call.
+/// The ports of one host. Used inside the critical section. The same-host transport shares its
+/// table between processes.
 class PortTable {
  public:
   /// A port that is taken, until its claim is released.
@@ -57,17 +58,17 @@ class PortTable {
   /// Takes wanted.local.port, or an ephemeral port when that is 0. EADDRNOTAVAIL, EADDRINUSE: see
   /// bind_conflict, or no ephemeral port is left; EACCES: below 1024 and not privileged.
   [[nodiscard]] virtual verbs::Result<Claimed> claim(const Claim& wanted) = 0;
-  /// The claim is about to listen: it must be unique with REUSEADDR ignored, and loses REUSEADDR.
-  /// EADDRNOTAVAIL, EADDRINUSE; nothing changes then.
+  /// Call before the owner of a claim listens. The claim must be unique without REUSEADDR, and
+  /// loses REUSEADDR. Errors: EADDRNOTAVAIL, EADDRINUSE; then nothing changes.
   [[nodiscard]] virtual verbs::Result<void> listen(ClaimId id) = 0;
-  /// Updates a port when its owner learned addresses or changed an option. Never refused; port
-  /// space and number stay.
+  /// Changes a claim, after its owner has learned addresses or changed an option. Never fails; port
+  /// space and port must be unchanged.
   virtual void update(ClaimId id, const Claim& claim) = 0;
-  /// The port is free at once: there is no TIME_WAIT.
+  /// Releases a claim. The port is free at once, without TIME_WAIT.
   virtual void release(ClaimId id) = 0;
 };
 
-/// net.ipv4.ip_local_port_range and CAP_NET_BIND_SERVICE.
+/// The system's settings: net.ipv4.ip_local_port_range and CAP_NET_BIND_SERVICE.
 struct PortTableConfig {
   std::uint16_t ephemeral_first = 32768;
   std::uint16_t ephemeral_last = 60999;  ///< inclusive
@@ -84,7 +85,7 @@ class LocalPortTable final : public PortTable {
   [[nodiscard]] verbs::Result<void> listen(ClaimId id) override;
   void update(ClaimId id, const Claim& claim) override;
   void release(ClaimId id) override;
-  /// Claims in force; 0 proves that nothing leaks.
+  /// Returns the number of claims. 0 shows that none was leaked.
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:

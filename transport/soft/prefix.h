@@ -19,7 +19,7 @@ struct Prefix {
   /// EINVAL: neither an IPv4 nor an IPv6 address, or a length that is too large.
   [[nodiscard]] static verbs::Result<Prefix> parse(std::string_view text);
   [[nodiscard]] bool contains(const Address& other) const;
-  /// As parse() reads it; a link-local address's scope is not in it.
+  /// Returns the text that parse() reads. A link-local address's scope is left out.
   [[nodiscard]] std::string to_string() const;
 };
 

@@ -8,7 +8,7 @@
 
 namespace anyrdma::transport::soft {
 
-/// Why a request that reached a listening port is rejected all the same (REJ 28).
+/// The reason why a request is rejected although a listener has its port (REJ 28).
 enum class RequestErrc {
   kNoListener = 1,  ///< no listener for that address on that device
   kBadAddress,      ///< multicast; or wildcard or loopback from another host
@@ -21,13 +21,13 @@ enum class RequestErrc {
   return {static_cast<int>(error), request_category()};
 }
 
-/// A request's listener and what its header says, scopes filled in.
+/// A request's listener and the content of its header, with scopes filled in.
 struct Match {
   SoftEndpoint* listener = nullptr;
   CmaHeader header{};
 };
 
-/// Whose request it is that a REQ or a SIDR_REQ makes. Errors: HeaderErrc, RequestErrc.
+/// Finds the listener for a REQ or a SIDR_REQ. Errors: HeaderErrc, RequestErrc.
 [[nodiscard]] verbs::Result<Match> match_request(const Core& core, const Device& device,
                                                  const ibcm::Upcall& request);
 

@@ -1,4 +1,4 @@
-// The implementation behind transport.h's SoftTransport::create.
+// The class behind SoftTransport::create (transport.h).
 #pragma once
 
 #include <memory>
@@ -47,20 +47,20 @@ class SoftTransportImpl final : public SoftTransport {
  private:
   [[nodiscard]] Device& known(const ibv_device* device);
   [[nodiscard]] Result<void> check_free(const verbs::soft::Hca& hca, int interface) const;
-  /// Each says whether there was anything to do.
+  /// Each function returns whether there was anything to do.
   bool admit_waiting(Instant now);
   bool take_mads(Device& device, Instant now);
   bool take_actions(Device& device, Instant now);
   bool deliver_pending();
   [[nodiscard]] bool left_behind() const;
-  /// Carries a MAD to its agent and what follows from it further. False: it was a request for which
-  /// its listener had no room.
+  /// Passes a MAD to its CM agent and carries out the agent's actions. False: the MAD was a request
+  /// whose listener had no room.
   bool receive(Device& device, Instant now, const ibcm::Path& path, Observer::Mad mad);
   void send(Device& device, const ibcm::SendMad& message);
   void perform(Device& device, Instant now, const ibcm::Action& action);
   void on_upcall(Device& device, Instant now, const ibcm::Upcall& upcall);
   void on_request(Device& device, Instant now, const ibcm::Upcall& upcall);
-  /// Admission's word about a request; kRefused: and it has been answered.
+  /// The decision about a request. kRefused: it has been answered.
   enum class Entry : std::uint8_t { kOpen, kFull, kRefused };
   Entry ask_admission(Device& device, Instant now, const ibcm::Upcall& upcall);
 

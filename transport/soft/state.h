@@ -34,7 +34,7 @@ inline constexpr std::size_t kStateCount = 11;
 /// "RDMA_CM_IDLE": the kernel's spelling.
 [[nodiscard]] std::string_view to_string(State state);
 
-/// The input of the decision about a call.
+/// The state of an id, for the decision whether a call is allowed.
 struct Standing {
   State state = State::kIdle;
   ibv_qp_type type = IBV_QPT_RC;
@@ -42,10 +42,11 @@ struct Standing {
   bool has_cm_id = false;  ///< cm_id.ib: asked, was made for a request, or listens on its device
 };
 
-/// 0, or the errno of a refusal.
+/// Returns 0 if the id's state allows the call, else an errno.
 [[nodiscard]] int verdict_on(Call call, const Standing& standing);
 
-/// The state after an event. Nothing: it came too late or too early, and is not reported.
+/// Returns the state after an event. Nothing: the event came too late or too early, and is not
+/// reported.
 [[nodiscard]] std::optional<State> state_after(rdma_cm_event_type event, State state);
 
 }  // namespace anyrdma::transport::soft

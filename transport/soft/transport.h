@@ -26,27 +26,27 @@ using verbs::Instant;
 struct SoftTransportConfig {
   /// Timing constants of the Linux version to resemble.
   ibcm::Profile profile = ibcm::kLinux61;
-  /// Local comm ids are (id & mask) | tag, as in ibcm::AgentConfig: lets several processes share a
-  /// host.
+  /// Local comm ids are (id & mask) | tag, as in ibcm::AgentConfig, so that several processes can
+  /// share a host.
   std::uint32_t comm_id_mask = 0xffffffff;
   std::uint32_t comm_id_tag = 0;
   /// A request that finds its listener's backlog full waits for room, up to four seconds, and is
   /// then lost. Zero: it is lost at once, as with Linux (ucma_event_handler), and its sender
   /// repeats it after 4.6 s or more.
   std::size_t waiting_requests_max = 0;
-  /// net.ipv6.bindv6only: AFONLY of IPv6 ids that did not set it.
+  /// The system's net.ipv6.bindv6only: the default of AFONLY for IPv6 ids.
   bool ipv6_only = false;
-  /// Loopback destinations are looked up as any others are, where hosts have such addresses; false:
-  /// they mean the host itself, as with Linux.
+  /// True: loopback destinations are looked up like all others, where hosts have such addresses.
+  /// False: they mean the host itself, as in Linux.
   bool loopback_is_routed = false;
-  /// An id that is bound to a loopback address has the device of such a destination, for programs
-  /// that read `id->verbs` then (librpma's examples). False: none before its address is resolved,
-  /// as on Linux.
+  /// True: an id that is bound to a loopback address has a device at once, for programs that read
+  /// `id->verbs` then (librpma's examples). False: it has none before its address is resolved, as
+  /// in Linux.
   bool loopback_has_device = false;
 };
 
-/// Sees every CM message, for traces and tests. Called from drain and remove_device; must not call
-/// back.
+/// Observes every CM message, for traces and tests. Called from drain and remove_device; must not
+/// call back.
 class Observer {
  public:
   using Mad = std::span<const std::uint8_t, ibcm::kMadBytes>;
@@ -57,8 +57,8 @@ class Observer {
                               std::uint16_t attribute) = 0;
 };
 
-/// Decides about connection requests before their listener gets them: fault injection. Called from
-/// drain; must not call back.
+/// Decides about connection requests before their listener gets them, for fault injection. Called
+/// from drain; must not call back.
 class Admission {
  public:
   /// The decision about a request that is not passed to its listener.
@@ -77,7 +77,7 @@ class Admission {
   /// 2 and the first 136 bytes of the data.
   [[nodiscard]] virtual std::optional<Refusal> on_request(std::string_view device,
                                                           const ibcm::ReqParameters& request) = 0;
-  /// How the search for a route ends instead of at once and well.
+  /// The error with which a route lookup ends, and when.
   struct NoRoute {
     int error = 0;            ///< of ROUTE_ERROR
     verbs::Duration after{};  ///< 0: at once
@@ -94,7 +94,7 @@ class Admission {
 /// left must never be used or destroyed any more, which is for the driver to complain of.
 class SoftTransport : public Transport {
  public:
-  /// References outlive the transport.
+  /// Creates the transport. References must outlive it.
   [[nodiscard]] static std::unique_ptr<SoftTransport> create(
       verbs::Runtime& runtime, verbs::Random& random, Network& network, PortTable& ports,
       const SoftTransportConfig& config = {});
@@ -118,7 +118,7 @@ class SoftTransport : public Transport {
   /// acknowledgements. Precondition: its ids are destroyed.
   virtual void end_process(const void* process) = 0;
 
-  // --- the network's news -----------------------------------------------------------------------
+  // --- changes of the network --------------------------------------------------------------------
   /// Answer to Network::resolve_neighbour: 0 or an errno. Unknown tokens are ignored.
   virtual void on_neighbour(NeighbourToken token, int error) = 0;
   /// Answer to Network::resolve_path: an errno, or 0 for the path that RoCE would have anyway.
@@ -134,7 +134,7 @@ class SoftTransport : public Transport {
   /// A multicast group is gone from the network: MULTICAST_ERROR -ENETRESET to every endpoint that
   /// has joined it (kernel: process_group_error, which InfiniBand has). False: none has.
   [[nodiscard]] virtual bool on_group_lost(const Address& group) = 0;
-  /// See ibcm::Agent::on_peer_gone.
+  /// A peer process has ended: see ibcm::Agent::on_peer_gone.
   virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
                             std::span<const ibcm::Gid> gids) = 0;
 
@@ -143,18 +143,20 @@ class SoftTransport : public Transport {
   /// endpoints, until nothing is left. The driver then takes hca.next_packet(). To be called in
   /// Runtime::leave and after every input. False: there was nothing to do.
   virtual bool drain(Instant now) = 0;
-  /// Requests wait for room with their listeners: drain() tries again.
+  /// Whether requests wait for room in their listeners' backlogs. drain() tries them again.
   [[nodiscard]] virtual bool has_waiting() const = 0;
-  /// CM timers only: the HCAs' are the driver's. drain() delivers what follows.
+  /// Runs the CM timers that are due; the driver runs those of the HCAs. drain() delivers the
+  /// results.
   virtual void on_timer(Instant now) = 0;
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
 
-  /// How many there are.
+  /// Returns the number of endpoints.
   [[nodiscard]] virtual std::size_t endpoints() const = 0;
 
-  /// Null for none. The observer outlives the transport or is unset before.
+  /// Sets the observer; null: none. The observer must outlive the transport or be removed before.
   virtual void set_observer(Observer* observer) = 0;
-  /// Null for none: every request is admitted. As set_observer.
+  /// Sets the admission; null: every request is admitted. It must outlive the transport or be
+  /// removed before.
   virtual void set_admission(Admission* admission) = 0;
 };
 

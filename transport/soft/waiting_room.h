@@ -1,4 +1,4 @@
-// Connection requests that found no room with their listener.
+// Connection requests that wait because their listener's backlog is full.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ namespace anyrdma::transport::soft {
 /// when the listener drops them, which costs their senders seconds.
 class WaitingRoom {
  public:
-  /// Less than a sender's patience: it repeats after 4.6 s at the earliest.
+  /// How long a request waits. Less than its sender's first timeout, which is at least 4.6 s.
   static constexpr std::chrono::seconds kPatience{4};
 
-  /// One that waits.
+  /// A waiting request.
   struct Request {
     Device* device;
     ibcm::Path path;
@@ -36,9 +36,10 @@ class WaitingRoom {
   void add(const Request& request, std::span<const std::uint8_t, ibcm::kMadBytes> mad);
   /// Removes and returns the first request whose time is not over.
   [[nodiscard]] std::optional<Request> take(Instant now);
-  /// One that was taken and found no room again.
+  /// Returns a request to the front of the queue, after its listener had no room again.
   void put_back(const Request& request) { requests_.push_front(request); }
-  /// That device, or the peers whose comm ids have that tag are gone (ibcm::Agent::on_peer_gone).
+  /// Drops the requests that came through this device, or from peers whose comm ids have this tag
+  /// (ibcm::Agent::on_peer_gone).
   void forget(const Device& device);
   void forget(std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
               std::span<const ibcm::Gid> gids);

@@ -18,7 +18,7 @@ class Carrier {
   class Receiver {
    public:
     virtual ~Receiver() = default;
-    /// From another process.
+    /// A packet has arrived from another process.
     virtual void on_packet(verbs::soft::PacketPtr packet) = 0;
     /// A packet from this process to itself: delivered after the sender has left the call.
     virtual void on_own_packet(verbs::soft::PacketPtr packet) = 0;
@@ -26,18 +26,18 @@ class Carrier {
 
   virtual ~Carrier() = default;
 
-  /// Readable when poll() has something to do.
+  /// Returns a descriptor that is readable when poll() has something to do.
   [[nodiscard]] virtual int fd() const = 0;
   /// Queues a packet for the destination in its headers; transmit() sends it. A packet that cannot
   /// be sent is lost, and retransmitted.
   virtual void send(verbs::soft::PacketPtr packet) = 0;
-  /// Whether it would be delivered to on_own_packet() alone.
+  /// Whether send() would deliver the packet only to on_own_packet().
   [[nodiscard]] virtual bool is_own(const verbs::soft::Packet& packet) const = 0;
   /// Fills in the fields that the peer will see, the ICRC included.
   virtual void seal(verbs::soft::Packet& packet) const = 0;
   /// Whether a packet to that queue pair, sent now, might be lost because too much waits already.
   [[nodiscard]] virtual bool is_full(wire::Qpn /*destination*/) const { return false; }
-  /// Sends what waits, as far as the system takes it.
+  /// Sends queued packets until the system accepts no more.
   virtual void transmit() = 0;
   /// Receives packets, and sends queued ones where that has become possible. It stops after a few
   /// hundred packets. False: there was nothing to do.
@@ -50,16 +50,18 @@ class Carrier {
   virtual void set_awake(bool /*awake*/) {}
   /// The time at which poll() must be called although fd() is not readable; nullopt: none.
   [[nodiscard]] virtual std::optional<verbs::Instant> next_deadline() const = 0;
-  /// Whether report() may have something to say.
+  /// Whether report() has something to report.
   [[nodiscard]] virtual bool has_report() const = 0;
-  /// Reports to the transport news other than packets. False: there was none.
+  /// Reports changes other than packets to the transport, such as peers that ended. False: there
+  /// were none.
   virtual bool report(verbs::Instant now) = 0;
 
-  /// Waits, at most so long, until nothing is queued.
+  /// Waits until no packet is queued, at most for `limit`.
   virtual void flush(std::chrono::milliseconds limit) = 0;
-  /// Gives back everything that other processes may need; later sends have no effect.
+  /// Releases everything that other processes may need; later sends have no effect.
   virtual void close() = 0;
-  /// In a forked child: lets go of everything shared with the parent, without a trace.
+  /// Call in a forked child: closes everything shared with the parent, without effect on the
+  /// parent.
   virtual void abandon() = 0;
 };
 

@@ -70,9 +70,9 @@ class Driver final : public verbs::Runtime,
   }
 
   // --- life -------------------------------------------------------------------------------------
-  /// Where the carrier delivers to.
+  /// Returns the receiver to which the carrier delivers packets.
   [[nodiscard]] Carrier::Receiver& receiver() { return *this; }
-  /// Everything driven from now on; outlives detach().
+  /// The objects that are driven. They must exist until detach().
   struct Parts {
     verbs::soft::Hca* hca = nullptr;
     soft::SoftTransport* transport = nullptr;
@@ -81,7 +81,7 @@ class Driver final : public verbs::Runtime,
         nullptr;  ///< sees received packets before the HCA does; null: the HCA is first
   };
   void attach(const Parts& parts) { parts_ = parts; }
-  /// False before, and once it has retired.
+  /// Whether objects are driven: false before attaching and after retire().
   [[nodiscard]] bool is_attached() const { return parts_.carrier != nullptr; }
   /// Stops driving; the parts may then be destroyed. Call it after retire(), outside the section.
   void detach();
@@ -94,7 +94,7 @@ class Driver final : public verbs::Runtime,
   // --- fork, in the handlers of pthread_atfork --------------------------------------------------
   void before_fork() { lock_.before_fork(); }
   void after_fork_in_parent() { lock_.after_fork(); }
-  /// Lets go of everything shared with the parent, without a trace.
+  /// Closes everything shared with the parent, without effect on the parent.
   void after_fork_in_child();
 
  private:

@@ -1,5 +1,5 @@
-// The part of a station that does not depend on what carries its packets: the software HCA, the
-// transport over it, the driver of both, and what happens at fork.
+// The part of a real-time transport that does not depend on how packets are carried: the software
+// HCA, the transport over it, the driver of both, and the handlers for fork.
 #pragma once
 
 #include <atomic>
@@ -23,17 +23,17 @@
 
 namespace anyrdma::transport::station {
 
-/// Thread cancellation is off and forks are held off while it is built. Destroyed, it retires.
+/// Thread cancellation and forks must be held off while it is built. The destructor retires it.
 class Engine final : private realtime::ForkGuarded {
  public:
-  /// `random` outlives it.
+  /// `random` must outlive the engine.
   explicit Engine(verbs::Random& random) : random_(random) {}
   ~Engine() override;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   // --- building, in this order ------------------------------------------------------------------
-  /// For the carrier to be made.
+  /// Returns the packet pool, for the carrier.
   [[nodiscard]] verbs::soft::PacketPool& pool() { return pool_; }
   [[nodiscard]] Carrier::Receiver& receiver() { return driver_.receiver(); }
   /// Makes HCA and transport. `network` and `ports` outlive the engine; `interface` carries the
@@ -42,7 +42,7 @@ class Engine final : private realtime::ForkGuarded {
                                           std::span<const ibv_gid> gids, soft::Network& network,
                                           int interface, soft::PortTable& ports,
                                           const soft::SoftTransportConfig& config);
-  /// Starts the thread; packets go through `carrier` from now on.
+  /// Starts the background thread; from now on packets go through `carrier`.
   [[nodiscard]] verbs::Result<void> start(std::unique_ptr<Carrier> carrier);
 
   // --- built ------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ class Engine final : private realtime::ForkGuarded {
   [[nodiscard]] realtime::Epilogue& epilogue() { return driver_.epilogue(); }
   [[nodiscard]] bool forked() const { return forked_.load(std::memory_order_relaxed); }
   void retire() { driver_.retire(); }
-  /// See Station.
+  /// Removes the device: see Station::remove_device.
   [[nodiscard]] verbs::Result<void> remove_device();
   [[nodiscard]] verbs::Result<void> set_port(bool active);
   [[nodiscard]] verbs::Result<void> raise_event(ibv_event_type event);
@@ -66,7 +66,7 @@ class Engine final : private realtime::ForkGuarded {
   void before_fork() override { driver_.before_fork(); }
   void after_fork_in_parent() override { driver_.after_fork_in_parent(); }
   void after_fork_in_child() override;
-  /// To `next`, or to the device where that is null.
+  /// Returns a function that delivers packets to `next`, or to the device if `next` is null.
   [[nodiscard]] std::function<void(verbs::soft::PacketPtr)> delivery_to(Carrier::Receiver* next);
 
   verbs::Random& random_;

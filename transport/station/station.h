@@ -38,12 +38,13 @@ class Station {
   /// critical section; not from the background thread. Calling it again has no effect.
   virtual void retire() = 0;
 
-  /// Of the critical section of transport().runtime().
+  /// Returns the hook for work at the end of the critical section of transport().runtime().
   [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
 
   // --- faults, inside the critical section and not from an upcall -------------------------------
-  /// Unplugs the device: DEVICE_REMOVAL to the ids on it, its queue pairs in error, and the peers'
-  /// farewells on their way, all before the section is left. ENODEV: it has been.
+  /// Unplugs the device before the critical section ends: ids on it get DEVICE_REMOVAL, its queue
+  /// pairs go to ERR, and disconnect messages are sent to the peers. ENODEV: it was removed
+  /// already.
   [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
   /// Sets the port's link down or up. Errors: EALREADY, ENODEV.
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;

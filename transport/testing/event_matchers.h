@@ -46,7 +46,7 @@ MATCHER_P(HasStatus, status, "") {
   return arg.status() == status;
 }
 
-/// `data` first, zeros up to `length` bytes.
+/// Matches private data that begins with `data` and is padded with zeros to `length` bytes.
 MATCHER_P2(HasPrivateData, data, length, "") {
   const std::span<const std::uint8_t> actual = arg.private_data();
   *result_listener << "with " << actual.size() << " bytes of private data";
@@ -55,7 +55,7 @@ MATCHER_P2(HasPrivateData, data, length, "") {
   return std::equal(actual.begin(), actual.end(), expected.begin(), expected.end());
 }
 
-/// `data` first, then zeros to the end: a message pads what was sent.
+/// Matches private data that begins with `data` and is padded with zeros.
 MATCHER_P(HasPrivateData, data, "has " + ::testing::PrintToString(data) + " as private data") {
   const std::span<const std::uint8_t> actual = arg.private_data();
   const std::vector<std::uint8_t> expected = bytes_of(data);
@@ -78,7 +78,7 @@ MATCHER_P2(HasDepths, responder_resources, initiator_depth, "") {
          arg.conn().initiator_depth == initiator_depth;
 }
 
-/// The event's id is `id` (a pointer).
+/// Matches an event of the id `id` (a pointer).
 MATCHER_P(ConcernsId, id, "") {
   return &arg.id() == id;
 }

@@ -30,7 +30,7 @@ class EventuallyEstablishedMatcher {
   void DescribeNegationTo(std::ostream* out) const { *out << "is never established"; }
 
  private:
-  /// What came instead; empty: ESTABLISHED did.
+  /// Returns the events that came instead of ESTABLISHED; empty: ESTABLISHED came.
   template <class Channel>
   static std::string await(Channel& channel) {
     while (true) {

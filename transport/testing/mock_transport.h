@@ -64,7 +64,7 @@ class MockEndpoint : public Endpoint {
   EndpointHandler* handler_;
 };
 
-/// Hands out MockEndpoints, and plays the world below: upcalls go through raise() and request().
+/// Creates MockEndpoints. Tests make upcalls by raise() and request().
 class MockTransport : public Transport {
  public:
   /// One device, the provider's first.
@@ -78,7 +78,7 @@ class MockTransport : public Transport {
   MOCK_METHOD(Result<std::unique_ptr<Endpoint>>, create_endpoint,
               (rdma_port_space, ibv_qp_type, EndpointHandler&), (override));
 
-  /// From now on there is no RDMA device.
+  /// Removes all RDMA devices.
   void remove_devices() { devices_.clear(); }
   /// The result of binding() of every endpoint that is created from now on.
   Binding default_binding;

@@ -1,4 +1,4 @@
-// How the kernel's connection manager is reached.
+// The configuration of the transport that uses the kernel's connection manager.
 #pragma once
 
 #include "verbs/ibv/system_libraries.h"

@@ -23,7 +23,7 @@ class Driver final : public verbs::Runtime, private realtime::ProgressThread::Wo
     virtual ~Source() = default;
     /// Takes all events that are there, with their upcalls. Does not wait.
     virtual void take_events() = 0;
-    /// Does what call_driver() was called for.
+    /// Carries out the work for which call_driver() was called.
     virtual void catch_up() = 0;
   };
 
@@ -38,7 +38,7 @@ class Driver final : public verbs::Runtime, private realtime::ProgressThread::Wo
   /// Starts to run `source`, whose events make `fd` readable. Both outlive stop(). EMFILE, ENOMEM,
   /// EAGAIN.
   [[nodiscard]] verbs::Result<void> start(Source& source, int fd);
-  /// Nothing is run any more. Outside the critical section.
+  /// Stops running the source. Outside the critical section.
   void stop();
 
   // --- fork, in the handlers of pthread_atfork --------------------------------------------------

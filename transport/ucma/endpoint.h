@@ -61,7 +61,7 @@ class UcmaEndpoint final : public Endpoint {
                                             JoinState state) override;
   [[nodiscard]] Result<void> leave_multicast(MembershipId membership) override;
   [[nodiscard]] Binding binding() const override;
-  /// Null over iWARP, too: TCP finds the way.
+  /// Returns the path; null also over iWARP, where TCP chooses the route.
   [[nodiscard]] const ibv_sa_path_rec* path() const override;
   void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
 

@@ -1,5 +1,5 @@
-// Why the kernel's connection manager cannot be used. The numbers compare equal to the errno value
-// that the C API returns; explain makes a sentence of them.
+// The errors of opening the kernel's connection manager. The numbers compare equal to the errno
+// value that the C API returns; explain returns a sentence for each.
 #pragma once
 
 #include <boost/system/error_code.hpp>

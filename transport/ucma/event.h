@@ -17,7 +17,7 @@ class Event {
   Event(const rdma_cm_event& event, ibv_qp_type type, const ibv_ece& ece);
 
   [[nodiscard]] rdma_cm_event_type type() const { return raw_.event; }
-  /// As upcalls carry it; refers to this object.
+  /// Returns the event in the form of an upcall; it refers to this object.
   [[nodiscard]] EndpointEvent view() const;
 
  private:

@@ -48,7 +48,8 @@ struct CmFunctions {
   [[nodiscard]] int last_error() const;
 };
 
-/// From the system's library, each function in the version that the headers belong to.
+/// Loads the functions from the system's librdmacm, each in the symbol version of the headers of
+/// this build.
 [[nodiscard]] std::variant<CmFunctions, verbs::ibv::LoadFault> read_cm_functions(
     const verbs::ibv::SystemLibraries& libraries);
 

@@ -1,4 +1,4 @@
-// From the path that an application hands in to the one it is shown.
+// Converts the path that an application sets to the path record that the kernel uses.
 #pragma once
 
 #include <infiniband/sa.h>
@@ -10,8 +10,8 @@
 
 namespace anyrdma::transport::ucma {
 
-/// The record that the kernel chooses from the value of RDMA_OPTION_IB_PATH (ibv_path_data); none:
-/// there is no such.
+/// Returns the record that the kernel chooses from the value of RDMA_OPTION_IB_PATH
+/// (ibv_path_data); none: the value contains no suitable record.
 [[nodiscard]] std::optional<ibv_sa_path_rec> path_record(std::span<const std::uint8_t> value);
 
 }  // namespace anyrdma::transport::ucma

@@ -21,12 +21,12 @@ struct System {
   verbs::ibv::PassThrough provider;
 };
 
-/// Loads them, or finds them loaded already. From then on its provider speaks for the system's
-/// contexts. Threads: any.
+/// Loads the system's RDMA libraries, unless this process has loaded them already. From then on
+/// their provider handles the system's contexts. Any thread.
 [[nodiscard]] std::variant<System*, verbs::ibv::LoadFault> system_in(
     const verbs::ibv::Directories& directories);
 
-/// Why they cannot be loaded; nullopt: they can.
+/// Returns why the libraries cannot be loaded; nullopt: they can.
 [[nodiscard]] std::optional<verbs::ibv::LoadFault> fault_of(
     const verbs::ibv::Directories& directories);
 

@@ -24,7 +24,7 @@ class UcmaTransport final : public Transport, public Driver::Source, public Ucma
 
   /// Opens the event channel. The errors are the system's.
   [[nodiscard]] Result<void> open();
-  /// Readable while there are events.
+  /// Returns a descriptor that is readable while events wait.
   [[nodiscard]] int fd() const { return channel_->fd; }
   /// Closes the channel, and with it the kernel's side of all ids; peers see them end. Later calls
   /// on them fail with EBADF. In a child after fork the parent's side stays as it is.

@@ -47,7 +47,7 @@ class Ucma {
   /// not from the background thread. Calling it again has no effect.
   virtual void retire() = 0;
 
-  /// Of the critical section of transport().runtime().
+  /// Returns the hook for work at the end of the critical section of transport().runtime().
   [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Where a process takes part in RoCEv2 over UDP.
+// The configuration of the transport that uses RoCEv2 over UDP sockets.
 #pragma once
 
 #include <cstdint>

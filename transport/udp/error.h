@@ -1,4 +1,4 @@
-// Why RoCEv2 over UDP could not be opened. The numbers compare equal to the errno value that the C
+// The errors of opening RoCEv2 over UDP. The numbers compare equal to the errno value that the C
 // API returns.
 #pragma once
 

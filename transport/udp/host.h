@@ -14,8 +14,8 @@
 
 namespace anyrdma::transport::udp {
 
-/// All addresses belong to one device, whichever their interfaces: the index of the first one's
-/// stands for all.
+/// The host of one process. All addresses belong to one device, even if their interfaces differ;
+/// the device's interface index is that of the first address.
 class UdpHost final : public station::Carrier, public soft::Network {
  public:
   /// In the network namespace of the calling thread, which is the one of `config`. Errors of
@@ -27,7 +27,7 @@ class UdpHost final : public station::Carrier, public soft::Network {
 
   [[nodiscard]] int interface() const { return addresses_.front().interface; }
   [[nodiscard]] std::vector<ibv_gid> gids() const;
-  /// That fits all interfaces.
+  /// Returns the path MTU that fits all interfaces.
   [[nodiscard]] ibv_mtu path_mtu() const;
   [[nodiscard]] bool only_loopback() const;
 

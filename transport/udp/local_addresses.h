@@ -20,7 +20,7 @@ struct LocalAddress {
   bool neighbours = false;  ///< hosts on it have link addresses, found by ARP or NDP
 };
 
-/// As many as a GID table holds.
+/// The largest number of addresses: the size of the GID table.
 inline constexpr std::size_t kLocalAddressesMax = 16;
 
 /// The addresses that `wanted` names, in that order, or, where it is empty, those of all interfaces

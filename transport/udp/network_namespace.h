@@ -1,4 +1,5 @@
-// Doing something in another network namespace: sockets stay in the one they were made in.
+// Runs a function in another network namespace. Sockets stay in the namespace in which they were
+// created.
 #pragma once
 
 #include <functional>

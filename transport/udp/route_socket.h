@@ -7,22 +7,23 @@
 
 namespace anyrdma::transport::udp {
 
-/// The kernel answers while it takes the question, so no call waits.
+/// A netlink socket for routes and neighbours. The kernel answers within the send call, so no call
+/// waits.
 class RouteSocket {
  public:
   /// Always asks the network namespace of the thread that created it. EMFILE, EACCES, EAFNOSUPPORT
   /// ...
   [[nodiscard]] static verbs::Result<RouteSocket> open();
 
-  /// The kernel's answer.
+  /// The route that the kernel chooses.
   struct Route {
     soft::Address source{};    ///< what the system would send from; AF_UNSPEC: it did not say
     soft::Address next_hop{};  ///< a gateway, or the destination itself
     int interface = 0;         ///< that carries it
     bool local = false;        ///< stays on this machine
   };
-  /// Ports are ignored. `source` may be null. ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL: as the
-  /// route or its absence says.
+  /// Asks the kernel for the route to `destination`. Ports are ignored, and `source` may be null.
+  /// ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL: there is no route, or the route itself says so.
   [[nodiscard]] verbs::Result<Route> route(const soft::Address* source,
                                            const soft::Address& destination);
 
@@ -34,14 +35,15 @@ class RouteSocket {
   };
   [[nodiscard]] Neighbour neighbour(int interface, const soft::Address& address);
 
-  /// Readable, while watching, whenever the kernel learns something about any neighbour.
+  /// Returns a descriptor that is readable while the kernel has reported a change of any neighbour.
+  /// Watching must be on.
   [[nodiscard]] int news() const { return news_.get(); }
   void watch_neighbours(bool on);
-  /// Makes news() unreadable again. False: there were none.
+  /// Reads and drops these reports, so that news() is not readable. False: there were none.
   bool discard_news();
 
-  /// Call in a forked child, so that it does not take the parent's answers: no route is known from
-  /// then on.
+  /// Call in a forked child, so that the child does not read the parent's answers. Later route
+  /// queries fail.
   void close();
 
  private:

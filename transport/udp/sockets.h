@@ -46,7 +46,7 @@ class UdpSockets {
   void send(verbs::soft::PacketPtr packet);
   /// Whether packets to that address are delivered here.
   [[nodiscard]] bool has(const ibv_gid& gid) const { return local(gid) != nullptr; }
-  /// Gives a packet its form on the wire.
+  /// Fills in the fields that are sent, including the ICRC.
   void seal(verbs::soft::Packet& packet) const;
   void transmit();
   bool poll();

@@ -17,8 +17,9 @@ namespace anyrdma::c_api {
 using verbs::errno_code;
 using verbs::Result;
 
-/// Runs `call`, which gives a Result, and lets no exception pass into C. Cancelling a thread
-/// (pthread_cancel) unwinds through us and has to go on: rping ends its completion thread so.
+/// Runs `call`, which returns a Result, and converts every C++ exception to an error. An exception
+/// by which pthread_cancel() ends the thread continues, because programs such as rping end their
+/// completion thread so.
 template <class Call>
 auto guarded(Call&& call) -> decltype(call()) {
   try {
@@ -36,20 +37,21 @@ auto guarded(Call&& call) -> decltype(call()) {
   }
 }
 
-/// Sets errno and gives -1.
+/// Sets errno to `error` and returns -1.
 inline int fail(int error) {
   errno = error;
   return -1;
 }
 
-/// 0, or -1 with errno set: rdma_*, ibv_get_cq_event and others.
+/// Returns 0, or -1 with errno set, as rdma_* functions and ibv_get_cq_event do.
 template <class Call>
 int minus_one_on_error(Call&& call) {
   const Result<void> result = guarded(std::forward<Call>(call));
   return result ? 0 : fail(result.error().value());
 }
 
-/// 0 or the errno value, which is left in errno as well: ibv_modify_qp, ibv_dealloc_pd and others.
+/// Returns 0 or the errno value, and also sets errno, as ibv_modify_qp, ibv_dealloc_pd and others
+/// do.
 template <class Call>
 int errno_on_error(Call&& call) {
   const Result<void> result = guarded(std::forward<Call>(call));
@@ -58,7 +60,7 @@ int errno_on_error(Call&& call) {
   return errno;
 }
 
-/// The pointer, or NULL with errno set: ibv_alloc_pd and others.
+/// Returns the pointer, or NULL with errno set, as ibv_alloc_pd and others do.
 template <class Call>
 auto null_on_error(Call&& call) -> typename decltype(call())::value_type {
   const auto result = guarded(std::forward<Call>(call));

@@ -1,6 +1,6 @@
-// The functions by which rdma-core's drivers send commands to the kernel, in every version of the
-// names that its libraries share among themselves. None is ever sent here.
-// Source: rdma-core, libibverbs/libibverbs.map.in.
+// Declares the functions by which rdma-core's drivers send commands to the kernel. libibverbs
+// exports them to the drivers under private symbol versions. The drop-in library exports them too,
+// but never sends a command. Source: rdma-core, libibverbs/libibverbs.map.in.
 #pragma once
 
 #define ANYRDMA_DRIVER_COMMANDS(X)  \

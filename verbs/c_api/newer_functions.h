@@ -30,8 +30,8 @@ enum MrInitAttrMask : std::uint64_t {
   kMrBuffer = 1 << 5,
 };
 
-/// ibv_mr_init_attr. Up to rdma-core 63 it ended with `dmah`: what is behind may only be read where
-/// the mask says so.
+/// The layout of ibv_mr_init_attr. Up to rdma-core 63, `dmah` was the last member. Read a later
+/// member only if its bit in the mask is set.
 struct MrInitAttr {
   std::size_t length;
   int access;

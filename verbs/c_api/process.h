@@ -10,17 +10,18 @@
 
 namespace anyrdma::c_api {
 
-/// The transport behind every device and id of this process, opened at the first call: the one that
-/// ANYRDMA_TRANSPORT names. Lives as long as the process: the application may still use it from
-/// threads that outlive main(). ENODEV: it cannot be opened; the first failure has put one line on
-/// stderr that names cause and remedy. Threads: any.
+/// Returns the transport of this process, which all its devices and ids use. The first call opens
+/// the transport that ANYRDMA_TRANSPORT names. The object is never destroyed, since threads may use
+/// it after main(). ENODEV: it cannot be opened. The first failure prints one line with cause and
+/// remedy to stderr. Any thread.
 [[nodiscard]] verbs::Result<transport::Transport*> process_transport();
 
-/// Takes what the application has destroyed although one of its threads may still be inside, or is
-/// about to enter. It stays in memory for some time. Threads: any.
+/// Keeps an object that the application has destroyed in memory for some time, because another
+/// thread of the application may still be in a call on it. Any thread.
 void bury(std::shared_ptr<void> object);
 
-/// Before anything changes hands: throws what a runtime throws for callers that it refuses.
+/// Call before a C function changes anything: throws the exception of a runtime that refuses calls
+/// from this thread (ForeignThread, for example).
 inline void check_caller(verbs::Runtime& runtime) {
   const verbs::CriticalSection section(runtime);
 }
@@ -33,10 +34,10 @@ class Inventory {
   enum class Kind : std::uint8_t { kChannel, kId, kContext };
   virtual ~Inventory() = default;
   virtual void on_made(Kind kind, void* object) = 0;
-  /// The application has given it back, or is about to.
+  /// The application has returned the object, or is about to return it.
   virtual void on_gone(void* object) = 0;
 };
-/// May be null. Set it before the first call of the C API.
+/// The observer of this process; may be null. Set it before the first call of the C API.
 inline constinit Inventory* inventory = nullptr;
 
 inline void note_made(Inventory::Kind kind, void* object) {

@@ -10,7 +10,8 @@
 
 namespace anyrdma::verbs::ibv {
 
-/// One pointer per function, none null. The names are the library's without "ibv_".
+/// Pointers to functions of libibverbs, none null. Each member is named like its function without
+/// "ibv_".
 struct VerbsFunctions {
   int* (*errno_location)();
 
@@ -61,7 +62,8 @@ struct VerbsFunctions {
   void (*ack_async_event)(ibv_async_event*);
 };
 
-/// From the system's library, each function in the version that the headers belong to.
+/// Loads the functions from the system's library, each in the symbol version of the headers of this
+/// build.
 [[nodiscard]] std::variant<VerbsFunctions, LoadFault> read_verbs_functions(
     const SystemLibraries& libraries);
 

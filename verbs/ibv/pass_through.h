@@ -12,15 +12,14 @@
 
 namespace anyrdma::verbs::ibv {
 
-/// Errors are what the system's functions report, whether as errno or as a return value. Waiting
-/// (get_cq_event, get_async_event) happens in the system's call, which honours O_NONBLOCK. Threads:
-/// any, as libibverbs itself.
+/// Errors are those of the system's functions. get_cq_event and get_async_event wait in the
+/// system's call, which honours O_NONBLOCK. Threads: any, as with libibverbs.
 class PassThrough final : public Provider {
  public:
   explicit PassThrough(const VerbsFunctions& system) : system_(system) {}
   ~PassThrough() override;
 
-  /// Empty also when the system cannot be asked.
+  /// Returns the system's RDMA devices. Empty if there are none or if the system's call fails.
   std::span<ibv_device* const> devices() override;
   [[nodiscard]] Result<ibv_context*> open_device(ibv_device* device) override;
   [[nodiscard]] Result<void> close_device(ibv_context* context) override;
@@ -67,10 +66,10 @@ class PassThrough final : public Provider {
 
  private:
   struct Generation {
-    ibv_device** list;  ///< the library's; it keeps the devices alive
+    ibv_device** list;  ///< the library's list, which keeps the devices alive
     std::vector<ibv_device*> devices;
   };
-  /// The errno of a failed call in the system's C library; never 0.
+  /// Returns errno of a failed call, as the system's C library sees it; never 0.
   [[nodiscard]] int last_error() const;
   [[nodiscard]] Result<void> done(int returned) const;
   template <class Object>
@@ -78,7 +77,8 @@ class PassThrough final : public Provider {
 
   const VerbsFunctions system_;
   std::mutex mutex_;
-  /// The device list each time that it had changed. Older ones stay, because their pointers do.
+  /// One entry for each device list that differed from the list before. Older entries remain,
+  /// because the application may hold pointers to their devices.
   std::list<Generation> generations_;
 };
 

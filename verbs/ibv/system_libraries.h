@@ -1,7 +1,7 @@
-// The system's libibverbs.so.1 and librdmacm.so.1, found and loaded at run time: a program with
-// anyrdma in it starts without them, too. Where other libraries go by these names in the process
-// (the drop-ins of this project), the system's get a link namespace of their own, C library
-// included.
+// Finds and loads the system's libibverbs.so.1 and librdmacm.so.1 at run time, so that a program
+// with anyrdma starts without them. If the process already has this project's drop-in libraries of
+// the same names, the system's libraries are loaded into their own link namespace with their own C
+// library.
 #pragma once
 
 #include <string>
@@ -10,33 +10,35 @@
 
 namespace anyrdma::verbs::ibv {
 
-/// Where to look, in this order. Empty: where Linux distributions have them.
+/// The directories to search, in this order. Empty: the usual directories of Linux distributions.
 using Directories = std::vector<std::string>;
 
-/// Why the libraries cannot be used.
+/// The reason why the libraries cannot be used.
 struct LoadFault {
   enum class Kind {
-    kMissing,  ///< not there, or the loader refuses them
-    kTooOld,   ///< they lack a function that we need
+    kMissing,  ///< the library is missing, or the loader cannot load it
+    kTooOld,   ///< the library lacks a function that anyrdma needs
   };
   Kind kind;
   std::string sentence;  ///< cause and remedy, for a human
 };
 
-/// Both libraries. Copies refer to the same: nothing is ever unloaded.
+/// Handles of both libraries. Copies refer to the same libraries, which are never unloaded.
 class SystemLibraries {
  public:
-  /// Loads both from the first directory that has them, by absolute path: neither LD_LIBRARY_PATH
-  /// nor what the process has already decides. Threads: any, but not inside a critical section.
+  /// Loads both libraries by absolute path from the first directory that has them. LD_LIBRARY_PATH
+  /// and libraries that are already loaded have no effect. Any thread, outside the critical
+  /// section.
   [[nodiscard]] static std::variant<SystemLibraries, LoadFault> open(
       const Directories& directories = {});
 
-  /// Null: the library has no such symbol of that version.
+  /// Returns the address of a libibverbs symbol of this version; null if there is none.
   [[nodiscard]] void* verbs_symbol(const char* name, const char* version) const;
   [[nodiscard]] void* cm_symbol(const char* name, const char* version) const;
-  /// errno as the libraries know it: another one than ours when they have their own C library.
+  /// Returns the function that gives the address of the libraries' errno. This errno differs from
+  /// the caller's if the libraries have their own C library.
   [[nodiscard]] int* (*errno_location() const)();
-  /// They have a namespace, and a C library, of their own.
+  /// Whether the libraries are in a link namespace of their own, with their own C library.
   [[nodiscard]] bool apart() const { return apart_; }
 
  private:
@@ -48,7 +50,7 @@ class SystemLibraries {
   bool apart_;
 };
 
-/// Fills tables of function pointers, and remembers the first that was missing.
+/// Fills tables of function pointers, and records the first symbol that is missing.
 class SymbolReader {
  public:
   using Lookup = void* (SystemLibraries::*)(const char*, const char*) const;
@@ -60,7 +62,7 @@ class SymbolReader {
     target = reinterpret_cast<Function*>((libraries_.*lookup_)(name, version));
     if (target == nullptr && missing_.empty()) missing_ = std::string(name) + "@" + version;
   }
-  /// "ibv_set_ece@IBVERBS_1.10"; empty: nothing is missing.
+  /// The first missing symbol, such as "ibv_set_ece@IBVERBS_1.10"; empty: none is missing.
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
  private:
@@ -69,7 +71,7 @@ class SymbolReader {
   std::string missing_;
 };
 
-/// The fault of a library that lacks `symbol`.
+/// Returns the LoadFault for a library that lacks `symbol`.
 [[nodiscard]] LoadFault too_old(const char* library, const std::string& symbol);
 
 }  // namespace anyrdma::verbs::ibv

@@ -1,6 +1,5 @@
-// The text of an attribute in /sys/class/infiniband, made from the device's own queries, for
-// programs that read these files. It is the text of a virtual device of Linux, such as rxe, where
-// rxe has the file.
+// Makes the text of an attribute in /sys/class/infiniband from queries of the device, for programs
+// that read these files. Where Linux's rxe has the file, the text is like that of rxe.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -21,13 +20,13 @@ struct Asked {
   ibv_context* context;
 };
 
-/// The line in the file `name` below the device's folder ("fw_ver", "ports/1/gids/0"), without its
-/// end. ENOENT: there is no such file; EINVAL: reading it fails like that, as for the type of an
-/// empty GID; others: as the device's queries.
-/// Source: Documentation/ABI/stable/sysfs-class-infiniband of Linux.
+/// Returns the text of the file `name` below the device's folder ("fw_ver", "ports/1/gids/0"),
+/// without newline. ENOENT: no such file; EINVAL: reading the file fails with EINVAL on Linux, too,
+/// as for the type of an empty GID; other errors: those of the device's queries. Source:
+/// Documentation/ABI/stable/sysfs-class-infiniband of Linux.
 [[nodiscard]] Result<std::string> attribute(const Asked& asked, std::string_view name);
 
-/// The names of all files that there are.
+/// Returns the names of all files that the device has.
 [[nodiscard]] Result<std::vector<std::string>> attribute_names(const Asked& asked);
 
 }  // namespace anyrdma::verbs::nodes

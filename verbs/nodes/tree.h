@@ -1,5 +1,5 @@
-// Linux's files of RDMA devices in /sys and /dev. They are written somewhere else
-// (sim/machines/file_tree.h), and libanyrdma-nodes.so leads programs there
+// The files of RDMA devices in Linux's /sys and /dev. The simulator writes them to another
+// directory (sim/machines/file_tree.h). libanyrdma-nodes.so redirects programs to that directory
 // (verbs/c_api/device_nodes.cc).
 #pragma once
 
@@ -24,16 +24,16 @@ struct Shown {
   ibv_device& device;
 };
 
-/// The network interfaces that there are beside the devices.
+/// The network interfaces that belong to the devices.
 struct Interfaces {
-  /// Empty: no interface has that address.
+  /// Returns the name of the interface with this GID's address; empty: there is none.
   std::function<std::string(const ibv_gid&)> with;
-  /// The one that a device is on.
+  /// The name of the interface that a device belongs to.
   std::string main;
 };
 
-/// The files of these devices, in that order, as they are now. Errors of Provider's open_device and
-/// its queries. Outside the critical section.
+/// Returns the files of these devices, in that order, with their present content. Errors: those of
+/// Provider's open_device and its queries. Outside the critical section.
 [[nodiscard]] Result<Files> files_of(std::span<const Shown> devices, const Interfaces& interfaces);
 
 }  // namespace anyrdma::verbs::nodes

@@ -1,4 +1,4 @@
-// Where packets go below their BTH: the path of a connection or of an address handle.
+// The addresses and fields below a packet's BTH: the path of a connection or of an address handle.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -17,7 +17,8 @@ struct PacketPath {
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
 
-  /// The path that an address vector describes; `source` is the GID at its index.
+  /// Returns the path that an address vector describes. `source` is the GID at the address vector's
+  /// GID index.
   [[nodiscard]] static PacketPath of(const ibv_ah_attr& address, const ibv_gid& source) {
     constexpr std::uint8_t kDefaultHopLimit = 64;
     const ibv_global_route& grh = address.grh;
@@ -36,7 +37,7 @@ struct PacketPath {
   }
 };
 
-/// The application's ibv_ah.
+/// The struct behind the application's ibv_ah.
 struct SoftAh : ibv_ah, LiveHook {
   static constexpr ObjectKind kKind = ObjectKind::kAddressHandle;
   Registration registration;

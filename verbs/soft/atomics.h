@@ -1,4 +1,4 @@
-// The one place where an atomic operation of a peer is carried out.
+// Executes the atomic operations that peers request.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@ namespace anyrdma::verbs::soft {
 
 inline constexpr std::uint32_t kAtomicBytes = 8;
 
-/// An atomic request as its packet has it. Values are in the byte order of the host.
+/// The fields of an atomic request, in the byte order of the host.
 struct AtomicRequest {
   bool compare_swap = false;  ///< false: fetch and add
   std::uint64_t swap_or_add = 0;
-  std::uint64_t compare = 0;  ///< of compare and swap
+  std::uint64_t compare = 0;  ///< operand of compare and swap
 };
 
 /// Executes the operation on 8 aligned bytes and returns their original value. It uses the
-/// processor's atomics, so it excludes those of every other device, process and thread with this
-/// memory (IBV_ATOMIC_GLOB).
+/// processor's atomic instructions, so it is atomic towards every other device, process and thread
+/// that shares this memory (IBV_ATOMIC_GLOB).
 inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
-  // The compiler's builtins: a module without threads needs no more of <atomic>.
+  // Uses the compiler's builtins, so that this module needs no <atomic>.
   auto* const word = static_cast<std::uint64_t*>(at);
   if (!request.compare_swap) return __atomic_fetch_add(word, request.swap_or_add, __ATOMIC_SEQ_CST);
   std::uint64_t original = request.compare;
@@ -27,12 +27,12 @@ inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
   return original;
 }
 
-/// Stores 8 aligned bytes in one piece, unchanged.
+/// Stores 8 aligned bytes by one atomic write, in the byte order in which they arrived.
 inline void execute_atomic_write(void* at, std::uint64_t value) {
   __atomic_store_n(static_cast<std::uint64_t*>(at), value, __ATOMIC_SEQ_CST);
 }
 
-/// Whether an address may be one of an atomic operation (IBTA vol 1, 9.4.5).
+/// Whether the address is aligned as an atomic operation requires (IBTA vol 1, 9.4.5).
 [[nodiscard]] constexpr bool is_atomic_address(std::uint64_t address) {
   return address % kAtomicBytes == 0;
 }

@@ -1,5 +1,5 @@
-// The calls of one thread between begin and end of an extended interface, while other threads wait:
-// ibv_start_poll .. ibv_end_poll, ibv_wr_start .. ibv_wr_complete.
+// A lock from the begin call to the end call of an extended interface, such as ibv_start_poll to
+// ibv_end_poll or ibv_wr_start to ibv_wr_complete. Other threads wait meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@ namespace anyrdma::verbs::soft {
 
 class Bracket {
  public:
-  /// `one_thread`: the application has promised that no two are inside at once.
+  /// `one_thread`: the application has promised that two threads never use the object at once.
   explicit Bracket(bool one_thread) : one_thread_(one_thread) {}
   Bracket(const Bracket&) = delete;
   Bracket& operator=(const Bracket&) = delete;
 
-  /// Waits until the other thread (or fiber) has left, as rdma-core's drivers do: they spin. False:
-  /// the caller is inside already, and would wait for itself. Outside the critical section.
+  /// Waits until the other thread (or fiber) has left the bracket, by spinning, as rdma-core's
+  /// drivers do. False: the caller is already inside, and would wait for itself. Outside the
+  /// critical section.
   [[nodiscard]] bool enter(Runtime& runtime) {
     if (one_thread_) return true;
     const std::uintptr_t self = caller(runtime);
@@ -32,8 +33,8 @@ class Bracket {
   void leave() { __atomic_store_n(&owner_, 0, __ATOMIC_RELEASE); }
 
  private:
-  /// Not 0. The fiber's number where the runtime has fibers (odd), else an address that is the
-  /// thread's own (even).
+  /// Returns an identifier of the caller, never 0: the fiber's number (odd) if the runtime has
+  /// fibers, else the address of a thread-local variable (even).
   [[nodiscard]] static std::uintptr_t caller(Runtime& runtime) {
     const std::uint64_t fiber = runtime.mark().who;
     return fiber != 0 ? 2 * fiber + 1 : reinterpret_cast<std::uintptr_t>(&place_of_thread);

@@ -1,4 +1,4 @@
-// Completion queues and the channels that announce them.
+// Completion queues of the software HCA, and the channels that report their completions.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -19,29 +19,30 @@ namespace anyrdma::verbs::soft {
 class SoftCq;
 class SoftContext;
 
-/// An object that leaves its list when it is destroyed.
+/// Links an object into a list of live objects, and removes it when it is destroyed.
 using LiveHook =
     boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 template <class T>
 using LiveList = boost::intrusive::list<T, boost::intrusive::constant_time_size<false>>;
 
-/// The application's ibv_comp_channel. It has no handle: a kernel knows it by its descriptor.
+/// The struct behind the application's ibv_comp_channel. Channels have no handle; the kernel
+/// identifies them by their file descriptor.
 struct SoftChannel : ibv_comp_channel, LiveHook {
   int descriptor = -1;                   ///< the descriptor as the kernel would know it; -1: none
   std::unique_ptr<Semaphore> semaphore;  ///< one unit per announced completion queue
   Ring<SoftCq*> announced;
 };
 
-/// The state of a thread's ibv_start_poll.
+/// The state between a thread's ibv_start_poll and its ibv_end_poll.
 struct PollBracket {
   explicit PollBracket(bool one_thread) : bracket(one_thread) {}
 
   Bracket bracket;
-  ibv_wc completion{};  ///< the current one
-  Instant completed{};  ///< when it was, if the queue notes that
+  ibv_wc completion{};  ///< the completion that the thread reads now
+  Instant completed{};  ///< when the completion arrived, if the queue has timestamps
 };
 
-/// The application's ibv_cq or ibv_cq_ex. Used inside the critical section.
+/// The object behind the application's ibv_cq or ibv_cq_ex. Used inside the critical section.
 class SoftCq : public ExtensibleCq, public LiveHook {
  public:
   static constexpr ObjectKind kKind = ObjectKind::kCompletionQueue;
@@ -50,16 +51,18 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   SoftCq(const SoftCq&) = delete;
   SoftCq& operator=(const SoftCq&) = delete;
 
-  /// Appends a completion and announces it if asked to. `solicited`: the peer asked for an event;
-  /// errors always count as solicited. A full queue loses it, and all that follow: overrun().
+  /// Appends a completion, and sends a completion event if the application has requested one.
+  /// `solicited`: the peer asked for an event; errors always count as solicited. If the queue is
+  /// full, this completion and all later ones are lost: see overrun().
   void push(const ibv_wc& completion, bool solicited) {
     ibv_wc* const place = add();
     if (place == nullptr) return;
     *place = completion;
     added(*place, solicited);
   }
-  /// The same for who makes it in its place, which is faster than to copy what has just been made:
-  /// what is there is old; null when it is lost. added() must follow.
+  /// Returns the place for a new completion, which the caller fills in before it calls added().
+  /// This saves a copy. The place has the content of an old completion. Null: the queue is full and
+  /// the completion is lost.
   [[nodiscard]] ibv_wc* add() {
     return entries_.size() >= room_ && !make_room() ? nullptr : &entries_.add();
   }
@@ -70,50 +73,53 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   [[nodiscard]] int poll(int count, ibv_wc* completions);
   /// The options of ibv_create_cq_ex.
   struct Options {
-    bool timestamps = false;  ///< each completion's instant is kept for the bracket
-    bool overwrites = false;  ///< a full queue loses its oldest completion and nothing is said
+    bool timestamps = false;  ///< the queue keeps the time of each completion
+    bool overwrites = false;  ///< a full queue drops its oldest completion, without an error
   };
   void set_options(const Options& options) { options_ = options; }
-  /// Changes how many completions it holds. False: more are there.
+  /// Changes the capacity. False: the queue holds more completions than that.
   [[nodiscard]] bool resize(int depth);
-  /// ibv_modify_cq: a completion that is to be announced waits until `count` of them have come or
-  /// `period` has passed since the first, whichever comes first; 0 is never. Both 0: none waits.
+  /// Event moderation (ibv_modify_cq): a completion event waits until `count` completions have
+  /// arrived or `period` has passed since the first, whichever comes first. 0 disables a condition.
+  /// If both are 0, events are not delayed.
   struct Moderation {
     std::uint16_t count = 0;
     Duration period{};
   };
   void set_moderation(const Moderation& moderation);
-  /// The timer of the moderation has expired.
+  /// Called when the period of the event moderation is over.
   void end_of_period() { announce(); }
-  /// ibv_req_notify_cq: the next completion (or solicited completion) is announced, once.
+  /// ibv_req_notify_cq: requests one completion event, for the next completion (or solicited
+  /// completion).
   void request_notification(bool solicited_only);
-  /// Makes the queue overrun: no more completions fit (IBTA vol 1, 11.6.3). Raises
-  /// IBV_EVENT_CQ_ERR; its QPs fail soon, since they cannot report any more. Queued completions can
-  /// be polled. Call it once.
+  /// Puts the queue into the overrun state, in which no completion fits (IBTA vol 1, 11.6.3).
+  /// Raises IBV_EVENT_CQ_ERR. Its QPs go to ERR soon afterwards, since they cannot report
+  /// completions. The application can still poll queued completions. Call it once.
   void overrun();
   [[nodiscard]] bool is_overrun() const { return room_ == 0; }
-  /// Whether it has lost completions in silence (Options::overwrites).
+  /// Whether completions were dropped to make room (Options::overwrites).
   [[nodiscard]] bool has_dropped() const { return dropped_; }
-  /// Forgets the completions of a QP (IBTA vol 1, 11.2.5.3: transition to RESET; destruction).
+  /// Removes the completions of a QP that goes to RESET or is destroyed (IBTA vol 1, 11.2.5.3).
   void purge(std::uint32_t qp_num);
-  /// How many completions of a QP wait to be polled.
+  /// Returns the number of unpolled completions of a QP: those of receives, or those of sends.
   [[nodiscard]] std::size_t waiting(std::uint32_t qp_num, bool received) const;
-  /// Its own timers: it is overrun and its QPs have yet to fail; an announcement is held back.
+  /// Returns the number of armed timers of this queue: one before its QPs fail after an overrun,
+  /// and one for event moderation.
   [[nodiscard]] std::size_t timers() const {
     return std::size_t{lost_.armed()} + std::size_t{held_back_.armed()};
   }
 
   Registration registration;
-  std::uint64_t made = 0;          ///< the n-th on its host
+  std::uint64_t made = 0;          ///< the queue's number among those created on its host
   unsigned users = 0;              ///< QPs that refer to it
-  std::uint32_t polls = 0;         ///< by the application, modulo 2^32
+  std::uint32_t polls = 0;         ///< the application's polls, modulo 2^32
   std::uint32_t taken = 0;         ///< completion events handed to the application
   std::uint32_t acknowledged = 0;  ///< ... and acknowledged by it
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;
-  Runtime::Mark taker;                   ///< who took the last of these events
+  Runtime::Mark taker;                   ///< the thread that fetched the last of these events
   Semaphore* destroyer = nullptr;        ///< posted on acknowledgement while destruction waits
-  std::unique_ptr<PollBracket> polling;  ///< of an extended queue
+  std::unique_ptr<PollBracket> polling;  ///< the state of ibv_start_poll on an extended queue
 
  private:
   enum class Armed : std::uint8_t { kNo, kSolicited, kAny };

@@ -1,4 +1,4 @@
-// The application's ibv_context, and its asynchronous events.
+// The struct behind the application's ibv_context, with the queue of asynchronous events.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -19,7 +19,7 @@ class SoftSrq;
 
 class SoftContext : public ProvidedContext {
  public:
-  /// `ops` fills the dispatch tables (context_ops.cc).
+  /// `ops` fills in the dispatch tables of the context (context_ops.cc).
   SoftContext(Provider& provider, Core& core, ibv_device* device,
               std::unique_ptr<Semaphore> async_units);
   ~SoftContext();
@@ -31,7 +31,8 @@ class SoftContext : public ProvidedContext {
   }
   [[nodiscard]] ibv_context* ibv() { return &vctx.context; }
   [[nodiscard]] Core& core() { return core_; }
-  /// Sets the data path's functions for the current observers: a gate, an observer, or none.
+  /// Chooses the data path's functions: plain ones, or ones that call the gate of a fault plan or
+  /// an observer.
   void choose_operations();
 
   // --- asynchronous events; critical section ----------------------------------------------------
@@ -39,14 +40,14 @@ class SoftContext : public ProvidedContext {
   void raise_qp(SoftQp& qp, ibv_event_type type);
   void raise_srq(SoftSrq& srq, ibv_event_type type);
   void raise_port(ibv_event_type type);
-  /// Drops unread events of an object that is being destroyed.
+  /// Removes unread events of an object that is being destroyed.
   void forget_cq(const SoftCq& cq);
   void forget_qp(const SoftQp& qp);
   void forget_srq(const SoftSrq& srq);
 
   std::unique_ptr<Semaphore> async_units;  ///< one per event in `events`
   Ring<ibv_async_event> events;
-  ibv_context_ops observed{};  ///< those behind the ones that tell the observer
+  ibv_context_ops observed{};  ///< the operations that the observing ones call after their report
 
  private:
   void raise(const ibv_async_event& event);
@@ -56,7 +57,7 @@ class SoftContext : public ProvidedContext {
   Core& core_;
 };
 
-/// "QP_FATAL" and so on.
+/// Returns the name of the event without prefix: "QP_FATAL".
 [[nodiscard]] std::string_view event_name(ibv_event_type type);
 /// Whether an event's element is a QP.
 [[nodiscard]] bool is_qp_event(ibv_event_type type);
@@ -65,9 +66,9 @@ class SoftContext : public ProvidedContext {
 
 /// Fills context->ops and the extended operations that the software HCA has.
 void install_operations(verbs_context& context);
-/// Parts of it: extended connections (xrc_ops.cc), queue pairs with more attributes
-/// (create_qp_ex.cc), extended completion queues (cq_ex.cc), parent and thread domains
-/// (parent_domain.cc), the clock (clock.cc).
+/// Each fills in a part of the extended operations: extended connections (xrc_ops.cc), queue pairs
+/// with more attributes (create_qp_ex.cc), extended completion queues (cq_ex.cc), parent and thread
+/// domains (parent_domain.cc), the clock (clock.cc).
 void install_xrc_operations(verbs_context& context);
 void install_qp_creation(verbs_context& context);
 void install_cq_operations(verbs_context& context);
@@ -75,12 +76,13 @@ void install_domain_operations(verbs_context& context);
 void install_clock(verbs_context& context);
 void describe_clock(ibv_device_attr_ex& attr);
 void describe_moderation(ibv_device_attr_ex& attr);
-/// As the above, but Core::gate is asked first (gated_ops.cc).
+/// Like install_operations, with operations that first ask Core::gate, the gate of a fault plan
+/// (gated_ops.cc).
 void install_gated_operations(verbs_context& context);
 /// Replaces operations by ones that report to Core::observer and then call the replaced ones
 /// (observed_ops.cc).
 void install_observed_operations(SoftContext& context);
-/// ibv_poll_cq.
+/// Implements ibv_poll_cq.
 [[nodiscard]] int poll_cq(ibv_cq* cq, int count, ibv_wc* completions);
 
 }  // namespace anyrdma::verbs::soft

@@ -1,5 +1,5 @@
-// The state that all parts of one software HCA share: its environment, its tables and its queue of
-// QPs that have something to send. Used inside the critical section.
+// The state that all parts of one software HCA share: clock and random numbers, tables of objects,
+// and the list of QPs that have packets to send. Used inside the critical section.
 #pragma once
 
 #include <cerrno>
@@ -29,20 +29,21 @@ struct SoftQp;
 enum class QpTimerKind : std::uint8_t {
   kRetransmit,  ///< no acknowledgement within the local ACK timeout
   kReceiverNotReady,
-  kOverrun,    ///< the completion queue is lost: its queue pairs follow
-  kModerated,  ///< the completion queue has held its announcement back for long enough
-  kEffect,     ///< of DelayedEffects: some are due
-  kFetch,      ///< of DelayedEffects: a source is read now
+  kOverrun,    ///< the completion queue has overrun: its queue pairs go to ERR
+  kModerated,  ///< the time of event moderation is over: the completion event is sent
+  kEffect,     ///< delayed memory effects are due (DelayedEffects)
+  kFetch,      ///< the source of a request is to be read (DelayedEffects)
 };
-/// Whose timer it is, and what for.
+/// The owner and the purpose of a timer.
 struct QpTimerTag {
   SoftQp* qp;
   QpTimerKind kind;
-  SoftCq* cq = nullptr;  ///< kOverrun and kModerated, which have no QP
+  SoftCq* cq = nullptr;  ///< for kOverrun and kModerated, whose timers belong to no QP
 };
 using QpTimer = Timer<QpTimerTag>;
 
-/// QPs that have a packet to send, first come first served. A QP is in one such list at most, once.
+/// The QPs that have a packet to send, first come, first served. A QP is at most once in at most
+/// one list.
 class ReadyList {
  public:
   [[nodiscard]] bool empty() const { return first_ == nullptr; }
@@ -61,13 +62,13 @@ struct Core {
   PacketPool& pool;
   HcaConfig config;
   Hca::Counters counters{};
-  HandleTable handles{};  ///< before the objects: they leave it when they end
+  HandleTable handles{};  ///< declared before the objects, whose destructors use it
   MemoryTable memory{&handles};
   TimerQueue<QpTimerTag> timers{&runtime.deadlines_moved()};
   ReadyList ready{};
   ReadyList held{};          ///< QPs that wait for space at their destination
   Outlet* outlet = nullptr;  ///< null: there is always room
-  bool lends = false;        ///< payloads
+  bool lends = false;        ///< payloads may stay in the sender's memory (packet.h)
   LentPackets<OfDevice> lent{};
   std::vector<SoftSrq*> xrc_queues{};  ///< by number - 1; null: no such queue
   HcaObserver* observer = nullptr;     ///< null: none
@@ -76,18 +77,19 @@ struct Core {
   MemoryProfile memory_profile = MemoryProfile::kStrict;
   MemoryChooser* memory_chooser = nullptr;  ///< null: memory is strict
   std::vector<DelayedEffects*> delayed{};   ///< those of all queue pairs
-  DelayedEffects* in_atomic = nullptr;      ///< whose atomic operation has read and not written
+  /// The atomic operation that has read its memory and not written yet.
+  DelayedEffects* in_atomic = nullptr;
   bool removed = false;
   CallGate* gate = nullptr;
   MadeObjects own_made{};
-  MadeObjects* made = nullptr;  ///< the host's; null: own_made
+  MadeObjects* made = nullptr;  ///< the host's counters; null: own_made
 
   /// The errno with which a call fails before its arguments are checked; 0: none.
   [[nodiscard]] int refusal(std::string_view call) const {
     if (removed) return EIO;
     return gate == nullptr ? 0 : gate->on_call(0, call);
   }
-  /// Looks up the object that a call shall destroy. The handle of a destroyed object is reported as
+  /// Looks up the object that a call is to destroy. If the object was destroyed already, reports
   /// the program's mistake.
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find_to_end(std::string_view call, const Given& given) const {
@@ -97,16 +99,17 @@ struct Core {
   }
   void report_stale(std::string_view call, ObjectKind kind, std::uint32_t handle) const;
   [[nodiscard]] MadeObjects& objects() { return made != nullptr ? *made : own_made; }
-  /// Payload bytes of the longest packet that the port takes.
+  /// Returns the payload bytes of the longest packet that the port can carry.
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes(config.active_mtu); }
   [[nodiscard]] static constexpr std::uint32_t mtu_bytes(ibv_mtu mtu) {
     return 128u << static_cast<unsigned>(mtu);
   }
 };
 
-/// Tells NearMemory, if there is one, what remote peers may do with a region (near_path.cc).
+/// Tells NearMemory (RDMA without packets), if it is used, the access that remote peers have to a
+/// region (near_path.cc).
 void publish(Core& core, SoftMr& region);
-/// Before the region changes or goes.
+/// Withdraws the region from NearMemory. Call it before the region changes or is deregistered.
 void unpublish(Core& core, SoftMr& region);
 
 }  // namespace anyrdma::verbs::soft

@@ -1,5 +1,5 @@
-// The unreliable datagram service of a queue pair: every message is one packet to the destination
-// of its work request, without an answer (IBTA vol 1, 9.8.3).
+// The unreliable datagram (UD) service of a queue pair: each message is one packet to the
+// destination of its work request, without acknowledgement (IBTA vol 1, 9.8.3).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,7 +16,7 @@
 namespace anyrdma::verbs::soft {
 
 /// A datagram to send. Its gather list or inline data follows in the slot. The path is copied when
-/// it is posted: the address handle may go before the packet does.
+/// the work is posted, so the address handle may be destroyed before the packet is sent.
 struct DatagramWork {
   std::uint64_t wr_id;
   PacketPath path;
@@ -26,7 +26,7 @@ struct DatagramWork {
   __be32 immediate;
   ibv_wc_status status;  ///< an error found when it was posted
   std::uint8_t sge_count;
-  std::uint8_t fetch;  ///< see DelayedEffects
+  std::uint8_t fetch;  ///< when the source is read: see DelayedEffects
   bool with_immediate : 1;
   bool signaled : 1;
   bool solicited : 1;
@@ -41,33 +41,33 @@ class DatagramService {
  public:
   explicit DatagramService(SoftQp& qp) : qp_(qp) {}
 
-  /// An empty send queue of the QP's capabilities.
+  /// Makes an empty send queue with the QP's capabilities.
   void configure();
-  /// RTR to RTS: the attributes are in place.
+  /// Called when the QP goes from RTR to RTS, with its attributes set.
   void start();
-  /// Errno as ibv_post_send returns it, 0 for success.
+  /// Posts a send. Returns the errno of ibv_post_send, 0 for success.
   [[nodiscard]] int post(const ibv_send_wr& request);
-  /// The result of post() if the queue is not full.
+  /// Returns what post() would return if the queue is not full.
   [[nodiscard]] int check(const ibv_send_wr& request) const;
   [[nodiscard]] std::uint32_t room() const { return queue_.room(); }
 
-  /// The datagram posted last is not sent and ends with this status.
+  /// Makes the datagram that was posted last complete with this error; it is not sent.
   void spoil_last(ibv_wc_status status) { queue_[queue_.tail() - 1].status = status; }
 
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
   [[nodiscard]] std::size_t signaled() const { return queue_.signaled(); }
   /// Whether next_packet() would do anything.
   [[nodiscard]] bool wants_to_send();
-  /// The source of the oldest request is read now.
+  /// Reads the source of the oldest request now.
   void fetch_now() {
     if (!queue_.empty()) queue_.front().fetch = 0;
   }
-  /// Where the oldest request is to go. There must be one.
+  /// Returns the destination of the oldest request. Precondition: there is one.
   [[nodiscard]] wire::Qpn next_destination() { return queue_.front().destination; }
-  /// Ends the oldest request and gives its packet; null when that has none.
+  /// Removes the oldest request and returns its packet; null: the request sends none.
   [[nodiscard]] PacketPtr next_packet();
 
-  /// A datagram for this QP or for a group that it is attached to.
+  /// Processes a datagram that arrived for this QP, or for a group that it is attached to.
   void on_datagram(const roce::Envelope& envelope, const Packet& packet);
 
   /// Completes all sends with a flush error, in order.

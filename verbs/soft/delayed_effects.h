@@ -1,7 +1,7 @@
-// The delayed memory effects of a device with weak memory. A device with posted writes acknowledges
-// a WRITE before the processor can see it, reads a source after the doorbell, and answers READs in
-// an order of its own. Here the MemoryChooser chooses a time for each such effect. It is applied
-// then, or earlier if something comes that the effect must precede.
+// Delayed memory effects of a device with weak memory ordering (docs/memory.md). A real device with
+// posted writes acknowledges a WRITE before the processor can see it, reads a source after the
+// doorbell, and answers READs in its own order. Here a MemoryChooser chooses a time for each such
+// effect. The effect is applied at that time, or earlier if another operation requires it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -18,8 +18,8 @@
 
 namespace anyrdma::verbs::soft {
 
-/// The delayed effects of one queue pair. Its SoftQp owns it; with strict memory it has none. Used
-/// inside the critical section.
+/// The delayed effects of one queue pair; null in SoftQp if memory is strict. Used inside the
+/// critical section.
 class DelayedEffects {
  public:
   explicit DelayedEffects(SoftQp& qp);
@@ -27,58 +27,59 @@ class DelayedEffects {
   DelayedEffects(const DelayedEffects&) = delete;
   DelayedEffects& operator=(const DelayedEffects&) = delete;
 
-  // --- of the responder -------------------------------------------------------------------------
-  /// A packet of a WRITE was accepted for this memory, which belongs to the region or window of
-  /// `key`. `first`: it begins a message. False: the memory is not there.
+  // --- responder --------------------------------------------------------------------------------
+  /// Accepts a packet of a WRITE to memory of the region or window of `key`. `first`: the packet
+  /// begins a message. False: the memory is not mapped.
   [[nodiscard]] bool write(std::uint8_t* to, std::span<const std::uint8_t> bytes, bool first,
                            std::uint32_t key);
-  /// Carries an atomic operation out in two steps for the processor: nothing else of the device's
-  /// comes between them. `original` is what was there. Returns what ready() is to be asked for, 0:
-  /// it is done. Nullopt: the memory is not there.
+  /// Executes an atomic operation as a read and a later write, as the processor sees it. No other
+  /// operation of the device comes between the two. `original` is the value that was read. Returns
+  /// a ticket for ready(); 0: the operation is complete. Nullopt: the memory is not mapped.
   [[nodiscard]] std::optional<std::uint32_t> execute(void* at, const AtomicRequest& request,
                                                      std::uint64_t& original);
-  /// A READ of this memory was accepted. Returns what ready() and found() are to be asked for; 0:
-  /// it reads when it is answered.
+  /// Accepts a READ of this memory. Returns a ticket for ready() and found(); 0: the memory is read
+  /// when the response is sent.
   [[nodiscard]] std::uint32_t read(const std::uint8_t* from, std::uint32_t size);
-  /// Whether the answer may leave.
+  /// Whether the response may be sent.
   [[nodiscard]] bool ready(std::uint32_t ticket) const;
-  /// The data that a READ has read, for its whole message; empty: it reads when it is answered.
+  /// Returns the data of a READ, for its whole message; empty: the memory is read when the response
+  /// is sent.
   [[nodiscard]] std::span<const std::uint8_t> found(std::uint32_t ticket) const;
-  /// The answer has left.
+  /// Call when the response was sent: the ticket is no longer valid.
   void forget(std::uint32_t ticket) { awaited_.erase(ticket); }
-  /// No answer will leave.
+  /// Call when no response will be sent: all tickets become invalid.
   void forget_answers();
-  /// Call when a READ was accepted: makes the writes visible that it must see.
+  /// Call when a READ was accepted: applies the delayed writes that the READ must see.
   void before_read();
-  /// Like the function above, for an atomic operation and for a completion.
+  /// Call for an atomic operation or a completion: applies the delayed writes that must precede it.
   void settle_arrived();
 
-  // --- of the requester -------------------------------------------------------------------------
-  /// Chooses when the source of a request that is posted now is read, for fetch_is_due().
+  // --- requester --------------------------------------------------------------------------------
+  /// Chooses when the source of a newly posted request is read. Pass the result to fetch_is_due().
   [[nodiscard]] std::uint8_t choose_fetch();
-  /// Whether packet `index` of `count` may be built. If not, the QP is scheduled in time, after
-  /// its owner's on_fetch().
+  /// Whether packet `index` of `count` may be built now. If not, the QP is scheduled again at the
+  /// chosen time, after its owner's on_fetch().
   [[nodiscard]] bool fetch_is_due(std::uint8_t fetch, std::uint32_t index, std::uint32_t count);
-  /// Places a piece of a READ's or an atomic operation's answer as scatter() does. `first`: it
-  /// begins a message.
+  /// Writes a part of the response to a READ or an atomic operation to the scatter list, as
+  /// scatter() does. `first`: the part begins a message.
   [[nodiscard]] ibv_wc_status place(std::span<const ibv_sge> list, std::uint64_t offset,
                                     std::span<const std::uint8_t> data, bool first);
-  /// Whether answers are yet to be placed, or completions behind them to be reported.
+  /// Whether parts of responses are not yet written, or completions behind them not yet reported.
   [[nodiscard]] bool returning() const { return !returning_.empty(); }
-  /// Reports a completion after the effects of earlier requests are visible. Precondition:
+  /// Reports a completion once the effects of earlier requests are visible. Precondition:
   /// returning().
   void report_later(const ibv_wc& completion);
   void settle_returned();
 
-  // --- of both ----------------------------------------------------------------------------------
+  // --- both sides -------------------------------------------------------------------------------
   [[nodiscard]] SoftQp& owner() const { return qp_; }
   void on_timer(QpTimerKind kind, Instant now);
-  /// Does at once all that is delayed.
+  /// Applies all delayed effects now.
   void settle();
-  /// Drops the pending effects of the queue pair; effects of acknowledged requests take place
-  /// nevertheless.
+  /// Drops the pending effects of the queue pair. Effects of acknowledged requests still take
+  /// place.
   void discard();
-  /// Forgets all: the memory may be gone.
+  /// Drops all effects without access to memory, which may be unmapped.
   void drop();
 
  private:
@@ -134,12 +135,14 @@ class DelayedEffects {
   QpTimer fetch_timer_;
 };
 
-/// Before memory of an application changes hands: all that is delayed is done.
+/// Applies all delayed effects of the device. Call it before the memory of an application changes
+/// its owner.
 void settle_effects(Core& core);
-/// The memory of applications may be gone.
+/// Drops all delayed effects of the device. Call it when the memory of applications may be
+/// unmapped.
 void drop_effects(Core& core);
-/// What these bytes hold is not defined from now on until a completion: a pattern shows it, if the
-/// MemoryChooser wants it. Does nothing where memory is strict.
+/// Marks the bytes of a scatter list as undefined until the request completes: writes a pattern to
+/// them, if the MemoryChooser chooses so. No effect if memory is strict.
 void blur(Core& core, const ibv_pd* pd, std::span<const ibv_sge> list);
 
 }  // namespace anyrdma::verbs::soft

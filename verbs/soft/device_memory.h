@@ -1,4 +1,5 @@
-// Device memory and advice about regions, as <infiniband/verbs.h> reaches them.
+// The calls of <infiniband/verbs.h> for device memory (ibv_alloc_dm) and for advice about regions
+// (ibv_advise_mr).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -7,10 +8,10 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Fills alloc_dm, free_dm, reg_dm_mr and advise_mr.
+/// Sets alloc_dm, free_dm, reg_dm_mr and advise_mr in the context's operations.
 void install_device_memory_operations(verbs_context& context);
 
-/// Fills in device memory and on-demand paging of ibv_query_device_ex.
+/// Fills in the attributes for device memory and on-demand paging of ibv_query_device_ex.
 void describe_memory(const HcaConfig& config, ibv_device_attr_ex& attr);
 
 }  // namespace anyrdma::verbs::soft

@@ -1,5 +1,5 @@
-// Device profiles as text: limits and missing features. A test can check a program on a device
-// without shared receive queues, with 339 queue pairs, or without inline data.
+// Device profiles as text: limits and missing features of a simulated device. So a test can run a
+// program on a device without shared receive queues, with 339 queue pairs, or without inline data.
 //
 //   # a comment
 //   like rxe
@@ -28,7 +28,7 @@ struct ProfileError {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// For boost::system::result: reading the value of an error is a bug of the caller.
+/// Required by boost::system::result: code that reads the value of an error has a bug.
 [[noreturn]] void throw_exception_from_error(const ProfileError& error,
                                              const boost::source_location&);
 
@@ -36,18 +36,19 @@ using ProfileResult = boost::system::result<HcaConfig, ProfileError>;
 
 [[nodiscard]] ProfileResult parse_profile(std::string_view text);
 
-/// What parse_profile reads as the same device: one entry for each field that is not the default's.
+/// Returns the device as text that parse_profile() reads: one entry for each field that differs
+/// from the default.
 [[nodiscard]] std::string to_string(const HcaConfig& device);
 
-/// The names of the profiles that are built in.
+/// Returns the names of the built-in profiles.
 [[nodiscard]] std::vector<std::string_view> profile_names();
 
-/// The names of all entries but `like`.
+/// Returns the names of all entries except `like`.
 [[nodiscard]] std::vector<std::string_view> entry_names();
 
-/// Gives `device` the limits, capabilities and quirks of `like`; it stays who it is: its name,
-/// GUID, link layer and queue pair numbers. Of MTUs the smaller counts, of least ACK timeouts the
-/// longer.
+/// Gives `device` the limits, capabilities and quirks of `like`. The name, GUID, link layer and
+/// queue pair numbers of `device` stay. The smaller MTU and the longer minimum ACK timeout are
+/// used.
 void resemble(HcaConfig& device, const HcaConfig& like);
 
 }  // namespace anyrdma::verbs::soft

@@ -1,5 +1,5 @@
-// Completion queues and queue pairs as the application sees them when it asked for their extended
-// functions: ibv_cq_ex and ibv_qp_ex begin like ibv_cq and ibv_qp, and go on with the functions.
+// Memory layout of completion queues and queue pairs with extended functions: ibv_cq_ex and
+// ibv_qp_ex begin like ibv_cq and ibv_qp, and continue with function pointers.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -9,13 +9,13 @@
 
 namespace anyrdma::verbs::soft {
 
-/// A `Plain` that is followed by what makes it an `Extended`. `spare` bytes of zeros follow: later
-/// headers have more functions, and null says that they are not there.
+/// A `Plain` struct followed by the rest of `Extended`. `spare` zero bytes follow: newer headers
+/// have more functions, and null means that a function is missing.
 template <class Plain, class Extended, std::size_t spare = 0>
 struct Extensible : Plain {
   Extensible() : Plain{} {}
 
-  /// Gives it the functions of `with`; what both have in common stays.
+  /// Copies the functions of `with`; members that both structs have are unchanged.
   void extend(const Extended& with) {
     std::memcpy(extension, reinterpret_cast<const std::byte*>(&with) + sizeof(Plain),
                 sizeof with - sizeof(Plain));

@@ -1,4 +1,4 @@
-// Objects of a closed context to which the program may still point.
+// Memory of objects of a closed context, to which the program may still point.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Keeps the memory of objects that ended with their context. With rdma-core the kernel's half of
-/// them is gone then, and the structs stay: a call with one is an error, not a look into memory
-/// that is somebody else's by now. Python's collector makes such calls: what it finds together it
-/// destroys in any order.
+/// Keeps the memory of objects that were destroyed with their context. With rdma-core, the kernel's
+/// part of such an object is gone and the struct stays: a call with it returns an error and reads
+/// no reused memory. Python's garbage collector makes such calls, because it destroys unreachable
+/// objects in any order.
 class Graveyard {
  public:
   Graveyard() = default;
@@ -22,8 +22,8 @@ class Graveyard {
     for (const Grave& grave : graves_) grave.free(grave.memory);
   }
 
-  /// Destroys `object`, which was made by new, but keeps its base `Shown` unchanged until thousands
-  /// of other objects have been destroyed.
+  /// Destroys `object`, which was made by new. Its base `Shown` stays unchanged in memory until
+  /// thousands of other objects have been destroyed.
   template <class Shown, class Object>
   void bury(Object* object) {
     auto* const shown = static_cast<Shown*>(object);

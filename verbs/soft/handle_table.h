@@ -1,6 +1,6 @@
-// The objects of a device by their handles, as in a kernel. A control call looks up its argument by
-// handle and never follows the pointer. So a struct with a wrong or stale handle, or of another
-// context, is refused, and a copy of a struct works as the struct.
+// The table of a device's objects by handle, like a kernel's. A control call looks up its argument
+// by handle and never follows the pointer. So a struct with a wrong or old handle, or of another
+// context, is refused, and a copy of a struct works like the struct.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -29,13 +29,13 @@ enum class ObjectKind : std::uint8_t {
   kExtendedDomain,
 };
 
-/// "protection domain" and so on.
+/// Returns the name of a kind for messages, such as "protection domain".
 [[nodiscard]] std::string_view name_of(ObjectKind kind);
 
 class HandleTable;
 
-/// An object's place in the table, which it leaves when this ends. The number is kept apart from
-/// the one in the C struct, which belongs to the application and may be scribbled on.
+/// An object's entry in the table, which is removed when this is destroyed. It keeps the handle's
+/// number itself, because the application may overwrite the number in the C struct.
 class Registration {
  public:
   Registration() = default;
@@ -49,7 +49,7 @@ class Registration {
     return *this;
   }
   ~Registration() { end(); }
-  /// The object has no handle any more.
+  /// Removes the object from the table: its handle becomes invalid.
   void end();
   [[nodiscard]] std::uint32_t handle() const { return handle_; }
 
@@ -59,14 +59,14 @@ class Registration {
 };
 
 /// One number space for all contexts and kinds, so that a handle of another context never names an
-/// own object. A number is reused as late as is cheap, so a stale handle is invalid for a long
-/// time. Used inside the critical section.
+/// object of this one. A number is reused as late as possible, so that an old handle stays invalid
+/// for long. Used inside the critical section.
 ///
 /// The type of an object has `kKind` and a Registration `registration`. Its context is the one at
 /// the time when it is added. It must not move, and must be destroyed before the table.
 class HandleTable {
  public:
-  /// Gives the object its handle.
+  /// Adds the object and gives it its handle.
   template <class Object>
   [[nodiscard]] std::uint32_t add(Object& object) {
     const std::uint32_t handle = take({Object::kKind, object.context, &object});
@@ -75,8 +75,8 @@ class HandleTable {
   }
 
   /// Looks up `handle` as a kernel does through the descriptor of `context`. ENOENT: no object, or
-  /// one of another context; EINVAL: an object of another kind. Source: Linux 6.1, asked for every
-  /// call in tests/rxe_vm/handles.txt.
+  /// an object of another context; EINVAL: an object of another kind. Source: Linux 6.1, measured
+  /// for every call in tests/rxe_vm/handles.txt.
   template <class Object>
   [[nodiscard]] Result<Object*> find(const ibv_context* context, std::uint32_t handle) const {
     const Entry* const entry = handle < entries_.size() ? &entries_[handle] : nullptr;
@@ -85,20 +85,21 @@ class HandleTable {
     if (entry->kind != Object::kKind) return errno_code(EINVAL);
     return static_cast<Object*>(entry->object);
   }
-  /// The same for what an application has given beside something of that context. The other device
-  /// may have the same number for something else, which a kernel would take: ENOENT.
+  /// Like the function above, for a second object that the application passed beside one of
+  /// `context`. ENOENT if the second object is of another context, although a kernel would use the
+  /// object of `context` with that number.
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find(const ibv_context* context, const Given& given) const {
     if (given.context != context) return errno_code(ENOENT);
     return find<Object>(context, given.handle);
   }
-  /// The same for what an application has given, through its own context.
+  /// Like the function above, for an object of the context that the object itself names.
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find(const Given& given) const {
     return find<Object>(given.context, given.handle);
   }
-  /// Whether there was an object of this handle, which has ended; of which kind and context is
-  /// forgotten.
+  /// Whether an object with this handle existed and was destroyed. Its kind and context are not
+  /// known any more.
   [[nodiscard]] bool is_stale(std::uint32_t handle) const {
     return handle != 0 && handle < entries_.size() && entries_[handle].kind == ObjectKind::kNone;
   }

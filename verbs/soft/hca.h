@@ -1,5 +1,5 @@
-// The software HCA: one RoCE device. Verbs calls, packets and time in; packets, MADs, completion
-// and asynchronous events out. It never reads a clock or a socket.
+// The software HCA: one RoCE device. Its inputs are verbs calls, packets and the time; its outputs
+// are packets, MADs, completions and asynchronous events. It reads no clock and no socket.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -24,7 +24,7 @@
 
 namespace anyrdma::verbs::soft {
 
-/// The properties and limits of a device. Defaults resemble a current RoCE NIC; tests of odd
+/// The properties and limits of a device. Defaults resemble a current RoCE NIC; tests of unusual
 /// devices change single fields.
 struct HcaConfig {
   std::string name = "anyrdma0";
@@ -33,16 +33,16 @@ struct HcaConfig {
   std::uint32_t qpn_first = 0x11;     ///< first QPN handed out; must be > 1
   std::uint32_t qpn_count = 1 << 16;  ///< QPNs are [first, first + count), reused round-robin
   std::uint8_t local_ca_ack_delay = 15;
-  /// Shorter local ACK timeouts take this long, 4.096 us * 2^n: some NICs have such a minimum.
+  /// The least local ACK timeout of the device, as the exponent n of 4.096 us * 2^n. Shorter
+  /// timeouts that an application sets take this long, as with some NICs.
   std::uint8_t min_ack_timeout = 0;
-  /// A device with this limit, or a limit above the number of QPNs, reports and grants the smaller
-  /// number.
+  /// Limit of queue pairs. A limit above the number of QPNs (qpn_count) is lowered to that number.
   std::uint32_t max_qp = 65536;
   std::uint32_t max_cq = 65536;
-  std::uint32_t max_mr = 1 << 20;  ///< as max_qp: of regions, and of windows, there are kKeysMost
+  std::uint32_t max_mr = 1 << 20;  ///< limit of regions; at most kKeysMost
   std::uint32_t max_mw = 1 << 20;  ///< 0: no memory windows, no invalidation
   std::uint32_t max_pd = 65536;
-  std::size_t max_dm_size = std::size_t{256} * 1024;  ///< of device memory in all; 0: none
+  std::size_t max_dm_size = std::size_t{256} * 1024;  ///< bytes of device memory; 0: none
   bool on_demand_paging = true;
   std::uint32_t max_cqe = 4194303;
   std::uint32_t max_qp_wr = 32768;
@@ -51,7 +51,7 @@ struct HcaConfig {
   std::uint8_t max_qp_rd_atom = 16;
   std::uint8_t max_qp_init_rd_atom = 16;
   /// The vendor and the options that a QP offers its peer (enhanced connection establishment).
-  /// None, as rxe: EOPNOTSUPP.
+  /// Default: none, like rxe, so set_ece fails with EOPNOTSUPP.
   struct Ece {
     std::uint32_t vendor_id = 0;  ///< an IEEE OUI, never 0
     std::uint32_t options = 0;
@@ -64,33 +64,35 @@ struct HcaConfig {
   std::uint32_t max_srq_sge = 32;
   std::uint32_t max_mcast_grp = 8192;      ///< 0: no multicast
   std::uint32_t max_mcast_qp_attach = 56;  ///< QPs per group
-  /// What the port says it is: IBV_LINK_LAYER_ETHERNET or _INFINIBAND. With InfiniBand's it has
-  /// kInfinibandLid, and an address needs no GRH: for programs that know no GIDs. Packets stay RoCE
-  /// v2 and that LID is the device's first GID, so it takes a network of which all hosts have one.
+  /// The link layer that the port reports: IBV_LINK_LAYER_ETHERNET or IBV_LINK_LAYER_INFINIBAND. A
+  /// port that reports InfiniBand has kInfinibandLid, and addresses need no GRH: for programs
+  /// without GIDs. Packets stay RoCE v2, and that LID means the device's first GID. So all hosts
+  /// must share one network.
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   bool uc = true;   ///< unreliable connections
   bool xrc = true;  ///< extended connections
   std::uint32_t max_xrcd = 65536;
-  /// An ibv_atomic_cap, what the device says of its atomics; IBV_ATOMIC_NONE: it has none. They are
-  /// the processor's own, so IBV_ATOMIC_GLOB were true as well; but devices that are sold say
-  /// IBV_ATOMIC_HCA, and UCX uses no others.
+  /// The ibv_atomic_cap that the device reports; IBV_ATOMIC_NONE: no atomics. Atomics are the
+  /// processor's own, so IBV_ATOMIC_GLOB would be true as well. The default is IBV_ATOMIC_HCA
+  /// because NICs report it and UCX accepts no other value.
   std::uint8_t atomics = IBV_ATOMIC_HCA;
 
   bool operator==(const HcaConfig&) const = default;
 };
 
-/// Most regions of a device, and most windows: three bytes of a key name one or the other.
+/// The largest number of regions of a device, and of windows: three bytes of a key name one or the
+/// other.
 inline constexpr std::uint32_t kKeysMost = 0xffffff / 2;
-/// QPNs are below: the last one means multicast.
+/// One above the largest QPN: QPN 0xffffff means multicast.
 inline constexpr std::uint32_t kQpnEnd = 0xffffff;
 
-/// The only LID, that of all ports alike.
+/// The LID of every port that reports InfiniBand as its link layer.
 inline constexpr std::uint16_t kInfinibandLid = 1;
 
-/// Bytes of every management datagram.
+/// Bytes of a management datagram (MAD).
 inline constexpr std::size_t kMadBytes = 256;
 
-/// Where a MAD goes to or came from.
+/// The address that a MAD goes to or came from.
 struct MadAddress {
   ibv_gid source{};
   ibv_gid destination{};
@@ -98,25 +100,27 @@ struct MadAddress {
   std::uint8_t traffic_class = 0;
 };
 
-/// How many objects were made on a host so far.
+/// The numbers of objects that were created on a host so far.
 struct MadeObjects {
   std::uint64_t queue_pairs = 0;
   std::uint64_t completion_queues = 0;
   std::uint64_t shared_receive_queues = 0;
 };
 
-/// One queue pair of a host.
+/// Names one queue pair of a host.
 struct ObjectName {
-  std::uint64_t made = 0;    ///< the n-th that was made there; 0: see `number`
+  /// The queue pair's number among those created on the host; 0: see `number`.
+  std::uint64_t made = 0;
   std::uint32_t number = 0;  ///< the QPN
 };
 
-/// Where packets go. Inside the critical section.
+/// Tells whether destinations have room for packets. Called inside the critical section.
 class Outlet {
  public:
   virtual ~Outlet() = default;
-  /// Whether a packet to that queue pair would be lost for want of room. Those of services without
-  /// acknowledgements then wait, as on a link with flow control (IEEE 802.1Qbb), until resume().
+  /// Whether a packet to that queue pair would be lost because its receiver has no room. Services
+  /// without acknowledgements then wait until resume(), as on a link with flow control (IEEE
+  /// 802.1Qbb).
   [[nodiscard]] virtual bool is_full(wire::Qpn destination) const = 0;
 };
 
@@ -124,39 +128,41 @@ class Outlet {
 /// inside the Runtime's critical section; the Provider functions and the context->ops enter it.
 class Hca : public Provider {
  public:
-  /// `runtime` and `random` outlive the HCA; `pool` may be shared by the HCAs of one world.
+  /// Creates the device. `runtime` and `random` must outlive the HCA; `pool` may be shared by the
+  /// HCAs of one world.
   [[nodiscard]] static std::unique_ptr<Hca> create(Runtime& runtime, Random& random,
                                                    PacketPool& pool, const HcaConfig& config);
 
   // --- port and address table -------------------------------------------------------------------
-  /// Puts a GID (IPv4-mapped or IPv6; RoCE v2) at a table index; all-zero empties the index.
+  /// Sets the GID at an index of the table: IPv4-mapped or IPv6, type RoCE v2. An all-zero GID
+  /// empties the index.
   virtual void set_gid(std::uint32_t index, const ibv_gid& gid) = 0;
   virtual void set_port_state(ibv_port_state state) = 0;
-  /// The table by index, all-zero where empty; for those already inside the critical section, who
-  /// cannot use query_gid and query_port. Valid until the next set_gid.
+  /// Returns the GID table; empty entries are all-zero. For callers inside the critical section,
+  /// which cannot call query_gid and query_port. Valid until the next set_gid.
   [[nodiscard]] virtual std::span<const ibv_gid> gids() const = 0;
   [[nodiscard]] virtual ibv_port_state port_state() const = 0;
   [[nodiscard]] virtual const HcaConfig& config() const = 0;
   [[nodiscard]] virtual ibv_device* device() = 0;
 
   // --- network side (sans-I/O) ------------------------------------------------------------------
-  /// A datagram has arrived. Malformed or unexpected ones are dropped and counted.
+  /// Processes a datagram that has arrived. Malformed or unexpected ones are dropped and counted.
   virtual void on_packet(Instant now, PacketPtr packet) = 0;
   virtual void on_timer(Instant now) = 0;
-  /// The peers' queue pairs with `number` in the bits of `mask` have ended with their process. A
-  /// NIC would retry as often as configured. Here requests that wait for their answer end with
-  /// IBV_WC_RETRY_EXC_ERR after one timeout of the shortest kind, so that the connection manager's
-  /// event comes first, as on a NIC. Requests without a timeout wait for ever. `gids`: theirs;
-  /// empty: only they have such numbers.
+  /// Call when the process that had the peers' queue pairs has ended: those whose number equals
+  /// `number` in the bits of `mask`. A NIC would retry as often as configured. Here requests that
+  /// wait for an answer end with IBV_WC_RETRY_EXC_ERR after one timeout of the shortest kind, so
+  /// that the connection manager's event comes first, as with a NIC. Requests without a timeout
+  /// wait for ever. `gids`: the peers' GIDs; empty: only those peers have such numbers.
   virtual void on_peers_gone(Instant now, std::uint32_t number, std::uint32_t mask,
                              std::span<const ibv_gid> gids) = 0;
-  /// The next deadline of on_timer(); nullopt: none.
+  /// Returns the next instant at which on_timer() must be called; nullopt: none.
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
-  /// The next datagram to send; null: there is none.
+  /// Returns the next datagram to send; null: there is none.
   [[nodiscard]] virtual PacketPtr next_packet() = 0;
 
   // --- management QP ----------------------------------------------------------------------------
-  /// Sends one MAD from QP1 (UD SEND with the well-known QKey); it comes out of next_packet().
+  /// Sends one MAD from QP1 (UD SEND with the well-known QKey); next_packet() returns its packet.
   virtual void send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadBytes> mad) = 0;
   /// A MAD that has arrived on QP1.
   struct ReceivedMad {
@@ -164,37 +170,41 @@ class Hca : public Provider {
     PacketPtr packet;
     std::span<const std::uint8_t, kMadBytes> mad;  ///< view into packet
   };
-  /// The next MAD that arrived on QP1; nullopt when there is none.
+  /// Returns the next MAD that arrived on QP1; nullopt: there is none.
   [[nodiscard]] virtual std::optional<ReceivedMad> next_mad() = 0;
 
   // --- faults and removal -----------------------------------------------------------------------
-  /// The device goes away: every QP to error, later verbs calls fail with EIO, no more packets;
-  /// contexts get IBV_EVENT_DEVICE_FATAL. Destroy calls still work.
+  /// Removes the device: every QP goes to ERR, contexts get IBV_EVENT_DEVICE_FATAL, later verbs
+  /// calls fail with EIO, and no packets are sent. Destroy calls still work.
   virtual void remove() = 0;
   /// Sets the gate that is called before calls that open, create, modify or post; null removes it.
-  /// Without a gate, posting and polling cost nothing more.
+  /// Without a gate, posting and polling have no extra cost.
   virtual void set_call_gate(CallGate* gate) = 0;
-  /// Numbers queue pairs and completion queues by the host's counters, so that the n-th made on a
-  /// host can be named whatever its device. The counters outlive the HCA.
+  /// Sets the host's counters, which number queue pairs and completion queues. So the n-th object
+  /// of a host can be named although the host has several devices. The counters must outlive the
+  /// HCA.
   virtual void count_with(MadeObjects& made) = 0;
-  /// The queue pair fails by itself: to ERR, with IBV_EVENT_QP_FATAL, _QP_REQ_ERR or
-  /// _QP_ACCESS_ERR. ENOENT: there is none; EINVAL: not an event that it can have in its state.
+  /// Makes a queue pair fail: it goes to ERR and raises `event`, which is IBV_EVENT_QP_FATAL,
+  /// _QP_REQ_ERR or _QP_ACCESS_ERR. ENOENT: no such queue pair; EINVAL: an event that is not
+  /// possible in its state.
   [[nodiscard]] virtual Result<void> fail_qp(const ObjectName& qp, ibv_event_type event) = 0;
-  /// The completion queue is lost: IBV_EVENT_CQ_ERR, and IBV_EVENT_QP_FATAL to the queue pairs on
-  /// it, as when there is no room for a completion. ENOENT; EALREADY.
+  /// Makes a completion queue overrun, as when it has no room: raises IBV_EVENT_CQ_ERR, and
+  /// IBV_EVENT_QP_FATAL for its queue pairs. `made`: the queue's number among those created on the
+  /// host. ENOENT: no such queue; EALREADY: it has overrun.
   [[nodiscard]] virtual Result<void> overrun_cq(std::uint64_t made) = 0;
-  /// The shared receive queue is lost: IBV_EVENT_SRQ_ERR, and IBV_EVENT_QP_FATAL to the queue pairs
-  /// that draw from it. ENOENT.
+  /// Makes a shared receive queue fail: raises IBV_EVENT_SRQ_ERR, and IBV_EVENT_QP_FATAL for its
+  /// queue pairs. `made`: the queue's number among those created on the host. ENOENT: no such
+  /// queue.
   [[nodiscard]] virtual Result<void> fail_srq(std::uint64_t made) = 0;
-  /// Raises an event that is about the device or its port, and nothing else.
+  /// Raises an asynchronous event about the device or its port, without another effect.
   virtual void raise_event(ibv_event_type event) = 0;
 
-  /// Allows outgoing packets whose payload is still in the application's memory (packet.h). Their
-  /// receiver must call Packet::keep_payload() before it reads their bytes, and must pass them on
-  /// inside this process only.
+  /// Allows outgoing packets whose payload is still in the application's memory (packet.h). The
+  /// receiver must call Packet::keep_payload() before it reads their bytes, and must not pass them
+  /// to another process.
   virtual void lend_payloads() = 0;
 
-  /// Why packets were dropped, for traces and tests.
+  /// The numbers of dropped packets by reason, for traces and tests.
   struct Counters {
     std::uint64_t packets_in = 0;
     std::uint64_t packets_out = 0;
@@ -203,37 +213,40 @@ class Hca : public Provider {
     std::uint64_t bad_icrc = 0;
     std::uint64_t wrong_state = 0;
     std::uint64_t bad_queue_key = 0;
-    std::uint64_t no_receive = 0;       ///< no receive for a message that is never repeated
+    /// No receive request for a message of an unreliable service.
+    std::uint64_t no_receive = 0;
     std::uint64_t unknown_group = 0;    ///< multicast to a group without an attached QP
-    std::uint64_t broken_messages = 0;  ///< packets of unreliable messages that cannot be taken
+    std::uint64_t broken_messages = 0;  ///< packets of unreliable messages that cannot be received
     std::uint64_t too_long = 0;         ///< a datagram longer than the MTU, never sent
     std::uint64_t retransmitted = 0;
     std::uint64_t duplicates = 0;
     std::uint64_t rnr_naks_sent = 0;
-    std::uint64_t near_operations = 0;  ///< begun here and done without packets
+    /// Operations of this requester that were done without packets.
+    std::uint64_t near_operations = 0;
   };
   [[nodiscard]] virtual const Counters& counters() const = 0;
 
-  /// Sets the oracle for space at destinations; null: there is always space. Call it before the
-  /// first context is opened, outside the critical section. It must outlive the HCA.
+  /// Sets the object that tells whether destinations have room for packets; null: they always have.
+  /// Call it before the first context is opened, outside the critical section. It must outlive the
+  /// HCA.
   virtual void set_outlet(Outlet* outlet) = 0;
-  /// Call when there may be room for packets again. Inside the critical section.
+  /// Call when destinations may have room for packets again. Inside the critical section.
   virtual void resume() = 0;
   /// Sets the guard around access to applications' memory, which may be invalid
   /// (MemoryTable::Guard); may be null. Call it before the first context is opened, outside the
   /// critical section.
   virtual void set_memory_guard(bool (*guard)(void (*body)(void*), void* context)) = 0;
-  /// Sets the implementation of RDMA without packets; may be null. Call it before the first context
+  /// Sets the implementation of RDMA without packets; null: none. Call it before the first context
   /// is opened, outside the critical section. It must outlive the HCA.
   virtual void set_near_memory(NearMemory* near) = 0;
-  /// Sets the memory order that the device guarantees, and the object that decides within it; the
-  /// default is strict. Not together with near memory. Call it before the first context is opened;
-  /// the chooser must outlive the HCA.
+  /// Sets the memory order that the device guarantees, and the object that chooses among the
+  /// allowed orders; the default is strict. Must not be used together with near memory. Call it
+  /// before the first context is opened; the chooser must outlive the HCA.
   virtual void set_memory_model(MemoryProfile profile, MemoryChooser& chooser) = 0;
 
   // --- checkers ---------------------------------------------------------------------------------
-  /// Null for none. While there is no queue pair, and no other thread in a verbs call; the observer
-  /// outlives the HCA, or is exchanged before it goes.
+  /// Sets the observer; null: none. Call it while there is no queue pair and no thread is in a
+  /// verbs call. The observer must outlive the HCA, or be replaced before it is destroyed.
   virtual void set_observer(HcaObserver* observer) = 0;
   /// Judges from now on what the program does with memory and keys that the device uses; null:
   /// never again. While there is no queue pair. The sink outlives the HCA or is exchanged before.
@@ -241,11 +254,12 @@ class Hca : public Provider {
   [[nodiscard]] virtual Census census() const = 0;
   [[nodiscard]] virtual QpCensus census_of(const ibv_qp& qp) const = 0;
   [[nodiscard]] virtual SrqCensus census_of(const ibv_srq& srq) const = 0;
-  /// Whether the queue has dropped completions to make room (IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN).
+  /// Whether the completion queue has dropped completions to make room
+  /// (IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN).
   [[nodiscard]] virtual bool has_dropped(const ibv_cq& cq) const = 0;
-  /// Those that are open, by number.
+  /// Returns the open queue pairs, ordered by number.
   [[nodiscard]] virtual std::vector<const ibv_qp*> queue_pairs() const = 0;
-  /// A hash of the first `length` bytes that a list names; nullopt when they cannot be read.
+  /// Returns a hash of the first `length` bytes of a gather list; nullopt: they cannot be read.
   [[nodiscard]] virtual std::optional<std::uint64_t> digest(const ibv_pd* pd,
                                                             std::span<const ibv_sge> list,
                                                             std::uint64_t length) const = 0;

@@ -11,14 +11,14 @@
 
 namespace anyrdma::verbs::soft {
 
-/// IBTA vol 1, 13.5.3.
+/// The queue key (QKey) of QP1 (IBTA vol 1, 13.5.3).
 inline constexpr std::uint32_t kGsiQueueKey = 0x8001'0000;
 
-/// Makes a fresh packet of a pool the one that carries that datagram.
+/// Writes a management datagram into a new packet of the pool.
 void write_mad(Packet& packet, const MadAddress& to, wire::Psn psn,
                std::span<const std::uint8_t, kMadBytes> mad);
 
-/// The datagram in a packet for QP1; nullopt: there is none.
+/// Returns the management datagram in a packet for QP1; nullopt: the packet contains none.
 [[nodiscard]] std::optional<std::span<const std::uint8_t, kMadBytes>> mad_in(const Packet& packet);
 
 }  // namespace anyrdma::verbs::soft

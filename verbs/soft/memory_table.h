@@ -1,4 +1,4 @@
-// Memory regions and windows by key, and the one place where a key becomes an address.
+// Memory regions and windows by key; converts keys to addresses.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,40 +13,41 @@
 
 namespace anyrdma::verbs::soft {
 
-/// The application's ibv_dm.
+/// The object behind the application's ibv_dm (device memory).
 struct SoftDm : ibv_dm {
   static constexpr ObjectKind kKind = ObjectKind::kDeviceMemory;
   Registration registration;
   std::size_t size;
-  std::uint32_t regions = 0;  ///< registered in it
-  /// With room for the alignment; shared with those that were imported from it.
+  std::uint32_t regions = 0;  ///< regions that are registered in this memory
+  /// The bytes, with room for the alignment. Shared by all imported names of this memory.
   std::shared_ptr<std::vector<std::uint8_t>> storage;
   [[nodiscard]] std::uint8_t* bytes();
 };
 
-/// The application's ibv_mr.
+/// The object behind the application's ibv_mr.
 struct SoftMr : ibv_mr {
   static constexpr ObjectKind kKind = ObjectKind::kMemoryRegion;
   Registration registration;
-  std::uint32_t index;              ///< in MemoryTable
-  std::uint64_t iova;               ///< first address as remote peers and gather lists write it
-  unsigned granted;                 ///< ibv_access_flags
-  std::uint32_t windows = 0;        ///< bound to it
-  SoftDm* device_memory = nullptr;  ///< it lies in; null: the application's memory
-  std::uint32_t published = 0;      ///< the key by which NearMemory knows it; 0: it does not
-  bool null = false;                ///< without memory: see MemoryTable::is_null
+  std::uint32_t index;        ///< in MemoryTable
+  std::uint64_t iova;         ///< first address as remote peers and gather lists write it
+  unsigned granted;           ///< ibv_access_flags
+  std::uint32_t windows = 0;  ///< windows that are bound to this region
+  /// The device memory that the region is in; null: the application's memory.
+  SoftDm* device_memory = nullptr;
+  std::uint32_t published = 0;  ///< the key under which NearMemory has the region; 0: none
+  bool null = false;            ///< a null memory region: see MemoryTable::is_null
 };
 
-/// The application's ibv_mw.
+/// The object behind the application's ibv_mw.
 struct SoftMw : ibv_mw {
   static constexpr ObjectKind kKind = ObjectKind::kMemoryWindow;
   Registration registration;
   std::uint32_t index = 0;   ///< in MemoryTable
-  SoftMr* region = nullptr;  ///< bound to; null: to none
+  SoftMr* region = nullptr;  ///< the region that the window is bound to; null: none
 };
 
 /// The parameters of a window's binding. Objects are named by key, because they may be destroyed
-/// before it is carried out.
+/// before the binding is carried out.
 struct WindowBinding {
   std::uint32_t window;   ///< a key of the window, whatever its low byte
   std::uint32_t key;      ///< only the low byte counts: see window_key.h
@@ -56,37 +57,38 @@ struct WindowBinding {
   unsigned access;        ///< ibv_access_flags
 };
 
-/// The access right for local reads; windows do not grant it. Not one of ibv_access_flags.
+/// The access right for local reads, in addition to ibv_access_flags. Windows do not grant it.
 inline constexpr unsigned kLocalRead = 1u << 31;
 
-/// Keys are (index << 8) | generation: a key that was deregistered stays wrong for the next 255
-/// registrations of its index, as the consumer-owned byte of a real key does. lkey equals rkey. The
-/// low byte of a bound window's key of type 2 is the consumer's choice.
+/// Keys are (index << 8) | generation: after deregistration a key stays invalid for the next 255
+/// registrations at its index. The lkey equals the rkey. For a bound window of type 2, the
+/// application chooses the low byte.
 class MemoryTable {
  public:
-  /// `handles` outlives the table.
+  /// `handles` must outlive the table.
   explicit MemoryTable(HandleTable* handles) : handles_(handles) {}
 
-  /// Registers; null when `limit` regions exist.
+  /// Registers a region; null: `limit` regions exist.
   [[nodiscard]] SoftMr* add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                             unsigned access, std::uint32_t limit);
-  /// A region whose bytes are all zero and stay so, as long as can be, for local use only.
+  /// Creates a null memory region, whose bytes read as zero and cannot be changed. It has the
+  /// largest length, and grants local access only.
   [[nodiscard]] SoftMr* add_null(ibv_pd* pd, std::uint32_t limit);
-  /// Whether a local key is that of a null memory region. Ask it if translate() finds no memory for
-  /// the key.
+  /// Whether a local key belongs to a null memory region. Call it if translate() finds no memory
+  /// for the key.
   [[nodiscard]] bool is_null(std::uint32_t key, const void* domain) const;
-  /// Whether a key is of a region, or of a window on one, with IBV_ACCESS_RELAXED_ORDERING.
+  /// Whether a key belongs to a region with IBV_ACCESS_RELAXED_ORDERING, or to a window on one.
   [[nodiscard]] bool is_relaxed(std::uint32_t key) const;
-  /// Changes the given properties of a region; its keys stay.
+  /// Changes the given properties of a region (ibv_rereg_mr); its keys stay.
   void change(SoftMr& region, ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
               unsigned access);
-  /// The region of a key; null: there is none.
+  /// Returns the region of a key; null: there is none.
   [[nodiscard]] const SoftMr* find_region(std::uint32_t key) const;
-  /// Finds a region of any context. Null: there is none.
+  /// Returns the region with this handle, of any context; null: there is none.
   [[nodiscard]] const SoftMr* region_of_handle(std::uint32_t handle) const;
-  /// Precondition: no window is bound to it.
+  /// Removes a region. Precondition: no window is bound to it.
   void remove(SoftMr* region);
-  /// Regions, windows and device memory.
+  /// Removes the regions, windows and device memory of a context.
   void remove_all_of(const ibv_context* context, Graveyard& graveyard);
   /// Calls `visit` with every region of a context.
   template <class Visit>
@@ -96,31 +98,32 @@ class MemoryTable {
   }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// Device memory filled with zeros; null: all device memory together would exceed `limit` bytes.
+  /// Creates device memory filled with zeros; null: all device memory together would exceed `limit`
+  /// bytes.
   [[nodiscard]] SoftDm* add_device_memory(ibv_context* context, std::size_t bytes,
                                           std::size_t limit);
   /// Creates another object for the memory of a handle; null: there is no such handle.
   [[nodiscard]] SoftDm* import_device_memory(ibv_context* context, std::uint32_t handle);
-  /// Precondition: no region lies in it.
+  /// Frees device memory. Precondition: no region is registered in it.
   void remove_device_memory(SoftDm* memory);
   [[nodiscard]] std::size_t device_memories() const { return device_memories_.size(); }
 
-  /// A window that opens nothing; null when `limit` exist.
+  /// Creates a window that is not bound; null: `limit` windows exist.
   [[nodiscard]] SoftMw* add_window(ibv_pd* pd, ibv_mw_type type, std::uint32_t limit);
   void remove_window(SoftMw* window);
   [[nodiscard]] std::size_t windows() const { return windows_; }
-  /// IBTA vol 1, 10.6.7.2. `qp` asks for it. False: some rule of windows forbids it.
+  /// Binds a window for `qp` (IBTA vol 1, 10.6.7.2). False: the binding is not allowed.
   [[nodiscard]] bool bind(const WindowBinding& binding, const ibv_qp& qp);
-  /// Ends the binding of a type 2 window that `qp` has bound; its key is wrong from now on. False:
-  /// the key is of no such window.
+  /// Ends the binding of a type 2 window that `qp` has bound; its key becomes invalid. False: the
+  /// key belongs to no such window.
   [[nodiscard]] bool invalidate(std::uint32_t key, const ibv_qp& qp);
-  /// The windows that a QP has bound go with it (type 2).
+  /// Ends the bindings of all type 2 windows that the QP has bound.
   void unbind_all_of(const ibv_qp& qp);
 
-  /// The memory behind [address, address + length) of a key, provided that the key is alive,
-  /// belongs to `domain`, covers the range and grants all of `access`; null otherwise. The domain
-  /// is a PD or, of a window of type 2, the QP that bound it. Length must not be 0: an empty range
-  /// has no key to check (IBTA vol 1, 9.4.3).
+  /// Returns the memory of [address, address + length) by key. Null unless the key is valid,
+  /// belongs to `domain`, covers the range and grants all of `access`. The domain is a PD or, for a
+  /// type 2 window, the QP that bound the window. Length must not be 0: for an empty range no key
+  /// is checked (IBTA vol 1, 9.4.3).
   [[nodiscard]] std::uint8_t* translate(std::uint32_t key, const void* domain,
                                         std::uint64_t address, std::uint64_t length,
                                         unsigned access) const {
@@ -135,8 +138,8 @@ class MemoryTable {
     return slot.base + offset;
   }
 
-  /// Like the function above, for a request that a peer sent to `qp`, which may use windows of type
-  /// 2.
+  /// Like the function above, for a request that `qp` received from its peer; type 2 windows are
+  /// allowed.
   [[nodiscard]] std::uint8_t* translate_remote(std::uint32_t key, const ibv_pd* pd,
                                                const ibv_qp& qp, std::uint64_t address,
                                                std::uint64_t length, unsigned access) const {
@@ -144,19 +147,21 @@ class MemoryTable {
     return at != nullptr ? at : translate(key, &qp, address, length, access);
   }
 
-  /// Calls a function that accesses application memory. Returns false, and survives, if that memory
-  /// is invalid. The function must need no cleanup. Null: no guard; a fault ends the process.
+  /// A function that calls another function, which accesses application memory. It returns false if
+  /// that memory cannot be accessed, instead of ending the process. The called function must need
+  /// no cleanup. Null: no guard, so the fault ends the process.
   using Guard = bool (*)(void (*body)(void*), void* context);
   void set_guard(Guard guard) { guard_ = guard; }
-  /// Calls `body`, which reads or writes memory that translate() gave. False: it is not there (any
-  /// more).
+  /// Calls `body`, which reads or writes memory that translate() returned. False: the memory is not
+  /// mapped (any more).
   template <class Body>
   [[nodiscard]] bool touch(Body body) const {
     if (guard_ != nullptr) return guard_([](void* it) { (*static_cast<Body*>(it))(); }, &body);
     body();
     return true;
   }
-  /// memmove, one side of which is such memory.
+  /// memmove to or from memory that translate() returned. False: the memory is not mapped (any
+  /// more).
   [[nodiscard]] bool copy(void* to, const void* from, std::size_t size) const {
     return touch([=] { std::memmove(to, from, size); });
   }

@@ -13,22 +13,25 @@ namespace anyrdma::verbs::soft {
 
 struct SoftQp;
 
-/// Used inside the critical section. Groups exist while a queue pair is attached to them.
+/// The table of multicast groups. Used inside the critical section. A group exists while a queue
+/// pair is attached to it.
 class MulticastTable {
  public:
   /// The limits of the device.
   struct Limits {
     std::uint32_t groups;
-    std::uint32_t members;  ///< of one group
+    std::uint32_t members;  ///< queue pairs of one group
   };
 
-  /// Attaching twice is attaching once. ENOMEM: a limit is reached; 0 for success.
+  /// Attaches a queue pair to a group; attaching twice counts once. Returns 0, or ENOMEM if a limit
+  /// is reached.
   [[nodiscard]] int attach(const ibv_gid& group, SoftQp& qp, const Limits& limits);
-  /// EINVAL: not attached; 0 for success.
+  /// Detaches a queue pair from a group. Returns 0, or EINVAL if it is not attached.
   [[nodiscard]] int detach(const ibv_gid& group, SoftQp& qp);
-  /// From all groups.
+  /// Detaches the queue pair from all groups.
   void detach_everywhere(SoftQp& qp);
-  /// In order of attaching; empty when there is no such group. Valid until the next change.
+  /// Returns the group's queue pairs in the order of attaching; empty: no such group. Valid until
+  /// the next change.
   [[nodiscard]] std::span<SoftQp* const> members_of(const ibv_gid& group) const;
   void clear() { groups_.clear(); }
 

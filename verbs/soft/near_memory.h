@@ -1,6 +1,6 @@
-// RDMA without packets, between processes of one machine. A process publishes which access it
-// allows. A requester that finds it published does the work of the peer's responder itself. The
-// software HCA uses this interface; its runner may implement it.
+// RDMA without packets, between processes of one machine. A process publishes the access that it
+// allows. If a requester finds the access published, it accesses the memory itself instead of
+// sending a request. The software HCA calls this interface; a real-time transport may implement it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -11,7 +11,7 @@
 
 namespace anyrdma::verbs::soft {
 
-/// All functions inside the critical section.
+/// Implements RDMA without packets. Call all functions inside the critical section.
 class NearMemory {
  public:
   /// One end of a reliable connection, as its attributes describe it.
@@ -25,9 +25,9 @@ class NearMemory {
     std::uint32_t first_expected = 0;  ///< PSN
     std::uint32_t access = 0;          ///< what the peer may do: ibv_access_flags
     std::uint64_t domain = 0;          ///< names its PD
-    bool asks = false;                 ///< may begin work
-    bool answers = false;              ///< takes requests, and the first one would be no event
-    bool reads = false;                ///< answers READs and atomics
+    bool asks = false;                 ///< may start operations
+    bool answers = false;              ///< accepts requests, and the first one raises no event
+    bool reads = false;                ///< answers READs and atomic operations
   };
   /// The published permissions of a memory region.
   struct Region {
@@ -38,7 +38,7 @@ class NearMemory {
     std::uint64_t length = 0;
     std::uint64_t address = 0;
   };
-  /// A part of a gather or scatter list.
+  /// A part of a scatter/gather list.
   struct Piece {
     std::uint8_t* at = nullptr;
     std::size_t size = 0;
@@ -46,26 +46,28 @@ class NearMemory {
 
   virtual ~NearMemory() = default;
 
-  // --- what others may do here ------------------------------------------------------------------
-  // When one of these has returned, no peer goes on with an access that is not allowed any more.
+  // --- access that this process allows -----------------------------------------------------------
+  // After one of these functions has returned, no peer continues an access that is no longer
+  // allowed.
   virtual void set_end(const End& end) = 0;
   virtual void forget_end(std::uint32_t number) = 0;
   virtual void add_region(const Region& region) = 0;
   virtual void forget_region(std::uint32_t key) = 0;
-  /// Whether anything is allowed; at first, yes. As an active port, or one that lost its link.
+  /// Sets whether any access is allowed, as an active port allows it; the initial value is true.
   virtual void set_open(bool open) = 0;
-  /// Whether an application here polls all the time, and so processes packets itself.
+  /// Sets whether an application here polls all the time, and so processes packets itself.
   virtual void set_awake(bool awake) = 0;
 
-  // --- what may be done there -------------------------------------------------------------------
-  // `number` is the own end. False: not so; nothing that counts has happened, and packets will find
-  // out what is wrong, if anything is.
-  /// The last aligned word of 8 bytes lands in one piece, after all others.
+  // --- access to other processes' memory ---------------------------------------------------------
+  // `number` is the QPN of this process's queue pair. False: the operation is not possible this way
+  // and had no effect; the caller sends packets, whose answers tell the error, if there is one.
+  /// Writes to the peer's memory. The last aligned word of 8 bytes is written at once, after all
+  /// others.
   [[nodiscard]] virtual bool write(std::uint32_t number, std::uint32_t key, std::uint64_t address,
                                    std::span<const Piece> from) = 0;
   [[nodiscard]] virtual bool read(std::uint32_t number, std::uint32_t key, std::uint64_t address,
                                   std::span<const Piece> to) = 0;
-  /// Whether the peer received packets by itself a moment ago. A hint without guarantee.
+  /// Whether the peer polled for packets a moment ago. A hint that may be wrong.
   [[nodiscard]] virtual bool is_awake(std::uint32_t number) const = 0;
 };
 

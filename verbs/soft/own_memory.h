@@ -1,18 +1,20 @@
-// Queries the operating system about this process's memory, without touching it.
+// Asks the operating system about this process's memory, without accessing that memory.
 #pragma once
 
 #include <cstddef>
 
 namespace anyrdma::verbs::soft {
 
-/// Whether the process has memory everywhere in a range, and may write at both of its ends if
-/// `write`: what pinning would find out, without bringing all of it in.
+/// Whether all pages of a range are mapped, and the first and the last are writable if `write`.
+/// This is what pinning would find out, without bringing pages into memory.
 [[nodiscard]] bool is_mapped(const void* address, std::size_t length, bool write);
 
-/// Whether there is a page to pin: a range without bytes has one unless it begins on a page's edge.
+/// Whether the range has a page that can be pinned. An empty range has one, unless it begins at a
+/// page boundary.
 [[nodiscard]] bool has_pages(const void* address, std::size_t length);
 
-/// Brings a range in, as a page fault of a device would. False: it cannot be read, or written.
+/// Brings the pages of a range into memory, as a device's page fault would. False: the range is not
+/// readable, or not writable.
 [[nodiscard]] bool bring_in(const void* address, std::size_t length, bool write);
 
 }  // namespace anyrdma::verbs::soft

@@ -1,10 +1,11 @@
-// One RoCEv2 datagram in flight: what the IP and UDP headers would say, and the UDP payload from
-// the BTH to the ICRC; in the simulator, also what else IP carries. Owned by one party at a time
-// and returned to its pool when dropped.
+// One RoCEv2 datagram in flight: the fields of the IP and UDP headers, and the UDP payload from the
+// BTH to the ICRC. In the simulator also packets of other IP protocols. Each packet has one owner
+// at a time, and returns to its pool when it is dropped.
 //
 // Where packets stay in one process, a long payload may be lent: it is not copied into the packet,
 // but read from its sender's memory when the packet arrives. The sender's QP and its device each
-// have a list of such packets, and copy what is left before that memory may change or go away.
+// have a list of such packets. Before that memory may change or be unmapped, they copy the payloads
+// that are left.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -18,22 +19,22 @@
 
 namespace anyrdma::verbs::soft {
 
-/// RoCEv2's UDP port.
+/// The UDP port of RoCEv2.
 inline constexpr std::uint16_t kRoceUdpPort = 4791;
-/// Largest path MTU plus BTH, the longest extension headers, padding and ICRC.
+/// The largest path MTU plus room for BTH, the longest extension headers, padding and ICRC.
 inline constexpr std::size_t kPacketBytesMax = 4096 + 128;
 
 struct Packet;
 class PacketPool;
 
-/// Gives a packet back to the pool it came from.
+/// Returns a packet to its pool.
 struct PacketReturn {
   void operator()(Packet* packet) const noexcept;
 };
 using PacketPtr = std::unique_ptr<Packet, PacketReturn>;
 
-/// Being in a list of packets with lent payloads; a packet leaves when its payload is kept, and
-/// when it is dropped.
+/// Links a packet into a list of packets with lent payloads. A packet leaves the list when its
+/// payload is copied or the packet is dropped.
 template <class Tag>
 using LentHook =
     boost::intrusive::list_base_hook<boost::intrusive::tag<Tag>,
@@ -44,27 +45,28 @@ struct OfDevice;
 struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   PacketPool* pool = nullptr;
   Packet* next_free = nullptr;
-  const std::uint8_t* lent = nullptr;  ///< the payload, where it is not in the storage
-  std::uint16_t lent_at = 0;           ///< where in the storage it belongs
+  const std::uint8_t* lent = nullptr;  ///< the payload, if it is not in `storage`
+  std::uint16_t lent_at = 0;           ///< the payload's place in `storage`
   std::uint16_t lent_size = 0;
   ibv_gid source{};  ///< IPv4 addresses are IPv4-mapped
   ibv_gid destination{};
   std::uint16_t udp_source_port = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
-  /// 0: RoCEv2. Else what IP says that it carries; then the payload begins behind IP's header.
+  /// The IP protocol number; 0: RoCEv2. For other protocols the payload begins behind the IP
+  /// header.
   std::uint8_t ip_protocol = 0;
-  /// IPv4's identification and flags as the ICRC covers them; Linux sends 0 or a counter with DF.
+  /// IPv4's identification and flags, which the ICRC covers. Linux sends 0, or a counter with DF.
   std::uint16_t ip_identification = 0;
   std::uint16_t ip_fragment = 0x4000;
-  /// The two fields above are not known, because a UDP socket does not show them. They can be
-  /// found: hidden_fields_of() in wire/icrc.h.
+  /// Whether the two fields above are unknown, because a UDP socket does not show them.
+  /// hidden_fields_of() in wire/icrc.h finds them.
   bool ip_fields_hidden = false;
-  /// The last four payload bytes are reserved for the ICRC. False: not computed yet (the simulator
-  /// computes it only if needed); seal() in wire/icrc.h fills them.
+  /// Whether the last four payload bytes contain the ICRC. False: it is not computed yet; seal() in
+  /// wire/icrc.h fills it in. The simulator computes it only if needed.
   bool icrc_valid = false;
   std::uint16_t size = 0;  ///< payload bytes in use, ICRC included
-  /// A number for the packet's carrier. 0: none.
+  /// A number that the packet's carrier may use. 0: none.
   std::uint64_t mark = 0;
   std::array<std::uint8_t, kPacketBytesMax> storage;
 
@@ -78,7 +80,8 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
     __builtin_prefetch(storage.data());
   }
 
-  /// Its payload, which belongs at `at` in the storage, is read where it lies. To be listed.
+  /// Lets the packet refer to a payload in its sender's memory. `at`: the payload's place in
+  /// `storage`. The caller then adds the packet to the lists of lent payloads.
   void lend(const std::uint8_t* from, std::size_t at, std::size_t bytes) {
     lent = from;
     lent_at = static_cast<std::uint16_t>(at);
@@ -94,7 +97,7 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   }
 };
 
-/// Packets with lent payloads, the oldest first.
+/// The list of packets with lent payloads, oldest first.
 template <class Tag>
 class LentPackets {
  public:
@@ -111,7 +114,8 @@ class LentPackets {
       packets_;
 };
 
-/// A free list. Single-threaded: used inside one critical section. Outlives its packets.
+/// A pool of packets. Used inside one critical section, by one thread at a time. Must outlive its
+/// packets.
 class PacketPool {
  public:
   PacketPool() = default;
@@ -119,7 +123,7 @@ class PacketPool {
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
 
-  /// A packet with unspecified storage and default header fields. Never null.
+  /// Returns a packet with unspecified storage and default header fields. Never null.
   [[nodiscard]] PacketPtr take() {
     if (free_ == nullptr) return make();
     Packet* packet = free_;
@@ -135,7 +139,7 @@ class PacketPool {
     packet->mark = 0;
     return PacketPtr(packet);
   }
-  /// A packet with the same contents, none of them lent.
+  /// Returns a copy of the packet, with its payload copied as well.
   [[nodiscard]] PacketPtr copy_of(const Packet& packet);
 
  private:

@@ -1,10 +1,10 @@
-// A list of work requests, posted one after another.
+// Posts a list of work requests, one after another.
 #pragma once
 
 namespace anyrdma::verbs::soft {
 
-/// Calls `post` with each request until one is refused, which `*bad` then points to. Errno as
-/// ibv_post_send and its like return it, 0 for success.
+/// Calls `post` with each request until one fails; then `*bad` points to that request. Returns 0 or
+/// the errno that ibv_post_send and similar calls return.
 template <class Request, class Post>
 [[nodiscard]] int post_each(Request* request, Request** bad, Post post) {
   for (; request != nullptr; request = request->next) {

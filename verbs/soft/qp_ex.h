@@ -1,5 +1,5 @@
-// The ibv_wr_* functions of a queue pair: work requests are put together call by call, and posted
-// when the bracket is complete, in the way that ibv_post_send posts them.
+// The ibv_wr_* functions of a queue pair. The program builds work requests call by call between
+// ibv_wr_start and ibv_wr_complete. ibv_wr_complete posts them as ibv_post_send would.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -14,21 +14,21 @@ namespace anyrdma::verbs::soft {
 
 struct SoftQp;
 
-/// The requests that were collected since ibv_wr_start. The memory is reused.
+/// Collects the requests since ibv_wr_start. The memory is reused.
 class SendBuilder {
  public:
-  /// False: this thread has already started, and the requests since then cannot be completed.
+  /// Called by ibv_wr_start. False: this thread has already started, and ibv_wr_complete will fail.
   [[nodiscard]] bool start(Runtime& runtime);
-  /// Begins a request; what follows belongs to it.
+  /// Begins a request; the calls that follow change it.
   void begin(const ibv_send_wr& request);
   [[nodiscard]] bool begun() const { return !requests_.empty(); }
-  /// The one that was begun last. Precondition: begun().
+  /// Returns the request that was begun last. Precondition: begun().
   [[nodiscard]] ibv_send_wr& last() { return requests_.back().wr; }
   void add_piece(const ibv_sge& piece);
   void add_inline(const void* data, std::size_t length);
-  /// The bracket cannot be completed: EINVAL.
+  /// Makes ibv_wr_complete fail with EINVAL.
   void spoil() { spoiled_ = true; }
-  /// Posts all, or none. Errno as ibv_wr_complete returns it, 0 for success.
+  /// Posts all requests, or none. Returns the errno of ibv_wr_complete, 0 for success.
   [[nodiscard]] int post(SoftQp& qp);
 
   Bracket bracket{false};
@@ -50,7 +50,8 @@ class SendBuilder {
 /// EOPNOTSUPP: not supported by this type; else 0.
 [[nodiscard]] int check_send_operations(ibv_qp_type type, std::uint64_t operations);
 
-/// Gives a fresh queue pair the functions of those operations. The others stay null.
+/// Sets the function pointers of those operations in a new queue pair. The other pointers stay
+/// null.
 void give_send_functions(SoftQp& qp, std::uint64_t operations);
 
 }  // namespace anyrdma::verbs::soft

@@ -11,20 +11,21 @@ namespace anyrdma::verbs::soft {
 struct TransitionRow {
   ibv_qp_state from;
   ibv_qp_state to;
-  int required;  ///< ibv_qp_attr_mask; IBV_QP_STATE itself is always allowed
+  int required;  ///< ibv_qp_attr_mask; IBV_QP_STATE is always allowed in addition
   int optional;
 };
 
-/// The rows of a type of queue pair; none for types that the device does not have. A pair that has
-/// no row is not allowed, except that every state may go to RESET, and every one but RESET to ERR,
-/// as Linux has it; without attributes.
+/// Returns the allowed transitions of a queue pair type; empty for types that the device does not
+/// support. Two more transitions are always allowed, without attributes, as in Linux: from every
+/// state to RESET, and from every state except RESET to ERR.
 [[nodiscard]] std::span<const TransitionRow> transitions_of(ibv_qp_type type);
 
-/// Attributes that have no meaning for a type and are ignored when given, as the kernel does with
-/// those of an extended connection's other half; perftest gives them.
+/// Returns the mask of attributes that ibv_modify_qp ignores for this queue pair type, because they
+/// have no meaning for it. Example: attributes of an XRC target QP given for an XRC initiator QP.
+/// Linux ignores them, and perftest sets them.
 [[nodiscard]] int ignored_attributes(ibv_qp_type type);
 
-/// Whether the mask fits a transition of this service.
+/// Whether ibv_modify_qp may make this transition with this attribute mask.
 [[nodiscard]] bool transition_allowed(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to,
                                       int mask);
 

@@ -1,4 +1,5 @@
-// A queue pair: the C struct the application holds, its attributes, and what serves it.
+// A queue pair of the software HCA: the C struct that the application has, its attributes, and the
+// objects that send and receive for it.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -26,44 +27,46 @@
 
 namespace anyrdma::verbs::soft {
 
-/// The application's ibv_td. It has no effect: every call is safe from any thread.
+/// The object behind the application's ibv_td. A thread domain has no effect here: every call is
+/// safe from any thread.
 struct SoftTd : ibv_td, LiveHook {
-  unsigned users = 0;  ///< parent domains
+  unsigned users = 0;  ///< parent domains that use it
 };
 
-/// The application's ibv_pd.
+/// The object behind the application's ibv_pd.
 struct SoftPd : ibv_pd, LiveHook {
   static constexpr ObjectKind kKind = ObjectKind::kProtectionDomain;
   Registration registration;
   unsigned users = 0;  ///< memory regions, QPs, address handles and shared receive queues
-  /// Of a parent domain: what protects the objects made with it, which belong there. Else null.
+  /// For a parent domain: the protection domain that objects made with it belong to. Else null.
   SoftPd* protection = nullptr;
   SoftTd* thread_domain = nullptr;
 };
 
-/// The owner of a queue pair: a protection domain or, receiving on extended connections, an
-/// extended connection domain.
+/// The owner of a queue pair: a protection domain, or for a receiving QP of extended connections
+/// (XRC) an XRC domain.
 struct QpOwner {
   ibv_context* context;
   SoftPd* pd;
   SoftXrcd* xrcd;
 };
 
-/// The attributes as an application gives them, with structs that are not looked up yet.
+/// The owner of a queue pair as the application passed it, before the handles are looked up.
 struct GivenQpOwner {
   ibv_context* context;
   ibv_pd* pd;
   ibv_xrcd* xrcd;
 };
 
-/// The domain that an object made with `pd` belongs to. Precondition: it was looked up.
+/// Returns the protection domain of objects that are made with `pd`. Precondition: `pd` was looked
+/// up.
 [[nodiscard]] inline SoftPd& protecting(ibv_pd* pd) {
   auto& soft = *static_cast<SoftPd*>(pd);
   return soft.protection != nullptr ? *soft.protection : soft;
 }
 
-/// Destroyed QPs are kept and used again with their buffers: creation is on the path of every
-/// connection. Used inside the critical section.
+/// A queue pair. Destroyed QPs are reused together with their buffers, since each new connection
+/// creates one. Used inside the critical section.
 struct SoftQp : ExtensibleQp {
   static constexpr ObjectKind kKind = ObjectKind::kQueuePair;
 
@@ -72,30 +75,32 @@ struct SoftQp : ExtensibleQp {
   SoftQp(const SoftQp&) = delete;
   SoftQp& operator=(const SoftQp&) = delete;
 
-  /// A fresh QP in RESET. The caller has checked `init`.
+  /// Makes a new QP in RESET. The caller has checked `init`.
   void open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint32_t number);
-  /// Ends it: completions and unread events go.
+  /// Destroys the QP: its completions and unread events are dropped.
   void close();
 
-  /// Becomes another name of a QP that receives on extended connections (ibv_open_qp). A name has
-  /// its own asynchronous events and destruction; all else is up to the QP.
+  /// Makes this object a second name of a QP that receives on extended connections (ibv_open_qp).
+  /// The name has its own asynchronous events and its own destruction; all else happens to the QP
+  /// itself.
   void refer_to(SoftQp& qp, SoftXrcd& domain, void* user);
-  /// Ends that. It stays a name, of nothing.
+  /// Makes this name refer to no QP any more.
   void let_go();
 
-  /// ibv_modify_qp for attributes that were checked against the tables and `path` already made.
+  /// Carries out ibv_modify_qp. The caller has checked the attributes and made `path`.
   void apply(const ibv_qp_attr& attr, int mask);
-  /// Errno as ibv_post_send returns it, 0 for success.
+  /// Posts a send. Returns the errno of ibv_post_send, 0 for success.
   [[nodiscard]] int post_send(const ibv_send_wr& request);
   [[nodiscard]] int post_receive(const ibv_recv_wr& request);
-  /// The errno with which posting this list would fail; 0: none.
+  /// Returns the errno with which posting this list would fail; 0: none.
   [[nodiscard]] int check_sends(const ibv_send_wr& first) const;
-  /// The send posted last ends with this error in its turn. Precondition: the state is RTS.
+  /// Makes the send that was posted last complete with this error, after the sends before it.
+  /// Precondition: the state is RTS.
   void spoil_send(ibv_wc_status status);
-  /// To SQE, flushing the send queue: a request of an unreliable service could not be sent (IBTA
-  /// vol 1, 10.3.1.6).
+  /// Moves the QP to SQE and flushes the send queue, after a request of an unreliable service could
+  /// not be sent (IBTA vol 1, 10.3.1.6).
   void enter_send_error();
-  /// Moves the queue pair to ERR and flushes both queues. Answers that are due, such as the NAK
+  /// Moves the queue pair to ERR and flushes both queues. Responses that are due, such as a NAK
   /// with the reason, are still sent.
   void enter_error();
 
@@ -104,25 +109,26 @@ struct SoftQp : ExtensibleQp {
   void on_response(const roce::Envelope& packet, const roce::OpcodeRow& row,
                    std::span<const std::uint8_t> datagram, Instant now);
   [[nodiscard]] PacketPtr next_packet();
-  /// Tells NearMemory, if there is one, what its peer may do, whenever that changes (near_path.cc).
+  /// Tells NearMemory (RDMA without packets), if it is used, which access the peer has. Call it
+  /// whenever that changes (near_path.cc).
   void publish();
   void unpublish();
   /// Call when a delayed operation has taken effect: continues the operations that waited for it.
   void go_on();
-  /// The source of the next request is read now.
+  /// Reads the source of the next request now.
   void fetch_now();
-  /// Puts itself on the ready list if there is something to send.
+  /// Adds the QP to the list of QPs that are ready to send, if it has something to send.
   void schedule();
-  /// Whether the oldest packet must wait: it is never repeated, and its destination has no space
-  /// for it. Then the QP is on the list of those that wait for space.
+  /// Whether the oldest packet must wait, because its service never repeats packets and its
+  /// destination has no room. Then the QP is added to the list of QPs that wait for room.
   [[nodiscard]] bool hold();
 
-  /// A packet with this QP's path and a BTH for the peer.
+  /// Makes a packet with this QP's path and a BTH for the peer.
   [[nodiscard]] PacketPtr make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t payload,
                                       bool ack_request, bool solicited);
-  /// A packet with any path and BTH; sets the padding. Its extended headers and its payload are
-  /// yet to be written. Inline, so that what a caller leaves at its default costs nothing: a third
-  /// of a packet's time otherwise goes into writing its BTH.
+  /// Makes a packet with any path and BTH, and sets its padding. The caller writes the extended
+  /// headers and the payload. It is inline because writing the BTH is otherwise a third of a
+  /// packet's cost.
   [[nodiscard]] PacketPtr make_packet(const PacketPath& to, roce::Bth bth, std::size_t payload) {
     PacketPtr packet = core.pool.take();
     to.address(*packet);
@@ -131,8 +137,8 @@ struct SoftQp : ExtensibleQp {
     bth.pad = static_cast<std::uint8_t>(pad);
     bth.serialize(std::span(packet->storage).first<roce::Bth::kBytes>());
     packet->size = static_cast<std::uint16_t>(header + payload + pad + roce::kIcrcBytes);
-    // Padding and the place of the ICRC are defined even if the ICRC is not computed. One store
-    // covers the longest; there is enough space.
+    // Padding and ICRC bytes are defined even if the ICRC is not computed. One store covers the
+    // longest padding; there is enough space.
     std::memset(packet->storage.data() + header + payload, 0, 3 + roce::kIcrcBytes + 1);
     return packet;
   }
@@ -141,44 +147,44 @@ struct SoftQp : ExtensibleQp {
   [[nodiscard]] SoftCq& receive_completions() const { return *static_cast<SoftCq*>(recv_cq); }
   void raise(ibv_event_type type);
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes; }
-  /// The opcode of this QP's service for a reliable connection's opcode.
+  /// Converts an opcode of the reliable connection service to that of this QP's service.
   [[nodiscard]] std::uint8_t opcode(std::uint8_t reliable) const {
     return static_cast<std::uint8_t>(reliable | static_cast<unsigned>(service) << 5);
   }
-  /// Whether its requests are acknowledged.
+  /// Whether the QP's service has acknowledgements.
   [[nodiscard]] bool acknowledged() const { return service != roce::Service::kUc; }
 
   Core& core;
   Registration registration;
   roce::Service service = roce::Service::kRc;  ///< that of qp_type
-  /// Of a UD QP; it leaves the requester and the responder idle.
+  /// For a UD QP only, which does not use the requester and the responder.
   std::unique_ptr<DatagramService> datagrams;
   std::unique_ptr<SendBuilder> builder;     ///< of a QP with the ibv_wr_* functions
   std::unique_ptr<DelayedEffects> effects;  ///< null: memory is strict
-  ibv_qp_attr attr{};                       ///< as last set; qp_state lives in ibv_qp::state
+  ibv_qp_attr attr{};                       ///< as last set; the state is in ibv_qp::state
   ibv_qp_cap cap{};
   PacketPath path{};
   std::uint32_t ece_options = 0;
-  std::uint64_t made = 0;    ///< the n-th on its host
-  std::uint32_t groups = 0;  ///< multicast groups it is attached to
+  std::uint64_t made = 0;    ///< the QP's number among those created on its host
+  std::uint32_t groups = 0;  ///< multicast groups that it is attached to
   std::uint32_t mtu_bytes = 1024;
   SoftXrcd* xrcd = nullptr;    ///< of a QP that receives on extended connections
-  std::vector<SoftQp*> names;  ///< its other names
-  SoftQp* named = nullptr;     ///< what this is a name of
+  std::vector<SoftQp*> names;  ///< other names of this QP (ibv_open_qp)
+  SoftQp* named = nullptr;     ///< the QP that this is a name of
   bool is_name = false;        ///< another name of a queue pair, which may have been destroyed
-  bool abandoned = false;      ///< destroyed by its creator; other processes have names of it
+  bool abandoned = false;      ///< destroyed by its creator, while other processes have names of it
   bool signal_all = false;
   bool open_now = false;
-  bool established = false;  ///< IBV_EVENT_COMM_EST was raised, or is not due any more
+  bool established = false;  ///< IBV_EVENT_COMM_EST was raised, or can no longer occur
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;
-  Runtime::Mark taker;             ///< who took the last of these events
+  Runtime::Mark taker;             ///< the thread that fetched the last of these events
   Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
 
-  // The links of a list of those that have something to send.
+  // Links in a ReadyList, the list of QPs that have something to send.
   SoftQp* ready_previous = nullptr;
   SoftQp* ready_next = nullptr;
-  ReadyList* list = nullptr;  ///< that it is in
+  ReadyList* list = nullptr;  ///< the list that contains this QP
 
   ReceiveQueue receives;
   Requester requester;
@@ -187,7 +193,8 @@ struct SoftQp : ExtensibleQp {
  private:
   void reset();
   void start_sending();
-  /// No send that was started is unfinished; a datagram is finished as soon as it is started.
+  /// Whether every send that was started is complete. A datagram is complete as soon as it is
+  /// started.
   [[nodiscard]] bool drained() const {
     return datagrams || (requester.drained() && (effects == nullptr || !effects->returning()));
   }

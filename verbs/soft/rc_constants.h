@@ -1,4 +1,4 @@
-// Numbers of the reliable connection that both sides use.
+// Constants of the reliable connection service for requester and responder.
 #pragma once
 
 #include <array>
@@ -8,12 +8,12 @@
 
 namespace anyrdma::verbs::soft {
 
-/// How far the requester may run ahead of acknowledgements, in packets (rxe: 128).
+/// The number of packets that a requester may have sent without an acknowledgement (rxe: 128).
 inline constexpr std::int32_t kWindowPackets = 128;
 /// A requester asks for an acknowledgement at the end of a message and after this many packets
 /// (rxe: 64).
 inline constexpr std::uint32_t kPacketsPerAckRequest = 64;
-/// Shorter payloads are not lent: to copy them costs less.
+/// Shorter payloads are copied, since that costs less than lending them (packet.h).
 inline constexpr std::uint32_t kLentBytesMin = 1024;
 /// Value of rnr_retry that means "for ever".
 inline constexpr std::uint8_t kRnrRetryForEver = 7;

@@ -1,4 +1,5 @@
-// A queue pair's receives, its own or taken one by one from the shared receive queue it refers to.
+// The receive requests of a queue pair: its own, or those that it takes one by one from a shared
+// receive queue.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -11,36 +12,37 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Owned by its SoftQp. Used inside the critical section. A message is scattered into the front
-/// request; complete() ends that.
+/// Owned by its SoftQp. Used inside the critical section. A message is written to the memory of the
+/// oldest request; complete() removes that request.
 class ReceiveQueue {
  public:
   explicit ReceiveQueue(SoftQp& qp) : qp_(qp) {}
 
-  /// An empty queue of the QP's capabilities; one slot where a shared queue feeds it.
+  /// Makes an empty queue with the QP's capabilities; with a shared receive queue, one slot.
   void configure();
-  /// Errno as ibv_post_recv returns it, 0 for success.
+  /// Posts a receive. Returns the errno of ibv_post_recv, 0 for success.
   [[nodiscard]] int post(const ibv_recv_wr& request);
 
-  /// The receive posted last cannot take a message in: see soft::spoil.
+  /// Makes the receive that was posted last fail with this status when a message arrives: see
+  /// soft::spoil.
   void spoil_last(ibv_wc_status status) { spoil(queue_[queue_.tail() - 1], status); }
 
-  /// Extended connections: whence the next message takes its receive.
+  /// For extended connections: sets the shared receive queue of the next message.
   void draw_from(SoftSrq& source) { source_ = &source; }
   [[nodiscard]] const SoftSrq* source() const { return source_; }
-  /// The shared queue and the receives taken from it are destroyed.
+  /// Drops the shared queue and the receives that were taken from it.
   void let_go();
 
-  /// Whether a message can begin. Takes a request from the shared queue if need be.
+  /// Whether a receive request is available. Takes one from the shared queue if needed.
   [[nodiscard]] bool ready() { return !queue_.empty() || take_shared(); }
   [[nodiscard]] bool empty() const { return queue_.empty(); }
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
-  /// Copies a piece of the message into the front request (see scatter()).
+  /// Copies a part of the message to the memory of the oldest request (see scatter()).
   [[nodiscard]] ibv_wc_status fill(std::uint64_t offset, std::span<const std::uint8_t> payload);
-  /// Gives the front request back with this completion; sets its wr_id and qp_num.
+  /// Removes the oldest request and reports this completion, with wr_id and qp_num filled in.
   void complete(ibv_wc& completion, bool solicited);
 
-  /// Completes all with a flush error, in order.
+  /// Completes all receives with a flush error, in order.
   void flush();
   void discard() { queue_.clear(); }
   void trim(std::size_t limit) { queue_.trim(limit); }

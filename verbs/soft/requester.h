@@ -25,47 +25,48 @@ class Requester {
  public:
   explicit Requester(SoftQp& qp);
 
-  /// An empty send queue of the QP's capabilities.
+  /// Makes an empty send queue with the QP's capabilities.
   void configure();
-  /// RTR to RTS: the attributes are in place.
+  /// Called when the QP goes from RTR to RTS, with its attributes set.
   void start();
-  /// Copies one work request into the queue. Errno as ibv_post_send returns it, 0 for success.
+  /// Copies one work request into the queue. Returns the errno of ibv_post_send, 0 for success.
   [[nodiscard]] int post(const ibv_send_wr& request);
-  /// The result of post() if the queue is not full.
+  /// Returns what post() would return if the queue is not full.
   [[nodiscard]] int check(const ibv_send_wr& request) const;
   [[nodiscard]] std::uint32_t room() const { return queue_.room(); }
 
-  /// Makes the last posted request fail with this status in its turn. It has no effect at the peer,
-  /// except for IBV_WC_REM_ACCESS_ERR: then it accesses unregistered memory.
+  /// Makes the request that was posted last complete with this status, after the requests before
+  /// it. The request has no effect at the peer. With IBV_WC_REM_ACCESS_ERR it is sent, and names
+  /// memory that is not registered.
   void spoil_last(ibv_wc_status status);
 
-  /// Whether next_packet() would give one.
+  /// Whether next_packet() would return a packet.
   [[nodiscard]] bool wants_to_send();
-  /// The next request packet; null: there is none to send now.
+  /// Returns the next request packet; null: there is none to send now.
   [[nodiscard]] PacketPtr next_packet();
 
   void on_acknowledge(const roce::Bth& bth, const roce::Aeth& aeth, Instant now);
   void on_read_response(const roce::Envelope& packet, Instant now);
   void on_atomic_acknowledge(wire::Psn psn, std::uint64_t original, Instant now);
   void on_timer(QpTimerKind kind, Instant now);
-  /// The source of the next request is read now.
+  /// Reads the source of the next request now.
   void fetch_now();
-  /// See Hca::on_peers_gone.
+  /// The peer's process has ended: see Hca::on_peers_gone.
   void on_peer_gone(Instant now);
 
-  /// Completes everything with a flush error, in order.
+  /// Completes all requests with a flush error, in order.
   void flush();
   /// Drops all work without completions.
   void discard();
-  /// Nothing that was started is unfinished (for the SQD state).
+  /// Whether every request that was started is complete (for the SQD state).
   [[nodiscard]] bool drained() const { return queue_.head() == started_; }
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
   [[nodiscard]] std::size_t signaled() const { return queue_.signaled(); }
-  /// How many of its timers are armed.
+  /// Returns how many timers of this requester are armed.
   [[nodiscard]] std::size_t timers() const {
     return (retransmit_.armed() ? 1u : 0u) + (not_ready_.armed() ? 1u : 0u);
   }
-  /// Gives large buffers back.
+  /// Frees buffers of more than `limit` bytes.
   void trim(std::size_t limit) { queue_.trim(limit); }
 
  private:
@@ -73,7 +74,7 @@ class Requester {
 
   // --- sending ----------------------------------------------------------------------------------
   [[nodiscard]] bool begin(SendWork& work);
-  /// Carries out the next work request without packets, if possible (near_path.cc).
+  /// Executes the next work request without packets, if possible (near_path.cc).
   [[nodiscard]] bool run_near(SendWork& work);
   [[nodiscard]] bool ask_near(SendWork& work);
   [[nodiscard]] bool is_one_of_many();
@@ -127,7 +128,7 @@ class Requester {
   Core& core_;
   WorkQueue<SendWork> queue_;
   Ring<WindowBinding> bindings_;  // of the bindings in queue_ that were not begun, in order
-  // The cursor: what next_packet() sends next. Work before `started_` has its PSNs.
+  // The position of next_packet(): the next packet to send. Work before `started_` has its PSNs.
   std::uint32_t next_ = 0;
   std::uint32_t started_ = 0;
   std::uint32_t packet_ = 0;  // within work next_

@@ -18,35 +18,35 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Owned by its SoftQp. Used inside the critical section. Answers wait in order until they are
-/// pulled with next_packet(); neighbouring acknowledgements become one.
+/// Owned by its SoftQp. Used inside the critical section. Responses wait in order until
+/// next_packet() takes them; adjacent acknowledgements become one.
 class Responder {
  public:
   explicit Responder(SoftQp& qp) : qp_(qp) {}
 
-  /// INIT to RTR: the attributes are in place.
+  /// Called when the QP goes from INIT to RTR, with its attributes set.
   void start();
 
   [[nodiscard]] bool wants_to_send() const {
     return !answers_.empty() && (answers_[0].ticket == 0 || is_found(answers_[0].ticket));
   }
-  /// The next answer; null: there is none.
+  /// Returns the next response packet; null: there is none.
   [[nodiscard]] PacketPtr next_packet();
 
-  /// A request packet that passed the header checks.
+  /// Processes a request packet whose headers passed the checks.
   void on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
                   std::span<const std::uint8_t> datagram);
 
-  /// The message that was being received will not end.
+  /// Drops the message that was being received, since its rest will not arrive.
   void abandon_message() { message_ = Message::kNone; }
   /// Drops its state without completions.
   void discard();
-  /// Forgets the answers: the local application moved the QP to ERR.
+  /// Drops all responses, because the local application moved the QP to ERR.
   void forget_answers();
 
  private:
-  // An answer not yet sent: an acknowledgement of any kind, the rest of a READ, or what an atomic
-  // operation found.
+  // A response that is not sent yet: an acknowledgement, the rest of a READ, or the result of an
+  // atomic operation.
   struct Answer {
     wire::Psn psn;
     std::uint32_t message_sequence = 0;
@@ -64,14 +64,15 @@ class Responder {
     std::uint32_t ticket = 0;        // READ, ATOMIC: of DelayedEffects; 0: nothing is delayed
     const ibv_pd* domain = nullptr;  // READ: whose memory it may name
   };
-  // An atomic operation that was done and must not be done again.
+  // The result of an executed atomic operation. A repeated request gets this result and is not
+  // executed again.
   struct Done {
     wire::Psn psn;
     std::uint32_t message_sequence = 0;
     std::uint64_t original = 0;
     bool stored = false;  // a write, which found nothing
   };
-  // The unfinished message of the requester.
+  // The kind of the message that is being received.
   enum class Message : std::uint8_t { kNone, kSend, kWrite };
 
   void on_reliable(const roce::Envelope& packet, const roce::OpcodeRow& row,
@@ -138,7 +139,7 @@ class Responder {
   [[nodiscard]] const std::uint8_t* found(const Answer& answer) const;
   [[nodiscard]] bool load(const std::uint8_t* from, std::uint32_t size, Packet& packet,
                           std::size_t at);
-  /// Before a request behind them changes memory: READs have read.
+  /// Reads the memory of pending READ responses now, before a later request changes it.
   void keep_reads() { lent_.keep_all(); }
 
   SoftQp& qp_;

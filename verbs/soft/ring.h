@@ -1,5 +1,5 @@
-// A queue in a circular buffer that grows by doubling and never shrinks: after warm-up, nothing is
-// allocated. Starts without any memory, because most queues of most objects stay empty.
+// A queue in a circular buffer that grows by doubling and never shrinks, so that later use
+// allocates nothing. An empty queue has no memory, because most queues of most objects stay empty.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Ring {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] T& front() { return slots_[head_]; }
-  /// The i-th oldest element.
+  /// Returns the i-th oldest element.
   [[nodiscard]] T& operator[](std::size_t i) { return slots_[(head_ + i) & (slots_.size() - 1)]; }
   [[nodiscard]] const T& operator[](std::size_t i) const {
     return slots_[(head_ + i) & (slots_.size() - 1)];
@@ -29,7 +29,7 @@ class Ring {
     ++size_;
   }
 
-  /// Adds an element at the back; its content is that of an earlier element.
+  /// Adds an element at the back, with the content of an earlier element.
   [[nodiscard]] T& add() {
     if (size_ == slots_.size()) grow();
     return slots_[(head_ + size_++) & (slots_.size() - 1)];
@@ -48,7 +48,7 @@ class Ring {
   }
 
   /// Removes the elements for which `unwanted` is true, keeps the order of the others, and returns
-  /// how many went.
+  /// the number of removed elements.
   template <class Predicate>
   std::size_t remove_if(Predicate unwanted) {
     std::size_t kept = 0;

@@ -1,4 +1,4 @@
-// Between the application's memory, as a scatter/gather list names it, and the bytes of a message.
+// Copies between a message and the application's memory that a scatter/gather list names.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -12,7 +12,7 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Copies bytes [offset, offset + size) of a message out of its gather list. False: memory that the
+/// Copies bytes [offset, offset + size) of a message from its gather list. False: memory that the
 /// list names cannot be read (any more). The list must be long enough.
 [[nodiscard]] inline bool gather(const MemoryTable& memory, const ibv_pd* pd, const ibv_sge* list,
                                  std::uint32_t offset, std::uint32_t size, std::uint8_t* out) {
@@ -38,8 +38,8 @@ namespace anyrdma::verbs::soft {
   return true;
 }
 
-/// Where bytes [offset, offset + size) of a message lie; null: not in one piece of the gather list,
-/// or not readable.
+/// Returns the address of bytes [offset, offset + size) of a message; null: they are in several
+/// elements of the gather list, or cannot be read.
 [[nodiscard]] inline const std::uint8_t* place_of(const MemoryTable& memory, const ibv_pd* pd,
                                                   std::span<const ibv_sge> list,
                                                   std::uint32_t offset, std::uint32_t size) {
@@ -53,8 +53,8 @@ namespace anyrdma::verbs::soft {
   return nullptr;
 }
 
-/// Copies bytes of a message that begin at `offset` into its scatter list. IBV_WC_LOC_LEN_ERR: the
-/// list is too short; IBV_WC_LOC_PROT_ERR: memory that it names cannot be written.
+/// Copies bytes of a message to its scatter list, from byte `offset` on. IBV_WC_LOC_LEN_ERR: the
+/// list is too short; IBV_WC_LOC_PROT_ERR: memory that the list names cannot be written.
 [[nodiscard]] inline ibv_wc_status scatter(const MemoryTable& memory, const ibv_pd* pd,
                                            std::span<const ibv_sge> list, std::uint64_t offset,
                                            std::span<const std::uint8_t> payload) {
@@ -69,7 +69,7 @@ namespace anyrdma::verbs::soft {
     std::uint8_t* to =
         memory.translate(piece.lkey, pd, piece.addr + offset, part, IBV_ACCESS_LOCAL_WRITE);
     if (to != nullptr) {
-      // A lent payload may overlap.
+      // A lent payload may overlap the destination.
       if (!memory.copy(to, payload.data(), part)) return IBV_WC_LOC_PROT_ERR;
     } else if (!memory.is_null(piece.lkey, pd)) {
       return IBV_WC_LOC_PROT_ERR;
@@ -80,7 +80,7 @@ namespace anyrdma::verbs::soft {
   return IBV_WC_SUCCESS;
 }
 
-/// Whether all memory that a list names may be used so.
+/// Whether all memory of a scatter/gather list grants the access.
 [[nodiscard]] inline bool accessible(const MemoryTable& memory, const ibv_pd* pd,
                                      std::span<const ibv_sge> list, unsigned access) {
   return std::all_of(list.begin(), list.end(), [&](const ibv_sge& piece) {

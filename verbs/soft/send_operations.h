@@ -1,4 +1,4 @@
-// The operations of send work requests as data: one row for each ibv_wr_opcode.
+// The table of send operations: one row for each ibv_wr_opcode.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,7 +13,7 @@ namespace anyrdma::verbs::soft {
 
 enum class WorkKind : std::uint8_t {
   kNone,
-  kLocal,  ///< without packets: invalidation, binding of a window
+  kLocal,  ///< executed by the device alone: invalidation, binding of a window
   kSend,
   kWrite,
   kRead,
@@ -21,7 +21,7 @@ enum class WorkKind : std::uint8_t {
   kAtomicWrite,
 };
 
-/// Whether the peer answers more than that it arrived: such work counts against the initiator
+/// Whether the peer's response contains data. Such work (READ, atomic) counts against the initiator
 /// depth.
 [[nodiscard]] constexpr bool has_response(WorkKind kind) {
   return kind >= WorkKind::kRead;
@@ -31,19 +31,22 @@ struct SendOperation {
   ibv_wr_opcode opcode{};
   WorkKind kind = WorkKind::kNone;
   ibv_wc_opcode completion = IBV_WC_SEND;
-  /// Its request packets by the number of their Place, without the service's bits.
+  /// Opcodes of the request packets, by the number of their Place (first, middle, last, only),
+  /// without the bits of the service.
   std::array<std::uint8_t, 4> packets{};
   bool immediate = false;
-  bool invalidate = false;  ///< it names a key of the peer's that becomes invalid
+  bool invalidate = false;  ///< the request names a key of the peer, which becomes invalid
   bool may_inline = false;
 };
 
 inline constexpr std::size_t kSendOpcodes = 16;
 
-/// By opcode; WorkKind::kNone where nothing can be asked for so.
+/// Makes the table of send operations by opcode. A row has WorkKind::kNone if no request has this
+/// opcode.
 [[nodiscard]] constexpr std::array<SendOperation, kSendOpcodes> make_send_operations() {
   using namespace roce;
-  using Packets = std::array<std::uint8_t, 4>;  // of the middle, first, last, only
+  // The opcodes of the middle, first, last and only packet.
+  using Packets = std::array<std::uint8_t, 4>;
   constexpr Packets kSend{kRcSendMiddle, kRcSendFirst, kRcSendLast, kRcSendOnly};
   constexpr Packets kSendImm{kRcSendMiddle, kRcSendFirst, kRcSendLastImm, kRcSendOnlyImm};
   constexpr Packets kWrite{kRcWriteMiddle, kRcWriteFirst, kRcWriteLast, kRcWriteOnly};
@@ -107,14 +110,14 @@ inline constexpr std::size_t kSendOpcodes = 16;
 }
 inline constexpr std::array<SendOperation, kSendOpcodes> kSendOperations = make_send_operations();
 
-/// Its row; null for what no connection does.
+/// Returns the row of an opcode; null: no connection supports it.
 [[nodiscard]] constexpr const SendOperation* find_operation(ibv_wr_opcode opcode) {
   const auto index = static_cast<std::size_t>(opcode);
   if (index >= kSendOpcodes || kSendOperations[index].kind == WorkKind::kNone) return nullptr;
   return &kSendOperations[index];
 }
 
-/// How work of this opcode completes. Precondition: it was posted.
+/// Returns the completion opcode for a send opcode. Precondition: the request was posted.
 [[nodiscard]] constexpr ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
   return kSendOperations[static_cast<std::size_t>(opcode)].completion;
 }

@@ -1,4 +1,4 @@
-// Checks and copies of a posted send work request that are common to all services.
+// Checks and copies a posted send work request, for all services.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -17,8 +17,8 @@ namespace anyrdma::verbs::soft {
   return length;
 }
 
-/// Flags, list and length against a queue's capabilities; `may_inline` says whether the operation
-/// sends data. Errno as ibv_post_send returns it, 0 for success.
+/// Checks flags, list and length against a queue's capabilities. `may_inline`: the operation sends
+/// data. Returns the errno of ibv_post_send, 0 for success.
 [[nodiscard]] inline int check_send_request(const ibv_send_wr& request, const ibv_qp_cap& cap,
                                             bool may_inline) {
   constexpr unsigned kFlags =
@@ -33,8 +33,8 @@ namespace anyrdma::verbs::soft {
   return in_line && (!may_inline || length > cap.max_inline_data) ? EINVAL : 0;
 }
 
-/// Copies the gather list, or the data itself where it is to go inline, behind `work` in its slot,
-/// and notes how much it is. The request was checked.
+/// Copies the gather list, or the data of an inline request, behind `work` in its slot, and stores
+/// the length. Precondition: the request was checked.
 template <class Work>
 void copy_list(Work& work, const ibv_send_wr& request) {
   work.length = 0;

@@ -1,4 +1,5 @@
-// Shared receive queues: receives that several queue pairs draw from, first come first served.
+// Shared receive queues: several queue pairs take receives from one queue, first come, first
+// served.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -14,7 +15,7 @@ namespace anyrdma::verbs::soft {
 struct SoftPd;
 struct SoftXrcd;
 
-/// The application's ibv_srq. Used inside the critical section.
+/// The object behind the application's ibv_srq. Used inside the critical section.
 class SoftSrq : public ibv_srq, public LiveHook {
  public:
   static constexpr ObjectKind kKind = ObjectKind::kSharedReceiveQueue;
@@ -25,39 +26,42 @@ class SoftSrq : public ibv_srq, public LiveHook {
   SoftSrq(const SoftSrq&) = delete;
   SoftSrq& operator=(const SoftSrq&) = delete;
 
-  /// Errno as ibv_post_srq_recv returns it, 0 for success.
+  /// Posts a receive. Returns the errno of ibv_post_srq_recv, 0 for success.
   [[nodiscard]] int post(const ibv_recv_wr& request);
-  /// The receive posted last cannot take a message in: see soft::spoil.
+  /// Makes the receive that was posted last fail with this status when a message arrives: see
+  /// soft::spoil.
   void spoil_last(ibv_wc_status status) { spoil(queue_[queue_.tail() - 1], status); }
-  /// Moves the oldest receive to the end of a queue pair's; raises IBV_EVENT_SRQ_LIMIT_REACHED,
-  /// once, when fewer than the limit are left. False: there is none.
+  /// Moves the oldest receive to the end of a queue pair's queue. Raises
+  /// IBV_EVENT_SRQ_LIMIT_REACHED, once, when fewer receives than the limit are left. False: the
+  /// queue is empty.
   [[nodiscard]] bool move_front_to(WorkQueue<ReceiveWork>& queue);
 
-  /// EINVAL: smaller than the number of posted receives, or than the limit in force.
+  /// Changes the capacity. EINVAL: smaller than the number of posted receives, or than the limit.
   [[nodiscard]] int resize(std::uint32_t max_wr);
-  /// Arms the event; 0 disarms it. EINVAL: more than the queue holds.
+  /// Sets the limit for IBV_EVENT_SRQ_LIMIT_REACHED; 0 disables the event. EINVAL: more than the
+  /// queue's capacity.
   [[nodiscard]] int set_limit(std::uint32_t limit);
   [[nodiscard]] const ibv_srq_attr& attr() const { return attr_; }
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
-  /// The size of a receive's scatter list after its ReceiveWork.
+  /// Returns the bytes of a receive's scatter list, which follows its ReceiveWork.
   [[nodiscard]] std::size_t list_bytes() const {
     return std::size_t{attr_.max_sge} * sizeof(ibv_sge);
   }
 
-  /// Makes it one of an extended connection domain: its completions go to a queue of its own, and
-  /// peers name it by its number.
+  /// Makes the queue one of an extended connection (XRC) domain: completions go to the queue's own
+  /// completion queue, and peers select it by its number.
   void join(SoftXrcd& xrcd, SoftCq& completions, std::uint32_t number);
-  /// Null: it belongs to no such domain.
+  /// Returns the extended connection (XRC) domain; null: none.
   [[nodiscard]] SoftXrcd* xrcd() const { return xrcd_; }
   [[nodiscard]] SoftCq* completions() const { return completions_; }
   [[nodiscard]] std::uint32_t number() const { return number_; }
 
   Registration registration;
   unsigned users = 0;      ///< QPs that refer to it
-  std::uint64_t made = 0;  ///< on its host: this is the n-th
+  std::uint64_t made = 0;  ///< the queue's number among those created on its host
   std::uint32_t async_taken = 0;
   std::uint32_t async_acknowledged = 0;
-  Runtime::Mark taker;             ///< who took the last of these events
+  Runtime::Mark taker;             ///< the thread that fetched the last of these events
   Semaphore* destroyer = nullptr;  ///< posted on acknowledgement while destruction waits
 
  private:

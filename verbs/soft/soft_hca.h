@@ -1,5 +1,5 @@
-// The one implementation of Hca. Its functions are spread over files by what they serve, as the
-// sections below say.
+// The only implementation of Hca. Its functions are in several source files, which the sections
+// below name.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -108,18 +108,18 @@ class SoftHca final : public Hca {
   Result<void> destroy_srq(ibv_srq* srq) override;
 
   // --- extended connections (soft_hca_xrc.cc) ---------------------------------------------------
-  /// The domain of a file, or a new one that no other caller can open; `flags`: kMakeDomain,
-  /// kFreshDomain. EAGAIN: there is none and none is to be made; EINVAL: there is one and must not
-  /// be.
+  /// Opens the domain of a file, or a new one that no other caller can open. `flags`: kMakeDomain
+  /// (O_CREAT), kFreshDomain (O_EXCL). EAGAIN: there is no domain, and `flags` does not ask for a
+  /// new one; EINVAL: there is one, and `flags` asks for a new one.
   [[nodiscard]] Result<ibv_xrcd*> open_xrcd(ibv_context* context, std::optional<FileIdentity> file,
                                             int flags);
-  /// EBUSY while shared receive queues or queue pairs use it.
+  /// Closes an XRC domain. EBUSY: shared receive queues or queue pairs use it.
   [[nodiscard]] Result<void> close_xrcd(ibv_xrcd* xrcd);
   [[nodiscard]] std::size_t xrc_domains() const;
   [[nodiscard]] Result<ibv_srq*> create_xrc_srq(const ibv_srq_init_attr_ex& init);
-  /// Another name of a receiving QP. EINVAL: no such QP in that domain.
+  /// Creates another name of a receiving QP (ibv_open_qp). EINVAL: no such QP in that domain.
   [[nodiscard]] Result<ibv_qp*> open_qp(ibv_context* context, const ibv_qp_open_attr& attr);
-  /// create_qp for every kind of owner. Writes the granted capabilities back.
+  /// Creates a queue pair for every kind of owner, and writes the granted capabilities to `init`.
   [[nodiscard]] Result<ibv_qp*> make_qp(const GivenQpOwner& owner, ibv_qp_init_attr& init);
 
   // --- faults (soft_hca_faults.cc) --------------------------------------------------------------
@@ -149,7 +149,8 @@ class SoftHca final : public Hca {
  private:
   static constexpr std::uint32_t kGidTableSize = 16;
 
-  // mlx5dv_is_supported and efadv_* read the pointer behind the ibv_device: null says "not mine".
+  // The ibv_device with a null pointer behind it: mlx5dv_is_supported and efadv_* read that
+  // pointer, and null means that the device is not theirs.
   struct DeviceRecord {
     ibv_device device{};
     const void* driver_operations = nullptr;
@@ -162,7 +163,7 @@ class SoftHca final : public Hca {
   [[nodiscard]] bool own_gid(const ibv_gid& gid) const;
   void raise_everywhere(ibv_event_type type);
 
-  /// Core::find_to_end for calls that wait afterwards: enters the critical section.
+  /// Calls Core::find_to_end inside the critical section, for calls that wait afterwards.
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find_to_end(std::string_view call, const Given& given) {
     CriticalSection section(core_.runtime);
@@ -183,10 +184,11 @@ class SoftHca final : public Hca {
   [[nodiscard]] int check_capabilities(const ibv_qp_init_attr& init) const;
   [[nodiscard]] int check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
   [[nodiscard]] int check_path(const ibv_ah_attr& address) const;
-  /// Precondition: it passed check_path.
+  /// Returns the path of an address. Precondition: it passed check_path.
   [[nodiscard]] PacketPath path_of(const ibv_ah_attr& address) const;
-  /// Repeats `done` in the critical section until it is true; in between waits, outside of it, for
-  /// an acknowledgement (ibv_ack_cq_events and ibv_ack_async_event post the object's destroyer).
+  /// Repeats `done` inside the critical section until it returns true. In between it waits outside
+  /// the section for an acknowledgement: ibv_ack_cq_events and ibv_ack_async_event post the
+  /// object's destroyer.
   template <class Object, class Done>
   [[nodiscard]] Result<void> wait_for_acknowledgements(Object& object, Done done);
 
@@ -213,7 +215,7 @@ class SoftHca final : public Hca {
   std::uint32_t completion_queues_ = 0;
   std::uint32_t address_handles_ = 0;
   std::uint32_t shared_receive_queues_ = 0;
-  // Live objects of the application; each leaves its list when it is destroyed.
+  // Live objects of the application. Each leaves its list when it is destroyed.
   LiveList<SoftPd> live_domains_;
   LiveList<SoftTd> live_thread_domains_;
   LiveList<SoftChannel> live_channels_;
@@ -231,7 +233,7 @@ class SoftHca final : public Hca {
   wire::Psn mad_psn_;
 };
 
-/// The events of an object that its destruction waits for, in lines.
+/// Returns a line for each event that the destruction of an object waits for.
 [[nodiscard]] std::string debts_of(Runtime& runtime, const SoftCq& cq);
 [[nodiscard]] std::string debts_of(Runtime& runtime, const SoftQp& qp);
 [[nodiscard]] std::string debts_of(Runtime& runtime, const SoftSrq& srq);

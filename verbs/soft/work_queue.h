@@ -1,6 +1,6 @@
-// Send and receive queues: work requests in slots of one size, each with its scatter/gather list
-// (or inline data) behind it. Memory grows with use up to the granted depth and stays with the
-// queue.
+// Send and receive queues: work requests in slots of one size. The scatter/gather list or the
+// inline data follows the request in its slot. Memory grows with use up to the granted depth, and
+// is kept.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -18,7 +18,8 @@
 
 namespace anyrdma::verbs::soft {
 
-/// The operands of an atomic operation, after the list of its work request.
+/// The operands of an atomic operation. They follow the gather list of the work request in its
+/// slot.
 struct AtomicOperands {
   std::uint64_t swap_or_add;
   std::uint64_t compare;
@@ -31,11 +32,12 @@ struct SendWork {
   std::uint32_t remote_key;
   std::uint32_t shared_queue;  ///< extended connection: the number of the peer's receive queue
   std::uint32_t length;
-  __be32 immediate;         ///< or the key to invalidate, in the host's order
-  wire::Psn first_psn;      ///< valid once started
-  std::uint32_t packets;    ///< PSNs it occupies: of its requests or, for a READ, of the responses
-  std::uint32_t responses;  ///< READ, ATOMIC: response packets taken in so far
-  ibv_wc_status status;     ///< a local error found when it was to be started
+  __be32 immediate;     ///< the immediate data; or the key to invalidate, in host order
+  wire::Psn first_psn;  ///< valid once started
+  /// Number of PSNs that it uses: of its requests or, for a READ, of the responses.
+  std::uint32_t packets;
+  std::uint32_t responses;  ///< READ, ATOMIC: response packets received so far
+  ibv_wc_status status;     ///< a local error that was found before it could start
   WorkKind kind;            ///< of the opcode's row in kSendOperations
   std::uint8_t opcode;      ///< ibv_wr_opcode
   std::uint8_t sge_count;
@@ -65,12 +67,12 @@ struct ReceiveWork {
   [[nodiscard]] ibv_sge* list() { return reinterpret_cast<ibv_sge*>(this + 1); }
 };
 
-/// A bounded queue of slots. Indices count on for ever; a slot's address is stable until the next
+/// A bounded queue of slots. Indices grow without end. A slot's address is valid until the next
 /// push. Not thread-safe.
 template <class Work>
 class WorkQueue {
  public:
-  /// An empty queue of at most `depth` slots with `extra` bytes behind each Work.
+  /// Makes an empty queue of at most `depth` requests, with `extra` bytes behind each Work.
   void configure(std::uint32_t depth, std::size_t extra) {
     depth_ = depth;
     head_ = tail_ = 0;
@@ -81,10 +83,10 @@ class WorkQueue {
     capacity_ = bytes_ < stride ? 0 : static_cast<std::uint32_t>(slots);
   }
 
-  /// Changes how many it may hold. Precondition: not less than it holds.
+  /// Changes the capacity. Precondition: not less than the number of requests in the queue.
   void set_depth(std::uint32_t depth) { depth_ = depth; }
 
-  /// Gives memory beyond `limit` bytes back; the queue must be configured again.
+  /// Frees memory beyond `limit` bytes. Call configure() before the next use.
   void trim(std::size_t limit) {
     if (bytes_ <= limit) return;
     memory_.reset();
@@ -104,7 +106,7 @@ class WorkQueue {
   [[nodiscard]] const Work& operator[](std::uint32_t index) const {
     return *at(memory_.get(), capacity_, index);
   }
-  /// How many of those in it are to be reported.
+  /// Returns the number of requests in the queue that will be reported (signaled).
   [[nodiscard]] std::size_t signaled() const {
     std::size_t count = 0;
     for (std::uint32_t i = head_; i != tail_; ++i) count += (*this)[i].signaled ? 1 : 0;
@@ -112,7 +114,7 @@ class WorkQueue {
   }
   [[nodiscard]] Work& front() { return (*this)[head_]; }
 
-  /// A new slot at the tail, uninitialised. The queue must not be full.
+  /// Adds an uninitialised slot at the tail and returns it. Precondition: the queue is not full.
   [[nodiscard]] Work& push() {
     if (size() == capacity_) grow();
     return (*this)[tail_++];
@@ -147,7 +149,7 @@ class WorkQueue {
   std::uint32_t tail_ = 0;
 };
 
-/// Copies a receive into a queue. Errno as ibv_post_recv returns it, 0 for success.
+/// Copies a receive into a queue. Returns the errno of ibv_post_recv, 0 for success.
 [[nodiscard]] inline int post_receive(WorkQueue<ReceiveWork>& queue, const ibv_recv_wr& request,
                                       std::uint32_t max_sge) {
   if (request.num_sge < 0) return EINVAL;
@@ -161,11 +163,11 @@ class WorkQueue {
   return 0;
 }
 
-/// A key that no memory region ever has.
+/// A key that no memory region has.
 inline constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
 
-/// Makes a queued receive fail with this status: for IBV_WC_LOC_PROT_ERR its memory becomes
-/// unregistered, otherwise (IBV_WC_LOC_LEN_ERR) its length becomes 0.
+/// Makes a queued receive fail with this status when a message arrives. For IBV_WC_LOC_PROT_ERR its
+/// memory becomes unregistered memory; for IBV_WC_LOC_LEN_ERR its length becomes 0.
 inline void spoil(ReceiveWork& work, ibv_wc_status status) {
   if (status != IBV_WC_LOC_PROT_ERR) work.sge_count = 0;
   for (std::uint32_t i = 0; i < work.sge_count; ++i) work.list()[i].lkey = kNoKey;

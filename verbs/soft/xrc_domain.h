@@ -1,5 +1,5 @@
-// Extended connection domains: which connections may use which shared receive queues (IBTA vol 1,
-// annex A14).
+// Extended connection (XRC) domains. A domain determines which connections may use which shared
+// receive queues (IBTA vol 1, annex A14).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,20 +13,20 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Which file a domain goes by: its device and inode.
+/// Identifies the file of a domain by device and inode.
 using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;
 
-/// The flags of ibv_open_xrcd: Linux's O_CREAT and O_EXCL.
+/// Flags of ibv_open_xrcd, with the values of Linux's O_CREAT and O_EXCL.
 inline constexpr int kMakeDomain = 0100;
 inline constexpr int kFreshDomain = 0200;
 
-/// Lives as long as it is open.
+/// A domain. It exists while it is open.
 struct XrcDomain {
   std::optional<FileIdentity> file;  ///< nullopt: no other caller can open it
 };
 
-/// The ibv_xrcd of the application. It has no handle member; rdma-core keeps the handle behind it.
-/// Used inside the critical section.
+/// The object behind the application's ibv_xrcd. That struct has no handle member; rdma-core keeps
+/// the handle behind it. Used inside the critical section.
 struct SoftXrcd : ibv_xrcd, LiveHook {
   static constexpr ObjectKind kKind = ObjectKind::kExtendedDomain;
   Registration registration;

@@ -15,13 +15,13 @@ inline constexpr Qpn kMulticastQpn{0xffffff};
   return static_cast<std::uint32_t>(qpn);
 }
 
-/// Communication id of the CM protocol, 32 bits, 0 is "none".
+/// Communication id of the CM protocol, 32 bits. 0 means "none".
 enum class CommId : std::uint32_t {};
 [[nodiscard]] constexpr std::uint32_t value(CommId id) {
   return static_cast<std::uint32_t>(id);
 }
 
-/// Service id, 64 bits: for IP ids (port space << 16) + port.
+/// Service id, 64 bits. For ids with IP addresses: (port space << 16) + port.
 enum class ServiceId : std::uint64_t {};
 [[nodiscard]] constexpr std::uint64_t value(ServiceId id) {
   return static_cast<std::uint64_t>(id);

@@ -91,9 +91,8 @@ constexpr void put(std::uint8_t* bytes, std::type_identity_t<UintFor<F.width>> n
   }
 }
 
-/// The `Bytes` bytes from `Byte` on as one number, most significant first: of headers whose fields
-/// are small, it is read and written in a fraction of the time that one field after the other
-/// takes.
+/// `Bytes` bytes from `Byte` on as one number, most significant first. For headers with small
+/// fields, reading or writing one such word is faster than one access for each field.
 template <unsigned Byte, unsigned Bytes>
 struct Word {
   using Number = UintFor<Bytes * 8>;
@@ -111,8 +110,8 @@ struct Word {
     return static_cast<UintFor<F.width>>(static_cast<std::uint64_t>(word) >> shift<F>() &
                                          mask<F>());
   }
-  /// The word in which the field has this value and all else is zero. Bits beyond the width are
-  /// cut.
+  /// Returns a word in which the field has this value and all other bits are zero. Bits beyond the
+  /// field's width are cut.
   template <Field F>
   [[nodiscard]] static constexpr Number only(std::type_identity_t<UintFor<F.width>> number) {
     return static_cast<Number>((number & mask<F>()) << shift<F>());

@@ -5,14 +5,16 @@
 
 namespace anyrdma::sim::programs {
 
-/// Executes the handler of the call's row. A call without a row fails with ENOSYS and a remark.
+/// Executes the handler of a system call in the table (table.h). A call that is not in the table
+/// fails with ENOSYS, and the user gets a remark.
 [[nodiscard]] Outcome make_call(Thread& thread, const Call& call);
 
-/// Whether the call depends on observers and on the machine alone, and must not show in the
-/// schedule.
+/// Whether the result of a system call depends on observers and on the machine alone. Such a call
+/// must not appear in the schedule.
 [[nodiscard]] bool is_aside(long number);
 
-/// Whether the call makes memory executable. Such a call stops only for the search of its code.
+/// Whether a system call makes memory executable. Such a call stops the thread only so that the
+/// supervisor can search the new code for instructions to replace.
 [[nodiscard]] bool makes_code(long number);
 
 // The kernel's calls.

@@ -1,4 +1,4 @@
-// The parts of the rows in the table of system calls (table.h).
+// Building blocks of the table of system calls (table.h).
 #pragma once
 
 #include <fcntl.h>
@@ -26,7 +26,8 @@ inline constexpr Answer kPasses{Verdict::kPass};
 inline constexpr Answer kStops{Verdict::kStop};
 inline constexpr Answer kNoMemory{Verdict::kRefuse, ENOMEM};
 
-// How many huge pages a machine has must not decide what a run does.
+// Rules for mmap(2): huge pages are refused, because the number of huge pages differs between
+// machines; executable mappings stop the thread.
 inline constexpr std::array<ArgumentRule, 2> kOfMmap{
     {{3, ArgumentRule::Test::kHasAny, MAP_HUGETLB, kNoMemory, "MAP_HUGETLB"},
      {2, ArgumentRule::Test::kHasAny, PROT_EXEC, kStops, "PROT_EXEC"}}};
@@ -47,7 +48,8 @@ inline constexpr std::array<ArgumentRule, 1> kOfPrlimit{
     {{1, ArgumentRule::Test::kIs, RLIMIT_CPU, kStops, "RLIMIT_CPU"}}};
 inline constexpr std::array<ArgumentRule, 1> kOfSetrlimit{
     {{0, ArgumentRule::Test::kIs, RLIMIT_CPU, kStops, "RLIMIT_CPU"}}};
-/// Calls of anyrdma's libraries that never wait: transport/realtime/prompt_call.h.
+/// System calls of anyrdma's libraries that never wait, recognized by a mark in the upper half of
+/// argument 3: transport/realtime/prompt_call.h. The kernel executes them without a stop.
 inline constexpr std::array<ArgumentRule, 1> kPrompt{
     {{3, ArgumentRule::Test::kUpperHalfIs, transport::realtime::kPromptMark, kPasses, ""}}};
 

@@ -25,14 +25,15 @@ struct SystemCall {
   const char* support = "";   ///< one sentence for docs/support.md; empty: a call of anyrdma's own
 };
 
-/// All rows, by ascending number: first the kernel's calls, then those of anyrdma's libraries,
-/// which no kernel has.
+/// Returns all rows in ascending order of their numbers: first the kernel's calls, then the calls
+/// that exist only in the simulator, for anyrdma's libraries.
 [[nodiscard]] std::span<const SystemCall> system_calls();
 
 /// The row of a number; null: there is none.
 [[nodiscard]] const SystemCall* find_system_call(long number);
 
-/// The rules of all rows, for tracee::launch. A call without a row stops.
+/// Returns the seccomp rules of all rows, for tracee::launch. A call without a row stops the
+/// thread.
 [[nodiscard]] const std::vector<tracee::CallRule>& call_rules();
 
 /// "futex"; "system call 511" if the number has no row.

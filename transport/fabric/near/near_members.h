@@ -1,6 +1,6 @@
-// RDMA to the memory of other members of a fabric without packets. If a member allows it, the
-// requester itself does, through the kernel, the work of that member's responder. near_segment.h
-// describes how.
+// RDMA without packets to the memory of other processes of a fabric. If a process allows it, the
+// requester accesses that process's memory itself, through the kernel, instead of sending requests.
+// near_segment.h describes the protocol.
 #pragma once
 
 #include <array>
@@ -21,10 +21,11 @@ namespace anyrdma::transport::fabric {
 /// Used inside the critical section. No call waits for another process.
 class NearMembers final : public verbs::soft::NearMemory {
  public:
-  /// Who we are: place and incarnation, as the registry has them. Null where the system does not
-  /// let us; then all goes by packets. Forks are held off.
+  /// Creates the table of this process; `self` and `incarnation` as in the registry. Null if the
+  /// system does not permit such access; then all operations use packets. No fork may happen during
+  /// the call.
   [[nodiscard]] static std::unique_ptr<NearMembers> create(Slot self, std::uint64_t incarnation);
-  /// No HCA uses it any more.
+  /// Precondition: no HCA uses the object any more.
   ~NearMembers() override;
 
   // --- verbs::soft::NearMemory ------------------------------------------------------------------
@@ -40,21 +41,24 @@ class NearMembers final : public verbs::soft::NearMemory {
                           std::span<const Piece> to) override;
   [[nodiscard]] bool is_awake(std::uint32_t number) const override;
 
-  // --- the others -------------------------------------------------------------------------------
+  // --- other processes --------------------------------------------------------------------------
   static constexpr std::size_t kGifts = 2;
-  /// The descriptors for another member, in place of earlier ones: the segment, and a description
-  /// of our memory. They stay ours. Empty: none can be created.
+  /// Returns the descriptors for another process, which replace earlier ones: the table of
+  /// permissions, and a description of this process's memory. The caller does not own them. Empty:
+  /// none can be created.
   [[nodiscard]] std::vector<int> gifts_for(Slot slot);
-  /// Takes the descriptors of another member, in place of earlier ones. Invalid ones have no
+  /// Takes the descriptors of another process, which replace earlier ones. Invalid ones have no
   /// effect.
   void on_gifts(Slot slot, std::uint64_t incarnation, realtime::Descriptor segment,
                 realtime::Descriptor memory);
-  /// That process has ended: the memory that it showed, and the memory that it was shown, are no
-  /// longer used.
+  /// The process at that slot has ended: ends the access to its memory, and its access to this
+  /// process's memory.
   void on_gone(Slot slot);
-  /// Leaves: no member can access this memory any more, and this process accesses no other.
+  /// Ends all access: no process can access this process's memory any more, and it accesses no
+  /// other memory.
   void close();
-  /// In a forked child: lets go of everything that is the parent's, without a trace.
+  /// Call in a forked child: closes everything that belongs to the parent, without effect on the
+  /// parent.
   void abandon();
 
  private:

@@ -39,32 +39,34 @@
 
 namespace anyrdma::transport::fabric {
 
-/// One entry of the table: written by its owner, read by others meanwhile.
+/// One entry of the table. Its owner writes it while others read it.
 template <class Value>
 class NearRecord {
  public:
   using Version = std::uint64_t;
-  /// Of what was never there.
+  /// The version of an empty entry.
   static constexpr Version kNone = 0;
 
-  /// Any process. kNone: the entry is empty, or it is being changed. Versions are never reused.
+  /// Reads the entry, in any process. kNone: the entry is empty or is being changed. Versions are
+  /// never reused.
   [[nodiscard]] Version read(Value& value) const {
     const Version before = version_.load(std::memory_order_acquire);
     if (!is_there(before)) return kNone;
     std::array<std::uint64_t, kWords> words;
     for (std::size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_relaxed);
-    // A reader that sees a word of the next value also sees the version before it.
+    // A reader that sees a word of the next value also sees the version before that word.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (version_.load(std::memory_order_relaxed) != before) return kNone;
     std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
     return before;
   }
-  /// Any process: whether data that was read under that version is valid.
+  /// Whether the entry still has that version, so that data read under it is valid. Any process.
   [[nodiscard]] bool is_still(Version version) const {
     return version_.load(std::memory_order_acquire) == version;
   }
 
-  /// The owner's. False: nothing was there. True: others may be in the middle of using it.
+  /// Empties the entry. Only its owner may call this. False: it was empty. True: another process
+  /// may be using the old value.
   [[nodiscard]] bool withdraw() {
     const Version version = version_.load(std::memory_order_relaxed);
     if (!is_there(version)) return false;
@@ -73,7 +75,7 @@ class NearRecord {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return true;
   }
-  /// The owner's, of what is not there.
+  /// Sets the value of an empty entry. Only its owner may call this.
   void set(const Value& value) {
     std::array<std::uint64_t, kWords> words{};
     std::memcpy(words.data(), &value, sizeof value);
@@ -93,23 +95,24 @@ class NearRecord {
   std::array<std::atomic<std::uint64_t>, kWords> words_;
 };
 
-/// Records of regions by index of their key; those beyond are served by packets alone.
+/// The number of region entries, by index of the region's key. Other regions can only be accessed
+/// by packets.
 inline constexpr std::uint32_t kNearRegions = 1u << 16;
 inline constexpr std::uint32_t kNearEnds = kQpnCount;
 
-/// Starts as zeroes.
+/// The table of permissions in shared memory. Initially zero.
 struct NearSegment {
   std::atomic<std::uint64_t> magic;
   std::atomic<std::uint64_t> incarnation;
   std::atomic<std::uint32_t> open;   ///< 0: nothing is allowed now
   std::atomic<std::uint32_t> awake;  ///< not 0: the owner polls; nothing but speed depends on it
-  /// By slot: the number of the description which that member may use; 0: none.
+  /// By slot: the number of the description of memory that the process there may use; 0: none.
   std::array<std::atomic<std::uint64_t>, kSlotCount> grants;
   std::array<NearRecord<verbs::soft::NearMemory::End>, kNearEnds> ends;           ///< by QPN
   std::array<NearRecord<verbs::soft::NearMemory::Region>, kNearRegions> regions;  ///< by key
 };
 
-/// Says what the segment looks like: another number means another version.
+/// Identifies the layout of the table: another version has another number.
 inline constexpr std::uint64_t kNearMagic = 0x616e'796e'6561'7203 ^ (sizeof(NearSegment) << 8);
 
 }  // namespace anyrdma::transport::fabric

@@ -1,5 +1,5 @@
-// The memory of a process as a file, /proc/PID/mem: one open file description, which its process
-// gives to another one, and whose position both can move (near_segment.h says what for).
+// The memory of a process as a file, /proc/PID/mem. The process passes the open file description to
+// another process, and both can move its offset (near_segment.h says why).
 #pragma once
 
 #include <sys/stat.h>
@@ -13,35 +13,37 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Not thread-safe. Every use first makes sure that the descriptor is still what it was: a program
-/// may have closed descriptors that it does not know, and a file of its own may have the number.
+/// A descriptor for a process's memory. Not thread-safe. Each use first checks that the descriptor
+/// still refers to that file: a program may have closed descriptors that it does not know, and
+/// opened another file with the same number.
 class ProcessMemory {
  public:
-  /// No processor has addresses like these, from here on.
+  /// An offset that no process has mapped, on any processor.
   static constexpr std::uint64_t kNowhere = std::uint64_t{1} << 62;
 
-  /// A new description of this process's memory, at that position. nullopt: the system does not
-  /// let us (no /proc, no descriptors left, a process that may not be looked into).
+  /// Opens a new description of this process's memory at that offset. nullopt: the system does not
+  /// permit it (no /proc, no free descriptor, a process that may not be traced).
   [[nodiscard]] static std::optional<ProcessMemory> open_own(std::uint64_t position);
-  /// Takes a descriptor of another process. nullopt: it is not a process's memory.
+  /// Takes a descriptor that another process sent. nullopt: it does not refer to a process's
+  /// memory.
   [[nodiscard]] static std::optional<ProcessMemory> adopt(realtime::Descriptor fd);
 
   ~ProcessMemory();
   ProcessMemory(ProcessMemory&& other) noexcept = default;
   ProcessMemory& operator=(ProcessMemory&&) = delete;
 
-  /// To be given away.
+  /// Returns the descriptor, to be sent to another process.
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] std::uint64_t position() const;
-  /// Waits until a write() that is under way in any process has ended. False: the descriptor is
-  /// lost.
+  /// Moves the offset. Waits until a write() that another process has begun is complete. False: the
+  /// descriptor was closed.
   [[nodiscard]] bool move_to(std::uint64_t position);
-  /// At the position, one part after the other, in that order. False: not all could be written, or
-  /// read from here; a beginning may have been.
+  /// Writes the parts at the offset, one after the other. False: not all parts could be written, or
+  /// read from this process; some bytes may have been written.
   [[nodiscard]] bool write(std::span<const iovec> parts) const;
-  /// From an address, wherever the position is.
+  /// Reads from an address; the offset does not matter.
   [[nodiscard]] bool read(std::span<const iovec> parts, std::uint64_t address);
-  /// In a forked child: closes what the parent goes on using.
+  /// Call in a forked child: closes the descriptor, which the parent continues to use.
   void abandon() { fd_.reset(); }
 
  private:

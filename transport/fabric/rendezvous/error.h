@@ -1,5 +1,5 @@
-// Why a fabric could not be joined. The numbers compare equal to the errno value that the C API
-// returns; Fabric::explain makes a sentence of them.
+// The errors of joining a fabric. The numbers compare equal to the errno value that the C API
+// returns; Fabric::explain returns a sentence for each.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -31,10 +31,12 @@ enum class FabricErrc {
   return {static_cast<int>(error), fabric_category()};
 }
 
-/// The errno value that a C caller gets for an error of this room or of the errno category.
+/// Returns the errno value that a C caller gets for an error of FabricErrc or of the errno
+/// category.
 [[nodiscard]] int errno_of(const boost::system::error_code& error);
 
-/// One or two sentences for a human: the cause, naming the directory concerned, and the remedy.
+/// Returns one or two sentences for the user: the cause, with the directory concerned, and the
+/// remedy.
 [[nodiscard]] std::string explain(const boost::system::error_code& error,
                                   const FabricConfig& config);
 

@@ -1,5 +1,5 @@
-// The directory in which the processes of a user meet. Only that user can enter it, so no other
-// user can read, take or remove a name in it.
+// The directory in which the processes of a user's fabrics find each other. Only that user can
+// enter it, so no other user can read, create or remove files in it.
 #pragma once
 
 #include <sys/types.h>
@@ -14,27 +14,27 @@
 
 namespace anyrdma::transport::fabric {
 
-/// An open directory. Its name is anyrdma-UID. In a directory that all users can write, another
-/// user may have taken that name; then any anyrdma-UID.N of the right owner is used. Nothing is
-/// read from the environment, in which cron jobs, containers and sudo differ. A new process looks
-/// into all existing ones before it creates one (RegistryFile::open).
+/// An open directory with the name anyrdma-UID. In a directory that all users can write, another
+/// user may have taken that name; then a directory anyrdma-UID.N of the right owner is used. Its
+/// place does not depend on the environment, which differs in cron jobs, containers and sudo. A new
+/// process looks into all existing ones before it creates one (RegistryFile::open).
 class Place {
  public:
-  /// Those there are, the preferred one first.
+  /// Returns the existing directories, the preferred one first.
   [[nodiscard]] static std::vector<Place> all(const FabricConfig& config);
-  /// In whose order places are made: config.directory alone, where it says one.
+  /// Returns the parent directories in order of preference: only config.directory, if it is set.
   [[nodiscard]] static std::vector<std::string> parents(const FabricConfig& config);
-  /// The one in `parent`, made if need be. kNoDirectory, kNotWritable, kNamesTaken, kNoSpace,
-  /// kNoResources.
+  /// Opens the directory in `parent`, and creates it if needed. Errors: kNoDirectory, kNotWritable,
+  /// kNamesTaken, kNoSpace, kNoResources.
   [[nodiscard]] static verbs::Result<Place> make(const std::string& parent,
                                                  const FabricConfig& config);
 
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// The names of its entries.
+  /// Returns the names of the directory's entries.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Removes the directory if it is empty; a process that has just opened it finds that it cannot
-  /// be used.
+  /// Removes the directory if it is empty. A process that has just opened it finds that it cannot
+  /// create files there.
   void remove_if_empty() const;
 
  private:
@@ -47,7 +47,8 @@ class Place {
   std::string path_;
 };
 
-/// Whether it is of that type (S_IFDIR, S_IFREG), this user's, and closed to all others.
+/// Whether the file has that type (S_IFDIR, S_IFREG), belongs to this user, and grants no access to
+/// others.
 [[nodiscard]] bool is_ours_alone(int fd, mode_t type, uid_t uid);
 
 }  // namespace anyrdma::transport::fabric

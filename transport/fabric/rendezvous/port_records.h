@@ -1,16 +1,16 @@
-// The port records of a fabric's rendezvous file, changed by many processes at once of which none
+// The port records of a fabric's rendezvous file. Many processes change them at once, and none
 // waits for another.
 //
-// A record belongs to one list for ever, that of its port's bucket; lists only grow. Its stamp has
-// the owner, the state, and which of its two copies of the claim counts. Only the owner changes a
-// record that is in use: it writes the other copy, and then the stamp. A reader reads the stamp,
-// the copy, and the stamp again. A process that finds a record of a dead owner frees it, by a
-// compare-exchange of the stamp that it read.
+// A record stays in one list, that of its port's hash bucket; lists only grow. A record's stamp
+// contains the owner, the state, and which of its two copies of the claim is valid. Only the owner
+// changes a record that is in use: it writes the other copy, and then the stamp. A reader reads the
+// stamp, the copy, and the stamp again. A process that finds a record of a dead owner frees it, by
+// a compare-exchange of the stamp that it read.
 //
 // Claims need no lock. A process first publishes that it tries (kTrying), then reads all other
 // records. Of two that try at once, at least one sees the other; it withdraws its own claim and
-// tries again a little later, a limited number of times (Registry). A process that stops or dies in
-// between does not make others wait.
+// tries again a little later, a limited number of times (Registry). A process that is stopped or
+// killed in between does not make others wait.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Of an incarnation so many bits count.
+/// The bits of an incarnation number that a record stores.
 inline constexpr std::uint64_t kIncarnationMask = (std::uint64_t{1} << 46) - 1;
 
 enum class PortState : std::uint8_t {
@@ -47,27 +47,28 @@ struct PortView {
 
 class PortRecords {
  public:
-  /// The file outlives it.
+  /// `file` must outlive the object.
   explicit PortRecords(RegistryFile& file) : file_(file) {}
 
-  /// A record of ours (index and stamp are known).
+  /// A record of this process, with its known index and stamp.
   struct Own {
     std::uint32_t index = 0;
     std::uint64_t stamp = 0;
     std::uint64_t number = 0;  ///< of the claim
   };
-  /// A record for that port; nothing: the table or the file system is full.
+  /// Takes a free record for that port; nothing: the table or the file system is full.
   [[nodiscard]] std::optional<Own> take(std::uint16_t port, Slot owner);
-  /// Publishes this state. False: the record is not ours any more, although no process may take it.
+  /// Publishes the record in this state. False: another process has taken the record, which should
+  /// not happen.
   bool publish(Own& own, PortState state, std::uint64_t incarnation, const soft::Claim& claim);
-  /// No effect unless the record is as it was seen.
+  /// Frees the record, if its stamp is unchanged.
   void free(std::uint32_t index, std::uint64_t stamp);
 
-  /// Calls `look` with all records (kTrying and more) of this port's bucket, until it returns
-  /// false. kTaken: the records change too fast to be read.
+  /// Calls `look` with each record (kTrying and above) of the port's bucket, until it returns
+  /// false. kTaken: the record changes too fast to be read.
   void for_each(std::uint16_t port, const std::function<bool(const PortView&)>& look);
-  /// Frees all records of owners of whom `dead` says, asked after the record was seen, that no
-  /// process that could have written it lives.
+  /// Frees all records of dead owners. `dead` is called after the record was read, and returns
+  /// whether all processes that could have written it are dead.
   void clear(const std::function<bool(Slot owner)>& dead);
 
  private:

@@ -1,4 +1,5 @@
-// One process's membership in a fabric: its slot, its ports, and the listeners of all members.
+// One process's membership in a fabric: its slot (number), its ports, and the listeners of all
+// processes.
 #pragma once
 
 #include <cstdint>
@@ -21,28 +22,30 @@ namespace anyrdma::transport::fabric {
 /// FabricErrc::kTooManyProcesses. In a fabric with a gateway no other member gets that slot.
 enum class Seat : std::uint8_t { kMember, kGateway };
 
-/// The machine's RDMA ports, owned by the processes of one fabric. No function waits for another
-/// process, whatever that one does or has stopped doing (registry_file.h, port_records.h). A record
-/// whose owner is dead is removed when it is met. Not thread-safe: used inside the runtime's
-/// critical section.
+/// The RDMA ports of the machine, which the processes of one fabric own. No function waits for
+/// another process, even if that one is stopped (registry_file.h, port_records.h). A record of a
+/// dead owner is removed when it is found. Not thread-safe: used inside the runtime's critical
+/// section.
 class Registry final : public soft::PortTable {
  public:
-  /// Joins: takes a slot, the next after the one given out last, so that numbers of the dead rest.
-  /// `random` gives the start of each search for an ephemeral port; outlives the registry.
+  /// Joins the fabric: takes the slot after the one that was assigned last, so that numbers of
+  /// ended processes are not reused soon. `random` gives the start of each search for an ephemeral
+  /// port, and must outlive the registry.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Registry>> join(
       const FabricConfig& config, verbs::Random& random, const soft::PortTableConfig& ports = {},
       Seat seat = Seat::kMember);
-  /// Leaves.
+  /// Leaves the fabric.
   ~Registry() override { leave(); }
 
   [[nodiscard]] Slot slot() const { return slot_; }
-  /// Tells this rendezvous file from others of equal name.
+  /// Returns a number that differs between rendezvous files of equal name.
   [[nodiscard]] std::uint64_t place() const { return place_; }
-  /// Never the same for two members that had the same slot.
+  /// Returns a number that differs between successive processes with the same slot.
   [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
-  /// Where the members' sockets are; open until leave() or abandon().
+  /// Returns the directory of the processes' sockets; open until leave() or abandon().
   [[nodiscard]] const Place& directory() const { return file_->directory(); }
-  /// The name there of a member's socket ends in its slot; our own is removed by leave().
+  /// Returns the common part of the sockets' names, which end in the slot. leave() removes this
+  /// process's socket.
   [[nodiscard]] std::string socket_stem() const { return file_->socket_stem(); }
 
   // --- ports; after leave() or abandon() claims are refused with EADDRNOTAVAIL ------------------
@@ -51,25 +54,25 @@ class Registry final : public soft::PortTable {
   void update(soft::ClaimId id, const soft::Claim& claim) override;
   void release(soft::ClaimId id) override;
 
-  // --- the others -------------------------------------------------------------------------------
+  // --- other processes ---------------------------------------------------------------------------
   /// Returns the member that gets a connection request for `destination` and its port: a listener
   /// on that address, else one on the wildcard, else one that will refuse it. nullopt: no process
   /// listens on the port.
   [[nodiscard]] std::optional<Slot> listener(rdma_port_space space,
                                              const soft::Address& destination);
-  /// All other members that are alive, in ascending order.
+  /// Returns all other live processes of the fabric, in ascending order of their slots.
   [[nodiscard]] std::vector<Slot> others();
 
   /// Releases slot and ports, and removes the file if no other process is there. A second call has
   /// no effect.
   void leave();
-  /// In a forked child: lets go of the file without a trace; the parent stays.
+  /// Call in a forked child: closes the file without effect on the parent.
   void abandon() { file_.reset(); }
 
  private:
-  /// By which rules a claim is judged.
+  /// The rule by which a claim to a port is checked.
   enum class Rule : std::uint8_t { kBind, kListen, kEphemeral };
-  /// Our own claims; they are never read back from the file.
+  /// A claim of this process, which is never read back from the file.
   struct Own {
     PortRecords::Own record{};
     PortState state = PortState::kBound;
@@ -97,8 +100,8 @@ class Registry final : public soft::PortTable {
   std::optional<RegistryFile> file_;
   verbs::Random& random_;
   soft::PortTableConfig config_;
-  /// Not by the record's index: another process may free a record of ours, which we then take
-  /// again.
+  /// The claims of this process by id. The record's index cannot be the key: another process may
+  /// free the record, and this one then takes another.
   std::unordered_map<soft::ClaimId, Own> owned_;
   std::uint64_t claims_ = 0;  ///< made
   Slot slot_{};

@@ -30,7 +30,7 @@
 
 namespace anyrdma::transport::fabric {
 
-/// A live process. Free: pid 0.
+/// A live process; pid 0: the slot is free.
 struct SlotRecord {
   std::atomic<std::uint32_t>
       pid;  ///< for people who inspect it; otherwise only zero or not zero matters
@@ -38,7 +38,7 @@ struct SlotRecord {
   std::atomic<std::uint64_t> incarnation;  ///< tells successive owners of one slot apart
 };
 
-/// So many words are a claim and its owner's incarnation.
+/// The number of words for a claim and its owner's incarnation.
 inline constexpr std::size_t kClaimWords = 8;
 
 /// An owned port: see port_records.h.
@@ -52,7 +52,8 @@ struct PortRecord {
 inline constexpr std::uint32_t kPortBuckets = 4096;
 inline constexpr std::uint32_t kPortRecords = 1u << 16;
 
-/// The file, as mapped by all. It is as long as its port records have been used so far.
+/// The layout of the file, which all processes map. The file is as long as its port records have
+/// been used so far.
 struct RegistryImage {
   std::atomic<std::uint64_t> magic;
   std::atomic<std::uint64_t> incarnations;  ///< handed out so far
@@ -66,46 +67,48 @@ struct RegistryImage {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// Says what the image looks like: another number means another version.
+/// Identifies the layout of the file: another version has another number.
 inline constexpr std::uint64_t kRegistryMagic =
     0x616e'7972'646d'6103 ^ (sizeof(RegistryImage) << 8);
 
-/// The file, opened, mapped and kept from removal. Not thread-safe.
+/// The open and mapped file. While it is open, it is not removed. Not thread-safe.
 class RegistryFile {
  public:
-  /// Opens or makes the file. FabricErrc.
+  /// Opens or creates the file. Errors: FabricErrc.
   [[nodiscard]] static verbs::Result<RegistryFile> open(const FabricConfig& config);
   RegistryFile(RegistryFile&& other) noexcept;
   RegistryFile& operator=(RegistryFile&&) = delete;
-  /// Leaves the file to the other members; the last one of them, or the next process, removes it.
+  /// Closes the file. The last process that leaves, or the next process, removes it.
   ~RegistryFile();
 
   [[nodiscard]] RegistryImage& image() { return *image_; }
-  /// The file's inode number.
+  /// Returns the file's inode number.
   [[nodiscard]] std::uint64_t place() const;
-  /// Where it is, and the sockets of its members.
+  /// Returns the directory of the file and of the processes' sockets.
   [[nodiscard]] const Place& directory() const { return *directory_; }
-  /// The name of a member's socket, up to its slot.
+  /// Returns the name of a process's socket without its slot number.
   [[nodiscard]] std::string socket_stem() const;
 
-  /// Takes a slot's lock, until give_up() or the end of the process. False: another process has it.
+  /// Locks a slot until give_up() or the end of the process. False: another process has locked it.
   [[nodiscard]] bool take(Slot slot);
   void give_up(Slot slot);
-  /// Whether another instance holds the slot.
+  /// Whether another process (or another membership of this one) has the slot.
   [[nodiscard]] bool taken(Slot slot) const;
-  /// Removes the socket of a slot that was taken.
+  /// Removes the socket of a slot that this process has taken.
   void remove_socket(Slot slot) const;
 
-  /// The port record of that index, if there is memory behind it; null: not (yet).
+  /// Returns the port record of that index; null: no memory is reserved for it (yet).
   [[nodiscard]] PortRecord* port(std::uint32_t index);
-  /// So many records at most can be met: a list is not longer, whatever it says.
+  /// Returns the number of port records that have memory. A list of records has no more elements,
+  /// even if its links say so.
   [[nodiscard]] std::uint32_t ports_backed() const;
-  /// Puts memory behind all port records below `count`. False: none left.
+  /// Reserves memory for all port records below `count`. False: the file system is full.
   [[nodiscard]] bool reserve_ports(std::uint32_t count);
 
-  /// Removes files of this user's other fabrics in that directory whose processes were all killed.
+  /// Removes the files of this user's other fabrics in that directory whose processes were all
+  /// killed.
   void sweep() const;
-  /// Ends the use of the file, and removes it if no other process uses it.
+  /// Closes the file, and removes it if no other process uses it.
   void leave();
 
  private:

@@ -1,4 +1,4 @@
-// The actions of faults. part.h describes the members of such a struct.
+// The actions of faults, one struct for each. part.h describes the members of such a struct.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace anyrdma::fault {
 
 // --- to a packet (OnMessage, OnPacket) ----------------------------------------------------------
 
-/// It does not arrive.
+/// The packet is lost.
 struct LoseMessage {
   static constexpr std::string_view kKind = "lose";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -32,7 +32,7 @@ struct DelayMessage {
   bool operator==(const DelayMessage&) const = default;
 };
 
-/// It arrives twice.
+/// The packet arrives twice.
 struct DuplicateMessage {
   static constexpr std::string_view kKind = "duplicate";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -41,7 +41,7 @@ struct DuplicateMessage {
   bool operator==(const DuplicateMessage&) const = default;
 };
 
-/// One bit of it is flipped on the way, so that the receiver's ICRC check drops it.
+/// One bit of the packet is flipped, so that the receiver's ICRC check drops it.
 struct CorruptMessage {
   static constexpr std::string_view kKind = "corrupt";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -59,8 +59,8 @@ struct ReorderMessage {
   bool operator==(const ReorderMessage&) const = default;
 };
 
-/// A field of the CM message has another value, and the message is as right as before otherwise: as
-/// from another stack, or one with a bug. Of fields of more than 64 bits these are the last.
+/// A field of the CM message gets another value; the message is otherwise valid, as if another
+/// stack or one with a bug had sent it. Of fields with more than 64 bits, the last 64 are set.
 struct AlterMessage {
   static constexpr std::string_view kKind = "alter";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -90,7 +90,7 @@ struct RejectRequest {
   bool operator==(const RejectRequest&) const = default;
 };
 
-/// Never answers the request, nor its repetitions.
+/// The host's CM never answers the request or its retransmissions.
 struct IgnoreRequest {
   static constexpr std::string_view kKind = "ignore";
   static constexpr Victim kVictim = Victim::kRequest;
@@ -99,8 +99,8 @@ struct IgnoreRequest {
   bool operator==(const IgnoreRequest&) const = default;
 };
 
-/// The host's CM says at once that the answer takes time, for programs that take their time: MRA.
-/// The peer waits that long for it, and as long again after each repetition.
+/// The host's CM answers the request with MRA at once, as for a slow program. The peer waits for
+/// the time in the MRA, and again after each retransmission.
 struct PostponeRequest {
   static constexpr std::string_view kKind = "mra";
   static constexpr Victim kVictim = Victim::kRequest;
@@ -110,7 +110,8 @@ struct PostponeRequest {
   bool operator==(const PostponeRequest&) const = default;
 };
 
-/// The host's CM takes it for one of a connection that it still has: REJ, reason 10.
+/// The host's CM takes the request for one of an existing connection, and sends REJ, reason 10
+/// (stale connection).
 struct StaleRequest {
   static constexpr std::string_view kKind = "stale";
   static constexpr Victim kVictim = Victim::kRequest;
@@ -119,7 +120,8 @@ struct StaleRequest {
   bool operator==(const StaleRequest&) const = default;
 };
 
-/// The listener's backlog is full: no answer, and the sender's next try counts as new.
+/// The listener's backlog counts as full: no answer, and the next retransmission counts as a new
+/// request.
 struct OverflowBacklog {
   static constexpr std::string_view kKind = "overflow";
   static constexpr Victim kVictim = Victim::kRequest;
@@ -159,7 +161,8 @@ struct RemoveDevice {
   bool operator==(const RemoveDevice&) const = default;
 };
 
-/// A removed device is plugged in again: the same name, limits and GIDs; its objects are gone.
+/// A removed device is plugged in again with the same name, limits and GIDs. Its former objects no
+/// longer exist.
 struct ReturnDevice {
   static constexpr std::string_view kKind = "return";
   std::string host;
@@ -173,7 +176,7 @@ struct ReturnDevice {
   bool operator==(const ReturnDevice&) const = default;
 };
 
-/// The device's port loses its link: PORT_ERR, and no packet in.
+/// The device's port loses its link: PORT_ERR. Packets that arrive are lost.
 struct PortDown {
   static constexpr std::string_view kKind = "port-down";
   static constexpr bool kEnds = true;
@@ -194,7 +197,7 @@ struct PortUp {
   bool operator==(const PortUp&) const = default;
 };
 
-/// The device raises an asynchronous event, one of kDeviceEvents, and goes on.
+/// The device raises an asynchronous event, one of kDeviceEvents, and continues to work.
 struct RaiseEvent {
   static constexpr std::string_view kKind = "device-event";
   std::string host;
@@ -210,11 +213,11 @@ struct RaiseEvent {
 
 // --- to the resolution of an address (OnResolving) ----------------------------------------------
 
-/// It ends with ADDR_ERROR.
+/// The resolution of the address ends with ADDR_ERROR.
 struct FailResolving {
   static constexpr std::string_view kKind = "unresolved";
   static constexpr Victim kVictim = Victim::kQuery;
-  std::string error;  ///< kResolvingErrors
+  std::string error;  ///< one of kResolvingErrors
 
   static void visit(auto& visitor, auto& fail) {
     visitor.one_of("error", fail.error, kResolvingErrors);
@@ -229,7 +232,7 @@ struct FailResolving {
 struct FailRouting {
   static constexpr std::string_view kKind = "unrouted";
   static constexpr Victim kVictim = Victim::kRoute;
-  std::string error;  ///< kRoutingErrors
+  std::string error;  ///< one of kRoutingErrors
 
   static void visit(auto& visitor, auto& fail) {
     visitor.one_of("error", fail.error, kRoutingErrors);
@@ -255,14 +258,14 @@ struct CrashHost {
   bool operator==(const CrashHost&) const = default;
 };
 
-/// The host's programs are killed, and its kernel tells the peers and rejects requests that were
-/// not accepted. The host keeps running without them. With a program's name, only the n-th program
-/// that was started there under that name is killed.
+/// Kills the host's programs. The host's kernel disconnects the peers and rejects requests that
+/// were not accepted; the host keeps running. With a program's name: kills only the n-th program
+/// that was started on the host under that name.
 struct KillPrograms {
   static constexpr std::string_view kKind = "kill";
   std::string host;
-  std::string program{};     ///< empty: all
-  std::uint32_t number = 1;  ///< of those of that name, in the order in which they were started
+  std::string program{};     ///< empty: all programs
+  std::uint32_t number = 1;  ///< 1: the first one that was started under that name
 
   static void visit(auto& visitor, auto& kill) {
     visitor.host_or_program("host", kill.host, kill.program, kill.number);
@@ -270,7 +273,7 @@ struct KillPrograms {
   bool operator==(const KillPrograms&) const = default;
 };
 
-/// The host starts with an empty state and its start programs. A host that is on crashes first.
+/// Starts the host with an empty state and its start programs. A running host crashes first.
 struct RestartHost {
   static constexpr std::string_view kKind = "restart";
   std::string host;
@@ -279,16 +282,16 @@ struct RestartHost {
   bool operator==(const RestartHost&) const = default;
 };
 
-/// Stops the host until ResumeHost, as a stopped virtual machine; packets wait for it or are lost.
-/// With the name of a program, stops only that program, as SIGSTOP does, or one of its threads,
-/// from 1; its host and its device go on.
+/// Stops the host until ResumeHost, like a paused virtual machine; packets wait or are lost. With a
+/// program's name: stops only that program, as SIGSTOP does, or one thread of it. The host and its
+/// device continue.
 struct PauseHost {
   static constexpr std::string_view kKind = "pause";
   static constexpr bool kEnds = true;
   std::string host;
   std::string program{};     ///< empty: the host
-  std::uint32_t number = 1;  ///< of those of that name, in the order in which they were started
-  std::uint32_t thread = 0;  ///< of the program, as the trace numbers them; 0: all
+  std::uint32_t number = 1;  ///< 1: the first one that was started under that name
+  std::uint32_t thread = 0;  ///< number of the thread in the trace, from 1; 0: all threads
 
   static void visit(auto& visitor, auto& pause) {
     visitor.host_or_thread("host", pause.host, pause.program, pause.number, pause.thread);
@@ -310,7 +313,8 @@ struct ResumeHost {
   bool operator==(const ResumeHost&) const = default;
 };
 
-/// Its clock runs so many millionths faster than time, or slower where negative: all its timers.
+/// The host's clock and all its timers run faster than virtual time by this many millionths;
+/// negative: slower.
 struct DriftClock {
   static constexpr std::string_view kKind = "drift";
   static constexpr bool kEnds = true;
@@ -324,8 +328,7 @@ struct DriftClock {
   bool operator==(const DriftClock&) const = default;
 };
 
-/// An interface gets one more address, with the length of its network's prefix, and its device a
-/// GID.
+/// Adds an address with a prefix length to an interface, and the GID to its device.
 struct AddAddress {
   static constexpr std::string_view kKind = "add-address";
   static constexpr bool kEnds = true;
@@ -337,7 +340,7 @@ struct AddAddress {
   bool operator==(const AddAddress&) const = default;
 };
 
-/// An interface loses an address, and its device the GID.
+/// Removes an address from an interface, and the GID from its device.
 struct DropAddress {
   static constexpr std::string_view kKind = "drop-address";
   std::string host;
@@ -348,7 +351,7 @@ struct DropAddress {
   bool operator==(const DropAddress&) const = default;
 };
 
-/// A multicast group is lost to the ids of a host that have joined it: MULTICAST_ERROR.
+/// A multicast group ends: ids of the host that have joined it get MULTICAST_ERROR.
 struct LoseGroup {
   static constexpr std::string_view kKind = "lose-group";
   std::string host;
@@ -363,8 +366,8 @@ struct LoseGroup {
 
 // --- to a network -------------------------------------------------------------------------------
 
-/// The bonded interface fails over to its next link, and so to another link address: ADDR_CHANGE to
-/// the ids there that know another, UNREACHABLE to the active ids of its neighbours likewise.
+/// The bonded interface fails over to its next link, which has another link address. Ids on it that
+/// know another address get ADDR_CHANGE; active ids of its neighbours get UNREACHABLE.
 struct ChangeAddress {
   static constexpr std::string_view kKind = "fail-over";
   static constexpr bool kEnds = true;
@@ -378,8 +381,8 @@ struct ChangeAddress {
   bool operator==(const ChangeAddress&) const = default;
 };
 
-/// The bonded interface goes back to its first link: as ChangeAddress, so those that began with
-/// that one hear nothing.
+/// The bonded interface returns to its first link, with the events of ChangeAddress. Ids that know
+/// the first link's address get no event.
 struct RestoreAddress {
   static constexpr std::string_view kKind = "fail-back";
   std::string host;
@@ -397,8 +400,8 @@ void visit_interface(auto& visitor, auto& action) {
   visitor.name("interface", action.interface);
 }
 
-/// One interface of a host loses all packets, in and out, and neighbours do not find each other
-/// there, until MendRail. Its port keeps its link, so there is no event.
+/// Until MendRail, one interface of a host loses all packets in both directions, and neighbours on
+/// it cannot be resolved. The port's link stays up, so no event is raised.
 struct CutRail {
   static constexpr std::string_view kKind = "cut-rail";
   static constexpr bool kEnds = true;
@@ -409,7 +412,7 @@ struct CutRail {
   bool operator==(const CutRail&) const = default;
 };
 
-/// Undoes CutRail.
+/// Ends the effect of CutRail.
 struct MendRail {
   static constexpr std::string_view kKind = "mend-rail";
   std::string host;
@@ -424,8 +427,8 @@ void visit_neighbour(auto& visitor, auto& action) {
   visitor.name("address", action.address);
 }
 
-/// The host resolves a neighbour again: UNREACHABLE once more for active ids that know another link
-/// address of it.
+/// The host resolves a neighbour again: active ids that know another link address of it get
+/// UNREACHABLE once more.
 struct ConfirmNeighbour {
   static constexpr std::string_view kKind = "confirm-neighbour";
   std::string host;
@@ -435,8 +438,8 @@ struct ConfirmNeighbour {
   bool operator==(const ConfirmNeighbour&) const = default;
 };
 
-/// The host forgets a neighbour: like ConfirmNeighbour, and the next resolution of its address asks
-/// for its link address.
+/// The host removes a neighbour from its table: like ConfirmNeighbour, and the next resolution of
+/// its address asks for its link address again.
 struct ForgetNeighbour {
   static constexpr std::string_view kKind = "forget-neighbour";
   std::string host;
@@ -450,8 +453,8 @@ void visit_path(auto& visitor, auto& action) {
   visitor.path("path", action.from, action.to, action.both);
 }
 
-/// Nothing passes from one host to another, nor do neighbours hear each other there, until
-/// MendPath. Empty names mean all the hosts there are then; `both` means both directions.
+/// Until MendPath, all packets from one host to another are lost, and neighbours cannot be resolved
+/// on that way. An empty name means all hosts that exist then; `both` means both directions.
 struct CutPath {
   static constexpr std::string_view kKind = "cut";
   static constexpr bool kEnds = true;
@@ -463,8 +466,8 @@ struct CutPath {
   bool operator==(const CutPath&) const = default;
 };
 
-/// Packets from one host to another wait on the way, and neighbours do not find each other there,
-/// until MendPath; then the packets arrive at once. As CutPath.
+/// Until MendPath, packets from one host to another wait, and neighbours cannot be resolved on that
+/// way. MendPath delivers the packets at once. Names as in CutPath.
 struct ClogPath {
   static constexpr std::string_view kKind = "clog";
   static constexpr bool kEnds = true;
@@ -476,7 +479,7 @@ struct ClogPath {
   bool operator==(const ClogPath&) const = default;
 };
 
-/// Undoes CutPath, ClogPath, and LinkOptions::down and LinkOptions::clogged.
+/// Ends the effects of CutPath, ClogPath, LinkOptions::down and LinkOptions::clogged.
 struct MendPath {
   static constexpr std::string_view kKind = "mend";
   std::string from;

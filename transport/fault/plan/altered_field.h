@@ -1,4 +1,4 @@
-// Fields of the CM's messages that have another value than their sender gave them.
+// The fault that changes a field of a CM message.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace anyrdma::fault {
 
-/// Why messages of this kind cannot be altered so; empty: they can.
+/// Returns why the fault cannot change messages of this kind; empty: it can.
 [[nodiscard]] std::string problem_with_field(CmMessage message, const AlterMessage& alter);
-/// Why the fault cannot alter its message; empty: it can, or it alters nothing.
+/// Returns why the fault cannot change its message; empty: it can, or it is another fault.
 [[nodiscard]] std::string problem_with_field(const Fault& fault);
-/// Precondition: the datagram is that message, and there is no problem with the field.
+/// Changes the field in the datagram. Precondition: the datagram is that message, and
+/// problem_with_field() returned empty.
 void alter(ibcm::wire::MadBuffer mad, std::uint16_t attribute, const AlterMessage& alter);
 
 }  // namespace anyrdma::fault

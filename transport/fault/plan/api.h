@@ -13,11 +13,11 @@
 
 namespace anyrdma::fault {
 
-/// An object of a host: the n-th of its kind that was made there ("#qp2"), or a queue pair by its
-/// number ("#qp0x11").
+/// Names an object of a host: the n-th of its kind that was created there ("#qp2"), or a queue pair
+/// by its number ("#qp0x11").
 struct ObjectName {
   std::uint64_t made = 0;    ///< from 1; 0: by `number`
-  std::uint32_t number = 0;  ///< of a queue pair; 0 and not made: any
+  std::uint32_t number = 0;  ///< a queue pair number; if both are 0: any object
   bool operator==(const ObjectName&) const = default;
 };
 
@@ -29,9 +29,10 @@ struct Errno {
 
 // --- when ---------------------------------------------------------------------------------------
 
-/// When the application makes the n-th call of a kind that the id's state allows, successful or
-/// not: "connect", "destroy", "post_send" (kCallNames). `id` as in OnQueued; verbs calls and those
-/// that make an id are on none. An action other than FailCall follows the call.
+/// The trigger "when the application makes the n-th call of a kind": "connect", "destroy",
+/// "post_send" (kCallNames). Counts calls that the id's state allows, successful or not. `id` as in
+/// OnQueued; 0 for verbs calls and for calls that create an id. FailCall replaces the call's
+/// effect; other actions follow the call.
 struct OnCall {
   static constexpr std::string_view kKind = "call";
   static constexpr Victim kVictim = Victim::kCall;
@@ -48,9 +49,9 @@ struct OnCall {
   bool operator==(const OnCall&) const = default;
 };
 
-/// When the application posts work that leads to the n-th completion of a kind, signaled or not:
-/// counted when it is posted, since a queue completes in order, on queue pairs that are in a state
-/// to do it. `qp` empty means any.
+/// The trigger "when the application posts work for the n-th completion of a kind", signaled or
+/// not. Counts when the work is posted, since a queue completes in order, and only if the queue
+/// pair's state allows the work. `qp` empty: any queue pair.
 struct OnCompletion {
   static constexpr std::string_view kKind = "completion";
   static constexpr Victim kVictim = Victim::kWork;
@@ -69,7 +70,7 @@ struct OnCompletion {
 
 // --- to a call (OnCall) -------------------------------------------------------------------------
 
-/// The call returns this errno, and has no other effect than a real failure has.
+/// The call fails with this errno, without other effects than a real failure has.
 struct FailCall {
   static constexpr std::string_view kKind = "fail";
   static constexpr Victim kVictim = Victim::kCall;
@@ -81,8 +82,8 @@ struct FailCall {
 
 // --- to work (OnCompletion) ---------------------------------------------------------------------
 
-/// The request completes with this error, and later requests are flushed. The peer sees the same as
-/// with a real cause of the error.
+/// The request completes with this error, and later requests are flushed. The peer sees what it
+/// would see with a real cause.
 struct CompleteWork {
   static constexpr std::string_view kKind = "complete";
   static constexpr Victim kVictim = Victim::kWork;
@@ -94,8 +95,8 @@ struct CompleteWork {
 
 // --- to queues ----------------------------------------------------------------------------------
 
-/// The queue pair goes to ERR by itself, with this asynchronous event: QP_FATAL, or on a reliable
-/// connection that can receive QP_REQ_ERR or QP_ACCESS_ERR.
+/// The queue pair goes to ERR with this asynchronous event: QP_FATAL, or for a reliable connection
+/// that can receive also QP_REQ_ERR or QP_ACCESS_ERR.
 struct FailQueuePair {
   static constexpr std::string_view kKind = "qp-error";
   std::string host;
@@ -122,8 +123,8 @@ struct OverrunQueue {
   bool operator==(const OverrunQueue&) const = default;
 };
 
-/// The n-th shared receive queue made on the host fails by itself: SRQ_ERR, and its queue pairs go
-/// to ERR with QP_FATAL.
+/// The n-th shared receive queue that was created on the host fails: SRQ_ERR, and its queue pairs
+/// go to ERR with QP_FATAL.
 struct FailSharedQueue {
   static constexpr std::string_view kKind = "srq-error";
   std::string host;
@@ -137,8 +138,8 @@ struct FailSharedQueue {
 
 // --- to programs --------------------------------------------------------------------------------
 
-/// The programs of the host take this long before each event that they fetch and each poll; 0: no
-/// longer.
+/// The programs of the host wait this long before they fetch an event and before each poll; 0 ends
+/// the effect.
 struct SlowConsumer {
   static constexpr std::string_view kKind = "slow-consumer";
   static constexpr bool kEnds = true;

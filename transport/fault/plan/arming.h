@@ -1,4 +1,5 @@
-// An armed fault: it waits for its trigger, and counts what came of it.
+// The state of one fault of a plan: counts the occurrences of its trigger, and decides when the
+// fault happens.
 #pragma once
 
 #include <cstddef>
@@ -12,36 +13,40 @@
 
 namespace anyrdma::fault {
 
-/// A fault and what became of it.
+/// A fault of a plan, with its counts.
 struct FaultStatus {
   Fault fault;
-  std::uint32_t planned = 1;   ///< how often it can fire; kAll: as often as it happens
-  std::uint32_t armed = 0;     ///< how often what its trigger watches for happened, due or not
-  std::uint32_t fired = 0;     ///< how often it was carried out
-  std::uint32_t observed = 0;  ///< how often that made a difference: there was a device to remove,
-                               ///< a packet met the path that was cut
-  /// For a random trigger: the numbers among `armed`, from 1, that fired; at most kChosenMax.
+  std::uint32_t planned = 1;  ///< how often it can happen; kAll: at each occurrence
+  /// How often its trigger occurred, whether the fault happened or not.
+  std::uint32_t armed = 0;
+  std::uint32_t fired = 0;  ///< how often the fault was carried out
+  /// How often that made a difference: there was a device to remove, for example, or a packet used
+  /// the cut path.
+  std::uint32_t observed = 0;
+  /// For a random trigger: the occurrences at which the fault happened, counted from 1; at most
+  /// kChosenMax.
   std::vector<std::uint32_t> chosen{};
 
   static constexpr std::size_t kChosenMax = 4096;
 
-  /// "planned 1, armed 3, fired 1, observed 0: on client->server REQ 3: lose".
+  /// Returns a line such as "planned 1, armed 3, fired 1, observed 0: on client->server REQ 3:
+  /// lose".
   [[nodiscard]] std::string to_string() const;
 };
 
-/// The occurrences that a trigger selects.
+/// Returns the occurrences at which a trigger fires.
 [[nodiscard]] Occurrence occurrence_of(const Trigger& trigger);
-/// The trigger with another occurrence, if it counts occurrences.
+/// Returns the trigger with another occurrence, if its kind has one.
 [[nodiscard]] Trigger with_occurrence(Trigger trigger, Occurrence occurrence);
 
-/// Counts what a trigger watches for.
+/// Counts the occurrences of a trigger.
 class Arming {
  public:
   explicit Arming(const Fault& fault);
 
-  /// Something happened that the trigger watches for. True: this is the one.
+  /// Call for each occurrence of the trigger. True: the fault must happen now.
   [[nodiscard]] bool is_due();
-  /// The trigger is random, so is_due() needs `dice`.
+  /// Whether the trigger is random. Then set `dice` before is_due().
   [[nodiscard]] bool needs_dice() const { return occurrence_.per_million != Occurrence::kCertain; }
 
   FaultStatus status;

@@ -1,4 +1,4 @@
-// Draws the random parts of a fault before it happens: an instant of a window, a duration.
+// Draws the random parts of a fault from a seed: an instant of a time window, a duration.
 #pragma once
 
 #include "transport/fault/plan/fault.h"
@@ -6,13 +6,14 @@
 
 namespace anyrdma::fault {
 
-/// Whether there is such a thing: "between 100ms and 2s: crash s1 for 10ms to 5s".
+/// Whether a fault has a random instant or duration: "between 100ms and 2s: crash s1 for 10ms to
+/// 5s".
 [[nodiscard]] bool leaves_open(const Fault& fault);
 
-/// The fault as it happens then, "at 1.234567s: crash s1 for 300ms": the same numbers give the same
-/// fault, on every compiler. Each instant of the window is as likely as any other, and so is each
-/// order of magnitude of what lasts; both are rounded to a few digits. One that leaves nothing open
-/// draws nothing.
+/// Replaces the random parts of a fault by drawn values: "at 1.234567s: crash s1 for 300ms". Equal
+/// random numbers give equal results with every compiler. An instant is uniform in its window; a
+/// duration is uniform in its order of magnitude. Both are rounded to a few digits. A fault without
+/// random parts draws no numbers.
 [[nodiscard]] Fault resolved(const Fault& fault, verbs::Random& dice);
 
 }  // namespace anyrdma::fault

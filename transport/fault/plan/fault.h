@@ -1,4 +1,4 @@
-// A fault as data: when, what, and which goes with which.
+// A fault: a trigger, an action, and which of them can be combined.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ using ActionKinds =
                  FailSharedQueue, SlowConsumer>;
 // clang-format on
 
-/// One of its kinds. Copying, moving and ending one is a call: written into each source that keeps
-/// faults, as a variant's is, it was most of what these took to compile.
+/// A trigger of any kind. Its copy, move and destruction are defined in one source file, because
+/// inline variants made each source that stores faults slow to compile.
 struct Trigger : TriggerKinds {
   using TriggerKinds::TriggerKinds;
   Trigger();
@@ -41,7 +41,7 @@ struct Trigger : TriggerKinds {
   bool operator==(const Trigger& other) const;
 };
 
-/// The same of what happens.
+/// An action of any kind. Its copy, move and destruction are defined in one source file.
 struct FaultAction : ActionKinds {
   using ActionKinds::ActionKinds;
   FaultAction();
@@ -51,13 +51,14 @@ struct FaultAction : ActionKinds {
   FaultAction& operator=(FaultAction&& other) noexcept;
   ~FaultAction();
   bool operator==(const FaultAction& other) const;
-  /// The word for it in a plan: "lose".
+  /// Returns the action's word in a plan: "lose".
   [[nodiscard]] std::string_view kind() const;
-  /// The private data that it brings: a rejection's.
+  /// Returns the private data of a rejection; empty for other actions.
   [[nodiscard]] std::span<const std::uint8_t> private_data() const;
 };
 
-/// The object of an action, or the object that a trigger provides; by default the world.
+/// The object that an action affects, or that a trigger provides: a packet, a request, an event ...
+/// By default the world.
 template <class Part>
 inline constexpr Victim kVictim = [] {
   if constexpr (requires { Part::kVictim; }) {
@@ -67,20 +68,20 @@ inline constexpr Victim kVictim = [] {
   }
 }();
 
-/// Whether the action can follow from the trigger: a packet is lost on a packet, while the world
-/// changes whenever.
+/// Whether the action can follow the trigger. Losing a packet needs a trigger on a packet; actions
+/// on the world can follow every trigger.
 template <class When, class What>
 inline constexpr bool kFits = kVictim<What> == Victim::kWorld || kVictim<What> == kVictim<When>;
 
 struct Fault {
   Trigger trigger;
   FaultAction action;
-  bool maybe = false;  ///< a run in which it does not happen is fine
-  Lasting lasts{};     ///< of an action that has an end
+  bool maybe = false;  ///< if the fault does not happen, the run still passes
+  Lasting lasts{};     ///< how long the effect lasts
   bool operator==(const Fault&) const = default;
 };
 
-/// One line; see fault_plan.h for the grammar.
+/// Returns the fault as one line of a plan; see fault_plan.h for the grammar.
 [[nodiscard]] std::string to_string(const Fault& fault);
 
 }  // namespace anyrdma::fault

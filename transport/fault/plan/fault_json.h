@@ -11,7 +11,8 @@
 //     ]
 //   }
 //
-// The words are those of the text (fault_plan.h); a word that is a number may be one in JSON.
+// The words are those of a plan's text (fault_plan.h). A word that is a number may be a JSON
+// number.
 #pragma once
 
 #include <string>
@@ -21,12 +22,12 @@
 
 namespace anyrdma::fault {
 
-/// One fault a line, so that versions of a plan can be compared; parse_json gives the plan back.
+/// Writes a plan as JSON, one fault a line, so that versions can be compared. parse_json reads it.
 [[nodiscard]] std::string to_json(const FaultPlan& plan);
-/// Strict: refuses what is not JSON, unknown, missing and repeated keys, values of another type,
-/// and all that FaultPlan::parse refuses. The error's line is that of the offending key or value.
+/// Parses a plan. Error: no JSON; unknown, missing or repeated keys; values of another type; and
+/// all errors of FaultPlan::parse. The error's line is that of the key or value.
 [[nodiscard]] PlanResult<FaultPlan> parse_json(std::string_view text);
-/// As parse_json if it begins with `{`, else as FaultPlan::parse.
+/// Parses JSON if the text begins with `{`, else the text of a plan.
 [[nodiscard]] PlanResult<FaultPlan> parse_either(std::string_view text);
 
 }  // namespace anyrdma::fault

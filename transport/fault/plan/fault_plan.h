@@ -72,16 +72,16 @@
 
 namespace anyrdma::fault {
 
-/// Why a plan is refused.
+/// The error of a plan that is not valid.
 struct PlanError {
   std::size_t line = 0;  ///< from 1
   std::string reason;
 
-  /// "line 3: no such message 'REX'".
+  /// Returns the error as text: "line 3: no such message 'REX'".
   [[nodiscard]] std::string to_string() const;
 };
 
-/// The exception of PlanResult::value() without a value.
+/// Throws the exception of PlanResult::value() if there is no value.
 [[noreturn]] void throw_exception_from_error(const PlanError& error,
                                              const boost::source_location& location);
 
@@ -92,14 +92,14 @@ struct FaultPlan {
   std::vector<Fault> faults;
   bool operator==(const FaultPlan&) const = default;
 
-  /// Adds a fault; a pair that makes no sense does not compile.
+  /// Adds a fault. A trigger and an action that cannot be combined do not compile.
   ///   FaultPlan().on(OnRequest{"server", 2}, RejectRequest{28}).on(AtTime{1s}, ...)
   template <class When, class What>
   requires kFits<When, What> FaultPlan& on(When trigger, What action) {
     faults.push_back({std::move(trigger), std::move(action)});
     return *this;
   }
-  /// Adds an optional fault, one that need not happen.
+  /// Adds a fault marked "maybe": the run also passes if the fault does not happen.
   template <class When, class What>
   requires kFits<When, What> FaultPlan& maybe(When trigger, What action) {
     faults.push_back({std::move(trigger), std::move(action), true});
@@ -107,11 +107,11 @@ struct FaultPlan {
   }
 
   [[nodiscard]] static PlanResult<FaultPlan> parse(std::string_view text);
-  /// One line per fault, each with its newline; parse gives the plan back.
+  /// Returns the plan as text, one line for each fault; parse reads it.
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Why a fault is invalid in every world; empty: it is valid.
+/// Returns why a fault is invalid in every world; empty: it is valid.
 [[nodiscard]] std::string problem_with(const Fault& fault);
 
 }  // namespace anyrdma::fault

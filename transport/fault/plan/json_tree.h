@@ -1,5 +1,5 @@
-// JSON whose values have their line number, for error messages. Boost.JSON's own values do not keep
-// it.
+// Parses JSON into a tree whose values have line numbers, for error messages. Values of Boost.JSON
+// have none.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct JsonMember;
 
 enum class JsonKind : std::uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
-/// A value; which members mean something, its kind says.
+/// A JSON value. `kind` tells which members are used.
 struct JsonNode {
   JsonKind kind = JsonKind::kNull;
   std::size_t line = 0;  ///< from 1; of an object or array: where it begins
@@ -31,14 +31,15 @@ struct JsonMember {
   JsonNode value;
 };
 
-/// The value of a text, or the reason why the text is invalid.
+/// The result of parsing: the value, or an error with its line.
 struct JsonTree {
   JsonNode root;
   std::size_t error_line = 0;  ///< 0: the text is JSON
   std::string error;
 };
 
-/// Exactly one value, nested 32 deep at most. A key twice in one object is an error.
+/// Parses exactly one value, with at most 32 levels of nesting. A repeated key in an object is an
+/// error.
 [[nodiscard]] JsonTree parse_json_tree(std::string_view text);
 
 }  // namespace anyrdma::fault

@@ -1,6 +1,6 @@
-// What a real stack allows: which errno a call can return, which error a completion can have. Each
-// row says where it was seen. K/x is the kernel's drivers/infiniband/core/x, L rdma-core's
-// librdmacm/cma.c, IBTA the architecture specification, volume 1.
+// Which faults a real stack can show: the errno values of calls, and the error statuses of
+// completions. Each row names its source. K/x is the kernel's drivers/infiniband/core/x, L
+// rdma-core's librdmacm/cma.c, IBTA the architecture specification, volume 1.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -14,7 +14,7 @@
 
 namespace anyrdma::fault {
 
-/// A call can fail with that, as its source has it.
+/// One errno with which a call can fail, and the source.
 struct LegalErrno {
   std::string_view call;
   int error;
@@ -22,36 +22,37 @@ struct LegalErrno {
 };
 [[nodiscard]] std::span<const LegalErrno> legal_errnos();
 
-/// In place of a call's name: all that make an object.
+/// The name that stands for all calls that create an object.
 inline constexpr std::string_view kAnyAllocation = "any_allocation";
-/// Whether the call makes an object: what "any_allocation" counts.
+/// Whether the call creates an object, so that "any_allocation" counts it.
 [[nodiscard]] bool makes_object(std::string_view call);
-/// Whether the call is made on an id; all others are counted for the host alone.
+/// Whether the call is made on an id. Calls without an id are counted for the whole host.
 [[nodiscard]] bool is_call_on_id(std::string_view call);
 
-/// A further property of a request for which a status is possible.
+/// A property that a request must have for a completion status.
 enum class Needs : std::uint8_t {
   kNothing,
-  kPayload,       ///< a message without bytes cannot cause it
-  kInvalidation,  ///< of a key, by a SEND
+  kPayload,       ///< the message must have at least one byte
+  kInvalidation,  ///< a SEND that invalidates a key
 };
 
-/// A completion of that kind can have that error, as its source has it.
+/// One error status that a completion of this kind can have, and the source.
 struct LegalStatus {
   ibv_wc_opcode opcode;
   ibv_wc_status status;
-  bool datagrams;  ///< on UD, too; on RC all are; on UC those that need no answer
+  /// Possible on UD as well; all are possible on RC, and on UC those that need no answer.
+  bool datagrams;
   Needs needs;
   std::string_view source;
 };
 [[nodiscard]] std::span<const LegalStatus> legal_statuses();
-/// Null: no completion of this kind has it.
+/// Returns the row for this error; null: no completion of this kind can have it.
 [[nodiscard]] const LegalStatus* find_legal(ibv_wc_opcode opcode, ibv_wc_status status);
 
-/// Why a fault of calls, requests or queues is impossible; empty: it is possible.
+/// Returns why a fault on calls, requests or queues is impossible; empty: it is possible.
 [[nodiscard]] std::string api_problem(const Fault& fault);
 
-/// The tables as docs/legality.md shows them.
+/// Returns the tables of docs/legality.md.
 [[nodiscard]] std::string errno_table();
 [[nodiscard]] std::string status_table();
 

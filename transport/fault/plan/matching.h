@@ -1,5 +1,5 @@
-// Tests whether an event on a host fires the trigger of a fault. The caller compares the host's
-// name if it has several hosts.
+// Tests whether a call, a packet or posted work on a host fires the trigger of a fault. The
+// functions ignore the trigger's host name; a caller with several hosts compares it.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,20 @@
 
 namespace anyrdma::fault {
 
-/// Whether the fault's trigger is counted when verbs::CallGate is asked, before the call. Other
-/// faults of calls are counted after the call.
+/// Whether the fault's trigger is counted before the call, when verbs::CallGate is asked. Triggers
+/// of other faults on calls are counted after the call.
 [[nodiscard]] bool counts_at_gate(const Fault& fault);
 
-/// `call` and `id` as verbs::CallGate and transport::CallObserver have them.
+/// Whether the trigger counts this call. `call` and `id` are as in verbs::CallGate and
+/// transport::CallObserver.
 [[nodiscard]] bool names_call(const OnCall& on, std::uint64_t id, std::string_view call);
 
-/// Adds what the action does to a packet. False: it happens to something else.
+/// Adds an action on a packet (lose, corrupt, duplicate, reorder, delay) to `mishap`. False: the
+/// action is of another kind, and `mishap` is unchanged.
 [[nodiscard]] bool befall(const FaultAction& action, verbs::Mishap& mishap);
 
-/// False, too: no such work can end as the fault has it.
+/// Whether the trigger counts this posted work. Also false if such work cannot complete with the
+/// status of the fault.
 [[nodiscard]] bool names_work(const Fault& fault, const verbs::PostedWork& work);
 
 }  // namespace anyrdma::fault

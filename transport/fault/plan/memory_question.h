@@ -1,12 +1,12 @@
-// The question of a process on a simulated host to its world about weak memory.
+// The system call by which a process on a simulated host asks for choices about weak memory.
 #pragma once
 
 namespace anyrdma::fault {
 
-/// A system call that no kernel has: of so many choices, which one? Its argument is how many, at
-/// least 2; its result a smaller number (verbs::soft::MemoryChooser).
+/// The number of a system call that no kernel has. Its argument is the number of choices, at least
+/// 2; its result is the chosen number, from 0 (verbs::soft::MemoryChooser).
 inline constexpr long kMemoryCall = 1'000'004;
-/// The variable that names the profile; absent: strict.
+/// The environment variable that names the memory profile; unset: strict.
 inline constexpr const char* kMemoryVariable = "ANYRDMA_MEMORY";
 
 }  // namespace anyrdma::fault

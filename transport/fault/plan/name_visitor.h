@@ -1,4 +1,4 @@
-// A visitor of the fields of triggers and actions (part.h) that uses only names.
+// A base class for visitors of the fields of triggers and actions (part.h) that need only names.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace anyrdma::fault {
 
-/// `Visitor` derives from it, and has name(key, value) and named(host) for every host that is not
-/// "any".
+/// `Visitor` derives from this class and defines name(key, value), and named(host), which is called
+/// for every host except "any".
 template <class Visitor>
 class NameVisitor {
  public:
@@ -43,7 +43,7 @@ class NameVisitor {
                       std::uint32_t, std::uint32_t) {
     any_host(key, host);
   }
-  // The others name nothing.
+  // Fields without names are ignored.
   void scalar(std::string_view, const auto&) {}
   void one_of(std::string_view, const std::string&, std::span<const std::string_view>) {}
   void data(std::string_view, const std::vector<std::uint8_t>&) {}

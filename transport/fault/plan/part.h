@@ -35,7 +35,7 @@
 
 namespace anyrdma::fault {
 
-/// The object of an action, and the object that a trigger provides.
+/// The object that an action affects, or that a trigger provides: a packet, an event ...
 enum class Victim : std::uint8_t {
   kWorld,
   kPacket,
@@ -46,7 +46,7 @@ enum class Victim : std::uint8_t {
   kQuery,
   kRoute
 };
-/// "a request".
+/// Returns the victim for messages: "a request".
 [[nodiscard]] std::string_view to_string(Victim victim);
 
 /// The messages of the CM protocol, with their attribute ids.
@@ -61,19 +61,20 @@ enum class CmMessage : std::uint16_t {
   kSidrReq = 0x17,
   kSidrRep = 0x18,
 };
-/// "REQ".
+/// Returns the message's name: "REQ".
 [[nodiscard]] std::string_view to_string(CmMessage message);
 
-/// Every occurrence instead of the n-th.
+/// The trigger fires at every occurrence.
 inline constexpr std::uint32_t kAll = 0;
 
-/// Which of many: the n-th, all, or each with a probability drawn from the world's seed.
+/// Which occurrences fire a trigger: the n-th, all, or each with a probability (drawn from the
+/// run's seed).
 struct Occurrence {
   static constexpr std::uint32_t kCertain = 1'000'000;
 
-  // Implicit: OnRequest{"server", 2} reads as it should.
+  // Implicit, for brevity: OnRequest{"server", 2}.
   constexpr Occurrence(std::uint32_t which = 1) : number(which) {}
-  /// Each with a probability in millionths, 1 to 999,999.
+  /// Each occurrence fires with this probability in millionths, 1 to 999,999.
   [[nodiscard]] static constexpr Occurrence each_with(std::uint32_t millionths) {
     Occurrence occurrence(kAll);
     occurrence.per_million = millionths;
@@ -85,7 +86,7 @@ struct Occurrence {
   std::uint32_t per_million = kCertain;
 };
 
-/// How long what a fault does goes on. Implicit: `fault.lasts = 300ms` reads as it should.
+/// How long the effect of a fault lasts. Implicit, for brevity: `fault.lasts = 300ms`.
 struct Lasting {
   constexpr Lasting() = default;
   template <class Number, class Unit>
@@ -93,7 +94,7 @@ struct Lasting {
   /// A random duration from `shortest` to `longest`: see drawn.h.
   constexpr Lasting(verbs::Duration shortest, verbs::Duration longest)
       : least(shortest), most(longest) {}
-  /// Until something else ends it.
+  /// Whether the effect lasts until another fault ends it.
   [[nodiscard]] constexpr bool for_ever() const { return *this == Lasting(); }
   bool operator==(const Lasting&) const = default;
 
@@ -101,31 +102,33 @@ struct Lasting {
   verbs::Duration most{};
 };
 
-/// How the resolution of an address can fail (kernel: addr_resolve, rdma_resolve_ip).
+/// The errors with which the resolution of an address can fail (kernel: addr_resolve,
+/// rdma_resolve_ip).
 inline constexpr std::string_view kResolvingErrors[]{"ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH",
                                                      "ENODEV"};
 
-/// How the query for a path can fail (kernel: cma_query_handler; sa_query.c: send_handler,
-/// recv_handler).
+/// The errors with which the query for a path can fail (kernel: cma_query_handler; sa_query.c:
+/// send_handler, recv_handler).
 inline constexpr std::string_view kRoutingErrors[]{"ETIMEDOUT", "EINVAL", "EIO"};
 
-/// A field of a message by its name: "path_mtu". The executor of the fault knows the names.
+/// A field of a CM message by name: "path_mtu". The code that carries out the fault knows the
+/// names.
 struct FieldName {
   std::string name;
   bool operator==(const FieldName&) const = default;
 };
 
-/// The events after which a device goes on (ibv_get_async_event(3)).
+/// The asynchronous events after which a device continues to work (ibv_get_async_event(3)).
 inline constexpr std::string_view kDeviceEvents[]{
     "PKEY_CHANGE", "LID_CHANGE", "SM_CHANGE", "CLIENT_REREGISTER", "GID_CHANGE", "DEVICE_FATAL"};
 
-/// The states of an id, as the kernel has them behind "RDMA_CM_".
+/// The states of an id, as the kernel names them, without the prefix "RDMA_CM_".
 inline constexpr std::string_view kStateNames[]{
     "IDLE",       "ADDR_QUERY", "ADDR_RESOLVED", "ROUTE_QUERY",    "ROUTE_RESOLVED", "CONNECT",
     "DISCONNECT", "ADDR_BOUND", "LISTEN",        "DEVICE_REMOVAL", "DESTROYING"};
 
-/// The names of calls for triggers: calls on an id, as cm names them; calls that create an object
-/// of rdma_cm without an id; verbs calls. any_allocation stands for all that create an object.
+/// The names of calls in triggers: calls on an id, calls of rdma_cm that create an object without
+/// an id, and verbs calls. any_allocation stands for all that create an object.
 inline constexpr std::string_view kCallNames[]{"bind_addr",
                                                "resolve_addr",
                                                "resolve_route",

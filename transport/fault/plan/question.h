@@ -1,6 +1,6 @@
-// The questions of a process to its world. A process on a simulated host has no fault plan of its
-// own, so that a fault is counted once for the whole host. It makes a system call that no kernel
-// has; the supervisor answers it before any other thread can run.
+// The system call by which a process on a simulated host asks about faults. The process has no
+// fault plan, so that a fault is counted once for the whole host. No kernel has this system call;
+// the simulator's supervisor answers it before another thread can run.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -15,26 +15,28 @@
 
 namespace anyrdma::fault {
 
-/// The call's number; its arguments are the address of a Question and its size. It returns 0, or
-/// -ENOSYS without a supervisor.
+/// The number of the system call. Its arguments are the address of a Question and its size. Returns
+/// 0, or -ENOSYS without a supervisor.
 inline constexpr long kAskWorld = 1'000'001;
 
-/// The reports that the world wants of a process.
+/// The reports that a process must make to its simulated world.
 struct Oversight {
-  bool entries = false;   ///< the entries of its ids (recording/work/ids.h)
-  bool work = false;      ///< and of its device (recording/work/observer.h)
-  bool digests = false;   ///< with digests of messages
-  bool events = false;    ///< it stops when an event was queued or fetched: a fault may wait for it
-  bool calls = false;     ///< likewise when a call was made, or an id has entered a state
-  bool gate = false;      ///< kCall, kWork, kFailure
-  bool requests = false;  ///< kRequest
-  bool takes = false;     ///< kTake
+  bool entries = false;  ///< events and calls of its ids (recording/work/ids.h)
+  bool work = false;     ///< work of its device (recording/work/observer.h)
+  bool digests = false;  ///< with digests of messages
+  /// The process stops when an event was queued or fetched, because a fault may be triggered.
+  bool events = false;
+  /// The process stops when a call was made or an id has changed its state, for the same reason.
+  bool calls = false;
+  bool gate = false;      ///< it asks kCall, kWork and kFailure
+  bool requests = false;  ///< it asks kRequest
+  bool takes = false;     ///< it asks kTake
   bool points = false;    ///< its calls are scheduling points
   bool ownership = false;  ///< mistakes with buffers are reported (finding_call.h) ...
   bool stacks = false;     ///< ... with the stacks of postings
 };
 
-/// The process fills in the question, the supervisor the answer.
+/// The process fills in the question, the supervisor fills in the answer.
 struct Question {
   enum class Kind : std::uint8_t {
     kOpened,   ///< a device: `error` says whether it is there, `port_down` what its port does,
@@ -59,12 +61,13 @@ struct Question {
   bool refused = false;
   bool unanswered = false;
   bool no_room = false;
-  std::uint8_t mra = 0;  ///< of a request that goes on: an MRA's time exponent and 1; 0: none
+  /// Time exponent + 1 of an MRA, for a request that is delivered; 0: no MRA.
+  std::uint8_t mra = 0;
   std::uint8_t reason = 0;
   std::uint8_t size = 0;  ///< of `data`
   std::array<std::uint8_t, 148> data{};
 
-  /// Longer names are truncated; none of ours is.
+  /// Sets the word. Longer texts are truncated; all words in use fit.
   void set_word(std::string_view text) {
     const std::size_t size_kept = text.size() < word.size() ? text.size() : word.size() - 1;
     text.copy(word.data(), size_kept);
@@ -77,7 +80,7 @@ struct Question {
 };
 static_assert(std::is_trivially_copyable_v<Question>, "it is copied from process to process");
 
-/// In the environment of a process on a simulated host, with any value: there is a world to ask.
+/// The environment variable, with any value, that tells a process that it is on a simulated host.
 inline constexpr const char* kWorldVariable = "ANYRDMA_WORLD";
 
 }  // namespace anyrdma::fault

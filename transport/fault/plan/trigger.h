@@ -1,4 +1,4 @@
-// When a fault happens. part.h says what such a struct has.
+// The triggers of faults, one struct for each. part.h describes the members of such a struct.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -12,7 +12,7 @@
 
 namespace anyrdma::fault {
 
-/// At a virtual time since the beginning.
+/// The fault happens at this virtual time since the beginning of the run.
 struct AtTime {
   static constexpr std::string_view kKind = "time";
   verbs::Duration time{};
@@ -21,11 +21,11 @@ struct AtTime {
   bool operator==(const AtTime&) const = default;
 };
 
-/// At a random instant of a window, uniformly distributed: see drawn.h.
+/// The fault happens at a random instant of a time window, uniformly distributed: see drawn.h.
 struct BetweenTimes {
   static constexpr std::string_view kKind = "between";
   verbs::Duration from{};
-  verbs::Duration to{};  ///< later than `from`; never the instant itself
+  verbs::Duration to{};  ///< later than `from`; not part of the window
 
   static void visit(auto& visitor, auto& between) {
     visitor.scalar("from", between.from);
@@ -36,8 +36,7 @@ struct BetweenTimes {
 
 // --- the wire -----------------------------------------------------------------------------------
 
-/// When a host puts its n-th CM message of a kind on the wire to another host. An empty name
-/// means any host.
+/// A host sends its n-th CM message of a kind to another host. An empty name means any host.
 struct OnMessage {
   static constexpr std::string_view kKind = "message";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -54,7 +53,7 @@ struct OnMessage {
   bool operator==(const OnMessage&) const = default;
 };
 
-/// When a host puts its n-th packet of any kind, CM messages too, on the wire to another host.
+/// A host sends its n-th packet of any kind, including CM messages, to another host.
 struct OnPacket {
   static constexpr std::string_view kKind = "packet";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -71,7 +70,7 @@ struct OnPacket {
 
 // --- the connection manager ---------------------------------------------------------------------
 
-/// When the n-th connection request reaches a listener of a host.
+/// The n-th connection request arrives at a listener of a host.
 struct OnRequest {
   static constexpr std::string_view kKind = "request";
   static constexpr Victim kVictim = Victim::kRequest;
@@ -85,7 +84,7 @@ struct OnRequest {
   bool operator==(const OnRequest&) const = default;
 };
 
-/// When a host looks for the n-th time for the way to another's address.
+/// A host resolves an address for the n-th time.
 struct OnResolving {
   static constexpr std::string_view kKind = "resolving";
   static constexpr Victim kVictim = Victim::kQuery;
@@ -99,7 +98,7 @@ struct OnResolving {
   bool operator==(const OnResolving&) const = default;
 };
 
-/// When a host looks for the n-th time for the route to a resolved address.
+/// A host resolves a route for the n-th time.
 struct OnRouting {
   static constexpr std::string_view kKind = "routing";
   static constexpr Victim kVictim = Victim::kRoute;
@@ -113,7 +112,7 @@ struct OnRouting {
   bool operator==(const OnRouting&) const = default;
 };
 
-/// When an id comes to a state for the n-th time: "CONNECT" (kStateNames). `id` as in OnQueued.
+/// An id enters a state for the n-th time: "CONNECT" (kStateNames). `id` as in OnQueued.
 struct OnState {
   static constexpr std::string_view kKind = "state";
   std::string host;
@@ -135,8 +134,8 @@ void visit_event(auto& visitor, auto& on) {
   visitor.scalar("occurrence", on.occurrence);
 }
 
-/// When the n-th CM event of a type enters its channel on a host. `id` as the trace numbers it; 0
-/// means any.
+/// The n-th CM event of a type enters its channel on a host. `id` is the id's number in the trace;
+/// 0: any.
 struct OnQueued {
   static constexpr std::string_view kKind = "queued";
   static constexpr Victim kVictim = Victim::kEvent;
@@ -149,7 +148,7 @@ struct OnQueued {
   bool operator==(const OnQueued&) const = default;
 };
 
-/// When the application is handed the n-th CM event of a type. As OnQueued.
+/// The application fetches the n-th CM event of a type. `id` as in OnQueued.
 struct OnFetched {
   static constexpr std::string_view kKind = "fetched";
   std::string host;

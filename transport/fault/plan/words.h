@@ -1,5 +1,5 @@
-// A fault as words, which its text and its JSON have in common: each trigger and action is a kind
-// and fields with a key and one word each.
+// A fault as words, the form between its text and its JSON: each trigger and action is a kind and
+// fields, and each field is a key and one word.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace anyrdma::fault {
 
-/// One field.
+/// One field of a trigger or an action.
 struct Word {
-  std::string key;  ///< empty in text, where the order decides
+  std::string key;  ///< the field's key; empty if the word comes from text, where the order decides
   std::string text;
   std::size_t line = 0;  ///< where it was read
 };
@@ -27,23 +27,23 @@ struct Phrase {
   std::size_t line = 0;
 };
 
-/// The reason and the line of an error; no reason: no error.
+/// An error with its line; empty reason: no error.
 struct WordProblem {
   std::size_t line = 0;
   std::string reason;
 };
 
-/// How a phrase that was read says which field a word is for.
+/// How a word is assigned to a field: by its place (text) or by its key (JSON).
 enum class Order : std::uint8_t { kByPlace, kByKey };
 
 [[nodiscard]] Phrase phrase_of(const Trigger& trigger);
 [[nodiscard]] Phrase phrase_of(const FaultAction& action);
 [[nodiscard]] WordProblem read_phrase(const Phrase& phrase, Order order, Trigger& trigger);
 [[nodiscard]] WordProblem read_phrase(const Phrase& phrase, Order order, FaultAction& action);
-/// All there are.
+/// Returns the kinds of triggers.
 [[nodiscard]] std::span<const std::string_view> trigger_kinds();
 [[nodiscard]] std::span<const std::string_view> action_kinds();
-/// Whether it is a kind of trigger other than a message's name: a word after "on HOST".
+/// Whether the word after "on HOST" names a kind of trigger, and not a message.
 [[nodiscard]] bool is_trigger_kind(std::string_view word);
 
 }  // namespace anyrdma::fault

@@ -1,5 +1,4 @@
-// APR, alternate path response: what became of a LAP. Ignored on RoCE, as LAP is.
-// IBTA vol 1, 12.8.2.
+// APR, alternate path response: the result of a LAP. Ignored on RoCE, like LAP. IBTA vol 1, 12.8.2.
 #pragma once
 
 #include "transport/ibcm/wire/mad_header.h"

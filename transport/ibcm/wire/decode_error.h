@@ -1,4 +1,5 @@
-// Why a parser refused a message. The fault is the peer's, so it is never an errno.
+// The reason why a parser rejected a message. The peer sent the message, so it is not an errno of a
+// call.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -6,7 +7,7 @@
 
 namespace anyrdma::ibcm::wire {
 
-/// One value per reason that a test or a trace could want to tell apart.
+/// The reasons that tests or traces distinguish.
 enum class DecodeErrc {
   kLength = 1,        ///< not the 256 bytes of a MAD
   kBaseVersion,       ///< base version is not 1

@@ -58,7 +58,7 @@ struct MadHeader {
 
   /// kBaseVersion, kManagementClass, kClassVersion, kMethod. Status and reserved bits are ignored.
   [[nodiscard]] static Result<MadHeader> parse(MadView mad);
-  /// As parse, and kAttribute unless it is `expected`.
+  /// Like parse(), with one more error: kAttribute, unless the attribute is `expected`.
   [[nodiscard]] static Result<MadHeader> parse_as(MadView mad, Attribute expected);
   /// Zeroes the whole MAD, then writes the header: the first step of every message's serialize.
   void serialize(MadBuffer mad) const;
@@ -66,10 +66,11 @@ struct MadHeader {
   bool operator==(const MadHeader&) const = default;
 };
 
-/// The door for bytes of unknown length: kLength unless they are one MAD.
+/// Checks the length of received bytes. Error kLength: they are not exactly one MAD.
 [[nodiscard]] Result<MadView> as_mad(std::span<const std::uint8_t> bytes);
 
-/// Where the message behind the header starts; all layouts of messages count from here.
+/// Returns the start of the message behind the header. Offsets in the layouts of messages count
+/// from here.
 [[nodiscard]] inline const std::uint8_t* payload(MadView mad) {
   return mad.data() + kMadHeaderSize;
 }

@@ -16,7 +16,7 @@ struct NamedField {
   anyrdma::wire::Field field;
 };
 
-/// As for fields without names.
+/// Whether the fields cover a message without gap or overlap, as for fields without names.
 template <std::size_t N>
 [[nodiscard]] constexpr bool tiles(const std::array<NamedField, N>& layout, std::size_t size) {
   std::array<anyrdma::wire::Field, N> fields{};
@@ -24,7 +24,7 @@ template <std::size_t N>
   return anyrdma::wire::tiles(fields, size);
 }
 
-/// All fields of the header of every message; positions count from its beginning.
+/// Returns the fields of the header of every message; positions count from its beginning.
 [[nodiscard]] std::span<const NamedField> header_fields();
 [[nodiscard]] std::span<const NamedField> req_fields();
 [[nodiscard]] std::span<const NamedField> mra_fields();

@@ -59,8 +59,7 @@ inline Bth Bth::parse(std::span<const std::uint8_t, kBytes> bytes) {
   using namespace bth_layout;
   const Front::Number front = Front::load(bytes.data());
   const Back::Number back = Back::load(bytes.data());
-  // Written as one word into its place: a copy of single fields would have to wait for each of
-  // them.
+  // Reads the fields from one word. A copy of single fields would have to wait for each of them.
   return {.opcode = Front::get<kOpcode>(front),
           .solicited = Front::get<kSolicited>(front) != 0,
           .migration = Front::get<kMigration>(front) != 0,

@@ -1,5 +1,5 @@
-// The extended transport headers that may follow the BTH (IBTA vol 1, 9.3 to 9.5): each a value
-// with parse and serialize over a span of its exact size.
+// The extended transport headers that may follow the BTH (IBTA vol 1, 9.3 to 9.5). Each is a struct
+// with parse and serialize functions for a span of its exact size.
 #pragma once
 
 #include <array>
@@ -76,7 +76,7 @@ enum class NakCode : std::uint8_t {
   kRemoteOperational = 3,
 };
 
-/// Credit count that means "no end-to-end credits": what Linux's rxe sends.
+/// The credit count that means "no end-to-end credits", as Linux's rxe sends.
 inline constexpr std::uint8_t kCreditsUnlimited = 31;
 
 namespace aeth_layout {
@@ -91,7 +91,7 @@ static_assert(wire::tiles(std::array{kReserved, kKind, kValue, kSequence}, 4));
 struct Aeth {
   static constexpr std::size_t kBytes = 4;
   AckKind kind = AckKind::kAck;
-  std::uint8_t value = kCreditsUnlimited;  ///< credits, RNR timer or NakCode, by kind
+  std::uint8_t value = kCreditsUnlimited;  ///< credits, RNR timer or NakCode, depending on the kind
   std::uint32_t message_sequence = 0;
 
   [[nodiscard]] static Aeth parse(std::span<const std::uint8_t, kBytes> bytes) {
@@ -186,7 +186,8 @@ inline constexpr wire::Field kData{0, 0, 32};
 static_assert(wire::tiles(std::array{kData}, 4));
 }  // namespace immediate_layout
 
-/// Immediate data; verbs hands it on in network order, so `data` here is its host-order value.
+/// The immediate data header. Verbs passes immediate data in network order; `data` has it in host
+/// order.
 struct ImmDt {
   static constexpr std::size_t kBytes = 4;
   std::uint32_t data = 0;

@@ -1,5 +1,5 @@
-// All headers of one RoCEv2 payload as one value, parsed by the opcode table and written back by
-// it.
+// All headers of one RoCEv2 payload in one struct. The opcode table tells which of them are parsed
+// and written.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace anyrdma::roce {
 
 inline constexpr std::size_t kIcrcBytes = 4;
 
-/// Why a payload is no RoCE v2 packet.
+/// The reason why a payload is not a RoCE v2 packet.
 enum class DecodeError : std::uint8_t {
   kNone,
   kTruncated,      ///< shorter than its headers, padding and ICRC
-  kUnknownOpcode,  ///< reserved in the opcode table
+  kUnknownOpcode,  ///< an opcode that the opcode table does not define
   kBadVersion,     ///< header version other than 0
   kUnexpectedPayload,
 };
 
-/// The headers that the opcode names are valid, the others zero.
+/// All headers of a packet. Headers that the opcode does not name are zero.
 struct Headers {
   Bth bth;
   Deth deth;
@@ -41,16 +41,18 @@ struct Decoded {
   std::span<const std::uint8_t> payload;  ///< without padding and ICRC
 };
 
-/// Reads a UDP payload from BTH to ICRC. Does not check the ICRC. Reserved bits are ignored.
+/// Parses a UDP payload from BTH to ICRC. The ICRC is not checked, and reserved bits are ignored.
 [[nodiscard]] Decoded decode(std::span<const std::uint8_t> datagram);
 
-/// Only the length, version and opcode checks of decode, and the BTH: what every packet needs.
+/// The BTH and the results of the length, version and opcode checks of decode(), which every packet
+/// needs.
 struct Envelope {
   DecodeError error = DecodeError::kNone;
   Bth bth;
   std::span<const std::uint8_t> payload;
 };
-/// Fills `out` in its place: a reader of a copy would have to wait for every byte of it.
+/// Checks the datagram and fills `out`, which is passed by reference because returning a copy is
+/// slower.
 void open(std::span<const std::uint8_t> datagram, Envelope& out);
 [[nodiscard]] inline Envelope open(std::span<const std::uint8_t> datagram) {
   Envelope out;
@@ -62,14 +64,14 @@ void open(std::span<const std::uint8_t> datagram, Envelope& out);
 /// kHeaderBytes[opcode] long.
 void encode(const Headers& headers, std::span<std::uint8_t> bytes);
 
-/// A view of one extended header of a datagram whose opcode carries it.
+/// Reads one extended header of a datagram. Precondition: the opcode has this header.
 template <class T>
 [[nodiscard]] std::span<const std::uint8_t, T::kBytes> view(std::span<const std::uint8_t> datagram,
                                                             std::uint8_t opcode, Header header) {
   return datagram.subspan(offset_of(opcode, header)).template first<T::kBytes>();
 }
 
-/// Writes one extended header into a datagram whose opcode carries it.
+/// Writes one extended header into a datagram. Precondition: the opcode has this header.
 template <class T>
 void put(std::span<std::uint8_t> datagram, std::uint8_t opcode, Header which, const T& header) {
   header.serialize(datagram.subspan(offset_of(opcode, which)).template first<T::kBytes>());

@@ -27,7 +27,7 @@ enum class Operation : std::uint8_t {
   kCongestion,
 };
 
-/// A packet's place in its message. Bits, so that kOnly is both first and last.
+/// A packet's position in its message. The values are bits, so kOnly is both first and last.
 enum class Place : std::uint8_t { kMiddle = 0, kFirst = 1, kLast = 2, kOnly = 3 };
 [[nodiscard]] constexpr bool is_first(Place p) {
   return (static_cast<unsigned>(p) & 1) != 0;
@@ -47,7 +47,7 @@ enum Header : std::uint16_t {
   kImmDt = 1 << 6,
   kIeth = 1 << 7,
 };
-/// How long a header is.
+/// The length of a header.
 struct HeaderSize {
   Header header;
   std::uint8_t bytes;
@@ -63,12 +63,12 @@ struct OpcodeRow {
   Service service = Service::kNone;
   Operation operation = Operation::kNone;
   Place place = Place::kOnly;
-  std::uint16_t headers = 0;  ///< Header bits
+  std::uint16_t headers = 0;  ///< bits of Header
   bool payload = false;       ///< payload bytes may follow
   std::string_view name;      ///< IBTA's spelling, without the service
 };
 
-/// Opcodes of the reliable connection that the HCA writes.
+/// Opcodes of the reliable connection service that the HCA sends.
 inline constexpr std::uint8_t kRcSendFirst = 0x00;
 inline constexpr std::uint8_t kRcSendMiddle = 0x01;
 inline constexpr std::uint8_t kRcSendLast = 0x02;
@@ -96,7 +96,7 @@ inline constexpr std::uint8_t kRcAtomicWrite = 0x1d;  // IBTA vol 1, release 1.5
 inline constexpr std::uint8_t kUdSendOnly = 0x64;
 inline constexpr std::uint8_t kUdSendOnlyImm = 0x65;
 
-/// The operations of a connected service, offsets within the service's 32 opcodes.
+/// The operations of the connected services. Opcodes are offsets within the service's 32 opcodes.
 inline constexpr std::array kConnectedRows{
     OpcodeRow{0x00, {}, Operation::kSend, Place::kFirst, 0, true, "SEND First"},
     OpcodeRow{0x01, {}, Operation::kSend, Place::kMiddle, 0, true, "SEND Middle"},
@@ -141,7 +141,7 @@ inline constexpr std::array kConnectedRows{
     OpcodeRow{0x1d, {}, Operation::kAtomicWrite, Place::kOnly, kReth, true, "ATOMIC WRITE"},
 };
 
-/// One row per opcode value; Service::kNone where the value is reserved.
+/// Makes the opcode table: one row for each value, with Service::kNone for reserved values.
 [[nodiscard]] constexpr std::array<OpcodeRow, 256> make_opcode_table() {
   std::array<OpcodeRow, 256> table{};
   auto add = [&table](Service service, OpcodeRow row, unsigned extra) {
@@ -153,7 +153,8 @@ inline constexpr std::array kConnectedRows{
   for (const OpcodeRow& row : kConnectedRows) {
     add(Service::kRc, row, 0);
     if (row.code <= 0x0b) add(Service::kUc, row, 0);
-    // Only requests name the extended-RC domain's receive queue; responses do not.
+    // Requests on extended connections name the peer's shared receive queue (XrcEth); responses do
+    // not.
     const bool response = row.code >= 0x0d && row.code <= 0x12;
     add(Service::kXrc, row, response ? 0u : static_cast<unsigned>(kXrcEth));
   }
@@ -174,7 +175,7 @@ inline constexpr std::array<OpcodeRow, 256> kOpcodes = make_opcode_table();
   return bytes;
 }
 
-/// By opcode and the number of the header's bit.
+/// Makes the table of header offsets, by opcode and number of the header's bit.
 [[nodiscard]] constexpr auto make_header_offsets() {
   std::array<std::array<std::uint8_t, kHeaderSizes.size()>, 256> offsets{};
   for (std::size_t i = 0; i < offsets.size(); ++i) {
@@ -187,13 +188,14 @@ inline constexpr std::array<OpcodeRow, 256> kOpcodes = make_opcode_table();
 }
 inline constexpr auto kHeaderOffsets = make_header_offsets();
 
-/// Where a header begins, counted from the BTH's first byte. The opcode must carry it.
+/// Returns the offset of a header from the first byte of the BTH. Precondition: the opcode has this
+/// header.
 [[nodiscard]] constexpr std::size_t offset_of(std::uint8_t opcode, Header header) {
   return kHeaderOffsets[opcode]
                        [static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(header)))];
 }
 
-/// BTH and all extended headers, by opcode.
+/// Makes the table of header lengths by opcode: BTH and all extended headers.
 [[nodiscard]] constexpr std::array<std::uint8_t, 256> make_header_bytes() {
   std::array<std::uint8_t, 256> bytes{};
   for (std::size_t i = 0; i < bytes.size(); ++i)

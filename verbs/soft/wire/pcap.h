@@ -1,5 +1,5 @@
-// Classic packet-capture files as bytes: what tcpdump and Wireshark read and write. No file I/O
-// here.
+// Reads and writes classic packet-capture files (pcap), as tcpdump and Wireshark use them. Works on
+// bytes in memory, without file I/O.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@ struct Record {
   std::span<const std::uint8_t> frame;
 };
 
-/// The records of a capture of Ethernet frames, as views into `file`; nullopt when it is none, is
-/// truncated, or has another link type. Both byte orders, micro- and nanoseconds.
+/// Returns the records of a capture of Ethernet frames, as views into `file`. nullopt: `file` is no
+/// capture, is truncated, or has another link type. Accepts both byte orders, microseconds and
+/// nanoseconds.
 [[nodiscard]] std::optional<std::vector<Record>> parse(std::span<const std::uint8_t> file);
 
-/// Starts a capture: the file header for Ethernet frames with nanosecond times, little-endian on
+/// Returns the file header of a capture: Ethernet frames, times in nanoseconds, little-endian on
 /// every machine.
 [[nodiscard]] std::vector<std::uint8_t> file_header();
 
-/// Appends one record.
+/// Appends one record to a capture.
 void append(std::vector<std::uint8_t>& file, verbs::Duration time,
             std::span<const std::uint8_t> frame);
 
