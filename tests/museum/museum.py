@@ -113,7 +113,7 @@ def page(found):
     lines = [
         "# Known bugs of RDMA programs",
         "",
-        "Which bugs have users of RDMA reported in public, and how do they look as tests to copy from?",
+        "Which bugs have users of RDMA reported in public, and which test of anyrdma reproduces each?",
         "",
         f"This catalogue (`tests/museum`) has {shown} tests of a few lines and a few milliseconds each. In each",
         "test, an application with the reported bug runs on simulated hosts, and the bug happens every",
