@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t kNumbers = 16;
 constexpr int kAttempts = 60, kPatienceMs = 30;
+constexpr int kReceives = 16, kSends = 16;
 
 std::atomic<uint64_t> birth{0};  // of the log
 std::mutex m;                    // guards what follows
@@ -59,11 +60,12 @@ class Caller {
     NEED(rdma_create_id(channel_, &id, nullptr, RDMA_PS_TCP));
     if (!resolve(id, node_, kPort)) give_up("the address is not resolved");
     if (!lane_open(&l_, id)) give_up("a queue pair");
-    for (int i = 0; i < 16; ++i) NEED(post_recv(&l_, i));
+    for (int i = 0; i < kReceives; ++i) NEED(post_recv(&l_, i));
     const Purpose purpose = kFromClient;
     rdma_conn_param p = params(2, 7, &purpose, sizeof purpose);
     NEED(rdma_connect(id, &p));
     up_ = next_type(channel_, kPatience) == RDMA_CM_EVENT_ESTABLISHED;
+    posted_ = sent_ = 0;
   }
 
   void close() {
@@ -74,14 +76,18 @@ class Caller {
     channel_ = nullptr;
   }
 
+  // False also when no slot is free any more, as nothing has been sent: that connection is given
+  // up.
   bool ask(Message& message) {
-    const int n = 16 + next_++ % 16;
+    if (posted_ - sent_ == kSends) return up_ = false;
+    const int n = kReceives + posted_++ % kSends;
     memcpy(slot(&l_, n), &message, sizeof message);
     if (post_send(&l_, n) != 0) up_ = false;
     const int64_t until = now_us() + kPatienceMs * 1000;
     ibv_wc wc;
     while (up_ && next_wc(&l_, &wc, static_cast<int>((until - now_us()) / 1000))) {
       if (wc.status != IBV_WC_SUCCESS) up_ = false;
+      if (wc.wr_id >= 100) ++sent_;
       if (!up_ || wc.wr_id >= 100) continue;
       Message got;
       memcpy(&got, slot(&l_, static_cast<int>(wc.wr_id)), sizeof got);
@@ -99,7 +105,7 @@ class Caller {
   lane l_{};
   rdma_event_channel* channel_ = nullptr;
   bool up_ = false;
-  int next_ = 0;
+  int posted_ = 0, sent_ = 0;  // on this connection
   uint64_t sequence_ = 0;
 };
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kWrites = 12, kReads = 40;
 constexpr int kAttempts = 60, kPatienceMs = 20, kWriterStays = 3, kReaderStays = 12;
+constexpr int kSends = 16;
 
 std::atomic<uint64_t> acknowledged{0};  // the first key's
 std::atomic<bool> written{false};
@@ -27,6 +28,7 @@ struct Session {
   rdma_event_channel* channel = nullptr;
   bool up = false;
   int next = kReceives;
+  int posted = 0, sent = 0;
   int heard = 0;
 
   void open(const char* server) {
@@ -48,15 +50,19 @@ struct Session {
     if (channel != nullptr) rdma_destroy_event_channel(channel);
     *this = Session{};
   }
-  // The reply to this attempt; false: none within so many milliseconds.
+  // The reply to this attempt; false: none within so many milliseconds. A connection on which no
+  // slot is free any more, as nothing has been sent, is given up.
   bool call(Message& message, int ms) {
+    if (posted - sent == kSends) return up = false;
     memcpy(slot(&l, next), &message, sizeof message);
     if (post_send(&l, next) != 0) up = false;
-    next = next + 1 == kReceives + 16 ? kReceives : next + 1;
+    ++posted;
+    next = next + 1 == kReceives + kSends ? kReceives : next + 1;
     const int64_t until = now_us() + ms * 1000;
     ibv_wc wc;
     while (up && next_wc(&l, &wc, static_cast<int>((until - now_us()) / 1000))) {
       if (wc.status != IBV_WC_SUCCESS) up = false;
+      if (wc.wr_id >= 100) ++sent;
       if (!up || wc.wr_id >= 100) continue;
       Message got;
       memcpy(&got, slot(&l, static_cast<int>(wc.wr_id)), sizeof got);
