@@ -54,6 +54,7 @@ class Menu {
     for (const std::string& host : hosts_) of_host(host);
     of_programs();
     if (hosts_.size() > 1) of_paths();
+    if (hosts_.size() > 1) of_messages();
     return std::move(text_);
   }
 
@@ -144,6 +145,7 @@ class Menu {
         if (number > 1) name += "#" + std::to_string(number);
         add("kill", window_, name);
         add_stop("pause", name);
+        programs_.push_back(name);
       }
     }
   }
@@ -161,8 +163,26 @@ class Menu {
     }
   }
 
+  /// What stops while a message is under way to it or from it has done half of something. That time
+  /// is short: few instants of a window are in it.
+  void of_messages() {
+    for (const std::string& host : hosts_) {
+      for (const std::string& way : {"*->" + host, host + "->*"}) {
+        for (const char* chance : {"1%", "10%"}) {
+          const std::string packet = "on " + way + " packet " + chance + ": ";
+          add("crash", packet, host + stop_);
+          add("pause", packet, host + stop_);
+          for (const std::string& program : programs_) {
+            if (program.starts_with(host + "/")) add("pause", packet, program + stop_);
+          }
+        }
+      }
+    }
+  }
+
   const ProgramScenario& scenario_;
-  std::vector<std::string> hosts_;  ///< that a plan can name
+  std::vector<std::string> hosts_;     ///< that a plan can name
+  std::vector<std::string> programs_;  ///< likewise, with their hosts
   std::string window_;
   std::string outage_;  ///< how long, of what is between hosts
   std::string stop_;    ///< the same, of hosts and programs

@@ -56,6 +56,8 @@ TEST(StandardMenu, IsAPlanOfAllKindsForTheHostsAndPrograms) {
   EXPECT_THAT(menu, HasSubstr("on client->server packet 10%: lose\n"));
   EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: pause client/kv#2 for 1ms to 10s\n"));
   EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: kill server/kv\n"));
+  EXPECT_THAT(menu, HasSubstr("on *->server packet 1%: crash server for 1ms to 10s\n"));
+  EXPECT_THAT(menu, HasSubstr("on client->* packet 10%: pause client/kv#2 for 1ms to 10s\n"));
   EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: cut client<->server for 1ms to 100s\n"));
 }
 

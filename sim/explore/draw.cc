@@ -74,6 +74,19 @@ std::optional<verbs::Duration> near_a_moment(const fault::BetweenTimes& window,
   return *which + verbs::Duration(static_cast<std::int64_t>(dice.below(room + 1)));
 }
 
+/// A packet on which it would come by chance for the first time: what lasts comes once, or a run
+/// would be nothing else.
+void strike_once(Fault& fault, RandomStream& dice) {
+  auto* const packet = std::get_if<fault::OnPacket>(&fault.trigger);
+  if (packet == nullptr || packet->occurrence.per_million == fault::Occurrence::kCertain) return;
+  constexpr std::uint32_t kLast = 1'000'000;
+  std::uint32_t number = 1;
+  while (number < kLast &&
+         dice.below(fault::Occurrence::kCertain) >= packet->occurrence.per_million)
+    ++number;
+  packet->occurrence = number;
+}
+
 void add(const ExploreOptions& options, std::size_t which, RandomStream& dice, Run& run) {
   run.trial.plan.faults.push_back(draw_fault(options, which, dice));
   run.drawn.push_back(which);
@@ -82,7 +95,14 @@ void add(const ExploreOptions& options, std::size_t which, RandomStream& dice, R
 }  // namespace
 
 Fault draw_fault(const ExploreOptions& options, std::size_t which, RandomStream& dice) {
-  Fault fault = fault::resolved(options.menu[which], dice);
+  Fault fault = options.menu[which];
+  if (fault.lasts.least != fault.lasts.most) {
+    strike_once(fault, dice);
+    // What outlasts the run outlasts all that programs wait for: half of them may, the others not.
+    if (!options.moments.empty() && dice.below(2) == 0)
+      fault.lasts.most = std::clamp(options.moments.back(), fault.lasts.least, fault.lasts.most);
+  }
+  fault = fault::resolved(fault, dice);
   fault.maybe = true;  // whether it comes to that, the seed decides
   const auto* const window = std::get_if<fault::BetweenTimes>(&options.menu[which].trigger);
   if (window == nullptr || dice.below(2) != 0) return fault;

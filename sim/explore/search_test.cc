@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -87,6 +88,44 @@ TEST(Search, HalfOfTheInstantsAreNearSomethingThatHappens) {
 
   EXPECT_GT(near, all / 3);
   EXPECT_LT(near, all * 2 / 3);
+}
+
+// Else a program would be stopped for longer than the run may take.
+TEST(Search, WhatLastsComesOnceOnAPacketByChance) {
+  ExploreOptions options{.runs = 400};
+  options.menu = plan_of("on *->a packet 10%: pause a for 1ms to 10s").faults;
+  std::set<std::uint32_t> numbers;
+
+  (void)explore(options, [&](const Trial& trial) {
+    for (const Fault& fault : trial.plan.faults) {
+      const auto& occurrence = std::get<OnPacket>(fault.trigger).occurrence;
+      EXPECT_EQ(occurrence.per_million, fault::Occurrence::kCertain);
+      numbers.insert(occurrence.number);
+    }
+    return all_fire(trial);
+  });
+
+  EXPECT_GT(numbers.size(), 20u);
+  EXPECT_LT(*numbers.begin(), 5u);
+  EXPECT_LT(*numbers.rbegin(), 200u);
+}
+
+TEST(Search, HalfOfWhatLastsIsOverBeforeTheRunIs) {
+  ExploreOptions options{.runs = 400, .moments = {1ms, 100ms}};
+  options.menu = plan_of("between 0s and 100ms: cut a->b for 1ms to 1000s").faults;
+  int soon = 0;
+  int all = 0;
+
+  (void)explore(options, [&](const Trial& trial) {
+    for (const Fault& fault : trial.plan.faults) {
+      soon += fault.lasts.most <= 100ms;
+      ++all;
+    }
+    return all_fire(trial);
+  });
+
+  EXPECT_GT(soon, all / 2);
+  EXPECT_LT(soon, all * 5 / 6);
 }
 
 TEST(Search, ShrinkingEndsWithTheSmallestTrialWhenItIsTold) {
