@@ -14,6 +14,7 @@
 #include <ctime>
 
 #include "sim/points/clock_page.h"
+#include "transport/realtime/own_clock.h"
 
 namespace {
 
@@ -59,7 +60,7 @@ ClockPage* page() {
 }
 
 /// What the clock shows; negative: the system has to be asked.
-std::int64_t read(clockid_t clock) {
+std::int64_t read(clockid_t clock, bool own = false) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   ClockPage* const from = page();
   if (from == nullptr) return -1;
@@ -81,6 +82,7 @@ std::int64_t read(clockid_t clock) {
   const std::uint64_t readings = from->readings.load(kRelaxed) + 1;
   if (readings > from->allowed.load(kRelaxed)) return -1;
   from->readings.store(readings, kRelaxed);
+  if (own) from->own.store(from->own.load(kRelaxed) + 1, kRelaxed);
   return base->load(kRelaxed) + static_cast<std::int64_t>(readings) * from->cost.load(kRelaxed);
 }
 
@@ -88,6 +90,15 @@ std::int64_t read(clockid_t clock) {
 
 // Under names of their own: those of libc's headers promise that nobody asks for nothing.
 extern "C" {
+std::int64_t anyrdma_own_clock() noexcept {
+  const std::int64_t now = read(CLOCK_MONOTONIC, true);
+  if (now >= 0) return now;
+  timespec time{};
+  (void)::syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time,
+                  anyrdma::transport::realtime::kOwnReading);
+  return time.tv_sec * kSecond + time.tv_nsec;
+}
+
 int read_clock(clockid_t clock, timespec* time) noexcept __asm__("clock_gettime");
 int read_clock(clockid_t clock, timespec* time) noexcept {
   const std::int64_t now = time == nullptr ? -1 : read(clock);

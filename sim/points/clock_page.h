@@ -29,6 +29,7 @@ struct ClockPage {
   std::atomic<std::int64_t> cost;  ///< of each: the clock shows that much more with each
   std::atomic<std::int64_t> up;    ///< CLOCK_MONOTONIC before the first one
   std::atomic<std::int64_t> date;  ///< CLOCK_REALTIME before the first one
+  std::atomic<std::uint64_t> own;  ///< those of `readings` that anyrdma's libraries made
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "it is shared by processes");
 

@@ -31,9 +31,9 @@ std::vector<std::byte> draw(Thread& thread, std::uint64_t length) {
   return bytes;
 }
 
-/// Where a read or readv wants it; nullopt: nobody can say.
+/// Where a read, readv or preadv2 wants it; nullopt: nobody can say.
 std::optional<std::vector<iovec>> parts_of(Thread& thread, const Call& call) {
-  if (call.number != SYS_readv)
+  if (call.number != SYS_readv && call.number != SYS_preadv2)
     return std::vector<iovec>{{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}};
   std::vector<iovec> parts(std::min<std::uint64_t>(call.arguments[2], IOV_MAX));
   if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(parts))))

@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "sim/programs/sandbox.h"
+#include "transport/realtime/own_clock.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -23,6 +24,11 @@ constexpr long kTicksPerSecond = 100;
 /// A look at the clock takes time, or who waits for the clock would wait for ever.
 bool look(Thread& thread) {
   return thread.spend(thread.cost_of_look());
+}
+
+/// The same for a reading of anyrdma's libraries, which says nothing about the program.
+bool look_for_library(Thread& thread) {
+  return thread.spend(thread.sandbox().options().call_cost);
 }
 
 template <class Value>
@@ -88,7 +94,8 @@ Instant instant_of(const Thread& thread, clockid_t clock, const timespec& readin
 }
 
 Outcome on_clock_gettime(Thread& thread, const Call& call) {
-  if (!look(thread)) return Outcome::over();
+  const bool own = call.arguments[2] == transport::realtime::kOwnReading;
+  if (own ? !look_for_library(thread) : !look(thread)) return Outcome::over();
   const auto shown = reading_of(thread, static_cast<clockid_t>(call.arguments[0]));
   if (!shown) return Outcome::answered(-EINVAL);
   return give(thread, call.arguments[1], timespec_of(*shown));

@@ -18,6 +18,7 @@
 #include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/in_pieces.h"
+#include "sim/programs/parts.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signal_descriptors.h"
@@ -92,10 +93,10 @@ Woken wait_for_room(Thread& thread, std::uint64_t fd) {
   return thread.wait_for(std::move(watched), "room to write", deadline);
 }
 
-/// Of writev and sendmsg.
+/// Of writev, pwritev2 and sendmsg.
 std::uint64_t length_of_parts(Thread& thread, const Call& call) {
   msghdr header{};
-  if (call.number == SYS_writev) {
+  if (call.number == SYS_writev || call.number == SYS_pwritev2) {
     header.msg_iov = reinterpret_cast<iovec*>(call.arguments[1]);
     header.msg_iovlen = call.arguments[2];
   } else if (const auto given = thread.tracee().peek<msghdr>(call.arguments[1])) {
@@ -111,25 +112,33 @@ std::uint64_t length_of_parts(Thread& thread, const Call& call) {
 }
 
 /// What is longer than there is room goes in pieces, as the kernel would have it wait.
-Outcome write_in_pieces(Thread& thread, const Call& call, unsigned length, int fd) {
-  const std::uint64_t all = call.arguments[length];
-  std::uint64_t done = 0;
-  Call rest = call;
+Outcome write_in_pieces(Thread& thread, const Call& call, int fd) {
+  auto parts = Parts::of(thread, call);
+  if (!parts || parts->left() == 0) return Outcome::made();
+  long done = 0;
   for (;;) {
     const auto result = write_without_waiting(thread, fd);
     if (!result) return Outcome::over();
-    if (*result > 0) done += static_cast<std::uint64_t>(*result);
+    if (*result > 0) {
+      done += *result;
+      parts->take(static_cast<std::uint64_t>(*result));
+    }
     const bool full = *result == -EAGAIN || *result > 0;
-    if (done >= all || !full)
-      return returned(thread, call, done != 0 ? static_cast<long>(done) : *result);
-    rest.arguments[1] = call.arguments[1] + done;
-    rest.arguments[length] = all - done;
+    if (parts->left() == 0 || !full) {
+      parts->restore(thread);
+      return returned(thread, call, done != 0 ? done : *result);
+    }
+    // A datagram may find no room where poll(2) sees some.
+    if (*result == -EAGAIN) thread.yield();
     const Woken woken = wait_for_room(thread, call.arguments[0]);
     if (woken == Woken::kOver) return Outcome::over();
-    if (done != 0 && woken != Woken::kReady) return returned(thread, call, static_cast<long>(done));
-    if (woken == Woken::kTimeout) return returned(thread, call, -EAGAIN);
-    if (make_again(thread, rest)) continue;
-    return done == 0 ? Outcome::made() : abandoned(thread, call, static_cast<long>(done));
+    Call rest = call;
+    parts->set(thread, rest);
+    const bool goes_on = woken == Woken::kReady || (woken == Woken::kSignal && done == 0);
+    if (goes_on && make_again(thread, rest)) continue;
+    if (!thread.is_over()) parts->restore(thread);
+    if (!goes_on) return returned(thread, call, done != 0 ? done : -EAGAIN);
+    return done == 0 ? Outcome::made() : abandoned(thread, call, done);
   }
 }
 
@@ -156,7 +165,7 @@ Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length
   if (length && call.arguments[*length] <= kTakenAtOnce) return Outcome::made();
   struct stat about {};
   if (::fstat(descriptor.get(), &about) == 0 && S_ISREG(about.st_mode)) return Outcome::made();
-  if (length) return write_in_pieces(thread, call, *length, descriptor.get());
+  if (call.number != SYS_sendmmsg) return write_in_pieces(thread, call, descriptor.get());
   const auto result = write_without_waiting(thread, descriptor.get());
   if (!result) return Outcome::over();
   if (*result == -EAGAIN) thread.tracee().repeat(call);

@@ -5,7 +5,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,61 +17,12 @@
 #include <vector>
 
 #include "sim/programs/clocks.h"
+#include "sim/programs/parts.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
 
 namespace anyrdma::sim::programs {
 namespace {
-
-constexpr std::uint64_t kPartsAtMost = 1024;
-
-/// The memory that a call fills, and what is left of it.
-class Parts {
- public:
-  static std::optional<Parts> of(Thread& thread, const Call& call) {
-    if (call.number == SYS_recvfrom)
-      return Parts(0, {{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}});
-    const auto header = thread.tracee().peek<msghdr>(call.arguments[1]);
-    if (!header || header->msg_iovlen > kPartsAtMost) return std::nullopt;
-    std::vector<iovec> all(header->msg_iovlen);
-    const auto at = reinterpret_cast<std::uint64_t>(header->msg_iov);
-    if (!thread.tracee().read(at, std::as_writable_bytes(std::span(all)))) return std::nullopt;
-    return Parts(at, std::move(all));
-  }
-
-  [[nodiscard]] std::uint64_t left() const {
-    std::uint64_t bytes = 0;
-    for (const iovec& each : left_) bytes += each.iov_len;
-    return bytes;
-  }
-  void take(std::uint64_t bytes) {
-    for (iovec& each : left_) {
-      const auto some = std::min<std::uint64_t>(bytes, each.iov_len);
-      each.iov_base = static_cast<std::byte*>(each.iov_base) + some;
-      each.iov_len -= some;
-      bytes -= some;
-    }
-  }
-  /// The call gets what is left. The list is the program's, which sees it whole again afterwards.
-  void set(Thread& thread, Call& call) const {
-    if (at_ == 0) {
-      call.arguments[1] = reinterpret_cast<std::uint64_t>(left_.front().iov_base);
-      call.arguments[2] = left_.front().iov_len;
-    } else {
-      (void)thread.tracee().write(at_, std::as_bytes(std::span(left_)));
-    }
-  }
-  void restore(Thread& thread) const {
-    if (at_ != 0) (void)thread.tracee().write(at_, std::as_bytes(std::span(all_)));
-  }
-
- private:
-  Parts(std::uint64_t at, std::vector<iovec> all) : at_(at), all_(std::move(all)), left_(all_) {}
-
-  std::uint64_t at_;  ///< of the list in the program; 0: it is in the call's arguments
-  std::vector<iovec> all_;
-  std::vector<iovec> left_;
-};
 
 void set_arguments(Thread& thread, const Call& call) {
   for (unsigned i = 0; i < call.arguments.size(); ++i)

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,6 +63,21 @@ Descriptor open_again(const Descriptor& file, int flags) {
   return Descriptor(::open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC));
 }
 
+/// Readable once a reader has closed the pipe. A pipe shows its writers no other trace of a reader
+/// that came and went.
+Descriptor closings_of(const Descriptor& place) {
+  Descriptor events(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  const std::string path = "/proc/self/fd/" + std::to_string(place.get());
+  if (events) (void)::inotify_add_watch(events.get(), path.c_str(), IN_CLOSE_NOWRITE);
+  return events;
+}
+
+short events_of(const Descriptor& file) {
+  pollfd state{.fd = file.get(), .events = POLLIN, .revents = 0};
+  while (::poll(&state, 1, 0) < 0 && errno == EINTR) continue;
+  return state.revents;
+}
+
 }  // namespace
 
 bool is_opening(pid_t tid) {
@@ -74,7 +90,9 @@ std::optional<Call> opening_by(const user_regs_struct& registers) {
   if (static_cast<long>(registers.rax) != kToBeMadeAgain) return std::nullopt;
   const auto number = static_cast<long>(registers.orig_rax);
   if (!opens_file(number)) return std::nullopt;
-  return Call{number, {registers.rdi, registers.rsi, registers.rdx, registers.r10}};
+  return Call{
+      number,
+      {registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9}};
 }
 
 std::optional<NamedPipe> NamedPipe::opened_by(const tracee::Tracee& thread, const Call& call) {
@@ -86,19 +104,22 @@ std::optional<NamedPipe> NamedPipe::opened_by(const tracee::Tracee& thread, cons
   struct stat status {};
   if (!place || ::fstat(place.get(), &status) != 0 || !S_ISFIFO(status.st_mode))
     return std::nullopt;
-  const bool writes = access == O_WRONLY;
-  // Nobody writes, without waiting, where nobody reads.
-  const Descriptor both = writes ? open_again(place, O_RDWR) : Descriptor();
-  Descriptor own = open_again(place, writes ? O_WRONLY : O_RDONLY);
+  if (access == O_RDONLY) {
+    Descriptor own = open_again(place, O_RDONLY);
+    if (!own) return std::nullopt;
+    return NamedPipe(std::move(own), {});
+  }
+  // No process writes, without waiting, where none reads.
+  const Descriptor both = open_again(place, O_RDWR);
+  Descriptor own = open_again(place, O_WRONLY);
   if (!own) return std::nullopt;
-  return NamedPipe(std::move(own), writes);
+  return NamedPipe(std::move(own), closings_of(place));
 }
 
 bool NamedPipe::has_partner() const {
-  pollfd state{.fd = own_.get(), .events = POLLIN, .revents = 0};
-  while (::poll(&state, 1, 0) < 0 && errno == EINTR) continue;
-  if (writes_) return (state.revents & POLLERR) == 0;
-  if (state.revents != 0) return true;
+  const short state = events_of(own_);
+  if (closings_) return (state & POLLERR) == 0 || events_of(closings_) != 0;
+  if (state != 0) return true;
   // An empty pipe without a writer has come to its end.
   char none = 0;
   return ::read(own_.get(), &none, sizeof none) < 0 && errno == EAGAIN;

@@ -32,11 +32,11 @@ class NamedPipe {
   [[nodiscard]] transport::realtime::Descriptor both_ends() const;
 
  private:
-  NamedPipe(transport::realtime::Descriptor own, bool writes)
-      : own_(std::move(own)), writes_(writes) {}
+  NamedPipe(transport::realtime::Descriptor own, transport::realtime::Descriptor closings)
+      : own_(std::move(own)), closings_(std::move(closings)) {}
 
-  transport::realtime::Descriptor own_;  ///< the thread's end
-  bool writes_;
+  transport::realtime::Descriptor own_;       ///< the thread's end
+  transport::realtime::Descriptor closings_;  ///< of readers, by inotify(7); the thread writes
 };
 
 }  // namespace anyrdma::sim::programs

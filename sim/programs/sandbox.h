@@ -260,6 +260,8 @@ class Sandbox {
   void unwatch_blocked(Thread& thread) { std::erase(blocked_, &thread); }
   void watch_opening(Thread& thread) { openers_.push_back(&thread); }
   void unwatch_opening(Thread& thread) { std::erase(openers_, &thread); }
+  /// Of a thread, before its turn: it is seen when the thread gets its turn.
+  void note_early(const tracee::Stop& stop) { early_.push_back(stop); }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
     return processes_;
   }
@@ -277,6 +279,7 @@ class Sandbox {
   void note_time_of_deed() { last_deed_ = world_.now(); }
   [[nodiscard]] bool poll_all(std::span<const int> more);
   bool wake_ready();
+  bool wake_openers();
   void read_output();
   void read_stream(Program& program, Program::Stream& stream, bool error);
   [[nodiscard]] const tracee::Realm* realm_of(const Host& host);

@@ -18,17 +18,19 @@ void SharedClock::open(const Face& face) {
   ClockPage& written = page();
   allowed_ = face.readings;
   written.readings.store(0, kRelaxed);
+  written.own.store(0, kRelaxed);
   written.allowed.store(face.readings, kRelaxed);
   written.cost.store(face.cost.count(), kRelaxed);
   written.up.store(face.up.count(), kRelaxed);
   written.date.store(face.date.count(), kRelaxed);
 }
 
-std::uint64_t SharedClock::close() {
+SharedClock::Readings SharedClock::close() {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   page().allowed.store(0, kRelaxed);
   // The program may write there what it likes.
-  return std::min(page().readings.load(kRelaxed), std::exchange(allowed_, 0));
+  const auto all = std::min(page().readings.load(kRelaxed), std::exchange(allowed_, 0));
+  return {.all = all, .own = std::min(page().own.load(kRelaxed), all)};
 }
 
 }  // namespace anyrdma::sim::programs

@@ -29,9 +29,14 @@ class SharedClock {
 
   /// The process may read, so often.
   void open(const Face& face);
+  /// How often a thread read its clock: all readings, and those that anyrdma's libraries made.
+  struct Readings {
+    std::uint64_t all = 0;
+    std::uint64_t own = 0;
+  };
   /// Ends the permission to read the clock from the page. Returns how often the thread has read it,
   /// at most as often as allowed.
-  [[nodiscard]] std::uint64_t close();
+  [[nodiscard]] Readings close();
 
  private:
   explicit SharedClock(transport::realtime::SharedMemory memory) : memory_(std::move(memory)) {}

@@ -224,7 +224,6 @@ void Thread::handle(const Stop& stop) {
   // When somebody looks after it is the machine's to say, and must not show.
   if (stop.kind != StopKind::kStarted) {
     sandbox_.close_pages();
-    other_end_.reset();
     opens_in_kernel_ = false;
   }
   switch (stop.kind) {
@@ -318,10 +317,13 @@ bool Thread::advance() {
 /// Steps until it is at the same instruction with the same registers again: how many steps that
 /// were; 0: too many. nullopt: something else has happened.
 std::optional<unsigned> Thread::go_round() {
-  constexpr unsigned kStepsMax = 512;
+  // A long loop shows when the thread has been seen for a while.
+  constexpr unsigned kFirstSteps = 512;
+  constexpr unsigned kDoublingsMax = 4;
+  const unsigned steps = kFirstSteps << std::min(interruptions_, kDoublingsMax);
   const auto first = tracee_.registers();
   bool moved = false;
-  for (unsigned i = 0; first && i < kStepsMax; ++i) {
+  for (unsigned i = 0; first && i < steps; ++i) {
     if (!advance()) return std::nullopt;
     const auto now = tracee_.registers();
     if (!now) return std::nullopt;
@@ -364,11 +366,11 @@ void Thread::on_interrupted() {
       process_.name +
       " computes for seconds without a system call: other threads run meanwhile, and the run may "
       "be irreproducible");
-  yield();
+  spin();
 }
 
-/// Where it has been interrupted opening a file, which it will do again when it goes on. False: it
-/// was doing something else.
+/// Where it has been interrupted opening a file, which the kernel does again: when the other end is
+/// there, or a signal has come. False: it was doing something else.
 bool Thread::wait_to_open() {
   const auto registers = tracee_.registers();
   const auto call = registers ? opening_by(*registers) : std::nullopt;
@@ -378,9 +380,29 @@ bool Thread::wait_to_open() {
   opens_in_kernel_ = !opened_;
   if (!opened_) return true;
   sandbox_.watch_opening(*this);
-  if (wait("the other end of a named pipe to be opened") == Woken::kReady)
-    other_end_ = opened_->both_ends();
+  (void)wait("the other end of a named pipe to be opened");
   sandbox_.unwatch_opening(*this);
+  opened_.reset();
+  return true;
+}
+
+bool Thread::finish_opening() {
+  if (!opened_ || !opened_->has_partner()) return false;
+  const Descriptor other_end = opened_->both_ends();
+  tracee_.repeat(call_);
+  constexpr unsigned kOfCall = 2;  // at the entry and at the return of the call
+  for (unsigned stops = 0; stops < kOfCall;) {
+    tracee_.run_to_return();
+    const Stop stop = sandbox_.await(*this);
+    if (stop.kind == StopKind::kReturn) {
+      ++stops;
+    } else if (stop.kind == StopKind::kSignal && signal_ == 0) {
+      on_signal(stop.detail);  // delivered when the thread goes on
+    } else {
+      sandbox_.note_early(stop);
+      break;
+    }
+  }
   opened_.reset();
   return true;
 }

@@ -95,8 +95,9 @@ class Thread {
   [[nodiscard]] bool looks_out() const { return parking_ || waits(); }
   [[nodiscard]] const std::vector<Watched>& watched() const { return watched_; }
   void on_ready();
-  /// Whether the thread waits to open a named pipe that could be opened now.
-  [[nodiscard]] bool can_open() const { return opened_ && opened_->has_partner(); }
+  /// Opens the named pipe that the thread waits to open, before another program can remove it or
+  /// close the other end. False: the thread waits for none, or the other end is not open.
+  [[nodiscard]] bool finish_opening();
   /// Whether the supervisor can suspend the thread while it waits to open a named pipe. False: the
   /// thread waits in the kernel.
   [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
@@ -214,7 +215,6 @@ class Thread {
   std::optional<CallRetries> retries_{};  ///< of a call that blocks in the kernel
   std::optional<CallLimit> call_limit_{};
   bool repeats_ = false;          ///< that call is made again
-  Descriptor other_end_{};        ///< of a pipe that it opens, until it has done so
   bool opens_in_kernel_ = false;  ///< where its wait is not visible
   // While it waits.
   bool waits_ = false;

@@ -49,9 +49,9 @@ void Sandbox::close_pages() {
         "recorded or checked any more");
   }
   if (process.clock == nullptr) return;
-  const std::uint64_t readings = process.clock->close();
+  const auto [readings, own] = process.clock->close();
   if (readings == 0) return;
-  reader->note_readings(readings);
+  reader->note_readings(readings - own);
   Scheduler& scheduler = world_.scheduler();
   const Instant read = scheduler.now() + cost_of_reading_ * static_cast<std::int64_t>(readings);
   // Somebody may have been killed meanwhile, which leaves something to be done.
@@ -119,8 +119,14 @@ bool Sandbox::wake_ready() {
     if (ready) thread->on_ready();
     any |= ready;
   }
+  return wake_openers() || any;
+}
+
+/// Those that wait to open named pipes whose other end is there.
+bool Sandbox::wake_openers() {
+  bool any = false;
   for (Thread* const thread : openers_) {
-    if (!thread->looks_out() || !thread->can_open()) continue;
+    if (!thread->looks_out() || !thread->finish_opening()) continue;
     thread->on_ready();
     any = true;
   }
@@ -128,6 +134,7 @@ bool Sandbox::wake_ready() {
 }
 
 void Sandbox::interrupt_waits() {
+  (void)wake_openers();  // a signal that comes after the other end does not end the wait
   for (const auto& process : processes_) {
     if (process->status) continue;
     for (const auto& thread : process->threads) {

@@ -1,5 +1,8 @@
 // Spinners that hand a token round while another one sleeps: `spinning threads` yield the processor
-// while they wait, `spinning processes` do not. Says how many microseconds that took.
+// while they wait, `spinning processes` do not. What they do instead is a second argument:
+// `nothing`, `pauses`, `counts` (a loop within the loop), `polls` or `looks` (at the clock). Says
+// how many microseconds that took.
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,12 +17,36 @@
 enum { kRounds = 10, kSpinners = 2 };
 
 static int* token;
-static int yields;
+static const char* meanwhile = "nothing";
+
+static void wait_a_little(void) {
+  struct timespec time;
+  switch (meanwhile[0]) {
+    case 'y':
+      sched_yield();
+      break;
+    case 'p':
+      if (meanwhile[1] == 'o') {
+        poll(NULL, 0, 0);
+      } else {
+        for (int i = 0; i < 50; ++i) __builtin_ia32_pause();
+      }
+      break;
+    case 'c':
+      for (volatile int i = 0; i < 110; ++i) continue;
+      break;
+    case 'l':
+      clock_gettime(CLOCK_MONOTONIC, &time);
+      break;
+    default:
+      break;
+  }
+}
 
 static void* spin(void* number) {
   for (int i = 0; i < kRounds; ++i) {
     while (__atomic_load_n(token, __ATOMIC_ACQUIRE) != i * kSpinners + (int)(long)number) {
-      if (yields) sched_yield();
+      wait_a_little();
     }
     __atomic_fetch_add(token, 1, __ATOMIC_RELEASE);
   }
@@ -43,7 +70,7 @@ static long long now(void) {
 static void run_threads(void) {
   pthread_t spinners[kSpinners];
   pthread_t other;
-  yields = 1;
+  meanwhile = "yields";
   pthread_create(&other, NULL, wait_for_a_signal_now_and_then, NULL);
   for (long i = 0; i < kSpinners; ++i) pthread_create(&spinners[i], NULL, spin, (void*)i);
   for (int i = 0; i < kSpinners; ++i) pthread_join(spinners[i], NULL);
@@ -66,7 +93,8 @@ static void run_processes(void) {
 
 int main(int argc, char** argv) {
   token = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (argc != 2 || token == MAP_FAILED) return 2;
+  if (argc < 2 || token == MAP_FAILED) return 2;
+  if (argc > 2) meanwhile = argv[2];
   const long long begin = now();
   if (strcmp(argv[1], "threads") == 0) {
     run_threads();

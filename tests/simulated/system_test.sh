@@ -111,5 +111,8 @@ c = socket.create_connection((\"10.0.0.1\", 7000)); c.sendall(b\"ping\"); print(
 says='here/spinning: 20 hand-overs took [0-9]{1,3} us$'
 alike 'threads that yield while they wait for each other' "$PWD/tests/simulated/spinning threads"
 alike 'processes that spin while they wait for each other' "$PWD/tests/simulated/spinning processes"
+for meanwhile in pauses counts polls looks; do
+  alike "processes of which each $meanwhile while it waits for the other" "$PWD/tests/simulated/spinning processes $meanwhile"
+done
 
 finish

@@ -25,6 +25,8 @@ alike ibstat /usr/sbin/ibstat
 
 says='here/starving: deregistered$'
 alike 'a_thread_that_posts_without_pause_lets_others_in' "$PWD/tests/simulated/starving"
+says='here/pacing: atomic: [0-9]+ ns each$'
+alike 'an_operation_takes_no_longer_for_the_clock_readings_of_the_library' "$PWD/tests/simulated/pacing"
 
 seeds_matter=1
 

@@ -26,27 +26,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/simulated/cases.h"
+
 static int ends[2];
 static const char* peer = "127.0.0.1";
-
-static void check(int condition, const char* what) {
-  if (condition) return;
-  printf("%s: %s\n", what, strerror(errno));
-  exit(3);
-}
-
-static void let_pass(long microseconds) {
-  const struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
-  clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
-}
-
-static pid_t after(long microseconds, void (*deed)(void)) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  let_pass(microseconds);
-  if (deed != NULL) deed();
-  _exit(7);
-}
 
 // --- signalfd -----------------------------------------------------------------------------------
 
@@ -600,12 +583,7 @@ static long queued_signals(void) {
   return values;
 }
 
-static const struct {
-  const char* name;
-  long (*run)(void);
-} cases[] = {
-#define CASE(name) \
-  { #name, name }
+static const struct one_case cases[] = {
     CASE(signal_by_read),
     CASE(signal_by_poll),
     CASE(signal_by_select),
@@ -656,39 +634,11 @@ static const struct {
     CASE(queued_signals),
 };
 
-static long tenths(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 10000 + now.tv_nsec / 100000;
-}
-
-static void run(size_t number) {
-  const long begin = tenths();
-  errno = 0;
-  const long result = cases[number].run();
-  const char* const error = result < 0 ? strerror(errno) : "no error";
-  printf("%s: %ld, %s, after %ld\n", cases[number].name, result, error, tenths() - begin);
-  fflush(stdout);
-  while (wait(NULL) > 0) continue;
-}
-
-/// All cases whose names begin with one of the arguments, each in a process of its own. An address
-/// is that of who refuses connections.
+/// An address among the arguments is that of who refuses connections.
 int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (strchr(argv[i], '.') != NULL) peer = argv[i];
-    for (size_t number = 0; number < sizeof cases / sizeof *cases; ++number) {
-      if (strncmp(cases[number].name, argv[i], strlen(argv[i])) != 0) continue;
-      const pid_t child = fork();
-      if (child == 0) {
-        run(number);
-        exit(0);
-      }
-      int status = 0;
-      while (waitpid(child, &status, 0) != child) continue;
-      if (status != 0) printf("%s: status %x\n", cases[number].name, (unsigned)status);
-      fflush(stdout);
-    }
+    run_cases(cases, sizeof cases / sizeof *cases, argv[i]);
   }
   return 0;
 }

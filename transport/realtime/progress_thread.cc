@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "transport/realtime/descriptor.h"
+#include "transport/realtime/own_clock.h"
 #include "transport/realtime/thread_name.h"
 
 namespace anyrdma::transport::realtime {
@@ -110,6 +111,8 @@ class AsioThread final : public ProgressThread {
 }  // namespace
 
 verbs::Instant monotonic_now() {
+  if (&::anyrdma_own_clock != nullptr)
+    return verbs::Instant(std::chrono::nanoseconds(::anyrdma_own_clock()));
   return verbs::Instant(std::chrono::duration_cast<verbs::Duration>(
       std::chrono::steady_clock::now().time_since_epoch()));
 }

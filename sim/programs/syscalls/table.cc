@@ -15,6 +15,7 @@
 #include "sim/programs/device_findings.h"
 #include "sim/programs/guard_points.h"
 #include "sim/programs/marks.h"
+#include "sim/programs/moved_data.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signal_descriptors.h"
 #include "sim/programs/signals.h"
@@ -33,11 +34,13 @@ namespace {
 
 constexpr const char* kWaitsForInput = "waits in virtual time until there is something to read";
 constexpr const char* kWaitsForRoom = "waits in virtual time until there is room";
+constexpr const char* kMoves = "waits in virtual time until there are data and room";
 constexpr const char* kWaitsForAny = "waits in virtual time";
 constexpr const char* kWaitsForLock = "waits for the lock in virtual time";
 constexpr const char* kWaitsInKernel =
     "the kernel's queues and semaphores; waits and timeouts are in virtual time";
-constexpr const char* kWaitNoticed = "the kernel's own; a wait is noticed and takes virtual time";
+constexpr const char* kWaitNoticed =
+    "the kernel's own; waits in virtual time for the other end of a named pipe";
 constexpr const char* kHostSockets =
     "IPv4 and IPv6 between simulated hosts; other families are the kernel's own";
 constexpr const char* kVirtualTime = "virtual time";
@@ -119,7 +122,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(37, "alarm", timer<&Timers::on_alarm>, kTimers),
     stopped(38, "setitimer", timer<&Timers::on_setitimer>, kTimers),
     passed(39, "getpid", kProcess),
-    passed(40, "sendfile", kWaitNoticed),
+    stopped(40, "sendfile", on_sendfile, kMoves),
     stopped(41, "socket", socket<&Sockets::on_socket>, kHostSockets),
     stopped(42, "connect", socket<&Sockets::on_connect>, kHostSockets),
     stopped(43, "accept", socket<&Sockets::on_accept>, kWaitsForInput),
@@ -358,10 +361,10 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(272, "unshare", kNamespaces),
     passed(273, "set_robust_list", kProcess),
     passed(274, "get_robust_list", kProcess),
-    passed(275, "splice", kWaitNoticed),
-    passed(276, "tee", kWaitNoticed),
+    stopped(275, "splice", on_splice, kMoves),
+    stopped(276, "tee", on_tee, kMoves),
     passed(277, "sync_file_range", kFiles),
-    passed(278, "vmsplice", kWaitNoticed),
+    stopped(278, "vmsplice", on_vmsplice, kMoves),
     refused(279, "move_pages", ENOSYS, kOfMachine),
     passed(280, "utimensat", kFiles),
     stopped(281, "epoll_pwait", on_epoll_wait, kWaitsForAny),
@@ -411,8 +414,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(324, "membarrier", kProcess),
     passed(325, "mlock2", kMemory),
     passed(326, "copy_file_range", kFiles),
-    passed(327, "preadv2", kWaitNoticed),
-    passed(328, "pwritev2", kWaitNoticed),
+    stopped(327, "preadv2", on_preadv2, kWaitsForInput),
+    stopped(328, "pwritev2", on_pwritev2, kWaitsForRoom),
     passed(329, "pkey_mprotect", kNewCode).but(kOfProtection, on_mprotect),
     passed(330, "pkey_alloc", kMemory),
     passed(331, "pkey_free", kMemory),
