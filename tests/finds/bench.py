@@ -12,6 +12,7 @@ import tempfile
 
 HANGS_AFTER = 120  # seconds of real time that a run may take, which takes a fraction of one
 FIRST_SEEDS_APART = 1_000_000  # so that no two explorations have a run in common
+FOUND = re.compile(r"^found by (.*) in run (\d+) after ([\d.]+) s$", re.M)
 TAGS = ("kind", "source", "needs", "buggy", "fixed", "fails")
 
 
@@ -63,15 +64,30 @@ def seconds_of(budget):
     return int(match.group(1)) * (60 if match.group(2) == "min" else 1)
 
 
+def run_to_failure(words, folder):
+    """The same of an exploration that is told to end when it has found something."""
+    with tempfile.TemporaryFile("w+", errors="replace") as out, \
+         subprocess.Popen(words, cwd=folder, stdout=out, stderr=subprocess.PIPE, text=True,
+                          errors="replace", stdin=subprocess.DEVNULL) as process:
+        said = ""
+        for line in process.stderr:
+            said += line
+            if FOUND.search(line):
+                process.terminate()
+        process.wait()
+        out.seek(0)
+        return process.returncode, out.read(), said
+
+
 class Exploration:
     """What `anyrdma explore` printed of one program."""
 
     def __init__(self, status, out, err):
         total = re.search(r": (\d+) runs.* in ([\d.]+) s", out)
         again = re.search(r"^again: anyrdma replay .*? '(.*)'$", out, re.M | re.S)
-        by = re.search(r"^found by (.*) in run (\d+) after ([\d.]+) s$", err, re.M)
-        self.found = status == 1 and again is not None
-        self.odd = "" if status in (0, 1) else f"status {status}: {(err or out).strip()[-300:]}"
+        by = FOUND.search(err)
+        self.found = by is not None
+        self.odd = "" if status in (0, 1) or self.found else f"status {status}: {(err or out).strip()[-300:]}"
         self.strategy = by.group(1) if by else ""
         self.runs = int(by.group(2) if by else total.group(1) if total else 0)
         self.seconds = float(by.group(3) if by else total.group(2) if total else 0)
@@ -88,7 +104,12 @@ def explore(options, program, mode, first_seed, runs):
         if mode == "buggy":
             words += ["--budget", options.budget]
             limit = 5 * seconds_of(options.budget)
+            if options.first:
+                return Exploration(*run_to_failure(words + options.rest, program.folder))
         return Exploration(*run(words + options.rest, program.folder, limit))
+
+
+HEAD = "| program | kind | reported | found | by | median runs | median s | shrunk to |"
 
 
 def cell(text):
@@ -96,7 +117,7 @@ def cell(text):
 
 
 def table(options, programs):
-    print("| program | kind | reported | found | by | median runs | median s | shrunk to |")
+    print(HEAD)
     print("|---|---|---|---|---|---|---|---|")
     found_often = 0
     for program in programs:
@@ -119,15 +140,41 @@ def table(options, programs):
     return found_often == len(programs)
 
 
+def merged(options, programs):
+    """The table of docs/finds.md from the outputs of parts; of a program's rows the last one counts."""
+    rows = {}
+    for file in options.merge:
+        for line in pathlib.Path(file).read_text().splitlines():
+            cells = [part.strip() for part in re.split(r"(?<!\\)\|", line)[1:-1]]
+            if len(cells) == HEAD.count("|") - 1 and re.fullmatch(r"\d+ of \d+", cells[3]):
+                rows[cells[0]] = cells
+    print("| program | its bug | searches that found the bug | median runs until then | "
+          "median time until then |\n|---|---|---|---|---|")
+    wanted = [program.name for program in programs]
+    found_often = 0
+    for name in filter(rows.get, wanted):
+        _, kind, _, found, _, runs, seconds, _ = rows[name]
+        good, of = map(int, found.split(" of "))
+        found_often += 5 * good >= 4 * of
+        print(f"| {name} | bug: {kind} | found by {good} of {of} searches |",
+              f"after {runs} runs | {seconds} s |" if good else "| |")
+    missing = [name for name in wanted if name not in rows]
+    print(f"\n{found_often} of {len(wanted)} programs: found from at least four of five first seeds.")
+    if missing:
+        print("No row of", ", ".join(missing) + ".")
+    return found_often == len(wanted)
+
+
 def twins(options, programs):
-    failed = 0
+    failed = runs = 0
     for program in programs:
-        result = explore(options, program, "fixed", 1, options.twins)
+        result = explore(options, program, "fixed", options.first_seed, options.twins)
         bad = result.found or result.odd
         failed += bool(bad)
+        runs += result.runs
         verdict = f"FAILED\n{result.odd}{result.problem}{result.trial}" if bad else "clean"
         print(f"{program.name}: {result.runs} runs in {result.seconds} s: {verdict}", flush=True)
-    print(f"{failed} of {len(programs)} twins failed.")
+    print(f"{failed} of {len(programs)} twins failed, in {runs} runs.")
     return failed == 0
 
 
@@ -159,6 +206,9 @@ def arguments():
     parser.add_argument("--budget", default="60s", help="of each exploration (60s)")
     parser.add_argument("--jobs", type=int, default=1, help="of each exploration (1)")
     parser.add_argument("--twins", type=int, default=0, help="explore the twins in so many runs")
+    parser.add_argument("--first", action="store_true", help="without shrinking, which takes time")
+    parser.add_argument("--first-seed", type=int, default=1, help="of twins, for another part (1)")
+    parser.add_argument("--merge", nargs="+", metavar="FILE", help="tables of parts, as one table")
     parser.add_argument("--once", action="store_true", help="each once, in default order")
     parser.add_argument("--list", action="store_true", help="what there is, as a table")
     parser.add_argument("--shard", default="0/1", help="I/N: every Nth program, from I on")
@@ -191,6 +241,8 @@ def main():
         sys.exit("bench.py: there is no such program.")
     if options.list:
         good = listed(programs)
+    elif options.merge:
+        good = merged(options, programs)
     elif options.once:
         good = once(options, programs)
     else:
