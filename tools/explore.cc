@@ -519,7 +519,13 @@ Exit replay(const ReplayCommand& command) {
     options.command = command.command;
     options.calls = command.calls;
     options.strict = command.strict;
+    options.gdb = command.gdb;
+    options.socket = command.socket;
     return static_cast<Exit>(simulate(options));
+  }
+  if (command.gdb) {
+    say("a built-in scenario has no programs that gdb could debug: it needs a scenario file.");
+    return Exit::kUsage;
   }
   auto trial = sim::Trial::parse(command.trial);
   if (!trial) {

@@ -45,6 +45,8 @@ struct ReplayCommand {
   bool calls = false;     ///< of programs, the system calls that stop them
   std::string record{};   ///< a file for all that happens; empty: none
   std::string command{};  ///< that has the run again; for the recording
+  bool gdb = false;       ///< the run is debugged
+  std::string socket{};   ///< of gdb; empty: gdb is started
 };
 /// Repeats one run and prints its outcome. Returns kFailed if the run failed, kUsage after an error
 /// message on stderr.

@@ -310,6 +310,7 @@ class Command {
                       "ends the run when a program does something irreproducible");
     replay_->add_flag("--calls", replay_options_.calls,
                       "prints the programs' system calls that wait or read a clock");
+    describe_gdb(*replay_, replay_options_.socket);
   }
 
   void describe_sim() {
@@ -361,6 +362,15 @@ class Command {
     sim_->add_flag("--calls", sim_options_.calls,
                    "prints the programs' system calls that wait or read a clock");
     sim_->add_flag("--quiet", sim_options_.quiet, "prints only the output of the programs");
+    describe_gdb(*sim_, sim_options_.socket);
+  }
+
+  static void describe_gdb(CLI::App& of, std::string& socket) {
+    of.add_option("--gdb", socket,
+                  "debugs all programs with gdb, which connects to this socket; without SOCKET,\n"
+                  "starts gdb (docs/debugging.md)")
+        ->type_name("[SOCKET]")
+        ->expected(0, 1);
   }
 
   void describe_trace() {
@@ -478,6 +488,7 @@ class Command {
     if (rxe_->parsed()) return static_cast<int>(dispatch_rxe());
     if (sim_->parsed()) {
       sim_options_.command = "anyrdma" + words.line;
+      sim_options_.gdb = sim_->count("--gdb") != 0;
       return simulate(sim_options_);
     }
     if (check_->parsed()) return check(checked_);
@@ -487,6 +498,7 @@ class Command {
     if (explore_->parsed()) return static_cast<int>(explore(explore_options_));
     if (replay_->parsed()) {
       replay_options_.command = "anyrdma" + words.line;
+      replay_options_.gdb = replay_->count("--gdb") != 0;
       return static_cast<int>(replay(replay_options_));
     }
     if (!run_->parsed()) {

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "sim/findings.h"
+#include "sim/machines/machines.h"
 #include "sim/scenarios/watch.h"
 #include "sim/text/text.h"
 #include "sim/world.h"
+#include "tools/debugging.h"
 #include "tools/interruption.h"
 #include "tools/memory_option.h"
 #include "tools/scenario_file.h"
@@ -111,6 +113,35 @@ bool read_time(const std::string& option, const std::string& text, verbs::Durati
   return false;
 }
 
+/// Once, or as often as a debugger wants it to be run.
+Exit run_trial(const ProgramScenario& scenario, const sim::Trial& trial,
+               const SimulationOptions& settings, Debugging* debugging,
+               std::unique_ptr<Simulation>& simulation, sim::Outcome& outcome) {
+  do {
+    simulation.reset();
+    simulation = std::make_unique<Simulation>(scenario, trial, settings);
+    if (const Exit built = simulation->build(); built != Exit::kOk) return built;
+    outcome = simulation->run();
+  } while (debugging != nullptr && debugging->cluster().runs_again());
+  return Exit::kOk;
+}
+
+/// The summary, as far as it is wanted.
+void print_end(const SimOptions& options, std::uint64_t seed, Simulation& simulation,
+               const sim::Outcome& outcome) {
+  if (!options.quiet) std::fputs(simulation.endings().c_str(), stdout);
+  if (options.trace) std::fputs(simulation.world().trace().text().c_str(), stdout);
+  for (const sim::FaultStatus& status : outcome.faults)
+    std::printf("%s\n", status.to_string().c_str());
+  if (!options.quiet) {
+    std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
+                static_cast<unsigned long long>(seed),
+                sim::seconds_text(simulation.world().now().time_since_epoch()).c_str(),
+                static_cast<unsigned long long>(outcome.trace_hash));
+  }
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int simulate(const SimOptions& options) {
@@ -137,25 +168,37 @@ int simulate(const SimOptions& options) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   sim::scenarios::watch();
   const sim::Findings findings;
-  auto simulation = std::make_unique<Simulation>(*scenario, *trial, settings);
-  if (const Exit built = simulation->build(); built != Exit::kOk) return static_cast<int>(built);
-  sim::Outcome outcome = simulation->run();
-  if (!options.quiet) std::fputs(simulation->endings().c_str(), stdout);
-  if (options.trace) std::fputs(simulation->world().trace().text().c_str(), stdout);
-  for (const sim::FaultStatus& status : outcome.faults)
-    std::printf("%s\n", status.to_string().c_str());
-  if (!options.quiet) {
-    std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
-                static_cast<unsigned long long>(trial->seed),
-                sim::seconds_text(simulation->world().now().time_since_epoch()).c_str(),
-                static_cast<unsigned long long>(outcome.trace_hash));
+  std::unique_ptr<sim::Premises> premises;
+  LinesSaid lines_said;
+  std::unique_ptr<Debugging> debugging;
+  if (options.gdb) {
+    debugging = Debugging::begin(options.socket);
+    if (Interruption::came()) Interruption::end();
+    if (debugging == nullptr) return static_cast<int>(Exit::kUsage);
+    settings.trace = true;
+    settings.debugger = &debugging->cluster();
+    premises = std::make_unique<sim::Premises>();  // one run after the other
+    settings.premises = premises.get();
+    settings.lines_said = &lines_said;
   }
-  std::fflush(stdout);
+  std::unique_ptr<Simulation> simulation;
+  sim::Outcome outcome;
+  if (const Exit built =
+          run_trial(*scenario, *trial, settings, debugging.get(), simulation, outcome);
+      built != Exit::kOk)
+    return static_cast<int>(built);
+  if (debugging != nullptr && debugging->cluster().killed()) {
+    say("gdb has ended the run.");
+    return static_cast<int>(Exit::kFailed);
+  }
+  print_end(options, trial->seed, *simulation, outcome);
+  if (debugging != nullptr) debugging->cluster().end();
   const bool captured =
       options.capture.empty() || write_capture(options.capture, simulation->world());
   const bool interrupted = Interruption::came();
   const std::string verified = interrupted ? "" : simulation->verify(outcome.problem);
   simulation.reset();  // some checkers speak at the world's end
+  premises.reset();
   outcome.problem += verified;
   outcome.problem += findings.problems();
   if (const std::string none = trial->unreached(outcome.choices); !none.empty()) {

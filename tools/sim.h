@@ -30,6 +30,8 @@ struct SimOptions {
   bool trace = false;     ///< to stdout, at the end
   bool calls = false;     ///< system calls, to stderr
   bool quiet = false;     ///< no summary
+  bool gdb = false;       ///< the run is debugged
+  std::string socket;     ///< of gdb; empty: gdb is started
 };
 
 /// Runs the programs of a scenario until all have ended. Returns 0 if each ended with status 0;

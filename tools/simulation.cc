@@ -153,6 +153,7 @@ class Simulation::Run {
       tell_ends();
       if (progress_.due()) show_progress();
       stuck_ = stuck_ || world_.mistakes()->is_stuck(world_.now());
+      if (options_.debugger != nullptr) options_.debugger->look();
       return all_ended() || nothing_more() || cannot_go_on() || sandbox_.is_interrupted();
     };
     (void)world_.run_until(is_over, verbs::Instant{} + scenario_.limit);
@@ -161,6 +162,7 @@ class Simulation::Run {
     if (refusal_.empty() && !all_ended()) {
       if (!sandbox_.is_interrupted()) world_.mistakes()->on_rest();
       problem = who_waits();
+      if (options_.debugger != nullptr) options_.debugger->on_failure(problem);
     }
     if (!problem.empty()) tell(problem);
     if (!sandbox_.is_interrupted()) {
@@ -415,6 +417,7 @@ class Simulation::Run {
     if (verification_) verification_->output().take(line);
     if (output_) return output_->take(line);
     if (!options_.print) return;
+    if (options_.lines_said != nullptr && !options_.lines_said->is_new(++lines_)) return;
     progress_.clear();
     // As one, whatever bytes there are.
     const std::string text = sim::seconds_text(line.time.time_since_epoch()) + " " +
@@ -454,6 +457,7 @@ class Simulation::Run {
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_crash = [this](const sim::programs::Crash& crash) { take_crash(crash); },
             .all_stacks = options_.stacks,
+            .debugger = options_.debugger,
             .on_call = options_.calls ? print_call : nullptr,
             .on_remark =
                 [this](std::string_view text) {
@@ -560,7 +564,8 @@ class Simulation::Run {
   std::string refusal_;                            ///< with which a strict run ends
   bool stuck_ = false;                             ///< a program waits for itself
   unsigned started_ = 0;
-  RunProgress progress_{options_.print && !options_.calls};
+  std::size_t lines_ = 0;  ///< that programs have said
+  RunProgress progress_{options_.print && !options_.calls && options_.debugger == nullptr};
   sim::World world_;
   sim::Machines machines_{world_, sandbox_options(), options_.premises};
   Sandbox& sandbox_ = machines_.sandbox();

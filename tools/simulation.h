@@ -17,8 +17,25 @@ namespace anyrdma::sim {
 class Premises;
 class World;
 }  // namespace anyrdma::sim
+namespace anyrdma::sim::programs {
+class Debugger;
+}
 
 namespace anyrdma::tools {
+
+/// The output that runs of one trial have printed, so that a further run does not print it again.
+class LinesSaid {
+ public:
+  /// Of the line of that number, from 1, which is about to be printed.
+  [[nodiscard]] bool is_new(std::size_t number) {
+    if (number <= count_) return false;
+    count_ = number;
+    return true;
+  }
+
+ private:
+  std::size_t count_ = 0;
+};
 
 struct SimulationOptions {
   bool print = false;       ///< what programs say, as they say it
@@ -37,6 +54,8 @@ struct SimulationOptions {
   std::function<bool()> interrupted{};
   verbs::Duration call_cost = std::chrono::nanoseconds(200);  ///< what a system call takes of it
   sim::Premises* premises = nullptr;                          ///< of runs before and after this one
+  sim::programs::Debugger* debugger = nullptr;                ///< null: none
+  LinesSaid* lines_said = nullptr;  ///< by runs of this trial; null: each prints all
 };
 
 class Simulation {

@@ -100,6 +100,7 @@ Sandbox::Sandbox(World& world, SandboxOptions options)
       random_(world.random("programs")),
       guard_points_(world.random("guards")) {
   start_ticking(options_.patience);
+  if (options_.debugger != nullptr) options_.debugger->begin(*this);
 }
 
 Sandbox::~Sandbox() {
@@ -361,8 +362,13 @@ void Sandbox::await_lender(Process& process) {
 
 Stop Sandbox::run(Thread& thread, int signal) {
   open_pages(thread);
-  thread.tracee().run(signal);
-  const Stop stop = await(thread);
+  Stop stop;
+  if (options_.debugger != nullptr) {
+    stop = options_.debugger->run(thread, signal);
+  } else {
+    thread.tracee().run(signal);
+    stop = await(thread);
+  }
   if (std::exchange(let_go_, false)) processor_.keep(living_threads());
   if (processor_.is_crowded()) processor_.move(living_threads());
   return stop;
@@ -446,7 +452,7 @@ void Sandbox::on_tick(Thread& running) {
   if (ticks_++ == 0) used_ = used;
   const auto patience = std::chrono::nanoseconds(options_.patience).count();
   running.note_used(used);
-  if (is_interrupted() ||
+  if (is_interrupted() || (options_.debugger != nullptr && options_.debugger->wants_stop()) ||
       used > used_ + static_cast<std::uint64_t>(patience) * running.patience()) {
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
     used_ = used;

@@ -19,6 +19,7 @@
 
 #include "sim/host.h"
 #include "sim/programs/crash.h"
+#include "sim/programs/debugger.h"
 #include "sim/programs/futexes.h"
 #include "sim/programs/guard_points.h"
 #include "sim/programs/lock_words.h"
@@ -118,6 +119,8 @@ struct SandboxOptions {
   /// Whether Crash contains the registers and the stacks of all threads, or only ten frames of the
   /// crashed thread.
   bool all_stacks = true;
+  /// Of all programs; null: none.
+  Debugger* debugger = nullptr;
   /// Called with each system call that stops a thread. May be empty.
   std::function<void(Instant, std::string_view thread, std::string_view call)> on_call{};
   /// Called with remarks for the user, each once: unknown system calls, for
@@ -135,7 +138,8 @@ class Sandbox {
   Sandbox& operator=(const Sandbox&) = delete;
 
   [[nodiscard]] bool is_interrupted() const {
-    return options_.interrupted && options_.interrupted();
+    return (options_.interrupted && options_.interrupted()) ||
+           (options_.debugger != nullptr && options_.debugger->ends_run());
   }
 
   /// Starts a program on a host. Errors: EPERM if processes may not be traced on this machine; else
@@ -213,6 +217,8 @@ class Sandbox {
   void close_pages();
   /// Runs the thread until it stops next, and stores stops of other threads meanwhile.
   [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
+  /// Like the function above, by one instruction.
+  [[nodiscard]] tracee::Stop step(Thread& thread);
   /// Lets the thread run to the end of the call that it is about to make.
   [[nodiscard]] tracee::Stop run_to_return(Thread& thread);
   /// The next stop of one that runs already.

@@ -302,13 +302,7 @@ void Thread::on_call() {
 
 /// One instruction further. False: something else has happened, and has been taken care of.
 bool Thread::advance() {
-  Stop stop;
-  // If somebody has looked after it once more, its step is still to be reported.
-  sandbox_.open_pages(*this);
-  do {
-    tracee_.step();
-    stop = sandbox_.await(*this);
-  } while (stop.kind == StopKind::kStarted);
+  const Stop stop = sandbox_.step(*this);
   if (stop.kind == StopKind::kSignal && stop.detail == SIGTRAP) return !over_;
   handle(stop);
   return false;
@@ -465,7 +459,8 @@ void Thread::wait_in_loop(unsigned length) {
 void Thread::on_signal(int signal) {
   if ((signal == SIGSEGV || signal == SIGILL) && emulate(signal)) return;
   sandbox_.note_signal(*this, signal);
-  signal_ = signal;
+  Debugger* const debugger = sandbox_.options().debugger;
+  signal_ = debugger == nullptr ? signal : debugger->on_signal(*this, signal);
 }
 
 void Thread::on_program() {
@@ -479,6 +474,7 @@ void Thread::on_program() {
   if (!tracee::tame(tracee_, random))
     sandbox_.remark(process_.name +
                     " may read the real clock: its initial stack has an unknown layout");
+  if (sandbox_.options().debugger != nullptr) sandbox_.options().debugger->on_program(*this);
 }
 
 void Thread::look_at_new_code() {

@@ -58,6 +58,20 @@ void Sandbox::close_pages() {
   scheduler.skip_to(std::min(read, std::max(scheduler.quiet_until(), scheduler.now())));
 }
 
+// --- by one instruction -------------------------------------------------------------------------
+
+tracee::Stop Sandbox::step(Thread& thread) {
+  open_pages(thread);
+  if (options_.debugger != nullptr) return options_.debugger->step(thread);
+  tracee::Stop stop;
+  // If somebody has looked after it once more, its step is still to be reported.
+  do {
+    thread.tracee().step();
+    stop = await(thread);
+  } while (stop.kind == tracee::StopKind::kStarted);
+  return stop;
+}
+
 // --- who can go on ------------------------------------------------------------------------------
 
 void Sandbox::end_turn() {

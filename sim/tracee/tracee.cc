@@ -1,8 +1,11 @@
 #include "sim/tracee/tracee.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -10,8 +13,12 @@
 #include <fstream>
 #include <string>
 
+#include "transport/realtime/descriptor.h"
+
 namespace anyrdma::sim::tracee {
 namespace {
+
+using transport::realtime::Descriptor;
 
 constexpr std::size_t kSystemCallBytes = 2;  // of the instruction
 constexpr int kStoppedInCall = SIGTRAP | 0x80;
@@ -43,6 +50,14 @@ int message_of(pid_t tid) {
   unsigned long message = 0;
   request(PTRACE_GETEVENTMSG, tid, 0, reinterpret_cast<std::uintptr_t>(&message));
   return static_cast<int>(message);
+}
+
+std::size_t debug_register_at(unsigned number) {
+  return offsetof(user, u_debugreg) + number * sizeof(user::u_debugreg[0]);
+}
+
+std::string memory_of(pid_t tid) {
+  return "/proc/" + std::to_string(tid) + "/mem";
 }
 
 }  // namespace
@@ -158,9 +173,45 @@ void Tracee::run_to_return() const {
   request(PTRACE_SYSCALL, tid_, 0, 0);
 }
 
-void Tracee::step() const {
+void Tracee::step(int signal) const {
   known_.reset();
-  request(PTRACE_SINGLESTEP, tid_, 0, 0);
+  request(PTRACE_SINGLESTEP, tid_, 0, static_cast<std::uintptr_t>(signal));
+}
+
+std::vector<std::byte> Tracee::extended_registers() const {
+  constexpr std::size_t kBytesMax = 16384;
+  std::vector<std::byte> state(kBytesMax);
+  iovec place{state.data(), state.size()};
+  if (::ptrace(PTRACE_GETREGSET, tid_, NT_X86_XSTATE, &place) != 0) return {};
+  state.resize(place.iov_len);
+  return state;
+}
+
+void Tracee::set_extended_registers(std::span<const std::byte> state) const {
+  iovec place{const_cast<std::byte*>(state.data()), state.size()};
+  request(PTRACE_SETREGSET, tid_, NT_X86_XSTATE, reinterpret_cast<std::uintptr_t>(&place));
+}
+
+std::uint64_t Tracee::debug_register(unsigned number) const {
+  errno = 0;
+  const long value = ::ptrace(PTRACE_PEEKUSER, tid_, debug_register_at(number), nullptr);
+  return errno == 0 ? static_cast<std::uint64_t>(value) : 0;
+}
+
+bool Tracee::set_debug_register(unsigned number, std::uint64_t value) const {
+  return ::ptrace(PTRACE_POKEUSER, tid_, debug_register_at(number), value) == 0;
+}
+
+bool Tracee::read_any(std::uint64_t address, std::span<std::byte> into) const {
+  const Descriptor memory(::open(memory_of(tid_).c_str(), O_RDONLY | O_CLOEXEC));
+  return ::pread(memory.get(), into.data(), into.size(), static_cast<off_t>(address)) ==
+         static_cast<ssize_t>(into.size());
+}
+
+bool Tracee::write_any(std::uint64_t address, std::span<const std::byte> from) const {
+  const Descriptor memory(::open(memory_of(tid_).c_str(), O_WRONLY | O_CLOEXEC));
+  return ::pwrite(memory.get(), from.data(), from.size(), static_cast<off_t>(address)) ==
+         static_cast<ssize_t>(from.size());
 }
 
 long trace_options() {

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace anyrdma::sim::tracee {
 
@@ -82,7 +83,19 @@ class Tracee {
   void run(int signal = 0) const;
   /// Continues the thread until the system call that it is about to make has returned.
   void run_to_return() const;
-  void step() const;
+  /// By one instruction, or into the handler of a signal that it takes.
+  void step(int signal = 0) const;
+  /// All registers of the processor that are not general, as NT_X86_XSTATE has them; empty: the
+  /// thread has ended.
+  [[nodiscard]] std::vector<std::byte> extended_registers() const;
+  void set_extended_registers(std::span<const std::byte> state) const;
+  /// One of the eight registers for hardware breakpoints. 0 if the thread has ended.
+  [[nodiscard]] std::uint64_t debug_register(unsigned number) const;
+  /// False: the processor refuses it.
+  [[nodiscard]] bool set_debug_register(unsigned number, std::uint64_t value) const;
+  /// Like read and write, whatever the rights of the memory are.
+  [[nodiscard]] bool read_any(std::uint64_t address, std::span<std::byte> into) const;
+  [[nodiscard]] bool write_any(std::uint64_t address, std::span<const std::byte> from) const;
 
  private:
   pid_t tid_;

@@ -16,6 +16,7 @@
 #include "sim/explore/results.h"
 #include "sim/explore/trial.h"
 #include "sim/fuzz/fuzz_entries.h"
+#include "sim/fuzz/fuzz_gdb.h"
 #include "sim/fuzz/fuzz_results.h"
 #include "sim/fuzz/fuzz_trace.h"
 #include "sim/fuzz/fuzz_trial.h"
@@ -106,6 +107,11 @@ TEST(ScenarioFuzzReplay, AScenarioIsTakenOrRefusedInASentence) {
   }
 }
 
+TEST(GdbFuzzReplay, WhateverGdbSendsIsAnsweredByPackets) {
+  RandomStream random(1, "gdb");
+  for (const std::string& seed : seeds("gdb")) run(fuzz_gdb, seed, random);
+}
+
 /// Memory as a program leaves it: entries of most kinds, several times.
 std::string shared_memory() {
   using recording::entry_of;
@@ -154,6 +160,7 @@ TEST(EntriesFuzzReplay, WhateverAProcessWritesIsRecordedOrRefused) {
 TEST(FuzzReplay, NothingIsAnEmptyTraceAndAnEmptyTrial) {
   EXPECT_EQ(fuzz_trace(nullptr, 0), 0);
   EXPECT_EQ(fuzz_entries(nullptr, 0), 0);
+  EXPECT_EQ(fuzz_gdb(nullptr, 0), 0);
   EXPECT_EQ(fuzz_trial(nullptr, 0), 0);
   EXPECT_EQ(fuzz_results(nullptr, 0), 0);
   EXPECT_EQ(tools::fuzz::fuzz_scenario(nullptr, 0), 0);

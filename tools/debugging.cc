@@ -1,0 +1,137 @@
+#include "tools/debugging.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "sim/debug/session/socket.h"
+#include "tools/interruption.h"
+#include "tools/start.h"
+#include "transport/realtime/descriptor.h"
+
+namespace anyrdma::tools {
+namespace {
+
+using transport::realtime::Descriptor;
+
+/// gdb in this terminal, as no child of ours: the supervisor waits for all of those.
+class StartedGdb {
+ public:
+  /// Until its program runs. False: there is none.
+  [[nodiscard]] bool start(const std::string& socket) {
+    int life[2];
+    int report[2];
+    if (::pipe(life) != 0) return false;
+    life_ = Descriptor(life[0]);
+    const Descriptor held(life[1]);
+    if (::pipe2(report, O_CLOEXEC) != 0) return false;
+    const Descriptor reported(report[0]);
+    Descriptor reports(report[1]);
+    ::fcntl(life[0], F_SETFD, FD_CLOEXEC);
+    const pid_t between = ::fork();
+    if (between < 0) return false;
+    if (between == 0) {
+      if (::fork() != 0) ::_exit(0);
+      const std::string connect = "target extended-remote " + socket;
+      ::execlp("gdb", "gdb", "-q", "-iex", "set confirm off", "-iex", "set pagination off", "-ex",
+               "set schedule-multiple on", "-ex", connect.c_str(), static_cast<char*>(nullptr));
+      (void)!::write(report[1], "x", 1);
+      ::_exit(127);
+    }
+    while (::waitpid(between, nullptr, 0) < 0 && errno == EINTR) continue;
+    reports.reset();
+    char byte = 0;
+    ssize_t size = 0;
+    while ((size = ::read(reported.get(), &byte, 1)) < 0 && errno == EINTR) continue;
+    return size == 0;
+  }
+  /// Waits for its end.
+  ~StartedGdb() {
+    if (!life_) return;
+    char byte = 0;
+    while (::read(life_.get(), &byte, 1) < 0 && errno == EINTR) continue;
+  }
+  StartedGdb() = default;
+  StartedGdb(const StartedGdb&) = delete;
+  StartedGdb& operator=(const StartedGdb&) = delete;
+
+ private:
+  Descriptor life_;
+};
+
+class Connected final : public Debugging {
+ public:
+  explicit Connected(std::unique_ptr<StartedGdb> gdb) : gdb_(std::move(gdb)) {}
+  sim::debug::Cluster& cluster() override { return *cluster_; }
+  void connect(std::unique_ptr<sim::debug::Connection> connection) {
+    cluster_ = std::make_unique<sim::debug::Cluster>(std::move(connection));
+  }
+
+ private:
+  std::unique_ptr<StartedGdb> gdb_;  // ends after the connection
+  std::unique_ptr<sim::debug::Cluster> cluster_;
+};
+
+/// A directory for a socket that nobody else is to find.
+class OwnDirectory {
+ public:
+  OwnDirectory() {
+    std::error_code error;
+    std::string name = (std::filesystem::temp_directory_path(error) / "anyrdma-gdb-XXXXXX");
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~OwnDirectory() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove(path_, error);
+  }
+  OwnDirectory(const OwnDirectory&) = delete;
+  OwnDirectory& operator=(const OwnDirectory&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+std::unique_ptr<Debugging> Debugging::begin(const std::string& socket) {
+  const OwnDirectory directory;
+  const std::string path = socket.empty() ? directory.path() + "/socket" : socket;
+  auto listening = sim::debug::ListeningSocket::create(path);
+  if (!listening) {
+    say("gdb's socket '" + path + "' cannot be made: " +
+        (listening.error().value() == EEXIST
+             ? std::string("there is a file of that name. Remove it, or name another.")
+             : listening.error().message() + ". Check the path."));
+    return nullptr;
+  }
+  std::unique_ptr<StartedGdb> gdb;
+  if (socket.empty()) {
+    gdb = std::make_unique<StartedGdb>();
+    ::signal(SIGINT, SIG_IGN);  // Ctrl-C is for gdb
+    if (!gdb->start(path)) {
+      say("gdb cannot be started. Install Debian's package gdb, or name a socket: --gdb SOCKET.");
+      return nullptr;
+    }
+  } else {
+    std::fprintf(stderr,
+                 "anyrdma: the run waits for gdb -ex 'set schedule-multiple on' -ex "
+                 "'target extended-remote %s'\n",
+                 path.c_str());
+  }
+  auto connected = std::make_unique<Connected>(std::move(gdb));
+  auto connection = listening->accept(&Interruption::came);
+  if (connection == nullptr) return nullptr;
+  connected->connect(std::move(connection));
+  return connected;
+}
+
+}  // namespace anyrdma::tools
