@@ -200,7 +200,7 @@ static int send_two(struct end* end) {
   return 0;
 }
 
-/// The server says that it has the first message: from then on its region may be over.
+/// The server says that it has the first message: from then on its region or memory may be over.
 static int write_after_answer(struct end* end) {
   MUST(post_send(end, 1, 1, IBV_WR_SEND, IBV_SEND_SIGNALED) == 0);
   MUST(complete(end->sent) == IBV_WC_SUCCESS);
@@ -265,7 +265,7 @@ static int act_as_client(struct end* end, bool wrong) {
   if (is("source")) return send_source(end, wrong);
   if (is("both")) return send_from(end, wrong ? 0 : 1);
   if (is("target")) return send_two(end);
-  if (is("key")) return write_after_answer(end);
+  if (is("key") || is("given")) return write_after_answer(end);
   if (is("region")) return end_region(end, wrong);
   if (is("unmapped")) return unmap(end, wrong);
   if (is("unsignaled")) return write_many(end, wrong);
@@ -284,8 +284,9 @@ static int act_as_server(struct end* end, bool wrong) {
     for (int i = 0; i < 1000; i++) (void)ibv_poll_cq(end->received, 1, &wc);
     MUST(post_receive(end, 0, 0) == 0);
   }
-  if (!is("key") && !is("owed")) return 0;
+  if (!is("key") && !is("given") && !is("owed")) return 0;
   MUST(complete(end->received) == IBV_WC_SUCCESS);
+  if (is("given") && wrong) MUST(munmap(end->bytes + 4 * kPiece, kBytes - 4 * kPiece) == 0);
   if (is("key") && wrong) {
     struct ibv_mr* const other = ibv_reg_mr(end->pd, end->bytes, kBytes, IBV_ACCESS_LOCAL_WRITE);
     MUST(other != NULL && ibv_dereg_mr(end->mr) == 0);

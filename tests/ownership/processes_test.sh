@@ -48,6 +48,7 @@ found target target server 'deny target'
 found key region server
 found region region client
 found unmapped region client
+found given region server
 found unsignaled unsignaled client
 found overrun overrun client
 found owed owed client

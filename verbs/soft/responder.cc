@@ -218,7 +218,9 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
                                             size, IBV_ACCESS_REMOTE_WRITE);
     }
     if (to == nullptr) note_refused(write_key_, write_length_, "WRITE");
-    if (to == nullptr || !store(to, packet.payload, roce::is_first(row.place))) {
+    const bool stored = to != nullptr && store(to, packet.payload, roce::is_first(row.place));
+    if (to != nullptr && !stored) note_unmapped(write_length_, "WRITE");
+    if (!stored) {
       refuse_write(row, psn);
       return;
     }
@@ -249,6 +251,10 @@ bool Responder::begin_write(roce::Reth reth, std::uint8_t*& to) {
 
 void Responder::note_refused(std::uint32_t key, std::uint64_t length, std::string_view what) {
   if (qp_.core.ownership != nullptr) qp_.core.ownership->on_refused(qp_, key, length, what);
+}
+
+void Responder::note_unmapped(std::uint64_t length, std::string_view what) {
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_unmapped(qp_, length, what);
 }
 
 // The peer asks for more at once than was agreed. What has come twice does not count: the peer may
@@ -323,6 +329,7 @@ void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::A
       .compare_swap = compare_swap, .swap_or_add = eth.swap_or_add, .compare = eth.compare};
   std::uint32_t ticket = 0;
   if (!carry_out(at, request, original, ticket)) {
+    note_unmapped(kAtomicBytes, "atomic operation");
     refuse(roce::NakCode::kRemoteAccess, bth.psn, IBV_WC_LOC_ACCESS_ERR);
     return;
   }
@@ -342,6 +349,7 @@ void Responder::on_atomic_write(const roce::Envelope& packet, const roce::Reth& 
   std::memcpy(&value, packet.payload.data(), sizeof value);
   if (qp_.effects) qp_.effects->settle_arrived();
   if (!qp_.core.memory.touch([&] { execute_atomic_write(at, value); })) {
+    note_unmapped(kAtomicBytes, "atomic WRITE");
     refuse(roce::NakCode::kRemoteAccess, packet.bth.psn, IBV_WC_LOC_ACCESS_ERR);
     return;
   }
@@ -521,7 +529,10 @@ PacketPtr Responder::make_read_response(Answer& answer) {
             .subspan(roce::offset_of(opcode, roce::kAeth))
             .first<roce::Aeth::kBytes>());
   }
-  if (!load(from, size, *packet, roce::kHeaderBytes[opcode])) return read_failed();
+  if (!load(from, size, *packet, roce::kHeaderBytes[opcode])) {
+    if (!answer.repeated) note_unmapped(answer.remaining, "READ");
+    return read_failed();
+  }
   answer.begun = true;
   answer.psn = answer.psn + 1;
   answer.address += size;

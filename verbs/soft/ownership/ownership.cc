@@ -526,4 +526,12 @@ void Ownership::on_refused(const ibv_qp& qp, std::uint32_t key, std::uint64_t le
              story_of(*past) + ". It must learn that the key is over before the region ends");
 }
 
+void Ownership::on_unmapped(const ibv_qp& qp, std::uint64_t length, std::string_view what) {
+  report("region", false,
+         "the peer of queue pair " + std::to_string(qp.qp_num) + " asks for a " +
+             std::string(what) + " of " + bytes_text(length) +
+             " of a region whose memory is not mapped any more, although the region is still "
+             "registered. Keep memory until no peer uses its key");
+}
+
 }  // namespace anyrdma::verbs::soft

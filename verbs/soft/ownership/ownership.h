@@ -72,6 +72,9 @@ class Ownership {
   void on_region_ending(const ibv_mr& region, std::string_view call);
   /// The peer asked for `length` bytes of a key, and must not. `what`: "WRITE".
   void on_refused(const ibv_qp& qp, std::uint32_t key, std::uint64_t length, std::string_view what);
+  /// The peer asked for `length` bytes of a key that is valid, but the memory of its region is not
+  /// mapped.
+  void on_unmapped(const ibv_qp& qp, std::uint64_t length, std::string_view what);
 
  private:
   /// A completion that the program has not polled yet.
