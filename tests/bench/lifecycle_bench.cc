@@ -137,6 +137,8 @@ void lifecycle(benchmark::State& state, const sim::WorldOptions& options) {
 }
 BENCHMARK_CAPTURE(lifecycle, no_trace, {.tracing = sim::Tracing::kOff});
 BENCHMARK_CAPTURE(lifecycle, trace_hash, {.tracing = sim::Tracing::kHash});
+BENCHMARK_CAPTURE(lifecycle, buffers_judged,
+                  {.tracing = sim::Tracing::kOff, .ownership = sim::Ownership::kOn});
 
 void recorded(benchmark::State& state, sim::Tracing tracing) {
   sim::WorldOptions options{.tracing = tracing};

@@ -123,8 +123,8 @@ void request(benchmark::State& state, End& from, const End& to, ibv_wr_opcode op
 }
 
 void sim_transfer(benchmark::State& state, ibv_wr_opcode opcode, std::uint32_t window,
-                  sim::Tracing tracing = sim::Tracing::kOff) {
-  sim::World world(1, {.tracing = tracing});
+                  const sim::WorldOptions& options = {.tracing = sim::Tracing::kOff}) {
+  sim::World world(1, options);
   sim::Host& a = world.add_host("a", {"10.0.0.1"});
   sim::Host& b = world.add_host("b", {"10.0.0.2"});
   {
@@ -148,8 +148,14 @@ void sim_transfer(benchmark::State& state, ibv_wr_opcode opcode, std::uint32_t w
 }
 BENCHMARK_CAPTURE(sim_transfer, send, IBV_WR_SEND, kWindow)->Arg(64);
 BENCHMARK_CAPTURE(sim_transfer, write, IBV_WR_RDMA_WRITE, kWindow)->Arg(64);
-BENCHMARK_CAPTURE(sim_transfer, write_traced, IBV_WR_RDMA_WRITE, kWindow, sim::Tracing::kHash)
+BENCHMARK_CAPTURE(sim_transfer, write_traced, IBV_WR_RDMA_WRITE, kWindow,
+                  {.tracing = sim::Tracing::kHash})
     ->Arg(64);
+BENCHMARK_CAPTURE(sim_transfer, write_judged, IBV_WR_RDMA_WRITE, kWindow,
+                  {.tracing = sim::Tracing::kOff, .ownership = sim::Ownership::kOn})
+    ->Arg(64)
+    ->Arg(4096)
+    ->Arg(65536);
 BENCHMARK_CAPTURE(sim_transfer, write_alone, IBV_WR_RDMA_WRITE, 1)->Arg(64);
 BENCHMARK_CAPTURE(sim_transfer, write_large, IBV_WR_RDMA_WRITE, 4)->Arg(4096)->Arg(65536);
 BENCHMARK_CAPTURE(sim_transfer, read_large, IBV_WR_RDMA_READ, 4)->Arg(65536);
