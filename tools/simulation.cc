@@ -476,7 +476,8 @@ class Simulation::Run {
                                                         const std::filesystem::path& libraries) {
     std::map<std::string, std::string> variables(scenario_.environment.begin(),
                                                  scenario_.environment.end());
-    for (const auto& [key, value] : sim::simulated_variables(libraries)) variables[key] = value;
+    variables.merge(
+        sim::simulated_variables(libraries));  // the sandbox puts ours before the file's
     for (const auto& [key, value] : machines_.variables(host)) variables[key] = value;
     return sim::environment_with(variables);
   }
@@ -504,14 +505,16 @@ class Simulation::Run {
       say("the stdin of programs, '" + scenario_.input + "', cannot be read. Check the path.");
       return Exit::kUsage;
     }
-    const auto program = sandbox_.start(host, name,
-                                        {.path = path,
-                                         .arguments = words,
-                                         .environment = environment_on(host, prepared->libraries),
-                                         .directory = scenario_.directory,
-                                         .input = input,
-                                         .start = kBetweenStarts * started_++,
-                                         .background = background});
+    const auto program = sandbox_.start(
+        host, name,
+        {.path = path,
+         .arguments = words,
+         .environment = environment_on(host, prepared->libraries),
+         .directory = scenario_.directory,
+         .input = input,
+         .start = kBetweenStarts * started_++,
+         .background = background,
+         .kept = sim::kept_variables(prepared->libraries, machines_.variables(host))});
     if (!program) {
       say("'" + path + "' cannot be started: " + why_not(program.error()));
       return Exit::kFailed;

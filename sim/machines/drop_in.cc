@@ -25,6 +25,12 @@ std::string with_entry(const char* name, const std::string& entry) {
   return old.empty() ? entry : entry + ":" + old;
 }
 
+/// What programs in a simulated world load before all else.
+std::string preloaded(const fs::path& libraries) {
+  return (libraries / "libanyrdma-nodes.so").string() + ":" +
+         (libraries / "libanyrdma-points.so").string();
+}
+
 }  // namespace
 
 fs::path find_drop_in(std::string& problem) {
@@ -66,7 +72,16 @@ std::map<std::string, std::string> drop_in_variables(const fs::path& libraries) 
 std::map<std::string, std::string> simulated_variables(const fs::path& libraries) {
   auto all = drop_in_variables(libraries);
   // See sim/points. It is there whether or not anybody asks: it moves the addresses of others.
-  all["LD_PRELOAD"] += ":" + (libraries / "libanyrdma-points.so").string();
+  all["LD_PRELOAD"] = with_entry("LD_PRELOAD", preloaded(libraries));
+  return all;
+}
+
+std::vector<std::string> kept_variables(const fs::path& libraries,
+                                        const std::map<std::string, std::string>& of_host) {
+  std::vector<std::string> all{"LD_LIBRARY_PATH=" + libraries.string(),
+                               "LD_PRELOAD=" + preloaded(libraries),
+                               "ASAN_OPTIONS=verify_asan_link_order=0"};
+  for (const auto& [name, value] : of_host) all.push_back(name + "=" + value);
   return all;
 }
 

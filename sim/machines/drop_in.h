@@ -23,6 +23,10 @@ namespace anyrdma::sim {
 [[nodiscard]] std::map<std::string, std::string> simulated_variables(
     const std::filesystem::path& libraries);
 
+/// Of these, what each program finds whatever environment its parent gives it, as NAME=value.
+[[nodiscard]] std::vector<std::string> kept_variables(
+    const std::filesystem::path& libraries, const std::map<std::string, std::string>& of_host);
+
 /// This process's environment with those variables instead of its own, as execve(2) takes it.
 [[nodiscard]] std::vector<std::string> environment_with(
     const std::map<std::string, std::string>& variables);

@@ -144,7 +144,8 @@ RunningProgram& Programs::start(Host& host, std::vector<std::string>&& command,
   if (before != 0) name += "#" + std::to_string(before + 1);
   host.announce_program(std::filesystem::path(command.front()).filename().string());
   auto variables = simulated_variables(libraries_);
-  for (const auto& [key, value] : machines_.variables(host)) variables[key] = value;
+  const auto of_host = machines_.variables(host);
+  for (const auto& [key, value] : of_host) variables[key] = value;
   for (const auto& [key, value] : options.environment) variables[key] = value;
   auto running = std::make_unique<RunningProgram>(*this, host.name() + "/" + name);
   const auto started = machines_.sandbox().start(host, name,
@@ -153,7 +154,8 @@ RunningProgram& Programs::start(Host& host, std::vector<std::string>&& command,
                                                   .environment = environment_with(variables),
                                                   .directory = options.directory,
                                                   .start = options.after,
-                                                  .background = options.background});
+                                                  .background = options.background,
+                                                  .kept = kept_variables(libraries_, of_host)});
   if (!started) throw StartError(why_not_started(path, started.error().value()));
   running->program_ = *started;
   running_.push_back(std::move(running));

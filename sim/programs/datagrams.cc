@@ -86,7 +86,16 @@ Outcome Sockets::connect_datagrams(const Descriptor& descriptor, Socket& socket,
 Outcome Sockets::on_sendto(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   Socket* const socket = of(descriptor);
-  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_sendto(thread, call);
+  if (socket == nullptr) return programs::on_sendto(thread, call);
+  if (socket->type != SOCK_DGRAM) {
+    if ((call.arguments[3] & MSG_OOB) != 0) return Outcome::answered(-EOPNOTSUPP);
+    // TCP ignores the address, which a Unix socket would refuse.
+    Call without = call;
+    without.arguments[4] = without.arguments[5] = 0;
+    thread.tracee().set_argument(4, 0);
+    thread.tracee().set_argument(5, 0);
+    return programs::on_sendto(thread, without);
+  }
   return send(thread, descriptor, *socket,
               {.parts = {{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}},
                .name = call.arguments[4],
@@ -97,7 +106,10 @@ Outcome Sockets::on_sendto(Thread& thread, const Call& call) {
 Outcome Sockets::on_sendmsg(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   Socket* const socket = of(descriptor);
-  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_sendmsg(thread, call);
+  if (socket == nullptr) return programs::on_sendmsg(thread, call);
+  if (socket->type != SOCK_DGRAM && (call.arguments[2] & MSG_OOB) != 0)
+    return Outcome::answered(-EOPNOTSUPP);
+  if (socket->type != SOCK_DGRAM) return programs::on_sendmsg(thread, call);
   const auto message = read_message(thread, call.arguments[1], call.arguments[2]);
   if (!message) return Outcome::answered(-EFAULT);
   return send(thread, descriptor, *socket, *message);
@@ -211,6 +223,8 @@ Outcome Sockets::on_recvfrom(Thread& thread, const Call& call) {
   Socket* const socket = of(descriptor);
   if (socket == nullptr) return programs::on_recvfrom(thread, call);
   if (socket->type == SOCK_STREAM) {
+    // As if no urgent data had come: none is ever sent.
+    if ((call.arguments[3] & MSG_OOB) != 0) return Outcome::answered(-EINVAL);
     if (takes_all(descriptor, call.arguments[3])) {
       const Outcome failed = take_from_stream(*socket, descriptor, Outcome::made());
       return failed.kind == Outcome::Kind::kMade ? programs::on_recvfrom(thread, call) : failed;

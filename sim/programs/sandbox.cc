@@ -19,6 +19,7 @@
 
 #include "sim/mistakes.h"
 #include "sim/programs/blocked_call.h"
+#include "sim/programs/new_program.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/syscalls/table.h"
 #include "sim/text/text.h"
@@ -171,7 +172,7 @@ verbs::Result<void> Sandbox::launch(Program& program) {
   const ProgramOptions& options = program.options_;
   const auto pid = tracee::launch({.path = options.path,
                                    .arguments = options.arguments,
-                                   .environment = options.environment,
+                                   .environment = with_kept(options.environment, options.kept),
                                    .directory = options.directory,
                                    .input = options.input < 0 ? nothing.get() : options.input,
                                    .output = out_in.get(),

@@ -46,6 +46,8 @@ struct ProgramOptions {
   int input = -1;                        ///< what it reads, from its beginning; -1: nothing
   Duration start{};                      ///< when, from now on
   bool background = false;               ///< a server: the run does not wait for its end
+  /// NAME=value: what it and each program that it executes finds as well (new_program.h).
+  std::vector<std::string> kept{};
 };
 
 class Program;
@@ -66,6 +68,7 @@ class Program {
   /// As of wait(2); nullopt: it has not ended.
   [[nodiscard]] std::optional<int> status() const { return status_; }
   [[nodiscard]] bool background() const { return options_.background; }
+  [[nodiscard]] const std::vector<std::string>& kept() const { return options_.kept; }
   /// Whether the host has lost power since the program started. In that case the program did not
   /// end by itself.
   [[nodiscard]] bool crashed() const { return crashed_; }

@@ -28,6 +28,17 @@ alike 'a_thread_that_posts_without_pause_lets_others_in' "$PWD/tests/simulated/s
 says='here/pacing: atomic: [0-9]+ ns each$'
 alike 'an_operation_takes_no_longer_for_the_clock_readings_of_the_library' "$PWD/tests/simulated/pacing"
 
+# A host has its device whatever environment a program gives to the one that it executes.
+says='here/[a-z0-9_]*: 1 HCA found:$'
+alike 'a device beside another library to load first' 'sh -c "LD_PRELOAD=libm.so.6 ibv_devinfo -l"'
+alike 'a device beside other libraries to look for' 'env LD_LIBRARY_PATH=/nowhere ibv_devinfo -l'
+alike 'a device in an empty environment' 'env -i /usr/bin/ibv_devinfo -l'
+alike 'a device without what is loaded first' 'env -u LD_PRELOAD ibv_devinfo -l'
+alike 'a device by vfork' 'python3 -c "import subprocess; subprocess.run([\"ibv_devinfo\", \"-l\"], env={\"LD_PRELOAD\": \"\"})"'
+alike 'a device by putenv' 'python3 -c "import os; os.putenv(\"LD_PRELOAD\", \"libm.so.6\"); os.execv(\"/usr/bin/ibv_devinfo\", [\"ibv_devinfo\", \"-l\"])"'
+says='here/[a-z]*: verify_asan_link_order=0:detect_leaks=0$'
+alike 'options of AddressSanitizer' 'env ASAN_OPTIONS=detect_leaks=0 sh -c "echo $ASAN_OPTIONS"'
+
 seeds_matter=1
 
 says='client1/ibv_.*: ([0-9]+ iters in [0-9.]+ seconds|success)'

@@ -568,6 +568,47 @@ static long sealed_memory(void) {
   return write(fd, "x", 1);
 }
 
+/// TCP has a peer already, and ignores where the call wants to send.
+static long address_by_sendto(void) {
+  const struct sockaddr_in name = at("127.0.0.1", 7077);
+  tcp_pair();
+  return sendto(ends[1], "abcd", 4, 0, (const struct sockaddr*)&name, sizeof name);
+}
+
+static long address_of_another(void) {
+  const struct sockaddr_in name = at("127.0.0.9", 9);
+  tcp_pair();
+  return sendto(ends[1], "abcd", 4, 0, (const struct sockaddr*)&name, sizeof name);
+}
+
+static long address_by_accepted(void) {
+  const struct sockaddr_in name = at("127.0.0.1", 7077);
+  tcp_pair();
+  return sendto(ends[0], "abcd", 4, MSG_DONTWAIT, (const struct sockaddr*)&name, sizeof name);
+}
+
+/// More than there is room for, in one call.
+static void take_all(void) {
+  static char some[65536];
+  close(ends[1]);
+  while (read(ends[0], some, sizeof some) > 0) continue;
+}
+static long address_of_much(void) {
+  const struct sockaddr_in name = at("127.0.0.1", 7077);
+  tcp_pair();
+  after(1000, take_all);
+  const long sent =
+      sendto(ends[1], much, sizeof much, 0, (const struct sockaddr*)&name, sizeof name);
+  close(ends[1]);
+  return sent;
+}
+
+static long address_in_vain(void) {
+  char text[8];
+  tcp_pair();
+  return recv(ends[0], text, sizeof text, MSG_OOB);  // nothing urgent has come
+}
+
 static void queue_three(void) {
   for (int i = 1; i <= 3; ++i) sigqueue(getppid(), SIGRTMIN, (union sigval){.sival_int = i});
 }
@@ -632,6 +673,11 @@ static const struct one_case cases[] = {
     CASE(line_of_a_terminal),
     CASE(sealed_memory),
     CASE(queued_signals),
+    CASE(address_by_sendto),
+    CASE(address_of_another),
+    CASE(address_by_accepted),
+    CASE(address_of_much),
+    CASE(address_in_vain),
 };
 
 /// An address among the arguments is that of who refuses connections.

@@ -11,6 +11,7 @@ as_on_linux 'timeouts of sockets' in_vain
 as_on_linux 'refused connections' refused
 as_on_linux 'timers' value thread_of overrun timer
 as_on_linux 'children' child
+as_on_linux 'addresses for TCP, and urgent data' address
 as_on_linux 'other descriptors' eventfd file line sealed queued
 rm -f "$work/first.log"
 apart 'connections refused by another host' 'sleep 1' "$program 10.0.0.1 refused"

@@ -29,7 +29,8 @@ bool is_aside(long number) {
 }
 
 bool makes_code(long number) {
-  return number == SYS_mmap || number == SYS_mprotect || number == SYS_pkey_mprotect;
+  return number == SYS_mmap || number == SYS_mprotect || number == SYS_pkey_mprotect ||
+         number == SYS_execve || number == SYS_execveat;
 }
 
 // --- the kernel's -------------------------------------------------------------------------------

@@ -16,6 +16,7 @@
 #include "sim/programs/guard_points.h"
 #include "sim/programs/marks.h"
 #include "sim/programs/moved_data.h"
+#include "sim/programs/new_program.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signal_descriptors.h"
 #include "sim/programs/signals.h"
@@ -50,6 +51,8 @@ constexpr const char* kSignalState = "the kernel's own state of signals";
 constexpr const char* kSignalDescriptors =
     "readable in read, poll, select and epoll when a signal comes";
 constexpr const char* kProcess = "the kernel's own processes and threads";
+constexpr const char* kPrograms =
+    "the libraries of anyrdma precede those of LD_PRELOAD and LD_LIBRARY_PATH";
 constexpr const char* kUsers = "the kernel's own users and rights";
 constexpr const char* kMachine = "the simulated host's processors, memory and name";
 constexpr const char* kScheduling = "kept by the kernel, without effect on the order of threads";
@@ -141,7 +144,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(56, "clone", kProcess),
     passed(57, "fork", kProcess),
     passed(58, "vfork", kProcess),
-    passed(59, "execve", kProcess),
+    stopped(59, "execve", on_execve, kPrograms),
     stopped(60, "exit", on_exit, "ends one thread"),
     stopped(61, "wait4", on_wait4, "waits for children in virtual time"),
     stopped(62, "kill", on_kill, kSignals),
@@ -409,7 +412,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(319, "memfd_create", "huge pages fail with ENOMEM").but(kOfMemfd),
     refused(320, "kexec_file_load", EPERM, kNotAllowed),
     refused(321, "bpf", ENOSYS, kOfMachine),
-    passed(322, "execveat", kProcess),
+    stopped(322, "execveat", on_execve, kPrograms),
     refused(323, "userfaultfd", ENOSYS, kFallBack),
     passed(324, "membarrier", kProcess),
     passed(325, "mlock2", kMemory),
