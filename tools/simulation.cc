@@ -48,8 +48,7 @@ std::string why_not(const std::error_code& error) {
   if (error == std::errc::operation_not_permitted) {
     return error.message() +
            ". The system refuses ptrace(2) or seccomp(2), which simulated hosts need. In a "
-           "container, "
-           "add --cap-add SYS_PTRACE --security-opt seccomp=unconfined.";
+           "container, add --cap-add SYS_PTRACE --security-opt seccomp=unconfined.";
   }
   if (error != std::errc::permission_denied) return sentence;
   // A simulated host is a namespace of its own: there a directory is entered by its path, not
@@ -474,11 +473,9 @@ class Simulation::Run {
 
   [[nodiscard]] std::vector<std::string> environment_on(const sim::Host& host,
                                                         const std::filesystem::path& libraries) {
-    std::map<std::string, std::string> variables(scenario_.environment.begin(),
-                                                 scenario_.environment.end());
-    variables.merge(
-        sim::simulated_variables(libraries));  // the sandbox puts ours before the file's
-    for (const auto& [key, value] : machines_.variables(host)) variables[key] = value;
+    auto variables = machines_.variables(host);
+    variables.insert(scenario_.environment.begin(), scenario_.environment.end());
+    variables.merge(sim::simulated_variables(libraries));
     return sim::environment_with(variables);
   }
 
@@ -505,16 +502,16 @@ class Simulation::Run {
       say("the stdin of programs, '" + scenario_.input + "', cannot be read. Check the path.");
       return Exit::kUsage;
     }
-    const auto program = sandbox_.start(
-        host, name,
-        {.path = path,
-         .arguments = words,
-         .environment = environment_on(host, prepared->libraries),
-         .directory = scenario_.directory,
-         .input = input,
-         .start = kBetweenStarts * started_++,
-         .background = background,
-         .kept = sim::kept_variables(prepared->libraries, machines_.variables(host))});
+    auto kept = sim::kept_variables(prepared->libraries, machines_.variables(host));
+    const auto program = sandbox_.start(host, name,
+                                        {.path = path,
+                                         .arguments = words,
+                                         .environment = environment_on(host, prepared->libraries),
+                                         .directory = scenario_.directory,
+                                         .input = input,
+                                         .start = kBetweenStarts * started_++,
+                                         .background = background,
+                                         .kept = std::move(kept)});
     if (!program) {
       say("'" + path + "' cannot be started: " + why_not(program.error()));
       return Exit::kFailed;
