@@ -1,5 +1,5 @@
-// Checks that a queue pair leaves RTS when its connection ends: once its id is destroyed, or its
-// owner has disconnected, it is in another state or destroyed.
+// The checker of queue pairs whose connection has ended. Once the id is destroyed, or its owner has
+// called rdma_disconnect, the id's queue pair must have left RTS or be destroyed.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@ class Afterlife {
  public:
   explicit Afterlife(Violations& violations) : violations_(violations) {}
 
-  /// connect or accept named this queue pair of that device ("host/anyrdma0").
+  /// Call when rdma_connect or rdma_accept named queue pair `qp` of `device` ("host/anyrdma0").
   void on_bound(const IdName& id, const std::string& device, std::uint32_t qp);
-  /// A new queue pair has that number.
+  /// Call when a new queue pair gets the number `qp` on `device`. The number's earlier use is
+  /// dropped.
   void on_opened(const std::string& device, std::uint32_t qp) { bound_.erase({device, qp}); }
   void on_dead(const IdName& id) { dead_.insert(id); }
-  /// Call at rest (nothing is left to happen): this queue pair is in RTS.
+  /// Call when nothing is left to happen in the run, for each queue pair that is in RTS.
   void on_ready_to_send(const std::string& device, std::uint32_t qp);
 
  private:

@@ -1,6 +1,6 @@
-// Checks that both ends of a connection agree. Each end must report the other's queue pair
-// correctly, and the queue pairs must fit together. When nothing is left to happen, no end may be
-// connected to a peer that is not, unless a message between their hosts was lost.
+// The checker of whether both ends of a connection agree. Each end must report the other end's
+// queue pair correctly, and the two queue pairs must fit together. At the end of a run, no end may
+// be connected to a peer that is not, unless a message between their hosts was lost.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace anyrdma::check {
 
-/// The parameters that one side sends in REQ or REP, or receives.
+/// The connection parameters that one side sends in a REQ or REP, or receives in one.
 struct Terms {
   std::uint32_t qp_num = 0;
   std::uint8_t responder_resources = 0;
@@ -24,31 +24,35 @@ struct Terms {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Names of connections (routes) are as in PrivateData.
+/// Compares the two ends of each connection. A route names a connection: both socket addresses, the
+/// active side's first.
 class Agreement {
  public:
   explicit Agreement(Violations& violations) : violations_(violations) {}
 
-  /// connect or accept succeeded.
+  /// Call when rdma_connect or rdma_accept of `id` has succeeded with the parameters `terms`.
   void on_offer(const IdName& id, const std::string& route, bool active, const Terms& terms);
-  /// Call when an event reports the peer's terms: CONNECT_REQUEST on the passive side, the response
-  /// on the active one. The terms are exchanged: what the peer can receive, this side may send.
+  /// Call when an event of `id` reports the peer's parameters `terms`: CONNECT_REQUEST on the
+  /// passive side, the response on the active side. Initiator depth and responder resources are
+  /// already exchanged, as the event reports them.
   void on_heard(const IdName& id, const std::string& route, bool active, const Terms& terms);
   /// Compares the queue pairs of both ends, after both have entered RTS.
   void on_queue_pairs(const IdName& active, const IdName& passive, const QpCensus& left,
                       std::uint32_t left_number, const QpCensus& right, std::uint32_t right_number);
-  /// This end's handshake is over.
+  /// Call when the handshake of this end of the connection is complete.
   void on_up(const IdName& id);
-  /// The connection of this end is over, or its id is destroyed or lost its device.
+  /// Call when the connection of `id` has ended, the id is destroyed, or its device was removed.
   void on_over(const IdName& id);
-  /// The host crashed: its ends are gone, and their peers get no message.
+  /// Call when a host has crashed. Its ends of connections no longer exist, and their peers get no
+  /// message.
   void on_crash(const std::string& host);
   void on_message_lost(const std::string& host, const std::string& other);
-  /// A fault has happened that explains any half-open connection.
+  /// Call when a fault has happened that may leave one end connected and the other not. That is
+  /// then no violation.
   void excuse() { excused_ = true; }
   void on_rest();
 
-  /// The id's last peer; id 0: none.
+  /// Returns the peer that `id` had last. An IdName with id 0 means that it had none.
   [[nodiscard]] IdName peer_of(const IdName& id) const;
   [[nodiscard]] Terms terms_of(const IdName& id) const;
 
@@ -76,7 +80,8 @@ class Agreement {
     Terms terms{};
     bool operator==(const Offer&) const = default;
   };
-  std::vector<Offer> of_the_dead_;  ///< of hosts that crashed; their messages may still be heard
+  /// Parameters sent by hosts that crashed later; peers may still receive these messages.
+  std::vector<Offer> of_the_dead_;
   bool excused_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Checks that each atomic operation is executed once, and that each response carries the original
-// value of the memory.
+// The checker of atomic operations. Each operation must be executed exactly once, and each response
+// must carry the value that the memory had before.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace anyrdma::check {
 
-/// Streams as in payload.h, from the requester to the responder.
+/// Compares requests and responses of atomic operations, for each stream: one direction of one
+/// connection, from the requester to the responder.
 class Atomics {
  public:
   explicit Atomics(Violations& violations) : violations_(violations) {}
 
   void on_done(const std::string& stream, std::uint32_t psn, std::uint64_t original);
   void on_answer(const std::string& stream, std::uint32_t psn, std::uint64_t original);
-  /// The stream ends here: a later one may have its name.
+  /// Call when the stream has ended. A later stream may have the same name.
   void on_end(const std::string& stream) { done_.erase(stream); }
 
  private:
@@ -26,7 +27,8 @@ class Atomics {
     std::uint32_t psn;
     std::uint64_t original;
   };
-  /// Operations that are too old to be repeated are dropped, since PSNs are reused.
+  /// The number of operations that are kept for each stream. Older operations cannot be repeated
+  /// any more, and their PSNs are reused.
   static constexpr std::size_t kRemembered = 256;
   [[nodiscard]] const Done* find(const std::string& stream, std::uint32_t psn) const;
 

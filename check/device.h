@@ -1,4 +1,5 @@
-// The checkers of one device. Their input is the entries (recording/entry.h) of its work.
+// The checkers of one device. Their input is the entries of a recording (recording/entry.h) that
+// report the device's work.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -22,10 +23,10 @@
 
 namespace anyrdma::check {
 
-/// The device of a simulated host, or that of one process.
+/// Runs the checkers for one device: that of a simulated host, or that of one process in real time.
 class Device {
  public:
-  /// The checkers that compare several devices.
+  /// The checkers that compare several devices, which all Device objects of a run share.
   struct Shared {
     Payload& payload;
     Atomics& atomics;
@@ -33,41 +34,47 @@ class Device {
     Afterlife& afterlife;
     /// The device of each queue pair that has been connected, by its GID and number.
     std::map<std::pair<std::string, std::uint32_t>, std::string>& ends;
-    /// Whether all devices of an address are observed if one of its queue pairs is.
+    /// Whether the recordings cover all devices of an IP address as soon as they cover one of its
+    /// queue pairs.
     bool whole_hosts;
   };
-  /// `of_process`: the device belongs to a process, whose threads report a request a moment after
-  /// they posted it.
+  /// `of_process`: the device belongs to one process. Threads of a process report a request a
+  /// moment after they have posted it, so completions may be reported before it.
   Device(Violations& violations, const Shared& shared, std::string name, bool of_process);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Whether a queue pair has this number now.
+  /// Whether the device has a queue pair with this number now.
   [[nodiscard]] bool has(std::uint32_t qp) const;
   /// Returns the census of a queue pair. Precondition: has(qp).
   [[nodiscard]] const QpCensus& census_of(std::uint32_t qp) const;
-  /// Processes an entry of the device's lane (timeline row). `thread`: the thread that runs; 0:
-  /// unknown.
+  /// Processes one entry of the recording that belongs to this device. `thread` is the number of
+  /// the thread that runs; 0: unknown.
   void on_entry(const recording::Entry& entry, std::uint64_t thread);
   void on_rest();
   void finish() { work_.finish(); }
 
  private:
-  /// A request that names a key.
+  /// A posted request that names a memory key.
   struct Access {
     std::uint64_t wr_id = 0;
     bool signaled = false;
-    std::string remote{};          ///< the device that the key is of
+    std::string remote{};          ///< name of the device to which the remote key belongs
     std::uint32_t remote_key = 0;  ///< 0: none
-    Keys::Closing closing = 0;     ///< of it, when it was posted
-    std::uint32_t ended_key = 0;   ///< of our own, which it invalidates; 0: none
-    std::uint32_t bound_key = 0;   ///< of our own, which it binds a window to; 0: none
+    Keys::Closing closing = 0;     ///< the latest closing of that key when the request was posted
+    std::uint32_t ended_key = 0;   ///< key of this device that the request invalidates; 0: none
+
+    /// Key of this device to which the request binds a memory window; 0: none.
+    std::uint32_t bound_key = 0;
   };
   struct Pair {
     ibv_qp_type type{};
     std::uint64_t srq = 0;
     QpCensus census{};
-    std::deque<Access> accesses{};  ///< of a reliable connection: sends that are not completed
-    std::string out{};              ///< the stream that it sends; empty: not known yet
+    std::deque<Access> accesses{};  ///< for a reliable connection: sends that are not completed
+
+    /// Name of the stream (the messages in one direction of a connection) that the queue pair
+    /// sends; empty: not known yet.
+    std::string out{};
     std::string in{};
   };
 
@@ -96,8 +103,10 @@ class Device {
   Announcements announcements_;
   Leaks leaks_;
   std::map<std::uint32_t, Pair> pairs_;
-  std::set<std::uint64_t> threads_;  ///< that post and poll
-  bool lost_track_ = false;          ///< of which receive belongs to which shared receive queue
+  std::set<std::uint64_t> threads_;  ///< numbers of the threads that post and poll
+
+  /// True: it is unknown which receive belongs to which shared receive queue.
+  bool lost_track_ = false;
 };
 
 }  // namespace anyrdma::check

@@ -1,5 +1,5 @@
-// All checkers together. They read the entries (recording/entry.h) of a run while it goes on, or
-// from its recording.
+// All checkers of this folder together. They read the entries of a run (recording/entry.h) while it
+// goes on, or from its recording.
 #pragma once
 
 #include <cstddef>
@@ -29,26 +29,27 @@ class Checkers final : public recording::EntryReader {
   /// The origin of the entries.
   enum class Source : std::uint8_t {
     kWorld,      ///< a simulated run: every program is observed
-    kProcesses,  ///< recordings of processes in real time: others may have none
+    kProcesses,  ///< recordings of processes in real time: some processes may have no recording
   };
   explicit Checkers(Source source = Source::kWorld);
   Checkers(const Checkers&) = delete;
   Checkers& operator=(const Checkers&) = delete;
 
   void on_entry(const recording::Entry& entry) override;
-  /// Ends the run. `complete`: the recording reaches the end of all programs, so objects that
-  /// still exist were leaked, and what a peer has not reported did not happen.
+  /// Ends the run, and makes the checks that need its end. `complete`: the recording reaches the
+  /// end of all programs. Then objects that still exist were leaked, and an action that no peer has
+  /// reported did not happen.
   void finish(bool complete = true);
   /// Returns the violations so far, one line each. Some are found only in finish().
   [[nodiscard]] std::vector<std::string> findings() const;
-  /// Returns a sentence for each thing that could not be checked.
+  /// Returns one sentence for each property that could not be checked.
   [[nodiscard]] std::vector<std::string> unjudged() const;
 
  private:
   struct Lane {
     std::string of;
     std::string name;
-    std::size_t host = 0;  ///< the lane that it is in, or itself
+    std::size_t host = 0;  ///< the lane (timeline row) of its host; a host's own lane for a host
   };
   /// An event that was queued and not yet fetched.
   struct Queued {
@@ -56,7 +57,7 @@ class Checkers final : public recording::EntryReader {
     std::int64_t status = 0;
     std::string parameters{};
   };
-  /// The checkers' data of an id, except its phase (legality.h).
+  /// The data that the checkers keep about one id, except its phase (legality.h).
   struct Known {
     bool active = false;   ///< has called connect
     bool passive = false;  ///< came with a CONNECT_REQUEST
@@ -67,7 +68,7 @@ class Checkers final : public recording::EntryReader {
     std::string route{};  ///< empty until both addresses are known
     std::deque<Queued> queued{};
   };
-  /// An event that a peer caused, whose process has not reported the call yet.
+  /// An event that was reported before the peer's call that caused it.
   struct Early {
     IdName id;
     Known known;
@@ -88,14 +89,17 @@ class Checkers final : public recording::EntryReader {
   void on_new_numbers(std::size_t lane);
   void on_gone(std::size_t lane);
   void on_rest(std::uint64_t waiting);
-  /// The CM may reject by itself now, since the program will not answer.
+  /// Call when a program ends without an answer to a request of `route`. The CM may then reject the
+  /// request by itself.
   void on_silent_end(const IdName& id, const std::string& route);
   void over(const IdName& id);
   void forget(std::size_t lane);
   void compare_queue_pairs(const IdName& active);
-  /// Judges the entries of a connection that waited for the report of the process `by`, its peer.
+  /// Checks the events of `route` that were reported before the calls that caused them, after the
+  /// process of `by`, the peer, has reported its calls.
   void settle(const std::string& route, const IdName& by);
-  /// Whether the entries show that a side of a route sent what the peer's `event` delivers.
+  /// Whether the peer's call that led to this `event` of the route has been reported. Always true
+  /// in a simulated run.
   [[nodiscard]] bool is_observed(const std::string& route, std::uint64_t event) const;
   [[nodiscard]] std::string machine_of(std::uint64_t lane) const;
   [[nodiscard]] Device& device_at(std::size_t lane);

@@ -1,5 +1,5 @@
-// Checks that an invalidated or deregistered key gives no access. A request that names it and was
-// posted later must not succeed, unless the key is in use again.
+// The checker of memory keys that were invalidated or deregistered. A request that names such a key
+// and was posted after that must not succeed, unless the key has been registered again.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,27 @@
 
 namespace anyrdma::check {
 
-/// The checker for all devices of a run, by their names.
+/// Records when each memory key of each device became invalid. Devices are identified by name.
 class Keys {
  public:
   explicit Keys(Violations& violations) : violations_(violations) {}
 
   /// Sets the time of the events that are reported next.
   void set_now(verbs::Instant now) { now_ = now; }
-  /// A key that was closed less than this before a request does not count as closed: programs
-  /// report a request a moment after it was posted.
+  /// Sets the time by which a key must have been closed before a request, to count as closed. It is
+  /// needed because programs report a request a moment after they posted it.
   void set_grace(verbs::Duration grace) { grace_ = grace; }
 
-  /// Names a closing of a key; 0: it is open, or its state is unknown.
+  /// The number of one closing (invalidation or deregistration) of a key. 0: the key is valid, or
+  /// its state is unknown.
   using Closing = std::uint64_t;
 
   void on_opened(const std::string& device, std::uint32_t key) { closed_.erase({device, key}); }
   void on_closed(const std::string& device, std::uint32_t key);
-  /// Returns the latest closing of a device's key.
+  /// Returns the number of the latest closing of a device's memory key; 0: none.
   [[nodiscard]] Closing closing_of(const std::string& device, std::uint32_t key) const;
-  /// Work that names the key has succeeded; `posted`: closing_of when it was posted.
+  /// Call when a request that names the key has succeeded. `posted` is the result of closing_of()
+  /// when the request was posted.
   void on_success(const std::string& qp, const std::string& device, std::uint32_t key,
                   Closing posted);
 

@@ -1,4 +1,5 @@
-// Checks that an application acknowledges each CM event that it fetches exactly once.
+// The checker of acknowledgements: an application must acknowledge each CM event that it fetches
+// exactly once.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ class Ledger {
  public:
   explicit Ledger(Violations& violations) : violations_(violations) {}
 
-  /// `id` is whom the event is charged to: the listener for CONNECT_REQUEST.
+  /// Call when the application has fetched an event. `id` is the id that counts the event: the
+  /// listener for CONNECT_REQUEST, else the event's own id.
   void on_fetched(const IdName& id) { ++owed_[id]; }
   void on_acknowledged(const IdName& id);
   void on_crash(const std::string& host);

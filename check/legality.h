@@ -1,6 +1,7 @@
-// Checks the sequence of events of each id with two state machines: one for connections, one for
-// datagrams. Their input is the successful calls and the events. They share no code with cm and the
-// transports. No kernel has shown a sequence that they reject; docs/legality.md has the table.
+// The checker of the sequence of events of each id. It has two state machines, one for connections
+// and one for datagram services. Their input is successful calls and events; they share no code
+// with cm and the transports. No Linux kernel has shown a sequence that they reject.
+// docs/legality.md shows their tables.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -17,34 +18,37 @@
 
 namespace anyrdma::check {
 
-/// The phase of an id, as its calls and events show it.
+/// The phase of an id, which the checker derives from the id's calls and events.
 enum class Phase : std::uint8_t {
-  kIdle,           ///< created, bound, or an address could not be resolved
+  kIdle,           ///< the id was created or bound, or its address could not be resolved
   kAddrQuery,      ///< resolve_addr has been called
   kAddrResolved,   ///< ADDR_RESOLVED came
-  kRouteQuery,     ///< resolve_route, or a path was set
+  kRouteQuery,     ///< resolve_route was called, or a path was set
   kRouteResolved,  ///< ROUTE_RESOLVED came
   kListening,
-  kConnecting,    ///< connect has been called
-  kUnreached,     ///< UNREACHABLE came meanwhile: the end, or the neighbour has only moved
-  kResponded,     ///< the active side's handshake has been answered
-  kRequested,     ///< the passive side's id, not accepted yet
+  kConnecting,  ///< connect was called
+
+  /// UNREACHABLE came while connecting: the attempt has ended, or only a neighbour has moved.
+  kUnreached,
+  kResponded,     ///< the active side has received an answer to its request
+  kRequested,     ///< the passive side's id has not been accepted yet
   kAccepted,      ///< accept has been called
-  kEstablished,   ///< the passive side heard RTU
-  kRefused,       ///< the handshake or the connection has been rejected or given up
+  kEstablished,   ///< the passive side has received the RTU
+  kRefused,       ///< the handshake or the connection was rejected or given up
   kDisconnected,  ///< DISCONNECTED came
   kOver,          ///< TIMEWAIT_EXIT came
-  kAsking,        ///< of a datagram service: connect has been called
-  kUnanswered,    ///< as kUnreached
+  kAsking,        ///< datagram service: connect was called
+  kUnanswered,    ///< datagram service: UNREACHABLE came, as for kUnreached
   kAnswered,      ///< ESTABLISHED came
-  kServing,       ///< accept has been called: nothing follows
+  kServing,       ///< datagram service: accept was called, and no event follows
   kRemoved,       ///< DEVICE_REMOVAL came
   kDestroyed,
 };
 inline constexpr std::size_t kPhaseCount = 21;
 [[nodiscard]] std::string_view to_string(Phase phase);
 
-/// The service of an id. Each has its own state machine; address resolution is the same in both.
+/// The kind of connection that an id has: a connected or a datagram service. Each has its own state
+/// machine. Address resolution is equal in both.
 enum class Service : std::uint8_t {
   kAny,
   kConnected,  ///< RC: REQ, REP, RTU
@@ -54,14 +58,15 @@ enum class Service : std::uint8_t {
 /// The side of a connection to which a rule applies.
 enum class Side : std::uint8_t { kAny, kActive, kPassive };
 
-/// A legal step: this event may be queued in phase `from`. All other events are illegal.
+/// A legal step of an id: the event may be queued while the id is in phase `from`. Every event
+/// without such a row is illegal.
 struct LegalEvent {
   Phase from;
   rdma_cm_event_type event;
   Phase next;
   Service service;
   Side side;
-  std::string_view source;  ///< where the kernel does it, or the issue where it was seen
+  std::string_view source;  ///< the kernel function that does so, or the issue in which it was seen
 };
 [[nodiscard]] std::span<const LegalEvent> legal_events();
 
@@ -76,18 +81,19 @@ struct CallEffect {
 /// Returns the tables of docs/legality.md: the rules for both services, or for one of them.
 [[nodiscard]] std::string legality_tables(Service service);
 
-/// The ids of all hosts of one run. Keeps a line for each violation.
+/// Checks the events of all ids of all hosts of one run. Each violation becomes one line.
 class Legality {
  public:
   void on_call(std::string_view host, std::uint64_t id, std::string_view call, int error);
   void on_event(std::string_view host, transport::EventObserver::Step step, std::uint64_t id,
                 std::uint64_t listener, rdma_cm_event_type event,
                 Service service = Service::kConnected);
-  /// A host has lost power: its ids end without a call or an event.
+  /// Call when a host has lost power. Its ids end without a call or an event.
   void on_crash(std::string_view host);
-  /// Call when no event is pending: an id that waits for the event of a call violates the rules.
+  /// Call when no event is pending. An id that still waits for the event of a call is then a
+  /// violation.
   void on_rest();
-  /// The run is over: ids that are not destroyed are leaks.
+  /// Call when the run is over. Ids that are not destroyed are then leaks.
   void on_end();
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
@@ -95,13 +101,13 @@ class Legality {
  private:
   struct Life {
     Phase phase = Phase::kIdle;
-    Service service = Service::kConnected;   ///< as its last event said
+    Service service = Service::kConnected;   ///< the service that the id's last event named
     Side side = Side::kAny;                  ///< kAny: not decided yet
     bool joined = false;                     ///< has joined a group
     bool connected = false;                  ///< the handshake is over at this end
-    bool parted = false;                     ///< and then disconnect was called
-    bool missed = false;                     ///< reported at rest already
-    std::vector<rdma_cm_event_type> queued;  ///< not fetched
+    bool parted = false;                     ///< disconnect was called after the handshake
+    bool missed = false;                     ///< the missing event was reported already
+    std::vector<rdma_cm_event_type> queued;  ///< events that were queued and not fetched
   };
   void on_queued(std::string_view host, std::uint64_t id, Life& life, rdma_cm_event_type event);
   void on_fetched(std::string_view host, std::uint64_t id, Life& life, rdma_cm_event_type event);

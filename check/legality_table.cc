@@ -25,15 +25,16 @@ constexpr std::array kEffects{
 };
 
 constexpr std::string_view kNeighbour =
-    "cma.c cma_netevent_callback: any active id with a route; libfabric #12362";
-constexpr std::string_view kTimeout = "cm.c cm_process_send_error: REQ retries exhausted";
+    "cma.c cma_netevent_callback: a neighbour has another link address; libfabric #12362";
+constexpr std::string_view kTimeout = "cm.c cm_process_send_error: no answer to the last REQ";
 constexpr std::string_view kRejected = "cm.c cm_rej_handler, cma.c cma_ib_handler";
 constexpr std::string_view kResponse =
-    "cma.c cma_ib_handler: REP; librdmacm shows ESTABLISHED to ids with a QP";
+    "cma.c cma_ib_handler: REP came; librdmacm reports ESTABLISHED to ids with a QP";
 constexpr std::string_view kSidrReply = "cma.c cma_sidr_rep_handler";
-constexpr std::string_view kSidrQkey = "cma.c cma_sidr_rep_handler: the reply's QKey does not fit";
+constexpr std::string_view kSidrQkey =
+    "cma.c cma_sidr_rep_handler: the QKey of SIDR_REP is refused";
 constexpr std::string_view kSidrNo =
-    "cma.c cma_sidr_rep_handler: SIDR_REQ retries exhausted, or another status than success";
+    "cma.c cma_sidr_rep_handler: no answer to the last SIDR_REQ, or SIDR_REP refuses it";
 constexpr std::string_view kDreq = "cm.c cm_dreq_handler, cm_drep_handler, cm_process_send_error";
 
 constexpr LegalEvent finding(Phase from, rdma_cm_event_type event, Phase next,
@@ -71,16 +72,16 @@ constexpr std::array kSteps{
     active(kUnreached, RDMA_CM_EVENT_UNREACHABLE, kUnreached, kNeighbour),
     active(kResponded, RDMA_CM_EVENT_DISCONNECTED, kDisconnected, kDreq),
     active(kResponded, RDMA_CM_EVENT_REJECTED, kRefused,
-           "cm.c cm_rej_handler in ESTABLISHED: the peer's id died before it saw RTU"),
+           "cm.c cm_rej_handler in ESTABLISHED: the peer's id was destroyed before RTU came"),
     active(kResponded, RDMA_CM_EVENT_UNREACHABLE, kResponded, kNeighbour),
 
     passive(kAccepted, RDMA_CM_EVENT_ESTABLISHED, kEstablished,
             "cm.c cm_rtu_handler, cm_establish"),
     passive(kAccepted, RDMA_CM_EVENT_REJECTED, kRefused, kRejected),
     passive(kAccepted, RDMA_CM_EVENT_UNREACHABLE, kRefused,
-            "cm.c cm_process_send_error: REP retries exhausted"),
+            "cm.c cm_process_send_error: no answer to the last REP"),
     passive(kAccepted, RDMA_CM_EVENT_DISCONNECTED, kDisconnected,
-            "cm.c cm_dreq_handler in REP_SENT: DREQ overtook RTU; UCX #4719"),
+            "cm.c cm_dreq_handler in REP_SENT: DREQ came before RTU; UCX #4719"),
     passive(kEstablished, RDMA_CM_EVENT_DISCONNECTED, kDisconnected, kDreq),
     passive(kEstablished, RDMA_CM_EVENT_REJECTED, kRefused, "cm.c cm_rej_handler in ESTABLISHED"),
 
@@ -103,23 +104,36 @@ constexpr std::array kSteps{
     asking(kRefused, RDMA_CM_EVENT_UNREACHABLE, kRefused, kNeighbour),
 };
 
-constexpr std::string_view side_text(Side side) {
+constexpr std::string_view id_text(Side side) {
   switch (side) {
     case Side::kAny:
-      return "";
+      return "an id";
     case Side::kActive:
-      return "active";
+      return "an id of the active side";
     case Side::kPassive:
-      return "passive";
+      return "an id of the passive side";
   }
   return "?";
 }
 
+/// Each row of the page is understood without the others, so its cells have more than the names.
+std::string row_of(const LegalEvent& legal) {
+  std::string row = "| ";
+  row += id_text(legal.side);
+  row += " in phase *";
+  row += to_string(legal.from);
+  row += "* | may get ";
+  row += transport::short_event_name(legal.event);
+  row += " | its next phase is *";
+  row += to_string(legal.next);
+  row += "* | Linux ";
+  row += legal.source;
+  return row + " |\n";
+}
+
 void add_row(std::string& text, std::initializer_list<std::string_view> cells) {
   text += '|';
-  for (const std::string_view cell : cells) {
-    text += cell.empty() ? std::string(" |") : " " + std::string(cell) + " |";
-  }
+  for (const std::string_view cell : cells) text += " " + std::string(cell) + " |";
   text += '\n';
 }
 
@@ -151,12 +165,10 @@ std::string legality_tables(Service service) {
     if (effect.service == service) add_row(text, {effect.call, to_string(effect.next)});
   }
   text += '\n';
-  add_row(text, {"phase", "event", "next phase", "side", "source"});
-  add_row(text, {"---", "---", "---", "---", "---"});
+  add_row(text, {"id", "event", "next phase", "source"});
+  add_row(text, {"---", "---", "---", "---"});
   for (const LegalEvent& legal : kSteps) {
-    if (legal.service != service) continue;
-    add_row(text, {to_string(legal.from), transport::short_event_name(legal.event),
-                   to_string(legal.next), side_text(legal.side), legal.source});
+    if (legal.service == service) text += row_of(legal);
   }
   return text;
 }

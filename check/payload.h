@@ -1,6 +1,6 @@
-// Checks messages. Over a reliable connection they must arrive whole, once and in order. Over an
-// unreliable connection they may be lost; those that arrive must be whole, once and in order,
-// unless the network reorders or duplicates packets.
+// The checker of messages. Over a reliable connection, messages must arrive whole, once and in
+// order. Over an unreliable connection, messages may be lost. Those that arrive must be whole, once
+// and in order, unless the network reorders or duplicates packets.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,32 @@
 
 namespace anyrdma::check {
 
-/// A stream is one direction of one connection. Both ends must use the same name for it.
+/// Compares sent with received messages, for each stream: one direction of one connection. Both
+/// ends must use the same name for a stream.
 class Payload {
  public:
   explicit Payload(Violations& violations) : violations_(violations) {}
 
-  /// The part of a message that is kept, to recognize the message on arrival.
+  /// The properties of a message that are kept, to recognize the message on arrival.
   struct Message {
     std::uint64_t length = 0;
-    std::optional<std::uint64_t> digest;  ///< nullopt: not known, fits any
+    /// Digest of the bytes; nullopt: not known, matches any digest.
+    std::optional<std::uint64_t> digest;
   };
-  /// A SEND was posted.
+  /// Call when a SEND was posted.
   void on_sent(const std::string& stream, const Message& message);
-  /// A receive completed with it.
+  /// Call when a receive has completed with the message.
   void on_received(const std::string& stream, const Message& message);
-  /// Like on_received(), for a service that may lose messages: the next sent message that fits is
-  /// the one received.
+  /// Like on_received(), for a service that may lose messages: the next sent message that matches
+  /// counts as the one that was received.
   void on_received_of_some(const std::string& stream, const Message& message);
-  /// The network does not keep packets' order, or doubles some: an unreliable connection does
-  /// not notice.
+  /// Call when the network reorders or duplicates packets. An unreliable connection does not
+  /// correct that, so the order of its messages is not checked any more.
   void on_disorder() { disorder_ = true; }
-  /// The run is at rest, or over: no peer has sent the messages that were received and have no
-  /// SEND yet.
+  /// Call when the run is over, or nothing is left to happen. Each received message that no peer
+  /// has reported as sent is then a violation.
   void finish();
-  /// The stream ends here: a later one may have its name.
+  /// Call when the stream has ended. A later stream may have the same name.
   void on_end(const std::string& stream);
 
  private:
@@ -50,11 +52,12 @@ class Payload {
 
   Violations& violations_;
   std::map<std::string, std::deque<Message>> under_way_;
-  /// Messages sent before the last received one that may still arrive. Each is in it once, however
-  /// often it was sent.
+  /// Messages that were sent before the last received one and may still arrive. A message that was
+  /// sent several times is in the list once.
   std::map<std::string, Passed> passed_;
   bool disorder_ = false;
-  /// Received before anybody has said that it was sent: its sender says so a moment later.
+  /// Messages that were received before their sender reported them. The sender's report comes a
+  /// moment later.
   std::map<std::string, std::deque<Message>> unexpected_;
 };
 

@@ -1,5 +1,5 @@
-// The claim: private data arrives unchanged, padded with zeros to the message's length, as with
-// Linux on RoCE.
+// The checker of private data. Private data must arrive unchanged, padded with zeros to the fixed
+// length of the CM message, as with Linux on RoCE.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace anyrdma::check {
 
-/// The message that carries it.
+/// The CM message that carries the private data.
 enum class Carrier : std::uint8_t {
   kRequest,   ///< REQ, SIDR_REQ
   kReply,     ///< REP, SIDR_REP
   kRejection  ///< REJ, SIDR_REP with a status
 };
 
-/// Two sides belong together by their route: both socket addresses, the active side's first.
+/// Compares the private data that both sides of a connection report. A route identifies the two
+/// sides: both socket addresses, the active side's first.
 class PrivateData {
  public:
   using Bytes = std::vector<std::uint8_t>;
@@ -27,12 +28,13 @@ class PrivateData {
   explicit PrivateData(Violations& violations) : violations_(violations) {}
 
   void on_given(const std::string& route, Carrier carrier, std::span<const std::uint8_t> data);
-  /// Whether a side of a route has given anything for such a message.
+  /// Whether a side of the route has given private data for such a message.
   [[nodiscard]] bool has_given(const std::string& route, Carrier carrier) const;
-  /// A rejection with this data may come on any route: a fault plan's. Empty: the CM's own.
+  /// Call when a fault plan rejects requests with `data`. A rejection with this data may then come
+  /// on any route. Empty `data` stands for rejections by the CM itself.
   void excuse(std::span<const std::uint8_t> data);
-  /// The CM may reject on this route by itself, without private data, because its program ended
-  /// without an answer.
+  /// Call when the program of this route has ended without an answer. The CM may then reject the
+  /// request by itself, without private data.
   void on_silent_end(const std::string& route);
   void on_delivered(const IdName& to, const std::string& route, Carrier carrier, std::size_t room,
                     std::span<const std::uint8_t> data);

@@ -1,4 +1,4 @@
-// Violations that checkers found, one line each, with the checker's name first.
+// Collects the violations that checkers find: one line each, which begins with the checker's name.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace anyrdma::check {
 
-/// An id as the trace knows it: its host's name and its number there.
+/// Identifies an id by its host's name and by its number on that host, as traces print it.
 struct IdName {
   std::string host;
   std::uint64_t id = 0;
@@ -21,7 +21,7 @@ struct IdName {
   [[nodiscard]] std::string to_string() const { return host + "#" + std::to_string(id); }
 };
 
-/// Shared by all checkers of one world; outlives them.
+/// The list of violations, which all checkers of one run share. It must outlive them.
 class Violations {
  public:
   void add(std::string_view checker, const std::string& text) {

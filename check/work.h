@@ -1,6 +1,6 @@
-// The claim: every work request that was taken completes exactly once, in the order of its queue,
-// unless its queue pair goes to RESET or is destroyed, which discards it. A send that was not to be
-// signaled completes with the next one that is.
+// The checker of work requests. Every request that the device has accepted must complete exactly
+// once, in the order of its queue. Requests are discarded if their queue pair goes to RESET or is
+// destroyed. An unsignaled send completes together with the next signaled send.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,41 +16,47 @@
 
 namespace anyrdma::check {
 
-/// The checker of one device's work. Queue pairs are named by number.
+/// Checks the work of one device. Numbers identify queue pairs.
 class Work {
  public:
-  /// `device` for the text: "host/anyrdma0".
+  /// Creates the checker. `device` is the device's name in messages: "host/anyrdma0".
   Work(Violations& violations, std::string device)
       : violations_(violations), device_(std::move(device)) {}
 
-  /// Several threads post and poll, each of which says so a moment later: their order is not known.
+  /// Call if several threads post and poll. Each thread reports its actions a moment later, so
+  /// their order is unknown.
   void set_unordered() { unordered_ = true; }
-  /// A completion may come before the entry of its posting, if another thread posted the request.
-  /// Such completions are judged when their queue pair is destroyed, and in finish().
+  /// Call if the entry of a completion may come before the entry of its posting, because another
+  /// thread has posted the request. Such completions are checked when their queue pair is
+  /// destroyed, and in finish().
   void set_late() { late_ = true; }
   void finish();
 
-  /// The kind of queue that a queue pair takes its receives from.
+  /// Where a queue pair takes its receives from: its own queue, or a shared receive queue.
   enum class Receives : std::uint8_t {
     kOwn,
-    kShared,  ///< a queue that it names
-    kNamed,   ///< the queue that each message names
+    kShared,  ///< the shared receive queue that the queue pair was created with
+    kNamed,   ///< the shared receive queue that each message names (XRC)
   };
   void on_opened(std::uint32_t qp, Receives receives, std::uint64_t srq = 0);
   void on_send(std::uint32_t qp, std::uint64_t wr_id, bool signaled);
   void on_receive(std::uint32_t qp, std::uint64_t wr_id);
   void on_shared_receive(std::uint64_t srq, std::uint64_t wr_id);
-  /// `dropped`: the completion queue may have dropped what came before.
+  /// Call when the program has polled a completion. `dropped`: the completion queue may have
+  /// dropped earlier completions.
   void on_polled(const ibv_wc& completion, bool dropped = false);
-  /// A shared queue goes, with what was posted to it; `census` as it was just before.
+  /// Call when a shared receive queue is destroyed, with the requests that were posted to it.
+  /// `census` has the counts from just before.
   void on_closing(std::uint64_t srq, const SrqCensus& census);
-  /// Counts discarded work as done; `census` is from just before. `destroyed`: the QP is destroyed,
-  /// too.
+  /// Call when a queue pair goes to RESET or is destroyed, which discards its requests. `census`
+  /// has the counts from just before. `destroyed`: the queue pair is destroyed.
   void on_discarding(std::uint32_t qp, const QpCensus& census, bool destroyed);
-  /// Holds the books against what the device says: nothing may have got lost on the way.
+  /// Compares the checker's counts of unfinished requests with the device's counts in `census`. A
+  /// difference is a violation: a request was lost.
   void audit(std::uint32_t qp, const QpCensus& census);
   void audit_queue(std::uint64_t srq, const SrqCensus& census);
-  /// Returns how many requests were discarded, over all queue pairs: for reports, not a violation.
+  /// Returns how many requests were discarded on all queue pairs. Reports print the number; it is
+  /// not a violation.
   [[nodiscard]] std::uint64_t discarded() const { return discarded_; }
 
  private:
@@ -60,13 +66,14 @@ class Work {
   };
   struct Queues {
     bool open = false;
-    bool failed = false;  ///< an error came: from now on all complete, signaled or not
+    /// A completion had an error; from then on all sends complete, signaled or not.
+    bool failed = false;
     bool reported = false;
     Receives from = Receives::kOwn;
     std::uint64_t srq = 0;
     std::deque<Send> sends;
     std::deque<std::uint64_t> receives;
-    std::deque<ibv_wc> early;  ///< completions of what was not posted yet, as far as is known
+    std::deque<ibv_wc> early;  ///< completions whose requests are not reported yet
   };
   [[nodiscard]] bool is_early(Queues& queues, const ibv_wc& completion);
   void settle(std::uint32_t qp, Queues& queues);
@@ -80,7 +87,8 @@ class Work {
   std::string device_;
   std::map<std::uint32_t, Queues> queues_;
   std::map<std::uint64_t, std::deque<std::uint64_t>> shared_;
-  std::deque<std::uint64_t> gone_;  ///< posted to queues that were destroyed, not completed then
+  /// Requests that were posted to destroyed queues and had not completed by then.
+  std::deque<std::uint64_t> gone_;
   std::uint64_t discarded_ = 0;
   bool unordered_ = false;
   bool late_ = false;

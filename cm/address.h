@@ -12,11 +12,12 @@ namespace anyrdma::cm {
 
 using verbs::Result;
 
-/// Returns the bytes of an address by its family; 0: unknown family.
+/// Returns the length of a socket address in bytes, which depends on its family. 0: unknown family.
 [[nodiscard]] std::size_t length_of(const sockaddr& address);
 /// Checks an address from the application. EINVAL: null, or an unknown family.
 [[nodiscard]] Result<void> check_address(const sockaddr* address);
-/// Returns the port in network order. For AF_IB the low half of the service id; 0: there is none.
+/// Returns the port of an address in network byte order. For AF_IB it is the low half of the
+/// service id. 0: no port.
 [[nodiscard]] __be16 port_of(const sockaddr& address);
 
 }  // namespace anyrdma::cm

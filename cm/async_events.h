@@ -1,5 +1,5 @@
-// Forwards IBV_EVENT_COMM_EST to ids: if the RTU is late or lost, the peer's first message shows
-// that the connection is established.
+// Passes IBV_EVENT_COMM_EST from a device to the id of its queue pair. If the RTU is late or lost,
+// the peer's first message shows that the connection is established.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -9,17 +9,17 @@
 
 namespace anyrdma::cm {
 
-/// Reads the asynchronous events of the device `verbs` and calls EventChannel::notify for each
-/// IBV_EVENT_COMM_EST, as kernel consumers do in their QP's event handler. All events are
-/// acknowledged; other events are dropped. Only one reader of a device's events may exist, so this
-/// is opt-in.
+/// Reads the asynchronous events of the device `verbs`, and calls EventChannel::notify for each
+/// IBV_EVENT_COMM_EST. Acknowledges all events, and drops the others. A device's events may have
+/// only one reader, so a program must call this function itself.
 ///
-/// The event is raised by messages that reach a QP before RTS. accept() moves id->qp to RTS before
-/// it answers. So the event comes to programs that keep a QP of their own in RTR until ESTABLISHED.
+/// The device raises IBV_EVENT_COMM_EST for a message that reaches a QP before RTS. Because
+/// accept() moves id->qp to RTS before it answers, only programs that keep their own QP in RTR
+/// until ESTABLISHED get the event.
 ///
-/// Blocks: call it in a thread or fiber of its own. Returns only with an error of
-/// ibv_get_async_event: EAGAIN if the descriptor is non-blocking and there is no event, EINTR,
-/// EDEADLK.
+/// forward_async_events() blocks: call it in a thread or fiber of its own. It returns only with an
+/// error of ibv_get_async_event: EAGAIN if the descriptor is non-blocking and there is no event,
+/// EINTR, EDEADLK.
 [[nodiscard]] Result<void> forward_async_events(ibv_context& verbs, EventChannel& channel);
 
 }  // namespace anyrdma::cm

@@ -1,4 +1,4 @@
-// The RDMA devices of a transport, open.
+// Returns the open RDMA devices of a transport.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -9,8 +9,8 @@
 
 namespace anyrdma::cm {
 
-/// Returns the open contexts of all present devices, which ids show in `verbs`. They are valid as
-/// long as the transport. Source: rdma_get_devices(3).
+/// Returns the open contexts of all present devices, which the member `verbs` of ids also contains.
+/// They are valid as long as the transport. Source: rdma_get_devices(3).
 [[nodiscard]] std::vector<ibv_context*> devices(transport::Transport& transport);
 
 }  // namespace anyrdma::cm

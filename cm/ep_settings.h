@@ -20,11 +20,12 @@ inline constexpr std::size_t kPrivateDataLimit = 255;
 using PrivateDataBuffer = std::array<std::uint8_t, kPrivateDataLimit>;
 
 struct EpSettings {
-  std::optional<ibv_qp_init_attr> request_qp;  ///< of every id that get_request() returns
-  std::vector<std::uint8_t> connect_prefix;    ///< precedes connect()'s private data
+  /// Attributes of the queue pair that get_request() creates for every new id.
+  std::optional<ibv_qp_init_attr> request_qp;
+  std::vector<std::uint8_t> connect_prefix;  ///< bytes that precede the private data of connect()
 
-  /// Returns prefix and `data` together, in `buffer`, or `data` itself if there is no prefix.
-  /// EINVAL: more than kPrivateDataLimit bytes together.
+  /// Returns the prefix followed by `data`, both in `buffer`. Without a prefix, returns `data`
+  /// itself. EINVAL: together they are longer than kPrivateDataLimit.
   [[nodiscard]] Result<std::span<const std::uint8_t>> prefixed(std::span<const std::uint8_t> data,
                                                                PrivateDataBuffer& buffer) const;
 };

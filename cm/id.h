@@ -25,31 +25,32 @@ namespace anyrdma::cm {
 struct DeviceUse;
 
 /// One rdma_cm_id. An asynchronous id reports results as events on its channel. A synchronous id
-/// has a channel of its own: where a call below says that an event follows, the call waits for the
-/// next event of any type. It succeeds if the event's status is 0 (result_of()). The event stays in
-/// raw()->event until the next such call.
+/// has a channel of its own: a call that an event follows waits for the next event, of any type,
+/// and succeeds if the event's status is 0 (result_of()). The event stays in raw()->event until the
+/// next such call.
 ///
-/// The endpoint decides which call is legal in which state. Errors of every call: EINVAL in the
-/// wrong state, ENXIO after DEVICE_REMOVAL except for destruction, ENOENT after the end of the
-/// channel.
+/// The transport's endpoint decides which call is legal in which state of the id. Every call may
+/// fail with EINVAL in the wrong state, with ENXIO after DEVICE_REMOVAL (except destruction), and
+/// with ENOENT after the channel was closed.
 ///
-/// The id embeds the rdma_cm_id that C programs see. Its fields are filled when events are fetched,
-/// and by bind and listen. If qp is set, accept, disconnect and fetching change its state.
+/// The id embeds the rdma_cm_id that C programs see. The fields of this struct are filled in when
+/// events are fetched, and by bind and listen. If its `qp` is set, accept, disconnect and fetching
+/// an event change the queue pair's state.
 ///
-/// Threads: distinct ids are independent. Calls on one id must be made one at a time; events may be
-/// fetched and acknowledged meanwhile. Source: rdma_cm(7) and the page of each call, librdmacm's
-/// cma.c.
+/// Threads: distinct ids are independent. Make calls on one id one at a time; other threads may
+/// fetch and acknowledge its events meanwhile. Source: rdma_cm(7) and the page of each call,
+/// librdmacm's cma.c.
 class Id final : private transport::EndpointHandler {
  public:
-  /// Creates an id in IDLE; `context` is the application's. `channel` must outlive the calls on the
-  /// id. Errors: EINVAL for an unknown port space, ENODEV, ENOMEM.
+  /// Creates an id in the state IDLE. `context` is the application's. `channel` must outlive all
+  /// calls on the id. Errors: EINVAL for an unknown port space, ENODEV, ENOMEM.
   [[nodiscard]] static Result<std::unique_ptr<Id>> create(EventChannel& channel,
                                                           rdma_port_space space, void* context);
   /// Creates a synchronous id. Errors: as create() and EventChannel::create.
   [[nodiscard]] static Result<std::unique_ptr<Id>> create_synchronous(
       transport::Transport& transport, rdma_port_space space, void* context);
-  /// Like the function above, with a queue pair type that the port space does not imply
-  /// (rdma_create_ep).
+  /// Creates a synchronous id whose queue pair type is given, because the port space does not imply
+  /// it (rdma_create_ep).
   [[nodiscard]] static Result<std::unique_ptr<Id>> create_synchronous(
       transport::Transport& transport, rdma_port_space space, void* context, ibv_qp_type type);
   /// Calls destroy() and drops its errors.
@@ -57,15 +58,15 @@ class Id final : private transport::EndpointHandler {
   Id(const Id&) = delete;
   Id& operator=(const Id&) = delete;
 
-  /// Destroys the id. Sends the message that its state requires and drops its unfetched events.
-  /// Unfetched CONNECT_REQUESTs are rejected with reason 28. Then waits until all fetched events
-  /// are acknowledged. The application must destroy the QP before. Errors: EINVAL for null; EDEADLK
-  /// in the simulator if no program is left to acknowledge the events (the id is destroyed all the
-  /// same).
+  /// Destroys the id. Sends the CM message that its state requires, drops its unfetched events, and
+  /// rejects its unfetched CONNECT_REQUESTs with reason 28. Then waits until all fetched events are
+  /// acknowledged. The application must destroy the QP before. EINVAL: null. EDEADLK, in the
+  /// simulator: no program is left that could acknowledge the events; the id is destroyed all the
+  /// same.
   [[nodiscard]] static Result<void> destroy(std::unique_ptr<Id> id);
 
-  /// For a program that has ended: counts all fetched events of these ids as acknowledged, so no
-  /// call waits for them. Precondition: the ids and events are not used any more.
+  /// Call for the ids of a program that has ended: counts all their fetched events as acknowledged,
+  /// so that no call waits for them. Precondition: these ids and events are not used any more.
   static void forgive_all(std::span<Id* const> ids);
 
   [[nodiscard]] static Id& from(rdma_cm_id* raw) {
@@ -75,149 +76,166 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] const rdma_cm_id* raw() const { return &raw_.id; }
   [[nodiscard]] void* context() const { return raw_.id.context; }
   [[nodiscard]] ibv_qp* qp() const { return raw_.id.qp; }
-  /// transport::Endpoint::state(), for traces and tests.
+  /// Returns the state of the id for traces and tests, as transport::Endpoint::state() does.
   [[nodiscard]] std::string_view state() const;
   [[nodiscard]] verbs::Runtime& runtime() const { return transport_.runtime(); }
   [[nodiscard]] EventChannel* channel() const { return channel_; }
   [[nodiscard]] bool is_synchronous() const { return private_channel_ != nullptr; }
 
   // --- addresses --------------------------------------------------------------------------------
+
   /// Binds to a local address; port 0 picks a free port. Errors: EINVAL for null or an unknown
   /// family, EADDRINUSE, EADDRNOTAVAIL, EACCES, ENODEV.
   [[nodiscard]] Result<void> bind(const sockaddr* local);
-  /// Resolves an address; ADDR_RESOLVED or ADDR_ERROR follows. `source` may be null. Errors: EINVAL
-  /// for a null destination or a wrong family, ENETUNREACH, EHOSTUNREACH, ENODEV, EADDRNOTAVAIL.
+  /// Starts to resolve an address; ADDR_RESOLVED or ADDR_ERROR follows. `source` may be null.
+  /// Errors: EINVAL for a null destination or a wrong family, ENETUNREACH, EHOSTUNREACH, ENODEV,
+  /// EADDRNOTAVAIL.
   [[nodiscard]] Result<void> resolve_addr(const sockaddr* source, const sockaddr* destination,
                                           std::chrono::milliseconds timeout);
-  /// Resolves the route; ROUTE_RESOLVED or ROUTE_ERROR follows. Errors: EINVAL for timeout 0 or if
-  /// ADDR_RESOLVED is not fetched, ENODEV.
+  /// Starts to resolve the route; ROUTE_RESOLVED or ROUTE_ERROR follows. Errors: EINVAL for timeout
+  /// 0 or if ADDR_RESOLVED was not fetched, ENODEV.
   [[nodiscard]] Result<void> resolve_route(std::chrono::milliseconds timeout);
-  /// Listens; CONNECT_REQUESTs follow. `backlog` limits the unfetched ones; outside 1..1024 it
-  /// means 1024.
+  /// Starts to listen; a CONNECT_REQUEST follows for each request. `backlog` limits the number of
+  /// unfetched requests. Values outside 1..1024 mean 1024.
   [[nodiscard]] Result<void> listen(int backlog);
   [[nodiscard]] const sockaddr& local_address() const { return raw_.id.route.addr.src_addr; }
   [[nodiscard]] const sockaddr& peer_address() const { return raw_.id.route.addr.dst_addr; }
-  /// Looks up an address as cm::resolve_addrinfo does, with its errors; blocks for as long as that
-  /// takes. ADDRINFO_RESOLVED follows, and query_addrinfo() returns the answer. EBUSY: the last
-  /// answer is not fetched. RAI_SA would ask InfiniBand's subnet administrator, which no transport
-  /// here reaches: EOPNOTSUPP, or EINVAL without service or on an id that is not bound to a device.
+  /// Resolves a name as cm::resolve_addrinfo does, with its errors, and blocks as long.
+  /// ADDRINFO_RESOLVED follows; then query_addrinfo() returns the answer. EBUSY: the last answer
+  /// was not fetched. RAI_SA asks InfiniBand's subnet administrator, which no transport reaches:
+  /// EOPNOTSUPP, or EINVAL without a service or if the id is not bound to a device.
   [[nodiscard]] Result<void> resolve_addrinfo(const char* node, const char* service,
                                               const rdma_addrinfo* hints);
-  /// Returns the answer of resolve_addrinfo(), once. ENOENT: there is none, or it was returned
-  /// already.
+  /// Returns the answer of resolve_addrinfo(), once. ENOENT: there is no answer, or it was already
+  /// returned.
   [[nodiscard]] Result<Addrinfo> query_addrinfo();
   /// Returns the source port in network order; 0: there is none.
   [[nodiscard]] __be16 src_port() const;
   [[nodiscard]] __be16 dst_port() const;
 
   // --- connections ------------------------------------------------------------------------------
-  /// Sends the request; ESTABLISHED (with a QP), CONNECT_RESPONSE (without), REJECTED, UNREACHABLE
-  /// or CONNECT_ERROR follows. Null means the device's maxima. EINVAL: private data too long,
-  /// depths above the device's, or null without a QP; then the id may connect again.
+
+  /// Sends the connection request. ESTABLISHED (with a QP), CONNECT_RESPONSE (without one),
+  /// REJECTED, UNREACHABLE or CONNECT_ERROR follows. A null `param` means the device's maxima.
+  /// EINVAL: private data too long, depths above the device's, or null without a QP. After EINVAL
+  /// the id may connect again.
   [[nodiscard]] Result<void> connect(const rdma_conn_param* param);
-  /// Moves the QP to RTS, then accepts; ESTABLISHED follows, except on datagram ids. Null echoes
-  /// the request's parameters. EINVAL: as connect(), or the peer has withdrawn the request. If the
-  /// CM fails, the request is rejected and the QP is in ERR.
+  /// Moves the QP to RTS, then accepts the request. ESTABLISHED follows, except on datagram ids. A
+  /// null `param` repeats the request's parameters. EINVAL: as for connect(), or the peer has
+  /// withdrawn the request. If the CM fails, the request is rejected and the QP is in ERR.
   [[nodiscard]] Result<void> accept(const rdma_conn_param* param);
-  /// Rejects the request; the peer gets REJECTED with reason 28. EINVAL: too late, or more than 148
-  /// bytes; then nothing is sent.
+  /// Rejects the request; the peer gets REJECTED with reason 28. EINVAL: the id's state does not
+  /// allow it, or more than 148 bytes. After EINVAL nothing was sent.
   [[nodiscard]] Result<void> reject(std::span<const std::uint8_t> private_data);
-  /// rdma_reject_ece: as reject(), with reason 35.
+  /// Rejects the request like reject(), but with reason 35 (rdma_reject_ece).
   [[nodiscard]] Result<void> reject_ece(std::span<const std::uint8_t> private_data);
-  /// Moves the QP to ERR, then sends DREQ or DREP if either is due. EINVAL: never connected.
+  /// Moves the QP to ERR. Then sends a DREQ, or a DREP if the peer has sent a DREQ. EINVAL: never
+  /// connected.
   [[nodiscard]] Result<void> disconnect();
-  /// Completes a connection that has no id->qp, after CONNECT_RESPONSE. EINVAL.
+  /// Completes a connection that has no id->qp, after CONNECT_RESPONSE. EINVAL: the state does not
+  /// allow it.
   [[nodiscard]] Result<void> establish();
-  /// IBV_EVENT_COMM_EST: ESTABLISHED follows; IBV_EVENT_PATH_MIG: the CM takes note. EISCONN:
-  /// established already (harmless); EINVAL.
+  /// Call for an asynchronous event of the id's QP. After IBV_EVENT_COMM_EST, ESTABLISHED follows.
+  /// IBV_EVENT_PATH_MIG is passed to the CM. EISCONN: established already, which is harmless;
+  /// EINVAL: any other event or state.
   [[nodiscard]] Result<void> notify(ibv_event_type event);
 
   // --- multicast (datagrams) --------------------------------------------------------------------
-  /// Joins a group; MULTICAST_JOIN or MULTICAST_ERROR follows, whose ud.private_data is `context`.
-  /// Fetching MULTICAST_JOIN attaches the QP that exists then, except for send-only members.
-  /// EINVAL: null, family, not a datagram id, no device; ENODEV; 524 (the kernel's ENOTSUPP): IPv6
-  /// group on RoCE v2.
+
+  /// Joins a multicast group. MULTICAST_JOIN or MULTICAST_ERROR follows, whose ud.private_data is
+  /// `context`. Fetching MULTICAST_JOIN attaches the QP that exists then, except for send-only
+  /// members. EINVAL: null, wrong family, not a datagram id, or no device; ENODEV; 524 (the
+  /// kernel's ENOTSUPP): IPv6 group on RoCE v2.
   [[nodiscard]] Result<void> join_multicast(
       const sockaddr* group, void* context,
       transport::JoinState state = transport::JoinState::kFullMember);
-  /// Ends the newest join of this address, answered or not. Drops its unfetched events, waits until
-  /// the fetched ones are acknowledged, and detaches the QP. On a synchronous id it acknowledges
-  /// the event in raw()->event itself. Errors: EINVAL, EADDRNOTAVAIL if not joined, EDEADLK as
-  /// destroy().
+  /// Leaves the group that the newest join of this address joined, even if the join has no answer
+  /// yet. Drops the join's unfetched events, waits until its fetched events are acknowledged, and
+  /// detaches the QP. On a synchronous id it acknowledges the event in raw()->event itself. Errors:
+  /// EINVAL, EADDRNOTAVAIL if not joined, EDEADLK as for destroy().
   [[nodiscard]] Result<void> leave_multicast(const sockaddr* group);
 
   // --- shared receive queue ---------------------------------------------------------------------
-  /// Creates the SRQ that later QPs of the id receive from. `pd` null: as create_qp(). `attr`
-  /// returns the granted sizes. EINVAL: null attr, no device, other device's pd; EOPNOTSUPP: XRC;
-  /// errno of ibv_create_srq.
+
+  /// Creates the shared receive queue from which later QPs of the id receive. A null `pd` is as for
+  /// create_qp(). `attr` returns the granted sizes. EINVAL: null attr, no device, another device's
+  /// pd; EOPNOTSUPP: XRC; also errno values of ibv_create_srq.
   [[nodiscard]] Result<void> create_srq(ibv_pd* pd, ibv_srq_init_attr* attr);
   /// Destroys the id's shared receive queue. EINVAL: there is none; EBUSY: a QP uses it.
   [[nodiscard]] Result<void> destroy_srq();
 
   // --- queue pair -------------------------------------------------------------------------------
-  /// Creates the id's QP and moves it to INIT, of a datagram id to RTS. `pd` null: the device's
-  /// shared one. CQs that `attr` lacks are created with their completion channels and belong to the
-  /// id. `attr` returns the granted sizes. Errors: EINVAL for a null attr, no device, an existing
-  /// QP, another device's pd or a withdrawn request; errno of verbs.
+
+  /// Creates the id's QP and moves it to INIT; a datagram id's QP to RTS. A null `pd` means the
+  /// protection domain that all ids of the device share. CQs that `attr` lacks are created, with
+  /// completion channels, and belong to the id. `attr` returns the granted sizes. EINVAL: null
+  /// attr, no device, an existing QP, another device's pd, or a withdrawn request. Also errno
+  /// values of verbs.
   [[nodiscard]] Result<void> create_qp(ibv_pd* pd, ibv_qp_init_attr* attr);
-  /// Destroys the QP and the CQs made with it, after running fetches have finished with the QP.
-  /// EINVAL: none; errno of ibv_destroy_qp.
+  /// Destroys the QP and the CQs that were created with it. Waits before until fetches in other
+  /// threads have finished with the QP. EINVAL: there is no QP; also errno values of
+  /// ibv_destroy_qp.
   [[nodiscard]] Result<void> destroy_qp();
-  /// Returns the attributes and mask with which ibv_modify_qp reaches `state`. EINVAL: no device,
-  /// or not reachable now.
+  /// Returns the attributes and the mask with which ibv_modify_qp moves a QP to `state`. EINVAL: no
+  /// device, or the QP cannot go to that state now.
   [[nodiscard]] Result<transport::QpTransition> init_qp_attr(ibv_qp_state state);
 
   // --- enhanced connection establishment --------------------------------------------------------
-  /// Sets the options that connect or accept announces, for a program that creates its QP itself.
-  /// EINVAL: the id has a QP, vendor 0, or unknown fields.
+
+  /// Sets the ECE options that connect or accept announces, for a program that creates its QP
+  /// itself. EINVAL: the id has a QP, the vendor is 0, or unknown fields are set.
   [[nodiscard]] Result<void> set_local_ece(const ibv_ece& ece);
-  /// Returns the options that the peer announced; vendor 0: none yet. EINVAL: the id has a QP.
+  /// Returns the ECE options that the peer announced; vendor 0: none yet. EINVAL: the id has a QP.
   [[nodiscard]] Result<ibv_ece> remote_ece() const;
 
   // --- the rest ---------------------------------------------------------------------------------
-  /// rdma_set_option. EINVAL: size, state; ENOSYS: unknown level or option.
+
+  /// Sets an option of the id, as rdma_set_option does. EINVAL: wrong size or state; ENOSYS:
+  /// unknown level or option.
   [[nodiscard]] Result<void> set_option(int level, int option, std::span<const std::uint8_t> value);
-  /// Moves the id and its unfetched events to another channel of the same transport, then waits
-  /// until the fetched ones are acknowledged. EINVAL: other transport; EDEADLK as destroy.
+  /// Moves the id and its unfetched events to another channel of the same transport. Then waits
+  /// until the fetched events are acknowledged. EINVAL: channel of another transport; EDEADLK as
+  /// for destroy().
   [[nodiscard]] Result<void> migrate(EventChannel& channel);
-  /// Moves the id to a channel of its own. EINVAL: synchronous already; EMFILE, ENOMEM; EDEADLK as
-  /// destroy.
+  /// Moves the id to a channel of its own, so that its calls wait for events. EINVAL: synchronous
+  /// already; EMFILE, ENOMEM; EDEADLK as for destroy().
   [[nodiscard]] Result<void> make_synchronous();
 
-  /// Puts RDMA_CM_EVENT_USER with these values into the id's channel. As on Linux, an incoming id
-  /// has no events until accept(): before, the event is lost.
+  /// Puts an event RDMA_CM_EVENT_USER with these values into the id's channel. On an id of a
+  /// connection request that accept() has not been called for, the event is lost, as on Linux.
   [[nodiscard]] Result<void> write_event(int status, std::uint64_t argument);
 
   // --- synchronous ids --------------------------------------------------------------------------
+
   /// Waits for the next event of a synchronous id, after a call that raises an event without
   /// blocking (set_option IB_PATH). Returns success at once on an asynchronous id.
   [[nodiscard]] Result<void> complete();
   /// Waits for a listener's next request and returns its id, which is synchronous, too. The
-  /// request's event stays in the new id's raw()->event. EINVAL: asynchronous id, or another event
-  /// came. On failure the event stays in this id's raw()->event; a request in it is rejected with
-  /// it.
+  /// request's event stays in the new id's raw()->event. EINVAL: this id is asynchronous, or
+  /// another event came. After a failure the event stays in this id's raw()->event. If that event
+  /// is a request, its acknowledgement rejects the request.
   [[nodiscard]] Result<std::unique_ptr<Id>> get_request();
-  /// For create_ep(): get_request() creates a QP with these attributes (if given) for every new id,
-  /// on `pd` (if given), and fails as create_qp() does.
+  /// Called by create_ep(): from now on get_request() creates a QP with these attributes for every
+  /// new id, on `pd` (if given). It then also fails as create_qp() does. Null attributes: no QP.
   [[nodiscard]] Result<void> set_request_qp(ibv_pd* pd, const ibv_qp_init_attr* attr);
-  /// For create_ep(): sets data that precedes connect()'s private data until connect() succeeds.
-  /// connect() fails with EINVAL if both together are too long.
+  /// Called by create_ep(): sets bytes that precede the private data of connect(), until connect()
+  /// succeeds. connect() fails with EINVAL if both together are too long.
   void set_connect_prefix(std::span<const std::uint8_t> data);
 
-  /// The numbers of fetched and acknowledged events so far, for messages.
+  /// The numbers of fetched and of acknowledged events of an id so far, for messages.
   struct Ledger {
     std::uint64_t fetched = 0;
     std::uint64_t acknowledged = 0;
   };
   [[nodiscard]] Ledger ledger() const { return ledger_; }
-  /// The id's number for transport::EventObserver.
+  /// Returns the number by which transport::EventObserver identifies the id.
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
  private:
   friend class Event;
   friend class EventChannel;
   using Call = transport::Call;
-  /// The C struct together with the way back to us.
+  /// The rdma_cm_id that C programs see, with a pointer to its Id.
   struct Raw {
     rdma_cm_id id{};
     Id* owner = nullptr;
@@ -236,22 +254,28 @@ class Id final : private transport::EndpointHandler {
 
   // --- id_ledger.cc: fetched and acknowledged ---------------------------------------------------
   void charge(EventRecord& record);
-  /// Fails with EINVAL and reports the program's mistake if it was acknowledged already.
+  /// Counts the event as acknowledged. If it was acknowledged before, fails with EINVAL and reports
+  /// the program's mistake.
   [[nodiscard]] static Result<void> acknowledge(EventRecord& record);
   [[nodiscard]] static Result<void> refuse_acknowledgement(const EventRecord& record);
-  /// Waits until all are acknowledged; `purpose` is the reason in reports of hangs.
+  /// Waits until all fetched events are acknowledged. `purpose` is the reason that reports of hangs
+  /// print.
   [[nodiscard]] Result<void> drain(const char* purpose);
-  /// `told` becomes true once the runtime knows of the wait.
+  /// Waits until all fetched events are acknowledged, as the function above does. `told` becomes
+  /// true once the runtime knows of the wait.
   [[nodiscard]] Result<void> drain(const char* purpose, bool& told);
-  [[nodiscard]] Result<void> drain(const Membership& leaving);  ///< its events only
+  /// Waits only for the events of this membership.
+  [[nodiscard]] Result<void> drain(const Membership& leaving);
   [[nodiscard]] bool owes_itself() const;
   [[nodiscard]] bool is_drained() const;
-  /// The events that drain() waits for, a line each.
+  /// Returns a line for each event that drain() waits for.
   [[nodiscard]] std::string debts() const;
   void forgive();  ///< the rest will not be acknowledged
 
   // --- id_call.cc: the endpoint's verdicts ------------------------------------------------------
-  /// Returns the error with which the call would fail now: ENOENT, or the endpoint's.
+
+  /// Returns the error with which the call would fail in the id's present state: ENOENT, or an
+  /// error of the endpoint.
   [[nodiscard]] Result<void> check(Call call) const;
   [[nodiscard]] bool is_alive() const { return check(Call::kQuery).has_value(); }
   template <class Do>
@@ -268,13 +292,14 @@ class Id final : private transport::EndpointHandler {
   }
   /// Reports to observers why a call is refused, and returns the error.
   [[nodiscard]] Result<void> refused(Call call, Result<void> why) const;
-  /// Like the function above, but called outside of the critical section.
+  /// Reports to observers why a call is refused, and returns the error. Called outside the critical
+  /// section (verbs::Runtime::enter).
   [[nodiscard]] Result<void> refuse(Call call, Result<void> why) const;
   /// Returns the error that a fault plan injects before the call has an effect.
   [[nodiscard]] Result<void> admit(Call call);
   void report_call(std::string_view call, int error) const;
   void report_handshake(std::string_view call, const transport::ConnectionParameters& given) const;
-  /// Calls `Do` inside the critical section, then complete() outside of it.
+  /// Calls `Do` inside the critical section (verbs::Runtime::enter), then complete() outside of it.
   template <class Do>
   [[nodiscard]] Result<void> perform_and_complete(Call call, Do&& action) {
     {
@@ -286,7 +311,8 @@ class Id final : private transport::EndpointHandler {
   }
   [[nodiscard]] Result<void> adopt(const transport::Binding& binding);
   [[nodiscard]] Result<void> notify_inside(ibv_event_type event);
-  /// Whether the QP is that of this id's connection: id->qp, or the one whose number accept() got.
+  /// Whether the QP is that of this id's connection: id->qp, or the QP whose number the program
+  /// gave to accept().
   [[nodiscard]] bool speaks_for(const ibv_qp& qp) const;
   [[nodiscard]] Result<void> reject_with(std::uint8_t reason, std::span<const std::uint8_t> data);
   [[nodiscard]] Result<void> connect_with_prefix(transport::ConnectionParameters& parameters);
@@ -309,32 +335,38 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> refuse_administrator(const char* node, const char* service, int flags);
 
   // --- id_fetch.cc: what happens when an event is fetched, outside of it ------------------------
-  /// False: the application must not see the event.
+
+  /// Does what librdmacm does when this event is fetched. False: the application must not see the
+  /// event.
   [[nodiscard]] bool on_fetch(EventRecord& record);
   [[nodiscard]] bool fetch_request(const Id& listener);
   [[nodiscard]] bool fetch_address();
   [[nodiscard]] bool fetch_route();
   void fetch_response(rdma_cm_event& event, const ibv_ece& ece);
-  /// Moves the QP and sends RTU. 0, or the status of a CONNECT_ERROR.
+  /// Moves the QP and sends the RTU. Returns 0, or the status of a CONNECT_ERROR.
   [[nodiscard]] int answer_response(const ibv_ece& ece);
 
   // --- id_ece.cc --------------------------------------------------------------------------------
-  /// Takes over a new QP's own ECE options, or sets the options of a request on the QP.
+
+  /// Reads the ECE options of a new QP, or sets the options of a connection request on the QP.
   [[nodiscard]] Result<void> offer_ece(ibv_qp& qp);
-  /// Takes over the ECE options that the QP has accepted from the peer.
+  /// Reads from the QP which of the peer's ECE options it has accepted. accept() announces these
+  /// options.
   [[nodiscard]] Result<void> take_ece(ibv_qp& qp);
   [[nodiscard]] bool is_acceptable(const ibv_ece& answer) const;
   [[nodiscard]] Result<void> agree_on_ece(const ibv_ece& answer);
 
   // --- id_multicast.cc --------------------------------------------------------------------------
+
   /// False: the QP could not be attached.
   [[nodiscard]] bool fetch_join(EventRecord& record);
   void detach(const Membership& membership);
   void forget_event_of(const Membership& membership);
 
   // --- id_qp.cc ---------------------------------------------------------------------------------
-  /// Call before the work of a fetch on the QP; destroy_qp() in another thread waits for
-  /// release_qp(). False: there is no QP, or it is about to be destroyed.
+
+  /// Call before a fetch changes the QP, and release_qp() after that. destroy_qp() in another
+  /// thread waits meanwhile. False: there is no QP, or it is about to be destroyed.
   [[nodiscard]] bool hold_qp();
   void release_qp();
   [[nodiscard]] Result<ibv_qp*> make_qp(ibv_pd& pd, ibv_qp_init_attr& wanted);
@@ -343,7 +375,7 @@ class Id final : private transport::EndpointHandler {
   [[nodiscard]] Result<void> make_cqs(ibv_qp_init_attr& attr);
   void destroy_cqs();
   /// Moves the QP to `state` with the attributes of the transport, and with the application's
-  /// depths if given.
+  /// numbers of READs and atomics, if given.
   [[nodiscard]] Result<void> move_qp(ibv_qp& qp, ibv_qp_state state, const Depths* depths);
   [[nodiscard]] Result<void> bring_qp_up(const Depths* depths);
   [[nodiscard]] Result<void> flush_qp();
@@ -351,30 +383,35 @@ class Id final : private transport::EndpointHandler {
   Raw raw_;
   transport::Transport& transport_;
   std::uint64_t number_ = 0;
-  EventChannel* channel_ = nullptr;                  ///< null once it was destroyed
-  std::unique_ptr<PrivateChannel> private_channel_;  ///< of a synchronous id; else null
+  EventChannel* channel_ = nullptr;  ///< null after the channel was closed
+
+  /// The channel of a synchronous id; null for others.
+  std::unique_ptr<PrivateChannel> private_channel_;
   std::unique_ptr<transport::Endpoint> endpoint_;
   bool connect_error_ = false;
   bool closed_ = false;
-  bool waiting_ = false;            ///< a thread waits until is_drained()
-  bool qp_going_ = false;           ///< destroy_qp() is under way
-  unsigned qp_holds_ = 0;           ///< fetches that work on the QP
-  std::uint32_t accepted_qpn_ = 0;  ///< without id->qp
+  bool waiting_ = false;            ///< a thread waits until all events are acknowledged
+  bool qp_going_ = false;           ///< a call of destroy_qp() is in progress
+  unsigned qp_holds_ = 0;           ///< number of fetches that work on the QP
+  std::uint32_t accepted_qpn_ = 0;  ///< the QP number that accept() got, for an id without id->qp
   ChargedEvents unfetched_;         ///< events charged to this id, still in its channel, in order
   EventQueue fetched_;              ///< events charged to this id, not yet acknowledged
   ibv_ece local_ece_{};             ///< what connect and accept announce
-  ibv_ece remote_ece_{};            ///< what the peer announced
-  Depths requested_{};              ///< of the request behind an incoming id
+  ibv_ece remote_ece_{};            ///< ECE options that the peer announced
+  Depths requested_{};              ///< parameters of the request that created this id
   Ledger ledger_;
-  std::unique_ptr<EpSettings> ep_;                  ///< of ids made by create_ep()
-  std::unique_ptr<Memberships> memberships_;        ///< made by the first join
-  const Membership* leaving_ = nullptr;             ///< whose events are waited for; null: all
+  /// Settings of an id that create_ep() created; else null.
+  std::unique_ptr<EpSettings> ep_;
+  std::unique_ptr<Memberships> memberships_;  ///< made by the first join
+
+  /// The membership whose events drain() waits for; null: all events.
+  const Membership* leaving_ = nullptr;
   std::unique_ptr<verbs::Semaphore> acknowledged_;  ///< created when a thread has to wait
   bool resolving_addrinfo_ = false;                 ///< from resolve_addrinfo() to query_addrinfo()
   Addrinfo resolved_addrinfo_;
   DeviceUse* device_ = nullptr;
   ibv_sa_path_rec path_{};
-  Id* previous_ = nullptr;  ///< neighbours on the channel
+  Id* previous_ = nullptr;  ///< the ids before and after this one on the channel
   Id* next_ = nullptr;
 };
 

@@ -11,22 +11,24 @@
 
 namespace anyrdma::cm {
 
-/// One join, from rdma_join_multicast to rdma_leave_multicast, answered or not.
+/// One join of a multicast group, from rdma_join_multicast to rdma_leave_multicast, with or without
+/// an answer.
 struct Membership {
   transport::MembershipId id{};
   sockaddr_storage group{};
   transport::JoinState state{};
   void* context = nullptr;  ///< the application's context, returned in events
-  /// Whether MULTICAST_JOIN was fetched with success. Otherwise the QP is not attached.
+
+  /// True: MULTICAST_JOIN was fetched with success. False: the QP is not attached.
   bool joined = false;
   ibv_gid gid{};
   std::uint16_t lid = 0;
-  std::uint32_t held = 0;  ///< events fetched and not acknowledged
+  std::uint32_t held = 0;  ///< number of events that were fetched and not acknowledged
 };
 
 /// The multicast groups of one id, in the order of joining. An id may join a group several times;
-/// then the newest join is left first (L/cma.c:rdma_leave_multicast). Used inside the critical
-/// section. Memberships keep their address.
+/// the newest join is left first (L/cma.c:rdma_leave_multicast). Call all functions inside the
+/// critical section (verbs::Runtime::enter). Memberships keep their address in memory.
 class Memberships {
  public:
   /// Adds a membership. Precondition: the address family of `group` is known.

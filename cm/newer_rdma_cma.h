@@ -1,17 +1,20 @@
-// Declarations of <rdma/rdma_cma.h> since rdma-core 60 that Debian 12's (44) lacks. Numbers are
-// those of rdma-core 65; the names are ours, so that a build with newer headers has both.
+// Constants of <rdma/rdma_cma.h> that rdma-core added after version 44, which Debian 12 has. The
+// numbers are those of rdma-core 65. The names are this library's, so a build with newer headers
+// may contain both.
 #pragma once
 
 namespace anyrdma::cm {
 
-// enum rdma_cm_event_type. rdma_cm_event::param has a third member for kUserEvent, of 64 bits:
+// Values of rdma_cm_event_type. For kUserEvent, rdma_cm_event::param has a third member of 64 bits,
 // `arg`.
 inline constexpr int kAddrinfoResolvedEvent = 16;  ///< RDMA_CM_EVENT_ADDRINFO_RESOLVED
 inline constexpr int kAddrinfoErrorEvent = 17;     ///< RDMA_CM_EVENT_ADDRINFO_ERROR
 inline constexpr int kUserEvent = 18;              ///< RDMA_CM_EVENT_USER
 
-// rdma_addrinfo::ai_flags, at most one of them.
-inline constexpr int kRaiSa = 0x10;   ///< RAI_SA: ask InfiniBand's subnet administrator
-inline constexpr int kRaiDns = 0x20;  ///< RAI_DNS: ask the system's resolver, as without both
+// Values of rdma_addrinfo::ai_flags, of which at most one may be set.
+inline constexpr int kRaiSa = 0x10;  ///< RAI_SA: ask InfiniBand's subnet administrator
+
+/// RAI_DNS: ask the system's resolver, as when neither flag is set.
+inline constexpr int kRaiDns = 0x20;
 
 }  // namespace anyrdma::cm

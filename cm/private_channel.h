@@ -1,4 +1,4 @@
-// The channel of a synchronous id, and the result of its blocking calls.
+// The event channel of a synchronous id, and the results of its blocking calls.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -11,16 +11,17 @@
 
 namespace anyrdma::cm {
 
-/// Result of a synchronous call, from the event it waited for. Status 0 is success for any event
-/// type. REJECTED gives ECONNREFUSED; otherwise the error is |status|. Source:
-/// L/cma.c:ucma_complete.
+/// Returns the result of a synchronous call, from the event that the call waited for. Status 0 is
+/// success, for any event type. REJECTED gives ECONNREFUSED; otherwise the error is |status|.
+/// Source: L/cma.c:ucma_complete.
 [[nodiscard]] Result<void> result_of(const rdma_cm_event& event);
 
-/// The channel of one synchronous id, and the event its last blocking call waited for, which stays
-/// unacknowledged until the next one. Used by one thread at a time.
+/// The event channel of one synchronous id. It keeps the event of the id's last blocking call,
+/// unacknowledged, until the next call. Used by one thread at a time.
 class PrivateChannel {
  public:
-  /// `shown` (rdma_cm_id::event) always points to the kept event. Errors of EventChannel::create.
+  /// Creates the channel. `shown` (rdma_cm_id::event) always points to the kept event, or is null.
+  /// Errors: as EventChannel::create.
   [[nodiscard]] static Result<std::unique_ptr<PrivateChannel>> create(
       transport::Transport& transport, rdma_cm_event*& shown);
   /// Acknowledges the event that is kept.
@@ -29,8 +30,8 @@ class PrivateChannel {
   PrivateChannel& operator=(const PrivateChannel&) = delete;
 
   [[nodiscard]] EventChannel& channel() { return *channel_; }
-  /// Acknowledges the event kept, waits for the next one, keeps it and gives its result_of().
-  /// Errors of EventChannel::get leave nothing kept.
+  /// Acknowledges the kept event, waits for the next event, keeps it and returns its result_of().
+  /// After an error of EventChannel::get no event is kept.
   [[nodiscard]] Result<void> next();
   /// Returns the event that is kept; null: none.
   [[nodiscard]] Event* event() { return event_ ? &*event_ : nullptr; }

@@ -1,4 +1,5 @@
-// A compact form of a run for its page: each name and text once, each record a few numbers.
+// Converts a run to a compact form for its HTML page: each name and each text is stored once, each
+// record as a few numbers.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,29 +13,33 @@
 
 namespace anyrdma::page {
 
-/// An error in the input: a sentence with the line's number.
+/// An error in the input: a sentence with the number of the line.
 using Complaint = std::string;
 
-/// Takes a run's lines, a JSON object each, and gives one JSON object:
-///   header  the first line as it came
-///   lanes   [the lines with a member "lane" and no "n", as they came]
-///   texts   [every text once]
-///   shapes  [[member, type, ...]]: which members a record has. Types: n a number, s a text's
-///   index,
-///           d a number's distance from the record's time, j the index of a text that is JSON.
-///           "fields/x" is the member x of the member "fields".
-///   rows    [shape, value, ...] of each record in turn; the first two values are the distances
-///           of n and t from the record before, which for the first is n = -1, t = 0.
-/// The result contains no `<`, so that it can be embedded in a page.
+/// Converts the lines of a run, each of which is a JSON object, to one JSON object. Its members:
+///   header  the first line, unchanged
+///   lanes   an array of the lines that have a member "lane" and no member "n", unchanged
+///   texts   an array of all texts, each once
+///   shapes  an array of shapes: [member, type, member, type, ...] says which members a record has
+///   rows    an array with a row for each record in turn: [shape, value, value, ...]
+///
+/// A member "fields/x" of a shape is the member x of the record's member "fields". The type says
+/// what the value in a row is: n is a number, s the index of a text, j the index of a text that is
+/// JSON, d the difference between a number and the record's time.
+///
+/// The first two values of a row are the differences of n and t from those of the record before.
+/// Before the first record, n is -1 and t is 0.
+///
+/// The JSON text contains no `<`, so that it can be embedded in a page.
 class PackedRun {
  public:
-  /// Reads all lines; an incomplete last line is left out. Returns empty on success. Precondition:
-  /// no line was added.
+  /// Reads all lines of a run; an incomplete last line is left out. Returns an empty text on
+  /// success. Precondition: no line was added before.
   [[nodiscard]] Complaint read(std::istream& lines);
 
-  /// Adds the next line. Returns empty on success.
+  /// Adds the next line of a run. Returns an empty text on success.
   [[nodiscard]] Complaint add(std::string_view line);
-  /// Precondition: a header was added.
+  /// Returns the run as one JSON object. Precondition: a header was added.
   [[nodiscard]] std::string json() const;
 
  private:

@@ -1,5 +1,5 @@
-// The parts of a page that are the same for every run. page/BUILD.bazel makes them of the files in
-// this folder.
+// The parts of the HTML page that are equal for every run. page/BUILD.bazel generates them from the
+// script and style files in the folder page.
 #pragma once
 
 #include <span>

@@ -14,8 +14,8 @@
 
 namespace anyrdma::recording {
 
-/// One entry. Its fields are in the order of its shape: numbers in `numbers`, texts and bytes in
-/// `texts`.
+/// One entry of a recording. Its fields are in the order of its shape (format.h): numbers are in
+/// `numbers`, texts and bytes in `texts`.
 struct Entry {
   EntryKind kind{};
   verbs::Instant time{};
@@ -26,7 +26,8 @@ struct Entry {
   }
 };
 
-/// Whether a field with that letter in a shape (format.h) is in Entry::texts.
+/// Whether Entry::texts has the field with this letter of a shape (format.h). Other fields are in
+/// Entry::numbers.
 [[nodiscard]] constexpr bool is_text(char letter) {
   return letter == 't' || letter == 'b';
 }
@@ -55,8 +56,8 @@ void set(Entry& entry, std::size_t& numbers, std::size_t& texts, const Field& fi
 
 }  // namespace detail
 
-/// Makes an entry from the fields of its shape (format.h), in their order. Wrong fields do not
-/// compile.
+/// Makes an entry of kind `kKind` from its fields, in the order of its shape (format.h). Wrong
+/// types or numbers of fields do not compile.
 template <EntryKind kKind, class... Fields>
 [[nodiscard]] Entry entry_of(const Fields&... fields) {
   static constexpr std::string_view kShape = kShapes[static_cast<std::size_t>(kKind)];
@@ -72,22 +73,23 @@ template <EntryKind kKind, class... Fields>
   return entry;
 }
 
-/// The interface of a reader of a run's entries, such as the checkers. It gets the entries one by
-/// one, in order. Lanes (timeline rows) are numbered in the order of their kLane entries.
+/// The interface of objects that read the entries of a run, such as the checkers. The entries are
+/// passed one by one, in order. Lanes (timeline rows) are numbered in the order of their kLane
+/// entries.
 class EntryReader {
  public:
   virtual ~EntryReader() = default;
   virtual void on_entry(const Entry& entry) = 0;
 };
 
-/// The interface that receives the entries of one lane (timeline row) as they happen. Must not call
-/// back. Threads: any, also at the same time.
+/// The interface of objects that receive the entries of one lane (timeline row) while the program
+/// runs. Implementations must not call back. Threads: any, also at the same time.
 class EntrySink {
  public:
   virtual ~EntrySink() = default;
-  /// `entry` has lane 0 and no time: the sink knows them.
+  /// Passes one entry to the sink. The entry has lane 0 and no time, because the sink adds both.
   virtual void put(const Entry& entry) = 0;
-  /// Whether later entries have no effect, as in a child made by fork.
+  /// Whether the sink ignores later entries, as in a child made by fork.
   [[nodiscard]] virtual bool is_closed() const { return false; }
 };
 

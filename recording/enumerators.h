@@ -1,5 +1,5 @@
-// The numbers of an entry that are enumerators of librdmacm or libibverbs. A process or a file may
-// have written any number there; only these may become a value of the enumeration.
+// Checks the numbers of an entry that are enumerators of librdmacm or libibverbs. A process or a
+// file may contain any number; only a valid number may be converted to the enumeration.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,8 +13,8 @@ namespace anyrdma::recording {
 
 inline constexpr std::uint64_t kLastCmEvent = RDMA_CM_EVENT_TIMEWAIT_EXIT;
 
-/// Whether each such number of the entry is within its enumeration: the events of kQueued and
-/// kFetched, the type of kOpened, the MTU of kPath, the status of kCompleted.
+/// Whether each number of the entry that is an enumerator is valid: the events of kQueued and
+/// kFetched, the queue pair type of kOpened, the MTU of kPath, the status of kCompleted.
 [[nodiscard]] constexpr bool has_known_enumerators(const Entry& entry) {
   const auto& n = entry.numbers;
   switch (entry.kind) {

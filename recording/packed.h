@@ -1,5 +1,5 @@
-// Converts a single entry to bytes, for a message from a process to its simulated world. Unlike in
-// a file, texts are written in full and there is no time.
+// Converts single entries to bytes and back, for messages from a process to the simulator. Unlike
+// in a recording file, texts are written in full and no time is written.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace anyrdma::recording {
 
-/// The most bytes that pack() writes. Longer texts are truncated.
+/// The largest number of bytes that pack() writes. Longer texts are truncated.
 inline constexpr std::size_t kPackedBytesMax = 2048;
 
 /// Writes an entry and returns its bytes. Async-signal-safe.
 [[nodiscard]] std::size_t pack(const Entry& entry, std::span<std::uint8_t, kPackedBytesMax> out);
 
-/// Reads an entry, which refers to `bytes`. False: they are none, or the entry is not one that
-/// happens in a lane of its own. Any input is safe.
+/// Reads an entry. Its texts refer to `bytes`. False: the bytes are no entry, or the entry's kind
+/// does not begin with a lane. Any input is safe.
 [[nodiscard]] bool unpack(std::span<const std::uint8_t> bytes, Entry& entry);
 
 }  // namespace anyrdma::recording

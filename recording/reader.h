@@ -1,5 +1,5 @@
-// Reads a recording, entry by entry. Any input is safe: it is a recording, one that was cut off, or
-// a problem.
+// Reads a recording entry by entry. Any input is safe: a complete recording, a recording that was
+// cut off, or other bytes, which problem() reports.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ class Reader {
   /// `file` must outlive the reader and its entries.
   explicit Reader(std::span<const std::uint8_t> file);
 
-  /// Reads the next entry. False: there is none; see problem() and truncated(). Entries refer only
-  /// to earlier lanes and messages.
+  /// Reads the next entry. An entry refers only to lanes (timeline rows) and messages of earlier
+  /// entries. False: there is no further entry; see problem() and truncated().
   [[nodiscard]] bool next(Entry& entry);
-  /// Why this is no recording, or where it is damaged: a sentence without full stop. Empty: no
-  /// problem.
+  /// Returns why the file is no recording, or where it is damaged, as a sentence without full stop.
+  /// Empty: no problem.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// Whether the recording was cut off: it has no end entry.
+  /// Whether the recording was cut off, so that it has no end entry.
   [[nodiscard]] bool truncated() const { return truncated_; }
   [[nodiscard]] std::uint64_t lanes() const { return lanes_; }
   [[nodiscard]] std::uint64_t messages() const { return messages_; }

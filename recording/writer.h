@@ -1,4 +1,5 @@
-// Writes a recording: numbers as varints, texts in full the first time only.
+// Writes a recording. Numbers are written as varints; a text is written in full only the first
+// time.
 #pragma once
 
 #include <array>
@@ -19,21 +20,21 @@
 
 namespace anyrdma::recording {
 
-/// Names a message or a lane in a recording.
+/// The number of a message or of a lane (timeline row) in a recording.
 using Number = std::uint64_t;
 
-/// Writes entries. An entry is a kind, a time and the fields of its shape (format.h), in their
-/// order; wrong fields do not compile. Not thread-safe.
+/// Writes the entries of a recording. An entry has a kind, a time and the fields of its shape
+/// (format.h), in their order. Wrong types or numbers of fields do not compile. Not thread-safe.
 class Writer {
  public:
   explicit Writer(std::shared_ptr<Sink> sink);
-  /// Ends the file without an end entry, unless one was written.
+  /// Ends the file. If no end entry was written, the file has none.
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Writes an entry. The kind is written last, so an entry is incomplete if the process dies
-  /// inside.
+  /// Writes an entry. Its kind is written last, so that an entry whose process dies meanwhile is
+  /// recognized as incomplete.
   template <EntryKind kKind, class... Fields>
   void write(verbs::Instant now, const Fields&... fields) {
     static constexpr std::string_view kShape = kShapes[static_cast<std::size_t>(kKind)];
@@ -46,7 +47,7 @@ class Writer {
     end_entry(kKind, at);
   }
   /// Writes an entry of a kind that is known only at run time, for example when a recording is
-  /// copied: its numbers and texts, each in the order of its shape.
+  /// copied. The entry's numbers and its texts are each in the order of the shape (format.h).
   void write(EntryKind kind, verbs::Instant now, std::span<const std::uint64_t> numbers,
              std::span<const std::string_view> texts);
   void write(const Entry& entry) { write(entry.kind, entry.time, entry.numbers, entry.texts); }
@@ -58,7 +59,7 @@ class Writer {
                             Number in);
   /// Returns the number of the kSent or kCopied entry that is written next.
   [[nodiscard]] Number next_message() { return messages_++; }
-  /// Writes the end entry. Later entries are dropped.
+  /// Writes the end entry with the run's verdict and hash. Later entries are dropped.
   void end(verbs::Instant now, std::string_view verdict, std::uint64_t hash);
 
  private:
@@ -68,7 +69,7 @@ class Writer {
       return std::hash<std::string_view>()(text);
     }
   };
-  /// The first and the last bytes of a text, which are the whole text if it is short.
+  /// The first bytes and the last bytes of a text; for a short text these are all its bytes.
   struct Ends {
     explicit Ends(std::string_view text);
     bool operator==(const Ends&) const = default;
@@ -76,16 +77,17 @@ class Writer {
     std::uint64_t last = 0;
     std::size_t size = 0;
   };
-  /// A text that was written recently. A recording has few texts, each of them a thousand times.
+  /// A text that was written recently. A recording has few different texts, and repeats each of
+  /// them a thousand times.
   struct Lately {
     Ends ends{{}};
     const char* text = nullptr;  ///< a key of texts_
-    std::uint64_t number = 0;    ///< 0: it is new
+    std::uint64_t number = 0;    ///< number of the text in the file; 0: it was not written yet
   };
   [[nodiscard]] Lately look_up(const Ends& ends, std::string_view text);
 
-  // Each function takes the place to write to and returns the next one. Members would be slower:
-  // the compiler must assume that a written byte changes them.
+  // Each function takes the place to write to and returns the next place. With a member instead,
+  // the code is slower, because the compiler must assume that a written byte changes the member.
   [[nodiscard]] std::uint8_t* begin(verbs::Instant now) {
     if (window_.size() - used_ < kEntryBytesMax) turn_window();
     const verbs::Instant last = std::exchange(last_, now);
@@ -94,10 +96,12 @@ class Writer {
   void end_entry(EntryKind kind, const std::uint8_t* at) {
     std::uint8_t* const begun = window_.data() + used_;
     used_ = static_cast<std::size_t>(at - window_.data());
-    std::atomic_signal_fence(std::memory_order_release);  // of a signal that ends the process
+    // For a signal handler that ends the process.
+    std::atomic_signal_fence(std::memory_order_release);
     *begun = static_cast<std::uint8_t>(kind);
   }
-  /// A field, by the letter of its shape.
+  /// Writes one field of an entry, in the encoding that the field's letter in the shape (format.h)
+  /// selects.
   template <char kLetter, class Field>
   [[nodiscard]] std::uint8_t* put(std::uint8_t* at, const Field& field) {
     if constexpr (kLetter == 't') {

@@ -12,7 +12,8 @@
 
 namespace anyrdma::sim {
 
-/// IPv4 addresses are IPv4-mapped: an address is also its RoCE v2 GID.
+/// An IP address in 16 bytes, which are also the address's RoCE v2 GID. An IPv4 address is
+/// IPv4-mapped (::ffff:10.0.0.1).
 using AddressKey = std::array<std::uint8_t, 16>;
 
 [[nodiscard]] inline AddressKey key_of(std::span<const std::uint8_t, 16> bytes) {

@@ -1,4 +1,4 @@
-// Messages of the CM that are other than they were sent.
+// Changes fields of CM messages on their way through the network, for the fault action `alter`.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,9 @@
 
 namespace anyrdma::sim {
 
-/// Precondition: the packet carries that message, and there is no fault::problem_with_field.
+/// Changes fields of the CM message in a packet, as the fault action `alter` says. Precondition:
+/// the packet carries a message with that attribute id, and fault::problem_with_field finds no
+/// problem.
 void alter(verbs::soft::Packet& packet, std::uint16_t attribute, const AlterMessage& alter);
 
 }  // namespace anyrdma::sim

@@ -12,8 +12,8 @@
 namespace anyrdma::sim {
 
 /// The kernel state of a host from its start to a crash: the transport, and the network as the
-/// transport sees it. After a crash, ids of the old transport may be destroyed at any time, and
-/// send nothing.
+/// transport sees it. After a crash, programs may destroy ids of the old transport at any time.
+/// Such ids send no packet.
 class Host::Boot final : public transport::soft::Network {
  public:
   explicit Boot(Host& host) : host_(host), ports(host.random_, host.port_options_) {
@@ -25,7 +25,7 @@ class Host::Boot final : public transport::soft::Network {
       verbs::report_misuse(host_, {"rdma_destroy_id", std::to_string(left) + " of the host's ids",
                                    "never destroyed, and the world ends"});
     }
-    kept.clear();  // behind the word about ids: a process of fibers that has ended had none left
+    kept.clear();  // after the report: this may destroy ids
     transport.reset();
   }
 

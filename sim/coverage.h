@@ -29,10 +29,10 @@ class Coverage {
   /// Records a milestone: an item that few runs reach, or that each run reaches a few times. The
   /// search continues from milestones with other seeds.
   void add_milestone(std::uint64_t thing) { set(thing % kMilestones); }
-  /// Any other, such as a block of a program's code.
+  /// Records an item that is no milestone, such as a block of a program's code that was executed.
   void add(std::uint64_t thing) { set(kMilestones + thing % (kBits - kMilestones)); }
 
-  /// In the order in which the run came to them.
+  /// Returns the coverage bits of the run, in the order in which the run set them.
   [[nodiscard]] const std::vector<Reached>& reached() const { return reached_; }
 
   /// Sets the scheduler whose decisions are stored with each bit from now on. Null: every bit gets

@@ -12,11 +12,12 @@ class Host;
 class World;
 
 /// Executes a fault action that needs no packet or request; other actions are executed where
-/// packets and requests are processed. Call it outside of critical sections. Returns false if there
-/// was no effect, for example for a removed device.
+/// packets and requests are processed. Call it outside of critical sections
+/// (verbs::Runtime::enter). Returns false if there was no effect, for example for a removed device.
 bool carry_out(World& world, const FaultAction& action);
 
-/// The state before an action, which the action's end restores.
+/// The state before a fault action, such as the latency of a link. carry_out_end() restores it when
+/// the fault ends.
 struct Before {
   /// The latency of one direction between two hosts.
   struct Latency {
@@ -29,7 +30,7 @@ struct Before {
 /// Call it before carry_out.
 [[nodiscard]] Before before_action(World& world, const FaultAction& action);
 /// Ends the effect of a fault action, unless something else has ended it meanwhile. Call it outside
-/// of critical sections.
+/// of critical sections (verbs::Runtime::enter).
 void carry_out_end(World& world, const FaultAction& action, const Before& before);
 
 }  // namespace anyrdma::sim

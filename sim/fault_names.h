@@ -9,7 +9,8 @@ namespace anyrdma::sim {
 
 class World;
 
-/// Returns "no host 'sever'", or empty if all exist. A removed device counts as existing.
+/// Checks that the hosts, devices and interfaces that a fault names exist. Returns an error such as
+/// "no host 'sever'"; empty: all exist. A removed device counts as existing.
 [[nodiscard]] std::string problem_with_names(const World& world, const Fault& fault);
 
 }  // namespace anyrdma::sim

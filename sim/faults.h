@@ -35,11 +35,11 @@ class Faults {
   Faults(const Faults&) = delete;
   Faults& operator=(const Faults&) = delete;
 
-  /// Injects further faults. Returns an error and injects none if one names a host, device or
-  /// interface that does not exist, or is invalid. `line` in the error counts the faults of the
+  /// Injects further faults. Returns an error, and injects no fault, if a fault is invalid or names
+  /// a host, device or interface that does not exist. `line` in the error counts the faults of the
   /// plan from 1.
   [[nodiscard]] PlanResult<void> inject(const FaultPlan& plan);
-  /// The result that inject() would return for a plan.
+  /// Checks a plan: returns what inject() would return, and injects nothing.
   [[nodiscard]] PlanResult<void> check(const FaultPlan& plan) const;
   /// Ends fault injection. Effects of faults that have happened stay, also those with an end.
   void end();
@@ -51,8 +51,8 @@ class Faults {
   [[nodiscard]] std::vector<FaultStatus> status() const;
   /// All of status() as text, a line each.
   [[nodiscard]] std::string report() const;
-  /// The faults that have not happened, except optional ones (Fault::maybe): a test that planned
-  /// them tested nothing.
+  /// Returns the injected faults that have not happened, except optional ones (Fault::maybe). A
+  /// test should expect none: if a planned fault did not happen, its effect was not tested.
   [[nodiscard]] std::vector<Fault> unfired() const;
 
   // --- for the simulator ------------------------------------------------------------------------
@@ -76,7 +76,7 @@ class Faults {
   [[nodiscard]] ibv_wc_status on_work(const Host& host, const verbs::PostedWork& work);
   void on_failure(const ibv_wc& completion);
   void on_state(const Host& host, std::uint64_t id, std::string_view state);
-  /// The errno with which an address resolution fails; 0: no fault.
+  /// Returns the errno with which an address resolution on the host must fail; 0: no fault.
   [[nodiscard]] int on_resolving(const Host& host);
   /// Returns the errno with which a route resolution must fail (ETIMEDOUT: after its timeout); 0:
   /// no fault.

@@ -24,7 +24,8 @@ bool complain(std::string_view problem);
 /// Whether this thread's run is under exploration.
 [[nodiscard]] bool being_explored();
 
-/// The coverage of this thread's run under exploration; null: not collected.
+/// Returns the coverage of the run that an exploration performs in this thread. Null: no coverage
+/// is collected.
 [[nodiscard]] Coverage* coverage_of_run();
 
 /// Collects the reports of sometimes() and complain() in this thread while the object exists. An

@@ -62,12 +62,12 @@ class Host final : private transport::soft::Observer,
   /// The argument of cm::EventChannel::create.
   [[nodiscard]] transport::soft::SoftTransport& transport() { return *transport_; }
   [[nodiscard]] verbs::Runtime& runtime() { return *this; }
-  /// The device of an interface. Precondition: it has, or had, one.
+  /// Returns the RDMA device of an interface. Precondition: the interface has, or had, a device.
   [[nodiscard]] verbs::soft::Hca& hca(std::size_t interface = 0);
   /// The names of those that are there.
   [[nodiscard]] std::vector<std::string> devices() const;
   [[nodiscard]] std::size_t interfaces() const { return interfaces_.size(); }
-  /// The first address of an interface, with a port in host order.
+  /// Returns the first IP address of an interface, together with `port` (in host byte order).
   [[nodiscard]] Address address(std::uint16_t port = 0, std::size_t interface = 0) const;
   [[nodiscard]] const transport::soft::LocalPortTable& ports() const;
 
@@ -90,7 +90,7 @@ class Host final : private transport::soft::Observer,
   /// Tells the host that an unmodified program of that name will run as a process, so that faults
   /// can name it.
   void announce_program(std::string_view name);
-  /// How many of that name were spawned as processes, or announced.
+  /// Returns how many programs of that name were spawned as processes or announced.
   [[nodiscard]] std::uint32_t programs_named(std::string_view name) const;
   /// Returns the host whose program (fiber) runs in this OS thread now; null outside of programs
   /// started by spawn().
@@ -102,10 +102,10 @@ class Host final : private transport::soft::Observer,
   bool sleep(Duration duration);
   /// A line in the trace.
   void note(std::string_view text);
-  /// Adds a line that a program has written to the trace. `program`: its name, as "client/rping".
+  /// Adds to the trace a line of output of a program. `program`: its name, as "client/rping".
   /// `error`: the line went to stderr.
   void note_output(std::string_view program, bool error, std::string_view line);
-  /// Adds the end of a program that runs in a process to the trace. `how`: for example "ended with
+  /// Adds to the trace the end of a program that runs in a process. `how`: for example "ended with
   /// status 1".
   void note_end(std::string_view program, std::string_view how);
 
@@ -118,8 +118,9 @@ class Host final : private transport::soft::Observer,
   /// other packet. The packet is lost if the host is off, or if it is not an RDMA packet and the
   /// port is down.
   void send_from(std::size_t interface, const verbs::soft::Packet& packet);
-  /// Resolves a neighbour as the host's own programs do. Uplink::on_neighbour follows, inside this
-  /// call if the neighbour is known. No-op if the host is powered off.
+  /// Asks for the link address of a neighbour, as the host's own programs do. The answer is a call
+  /// of Uplink::on_neighbour, inside this call if the neighbour is known. No-op if the host is
+  /// powered off.
   void ask_neighbour(std::size_t interface, transport::soft::NeighbourToken token,
                      const Address& neighbour, Duration timeout);
   /// Whether there is such an interface.
@@ -172,13 +173,14 @@ class Host final : private transport::soft::Observer,
   /// Makes a shared receive queue fail: the `made`-th one that programs of this host created.
   /// ENOENT: no such queue.
   [[nodiscard]] Result<void> fail_srq(std::uint64_t made);
-  /// The device raises an asynchronous event, and goes on. ENODEV.
+  /// Makes a device raise an asynchronous event; the device continues to work. ENODEV: no such
+  /// device.
   [[nodiscard]] Result<void> raise_event(std::string_view device, ibv_event_type event);
   /// Removes a multicast group from the network: this host's ids that have joined the group get
   /// MULTICAST_ERROR. EINVAL: not an address; ENOENT: no id has joined it.
   [[nodiscard]] Result<void> lose_group(std::string_view address);
   /// Sets the delay before each event and each poll of the host's programs. Test code outside of
-  /// the programs is not delayed. False: the delay was the same before.
+  /// the programs is not delayed. Returns false if the delay was the same before.
   bool slow_down(Duration delay);
 
   // --- power (host_power.cc); not from the host's own programs ----------------------------------
@@ -217,7 +219,7 @@ class Host final : private transport::soft::Observer,
                                             std::uint32_t thread = 0);
 
   /// Makes the host's clock and all its timers run faster by `ppm` parts per million; slower if
-  /// negative. False: the drift was the same before.
+  /// negative. Returns false if the drift was the same before.
   bool drift(std::int32_t ppm);
   [[nodiscard]] bool drifts() const { return drift_ppm_ != 0; }
 
@@ -257,7 +259,7 @@ class Host final : private transport::soft::Observer,
     std::function<void()> body;
     Ending ending;
   };
-  /// A packet that waits for a host that is paused.
+  /// A packet that arrived while the host was paused. The host receives it after the pause.
   struct Waiting {
     std::size_t interface;
     const Host* from;
@@ -337,11 +339,11 @@ class Host final : private transport::soft::Observer,
   /// A verbs::MisuseListener. Reports to the monitor, else to the running exploration, else to
   /// stderr.
   [[nodiscard]] static bool on_misuse(verbs::Runtime& runtime, const verbs::Misuse& misuse);
-  /// Executes the actions that the CM and device code queued. Separate from leave(), which seldom
-  /// needs this and otherwise saves no registers.
+  /// Executes the actions that the CM and device code queued. The code is not inlined into leave(),
+  /// which seldom calls it, so that leave() saves no registers.
   [[gnu::noinline]] void carry_out();
 
-  /// When the world is, once the host's clock shows `local`.
+  /// Returns the virtual time of the world at which the host's clock shows `local`.
   [[nodiscard]] Instant world_time(Instant local) const;
 
   // --- packets and timers -----------------------------------------------------------------------
@@ -350,8 +352,8 @@ class Host final : private transport::soft::Observer,
   /// leave(), once for all packets that arrive together.
   [[nodiscard]] bool receive(std::size_t interface, const Host& from,
                              verbs::soft::PacketPtr&& packet);
-  /// Whether all queued work of the device is to answer received packets, so that it may wait until
-  /// more packets have arrived.
+  /// Whether the device's queued work only answers received packets. The host may then receive
+  /// further packets before it executes that work.
   [[nodiscard]] bool takes_more() const { return !driver_called() || called_for_packets_only(); }
   void take_ip(const Interface& interface, const Host& from, const verbs::soft::Packet& packet);
   [[nodiscard]] static bool port_is_down(const Interface& interface);
@@ -363,7 +365,7 @@ class Host final : private transport::soft::Observer,
   void on_deadline();
   void settle() override;
 
-  // --- host_network.cc: the network, for the transport that is up -------------------------------
+  // --- host_network.cc: the network as the host's running transport sees it ----------------------
   [[nodiscard]] Result<transport::soft::Route> route(const Address* source,
                                                      const Address& destination);
   [[nodiscard]] Result<int> interface_of(const Address& local);
@@ -389,7 +391,7 @@ class Host final : private transport::soft::Observer,
   void tell_of(const Address& neighbour, const Neighbour& known);
   [[nodiscard]] Neighbour* find_neighbour(std::string_view address, Address& found);
 
-  // --- host_observer.cc: what goes into the trace, and the fault plan's say ----------------------
+  // --- host_observer.cc: records for the trace, and effects of the fault plan --------------------
   void on_mad_sent(std::string_view, const ibcm::Path&, Mad) override {}
   void on_mad_received(std::string_view, const ibcm::Path&, Mad) override {}
   void on_mad_dropped(std::string_view device, ibcm::DropReason reason,
@@ -403,7 +405,8 @@ class Host final : private transport::soft::Observer,
   void on_handshake(std::uint64_t id, const rdma_cm_id& raw, std::string_view call,
                     const transport::ConnectionParameters& given) override;
   void on_channels(int change) override;
-  // Asked before, if the plan has something to say then.
+  // Called before a call or a work request takes effect. A fault of the plan makes it fail, with
+  // the returned errno or status.
   int on_call(std::uint64_t id, std::string_view call) override;
   ibv_wc_status on_work(const verbs::PostedWork& work) override;
   void on_failure(const ibv_wc& completion) override;
@@ -418,8 +421,8 @@ class Host final : private transport::soft::Observer,
   RandomStream random_;
   transport::soft::PortTableConfig port_options_;
   Power power_ = Power::kOn;
-  bool gate_is_open_ =
-      false;  ///< false: the simulator itself makes calls, to which no fault applies
+  /// true: the simulator itself makes calls now, and faults do not apply to them
+  bool gate_is_open_ = false;
   std::int32_t drift_ppm_ = 0;
   Instant clock_{};         ///< the host's time ...
   Instant clock_set_at_{};  ///< ... when it was this in the world
@@ -442,7 +445,7 @@ class Host final : private transport::soft::Observer,
   boost::unordered_flat_map<transport::soft::NeighbourToken, Question*> open_questions_;
   std::unique_ptr<Deadline> deadline_;
   std::vector<std::unique_ptr<Link>>
-      links_;                                ///< to other hosts, by their index; null: not used yet
+      links_;  ///< links to other hosts, by the host's index; null: not used yet
   std::vector<std::unique_ptr<Boot>> past_;  ///< what crashes have left
   std::unique_ptr<Boot> boot_;
   transport::soft::SoftTransport* transport_ = nullptr;  ///< of boot_

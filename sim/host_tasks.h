@@ -5,7 +5,7 @@
 
 namespace anyrdma::sim {
 
-/// The earliest timer of the transport and the devices.
+/// The task that runs when the earliest timer of the host's transport and devices expires.
 class Host::Deadline final : public Task {
  public:
   explicit Deadline(Host& host) : host_(host) {}
@@ -16,7 +16,7 @@ class Host::Deadline final : public Task {
   Host& host_;
 };
 
-/// One question for a neighbour's link address that waits for its answer.
+/// A request for a neighbour's link address that has no answer yet.
 class Host::Question final : public Task {
  public:
   explicit Question(Host& host) : host_(host) {}
@@ -24,7 +24,7 @@ class Host::Question final : public Task {
   transport::soft::NeighbourToken token{};
   Address neighbour{};
   int interface = 0;
-  int path_error = 0;  ///< of a query for a path instead: how it ends
+  int path_error = 0;  ///< of a request for a path: its errno
   Instant gives_up{};
   Uplink* asker = nullptr;  ///< null: the host's own transport
 

@@ -62,7 +62,8 @@ class Link final : private Task {
     std::size_t interface;
     verbs::soft::PacketPtr packet;
   };
-  /// A packet under way. The link itself is the task of the first of them.
+  /// A packet in the network that arrives in order. The Link object itself is the task that
+  /// delivers the first of these packets.
   struct InFlight {
     Instant arrival{};
     std::uint64_t turn = 0;

@@ -33,7 +33,8 @@ class MemoryChoices final : public verbs::soft::MemoryChooser {
   [[nodiscard]] std::uint32_t choose(std::uint32_t count) override;
   [[nodiscard]] MemoryProfile profile() const { return memory_.profile; }
   [[nodiscard]] bool is_strict() const { return memory_.profile == MemoryProfile::kStrict; }
-  /// All choices so far other than 0. A run with these in Memory::given makes the same choices.
+  /// Returns all choices so far other than 0. A run with these in Memory::given makes the same
+  /// choices.
   [[nodiscard]] const std::vector<Deviation>& made() const { return made_; }
 
  private:

@@ -1,4 +1,4 @@
-// Turns events of fibers and of processes alike into coverage.
+// Collects coverage from the recorded events of fibers and of processes.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

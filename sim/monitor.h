@@ -15,7 +15,8 @@ class World;
 /// recording/format.h) of the world, and must not call the world.
 class Monitor : public recording::EntryReader {
  public:
-  /// A device has found a mistake of a program: "source: client/main: ..." (docs/checkers.md).
+  /// Called when a device has found that a program uses memory or queues wrongly. `line`: "source:
+  /// client/main: ..." (docs/checkers.md).
   virtual void on_mistake(const std::string& /*line*/) {}
   /// The violations so far, a sentence each.
   [[nodiscard]] virtual std::vector<std::string> violations() const { return {}; }

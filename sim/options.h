@@ -26,24 +26,30 @@ using verbs::Instant;
 enum class Tracing : std::uint8_t {
   kOff,   ///< nothing; costs nothing
   kHash,  ///< only the hash
-  kKeep,  ///< the hash and all records, to be read as text
+  kKeep,  ///< the hash, and all records, which Trace::text() prints
 };
 
 /// The behaviour of the network in one direction between two hosts. Probabilities are from 0 to 1,
 /// per packet.
 struct LinkOptions {
   Duration latency = std::chrono::microseconds(2);
-  Duration jitter{};     ///< added to the latency, uniform in [0, jitter); keeps the order
+  /// random delay added to the latency, from 0 to below `jitter`; packets stay in order
+  Duration jitter{};
   double loss = 0;       ///< the packet never arrives
   double duplicate = 0;  ///< it arrives twice
-  double reorder = 0;    ///< it is held back by up to `reorder_delay` and overtaken
+
+  /// the packet is held back by up to `reorder_delay`, and later packets overtake it
+  double reorder = 0;
   Duration reorder_delay = std::chrono::microseconds(50);
-  std::uint64_t bits_per_second = 0;  ///< 0: no limit; else packets queue up for the wire
-  bool down = false;                  ///< nothing passes; neighbours do not answer
-  bool clogged = false;               ///< the same, but packets wait until it no longer is
+  /// bandwidth; 0: no limit; else packets queue up at the sender
+  std::uint64_t bits_per_second = 0;
+  bool down = false;  ///< nothing passes; neighbours do not answer
+
+  /// nothing passes; packets are kept and sent on when the link is no longer clogged
+  bool clogged = false;
 };
 
-/// Whether devices judge what programs do with memory that the device works on: docs/checkers.md.
+/// Whether devices find wrong uses of buffers, keys and queues by programs: docs/checkers.md.
 enum class Ownership : std::uint8_t {
   kOff,  ///< costs nothing
   kOn,   ///< World::mistakes() has the findings
@@ -69,13 +75,14 @@ struct WorldOptions {
   /// The order in which RDMA devices make data visible in memory: the guarantees, and how devices
   /// choose within them.
   Memory memory{};
-  /// Whether mistakes with buffers, keys and queues are found.
+  /// Whether the world's devices find wrong uses of buffers, keys and queues by programs.
   Ownership ownership = Ownership::kOff;
   /// Those that are not reported.
   std::vector<Allowance> allow{};
   /// Checkers whose remarks are reported as mistakes.
   std::vector<std::string> deny{};
-  /// With each mistake of a process the stacks of the posting and of the moment it is found.
+  /// Whether reports of a wrong use by a process contain two stacks: of the call that posted the
+  /// request, and of the moment at which the device found the wrong use.
   bool stacks = false;
   /// The file for a recording, created or truncated: docs/recording.md. Empty: none.
   /// World::recorder() tells whether it could be created.
@@ -90,8 +97,9 @@ struct WorldOptions {
 struct BondOptions {
   std::size_t links = 2;  ///< the number of links; 1: no bond
 
-  /// The bond keeps its link address whichever link is used (Linux: fail_over_mac=none), so no
-  /// neighbour notices; else it has that of the link (fail_over_mac=active).
+  /// Whether the bond keeps its link address when it changes to another link (Linux:
+  /// fail_over_mac=none), so that no neighbour notices. False: the bond has the address of the link
+  /// in use (fail_over_mac=active).
   bool keeps_address = false;
 };
 

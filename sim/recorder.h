@@ -37,17 +37,17 @@ class Recorder final : public WaitObserver {
 
   // --- for the creator of the run ----------------------------------------------------------------
 
-  /// Of the run as a whole; keys in docs/recording.md.
+  /// Records a fact about the run as a whole, such as its seed. docs/recording.md lists the keys.
   void about(std::string_view key, std::string_view value) {
     if (writer_) writer_->about(key, value);
   }
   /// Records a finding (a problem that a checker has found). `stack`: lines; may be empty.
   void finding(std::string_view text, std::string_view stack = {});
-  /// The run hangs: no thread that waits will ever continue.
+  /// Records that the run hangs: no thread that waits will ever continue.
   void hang(std::string_view why);
   /// Records that a signal has ended a program now. `stack`: lines; may be empty.
   void crash(std::string_view program, std::string_view how, std::string_view stack = {});
-  /// Whether a hang, a crash or a finding has been told.
+  /// Whether a hang, a crash or a finding was recorded.
   [[nodiscard]] bool found() const { return !verdict_.empty(); }
   /// Sets the verdict of the run, which replaces the verdict from hangs and findings.
   void set_verdict(std::string_view verdict) { verdict_ = verdict; }
@@ -66,8 +66,8 @@ class Recorder final : public WaitObserver {
   [[nodiscard]] bool closed() const { return closed_; }
   void end(std::uint64_t hash);
 
-  // A packet that was sent or copied has a mark, a number that identifies its message in the
-  // recording.
+  // Records a packet that was sent, and gives it a mark: the number that identifies its message in
+  // the recording. A copy of the packet (copied()) gets a mark too.
   void sent(HostIndex from, HostIndex to, verbs::soft::Packet& packet, const FieldWriter& fields);
   void copied(const verbs::soft::Packet& packet, verbs::soft::Packet& copy, HostIndex to);
   void launched(const verbs::soft::Packet& packet, Instant arrival);
@@ -78,14 +78,14 @@ class Recorder final : public WaitObserver {
   /// By the last fault.
   void struck(const verbs::soft::Packet& packet);
   void note(HostIndex host, std::string_view text);
-  /// A program of the run has written a line.
+  /// Records a line of output of a program. `error`: the line went to stderr.
   void output(std::string_view program, bool error, std::string_view line);
   /// A program has ended: "ended with status 1".
   void ended(std::string_view program, std::string_view how);
   /// Records a scheduling choice that did not take the first candidate. `fiber`: the chosen fiber;
   /// null: a network event was chosen.
   void chosen(const Deviation& choice, const Fiber* fiber);
-  /// The observer of what a host's ids go through.
+  /// Returns the observer to which a host's CM reports the events and calls of its ids.
   [[nodiscard]] recording::IdObserver& ids(HostIndex host);
   /// Its power was cut.
   void crashed(HostIndex host);
@@ -106,12 +106,12 @@ class Recorder final : public WaitObserver {
   /// Records that a CM message between two hosts, in either direction, was lost or not accepted.
   /// `peer` is kNoHost if no host has the destination address.
   void unheard(HostIndex at, HostIndex peer);
-  /// Packets may be reordered or duplicated from now on.
+  /// Records that packets may be reordered or duplicated from now on.
   void disorder();
   /// Records that nothing more can happen. `waiting`: the number of programs that will wait for
   /// ever.
   void rest(std::uint64_t waiting);
-  /// All programs have ended: counts what they have left.
+  /// Records, when all programs have ended, how many objects they have not destroyed.
   void count_left();
 
  private:
@@ -158,8 +158,9 @@ class Recorder final : public WaitObserver {
   std::vector<std::unique_ptr<Place>> places_;  ///< of hosts
   std::map<std::string, recording::Number, std::less<>> processes_;
   std::map<std::string, recording::Number, std::less<>> threads_;
-  std::vector<recording::Number> by_fiber_;  ///< by its number: 1 + lane; 0: it has none yet
-  recording::Number running_ = 0;            ///< 1 + lane of the thread that was told last
+  /// the lane of each fiber plus 1, by the fiber's number; 0: no lane yet
+  std::vector<recording::Number> by_fiber_;
+  recording::Number running_ = 0;  ///< the lane, plus 1, of the last thread that was recorded
   std::vector<std::unique_ptr<Device>> devices_;
   std::map<HostIndex, int> channels_;
   bool disorder_ = false;

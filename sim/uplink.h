@@ -33,8 +33,8 @@ class Uplink {
   /// Called when the host's programs are killed while the host stays on. The messages that its
   /// kernel sends for them still leave the host.
   virtual void on_kill() = 0;
-  /// Kills one program: the n-th that was started under that name. False: there is none, or it has
-  /// ended.
+  /// Called to kill one program: the `number`-th that was started under that name. Returns false if
+  /// there is no such program, or it has ended.
   virtual bool on_kill_program(std::string_view /*name*/, std::uint32_t /*number*/) {
     return false;
   }

@@ -102,7 +102,8 @@ class World final : private ChoiceObserver {
   void rest();
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
-  /// For Asio: completions, strands and coroutines in virtual time. Needs sim/executor.h.
+  /// Returns the executor for Asio: completions, strands and coroutines in virtual time. Needs
+  /// sim/executor.h.
   [[nodiscard]] Executor executor();
 
   // --- what happened ----------------------------------------------------------------------------
@@ -110,7 +111,7 @@ class World final : private ChoiceObserver {
   [[nodiscard]] const Trace& trace() const { return trace_; }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
-  /// The choices of devices whose memory is not strict.
+  /// Returns the choices of the devices whose memory is not strict (docs/memory.md).
   [[nodiscard]] MemoryChoices& memory() { return memory_; }
   [[nodiscard]] const MemoryChoices& memory() const { return memory_; }
   /// Null if there is none.
@@ -118,8 +119,8 @@ class World final : private ChoiceObserver {
   /// Returns the recorder of the world's recording. Null: no recording was requested, or the file
   /// could not be created.
   [[nodiscard]] Recorder* recorder() const { return records_ ? recorder_.get() : nullptr; }
-  /// The recorder that passes all events to the recording and to readers such as checkers. Null:
-  /// there is neither.
+  /// Returns the recorder that passes all events to the recording and to readers such as checkers.
+  /// Null: there is neither.
   [[nodiscard]] Recorder* stream() const { return recorder_.get(); }
   /// Null: no coverage is wanted of this run.
   [[nodiscard]] Milestones* milestones() const { return milestones_.get(); }
@@ -159,9 +160,9 @@ class World final : private ChoiceObserver {
   void transmit(Host& from, std::size_t interface, verbs::soft::PacketPtr&& packet);
   void carry(Host& from, const Owner& to, verbs::soft::PacketPtr&& packet,
              Duration late = Duration::zero());
-  /// As carry, after what the fault plan has for this packet.
+  /// Applies the fault plan to a packet, then transmits it as carry() does.
   void carry_or_not(Host& from, const Owner& to, verbs::soft::PacketPtr&& packet);
-  /// Reports events to the fault plan from now on.
+  /// Starts reporting events to the fault plan.
   void watch_events();
   void watch_calls();  ///< of calls
   void watch_gate();   ///< before them

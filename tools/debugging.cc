@@ -41,9 +41,8 @@ class StartedGdb {
     if (between == 0) {
       if (::fork() != 0) ::_exit(0);
       const std::string connect = "target extended-remote " + socket;
-      ::execlp("gdb", "gdb", "-q", "-iex", "set confirm off", "-iex", "set pagination off", "-iex",
-               "set remotetimeout 60", "-ex", "set schedule-multiple on", "-ex", connect.c_str(),
-               static_cast<char*>(nullptr));
+      ::execlp("gdb", "gdb", "-q", "-iex", "set confirm off", "-iex", "set pagination off", "-ex",
+               "set schedule-multiple on", "-ex", connect.c_str(), static_cast<char*>(nullptr));
       (void)!::write(report[1], "x", 1);
       ::_exit(127);
     }

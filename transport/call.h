@@ -1,4 +1,4 @@
-// The calls on an id that the kernel may refuse, by name. Observers and fault plans use the names;
+// Names the calls on an id that the kernel may refuse. Observers and fault plans use the names, and
 // transport/soft has one rule for each call.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace anyrdma::transport {
 
-/// The calls on an id. If the rule depends on an argument (an option such as REUSEADDR), each case
-/// is a value.
+/// The calls on an id. Where the kernel's rule depends on an argument, such as the option
+/// REUSEADDR, each case of the argument has a value of its own.
 enum class Call : std::uint8_t {
   kBind,
   kResolveAddr,
@@ -32,8 +32,8 @@ enum class Call : std::uint8_t {
   kSetAfOnly,
   kSetAckTimeout,
   kSetIbPath,
-  /// Queries of addresses and paths, and other calls that are allowed in every state until the
-  /// device is removed.
+  /// Queries of addresses and paths, and other calls that every state allows until the device is
+  /// removed.
   kQuery,
 };
 inline constexpr std::size_t kCallCount = 20;
@@ -41,7 +41,7 @@ inline constexpr std::size_t kCallCount = 20;
 /// Returns the C call without its rdma_ prefix: "bind_addr", "set_option(ID, TOS)".
 [[nodiscard]] std::string_view to_string(Call call);
 
-/// Returns the call for an option of rdma_set_option(); nothing: no such option.
+/// Returns the call for an option of rdma_set_option(). Nothing: no such option exists.
 [[nodiscard]] std::optional<Call> call_of_option(int level, int option,
                                                  std::span<const std::uint8_t> value);
 

@@ -1,5 +1,5 @@
 // The interface by which a fault plan makes calls fail, makes requests complete with an error, and
-// slows programs down. The code of the calls asks this interface, if it is set.
+// slows programs down. The functions of the C API and of the devices call it, if it is set.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -9,9 +9,11 @@
 
 namespace anyrdma::verbs {
 
-/// A work request that was just posted on a queue pair whose state allows it.
+/// A work request that was just posted on a queue pair whose state allows posting.
 struct PostedWork {
-  std::uint64_t qp = 0;      ///< the n-th queue pair made on its host; 0: a shared receive queue
+  /// The queue pair's number among those created on its host, from 1; 0: the request was posted on
+  /// a shared receive queue.
+  std::uint64_t qp = 0;
   std::uint32_t qp_num = 0;  ///< the queue pair's number (QPN)
   std::uint64_t wr_id = 0;
   ibv_qp_type type = IBV_QPT_RC;
@@ -20,21 +22,23 @@ struct PostedWork {
   bool invalidates = false;            ///< a SEND that invalidates a key of the peer
 };
 
-/// Implementations must not call back into the library.
+/// Decides which calls and requests fail. Implementations must not call back into the library.
 class CallGate {
  public:
   virtual ~CallGate() = default;
-  /// Called before a legal call takes effect: returns the errno with which it fails instead, or 0.
-  /// `call` is its name without prefix: "connect", "alloc_pd", "post_send"; `id` is as in
-  /// transport::CallObserver, 0 for a call on none. Inside the critical section.
+  /// Called before a valid call takes effect, inside the runtime's critical section. Returns the
+  /// errno with which the call fails instead, or 0. `call` is the name of the function without
+  /// prefix: "connect", "alloc_pd", "post_send". `id` is the number of the rdma_cm_id, as in
+  /// transport::CallObserver; 0: the call is on no id.
   [[nodiscard]] virtual int on_call(std::uint64_t id, std::string_view call) = 0;
-  /// Returns the status with which the work will complete. IBV_WC_SUCCESS changes nothing. Inside
-  /// the critical section.
+  /// Called when a work request was posted, inside the runtime's critical section. Returns the
+  /// status with which the request will complete; IBV_WC_SUCCESS lets the request run normally.
   [[nodiscard]] virtual ibv_wc_status on_work(const PostedWork& work) = 0;
-  /// The program has polled a completion with an error status. Inside the critical section.
+  /// Called when the program has polled a completion with an error status, inside the runtime's
+  /// critical section.
   virtual void on_failure(const ibv_wc& completion) = 0;
-  /// Called before the program fetches an event or polls. A fault that slows the program down waits
-  /// here. Outside the critical section.
+  /// Called before the program fetches an event or polls, outside of the runtime's critical
+  /// section. A fault that slows the program down waits inside this function.
   virtual void on_take() = 0;
 };
 

@@ -1,5 +1,5 @@
-// The base class of RAII handles: each owns one C object of a provider, can be moved and not
-// copied.
+// The base class of RAII handles. Each handle owns one C object of a provider (a device
+// implementation), and can be moved and not copied.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -12,15 +12,16 @@
 
 namespace anyrdma::verbs {
 
-/// The C object that an empty handle of this type refers to. Types with a data path have such an
-/// object, whose operations fail with EINVAL, so that callers need no check. Other types have null.
+/// The C object that an empty handle of this type refers to. Types with a data path (queue pairs,
+/// completion queues) have such an object: its operations fail with EINVAL, so that calls need no
+/// check for an empty handle. For other types, the pointer is null.
 template <class T>
 [[nodiscard]] constexpr T* nobody() {
   return nullptr;
 }
 
-/// Base of the RAII classes. `Destroy` is the provider's function for this object.
-/// Threads: distinct objects from any thread; one object from one thread at a time.
+/// Base of the RAII classes. `Destroy` is the provider's function that destroys an object of this
+/// type. Threads: distinct objects from any thread; one object from one thread at a time.
 template <class T, Result<void> (Provider::*Destroy)(T*)>
 class Handle {
  public:
@@ -37,10 +38,10 @@ class Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   /// Destroys the object. If the object is still in use (EBUSY), it remains until its device is
-  /// closed, so destroy its users first.
+  /// closed. Therefore destroy the users of the object first.
   ~Handle() { discard(); }
 
-  /// Returns the C object for C functions; null if the handle is empty.
+  /// Returns the C object, to pass it to C functions; null if the handle is empty.
   [[nodiscard]] T* get() const { return *this ? object_ : nullptr; }
   [[nodiscard]] explicit operator bool() const { return object_ != nobody<T>(); }
   /// Transfers ownership of the object to the caller.
@@ -51,8 +52,8 @@ class Handle {
   }
 
   /// Destroys the object now and returns the result. On failure the handle keeps the object. May
-  /// wait for acknowledgements of events, as the C function does. EBUSY: in use; EINVAL: the handle
-  /// is empty.
+  /// wait until the program has acknowledged the object's events, as the C function does. EBUSY: in
+  /// use; EINVAL: the handle is empty.
   [[nodiscard]] Result<void> destroy() {
     if (!*this) return errno_code(EINVAL);
     const Result<void> result = (provider_of(context_of(object_)).*Destroy)(object_);
@@ -61,8 +62,8 @@ class Handle {
   }
 
  protected:
-  /// Returns the object for calls of the data path. Never null for types that have an object for
-  /// empty handles.
+  /// Returns the object for calls of the data path. If the handle is empty, returns the type's
+  /// object for empty handles, which may be null.
   [[nodiscard]] T* object() const { return object_; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace anyrdma::verbs {
 
-/// Owns an ibv_pd. Queue pairs and memory regions work together only within one protection domain.
+/// Owns an ibv_pd. Only queue pairs and memory regions of the same protection domain work together.
 class ProtectionDomain : public Handle<ibv_pd, &Provider::dealloc_pd> {
  public:
   using Handle::Handle;
@@ -15,12 +15,12 @@ class ProtectionDomain : public Handle<ibv_pd, &Provider::dealloc_pd> {
   [[nodiscard]] static Result<ProtectionDomain> create(ibv_context* context);
 };
 
-/// Owns an ibv_mr. The memory itself stays the caller's and must outlive the registration.
+/// Owns an ibv_mr. The memory itself belongs to the caller, and must outlive the registration.
 class MemoryRegion : public Handle<ibv_mr, &Provider::dereg_mr> {
  public:
   using Handle::Handle;
-  /// Registers memory. `access`: ibv_access_flags. EINVAL: null domain, null address with a length,
-  /// or a combination of flags that is not allowed; ENOMEM: too many regions.
+  /// Registers memory. `access`: ibv_access_flags. EINVAL: null domain, null address with a length
+  /// that is not 0, or a combination of flags that is not allowed; ENOMEM: too many regions.
   [[nodiscard]] static Result<MemoryRegion> create(ibv_pd* pd, void* address, std::size_t length,
                                                    unsigned access);
   /// Returns a scatter/gather element for `length` bytes at `offset` of this region.

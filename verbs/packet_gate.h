@@ -1,5 +1,5 @@
-// The interface by which a fault plan affects packets. Packet carriers call it for each packet, if
-// it is set.
+// The interface by which a fault plan affects packets. If the interface is set, the code that
+// carries packets between hosts calls it for each packet.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,14 @@ struct Mishap {
 
 enum class PacketWay : std::uint8_t { kOut, kIn };
 
-/// Implementations must not call back into the library.
+/// Decides what happens to packets. Implementations must not call back into the library.
 class PacketGate {
  public:
   virtual ~PacketGate() = default;
-  /// Called when a packet leaves for another host or arrives from one, inside the critical section.
-  /// `attribute` is the attribute id of the CM message in the packet, or 0. `message` is that
-  /// message, which the gate may change, or empty.
+  /// Called when a packet leaves for another host or arrives from one, inside the runtime's
+  /// critical section. Returns the fault that affects the packet. `attribute`: the attribute id of
+  /// the CM message in the packet, or 0. `message`: that CM message, which the function may change,
+  /// or empty.
   [[nodiscard]] virtual Mishap on_packet(PacketWay way, std::uint16_t attribute,
                                          std::span<std::uint8_t> message) = 0;
 };

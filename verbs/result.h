@@ -1,5 +1,5 @@
-// The one result type of the project. Fallible functions return Result<T> whose error is in the
-// errno category, so that the C API can hand the number on unchanged.
+// The result type of functions that can fail. They return Result<T>, whose error is in the errno
+// category, so that the C API can return the errno value unchanged.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -7,7 +7,7 @@
 
 namespace anyrdma::verbs {
 
-/// A value or an error code. Every function returning it is [[nodiscard]].
+/// A value or an error code. Every function that returns this type is [[nodiscard]].
 template <class T = void>
 using Result = boost::system::result<T>;
 

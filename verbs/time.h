@@ -1,5 +1,5 @@
-// Types for time. The protocol code receives the current time as an argument and cannot read a
-// clock.
+// Types for points of time and durations. The protocol code receives the current time as an
+// argument and cannot read a clock.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@ namespace anyrdma::verbs {
 /// All durations have nanosecond resolution.
 using Duration = std::chrono::nanoseconds;
 
-/// Identifies the time axis of std::chrono::time_point. It has no now(), because time is virtual in
-/// the simulator and monotonic elsewhere.
+/// Identifies the time axis of std::chrono::time_point for all times of this library. The struct
+/// has no now(), because time is virtual in the simulator and monotonic elsewhere.
 struct Timeline {
   using duration = Duration;
   using rep = duration::rep;

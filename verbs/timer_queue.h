@@ -1,5 +1,6 @@
-// A queue of many timers with one next deadline. The heap stores the position of each timer, so
-// setting, moving and cancelling cost O(log n). No memory is allocated for each timer.
+// A queue of many timers, which tells the next instant at which one expires. The heap stores the
+// position of each timer, so setting, moving and cancelling cost O(log n). No memory is allocated
+// for each timer.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,9 @@ namespace anyrdma::verbs {
 template <class Tag>
 class TimerQueue;
 
-/// One timer, embedded in its owner. `tag` is what the queue hands back on expiry: typically a
-/// pointer to the owner and which of its timers this is. Must be idle when destroyed.
+/// One timer, embedded in its owner. When the timer expires, the queue returns it, and `tag` says
+/// whose timer it is: typically a pointer to the owner and the purpose of the timer. A timer must
+/// be idle when it is destroyed.
 template <class Tag>
 class Timer {
  public:
@@ -36,21 +38,21 @@ class Timer {
   std::size_t slot_ = kIdle;
 };
 
-/// Timers ordered by (time, order of arming): two timers of one instant expire in the order in
-/// which they were armed, on every machine. Not thread-safe. Outlives no armed timer.
+/// A queue of timers, ordered by time and, at one instant, by the order in which they were armed,
+/// on every machine. Not thread-safe. No timer may be armed when the queue is destroyed.
 template <class Tag>
 class TimerQueue {
  public:
-  /// `moved` may be null. Otherwise the queue sets *moved to true whenever next_deadline() may have
-  /// changed.
+  /// `moved` may be null. Otherwise the queue sets *moved to true whenever the next deadline may
+  /// have changed.
   explicit TimerQueue(bool* moved = nullptr) : moved_(moved) {}
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;
 
-  /// Sets the timer to expire at `at`; an armed timer is moved. O(log n).
+  /// Sets a timer to expire at `at`. If the timer is armed already, its time changes. O(log n).
   void arm(Timer<Tag>& timer, Instant at) { arm(timer, at, take_turn()); }
-  /// Reserves a place in the order of timers that expire at the same instant, for a timer that is
-  /// set later.
+  /// Reserves a place in the order of timers that expire at the same instant, for a timer that will
+  /// be armed later with arm().
   [[nodiscard]] std::uint64_t take_turn() { return ++sequence_; }
   void arm(Timer<Tag>& timer, Instant at, std::uint64_t turn) {
     const Instant before = first_deadline();
@@ -65,7 +67,7 @@ class TimerQueue {
     note_move(before);
   }
 
-  /// Makes the timer idle; nothing happens to an idle one. O(log n).
+  /// Cancels a timer, which becomes idle. No effect on an idle timer. O(log n).
   void cancel(Timer<Tag>& timer) {
     if (!timer.armed()) return;
     const Instant before = first_deadline();
@@ -84,22 +86,23 @@ class TimerQueue {
   }
 
   [[nodiscard]] bool empty() const { return heap_.empty(); }
-  /// Returns the instant at which the next timer expires; Instant::max(): none is armed. O(1).
+  /// Returns the instant at which the next timer expires; Instant::max(): no timer is armed. O(1).
   [[nodiscard]] Instant first_deadline() const {
     return heap_.empty() ? Instant::max() : heap_.front().at;
   }
-  /// Whether some timer expires before a timer that would be armed with these arguments. O(1).
+  /// Whether some timer expires before a timer that would be armed for `at` in the place `turn`.
+  /// O(1).
   [[nodiscard]] bool anything_before(Instant at, std::uint64_t turn) const {
     return !heap_.empty() && heap_.front().before({at, turn, nullptr});
   }
-  /// Returns the instant at which the next timer expires; nullopt: none is armed.
+  /// Returns the instant at which the next timer expires; nullopt: no timer is armed.
   [[nodiscard]] std::optional<Instant> next_deadline() const {
     if (heap_.empty()) return std::nullopt;
     return heap_.front().at;
   }
 
-  /// Returns all timers that expire at the next deadline, in the order of arming. O(n log n) for n
-  /// such timers.
+  /// Writes all timers that expire at the next deadline to `due`, in the order of arming. O(n log
+  /// n) for n such timers.
   void first_of_all(std::vector<Timer<Tag>*>& due) const {
     due.clear();
     if (heap_.empty()) return;
@@ -116,7 +119,8 @@ class TimerQueue {
     });
   }
 
-  /// Removes and returns the first timer that has expired at `now`; null: none has.
+  /// Removes and returns the first timer that has expired at the instant `now`; null: no timer has
+  /// expired.
   [[nodiscard]] Timer<Tag>* next_expired(Instant now) {
     if (heap_.empty() || heap_.front().at > now) return nullptr;
     Timer<Tag>* timer = heap_.front().timer;

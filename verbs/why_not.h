@@ -1,4 +1,5 @@
-// The result type of requests that users make in words, such as options. The error is a sentence.
+// The result type of functions that parse what users write, such as options. The error is a
+// sentence.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -13,13 +14,15 @@ struct WhyNot {
   std::string sentence;
 };
 
-/// For boost::system::result: reading the value of an error is a bug of the caller.
+/// Required by boost::system::result. Never returns: code that reads the value of an error has a
+/// bug.
 [[noreturn]] inline void throw_exception_from_error(const WhyNot& error,
                                                     const boost::source_location& where) {
   boost::throw_exception(std::invalid_argument(error.sentence), where);
 }
 
-/// A value, or a sentence that says why there is none. Functions that return it are [[nodiscard]].
+/// A value, or a sentence that says why there is none. Functions that return this type are
+/// [[nodiscard]].
 template <class T>
 using OrWhyNot = boost::system::result<T, WhyNot>;
 

@@ -1,4 +1,5 @@
-// EventChannel::async_get: the next event by any of Boost.Asio's completion tokens.
+// Defines EventChannel::async_get, which passes the next event to any completion token of
+// Boost.Asio.
 #pragma once
 
 #include <boost/asio/associated_allocator.hpp>
@@ -23,7 +24,8 @@ namespace anyrdma::cm {
 
 namespace detail {
 
-/// The context behind an executor, null when it does not tell.
+/// Returns the execution context that belongs to an executor; null if the executor does not provide
+/// it.
 template <class Executor>
 [[nodiscard]] PendingOperations* pending_operations_of(const Executor& executor) {
   namespace execution = boost::asio::execution;
@@ -37,8 +39,8 @@ template <class Executor>
   return nullptr;
 }
 
-/// One async_get under way. While it waits, the handler's context keeps it; while it is posted, the
-/// function that was posted owns it.
+/// One async_get that is not complete. While the operation waits, the handler's execution context
+/// owns it. Afterwards the function that was posted to the executor owns it.
 template <class Handler>
 class AsyncGet final : public PendingOperation {
   using Executor = boost::asio::associated_executor_t<Handler, ChannelExecutor>;
@@ -58,7 +60,8 @@ class AsyncGet final : public PendingOperation {
   }
 
  private:
-  /// The posted function: fetches the event where the handler runs.
+  /// The function that is posted to the handler's executor. It fetches the event and calls the
+  /// handler.
   class Delivery {
    public:
     explicit Delivery(AsyncGet* operation) : operation_(operation) {}
@@ -80,7 +83,8 @@ class AsyncGet final : public PendingOperation {
   ~AsyncGet() override = default;
 
   void destroy() noexcept override { free_by(handler_); }
-  /// Frees the operation by the allocator of `handler`, which may be the operation's own handler.
+  /// Destroys the operation and frees its memory with the allocator of `handler`, which may be the
+  /// operation's own handler.
   void free_by(const Handler& handler) {
     Allocator allocator(boost::asio::get_associated_allocator(handler));
     this->~AsyncGet();
@@ -133,15 +137,16 @@ class AsyncGet final : public PendingOperation {
 
 }  // namespace detail
 
-/// The next event of `channel`, without blocking. Completion signature:
-/// void(boost::system::error_code, cm::Event). operation_aborted, with an empty Event: cancelled
-/// through the handler's cancellation slot (any type; no event is lost), or the channel was closed
-/// or destroyed.
-/// The event is fetched, which moves its id's QP, on the handler's executor (without one: see
-/// ChannelExecutor), and the handler is called there; never from within this call. Several on one
-/// channel are served in the order of the calls; they and blocking get() take turns as events come.
-/// Threads: as get(); close or destroy the channel on the handlers' executor, or when none is under
-/// way. An executor's context that goes away destroys the operations that belong to it.
+/// Fetches the next event of `channel` without blocking. Completion signature:
+/// void(boost::system::error_code, cm::Event). Error operation_aborted, with an empty Event: the
+/// operation was cancelled through the handler's cancellation slot, or the channel was closed or
+/// destroyed. Any cancellation type works, and no event is lost.
+/// The event is fetched on the handler's executor (without one: see ChannelExecutor), which also
+/// moves the QP of the event's id. The handler is called there, never from within this call.
+/// Several operations on one channel are served in the order of the calls. Operations and blocking
+/// get() share the events in turn.
+/// Threads: async_get as get(). Close or destroy the channel on the handlers' executor, or when no
+/// operation is pending. An execution context that is destroyed also destroys its operations.
 template <class CompletionToken>
 auto async_get(EventChannel& channel, CompletionToken&& token) {
   return boost::asio::async_initiate<CompletionToken, void(boost::system::error_code, Event)>(

@@ -1,4 +1,4 @@
-// The executor for a completion whose handler has none.
+// The executor that async_get uses for a handler without an executor of its own.
 #pragma once
 
 #include <boost/asio/execution/blocking.hpp>
@@ -11,8 +11,9 @@
 
 namespace anyrdma::cm {
 
-/// The runtime's own place, if it has one (the simulator: a task at the current virtual time), else
-/// Asio's system executor, as everywhere in Asio. Never runs anything from within execute().
+/// Executes functions through the runtime, if the runtime supports that. The simulator does: it
+/// runs them as a task at the current virtual time. Other runtimes do not; then Asio's system
+/// executor runs them. Never runs a function from within execute().
 class ChannelExecutor {
  public:
   explicit ChannelExecutor(verbs::Runtime& runtime) : runtime_(&runtime) {}

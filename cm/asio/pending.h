@@ -1,5 +1,6 @@
-// Operations that wait for an event, by the execution context that their handlers belong to: it
-// destroys them when it goes, as an io_context does with what waits for its sockets. Internal.
+// Lists the operations that wait for an event, for each execution context of their handlers. When
+// the context is destroyed, it destroys its operations, as an io_context does with operations on
+// sockets. Internal to cm/asio.
 #pragma once
 
 #include <boost/asio/execution_context.hpp>
@@ -17,14 +18,15 @@ using PendingHook = boost::intrusive::list_base_hook<boost::intrusive::tag<Pendi
 /// One waiting operation.
 class PendingOperation : public EventWaiter, public PendingHook {
  public:
-  /// Frees it without calling its handler.
+  /// Frees the operation without calling its handler.
   virtual void destroy() noexcept = 0;
 
  protected:
   ~PendingOperation() override = default;
 };
 
-/// The Asio service that keeps them. Threads: all functions from any.
+/// The Asio service that owns the waiting operations of one execution context. All functions may be
+/// called from any thread.
 class PendingOperations final : public boost::asio::execution_context::service {
  public:
   using key_type = PendingOperations;
@@ -33,7 +35,8 @@ class PendingOperations final : public boost::asio::execution_context::service {
   explicit PendingOperations(boost::asio::execution_context& context) : service(context) {}
 
   void keep(PendingOperation& operation);
-  /// False: the context is going, and destroys the operation itself.
+  /// Takes the operation out of the list. False: the execution context is being destroyed, and
+  /// destroys the operation itself.
   [[nodiscard]] bool let_go(PendingOperation& operation);
 
  private:

@@ -1,5 +1,6 @@
-// Functions of librdmacm's versions 1.4 and 1.5 (rdma-core 60 and 65), which Debian 12's headers do
-// not declare. Declared as there, so that a build against newer headers has the same thing twice.
+// Functions of librdmacm 1.4 and 1.5 (rdma-core 60 and 65), which Debian 12's headers do not
+// declare. The declarations equal those of newer headers, so a build with newer headers may contain
+// both.
 #pragma once
 
 #include <rdma/rdma_cma.h>

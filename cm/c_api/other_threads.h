@@ -1,4 +1,5 @@
-// Whether other threads of this process are idle or only wait for a processor.
+// Finds out whether other threads of this process are idle, or are runnable and wait for a
+// processor.
 #pragma once
 
 #include <chrono>
@@ -6,19 +7,20 @@
 
 namespace anyrdma::c_api {
 
-/// Distinguishes an idle program from one that is not scheduled: on a busy machine a thread that
-/// was woken may wait for a processor for a long time. Not thread-safe.
+/// Distinguishes a program whose threads are idle from one whose threads are not scheduled. On a
+/// busy machine, a thread that was woken may wait for a processor for a long time. Not thread-safe.
 class OtherThreads {
  public:
   /// Measures CPU time from now on.
   OtherThreads();
 
   /// True if each other thread sleeps, or has used at least `share` of CPU time since construction.
-  /// Also true if that is unknown (no /proc).
+  /// Also true if /proc, which shows this, is missing.
   [[nodiscard]] bool had_their_chance(std::chrono::nanoseconds share) const;
 
  private:
-  std::map<int, std::chrono::nanoseconds> used_;  // by thread id, then
+  // CPU time of each thread at construction, by thread id.
+  std::map<int, std::chrono::nanoseconds> used_;
 };
 
 }  // namespace anyrdma::c_api

@@ -13,12 +13,12 @@ namespace anyrdma::c_api {
 /// program that handles a request before it fetches the next event never waits. Threads: any.
 class RequestPace {
  public:
-  /// This thread has fetched a request for `id`.
+  /// Call when this thread has fetched a CONNECT_REQUEST, whose new id is `id`.
   static void handed_out(const rdma_cm_id* id);
-  /// The program uses `id`, or destroys it.
+  /// Call when the program uses `id`, or destroys it.
   static void taken(const rdma_cm_id* id);
-  /// This thread is about to fetch the next event. False: the program has not used its last
-  /// request's id yet.
+  /// Call when this thread is about to fetch the next event: waits for a limited time until the
+  /// program uses the id of the last request. False: the program has not used that id.
   static bool wait();
 };
 

@@ -1,4 +1,4 @@
-// Recordings as a page that any browser opens (docs/page.md).
+// Writes recordings as an HTML page that any browser opens (docs/page.md).
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace anyrdma::recording {
 
-/// Writes the page of one recording, or of two beside each other. Empty if all went well, else a
-/// sentence without its end.
+/// Writes the page of one recording, or of two recordings beside each other. Returns an empty text
+/// on success, else the error as a sentence without full stop.
 [[nodiscard]] std::string write_story_page(const std::vector<const Story*>& stories,
                                            const std::string& path);
 

@@ -9,14 +9,15 @@
 
 namespace anyrdma::recording {
 
-/// A record passes if it matches each member that is set, in one of its values.
+/// Selects records. A record passes if it matches every member that is set, and of each member at
+/// least one value.
 struct Filter {
   std::vector<std::string> hosts{};        ///< by name
   std::vector<std::string> ids{};          ///< "client#1"
   std::vector<std::string> queue_pairs{};  ///< "client#qp0x11", or "0x11" of any host
   std::vector<RecordKind> kinds{};
   std::optional<Duration> from{};
-  std::optional<Duration> to{};  ///< not later
+  std::optional<Duration> to{};  ///< latest time of a record
 
   [[nodiscard]] bool empty() const;
   [[nodiscard]] bool passes(const Story& story, const Record& record) const;

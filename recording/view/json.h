@@ -1,4 +1,4 @@
-// A story as JSON lines, for the page and for other programs: docs/recording.md.
+// Writes a recording as JSON lines, for its HTML page and for other programs (docs/recording.md).
 #pragma once
 
 #include <functional>
@@ -9,9 +9,10 @@
 
 namespace anyrdma::recording {
 
-/// A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
+/// Returns a text as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string json_string(std::string_view text);
-/// The header, the lanes, then the records that `wanted` names (empty: all), a line each.
+/// Writes the header, the lanes (timeline rows), and then each record for which `wanted` returns
+/// true, one line each. An empty `wanted` selects all records.
 void write_json(const Story& story, const std::function<bool(const Record&)>& wanted,
                 const std::function<void(std::string_view line)>& out);
 

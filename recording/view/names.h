@@ -1,4 +1,4 @@
-// The words of verbs and of librdmacm for the numbers that a recording has.
+// Returns the names that verbs and librdmacm give to the numbers in a recording.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace anyrdma::recording {
 [[nodiscard]] std::string completion_name(std::uint64_t opcode);
 /// "IBV_WC_SUCCESS".
 [[nodiscard]] std::string completion_status(std::uint64_t status);
-/// "rdma_resolve_addr" for cm's "resolve_addr".
+/// Returns the C function's name for cm's name of a call: "rdma_resolve_addr" for "resolve_addr".
 [[nodiscard]] std::string call_name(std::string_view call);
-/// "0", or "-1 EINVAL".
+/// Returns the text for the errno of a call: "0", or "-1 EINVAL".
 [[nodiscard]] std::string result_text(std::uint64_t error);
 
 }  // namespace anyrdma::recording

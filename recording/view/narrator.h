@@ -1,4 +1,5 @@
-// Makes a Story (a recording for display) of a recording's entries. Internal to this folder.
+// Makes a Story (a recording for display) from the entries of a recording. Internal to
+// recording/view.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +18,27 @@
 
 namespace anyrdma::recording {
 
-/// Takes entries in their order, then finish() once. Any input of a Reader is safe.
+/// Takes entries in their order. Call finish() once after the last entry. Any entry that a Reader
+/// returns is safe.
 class Narrator {
  public:
   void take(const Entry& entry);
   [[nodiscard]] Story finish(bool truncated);
 
  private:
-  /// Lane of the file, generation of its numbers, number.
+  /// Identifies an id or a queue pair: its lane in the file, how often numbers began again before,
+  /// and its number.
   using Numbered = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
   struct Message {
     std::size_t record;
-    std::optional<std::uint64_t> copied_to;  ///< lane of the file, if a copy gave it its goal
+    /// Lane of the file to which a copied message goes; nullopt: it was not copied.
+    std::optional<std::uint64_t> copied_to;
   };
-  /// Events that wait to be fetched or acknowledged.
+  /// A CM event that is not fetched, or not acknowledged.
   struct Pending {
     std::size_t record;
     std::uint64_t type;
-    std::size_t owes;  ///< whose acknowledgement it is: a lane
+    std::size_t owes;  ///< the lane of the id that counts the event as acknowledged
   };
 
   void on_about(const Entry& entry);
@@ -79,7 +83,7 @@ class Narrator {
   void order();
 
   Story story_;
-  std::vector<std::size_t> lanes_;  ///< of the file, in the story
+  std::vector<std::size_t> lanes_;  ///< the lane of the Story for each lane of the file
   std::map<std::uint64_t, std::uint64_t> generations_;
   std::map<Numbered, std::size_t> ids_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> qps_;
@@ -93,16 +97,17 @@ class Narrator {
   std::optional<std::size_t> last_fault_;
 };
 
-/// Fills in `about` of messages: the connection and the queue pairs that each belongs to. `given`:
-/// host, queue pair number and id of each connect and accept.
+/// Sets the member `about` of each message: the lanes of the id and the queue pairs that the
+/// message belongs to. `given` has host, queue pair number and id of each connect and accept.
 void find_owners(Story& story,
                  const std::vector<std::tuple<std::size_t, std::uint64_t, std::size_t>>& given);
 
-/// For each wait without end: finds the event or completion that would have ended it, if it is
-/// known.
+/// For each wait without an end, finds the event or completion that would have ended the wait, if
+/// it is known.
 void name_causes(Story& story);
 
-/// "REQ id=0x1 data="a b"" in words and fields; the words before the first field are the name.
+/// Splits a text such as `REQ id=0x1 data="a b"` into its name and fields. The name is the words
+/// before the first field.
 [[nodiscard]] std::string split_text(std::string_view text, Fields& fields);
 
 }  // namespace anyrdma::recording

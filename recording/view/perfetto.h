@@ -1,4 +1,4 @@
-// A story as a trace for Perfetto's user interface.
+// Converts a recording to a trace for Perfetto's user interface.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace anyrdma::recording {
 
-/// TrackEvent protobuf: a track for each lane, slices for states and waits, instants for the rest,
-/// and a flow from each message to its arrival and from each event to its fetching.
+/// Returns a TrackEvent protobuf. Each lane (timeline row) is a track. States and waits are slices,
+/// other records are instants. A flow leads from each message to its arrival, and from each event
+/// to its fetching.
 [[nodiscard]] std::vector<std::uint8_t> perfetto_of(const Story& story);
 
 }  // namespace anyrdma::recording

@@ -1,5 +1,6 @@
-// A recording for display: lanes, and in them records in the order of time, with everything that
-// became known of each. docs/recording.md explains each member.
+// A recording for display: lanes (timeline rows) with records in the order of time. A record also
+// has what later entries added, such as the arrival of a message. docs/recording.md explains each
+// member.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,11 @@ namespace anyrdma::recording {
 
 using verbs::Duration;
 
-/// A timeline row.
+/// A timeline row: that of a host, a process, a thread, a device, a queue pair or an id.
 struct Lane {
-  std::string of;  ///< host, process, thread, device, qp, id
+  std::string of;  ///< kind of the lane: host, process, thread, device, qp, id
   std::string name;
-  std::optional<std::size_t> in{};  ///< comes before it
+  std::optional<std::size_t> in{};  ///< lane that contains this one; it comes before this one
 };
 
 enum class RecordKind : std::uint8_t {
@@ -42,32 +43,35 @@ enum class RecordKind : std::uint8_t {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-/// A record. Members that its kind does not have are empty.
+/// A record: a message, a call, an event, a wait or the like. Members that its kind does not have
+/// are empty.
 struct Record {
   Duration time{};
   std::size_t lane = 0;
   RecordKind kind{};
   std::string name{};
-  std::vector<std::size_t> about{};  ///< lanes, of ids and queue pairs
+  std::vector<std::size_t> about{};  ///< lanes of the ids and queue pairs that the record is about
   Fields fields{};
-  std::optional<std::size_t> to{};       ///< lane; of a message
-  std::optional<Duration> arrives{};     ///< a message; none: never
-  std::string fate{};                    ///< why not
-  std::optional<std::size_t> same{};     ///< the record that it repeats
+  std::optional<std::size_t> to{};       ///< lane of a message's receiver
+  std::optional<Duration> arrives{};     ///< arrival of a message; none: it never arrives
+  std::string fate{};                    ///< reason why a message does not arrive
+  std::optional<std::size_t> same{};     ///< the earlier record that this message repeats
   std::optional<std::uint64_t> bytes{};  ///< of a message's payload
   std::optional<std::uint64_t> psn{};
-  std::optional<Duration> ends{};          ///< a call, a wait; none: never
-  std::optional<Duration> fetched{};       ///< an event
-  std::optional<Duration> acknowledged{};  ///< an event
-  std::string result{};                    ///< a call: "0", "-1 ECONNREFUSED"
-  std::string status{};                    ///< an event: a number; a completion: IBV_WC_...
-  std::string purpose{};                   ///< a wait
-  std::string effect{};                    ///< a fault
-  std::vector<std::size_t> strikes{};      ///< records; of a fault
-  std::string stream{};                    ///< a note that a program wrote: "out", "err"
-  std::vector<std::string> stack{};        ///< a finding
-  std::string packet{};               ///< a message: both GIDs, and sim/packets/packet_restore.h's
-  std::uint16_t udp_source_port = 0;  ///< of the packet
+  std::optional<Duration> ends{};          ///< end of a call or a wait; none: it never ends
+  std::optional<Duration> fetched{};       ///< time at which an event was fetched
+  std::optional<Duration> acknowledged{};  ///< time at which an event was acknowledged
+  std::string result{};                    ///< result of a call: "0", "-1 ECONNREFUSED"
+
+  /// Status of an event: a number; of a completion: IBV_WC_...
+  std::string status{};
+  std::string purpose{};               ///< purpose of a wait
+  std::string effect{};                ///< effect of a fault
+  std::vector<std::size_t> strikes{};  ///< the records that a fault affected
+  std::string stream{};                ///< a note that a program wrote: "out", "err"
+  std::vector<std::string> stack{};    ///< the stack of a finding
+  std::string packet{};                ///< a message: both GIDs, and sim/packets/packet_restore.h's
+  std::uint16_t udp_source_port = 0;   ///< of the packet
 };
 
 /// The record that a user should look at first.
@@ -78,9 +82,10 @@ struct Moment {
   std::optional<std::size_t> cause{};  ///< the record that a hanging thread waits for
 };
 
-/// The clock of a recording of a process in real time.
+/// The value of the clock of a recording of a process in real time.
 inline constexpr std::string_view kRealClock = "real";
-/// The fate of a message whose receiver does not record, or is not in the recording.
+/// The fate of a message whose receiver made no recording, or whose receiver's recording was not
+/// given.
 inline constexpr std::string_view kUnseen = "not seen to arrive";
 
 /// The content of a recording.
@@ -88,26 +93,28 @@ struct Story {
   std::string clock = "virtual";
   std::string seed{};
   std::vector<std::string> plan{};
-  std::vector<std::string> faults{};  ///< the result of each
-  std::string hash{};                 ///< 16 hexadecimal digits; empty: cut off before
+  std::vector<std::string> faults{};  ///< the result of each fault of the plan
+
+  /// 16 hexadecimal digits; empty: the recording was cut off before.
+  std::string hash{};
   std::string command{};
   std::string program{};
   std::string build{};
   std::string began{};
-  std::string verdict{};  ///< "cut off" when the recording ends without an end
+  std::string verdict{};  ///< "cut off" if the recording has no end entry
   std::vector<Moment> moments{};
-  std::vector<Lane> lanes{};  ///< parents first
+  std::vector<Lane> lanes{};  ///< lanes; each comes after the lane that contains it
   std::vector<Record> records{};
   bool truncated = false;
 
-  /// The host's lane that a lane is in, or itself.
+  /// Returns the lane of the host that contains a lane; for a host's lane, the lane itself.
   [[nodiscard]] std::size_t host_of(std::size_t lane) const;
 };
 
 /// The result of tell(): a recording, or the reason why there is none.
 struct Told {
   std::optional<Story> story{};
-  std::string problem{};  ///< why there is none: a sentence without full stop
+  std::string problem{};  ///< why the file is no recording: a sentence without full stop
 };
 /// Reads a recording.
 [[nodiscard]] Told tell(std::span<const std::uint8_t> file);

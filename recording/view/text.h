@@ -1,4 +1,5 @@
-// A story as text: a line for each record, a summary, and where two stories part.
+// Writes a recording as text: a line for each record, a summary, or the first difference between
+// two recordings.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +10,24 @@
 
 namespace anyrdma::recording {
 
-/// "0.000008000 client -> server REQ id=0x1 ..., arrives 0.000010000". Without a newline; what
-/// would end the line or confuse a terminal is escaped.
+/// Returns one record as a line without newline: "0.000008000 client -> server REQ id=0x1 ...,
+/// arrives 0.000010000". Control characters are escaped.
 [[nodiscard]] std::string line_of(const Story& story, std::size_t record);
-/// The summary as whole lines: hosts and objects, durations of each step of a handshake, lost and
-/// repeated messages, faults and their effects, findings.
+/// Returns the summary of a recording as whole lines: hosts and objects, the duration of each step
+/// of a handshake, lost and repeated messages, faults with their effects, and findings.
 [[nodiscard]] std::string summary_of(const Story& story);
 
-/// The first difference of two runs: the first records that differ, or the place where one run
-/// ends.
+/// The first difference between two runs: the first records that differ, or the place where one run
+/// ends and the other continues.
 struct Difference {
-  std::size_t at = 0;    ///< so many records are alike
+  std::size_t at = 0;    ///< number of equal records before the difference
   std::string sentence;  ///< what is different
-  /// Text for users: the sentence, and both sides with some lines before and after.
+
+  /// The difference as text for users: the sentence, and some lines of both runs before and after
+  /// the difference.
   std::string text;
 };
-/// nullopt: they are alike.
+/// Returns the first difference between two recordings; nullopt: they are equal.
 [[nodiscard]] std::optional<Difference> difference_of(const Story& left, const Story& right);
 
 }  // namespace anyrdma::recording

@@ -1,5 +1,5 @@
-// Finds typical troubles in a recording: waits for receives, repeated packets, flushed work, and
-// how full queues were.
+// Finds typical problems in a recording: requests that waited for receives, packets that were sent
+// again, flushed work requests, and how full the queues were.
 #pragma once
 
 #include <string>
@@ -9,20 +9,23 @@
 
 namespace anyrdma::recording {
 
-/// Lines, the largest numbers first; each list is empty if there was nothing of the kind.
+/// Lines of text, the largest numbers first. A list is empty if the recording has nothing of that
+/// kind.
 struct Troubles {
-  /// RNR NAKs by queue pair that had no receive, and by the wait that they ask for:
-  /// "5 times, 655.36 ms each, of s2#qp0x4011".
+  /// RNR NAKs, counted for each queue pair that had no receive posted, and for each wait (RNR
+  /// timer) that the NAKs asked for: "5 times, 655.36 ms each, of s2#qp0x4011".
   std::vector<std::string> not_ready{};
-  /// Packets of data that were sent again, by sender: "12 packets of c#qp0x11, after 2 timeouts".
-  /// A timeout is a repetition without a NAK since the packet was sent last.
+  /// Data packets that were sent again, counted for each sender: "12 packets of c#qp0x11, after 2
+  /// timeouts". A packet that was sent again without a NAK since its last transmission counts as
+  /// one timeout.
   std::vector<std::string> repeated{};
-  /// CM messages that were sent again: "REQ 3".
+  /// CM messages that were sent again, counted for each kind of message: "REQ 3".
   std::vector<std::string> repeated_messages{};
-  /// Completions with WR_FLUSH_ERR: "16 of s2#qp0x4011".
+  /// Completions with status WR_FLUSH_ERR, counted for each queue pair: "16 of s2#qp0x4011".
   std::vector<std::string> flushed{};
-  /// Work that was posted and whose completion, or a later one's, was not polled:
-  /// "s2#qp0x4011: 16 sends, 32 receives". Receives of shared receive queues are not counted.
+  /// The largest number of work requests that a queue pair held at once: "s2#qp0x4011: 16 sends, 32
+  /// receives". A request counts until its completion, or that of a later request, was polled.
+  /// Receives of shared receive queues are not counted.
   std::vector<std::string> depths{};
 };
 [[nodiscard]] Troubles troubles_of(const Story& story);

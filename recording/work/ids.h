@@ -1,5 +1,5 @@
-// Converts the events and calls of ids to entries of a recording, for fibers, for processes on
-// simulated hosts, and for processes in real time.
+// Converts events and calls of ids to entries of a recording. The simulator's fibers, the processes
+// on simulated hosts and the processes in real time all use this class.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -16,8 +16,8 @@
 
 namespace anyrdma::recording {
 
-/// Both addresses of an id, as bytes. Each is a byte that says how long it is (0, 4 or 16), the
-/// port as on the wire, and the IP address.
+/// Both addresses of an id, as bytes. Each address is one byte with the length of the IP address
+/// (0, 4 or 16), the port in network byte order, and the IP address.
 class Addresses {
  public:
   explicit Addresses(const rdma_addr& addresses);
@@ -29,7 +29,8 @@ class Addresses {
   std::size_t size_ = 0;
 };
 
-/// Reports to a sink, which must outlive it. Threads: as cm calls it.
+/// Reports events and calls of ids to a sink, which must outlive this object. Threads: as cm calls
+/// the observers.
 class IdObserver final : public transport::EventObserver, public transport::CallObserver {
  public:
   explicit IdObserver(EntrySink& sink) : sink_(sink) {}

@@ -1,5 +1,5 @@
-// Converts the work of a device to entries of a recording, for simulated hosts, for processes on
-// them, and for processes in real time.
+// Converts the work of a device to entries of a recording. Simulated hosts, processes on simulated
+// hosts and processes in real time all use this class.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,20 @@
 
 namespace anyrdma::recording {
 
-/// Writes to a sink, which must outlive the observer. Threads: any, also at the same time.
+/// Writes entries to a sink, which must outlive the observer. Threads: any, also at the same time.
 class WorkObserver final : public verbs::soft::HcaObserver {
  public:
-  /// The messages whose bytes are digested: none, or those up to a length.
+  /// Which messages get a digest of their bytes in the entries: none, or messages up to a fixed
+  /// length.
   enum class Digests : std::uint8_t { kNone, kShort };
   explicit WorkObserver(EntrySink& sink, Digests digests = Digests::kNone)
       : sink_(sink), digests_(digests) {}
 
-  /// Counts what all of the device's queues hold now. In the device's critical section, or while no
-  /// program runs.
+  /// Writes entries with the counts of what all queues of the device hold now. Call it inside the
+  /// device's critical section (verbs::Runtime::enter), or while no program runs.
   void count();
-  /// Like the function above, and also counts objects that were never destroyed.
+  /// Writes the same entries as count(), and entries with the numbers of objects that were never
+  /// destroyed.
   void count_left();
 
   void on_device(const verbs::soft::Hca& hca) override { hca_ = &hca; }
@@ -46,7 +48,7 @@ class WorkObserver final : public verbs::soft::HcaObserver {
   void on_key_closed(std::uint32_t key) override;
 
  private:
-  /// A receive that was posted and has not been seen to complete.
+  /// A receive that was posted and whose completion was not polled yet.
   struct Receive {
     std::uint64_t wr_id;
     std::vector<ibv_sge> list;
@@ -73,7 +75,7 @@ class WorkObserver final : public verbs::soft::HcaObserver {
   EntrySink& sink_;
   const Digests digests_;
   const verbs::soft::Hca* hca_ = nullptr;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members that follow
   std::map<std::uint32_t, Pair> pairs_;
   std::map<const ibv_srq*, Queue> queues_;
   std::uint64_t queues_made_ = 0;

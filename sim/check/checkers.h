@@ -1,4 +1,4 @@
-// All checkers (check/), as a monitor of a world.
+// A monitor of a simulated world (sim/monitor.h) that runs all checkers of the folder check/.
 #pragma once
 
 #include <string>
@@ -14,14 +14,15 @@ namespace anyrdma::sim::check {
 class Checkers : public Monitor {
  public:
   void on_entry(const recording::Entry& entry) override { all_.on_entry(entry); }
-  /// All violations and mistakes found so far. Some violations are found only at the end of the
-  /// world: see on_end.
+  /// Returns all violations and mistakes found so far. Some violations are found only at the end of
+  /// the world: see on_end.
   [[nodiscard]] std::vector<std::string> violations() const override {
     std::vector<std::string> all = all_.findings();
     all.insert(all.end(), mistakes_.begin(), mistakes_.end());
     return all;
   }
-  /// Adds a mistake of a program with memory or queues of the device (sim/mistakes.h).
+  /// Adds a line about a program that used memory or queues of the device wrongly (sim/mistakes.h)
+  /// to violations().
   void on_mistake(const std::string& line) override { mistakes_.push_back(line); }
   void on_end(World& /*world*/) override { all_.finish(); }
 

@@ -1,4 +1,4 @@
-// Draws the trial of a run.
+// Draws the trial of a run (its seed, faults and schedule) at random.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,18 @@
 
 namespace anyrdma::sim {
 
-/// Returns the run with the given number, counted from ExploreOptions::first_seed: its seed, a
-/// random selection of the menu's faults in the order of the menu, and one of the schedules.
+/// Draws the run with the given number at random: its seed is ExploreOptions::first_seed +
+/// `number`. Its faults are a random selection of ExploreOptions::menu (the faults that a run may
+/// get), in that order, and its schedule is one of ExploreOptions::schedules.
 [[nodiscard]] Run draw_run(const ExploreOptions& options, std::uint64_t number, RandomStream& dice);
 
-/// Returns the fault with index `which` in the menu, with its instant and its duration drawn at
-/// random where the menu leaves them open.
+/// Draws the details of the fault with the index `which` in ExploreOptions::menu, and returns it:
+/// its instant and its duration are random where the menu's fault does not state them.
 [[nodiscard]] Fault draw_fault(const ExploreOptions& options, std::size_t which,
                                RandomStream& dice);
 
-/// Adds one more fault of the menu, of any kind, to a run.
+/// Draws one more fault at random, of any kind that ExploreOptions::menu contains, and adds it to
+/// `run`.
 void add_fault(const ExploreOptions& options, RandomStream& dice, Run& run);
 
 }  // namespace anyrdma::sim

@@ -1,5 +1,5 @@
-// Chooses the next trial of an exploration from what earlier runs reached: rare events (milestones)
-// and coverage.
+// Chooses the next trial of an exploration from what earlier runs reached: coverage, and milestones
+// (events that few runs reach, or that each run reaches only a few times).
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,21 @@
 
 namespace anyrdma::sim {
 
-/// Selects later trials with two strategies. Branching: a run that reached a rare milestone is
-/// repeated up to that milestone and continues with another seed. The rarer a milestone is, the
-/// more such runs it gets; a run that reaches something new resets the count. Two rare milestones
-/// in one run count as one more milestone. Coverage: trials that reached new code or states are
-/// kept, and mutated a little. The same outcomes in the same order lead to the same selection.
+/// Selects later trials with two strategies, branching and coverage.
+/// Branching: a run that reached a rare milestone (an event that few runs reach) is repeated up to
+/// that milestone and continues with another seed. The rarer a milestone is, the more such runs it
+/// gets; a run that reaches something new resets the count. Two rare milestones in one run count as
+/// one more milestone.
+/// Coverage: trials that reached new code or states are kept, and later runs use them with small
+/// random changes. The same outcomes in the same order lead to the same selection.
 class Guide {
  public:
   explicit Guide(const ExploreOptions& options);
 
   /// Whether runs have to report their coverage.
   [[nodiscard]] bool wants_coverage() const { return options_.branching || options_.feedback; }
-  /// Replaces a run that was drawn at random by one of the strategies' runs, or leaves it
-  /// unchanged. `dice`: the random stream of the run.
+  /// Replaces `run`, which was drawn at random, by a run that one of the strategies chooses, or
+  /// leaves it unchanged. `dice`: the random stream of the run.
   void steer(Run& run, RandomStream& dice);
   void learn(const Run& run, const Outcome& outcome);
 
@@ -43,7 +45,9 @@ class Guide {
   };
   struct Mark {
     std::uint64_t times = 0;  ///< in so many runs
-    std::uint64_t spent = 0;  ///< runs that branched off here, since something new came of one
+
+    /// Runs that branched off here since one of them reached something new.
+    std::uint64_t spent = 0;
     std::vector<Example> examples{};
   };
   [[nodiscard]] bool is_rare(std::uint64_t times) const { return times * kRare <= runs_ + kRare; }
@@ -66,8 +70,10 @@ class Guide {
   std::uint64_t choices_ = 0;  ///< of the longest run
   std::vector<bool> seen_;
   std::map<std::uint64_t, Mark> marks_;
-  std::vector<Example> corpus_;        ///< `decision`: how many the run had
-  std::vector<std::uint64_t> points_;  ///< decisions near which rare things happened
+  /// Kept trials for the coverage strategy. `decision`: the number of scheduling decisions of the
+  /// run.
+  std::vector<Example> corpus_;
+  std::vector<std::uint64_t> points_;  ///< scheduling decisions near which rare events occurred
   std::size_t next_point_ = 0;
 };
 

@@ -6,9 +6,9 @@
 
 namespace anyrdma::sim {
 
-/// Returns the text that two failures of one kind have in common: the beginning of the problem,
-/// without its numbers. If the beginning announces a list, the distinct entries of the list are
-/// included, in any order and number.
+/// Returns the text that all failures of one kind have in common: the first line of the problem,
+/// with # for each number. If that line ends with a colon, the distinct lines of the list below it
+/// are added, sorted.
 [[nodiscard]] std::string kind_of(std::string_view problem);
 
 }  // namespace anyrdma::sim

@@ -1,4 +1,4 @@
-// An outcome on its way between two processes of one program.
+// Converts the outcome of a run to bytes and back, to send it between two processes of one program.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace anyrdma::sim {
 
-/// Serializes an outcome, so that a forked process can send it to its parent. Its faults may
+/// Converts an outcome to bytes, so that a forked process can send it to its parent. Its faults may
 /// include faults that the scenario injected itself, beyond those of the trial.
 [[nodiscard]] std::string to_bytes(const Outcome& outcome);
 /// Precondition: to_bytes made them.

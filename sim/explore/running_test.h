@@ -1,5 +1,5 @@
-// The name of the running test, for commands that reproduce a failure. The simulator knows no test
-// framework; code that does registers a function here.
+// The name of the running test, for commands that reproduce a failure. The simulator depends on no
+// test framework, so the code that knows the framework registers a function that returns the name.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace anyrdma::sim {
 /// Sets the function that returns the name.
 void name_running_tests(std::string (*name)());
 
-/// The value of an environment variable with which Bazel or a user configures a test; null: unset
-/// or empty.
+/// Returns the value of an environment variable with which Bazel or a user configures a test. Null:
+/// the variable is unset or empty.
 [[nodiscard]] const char* variable_that_is_set(const char* name);
 
 }  // namespace anyrdma::sim

@@ -20,13 +20,13 @@ namespace anyrdma::sim {
 struct Run {
   Trial trial;
   RunPlace place{};
-  /// For each fault of the trial's plan, its index in ExploreOptions::menu. Empty: the faults are
-  /// not from the menu.
+  /// For each fault of the trial's plan, its index in ExploreOptions::menu (the faults that a run
+  /// may get). Empty: the faults are not from the menu.
   std::vector<std::size_t> drawn{};
-  /// The milestone (see Guide) up to which this run repeats an earlier one. Absent: the run repeats
-  /// none.
+  /// The milestone (a rare event, see Guide) up to which this run repeats an earlier run. Absent:
+  /// the run repeats no other run.
   std::optional<std::uint64_t> origin{};
-  bool changed = false;  ///< it is a changed one of an earlier run
+  bool changed = false;  ///< whether the run is a mutation of an earlier one
 };
 
 class Guide;
@@ -37,15 +37,15 @@ class Search {
 
   using Make = std::function<Run(std::uint64_t)>;
   using Then = std::function<void(const Run&, const Outcome&)>;
-  /// Executes the runs make(0), make(1) and so on up to `count`, and calls `then` in this order
-  /// with each run that had no problem. make(i) is called when `then` has had the results of
-  /// exactly the runs before i - kWindow, so that the choice does not depend on the number of
+  /// Executes the runs make(0), make(1) and so on up to `count`, and calls `then`, in this order,
+  /// with each run that had no problem. The call of make(i) comes when `then` has had the results
+  /// of exactly the runs before i - kWindow. So the choice does not depend on the number of
   /// processes. Returns false if the search is over.
   [[nodiscard]] bool run(std::uint64_t count, bool want_steps, const Make& make, const Then& then);
   static constexpr std::uint64_t kWindow = 64;
 
-  /// Sets the guide (guide.h), which gets the outcome of each run. Null: no guide. The guide must
-  /// outlive the search.
+  /// Sets the guide (guide.h), which gets the outcome of each run and selects later trials. Null:
+  /// no guide. The guide must outlive the search.
   void set_guide(Guide* guide) { guide_ = guide; }
   /// The following runs and their failures are not counted.
   void set_quiet(bool quiet) { quiet_ = quiet; }

@@ -1,4 +1,4 @@
-// Smaller trials that still go wrong, with how they did.
+// Finds smaller trials that still fail in the same way, and returns them with their outcomes.
 #pragma once
 
 #include "sim/explore/explore.h"
@@ -10,8 +10,8 @@ struct Shrunk {
   Outcome outcome;  ///< of a run of that trial
 };
 
-/// Like shrink() of explore.h, for a trial that has run already. Precondition: `outcome` is the
-/// outcome of `trial`, and has a problem.
+/// Makes a trial that has run already smaller, like shrink() of explore.h. Precondition: `outcome`
+/// is the outcome of `trial`, and has a problem.
 [[nodiscard]] Shrunk shrink(const Scenario& scenario, const Trial& trial, const Outcome& outcome,
                             const ShrinkOptions& options);
 

@@ -17,7 +17,8 @@ namespace anyrdma::sim {
 
 class World;
 
-/// A size of a scenario's workload, such as its number of connections. Shrinking reduces it.
+/// A parameter of a scenario that sets the size of its workload, such as the number of connections.
+/// Shrinking of a failure reduces the parameter.
 struct Parameter {
   std::string name;
   std::uint64_t value = 1;
@@ -26,15 +27,17 @@ struct Parameter {
 };
 
 /// The inputs of one run. As text, a trial is a list of parts, one a line or separated by "; ":
-///   seed 7                                  required; all other parts may be absent
-///   seed 7 until 151; seed 80               seed 80 from scheduling decision 151 on
-///   schedule/2 random                       or "pct 2 200": changes and length of the schedule
-///   schedule/2 pct 0 200 at 31 70           with priority changes at points 31 and 70
-///   schedule/2 given 12:1 40:2              the second candidate at point 12, the third at point
-///   40 slack 10us                              the scheduling delay of the schedule memory spec
-///   the seed decides; or relaxed, unordered memory spec given 12:1 40:3             the second
-///   candidate at choice 12, else as strict set connections 2                       a parameter of
-///   the scenario maybe at 6us: remove client anyrdma0    a fault, as in fault_plan.h
+///   seed 7                      the random numbers come from seed 7; the only required part
+///   seed 7 until 151; seed 80   seed 80 replaces seed 7 from scheduling decision 151 on
+///   schedule/2 random           each scheduling choice is random
+///   schedule/2 pct 2 200        random priorities with 2 changes in the first 200 decisions
+///   schedule/2 pct 0 200 at 31  random priorities, 0 changes in the first 200 decisions, one at 31
+///   schedule/2 given 12:1 40:2  candidate 1 at decision 12, 2 at decision 40, else candidate 0
+///   slack 10us                  a ready program may be kept off the CPU for 10 us
+///   memory spec                 the memory ordering of devices; or "relaxed", "unordered"
+///   memory spec given 12:1      the devices' memory choice 12 is 1, all others are 0 (as strict)
+///   set connections 2           the scenario's workload parameter "connections" is 2
+///   maybe at 6us: remove client anyrdma0   a fault of the run, in the syntax of fault_plan.h
 struct Trial {
   std::uint64_t seed = 1;
   FaultPlan plan{};
@@ -43,14 +46,16 @@ struct Trial {
   Memory memory{};
 
   bool operator==(const Trial&) const = default;
-  /// The options of a world for this trial: `base` with the trial's schedule and memory.
+  /// Returns the options of a world in which this trial runs: `base` with the trial's schedule and
+  /// memory.
   [[nodiscard]] WorldOptions options(const WorldOptions& base = {}) const;
-  /// The value of a parameter, or `otherwise` if it is not set.
+  /// Returns the value of the workload parameter `name`, or `otherwise` if the trial does not set
+  /// it.
   [[nodiscard]] std::uint64_t size(std::string_view name, std::uint64_t otherwise) const;
 
-  /// Returns a sentence if the run ended before the trial was used completely: one of its branches
-  /// (a change of seeds) begins after the `choices` scheduling decisions that the run made. Empty:
-  /// the whole trial was used.
+  /// Checks whether the run has used the whole trial. Returns a sentence if the run ended before
+  /// one of the trial's branches (a change of seeds at a scheduling decision). `choices`: the
+  /// number of scheduling decisions that the run made. Empty: the whole trial was used.
   [[nodiscard]] std::string unreached(std::uint64_t choices) const;
 
   /// `separator` is "\n" or "; ".
@@ -65,15 +70,20 @@ struct Outcome {
   std::uint64_t trace_hash = 0;
   std::vector<verbs::Duration> steps{};  ///< the instants at which something happened, in order
   std::vector<FaultStatus> faults{};
-  std::vector<Deviation>
-      deviations{};       ///< the scheduling choices; a Schedule with them repeats the run
-  std::string differs{};  ///< how a second run of the trial differed; empty: not. Set by explore()
-  bool died = false;      ///< the process of the run crashed or was killed; `faults` is unknown
+  /// Scheduling choices of the run; a schedule with these deviations repeats it.
+  std::vector<Deviation> deviations{};
+
+  /// How a second run of the trial differed from this one; empty: no difference. Set by explore().
+  std::string differs{};
+
+  /// The process of the run crashed or was killed. If true, `faults` is unknown.
+  bool died = false;
   std::uint64_t choices = 0;        ///< the number of scheduling points with several candidates
   std::vector<Reached> reached{};   ///< coverage, if requested; set by explore()
   std::vector<Deviation> memory{};  ///< the devices' memory choices, for Memory::given
-  std::map<std::string, bool>
-      situations{};  ///< whether each occurred (findings.h); set by explore()
+
+  /// For each situation that was reported (findings.h), whether it occurred. Set by explore().
+  std::map<std::string, bool> situations{};
 };
 
 }  // namespace anyrdma::sim

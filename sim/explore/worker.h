@@ -1,4 +1,5 @@
-// A forked process that executes calls, one after the other, and returns their results.
+// A forked process that executes calls for the run pool (run_pool.h), one after the other, and
+// returns their results.
 #pragma once
 
 #include <sys/types.h>
@@ -38,17 +39,18 @@ class Worker {
   /// Becomes readable with a result, or when the process has ended.
   [[nodiscard]] int descriptor() const { return fd_; }
 
-  /// Reads the available bytes. False: the process has ended.
+  /// Reads available bytes from the child process. False: the process has ended.
   [[nodiscard]] bool read_some();
   /// The next complete result.
   [[nodiscard]] std::optional<std::string> next_result();
 
-  /// Whether the current call has exceeded its time limit. If so, the process is killed.
+  /// Whether the current call has exceeded its time limit. If so, this function kills the process.
   [[nodiscard]] bool overdue(const PoolOptions& options);
-  /// Returns why the current call has no result, as text. Precondition: the process has ended, or
-  /// overdue() returned true.
+  /// Returns as text why the current call has no result: how its process ended, or which limit it
+  /// exceeded. Precondition: the process has ended, or overdue() returned true.
   [[nodiscard]] std::string death(const PoolOptions& options);
-  /// Asks the child process to end after its current call, unless that call takes long.
+  /// Asks the child process to end after its current call. If that call takes too long, the
+  /// destructor kills the process.
   void ask_to_end();
 
  private:
@@ -62,10 +64,12 @@ class Worker {
   int fd_ = -1;
   std::deque<Call> calls_;
   std::size_t bytes_given_ = 0;  ///< of calls_
-  std::string read_;             ///< of results that are not here as a whole
+  std::string read_;             ///< bytes of results that have not arrived completely
   Clock::time_point began_{};    ///< the call under way
-  std::optional<std::chrono::nanoseconds> used_before_;  ///< of a processor, by earlier calls
-  bool quick_ = false;                                   ///< the last call took no millisecond
+  std::optional<std::chrono::nanoseconds> used_before_;  ///< CPU time that earlier calls took
+
+  /// The last call took less than a millisecond.
+  bool quick_ = false;
   bool late_ = false;
   bool greedy_ = false;  ///< late by its processor time
   bool asked_ = false;

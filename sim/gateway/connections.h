@@ -37,10 +37,11 @@ class Connections {
   /// That came for the process at `slot`.
   void on_arrived(const Path& path, Mad mad, Slot slot);
   /// Returns the process that got an earlier copy of a peer's request, if the process has not
-  /// ended. It also gets the repetitions of the request, even if another process listens now.
+  /// ended. The gateway sends repetitions of the request to that process too, even if another
+  /// process listens now.
   [[nodiscard]] std::optional<Slot> who_got(const ibcm::Gid& peer, wire::CommId request) const;
   /// Returns the CM messages that the kernel sends to the peers of a killed process, the oldest
-  /// connection first (K/ucma.c:ucma_close), and removes the process's connections.
+  /// connection first (ucma_close in the kernel's ucma.c), and removes the process's connections.
   [[nodiscard]] std::vector<Farewell> bury(Slot slot);
   void clear();
   [[nodiscard]] std::size_t size() const { return all_.size(); }
@@ -52,7 +53,7 @@ class Connections {
     kAsking,    ///< the REQ is the peer's
     kAccepted,  ///< and we have sent a REP
     kOpen,
-    kLeft,  ///< the peer has sent a DREQ, which is not answered yet
+    kLeft,  ///< the peer has sent a DREQ, and the process has not answered it yet
   };
   struct Connection {
     Path path{};
@@ -77,7 +78,8 @@ class Connections {
 
   Number next_ = 0;
   std::map<Number, Connection> all_;
-  // By the peer's address, and our comm id or the peer's.
+  // The keys of both maps: the peer's address, with the process's communication id (local_) or the
+  // peer's (remote_).
   std::map<Key, Number> local_;
   std::map<Key, Number> remote_;
 };

@@ -9,7 +9,8 @@
 
 namespace anyrdma::sim {
 
-/// The RDMA device, chosen by environment variables of the host's processes. Empty: the default.
+/// The choice of the RDMA device of a host, as values of environment variables of its processes. An
+/// empty value chooses the default.
 struct DeviceChoice {
   std::string link_layer;  ///< ANYRDMA_LINK_LAYER
   std::string profile;     ///< ANYRDMA_DEVICE

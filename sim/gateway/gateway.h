@@ -35,9 +35,9 @@ namespace anyrdma::sim {
 class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver {
  public:
   /// Opens the fabric of `directory`, an existing absolute path that no other host uses, and
-  /// becomes the uplink of that interface of `host`, which must have no device
-  /// (InterfaceOptions::rdma). An interface without a link-local address gets one, made of its link
-  /// address as Linux does. The host must outlive the gateway. Create it before the host's
+  /// becomes the uplink of the interface number `interface` of `host`. The interface must have no
+  /// device (InterfaceOptions::rdma). An interface without a link-local address gets one, made of
+  /// its link address as Linux does. The host must outlive the gateway. Create it before the host's
   /// processes begin. Errors: FabricErrc; else errno.
   [[nodiscard]] static Result<std::unique_ptr<Gateway>> create(Host& host, std::string directory,
                                                                std::size_t interface = 0);
@@ -50,17 +50,17 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   [[nodiscard]] const transport::fabric::FabricConfig& config() const { return config_; }
 
   /// Sets a function that is called when packets or events from the world were passed to processes.
-  /// It is called within the world's tasks, and must not call the gateway.
+  /// The function is called within the world's tasks, and must not call the gateway.
   void set_delivered(std::function<void()> delivered) { delivered_ = std::move(delivered); }
   /// Readable when poll() has something to do.
   [[nodiscard]] int fd() const { return mesh_->fd(); }
   /// Sets a function that is called when the host has lost its power. When the function returns,
   /// all processes of the host must have ended.
   void set_on_crash(std::function<void()> on_crash) { kill_ = std::move(on_crash); }
-  /// Called when processes are killed on a host that keeps running.
+  /// Sets a function that is called when all processes of a host that stays on must be killed.
   void set_on_kill(std::function<void()> on_kill) { kill_alone_ = std::move(on_kill); }
-  /// Kills one program of the host. Arguments: its name, and its number among the programs of that
-  /// name, from 1. Returns false if there is no such program or it has ended.
+  /// A function that kills one program of the host. Arguments: its name, and its number among the
+  /// programs of that name, from 1. Returns false if there is no such program or it has ended.
   using KillProgram = std::function<bool(std::string_view, std::uint32_t)>;
   void set_on_kill_program(KillProgram on_kill) { kill_program_ = std::move(on_kill); }
   /// Stops or continues one program.
@@ -118,7 +118,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   Connections connections_;
   std::vector<Slot> gone_;
   std::function<void()> delivered_;
-  bool polling_ = false;  ///< the mesh is in a call: only its send() may be called
+  bool polling_ = false;  ///< whether the mesh is polling: only its send() may be called
   std::uint64_t asked_ = 0;
   std::map<std::uint64_t, Question> questions_;
   std::function<void()> kill_;

@@ -1,4 +1,5 @@
-// The drop-in libraries for programs in processes: where they are, and how a program gets them.
+// The drop-in libraries (replacements of libibverbs and librdmacm) for programs in processes:
+// finding the libraries, and the environment with which a program uses them.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,8 @@ namespace anyrdma::sim {
 /// path, `problem` is a sentence with the remedy.
 [[nodiscard]] std::filesystem::path find_drop_in(std::string& problem);
 
-/// The variables with which a program finds them, each with its whole value.
+/// Returns the environment variables with which a program uses the drop-in libraries, each with its
+/// whole value.
 [[nodiscard]] std::map<std::string, std::string> drop_in_variables(
     const std::filesystem::path& libraries);
 
@@ -23,11 +25,13 @@ namespace anyrdma::sim {
 [[nodiscard]] std::map<std::string, std::string> simulated_variables(
     const std::filesystem::path& libraries);
 
-/// Of these, what each program finds whatever environment its parent gives it, as NAME=value.
+/// Returns those of simulated_variables() that a program finds whatever environment its parent
+/// gives it, each as NAME=value. `of_host` are the variables that the scenario sets for the host.
 [[nodiscard]] std::vector<std::string> kept_variables(
     const std::filesystem::path& libraries, const std::map<std::string, std::string>& of_host);
 
-/// This process's environment with those variables instead of its own, as execve(2) takes it.
+/// Returns this process's environment as execve(2) takes it, with `variables` in place of its own
+/// variables of the same names.
 [[nodiscard]] std::vector<std::string> environment_with(
     const std::map<std::string, std::string>& variables);
 

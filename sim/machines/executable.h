@@ -1,5 +1,5 @@
-// Finds a program to run with the drop-in libraries, and checks whether the dynamic loader would
-// use them.
+// Finds a program to run with the drop-in libraries (replacements of libibverbs and librdmacm), and
+// checks whether the dynamic loader would use them.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace anyrdma::sim {
 
-/// Returns the file that execvp(3) would run for `name` with this search path. ENOENT: no such
-/// file; EACCES: the file is a directory or may not be executed.
+/// Returns the path of the file that execvp(3) would run for `name` with this search path. ENOENT:
+/// no such file; EACCES: the file is a directory or may not be executed.
 [[nodiscard]] verbs::Result<std::string> find_program(const std::string& name,
                                                       std::string_view search_path);
 
 /// Returns why the dynamic loader will not use the drop-in libraries for a program (for example, a
-/// static one), as the end of the sentence "it is ...". nullopt: it will, or that cannot be
-/// determined (scripts).
+/// static one), as the end of the sentence "it is ...". nullopt: the loader will use them, or the
+/// function cannot tell, as for scripts.
 [[nodiscard]] std::optional<std::string> why_not_served(const std::string& path);
 
 }  // namespace anyrdma::sim

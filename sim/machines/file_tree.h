@@ -1,4 +1,4 @@
-// Writes copies of a simulated host's files in /sys and /dev below a directory.
+// Writes copies of a simulated host's files in /sys and /dev to a directory.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// Where the drop-in libraries of this command are.
+// Finds the directory with the drop-in libraries (replacements of libibverbs and librdmacm) of this
+// command.
 #pragma once
 
 #include <array>
@@ -8,12 +9,12 @@
 
 namespace anyrdma::sim {
 
-/// The libraries that a program needs to run on anyrdma, all in one directory.
+/// The libraries that a program needs to run on anyrdma. All must be in one directory.
 inline constexpr std::array kLibraries{"libibverbs.so.1", "librdmacm.so.1", "libanyrdma.so",
                                        "libanyrdma-nodes.so", "libanyrdma-points.so"};
 
-/// The result of find_libraries(). If no directory contains all libraries, `directory` is empty and
-/// `missing` lists those that `expected` lacks.
+/// The result of find_libraries(). If no directory contains all libraries, `directory` is empty,
+/// and `missing` lists the libraries that the directory `expected` lacks.
 struct Installation {
   std::filesystem::path directory;
   std::filesystem::path expected;  ///< the likeliest place

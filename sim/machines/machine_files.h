@@ -1,6 +1,6 @@
-// The files of a host's /proc and /sys about its hardware and its kernel. The machine's own files
-// depend on everything else that runs there, so a program that reads them would not be
-// reproducible.
+// Makes the files in a simulated host's /proc and /sys about its hardware and its kernel. A program
+// that reads the real machine's files would not be reproducible, because these depend on everything
+// else that runs there.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct MachineFile {
   std::string text;
 };
 
-/// Returns the files of a simulated host with two idle processors and 8 GiB of memory, half of it
-/// free, 1000 s after it was switched on. `cpuinfo`: the content of the real machine's
+/// Returns the files of a simulated host with two idle processors and 8 GiB of memory, half of
+/// which is free, 1000 s after power-on. `cpuinfo`: the content of the real machine's
 /// /proc/cpuinfo, from which the processor's type is taken. Sources: proc(5);
 /// Documentation/ABI/testing/sysfs-devices-system-cpu and -node of Linux.
 [[nodiscard]] std::vector<MachineFile> machine_files(std::string_view cpuinfo);

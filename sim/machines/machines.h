@@ -21,23 +21,24 @@
 
 namespace anyrdma::sim {
 
-/// Directories and Linux namespaces that later runs reuse, without state of an earlier run:
-/// creating them takes longer than running a short program. One run may use them at a time in each
-/// process; a forked process gets its own.
+/// Directories and Linux namespaces that later runs reuse, without state of an earlier run. Reuse
+/// saves time, since creating them takes longer than running a short program. In each process, one
+/// run at a time may use them; a forked process gets directories and namespaces of its own.
 class Premises {
  public:
   Premises() = default;
   Premises(const Premises&) = delete;
   Premises& operator=(const Premises&) = delete;
 
-  /// Return the directory and the namespaces of this process. They are removed when the process
-  /// that created the premises ends.
+  /// Returns the directory of this process; realms() returns its namespaces. Both are removed when
+  /// the process that created this object ends.
   [[nodiscard]] const std::filesystem::path& directory();
   [[nodiscard]] programs::Realms& realms();
-  /// Files that every host has: pairs of a file and the path at which the host's programs see it.
+  /// Returns the files that every host has, as pairs: a file, and the path at which the host's
+  /// programs see it.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& files();
-  /// Writes `files` to a directory for the host, and returns the directory. Empty: it cannot be
-  /// created. Programs on the host see these files read-only in place of the machine's
+  /// Writes `files` to a directory for the host, and returns the directory. Empty: the directory
+  /// cannot be created. Programs on the host see these files read-only in place of the machine's
   /// (verbs/c_api/device_nodes.cc).
   [[nodiscard]] std::string nodes(const std::string& host,
                                   std::map<std::string, std::string> files);
@@ -53,8 +54,8 @@ class Premises {
   std::map<std::string, std::map<std::string, std::string>> nodes_;
 };
 
-/// The directory of one run, removed by the destructor. If the path is empty, there is no directory
-/// to remove.
+/// Owns the directory of one run, which the destructor removes. If the path is empty, there is no
+/// directory to remove.
 class Place {
  public:
   explicit Place(std::filesystem::path path);
@@ -67,25 +68,26 @@ class Place {
   std::filesystem::path path_;
 };
 
-/// Hosts of a world whose programs are processes, with their gateways (sim/gateway) and the
-/// supervisor. Destroy it before the world; it kills remaining processes. Belongs to the thread
-/// that created it.
+/// Hosts of a world whose programs are processes, with the gateway of each host (sim/gateway) and
+/// the supervisor that traces the processes. Destroy this object before the world; the destructor
+/// kills remaining processes. Belongs to the thread that created it.
 class Machines {
  public:
   /// The constructor sets `options.files`, `options.directory` and `options.realms` itself.
-  /// `premises`: directories and namespaces that runs reuse; null: this object creates its own.
+  /// `premises`: directories and namespaces that several runs reuse; null: this object creates its
+  /// own.
   Machines(World& world, programs::SandboxOptions options, Premises* premises = nullptr);
   ~Machines();
   Machines(const Machines&) = delete;
   Machines& operator=(const Machines&) = delete;
 
-  /// Returns a sentence that says why a host with this name and these addresses cannot be added.
-  /// Empty: it can be added. A name consists of letters, digits, `.`, `-` and `_`, begins with a
-  /// letter or a digit, and is unique, as are the addresses.
+  /// Checks whether a host with this name and these addresses can be added. Returns a sentence with
+  /// the reason if it cannot; empty: it can. A name consists of letters, digits, `.`, `-` and `_`,
+  /// and begins with a letter or a digit. The name and the addresses must be unique in the world.
   [[nodiscard]] std::string problem_with_host(const std::string& name,
                                               const std::vector<std::string>& addresses) const;
-  /// Adds a host with one interface, which has all the addresses. The RDMA device of the interface
-  /// is simulated in the host's processes.
+  /// Adds a host with one interface, which has all `addresses`. The RDMA device of the interface is
+  /// simulated inside the host's processes.
   [[nodiscard]] verbs::OrWhyNot<Host*> add_host(const std::string& name,
                                                 const std::vector<std::string>& addresses);
   /// Returns the environment variables that processes of the host need. Precondition: add_host()

@@ -8,14 +8,14 @@
 
 namespace anyrdma::sim {
 
-/// A new directory `anyrdma-run.XXXXXX` under $TMPDIR, else /dev/shm, else /tmp. It is locked
-/// (flock(2)) for as long as its maker or a fork of it lives. The constructor also removes such
-/// directories of this user that no process locks: those of runs that were killed. Belongs to one
-/// thread.
+/// A new directory `anyrdma-run.XXXXXX` in $TMPDIR, else in /dev/shm, else in /tmp. The directory
+/// stays locked (flock(2)) until the process that created it and all its forks have ended. The
+/// constructor also removes such directories of this user that no process locks: those of runs that
+/// were killed. Belongs to one thread.
 class RunDirectory {
  public:
   RunDirectory();
-  /// Removes the directory, in the process that made it.
+  /// Removes the directory, if called in the process that created it.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;

@@ -15,10 +15,10 @@
 
 namespace anyrdma::sim {
 
-/// A directory of temporary files, removed at its end.
+/// Owns a directory of temporary files, which the destructor removes.
 class VerifyPlace {
  public:
-  /// Below `parent`; empty: where temporary files are.
+  /// Creates the directory in `parent`; if `parent` is empty, where temporary files are.
   [[nodiscard]] static verbs::OrWhyNot<VerifyPlace> create(
       const std::filesystem::path& parent = {});
   VerifyPlace(VerifyPlace&& other) noexcept : path_(std::exchange(other.path_, {})) {}
@@ -27,7 +27,8 @@ class VerifyPlace {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// False: the file cannot be written.
   [[nodiscard]] bool write(std::string_view name, std::string_view text) const;
-  /// A symbolic link to a file that is elsewhere. False: it cannot be made.
+  /// Makes a symbolic link `name` in the directory to the file `target` elsewhere. False: the link
+  /// cannot be made.
   [[nodiscard]] bool link(std::string_view name, const std::filesystem::path& target) const;
 
  private:
@@ -41,18 +42,21 @@ struct VerifyOptions {
   std::filesystem::path directory;                   ///< it works there
   std::map<std::string, std::string> environment{};  ///< beside that of this process
 
-  /// Of real time. A command that takes longer is killed, with all that it has started.
+  /// The limit of real time of the command. After this time, the command and all processes that it
+  /// has started are killed.
   std::chrono::milliseconds limit = std::chrono::seconds(20);
-  std::function<bool()> interrupted{};  ///< asked now and then; true ends it. May be empty
+  /// Called from time to time. If the function returns true, the command ends. May be empty.
+  std::function<bool()> interrupted{};
 };
 
-/// "server/rping exit 0", "signal 11", "running": a line without its end.
+/// Returns the status of a program as a line without newline: "server/rping exit 0", "server/rping
+/// signal 11" or "server/rping running".
 [[nodiscard]] std::string status_line(std::string_view name, std::optional<int> status);
 
-/// Runs a command, found as execvp(3) does, with empty input. Returns an empty text if the command
-/// ended with status 0 or was interrupted. Otherwise returns lines: "verify: " and the command's
-/// output, up to 64 KiB, then how it ended. Call this function while no other code of this process
-/// waits for all child processes.
+/// Runs a command that judges a run, with empty standard input. The command is found as execvp(3)
+/// does. Returns an empty text if the command ended with status 0 or was interrupted. Otherwise
+/// returns lines: "verify: ", the command's output up to 64 KiB, and how it ended. Call this
+/// function while no other code of this process waits for all child processes.
 [[nodiscard]] std::string verify(const std::vector<std::string>& command,
                                  const VerifyOptions& options);
 

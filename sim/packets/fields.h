@@ -1,4 +1,5 @@
-// How the fields of packets and events are written and read where traces and recordings keep them.
+// Writes and reads the fields of packets and events as bytes, in the form that traces and
+// recordings use.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +13,17 @@
 
 namespace anyrdma::sim {
 
-/// Whether a packet is a MAD to the general services queue pair (QP 1). Its payload is recorded
-/// completely.
+/// Whether a packet is a MAD to the general services queue pair (QP1). Recordings contain the whole
+/// payload of such a packet.
 [[nodiscard]] inline bool is_management(const roce::Envelope& envelope) {
   return envelope.bth.opcode == roce::kUdSendOnly && envelope.bth.destination == wire::kGsiQpn;
 }
 
-/// Is at the place where a RoCEv2 packet has its problem.
+/// Written in place of a RoCEv2 packet's decode error: the packet is of another IP protocol.
 inline constexpr std::uint8_t kOtherThanRoce = 0xff;
 
-/// The packet headers that are recorded unchanged. The address in RETH and AtomicETH is omitted,
-/// because it is a pointer of the program and differs from run to run.
+/// One kind of packet header that recordings contain unchanged. For RETH and AtomicETH, the first
+/// `skip` bytes are omitted: the address is a pointer of the program, and differs from run to run.
 struct KeptHeader {
   roce::Header header;
   std::size_t skip;
@@ -56,11 +57,12 @@ class FieldWriter {
   [[nodiscard]] std::span<const std::uint8_t> bytes() const { return {storage_.data(), size_}; }
 
  private:
-  std::array<std::uint8_t, 512> storage_;  // the longest record has about 330
+  std::array<std::uint8_t, 512> storage_;  // the longest record has about 330 bytes
   std::size_t size_ = 0;
 };
 
-/// Reads fields in the same order. Missing fields of malformed input are zeros.
+/// Reads fields in the order in which FieldWriter has written them. If malformed input lacks
+/// fields, they are read as zeros.
 class FieldReader {
  public:
   explicit FieldReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}

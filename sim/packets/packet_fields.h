@@ -1,5 +1,5 @@
-// Encodes packets and the parameters of CM events as bytes, in the form in which traces and
-// recordings keep them.
+// Encodes packets and the parameters of CM events as bytes, in the form that traces and recordings
+// use.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -10,8 +10,8 @@
 namespace anyrdma::sim {
 
 /// Returns the fields of a packet: both GIDs, then the fields that append_packet() and
-/// restore_packet() read. The payload of a packet that borrows it from a program need not be
-/// included.
+/// restore_packet() read. If the packet's payload is still in the memory of its sender
+/// (Packet::lent), the payload may be missing.
 [[nodiscard]] FieldWriter fields_of(const verbs::soft::Packet& packet);
 
 /// Writes an event's parameters, after its status, for append_parameters().

@@ -8,9 +8,9 @@
 
 namespace anyrdma::sim {
 
-/// Fills the payload and protocol of a packet from the fields that follow both GIDs. Bytes that
-/// were not recorded become zeros. Returns the number of leading payload bytes that are the
-/// original ones; 0: the packet cannot be restored.
+/// Fills the payload and protocol of a packet from recorded fields. `fields` begins behind the two
+/// GIDs. Payload bytes that were not recorded become zeros. Returns the number of leading payload
+/// bytes that are the original ones; 0: the packet cannot be restored.
 [[nodiscard]] std::size_t restore_packet(FieldReader& fields, verbs::soft::Packet& packet);
 
 }  // namespace anyrdma::sim

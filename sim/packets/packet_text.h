@@ -7,11 +7,11 @@
 
 namespace anyrdma::sim {
 
-/// Appends a packet as text: "RC SEND Only qpn=0x000011 psn=0xc66a89 length=16". Reads the fields
-/// that follow both GIDs.
+/// Appends a packet to `text`, such as "RC SEND Only qpn=0x000011 psn=0xc66a89 length=16". Reads
+/// the fields of the packet behind its two GIDs.
 void append_packet(std::string& text, FieldReader& fields);
-/// Appends the parameters of an event as text: " resources=1 depth=1 ... data="welcome"", each
-/// after a blank. Reads the fields that follow the status.
+/// Appends the parameters of a CM event to `text`, each after a blank: " resources=1 depth=1 ...
+/// data="welcome"". Reads the fields of the event behind its status.
 void append_parameters(std::string& text, FieldReader& fields);
 
 }  // namespace anyrdma::sim

@@ -1,11 +1,13 @@
-/* Scheduling points at every basic block of a program's own code. Include this header in one source
-   file of a program that is compiled with -fsanitize-coverage=trace-pc-guard (clang) or trace-pc
-   (gcc). `anyrdma explore` then finds races between plain loads and stores, and measures which code
-   each run reaches. If the program does not run under anyrdma, the hooks have no effect.
-
-     clang -fsanitize-coverage=trace-pc-guard ...
-     gcc -fsanitize-coverage=trace-pc ...
-   Source: the hooks' names and arguments are those of Clang's SanitizerCoverage and of gcc(1). */
+/* Lets the simulator switch threads at every basic block of a program's own code. Include this
+ * header in one source file of a program that is compiled with
+ * -fsanitize-coverage=trace-pc-guard (clang) or trace-pc (gcc). `anyrdma explore` then finds races
+ * between plain loads and stores, and measures which code each run reaches. If the program does not
+ * run under anyrdma, the functions of this header have no effect.
+ *
+ *   clang -fsanitize-coverage=trace-pc-guard ...
+ *   gcc -fsanitize-coverage=trace-pc ...
+ * Source: the names and arguments of the functions are those of Clang's SanitizerCoverage and of
+ * gcc(1). */
 #pragma once
 
 #include <stdint.h>
@@ -20,8 +22,8 @@
 extern "C" {
 #endif
 
-/* Private: implemented in a library of anyrdma, which is preloaded if the program runs under
-   anyrdma. */
+/* Reports that a thread has reached a basic block. Private; a library of anyrdma, which is
+ * preloaded if the program runs under anyrdma, implements this function. */
 __attribute__((weak)) void anyrdma_guard(uint32_t block);
 
 ANYRDMA_UNCOVERED void __sanitizer_cov_trace_pc_guard_init(uint32_t* start, uint32_t* stop);

@@ -1,14 +1,15 @@
 // A queue of entries (recorded events, recording/packed.h) from a process to the simulator. The
-// process writes entries into shared memory, and the simulator reads them when the process stops
-// next. So an entry needs no stop of its own.
+// process writes entries into shared memory. The simulator reads them when the process stops for
+// another reason, so that no entry costs a stop of its own.
 //
-// A thread may be stopped, or run a signal handler, between any two instructions. Therefore a
-// writer claims space first, fills it, and marks it as full last, and the simulator takes nothing
-// behind space that is not full yet. The simulator reads only while no program runs, so the stop of
-// the program orders their accesses; the atomics order those of threads and signal handlers.
+// Order of accesses to the queue: a thread may be stopped, or run a signal handler, between any two
+// instructions. Therefore a writer claims space first, then fills it, and marks it as full last.
+// The simulator takes no entry behind space that is not full yet. The simulator reads only while no
+// program runs, so the stop of the program orders its accesses; the atomics order those of threads
+// and signal handlers.
 //
-// A faulty process may write anything into the memory, so the simulator checks every length and
-// keeps a count of its own.
+// The simulator checks every length in the memory and keeps its own count of taken entries, because
+// a faulty process may write anything there.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +23,13 @@
 
 namespace anyrdma::sim {
 
-/// A system call that exists only in the simulator: it shares the memory of an EntryQueue. The
-/// argument is the descriptor of a memfd that is sealed against shrinking and contains an
-/// EntryQueue of zeros. Returns 0, and from then on the simulator takes entries out; or a negative
-/// errno.
+/// A system call that exists only in the simulator: the program shares the memory of an EntryQueue
+/// with the simulator. The argument is the descriptor of a memfd that is sealed against shrinking
+/// and contains an EntryQueue of zeros. Returns 0, after which the simulator takes entries out; or
+/// a negative errno.
 inline constexpr long kShareEntries = 1'000'003;
-/// A system call that exists only in the simulator, without arguments: the simulator takes out all
-/// entries of the queue before the call returns.
+/// A system call that exists only in the simulator: before the call returns, the simulator takes
+/// out all entries of the queue. There are no arguments.
 inline constexpr long kTakeEntries = 1'000'008;
 
 /// Zeros are an empty one.
@@ -40,20 +41,21 @@ class EntryQueue {
 
   // --- for the process --------------------------------------------------------------------------
 
-  /// A place of the ring that was claimed for an entry.
+  /// A part of the ring that a writer has claimed for an entry.
   struct Space {
     std::uint64_t at = 0;
     std::uint64_t skipped = 0;  ///< bytes before it, up to the end of the ring
     std::uint32_t bytes = 0;
   };
   /// Appends an entry; callable from any thread and from signal handlers. Returns false if the
-  /// queue is full until the simulator has taken entries out.
+  /// queue is full; there is space again when the simulator has taken entries out.
   [[nodiscard]] bool put(std::span<const std::uint8_t> entry) {
     const auto space = claim(entry.size());
     if (space) fill(*space, entry);
     return space.has_value();
   }
-  /// The two halves of put. nullopt also for an entry that is empty or too long.
+  /// Claims space for an entry of `bytes` bytes: the first half of put(). nullopt: the queue is
+  /// full, or the entry would be empty or too long.
   [[nodiscard]] std::optional<Space> claim(std::size_t bytes) {
     if (bytes == 0 || bytes > kEntryBytesMax) return std::nullopt;
     Space space{.bytes = static_cast<std::uint32_t>(bytes)};
@@ -77,8 +79,9 @@ class EntryQueue {
 
   // --- for the world ----------------------------------------------------------------------------
   enum class Got : std::uint8_t { kNothing, kEntry, kNonsense };
-  /// Copies the next entry and advances `place`, the number of bytes taken so far, a multiple of 8.
-  /// kNonsense: the memory contains no valid entry, and nothing more may be taken.
+  /// Copies the next entry to `copy` and advances `place`, the number of bytes taken so far, a
+  /// multiple of 8. Called by the simulator. Returns kNonsense if the memory contains no valid
+  /// entry; then nothing more may be taken.
   [[nodiscard]] Got take(std::uint64_t& place, std::array<std::uint8_t, kEntryBytesMax>& copy,
                          std::size_t& size) {
     std::uint64_t head = header(place).load(std::memory_order_acquire);
@@ -99,8 +102,8 @@ class EntryQueue {
 
  private:
   static constexpr std::uint64_t kHeaderBytes = sizeof(std::uint64_t);
-  /// Header value for unused space at the end of the ring: the next entry is at the beginning of
-  /// the ring.
+  /// The header value of unused space at the end of the ring. The next entry is then at the
+  /// beginning of the ring.
   static constexpr std::uint64_t kSkips = std::uint64_t{1} << 63;
 
   [[nodiscard]] static constexpr std::uint64_t whole(std::uint64_t bytes) {
@@ -109,8 +112,8 @@ class EntryQueue {
   [[nodiscard]] std::atomic_ref<std::uint64_t> header(std::uint64_t place) {
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(&bytes_[place % kBytes]));
   }
-  /// Overwrites a taken entry with zeros, so that an old header is never mistaken for that of a new
-  /// entry.
+  /// Overwrites an entry that the simulator has taken with zeros, so that its old header is never
+  /// mistaken for that of a new entry.
   void release(std::uint64_t& place, std::uint64_t bytes) {
     std::memset(&bytes_[place % kBytes], 0, static_cast<std::size_t>(bytes));
     place += bytes;

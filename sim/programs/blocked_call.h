@@ -13,10 +13,12 @@
 
 namespace anyrdma::sim::programs {
 
-/// The call that an interrupted thread was making, if the call can be repeated without loss.
+/// Returns the call that an interrupted thread was making, if the call can be repeated without
+/// loss.
 [[nodiscard]] std::optional<Call> blocked_call_of(const user_regs_struct& registers);
 
-/// The number of the call in which a thread sleeps; nullopt: it is in none. Reads /proc.
+/// Returns the number of the system call in which a thread sleeps. nullopt: the thread sleeps in
+/// none. Reads /proc.
 [[nodiscard]] std::optional<long> call_in_kernel(pid_t tid);
 
 /// Whether the supervisor may interrupt the system call in which a thread sleeps. False for a call
@@ -24,8 +26,8 @@ namespace anyrdma::sim::programs {
 /// Reads /proc.
 [[nodiscard]] bool may_interrupt_call(pid_t tid);
 
-/// A call that the kernel makes and that may block: msgrcv(2), semop(2), mq_timedsend(2) and others
-/// of their kinds. Timeouts are in virtual time.
+/// Handles a system call that the kernel executes and that may block: msgrcv(2), semop(2),
+/// mq_timedsend(2) and others of their kinds. Timeouts are in virtual time.
 [[nodiscard]] Outcome on_kernel_queue(Thread& thread, const Call& call);
 
 }  // namespace anyrdma::sim::programs

@@ -20,8 +20,9 @@ class CallRetries {
     constexpr int kShareOfWait = 8;
     return now + std::max(kFirst, (now - since_) / kShareOfWait);
   }
-  /// Call when a program has done something. True: retry now. After failed retries more and more
-  /// such calls return false, because each retry takes milliseconds of real time.
+  /// Call when a program has done something. Returns true if the blocked call must be retried now.
+  /// After failed retries more and more calls return false, because each retry takes milliseconds
+  /// of real time.
   [[nodiscard]] bool on_deed() {
     constexpr unsigned kDoublingsMax = 10;
     if (passed_over_ > 0) {

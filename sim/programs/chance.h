@@ -1,4 +1,4 @@
-// Random numbers of the system, for programs, from the world's seed.
+// Answers programs that read the system's random numbers with numbers from the world's seed.
 #pragma once
 
 #include <optional>

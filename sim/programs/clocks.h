@@ -11,7 +11,7 @@ namespace anyrdma::sim::programs {
 [[nodiscard]] Duration duration_of(const timespec& value);
 [[nodiscard]] timespec timespec_of(Duration duration);
 
-/// The time of a clock; nullopt: there is no such clock.
+/// Returns the time that a clock of a program shows. nullopt: there is no such clock.
 [[nodiscard]] std::optional<Duration> reading_of(const Thread& thread, clockid_t clock);
 /// Whether `clock` measures the CPU time of a process or a thread. In the simulator, such a clock
 /// shows the virtual time since the world's beginning.

@@ -17,12 +17,12 @@ class Thread;
 
 struct Crash {
   const Program* program = nullptr;
-  bool of_child = false;  ///< the process is a child of the program, not the program itself
+  bool of_child = false;  ///< whether the process is a child of the program
   std::string process;    ///< "server/rping", and "server/rping.2" for a child
   std::string thread;     ///< that got the signal: "server/rping/2"
   int signal = 0;
-  std::string cause;                   ///< "SIGSEGV: address 0x0 is not mapped"
-  std::string remark{};                ///< why the stack cannot be trusted, a sentence; else empty
+  std::string cause;     ///< "SIGSEGV: address 0x0 is not mapped"
+  std::string remark{};  ///< a sentence that says why the stack cannot be trusted; else empty
   std::vector<std::string> frames;     ///< of that thread, the innermost one first
   std::vector<std::string> registers;  ///< of it, lines
   std::string others{};                ///< stacks of the other threads, lines

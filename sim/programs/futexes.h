@@ -24,8 +24,8 @@ class Futexes {
  public:
   /// The call futex(2) of a thread.
   [[nodiscard]] Outcome call(Thread& thread, const Call& call);
-  /// Call when a thread of the process has ended: the kernel may have changed futex words for which
-  /// other threads wait.
+  /// Wakes the threads that wait for a futex word which the kernel has changed because a thread of
+  /// `process` ended.
   void on_thread_gone(const Process& process);
   /// FUTEX_WAIT, say.
   [[nodiscard]] static std::uint64_t operation_of(const Call& call);

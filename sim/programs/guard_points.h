@@ -25,7 +25,8 @@ class GuardPoints {
   std::uint64_t points_ = 0;
 };
 
-/// A thread has come to such a point (kGuardCall).
+/// Handles the call (kGuardCall) that a thread makes when it has reached an instrumented block that
+/// is a scheduling point.
 [[nodiscard]] Outcome on_guard(Thread& thread, const Call& call);
 
 }  // namespace anyrdma::sim::programs

@@ -27,7 +27,7 @@ namespace anyrdma::sim::programs {
 /// Waits until a stream has `bytes` bytes to read: for TCP with MSG_PEEK and MSG_WAITALL.
 [[nodiscard]] Outcome await_all(Thread& thread, const Descriptor& descriptor, std::uint64_t bytes);
 
-/// recvfrom and recvmsg with MSG_WAITALL, on a descriptor that may wait.
+/// Executes recvfrom(2) or recvmsg(2) with MSG_WAITALL in pieces, on a descriptor that may wait.
 [[nodiscard]] Outcome receive_all(Thread& thread, const Call& call, const Descriptor& descriptor);
 
 /// recvmmsg on a descriptor that may wait.

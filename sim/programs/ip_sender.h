@@ -22,10 +22,10 @@ class IpSender {
  public:
   void send(Host& from, const Address& source, const Address& destination,
             const tcp::Segment& segment);
-  /// In parts, where it is too long for one packet.
+  /// Sends a UDP datagram, in IP fragments if it is too long for one packet.
   void send(Host& from, const Address& source, const Address& destination,
             std::span<const std::byte> datagram);
-  /// Sends an ICMP error: the port of `lost` has no socket.
+  /// Sends an ICMP error to the sender of the packet `lost`, because no socket has its port.
   void refuse(Host& from, const verbs::soft::Packet& lost);
 
  private:

@@ -17,7 +17,7 @@ class LockWords {
   [[nodiscard]] Outcome lock(Thread& thread, const Call& call);
   /// FUTEX_UNLOCK_PI.
   [[nodiscard]] Outcome unlock(Thread& thread, const Call& call);
-  /// Call when a thread of that host has ended: its locks go to the next waiters.
+  /// Gives the locks that ended threads of the host held to the next threads that wait for them.
   void on_thread_gone(const Host& host);
 
  private:

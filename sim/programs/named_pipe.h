@@ -28,7 +28,8 @@ class NamedPipe {
                                                           const tracee::Call& call);
   /// Whether the other end of the pipe is or was open, so that the thread's open(2) would return.
   [[nodiscard]] bool has_partner() const;
-  /// Opens both ends: while this is held, no open of the pipe waits.
+  /// Opens both ends of the pipe. While the returned descriptor is open, no open(2) of the pipe
+  /// waits.
   [[nodiscard]] transport::realtime::Descriptor both_ends() const;
 
  private:

@@ -30,17 +30,20 @@ struct Process {
   pid_t pid = 0;
   pid_t number = 0;           ///< as programs of the host know it
   Process* parent = nullptr;  ///< null: the sandbox started it
-  Thread* lender = nullptr;   ///< of the parent, which waits until it has its memory back
+
+  /// the parent's thread that waits in vfork(2) until this process no longer uses its memory
+  Thread* lender = nullptr;
   Host* host = nullptr;
   Program* program = nullptr;  ///< whose output it writes
   std::string name;            ///< "rping", and "rping.2" for its second process
-  std::string full_name;       ///< no other's in the world: "server/rping.2[7]", with its number
+  std::string full_name;       ///< unique in the world: "server/rping.2[7]", where 7 is its number
   Descriptor pidfd;
   std::vector<std::unique_ptr<Thread>> threads;  ///< all there were
   std::vector<std::uint64_t> fibers{};           ///< in which these live, by their numbers
   unsigned threads_made = 0;
   unsigned children_made = 0;
-  std::optional<int> last_words{};           ///< the status with which its first thread has ended
+  /// the status with which the first thread of the process has ended
+  std::optional<int> last_words{};
   std::optional<int> status;                 ///< as of wait(2); nullopt: it lives
   bool waited_for = false;                   ///< by its parent
   bool crash_told = false;                   ///< SandboxOptions::on_crash has heard of it

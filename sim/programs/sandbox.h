@@ -40,13 +40,16 @@ namespace anyrdma::sim::programs {
 /// A program on a host.
 struct ProgramOptions {
   std::string path;                      ///< of the file that is executed
-  std::vector<std::string> arguments;    ///< the first is the name it is called by
+  std::vector<std::string> arguments;    ///< the first one is the program's name (argv[0])
   std::vector<std::string> environment;  ///< NAME=value
   std::string directory{};               ///< to work in; empty: that of this process
   int input = -1;                        ///< what it reads, from its beginning; -1: nothing
   Duration start{};                      ///< when, from now on
-  bool background = false;               ///< a server: the run does not wait for its end
-  /// NAME=value: what it and each program that it executes finds as well (new_program.h).
+
+  /// whether the run ends without waiting for the program, for example a server
+  bool background = false;
+  /// variables as NAME=value that the program, and each program that it executes, finds in its
+  /// environment whatever its parent passed to execve (new_program.h)
   std::vector<std::string> kept{};
 };
 
@@ -65,7 +68,7 @@ struct OutputLine {
 class Program {
  public:
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// As of wait(2); nullopt: it has not ended.
+  /// Returns the program's status as of wait(2). nullopt: the program has not ended.
   [[nodiscard]] std::optional<int> status() const { return status_; }
   [[nodiscard]] bool background() const { return options_.background; }
   [[nodiscard]] const std::vector<std::string>& kept() const { return options_.kept; }
@@ -114,7 +117,7 @@ struct SandboxOptions {
   /// The pool of namespace sets for the run; null: the run creates its own.
   Realms* realms = nullptr;
   std::function<void(const OutputLine&)> on_output{};
-  /// A program has ended; its output was told before.
+  /// Called when a program has ended, after on_output was called for all its output.
   std::function<void(const Program&)> on_end{};
   /// Called when a process is about to be ended by a signal for which is_crash() is true; its
   /// threads have stopped. Empty: no stacks are read.
@@ -150,14 +153,14 @@ class Sandbox {
   [[nodiscard]] verbs::Result<Program*> start(Host& host, std::string_view name,
                                               ProgramOptions options);
   [[nodiscard]] const std::vector<std::unique_ptr<Program>>& programs() const { return programs_; }
-  /// Whether all programs have ended but those in the background.
+  /// Whether all programs have ended, except those in the background.
   [[nodiscard]] bool all_ended() const;
   /// Returns a sentence about a thread that was stopped because it computed without end; empty:
   /// none was.
   [[nodiscard]] const std::string& overrun() const { return overrun_; }
-  /// The host has lost its power: all processes there are gone.
+  /// Ends all processes on a host that has lost its power.
   void crash(const Host& host);
-  /// Kills the processes of the host. The kernel closes their descriptors as for any process.
+  /// Kills all processes of the host. The kernel closes their descriptors as for any process.
   void kill(const Host& host);
   /// Kills the `number`-th program (from 1) of that name on the host, but not the child processes
   /// of the program. Returns false if there is no such program, or it has ended.
@@ -172,8 +175,8 @@ class Sandbox {
   [[nodiscard]] verbs::Result<void> start_again(Program& program);
   /// Sends a signal to a program that has not ended.
   void signal(const Program& program, int number);
-  /// The time of the last action of any program other than waiting: a write, a send, a start or an
-  /// end. While a thread sleeps with a timeout, it is the current time.
+  /// Returns the time of the last action of any program other than waiting: a write, a send, a
+  /// start or an end. While a thread sleeps with a timeout, the result is the current time.
   [[nodiscard]] Instant last_deed() const { return sleepers_ != 0 ? world_.now() : last_deed_; }
   /// Exists while a thread sleeps with a timeout.
   class Sleeper {
@@ -193,13 +196,13 @@ class Sandbox {
     note_time_of_deed();
     ++deeds_;
   }
-  /// A handler that moves data of programs by own means.
+  /// A handler that moves data of programs, and the descriptors that show when it must run.
   struct Pump {
     std::function<void()> run = [] {};
     std::vector<int> descriptors{};  ///< readable when there may be something
   };
-  /// Sets the handler that runs when a thread that wrote shared memory or data has stopped and
-  /// another one may run.
+  /// Sets the handler that moves data between programs. The sandbox calls the handler before
+  /// another thread runs, if programs have written data or one of its descriptors is readable.
   void set_pump(Pump pump) { pump_ = std::move(pump); }
 
   // --- for threads ------------------------------------------------------------------------------
@@ -211,9 +214,10 @@ class Sandbox {
   [[nodiscard]] Sockets& sockets() { return sockets_; }
   [[nodiscard]] RandomStream& random() { return random_; }
   [[nodiscard]] GuardPoints& guard_points() { return guard_points_; }
-  /// Allows the thread to use the memory that its process shares with the supervisor: to write
-  /// entries (sim/points/entry_queue.h), and to read its clock (sim/points/clock_page.h) until
-  /// other threads are ready or an event is due. No effect if it is allowed already.
+  /// Allows the thread to use the memory that its process shares with the supervisor. The thread
+  /// may then write entries (sim/points/entry_queue.h), and read its clock
+  /// (sim/points/clock_page.h) until other threads are ready or an event is due. No effect if it is
+  /// allowed already.
   void open_pages(Thread& thread);
   /// Takes the entries that the running thread has written to shared memory, and advances virtual
   /// time by its clock readings. Call it before using the state of the world.
@@ -226,10 +230,10 @@ class Sandbox {
   [[nodiscard]] tracee::Stop run_to_return(Thread& thread);
   /// The next stop of one that runs already.
   [[nodiscard]] tracee::Stop await(Thread& thread);
-  /// A descriptor for which a thread waits may be ready now.
+  /// Wakes the threads that wait for a descriptor which is ready now. Asks the kernel.
   void look();
-  /// Call when a thread may have a pending signal: a waiting thread that does not block the signal
-  /// continues.
+  /// Wakes each waiting thread that has a pending signal which it does not block. Call when a
+  /// thread may have got a signal.
   void interrupt_waits();
   /// A thread gives its turn back.
   void end_turn();
@@ -239,11 +243,13 @@ class Sandbox {
   [[nodiscard]] static Thread* find_thread(const Process& process, pid_t number);
   void on_new_thread(Thread& maker, pid_t tid);
   Process& on_new_process(Thread& maker, pid_t pid);
-  /// Call when a process no longer uses its parent's memory (vfork). No effect if it did not.
+  /// Waits until the kernel continues the parent's thread that waits in vfork(2) for a process.
+  /// Call when the process no longer uses the memory of its parent.
   void await_lender(Process& process);
   /// Waits until the kernel has ended a thread that was killed.
   void await_end(Process& process);
-  /// Call when a thread has stopped because a signal is about to be delivered to it.
+  /// Reports a crash (SandboxOptions::on_crash) if the signal that is about to be delivered to a
+  /// thread ends the process by an error such as SIGSEGV.
   void note_signal(Thread& thread, int signal);
   /// Handles the end of a thread, which is about to happen. `status`: as of wait(2).
   void end(Thread& thread, int status);
@@ -251,10 +257,10 @@ class Sandbox {
   /// The last thread of a process has gone.
   void on_process_gone(Process& process, int status);
   void remark(const std::string& text);
-  /// Allows all threads to use every processor until the running thread stops next.
+  /// Allows all threads to use every processor, until the running thread stops next.
   void let_go_of_processor();
-  /// Call when a program has changed its namespaces in a way that a later run could notice. They
-  /// are then not reused.
+  /// Prevents later runs from using this run's namespaces. Call when a program has changed them in
+  /// a way that a later run could notice.
   void spoil_realms() { realms_spoiled_ = true; }
   /// Call when a program has created a descriptor by signalfd(2). From then on, each descriptor is
   /// checked for being one.
@@ -263,13 +269,13 @@ class Sandbox {
   void watch(Thread& thread) { watchers_.push_back(&thread); }
   void note_overrun(const Thread& thread);
   void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
-  /// Call when the kernel may send a signal because of the next call.
+  /// Call before a system call for which the kernel may send a signal to another thread.
   void expect_signals() { signals_expected_ = true; }
   void watch_blocked(Thread& thread) { blocked_.push_back(&thread); }
   void unwatch_blocked(Thread& thread) { std::erase(blocked_, &thread); }
   void watch_opening(Thread& thread) { openers_.push_back(&thread); }
   void unwatch_opening(Thread& thread) { std::erase(openers_, &thread); }
-  /// Of a thread, before its turn: it is seen when the thread gets its turn.
+  /// Stores a stop of a thread whose turn has not come; it is handled when the thread runs next.
   void note_early(const tracee::Stop& stop) { early_.push_back(stop); }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
     return processes_;
@@ -313,18 +319,18 @@ class Sandbox {
   bool realms_spoiled_ = false;
   std::vector<std::unique_ptr<Program>> programs_;
   std::vector<std::unique_ptr<Process>> processes_;
-  Thread* reader_ = nullptr;         ///< whose pages are open
-  Duration cost_of_reading_{};       ///< of its
-  std::vector<Thread*> watchers_;    ///< those that wait for descriptors, in this order
-  std::vector<Thread*> blocked_;     ///< those in a call that blocks in the kernel
-  std::vector<Thread*> openers_;     ///< those that wait to open a named pipe
-  std::vector<tracee::Stop> early_;  ///< of threads that are not known yet, or do not run
+  Thread* reader_ = nullptr;       ///< whose pages are open
+  Duration cost_of_reading_{};     ///< of its
+  std::vector<Thread*> watchers_;  ///< those that wait for descriptors, in this order
+  std::vector<Thread*> blocked_;  ///< threads that wait in a system call which blocks in the kernel
+  std::vector<Thread*> openers_;  ///< those that wait to open a named pipe
+  std::vector<tracee::Stop> early_;  ///< stops of threads that are not known yet, or do not run
   std::set<std::string> remarks_;    ///< that were made
   std::string overrun_;
   Pump pump_;
   std::vector<pollfd> polled_;   ///< by poll_all
   unsigned ticks_ = 0;           ///< since the running thread was let go
-  unsigned still_ = 0;           ///< of them, the last in which it did nothing
+  unsigned still_ = 0;           ///< consecutive last ticks in which the thread did nothing
   std::uint64_t last_used_ = 0;  ///< of a processor, at the last of them
   std::uint64_t used_ = 0;       ///< of a processor, by the running thread
   Instant last_deed_{};

@@ -23,7 +23,7 @@ class SharedClock {
     std::uint64_t readings = 0;
   };
 
-  /// Null: the memory is not as it should be.
+  /// Maps the clock page of a process. Null: the memory does not have the expected form.
   [[nodiscard]] static std::shared_ptr<SharedClock> map(
       const transport::realtime::Descriptor& memory);
 

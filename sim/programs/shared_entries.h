@@ -20,7 +20,7 @@ namespace anyrdma::sim::programs {
 /// The entry queue of one process. execve(2) ends it, and a child of fork(2) gets its own.
 class SharedEntries {
  public:
-  /// Null: the memory is not as it should be.
+  /// Maps the entry queue of a process. Null: the memory does not have the expected form.
   [[nodiscard]] static std::unique_ptr<SharedEntries> map(
       const transport::realtime::Descriptor& memory);
 

@@ -10,7 +10,7 @@
 
 namespace anyrdma::sim::programs {
 
-/// To a thread of a process, or to any (0).
+/// Sends a signal to the thread `thread` of a process; 0: to the process, for any of its threads.
 void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal);
 /// Sends the signal of a timer (timer_create(2)), with the timer's number and the value that the
 /// program gave it.

@@ -30,11 +30,11 @@ class SocketFiles {
   SocketFiles(const SocketFiles&) = delete;
   SocketFiles& operator=(const SocketFiles&) = delete;
 
-  /// EADDRINUSE: a socket that is open has that name.
+  /// Binds a socket to a name. EADDRINUSE: another open socket has that name.
   [[nodiscard]] int bind(const Descriptor& socket, std::string_view name, int type);
-  /// Connects without waiting. ECONNREFUSED: no listener; EAGAIN: its backlog is full.
+  /// Connects to a socket without waiting. ECONNREFUSED: no listener; EAGAIN: its backlog is full.
   [[nodiscard]] int connect(const Descriptor& socket, std::string_view name);
-  /// Sends without waiting. ECONNREFUSED: no socket has that name.
+  /// Sends a datagram without waiting. ECONNREFUSED: no socket has that name.
   [[nodiscard]] int send(const Descriptor& socket, std::string_view name,
                          std::span<const std::byte> bytes);
   /// A socket that is closed leaves its file.

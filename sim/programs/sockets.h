@@ -43,7 +43,7 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] Outcome on_getpeername(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_setsockopt(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_getsockopt(Thread& thread, const Call& call);
-  /// ioctl(2) requests that Unix sockets do not answer: the addresses of interfaces.
+  /// Handles ioctl(2) requests that Unix sockets do not answer: the addresses of interfaces.
   [[nodiscard]] Outcome on_ioctl(Thread& thread, const Call& call);
   // datagrams.cc
   [[nodiscard]] Outcome on_sendto(Thread& thread, const Call& call);
@@ -70,7 +70,7 @@ class Sockets final : private IpReceiver {
   /// Transmits what programs have written. Called whenever a thread has stopped and another one may
   /// run.
   void pump();
-  /// The host has lost its power, and its processes are gone.
+  /// Ends all connections of a host that has lost its power, without a message to their peers.
   void on_crash(const Host& host) { streams_.on_crash(host); }
 
  private:
@@ -81,13 +81,13 @@ class Sockets final : private IpReceiver {
     Host* host = nullptr;
     std::uint16_t port = 0;   ///< 0: not bound
     Address local{};          ///< as it was bound to; AF_UNSPEC: to all
-    Address source{};         ///< the address from which its peer saw the last packet
+    Address source{};         ///< the source address of its last packet to the peer
     Address peer{};           ///< of a connection; AF_UNSPEC: there is none
-    bool connecting = false;  ///< it has not been told of the outcome, which is `error`
+    bool connecting = false;  ///< the program has not read the outcome, `error`, yet
     int error = 0;            ///< to be told with the next call
     bool lost = false;        ///< written data will never be read
     bool listening = false;
-    bool abrupt = false;   ///< it ends without a goodbye (SO_LINGER of no time)
+    bool abrupt = false;   ///< whether close(2) sends a reset (SO_LINGER with a time of 0)
     Line* line = nullptr;  ///< of a connection with another host
   };
   /// Of any socket, by its inode. Zero: none.
@@ -107,22 +107,23 @@ class Sockets final : private IpReceiver {
   };
   struct Message;
 
-  /// The emulated socket of a descriptor; null: no socket between hosts.
+  /// Returns the emulated socket of a descriptor. Null: it is not a socket between hosts.
   [[nodiscard]] Socket* of(const Descriptor& descriptor);
-  /// An address that a program gives. Errors: EFAULT, EINVAL, EAFNOSUPPORT.
+  /// Reads a socket address from the memory of the program. Errors: EFAULT, EINVAL, EAFNOSUPPORT.
   [[nodiscard]] static verbs::Result<Address> read_name(Thread& thread, const Socket& socket,
                                                         std::uint64_t at, std::uint64_t size);
-  /// As a socket of that family has it. 0 or -EFAULT.
+  /// Writes a socket address of `family` to the memory of the program. Returns 0 or -EFAULT.
   [[nodiscard]] static long write_name(Thread& thread, const Address& address, int family,
                                        std::uint64_t at, std::uint64_t size_at);
   /// Returns the host that has an address, as seen from the host `from`. Null: no host has it, or
   /// the host cannot answer.
   [[nodiscard]] Host* owner_of(const Address& address, Host& from) const;
-  /// The source address of packets from `from`; ENETUNREACH: there is no route.
+  /// Returns the source address of packets from the host `from` to `address`. ENETUNREACH: there is
+  /// no route.
   [[nodiscard]] static verbs::Result<Address> source_towards(const Address& address,
                                                              const Host& from, const Host* owner);
   [[nodiscard]] std::string name_of(const Host& host, std::uint16_t port, int type) const;
-  /// The socket of a file; null: it is gone and forgotten.
+  /// Returns the socket whose file has that name. Null: it is closed, and its record is removed.
   [[nodiscard]] Socket* socket_of(const sockaddr_storage& name, socklen_t size);
   /// Whether the socket with the file `name` can be reached by `address`.
   [[nodiscard]] bool is_open_to(const std::string& name, const Address& address) const;
@@ -173,15 +174,19 @@ class Sockets final : private IpReceiver {
 
   Sandbox& sandbox_;
   SocketFiles files_;
-  std::map<std::uint64_t, Socket> sockets_;      ///< by inode
-  std::map<std::uint64_t, Timeouts> timeouts_;   ///< by inode
-  std::map<std::string, std::uint64_t> inodes_;  ///< of what is, or was, bound to a name
+  std::map<std::uint64_t, Socket> sockets_;     ///< by inode
+  std::map<std::uint64_t, Timeouts> timeouts_;  ///< by inode
+
+  /// inodes of the sockets that are, or were, bound to a name
+  std::map<std::string, std::uint64_t> inodes_;
   std::map<const Host*, std::uint16_t> next_port_;
   IpSender sender_;
   Streams streams_;
   Reassembly parts_;
-  std::map<std::string, Sender> senders_;         ///< by the names of their files
-  std::map<std::string, std::deque<Kept>> kept_;  ///< by the name of who is to get it
+  std::map<std::string, Sender> senders_;  ///< by the names of their files
+
+  /// datagrams without room, by the name of the receiving socket
+  std::map<std::string, std::deque<Kept>> kept_;
 };
 
 }  // namespace anyrdma::sim::programs

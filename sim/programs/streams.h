@@ -26,8 +26,8 @@ namespace anyrdma::sim::programs {
 
 class Streams;
 
-/// One end of a TCP connection. The object exists until the world ends, so that the outcome of the
-/// connection can be reported.
+/// One end of a TCP connection between simulated hosts. The object exists until the world ends, so
+/// that the outcome of the connection can be reported.
 class Line final : private Task {
  public:
   Line(Streams& streams, Host& host, const TcpArrival& where, const tcp::Endpoint& endpoint);
@@ -38,7 +38,7 @@ class Line final : private Task {
   [[nodiscard]] bool is_connecting() const {
     return !over_ && endpoint_.state() == tcp::State::kSynSent;
   }
-  /// The error of the connection; each is reported once.
+  /// Returns the error of the connection; take_error() returns it once.
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int take_error() { return std::exchange(error_, 0); }
   /// Sets whether close(2) by the program ends the connection with a reset (SO_LINGER with a time
@@ -55,16 +55,17 @@ class Line final : private Task {
   Address peer_;
   tcp::Endpoint endpoint_;
   std::uint64_t number_ = 0;
-  std::string listener_;       ///< where it is still to be accepted; else empty
+  /// the listening socket that has not accepted the connection yet; else empty
+  std::string listener_;
   Descriptor end_;             ///< ours; empty: no program has the other one
   std::uint32_t watched_ = 0;  ///< events of epoll's
-  std::size_t filling_ = 0;    ///< bytes that keep a program from writing while it connects
+  std::size_t filling_ = 0;    ///< bytes in the socket that keep it unwritable while it connects
   Thread* waiter_ = nullptr;   ///< for the connection
   int error_ = 0;
   bool abrupt_ = false;
   bool gone_ = false;      ///< no program has its end any more
-  bool finished_ = false;  ///< all that the program has written has been taken
-  bool full_ = false;      ///< there may be more, which the connection does not take yet
+  bool finished_ = false;  ///< all data that the program has written was taken
+  bool full_ = false;  ///< the program may have written data that the connection cannot take yet
   bool told_end_ = false;  ///< the program knows that nothing more comes
   bool over_ = false;
 };
@@ -82,7 +83,8 @@ class Streams {
 
   /// Asks for a connection.
   [[nodiscard]] Line& connect(Host& host, const Address& local, const Address& peer);
-  /// kReady: it is made, or error() says why not.
+  /// Suspends the thread until the connection is established or refused (kReady; error() tells
+  /// which), or until `deadline`.
   [[nodiscard]] Woken wait_for(Thread& thread, Line& line, std::optional<Instant> deadline);
   /// Makes a socket that is not connected yet the program's end of the connection. Returns 0 or an
   /// errno.
@@ -92,13 +94,14 @@ class Streams {
   void refuse(const Descriptor& socket);
   /// Ends it without a message.
   void forget(Line& line);
-  /// The connection whose end was accepted; null: not one of these.
+  /// Returns the connection whose socket a program has accepted. Null: the socket belongs to no
+  /// such connection.
   [[nodiscard]] Line* of_accepted(const Descriptor& accepted);
 
   void on_arrival(Host& host, const TcpArrival& arrival);
   /// Transmits the data that programs have written since the last call, and handles closed sockets.
   void pump();
-  /// The host has lost its power, and its processes are gone.
+  /// Ends all connections of a host that has lost its power, without a message to their peers.
   void on_crash(const Host& host);
 
  private:

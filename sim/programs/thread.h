@@ -30,7 +30,7 @@ struct Process;
 struct Outcome {
   enum class Kind : std::uint8_t {
     kMade,      ///< the kernel makes it, unchanged or changed
-    kAnswered,  ///< the call is not executed; `result` is its return value
+    kAnswered,  ///< the call is not executed; its return value is `result`
     kOver,      ///< the thread is gone
   };
   Kind kind = Kind::kMade;
@@ -45,7 +45,7 @@ struct Outcome {
 enum class Woken : std::uint8_t {
   kReady,
   kTimeout,
-  kSignal,  ///< a signal is pending; the kernel decides what the call then returns
+  kSignal,  ///< a signal is pending; the kernel decides what the system call returns
   kOver,    ///< the thread is gone, or the world ends
 };
 
@@ -65,7 +65,7 @@ class Thread {
   [[nodiscard]] Process& process() const { return process_; }
   [[nodiscard]] Sandbox& sandbox() const { return sandbox_; }
   [[nodiscard]] Instant now() const;
-  /// Of whose life nothing is left but its record.
+  /// Whether the thread has ended, so that only this record of it is left.
   [[nodiscard]] bool is_over() const { return over_; }
 
   // --- for what its calls mean ------------------------------------------------------------------
@@ -81,14 +81,15 @@ class Thread {
   /// result. nullopt: the call did not return, because another event (a signal, or the thread's
   /// end) came first and was handled.
   [[nodiscard]] std::optional<long> finish_call();
-  /// Its process may have made some executable. It has stopped.
+  /// Call when the thread has stopped after a system call that may have made memory of its process
+  /// executable. Searches the new code for instructions to replace.
   void look_at_new_code();
   /// Like look_at_new_code(), for the call of mmap(2) that the thread is about to make.
   void map_code(const Call& call);
   /// Wakes the waiting thread; it continues when its turn comes.
   void wake(Woken why);
   [[nodiscard]] bool waits() const { return waits_ && !sleeper_.empty(); }
-  /// Of wait_for: whether one of them is ready. Asks the kernel.
+  /// Whether one of the descriptors of wait_for() is ready. Asks the kernel.
   [[nodiscard]] bool has_ready() const;
   /// Whether the thread waits for descriptors, or is about to wait for them. While it does, call
   /// on_ready() when one becomes ready.
@@ -96,13 +97,14 @@ class Thread {
   [[nodiscard]] const std::vector<Watched>& watched() const { return watched_; }
   void on_ready();
   /// Opens the named pipe that the thread waits to open, before another program can remove it or
-  /// close the other end. False: the thread waits for none, or the other end is not open.
+  /// close the other end. False: the thread does not wait to open one, or the other end is not
+  /// open.
   [[nodiscard]] bool finish_opening();
   /// Whether the supervisor can suspend the thread while it waits to open a named pipe. False: the
   /// thread waits in the kernel.
   [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
-  /// Call when another program did something that may unblock the system call in which this thread
-  /// is blocked.
+  /// Makes the thread retry a system call in which it is blocked, if a retry is due (CallRetries).
+  /// Call when another program did something that may unblock the call.
   void on_deed();
   /// The thread retries a call that blocked before.
   [[nodiscard]] bool repeats_call() const { return repeats_; }
@@ -111,11 +113,11 @@ class Thread {
   void limit_call(Instant deadline, int error) { call_limit_ = {deadline, error}; }
   /// Suspends the thread until something happens, as after a poll that found nothing.
   void yield();
-  /// Like yield(), for a program that polls memory which another thread may write (the supervisor
-  /// does not see such writes): the program polls again soon, then less and less often.
+  /// Like yield(), for a program that polls memory which another thread may write. The supervisor
+  /// does not see such writes, so the program polls again soon, then less and less often.
   void spin();
-  /// A scheduling point: other threads run first if the schedule chooses so. Returns false if this
-  /// thread has ended meanwhile.
+  /// Offers a scheduling point: other threads run first if the schedule chooses so. Returns false
+  /// if this thread has ended meanwhile.
   [[nodiscard]] bool give_way();
   /// Takes time. False: it is over.
   bool spend(Duration duration);
@@ -136,7 +138,8 @@ class Thread {
 
   // --- for the sandbox --------------------------------------------------------------------------
 
-  /// The body of its fiber. It begins after `delay`.
+  /// The body of the thread's fiber: runs the real thread until it ends. The first run begins after
+  /// `delay`.
   void live(Duration delay);
   /// Called when the kernel reports that the thread has ended. `status`: as of wait(2).
   void on_gone(int status);
@@ -152,7 +155,8 @@ class Thread {
   [[nodiscard]] unsigned patience() const { return patience_; }
   /// Records the CPU time of the thread since its start, in nanoseconds.
   void note_used(std::uint64_t used);
-  /// A stop of this thread that another one's wait returned.
+  /// Handles a stop of this thread that the kernel reported while the supervisor waited for another
+  /// thread.
   void handle(const tracee::Stop& stop);
   /// Sets the signals that the thread blocks while it waits, as ppoll(2) does. nullopt: the
   /// thread's usual mask.
@@ -205,8 +209,10 @@ class Thread {
   unsigned looks_ = 0;                           ///< at the clock, since it did anything else
   unsigned spins_ = 0;                           ///< since it did anything else
   Instant spins_since_{};
-  unsigned vain_looks_ = 0;    ///< since it found something, or waited
-  unsigned unpaid_calls_ = 0;  ///< that the kernel has made, and no time has passed for
+  unsigned vain_looks_ = 0;  ///< since it found something, or waited
+
+  /// system calls that the kernel executed, and that took no virtual time yet
+  unsigned unpaid_calls_ = 0;
   std::optional<std::uint64_t> mask_;
   struct CallLimit {
     Instant deadline;
@@ -215,10 +221,11 @@ class Thread {
   std::optional<CallRetries> retries_{};  ///< of a call that blocks in the kernel
   std::optional<CallLimit> call_limit_{};
   bool repeats_ = false;          ///< that call is made again
-  bool opens_in_kernel_ = false;  ///< where its wait is not visible
+  bool opens_in_kernel_ = false;  ///< whether it waits for a named pipe in the kernel, unseen
+
   // While it waits.
   bool waits_ = false;
-  bool parking_ = false;  ///< it gives its turn away, and does not wait yet
+  bool parking_ = false;  ///< whether it gives up the processor before it waits
   bool ready_ = false;    ///< meanwhile something has become so
   std::optional<NamedPipe> opened_{};
   Woken woken_{};

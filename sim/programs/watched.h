@@ -10,18 +10,18 @@ namespace anyrdma::sim::programs {
 
 class Thread;
 
-/// A descriptor for which a thread of a program waits: a duplicate in the supervisor, kept open
-/// during the wait.
+/// A descriptor for which a thread of a program waits. The supervisor holds a duplicate, which
+/// stays open during the wait.
 struct Watched {
   transport::realtime::Descriptor descriptor;
   short events = 0;           ///< as of poll(2)
-  std::uint64_t signals = 0;  ///< it is readable while one of these is pending (signalfd(2))
+  std::uint64_t signals = 0;  ///< of a signalfd(2): it is readable while one of these is pending
 };
 
-/// Whether one of them is ready now. Asks the kernel.
+/// Whether one of the watched descriptors is ready now. Asks the kernel.
 [[nodiscard]] bool any_ready(const Thread& thread, const std::vector<Watched>& watched);
 
-/// Whether a signal is pending that one of them would read.
+/// Whether a signal is pending that a watched signalfd(2) would read.
 [[nodiscard]] bool has_signal_to_read(const Thread& thread, const std::vector<Watched>& watched);
 
 }  // namespace anyrdma::sim::programs

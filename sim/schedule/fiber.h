@@ -28,8 +28,9 @@ enum class Ending : unsigned char {
   kMayServe,  ///< it is a server, which waits without end
 };
 
-/// A user-space thread, owned by Fibers, that exists until its body has returned. A fiber is in one
-/// list at a time: the list of ready fibers, or a list of fibers that wait for the same thing.
+/// A fiber (user-space thread), owned by Fibers, that exists until its body has returned. A fiber
+/// is in one list at a time: the list of ready fibers, or a list of fibers that wait for the same
+/// thing.
 class Fiber : public boost::intrusive::list_base_hook<
                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -44,11 +45,11 @@ class Fiber : public boost::intrusive::list_base_hook<
   [[nodiscard]] bool held() const { return held_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool abandoned() const { return abandoned_; }
-  /// The reason of the fiber's wait in a few words, and the start of the wait. Valid only while the
-  /// fiber waits.
+  /// Returns in a few words what the fiber waits for; since() returns since when. Valid
+  /// only while the fiber waits.
   [[nodiscard]] const char* purpose() const { return purpose_; }
   [[nodiscard]] verbs::Instant since() const { return since_; }
-  /// More of that, in whole lines. Only while parked.
+  /// Returns more lines about what the fiber waits for. Call it only while the fiber waits.
   [[nodiscard]] std::string details() const {
     return details_ == nullptr || !*details_ ? std::string() : (*details_)();
   }
@@ -91,13 +92,13 @@ using FiberList = boost::intrusive::list<Fiber, boost::intrusive::constant_time_
 class WaitObserver {
  public:
   virtual ~WaitObserver() = default;
-  /// Called when a fiber continues after a wait. The fiber still has the reason and the start of
-  /// the wait. The function must not call the Fibers object.
+  /// Called when a fiber continues after a wait. purpose() and the start of the wait are still
+  /// valid. The function must not call the Fibers object.
   virtual void on_waited(const Fiber& fiber) = 0;
 };
 
-/// Runs fibers one at a time, in the order in which they became ready. Each has an errno of its
-/// own, as threads have. Single-threaded.
+/// Runs fibers (user-space threads) one at a time, in the order in which they became ready. Each
+/// fiber has an errno of its own, as threads have. Single-threaded.
 class Fibers {
  public:
   explicit Fibers(std::size_t stack_bytes) : stacks_(stack_bytes) {}
@@ -111,56 +112,60 @@ class Fibers {
   /// the process.
   Fiber& spawn(std::string name, Ending ending, std::function<void()> body, Host* host = nullptr,
                std::shared_ptr<Process> process = nullptr);
-  /// Returns the fiber that runs in this OS thread, of any Fibers object; null outside of fibers.
+  /// Returns the fiber that runs in this OS thread, whichever Fibers object owns it; null: the
+  /// thread runs no fiber.
   [[nodiscard]] static Fiber* running();
-  /// The running fiber; null outside of all.
+  /// Returns the running fiber of this object; null: no fiber runs.
   [[nodiscard]] Fiber* current() const { return current_; }
   [[nodiscard]] bool any_ready() const { return !ready_.empty(); }
   /// Suspends the running fiber, at the end of the list `waiters`, until wake() is called. Returns
-  /// false if the wait was cancelled. `purpose` and `details` (what it waits for, for reports) must
-  /// outlive the wait.
+  /// false if the wait was cancelled. `purpose` and `details` say for reports what the fiber waits
+  /// for, and must outlive the wait.
   [[nodiscard]] bool park(FiberList& waiters, const char* purpose, verbs::Instant now,
                           const std::function<std::string()>* details = nullptr);
-  /// Where a fiber that gives way is put in the list of ready fibers.
+  /// Where a fiber that lets other fibers run first is put in the list of ready fibers.
   enum class Place : std::uint8_t { kFirst, kLast };
   void give_way(Place place = Place::kFirst);
-  /// Returns since when the longest-ready fiber has been ready; nullopt: no fiber is ready. Call it
-  /// each time before virtual time advances: a fiber counts as ready since the first call that
-  /// finds it ready.
+  /// Returns since when the longest-ready fiber has been ready; nullopt: no fiber is ready. Call
+  /// this function each time before virtual time advances: a fiber counts as ready since the first
+  /// call that finds it ready.
   [[nodiscard]] std::optional<verbs::Instant> longest_ready(verbs::Instant now);
-  /// Makes a waiting fiber ready; if its host is on hold, as soon as release() is called.
+  /// Makes a waiting fiber ready. If hold() was called for the fiber's host, this takes effect when
+  /// release() is called.
   void wake(Fiber& fiber);
-  /// Pauses the fibers of a host until release(); wake-ups take effect then. Do not call it from a
-  /// fiber of the host.
+  /// Pauses the fibers of a host until release(); calls of wake() take effect then. Do not call
+  /// this function from a fiber of the host.
   void hold(const Host& host);
   void release(const Host& host);
-  /// Stops a fiber until go_on(), independent of hold() for its host. Returns false if the fiber
-  /// was already in that state.
+  /// Stops a fiber until go_on(), whether or not hold() was called for its host. Returns false if
+  /// the fiber was already stopped.
   bool stop(Fiber& fiber);
   bool go_on(Fiber& fiber);
   /// Ends the fibers of a host: they do not run again, and reports do not list them as waiting.
-  /// close() unwinds their stacks, so that objects on them are destroyed. Do not call it from a
-  /// fiber of the host.
+  /// close() later unwinds their stacks, so that objects on them are destroyed. Do not call this
+  /// function from a fiber of the host.
   void abandon(const Host& host);
   /// Ends the fibers of a process: when each runs next, its stack is unwound without waiting.
-  /// Returns false if the process has no fibers. Do not call it from one of them.
+  /// Returns false if the process has no fibers. Do not call this function from a fiber of the
+  /// process.
   bool kill(const Process& process);
-  /// Runs the next ready fiber until it waits or ends. Returns false if no fiber is ready. An
-  /// exception that the fiber's body throws is passed on to the caller.
+  /// Runs the next ready fiber until it waits or ends. Returns false if no fiber is ready. If the
+  /// fiber's body throws an exception, the exception is passed on to the caller.
   bool run_one();
-  /// The fibers that can run, in the order in which they became ready.
+  /// Returns the fibers that can run, in the order in which they became ready.
   [[nodiscard]] const FiberList& ready() const { return ready_; }
-  /// Like run_one(), for the n-th ready fiber, from 0. Precondition: there is such a fiber.
+  /// Runs the n-th ready fiber, from 0, until it waits or ends. Precondition: there is such a
+  /// fiber.
   void run_nth(std::size_t n);
   /// All fibers that have not ended, in the order of creation.
   [[nodiscard]] const std::vector<std::unique_ptr<Fiber>>& all() const { return fibers_; }
 
-  /// Sets the observer of waits; null, the default: none. The observer must outlive the fibers, or
-  /// be set to null before.
+  /// Sets the observer that is called after each wait of a fiber; null, the default: no observer.
+  /// The observer must outlive the fibers, or be replaced by null before.
   void set_wait_observer(WaitObserver* observer) { wait_observer_ = observer; }
 
-  /// Cancels every present and future wait, and runs all fibers to their ends. Exceptions of their
-  /// bodies are dropped.
+  /// Cancels every present and future wait, and runs all fibers until their bodies have returned.
+  /// Exceptions of the bodies are ignored.
   void close();
   [[nodiscard]] bool closed() const { return closed_; }
 
@@ -172,7 +177,7 @@ class Fibers {
   void switch_back(Fiber& fiber);
   void retire(Fiber& fiber);
   void cancel(Fiber& fiber);
-  /// Nothing keeps it from running any more, perhaps.
+  /// Makes a fiber ready, unless it waits, it is stopped, or its host is on hold.
   void ready_again(Fiber& fiber);
   [[nodiscard]] boost::context::stack_context take_stack();
 

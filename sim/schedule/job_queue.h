@@ -1,5 +1,5 @@
 // A queue of jobs for the simulator. Each job runs as a task at the virtual time at which it was
-// added, in the order of addition.
+// added, and the jobs run in the order of addition.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@ class JobQueue final : private Task {
   ~JobQueue() override { clear(); }
 
   void push(std::unique_ptr<verbs::Job> job);
-  /// Destroys what waits, and what its destruction leads to.
+  /// Destroys all waiting jobs, and the jobs that their destructors add.
   void clear();
 
  private:

@@ -1,5 +1,5 @@
-// Named streams of random numbers. Each user of random numbers has a stream of its own, so that a
-// new user does not change the numbers of the others.
+// Named streams of random numbers. Each part of the simulator that draws random numbers has a
+// stream of its own, so that a new part does not change the numbers of the others.
 #pragma once
 
 #include <array>
@@ -12,15 +12,17 @@
 
 namespace anyrdma::sim {
 
-/// xoshiro256** seeded from (seed, name). The same numbers on every compiler and machine.
+/// A stream of random numbers (xoshiro256**) that is seeded from a seed and a name. The numbers are
+/// the same on every compiler and machine.
 class RandomStream final : public verbs::Random {
  public:
   RandomStream(std::uint64_t seed, std::string_view name);
-  /// A stream that restarts from the new seed when the run changes its seed (seeds.h). `seeds` must
-  /// outlive it.
+  /// Creates a stream that restarts from the new seed when the run changes its seed (seeds.h).
+  /// `seeds` must outlive the stream.
   RandomStream(const Seeds& seeds, std::string_view name);
   std::uint64_t next() override;
-  /// True with the given probability, 0 to 1. Draws nothing for exactly 0.
+  /// Returns true with the given probability, 0 to 1. For exactly 0, the function draws no random
+  /// number.
   [[nodiscard]] bool chance(double probability);
 
  private:

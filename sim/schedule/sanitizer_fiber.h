@@ -1,5 +1,5 @@
-// Notifies AddressSanitizer and ThreadSanitizer when the stack is switched. The classes are empty
-// in ordinary builds.
+// Notifies AddressSanitizer and ThreadSanitizer when the simulator switches between the stacks of
+// fibers (user-space threads). The classes are empty in ordinary builds.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct SanitizerThread {
   void* tsan = nullptr;
 };
 
-/// One fiber's stack, and the four moments of a switch.
+/// The stack of one fiber, and the calls at the four moments of a switch between thread and fiber.
 class SanitizerFiber {
  public:
   void create([[maybe_unused]] void* top, [[maybe_unused]] std::size_t bytes) {
@@ -53,7 +53,7 @@ class SanitizerFiber {
     __tsan_destroy_fiber(tsan_);
 #endif
   }
-  /// Around the thread's switch into the fiber.
+  /// Call it on the thread, before the thread switches into the fiber.
   void before_resume([[maybe_unused]] SanitizerThread& thread) {
 #ifdef ANYRDMA_ASAN_FIBERS
     __sanitizer_start_switch_fiber(&thread.fake_stack, bottom_, size_);
@@ -68,18 +68,18 @@ class SanitizerFiber {
     __sanitizer_finish_switch_fiber(thread.fake_stack, nullptr, nullptr);
 #endif
 #ifdef ANYRDMA_TSAN_FIBERS
-    // Only here, not in leaving(): the functions that a fiber still leaves when it ends were
-    // entered on its shadow stack, and must be popped from that one.
+    // The switch is reported here and not in leaving(). When a fiber ends, it still returns from
+    // functions that were entered on its shadow stack, so they must be popped from that stack.
     __tsan_switch_to_fiber(thread.tsan, 0);
 #endif
   }
-  /// On the fiber: first thing after every switch into it.
+  /// Call it on the fiber, as the first thing after every switch into it.
   void arrived([[maybe_unused]] SanitizerThread& thread) {
 #ifdef ANYRDMA_ASAN_FIBERS
     __sanitizer_finish_switch_fiber(fake_stack_, &thread.bottom, &thread.size);
 #endif
   }
-  /// On the fiber: last thing before it switches away; `forever` when it ends.
+  /// Call it on the fiber, as the last thing before it switches away; `forever`: the fiber ends.
   void leaving([[maybe_unused]] SanitizerThread& thread, [[maybe_unused]] bool forever) {
 #ifdef ANYRDMA_ASAN_FIBERS
     __sanitizer_start_switch_fiber(forever ? nullptr : &fake_stack_, thread.bottom, thread.size);

@@ -1,5 +1,5 @@
-// The order in which the simulator executes work that is ready at the same time: a policy, and the
-// choices of a run as data.
+// The order in which the simulator executes work that is ready at the same time: a policy that
+// chooses, and the choices of a run as data.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace anyrdma::sim {
 
-/// A choice among several candidates other than the first.
+/// A scheduling choice that did not take the first of several candidates.
 struct Deviation {
-  std::uint64_t point = 0;   ///< the number of the scheduling point in the run, from 0
+  std::uint64_t point = 0;   ///< the number of the scheduling decision in the run, from 0
   std::uint32_t choice = 1;  ///< the index of the chosen candidate; if too large, the last one
   bool operator==(const Deviation&) const = default;
 };
@@ -25,36 +25,37 @@ enum class Policy : std::uint8_t {
   kFifo,    ///< whatever was ready first; costs nothing
   kRandom,  ///< each choice is random, from the world's seed
 
-  /// Each choice takes the candidate with the highest priority. Priorities are drawn from the
-  /// world's seed; `changes` times, the highest priority becomes the lowest. A bug that needs d
-  /// orderings is found with a probability of at least 1 / (n * k^(d-1)) with d - 1 changes, n
-  /// programs and k scheduling points. Source: Burckhardt, Kothari, Musuvathi, Nagarakatte: A
-  /// Randomized Scheduler with Probabilistic Guarantees of Finding Bugs (ASPLOS 2010).
+  /// Random priorities: each choice takes the candidate with the highest priority. Priorities are
+  /// drawn from the world's seed; `changes` times, the highest priority becomes the lowest. A bug
+  /// that needs d orderings is found with a probability of at least 1 / (n * k^(d-1)) with d - 1
+  /// changes, n programs and k scheduling decisions. Source: Burckhardt, Kothari, Musuvathi,
+  /// Nagarakatte: A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs (ASPLOS
+  /// 2010).
   kPct,
   kGiven,  ///< as `deviations` say, otherwise fifo
 };
 
-/// How the simulator chooses what runs next. It chooses among runnable programs (fibers) and due
-/// events of the network: arriving packets and timers. Packets in one direction keep their order.
+/// How the simulator chooses what runs next: one of the runnable programs (fibers) or of the
+/// network's due events (arriving packets and timers). Packets in one direction keep their order.
 struct Schedule {
   Policy policy = Policy::kFifo;
   std::uint32_t changes = 2;  ///< kPct
 
-  /// kPct: the changes are distributed over this number of scheduling points, from the beginning of
-  /// the run.
+  /// For kPct: the `changes` priority changes are distributed at random over this number of
+  /// scheduling decisions, from the beginning of the run.
   std::uint32_t length = 200;
-  /// kPct: scheduling points with an additional priority change, independent of the seed;
-  /// ascending.
+  /// For kPct: the numbers of scheduling decisions at which a further priority change happens,
+  /// whatever the seed is. Ascending.
   std::vector<std::uint64_t> at{};
-  /// The scheduling delay: how long a runnable program may be kept off the CPU while the clock
-  /// advances, as on a busy machine. Zero: only while events of the same instant are done. Not for
-  /// kFifo.
+  /// The scheduling delay: the longest virtual time for which a runnable program may be kept off
+  /// the CPU, as on a busy machine. Zero: only until all events of the same instant are done. Not
+  /// for kFifo.
   verbs::Duration slack{};
   std::vector<Deviation> deviations{};  ///< kGiven, by point
 
-  /// Changes of seeds, for every policy, ordered by scheduling point: from that point on, all
-  /// random streams of the run, including the one for scheduling choices, use another seed. With
-  /// kFifo, the points are counted as with kGiven.
+  /// Changes of seeds, for every policy, ordered by scheduling decision: from that decision on, all
+  /// random streams of the run use another seed, also the stream for scheduling choices. With
+  /// kFifo, the decisions are counted as with kGiven.
   std::vector<Branch> branches{};
   bool operator==(const Schedule&) const = default;
 };
@@ -63,17 +64,18 @@ struct Schedule {
 /// same seeds and schedule lead to the same choices.
 class Chooser {
  public:
-  /// `seeds`: with the schedule's branches; outlive it.
+  /// `seeds` has the schedule's branches, and must outlive this object.
   Chooser(Schedule schedule, Seeds& seeds);
 
   [[nodiscard]] bool active() const { return active_; }
   [[nodiscard]] verbs::Duration slack() const { return schedule_.slack; }
-  /// Chooses what runs next, and returns its index. Each candidate has a number that is the same
-  /// during the whole run. Precondition: there is a candidate.
+  /// Chooses what runs next, and returns its index in `candidates`. Each candidate is a number that
+  /// identifies a fiber or a task, the same during the whole run. Precondition: `candidates` is not
+  /// empty.
   [[nodiscard]] std::size_t choose(std::span<const std::uint64_t> candidates);
-  /// At how many there was a choice.
+  /// Returns the number of scheduling decisions so far that had several candidates.
   [[nodiscard]] std::uint64_t points() const { return point_; }
-  /// All choices so far that did not take the first candidate. A kGiven schedule with these
+  /// Returns all choices so far that did not take the first candidate. A kGiven schedule with these
   /// deviations repeats the run.
   [[nodiscard]] const std::vector<Deviation>& deviations() const { return made_; }
 

@@ -1,5 +1,6 @@
-// The scheduler of virtual time. By default, tasks run in the order of their time and then of their
-// arming, and ready fibers run before the clock advances. A Schedule may choose another order.
+// The scheduler of virtual time. By default, tasks (timed events) run in the order of their time
+// and, at one instant, in the order in which they were armed. Ready fibers (user-space threads) run
+// before the clock advances. A Schedule may choose another order.
 #pragma once
 
 #include <atomic>
@@ -19,8 +20,8 @@ namespace anyrdma::sim {
 using verbs::Duration;
 using verbs::Instant;
 
-/// An event that the scheduler runs at a certain virtual time. A task is armed for one time at
-/// most, and must not be armed when it is destroyed.
+/// An event that the scheduler runs at a certain virtual time. A task is armed for at most one
+/// time. A task that is armed must not be destroyed.
 class Task {
  public:
   Task(const Task&) = delete;
@@ -30,23 +31,24 @@ class Task {
  protected:
   Task() : timer_(this) {}
   virtual ~Task() = default;
-  /// Sets the lane. Tasks with the same lane that are due at the same instant run in their order
-  /// under every schedule, as the packets of one link do. Tasks in lane 0, the default, may run in
-  /// any order.
+  /// Sets the lane (a number that groups tasks, such as the packets of one link). Under every
+  /// schedule, tasks with the same lane that are due at the same instant run in their order. Tasks
+  /// in lane 0, the default, may run in any order.
   void set_lane(std::uint32_t lane) { lane_ = lane; }
   [[nodiscard]] std::uint32_t lane() const { return lane_; }
 
  private:
   friend class Scheduler;
-  /// Called at the task's time. The task is no longer armed then, and may arm itself again.
+  /// Called at the time for which the task was armed. The task is no longer armed then, and may arm
+  /// itself again.
   virtual void run() = 0;
 
   verbs::Timer<Task*> timer_;
   std::uint32_t lane_ = 0;
 };
 
-/// An object whose timers change often. Instead of arming its task at every change, it does so
-/// once, when the scheduler is about to choose the next task.
+/// An object whose timers change often. Instead of arming its task at every change, the object arms
+/// it once, when the scheduler is about to choose the next task.
 class Settler : public boost::intrusive::list_base_hook<
                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -57,10 +59,11 @@ class Settler : public boost::intrusive::list_base_hook<
   ~Settler() = default;
 };
 
-/// Hears of the schedule's choices other than the first.
+/// Observes the schedule's choices other than the first candidate.
 class ChoiceObserver {
  public:
-  /// Called before the chosen fiber or task runs. `fiber`: null if a task was chosen.
+  /// Called before the chosen fiber or task runs. `fiber` is the chosen fiber; null: the choice is
+  /// a task.
   virtual void on_choice(const Deviation& choice, const Fiber* fiber) = 0;
 
  protected:
@@ -73,12 +76,12 @@ class ChoiceObserver {
   return &place;
 }
 
-/// Runs fibers and tasks in virtual time. Each scheduler belongs to one thread; several schedulers
-/// may exist in different threads.
+/// Runs fibers (user-space threads) and tasks (timed events) in virtual time. Each scheduler
+/// belongs to one thread; several schedulers may exist in different threads.
 class Scheduler {
  public:
   static constexpr Instant kNever = Instant::max();
-  /// The wait reason of a fiber that polls.
+  /// The text that reports show as the purpose of a fiber that polls.
   static constexpr char kPolls[] = "something to happen (it polls)";
   static constexpr char kIdles[] = "time to pass";
 
@@ -91,33 +94,35 @@ class Scheduler {
   /// How many tasks have run.
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
-  /// Arms the task for `time` (the current time if that is past); an armed task is moved. Tasks
-  /// with the same time run in the order of arming. O(log n).
+  /// Arms the task for `time`, or for the current time if `time` is in the past. If the task is
+  /// armed already, its time changes. Tasks with the same time run in the order of arming. O(log
+  /// n).
   void at(Task& task, Instant time) { queue_.arm(task.timer_, time < now_ ? now_ : time); }
-  /// Like the function above, in a turn that was taken before.
+  /// Arms the task for `time`, in the turn that an earlier call of take_turn() has returned.
   void at(Task& task, Instant time, std::uint64_t turn) { queue_.arm(task.timer_, time, turn); }
   [[nodiscard]] std::uint64_t take_turn() { return queue_.take_turn(); }
   void cancel(Task& task) { queue_.cancel(task.timer_); }
-  /// Whether a task armed for `time` would be the next to run, so that the running task can do its
-  /// work at once instead. Always false if a schedule chooses the order.
+  /// Whether a task armed for `time` would be the next to run. Then the running task can do the
+  /// work of that task at once. Always false if a schedule chooses the order.
   [[nodiscard]] bool comes_next(Instant time, std::uint64_t turn) const {
     return time == now_ && !queue_.anything_before(time, turn) && !fibers_.any_ready() &&
            !chooser_.active();
   }
-  /// Requests that Settler::settle is called before the next task is chosen. Settlers are called in
-  /// the order of these requests.
+  /// Requests that Settler::settle is called for `settler` before the next task is chosen. Settlers
+  /// are called in the order of these requests.
   void settle_later(Settler& settler) {
     if (!settler.is_linked()) unsettled_.push_back(settler);
   }
   [[nodiscard]] Instant time_of(const Task& task) const { return queue_.deadline(task.timer_); }
 
   /// Runs one ready fiber, or advances the clock to the next task not later than `limit` and runs
-  /// it, as the schedule chooses. False: there is neither. Do not call it from a fiber.
+  /// that task; the schedule chooses among them. Returns false if there is no such fiber or task.
+  /// Do not call this function from a fiber.
   bool step(Instant limit = kNever);
   /// Whether a fiber is ready or a task is armed, at any future time.
   [[nodiscard]] bool anything_left();
-  /// While an object of this class exists, the world belongs to the current thread, and calls from
-  /// other threads are refused (check_thread()).
+  /// Marks the world as running in the current thread, while an object of this class exists. Calls
+  /// from other threads are then refused (check_thread()).
   class Running {
    public:
     explicit Running(Scheduler& scheduler)
@@ -139,52 +144,54 @@ class Scheduler {
     if (thread != nullptr && thread != this_thread()) [[unlikely]]
       refuse_thread();
   }
-  /// Null: none, as at first. Outlives the scheduler.
+  /// Sets the observer of choices; null, the default: no observer. The observer must outlive the
+  /// scheduler.
   void set_choice_observer(ChoiceObserver* observer) { choice_observer_ = observer; }
-  /// Where the schedule's choices were not the first.
+  /// Returns all choices of the schedule that did not take the first candidate.
   [[nodiscard]] const std::vector<Deviation>& deviations() const { return chooser_.deviations(); }
-  /// Until when nothing happens by itself; kNever.
+  /// Returns the time of the next armed task; kNever: no task is armed.
   [[nodiscard]] Instant quiet_until();
-  /// Moves the clock without anything happening. Precondition: nothing is due before.
+  /// Moves the clock to `time` without running anything. Precondition: nothing is due before
+  /// `time`.
   void skip_to(Instant time);
 
-  /// For programs that poll: runs something else, then returns. For one microsecond (the cost of an
-  /// empty poll), tasks that concern only other hosts (see concern()) do not count. If nothing else
-  /// can happen, that time passes, and more after a thousand polls in a row. After an hour of
-  /// virtual time with nothing but polls, step() returns false.
+  /// Lets other work run, for programs that poll in a loop, then returns. For one microsecond (the
+  /// cost of an empty poll), tasks that affect only other hosts (see concern()) do not count. If
+  /// nothing else can happen, that time passes, and more after a thousand polls in a row. After an
+  /// hour of virtual time with nothing but polls, step() returns false.
   void poll();
-  /// Suspends the running fiber until something happens, or until `time`; its caller then checks
-  /// again.
+  /// Suspends the running fiber until something happens, or until `time`. The caller must check its
+  /// condition again afterwards.
   void poll_until(Instant time);
-  /// All that is ready goes on before the running fiber does.
+  /// Lets all ready fibers run before the running fiber continues.
   void let_others_go_first();
   /// Whether a schedule chooses the order.
   [[nodiscard]] bool chooses() const { return chooser_.active(); }
-  /// A scheduling point (a verbs call or a lock) in the running fiber: the schedule may let other
-  /// fibers and tasks run first. No effect in the default order and outside of fibers. If the fiber
-  /// is killed during the call, it continues until its next wait, as if there had been no
-  /// scheduling point.
+  /// Marks a scheduling point (a verbs call or a lock) in the running fiber: the schedule may let
+  /// other fibers and tasks run first. No effect in the default order and outside of fibers. If the
+  /// fiber is killed during the call, the fiber continues until its next wait, as if there had been
+  /// no scheduling point.
   void give_way();
-  /// Of the run, for its random streams.
+  /// Returns the seeds of the run, for its random streams.
   [[nodiscard]] const Seeds& seeds() const { return seeds_; }
-  /// At how many points there was a choice so far.
+  /// Returns the number of scheduling decisions so far that had several candidates.
   [[nodiscard]] std::uint64_t choices() const { return chooser_.points(); }
   /// Declares that the running task affects only the given host, so that polling programs of other
-  /// hosts need not check again. A task that never calls this function counts as affecting all
+  /// hosts need not check again. A task that does not call this function counts as affecting all
   /// hosts.
   void concern(const Host& host) {
     concerns_more_ |= concerned_ != nullptr && concerned_ != &host;
     concerned_ = &host;
   }
 
-  /// Stores the purpose of a wait, made outside of fibers, that failed because nothing could happen
-  /// any more.
+  /// Stores the purpose of a wait outside of fibers that failed because nothing could happen any
+  /// more. Reports show the purpose.
   void note_refusal(const char* purpose, const std::string& details);
-  /// The last such note; empty if there is none.
+  /// Returns the purpose that the last call of note_refusal() stored; empty: there was no call.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
-  /// Suspends the running fiber, or the calling thread outside of fibers, until `time`. Returns
-  /// false if the sleep was cancelled.
+  /// Suspends the running fiber until `time`. Outside of fibers, the calling thread runs the world
+  /// until `time` instead. Returns false if the sleep was cancelled.
   bool idle_until(Instant time);
 
  private:
@@ -197,8 +204,8 @@ class Scheduler {
   void wake_concerned_pollers();
   void skip_empty_poll(Instant limit);
   void run_task(Task& task);
-  /// Like step(), if the schedule chooses among several candidates. Returns false if there is no
-  /// candidate.
+  /// Runs one fiber or task like step(), if the schedule chooses among several candidates. Returns
+  /// false if there is no candidate.
   bool step_chosen(Instant limit);
   void gather_due();
 
@@ -210,7 +217,7 @@ class Scheduler {
   std::vector<verbs::Timer<Task*>*> due_;  ///< likewise
   Instant now_{};
   std::uint64_t events_ = 0;
-  Duration in_vain_{};  ///< how long there has been nothing but empty polls
+  Duration in_vain_{};  ///< virtual time in which only empty polls have happened
   verbs::TimerQueue<Task*> queue_;
   boost::intrusive::list<Settler, boost::intrusive::constant_time_size<false>> unsettled_;
   FiberList pollers_;

@@ -1,5 +1,5 @@
 // The seeds of one run: the first seed, and further seeds that replace it at later scheduling
-// decisions.
+// decisions of the run.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace anyrdma::sim {
 
-/// A change of seeds: from the given scheduling decision on, the run uses another seed.
+/// A change of seeds at a scheduling decision: from that decision on, the run uses another seed.
 struct Branch {
   std::uint64_t until = 0;  ///< the decision, from 0: see Chooser
   std::uint64_t seed = 0;

@@ -11,10 +11,10 @@
 
 namespace anyrdma::sim {
 
-/// A semaphore whose wait suspends the calling fiber in virtual time. Called outside of fibers,
-/// wait() runs the world until a unit is available. wait() fails with EDEADLK if no future event
-/// can post, and when the world ends. Waiters get units in FIFO order. The semaphore must outlive
-/// its waiters.
+/// A semaphore whose wait() suspends the calling fiber in virtual time. If wait() is called outside
+/// of fibers, it runs the world until a unit is available. wait() fails with EDEADLK if no future
+/// event can post, and when the world ends. Waiters get units in FIFO order. The semaphore must
+/// outlive its waiters.
 class Semaphore final : public verbs::Semaphore {
  public:
   explicit Semaphore(Scheduler& scheduler) : scheduler_(scheduler) {}

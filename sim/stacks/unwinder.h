@@ -29,7 +29,8 @@ class Unwinder {
   /// information "serve+0x2c (server) server.cc:81"; without symbols "0x1234 (server)", the offset
   /// in the file. Empty: the stack cannot be read.
   [[nodiscard]] std::vector<std::string> frames(pid_t tid, std::size_t at_most = 40) const;
-  /// The same of one return address, which the process has noted before.
+  /// Returns the text of one frame, as frames() does, for a return address that the process has
+  /// stored.
   [[nodiscard]] std::string frame(std::uintptr_t address) const;
 
  private:

@@ -66,21 +66,21 @@ enum class State : std::uint8_t {
   kSynSent,      ///< it asks for a connection
   kSynReceived,  ///< it has answered a SYN
   kOpen,         ///< until both have finished, and have heard so
-  kTimeWait,     ///< both have finished; repeated segments of the peer are still answered
+  kTimeWait,     ///< both ends have finished; repeated segments still get an answer
   kClosed,       ///< for good
 };
 
 /// One end of a connection.
 class Endpoint {
  public:
-  /// Asks for a connection. `first`: where its sequence numbers begin.
+  /// Creates an endpoint that asks for a connection. `first`: its first sequence number.
   [[nodiscard]] static Endpoint connect(std::uint32_t first);
   /// Answers who does.
   [[nodiscard]] static Endpoint accept(std::uint32_t first, const Segment& request);
 
   [[nodiscard]] State state() const { return state_; }
-  /// Why the connection was closed: ECONNREFUSED, ECONNRESET, ETIMEDOUT, or EPIPE (the peer had
-  /// finished and then reset the connection). 0: no failure.
+  /// Returns why the connection was closed: ECONNREFUSED, ECONNRESET, ETIMEDOUT, or EPIPE (the peer
+  /// had finished and then reset the connection). 0: no failure.
   [[nodiscard]] int error() const { return error_; }
 
   // --- for the program's side -------------------------------------------------------------------
@@ -98,7 +98,7 @@ class Endpoint {
   /// Received data that is not read yet.
   [[nodiscard]] std::span<const std::uint8_t> received() const { return received_.bytes(); }
   void take(std::size_t count);
-  /// The peer has finished, and all has been taken.
+  /// Whether the peer has finished, and the program has taken all received data.
   [[nodiscard]] bool at_end() const { return peer_finished_ && received_.size() == 0; }
 
   // --- for the network's side -------------------------------------------------------------------
@@ -133,6 +133,7 @@ class Endpoint {
   int error_ = 0;
   std::uint32_t first_;           ///< our sequence number of offset 0
   std::uint32_t peer_first_ = 0;  ///< the peer's
+
   // Sending.
   ByteQueue unsent_;         ///< and what is not acknowledged
   Offset data_begin_ = 1;    ///< of its first byte
@@ -149,11 +150,13 @@ class Endpoint {
   unsigned retries_ = 0;
   Duration srtt_{};  ///< smoothed round trip
   bool measured_ = false;
-  std::optional<Offset> timed_;  ///< its acknowledgement says how long a round trip takes
+  /// the offset whose acknowledgement ends the measurement of a round trip
+  std::optional<Offset> timed_;
   Instant timed_at_{};
   std::optional<Instant> deadline_;
-  bool probing_ = false;                ///< it asks whether there is a window by now
+  bool probing_ = false;                ///< whether it probes a window of 0 bytes
   std::optional<std::uint32_t> stray_;  ///< somebody has acknowledged what was never sent
+
   // Receiving.
   ByteQueue received_;
   Offset expected_ = 0;                                ///< the next of the peer's

@@ -1,5 +1,5 @@
-// A connection on a perfect network, from address resolution to the end of the CM's timewait, with
-// data in both directions: SEND, RDMA WRITE and RDMA READ.
+// A client and a server with one connection on a perfect network, from address resolution to the
+// end of the CM's timewait, with data in both directions: SEND, RDMA WRITE and RDMA READ.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace anyrdma::sim::testing {
 
-/// Adds the hosts "client" 192.0.2.1 and "server" 192.0.2.2 to a world.
+/// The programs of a client and a server. The constructor adds the hosts "client" (192.0.2.1) and
+/// "server" (192.0.2.2) to a world.
 class CleanRun {
  public:
   explicit CleanRun(World& world);

@@ -1,4 +1,5 @@
-// A client and a server in a world with faults; their connections have no queue pairs.
+// A client and a server in a world with faults, for tests of the connection manager. Their
+// connections have no queue pairs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,11 +21,11 @@ class FaultedPair : public ::testing::Test {
   };
 
   void inject(std::string_view plan);
-  /// Asks for a connection with that number as its queue pair's.
+  /// Requests a connection, and gives `qpn` as the number of its queue pair.
   static void connect(cm::Id& id, std::uint32_t qpn);
   std::unique_ptr<cm::Id> ask();
   std::unique_ptr<cm::Id> ask(Program& program, std::uint32_t qpn);
-  /// The server's side of the next request.
+  /// Waits for the next connection request, and returns the server's id for it.
   std::unique_ptr<cm::Id> accept();
   Connection connect() { return finish(client, ask()); }
   /// The server accepts what `program` has asked for.

@@ -1,5 +1,6 @@
-// Everything that a test of an RDMA program needs, for projects that have only the installed
-// headers and libraries: docs/testing.md. Names from many folders, in one namespace.
+// Includes everything that a test of an RDMA program needs, for projects that have only the
+// installed headers and libraries (docs/testing.md). The names from several folders are in one
+// namespace.
 #pragma once
 
 #include "cm/event.h"
@@ -15,24 +16,24 @@
 
 namespace anyrdma::testing {
 
-/// Makes the linker include the code that writes a recording and its page when a test fails.
+/// Makes the linker include the code that writes a recording and its HTML page when a test fails.
 inline const bool kRecorded = (sim::testing::require_recordings(), true);
 
-// The fixture, and steps of a connection's life for programs in it.
+// The test fixture, and building blocks for its programs, such as the steps of a connection.
 using sim::testing::current_settings;
 using sim::testing::parameters;
 using sim::testing::Pipe;
 using sim::testing::Program;
 using sim::testing::SimTest;
 
-// Matchers of events, and of the channel they come from.
+// GoogleMock matchers of CM events, and of the channel that the events come from.
 using transport::testing::EventIs;
 using transport::testing::EventuallyEstablished;
 using transport::testing::HasNoPrivateData;
 using transport::testing::HasPrivateData;
 using transport::testing::HasStatus;
 
-// A transport whose every answer the test decides.
+// A mock transport: the test decides every answer of the transport.
 using transport::testing::MockEndpoint;
 using transport::testing::MockTransport;
 

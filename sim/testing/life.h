@@ -1,5 +1,5 @@
-// One connection between two hosts, from its establishment to its end, on any network. The
-// determinism tests and the benchmark run it.
+// One connection between two hosts, from its establishment to its end, on any network. Determinism
+// tests and a benchmark run it.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace anyrdma::sim::testing {
 
-/// A client and a server that exchange one message each way, unless the connection fails before.
-/// Neither side hangs: each continues until an event ends its connection or no event can come any
-/// more.
+/// A client and a server that exchange one message in each direction, unless the connection fails
+/// before. Neither side hangs: each side continues until an event ends its connection or no event
+/// can come any more.
 class Life {
  public:
   Life(World& world, Host& client, Host& server);
-  /// Starts both fibers; the world must run them to their end before the Life is destroyed.
+  /// Starts the fibers of client and server. The world must run them to their ends before this
+  /// object is destroyed.
   void start();
 
   [[nodiscard]] const Program& client() const { return client_; }
@@ -37,9 +38,9 @@ class Life {
   int completions_ = 0;
 };
 
-/// The result of run_life(), which runs one Life to its end in a world with two hosts. The links
-/// lose, duplicate, delay and reorder packets as the seed decides; with every fourth seed the
-/// network is perfect.
+/// The result of run_life(), which runs one Life (client and server with one connection) to its end
+/// in a world with two hosts. The links lose, duplicate, delay and reorder packets as the seed
+/// decides. With every fourth seed, the network is perfect.
 struct LifeResult {
   std::uint64_t hash = 0;
   std::uint64_t packets = 0;

@@ -34,7 +34,7 @@ struct Seen {
 };
 
 [[nodiscard]] std::vector<rdma_cm_event_type> types_of(const std::vector<Seen>& events);
-/// `text` followed by zeros up to `size`.
+/// Returns `text` followed by zeros, `size` bytes in all.
 [[nodiscard]] std::vector<std::uint8_t> padded(std::string_view text, std::size_t size);
 
 /// One application of one host.
@@ -48,9 +48,10 @@ class Program {
   [[nodiscard]] std::unique_ptr<cm::Id> listen(const Address& local, int backlog = 8);
   /// Creates an id and resolves address and route to `peer`.
   [[nodiscard]] std::unique_ptr<cm::Id> resolve(const Address& peer);
-  /// Waits for the next event, logs and returns it. nullopt: no event can come any more.
+  /// Waits for the next event, logs it and returns it. nullopt: no event can come any more.
   [[nodiscard]] std::optional<cm::Event> next();
-  /// Fetches, logs and acknowledges the next event. The test fails if the event has another type.
+  /// Waits for the next event, logs it and acknowledges it. The test fails if the event has another
+  /// type than `type`.
   Seen expect(rdma_cm_event_type type);
   /// As expect, for CONNECT_REQUEST.
   [[nodiscard]] std::unique_ptr<cm::Id> expect_request();
@@ -66,7 +67,7 @@ class Program {
   std::unique_ptr<cm::EventChannel> channel_;
 };
 
-/// A connected id's queue pair with one buffer registered for everything.
+/// The queue pair of a connected id, with one registered buffer for all its messages.
 class Pipe {
  public:
   static constexpr std::size_t kBytes = 4096;
@@ -96,7 +97,7 @@ class Pipe {
   verbs::MemoryRegion memory_;
 };
 
-/// Connection parameters with private data; `data` outlives their use.
+/// Returns connection parameters with private data; `data` must outlive their use.
 [[nodiscard]] rdma_conn_param parameters(std::string_view data,
                                          std::uint8_t responder_resources = 1,
                                          std::uint8_t initiator_depth = 1);

@@ -3,10 +3,10 @@
 //
 //   --anyrdma_seed=7      ANYRDMA_SEED=7       the seed of every world; default: 1
 //   --anyrdma_runs=100    ANYRDMA_RUNS=100     runs each test 100 times, with 100 seeds; default: 1
-//   --anyrdma_record=DIR  ANYRDMA_RECORD=DIR   records each world (recordings.h) to files in DIR
+//   --anyrdma_record=DIR  ANYRDMA_RECORD=DIR   records each test's worlds (recordings.h) to DIR
 //
-// The settings work with any main(), including that of gtest_main. A seed or number of runs that is
-// not a number fails the tests that use it.
+// The settings work with any main(), including that of gtest_main. A test fails if its seed or its
+// number of runs is not a number.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-/// Parses `words` (a command line) and the variables; null: unset.
+/// Parses the command line `words`, and the values of the environment variables; null: unset.
 [[nodiscard]] Settings read_settings(std::span<const std::string> words, const char* seed,
                                      const char* runs, const char* record = nullptr);
 
-/// Returns the settings of this process, with the seed of the current repetition (`runs`). Call it
-/// while a test program runs.
+/// Returns the settings of this process, with the seed of the current repetition (see `runs`). Call
+/// this function while a test program runs.
 [[nodiscard]] Settings current_settings();
 
-/// A shell command that repeats the running test with that seed. Empty: no test runs.
+/// Returns a shell command that repeats the running test with the given seed. Empty: no test runs.
 [[nodiscard]] std::string command_to_repeat(std::uint64_t seed);
 
 }  // namespace anyrdma::sim::testing

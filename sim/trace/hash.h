@@ -10,7 +10,8 @@
 
 namespace anyrdma::sim {
 
-/// Joins a word to a hash: both halves of a 128-bit product, so that every bit reaches every other.
+/// Returns a hash of `hash` and `word`. Each bit of the result depends on every bit of both, by a
+/// 128-bit product.
 [[nodiscard]] inline std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   __extension__ using Wide = unsigned __int128;
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
@@ -19,7 +20,7 @@ namespace anyrdma::sim {
          (hash << 1 | hash >> 63);
 }
 
-/// `count` bytes, at most eight, as a little-endian number.
+/// Reads `count` bytes (at most eight) as a little-endian number.
 [[nodiscard]] inline std::uint64_t little_endian(const std::uint8_t* bytes, std::size_t count) {
   if constexpr (std::endian::native == std::endian::little) {
     if (count == sizeof(std::uint64_t)) {

@@ -30,8 +30,8 @@ enum class RecordKind : std::uint8_t {
   kQueued,       ///< a CM event entered its channel
   kFetched,      ///< the application took a CM event
   kFault,        ///< a fault of the plan fired
-  kNote,         ///< the test or a program says something, or a program ends
-  kChoice,       ///< the schedule chose another candidate than the first ready one
+  kNote,         ///< a line of the test or of a program's output, or the end of a program
+  kChoice,       ///< the schedule did not choose the first ready candidate
 };
 
 /// Why a packet ended before the application could notice it.
@@ -40,7 +40,7 @@ enum class DropCause : std::uint8_t {
   kFault,  ///< a fault of the plan
   kLinkDown,
   kNoSuchAddress,  ///< no host has the destination address
-  kNoDevice,       ///< the interface there has no RDMA device (any more)
+  kNoDevice,       ///< the interface has no RDMA device, or no longer
   kMalformed,      ///< from here on: the receiving device's counters
   kUnknownQp,
   kBadIcrc,
@@ -48,7 +48,7 @@ enum class DropCause : std::uint8_t {
   kBadQueueKey,
   kNoReceive,
   kUnknownGroup,
-  kHostStopped,  ///< the host is off, or paused with its queue full
+  kHostStopped,  ///< the host is off, or it is paused and its queue is full
 };
 [[nodiscard]] std::string_view to_string(DropCause cause);
 
@@ -67,7 +67,8 @@ class Trace {
   explicit Trace(Tracing tracing) : tracing_(tracing) {}
 
   [[nodiscard]] bool on() const { return tracing_ != Tracing::kOff; }
-  /// The hash of all records so far. Equal runs have the same hash on every compiler and machine.
+  /// Returns the hash of all records so far. Equal runs have the same hash on every compiler and
+  /// machine.
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::size_t size() const { return count_; }
   /// The i-th record. Precondition: Tracing::kKeep.

@@ -11,9 +11,9 @@
 namespace anyrdma::sim::tracee {
 
 enum class Verdict : std::uint8_t {
-  kPass,    ///< the kernel makes the call; the tracer is not asked
+  kPass,    ///< the kernel executes the call, and the tracer does not see it
   kStop,    ///< the thread stops with StopKind::kCall
-  kRefuse,  ///< the call fails with an errno; the tracer is not asked
+  kRefuse,  ///< the call fails with an errno, and the tracer does not see it
 };
 
 struct Answer {
@@ -26,7 +26,7 @@ struct Answer {
 struct ArgumentRule {
   enum class Test : std::uint8_t {
     kIs,           ///< the argument's lower 32 bits are `value`
-    kHasAny,       ///< the argument's lower 32 bits have a bit of `value`
+    kHasAny,       ///< `value` and the argument's lower 32 bits have a common bit
     kUpperHalfIs,  ///< the argument's upper 32 bits are `value`
   };
   unsigned argument = 0;  ///< 0 to 5

@@ -15,13 +15,13 @@ namespace anyrdma::sim::tracee {
 
 struct LaunchOptions {
   std::string path;                      ///< what is executed
-  std::vector<std::string> arguments;    ///< the first is the name it is called by
+  std::vector<std::string> arguments;    ///< the first one is the program's name (argv[0])
   std::vector<std::string> environment;  ///< NAME=value
   std::string directory{};               ///< to work in; empty: this one
   int input = -1;                        ///< becomes descriptor 0 ...
   int output = -1;                       ///< ... 1 ...
   int error = -1;                        ///< ... and 2
-  const Realm* realm = nullptr;          ///< whose process it becomes; null: it is one like us
+  const Realm* realm = nullptr;  ///< the namespaces of the process; null: those of this process
 };
 
 /// Starts a process that the calling thread traces, and returns its process id. The process has

@@ -26,7 +26,7 @@ class Network {
  public:
   enum class Made : std::uint8_t {
     kNothing,     ///< the system's network is seen
-    kOnLoopback,  ///< the kernel supports no suitable interface: loopback has the addresses
+    kOnLoopback,  ///< loopback has the addresses: the kernel has no suitable interface
     kInterface,
   };
 
@@ -41,7 +41,8 @@ class Network {
 
   std::string name_;
   Message loopback_up_;
-  std::vector<Message> kinds_;  ///< of interfaces: the first one that the kernel knows is made
+  /// kinds of interfaces, in order: the first kind that the kernel supports is created
+  std::vector<Message> kinds_;
   std::vector<Message> settings_;
   std::vector<Message> addresses_;
 };

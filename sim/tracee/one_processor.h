@@ -35,8 +35,10 @@ class OneProcessor {
 
  private:
   cpu_set_t allowed_{};
-  int processor_ = -1;                      ///< -1: all
-  transport::realtime::Descriptor waited_;  ///< how long it has, of proc(5)'s schedstat
+  int processor_ = -1;  ///< -1: all
+
+  /// the thread's time of waiting for a processor: /proc/.../schedstat
+  transport::realtime::Descriptor waited_;
   std::chrono::steady_clock::time_point looked_{};
   std::chrono::nanoseconds waited_before_{};
   unsigned asked_ = 0;

@@ -48,7 +48,8 @@ class Realm {
  private:
   Realm() = default;
 
-  pid_t owner_ = -1;  ///< the process that created it; forks of it do not destroy it
+  /// the process that created the object: only its destructor ends the namespaces
+  pid_t owner_ = -1;
   pid_t first_ =
       -1;  ///< process 1 of the PID namespace: adopts orphans, and reverts changes when a run ends
   transport::realtime::Descriptor channel_;  ///< to the first process

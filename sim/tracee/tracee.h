@@ -23,7 +23,7 @@ struct Call {
   std::array<std::uint64_t, 6> arguments{};
 };
 
-/// The id of a thread in the innermost PID namespace; its own id if that cannot be read.
+/// Returns the id of a thread in the innermost PID namespace; if it cannot be read, `tid`.
 [[nodiscard]] pid_t number_of(pid_t tid);
 
 /// A traced thread that has stopped. No function blocks. A function fails if the thread has ended
@@ -40,7 +40,7 @@ class Tracee {
     known_.reset();
   }
 
-  /// The system call that it is about to make.
+  /// Returns the system call that the thread is about to make.
   [[nodiscard]] std::optional<Call> call() const;
   /// The call is not made; it returns that.
   void answer(long result) const;
@@ -56,8 +56,8 @@ class Tracee {
   [[nodiscard]] std::optional<user_regs_struct> registers() const;
   void set_registers(const user_regs_struct& registers) const;
 
-  /// The signal that is about to be delivered to the thread. nullopt: the thread stopped for
-  /// another reason.
+  /// Returns the signal that is about to be delivered to the thread. nullopt: the thread stopped
+  /// for another reason.
   [[nodiscard]] std::optional<siginfo_t> signal_info() const;
 
   /// All or nothing.
@@ -108,13 +108,13 @@ enum class StopKind : std::uint8_t {
   kSignal,      ///< `detail` is about to be delivered
   kNewThread,   ///< it has made a thread: `detail`
   kNewProcess,  ///< it has made a process: `detail`
-  kVfork,       ///< it has made the process `detail` by vfork(2), which uses its memory
-  kVforkOver,   ///< its vfork(2) child no longer uses its memory
-  kProgram,     ///< it runs another program now; `detail` was its thread
+  kVfork,       ///< the thread has created the process `detail` by vfork(2)
+  kVforkOver,   ///< the thread's vfork(2) child no longer uses its memory
+  kProgram,     ///< the thread executes a new program; its id was `detail`
   kStarted,     ///< it is new
   kGroupStop,   ///< its process has been stopped by signal `detail`
   kEnding,      ///< it is about to end
-  kGone,        ///< it has ended: `detail` is a status as of wait(2)
+  kGone,        ///< the thread has ended: `detail` is a status as of wait(2)
 };
 
 struct Stop {
@@ -123,7 +123,7 @@ struct Stop {
   int detail = 0;
 };
 
-/// The meaning of a waitpid(2) status of a traced thread.
+/// Returns why a traced thread has stopped, from its status of waitpid(2).
 [[nodiscard]] Stop stop_of(pid_t tid, int status);
 
 /// Returns the ptrace(2) options for tracing a thread and all threads and processes that it

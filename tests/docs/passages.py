@@ -15,9 +15,11 @@ WORDS = 12  # a heading or a cell says too little to be judged
 
 
 def rows(text):
-    """(line number, row of a table as it is)"""
-    for number, line in enumerate(prose.without_blocks(text).splitlines(), 1):
-        if line.lstrip().startswith("|") and re.search(r"\w", line):
+    """(line number, row of a table as it is), without the names of the columns."""
+    lines = prose.without_blocks(text).splitlines()
+    for number, (line, next_line) in enumerate(zip(lines, [*lines[1:], ""]), 1):
+        is_head = next_line.lstrip().startswith("|-")
+        if line.lstrip().startswith("|") and re.search(r"\w", line) and not is_head:
             yield number, line.strip()
 
 

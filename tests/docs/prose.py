@@ -79,17 +79,22 @@ def page_paragraphs(text):
 
 
 def header_paragraphs(text):
-    """(line number, text) of each paragraph of the comments."""
-    found, begun, lines = [], 0, []
+    """(line number, text) of each paragraph of the comments. A banner (`// --- faults`) and a comment
+    of another kind (`//`, `///`, `///<`) or in another column begin a paragraph."""
+    found, begun, lines, last = [], 0, [], None
     for number, line in enumerate([*text.splitlines(), ""], 1):
         comment = re.match(r"\s*(?:///?<?|/\*+|\*(?!/))(?: |$)(.*)", line) or re.search(r" ///?<? (.*)", line)
         said = comment[1].replace("*/", "").strip() if comment else ""
         own = bool(re.match(r"\s*(?:/|\*)", line))
+        mark = re.search(r"///?<?|/?\*", line) if comment else None
+        kind = mark and ("*" if "*" in mark[0] else (mark[0], mark.start()))
+        banner = said.startswith("---")
         indented = bool(comment) and comment[1].startswith("  ")  # a table, say: each line by itself
         item = indented or re.match(r"(?:[-*]|\d+\.|@\w+) +", said)
-        if lines and (not said or item or not own):
+        if lines and (not said or item or not own or banner or kind != last):
             found.append((begun, " ".join(lines)))
             lines = []
+        last = None if banner else kind
         if said and not said.startswith("NOLINT"):
             begun = begun if lines else number
             lines.append(said)

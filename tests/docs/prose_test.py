@@ -95,6 +95,11 @@ class Rules(unittest.TestCase):
         self.refused("int nobody;  // Nobody sees it.\n", "'Nobody'", "cm/a.h")
         self.refused("/* One line.\n * Nobody sees it. */\n", "'Nobody'", "cm/a.h")
 
+    def test_a_banner_another_kind_and_another_column_begin_a_paragraph(self):
+        text = "// --- faults\n/// One.\n/// Two.\nint a;  ///< three\n        ///< four\n// five\nint b;  // six\n// seven\n"
+        paragraphs = [said for _, said in prose.header_paragraphs(text)]
+        self.assertEqual(paragraphs, ["--- faults", "One. Two.", "three four", "five", "six", "seven"])
+
     def test_indented_lines_of_a_comment_are_sentences_of_their_own(self):
         self.assertEqual(self.of("// A table:\n" + "//   one two three\n" * 20, "cm/a.h"), [])
 

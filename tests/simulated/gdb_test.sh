@@ -17,7 +17,7 @@ debug() {
   timeout -k 5 "$deadline" tools/bin/anyrdma sim "$@" --gdb "$socket" >"$work/$name.out" 2>&1 </dev/null &
   run=$!
   timeout "$deadline" bash -c "until [ -S '$socket' ] || ! kill -0 $run 2>/dev/null; do sleep 0.05; done"
-  timeout -k 5 "$deadline" gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'set confirm off' -ex 'set remotetimeout 60' \
+  timeout -k 5 "$deadline" gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'set confirm off' \
     -ex 'set schedule-multiple on' -ex "target extended-remote $socket" -x "$work/$name.gdb" \
     >"$work/$name.log" 2>&1 </dev/null
   wait "$run"

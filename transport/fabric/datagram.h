@@ -1,6 +1,6 @@
 // The messages between processes of one fabric (the same-host transport). Each connection begins
-// with a hello; then one message carries each RoCE datagram, with a short header before the bytes
-// from BTH to ICRC.
+// with a Hello in each direction. Then each RoCE packet is one message: a short header, and the
+// packet's bytes from BTH to ICRC.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace anyrdma::transport::fabric {
 
-/// The length of the header of every message, in bytes.
+/// The length in bytes of the header with which every message begins.
 inline constexpr std::size_t kPreambleBytes = 44;
 using Preamble = std::array<std::uint8_t, kPreambleBytes>;
 using PreambleView = std::span<const std::uint8_t, kPreambleBytes>;
@@ -22,36 +22,37 @@ using PreambleView = std::span<const std::uint8_t, kPreambleBytes>;
 enum class MessageKind : std::uint8_t {
   kHello = 1,
   kPacket = 2,
-  kRingTaken = 3,   ///< the sender has mapped the ring that came with your hello
-  kRingBegins = 4,  ///< the last packet through this socket: later packets come through the ring
-  kBell = 5,        ///< the ring has packets to read, or room to write
+  /// The sender has mapped the shared memory (PacketRing) that came with the receiver's Hello.
+  kRingTaken = 3,
+  /// The last packet through this socket; later packets come through shared memory (PacketRing).
+  kRingBegins = 4,
+  kBell = 5,  ///< the shared memory (PacketRing) has packets to read, or room for more
 };
 
-/// The version of these messages. Both ends must have the same version, since they run the same
-/// software on the same machine.
+/// The version of the messages. Both processes must have the same version.
 inline constexpr std::uint16_t kMeshVersion = 2;
 
-/// Identifies the sending process. The first message in each direction of a connection. File
-/// descriptors come with it.
+/// The first message in each direction of a connection, which identifies the sending process. File
+/// descriptors may come with the message.
 struct Hello {
   std::uint16_t version = kMeshVersion;
   Slot slot{};
   std::uint8_t descriptors = 0;  ///< the number of descriptors that come with the message
-  bool ring = false;             ///< the first of them is a PacketRing's memory
+  bool ring = false;             ///< the first of the descriptors is shared memory of a PacketRing
   std::uint64_t incarnation = 0;
   bool operator==(const Hello&) const = default;
 
   [[nodiscard]] Preamble serialize() const;
-  /// Parses a hello; nullopt: the bytes are no hello, or the slot does not exist.
+  /// Parses a Hello. nullopt: the bytes are no Hello, or the sender's number (slot) is too large.
   [[nodiscard]] static std::optional<Hello> parse(PreambleView bytes);
 };
 
 /// Makes a message that consists only of its kind.
 [[nodiscard]] Preamble notice(MessageKind kind);
-/// Returns the kind that a message states.
+/// Returns the kind of message that a header states.
 [[nodiscard]] MessageKind kind_of(PreambleView bytes);
 
-/// Makes the header of a packet's message, from the packet's IP and UDP fields.
+/// Makes the header of the message that carries a packet, from the packet's IP and UDP fields.
 [[nodiscard]] Preamble preamble_of(const verbs::soft::Packet& packet);
 /// Reads a packet's IP and UDP fields from the header of its message. False: the header is invalid,
 /// and the packet is unchanged.

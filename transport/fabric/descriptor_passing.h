@@ -24,6 +24,7 @@ inline constexpr std::size_t kDescriptorsMax = 8;
 struct ReceivedMessage {
   ssize_t size = -1;       ///< the result of recvmsg: -1 and errno on failure, 0 at the end
   bool truncated = false;  ///< the message was longer than the buffer
+
   /// The received descriptors; fewer than were sent if the process has reached its limit.
   std::vector<realtime::Descriptor> descriptors;
 };

@@ -1,6 +1,5 @@
-// Messages by which a fabric's gateway tells the processes of its host about events of the host's
-// device. A message is a packet that only gateway and processes see, like those of
-// neighbour_message.h.
+// Messages about events of a host's device, from the gateway of a fabric to the processes of the
+// host. A message has the form of a packet, which only the gateway and these processes receive.
 #pragma once
 
 #include <optional>
@@ -13,7 +12,7 @@ namespace anyrdma::transport::fabric {
 struct DeviceMessage {
   soft::DeviceChange change{};
 
-  /// Parses a message; nothing: the packet is another one.
+  /// Parses a message. Nothing: the packet is no such message.
   [[nodiscard]] static std::optional<DeviceMessage> parse(const verbs::soft::Packet& packet);
   /// Writes the message into a new packet.
   void serialize(verbs::soft::Packet& packet) const;

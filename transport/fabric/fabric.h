@@ -1,7 +1,7 @@
 // The same-host transport "fabric". All processes of one user that name the same fabric form one
-// host with one device, anyrdma0, and with the machine's own addresses. They exchange RoCE packets
-// over Unix sockets and shared memory. There is no daemon: the first process creates the rendezvous
-// file, the last one removes it.
+// host, with one device, anyrdma0, and the machine's own addresses. They exchange RoCE packets
+// through Unix sockets and shared memory. No daemon is needed: the first process creates the
+// rendezvous file, and the last one removes it.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@ namespace anyrdma::transport::fabric {
 
 using verbs::Result;
 
-/// A process is a member of the fabric from open() until retire() or destruction. A process may
+/// One process's membership in a fabric, from open() until retire() or destruction. A process may
 /// join several fabrics, or one fabric several times; each membership has its own objects. retire()
-/// removes the rendezvous file if no other process uses it. Peers see the connections end.
+/// removes the rendezvous file if no other process uses it. Peers then see the connections end.
 class Fabric : public station::Station {
  public:
   /// Joins the fabric and starts the background thread. Errors: FabricErrc; explain() returns a

@@ -1,5 +1,5 @@
-// Carries packets between the processes of a fabric. Selects the destination of each packet, and
-// reports processes that have ended.
+// Carries packets between the processes of a fabric. Selects the destination process of each
+// packet, and reports processes that have ended.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,19 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
  public:
   using PacketReceiver = station::Carrier::Receiver;
 
-  /// Opens the links to the other processes; errors as Mesh::create. All references must outlive
-  /// the carrier.
+  /// Opens the links to the other processes. Errors: as Mesh::create. All arguments passed by
+  /// reference must outlive the carrier.
   [[nodiscard]] static verbs::Result<std::unique_ptr<MemberCarrier>> create(
       const MeshConfig& config, Registry& registry, verbs::soft::PacketPool& pool,
       PacketReceiver& receiver);
-  /// Sets the receivers of reports about peers that ended. Call it before the first report().
+  /// Sets the objects that get reports about peers that have ended. Call it before the first
+  /// report().
   void attach(verbs::soft::Hca& hca, soft::SoftTransport& transport);
-  /// Sets the object for direct access to peers' memory; may be null. Call it before the first
-  /// poll(); it must outlive the carrier.
+  /// Sets the object for direct access to other processes' memory; may be null. Call it before the
+  /// first poll(). The object must outlive the carrier.
   void attach(NearMembers* near) { near_ = near; }
-  /// Sets the network of other hosts, behind a gateway; null: there is none. Call it before the
-  /// first poll(); it must outlive the carrier.
+  /// Sets the network of other hosts, which a gateway connects to this fabric; null: there is no
+  /// gateway. Call it before the first poll(). The object must outlive the carrier.
   void attach(Outside* outside) { outside_ = outside; }
 
   [[nodiscard]] int fd() const override { return mesh_->fd(); }
@@ -67,7 +68,7 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   void on_gifts(Slot slot, std::uint64_t incarnation,
                 std::vector<realtime::Descriptor> gifts) override;
 
-  /// A connection request that waits because no process listens yet.
+  /// A connection request that waits because no process listens on its port yet.
   struct EarlyRequest {
     verbs::Instant until;
     verbs::soft::PacketPtr packet;
@@ -91,8 +92,9 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   std::vector<Slot> gone_;
   RequestLog requests_;
   std::vector<EarlyRequest> early_;  // in the order of sending
-  // Port of our last request that found a listener, in any port space: perftest connects by RC
-  // first, for every kind of test.
+
+  // Port of this process's last connection request that found a listener, in any port space.
+  // perftest connects by RC first, for every kind of test.
   std::uint16_t met_port_ = 0;
 };
 

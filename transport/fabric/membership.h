@@ -1,4 +1,5 @@
-// Makes the configuration of the links between processes (Mesh) from a process's registration.
+// Makes the configuration of the links between processes (Mesh) from the process's registration
+// (Registry).
 #pragma once
 
 #include "transport/fabric/mesh.h"

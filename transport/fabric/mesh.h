@@ -1,9 +1,9 @@
-// Links between the members of a fabric. Every member listens on a Unix socket, a file in a
-// directory that only their user can enter (place.h). It connects to another member when it has the
-// first packet for it. The sockets show which members exist and when they end. Packets go through
-// shared memory, one ring per direction, as soon as both sides have mapped it. Before that, or if
-// memory or descriptors have run out, they go through the socket, one message each. Order is kept
-// per pair and direction.
+// Links between the processes of a fabric. Every process listens on a Unix socket, a file in a
+// directory that only its user can enter (place.h). A process connects to another one when it has
+// the first packet for it. The sockets show which processes exist and when they end. Packets go
+// through shared memory, one ring buffer for each direction, as soon as both sides have mapped it.
+// Before that, or if memory or descriptors have run out, each packet is one message through the
+// socket. Packets between two processes keep their order in each direction.
 #pragma once
 
 #include <sys/types.h>
@@ -29,37 +29,42 @@
 namespace anyrdma::transport::fabric {
 
 struct MeshConfig {
-  uid_t uid = 0;       ///< the user of the other end (SO_PEERCRED)
-  int directory = -1;  ///< the directory of the sockets; must stay open as long as the mesh
-  std::string path;    ///< path of that directory
-  std::string name;    ///< the socket of slot n is the file "<name>n"
+  uid_t uid = 0;  ///< the user of the other end (SO_PEERCRED)
+
+  /// Descriptor of the directory of the sockets; must stay open as long as the Mesh exists.
+  int directory = -1;
+  std::string path;  ///< path of that directory
+  std::string name;  ///< the socket of slot n is the file "<name>n"
   Slot self{};
   std::uint64_t incarnation = 0;
-  /// The largest number of packets that wait for one peer to read. More are dropped, and
-  /// retransmitted by the protocol.
+  /// The largest number of packets that wait for one peer to read them. Further packets are
+  /// dropped; the RDMA protocol sends them again.
   std::size_t queue_max = 8192;
   bool rings = true;  ///< false: all packets go through sockets, as if memory had run out
 };
 inline constexpr std::size_t kGiftsMax = 4;
 
-/// The links of one process. Not thread-safe: used inside the critical section, with thread
-/// cancellation off. No call blocks except flush().
+/// The links of one process to the other processes. Not thread-safe: call all functions inside the
+/// critical section (verbs::Runtime::enter), with thread cancellation disabled. No function blocks
+/// except flush().
 class Mesh {
  public:
-  /// The receiver of packets and events. Called only from poll() and transmit(); may call only
-  /// send().
+  /// The interface of the object that receives packets and events. Its functions are called only
+  /// from poll() and transmit(), and may call only send().
   class Receiver {
    public:
     virtual ~Receiver() = default;
     virtual void on_packet(verbs::soft::PacketPtr packet) = 0;
-    /// The process at that slot has ended or never existed. All its packets were delivered before.
-    /// Packets of the next process at that slot come at the next poll() at the earliest.
+    /// The process with number `slot` has ended, or never existed. All its packets were delivered
+    /// before. If another process takes that number, its packets come at the next poll() at the
+    /// earliest.
     virtual void on_gone(Slot slot) = 0;
-    /// Returns the descriptors to send with the hello to that slot, at most kGiftsMax. They must
-    /// stay open until this function or on_gone() is called again for that slot.
+    /// Returns the descriptors to send to the process with number `slot` when a connection begins,
+    /// at most kGiftsMax. The descriptors must stay open until this function or on_gone() is called
+    /// again for that process.
     virtual std::vector<int> gifts_for(Slot /*slot*/) { return {}; }
-    /// Receives the descriptors of the process at that slot, before any of its packets. Called
-    /// again when that process connects again; not called when either side has run out of
+    /// Receives the descriptors of the process with that number, before any of its packets. Called
+    /// again when that process connects again. Not called when either process has run out of
     /// descriptors.
     virtual void on_gifts(Slot /*slot*/, std::uint64_t /*incarnation*/,
                           // An override takes ownership of the descriptors.
@@ -67,44 +72,45 @@ class Mesh {
                           std::vector<realtime::Descriptor> /*gifts*/) {}
   };
 
-  /// Creates this process's socket and listens. Replaces a socket of that name that a dead process
-  /// has left. The owner of the slot removes the socket later. Errors: EMFILE, ENFILE, ENOMEM,
-  /// EACCES ... if no socket can be created. `pool` and `receiver` must outlive the mesh.
+  /// Creates this process's socket and listens on it. Replaces a socket of the same name that a
+  /// killed process has left. The Registry removes the socket later. Errors: EMFILE, ENFILE,
+  /// ENOMEM, EACCES ... if no socket can be created. `pool` and `receiver` must outlive the mesh.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Mesh>> create(const MeshConfig& config,
                                                                    verbs::soft::PacketPool& pool,
                                                                    Receiver& receiver);
   ~Mesh();
 
-  /// Returns a descriptor that is readable when poll() has something to do, unless set_awake(true)
-  /// is in effect.
+  /// Returns a descriptor that becomes readable when poll() has something to do. While
+  /// set_awake(true) is in effect it may stay unreadable.
   [[nodiscard]] int fd() const { return epoll_.get(); }
 
-  /// Queues a packet for another slot; transmit() sends it.
+  /// Queues a packet for the process with number `to`. transmit() sends it.
   void send(Slot to, verbs::soft::PacketPtr packet);
-  /// Sends queued messages until the peers' sockets are full.
+  /// Sends queued messages until the sockets accept no more.
   void transmit();
-  /// Receives messages, and sends queued ones if a socket has become writable. Stops after a few
-  /// hundred packets. False: there was nothing to do.
+  /// Receives messages, and sends queued messages if a socket has become writable. Returns after a
+  /// few hundred packets, even if more wait. False: there was nothing to do.
   bool poll();
-  /// Like the function above, for a caller that polls without pause: most calls read only shared
-  /// memory and make no system call.
+  /// Like poll(), for a caller that polls without pause. Most calls read only shared memory and
+  /// make no system call.
   bool glance();
-  /// True: a thread calls glance() all the time, so peers need not make fd() readable for packets
-  /// in shared memory. False: no thread does so any more. Then call poll() once more, for packets
-  /// that arrived just before.
+  /// Says whether a thread of this process calls glance() all the time. If true, peers need not
+  /// make fd() readable for packets in shared memory. After set_awake(false), call poll() once
+  /// more, for packets that arrived just before.
   void set_awake(bool awake);
-  /// Whether to call poll() soon although fd() is not readable: a peer's queue of connections was
-  /// full, or descriptors had run out.
+  /// Whether to call poll() soon although fd() is not readable, because a peer's queue of
+  /// connections was full or descriptors had run out.
   [[nodiscard]] bool wants_retry() const { return retry_; }
-  /// Whether to call poll() at once although fd() is not readable: the last call stopped early.
+  /// Whether to call poll() at once although fd() is not readable, because the last call returned
+  /// early.
   [[nodiscard]] bool has_more() const { return more_; }
 
-  /// Waits until no message is queued, at most for `limit`.
+  /// Waits until no message is queued, at most for the time `limit`.
   void flush(std::chrono::milliseconds limit);
-  /// Returns the number of packets that wait for room.
+  /// Returns the number of packets that are queued because a socket or ring buffer is full.
   [[nodiscard]] std::size_t queued() const;
-  /// Whether so many packets wait for the process at that slot that senders should wait if they
-  /// can.
+  /// Whether so many packets wait for the process with number `to` that senders should wait, if
+  /// they can.
   [[nodiscard]] bool is_full(Slot to) const {
     const std::unique_ptr<Peer>& peer = peers_[value(to)];
     return peer && peer->out.size() >= config_.queue_max / 8;
@@ -112,23 +118,26 @@ class Mesh {
   /// Returns the number of packets that were dropped because a peer's queue was full.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
-  /// Closes all sockets; later packets are dropped. Connected peers see this process leave, unless
-  /// another process (the parent of a fork) has the same sockets open.
+  /// Closes all sockets; later packets are dropped. Connected peers see this process leave. They do
+  /// not see that while another process (the parent of a fork) has the same sockets open.
   void close();
 
  private:
   struct Peer;
-  /// The shared memory that this process writes packets to; the peer maps the same memory.
+  /// The ring buffer in shared memory to which this process writes packets. The peer maps the same
+  /// memory.
   struct OutRing {
     explicit OutRing(realtime::SharedMemory mapped)
         : memory(std::move(mapped)), writer(memory.bytes()) {}
     realtime::SharedMemory memory;
     PacketRingWriter writer;
-    bool taken = false;    ///< the peer has mapped it
-    bool begun = false;    ///< the peer knows that packets come through the shared memory
-    bool written = false;  ///< packets were written since the last test whether the peer sleeps
+    bool taken = false;  ///< the peer has mapped it
+    bool begun = false;  ///< the peer knows that packets come through the shared memory
+
+    /// Packets were written since this process last checked whether the peer sleeps.
+    bool written = false;
   };
-  /// The shared memory that the peer writes packets to.
+  /// The ring buffer in shared memory to which the peer writes packets.
   struct InRing {
     explicit InRing(realtime::SharedMemory mapped)
         : memory(std::move(mapped)), reader(memory.bytes()) {}
@@ -136,7 +145,7 @@ class Mesh {
     PacketRingReader reader;
     bool begun = false;
   };
-  /// One connection. Its peer is unknown until the peer's hello has arrived.
+  /// One connection to another process. The peer is unknown until its Hello has arrived.
   struct Link {
     realtime::Descriptor fd;
     Peer* peer = nullptr;
@@ -150,7 +159,9 @@ class Mesh {
   struct Peer {
     Slot slot{};
     std::uint64_t incarnation = 0;  ///< 0: not known yet
-    std::vector<Link*> links;       ///< open ones, oldest first; the first carries what we send
+
+    /// Open connections, oldest first; the first one carries the packets that this process sends.
+    std::vector<Link*> links;
     verbs::soft::Ring<verbs::soft::PacketPtr> out;
     bool waiting = false;  ///< in dirty_
     bool stalled = false;  ///< in stalled_

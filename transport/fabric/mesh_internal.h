@@ -15,7 +15,7 @@ namespace anyrdma::transport::fabric {
 
 inline constexpr std::size_t kBatch = 16;
 
-/// Whether a system call failed for lack of resources, so that a later call may succeed.
+/// Whether a system call failed because resources have run out, so that a later call may succeed.
 [[nodiscard]] inline bool out_of_resources(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }

@@ -1,6 +1,6 @@
-// Remembers to which process each connection request was sent. A request names no peer until it is
-// answered. If the process that received it ends before, a kernel would have rejected the request;
-// with the log this transport can do so.
+// Remembers to which process each connection request was sent, because a request names no peer
+// until it is answered. If the process that received a request ends, the sender's CM rejects the
+// request, as a kernel would have done.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Keeps only the latest requests. For an older one, the next retransmission finds some seconds
-/// later that no process listens.
+/// Keeps only the latest requests. An older request to a process that ended is retransmitted some
+/// seconds later, and then finds that no process listens.
 class RequestLog {
  public:
   static constexpr std::size_t kEntries = 1024;
@@ -23,8 +23,8 @@ class RequestLog {
     entries_[next_] = {to, id};
     next_ = (next_ + 1) % kEntries;
   }
-  /// Returns and removes the requests that were sent to that process, in order; a request may occur
-  /// several times.
+  /// Returns and removes the requests that were sent to the process `to`, in order. A request may
+  /// occur several times.
   [[nodiscard]] std::vector<wire::CommId> take(Slot to) {
     std::vector<wire::CommId> found;
     for (std::size_t i = 0; i < kEntries; ++i) {

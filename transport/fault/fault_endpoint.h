@@ -1,5 +1,5 @@
-// An endpoint that injects faults. It is between cm and an endpoint of the transport below, and
-// may delay or drop that endpoint's events.
+// An endpoint that injects faults. It is a layer between cm and an endpoint of the transport below,
+// and may delay or drop the events of that endpoint.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace anyrdma::fault {
 
 using verbs::Result;
 
-/// A copy of an event, which stays valid after the upcall.
+/// A copy of an event. Unlike the original, it stays valid after the upcall.
 class StoredEvent {
  public:
   explicit StoredEvent(const transport::EndpointEvent& event);
-  /// Returns the event; valid as long as this object.
+  /// Returns the event, which is valid as long as this object.
   [[nodiscard]] transport::EndpointEvent view() const;
 
  private:
@@ -31,26 +31,30 @@ class StoredEvent {
 
 class FaultEndpoint final : public transport::Endpoint, private transport::EndpointHandler {
  public:
-  /// `handler` is null for the endpoint of a connection request, until cm accepts the request.
+  /// Creates the endpoint. `handler` is null for the endpoint of a connection request, until cm
+  /// accepts the request.
   FaultEndpoint(FaultTransport& owner, transport::EndpointHandler* handler);
   ~FaultEndpoint() override;
   FaultEndpoint(const FaultEndpoint&) = delete;
   FaultEndpoint& operator=(const FaultEndpoint&) = delete;
 
-  /// Sets the endpoint below. Call it once, before any other function.
+  /// Sets the endpoint of the transport below. Call it once, before any other function.
   void stand_on(std::unique_ptr<transport::Endpoint> below) { below_ = std::move(below); }
   [[nodiscard]] transport::EndpointHandler& handler_for_below() { return *this; }
   void number(std::uint64_t number) { number_ = number; }
 
   // --- for FaultTransport -----------------------------------------------------------------------
-  /// Returns the next instant at which a delayed event is due; nullopt: none.
+
+  /// Returns the next instant at which a delayed event must be delivered; nullopt: no event is
+  /// delayed.
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const;
   void deliver_held(verbs::Instant now);
   [[nodiscard]] bool is_on(const ibv_device* device) const;
   [[nodiscard]] bool is_bound() const { return below_->binding().verbs != nullptr && !removed_; }
-  /// The device was removed: delivers DEVICE_REMOVAL and disconnects the peer. No events follow.
+  /// Call when a fault has removed the device: delivers DEVICE_REMOVAL and disconnects the peer. No
+  /// events follow.
   void remove();
-  /// Delivers an event that the transport below did not raise.
+  /// Delivers an event that the transport below has not raised.
   void raise(rdma_cm_event_type type, int status);
 
   // --- Endpoint ---------------------------------------------------------------------------------
@@ -77,18 +81,18 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
                                             transport::MembershipId membership,
                                             transport::JoinState state) override;
   [[nodiscard]] Result<void> leave_multicast(transport::MembershipId membership) override;
-  /// Returns the binding of the endpoint below. After the device's removal without a device, unless
-  /// DEVICE_REMOVAL was delivered to the id.
+  /// Returns the binding of the endpoint below. After the removal of its device, the binding has no
+  /// device, unless DEVICE_REMOVAL was delivered to the id.
   [[nodiscard]] transport::Binding binding() const override;
   [[nodiscard]] const ibv_sa_path_rec* path() const override { return below_->path(); }
   void set_handler(transport::EndpointHandler& handler) override { handler_ = &handler; }
 
  private:
-  /// An event that is delayed, or that waits behind a delayed one.
+  /// An event that a fault delays, or that must wait until a delayed event was delivered.
   struct Held {
     StoredEvent event;
     verbs::Instant due{};
-    std::unique_ptr<FaultEndpoint> child{};  ///< of a request
+    std::unique_ptr<FaultEndpoint> child{};  ///< the new endpoint of a CONNECT_REQUEST
   };
 
   void on_event(const transport::EndpointEvent& event) override;
@@ -97,7 +101,8 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
   void on_state(std::string_view state) override;
   [[nodiscard]] bool must_wait(std::uint64_t id, rdma_cm_event_type type, verbs::Instant& due);
   void keep(Held held);
-  /// Delivers the event. False: it is a connection request, and the listener's backlog is full.
+  /// Delivers the event. False: the event is a connection request, and the listener's backlog is
+  /// full.
   [[nodiscard]] bool deliver(Held& held);
   [[nodiscard]] bool offer(std::unique_ptr<FaultEndpoint>& child,
                            const transport::EndpointEvent& event);
@@ -105,7 +110,7 @@ class FaultEndpoint final : public transport::Endpoint, private transport::Endpo
   FaultTransport& owner_;
   transport::EndpointHandler* handler_;
   const std::uint64_t serial_;
-  std::uint64_t number_ = 0;  ///< of the id, as cm counts them
+  std::uint64_t number_ = 0;  ///< the number of the id, as cm counts ids
   std::unique_ptr<transport::Endpoint> below_;
   std::deque<Held> held_;
   bool removed_ = false;

@@ -1,10 +1,11 @@
-// A transport that injects the faults of a plan. It is between cm and any other transport, and
-// neither notices. It rejects or drops requests, delays events, removes devices, changes addresses.
-// It does no I/O: its driver passes time and random numbers.
+// A transport that injects the faults of a plan. It is a layer between cm and any other transport.
+// It rejects or drops requests, delays events, removes devices, and changes addresses. It does no
+// I/O: the driver passes time and random numbers.
 //
-// A fault that a call, an event or posted work triggers is carried out at the end of the same
-// critical section (conclude()), in the same thread. So no other thread sees the state in between,
-// and no call returns before. If the Ground has no such hook, the next on_timer() carries it out.
+// A fault on a call, an event or posted work is carried out at the end of the same critical section
+// (verbs::Runtime::enter), in the same thread. So no other thread sees the state in between, and
+// the call returns only afterwards. If the driver (Ground) has no hook for that, the next
+// on_timer() carries out the fault.
 #pragma once
 
 #include <cstddef>
@@ -28,22 +29,24 @@ namespace anyrdma::fault {
 
 class FaultEndpoint;
 
-/// A plan's decision about a connection request.
+/// The effect of a fault plan on a connection request.
 struct Refusal {
   std::uint8_t reason = 0;
   std::vector<std::uint8_t> private_data{};
-  /// No answer, and the next retransmission counts as a new request.
+  /// True: the request is not answered, and its next retransmission counts as a new request.
   bool forgotten = false;
-  /// No answer, neither to the request nor to its retransmissions.
+  /// True: neither the request nor its retransmissions are answered.
   bool ignored = false;
-  /// Send an MRA with this time exponent; the request is delivered.
+  /// The request is delivered, and an MRA with this time exponent is sent to the peer.
   std::optional<std::uint8_t> postponed{};
 };
 
-/// The layer that asks the plan about connection requests.
+/// The layer that asks the fault plan about connection requests.
 enum class RequestsSeen : std::uint8_t {
-  kHere,   ///< this transport, when the request arrives as an event
-  kBelow,  ///< the driver of the transport below, earlier: see next_refusal()
+  kHere,  ///< this transport, when the request arrives as an event
+
+  /// The driver of the transport below, before the request arrives here: see next_refusal().
+  kBelow,
 };
 
 class FaultTransport final : public transport::Transport,
@@ -52,37 +55,44 @@ class FaultTransport final : public transport::Transport,
                              private verbs::CallGate,
                              private verbs::PacketGate {
  public:
-  /// `plan` is the result of part_of(). Its times count from now. `below` and `ground` must outlive
-  /// the object.
+  /// Creates the transport. `plan` is the result of part_of(); its times count from now. `below`
+  /// and `ground` must outlive the object.
   FaultTransport(transport::Transport& below, const FaultPlan& plan, Ground& ground,
                  RequestsSeen requests = RequestsSeen::kHere);
   /// Precondition: all endpoints are destroyed.
   ~FaultTransport() override;
 
   // --- driving ----------------------------------------------------------------------------------
-  /// Returns the next instant at which on_timer() must be called; nullopt: none. Critical section.
+
+  /// Returns the next instant at which on_timer() must be called; nullopt: none. Call it inside the
+  /// critical section (verbs::Runtime::enter).
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const;
-  /// Carries out faults that are due, with their upcalls, except those that conclude() has carried
-  /// out. Call it outside the critical section.
+  /// Carries out the faults that are due, with their upcalls, except those that conclude() has
+  /// carried out. Call it outside the critical section (verbs::Runtime::enter).
   void on_timer(verbs::Instant now);
-  /// Carries out the faults whose triggers have fired, in that order. Triggers that fire meanwhile
-  /// wait for the next call. Call it at the end of the critical section, not from a call or an
-  /// upcall.
+  /// Carries out the faults whose triggers have fired, in the order in which they fired. Faults
+  /// that are triggered meanwhile wait for the next call. Call it at the end of the critical
+  /// section (verbs::Runtime::enter), not from a call or an upcall.
   void conclude();
-  /// A connection request has arrived: returns what to do instead of delivering it; nothing:
-  /// deliver it. Critical section.
+  /// Call when a connection request has arrived, inside the critical section
+  /// (verbs::Runtime::enter). Returns what the fault plan does to the request. Nothing: deliver the
+  /// request.
   [[nodiscard]] std::optional<Refusal> next_refusal();
-  /// A program resolves a route: returns the errno with which the resolution fails; 0: it proceeds
-  /// normally. Critical section.
+  /// Call when a program resolves a route, inside the critical section (verbs::Runtime::enter).
+  /// Returns the errno with which the fault plan lets the resolution fail. 0: no fault.
   [[nodiscard]] int next_routing();
 
-  /// Returns the gate for verbs calls and posted work. The owner of the device below installs it.
+  /// Returns the gate (verbs::CallGate) by which faults on verbs calls and posted work happen. The
+  /// owner of the device below installs the gate.
   [[nodiscard]] verbs::CallGate& gate() { return *this; }
-  /// Returns the gate for packets. The owner of the packet carrier installs it.
+  /// Returns the gate (verbs::PacketGate) by which faults on packets happen. The owner of the
+  /// packet carrier installs the gate.
   [[nodiscard]] verbs::PacketGate& packet_gate() { return *this; }
 
   // --- counts -----------------------------------------------------------------------------------
-  /// Returns the counts of each fault, in the order of the plan. Critical section.
+
+  /// Returns the counts of each fault, in the order of the plan. Call it inside the critical
+  /// section (verbs::Runtime::enter).
   [[nodiscard]] std::vector<FaultStatus> status() const;
 
   // --- Transport --------------------------------------------------------------------------------
@@ -106,9 +116,9 @@ class FaultTransport final : public transport::Transport,
   [[nodiscard]] std::uint64_t next_number() { return ++numbers_; }
   [[nodiscard]] std::uint64_t upcoming_number() const { return numbers_ + 1; }
   [[nodiscard]] std::optional<Refusal> refusal_of_request();
-  /// Returns how long to delay this event; nullopt: no delay.
+  /// Returns how long faults delay this event of the id; nullopt: no delay.
   [[nodiscard]] std::optional<verbs::Duration> hold(std::uint64_t id, rdma_cm_event_type type);
-  /// Destroys an endpoint later, outside its upcall.
+  /// Destroys an endpoint later, after the upcall in progress.
   void bury(std::unique_ptr<transport::Endpoint> endpoint);
   void wake() { ground_.wake(); }
   [[nodiscard]] bool is_gone(const ibv_context* context) const;
@@ -124,12 +134,13 @@ class FaultTransport final : public transport::Transport,
   [[nodiscard]] verbs::Mishap on_packet(verbs::PacketWay way, std::uint16_t attribute,
                                         std::span<std::uint8_t> message) override;
 
-  /// `to_come`: the number of faults like this one that have yet to ask.
+  /// Returns the random numbers for a fault. `to_come` is the number of equal faults that come
+  /// later in the plan.
   [[nodiscard]] std::unique_ptr<verbs::Random> dice_for(std::string_view what, const Fault& fault,
                                                         std::size_t to_come) const;
   [[nodiscard]] Fault drawn(const Fault& fault) const;
   void count_event(Step step, std::uint64_t id, rdma_cm_event_type type);
-  /// Counts an occurrence of the fault's trigger. True: the fault must happen now.
+  /// Counts an occurrence of the fault's trigger. True: the fault must happen at this occurrence.
   [[nodiscard]] bool is_due(Arming& fault);
   void count_observed(Arming& fault);
   void account_for(const Arming& fault);
@@ -150,27 +161,30 @@ class FaultTransport final : public transport::Transport,
   const RequestsSeen requests_;
   const verbs::Instant start_;
   std::vector<std::unique_ptr<Arming>> faults_;
-  std::vector<Arming*> timed_;  ///< the faults with a time that has not come
+  std::vector<Arming*> timed_;  ///< faults that happen at a time in the future
   struct Ending {
     verbs::Instant when;
     FaultAction action;
   };
-  std::vector<Ending> endings_;  ///< of what lasts, and has not ended
-  /// Work that was made to fail and whose completion the program has not polled.
+  std::vector<Ending> endings_;  ///< the ends of effects that last for a time and have not ended
+
+  /// A request that a fault made to fail, and whose completion the program has not polled.
   struct Spoiled {
     Arming* fault;
     verbs::PostedWork work;
     ibv_wc_status status;
   };
   std::vector<Spoiled> spoiled_;
-  std::vector<Arming*> pulled_;                        ///< and not carried out yet
-  std::map<std::uint64_t, FaultEndpoint*> endpoints_;  ///< by age
+  /// Faults that were triggered and not carried out yet.
+  std::vector<Arming*> pulled_;
+  std::map<std::uint64_t, FaultEndpoint*> endpoints_;  ///< endpoints, oldest first
   std::uint64_t serials_ = 0;
   std::uint64_t numbers_ = 0;  ///< of ids, as cm counts them
   std::vector<std::unique_ptr<transport::Endpoint>> graves_;
-  std::unique_ptr<verbs::Random> bits_;  ///< which one is flipped; null: none was yet
+  /// Selects the bit to flip in a packet; null: no bit was flipped yet.
+  std::unique_ptr<verbs::Random> bits_;
   std::vector<ibv_device*> gone_;
-  std::vector<ibv_device*> present_;  ///< what devices() answers when some are gone
+  std::vector<ibv_device*> present_;  ///< the result of devices() if some devices were removed
 };
 
 }  // namespace anyrdma::fault

@@ -1,4 +1,5 @@
-// Selects the part of a fault plan for one host, and checks which faults a transport supports.
+// Selects the faults of a plan that concern one host, and checks which of them a transport
+// supports.
 #pragma once
 
 #include <string>
@@ -9,31 +10,34 @@
 
 namespace anyrdma::fault {
 
-/// The faults that a transport supports, in addition to those on events, calls and requests, which
-/// all support.
+/// Describes which faults a transport supports. Every transport supports faults on events, calls
+/// and requests.
 struct Abilities {
-  std::string_view name;      ///< the transport's name, for error messages
-  std::string_view device{};  ///< its only device; empty: unknown before it is opened
-  /// Whether the device is our software HCA. Then more faults are possible: reject a request with
-  /// any reason or drop it, take the port's link down, and faults on verbs calls, work and packets.
+  std::string_view name;  ///< the transport's name, for error messages
+
+  /// Name of the transport's only device; empty: unknown before the transport is opened.
+  std::string_view device{};
+  /// Whether the device is anyrdma's software HCA. Then more faults are possible: to reject a
+  /// request with any reason or drop it, to take the port's link down, and faults on verbs calls,
+  /// work and packets.
   bool ours = false;
 };
 
 /// Returns the names of all hosts in a plan, in alphabetical order.
 [[nodiscard]] std::vector<std::string> hosts_of(const FaultPlan& plan);
 
-/// Returns the only host name in a plan, or "here" if it names none. Error: the plan names several
-/// hosts.
+/// Returns the only host name in a plan, or "here" if the plan names no host. Error: the plan names
+/// several hosts.
 [[nodiscard]] PlanResult<std::string> only_host(const FaultPlan& plan);
 
-/// Returns the faults of `host`, unchanged; perhaps none. A packet from `host`, or from any host to
-/// `host`, belongs to `host`. Error, with the fault's number in the plan (from 1) as line: a fault
-/// that the transport does not support, a fault whose trigger is on another host, or packets to
-/// peers of several names (a process knows only its own name).
+/// Returns the faults of the plan that concern `host`, unchanged. A fault on a packet from `host`,
+/// or from any host to `host`, concerns `host`. The error names the number of a fault in the plan,
+/// from 1, as its line. Errors: a fault that the transport does not support; a trigger on another
+/// host; packets to several peer names, because a process knows only its own name.
 [[nodiscard]] PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
                                             const Abilities& abilities);
 
-/// Whether a fault of the plan has a trigger on packets.
+/// Whether a fault of the plan is triggered by packets.
 [[nodiscard]] bool watches_packets(const FaultPlan& plan);
 
 }  // namespace anyrdma::fault

@@ -1,6 +1,6 @@
-// The CM agent of one device. It passes MADs to connections, creates connections for new requests,
-// and finds duplicates and stale connections. It does no I/O: its inputs are MADs, commands and
-// time; its outputs are actions.
+// The CM agent of one device. It passes received MADs to connections, creates connections for new
+// requests, and finds duplicates and stale connections. It does no I/O: its inputs are MADs,
+// commands and time, and its outputs are actions.
 #pragma once
 
 #include <array>
@@ -35,9 +35,10 @@ inline constexpr std::uint8_t kRejTimeout = 4;
 inline constexpr std::uint8_t kRejInvalidServiceId = 8;
 inline constexpr std::uint8_t kRejStaleConnection = 10;
 inline constexpr std::uint8_t kRejConsumerDefined = 28;
-inline constexpr std::uint8_t kRejVendorOption = 35;  ///< only when its owner says so
+/// Given only if the owner of the agent says so.
+inline constexpr std::uint8_t kRejVendorOption = 35;
 
-/// The results of a service resolution (SIDR) that this agent returns (ib_cm_sidr_status).
+/// The results of a service resolution (SIDR) that this agent sends (ib_cm_sidr_status).
 inline constexpr std::uint8_t kSidrSuccess = 0;
 inline constexpr std::uint8_t kSidrUnsupported = 1;  ///< no listener
 inline constexpr std::uint8_t kSidrReject = 2;
@@ -64,22 +65,25 @@ enum class State : std::uint8_t {
 
 using Gid = std::array<std::uint8_t, 16>;
 
-/// The path to the peer's QP1: the two GIDs of a RoCE v2 path.
+/// The path between this agent and the peer's QP1: the two GIDs of a RoCE v2 path.
 struct Path {
   Gid source{};                  ///< our GID
   Gid destination{};             ///< the peer's GID
   std::uint32_t flow_label = 0;  ///< 20 bits; Linux: source port * 31 + destination port
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
-  std::uint8_t mtu = 5;               ///< ibv_mtu
-  std::uint8_t packet_lifetime = 18;  ///< the route's owner takes it from the profile
+  std::uint8_t mtu = 5;  ///< ibv_mtu
+
+  /// Time exponent, which the owner of the route takes from the profile.
+  std::uint8_t packet_lifetime = 18;
   bool operator==(const Path&) const = default;
 };
 
-/// Enhanced connection establishment: options of the adapters of one vendor (0: none).
+/// Enhanced connection establishment (ECE): options that adapters of one vendor understand. Vendor
+/// 0: none.
 struct Ece {
-  std::uint32_t vendor_id = 0;  ///< 24 bits; travels where once was a reserved field
-  std::uint32_t options = 0;    ///< travels as the MAD's attribute modifier
+  std::uint32_t vendor_id = 0;  ///< 24 bits; in CM messages in fields that were reserved before ECE
+  std::uint32_t options = 0;    ///< in the attribute modifier of the MAD
   bool operator==(const Ece&) const = default;
 };
 
@@ -114,7 +118,7 @@ struct RepParameters {
   std::span<const std::uint8_t> private_data{};  ///< at most 196 bytes
 };
 
-/// The parameters of a SIDR_REQ, the question of a datagram service.
+/// The parameters of a SIDR_REQ, which asks for the QP of a datagram service.
 struct SidrReqParameters {
   ServiceId service_id{};
   Path path{};
@@ -129,13 +133,14 @@ struct SidrRepParameters {
   std::span<const std::uint8_t> private_data{};  ///< at most 136 bytes
 };
 
-/// The negotiated parameters of a connection, for moving the QP (cm_init_qp_rtr_attr / rts_attr).
+/// The negotiated parameters of a connection, with which the QP is moved to RTR and RTS
+/// (cm_init_qp_rtr_attr, cm_init_qp_rts_attr).
 struct ConnectionInfo {
   State state = State::kIdle;
   Path path{};
   Qpn remote_qpn{};
-  Psn local_psn{};   ///< what we announced: our rq_psn
-  Psn remote_psn{};  ///< what the peer announced: our sq_psn
+  Psn local_psn{};   ///< the PSN that this side announced: its rq_psn
+  Psn remote_psn{};  ///< the PSN that the peer announced: this side's sq_psn
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
   std::uint8_t retry_count = 7;
@@ -144,7 +149,7 @@ struct ConnectionInfo {
   std::uint8_t path_mtu = 5;     ///< ibv_mtu
 };
 
-/// A MAD that the driver must send from QP1.
+/// A MAD that the agent's driver must send from QP1.
 struct SendMad {
   Path path{};
   std::array<std::uint8_t, kMadBytes> mad;
@@ -167,20 +172,24 @@ enum class UpcallKind : std::uint8_t {
   kSidrRepReceived,
 };
 
-/// An event for the user of the connection. Views stay valid until the next input.
+/// An event for the user of the connection. The spans in it stay valid until the next input of the
+/// agent.
 struct Upcall {
   UpcallKind kind{};
   CommId id{};             ///< for kReqReceived, kSidrReqReceived: the new connection's id
   ServiceId service_id{};  ///< kReqReceived, kSidrReqReceived
-  /// kReqReceived; of kSidrReqReceived only service_id, path and private_data.
+
+  /// Set for kReqReceived. For kSidrReqReceived only service_id, path and private_data are set.
   ReqParameters req{};
-  RepParameters rep{};                           ///< kRepReceived
-  SidrRepParameters sidr{};                      ///< kSidrRepReceived
-  std::uint8_t reject_reason = 0;                ///< kRejReceived
-  std::span<const std::uint8_t> private_data{};  ///< of the message, padded to its full length
+  RepParameters rep{};             ///< kRepReceived
+  SidrRepParameters sidr{};        ///< kSidrRepReceived
+  std::uint8_t reject_reason = 0;  ///< kRejReceived
+
+  /// Private data of the message, padded to its full length.
+  std::span<const std::uint8_t> private_data{};
 };
 
-/// The reason why a message was ignored, for traces, counters and tests.
+/// The reason why the agent ignored a message, for traces, counters and tests.
 enum class DropReason : std::uint8_t {
   kMalformed,
   kUnknownId,
@@ -202,39 +211,44 @@ using Action = std::variant<SendMad, Upcall, Dropped>;
 struct AgentConfig {
   Profile profile = kLinux61;
   Guid ca_guid{};
-  /// New local comm ids are (id & id_mask) | id_tag, so that several processes on one host can
-  /// route replies by id.
+  /// The agent assigns local comm ids of the form (id & id_mask) | id_tag. So several processes on
+  /// one host can find the process of a reply by its id.
   std::uint32_t id_mask = 0xffffffff;
   std::uint32_t id_tag = 0;
 };
 
-/// Not thread-safe; used inside the owner's critical section. Errors of commands: EINVAL when the
-/// connection's state does not allow it or data is too long; ENOMEM when ids run out.
+/// The interface of the CM agent. Not thread-safe: use it inside the critical section of its owner
+/// (verbs::Runtime::enter). Errors of commands: EINVAL if the connection's state does not allow the
+/// command or data is too long; ENOMEM if no comm id is left.
 class Agent {
  public:
-  /// `runtime`, whose driver is called when there are actions, and `random` outlive the agent.
-  /// Null: the owner looks for actions by itself.
+  /// Creates an agent. The driver of `runtime` is called when there are actions to take. If
+  /// `runtime` is null, the owner calls next_action() by itself. `runtime` and `random` must
+  /// outlive the agent.
   [[nodiscard]] static std::unique_ptr<Agent> create(const AgentConfig& config,
                                                      verbs::Random& random,
                                                      verbs::Runtime* runtime = nullptr);
   virtual ~Agent() = default;
 
-  // --- listeners: a REQ without a listener for its service id is answered with REJ 8, a SIDR_REQ
-  // with status 1
-  // -------------------------------------------------------------------------------------
-  virtual void listen(ServiceId service) = 0;  ///< counted: call as often as unlisten
+  // --- listeners -------------------------------------------------------------------------------
+
+  // Without a listener for its service id, a REQ is answered with REJ, reason 8, and a SIDR_REQ
+  // with status 1.
+  virtual void listen(ServiceId service) = 0;  ///< Calls are counted: call unlisten as often.
   virtual void unlisten(ServiceId service) = 0;
 
   // --- commands ---------------------------------------------------------------------------------
-  /// Sends REQ on a new connection and gives its id. EINVAL also when the path's MTU, its lifetime
-  /// (below 31) or the transport service is none that a REQ can carry.
+
+  /// Sends a REQ on a new connection and returns the connection's id. EINVAL: also if the path's
+  /// MTU, its lifetime (at most 30) or the transport service cannot be put into a REQ.
   [[nodiscard]] virtual Result<CommId> connect(Instant now, const ReqParameters& req) = 0;
-  /// Call after kReqReceived was handled. True: REQ_RCVD -> MRA_REQ_SENT. False (no memory, backlog
-  /// full): drops the connection without an answer. After kSidrReqReceived true has no effect, and
-  /// false rejects, because the sender does not repeat an answered request.
+  /// Call after kReqReceived was handled. `taken` true: the connection goes from REQ_RCVD to
+  /// MRA_REQ_SENT. False (no memory, backlog full): the connection is dropped without an answer.
+  /// After kSidrReqReceived, true has no effect, and false rejects the request, because its sender
+  /// does not repeat it.
   virtual void request_handled(CommId id, bool taken) = 0;
-  /// Call between kReqReceived and the answer: sends the peer an MRA at once, with this time
-  /// exponent of five bits. Linux sends an MRA only for a repeated request. No effect for an id
+  /// Call between kReqReceived and the answer. Sends the peer an MRA at once, with this time
+  /// exponent of five bits. (Linux sends an MRA only for a repeated request.) No effect for an id
   /// that has ended.
   virtual void postpone(CommId id, std::uint8_t exponent) = 0;
   [[nodiscard]] virtual Result<void> send_rep(Instant now, CommId id, const RepParameters& rep) = 0;
@@ -245,36 +259,39 @@ class Agent {
   [[nodiscard]] virtual Result<void> send_dreq(Instant now, CommId id) = 0;
   /// Sends DREP. EINVAL unless DREQ_RCVD.
   [[nodiscard]] virtual Result<void> send_drep(Instant now, CommId id) = 0;
-  /// Sends SIDR_REQ, which asks for the QP of a datagram service; kSidrRepReceived or kSidrReqError
-  /// follows.
+  /// Sends a SIDR_REQ, which asks for the QP of a datagram service. kSidrRepReceived or
+  /// kSidrReqError follows.
   [[nodiscard]] virtual Result<CommId> send_sidr_req(Instant now,
                                                      const SidrReqParameters& request) = 0;
-  /// Sends SIDR_REP. EINVAL unless SIDR_REQ_RCVD. A later retransmission of the question counts as
-  /// new.
+  /// Sends a SIDR_REP. EINVAL unless the state is SIDR_REQ_RCVD. If the SIDR_REQ is retransmitted
+  /// later, it counts as a new one.
   [[nodiscard]] virtual Result<void> send_sidr_rep(Instant now, CommId id,
                                                    const SidrRepParameters& reply) = 0;
-  /// The QP has received data before the RTU came (cm_establish). EISCONN: established already;
-  /// EINVAL: wrong state.
+  /// Call when the QP has received data before the RTU came (cm_establish). EISCONN: established
+  /// already; EINVAL: wrong state.
   [[nodiscard]] virtual Result<void> notify_established(Instant now, CommId id) = 0;
-  /// Ends the id with the message of cm_destroy_id; no upcalls for it afterwards.
+  /// Ends the id, with the message that cm_destroy_id sends. No upcalls for the id follow.
   virtual void destroy(Instant now, CommId id) = 0;
 
   // --- inputs -----------------------------------------------------------------------------------
-  /// A MAD arrived on QP1. `path` is seen from us: source is our GID, destination the sender's.
+
+  /// Call when a MAD has arrived on QP1. `path` is seen from this side: its source is this side's
+  /// GID, its destination the sender's.
   virtual void on_mad(Instant now, const Path& path,
                       std::span<const std::uint8_t, kMadBytes> mad) = 0;
   virtual void on_timer(Instant now) = 0;
-  /// A peer process has ended without a message. The agent acts as if its kernel's messages had
-  /// been received, for each connection whose remote comm id matches (id & peer_id_tag_mask) ==
-  /// peer_id_tag: DREQ when established, DREP for our DREQ, REJ 28 or 4 during the handshake. A REQ
-  /// without an answer names no peer: it is repeated, and another process may answer. `gids`: the
-  /// peer's; empty: it is the only one with such ids, whatever its address.
+  /// Call when a peer process has ended without a message. A connection is concerned if its remote
+  /// comm id matches (id & peer_id_tag_mask) == peer_id_tag. The agent acts as if the peer's kernel
+  /// had sent DREQ (established), DREP (after this side's DREQ), or REJ 28 or 4 (handshake). A REQ
+  /// without an answer names no peer, so it is repeated, and another process may answer. `gids` are
+  /// the peer's GIDs. Empty: no other process has such ids, whatever its address.
   virtual void on_peer_gone(Instant now, std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
                             std::span<const Gid> gids) = 0;
 
   // --- outputs ----------------------------------------------------------------------------------
-  /// Returns the oldest action, which pop_action() removes; null: none. Actions are in the order in
-  /// which they were generated.
+
+  /// Returns the oldest action that was not taken; null: none. pop_action() removes it. Actions are
+  /// in the order in which they were generated.
   [[nodiscard]] virtual const Action* next_action() = 0;
   virtual void pop_action() = 0;
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;

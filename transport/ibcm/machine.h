@@ -1,6 +1,7 @@
-// The state machine of a connection: one small function for each cell of the state table that needs
-// one. It sends and reports through the outbox, waits with the timer queue, and changes other
-// connections only where the protocol does so (a stale one is disconnected).
+// The state machine of a connection, with one small function for each cell of the state table that
+// needs one. It sends messages and reports events through the outbox, and waits with the timer
+// queue. It changes another connection only where the protocol requires that: a stale connection is
+// disconnected.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,11 @@
 
 namespace anyrdma::ibcm {
 
-/// The data of an event; each event needs the fields that its comment names.
+/// The data of an event. Each member names the events that need it.
 struct Input {
   Instant now{};
-  const Path* from = nullptr;                    ///< every message: the way back to its sender
+  /// Every received message: the path back to its sender.
+  const Path* from = nullptr;
   const wire::Req* req = nullptr;                ///< kReq
   const wire::Mra* mra = nullptr;                ///< kMra
   const wire::Rep* rep = nullptr;                ///< kRep
@@ -41,10 +43,11 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  /// Executes the cell for the connection's state and this event. Returns the error of a rejected
-  /// command, or success. The connection may have been released on return (its local_id is 0 then).
+  /// Executes the cell of the state table for the connection's state and this event. Returns
+  /// success, or the error of a command that the state does not allow. The connection may have been
+  /// released on return; its local_id is then 0.
   [[nodiscard]] Result<void> handle(Connection& connection, Event event, const Input& input);
-  /// Sends an MRA for the request that the connection was made for.
+  /// Sends an MRA for the REQ that has created the connection.
   void postpone(const Connection& connection, std::uint8_t exponent);
 
  private:
@@ -101,18 +104,20 @@ class Machine {
   void reject_sidr_req(Connection& c, const Input& in);
 
   // --- common ---------------------------------------------------------------------------------
-  /// Changes the state; no other function does so. The table's row must allow it. Releases the
-  /// resources that the new state does not have, and starts TIMEWAIT where the table says so.
+
+  /// Changes the state of a connection; no other function does so. The state table's row must allow
+  /// the new state. Releases the resources that the new state does not have, and starts TIMEWAIT
+  /// where the table says so.
   void transition(Connection& c, State to, Instant now);
   void stop_repeating(Connection& c);
   void check_resources(const Connection& c) const;
   void release(Connection& c, Instant now);
   template <class Message>
   void send(const Path& path, const Message& message);
-  /// Sends a message, and repeats it until the connection's state needs no retry timer.
+  /// Sends a message, and repeats it until the connection is in a state without retry timer.
   template <class Message>
   void send_until_answered(Connection& c, const Message& message, Instant now);
-  /// True when the message was sent once more, false when its tries are exhausted.
+  /// Repeats the message that waits for an answer. False: it was sent as often as allowed.
   [[nodiscard]] bool send_again(Connection& c, Instant now);
   void stretch_wait(Connection& c, const wire::Mra& mra, Instant now);
   void report_rej(Connection& c, std::uint16_t reason, std::span<const std::uint8_t> data);
@@ -121,8 +126,9 @@ class Machine {
   Registry& registry_;
   CmTimers& timers_;
   Outbox& outbox_;
-  Pool<Mad> pending_;         ///< for connections that wait for an answer: most wait for none
-  const Row* row_ = nullptr;  ///< of the event being handled
+  /// Messages for connections that wait for an answer; most connections wait for none.
+  Pool<Mad> pending_;
+  const Row* row_ = nullptr;  ///< the table's row for the event that is handled now
 };
 
 template <class Message>

@@ -1,4 +1,4 @@
-// The actions that an agent has produced and its driver has not yet taken, oldest first.
+// The actions of a CM agent that its driver has not taken yet, oldest first.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,17 @@
 
 namespace anyrdma::ibcm {
 
-/// Actions keep their address until pop(), since the driver may call the agent while it uses an
-/// action. Allocates memory only when the backlog exceeds all earlier ones.
+/// A queue of actions. An action keeps its address until pop(), because the driver may call the
+/// agent while it uses the action. Allocates memory only if there are more actions than ever
+/// before.
 class Outbox {
  public:
-  /// `runtime`, if not null, is called for every action.
+  /// Creates the queue. If `runtime` is not null, its driver is called for every action.
   explicit Outbox(verbs::Runtime* runtime = nullptr) : runtime_(runtime), ring_(kFirstCapacity) {}
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// Appends a MAD; the caller fills in its bytes.
+  /// Appends an action that sends a MAD. The caller fills in the bytes of the MAD.
   SendMad& send(const Path& path) {
     SendMad& mad = push().emplace<SendMad>();
     mad.path = path;
@@ -38,7 +39,7 @@ class Outbox {
   [[nodiscard]] const Action* front() const { return size_ == 0 ? nullptr : ring_[first_]; }
   /// Precondition: front() is not null.
   void pop();
-  /// Tells the owner that there is an action to carry out or a deadline to set.
+  /// Tells the runtime that there is an action to carry out or a deadline to set.
   void call_driver();
   [[nodiscard]] std::size_t size() const { return size_; }
 

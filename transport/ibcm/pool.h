@@ -1,5 +1,5 @@
-// A pool of objects of one type. Memory of returned objects is reused, and never freed before the
-// pool.
+// A pool of objects of one type. The memory of returned objects is reused, and is freed only with
+// the pool.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace anyrdma::ibcm {
 
-/// Objects keep their address. The object that was returned last is reused first, because it is
-/// still in the cache.
+/// Allocates objects that keep their address. The object that was returned last is reused first,
+/// because it is probably still in the processor's cache.
 template <class T>
 class Pool {
  public:
@@ -17,8 +17,8 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Returns an object in the state in which it was returned to the pool, or a new one if the pool
-  /// is empty.
+  /// Returns an object in the state in which it was returned to the pool. If the pool is empty,
+  /// returns a new object.
   [[nodiscard]] T& take() {
     if (free_.empty()) return storage_.emplace_back();
     T& object = *free_.back();

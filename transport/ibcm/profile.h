@@ -1,4 +1,4 @@
-// The constants of the CM protocol that differ between Linux versions, as data.
+// The constants of the CM protocol that differ between versions of Linux.
 #pragma once
 
 #include <cstdint>
@@ -8,37 +8,42 @@
 
 namespace anyrdma::ibcm {
 
-/// IBTA time exponents: 4.096 us * 2^t, which Linux rounds to 2^(t-8) ms (cm_convert_to_ms).
+/// Constants of one version of Linux. A time exponent t means 4.096 us * 2^t, which Linux rounds to
+/// 2^(t-8) ms (cm_convert_to_ms).
 struct Profile {
   std::string_view name = "linux-6.1";
   std::uint8_t packet_lifetime = 18;      ///< CMA_IBOE_PACKET_LIFETIME; 16 in newer kernels
   std::uint8_t cm_response_timeout = 20;  ///< CMA_CM_RESPONSE_TIMEOUT
-  std::uint8_t retries_max = 15;          ///< CMA_MAX_CM_RETRIES: 16 transmissions
+
+  /// CMA_MAX_CM_RETRIES: a message is sent at most 16 times.
+  std::uint8_t retries_max = 15;
   std::uint8_t mra_service_timeout = 24;  ///< CM_MRA_SETTING
-  /// Length of a jiffy, from which the timer wheel's rounding follows; 0: timers are exact.
+
+  /// The length of a jiffy, from which the rounding of timers follows; 0: timers are exact.
   /// Debian's kernels run at 250 Hz.
   verbs::Duration timer_tick = std::chrono::milliseconds(4);
-  /// The position on the timer wheel where the first wait of a timer starts, in 1/256 of a turn of
-  /// its level. It is random on a real machine; 56 gives the measured 102.2 s.
+  /// The position on Linux's timer wheel at which the first wait of a timer begins, in 1/256 of a
+  /// turn of its level. On a real machine it is random. With 56, 16 REQs take 102.2 s, as measured.
   std::uint8_t timer_phase = 56;
 };
 
 inline constexpr Profile kLinux61{};
-/// The profile of Linux 6.17, taken from its source. This kernel was not measured, so its timers
-/// are exact.
+/// The constants of Linux 6.17, taken from its source. The timers of this kernel were not measured,
+/// so they are exact here.
 inline constexpr Profile kLinux617{
     .name = "linux-6.17", .packet_lifetime = 16, .timer_tick = verbs::Duration::zero()};
 
-/// Linux's conversion of a time exponent to real time: 2^max(t-8, 0) ms.
+/// Returns the time that Linux uses for a time exponent t: 2^max(t-8, 0) ms.
 [[nodiscard]] constexpr verbs::Duration from_exponent(std::uint8_t t) {
   return std::chrono::milliseconds(std::int64_t{1} << (t > 8 ? t - 8 : 0));
 }
 
-/// The moment when a wait starts: at any time, or in the expiry of a timer of the same length.
+/// When a wait begins: at any time, or when a timer of the same length expires.
 enum class WaitStart { kAnyTime, kOnExpiry };
 
-/// The granularity of Linux's timer wheel for a wait: 64 slots a level, the next level eight times
-/// as coarse, a level taken from 63 slots of it on (kernel/time/timer.c, LVL_START).
+/// Returns the granularity with which Linux's timer wheel rounds a wait. A level has 64 slots, and
+/// the next level is eight times as coarse. Waits of 63 slots of a level or more use the next level
+/// (kernel/time/timer.c, LVL_START).
 [[nodiscard]] constexpr verbs::Duration timer_granularity(const Profile& profile,
                                                           verbs::Duration wait) {
   constexpr int kSlots = 63;
@@ -49,10 +54,10 @@ enum class WaitStart { kAnyTime, kOnExpiry };
   return granularity;
 }
 
-/// The real duration of a timer set to `wait`. The wheel fires at the first multiple of its
-/// granularity after the requested time. A timer that is set by an expiry starts on such a multiple
-/// and waits for the next but one. So 6144 ms take 6400 ms, except for the first time: 16 REQs in
-/// 102.2 s.
+/// Returns how long a timer that is set to `wait` really takes. Linux's timer wheel fires at the
+/// first multiple of its granularity after the requested time. A timer that is set when another one
+/// expires begins on such a multiple, and fires at the next but one. So 6144 ms take 6400 ms,
+/// except the first time, and 16 REQs take 102.2 s.
 [[nodiscard]] constexpr verbs::Duration timer_wait(const Profile& profile, verbs::Duration wait,
                                                    WaitStart start) {
   constexpr int kTurn = 256;
@@ -61,7 +66,8 @@ enum class WaitStart { kAnyTime, kOnExpiry };
   return wait + granularity * profile.timer_phase / kTurn;
 }
 
-/// The local ACK timeout that covers two packet lifetimes and the CA's delay (cm_ack_timeout).
+/// Returns the exponent of the local ACK timeout that covers two packet lifetimes and the CA's ACK
+/// delay (cm_ack_timeout).
 [[nodiscard]] constexpr std::uint8_t ack_timeout(std::uint8_t ca_ack_delay,
                                                  std::uint8_t packet_lifetime) {
   constexpr int kMax = 31;

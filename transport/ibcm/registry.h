@@ -1,4 +1,4 @@
-// All connections of an agent: their memory, their ids, and their look-up tables.
+// All connections of a CM agent: their memory, their ids, and tables to find them.
 #pragma once
 
 #include <array>
@@ -13,35 +13,36 @@
 
 namespace anyrdma::ibcm {
 
-/// The local comm ids that may be used: (id & mask) | tag.
+/// Defines the local comm ids that an agent may use: those of the form (id & mask) | tag.
 struct IdSpace {
   std::uint32_t mask = 0xffffffff;
   std::uint32_t tag = 0;
 };
 
-/// Look-up is by hash; nothing iterates a hash. Connections keep their address until released, and
-/// a released object is used again, last out first in.
+/// Owns the connections of an agent and finds them by hash tables. The order of a hash table never
+/// influences a run. A connection keeps its address until it is released. The object that was
+/// released last is reused first.
 class Registry {
  public:
   Registry(IdSpace ids, verbs::Random& random);
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  /// A new connection with an unused id other than 0; null: all ids are in use.
+  /// Returns a new connection with an unused id, which is not 0. Null: all ids are in use.
   [[nodiscard]] Connection* create();
-  /// Precondition: its timers are idle and it is not listed by peer.
+  /// Releases a connection. Precondition: its timers are not armed, and it is not listed by peer.
   void release(Connection& connection);
 
-  /// Lists a connection under (remote id, GUID) and (remote QPN, GUID).
-  /// Precondition: neither is taken.
+  /// Lists a connection, so that it is found by the remote comm id and GUID, and by the remote QPN
+  /// and GUID. Precondition: no other connection is listed under these.
   void list_by_peer(Connection& connection);
-  /// Removes the connection from the list by peer. No effect if it is not listed.
+  /// Undoes list_by_peer(). No effect if the connection is not listed by its peer.
   void unlist_by_peer(Connection& connection);
 
-  /// Lists a connection under (remote id, GID of the peer): a SIDR_REQ names no CA.
-  /// Precondition: not taken.
+  /// Lists a connection, so that it is found by the remote request id and the peer's GID. (A
+  /// SIDR_REQ names no CA GUID.) Precondition: no other connection is listed under these.
   void list_by_request(Connection& connection);
-  /// Removes the connection from the list by request. No effect if it is not listed.
+  /// Undoes list_by_request(). No effect if the connection is not listed by its request.
   void unlist_by_request(Connection& connection);
 
   [[nodiscard]] Connection* find(CommId local) const;
@@ -52,8 +53,8 @@ class Registry {
 
   [[nodiscard]] std::size_t size() const { return by_id_.size(); }
 
-  /// Calls `visit` with every living connection, in the order of their memory: the same on every
-  /// run. `visit` may release the connection it is given.
+  /// Calls `visit` with every connection, in the order of their memory, which is the same in every
+  /// run. `visit` may release the connection that it gets.
   template <class Visit>
   void for_each(Visit visit) {
     for (Connection& connection : pool_)

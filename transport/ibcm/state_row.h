@@ -1,4 +1,4 @@
-// The types of the state table: events, and what a cell can say.
+// The types of the connection's state table: events, and the cells of the table.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@ namespace anyrdma::ibcm {
 
 inline constexpr std::size_t kStates = static_cast<std::size_t>(State::kSidrReqRcvd) + 1;
 
-/// The events of a connection.
+/// The events that the state machine of a connection handles.
 enum class Event : std::uint8_t {
-  kReq,           ///< a REQ made this connection
-  kReqDuplicate,  ///< its REQ again: same comm id, same CA
-  kStale,         ///< the peer uses its QPN for another connection
+  kReq,           ///< a REQ for which this connection was created
+  kReqDuplicate,  ///< the connection's REQ was repeated: same comm id, same CA
+  kStale,         ///< the peer uses the QPN of this connection for another one
   kMra,
   kRep,
   kRtu,
   kRej,
   kDreq,
   kDrep,
-  kSidrReq,           ///< a SIDR_REQ made this connection
-  kSidrReqDuplicate,  ///< its SIDR_REQ again: same request id, same sender
+  kSidrReq,           ///< a SIDR_REQ for which this connection was created
+  kSidrReqDuplicate,  ///< the connection's SIDR_REQ was repeated: same request id, same sender
   kSidrRep,
-  kSendReq,  ///< commands from here on
+  kSendReq,  ///< this event and those below are commands
   kRequestTaken,
-  kRequestDropped,  ///< the owner has no room
+  kRequestDropped,  ///< the agent's owner has no room for the request
   kSendRep,
   kSendRtu,
   kSendRej,
@@ -38,25 +38,25 @@ enum class Event : std::uint8_t {
   kSendSidrRep,
   kNotify,
   kDestroy,
-  kRetryTimer,  ///< no answer in time
+  kRetryTimer,  ///< no answer came in time
   kTimewaitTimer,
-  kPeerGone,  ///< the peer process is gone without a word
+  kPeerGone,  ///< the peer process has ended without a message
 };
 inline constexpr std::size_t kEvents = static_cast<std::size_t>(Event::kPeerGone) + 1;
 
 enum class Verdict : std::uint8_t {
-  kHandle,  ///< a cell of the machine acts, and may move to the states of `next`
+  kHandle,  ///< a function of the state machine acts, and may change to the states in `next`
   kIgnore,  ///< nothing happens; for a message, `drop` says why
-  kReject,  ///< the caller's command fails with `error`
+  kReject,  ///< a command fails with `error`
   kBug,     ///< cannot happen: aborts
 };
 
-/// One cell of the table.
+/// One cell of the state table: what an event does in a state.
 struct Row {
   State from{};
   Event event{};
   Verdict verdict{};
-  std::uint32_t next = 0;  ///< bit n: may move to state n
+  std::uint32_t next = 0;  ///< bit n: the state may change to state n
   std::optional<DropReason> drop;
   int error = 0;
 

@@ -1,4 +1,4 @@
-// The state table of a connection: the result of each event in each state, for the whole CM
+// The state table of a connection: what each event does in each state, for the whole CM
 // protocol (IBTA vol 1, 12.9.7 and 12.11; the kernel's cm.c). docs/ibcm-states.md shows the table.
 #pragma once
 
@@ -11,8 +11,9 @@
 namespace anyrdma::ibcm {
 
 // clang-format off
-/// The result of an event in a state that kExceptions does not name: messages are dropped, commands
-/// are refused, and other events are bugs. In the order of events; `from` is unused.
+/// What an event does in a state for which kExceptions has no row: messages are dropped, commands
+/// are refused, and other events abort as bugs. The rows are in the order of events; `from` is
+/// unused.
 inline constexpr std::array<Row, kEvents> kDefaults = [] {
   using namespace table;
   return std::array<Row, kEvents>{{
@@ -49,14 +50,15 @@ inline constexpr std::array<Row, kEvents> kDefaults = [] {
 inline constexpr auto kExceptions = [] {
   using namespace table;
   return std::to_array<Row>({
-    // IDLE: fresh, or a handshake that ended; the owner has yet to destroy the id.
+    // IDLE: the connection is new, or its handshake has ended and the owner has not destroyed the
+    // id.
     handle(kIdle, kReq, {kReqRcvd}),
     handle(kIdle, kSidrReq, {kSidrReqRcvd}),
     handle(kIdle, kSendReq, {kReqSent}),
     handle(kIdle, kSendSidrReq, {kSidrReqSent}),
     handle(kIdle, kDestroy, {kIdle}),
-    // REQ_SENT: the peer is not known yet, so nothing that names the peer can find it: no request
-    // of the peer's, no RTU, DREQ or DREP.
+    // REQ_SENT: the peer's ids are not known yet, so no message that names the peer can find this
+    // connection. So no request of the peer's, RTU, DREQ or DREP comes here.
     handle(kReqSent, kMra, {kMraReqRcvd}),
     handle(kReqSent, kRep, {kRepRcvd, kMraRepSent}),
     bug(kReqSent, kRtu),
@@ -67,7 +69,7 @@ inline constexpr auto kExceptions = [] {
     handle(kReqSent, kDestroy, {kIdle}),
     handle(kReqSent, kRetryTimer, {kReqSent, kIdle}),
     bug(kReqSent, kPeerGone),
-    // REQ_RCVD: until the owner has been told of the request. A repetition is dropped.
+    // REQ_RCVD: the owner has not been told of the request yet. A repeated REQ is dropped.
     ignore(kReqRcvd, kReqDuplicate, kDuplicate),
     ignore(kReqRcvd, kStale),
     handle(kReqRcvd, kRej, {kIdle, kTimewait}),
@@ -77,7 +79,8 @@ inline constexpr auto kExceptions = [] {
     handle(kReqRcvd, kSendRej, {kIdle}),
     handle(kReqRcvd, kDestroy, {kIdle}),
     handle(kReqRcvd, kPeerGone, {kIdle}),
-    // MRA_REQ_SENT: the owner thinks. A repetition is answered by an MRA.
+    // MRA_REQ_SENT: the owner has the request and has not answered. A repeated REQ is answered by
+    // an MRA.
     handle(kMraReqSent, kReqDuplicate, {kMraReqSent}),
     ignore(kMraReqSent, kStale),
     handle(kMraReqSent, kRej, {kIdle, kTimewait}),
@@ -85,7 +88,8 @@ inline constexpr auto kExceptions = [] {
     handle(kMraReqSent, kSendRej, {kIdle}),
     handle(kMraReqSent, kDestroy, {kIdle}),
     handle(kMraReqSent, kPeerGone, {kIdle}),
-    // MRA_REQ_RCVD: the peer thinks. Only the first MRA stretches the wait.
+    // MRA_REQ_RCVD: the peer needs more time for its answer. Only its first MRA makes the wait
+    // longer.
     ignore(kMraReqRcvd, kMra, kDuplicate),
     handle(kMraReqRcvd, kRep, {kRepRcvd, kMraRepSent}),
     bug(kMraReqRcvd, kRtu),
@@ -96,7 +100,7 @@ inline constexpr auto kExceptions = [] {
     handle(kMraReqRcvd, kDestroy, {kIdle}),
     handle(kMraReqRcvd, kRetryTimer, {kMraReqRcvd, kIdle}),
     handle(kMraReqRcvd, kPeerGone, {kIdle}),
-    // REP_SENT: a DREQ may overtake the RTU.
+    // REP_SENT: a DREQ may arrive before the RTU that was sent before it.
     ignore(kRepSent, kReqDuplicate, kDuplicate),
     ignore(kRepSent, kStale),
     handle(kRepSent, kMra, {kMraRepRcvd}),
@@ -108,7 +112,7 @@ inline constexpr auto kExceptions = [] {
     handle(kRepSent, kDestroy, {kIdle}),
     handle(kRepSent, kRetryTimer, {kRepSent, kIdle}),
     handle(kRepSent, kPeerGone, {kIdle}),
-    // MRA_REP_SENT: the owner has the REP and has yet to say ready.
+    // MRA_REP_SENT: the owner has the REP and has not yet sent the RTU.
     ignore(kMraRepSent, kReqDuplicate, kDuplicate),
     ignore(kMraRepSent, kStale),
     handle(kMraRepSent, kRep, {kMraRepSent}),
@@ -117,7 +121,7 @@ inline constexpr auto kExceptions = [] {
     handle(kMraRepSent, kSendRej, {kIdle}),
     handle(kMraRepSent, kDestroy, {kIdle}),
     handle(kMraRepSent, kPeerGone, {kTimewait}),
-    // MRA_REP_RCVD: the peer has the REP and thinks.
+    // MRA_REP_RCVD: the peer has the REP and needs more time.
     ignore(kMraRepRcvd, kReqDuplicate, kDuplicate),
     ignore(kMraRepRcvd, kStale),
     ignore(kMraRepRcvd, kMra, kDuplicate),
@@ -140,7 +144,7 @@ inline constexpr auto kExceptions = [] {
     reject(kEstablished, kNotify, EISCONN),
     handle(kEstablished, kDestroy, {kIdle}),
     handle(kEstablished, kPeerGone, {kDreqRcvd}),
-    // DREQ_SENT: a DREQ that crosses ours wins.
+    // DREQ_SENT: if both sides send a DREQ at the same time, the received one decides.
     ignore(kDreqSent, kReqDuplicate, kDuplicate),
     ignore(kDreqSent, kStale),
     handle(kDreqSent, kRej, {kTimewait}),
@@ -149,7 +153,7 @@ inline constexpr auto kExceptions = [] {
     handle(kDreqSent, kDestroy, {kIdle}),
     handle(kDreqSent, kRetryTimer, {kDreqSent, kTimewait}),
     handle(kDreqSent, kPeerGone, {kTimewait}),
-    // DREQ_RCVD: the DREP waits for the owner.
+    // DREQ_RCVD: the owner has not yet sent the DREP.
     ignore(kDreqRcvd, kReqDuplicate, kDuplicate),
     ignore(kDreqRcvd, kStale),
     ignore(kDreqRcvd, kDreq, kDuplicate),
@@ -161,7 +165,7 @@ inline constexpr auto kExceptions = [] {
     ignore(kTimewait, kDrep, kDuplicate),
     handle(kTimewait, kDestroy, {kIdle}),
     handle(kTimewait, kTimewaitTimer, {kIdle}),
-    // SIDR_REQ_SENT: as in REQ_SENT, nothing that names the peer can find it.
+    // SIDR_REQ_SENT: no message that names the peer can find this connection, as in REQ_SENT.
     bug(kSidrReqSent, kRtu),
     bug(kSidrReqSent, kDreq),
     bug(kSidrReqSent, kDrep),
@@ -169,8 +173,8 @@ inline constexpr auto kExceptions = [] {
     handle(kSidrReqSent, kDestroy, {kIdle}),
     handle(kSidrReqSent, kRetryTimer, {kSidrReqSent, kIdle}),
     bug(kSidrReqSent, kPeerGone),
-    // SIDR_REQ_RCVD: the owner thinks; there is no MRA, a repetition is dropped. Its ids
-    // belong to no connection, but nothing keeps a peer from naming them.
+    // SIDR_REQ_RCVD: the owner has not answered. No MRA exists for it, so a repeated SIDR_REQ is
+    // dropped. The ids belong to no connection, but a peer may send messages that name them.
     ignore(kSidrReqRcvd, kSidrReqDuplicate, kDuplicate),
     handle(kSidrReqRcvd, kRequestDropped, {kIdle}),
     handle(kSidrReqRcvd, kSendSidrRep, {kIdle}),
@@ -183,8 +187,8 @@ inline constexpr auto kExceptions = [] {
   return static_cast<std::size_t>(state) * kEvents + static_cast<std::size_t>(event);
 }
 
-/// States in which no input finds a connection. Listeners are counters in the agent, and REP_RCVD
-/// changes to MRA_REP_SENT within the same input.
+/// Whether no input finds a connection in this state. Listeners are counters in the agent, and
+/// REP_RCVD changes to MRA_REP_SENT within the same input.
 [[nodiscard]] constexpr bool is_passing(State state) {
   return state == State::kListen || state == State::kRepRcvd;
 }
@@ -214,7 +218,7 @@ inline constexpr std::array<Row, kStates* kEvents> kStateTable = [] {
   return rows;
 }();
 
-/// Whether each default is at the index of its event.
+/// Whether each row of `defaults` is at the index of its event.
 [[nodiscard]] constexpr bool is_in_order(const std::array<Row, kEvents>& defaults) {
   for (std::size_t i = 0; i < defaults.size(); ++i)
     if (static_cast<std::size_t>(defaults[i].event) != i) return false;
@@ -226,10 +230,10 @@ static_assert(is_in_order(kDefaults));
   return kStateTable[cell_index(state, event)];
 }
 
-/// The resources that a connection has in each state. Checked by assertions after every input.
+/// The resources that a connection has in each state. Assertions check them after every input.
 struct Resources {
   State state{};
-  bool retry_timer = false;  ///< a message of ours waits for its answer
+  bool retry_timer = false;  ///< a message of this side waits for its answer
   bool timewait_timer = false;
   bool found_by_peer = false;     ///< listed under the peer's comm id and QPN
   bool found_by_request = false;  ///< listed under the request id and its sender

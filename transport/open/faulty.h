@@ -1,4 +1,4 @@
-// An opened transport with faults.
+// Adds the faults of a plan to an opened transport.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,23 @@
 
 namespace anyrdma::transport {
 
-/// The interface by which faults are carried out on a transport.
+/// The interface by which faults are carried out at the end of a transport's critical section
+/// (verbs::Runtime::enter).
 class Concluding {
  public:
   virtual ~Concluding() = default;
-  /// Returns the hook for work at the end of the critical section of the transport's runtime.
+  /// Returns the hook by which work is executed at the end of the critical section
+  /// (verbs::Runtime::enter) of the transport's runtime, before another thread can enter it.
   [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
 };
 
-/// The way faults reach the layer below a transport, where that is possible.
+/// The interface by which faults act on the device and the packets below a transport. Not every
+/// transport has it.
 class Breakable {
  public:
   virtual ~Breakable() = default;
-  /// As station::Station has them: the first three inside the critical section.
+  /// The functions are those of station::Station. Call the first three inside the critical section
+  /// (verbs::Runtime::enter).
   [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
   [[nodiscard]] virtual verbs::Result<void> raise_event(ibv_event_type event) = 0;
@@ -31,9 +35,9 @@ class Breakable {
   virtual void set_packet_gate(verbs::PacketGate* gate) = 0;
 };
 
-/// `below` with the faults of a plan: its transport() is another. `concluding` is part of `below`,
-/// and so is `breakable`, or null. Starts a thread, which sleeps until something is due. Errors:
-/// EMFILE, ENOMEM, EAGAIN.
+/// Returns `below` with the faults of a plan, which has another transport(). `concluding` is part
+/// of `below`. `breakable` is also part of it, or null. Starts a thread, which sleeps until a fault
+/// is due. Errors: EMFILE, ENOMEM, EAGAIN.
 [[nodiscard]] OpenResult with_faults(std::unique_ptr<Opened> below, Concluding& concluding,
                                      Breakable* breakable, const FaultOptions& options);
 

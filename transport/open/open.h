@@ -1,5 +1,5 @@
-// The one place that knows every transport by name. For those who choose one: programs, tools and
-// tests.
+// Opens any transport by its name. For programs, tools and tests that choose a transport; no other
+// code knows all transports.
 #pragma once
 
 #include <string_view>
@@ -8,22 +8,22 @@
 
 namespace anyrdma::transport {
 
-/// Opens a transport:
-///   "sim"     a new host in the simulated world of this process. Virtual time passes while the
-///             calling thread waits or polls, so two hosts can be served by straight-line code. The
-///             world belongs to the thread that opened its first host and to no other; it ends with
-///             its last host. Hosts are 10.0.0.1, 10.0.0.2 ..., in the order of opening.
-///   "fabric"  this process as one of those of this user on this machine (transport/fabric).
-///   "udp"     this process as a host of its own on the machine's network: RoCEv2 over UDP sockets,
-///             with kernels and NICs as peers (transport/udp/udp.h).
-///   "ucma"    the kernel's connection manager and all of its devices (transport/ucma).
-///   "rxe"     the same, after making a Soft-RoCE link unless there is one. A link that was made
-///             goes when this process ends.
-///   "auto"    "ucma" if that opens, else "fabric".
-/// Errors, each with its sentence. EINVAL: no such name, or an option that cannot be; EBUSY: the
-/// simulated world belongs to another thread; else of each transport's own list:
-/// fabric::FabricErrc, udp::UdpErrc, ucma::UcmaErrc, rxe::RxeErrc.
-/// Threads: any, but for "sim".
+/// Opens the transport with that name:
+/// - "sim": a new host of the simulation in this process. Virtual time passes while the calling
+/// thread waits or polls, so one thread can run two hosts. Only the thread that opened the first
+/// host may use the simulation, which ends with its last host. The hosts have the addresses
+/// 10.0.0.1, 10.0.0.2 ..., in the order of opening.
+/// - "fabric": the same-host transport between the processes of this user (transport/fabric).
+/// - "udp": RoCEv2 over UDP sockets. This process is a host on the machine's network, which kernels
+/// and NICs can reach (transport/udp/udp.h).
+/// - "ucma": the kernel's connection manager and all its devices (transport/ucma).
+/// - "rxe": like "ucma", after creating a Soft-RoCE link if there is none. A link that was created
+/// is removed when this process ends.
+/// - "auto": "ucma" if that can be opened, else "fabric".
+///
+/// Errors of open(), each with a sentence. EINVAL: unknown name, or impossible options. EBUSY: the
+/// simulation belongs to another thread. Other errors are those of the transport:
+/// fabric::FabricErrc, udp::UdpErrc, ucma::UcmaErrc, rxe::RxeErrc. Threads: any, except for "sim".
 [[nodiscard]] OpenResult open(std::string_view name, const OpenOptions& options = {});
 
 }  // namespace anyrdma::transport

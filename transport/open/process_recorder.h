@@ -1,5 +1,5 @@
-// Records a process in real time (docs/recording.md): its messages, the states and events of its
-// ids and queue pairs, the calls of its threads, and the faults of its plan.
+// Records what a process does in real time (docs/recording.md): its messages, the states and events
+// of its ids and queue pairs, the calls of its threads, and the faults of its plan.
 #pragma once
 
 #include <atomic>
@@ -23,13 +23,14 @@
 
 namespace anyrdma::transport {
 
-/// Threads: any, inside or outside the critical section; it never enters that. In a child made by
-/// fork() nothing is written any more, and it may not be destroyed: the file is the parent's.
+/// Writes the recording of a process. Threads: any, inside or outside the critical section
+/// (verbs::Runtime::enter), which it never enters itself. In a child made by fork() it writes
+/// nothing. It must not be destroyed there, because the file is the parent's.
 class ProcessRecorder final : public recording::EntrySink,
                               public station::PacketWatch,
                               private realtime::ForkGuarded {
  public:
-  /// `transport` is the name of what was opened.
+  /// Creates the recorder. `transport` is the name of the opened transport.
   ProcessRecorder(std::shared_ptr<recording::Sink> sink, const RecordingProcess& process,
                   std::string_view transport);
   ~ProcessRecorder() override;
@@ -47,11 +48,12 @@ class ProcessRecorder final : public recording::EntrySink,
 
   // --- faults -----------------------------------------------------------------------------------
   void planned(const fault::FaultPlan& plan);
-  /// A fault has happened. If it happened to the packet that is being sent or received, records
-  /// that.
+  /// Call when a fault has happened. If it happened to the packet that is being sent or received,
+  /// the recording says so.
   void fired(const fault::FaultStatus& status);
 
-  /// The process ends; `faults` is what became of its plan. Nothing is written afterwards.
+  /// Call when the process ends. `faults` has the final counts of the faults of its plan. Nothing
+  /// is written afterwards.
   void end(const std::vector<fault::FaultStatus>& faults);
 
  private:
@@ -66,22 +68,25 @@ class ProcessRecorder final : public recording::EntrySink,
   void write(const Fields&... fields) {
     writer_.write<kKind>(now(), fields...);
   }
-  /// Writes which thread the following records belong to.
+  /// Writes to which thread the entries that follow belong.
   void tell_thread();
   void send(const verbs::soft::Packet& packet, recording::Number from, recording::Number to);
 
-  const std::string name_;  ///< of the process's lane
+  const std::string name_;  ///< name of the process in the recording
   const std::string program_;
   const verbs::Instant began_;
   std::atomic<bool> forked_ = false;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members that follow
   recording::Writer writer_;
   bool ended_ = false;
   recording::Number own_ = 0;
   std::map<std::string, recording::Number> outsiders_;  ///< by address
   std::map<std::uint64_t, recording::Number> threads_;  ///< by their serial numbers
-  std::uint64_t running_ = 0;                           ///< 1 + lane of who was told last
-  std::optional<recording::Number> passing_;            ///< message
+
+  /// 1 + lane of the thread that was written last.
+  std::uint64_t running_ = 0;
+  /// The message that is being sent or received.
+  std::optional<recording::Number> passing_;
 };
 
 }  // namespace anyrdma::transport

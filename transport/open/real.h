@@ -1,5 +1,5 @@
-// The real-time transports, by name. Separate from open.h so that the drop-in libraries do not
-// contain the simulator.
+// Opens the real-time transports by name. It is separate from open.h so that the drop-in libraries
+// do not contain the simulator.
 #pragma once
 
 #include <string>
@@ -10,13 +10,15 @@
 
 namespace anyrdma::transport {
 
-/// Opens any transport of open.h but "sim", with the same errors. EINVAL: "sim", or no such name.
+/// Opens any transport of open.h except "sim", with the same errors. EINVAL: "sim", or an unknown
+/// name.
 [[nodiscard]] OpenResult open_real(std::string_view name, const OpenOptions& options);
 
-/// The sentence that says why open_real() does not know the name. Empty: it knows it.
+/// Returns a sentence that explains why open_real() does not know the name. Empty: it knows the
+/// name.
 [[nodiscard]] std::string why_not_real(std::string_view name);
 
-/// The faults that the transport of this name can inject.
+/// Returns which faults the transport of this name can inject.
 [[nodiscard]] fault::Abilities fault_abilities(std::string_view transport);
 
 }  // namespace anyrdma::transport

@@ -1,4 +1,4 @@
-// The file of a process's recording.
+// Finds and opens the file to which a process writes its recording.
 #pragma once
 
 #include <sys/types.h>
@@ -11,31 +11,32 @@
 
 namespace anyrdma::transport {
 
-/// The process that records.
+/// A process that writes a recording.
 struct RecordingProcess {
-  std::string host{};  ///< its name in lanes
+  std::string host{};  ///< the process's name in the recording
   std::string program{};
   pid_t pid = 0;
-  bool named = false;  ///< `host` is more than program and process
+  bool named = false;  ///< true: `host` is not just the default PROGRAM[PID]
 };
 
-/// The calling process. `host` is its name; empty: PROGRAM[PID].
+/// Describes the calling process. `host` is its name in the recording; empty: PROGRAM[PID].
 [[nodiscard]] RecordingProcess this_process(const std::string& host);
 
 struct RecordFile {
   std::unique_ptr<recording::FileSink> sink;
   std::string path;
-  bool another = false;  ///< not the path that was asked for: another process has that one
+  bool another = false;  ///< true: the path is not the requested one, which another process uses
 };
 
-/// Opens the process's own file. If `path` is a directory, the file's name is that of the process:
-/// "client.rping.812.recording". Otherwise the first process uses `path`, and others PATH.PID. A
-/// file that is not empty is not overwritten.
+/// Opens a file for the recording of this process. If `path` is a directory, the file has the
+/// process's name: "client.rping.812.recording". Otherwise the first process uses the file `path`,
+/// and others use PATH.PID. A file that is not empty is not overwritten.
 [[nodiscard]] verbs::OrWhyNot<RecordFile> open_record_file(const std::string& path,
                                                            const RecordingProcess& process);
 
-/// For a parent of processes that record there: checks that they can, and returns the absolute
-/// path. A file is truncated, unless a process still writes it.
+/// Call in the parent of processes that will record to `path`. Checks that they can write there,
+/// and returns the absolute path. If `path` is a file, it is truncated, unless a process is still
+/// writing it.
 [[nodiscard]] verbs::OrWhyNot<std::string> prepare_record_path(const std::string& path);
 
 }  // namespace anyrdma::transport

@@ -1,4 +1,4 @@
-// An opened transport whose process records what happens (docs/recording.md).
+// Adds a recording (docs/recording.md) to an opened transport.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace anyrdma::transport {
 
-/// Returns `below`, observed by the recorder. `watchable` is part of it, or null. Its earlier
-/// observers are called after the recorder.
+/// Returns `below`, observed by the recorder. `watchable` is part of `below`, or null. Observers
+/// that `below` had before are called after the recorder.
 [[nodiscard]] std::unique_ptr<Opened> with_recorder(std::unique_ptr<Opened> below,
                                                     Watchable* watchable,
                                                     std::unique_ptr<ProcessRecorder> recorder);

@@ -1,11 +1,11 @@
-// Hosts of one simulated world, opened one by one.
+// Opens hosts of one simulation one by one.
 #pragma once
 
 #include "transport/open/opened.h"
 
 namespace anyrdma::transport {
 
-/// Adds a host to the world of this process; see open().
+/// Adds a host to the simulation in this process: see open().
 [[nodiscard]] OpenResult open_simulated(const OpenOptions& options);
 
 }  // namespace anyrdma::transport

@@ -1,4 +1,4 @@
-// The interface by which a recording observes an opened transport.
+// The interface by which a recording observes the packets and the device of an opened transport.
 #pragma once
 
 #include "transport/station/packet_watch.h"
@@ -7,11 +7,11 @@
 
 namespace anyrdma::transport {
 
-/// The interface to observe the layers below a transport.
+/// The interface by which observers are installed in the layers below a transport.
 class Watchable {
  public:
   virtual ~Watchable() = default;
-  /// Sets the observer of packets: see station::Station::set_packet_watch.
+  /// Sets the observer of packets, as station::Station::set_packet_watch does.
   virtual void set_packet_watch(station::PacketWatch* watch) = 0;
   virtual void set_work_observer(verbs::soft::HcaObserver* observer) = 0;
   virtual void set_ownership_sink(verbs::soft::OwnershipSink* sink) = 0;

@@ -1,12 +1,14 @@
-// Disables pthread_cancel() while a lock is held. Many system calls are cancellation points, and a
-// thread that is cancelled in one would keep the lock (rping cancels its completion thread).
+// Disables pthread_cancel() while a lock is held. Many system calls are cancellation points. A
+// thread that is cancelled in one would keep the lock. (rping cancels its completion thread, for
+// example.)
 #pragma once
 
 #include <pthread.h>
 
 namespace anyrdma::transport::realtime {
 
-/// The calling thread cannot be cancelled while one exists. Cheap: no system call.
+/// While an object of this class exists, the thread that created it cannot be cancelled. Makes no
+/// system call.
 class CancellationOff {
  public:
   CancellationOff() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &previous_); }

@@ -1,4 +1,4 @@
-// A file descriptor that closes itself.
+// Owns a file descriptor, and closes it in the destructor.
 #pragma once
 
 #include <unistd.h>
@@ -20,7 +20,8 @@ class Descriptor {
 
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
-  /// The caller must close the descriptor, unless it is closed already.
+  /// Returns the descriptor and gives up its ownership. The caller must close the descriptor,
+  /// unless it is closed already.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   void reset() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));

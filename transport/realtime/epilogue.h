@@ -1,34 +1,40 @@
-// Work at the end of a critical section, before another thread can enter it.
+// Executes work at the end of a critical section (verbs::Runtime::enter), before another thread can
+// enter it.
 #pragma once
 
 namespace anyrdma::transport::realtime {
 
-/// Part of a driver, which runs it where it leaves the critical section. All functions are called
-/// inside.
+/// Part of a driver, which calls run() where it leaves the critical section
+/// (verbs::Runtime::enter). Call all functions inside the critical section.
 class Epilogue {
  public:
-  /// The interface of that work.
+  /// The interface of the work to execute at the end of the critical section
+  /// (verbs::Runtime::enter).
   class Work {
    public:
     virtual ~Work() = default;
-    /// Called at the end of the section, after the driver's other work and before its consequences
-    /// are handled. It may request another call of itself.
+    /// Called at the end of the critical section (verbs::Runtime::enter). The driver's other work
+    /// is done before, and the consequences of this function are handled after it. The function may
+    /// request another call of itself.
     virtual void conclude() = 0;
   };
-  /// Null: nothing is done. The work outlives the driver or is unset before.
+  /// Sets the work; null: no work. The work must outlive the driver, or be set to null before it is
+  /// destroyed.
   void set(Work* work) {
     work_ = work;
     called_ = false;
   }
-  /// Requests a call of the work at the end of this section.
+  /// Requests that the work is called at the end of this critical section (verbs::Runtime::enter).
   void call() { called_ = work_ != nullptr; }
   [[nodiscard]] bool called() const { return called_; }
 
-  /// For the driver: `carry_out` is what it does with what the work leads to.
+  /// Called by the driver: executes the work if it was requested. After each call of the work,
+  /// `carry_out` handles its consequences.
   template <class CarryOut>
   void run(CarryOut carry_out) {
-    // Work that requests itself each time must not block other threads for ever: the rest is done
-    // by the next thread that leaves.
+    // The work may request itself in each call. After kAtOnce calls, the next thread that leaves
+    // the critical section (verbs::Runtime::enter) continues, so that other threads are not blocked
+    // for ever.
     constexpr int kAtOnce = 8;
     for (int i = 0; i < kAtOnce && called_; ++i) {
       called_ = false;

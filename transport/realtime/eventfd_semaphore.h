@@ -1,5 +1,5 @@
-// The semaphore of real time: an eventfd, because applications poll the descriptor, set it
-// non-blocking and block in it (spec/abi.md, 8).
+// The semaphore of real-time transports: an eventfd, because applications poll the descriptor, set
+// it non-blocking, and block in it.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,12 @@
 
 namespace anyrdma::transport::realtime {
 
-/// wait() is read(2): it honours the O_NONBLOCK that an application may have set, ends with EINTR
-/// on signals, and is a thread cancellation point at which no lock is held.
+/// A semaphore on an eventfd. wait() calls read(2): it honours O_NONBLOCK if the application has
+/// set it, and ends with EINTR on signals. It is a thread cancellation point, at which no lock is
+/// held.
 class EventfdSemaphore final : public verbs::Semaphore {
  public:
-  /// EMFILE, ENFILE, ENOMEM.
+  /// Creates a semaphore. Errors: EMFILE, ENFILE, ENOMEM.
   [[nodiscard]] static verbs::Result<std::unique_ptr<verbs::Semaphore>> create();
 
   void post() override;

@@ -1,16 +1,16 @@
-// Access to application memory that may be invalid: registered, and unmapped, protected or
-// truncated since. A NIC has pinned such pages; here the process must survive the fault.
+// Accesses application memory that may be invalid, because it was registered and then unmapped,
+// protected or truncated. A NIC has pinned such pages. This software must survive the fault.
 #pragma once
 
 namespace anyrdma::transport::realtime {
 
-/// Calls `access(context)`, which touches such memory and leaves nothing behind that would need
-/// cleaning up when it ends in the middle: no locks, no objects with destructors. False: some of
-/// that memory is not there, or may not be touched so; what came before it has been done.
+/// Calls `access(context)`, which reads or writes application memory. `access` may end in the
+/// middle, so it must hold no locks and have no objects with destructors. False: some of the memory
+/// does not exist, or may not be accessed in this way. Accesses before that one were made.
 ///
-/// From the first call on the process has handlers of SIGSEGV and SIGBUS (sigaction(2)). They pass
-/// other faults to the previous handlers as the system would. Both signals are unblocked in each
-/// thread that calls this. A handler that the program installs later replaces ours, and gets our
+/// The first call of guarded() installs handlers of SIGSEGV and SIGBUS (sigaction(2)). The handlers
+/// pass other faults to the previous handlers, as the system would. Each call unblocks both signals
+/// in its thread. A handler that the program installs later replaces these handlers, and gets their
 /// faults, too. Any thread.
 [[nodiscard]] bool guarded(void (*access)(void*), void* context);
 

@@ -1,15 +1,15 @@
-// System calls by which a thread of a simulated process lets other threads run.
+// The system calls by which a thread of a simulated process lets other threads run.
 #pragma once
 
 namespace anyrdma::transport::realtime {
 
-/// A system call that no kernel has: others may run before its caller continues. Returns 0, or
-/// kNoPoints when the schedule makes no choices.
+/// The number of a system call that no kernel has. Before it returns, the simulator may let other
+/// threads run. It returns 0, or kNoPoints if the schedule makes no choices.
 inline constexpr long kPointCall = 1'000'000;
 inline constexpr long kNoPoints = 1;
 
-/// A scheduling point after an empty poll: the caller continues when something has happened in the
-/// world. The kernel's sched_yield(2) means less: its caller may wait for another thread to write
+/// The number of the system call for an empty poll. It returns when something has happened in the
+/// simulation. sched_yield(2) has another meaning: its caller may wait for another thread to write
 /// memory.
 inline constexpr long kPollCall = 1'000'007;
 

@@ -1,4 +1,5 @@
-// The thread that works while the application sleeps: it waits for a descriptor and for a deadline.
+// The background thread of a real-time transport. It waits for a descriptor and for a deadline, and
+// works while the application sleeps.
 #pragma once
 
 #include <memory>
@@ -9,29 +10,31 @@
 
 namespace anyrdma::transport::realtime {
 
-/// The one time axis of a real-time runtime: the system's monotonic clock.
+/// Returns the time of the system's monotonic clock, which is the time of every real-time runtime.
 [[nodiscard]] verbs::Instant monotonic_now();
-/// The offset of that clock from 1970-01-01 00:00 UTC, as the system's clock is set now.
+/// Converts an instant of the monotonic clock to the time since 1970-01-01 00:00 UTC, as the
+/// system's clock is set now.
 [[nodiscard]] verbs::Duration wall_clock(verbs::Instant instant);
 
-/// An Asio io_context with a thread of its own, in which all signals are blocked. It sleeps unless
+/// A thread with an Asio io_context, in which all signals are blocked. The thread sleeps unless
 /// there is something to do.
 class ProgressThread {
  public:
-  /// The work of the thread.
+  /// The interface of the work that the thread does.
   class Work {
    public:
     virtual ~Work() = default;
-    /// Called on the thread, when the descriptor is readable, the deadline has come or wake() was
-    /// called. Returns the next deadline.
+    /// Called on the background thread when the descriptor is readable, the deadline has come, or
+    /// wake() was called. Returns the next deadline.
     virtual std::optional<verbs::Instant> on_wakeup() = 0;
   };
-  /// Starts it. `fd` stays the caller's; both outlive the thread. EMFILE, ENOMEM, EAGAIN.
+  /// Starts the thread. The caller keeps owning `fd`. `fd` and `work` must outlive the thread.
+  /// Errors: EMFILE, ENOMEM, EAGAIN.
   [[nodiscard]] static verbs::Result<std::unique_ptr<ProgressThread>> start(int fd, Work& work);
-  /// Stops it and waits until it has ended. Not from the thread itself.
+  /// Stops the thread and waits until it has ended. Do not call it on the thread itself.
   virtual ~ProgressThread() = default;
 
-  /// Makes on_wakeup be called soon. Any thread.
+  /// Lets the thread call on_wakeup() soon. Any thread.
   virtual void wake() = 0;
 };
 

@@ -1,4 +1,4 @@
-// The lock behind the critical section of a runtime in real time.
+// The lock that implements the critical section of a real-time runtime (verbs::Runtime::enter).
 #pragma once
 
 #include <pthread.h>
@@ -11,13 +11,14 @@
 
 namespace anyrdma::transport::realtime {
 
-/// While it is held the thread cannot be cancelled (see CancellationOff, whose scope is a block).
-/// Around a fork, enter() and leave() do not fit: the child's half runs in another process.
+/// A lock that also disables cancellation of the thread that holds it, as CancellationOff does for
+/// a block. Use the fork functions instead of enter() and leave() around a fork, because the child
+/// is another process.
 ///
-/// A mutex lets the thread that has just left in again before one that sleeps for it has woken up.
-/// So a thread that leaves while others wait gives them the processor now and then: a thread that
-/// posts and polls without pause must not keep others out for ever, and where one thread runs at a
-/// time (in a simulated world) it would.
+/// With a plain mutex, the thread that has just left can enter again before a waiting thread has
+/// woken up. So a thread that leaves yields the processor now and then, if others wait. Otherwise a
+/// thread that posts and polls without pause could block others for ever, mainly in a simulation,
+/// where one thread runs at a time.
 class SectionLock {
  public:
   void enter() {
@@ -34,7 +35,8 @@ class SectionLock {
     if (yields) ::sched_yield();
     pthread_setcancelstate(previous, nullptr);
   }
-  /// Called inside, after an empty poll: lets other threads in first, and yields the processor.
+  /// Call inside the critical section, after an empty poll. Lets waiting threads enter first, and
+  /// yields the processor.
   void give_way() {
     const int previous = cancel_state_;
     mutex_.unlock();
@@ -44,20 +46,21 @@ class SectionLock {
   }
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
-  /// Resets the number of waiting threads, since threads that waited in the parent do not exist in
-  /// the child.
+  /// Resets the number of waiting threads. Threads that waited in the parent do not exist in the
+  /// child.
   void after_fork_in_child() {
     waiting_.store(0, std::memory_order_relaxed);
     mutex_.unlock();
   }
 
  private:
-  /// After this many times in a row, a thread that leaves lets waiting threads in first.
+  /// The number of times in a row that a thread may leave without letting waiting threads enter
+  /// first.
   static constexpr unsigned kUnfairMax = 64;
 
   void lock() {
     if (mutex_.try_lock()) return;
-    // Relaxed: a hint, which costs a system call when it is wrong.
+    // Relaxed, because the value is a hint. A wrong hint costs one system call.
     waiting_.fetch_add(1, std::memory_order_relaxed);
     mutex_.lock();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
@@ -65,8 +68,8 @@ class SectionLock {
   }
 
   std::mutex mutex_;
-  int cancel_state_ = 0;  ///< of the thread inside
-  unsigned unfair_ = 0;   ///< times that a thread left while others waited
+  int cancel_state_ = 0;  ///< cancellation state of the thread that holds the lock
+  unsigned unfair_ = 0;   ///< number of times that a thread left while others waited
   std::atomic<unsigned> waiting_ = 0;
 };
 

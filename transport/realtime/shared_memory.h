@@ -1,4 +1,4 @@
-// Memory that two processes share, and that neither can take away from the other.
+// Memory that two processes share, and that neither of them can shrink.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace anyrdma::transport::realtime {
 
-/// A mapping; unmapped at the end.
+/// Owns a mapping of shared memory, and unmaps it in the destructor.
 class SharedMemory {
  public:
   SharedMemory() = default;
@@ -18,15 +18,16 @@ class SharedMemory {
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&& other) noexcept;
 
-  /// Creates zeroed memory of that size, which can never shrink (a process that reads truncated
-  /// memory gets SIGBUS); `fd` becomes its descriptor, needed only to give it away. EMFILE, ENFILE,
-  /// ENOMEM ...
+  /// Creates shared memory of that size, filled with zeros. The memory can never shrink: a process
+  /// that reads truncated memory would get SIGBUS. `fd` becomes its descriptor, which is needed
+  /// only to pass the memory to another process. Errors: EMFILE, ENFILE, ENOMEM ...
   [[nodiscard]] static verbs::Result<SharedMemory> create(std::size_t size, Descriptor& fd);
-  /// Maps what a peer has made. EINVAL: it has another size, or could shrink; ENOMEM ...
+  /// Maps shared memory that another process has created. EINVAL: the memory has another size, or
+  /// could shrink; also ENOMEM ...
   [[nodiscard]] static verbs::Result<SharedMemory> map(int fd, std::size_t size);
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
-  /// Stays mapped as long as the process lives.
+  /// Returns the memory, and gives up its ownership: it stays mapped until the process ends.
   [[nodiscard]] std::span<std::byte> release() { return std::exchange(bytes_, {}); }
 
  private:

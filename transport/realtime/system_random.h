@@ -1,4 +1,4 @@
-// Randomness of real time: a generator seeded by the system.
+// The random numbers of real-time transports: a generator with a seed from the system.
 #pragma once
 
 #include <sys/random.h>
@@ -12,13 +12,13 @@
 
 namespace anyrdma::transport::realtime {
 
-/// Random numbers that must differ between processes and runs (comm ids, PSNs, ports); not for
-/// secrets.
+/// Random numbers that must differ between processes and runs, such as comm ids, PSNs and ports.
+/// Not for secrets.
 class SystemRandom final : public verbs::Random {
  public:
   SystemRandom() {
-    // From the system, not from the processor as std::random_device may do: a reproducible run
-    // needs random numbers that the simulator can replace.
+    // The seed comes from the system, not from the processor, as std::random_device may do. The
+    // simulator can replace the system's random numbers, which a reproducible run needs.
     std::array<std::uint32_t, 8> entropy{};
     while (::getrandom(entropy.data(), sizeof entropy, 0) < 0 && errno == EINTR) continue;
     std::seed_seq seed(entropy.begin(), entropy.end());

@@ -1,5 +1,5 @@
-// The errors of creating, finding and removing a Soft-RoCE link. The numbers compare equal to the
-// errno value that open() returns.
+// The errors of creating, finding and removing a Soft-RoCE link. Each compares equal to the errno
+// value that open() returns.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -10,9 +10,11 @@
 namespace anyrdma::transport::rxe {
 
 enum class RxeErrc {
-  kBadName = 1,     ///< EINVAL: 1 to 63 letters, digits, '.', '_' or '-' name a link
-  kNoRdma,          ///< EPROTONOSUPPORT: the kernel has no RDMA, or it may not be asked here
-  kNotPermitted,    ///< EPERM: making and removing links takes CAP_NET_ADMIN
+  kBadName = 1,  ///< EINVAL: a link's name must be 1 to 63 letters, digits, '.', '_' or '-'
+
+  /// EPROTONOSUPPORT: the kernel has no RDMA, or does not allow requests about it here.
+  kNoRdma,
+  kNotPermitted,    ///< EPERM: creating and removing links needs CAP_NET_ADMIN
   kNoModule,        ///< EOPNOTSUPP: the kernel has no rdma_rxe and cannot load it
   kNoChecksum,      ///< ENOENT: rdma_rxe works only with crc32_generic, which is missing
   kNoInterface,     ///< ENODEV: no network interface of that name
@@ -29,13 +31,15 @@ enum class RxeErrc {
   return {static_cast<int>(error), rxe_category()};
 }
 
-/// The meaning of the kernel's (6.1) errno for a request with a valid name to add a link.
+/// Converts the kernel's (6.1) errno of a request to add a link to an error of this module.
+/// Precondition: the link's name is valid.
 [[nodiscard]] boost::system::error_code what_adding_met(const boost::system::error_code& error);
-/// Like the function above, for a request to remove a device that existed just before.
+/// Converts the kernel's (6.1) errno of a request to remove a device to an error of this module.
+/// Precondition: the device existed just before.
 [[nodiscard]] boost::system::error_code what_removing_met(const boost::system::error_code& error);
 
-/// A sentence for a human: the cause, naming the link and the interface concerned as far as they
-/// matter, and the remedy.
+/// Returns a sentence for the user: the cause, with the link and the interface concerned, and what
+/// to do.
 [[nodiscard]] std::string explain(const boost::system::error_code& error, std::string_view link,
                                   std::string_view interface = {});
 

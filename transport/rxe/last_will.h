@@ -1,4 +1,4 @@
-// Sends a message to the kernel after this process has ended, however it ends.
+// Sends a message to the kernel after this process has ended, even if it was killed.
 #pragma once
 
 #include <netlink/msg.h>
@@ -9,10 +9,10 @@
 
 namespace anyrdma::transport::rxe {
 
-/// Starts a small process that outlives this one and then sends `message` over rdma netlink, if the
-/// file `condition` is still there. The caller sees nothing of it: no signal, and wait() does not
-/// know it. It has none of the caller's descriptors, so that it keeps nothing open. Errors: EMFILE,
-/// EAGAIN, ENOMEM. Threads: any.
+/// Starts a small process that waits for the end of this process. It then sends `message` over rdma
+/// netlink, if the file `condition` exists at that time. The caller gets no signal about the small
+/// process, and wait() does not return it. The small process has none of the caller's descriptors.
+/// Errors: EMFILE, EAGAIN, ENOMEM. Threads: any.
 [[nodiscard]] verbs::Result<void> send_after_the_end(nl_msg& message, const std::string& condition);
 
 }  // namespace anyrdma::transport::rxe

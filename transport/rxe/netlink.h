@@ -10,14 +10,15 @@
 
 namespace anyrdma::transport::rxe {
 
-/// Must not be used by two threads at once.
+/// A netlink socket to the kernel. Two threads must not use one object at the same time.
 class Netlink {
  public:
-  /// `protocol`: NETLINK_RDMA or NETLINK_ROUTE. EPROTONOSUPPORT: this kernel has none of it.
+  /// Opens a socket. `protocol` is NETLINK_RDMA or NETLINK_ROUTE. EPROTONOSUPPORT: this kernel does
+  /// not support the protocol.
   [[nodiscard]] static Result<Netlink> open(int protocol);
 
-  /// Sends a request, hands over each answer, and returns when the kernel has carried it out.
-  /// Errors: the kernel's.
+  /// Sends a request to the kernel, passes each answer to a function of the caller, and returns
+  /// when the kernel has carried out the request. Errors: the kernel's errno values.
   [[nodiscard]] Result<void> ask(nl_msg& request,
                                  const std::function<void(nlmsghdr&)>& on_answer = {});
 
@@ -33,8 +34,8 @@ class Netlink {
   Socket socket_;
 };
 
-/// The errno for libnl's own codes (negative, of <netlink/errno.h>); EIO for those without an
-/// equivalent.
+/// Converts an error code of libnl (negative, see <netlink/errno.h>) to an errno value. EIO: the
+/// code has no equivalent.
 [[nodiscard]] int errno_of_netlink(int code);
 
 }  // namespace anyrdma::transport::rxe

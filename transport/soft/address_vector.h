@@ -7,8 +7,8 @@
 
 namespace anyrdma::transport::soft {
 
-/// Returns the address vector of `path`. The path's source has the index `gid_index` in the
-/// device's table.
+/// Returns the address vector of `path`. `gid_index` is the index of the path's source GID in the
+/// device's GID table.
 [[nodiscard]] ibv_ah_attr address_vector(const ibcm::Path& path, int gid_index);
 
 }  // namespace anyrdma::transport::soft

@@ -1,5 +1,5 @@
-// The header before the user's private data in Linux's REQ, which has the IP addresses for the
-// passive side. Source: IBTA annex A11, "RDMA IP CM service"; kernel: struct cma_hdr.
+// The header with which the private data of Linux's REQ begins. It has the IP addresses of both
+// sides. Source: IBTA annex A11, "RDMA IP CM service"; kernel: struct cma_hdr.
 #pragma once
 
 #include <array>
@@ -15,34 +15,37 @@
 
 namespace anyrdma::transport::soft {
 
-/// The reason why a request's header is refused. The peer is answered by a REJ.
+/// The reason why the header of a request is refused. The peer gets a REJ.
 enum class HeaderErrc {
   kLength = 1,  ///< shorter than the header
   kVersion,     ///< header version is not 0
   kIpVersion,   ///< neither IPv4 nor IPv6
 };
 
-/// The category of HeaderErrc; its messages are for traces.
+/// The error category of HeaderErrc. Its messages are for traces.
 [[nodiscard]] const boost::system::error_category& header_category();
 [[nodiscard]] inline boost::system::error_code make_error_code(HeaderErrc error) {
   return {static_cast<int>(error), header_category()};
 }
 
-/// Both addresses are of one family. The destination's port is in the service id, not here.
+/// The content of the header. Both addresses are of one family. The destination's port is in the
+/// request's service id, not here.
 struct CmaHeader {
   static constexpr std::size_t kSize = 36;
 
   Address source{};
-  Address destination{};  ///< port 0
+  Address destination{};  ///< with port 0
 
   bool operator==(const CmaHeader&) const = default;
 
-  /// Reads the first kSize bytes. Scopes of link-local addresses are not on the wire: 0.
+  /// Parses the header in the first kSize bytes. The scopes of link-local addresses are not
+  /// transmitted, so they are 0.
   [[nodiscard]] static verbs::Result<CmaHeader> parse(std::span<const std::uint8_t> bytes);
   void serialize(std::span<std::uint8_t, kSize> bytes) const;
 };
 
-/// struct cma_hdr of the kernel. An IPv4 address is the last four bytes of its 16, the rest zero.
+/// The layout of the kernel's struct cma_hdr. An IPv4 address is in the last four of 16 bytes; the
+/// other bytes are zero.
 namespace cma_layout {
 inline constexpr wire::Field kVersion{0, 0, 8};
 inline constexpr wire::Field kIpVersion{1, 0, 4};
@@ -55,7 +58,8 @@ inline constexpr std::array kRows{kVersion,    kIpVersion, kReserved,
 static_assert(wire::tiles(kRows, CmaHeader::kSize));
 }  // namespace cma_layout
 
-/// Parses anything and checks that what was understood survives a round trip. Returns 0.
+/// Fuzz target: parses any bytes, and checks that what was parsed is equal after serializing and
+/// parsing it again. Returns 0.
 int fuzz_cma_header(const std::uint8_t* data, std::size_t size);
 
 }  // namespace anyrdma::transport::soft

@@ -1,5 +1,5 @@
 // The state that all endpoints of one transport share: devices, listeners, and the events that
-// drain() will deliver. Used inside the critical section.
+// SoftTransport::drain() will deliver. Use it inside the critical section (verbs::Runtime::enter).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -25,7 +25,7 @@ class SoftEndpoint;
 
 namespace intrusive = boost::intrusive;
 struct AttachedTag;
-/// Links an endpoint into its device's list; removes it when the endpoint is destroyed.
+/// Links an endpoint into the list of its device. The destructor of the endpoint removes it.
 using AttachedHook = intrusive::list_base_hook<intrusive::tag<AttachedTag>,
                                                intrusive::link_mode<intrusive::auto_unlink>>;
 
@@ -33,26 +33,28 @@ using AttachedHook = intrusive::list_base_hook<intrusive::tag<AttachedTag>,
 using AttachedHooks = intrusive::list<AttachedHook, intrusive::base_hook<AttachedHook>,
                                       intrusive::constant_time_size<false>>;
 
-/// One HCA with its CM agent.
+/// One software HCA with its CM agent.
 struct Device {
   verbs::soft::Hca& hca;
-  ibv_context* context;  ///< open as long as the transport lives: applications hold it
+  ibv_context* context;  ///< open as long as the transport exists, because applications use it
   int interface;
   std::unique_ptr<ibcm::Agent> agent;
   boost::unordered_flat_map<std::uint32_t, SoftEndpoint*> connections;  ///< by local comm id
   AttachedHooks attached;
-  /// One context for each of the runtime's processes, if it has several. Seldom more than a few.
+  /// The contexts that single processes have of this device, if the runtime has several processes.
+  /// There are seldom more than a few.
   std::vector<std::pair<const void*, ibv_context*>> own_contexts{};
 
-  /// Returns the context of a process; null: of no particular process.
+  /// Returns the context of the device for a process. Null `process`: the device's own context.
   [[nodiscard]] ibv_context* context_of(const void* process) const;
-  /// The index of a GID in the device's table; -1 when it is not there.
+  /// Returns the index of a GID in the device's table; -1: it is not in the table.
   [[nodiscard]] int index_of(std::span<const std::uint8_t, 16> gid) const;
-  /// The first GID of an address family, else the first of all; null when the table is empty.
+  /// Returns the first GID of an address family, else the first GID of all. Null: the table is
+  /// empty.
   [[nodiscard]] const ibv_gid* first_gid(sa_family_t family) const;
 };
 
-/// An event that drain() will deliver.
+/// An event of an endpoint that SoftTransport::drain() will deliver.
 struct Pending {
   Handle endpoint;
   rdma_cm_event_type type;
@@ -60,8 +62,8 @@ struct Pending {
   MembershipId membership{};  ///< of multicast events
 };
 
-/// A queue of events, first in, first out, which keeps its memory. push() calls the driver, which
-/// calls drain().
+/// A queue of events, first in, first out, which reuses its memory. push() tells the driver, which
+/// then calls SoftTransport::drain().
 class PendingQueue {
  public:
   explicit PendingQueue(verbs::Runtime& runtime) : runtime_(runtime) {}
@@ -100,12 +102,15 @@ struct Core {
   PortTable& ports;
   SoftTransportConfig config;
   std::vector<std::unique_ptr<Device>> devices{};  ///< in the order of addition
-  std::vector<std::unique_ptr<Device>> removed{};  ///< their contexts are closed at the end
+
+  /// Devices that were removed; their contexts are closed with the transport.
+  std::vector<std::unique_ptr<Device>> removed{};
   EndpointRegistry endpoints{};
   ListenerTable listeners{};
   PendingQueue pending{runtime};
   Admission* admission = nullptr;  ///< null: none
-  /// A route lookup that a fault makes fail when its time is up.
+
+  /// A route lookup that a fault lets fail when its time has come.
   struct Unrouted {
     NeighbourToken token{};
     int error = 0;
@@ -115,15 +120,15 @@ struct Core {
 
   /// Returns the device on an interface; null: the interface has none.
   [[nodiscard]] Device* device_on(int interface) const;
-  /// The first device with an active port, else the first device; null without any
+  /// Returns the first device with an active port, else the first device. Null: there is no device
   /// (cma_bind_loopback).
   [[nodiscard]] Device* loopback_device() const;
-  /// Whether an address means this host itself: a wildcard, or a loopback address unless
-  /// loopback_is_routed is set (kernel: cma_any_addr).
+  /// Whether an address means this host itself: the wildcard address, or a loopback address if
+  /// loopback_is_routed is false (kernel: cma_any_addr).
   [[nodiscard]] bool means_self(const Address& address) const {
     return address.is_zero() || (address.is_loopback() && !config.loopback_is_routed);
   }
-  /// Whether the GID is one of this host's own.
+  /// Whether the GID belongs to a device of this host.
   [[nodiscard]] bool owns(std::span<const std::uint8_t, 16> gid) const;
 };
 

@@ -1,4 +1,5 @@
-// Events of a device that several processes have open, each with its own part of it.
+// Reports changes of a device to the processes that have it open. Each process has its own part of
+// the device.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,13 +17,13 @@ struct DeviceChange {
     kRemoved,         ///< it is unplugged
     kPortDown,        ///< its port has lost its link
     kPortUp,          ///< the port's link is up again
-    kMoved,           ///< its interface has the link address `link` now
-    kNeighbourMoved,  ///< there is news of `neighbour`, whose link address is `link`
-    kQpFailed,        ///< `object`, with `event`: verbs::soft::Hca::fail_qp
-    kCqOverrun,       ///< `object`: verbs::soft::Hca::overrun_cq
-    kSrqFailed,       ///< `object`: verbs::soft::Hca::fail_srq
-    kEvent,           ///< `event`: verbs::soft::Hca::raise_event
-    kGroupLost,       ///< `neighbour`, of many
+    kMoved,           ///< its interface now has the link address `link`
+    kNeighbourMoved,  ///< the neighbour `neighbour` has the link address `link`
+    kQpFailed,        ///< queue pair `object` failed with `event` (verbs::soft::Hca::fail_qp)
+    kCqOverrun,       ///< completion queue `object` has overrun (verbs::soft::Hca::overrun_cq)
+    kSrqFailed,       ///< shared receive queue `object` failed (verbs::soft::Hca::fail_srq)
+    kEvent,           ///< the device raises `event` (verbs::soft::Hca::raise_event)
+    kGroupLost,       ///< the multicast group `neighbour` has ended
   };
 
   Kind kind{};

@@ -1,5 +1,5 @@
-// The kernel's side of one rdma_cm_id (cma.c, and ucma.c above it), over the CM agent of the device
-// it is bound to (cm.c).
+// The kernel's part of one rdma_cm_id (cma.c, and ucma.c above it). It uses the CM agent (cm.c) of
+// the device to which the id is bound.
 #pragma once
 
 #include <infiniband/ib.h>
@@ -19,16 +19,17 @@
 
 namespace anyrdma::transport::soft {
 
-/// One multicast group that an endpoint is in.
+/// One membership of an endpoint in a multicast group.
 struct Membership {
   MembershipId id{};
-  bool joined = false;  ///< false: joining failed; it waits to be left
+  bool joined = false;  ///< false: joining failed, and the membership waits for leave_multicast()
   rdma_ud_param group{};
-  Address local{};  ///< where the host became a member of the IP group; AF_UNSPEC: it did not
+  /// The local address with which the host joined the IP group; AF_UNSPEC: it did not join.
+  Address local{};
   Address ip_group{};
 };
 
-/// The state of datagram endpoints.
+/// The part of an endpoint's state that only datagram services have.
 struct Datagram {
   std::uint32_t qkey = 0;                 ///< 0: not chosen yet (kernel: cma_set_default_qkey)
   std::vector<Membership> memberships{};  ///< in the order of joining
@@ -37,7 +38,8 @@ struct Datagram {
 class SoftEndpoint final : public Endpoint, public AttachedHook {
  public:
   SoftEndpoint(Core& core, rdma_port_space space, ibv_qp_type type, EndpointHandler& handler);
-  /// The endpoint of a request that `device` took in, with the CM id the agent gave it.
+  /// Creates the endpoint of a connection request that `device` has received, with the CM id that
+  /// the agent gave to the request.
   SoftEndpoint(Core& core, const SoftEndpoint& listener, Device& device, const CmaHeader& header,
                wire::CommId comm_id);
   ~SoftEndpoint() override;
@@ -69,45 +71,49 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
 
   // --- for the transport ------------------------------------------------------------------------
-  /// Delivers the event to the handler, unless the id's state excludes it.
+
+  /// Delivers the event to the handler, unless the id's state does not allow the event.
   void raise(const EndpointEvent& event);
-  /// For a listener: offers a connection request to the handler. Returns null if the backlog is
-  /// full.
+  /// For a listener: offers a connection request to the handler. Null: the backlog is full.
   [[nodiscard]] EndpointHandler* offer(std::unique_ptr<Endpoint>& child,
                                        const EndpointEvent& event);
   [[nodiscard]] ibv_qp_type type() const { return type_; }
-  /// Returns how many bytes of a request's private data are the CM's header.
+  /// Returns the number of bytes of the CM's header in the private data of a request.
   [[nodiscard]] std::size_t header_size() const {
     return source_.family == AF_IB ? 0 : CmaHeader::kSize;
   }
   [[nodiscard]] bool is_wildcard() const { return source_.is_any(); }
-  /// Whether a request for `local`, having arrived at `device`, is for this listener
+  /// Whether a request for the address `local` that arrived at `device` is for this listener
   /// (kernel: cma_match_private_data).
   [[nodiscard]] bool listens_for(const Address& local, const Device& device) const;
-  /// The interface of the endpoint may have another link address. Raises ADDR_CHANGE if that
-  /// address differs from the one when the endpoint was bound or resolved its address.
+  /// Call when the interface of the endpoint may have another link address. Raises ADDR_CHANGE if
+  /// that address differs from the one that the interface had when the endpoint was bound or
+  /// resolved its address.
   void on_link_changed();
-  /// A neighbour may have another link address. Raises UNREACHABLE if the route uses the neighbour
-  /// and its address differs from the one when the address was resolved.
+  /// Call when a neighbour may have another link address. Raises UNREACHABLE if the route uses the
+  /// neighbour and its link address differs from the one that it had when the address was resolved.
   void on_neighbour_changed(const Address& neighbour);
   /// For a listener: returns the service id that it listens on.
   [[nodiscard]] ibcm::ServiceId own_service() const { return service_id(source_.port); }
-  /// The neighbour's answer: 0 or an errno.
+  /// Call with the answer about a neighbour: 0 or an errno.
   void on_neighbour(int error);
-  /// The result of a route lookup.
+  /// Call with the result of a route lookup: 0 or an errno.
   void on_path(int error);
-  /// The peer's answer to SIDR_REQ.
+  /// Call with the peer's answer to a SIDR_REQ.
   void on_resolved(const ibcm::SidrRepParameters& reply);
-  /// Reports how joining a group ended, unless it was left meanwhile.
+  /// Reports the result of joining a group, unless the group was left meanwhile.
   void on_membership(rdma_cm_event_type type, int status, MembershipId membership);
-  /// The group was lost: raises MULTICAST_ERROR. False: the endpoint has not joined it.
+  /// Call when a multicast group has ended. Raises MULTICAST_ERROR if the endpoint has joined the
+  /// group. False: it has not.
   bool lose_group(const Address& group);
   void leave_group(const Membership& membership);
-  /// Ends the endpoint with the message that a destroy would send. The object stays.
+  /// Call when the device is removed. Ends the endpoint with the CM message that destroying it
+  /// would send. The object stays.
   void on_device_removed();
-  /// Drops a connection request without an answer. The agent has removed its CM id already.
+  /// Drops the connection request of this endpoint without an answer. Precondition: the CM agent
+  /// has removed its CM id.
   void abandon_request();
-  /// Queues an event for the next drain().
+  /// Queues an event, which the next SoftTransport::drain() delivers.
   void queue(rdma_cm_event_type type, int status = 0, MembershipId membership = {});
 
  private:
@@ -138,7 +144,7 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   [[nodiscard]] bool agree_on_qkey(std::uint32_t qkey);
   void release();
   void enter(State next);
-  /// Whether the kernel has a CM id without a connection: that of a listener.
+  /// Whether the kernel has a CM id for this endpoint that has no connection, as a listener has.
   [[nodiscard]] bool listens_on_device() const {
     return state_ == State::kListen && device_ != nullptr;
   }
@@ -151,24 +157,29 @@ class SoftEndpoint final : public Endpoint, public AttachedHook {
   Handle handle_;
   rdma_port_space space_;
   ibv_qp_type type_;
-  const void* process_;  ///< whose it is: see verbs::Runtime::process
+  const void* process_;  ///< the process that owns the endpoint: see verbs::Runtime::process
   State state_ = State::kIdle;
-  bool is_asking_ = false;      ///< a neighbour or the path service has not answered yet
-  bool reports_events_ = true;  ///< kernel: uid; a request's id is mute until its accept succeeded
-  int room_ = 0;                ///< requests that may still wait to be fetched
+  bool is_asking_ = false;  ///< no answer came yet about a neighbour or a route
+
+  /// Kernel: uid; an id made for a request raises no events until accept() succeeded.
+  bool reports_events_ = true;
+  int room_ = 0;  ///< number of further requests that may wait to be fetched
   Device* device_ = nullptr;
   Address source_{};
   Address destination_{};
   Route route_{};
   std::optional<ClaimId> claim_;
   std::optional<wire::CommId> comm_id_;
-  std::optional<LinkNumber> own_link_{};  ///< kernel: src_dev_addr; nullopt: of no interface
+  std::optional<LinkNumber> own_link_{};  ///< kernel: src_dev_addr; nullopt: no interface
   LinkNumber peer_link_{};                ///< kernel: dst_dev_addr
-  bool active_ = true;  ///< resolves and connects itself; false: made for a request
+
+  /// True: the id resolves addresses and connects; false: it was made for a request.
+  bool active_ = true;
   wire::Psn psn_;
   ibcm::Path path_{};
   std::optional<ibv_sa_path_rec> path_record_;
-  std::unique_ptr<Datagram> datagram_;  ///< null: connected service
+  std::unique_ptr<Datagram> datagram_;  ///< null for a connected service
+
   // Options.
   std::uint8_t traffic_class_ = 0;
   bool reuse_ = false;

@@ -1,5 +1,5 @@
-// Numbers of endpoints, for use instead of pointers: the number of a destroyed endpoint finds
-// nothing.
+// Identifies endpoints by numbers instead of pointers, because the number of a destroyed endpoint
+// finds nothing.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@ namespace anyrdma::transport::soft {
 
 class SoftEndpoint;
 
-/// Slot index in the low half, the slot's generation in the high half. Also the value of the
-/// NeighbourToken of an endpoint's query.
+/// The number of an endpoint: the index of its slot in the low half, the generation of the slot in
+/// the high half. The NeighbourToken of the endpoint's question has the same value.
 enum class Handle : std::uint64_t {};
 
-/// The table of endpoints by number. All functions take constant time; memory is allocated only
-/// when it grows.
+/// The table of endpoints by number. All functions take constant time. Memory is allocated only
+/// when the table grows.
 class EndpointRegistry {
  public:
   [[nodiscard]] Handle add(SoftEndpoint& endpoint) {
@@ -29,7 +29,7 @@ class EndpointRegistry {
     return handle(index);
   }
 
-  /// Returns the endpoint; null: it was destroyed.
+  /// Returns the endpoint with this number. Null: it was destroyed.
   [[nodiscard]] SoftEndpoint* find(Handle handle) const {
     const std::uint32_t index = index_of(handle);
     if (index >= slots_.size() || slots_[index].generation != generation_of(handle)) return nullptr;

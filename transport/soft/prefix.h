@@ -9,17 +9,19 @@
 
 namespace anyrdma::transport::soft {
 
-/// "192.0.2.1/24". Without a length, IPv4 means /24 and IPv6 /64.
+/// An address with the prefix length of its network: "192.0.2.1/24". Without a length, IPv4 means
+/// /24 and IPv6 /64.
 struct Prefix {
   Address address{};
-  unsigned bits = 0;  ///< of the 16 bytes of `address.ip`
+  unsigned bits = 0;  ///< length of the prefix, counted in the 16 bytes of `address.ip`
 
   bool operator==(const Prefix&) const = default;
 
-  /// EINVAL: neither an IPv4 nor an IPv6 address, or a length that is too large.
+  /// Parses the text of a prefix. EINVAL: the text is no IPv4 or IPv6 address, or the length is too
+  /// large.
   [[nodiscard]] static verbs::Result<Prefix> parse(std::string_view text);
   [[nodiscard]] bool contains(const Address& other) const;
-  /// Returns the text that parse() reads. A link-local address's scope is left out.
+  /// Returns the text that parse() reads. The scope of a link-local address is left out.
   [[nodiscard]] std::string to_string() const;
 };
 

@@ -8,26 +8,28 @@
 
 namespace anyrdma::transport::soft {
 
-/// The reason why a request is rejected although a listener has its port (REJ 28).
+/// The reason why a request is rejected (REJ, reason 28) although a listener has its port.
 enum class RequestErrc {
-  kNoListener = 1,  ///< no listener for that address on that device
-  kBadAddress,      ///< multicast; or wildcard or loopback from another host
-  kNotOurs,         ///< the destination is no address of the interface it came in by
-  kNoRouteBack,     ///< the source is not reached by that interface
-  kServiceType,     ///< the listener is for another QP type
+  kNoListener = 1,  ///< no listener has that address on that device
+
+  /// An address is multicast, or is wildcard or loopback and comes from another host.
+  kBadAddress,
+  kNotOurs,      ///< the destination is no address of the interface by which the request came
+  kNoRouteBack,  ///< the source is not reachable through that interface
+  kServiceType,  ///< the listener is for another QP type
 };
 [[nodiscard]] const boost::system::error_category& request_category();
 [[nodiscard]] inline boost::system::error_code make_error_code(RequestErrc error) {
   return {static_cast<int>(error), request_category()};
 }
 
-/// A request's listener and the content of its header, with scopes filled in.
+/// The listener of a request and the addresses of its header, with their scopes filled in.
 struct Match {
   SoftEndpoint* listener = nullptr;
   CmaHeader header{};
 };
 
-/// Finds the listener for a REQ or a SIDR_REQ. Errors: HeaderErrc, RequestErrc.
+/// Finds the listener for a received REQ or SIDR_REQ. Errors: HeaderErrc, RequestErrc.
 [[nodiscard]] verbs::Result<Match> match_request(const Core& core, const Device& device,
                                                  const ibcm::Upcall& request);
 

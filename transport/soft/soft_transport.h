@@ -47,20 +47,20 @@ class SoftTransportImpl final : public SoftTransport {
  private:
   [[nodiscard]] Device& known(const ibv_device* device);
   [[nodiscard]] Result<void> check_free(const verbs::soft::Hca& hca, int interface) const;
-  /// Each function returns whether there was anything to do.
+  /// The next functions return whether there was anything to do.
   bool admit_waiting(Instant now);
   bool take_mads(Device& device, Instant now);
   bool take_actions(Device& device, Instant now);
   bool deliver_pending();
   [[nodiscard]] bool left_behind() const;
   /// Passes a MAD to its CM agent and carries out the agent's actions. False: the MAD was a request
-  /// whose listener had no room.
+  /// whose listener's backlog is full.
   bool receive(Device& device, Instant now, const ibcm::Path& path, Observer::Mad mad);
   void send(Device& device, const ibcm::SendMad& message);
   void perform(Device& device, Instant now, const ibcm::Action& action);
   void on_upcall(Device& device, Instant now, const ibcm::Upcall& upcall);
   void on_request(Device& device, Instant now, const ibcm::Upcall& upcall);
-  /// The decision about a request. kRefused: it has been answered.
+  /// The decision about a connection request. kRefused: the request was answered.
   enum class Entry : std::uint8_t { kOpen, kFull, kRefused };
   Entry ask_admission(Device& device, Instant now, const ibcm::Upcall& upcall);
 
@@ -70,7 +70,7 @@ class SoftTransportImpl final : public SoftTransport {
   std::vector<ibv_device*> present_;
   std::vector<const void*> processes_;
   WaitingRoom waiting_;
-  bool no_room_ = false;  ///< for the request at work
+  bool no_room_ = false;  ///< the listener of the request that is handled now has no room
   Observer* observer_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Connection requests that wait because their listener's backlog is full.
+// Keeps connection requests that wait because their listener's backlog is full.
 #pragma once
 
 #include <array>
@@ -14,14 +14,16 @@
 
 namespace anyrdma::transport::soft {
 
-/// Requests in the order of arrival. A burst that is longer than the backlog loses requests only
-/// when the listener drops them, which costs their senders seconds.
+/// A queue of requests in the order of arrival. Requests of a burst that is longer than a
+/// listener's backlog wait here. Without the queue they would be lost, which costs their senders
+/// seconds.
 class WaitingRoom {
  public:
-  /// How long a request waits. Less than its sender's first timeout, which is at least 4.6 s.
+  /// How long a request waits, at most. It is less than the sender's first timeout, which is at
+  /// least 4.6 s.
   static constexpr std::chrono::seconds kPatience{4};
 
-  /// A waiting request.
+  /// A connection request that waits for room in its listener's backlog.
   struct Request {
     Device* device;
     ibcm::Path path;
@@ -32,14 +34,14 @@ class WaitingRoom {
   explicit WaitingRoom(std::size_t size) : size_(size) {}
 
   [[nodiscard]] bool empty() const { return requests_.empty(); }
-  /// Queues a request; dropped if the queue is full.
+  /// Adds a request to the queue. If the queue is full, the request is dropped.
   void add(const Request& request, std::span<const std::uint8_t, ibcm::kMadBytes> mad);
-  /// Removes and returns the first request whose time is not over.
+  /// Removes and returns the first request that has not waited for too long.
   [[nodiscard]] std::optional<Request> take(Instant now);
-  /// Returns a request to the front of the queue, after its listener had no room again.
+  /// Puts a request back to the front of the queue, after its listener had no room again.
   void put_back(const Request& request) { requests_.push_front(request); }
-  /// Drops the requests that came through this device, or from peers whose comm ids have this tag
-  /// (ibcm::Agent::on_peer_gone).
+  /// Drops the requests that came through `device`. The next overload drops the requests of peers
+  /// whose comm ids have the given tag (ibcm::Agent::on_peer_gone).
   void forget(const Device& device);
   void forget(std::uint32_t peer_id_tag, std::uint32_t peer_id_tag_mask,
               std::span<const ibcm::Gid> gids);

@@ -1,5 +1,5 @@
-// Drives the sans-I/O objects of one process in real time: the clock, the lock, and the flow of
-// packets between the HCA, the transport and whatever carries packets to others.
+// Drives the objects of one process in real time that have no I/O of their own: it provides the
+// clock, the lock, and the flow of packets between HCA, transport and packet carrier.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,11 @@
 
 namespace anyrdma::transport::station {
 
-/// One lock per station. While it is held the thread cannot be cancelled. leave() carries out all
-/// that can be done without waiting, on the caller's thread; the progress thread does the rest.
-/// While an application polls, it reads packets itself and peers wake no thread. The progress
-/// thread only checks from time to time, more and more rarely, whether it still polls.
+/// The runtime of one process in real time. It has one lock. A thread that holds it cannot be
+/// cancelled. leave() does all work that can be done without waiting, on the caller's thread; the
+/// progress thread does the rest. While an application polls, it receives packets itself, and peers
+/// wake no thread. The progress thread then checks only from time to time, ever less often, whether
+/// the application still polls.
 class Driver final : public verbs::Runtime,
                      public verbs::soft::Outlet,
                      private Carrier::Receiver,
@@ -41,11 +42,12 @@ class Driver final : public verbs::Runtime,
   void enter() override;
   void spin() override;
   void leave() override;
-  /// Reads packets and runs due timers, so that a polling application needs no other thread. After
-  /// a number of empty polls, other threads get the section and the processor first.
+  /// Receives packets and runs timers that are due, so that an application that polls needs no
+  /// other thread. After a number of empty polls, other threads get the critical section
+  /// (verbs::Runtime::enter) and the processor first.
   void progress() override;
   void about_to_wait() override;
-  /// Empty unless there is a sink.
+  /// Returns the sink's mark; an empty mark if there is no sink.
   Mark mark() override { return sink_ == nullptr ? Mark{} : sink_->mark(); }
   std::string describe(const Mark& mark) override {
     return sink_ == nullptr ? std::string() : sink_->describe(mark);
@@ -56,12 +58,13 @@ class Driver final : public verbs::Runtime,
   void on_paid() override {
     if (sink_ != nullptr) sink_->on_paid();
   }
-  /// Before the first object is made.
+  /// Sets the object that gets reports of mistakes with buffers. Call it before the first object is
+  /// made.
   void set_ownership_sink(verbs::soft::OwnershipSink* sink) { sink_ = sink; }
 
   [[nodiscard]] realtime::Epilogue& epilogue() { return epilogue_; }
-  /// Moves all packets and events onward, as leave() does. Call it in the critical section, and not
-  /// from a function that it calls.
+  /// Moves all packets and events onward, as leave() does. Call it inside the critical section
+  /// (verbs::Runtime::enter), but not from a function that it calls.
   void settle();
 
   // --- verbs::soft::Outlet ----------------------------------------------------------------------
@@ -70,31 +73,34 @@ class Driver final : public verbs::Runtime,
   }
 
   // --- life -------------------------------------------------------------------------------------
-  /// Returns the receiver to which the carrier delivers packets.
+
+  /// Returns the receiver to which the carrier must deliver packets.
   [[nodiscard]] Carrier::Receiver& receiver() { return *this; }
-  /// The objects that are driven. They must exist until detach().
+  /// The objects that the driver drives. They must exist until detach().
   struct Parts {
     verbs::soft::Hca* hca = nullptr;
     soft::SoftTransport* transport = nullptr;
     Carrier* carrier = nullptr;
     Carrier::Receiver* arrivals =
-        nullptr;  ///< sees received packets before the HCA does; null: the HCA is first
+        nullptr;  ///< receives packets before the HCA does; null: the HCA receives them first
   };
   void attach(const Parts& parts) { parts_ = parts; }
-  /// Whether objects are driven: false before attaching and after retire().
+  /// Whether the driver has objects to drive: false before attach() and after retire().
   [[nodiscard]] bool is_attached() const { return parts_.carrier != nullptr; }
-  /// Stops driving; the parts may then be destroyed. Call it after retire(), outside the section.
+  /// Stops driving, so that the driven objects may be destroyed. Call it after retire(), outside
+  /// the critical section (verbs::Runtime::enter).
   void detach();
   /// Starts the progress thread.
   [[nodiscard]] verbs::Result<void> start();
-  /// Sends queued packets and closes the carrier; later packets are dropped. The thread ends. Call
-  /// it outside the critical section.
+  /// Sends queued packets and closes the carrier; later packets are dropped. Ends the progress
+  /// thread. Call it outside the critical section (verbs::Runtime::enter).
   void retire();
 
   // --- fork, in the handlers of pthread_atfork --------------------------------------------------
   void before_fork() { lock_.before_fork(); }
   void after_fork_in_parent() { lock_.after_fork(); }
-  /// Closes everything shared with the parent, without effect on the parent.
+  /// Call in a forked child. Closes everything that is shared with the parent, without effect on
+  /// the parent.
   void after_fork_in_child();
 
  private:
@@ -102,8 +108,8 @@ class Driver final : public verbs::Runtime,
   void on_own_packet(verbs::soft::PacketPtr packet) override { own_.push_back(std::move(packet)); }
   std::optional<verbs::Instant> on_wakeup() override;
 
-  /// The number of polls without a wait after which an application counts as polling all the time:
-  /// one that waits for completion events polls a few times per event.
+  /// The number of polls without a wait after which an application counts as polling all the time.
+  /// An application that waits for completion events polls only a few times for each event.
   static constexpr unsigned kPollsUntilAwake = 64;
 
   [[nodiscard]] verbs::Instant clock();
@@ -123,26 +129,37 @@ class Driver final : public verbs::Runtime,
   realtime::Epilogue epilogue_;
   Parts parts_;
   std::unique_ptr<realtime::ProgressThread> thread_;
-  /// The deadline for which the thread will wake up; nullopt: none. Guarded by the lock.
+  /// The deadline at which the progress thread will wake up; nullopt: none. The lock guards it.
   std::optional<verbs::Instant> awaited_;
-  std::optional<verbs::Instant> timer_;            ///< what the thread's timer is set to
-  verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< from us to us
-  std::optional<verbs::Instant> clock_;            ///< when this critical section wanted to know
-  unsigned idle_polls_ = 0;                        ///< since something arrived
-  std::atomic<bool> yielded_ = false;  ///< somebody polls as soon as it has a processor again
-  // Who takes in what arrives: while `awake_`, an application that polls.
+  /// The time to which the progress thread's timer is set.
+  std::optional<verbs::Instant> timer_;
+  verbs::soft::Ring<verbs::soft::PacketPtr> own_;  ///< packets from this process to itself
+
+  /// The present time, if it was read in this critical section (verbs::Runtime::enter).
+  std::optional<verbs::Instant> clock_;
+  /// Number of empty polls since something arrived.
+  unsigned idle_polls_ = 0;
+  std::atomic<bool> yielded_ = false;  ///< a thread has yielded the processor and will poll again
+
+  // Who receives packets: while `awake_` is true, an application that polls; else the progress
+  // thread.
   bool awake_ = false;
-  bool sure_ = false;          ///< the next look tells
-  unsigned entries_ = 0;       ///< of applications into the critical section
-  unsigned entries_seen_ = 0;  ///< when the thread looked last
-  unsigned polls_ = 0;         ///< all there were
-  unsigned polls_at_rest_ =
-      0;                     ///< when a caller announced that it would wait, or had stopped waiting
-  unsigned polls_seen_ = 0;  ///< when the thread looked last
-  verbs::Duration doubt_{};  ///< how long the next one lasts at least
-  verbs::Instant doubted_until_{};  ///< till then no poller is relied upon
-  verbs::Duration look_pause_{};    ///< between looks of the thread
-  verbs::Instant look_at_{};        ///< while awake: when the thread looks again
+  /// The next check by the progress thread decides whether the application still polls.
+  bool sure_ = false;
+  /// Number of times that the application has entered the critical section (verbs::Runtime::enter).
+  unsigned entries_ = 0;
+  unsigned entries_seen_ = 0;   ///< value of `entries_` at the last check by the progress thread
+  unsigned polls_ = 0;          ///< number of all polls
+  unsigned polls_at_rest_ = 0;  ///< value of `polls_` when a caller last began or ended to wait
+  unsigned polls_seen_ = 0;     ///< value of `polls_` at the last check by the progress thread
+
+  /// Shortest length of the next period in which polls are not relied upon.
+  verbs::Duration doubt_{};
+  verbs::Instant doubted_until_{};  ///< end of the period in which polls are not relied upon
+  verbs::Duration look_pause_{};    ///< time between two checks by the progress thread
+
+  /// While `awake_`: time of the next check by the progress thread.
+  verbs::Instant look_at_{};
 };
 
 }  // namespace anyrdma::transport::station

@@ -1,5 +1,5 @@
 // The part of a real-time transport that does not depend on how packets are carried: the software
-// HCA, the transport over it, the driver of both, and the handlers for fork.
+// HCA, the transport above it, the driver of both, and the handlers for fork.
 #pragma once
 
 #include <atomic>
@@ -23,26 +23,28 @@
 
 namespace anyrdma::transport::station {
 
-/// Thread cancellation and forks must be held off while it is built. The destructor retires it.
+/// Owns the device, the transport and the driver of one process. Thread cancellation and forks must
+/// be disabled while it is built. The destructor retires it.
 class Engine final : private realtime::ForkGuarded {
  public:
-  /// `random` must outlive the engine.
+  /// Creates an empty engine. `random` must outlive it.
   explicit Engine(verbs::Random& random) : random_(random) {}
   ~Engine() override;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   // --- building, in this order ------------------------------------------------------------------
-  /// Returns the packet pool, for the carrier.
+
+  /// Returns the pool of packets, which the carrier needs.
   [[nodiscard]] verbs::soft::PacketPool& pool() { return pool_; }
   [[nodiscard]] Carrier::Receiver& receiver() { return driver_.receiver(); }
-  /// Makes HCA and transport. `network` and `ports` outlive the engine; `interface` carries the
-  /// only device.
+  /// Makes the HCA and the transport. `network` and `ports` must outlive the engine. `interface` is
+  /// the index of the interface that carries the only device.
   [[nodiscard]] verbs::Result<void> build(const verbs::soft::HcaConfig& device,
                                           std::span<const ibv_gid> gids, soft::Network& network,
                                           int interface, soft::PortTable& ports,
                                           const soft::SoftTransportConfig& config);
-  /// Starts the background thread; from now on packets go through `carrier`.
+  /// Starts the background thread. From now on packets go through `carrier`.
   [[nodiscard]] verbs::Result<void> start(std::unique_ptr<Carrier> carrier);
 
   // --- built ------------------------------------------------------------------------------------
@@ -66,25 +68,27 @@ class Engine final : private realtime::ForkGuarded {
   void before_fork() override { driver_.before_fork(); }
   void after_fork_in_parent() override { driver_.after_fork_in_parent(); }
   void after_fork_in_child() override;
-  /// Returns a function that delivers packets to `next`, or to the device if `next` is null.
+  /// Returns a function that delivers packets to `next`. If `next` is null, it delivers them to the
+  /// device.
   [[nodiscard]] std::function<void(verbs::soft::PacketPtr)> delivery_to(Carrier::Receiver* next);
 
   verbs::Random& random_;
   std::atomic<bool> forked_ = false;
   bool remembered_ = false;
-  bool removed_ = false;  ///< the device; guarded by the critical section
-  // In the order in which each needs those before it.
+  bool removed_ = false;  ///< true: the device was removed; guarded by the critical section
+
+  // The members below are in the order in which each needs those before it.
   verbs::soft::PacketPool pool_;
   Driver driver_;
   std::unique_ptr<Carrier> carrier_;
-  MishapCarrier* mishaps_ = nullptr;   ///< once there was a gate
-  WatchedCarrier* watched_ = nullptr;  ///< once there was a watch
+  MishapCarrier* mishaps_ = nullptr;   ///< null until a packet gate was set
+  WatchedCarrier* watched_ = nullptr;  ///< null until a packet watch was set
   std::unique_ptr<verbs::soft::Hca> hca_;
   std::unique_ptr<soft::SoftTransport> transport_;
 };
 
-/// The system's rules for ports: the range of ephemeral ports, and whether the process may use
-/// ports below 1024.
+/// Returns the system's rules for ports: the range of ephemeral ports, and whether this process may
+/// use ports below 1024.
 [[nodiscard]] soft::PortTableConfig system_port_rules();
 
 }  // namespace anyrdma::transport::station

@@ -1,4 +1,4 @@
-// A carrier for fault plans: a gate decides what happens to each packet.
+// A packet carrier for fault plans: a gate (verbs::PacketGate) decides what happens to each packet.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,25 @@
 
 namespace anyrdma::transport::station {
 
-/// Wraps another carrier, and filters received packets before the HCA. A packet from this process
-/// to itself is not affected. A packet to a group counts as one.
+/// A packet carrier that wraps another carrier and applies faults to its packets. Received packets
+/// are filtered before the HCA gets them. A packet from this process to itself is not affected. A
+/// packet to a multicast group counts as one packet.
 class MishapCarrier final : public Carrier, public Carrier::Receiver {
  public:
   using Deliver = std::function<void(verbs::soft::PacketPtr)>;
-  /// Received packets go to `deliver`. With a null `gate` it has no effect. `pool` and `gate` must
-  /// outlive it; only this object may call `below`.
+  /// Creates a carrier that wraps `below`, which no other object may call. Received packets are
+  /// passed to `deliver`. If `gate` is null, no packet is changed. `pool` and `gate` must outlive
+  /// the object.
   MishapCarrier(std::unique_ptr<Carrier> below, Deliver deliver, verbs::soft::PacketPool& pool,
                 verbs::PacketGate* gate)
       : below_(std::move(below)), deliver_(std::move(deliver)), pool_(pool), gate_(gate) {}
 
-  /// Sets the gate. Packets that are delayed stay so.
+  /// Sets the gate that decides about packets. Packets that are delayed already stay delayed.
   void set_gate(verbs::PacketGate* gate) { gate_ = gate; }
 
   // --- Receiver: for what `below` delivers ------------------------------------------------------
   void on_packet(verbs::soft::PacketPtr packet) override;
-  /// Not affected by faults: the driver keeps those packets.
+  /// Packets to this process itself are not affected by faults: the driver keeps them.
   void on_own_packet(verbs::soft::PacketPtr /*packet*/) override {}
 
   // --- Carrier ----------------------------------------------------------------------------------
@@ -49,7 +51,7 @@ class MishapCarrier final : public Carrier, public Carrier::Receiver {
   [[nodiscard]] std::optional<verbs::Instant> next_deadline() const override;
   [[nodiscard]] bool has_report() const override { return below_->has_report(); }
   bool report(verbs::Instant now) override { return below_->report(now); }
-  /// Sends delayed packets early, since the sender is about to end.
+  /// Sends delayed packets early, because the process is about to end.
   void flush(std::chrono::milliseconds limit) override;
   void close() override;
   void abandon() override;
@@ -59,7 +61,7 @@ class MishapCarrier final : public Carrier, public Carrier::Receiver {
     verbs::Instant due{};
     verbs::PacketWay way{};
     verbs::soft::PacketPtr packet;
-    bool overtaken = false;  ///< the next one on this way ends its waiting
+    bool overtaken = false;  ///< the next packet of this direction ends the delay
   };
 
   void send_on_its_way(verbs::PacketWay way, verbs::soft::PacketPtr packet);
@@ -76,7 +78,7 @@ class MishapCarrier final : public Carrier, public Carrier::Receiver {
   const Deliver deliver_;
   verbs::soft::PacketPool& pool_;
   verbs::PacketGate* gate_;
-  std::vector<Late> late_;  ///< in the order in which they came
+  std::vector<Late> late_;  ///< delayed packets, in the order in which they came
 };
 
 }  // namespace anyrdma::transport::station

@@ -1,4 +1,4 @@
-// A process's part of a real-time transport, independent of the packet carrier.
+// A process's part of a real-time transport, whichever carrier transports the packets.
 #pragma once
 
 #include "transport/realtime/epilogue.h"
@@ -13,61 +13,69 @@
 
 namespace anyrdma::transport::station {
 
-/// One process's place in a network: one device, and a host to whom its addresses belong. Threads:
-/// a background thread (all signals blocked) takes in packets and runs timers, so that remote reads
-/// and writes progress while the application sleeps; it costs nothing when idle. The critical
-/// section of transport().runtime() disables thread cancellation while it is held. fork: a child
-/// cannot use the parent's station nor objects made with it (as with the kernel's uverbs). In the
-/// child the parent's station is cut off: calls have no effect on other processes.
+/// One process as a host in a network, with one device that has all addresses of the host. Threads:
+/// a background thread (all signals blocked) receives packets and runs timers, so that remote reads
+/// and writes progress while the application sleeps. It costs nothing when idle. A thread inside
+/// the critical section of transport().runtime() cannot be cancelled. A forked child cannot use the
+/// parent's station, nor objects made with it, as with the kernel's uverbs. Calls on them in the
+/// child have no effect on other processes.
 class Station {
  public:
-  /// Retires. Precondition: all endpoints and verbs objects made with it are destroyed.
+  /// Calls retire() and destroys the objects. Precondition: all endpoints and verbs objects that
+  /// were made with the station are destroyed.
   virtual ~Station() = default;
 
-  /// The transport of cm::Id and the C API; its provider is the software HCA.
+  /// Returns the transport for cm::Id and the C API. Its provider is the software HCA.
   [[nodiscard]] virtual Transport& transport() = 0;
 
-  /// True in a child made by fork() from the process that opened it. The owner then abandons this
-  /// object (it may leak it) and opens a new one. Cheap: no system call. Any thread.
+  /// True in a child made by fork() from the process that opened the station. The child then
+  /// abandons this object (it may leak it) and opens a new one. Makes no system call. Any thread.
   [[nodiscard]] virtual bool forked() const = 0;
 
-  /// Leaves the network: sends what still waits (bounded: at most a fraction of a second), stops
-  /// the thread, and gives back what other processes may want: ports, sockets, a place. Objects
-  /// stay in memory and may still be used or destroyed, without effect on anyone. For exit(): a
-  /// process whose threads may still be running calls this instead of destroying. Outside the
-  /// critical section; not from the background thread. Calling it again has no effect.
+  /// Leaves the network. Sends what still waits, for at most a fraction of a second. Stops the
+  /// background thread, and releases ports, sockets and other resources that other processes may
+  /// need. Objects stay in memory; to use or destroy them has no effect on other processes. For
+  /// exit(): call it instead of the destructor if other threads may still run. Call it outside the
+  /// critical section (verbs::Runtime::enter), and not on the background thread. A second call has
+  /// no effect.
   virtual void retire() = 0;
 
-  /// Returns the hook for work at the end of the critical section of transport().runtime().
+  /// Returns the hook by which work is executed at the end of the critical section (Runtime::enter)
+  /// of transport().runtime(), before another thread can enter it.
   [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
 
   // --- faults, inside the critical section and not from an upcall -------------------------------
-  /// Unplugs the device before the critical section ends: ids on it get DEVICE_REMOVAL, its queue
-  /// pairs go to ERR, and disconnect messages are sent to the peers. ENODEV: it was removed
-  /// already.
+
+  /// Removes the device before the critical section (verbs::Runtime::enter) ends. Ids on it get
+  /// DEVICE_REMOVAL, its queue pairs go to ERR, and disconnect messages are sent to the peers.
+  /// ENODEV: the device was removed before.
   [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
   /// Sets the port's link down or up. Errors: EALREADY, ENODEV.
   [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
-  /// The device raises an event that is about itself or its port, and goes on. ENODEV.
+  /// Raises an event about the device or its port. The device continues to work. ENODEV: the device
+  /// was removed.
   [[nodiscard]] virtual verbs::Result<void> raise_event(ibv_event_type event) = 0;
 
   // --- faults, outside the critical section -----------------------------------------------------
-  /// Sets the filter of requests before listeners get them; may be null. As
+
+  /// Sets the object that decides about requests before listeners get them; null: none. See
   /// SoftTransport::set_admission.
   virtual void set_admission(soft::Admission* admission) = 0;
-  /// Sets the filter of verbs calls and posted work; may be null. As Hca::set_call_gate.
+  /// Sets the object that decides about verbs calls and posted work; null: none. See
+  /// Hca::set_call_gate.
   virtual void set_call_gate(verbs::CallGate* gate) = 0;
-  /// Sets the filter of packets to and from others; null removes it. RDMA without packets, if the
-  /// configuration has it, is not filtered.
+  /// Sets the object that decides about packets to and from other processes; null: none. It has no
+  /// influence on direct access to memory without packets, if the configuration allows that.
   virtual void set_packet_gate(verbs::PacketGate* gate) = 0;
 
   // --- recordings, outside the critical section -------------------------------------------------
-  /// Sets the observer of packets; null removes it. Call it after set_packet_gate if both are used.
+
+  /// Sets the observer of packets; null: none. If set_packet_gate() is used, too, call it before.
   virtual void set_packet_watch(PacketWatch* watch) = 0;
-  /// Sets the observer of the device's work; null removes it. As Hca::set_observer.
+  /// Sets the observer of the device's work; null: none. See Hca::set_observer.
   virtual void set_work_observer(verbs::soft::HcaObserver* observer) = 0;
-  /// Sets who hears of mistakes with buffers, and of waits for acknowledgements; null removes it.
-  /// As Hca::set_ownership_sink.
+  /// Sets the object that gets reports of mistakes with buffers, and of waits for acknowledgements;
+  /// null: none. See Hca::set_ownership_sink.
   virtual void set_ownership_sink(verbs::soft::OwnershipSink* sink) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A carrier that reports packets to an observer, for recordings.
+// A packet carrier that reports packets to an observer, for recordings.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,14 @@
 
 namespace anyrdma::transport::station {
 
-/// Wraps another carrier, and observes received packets before their receiver. A fault plan
-/// (mishap_carrier.h) acts below this one, so both see the same packets.
+/// A layer above another carrier. It also observes received packets before their receiver gets
+/// them. Faults (mishap_carrier.h) act in a layer below this one, so they see the same packets.
 class WatchedCarrier final : public Carrier, public Carrier::Receiver {
  public:
   using Deliver = std::function<void(verbs::soft::PacketPtr)>;
-  /// Received packets go to `deliver`. `watch` may be null; it must outlive this object or be set
-  /// to null before. Only this object may call `below`.
+  /// Creates a carrier that wraps `below`, which no other object may call. Received packets are
+  /// passed to `deliver`. The observer `watch` may be null. It must outlive this object, or be set
+  /// to null before.
   WatchedCarrier(std::unique_ptr<Carrier> below, Deliver deliver, PacketWatch* watch)
       : below_(std::move(below)), deliver_(std::move(deliver)), watch_(watch) {}
 
@@ -26,7 +27,7 @@ class WatchedCarrier final : public Carrier, public Carrier::Receiver {
 
   // --- Receiver: for what `below` delivers ------------------------------------------------------
   void on_packet(verbs::soft::PacketPtr packet) override;
-  /// Reported when it was sent; the driver keeps such packets.
+  /// Packets to this process itself were reported when they were sent. The driver keeps them.
   void on_own_packet(verbs::soft::PacketPtr /*packet*/) override {}
 
   // --- Carrier ----------------------------------------------------------------------------------

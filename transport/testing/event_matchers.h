@@ -1,5 +1,5 @@
-// Matchers for fetched events. They work on anything that reads like cm::Event (type(), status(),
-// conn(), private_data()), so that transport needs not know cm.
+// GoogleMock matchers for fetched events. They accept any class with the functions of cm::Event
+// (type(), status(), conn(), private_data()), because transport must not depend on cm.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@
 
 namespace anyrdma::transport::testing {
 
-/// Bytes of a text or of any container of them.
+/// Returns the bytes of a text, or of any container of bytes.
 [[nodiscard]] inline std::vector<std::uint8_t> bytes_of(std::string_view text) {
   return {text.begin(), text.end()};
 }

@@ -1,4 +1,4 @@
-// The matcher of a channel on which a connection comes up.
+// A GoogleMock matcher for an event channel on which a connection is established.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -13,8 +13,8 @@
 
 namespace anyrdma::transport::testing {
 
-/// See EventuallyEstablished(). Takes events once only, although GoogleMock asks a second time to
-/// hear why not.
+/// The class of the matcher EventuallyEstablished(). It fetches the events only once, although
+/// GoogleMock calls a matcher again to get its explanation.
 class EventuallyEstablishedMatcher {
  public:
   using is_gtest_matcher = void;
@@ -51,9 +51,9 @@ class EventuallyEstablishedMatcher {
       std::make_shared<std::optional<std::string>>();
 };
 
-/// Matches a pointer to a channel (as cm::EventChannel) on which ESTABLISHED comes. It waits for
-/// and fetches the channel's events until ESTABLISHED, the end of the connection attempt, or until
-/// no event can ever come.
+/// Matches a pointer to a channel (such as cm::EventChannel) on which ESTABLISHED comes. The
+/// matcher fetches the channel's events until ESTABLISHED, until the connection attempt has failed,
+/// or until no event can ever come.
 [[nodiscard]] inline EventuallyEstablishedMatcher EventuallyEstablished() {
   return {};
 }

@@ -1,4 +1,4 @@
-// A transport made of GoogleMock: tests of cm alone specify the answers of the layers below.
+// A GoogleMock transport for tests of cm: each test says what the layers below cm return.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,7 +23,8 @@ inline std::ostream& operator<<(std::ostream& out, const QpTransition& step) {
 
 namespace anyrdma::transport::testing {
 
-/// Every call succeeds unless the test says otherwise; qp_transition answers with the bare state.
+/// An endpoint whose calls succeed unless the test says otherwise. qp_transition() returns
+/// attributes with only the state.
 class MockEndpoint : public Endpoint {
  public:
   explicit MockEndpoint(EndpointHandler& handler);
@@ -55,19 +56,19 @@ class MockEndpoint : public Endpoint {
 
   [[nodiscard]] EndpointHandler& handler() { return *handler_; }
 
-  std::string_view stands;  ///< what state() answers
-  bool tells = true;        ///< what reports() answers
-  Binding bound;            ///< what binding() answers
-  ibv_sa_path_rec route{};  ///< what path() answers
+  std::string_view stands;  ///< the result of state()
+  bool tells = true;        ///< the result of reports()
+  Binding bound;            ///< the result of binding()
+  ibv_sa_path_rec route{};  ///< the result of path()
 
  private:
   EndpointHandler* handler_;
 };
 
-/// Creates MockEndpoints. Tests make upcalls by raise() and request().
+/// A transport that creates MockEndpoints. Tests call raise() and request() to make upcalls.
 class MockTransport : public Transport {
  public:
-  /// One device, the provider's first.
+  /// Creates a transport with one device, the first one of the provider.
   MockTransport(verbs::Runtime& runtime, verbs::Provider& provider);
   ~MockTransport() override;
 
@@ -80,15 +81,16 @@ class MockTransport : public Transport {
 
   /// Removes all RDMA devices.
   void remove_devices() { devices_.clear(); }
-  /// The result of binding() of every endpoint that is created from now on.
+  /// The binding that every endpoint created from now on returns.
   Binding default_binding;
 
-  /// The endpoint made last; it may be destroyed already.
+  /// Returns the endpoint that was created last. It may be destroyed already.
   [[nodiscard]] MockEndpoint& last() { return *last_; }
-  /// An event for an endpoint, from within the critical section as the interface demands.
+  /// Delivers an event to an endpoint, inside the critical section (verbs::Runtime::enter).
   void raise(MockEndpoint& endpoint, const EndpointEvent& event);
   void raise(MockEndpoint& endpoint, rdma_cm_event_type type, int status = 0);
-  /// A connection request for a listener: the new endpoint, or null when the request was dropped.
+  /// Delivers a connection request to a listener. Returns the new endpoint; null: the request was
+  /// dropped.
   MockEndpoint* request(MockEndpoint& listener, const EndpointEvent& event);
   MockEndpoint* request(MockEndpoint& listener, const rdma_conn_param& conn = {},
                         std::span<const std::uint8_t> private_data = {});
@@ -102,9 +104,9 @@ class MockTransport : public Transport {
   MockEndpoint* last_ = nullptr;
 };
 
-/// A binding as after address resolution: device, port 1, 10.0.0.1:1025 to 10.0.0.2:7471.
+/// Returns a binding as after address resolution: a device, port 1, 10.0.0.1:1025 to 10.0.0.2:7471.
 [[nodiscard]] Binding resolved_binding(ibv_context* verbs);
-/// An IPv4 socket address; host order.
+/// Returns an IPv4 socket address. Both arguments are in host byte order.
 [[nodiscard]] sockaddr_in ipv4(std::uint32_t address, std::uint16_t port);
 
 }  // namespace anyrdma::transport::testing

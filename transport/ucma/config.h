@@ -5,10 +5,10 @@
 
 namespace anyrdma::transport::ucma {
 
-/// Nothing here is read from the environment; the caller does that.
+/// The configuration. The transport reads nothing from the environment; its caller does that.
 struct UcmaConfig {
-  /// Where the system's libibverbs.so.1 and librdmacm.so.1 are; empty: where distributions have
-  /// them.
+  /// The directories of the system's libibverbs.so.1 and librdmacm.so.1. Empty: the usual
+  /// directories of distributions.
   verbs::ibv::Directories library_directories;
 };
 

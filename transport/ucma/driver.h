@@ -1,5 +1,5 @@
-// Runs the transport in real time: the lock, the clock, and the thread that reads the system's
-// event channel while the application sleeps.
+// Runs the transport over the kernel's connection manager in real time: the lock, the clock, and
+// the thread that reads the system's event channel while the application sleeps.
 #pragma once
 
 #include <memory>
@@ -12,18 +12,20 @@
 
 namespace anyrdma::transport::ucma {
 
-/// One lock per open transport. While it is held the thread cannot be cancelled. Events are read
-/// inside the critical section only. A thread that destroys an id is inside, too, and must not wait
-/// for an event that another thread has just taken out of the channel.
+/// The runtime of one opened transport. It has one lock; a thread that holds it cannot be
+/// cancelled. Events are read only inside the critical section (verbs::Runtime::enter). So a thread
+/// that destroys an id inside the section never waits for an event that another thread has just
+/// taken out of the channel.
 class Driver final : public verbs::Runtime, private realtime::ProgressThread::Work {
  public:
-  /// The interface that the driver runs; called inside the critical section.
+  /// The interface of the transport that the driver runs. Its functions are called inside the
+  /// critical section (verbs::Runtime::enter).
   class Source {
    public:
     virtual ~Source() = default;
-    /// Takes all events that are there, with their upcalls. Does not wait.
+    /// Reads all events that have arrived, and makes their upcalls. Does not wait.
     virtual void take_events() = 0;
-    /// Carries out the work for which call_driver() was called.
+    /// Does the work for which call_driver() was called.
     virtual void catch_up() = 0;
   };
 
@@ -35,10 +37,11 @@ class Driver final : public verbs::Runtime, private realtime::ProgressThread::Wo
   [[nodiscard]] realtime::Epilogue& epilogue() { return epilogue_; }
 
   // --- life -------------------------------------------------------------------------------------
-  /// Starts to run `source`, whose events make `fd` readable. Both outlive stop(). EMFILE, ENOMEM,
-  /// EAGAIN.
+
+  /// Starts to run `source`. `fd` must be readable while `source` has events. Both must exist until
+  /// stop(). Errors: EMFILE, ENOMEM, EAGAIN.
   [[nodiscard]] verbs::Result<void> start(Source& source, int fd);
-  /// Stops running the source. Outside the critical section.
+  /// Stops running the source. Call it outside the critical section (verbs::Runtime::enter).
   void stop();
 
   // --- fork, in the handlers of pthread_atfork --------------------------------------------------

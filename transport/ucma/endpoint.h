@@ -1,5 +1,5 @@
-// One id of the system's librdmacm behind the Endpoint interface. It never has a queue pair there:
-// cm moves queue pairs, and librdmacm then leaves the handshake's last step to us, too.
+// Implements an Endpoint with one id of the system's librdmacm. That id never has a queue pair
+// there: cm moves queue pairs, and also makes the last step of the handshake.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -15,31 +15,31 @@
 
 namespace anyrdma::transport::ucma {
 
-/// Errors are the kernel's errno values.
+/// An endpoint over the kernel. The errors of its functions are the kernel's errno values.
 ///
-/// A listener's backlog: the kernel counts a request as waiting until it is fetched, and we fetch
-/// at once. So the application's fetches are counted here, too: a request for which there is no
-/// room waits, and is offered again whenever somebody leaves the critical section. The peer sees
-/// what it sees of a slow server (an MRA answers its repetitions), where the kernel would have
-/// dropped the request and let it repeat.
+/// The backlog of a listener: the kernel counts a request until it is fetched, and this class
+/// fetches it at once. So the class also counts the application's fetches. A request for which
+/// there is no room waits here, and is offered again whenever a thread leaves the critical section
+/// (verbs::Runtime::enter). The peer sees a slow server, whose MRA answers its repeated REQs. A
+/// kernel would drop the request instead.
 class UcmaEndpoint final : public Endpoint {
  public:
-  /// The owner of waiting requests.
+  /// The interface of the transport, which offers waiting requests again.
   class Host {
    public:
     virtual ~Host() = default;
-    /// `listener` has requests waiting; called again after stop_offering only.
+    /// Call when `listener` has requests that wait. Not called again until stop_offering().
     virtual void keep_offering(UcmaEndpoint& listener) = 0;
     virtual void stop_offering(UcmaEndpoint& listener) = 0;
   };
 
-  /// Owns `id` from now on, and its context.
+  /// Creates the endpoint, which owns `id` and its context from now on.
   UcmaEndpoint(const CmFunctions& system, Host& host, rdma_cm_id& id, EndpointHandler* handler);
   ~UcmaEndpoint() override;
   UcmaEndpoint(const UcmaEndpoint&) = delete;
   UcmaEndpoint& operator=(const UcmaEndpoint&) = delete;
 
-  /// The system's kernel decides, in the call itself.
+  /// Returns success, because the system's kernel decides in the call itself.
   [[nodiscard]] Result<void> admits(Call) const override { return {}; }
   [[nodiscard]] Result<void> bind(const sockaddr& local) override;
   [[nodiscard]] Result<void> listen(int backlog) override;
@@ -61,16 +61,17 @@ class UcmaEndpoint final : public Endpoint {
                                             JoinState state) override;
   [[nodiscard]] Result<void> leave_multicast(MembershipId membership) override;
   [[nodiscard]] Binding binding() const override;
-  /// Returns the path; null also over iWARP, where TCP chooses the route.
+  /// Returns the path. Null also over iWARP, where TCP chooses the route.
   [[nodiscard]] const ibv_sa_path_rec* path() const override;
   void set_handler(EndpointHandler& handler) override { handler_ = &handler; }
 
   // --- from the event channel; upcalls ----------------------------------------------------------
   void on_event(const Event& event);
-  /// A request for this listener, and the id that librdmacm has made for it.
+  /// Call when a request for this listener has arrived. `id` is the id that librdmacm has made for
+  /// it.
   void on_request(const Event& event, rdma_cm_id& id);
-  /// Offers the requests that wait, oldest first, while the handler has room. False: none waits any
-  /// more.
+  /// Offers the requests that wait, oldest first, while the handler has room. False: no request
+  /// waits any more.
   bool offer_again();
 
  private:
@@ -90,9 +91,9 @@ class UcmaEndpoint final : public Endpoint {
   rdma_cm_id& id_;
   EndpointHandler* handler_;
   std::deque<Request> waiting_;
-  int room_ = 0;  ///< requests that the application may leave unfetched
+  int room_ = 0;  ///< number of further requests that the application may leave unfetched
   std::vector<Joined> groups_;
-  std::optional<ibv_sa_path_rec> path_;  ///< as the application brought it
+  std::optional<ibv_sa_path_rec> path_;  ///< the path that the application has set
 };
 
 }  // namespace anyrdma::transport::ucma

@@ -1,5 +1,5 @@
-// The errors of opening the kernel's connection manager. The numbers compare equal to the errno
-// value that the C API returns; explain returns a sentence for each.
+// The errors of opening the kernel's connection manager. Each compares equal to the errno value
+// that the C API returns. explain() returns a sentence for each.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -12,11 +12,11 @@ namespace anyrdma::transport::ucma {
 
 enum class UcmaErrc {
   kNoLibrary = 1,  ///< ENODEV: the system's libibverbs or librdmacm is missing or does not load
-  kTooOld,         ///< ENOSYS: it lacks a function
+  kTooOld,         ///< ENOSYS: the system's libibverbs or librdmacm lacks a function
   kNoDevice,       ///< ENODEV: the system has no RDMA device
   kNoModule,       ///< ENODEV: the connection manager's or the device's special file is missing
   kNoPermission,   ///< EACCES: a special file may not be opened
-  kOtherAbi,       ///< EPROTO: the library does not speak the kernel's version of the interface
+  kOtherAbi,       ///< EPROTO: the library does not support the kernel's version of the interface
   kNoResources,    ///< EMFILE: descriptors, memory or threads have run out
 };
 
@@ -25,11 +25,12 @@ enum class UcmaErrc {
   return {static_cast<int>(error), ucma_category()};
 }
 
-/// The errno value that a C caller gets for an error of this room or of the errno category.
+/// Returns the errno value that a C caller gets for a UcmaErrc, or for an error of the errno
+/// category.
 [[nodiscard]] int errno_of(const boost::system::error_code& error);
 
-/// One or two sentences for a human: the cause and the remedy. For libraries that cannot be used it
-/// looks at them again.
+/// Returns one or two sentences for the user: the cause, and what to do. For libraries that cannot
+/// be used, it looks at the libraries again.
 [[nodiscard]] std::string explain(const boost::system::error_code& error, const UcmaConfig& config);
 
 }  // namespace anyrdma::transport::ucma

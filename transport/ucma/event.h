@@ -1,5 +1,6 @@
-// An event of the system's librdmacm, copied so that it can be acknowledged at once: a call that
-// waits for acknowledgements (rdma_destroy_id, rdma_leave_multicast) then never waits for us.
+// A copy of an event of the system's librdmacm. Because it is a copy, the event is acknowledged at
+// once. So calls that wait for acknowledgements, such as rdma_destroy_id, never wait for this
+// library.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -13,11 +14,12 @@ namespace anyrdma::transport::ucma {
 
 class Event {
  public:
-  /// `type` is the queue pair type of the event's id; `ece` what the peer announced.
+  /// Copies an event. `type` is the queue pair type of the event's id; `ece` are the options that
+  /// the peer announced.
   Event(const rdma_cm_event& event, ibv_qp_type type, const ibv_ece& ece);
 
   [[nodiscard]] rdma_cm_event_type type() const { return raw_.event; }
-  /// Returns the event in the form of an upcall; it refers to this object.
+  /// Returns the event in the form of an upcall. The result refers to this object.
   [[nodiscard]] EndpointEvent view() const;
 
  private:
@@ -28,7 +30,7 @@ class Event {
   ibv_ece ece_;
   MembershipId membership_{};
   std::uint8_t length_ = 0;
-  std::array<std::uint8_t, 255> private_data_;  ///< the first length_ of them
+  std::array<std::uint8_t, 255> private_data_;  ///< only the first length_ bytes are used
 };
 
 }  // namespace anyrdma::transport::ucma

@@ -1,4 +1,4 @@
-// The entry points of the system's librdmacm that the transport calls.
+// The functions of the system's librdmacm that the transport calls.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -10,7 +10,8 @@
 
 namespace anyrdma::transport::ucma {
 
-/// One pointer per function, none null. The names are the library's without "rdma_".
+/// Pointers to functions of librdmacm, none null. Each member is named like its function without
+/// "rdma_".
 struct CmFunctions {
   int* (*errno_location)();
 
@@ -42,14 +43,14 @@ struct CmFunctions {
   ibv_context** (*get_devices)(int* count);
   void (*free_devices)(ibv_context**);
 
-  /// The error of a call that returned `returned`: 0 is success, -1 is errno.
+  /// Converts the result of a call: 0 is success, -1 the error in errno.
   [[nodiscard]] verbs::Result<void> done(int returned) const;
-  /// errno after a failed call, as the library's C library sees it; never 0.
+  /// Returns errno after a failed call, as the C library of librdmacm sees it. Never 0.
   [[nodiscard]] int last_error() const;
 };
 
-/// Loads the functions from the system's librdmacm, each in the symbol version of the headers of
-/// this build.
+/// Loads the functions from the system's librdmacm, each in the symbol version that the headers of
+/// this build have.
 [[nodiscard]] std::variant<CmFunctions, verbs::ibv::LoadFault> read_cm_functions(
     const verbs::ibv::SystemLibraries& libraries);
 

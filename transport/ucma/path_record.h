@@ -11,7 +11,7 @@
 namespace anyrdma::transport::ucma {
 
 /// Returns the record that the kernel chooses from the value of RDMA_OPTION_IB_PATH
-/// (ibv_path_data); none: the value contains no suitable record.
+/// (ibv_path_data). Nothing: the value has no suitable record.
 [[nodiscard]] std::optional<ibv_sa_path_rec> path_record(std::span<const std::uint8_t> value);
 
 }  // namespace anyrdma::transport::ucma

@@ -1,5 +1,5 @@
-// The system's RDMA libraries as this process uses them: loaded once, never unloaded, because
-// contexts of theirs may be in use until the process ends.
+// The system's RDMA libraries, which a process loads once and never unloads. Contexts of the
+// libraries may be in use until the process ends.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace anyrdma::transport::ucma {
 
-/// The functions of both libraries, and the provider made of them.
+/// The functions of libibverbs and librdmacm, and the provider that uses them.
 struct System {
   System(const verbs::ibv::VerbsFunctions& verbs, const CmFunctions& functions)
       : cm(functions), provider(verbs) {}
@@ -21,12 +21,12 @@ struct System {
   verbs::ibv::PassThrough provider;
 };
 
-/// Loads the system's RDMA libraries, unless this process has loaded them already. From then on
-/// their provider handles the system's contexts. Any thread.
+/// Loads the system's RDMA libraries, unless this process has loaded them already. From then on,
+/// their provider handles the contexts of these libraries. Any thread.
 [[nodiscard]] std::variant<System*, verbs::ibv::LoadFault> system_in(
     const verbs::ibv::Directories& directories);
 
-/// Returns why the libraries cannot be loaded; nullopt: they can.
+/// Returns the reason why the libraries cannot be loaded; nullopt: they can be loaded.
 [[nodiscard]] std::optional<verbs::ibv::LoadFault> fault_of(
     const verbs::ibv::Directories& directories);
 

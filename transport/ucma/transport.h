@@ -1,5 +1,5 @@
-// The kernel's connection manager as a Transport: one event channel of the system's librdmacm for
-// all endpoints.
+// Implements Transport with the kernel's connection manager. All endpoints use one event channel of
+// the system's librdmacm.
 #pragma once
 
 #include <list>
@@ -17,17 +17,19 @@ namespace anyrdma::transport::ucma {
 
 class UcmaTransport final : public Transport, public Driver::Source, public UcmaEndpoint::Host {
  public:
-  /// `provider` implements the contexts that `system` returns.
+  /// Creates the transport. `provider` implements the contexts that the functions of `system`
+  /// return.
   UcmaTransport(const CmFunctions& system, verbs::Provider& provider, verbs::Runtime& runtime);
-  /// Precondition: no endpoints.
+  /// Precondition: all endpoints are destroyed.
   ~UcmaTransport() override;
 
-  /// Opens the event channel. The errors are the system's.
+  /// Opens the event channel. Errors: the system's errno values.
   [[nodiscard]] Result<void> open();
   /// Returns a descriptor that is readable while events wait.
   [[nodiscard]] int fd() const { return channel_->fd; }
-  /// Closes the channel, and with it the kernel's side of all ids; peers see them end. Later calls
-  /// on them fail with EBADF. In a child after fork the parent's side stays as it is.
+  /// Closes the event channel, and with it the kernel's part of all ids, so that peers see them
+  /// end. Later calls on these ids fail with EBADF. In a child after fork, the parent's ids are not
+  /// affected.
   void close();
 
   // --- Transport --------------------------------------------------------------------------------
@@ -35,7 +37,8 @@ class UcmaTransport final : public Transport, public Driver::Source, public Ucma
   [[nodiscard]] std::span<ibv_device* const> devices() override;
   [[nodiscard]] verbs::Provider& provider_of(ibv_device*) override { return provider_; }
   [[nodiscard]] ibv_context* context_of(ibv_device* device) override;
-  /// EOPNOTSUPP: a queue pair type other than the one that librdmacm gives to the port space.
+  /// Creates an endpoint. EOPNOTSUPP: the queue pair type is not the one that librdmacm gives to
+  /// the port space.
   [[nodiscard]] Result<std::unique_ptr<Endpoint>> create_endpoint(
       rdma_port_space space, ibv_qp_type type, EndpointHandler& handler) override;
 
@@ -45,7 +48,7 @@ class UcmaTransport final : public Transport, public Driver::Source, public Ucma
 
  private:
   struct Generation {
-    ibv_context** list;  ///< librdmacm's; it keeps the devices open
+    ibv_context** list;  ///< librdmacm's list; while it exists, the devices stay open
     std::vector<ibv_device*> devices;
   };
   void dispatch(rdma_cm_event& event);
@@ -56,9 +59,10 @@ class UcmaTransport final : public Transport, public Driver::Source, public Ucma
   verbs::Provider& provider_;
   verbs::Runtime& runtime_;
   rdma_event_channel* channel_ = nullptr;
-  std::vector<UcmaEndpoint*> crowded_;  ///< listeners with requests that wait
-  /// The devices each time that they had changed, newest first. Older ones stay, because their
-  /// pointers do.
+  std::vector<UcmaEndpoint*> crowded_;  ///< listeners with requests that wait for room
+
+  /// A list of devices for each time that the devices had changed, newest first. Older lists are
+  /// kept, because pointers to them may be in use.
   std::list<Generation> generations_;
 };
 

@@ -1,5 +1,5 @@
-// The kernel's RDMA connection manager and devices, real or Soft-RoCE, through the system's
-// librdmacm and libibverbs, which are loaded at run time.
+// The transport that uses the kernel's RDMA connection manager and devices, real ones or Soft-RoCE.
+// It loads the system's librdmacm and libibverbs at run time.
 #pragma once
 
 #include <memory>
@@ -16,38 +16,42 @@ using verbs::Result;
 
 struct System;
 
-/// Usable from open() until retire() or destruction. A process may open several: each has an event
-/// channel and endpoints of its own, on the same devices. Threads: a background thread (all signals
-/// blocked) takes the kernel's events; posting and polling go from the caller to the device without
-/// it. The critical section of transport().runtime() disables thread cancellation while it is held.
-/// librdmacm keeps the devices open until the process ends; Linux removes a Soft-RoCE device no
-/// sooner, though endpoints hear of its removal at once. fork: a child cannot use the parent's
-/// endpoints. In the child they are cut off: calls have no effect on others. The kernel decides
-/// what the child may do with the parent's verbs objects.
+/// The transport over the kernel, usable from open() until retire() or destruction. A process may
+/// open several: each has its own event channel and endpoints, on the same devices. Threads: a
+/// background thread (all signals blocked) reads the kernel's events. Posting and polling do not
+/// use it. A thread inside the critical section of transport().runtime() cannot be cancelled.
+/// librdmacm keeps the devices open until the process ends, so Linux removes a Soft-RoCE device
+/// only then; endpoints get DEVICE_REMOVAL at once. A forked child cannot use the parent's
+/// endpoints: calls on them have no effect on other processes. The kernel decides what the child
+/// may do with the parent's verbs objects.
 class Ucma {
  public:
-  /// Errors: UcmaErrc; explain() words them, errno_of() numbers them.
+  /// Opens the transport. Errors: UcmaErrc; explain() returns a sentence, errno_of() the errno
+  /// value.
   [[nodiscard]] static Result<std::unique_ptr<Ucma>> open(const UcmaConfig& config = {});
-  /// Opens the transport with libraries of the caller. They must outlive it and its contexts.
+  /// Opens the transport with libraries that the caller has loaded. They must outlive the transport
+  /// and its contexts.
   [[nodiscard]] static Result<std::unique_ptr<Ucma>> open(System& system);
 
-  /// Retires. Precondition: all endpoints are destroyed.
+  /// Calls retire() and destroys the object. Precondition: all endpoints are destroyed.
   virtual ~Ucma() = default;
 
-  /// The transport of cm::Id and the C API; its provider passes calls to the system's libibverbs.
+  /// Returns the transport for cm::Id and the C API. Its provider passes verbs calls to the
+  /// system's libibverbs.
   [[nodiscard]] virtual Transport& transport() = 0;
 
-  /// True in a child made by fork() from the process that opened it. The owner then abandons this
-  /// object (it may leak it) and opens a new one. Cheap: no system call. Any thread.
+  /// True in a child made by fork() from the process that opened the transport. The child then
+  /// abandons this object (it may leak it) and opens a new one. Makes no system call. Any thread.
   [[nodiscard]] virtual bool forked() const = 0;
 
-  /// Ends all endpoints, as the end of the process would, and the thread. Objects stay in memory
-  /// and may still be used or destroyed, without effect on anyone. For exit(): a process whose
-  /// threads may still be running calls this instead of destroying. Outside the critical section;
-  /// not from the background thread. Calling it again has no effect.
+  /// Ends all endpoints, as the end of the process would, and the background thread. Objects stay
+  /// in memory; to use or destroy them has no effect on other processes. For exit(): call it
+  /// instead of the destructor if other threads may still run. Call it outside the critical section
+  /// (verbs::Runtime::enter), and not on the background thread. A second call has no effect.
   virtual void retire() = 0;
 
-  /// Returns the hook for work at the end of the critical section of transport().runtime().
+  /// Returns the hook by which work is executed at the end of the critical section (Runtime::enter)
+  /// of transport().runtime(), before another thread can enter it.
   [[nodiscard]] virtual realtime::Epilogue& epilogue() = 0;
 };
 

@@ -10,21 +10,25 @@
 
 namespace anyrdma::transport::udp {
 
-/// Nothing here is read from the environment; the caller (the C API, a tool) does that.
+/// The configuration. The transport reads nothing from the environment; its caller (the C API, a
+/// tool) does that.
 struct UdpConfig {
-  /// Local addresses as text, "192.0.2.1" or "2001:db8::1". Empty: all of interfaces that are up,
-  /// except loopback and link-local ones. If all are loopback addresses (127.0.0.0/8), other
-  /// loopback addresses are other hosts, so several processes on one machine meet without root.
-  /// Otherwise loopback addresses mean the host itself, as in Linux.
+  /// Local addresses as text, such as "192.0.2.1" or "2001:db8::1". Empty: all addresses of
+  /// interfaces that are up, except loopback and link-local addresses. If all addresses here are
+  /// loopback addresses (127.0.0.0/8), other loopback addresses belong to other hosts, so that
+  /// processes on one machine can connect without root. Otherwise loopback addresses mean the host
+  /// itself, as on Linux.
   std::vector<std::string> addresses;
-  /// RoCEv2's. Another one meets processes with the same setting only.
+  /// The UDP port of RoCEv2. A process with another port reaches only processes with the same
+  /// setting.
   std::uint16_t port = 4791;
-  /// Addresses, routes and sockets are those of the network namespace at this path, for example
-  /// /run/netns/peer; empty: the caller's own. To enter another one takes CAP_SYS_ADMIN.
+  /// The path of a network namespace, such as /run/netns/peer, whose addresses, routes and sockets
+  /// are used. Empty: the caller's namespace. To enter another namespace needs CAP_SYS_ADMIN.
   std::string network_namespace;
-  /// Limits of the device, and features that it lacks (verbs::soft::resemble).
+  /// The limits of the device and the features that it lacks, which verbs::soft::resemble can set
+  /// as on another device.
   verbs::soft::HcaConfig device{};
-  /// Timing constants of the Linux version to resemble.
+  /// The timing constants of the CM protocol, which are those of one Linux version.
   ibcm::Profile profile = ibcm::kLinux61;
 };
 

@@ -1,5 +1,5 @@
-// The errors of opening RoCEv2 over UDP. The numbers compare equal to the errno value that the C
-// API returns.
+// The errors of opening the transport that uses RoCEv2 over UDP. Each compares equal to the errno
+// value that the C API returns.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -12,11 +12,11 @@ namespace anyrdma::transport::udp {
 
 enum class UdpErrc {
   kBadAddress = 1,  ///< EINVAL: an entry of config.addresses is no IPv4 or IPv6 address
-  kNoAddress,       ///< ENODEV: nothing configured, and no interface that is up has an address
+  kNoAddress,       ///< ENODEV: no address is configured, and no interface that is up has one
   kNotLocal,        ///< EADDRNOTAVAIL: no interface that is up has a configured address
-  kPortTaken,       ///< EADDRINUSE: by another process, or by the kernel's Soft-RoCE
-  kNoNamespace,     ///< ENOENT: config.network_namespace is not there, or is no network namespace
-  kNotPermitted,    ///< EPERM: that namespace may not be entered
+  kPortTaken,       ///< EADDRINUSE: another process, or the kernel's Soft-RoCE, uses the port
+  kNoNamespace,     ///< ENOENT: config.network_namespace does not exist, or is no network namespace
+  kNotPermitted,    ///< EPERM: this process may not enter the network namespace
   kNoSocket,        ///< EACCES: UDP sockets are refused (seccomp, port below 1024)
   kNoResources,     ///< EMFILE: descriptors, memory or threads have run out
 };
@@ -26,7 +26,8 @@ enum class UdpErrc {
   return {static_cast<int>(error), udp_category()};
 }
 
-/// One or two sentences for a human: the cause, naming what is concerned, and the remedy.
+/// Returns one or two sentences for the user: the cause, with the address, port or path concerned,
+/// and what to do.
 [[nodiscard]] std::string explain(const boost::system::error_code& error, const UdpConfig& config);
 
 }  // namespace anyrdma::transport::udp

@@ -1,5 +1,5 @@
-// The machine as a process sees it that speaks RoCEv2 over UDP: its sockets carry the packets, its
-// kernel knows routes and neighbours.
+// The machine as a host that uses RoCEv2 over UDP: the process's sockets carry the packets, and the
+// kernel is asked for routes and neighbours.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,21 @@
 
 namespace anyrdma::transport::udp {
 
-/// The host of one process. All addresses belong to one device, even if their interfaces differ;
-/// the device's interface index is that of the first address.
+/// The host of one process. All its addresses belong to one device, even if they are on different
+/// interfaces. The device's interface index is that of the first address.
 class UdpHost final : public station::Carrier, public soft::Network {
  public:
-  /// In the network namespace of the calling thread, which is the one of `config`. Errors of
-  /// UdpSockets::create and RouteSocket::open. `pool` and `receiver` outlive it.
+  /// Creates the host. Call it in a thread that is in the network namespace of `config`. Errors: as
+  /// UdpSockets::create and RouteSocket::open. `pool` and `receiver` must outlive the object.
   [[nodiscard]] static verbs::Result<std::unique_ptr<UdpHost>> create(
       const UdpSocketsConfig& config, verbs::soft::PacketPool& pool, Receiver& receiver);
-  /// Sets the receiver of neighbour reports; call it before the first resolve_neighbour.
+  /// Sets the transport that receives the answers about neighbours. Call it before the first
+  /// resolve_neighbour.
   void attach(soft::SoftTransport& transport) { transport_ = &transport; }
 
   [[nodiscard]] int interface() const { return addresses_.front().interface; }
   [[nodiscard]] std::vector<ibv_gid> gids() const;
-  /// Returns the path MTU that fits all interfaces.
+  /// Returns the largest path MTU that all interfaces allow.
   [[nodiscard]] ibv_mtu path_mtu() const;
   [[nodiscard]] bool only_loopback() const;
 
@@ -51,8 +52,8 @@ class UdpHost final : public station::Carrier, public soft::Network {
   [[nodiscard]] verbs::Result<soft::Route> route(const soft::Address* source,
                                                  const soft::Address& destination) override;
   [[nodiscard]] verbs::Result<int> interface_of(const soft::Address& local) override;
-  /// Sends a datagram of nothing to the destination's discard port if the kernel does not know the
-  /// neighbour yet: it then asks for it.
+  /// Starts to resolve a neighbour. If the kernel does not know it yet, sends an empty datagram to
+  /// the destination's discard port, so that the kernel resolves it.
   void resolve_neighbour(soft::NeighbourToken token, const soft::Route& route,
                          std::chrono::milliseconds timeout) override;
   void cancel_neighbour(soft::NeighbourToken token) override;
@@ -80,7 +81,8 @@ class UdpHost final : public station::Carrier, public soft::Network {
   RouteSocket routes_;
   std::unique_ptr<UdpSockets> sockets_;
   soft::SoftTransport* transport_ = nullptr;
-  std::vector<Question> questions_;  ///< in the order in which they were asked
+  /// Questions about neighbours, in the order in which they were asked.
+  std::vector<Question> questions_;
 };
 
 }  // namespace anyrdma::transport::udp

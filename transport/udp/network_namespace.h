@@ -9,9 +9,9 @@
 
 namespace anyrdma::transport::udp {
 
-/// Runs `body` in the network namespace at `path`, on a thread of its own that ends with it; where
-/// the path is empty, on the caller's. ENOENT: nothing there, or no network namespace; EPERM,
-/// EACCES: not allowed; EAGAIN: no thread to be had. `body` did not run then.
+/// Runs `body` in the network namespace at `path`, on a thread of its own. With an empty path, runs
+/// it on the caller's thread. Errors, with which `body` did not run: ENOENT (no file, or no network
+/// namespace), EPERM or EACCES (not allowed), EAGAIN (no thread could be started).
 [[nodiscard]] verbs::Result<void> in_network_namespace(const std::string& path,
                                                        const std::function<void()>& body);
 

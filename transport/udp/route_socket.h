@@ -1,4 +1,4 @@
-// Queries the kernel's routes and neighbours over rtnetlink. Needs no privilege.
+// Asks the kernel for routes and neighbours over rtnetlink, which needs no privilege.
 #pragma once
 
 #include "transport/realtime/descriptor.h"
@@ -7,43 +7,45 @@
 
 namespace anyrdma::transport::udp {
 
-/// A netlink socket for routes and neighbours. The kernel answers within the send call, so no call
-/// waits.
+/// A netlink socket for routes and neighbours. The kernel answers within the send call, so no
+/// function waits.
 class RouteSocket {
  public:
-  /// Always asks the network namespace of the thread that created it. EMFILE, EACCES, EAFNOSUPPORT
-  /// ...
+  /// Opens a socket for the network namespace of the calling thread. Errors: EMFILE, EACCES,
+  /// EAFNOSUPPORT ...
   [[nodiscard]] static verbs::Result<RouteSocket> open();
 
-  /// The route that the kernel chooses.
+  /// The route that the kernel chooses to a destination.
   struct Route {
-    soft::Address source{};    ///< what the system would send from; AF_UNSPEC: it did not say
+    /// Address that the system would send from; AF_UNSPEC: it did not say.
+    soft::Address source{};
     soft::Address next_hop{};  ///< a gateway, or the destination itself
-    int interface = 0;         ///< that carries it
-    bool local = false;        ///< stays on this machine
+    int interface = 0;         ///< index of the interface that sends the packets
+    bool local = false;        ///< the destination is on this machine
   };
   /// Asks the kernel for the route to `destination`. Ports are ignored, and `source` may be null.
-  /// ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL: there is no route, or the route itself says so.
+  /// ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL: there is no route, or the route has this error.
   [[nodiscard]] verbs::Result<Route> route(const soft::Address* source,
                                            const soft::Address& destination);
 
-  /// The kernel's state of a neighbour's link address.
+  /// The state that the kernel has recorded for a neighbour's link address.
   enum class Neighbour : std::uint8_t {
     kKnown,
-    kAsking,   ///< its request is under way
-    kUnknown,  ///< no recent query, or no answer
+    kAsking,   ///< the kernel has asked for the address and waits
+    kUnknown,  ///< the kernel has not asked recently, or got no answer
   };
   [[nodiscard]] Neighbour neighbour(int interface, const soft::Address& address);
 
-  /// Returns a descriptor that is readable while the kernel has reported a change of any neighbour.
-  /// Watching must be on.
+  /// Returns a descriptor that is readable when the kernel has reported a change of any neighbour.
+  /// Precondition: watch_neighbours(true) was called.
   [[nodiscard]] int news() const { return news_.get(); }
   void watch_neighbours(bool on);
-  /// Reads and drops these reports, so that news() is not readable. False: there were none.
+  /// Reads and drops these reports, so that news() is not readable any more. False: there were no
+  /// reports.
   bool discard_news();
 
-  /// Call in a forked child, so that the child does not read the parent's answers. Later route
-  /// queries fail.
+  /// Call in a forked child, so that the child does not read the parent's answers. Later queries
+  /// for routes fail.
   void close();
 
  private:

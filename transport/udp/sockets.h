@@ -1,5 +1,5 @@
-// RoCE packets over UDP sockets: one socket for each local address, and one for each multicast
-// group.
+// Carries RoCE packets over UDP sockets: one socket for each local address, and one for each
+// multicast group.
 #pragma once
 
 #include <cstdint>
@@ -19,65 +19,69 @@ namespace anyrdma::transport::udp {
 struct UdpSocketsConfig {
   std::vector<LocalAddress> addresses;
   std::uint16_t port = verbs::soft::kRoceUdpPort;
-  std::string network_namespace;  ///< where sockets of groups are made; empty: the caller's
-  /// Packets that wait for one socket; more are dropped, which retransmission makes good.
+  /// Path of the network namespace for sockets of multicast groups; empty: the caller's.
+  std::string network_namespace;
+  /// The largest number of packets that wait for one socket. Further packets are dropped; the RDMA
+  /// protocol sends them again.
   std::size_t queue_max = 8192;
 };
 
-/// Packets leave with "don't fragment" and without an IP identification, which their ICRC covers.
-/// Damaged ones are handed on: the HCA checks the ICRC and counts. Used inside the critical
-/// section, with thread cancellation off. No call blocks, except flush(), and join() to start a
-/// thread in another namespace.
+/// The UDP sockets of one process. Packets are sent with "don't fragment" and without an IP
+/// identification, because the ICRC covers both. Damaged packets are delivered, too: the HCA checks
+/// the ICRC. Call all functions inside the critical section (verbs::Runtime::enter), with thread
+/// cancellation disabled. No function blocks except flush(), and join(), which may start a thread
+/// in another network namespace.
 class UdpSockets {
  public:
-  /// Opens the sockets, in the calling thread's network namespace. EADDRINUSE, EADDRNOTAVAIL,
-  /// EACCES, EMFILE ... `pool` and `receiver` outlive it.
+  /// Opens the sockets in the network namespace of the calling thread. Errors: EADDRINUSE,
+  /// EADDRNOTAVAIL, EACCES, EMFILE ... `pool` and `receiver` must outlive the object.
   [[nodiscard]] static verbs::Result<std::unique_ptr<UdpSockets>> create(
       const UdpSocketsConfig& config, verbs::soft::PacketPool& pool,
       station::Carrier::Receiver& receiver);
   ~UdpSockets();
 
-  /// An epoll descriptor: readable when poll() has something to do.
+  /// Returns an epoll descriptor that is readable when poll() has something to do.
   [[nodiscard]] int fd() const { return epoll_.get(); }
-  /// Makes fd() readable when another descriptor is, too.
+  /// Makes fd() readable also when the descriptor `other` is readable.
   [[nodiscard]] verbs::Result<void> watch(int other) { return watch(other, nullptr); }
-  /// Queues a packet; transmit() sends it. One to an own address is delivered; one from an address
-  /// that is not ours is lost.
+  /// Queues a packet; transmit() sends it. A packet to an own address is delivered to this process.
+  /// A packet whose source is not an own address is dropped.
   void send(verbs::soft::PacketPtr packet);
-  /// Whether packets to that address are delivered here.
+  /// Whether packets to that address are delivered to this process.
   [[nodiscard]] bool has(const ibv_gid& gid) const { return local(gid) != nullptr; }
-  /// Fills in the fields that are sent, including the ICRC.
+  /// Fills in the fields of the packet's headers that are sent, and the ICRC.
   void seal(verbs::soft::Packet& packet) const;
   void transmit();
   bool poll();
   void flush(std::chrono::milliseconds limit);
   void close();
 
-  /// Sends a datagram of nothing to an address's discard port, so that the kernel looks for the
+  /// Sends an empty datagram to the discard port of an address, so that the kernel resolves the
   /// neighbour on the way.
   void provoke(const soft::Address& destination);
 
-  /// Becomes a member of the IP group on the interface of `local`: what is sent to it arrives here,
-  /// our own packets included. Joining again is counted. EADDRNOTAVAIL: not a local address;
-  /// EINVAL: no group; what the system says otherwise.
+  /// Joins the IP group on the interface that has the address `local`. Packets to the group, also
+  /// those of this process, then arrive here. Joins are counted. EADDRNOTAVAIL: `local` is not an
+  /// own address; EINVAL: not a group; else the system's errno.
   [[nodiscard]] verbs::Result<void> join(const ibv_gid& local, const ibv_gid& group);
-  /// Undoes one join; nothing if there was none.
+  /// Undoes one join(). No effect if there was none.
   void leave(const ibv_gid& local, const ibv_gid& group);
 
-  /// Packets that wait for their sockets.
+  /// Returns the number of packets that are queued because a socket is full.
   [[nodiscard]] std::size_t queued() const;
-  /// Dropped because a socket's queue was full, or because the system would not send them.
+  /// Returns the number of packets that were dropped because a socket's queue was full, or because
+  /// the system did not send them.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
   struct Batch;
   struct Socket {
     realtime::Descriptor fd;
-    ibv_gid gid{};  ///< what packets that arrive here are addressed to
+    ibv_gid gid{};  ///< the destination of packets that arrive here
     int interface = 0;
-    unsigned joins = 0;  ///< of a group
+    unsigned joins = 0;  ///< number of joins of a multicast group
     verbs::soft::Ring<verbs::soft::PacketPtr> out;
-    bool waiting = false;  ///< in dirty_
+    bool waiting = false;  ///< the socket is in dirty_
     bool watches_output = false;
   };
 
@@ -100,7 +104,7 @@ class UdpSockets {
   realtime::Descriptor epoll_;
   std::vector<std::unique_ptr<Socket>> locals_;
   std::vector<std::unique_ptr<Socket>> groups_;
-  std::vector<Socket*> dirty_;  ///< with something queued that no full socket holds up
+  std::vector<Socket*> dirty_;  ///< sockets with queued packets that are not full
   std::unique_ptr<Batch> batch_;
   std::uint64_t dropped_ = 0;
 };

@@ -1,5 +1,6 @@
-// RoCEv2 over UDP sockets: a process with the software HCA on the machine's own network, where it
-// meets kernels' Soft-RoCE, NICs and other processes like itself. No root, no kernel module.
+// The transport that uses RoCEv2 over UDP sockets. A process with the software HCA exchanges
+// packets with kernels' Soft-RoCE, NICs and other such processes on the machine's network. It needs
+// no root and no kernel module.
 #pragma once
 
 #include <memory>
@@ -11,13 +12,14 @@
 
 namespace anyrdma::transport::udp {
 
-/// One host with one device, anyrdma0, whose GIDs are the configured addresses. The addresses are
-/// this process's alone: another one that wants the port of the same address finds it taken. Ports
-/// of the RDMA port spaces are therefore the process's own, too. Addresses and routes are the
-/// system's; a group that an id joins is joined as an IP group on the interface.
+/// One host with one device, anyrdma0, whose GIDs are the configured addresses. The addresses
+/// belong to this process alone: another process that wants the UDP port of the same address gets
+/// EADDRINUSE. So RDMA ports are also the process's own. Addresses and routes are the system's. If
+/// an id joins a multicast group, the process joins the IP group on the interface.
 class Udp : public station::Station {
  public:
-  /// Opens the sockets, and starts the background thread. Errors: UdpErrc; explain() words them.
+  /// Opens the sockets, and starts the background thread. Errors: UdpErrc; explain() returns a
+  /// sentence for each.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Udp>> open(const UdpConfig& config = {});
 };
 

@@ -1,5 +1,5 @@
-// Converts Result for C callers: to -1 and errno, NULL and errno, or the errno value, as the manual
-// page of each call says.
+// Converts the Result of C++ functions to what the manual page of each C function says: -1 and
+// errno, NULL and errno, or the errno value.
 #pragma once
 
 #include <cxxabi.h>
@@ -17,9 +17,9 @@ namespace anyrdma::c_api {
 using verbs::errno_code;
 using verbs::Result;
 
-/// Runs `call`, which returns a Result, and converts every C++ exception to an error. An exception
-/// by which pthread_cancel() ends the thread continues, because programs such as rping end their
-/// completion thread so.
+/// Runs `call`, which returns a Result, and converts every C++ exception to an error. Only the
+/// exception by which pthread_cancel() ends a thread continues, because programs such as rping end
+/// their completion thread so.
 template <class Call>
 auto guarded(Call&& call) -> decltype(call()) {
   try {
@@ -43,15 +43,16 @@ inline int fail(int error) {
   return -1;
 }
 
-/// Returns 0, or -1 with errno set, as rdma_* functions and ibv_get_cq_event do.
+/// Converts a Result for C functions that return 0, or -1 with errno set, such as rdma_* functions
+/// and ibv_get_cq_event.
 template <class Call>
 int minus_one_on_error(Call&& call) {
   const Result<void> result = guarded(std::forward<Call>(call));
   return result ? 0 : fail(result.error().value());
 }
 
-/// Returns 0 or the errno value, and also sets errno, as ibv_modify_qp, ibv_dealloc_pd and others
-/// do.
+/// Converts a Result for C functions that return 0 or the errno value, such as ibv_modify_qp and
+/// ibv_dealloc_pd. Also sets errno.
 template <class Call>
 int errno_on_error(Call&& call) {
   const Result<void> result = guarded(std::forward<Call>(call));
@@ -60,7 +61,8 @@ int errno_on_error(Call&& call) {
   return errno;
 }
 
-/// Returns the pointer, or NULL with errno set, as ibv_alloc_pd and others do.
+/// Converts a Result for C functions that return a pointer, or NULL with errno set, such as
+/// ibv_alloc_pd.
 template <class Call>
 auto null_on_error(Call&& call) -> typename decltype(call())::value_type {
   const auto result = guarded(std::forward<Call>(call));

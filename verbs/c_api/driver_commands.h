@@ -1,6 +1,7 @@
-// Declares the functions by which rdma-core's drivers send commands to the kernel. libibverbs
-// exports them to the drivers under private symbol versions. The drop-in library exports them too,
-// but never sends a command. Source: rdma-core, libibverbs/libibverbs.map.in.
+// Declares the functions by which rdma-core's drivers send commands to the kernel. The system's
+// libibverbs exports them to the drivers under private symbol versions. The drop-in library exports
+// them too, so that such drivers can be loaded, but never sends a command. Source: rdma-core,
+// libibverbs/libibverbs.map.in.
 #pragma once
 
 #define ANYRDMA_DRIVER_COMMANDS(X)  \

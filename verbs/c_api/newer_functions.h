@@ -1,7 +1,7 @@
-// Functions and types of libibverbs' versions 1.15 to 1.18 (rdma-core 59 to 65), which Debian 12's
-// headers do not have. The functions are declared as in rdma-core 65's <infiniband/verbs.h>, with
-// incomplete types. So a build with newer headers repeats the same declarations. The layouts have
-// names of ours.
+// Declares functions and types of libibverbs' versions 1.15 to 1.18 (rdma-core 59 to 65), which
+// Debian 12's headers do not have. The functions are declared as in rdma-core 65's
+// <infiniband/verbs.h>, with incomplete types, so that a build with newer headers repeats the same
+// declarations. The structs with their layouts have names of anyrdma.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -30,8 +30,8 @@ enum MrInitAttrMask : std::uint64_t {
   kMrBuffer = 1 << 5,
 };
 
-/// The layout of ibv_mr_init_attr. Up to rdma-core 63, `dmah` was the last member. Read a later
-/// member only if its bit in the mask is set.
+/// The layout of ibv_mr_init_attr of rdma-core 65. Up to rdma-core 63, `dmah` was the last member.
+/// Therefore read a later member only if its bit in the mask is set.
 struct MrInitAttr {
   std::size_t length;
   int access;

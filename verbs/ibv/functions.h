@@ -1,4 +1,5 @@
-// The entry points of the system's libibverbs that the pass-through provider calls.
+// The functions of the system's libibverbs that the pass-through provider
+// (verbs/ibv/pass_through.h) calls.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -10,8 +11,8 @@
 
 namespace anyrdma::verbs::ibv {
 
-/// Pointers to functions of libibverbs, none null. Each member is named like its function without
-/// "ibv_".
+/// Pointers to functions of the system's libibverbs; none is null. Each member has the name of its
+/// function without "ibv_".
 struct VerbsFunctions {
   int* (*errno_location)();
 
@@ -62,8 +63,8 @@ struct VerbsFunctions {
   void (*ack_async_event)(ibv_async_event*);
 };
 
-/// Loads the functions from the system's library, each in the symbol version of the headers of this
-/// build.
+/// Loads the functions from the system's libibverbs, each in the symbol version of the headers of
+/// this build.
 [[nodiscard]] std::variant<VerbsFunctions, LoadFault> read_verbs_functions(
     const SystemLibraries& libraries);
 

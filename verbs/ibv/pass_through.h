@@ -1,6 +1,6 @@
 // The provider that passes every call on to the system's libibverbs. Contexts and all objects made
-// with them are the library's own, so posting and polling go from the application through
-// context->ops straight to the device's driver: nothing of ours is in between.
+// with them are the system library's own. Posting and polling therefore go from the application
+// through context->ops directly to the device's driver, without code of anyrdma in between.
 #pragma once
 
 #include <list>
@@ -12,14 +12,16 @@
 
 namespace anyrdma::verbs::ibv {
 
-/// Errors are those of the system's functions. get_cq_event and get_async_event wait in the
-/// system's call, which honours O_NONBLOCK. Threads: any, as with libibverbs.
+/// The provider for devices of the system's libibverbs. Errors are those of the system's functions.
+/// get_cq_event and get_async_event wait in the system's call, which honours O_NONBLOCK. Threads:
+/// any, as with libibverbs.
 class PassThrough final : public Provider {
  public:
   explicit PassThrough(const VerbsFunctions& system) : system_(system) {}
   ~PassThrough() override;
 
-  /// Returns the system's RDMA devices. Empty if there are none or if the system's call fails.
+  /// Returns the system's RDMA devices. Returns an empty list if there are none, or if the system's
+  /// call fails.
   std::span<ibv_device* const> devices() override;
   [[nodiscard]] Result<ibv_context*> open_device(ibv_device* device) override;
   [[nodiscard]] Result<void> close_device(ibv_context* context) override;
@@ -69,7 +71,8 @@ class PassThrough final : public Provider {
     ibv_device** list;  ///< the library's list, which keeps the devices alive
     std::vector<ibv_device*> devices;
   };
-  /// Returns errno of a failed call, as the system's C library sees it; never 0.
+  /// Returns errno of the system library's last failed call in this thread; never 0. The system
+  /// library may have an errno of its own.
   [[nodiscard]] int last_error() const;
   [[nodiscard]] Result<void> done(int returned) const;
   template <class Object>
@@ -77,8 +80,8 @@ class PassThrough final : public Provider {
 
   const VerbsFunctions system_;
   std::mutex mutex_;
-  /// One entry for each device list that differed from the list before. Older entries remain,
-  /// because the application may hold pointers to their devices.
+  /// The device lists that devices() has returned, one for each change. Older lists remain, because
+  /// the application may hold pointers to their devices.
   std::list<Generation> generations_;
 };
 

@@ -1,7 +1,7 @@
 // Finds and loads the system's libibverbs.so.1 and librdmacm.so.1 at run time, so that a program
-// with anyrdma starts without them. If the process already has this project's drop-in libraries of
-// the same names, the system's libraries are loaded into their own link namespace with their own C
-// library.
+// with anyrdma starts on systems without them. If the process already uses anyrdma's drop-in
+// libraries of the same names, the system's libraries are loaded into a link namespace (dlmopen(3))
+// with a C library of their own.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace anyrdma::verbs::ibv {
 
-/// The directories to search, in this order. Empty: the usual directories of Linux distributions.
+/// The directories in which to search the libraries, in this order. Empty: the usual directories of
+/// Linux distributions.
 using Directories = std::vector<std::string>;
 
 /// The reason why the libraries cannot be used.
@@ -27,18 +28,19 @@ struct LoadFault {
 class SystemLibraries {
  public:
   /// Loads both libraries by absolute path from the first directory that has them. LD_LIBRARY_PATH
-  /// and libraries that are already loaded have no effect. Any thread, outside the critical
-  /// section.
+  /// and libraries that are already loaded have no effect. Any thread, outside of the runtime's
+  /// critical section.
   [[nodiscard]] static std::variant<SystemLibraries, LoadFault> open(
       const Directories& directories = {});
 
-  /// Returns the address of a libibverbs symbol of this version; null if there is none.
+  /// Returns the address of a libibverbs symbol in the given version; null if libibverbs has no
+  /// such symbol.
   [[nodiscard]] void* verbs_symbol(const char* name, const char* version) const;
   [[nodiscard]] void* cm_symbol(const char* name, const char* version) const;
-  /// Returns the function that gives the address of the libraries' errno. This errno differs from
-  /// the caller's if the libraries have their own C library.
+  /// Returns the function that gives the address of the system libraries' errno. This errno differs
+  /// from the caller's if the libraries have their own C library.
   [[nodiscard]] int* (*errno_location() const)();
-  /// Whether the libraries are in a link namespace of their own, with their own C library.
+  /// Whether the system libraries are in a link namespace of their own, with their own C library.
   [[nodiscard]] bool apart() const { return apart_; }
 
  private:
@@ -50,7 +52,8 @@ class SystemLibraries {
   bool apart_;
 };
 
-/// Fills tables of function pointers, and records the first symbol that is missing.
+/// Fills tables of function pointers from the system's libraries, and remembers the first symbol
+/// that is missing.
 class SymbolReader {
  public:
   using Lookup = void* (SystemLibraries::*)(const char*, const char*) const;
@@ -62,7 +65,8 @@ class SymbolReader {
     target = reinterpret_cast<Function*>((libraries_.*lookup_)(name, version));
     if (target == nullptr && missing_.empty()) missing_ = std::string(name) + "@" + version;
   }
-  /// The first missing symbol, such as "ibv_set_ece@IBVERBS_1.10"; empty: none is missing.
+  /// Returns the first missing symbol, such as "ibv_set_ece@IBVERBS_1.10"; empty: no symbol is
+  /// missing.
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
  private:

@@ -1,5 +1,5 @@
-// Makes the text of an attribute in /sys/class/infiniband from queries of the device, for programs
-// that read these files. Where Linux's rxe has the file, the text is like that of rxe.
+// Makes the text of files in /sys/class/infiniband from queries of the device, for programs that
+// read these files. If Linux's rxe has a file, the text has the form of rxe's.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -20,10 +20,10 @@ struct Asked {
   ibv_context* context;
 };
 
-/// Returns the text of the file `name` below the device's folder ("fw_ver", "ports/1/gids/0"),
-/// without newline. ENOENT: no such file; EINVAL: reading the file fails with EINVAL on Linux, too,
-/// as for the type of an empty GID; other errors: those of the device's queries. Source:
-/// Documentation/ABI/stable/sysfs-class-infiniband of Linux.
+/// Returns the text of the file `name` in the device's folder, such as "fw_ver" or
+/// "ports/1/gids/0", without newline. ENOENT: no such file; EINVAL: reading the file fails with
+/// EINVAL on Linux, too, as for the type of an empty GID. Other errors are those of the device's
+/// queries. Source: Documentation/ABI/stable/sysfs-class-infiniband of Linux.
 [[nodiscard]] Result<std::string> attribute(const Asked& asked, std::string_view name);
 
 /// Returns the names of all files that the device has.

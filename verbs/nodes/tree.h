@@ -1,6 +1,6 @@
-// The files of RDMA devices in Linux's /sys and /dev. The simulator writes them to another
-// directory (sim/machines/file_tree.h). libanyrdma-nodes.so redirects programs to that directory
-// (verbs/c_api/device_nodes.cc).
+// Makes the files of RDMA devices in Linux's /sys and /dev. The simulator writes the files to
+// another directory (sim/machines/file_tree.h), and libanyrdma-nodes.so redirects programs to that
+// directory (verbs/c_api/device_nodes.cc).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -15,8 +15,8 @@
 
 namespace anyrdma::verbs::nodes {
 
-/// The content of each file, by its path. The path of an empty folder ends with a slash. Files
-/// below /dev are device nodes.
+/// The content of each file, by the path of the file. The path of an empty folder ends with a
+/// slash. Files below /dev are device nodes.
 using Files = std::map<std::string, std::string>;
 
 struct Shown {
@@ -26,14 +26,16 @@ struct Shown {
 
 /// The network interfaces that belong to the devices.
 struct Interfaces {
-  /// Returns the name of the interface with this GID's address; empty: there is none.
+  /// Returns the name of the network interface that has the address of a GID; empty: there is no
+  /// such interface.
   std::function<std::string(const ibv_gid&)> with;
   /// The name of the interface that a device belongs to.
   std::string main;
 };
 
-/// Returns the files of these devices, in that order, with their present content. Errors: those of
-/// Provider's open_device and its queries. Outside the critical section.
+/// Returns the files of `devices`, in that order, with their present content. Errors: those of
+/// Provider's open_device and its queries. Call this function outside of the runtime's critical
+/// section.
 [[nodiscard]] Result<Files> files_of(std::span<const Shown> devices, const Interfaces& interfaces);
 
 }  // namespace anyrdma::verbs::nodes

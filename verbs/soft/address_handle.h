@@ -1,4 +1,5 @@
-// The addresses and fields below a packet's BTH: the path of a connection or of an address handle.
+// The path of a connection or of an address handle: the addresses and fields of a packet's headers
+// below the BTH (Ethernet, IP, UDP).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -17,8 +18,8 @@ struct PacketPath {
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
 
-  /// Returns the path that an address vector describes. `source` is the GID at the address vector's
-  /// GID index.
+  /// Returns the path of packets that an address vector describes. `source`: the GID at the address
+  /// vector's GID index.
   [[nodiscard]] static PacketPath of(const ibv_ah_attr& address, const ibv_gid& source) {
     constexpr std::uint8_t kDefaultHopLimit = 64;
     const ibv_global_route& grh = address.grh;

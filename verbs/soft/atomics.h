@@ -7,16 +7,16 @@ namespace anyrdma::verbs::soft {
 
 inline constexpr std::uint32_t kAtomicBytes = 8;
 
-/// The fields of an atomic request, in the byte order of the host.
+/// The fields of an atomic request from a peer, in the byte order of the host.
 struct AtomicRequest {
   bool compare_swap = false;  ///< false: fetch and add
   std::uint64_t swap_or_add = 0;
   std::uint64_t compare = 0;  ///< operand of compare and swap
 };
 
-/// Executes the operation on 8 aligned bytes and returns their original value. It uses the
-/// processor's atomic instructions, so it is atomic towards every other device, process and thread
-/// that shares this memory (IBV_ATOMIC_GLOB).
+/// Executes an atomic operation on 8 aligned bytes and returns their original value. The function
+/// uses the processor's atomic instructions. The operation is therefore atomic towards every other
+/// device, process and thread that shares this memory (IBV_ATOMIC_GLOB).
 inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
   // Uses the compiler's builtins, so that this module needs no <atomic>.
   auto* const word = static_cast<std::uint64_t*>(at);
@@ -27,12 +27,14 @@ inline std::uint64_t execute_atomic(void* at, const AtomicRequest& request) {
   return original;
 }
 
-/// Stores 8 aligned bytes by one atomic write, in the byte order in which they arrived.
+/// Stores 8 aligned bytes by one atomic write, in the byte order in which they arrived in the
+/// packet.
 inline void execute_atomic_write(void* at, std::uint64_t value) {
   __atomic_store_n(static_cast<std::uint64_t*>(at), value, __ATOMIC_SEQ_CST);
 }
 
-/// Whether the address is aligned as an atomic operation requires (IBTA vol 1, 9.4.5).
+/// Whether an address has the alignment that an atomic operation requires, 8 bytes (IBTA vol 1,
+/// 9.4.5).
 [[nodiscard]] constexpr bool is_atomic_address(std::uint64_t address) {
   return address % kAtomicBytes == 0;
 }

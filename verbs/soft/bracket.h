@@ -1,5 +1,5 @@
-// A lock from the begin call to the end call of an extended interface, such as ibv_start_poll to
-// ibv_end_poll or ibv_wr_start to ibv_wr_complete. Other threads wait meanwhile.
+// A lock that is held from the begin call to the end call of an extended interface, such as
+// ibv_start_poll to ibv_end_poll or ibv_wr_start to ibv_wr_complete. Other threads wait meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@ namespace anyrdma::verbs::soft {
 
 class Bracket {
  public:
-  /// `one_thread`: the application has promised that two threads never use the object at once.
+  /// `one_thread`: the application has promised that two threads never use the object at the same
+  /// time.
   explicit Bracket(bool one_thread) : one_thread_(one_thread) {}
   Bracket(const Bracket&) = delete;
   Bracket& operator=(const Bracket&) = delete;
 
-  /// Waits until the other thread (or fiber) has left the bracket, by spinning, as rdma-core's
-  /// drivers do. False: the caller is already inside, and would wait for itself. Outside the
-  /// critical section.
+  /// Takes the lock. Spins until another thread (or fiber) has released it, as rdma-core's drivers
+  /// do. Returns false if the caller holds the lock already, and so would wait for itself. Called
+  /// outside of the runtime's critical section.
   [[nodiscard]] bool enter(Runtime& runtime) {
     if (one_thread_) return true;
     const std::uintptr_t self = caller(runtime);
@@ -33,8 +34,9 @@ class Bracket {
   void leave() { __atomic_store_n(&owner_, 0, __ATOMIC_RELEASE); }
 
  private:
-  /// Returns an identifier of the caller, never 0: the fiber's number (odd) if the runtime has
-  /// fibers, else the address of a thread-local variable (even).
+  /// Returns an identifier of the calling thread, never 0. If the runtime has fibers (user-space
+  /// threads), it is an odd number made of the fiber's number; else the address of a thread-local
+  /// variable, which is even.
   [[nodiscard]] static std::uintptr_t caller(Runtime& runtime) {
     const std::uint64_t fiber = runtime.mark().who;
     return fiber != 0 ? 2 * fiber + 1 : reinterpret_cast<std::uintptr_t>(&place_of_thread);

@@ -19,14 +19,15 @@ namespace anyrdma::verbs::soft {
 class SoftCq;
 class SoftContext;
 
-/// Links an object into a list of live objects, and removes it when it is destroyed.
+/// Links an object into a list of existing objects, and removes it from the list when it is
+/// destroyed.
 using LiveHook =
     boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 template <class T>
 using LiveList = boost::intrusive::list<T, boost::intrusive::constant_time_size<false>>;
 
-/// The struct behind the application's ibv_comp_channel. Channels have no handle; the kernel
-/// identifies them by their file descriptor.
+/// The struct behind the application's ibv_comp_channel. A channel has no handle; the kernel
+/// identifies it by its file descriptor.
 struct SoftChannel : ibv_comp_channel, LiveHook {
   int descriptor = -1;                   ///< the descriptor as the kernel would know it; -1: none
   std::unique_ptr<Semaphore> semaphore;  ///< one unit per announced completion queue
@@ -39,10 +40,11 @@ struct PollBracket {
 
   Bracket bracket;
   ibv_wc completion{};  ///< the completion that the thread reads now
-  Instant completed{};  ///< when the completion arrived, if the queue has timestamps
+  Instant completed{};  ///< when that completion arrived, if the queue has timestamps
 };
 
-/// The object behind the application's ibv_cq or ibv_cq_ex. Used inside the critical section.
+/// The object behind the application's ibv_cq or ibv_cq_ex. All functions are called inside the
+/// runtime's critical section (Runtime::enter).
 class SoftCq : public ExtensibleCq, public LiveHook {
  public:
   static constexpr ObjectKind kKind = ObjectKind::kCompletionQueue;
@@ -52,17 +54,17 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   SoftCq& operator=(const SoftCq&) = delete;
 
   /// Appends a completion, and sends a completion event if the application has requested one.
-  /// `solicited`: the peer asked for an event; errors always count as solicited. If the queue is
-  /// full, this completion and all later ones are lost: see overrun().
+  /// `solicited`: the peer has set the solicited event bit; completions with errors always count as
+  /// solicited. If the queue is full, this completion and all later ones are lost: see overrun().
   void push(const ibv_wc& completion, bool solicited) {
     ibv_wc* const place = add();
     if (place == nullptr) return;
     *place = completion;
     added(*place, solicited);
   }
-  /// Returns the place for a new completion, which the caller fills in before it calls added().
-  /// This saves a copy. The place has the content of an old completion. Null: the queue is full and
-  /// the completion is lost.
+  /// Returns a place at the end of the queue for a new completion, so that no copy is needed. The
+  /// place has the content of an old completion. The caller fills it in and then calls added().
+  /// Null: the queue is full and the completion is lost.
   [[nodiscard]] ibv_wc* add() {
     return entries_.size() >= room_ && !make_room() ? nullptr : &entries_.add();
   }
@@ -74,43 +76,47 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   /// The options of ibv_create_cq_ex.
   struct Options {
     bool timestamps = false;  ///< the queue keeps the time of each completion
-    bool overwrites = false;  ///< a full queue drops its oldest completion, without an error
+    bool overwrites = false;  ///< a full queue drops its oldest completion, and does not overrun
   };
   void set_options(const Options& options) { options_ = options; }
   /// Changes the capacity. False: the queue holds more completions than that.
   [[nodiscard]] bool resize(int depth);
-  /// Event moderation (ibv_modify_cq): a completion event waits until `count` completions have
-  /// arrived or `period` has passed since the first, whichever comes first. 0 disables a condition.
-  /// If both are 0, events are not delayed.
+  /// Settings of event moderation (ibv_modify_cq). A completion event is sent when `count`
+  /// completions have arrived, or when `period` has passed since the first of them, whichever comes
+  /// first. A setting of 0 disables that condition. If both are 0, events are not delayed.
   struct Moderation {
     std::uint16_t count = 0;
     Duration period{};
   };
   void set_moderation(const Moderation& moderation);
-  /// Called when the period of the event moderation is over.
+  /// Called when the period of event moderation is over; sends the completion event.
   void end_of_period() { announce(); }
-  /// ibv_req_notify_cq: requests one completion event, for the next completion (or solicited
-  /// completion).
+  /// Requests one completion event, as ibv_req_notify_cq does: for the next completion or, if
+  /// `solicited_only`, for the next solicited completion.
   void request_notification(bool solicited_only);
-  /// Puts the queue into the overrun state, in which no completion fits (IBTA vol 1, 11.6.3).
-  /// Raises IBV_EVENT_CQ_ERR. Its QPs go to ERR soon afterwards, since they cannot report
-  /// completions. The application can still poll queued completions. Call it once.
+  /// Puts the queue into the overrun state, in which no completion fits (IBTA vol 1, 11.6.3), and
+  /// raises IBV_EVENT_CQ_ERR. Queue pairs that use the queue go to ERR soon afterwards, since they
+  /// cannot report completions. The application can still poll queued completions. Call this
+  /// function once at most.
   void overrun();
   [[nodiscard]] bool is_overrun() const { return room_ == 0; }
-  /// Whether completions were dropped to make room (Options::overwrites).
+  /// Whether the queue has dropped old completions to make room for new ones (Options::overwrites).
   [[nodiscard]] bool has_dropped() const { return dropped_; }
-  /// Removes the completions of a QP that goes to RESET or is destroyed (IBTA vol 1, 11.2.5.3).
+  /// Removes the completions of a QP. Called when the QP goes to RESET or is destroyed (IBTA vol 1,
+  /// 11.2.5.3).
   void purge(std::uint32_t qp_num);
-  /// Returns the number of unpolled completions of a QP: those of receives, or those of sends.
+  /// Returns the number of unpolled completions of a QP. `received`: those of receives; else those
+  /// of sends.
   [[nodiscard]] std::size_t waiting(std::uint32_t qp_num, bool received) const;
-  /// Returns the number of armed timers of this queue: one before its QPs fail after an overrun,
-  /// and one for event moderation.
+  /// Returns the number of armed timers of this queue, up to two: one before its QPs fail after an
+  /// overrun, and one for event moderation.
   [[nodiscard]] std::size_t timers() const {
     return std::size_t{lost_.armed()} + std::size_t{held_back_.armed()};
   }
 
   Registration registration;
-  std::uint64_t made = 0;          ///< the queue's number among those created on its host
+  /// The queue's number among the completion queues created on its host.
+  std::uint64_t made = 0;
   unsigned users = 0;              ///< QPs that refer to it
   std::uint32_t polls = 0;         ///< the application's polls, modulo 2^32
   std::uint32_t taken = 0;         ///< completion events handed to the application
@@ -129,13 +135,13 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   void note_instant();
 
   Ring<ibv_wc> entries_;
-  std::size_t room_;  ///< completions that it holds; 0: it is overrun
+  std::size_t room_;  ///< free places in the queue; 0 if the queue has overrun
   Armed armed_ = Armed::kNo;
   bool dropped_ = false;
   Options options_{};
-  Ring<Instant> instants_;  ///< of the entries, if they have timestamps
+  Ring<Instant> instants_;  ///< arrival times of the entries, if the queue has timestamps
   Moderation moderation_{};
-  std::uint32_t held_ = 0;  ///< completions that wait to be announced
+  std::uint32_t held_ = 0;  ///< number of completions whose event waits (event moderation)
   QpTimer held_back_{QpTimerTag{nullptr, QpTimerKind::kModerated, this}};
   QpTimer lost_{QpTimerTag{nullptr, QpTimerKind::kOverrun, this}};
 };

@@ -19,7 +19,7 @@ class SoftSrq;
 
 class SoftContext : public ProvidedContext {
  public:
-  /// `ops` fills in the dispatch tables of the context (context_ops.cc).
+  /// `ops` fills in the functions of the context's dispatch tables (context_ops.cc).
   SoftContext(Provider& provider, Core& core, ibv_device* device,
               std::unique_ptr<Semaphore> async_units);
   ~SoftContext();
@@ -31,8 +31,8 @@ class SoftContext : public ProvidedContext {
   }
   [[nodiscard]] ibv_context* ibv() { return &vctx.context; }
   [[nodiscard]] Core& core() { return core_; }
-  /// Chooses the data path's functions: plain ones, or ones that call the gate of a fault plan or
-  /// an observer.
+  /// Chooses the functions of the data path for all contexts: plain functions, or functions that
+  /// call the gate of a fault plan or an observer.
   void choose_operations();
 
   // --- asynchronous events; critical section ----------------------------------------------------
@@ -47,7 +47,7 @@ class SoftContext : public ProvidedContext {
 
   std::unique_ptr<Semaphore> async_units;  ///< one per event in `events`
   Ring<ibv_async_event> events;
-  ibv_context_ops observed{};  ///< the operations that the observing ones call after their report
+  ibv_context_ops observed{};  ///< operations that the observing ones call after their report
 
  private:
   void raise(const ibv_async_event& event);
@@ -64,11 +64,11 @@ class SoftContext : public ProvidedContext {
 /// Whether an event's element is a shared receive queue.
 [[nodiscard]] bool is_srq_event(ibv_event_type type);
 
-/// Fills context->ops and the extended operations that the software HCA has.
+/// Fills in context->ops and those extended operations that the software HCA supports.
 void install_operations(verbs_context& context);
-/// Each fills in a part of the extended operations: extended connections (xrc_ops.cc), queue pairs
-/// with more attributes (create_qp_ex.cc), extended completion queues (cq_ex.cc), parent and thread
-/// domains (parent_domain.cc), the clock (clock.cc).
+/// Each of these functions fills in a part of a context's extended operations: extended connections
+/// (xrc_ops.cc), queue pairs with more attributes (create_qp_ex.cc), extended completion queues
+/// (cq_ex.cc), parent and thread domains (parent_domain.cc), the clock (clock.cc).
 void install_xrc_operations(verbs_context& context);
 void install_qp_creation(verbs_context& context);
 void install_cq_operations(verbs_context& context);
@@ -76,11 +76,11 @@ void install_domain_operations(verbs_context& context);
 void install_clock(verbs_context& context);
 void describe_clock(ibv_device_attr_ex& attr);
 void describe_moderation(ibv_device_attr_ex& attr);
-/// Like install_operations, with operations that first ask Core::gate, the gate of a fault plan
-/// (gated_ops.cc).
+/// Fills in context->ops like install_operations(), with operations that first ask Core::gate, the
+/// gate of a fault plan (gated_ops.cc).
 void install_gated_operations(verbs_context& context);
-/// Replaces operations by ones that report to Core::observer and then call the replaced ones
-/// (observed_ops.cc).
+/// Replaces the operations of a context by ones that report to Core::observer and then call the
+/// replaced ones (observed_ops.cc).
 void install_observed_operations(SoftContext& context);
 /// Implements ibv_poll_cq.
 [[nodiscard]] int poll_cq(ibv_cq* cq, int count, ibv_wc* completions);

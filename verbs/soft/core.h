@@ -1,5 +1,6 @@
 // The state that all parts of one software HCA share: clock and random numbers, tables of objects,
-// and the list of QPs that have packets to send. Used inside the critical section.
+// and the list of QPs that have packets to send. Used inside the runtime's critical section
+// (Runtime::enter).
 #pragma once
 
 #include <cerrno>
@@ -30,7 +31,7 @@ enum class QpTimerKind : std::uint8_t {
   kRetransmit,  ///< no acknowledgement within the local ACK timeout
   kReceiverNotReady,
   kOverrun,    ///< the completion queue has overrun: its queue pairs go to ERR
-  kModerated,  ///< the time of event moderation is over: the completion event is sent
+  kModerated,  ///< the event moderation period is over: the completion event is sent
   kEffect,     ///< delayed memory effects are due (DelayedEffects)
   kFetch,      ///< the source of a request is to be read (DelayedEffects)
 };
@@ -38,12 +39,12 @@ enum class QpTimerKind : std::uint8_t {
 struct QpTimerTag {
   SoftQp* qp;
   QpTimerKind kind;
-  SoftCq* cq = nullptr;  ///< for kOverrun and kModerated, whose timers belong to no QP
+  SoftCq* cq = nullptr;  ///< the queue of kOverrun and kModerated, whose timers belong to no QP
 };
 using QpTimer = Timer<QpTimerTag>;
 
-/// The QPs that have a packet to send, first come, first served. A QP is at most once in at most
-/// one list.
+/// The QPs that have a packet to send, first come, first served. Each QP is in at most one such
+/// list, and there only once.
 class ReadyList {
  public:
   [[nodiscard]] bool empty() const { return first_ == nullptr; }
@@ -77,20 +78,23 @@ struct Core {
   MemoryProfile memory_profile = MemoryProfile::kStrict;
   MemoryChooser* memory_chooser = nullptr;  ///< null: memory is strict
   std::vector<DelayedEffects*> delayed{};   ///< those of all queue pairs
-  /// The atomic operation that has read its memory and not written yet.
+
+  /// The effects of the QP whose atomic operation has read its memory and not yet written it; null:
+  /// no such operation.
   DelayedEffects* in_atomic = nullptr;
   bool removed = false;
   CallGate* gate = nullptr;
   MadeObjects own_made{};
   MadeObjects* made = nullptr;  ///< the host's counters; null: own_made
 
-  /// The errno with which a call fails before its arguments are checked; 0: none.
+  /// Returns the errno with which a call fails before its arguments are checked; 0: the call may
+  /// continue.
   [[nodiscard]] int refusal(std::string_view call) const {
     if (removed) return EIO;
     return gate == nullptr ? 0 : gate->on_call(0, call);
   }
   /// Looks up the object that a call is to destroy. If the object was destroyed already, reports
-  /// the program's mistake.
+  /// this as a mistake of the program (verbs/misuse.h).
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find_to_end(std::string_view call, const Given& given) const {
     const Result<Object*> found = handles.find<Object>(given);
@@ -99,17 +103,18 @@ struct Core {
   }
   void report_stale(std::string_view call, ObjectKind kind, std::uint32_t handle) const;
   [[nodiscard]] MadeObjects& objects() { return made != nullptr ? *made : own_made; }
-  /// Returns the payload bytes of the longest packet that the port can carry.
+  /// Returns the largest number of payload bytes of a packet that the port can carry.
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes(config.active_mtu); }
   [[nodiscard]] static constexpr std::uint32_t mtu_bytes(ibv_mtu mtu) {
     return 128u << static_cast<unsigned>(mtu);
   }
 };
 
-/// Tells NearMemory (RDMA without packets), if it is used, the access that remote peers have to a
-/// region (near_path.cc).
+/// Publishes in NearMemory (RDMA without packets), if it is used, the access that remote peers have
+/// to a region (near_path.cc).
 void publish(Core& core, SoftMr& region);
-/// Withdraws the region from NearMemory. Call it before the region changes or is deregistered.
+/// Withdraws a region that publish() has published in NearMemory. Call this function before the
+/// region changes or is deregistered.
 void unpublish(Core& core, SoftMr& region);
 
 }  // namespace anyrdma::verbs::soft

@@ -1,4 +1,4 @@
-// Memory layout of completion queues and queue pairs with extended functions: ibv_cq_ex and
+// The memory layout of completion queues and queue pairs with extended functions: ibv_cq_ex and
 // ibv_qp_ex begin like ibv_cq and ibv_qp, and continue with function pointers.
 #pragma once
 
@@ -9,13 +9,14 @@
 
 namespace anyrdma::verbs::soft {
 
-/// A `Plain` struct followed by the rest of `Extended`. `spare` zero bytes follow: newer headers
-/// have more functions, and null means that a function is missing.
+/// A `Plain` struct (such as ibv_qp) followed by the rest of `Extended` (such as ibv_qp_ex).
+/// `spare` zero bytes follow, because newer headers have more function pointers, and null means
+/// that a function is missing.
 template <class Plain, class Extended, std::size_t spare = 0>
 struct Extensible : Plain {
   Extensible() : Plain{} {}
 
-  /// Copies the functions of `with`; members that both structs have are unchanged.
+  /// Copies the function pointers of `with`. Members that both structs have are unchanged.
   void extend(const Extended& with) {
     std::memcpy(extension, reinterpret_cast<const std::byte*>(&with) + sizeof(Plain),
                 sizeof with - sizeof(Plain));

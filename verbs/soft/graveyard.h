@@ -1,4 +1,5 @@
-// Memory of objects of a closed context, to which the program may still point.
+// Keeps the memory of objects of a closed context, because the program may still have pointers to
+// them.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +10,10 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Keeps the memory of objects that were destroyed with their context. With rdma-core, the kernel's
-/// part of such an object is gone and the struct stays: a call with it returns an error and reads
-/// no reused memory. Python's garbage collector makes such calls, because it destroys unreachable
-/// objects in any order.
+/// Keeps the memory of objects that were destroyed because their context was closed. With
+/// rdma-core, only the kernel's part of such an object is destroyed, and the struct stays. A call
+/// with the struct then returns an error and reads no reused memory. Python's garbage collector
+/// makes such calls, because it destroys unreachable objects in any order.
 class Graveyard {
  public:
   Graveyard() = default;
@@ -22,8 +23,8 @@ class Graveyard {
     for (const Grave& grave : graves_) grave.free(grave.memory);
   }
 
-  /// Destroys `object`, which was made by new. Its base `Shown` stays unchanged in memory until
-  /// thousands of other objects have been destroyed.
+  /// Destroys `object`, which was made by new. The struct that the application sees, the base
+  /// `Shown`, stays unchanged in memory until thousands of other objects have been destroyed.
   template <class Shown, class Object>
   void bury(Object* object) {
     auto* const shown = static_cast<Shown*>(object);

@@ -1,6 +1,6 @@
-// The table of a device's objects by handle, like a kernel's. A control call looks up its argument
-// by handle and never follows the pointer. So a struct with a wrong or old handle, or of another
-// context, is refused, and a copy of a struct works like the struct.
+// The table of a device's objects by handle, like the kernel's. A control call looks up its
+// argument by handle and never follows the application's pointer. Therefore a struct with a wrong
+// or old handle, or of another context, is refused. A copy of a struct works like the struct.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -29,13 +29,13 @@ enum class ObjectKind : std::uint8_t {
   kExtendedDomain,
 };
 
-/// Returns the name of a kind for messages, such as "protection domain".
+/// Returns the name of a kind of object for messages, such as "protection domain".
 [[nodiscard]] std::string_view name_of(ObjectKind kind);
 
 class HandleTable;
 
-/// An object's entry in the table, which is removed when this is destroyed. It keeps the handle's
-/// number itself, because the application may overwrite the number in the C struct.
+/// The entry of one object in the handle table. The destructor removes the entry. The entry keeps
+/// the handle's number itself, because the application may overwrite the number in the C struct.
 class Registration {
  public:
   Registration() = default;
@@ -58,12 +58,14 @@ class Registration {
   std::uint32_t handle_ = 0;
 };
 
-/// One number space for all contexts and kinds, so that a handle of another context never names an
-/// object of this one. A number is reused as late as possible, so that an old handle stays invalid
-/// for long. Used inside the critical section.
+/// The handles of all objects of a device. One number space serves all contexts and kinds, so that
+/// a handle of another context never names an object of this one. A number is reused as late as
+/// possible, so that an old handle stays invalid for long. Used inside the runtime's critical
+/// section.
 ///
-/// The type of an object has `kKind` and a Registration `registration`. Its context is the one at
-/// the time when it is added. It must not move, and must be destroyed before the table.
+/// An object in the table has a type with `kKind` and a Registration `registration`. The table
+/// remembers the context that the object has when it is added. The object must not move, and must
+/// be destroyed before the table.
 class HandleTable {
  public:
   /// Adds the object and gives it its handle.
@@ -74,9 +76,9 @@ class HandleTable {
     return handle;
   }
 
-  /// Looks up `handle` as a kernel does through the descriptor of `context`. ENOENT: no object, or
-  /// an object of another context; EINVAL: an object of another kind. Source: Linux 6.1, measured
-  /// for every call in tests/rxe_vm/handles.txt.
+  /// Looks up `handle`, as the kernel does for a call with the descriptor of `context`. ENOENT: no
+  /// object, or an object of another context; EINVAL: an object of another kind. Source: Linux 6.1,
+  /// measured for every call in tests/rxe_vm/handles.txt.
   template <class Object>
   [[nodiscard]] Result<Object*> find(const ibv_context* context, std::uint32_t handle) const {
     const Entry* const entry = handle < entries_.size() ? &entries_[handle] : nullptr;
@@ -85,21 +87,21 @@ class HandleTable {
     if (entry->kind != Object::kKind) return errno_code(EINVAL);
     return static_cast<Object*>(entry->object);
   }
-  /// Like the function above, for a second object that the application passed beside one of
-  /// `context`. ENOENT if the second object is of another context, although a kernel would use the
-  /// object of `context` with that number.
+  /// Looks up an object that the application passed in addition to an object of `context`. ENOENT
+  /// if `given` is of another context, although a kernel would use the object of `context` that has
+  /// the same number.
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find(const ibv_context* context, const Given& given) const {
     if (given.context != context) return errno_code(ENOENT);
     return find<Object>(context, given.handle);
   }
-  /// Like the function above, for an object of the context that the object itself names.
+  /// Looks up an object by its handle, in the context that `given` itself names. Errors as above.
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find(const Given& given) const {
     return find<Object>(given.context, given.handle);
   }
-  /// Whether an object with this handle existed and was destroyed. Its kind and context are not
-  /// known any more.
+  /// Whether an object with this handle existed and was destroyed. The table no longer knows its
+  /// kind and its context.
   [[nodiscard]] bool is_stale(std::uint32_t handle) const {
     return handle != 0 && handle < entries_.size() && entries_[handle].kind == ObjectKind::kNone;
   }

@@ -12,40 +12,43 @@ namespace anyrdma::verbs::soft {
 
 class Hca;
 
-/// Observes the work of one device. Must not call back into the device, except for a census or a
-/// digest.
+/// Observes the work of one device. The functions must not call the device, except for a census
+/// (Hca::census_of) or a digest (Hca::digest).
 class HcaObserver {
  public:
   virtual ~HcaObserver() = default;
   /// Called when this object becomes the device's observer.
   virtual void on_device(const Hca& /*hca*/) {}
-  /// A queue pair was created, and is in RESET.
+  /// Called when a queue pair was created, in the state RESET.
   virtual void on_opened(const ibv_qp& qp) = 0;
-  /// A queue pair was moved to a state, perhaps the one that it was in. Inside the critical
-  /// section.
+  /// Called when a queue pair was moved to a state, perhaps to the state that it had. Inside the
+  /// runtime's critical section.
   virtual void on_state(const ibv_qp& /*qp*/, ibv_qp_state /*state*/) {}
-  /// A request was posted with success. `signaled`: by its flag or by the QP's sq_sig_all.
+  /// Called when a request was posted successfully. `signaled`: the request will have a completion
+  /// even if it succeeds, by its flag or by the QP's sq_sig_all.
   virtual void on_posted(const ibv_qp& qp, const ibv_send_wr& request, bool signaled) = 0;
   virtual void on_posted(const ibv_qp& qp, const ibv_recv_wr& request) = 0;
   virtual void on_posted(const ibv_srq& srq, const ibv_recv_wr& request) = 0;
-  /// The application has polled a completion.
+  /// Called when the application has polled a completion.
   virtual void on_polled(const ibv_cq& cq, const ibv_wc& completion) = 0;
-  /// The outstanding work and unpolled completions of a QP are about to be discarded, because it
-  /// goes to RESET or is destroyed.
+  /// Called before the outstanding work and the unpolled completions of a QP are discarded, because
+  /// the QP goes to RESET or is destroyed.
   virtual void on_discarding(const ibv_qp& qp, bool destroyed) = 0;
   /// A shared receive queue is about to be destroyed.
   virtual void on_closing(const ibv_srq& srq) = 0;
-  /// The application has set the limit of a shared receive queue; 0: none.
+  /// Called when the application has set the limit (srq_limit) of a shared receive queue; 0: no
+  /// limit.
   virtual void on_limit_set(const ibv_srq& srq, std::uint32_t limit) = 0;
   /// An asynchronous event was put into its queue.
   virtual void on_raised(const ibv_async_event& event) = 0;
-  /// A compare-and-swap or fetch-and-add that the QP's peer requested was executed. `original`: the
-  /// value before.
+  /// Called when a compare-and-swap or fetch-and-add that the QP's peer requested was executed.
+  /// `original`: the value in memory before.
   virtual void on_atomic_done(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) = 0;
-  /// The QP has received the response to an atomic operation that it requested. `original`: the
-  /// value before.
+  /// Called when the QP has received the response to an atomic operation that it requested.
+  /// `original`: the value in the peer's memory before.
   virtual void on_atomic_answer(const ibv_qp& qp, std::uint32_t psn, std::uint64_t original) = 0;
-  /// A region or a window with this key was created, or is about to be destroyed.
+  /// Called when a memory region or window with this key was created; on_key_closed() when it is
+  /// about to be destroyed.
   virtual void on_key_opened(std::uint32_t key) = 0;
   virtual void on_key_closed(std::uint32_t key) = 0;
 };
@@ -61,7 +64,8 @@ struct QpCensus {
   std::size_t receives = 0;
   std::size_t sent = 0;      ///< unpolled completions of sends
   std::size_t received = 0;  ///< unpolled completions of receives
-  /// One of its completion queues has overrun, or has dropped completions.
+
+  /// Whether one of the QP's completion queues has overrun, or has dropped completions.
   bool overrun = false;
   std::size_t timers = 0;  ///< armed timers
 };
@@ -69,7 +73,7 @@ struct QpCensus {
 /// The state of one shared receive queue.
 struct SrqCensus {
   std::size_t receives = 0;
-  /// Its completion queue, if it is for extended connections (XRC); else null.
+  /// The completion queue of an SRQ for extended connections (XRC); null for other SRQs.
   const ibv_cq* completions = nullptr;
   std::uint32_t number = 0;  ///< the number that XRC peers use for it; 0: none
 };

@@ -1,4 +1,5 @@
-// Management datagrams as packets: a UD SEND from QP1 to QP1 with the well-known queue key.
+// Converts management datagrams (MADs) to packets and back: UD SENDs from QP1 to QP1 with the
+// well-known queue key.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ inline constexpr std::uint32_t kGsiQueueKey = 0x8001'0000;
 void write_mad(Packet& packet, const MadAddress& to, wire::Psn psn,
                std::span<const std::uint8_t, kMadBytes> mad);
 
-/// Returns the management datagram in a packet for QP1; nullopt: the packet contains none.
+/// Returns the management datagram (MAD) in a packet for QP1; nullopt: the packet contains no MAD.
 [[nodiscard]] std::optional<std::span<const std::uint8_t, kMadBytes>> mad_in(const Packet& packet);
 
 }  // namespace anyrdma::verbs::soft

@@ -1,4 +1,5 @@
-// The memory guarantees of a device, and the interface that chooses its behaviour within them.
+// The memory guarantees of a device, and the interface that chooses how the device behaves within
+// them.
 #pragma once
 
 #include <array>
@@ -9,13 +10,14 @@
 
 namespace anyrdma::verbs::soft {
 
-/// The memory ordering of a device, from strong to weak: see docs/memory.md.
+/// The memory ordering of a device, from strong to weak (docs/memory.md).
 enum class MemoryProfile : std::uint8_t {
-  kStrict,  ///< every effect takes place at once and in order: stronger than any real device
+  kStrict,  ///< Every effect is applied at once and in order. No real device guarantees that much.
   kSpec,    ///< all that the specification allows in a region without special flags
-  /// Like kSpec, and accesses to regions with IBV_ACCESS_RELAXED_ORDERING are not ordered.
+
+  /// Like kSpec, but accesses to regions with IBV_ACCESS_RELAXED_ORDERING are not ordered.
   kRelaxed,
-  kUnordered,  ///< accesses to no region are ordered, and a READ may overtake a WRITE
+  kUnordered,  ///< Accesses to all regions are not ordered, and a READ may overtake a WRITE.
 };
 
 inline constexpr std::array<std::string_view, 4> kMemoryProfiles = {"strict", "spec", "relaxed",
@@ -31,13 +33,13 @@ inline constexpr std::array<std::string_view, 4> kMemoryProfiles = {"strict", "s
   return std::nullopt;
 }
 
-/// Chooses when an accepted operation of a device takes effect in memory. The simulator's schedule
-/// implements it.
+/// Chooses when an operation that a device has accepted takes effect in memory. In the simulator,
+/// the seed or the trial decides the choices.
 class MemoryChooser {
  public:
   virtual ~MemoryChooser() = default;
-  /// Returns a number from 0 to `count` - 1; `count` is at least 2. 0 stands for the behaviour of a
-  /// strict device. Inside the critical section.
+  /// Returns a number from 0 to `count` - 1, where `count` is at least 2. The number 0 selects the
+  /// behaviour of a strict device. Called inside the runtime's critical section.
   [[nodiscard]] virtual std::uint32_t choose(std::uint32_t count) = 0;
 };
 

@@ -19,7 +19,9 @@ struct SoftDm : ibv_dm {
   Registration registration;
   std::size_t size;
   std::uint32_t regions = 0;  ///< regions that are registered in this memory
-  /// The bytes, with room for the alignment. Shared by all imported names of this memory.
+
+  /// The bytes of the device memory, with room for their alignment. All imported objects for the
+  /// same memory share them.
   std::shared_ptr<std::vector<std::uint8_t>> storage;
   [[nodiscard]] std::uint8_t* bytes();
 };
@@ -28,14 +30,18 @@ struct SoftDm : ibv_dm {
 struct SoftMr : ibv_mr {
   static constexpr ObjectKind kKind = ObjectKind::kMemoryRegion;
   Registration registration;
-  std::uint32_t index;        ///< in MemoryTable
-  std::uint64_t iova;         ///< first address as remote peers and gather lists write it
+  std::uint32_t index;  ///< in MemoryTable
+
+  /// First address of the region in the requests of peers and in gather lists.
+  std::uint64_t iova;
   unsigned granted;           ///< ibv_access_flags
   std::uint32_t windows = 0;  ///< windows that are bound to this region
-  /// The device memory that the region is in; null: the application's memory.
+
+  /// The device memory in which the region is; null: the region is in the application's memory.
   SoftDm* device_memory = nullptr;
-  std::uint32_t published = 0;  ///< the key under which NearMemory has the region; 0: none
-  bool null = false;            ///< a null memory region: see MemoryTable::is_null
+  /// The key under which NearMemory has the region; 0: the region is not published.
+  std::uint32_t published = 0;
+  bool null = false;  ///< a null memory region: see MemoryTable::is_null
 };
 
 /// The object behind the application's ibv_mw.
@@ -46,8 +52,8 @@ struct SoftMw : ibv_mw {
   SoftMr* region = nullptr;  ///< the region that the window is bound to; null: none
 };
 
-/// The parameters of a window's binding. Objects are named by key, because they may be destroyed
-/// before the binding is carried out.
+/// The parameters of a bind request for a memory window. Objects are named by key, because they may
+/// be destroyed before the binding is carried out.
 struct WindowBinding {
   std::uint32_t window;   ///< a key of the window, whatever its low byte
   std::uint32_t key;      ///< only the low byte counts: see window_key.h
@@ -57,34 +63,35 @@ struct WindowBinding {
   unsigned access;        ///< ibv_access_flags
 };
 
-/// The access right for local reads, in addition to ibv_access_flags. Windows do not grant it.
+/// The access right for local reads, which ibv_access_flags do not have. Windows do not grant it.
 inline constexpr unsigned kLocalRead = 1u << 31;
 
-/// Keys are (index << 8) | generation: after deregistration a key stays invalid for the next 255
-/// registrations at its index. The lkey equals the rkey. For a bound window of type 2, the
-/// application chooses the low byte.
+/// The memory regions and windows of a device, by key. A key is (index << 8) | generation: after
+/// deregistration a key stays invalid for the next 255 registrations at its index. The lkey equals
+/// the rkey. For a bound window of type 2, the application chooses the low byte of the key.
 class MemoryTable {
  public:
   /// `handles` must outlive the table.
   explicit MemoryTable(HandleTable* handles) : handles_(handles) {}
 
-  /// Registers a region; null: `limit` regions exist.
+  /// Registers a region; returns null if `limit` regions exist already.
   [[nodiscard]] SoftMr* add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                             unsigned access, std::uint32_t limit);
-  /// Creates a null memory region, whose bytes read as zero and cannot be changed. It has the
-  /// largest length, and grants local access only.
+  /// Creates a null memory region: its bytes read as zero and cannot be changed. The region has the
+  /// largest possible length, and grants local access only.
   [[nodiscard]] SoftMr* add_null(ibv_pd* pd, std::uint32_t limit);
-  /// Whether a local key belongs to a null memory region. Call it if translate() finds no memory
-  /// for the key.
+  /// Whether a local key belongs to a null memory region. Call this function if translate() finds
+  /// no memory for the key.
   [[nodiscard]] bool is_null(std::uint32_t key, const void* domain) const;
   /// Whether a key belongs to a region with IBV_ACCESS_RELAXED_ORDERING, or to a window on one.
   [[nodiscard]] bool is_relaxed(std::uint32_t key) const;
-  /// Changes the given properties of a region (ibv_rereg_mr); its keys stay.
+  /// Changes the properties of a region, as ibv_rereg_mr does. The keys of the region stay the
+  /// same.
   void change(SoftMr& region, ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
               unsigned access);
   /// Returns the region of a key; null: there is none.
   [[nodiscard]] const SoftMr* find_region(std::uint32_t key) const;
-  /// Returns the region with this handle, of any context; null: there is none.
+  /// Returns the region with this handle, whatever its context is; null: there is no such region.
   [[nodiscard]] const SoftMr* region_of_handle(std::uint32_t handle) const;
   /// Removes a region. Precondition: no window is bound to it.
   void remove(SoftMr* region);
@@ -98,11 +105,11 @@ class MemoryTable {
   }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// Creates device memory filled with zeros; null: all device memory together would exceed `limit`
-  /// bytes.
+  /// Creates device memory filled with zeros. Returns null if all device memory together would
+  /// exceed `limit` bytes.
   [[nodiscard]] SoftDm* add_device_memory(ibv_context* context, std::size_t bytes,
                                           std::size_t limit);
-  /// Creates another object for the memory of a handle; null: there is no such handle.
+  /// Creates another object for the device memory with this handle. Null: there is no such handle.
   [[nodiscard]] SoftDm* import_device_memory(ibv_context* context, std::uint32_t handle);
   /// Frees device memory. Precondition: no region is registered in it.
   void remove_device_memory(SoftDm* memory);
@@ -112,18 +119,19 @@ class MemoryTable {
   [[nodiscard]] SoftMw* add_window(ibv_pd* pd, ibv_mw_type type, std::uint32_t limit);
   void remove_window(SoftMw* window);
   [[nodiscard]] std::size_t windows() const { return windows_; }
-  /// Binds a window for `qp` (IBTA vol 1, 10.6.7.2). False: the binding is not allowed.
+  /// Binds a window as a bind request on `qp` says (IBTA vol 1, 10.6.7.2). Returns false if the
+  /// binding is not allowed.
   [[nodiscard]] bool bind(const WindowBinding& binding, const ibv_qp& qp);
-  /// Ends the binding of a type 2 window that `qp` has bound; its key becomes invalid. False: the
-  /// key belongs to no such window.
+  /// Ends the binding of a type 2 window that `qp` has bound; the window's key becomes invalid.
+  /// Returns false if `key` belongs to no such window.
   [[nodiscard]] bool invalidate(std::uint32_t key, const ibv_qp& qp);
   /// Ends the bindings of all type 2 windows that the QP has bound.
   void unbind_all_of(const ibv_qp& qp);
 
-  /// Returns the memory of [address, address + length) by key. Null unless the key is valid,
-  /// belongs to `domain`, covers the range and grants all of `access`. The domain is a PD or, for a
-  /// type 2 window, the QP that bound the window. Length must not be 0: for an empty range no key
-  /// is checked (IBTA vol 1, 9.4.3).
+  /// Returns the memory at [address, address + length) of the region or window with this key.
+  /// Returns null unless the key is valid, belongs to `domain`, covers the range and grants all of
+  /// `access`. `domain` is a PD or, for a type 2 window, the QP that bound the window. `length`
+  /// must not be 0, because no key is checked for an empty range (IBTA vol 1, 9.4.3).
   [[nodiscard]] std::uint8_t* translate(std::uint32_t key, const void* domain,
                                         std::uint64_t address, std::uint64_t length,
                                         unsigned access) const {
@@ -138,8 +146,8 @@ class MemoryTable {
     return slot.base + offset;
   }
 
-  /// Like the function above, for a request that `qp` received from its peer; type 2 windows are
-  /// allowed.
+  /// Returns the memory for a request that `qp` has received from its peer. Like translate(), but
+  /// type 2 windows that `qp` has bound are allowed as well.
   [[nodiscard]] std::uint8_t* translate_remote(std::uint32_t key, const ibv_pd* pd,
                                                const ibv_qp& qp, std::uint64_t address,
                                                std::uint64_t length, unsigned access) const {
@@ -147,31 +155,32 @@ class MemoryTable {
     return at != nullptr ? at : translate(key, &qp, address, length, access);
   }
 
-  /// A function that calls another function, which accesses application memory. It returns false if
-  /// that memory cannot be accessed, instead of ending the process. The called function must need
-  /// no cleanup. Null: no guard, so the fault ends the process.
+  /// The type of a function that calls `body`, which accesses application memory. If that memory
+  /// cannot be accessed, the function returns false instead of ending the process. `body` must need
+  /// no cleanup. Without such a guard, the fault ends the process.
   using Guard = bool (*)(void (*body)(void*), void* context);
   void set_guard(Guard guard) { guard_ = guard; }
-  /// Calls `body`, which reads or writes memory that translate() returned. False: the memory is not
-  /// mapped (any more).
+  /// Calls `body`, which reads or writes memory that translate() returned. Returns false if the
+  /// memory is not mapped, or no longer mapped.
   template <class Body>
   [[nodiscard]] bool touch(Body body) const {
     if (guard_ != nullptr) return guard_([](void* it) { (*static_cast<Body*>(it))(); }, &body);
     body();
     return true;
   }
-  /// memmove to or from memory that translate() returned. False: the memory is not mapped (any
-  /// more).
+  /// Copies to or from memory that translate() returned, like memmove. Returns false if the memory
+  /// is not mapped, or no longer mapped.
   [[nodiscard]] bool copy(void* to, const void* from, std::size_t size) const {
     return touch([=] { std::memmove(to, from, size); });
   }
 
  private:
-  // A key and what it opens now, then whose it is.
+  // A key with the memory to which it gives access, and the region or window that it belongs to.
   struct Slot {
     std::uint32_t key = 0;
     unsigned granted = 0;
-    unsigned on_demand = 0;        // granted after a look at the memory, which may not be there
+    // Rights that are granted only after a check that the memory is mapped.
+    unsigned on_demand = 0;
     const void* domain = nullptr;  // null: opens nothing
     std::uint64_t iova = 0;
     std::uint64_t length = 0;
@@ -190,7 +199,8 @@ class MemoryTable {
                                      const Slot* region, const ibv_qp& qp);
 
   HandleTable* handles_;
-  std::vector<Slot> slots_ = std::vector<Slot>(1);  // index 0 is never used: key 0 is always wrong
+  // Index 0 is never used, so the key 0 is always invalid.
+  std::vector<Slot> slots_ = std::vector<Slot>(1);
   std::vector<std::uint32_t> free_;
   std::size_t size_ = 0;
   std::size_t windows_ = 0;

@@ -13,8 +13,8 @@ namespace anyrdma::verbs::soft {
 
 struct SoftQp;
 
-/// The table of multicast groups. Used inside the critical section. A group exists while a queue
-/// pair is attached to it.
+/// The table of the multicast groups of a device. A group exists while a queue pair is attached to
+/// it. Used inside the runtime's critical section.
 class MulticastTable {
  public:
   /// The limits of the device.
@@ -23,15 +23,15 @@ class MulticastTable {
     std::uint32_t members;  ///< queue pairs of one group
   };
 
-  /// Attaches a queue pair to a group; attaching twice counts once. Returns 0, or ENOMEM if a limit
-  /// is reached.
+  /// Attaches a queue pair to a group; attaching it a second time has no effect. Returns 0, or
+  /// ENOMEM if a limit is reached.
   [[nodiscard]] int attach(const ibv_gid& group, SoftQp& qp, const Limits& limits);
-  /// Detaches a queue pair from a group. Returns 0, or EINVAL if it is not attached.
+  /// Detaches a queue pair from a group. Returns 0, or EINVAL if the queue pair is not attached.
   [[nodiscard]] int detach(const ibv_gid& group, SoftQp& qp);
   /// Detaches the queue pair from all groups.
   void detach_everywhere(SoftQp& qp);
-  /// Returns the group's queue pairs in the order of attaching; empty: no such group. Valid until
-  /// the next change.
+  /// Returns the queue pairs of a group, in the order in which they were attached. Empty: there is
+  /// no such group. Valid until the next change of the table.
   [[nodiscard]] std::span<SoftQp* const> members_of(const ibv_gid& group) const;
   void clear() { groups_.clear(); }
 

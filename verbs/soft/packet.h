@@ -1,11 +1,11 @@
 // One RoCEv2 datagram in flight: the fields of the IP and UDP headers, and the UDP payload from the
-// BTH to the ICRC. In the simulator also packets of other IP protocols. Each packet has one owner
-// at a time, and returns to its pool when it is dropped.
+// BTH to the ICRC. In the simulator, packets of other IP protocols use the same type. Each packet
+// has one owner at a time, and returns to its pool when the owner destroys it.
 //
-// Where packets stay in one process, a long payload may be lent: it is not copied into the packet,
-// but read from its sender's memory when the packet arrives. The sender's QP and its device each
-// have a list of such packets. Before that memory may change or be unmapped, they copy the payloads
-// that are left.
+// Lent payloads: if packets stay in one process, a long payload is not copied into the packet, but
+// read from the sender's memory when the packet arrives. The sender's QP and its device each have a
+// list of such packets. Before that memory may change or be unmapped, they copy the remaining
+// payloads into the packets.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -21,7 +21,8 @@ namespace anyrdma::verbs::soft {
 
 /// The UDP port of RoCEv2.
 inline constexpr std::uint16_t kRoceUdpPort = 4791;
-/// The largest path MTU plus room for BTH, the longest extension headers, padding and ICRC.
+/// The largest size of a packet: the largest path MTU, plus space for BTH, the longest extension
+/// headers, padding and ICRC.
 inline constexpr std::size_t kPacketBytesMax = 4096 + 128;
 
 struct Packet;
@@ -33,8 +34,8 @@ struct PacketReturn {
 };
 using PacketPtr = std::unique_ptr<Packet, PacketReturn>;
 
-/// Links a packet into a list of packets with lent payloads. A packet leaves the list when its
-/// payload is copied or the packet is dropped.
+/// Links a packet into a list of packets with lent payloads. The packet leaves the list when its
+/// payload is copied into the packet, or when the packet is destroyed.
 template <class Tag>
 using LentHook =
     boost::intrusive::list_base_hook<boost::intrusive::tag<Tag>,
@@ -53,27 +54,29 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   std::uint16_t udp_source_port = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
-  /// The IP protocol number; 0: RoCEv2. For other protocols the payload begins behind the IP
-  /// header.
+  /// The IP protocol number; 0: RoCEv2. For other protocols than RoCEv2, the payload begins behind
+  /// the IP header.
   std::uint8_t ip_protocol = 0;
-  /// IPv4's identification and flags, which the ICRC covers. Linux sends 0, or a counter with DF.
+  /// The identification field of the IPv4 header, which the ICRC covers together with the flags.
+  /// Linux sends the identification 0, or a counter with the flag DF.
   std::uint16_t ip_identification = 0;
   std::uint16_t ip_fragment = 0x4000;
-  /// Whether the two fields above are unknown, because a UDP socket does not show them.
-  /// hidden_fields_of() in wire/icrc.h finds them.
+  /// Whether ip_identification and ip_fragment are unknown, because a UDP socket does not show
+  /// them. hidden_fields_of() in wire/icrc.h finds them.
   bool ip_fields_hidden = false;
-  /// Whether the last four payload bytes contain the ICRC. False: it is not computed yet; seal() in
-  /// wire/icrc.h fills it in. The simulator computes it only if needed.
+  /// Whether the last four payload bytes contain the ICRC. If false, the ICRC is not computed yet;
+  /// seal() in wire/icrc.h fills it in. The simulator computes it only if needed.
   bool icrc_valid = false;
   std::uint16_t size = 0;  ///< payload bytes in use, ICRC included
-  /// A number that the packet's carrier may use. 0: none.
+
+  /// A number for the code that carries the packet between hosts. 0: none.
   std::uint64_t mark = 0;
   std::array<std::uint8_t, kPacketBytesMax> storage;
 
   [[nodiscard]] std::span<std::uint8_t> payload() { return {storage.data(), size}; }
   [[nodiscard]] std::span<const std::uint8_t> payload() const { return {storage.data(), size}; }
 
-  /// A hint that the packet will be read soon: its first cache lines may be loaded.
+  /// Loads the packet's first cache lines, because the packet will be read soon. No other effect.
   void prefetch() const {
     __builtin_prefetch(this);
     __builtin_prefetch(&destination);
@@ -81,14 +84,14 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   }
 
   /// Lets the packet refer to a payload in its sender's memory. `at`: the payload's place in
-  /// `storage`. The caller then adds the packet to the lists of lent payloads.
+  /// `storage`. The caller must then add the packet to the lists of lent payloads.
   void lend(const std::uint8_t* from, std::size_t at, std::size_t bytes) {
     lent = from;
     lent_at = static_cast<std::uint16_t>(at);
     lent_size = static_cast<std::uint16_t>(bytes);
   }
-  /// Copies a lent payload into the packet. Call it before reading or changing the bytes of a
-  /// packet that may have one.
+  /// Copies a lent payload into the packet. Call this function before reading or changing the bytes
+  /// of a packet that may have a lent payload.
   void keep_payload();
   void forget_lent() {
     lent = nullptr;
@@ -114,8 +117,8 @@ class LentPackets {
       packets_;
 };
 
-/// A pool of packets. Used inside one critical section, by one thread at a time. Must outlive its
-/// packets.
+/// A pool of packets, for one thread at a time. Used inside the runtime's critical section. The
+/// pool must outlive its packets.
 class PacketPool {
  public:
   PacketPool() = default;
@@ -123,7 +126,7 @@ class PacketPool {
   PacketPool(const PacketPool&) = delete;
   PacketPool& operator=(const PacketPool&) = delete;
 
-  /// Returns a packet with unspecified storage and default header fields. Never null.
+  /// Takes a packet from the pool, with unspecified storage and default header fields. Never null.
   [[nodiscard]] PacketPtr take() {
     if (free_ == nullptr) return make();
     Packet* packet = free_;
@@ -139,7 +142,7 @@ class PacketPool {
     packet->mark = 0;
     return PacketPtr(packet);
   }
-  /// Returns a copy of the packet, with its payload copied as well.
+  /// Returns a copy of a packet. A lent payload is copied into the new packet.
   [[nodiscard]] PacketPtr copy_of(const Packet& packet);
 
  private:

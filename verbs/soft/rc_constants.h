@@ -8,12 +8,14 @@
 
 namespace anyrdma::verbs::soft {
 
-/// The number of packets that a requester may have sent without an acknowledgement (rxe: 128).
+/// The largest number of packets that a requester may have sent without an acknowledgement (rxe:
+/// 128).
 inline constexpr std::int32_t kWindowPackets = 128;
-/// A requester asks for an acknowledgement at the end of a message and after this many packets
-/// (rxe: 64).
+/// The number of packets after which a requester asks for an acknowledgement (rxe: 64). At the end
+/// of a message it always asks for one.
 inline constexpr std::uint32_t kPacketsPerAckRequest = 64;
-/// Shorter payloads are copied, since that costs less than lending them (packet.h).
+/// The shortest payload that a packet may borrow from its sender's memory (packet.h). Copying a
+/// shorter one costs less.
 inline constexpr std::uint32_t kLentBytesMin = 1024;
 /// Value of rnr_retry that means "for ever".
 inline constexpr std::uint8_t kRnrRetryForEver = 7;
@@ -29,7 +31,8 @@ inline constexpr std::array<std::int64_t, 32> kRnrMicroseconds{
   return std::chrono::microseconds(kRnrMicroseconds[field & 31]);
 }
 
-/// The local ACK timeout of a QP: 4.096 us * 2^t (IBTA vol 1, 9.7.6.1.3). t = 0 means "none".
+/// Returns the local ACK timeout of a QP: 4.096 us * 2^t (IBTA vol 1, 9.7.6.1.3). t = 0 means no
+/// timeout.
 [[nodiscard]] constexpr Duration ack_timeout(std::uint8_t t) {
   return Duration(4096) * (1LL << t);
 }

@@ -1,6 +1,6 @@
-// The sending half of a connection: turns send work requests into packets, and acknowledgements
-// into completions (IBTA vol 1, 9.7.5 and 9.7.6). Where the service has no acknowledgements, what
-// is sent is complete (9.8.2).
+// The sending half of a connection: it turns send work requests into packets, and acknowledgements
+// into completions (IBTA vol 1, 9.7.5 and 9.7.6). If the service has no acknowledgements, a request
+// is complete as soon as it is sent (9.8.2).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -19,30 +19,33 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Owned by its SoftQp. Used inside the critical section. Packets are pulled with next_packet(), so
-/// that a message of any length needs memory for one packet only.
+/// The requester of one queue pair; owned by its SoftQp. The device takes packets one by one with
+/// next_packet(), so that a message of any length needs memory for one packet only. Used inside the
+/// runtime's critical section.
 class Requester {
  public:
   explicit Requester(SoftQp& qp);
 
   /// Makes an empty send queue with the QP's capabilities.
   void configure();
-  /// Called when the QP goes from RTR to RTS, with its attributes set.
+  /// Starts the requester when the QP goes from RTR to RTS. The QP's attributes are set before.
   void start();
-  /// Copies one work request into the queue. Returns the errno of ibv_post_send, 0 for success.
+  /// Copies one work request into the send queue. Returns the errno of ibv_post_send, 0 for
+  /// success.
   [[nodiscard]] int post(const ibv_send_wr& request);
-  /// Returns what post() would return if the queue is not full.
+  /// Checks a request as post() does, but not whether the queue is full. Returns the errno of
+  /// ibv_post_send, 0 for success.
   [[nodiscard]] int check(const ibv_send_wr& request) const;
   [[nodiscard]] std::uint32_t room() const { return queue_.room(); }
 
   /// Makes the request that was posted last complete with this status, after the requests before
-  /// it. The request has no effect at the peer. With IBV_WC_REM_ACCESS_ERR it is sent, and names
-  /// memory that is not registered.
+  /// it. The request has no effect at the peer. With IBV_WC_REM_ACCESS_ERR, the request is sent
+  /// with a key of the peer that is not registered.
   void spoil_last(ibv_wc_status status);
 
   /// Whether next_packet() would return a packet.
   [[nodiscard]] bool wants_to_send();
-  /// Returns the next request packet; null: there is none to send now.
+  /// Returns the next request packet; null: there is no packet to send now.
   [[nodiscard]] PacketPtr next_packet();
 
   void on_acknowledge(const roce::Bth& bth, const roce::Aeth& aeth, Instant now);
@@ -51,14 +54,14 @@ class Requester {
   void on_timer(QpTimerKind kind, Instant now);
   /// Reads the source of the next request now.
   void fetch_now();
-  /// The peer's process has ended: see Hca::on_peers_gone.
+  /// Ends the requests that wait for the peer, whose process has ended (see Hca::on_peers_gone).
   void on_peer_gone(Instant now);
 
   /// Completes all requests with a flush error, in order.
   void flush();
   /// Drops all work without completions.
   void discard();
-  /// Whether every request that was started is complete (for the SQD state).
+  /// Whether every request that was started is complete. For the QP state SQD.
   [[nodiscard]] bool drained() const { return queue_.head() == started_; }
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
   [[nodiscard]] std::size_t signaled() const { return queue_.signaled(); }
@@ -127,23 +130,29 @@ class Requester {
   SoftQp& qp_;
   Core& core_;
   WorkQueue<SendWork> queue_;
-  Ring<WindowBinding> bindings_;  // of the bindings in queue_ that were not begun, in order
-  // The position of next_packet(): the next packet to send. Work before `started_` has its PSNs.
+  Ring<WindowBinding> bindings_;  // bind requests of queue_ that were not started, in order
+
+  // The next packet that next_packet() will return: packet `packet_` of request `next_`. Requests
+  // before `started_` have their PSNs.
   std::uint32_t next_ = 0;
   std::uint32_t started_ = 0;
   std::uint32_t packet_ = 0;  // within work next_
   wire::Psn next_psn_;
-  wire::Psn acknowledged_;   // oldest PSN without an acknowledgement; lies in the front work
+  wire::Psn acknowledged_;   // oldest PSN without an acknowledgement; of the front request
   wire::Psn end_;            // first PSN never used
-  std::uint32_t reads_ = 0;  // READs and ATOMICs sent and not finished, in [head, next_)
+  std::uint32_t reads_ = 0;  // number of READs and ATOMICs that are sent and not complete
   std::uint32_t unrequested_ = 0;
   std::uint8_t retries_left_ = 0;
   std::uint8_t rnr_retries_left_ = 0;
-  std::uint32_t polls_seen_ = ~0u;  // of the send queue's completions, at the last small WRITE
-  bool peer_gone_ = false;          // there will be no answer
-  bool waiting_ = false;            // for the RNR timer
-  bool gap_reported_ = false;  // a lost response was noticed; wait for it before noticing again
-  LentPackets<OfQueue> lent_;  // under way, in the order of their PSNs
+  // Number of polls of the send completion queue at the last small WRITE.
+  std::uint32_t polls_seen_ = ~0u;
+  bool peer_gone_ = false;  // there will be no answer
+  bool waiting_ = false;    // for the RNR timer
+
+  // Whether the requester has noticed that a response was lost. It does not react to further losses
+  // before that response arrives.
+  bool gap_reported_ = false;
+  LentPackets<OfQueue> lent_;  // sent packets with lent payloads, in the order of their PSNs
   QpTimer retransmit_;
   QpTimer not_ready_;
 };

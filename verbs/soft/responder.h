@@ -1,5 +1,5 @@
-// The receiving half of a connection: takes request packets in order, does what they ask, and
-// answers if the service is reliable (IBTA vol 1, 9.7.4 and 9.7.5; 9.8.2).
+// The receiving half of a connection: it takes request packets in order, executes them, and answers
+// if the service is reliable (IBTA vol 1, 9.7.4 and 9.7.5; 9.8.2).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -18,13 +18,14 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Owned by its SoftQp. Used inside the critical section. Responses wait in order until
-/// next_packet() takes them; adjacent acknowledgements become one.
+/// The responder of one queue pair; owned by its SoftQp. Responses wait in order until
+/// next_packet() takes them; adjacent acknowledgements become one. Used inside the runtime's
+/// critical section.
 class Responder {
  public:
   explicit Responder(SoftQp& qp) : qp_(qp) {}
 
-  /// Called when the QP goes from INIT to RTR, with its attributes set.
+  /// Starts the responder when the QP goes from INIT to RTR. The QP's attributes are set before.
   void start();
 
   [[nodiscard]] bool wants_to_send() const {
@@ -33,39 +34,41 @@ class Responder {
   /// Returns the next response packet; null: there is none.
   [[nodiscard]] PacketPtr next_packet();
 
-  /// Processes a request packet whose headers passed the checks.
+  /// Processes a request packet. The caller has checked its headers.
   void on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
                   std::span<const std::uint8_t> datagram);
 
-  /// Drops the message that was being received, since its rest will not arrive.
+  /// Drops the message that is being received. Called when the rest of the message will not arrive.
   void abandon_message() { message_ = Message::kNone; }
   /// Drops its state without completions.
   void discard();
-  /// Drops all responses, because the local application moved the QP to ERR.
+  /// Drops all responses. Called when the local application moves the QP to ERR.
   void forget_answers();
 
  private:
-  // A response that is not sent yet: an acknowledgement, the rest of a READ, or the result of an
-  // atomic operation.
+  // A response that is not sent yet: an acknowledgement, the remaining part of a READ response, or
+  // the result of an atomic operation.
   struct Answer {
     wire::Psn psn;
     std::uint32_t message_sequence = 0;
     bool read = false;
     bool atomic = false;
-    bool stored = false;     // ATOMIC: a write, which found nothing
-    bool begun = false;      // READ: its first response packet is out
-    bool repeated = false;   // READ, ATOMIC: to a duplicate, not worth an error
+    bool stored = false;     // ATOMIC: the operation is an ATOMIC WRITE, which returns no value
+    bool begun = false;      // READ: the first response packet was sent
+    bool repeated = false;   // READ, ATOMIC: answers a duplicate, and so causes no error
     roce::AckKind kind{};    // acknowledgement
-    std::uint8_t value = 0;  // acknowledgement: credits, timer or NAK code
+    std::uint8_t value = 0;  // acknowledgement: credits, RNR timer or NAK code
     std::uint32_t key = 0;   // READ ...
     std::uint32_t remaining = 0;
     std::uint64_t address = 0;
-    std::uint64_t original = 0;      // ATOMIC
-    std::uint32_t ticket = 0;        // READ, ATOMIC: of DelayedEffects; 0: nothing is delayed
-    const ibv_pd* domain = nullptr;  // READ: whose memory it may name
+    std::uint64_t original = 0;  // ATOMIC
+
+    // READ, ATOMIC: number of the response in DelayedEffects; 0: not delayed.
+    std::uint32_t ticket = 0;
+    const ibv_pd* domain = nullptr;  // READ: protection domain whose memory it may read
   };
-  // The result of an executed atomic operation. A repeated request gets this result and is not
-  // executed again.
+  // The result of an executed atomic operation. If the request is repeated, the device sends this
+  // result again, and does not execute the operation again.
   struct Done {
     wire::Psn psn;
     std::uint32_t message_sequence = 0;
@@ -140,19 +143,23 @@ class Responder {
   [[nodiscard]] const std::uint8_t* found(const Answer& answer) const;
   [[nodiscard]] bool load(const std::uint8_t* from, std::uint32_t size, Packet& packet,
                           std::size_t at);
-  /// Reads the memory of pending READ responses now, before a later request changes it.
+  /// Copies the payloads of READ responses under way into their packets, before a later request
+  /// changes the memory.
   void keep_reads() { lent_.keep_all(); }
 
   SoftQp& qp_;
   Ring<Answer> answers_;
-  LentPackets<OfQueue> lent_;          // under way, what READs asked for
-  const ibv_pd* domain_ = nullptr;     // whose memory requests may name
-  Ring<Done> atomics_;                 // the last ones, as many as the peer may have outstanding
-  std::uint32_t reads_waiting_ = 0;    // READs and ATOMICs in answers_
-  std::uint32_t repeats_waiting_ = 0;  // the same of duplicates, which are not among those
+  LentPackets<OfQueue> lent_;        // READ responses under way with lent payloads
+  const ibv_pd* domain_ = nullptr;   // whose memory requests may name
+  Ring<Done> atomics_;               // the last results, as many as the peer may have outstanding
+  std::uint32_t reads_waiting_ = 0;  // READs and ATOMICs in answers_
+
+  // Number of responses to duplicate READs and ATOMICs in answers_, which reads_waiting_ does not
+  // count.
+  std::uint32_t repeats_waiting_ = 0;
   wire::Psn expected_;
   std::uint32_t message_sequence_ = 0;  // completed messages, modulo 2^24
-  bool gap_reported_ = false;           // one NAK per gap (IBTA vol 1, 9.7.5.2.8)
+  bool gap_reported_ = false;           // one NAK for each gap in the PSNs (IBTA vol 1, 9.7.5.2.8)
   Message message_ = Message::kNone;
   std::uint64_t received_ = 0;  // bytes of the current message
   std::uint64_t write_address_ = 0;

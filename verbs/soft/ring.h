@@ -1,5 +1,6 @@
-// A queue in a circular buffer that grows by doubling and never shrinks, so that later use
-// allocates nothing. An empty queue has no memory, because most queues of most objects stay empty.
+// A queue in a circular buffer. The buffer grows by doubling and never shrinks, so that later use
+// allocates no memory. An empty queue has no memory, because most queues of most objects stay
+// empty.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ class Ring {
     ++size_;
   }
 
-  /// Adds an element at the back, with the content of an earlier element.
+  /// Adds an element at the back and returns it. The element has the content of an earlier element.
   [[nodiscard]] T& add() {
     if (size_ == slots_.size()) grow();
     return slots_[(head_ + size_++) & (slots_.size() - 1)];
@@ -47,8 +48,8 @@ class Ring {
     while (!empty()) pop_front();
   }
 
-  /// Removes the elements for which `unwanted` is true, keeps the order of the others, and returns
-  /// the number of removed elements.
+  /// Removes the elements for which `unwanted` returns true, and keeps the order of the others.
+  /// Returns the number of removed elements.
   template <class Predicate>
   std::size_t remove_if(Predicate unwanted) {
     std::size_t kept = 0;

@@ -1,4 +1,4 @@
-// Copies between a message and the application's memory that a scatter/gather list names.
+// Copies data between a message and the application's memory that a scatter/gather list names.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -12,8 +12,8 @@
 
 namespace anyrdma::verbs::soft {
 
-/// Copies bytes [offset, offset + size) of a message from its gather list. False: memory that the
-/// list names cannot be read (any more). The list must be long enough.
+/// Copies the bytes [offset, offset + size) of a message from its gather list. Returns false if the
+/// memory cannot be read, or no longer be read. Precondition: the list is long enough.
 [[nodiscard]] inline bool gather(const MemoryTable& memory, const ibv_pd* pd, const ibv_sge* list,
                                  std::uint32_t offset, std::uint32_t size, std::uint8_t* out) {
   for (; size > 0; ++list) {
@@ -38,8 +38,8 @@ namespace anyrdma::verbs::soft {
   return true;
 }
 
-/// Returns the address of bytes [offset, offset + size) of a message; null: they are in several
-/// elements of the gather list, or cannot be read.
+/// Returns the address of the bytes [offset, offset + size) of a message. Null: the bytes are in
+/// several elements of the gather list, or cannot be read.
 [[nodiscard]] inline const std::uint8_t* place_of(const MemoryTable& memory, const ibv_pd* pd,
                                                   std::span<const ibv_sge> list,
                                                   std::uint32_t offset, std::uint32_t size) {
@@ -53,8 +53,9 @@ namespace anyrdma::verbs::soft {
   return nullptr;
 }
 
-/// Copies bytes of a message to its scatter list, from byte `offset` on. IBV_WC_LOC_LEN_ERR: the
-/// list is too short; IBV_WC_LOC_PROT_ERR: memory that the list names cannot be written.
+/// Copies bytes of a message to its scatter list, beginning at byte `offset` of the list.
+/// IBV_WC_LOC_LEN_ERR: the list is too short; IBV_WC_LOC_PROT_ERR: memory of the list cannot be
+/// written.
 [[nodiscard]] inline ibv_wc_status scatter(const MemoryTable& memory, const ibv_pd* pd,
                                            std::span<const ibv_sge> list, std::uint64_t offset,
                                            std::span<const std::uint8_t> payload) {

@@ -21,8 +21,8 @@ enum class WorkKind : std::uint8_t {
   kAtomicWrite,
 };
 
-/// Whether the peer's response contains data. Such work (READ, atomic) counts against the initiator
-/// depth.
+/// Whether the peer's response to this kind of request contains data (READ, atomic). Such requests
+/// count against the initiator depth.
 [[nodiscard]] constexpr bool has_response(WorkKind kind) {
   return kind >= WorkKind::kRead;
 }
@@ -31,18 +31,18 @@ struct SendOperation {
   ibv_wr_opcode opcode{};
   WorkKind kind = WorkKind::kNone;
   ibv_wc_opcode completion = IBV_WC_SEND;
-  /// Opcodes of the request packets, by the number of their Place (first, middle, last, only),
-  /// without the bits of the service.
+  /// Opcodes of the request's packets: of the middle, first, last and only packet. The bits of the
+  /// service are zero.
   std::array<std::uint8_t, 4> packets{};
   bool immediate = false;
-  bool invalidate = false;  ///< the request names a key of the peer, which becomes invalid
+  bool invalidate = false;  ///< whether the request names a key of the peer, which it invalidates
   bool may_inline = false;
 };
 
 inline constexpr std::size_t kSendOpcodes = 16;
 
-/// Makes the table of send operations by opcode. A row has WorkKind::kNone if no request has this
-/// opcode.
+/// Makes the table of send operations, one row for each opcode. A row has WorkKind::kNone if no
+/// request has that opcode.
 [[nodiscard]] constexpr std::array<SendOperation, kSendOpcodes> make_send_operations() {
   using namespace roce;
   // The opcodes of the middle, first, last and only packet.
@@ -117,7 +117,8 @@ inline constexpr std::array<SendOperation, kSendOpcodes> kSendOperations = make_
   return &kSendOperations[index];
 }
 
-/// Returns the completion opcode for a send opcode. Precondition: the request was posted.
+/// Returns the completion opcode for a send opcode. Precondition: a request with this opcode was
+/// posted.
 [[nodiscard]] constexpr ibv_wc_opcode completion_opcode(ibv_wr_opcode opcode) {
   return kSendOperations[static_cast<std::size_t>(opcode)].completion;
 }

@@ -17,8 +17,8 @@ namespace anyrdma::verbs::soft {
   return length;
 }
 
-/// Checks flags, list and length against a queue's capabilities. `may_inline`: the operation sends
-/// data. Returns the errno of ibv_post_send, 0 for success.
+/// Checks the flags, list and length of a send request against a queue's capabilities.
+/// `may_inline`: the operation sends data. Returns the errno of ibv_post_send, 0 for success.
 [[nodiscard]] inline int check_send_request(const ibv_send_wr& request, const ibv_qp_cap& cap,
                                             bool may_inline) {
   constexpr unsigned kFlags =
@@ -33,8 +33,8 @@ namespace anyrdma::verbs::soft {
   return in_line && (!may_inline || length > cap.max_inline_data) ? EINVAL : 0;
 }
 
-/// Copies the gather list, or the data of an inline request, behind `work` in its slot, and stores
-/// the length. Precondition: the request was checked.
+/// Copies the request's gather list, or the data of an inline request, behind `work` in its slot of
+/// the send queue, and stores the length. Precondition: the request was checked.
 template <class Work>
 void copy_list(Work& work, const ibv_send_wr& request) {
   work.length = 0;

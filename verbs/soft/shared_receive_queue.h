@@ -1,5 +1,5 @@
-// Shared receive queues: several queue pairs take receives from one queue, first come, first
-// served.
+// Shared receive queues: several queue pairs take receives from one queue, in the order in which
+// their messages arrive.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -28,28 +28,30 @@ class SoftSrq : public ibv_srq, public LiveHook {
 
   /// Posts a receive. Returns the errno of ibv_post_srq_recv, 0 for success.
   [[nodiscard]] int post(const ibv_recv_wr& request);
-  /// Makes the receive that was posted last fail with this status when a message arrives: see
-  /// soft::spoil.
+  /// Makes the receive that was posted last fail with this status when a message arrives (see
+  /// soft::spoil).
   void spoil_last(ibv_wc_status status) { spoil(queue_[queue_.tail() - 1], status); }
-  /// Moves the oldest receive to the end of a queue pair's queue. Raises
-  /// IBV_EVENT_SRQ_LIMIT_REACHED, once, when fewer receives than the limit are left. False: the
-  /// queue is empty.
+  /// Moves the oldest receive to the end of a queue pair's queue. If fewer receives than the limit
+  /// are left then, raises IBV_EVENT_SRQ_LIMIT_REACHED, once. Returns false if the shared queue is
+  /// empty.
   [[nodiscard]] bool move_front_to(WorkQueue<ReceiveWork>& queue);
 
-  /// Changes the capacity. EINVAL: smaller than the number of posted receives, or than the limit.
+  /// Changes the capacity. Returns EINVAL if the new capacity is smaller than the number of posted
+  /// receives or than the limit.
   [[nodiscard]] int resize(std::uint32_t max_wr);
-  /// Sets the limit for IBV_EVENT_SRQ_LIMIT_REACHED; 0 disables the event. EINVAL: more than the
-  /// queue's capacity.
+  /// Sets the limit for IBV_EVENT_SRQ_LIMIT_REACHED; 0 disables the event. Returns EINVAL if the
+  /// limit is larger than the queue's capacity.
   [[nodiscard]] int set_limit(std::uint32_t limit);
   [[nodiscard]] const ibv_srq_attr& attr() const { return attr_; }
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
-  /// Returns the bytes of a receive's scatter list, which follows its ReceiveWork.
+  /// Returns the size in bytes of a receive's scatter list, which follows the ReceiveWork in its
+  /// slot.
   [[nodiscard]] std::size_t list_bytes() const {
     return std::size_t{attr_.max_sge} * sizeof(ibv_sge);
   }
 
-  /// Makes the queue one of an extended connection (XRC) domain: completions go to the queue's own
-  /// completion queue, and peers select it by its number.
+  /// Makes the queue part of an extended connection (XRC) domain. Completions then go to
+  /// `completions`, and peers select the queue by `number`.
   void join(SoftXrcd& xrcd, SoftCq& completions, std::uint32_t number);
   /// Returns the extended connection (XRC) domain; null: none.
   [[nodiscard]] SoftXrcd* xrcd() const { return xrcd_; }

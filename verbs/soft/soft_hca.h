@@ -1,5 +1,5 @@
-// The only implementation of Hca. Its functions are in several source files, which the sections
-// below name.
+// The software HCA: the only implementation of Hca. Its functions are in several source files,
+// which the headings inside the class name.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -108,18 +108,20 @@ class SoftHca final : public Hca {
   Result<void> destroy_srq(ibv_srq* srq) override;
 
   // --- extended connections (soft_hca_xrc.cc) ---------------------------------------------------
-  /// Opens the domain of a file, or a new one that no other caller can open. `flags`: kMakeDomain
-  /// (O_CREAT), kFreshDomain (O_EXCL). EAGAIN: there is no domain, and `flags` does not ask for a
-  /// new one; EINVAL: there is one, and `flags` asks for a new one.
+
+  /// Opens the XRC domain of a file; without a file, a new domain that no other caller can open.
+  /// `flags`: kMakeDomain (O_CREAT), kFreshDomain (O_EXCL). EAGAIN: there is no domain, and `flags`
+  /// does not ask for a new one; EINVAL: there is one, and `flags` asks for a new one.
   [[nodiscard]] Result<ibv_xrcd*> open_xrcd(ibv_context* context, std::optional<FileIdentity> file,
                                             int flags);
   /// Closes an XRC domain. EBUSY: shared receive queues or queue pairs use it.
   [[nodiscard]] Result<void> close_xrcd(ibv_xrcd* xrcd);
   [[nodiscard]] std::size_t xrc_domains() const;
   [[nodiscard]] Result<ibv_srq*> create_xrc_srq(const ibv_srq_init_attr_ex& init);
-  /// Creates another name of a receiving QP (ibv_open_qp). EINVAL: no such QP in that domain.
+  /// Creates another name of a receiving QP, as ibv_open_qp does. EINVAL: the domain has no such
+  /// QP.
   [[nodiscard]] Result<ibv_qp*> open_qp(ibv_context* context, const ibv_qp_open_attr& attr);
-  /// Creates a queue pair for every kind of owner, and writes the granted capabilities to `init`.
+  /// Creates a queue pair, whatever its owner is, and writes the granted capabilities to `init`.
   [[nodiscard]] Result<ibv_qp*> make_qp(const GivenQpOwner& owner, ibv_qp_init_attr& init);
 
   // --- faults (soft_hca_faults.cc) --------------------------------------------------------------
@@ -149,8 +151,8 @@ class SoftHca final : public Hca {
  private:
   static constexpr std::uint32_t kGidTableSize = 16;
 
-  // The ibv_device with a null pointer behind it: mlx5dv_is_supported and efadv_* read that
-  // pointer, and null means that the device is not theirs.
+  // The ibv_device of the software HCA, followed by a null pointer. mlx5dv_is_supported and efadv_*
+  // read a pointer at that place, and null tells them that the device is not theirs.
   struct DeviceRecord {
     ibv_device device{};
     const void* driver_operations = nullptr;
@@ -163,7 +165,8 @@ class SoftHca final : public Hca {
   [[nodiscard]] bool own_gid(const ibv_gid& gid) const;
   void raise_everywhere(ibv_event_type type);
 
-  /// Calls Core::find_to_end inside the critical section, for calls that wait afterwards.
+  /// Enters the critical section and calls Core::find_to_end. For calls that wait afterwards
+  /// outside of the critical section.
   template <class Object, class Given>
   [[nodiscard]] Result<Object*> find_to_end(std::string_view call, const Given& given) {
     CriticalSection section(core_.runtime);
@@ -184,11 +187,11 @@ class SoftHca final : public Hca {
   [[nodiscard]] int check_capabilities(const ibv_qp_init_attr& init) const;
   [[nodiscard]] int check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
   [[nodiscard]] int check_path(const ibv_ah_attr& address) const;
-  /// Returns the path of an address. Precondition: it passed check_path.
+  /// Returns the path of an address. Precondition: check_path() has accepted the address.
   [[nodiscard]] PacketPath path_of(const ibv_ah_attr& address) const;
-  /// Repeats `done` inside the critical section until it returns true. In between it waits outside
-  /// the section for an acknowledgement: ibv_ack_cq_events and ibv_ack_async_event post the
-  /// object's destroyer.
+  /// Calls `done` inside the critical section until it returns true. Between calls, waits outside
+  /// of the section until the program acknowledges events: ibv_ack_cq_events and
+  /// ibv_ack_async_event post the object's semaphore `destroyer`.
   template <class Object, class Done>
   [[nodiscard]] Result<void> wait_for_acknowledgements(Object& object, Done done);
 
@@ -206,7 +209,7 @@ class SoftHca final : public Hca {
   ibv_port_state port_state_ = IBV_PORT_ACTIVE;
   std::vector<SoftContext*> contexts_;  // in order of opening
 
-  std::vector<SoftQp*> numbers_;  // by QPN - first, grown on demand
+  std::vector<SoftQp*> numbers_;  // queue pairs by QPN minus the first QPN
   std::uint32_t next_number_ = 0;
   std::vector<std::unique_ptr<SoftQp>> queue_pairs_;  // all there ever were
   std::vector<SoftQp*> spare_queue_pairs_;
@@ -215,7 +218,8 @@ class SoftHca final : public Hca {
   std::uint32_t completion_queues_ = 0;
   std::uint32_t address_handles_ = 0;
   std::uint32_t shared_receive_queues_ = 0;
-  // Live objects of the application. Each leaves its list when it is destroyed.
+  // Lists of the application's objects that exist. Each object leaves its list when it is
+  // destroyed.
   LiveList<SoftPd> live_domains_;
   LiveList<SoftTd> live_thread_domains_;
   LiveList<SoftChannel> live_channels_;
@@ -233,7 +237,7 @@ class SoftHca final : public Hca {
   wire::Psn mad_psn_;
 };
 
-/// Returns a line for each event that the destruction of an object waits for.
+/// Returns a line for each event that must be acknowledged before the object can be destroyed.
 [[nodiscard]] std::string debts_of(Runtime& runtime, const SoftCq& cq);
 [[nodiscard]] std::string debts_of(Runtime& runtime, const SoftQp& qp);
 [[nodiscard]] std::string debts_of(Runtime& runtime, const SoftSrq& srq);

@@ -18,30 +18,33 @@
 
 namespace anyrdma::verbs::soft {
 
-/// The operands of an atomic operation. They follow the gather list of the work request in its
-/// slot.
+/// The operands of an atomic operation. In the send queue, they follow the gather list of the work
+/// request in its slot.
 struct AtomicOperands {
   std::uint64_t swap_or_add;
   std::uint64_t compare;
 };
 
-/// A work request on the send queue. Its gather list or inline data follows in the slot.
+/// A work request on the send queue. Its gather list or inline data follows in the same slot.
 struct SendWork {
   std::uint64_t wr_id;
   std::uint64_t remote_address;
   std::uint32_t remote_key;
-  std::uint32_t shared_queue;  ///< extended connection: the number of the peer's receive queue
+  /// For an extended connection (XRC): the number of the peer's shared receive queue.
+  std::uint32_t shared_queue;
   std::uint32_t length;
   __be32 immediate;     ///< the immediate data; or the key to invalidate, in host order
   wire::Psn first_psn;  ///< valid once started
-  /// Number of PSNs that it uses: of its requests or, for a READ, of the responses.
+
+  /// Number of PSNs that the request uses: those of its packets or, for a READ, those of the
+  /// responses.
   std::uint32_t packets;
   std::uint32_t responses;  ///< READ, ATOMIC: response packets received so far
-  ibv_wc_status status;     ///< a local error that was found before it could start
-  WorkKind kind;            ///< of the opcode's row in kSendOperations
+  ibv_wc_status status;     ///< an error that was found before the request was started
+  WorkKind kind;            ///< kind in the opcode's row of kSendOperations
   std::uint8_t opcode;      ///< ibv_wr_opcode
   std::uint8_t sge_count;
-  std::uint8_t fetch;  ///< when its source is read: see DelayedEffects
+  std::uint8_t fetch;  ///< when the device reads the payload: see DelayedEffects
   bool with_immediate : 1;
   bool with_invalidate : 1;
   bool signaled : 1;
@@ -58,7 +61,7 @@ struct SendWork {
   [[nodiscard]] const SendOperation& operation() const { return kSendOperations[opcode]; }
 };
 
-/// A work request on the receive queue. Its scatter list follows in the slot.
+/// A work request on the receive queue. Its scatter list follows in the same slot.
 struct ReceiveWork {
   std::uint64_t wr_id;
   std::uint32_t sge_count;
@@ -67,12 +70,13 @@ struct ReceiveWork {
   [[nodiscard]] ibv_sge* list() { return reinterpret_cast<ibv_sge*>(this + 1); }
 };
 
-/// A bounded queue of slots. Indices grow without end. A slot's address is valid until the next
-/// push. Not thread-safe.
+/// A bounded queue of slots, each for one work request. Indices grow without end. The address of a
+/// slot is valid until the next push(). Not thread-safe.
 template <class Work>
 class WorkQueue {
  public:
-  /// Makes an empty queue of at most `depth` requests, with `extra` bytes behind each Work.
+  /// Makes an empty queue of at most `depth` requests, with `extra` bytes behind each Work for its
+  /// list or data.
   void configure(std::uint32_t depth, std::size_t extra) {
     depth_ = depth;
     head_ = tail_ = 0;
@@ -83,10 +87,12 @@ class WorkQueue {
     capacity_ = bytes_ < stride ? 0 : static_cast<std::uint32_t>(slots);
   }
 
-  /// Changes the capacity. Precondition: not less than the number of requests in the queue.
+  /// Changes the capacity. Precondition: `depth` is not less than the number of requests in the
+  /// queue.
   void set_depth(std::uint32_t depth) { depth_ = depth; }
 
-  /// Frees memory beyond `limit` bytes. Call configure() before the next use.
+  /// Frees the queue's memory if it is larger than `limit` bytes. Call configure() before the next
+  /// use.
   void trim(std::size_t limit) {
     if (bytes_ <= limit) return;
     memory_.reset();
@@ -106,7 +112,8 @@ class WorkQueue {
   [[nodiscard]] const Work& operator[](std::uint32_t index) const {
     return *at(memory_.get(), capacity_, index);
   }
-  /// Returns the number of requests in the queue that will be reported (signaled).
+  /// Returns the number of requests in the queue that are signaled (have a completion even if they
+  /// succeed).
   [[nodiscard]] std::size_t signaled() const {
     std::size_t count = 0;
     for (std::uint32_t i = head_; i != tail_; ++i) count += (*this)[i].signaled ? 1 : 0;
@@ -114,7 +121,7 @@ class WorkQueue {
   }
   [[nodiscard]] Work& front() { return (*this)[head_]; }
 
-  /// Adds an uninitialised slot at the tail and returns it. Precondition: the queue is not full.
+  /// Adds a slot at the tail and returns it, uninitialised. Precondition: the queue is not full.
   [[nodiscard]] Work& push() {
     if (size() == capacity_) grow();
     return (*this)[tail_++];
@@ -149,7 +156,7 @@ class WorkQueue {
   std::uint32_t tail_ = 0;
 };
 
-/// Copies a receive into a queue. Returns the errno of ibv_post_recv, 0 for success.
+/// Copies a receive request into a queue. Returns the errno of ibv_post_recv, 0 for success.
 [[nodiscard]] inline int post_receive(WorkQueue<ReceiveWork>& queue, const ibv_recv_wr& request,
                                       std::uint32_t max_sge) {
   if (request.num_sge < 0) return EINVAL;
@@ -166,8 +173,8 @@ class WorkQueue {
 /// A key that no memory region has.
 inline constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
 
-/// Makes a queued receive fail with this status when a message arrives. For IBV_WC_LOC_PROT_ERR its
-/// memory becomes unregistered memory; for IBV_WC_LOC_LEN_ERR its length becomes 0.
+/// Makes a queued receive fail with this status when a message arrives. For IBV_WC_LOC_PROT_ERR,
+/// its scatter list gets a key that no region has; for IBV_WC_LOC_LEN_ERR, its length becomes 0.
 inline void spoil(ReceiveWork& work, ibv_wc_status status) {
   if (status != IBV_WC_LOC_PROT_ERR) work.sge_count = 0;
   for (std::uint32_t i = 0; i < work.sge_count; ++i) work.list()[i].lkey = kNoKey;

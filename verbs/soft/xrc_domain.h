@@ -26,7 +26,7 @@ struct XrcDomain {
 };
 
 /// The object behind the application's ibv_xrcd. That struct has no handle member; rdma-core keeps
-/// the handle behind it. Used inside the critical section.
+/// the handle in memory behind the struct. Used inside the runtime's critical section.
 struct SoftXrcd : ibv_xrcd, LiveHook {
   static constexpr ObjectKind kKind = ObjectKind::kExtendedDomain;
   Registration registration;

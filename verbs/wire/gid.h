@@ -5,7 +5,8 @@
 
 namespace anyrdma::wire {
 
-/// Whether two GIDs are equal. Compares 8 bytes at a time, since it is called for every packet.
+/// Whether two GIDs are equal. The function compares 8 bytes at a time, since it is called for
+/// every packet.
 [[nodiscard]] inline bool same(const ibv_gid& a, const ibv_gid& b) {
   return a.global.subnet_prefix == b.global.subnet_prefix &&
          a.global.interface_id == b.global.interface_id;

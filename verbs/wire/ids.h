@@ -1,4 +1,4 @@
-// Identifiers that travel in packets, each its own type.
+// Types for identifiers in packets. Each kind of identifier is a type of its own.
 #pragma once
 
 #include <compare>
@@ -6,8 +6,8 @@
 
 namespace anyrdma::wire {
 
-/// Queue pair number, 24 bits. 1 is the general service interface (QP1), the last one means the
-/// members of a multicast group.
+/// A queue pair number (QPN), 24 bits. The QPN 1 is the general service interface (QP1), and the
+/// largest QPN means the members of a multicast group.
 enum class Qpn : std::uint32_t {};
 inline constexpr Qpn kGsiQpn{1};
 inline constexpr Qpn kMulticastQpn{0xffffff};
@@ -21,7 +21,8 @@ enum class CommId : std::uint32_t {};
   return static_cast<std::uint32_t>(id);
 }
 
-/// Service id, 64 bits. For ids with IP addresses: (port space << 16) + port.
+/// A service id of the CM protocol, 64 bits. For the port space and port of an rdma_cm_id with IP
+/// addresses, the id is (port space << 16) + port.
 enum class ServiceId : std::uint64_t {};
 [[nodiscard]] constexpr std::uint64_t value(ServiceId id) {
   return static_cast<std::uint64_t>(id);
@@ -33,14 +34,14 @@ enum class Guid : std::uint64_t {};
   return static_cast<std::uint64_t>(guid);
 }
 
-/// Packet sequence number: 24 bits, compared modulo 2^24 (IBTA vol 1, 9.7.1).
+/// A packet sequence number (PSN): 24 bits, compared modulo 2^24 (IBTA vol 1, 9.7.1).
 class Psn {
  public:
   constexpr Psn() = default;
   constexpr explicit Psn(std::uint32_t number) : number_(number & kMask) {}
   [[nodiscard]] constexpr std::uint32_t value() const { return number_; }
   [[nodiscard]] constexpr Psn operator+(std::uint32_t n) const { return Psn(number_ + n); }
-  /// How far `this` is ahead of `other`, in [-2^23, 2^23).
+  /// Returns how far this PSN is ahead of `other`, in [-2^23, 2^23).
   [[nodiscard]] constexpr std::int32_t distance_from(Psn other) const {
     const std::uint32_t d = (number_ - other.number_) & kMask;
     return d < kHalf ? static_cast<std::int32_t>(d)

@@ -1,6 +1,7 @@
-// Message layouts as rows of (byte, bit, width), in the order of the specification's tables.
-// A layout is an array of Fields, reserved bits included, that static_assert(tiles(...)) proves to
-// cover the message without gap or overlap. Access is by field, resolved at compile time.
+// Message layouts as rows of (byte, bit, width), in the order of the specification's tables. A
+// layout is an array of Fields, reserved bits included. static_assert(tiles(...)) proves that the
+// array covers the message without gap or overlap. Code accesses single fields, whose positions the
+// compiler resolves.
 #pragma once
 
 #include <array>
@@ -13,7 +14,8 @@
 
 namespace anyrdma::wire {
 
-/// A run of bits: `bit` counts from the most significant bit of `byte`, as IBTA draws it.
+/// The bits of one field of a message. `bit` counts from the most significant bit of `byte`, as
+/// IBTA draws it.
 struct Field {
   unsigned byte;
   unsigned bit;
@@ -22,7 +24,7 @@ struct Field {
   [[nodiscard]] constexpr unsigned first_bit() const { return byte * 8 + bit; }
 };
 
-/// True when the fields, in order, cover exactly `size` bytes.
+/// Whether the fields, in order, cover exactly `size` bytes.
 template <std::size_t N>
 [[nodiscard]] constexpr bool tiles(const std::array<Field, N>& layout, std::size_t size) {
   unsigned next = 0;
@@ -40,12 +42,12 @@ using UintFor = std::conditional_t<
     std::conditional_t<(Width <= 16), std::uint16_t,
                        std::conditional_t<(Width <= 32), std::uint32_t, std::uint64_t>>>;
 
-/// The value of a field of at most 64 bits, most significant bit first. `bytes` must reach to the
-/// end of the message: parsers check the length once, before any get.
+/// Returns the value of a field of at most 64 bits, most significant bit first. `bytes` must reach
+/// to the end of the message: parsers check the length once, before they read the first field.
 template <Field F>
 [[nodiscard]] constexpr UintFor<F.width> get(const std::uint8_t* bytes) {
   static_assert(F.width <= 64 && F.bit + F.width <= 64);
-  // At -O2 g++ makes no single load of the loop below.
+  // Reads the whole field at once, because g++ at -O2 makes no single load of the loop below.
   if constexpr (F.bit == 0 && (F.width == 16 || F.width == 32 || F.width == 64)) {
     if (!std::is_constant_evaluated()) {
       return boost::endian::endian_load<UintFor<F.width>, F.width / 8, boost::endian::order::big>(
@@ -61,12 +63,13 @@ template <Field F>
   return static_cast<UintFor<F.width>>(value);
 }
 
-/// Writes a field of at most 64 bits and leaves its neighbours alone. Bits beyond the width are
-/// cut.
+/// Writes a field of at most 64 bits and leaves the other bits of its bytes unchanged. Bits of the
+/// value beyond the field's width are ignored.
 template <Field F>
 constexpr void put(std::uint8_t* bytes, std::type_identity_t<UintFor<F.width>> number) {
   static_assert(F.width <= 64 && F.bit + F.width <= 64);
-  // g++ makes vectors of the loop below for neighbours, which stalls who reads them.
+  // Writes the whole field at once. For adjacent fields, g++ makes vector stores of the loop below,
+  // and a later read of one field has to wait for them.
   if constexpr (F.bit == 0 && (F.width == 16 || F.width == 32 || F.width == 64)) {
     if (!std::is_constant_evaluated()) {
       return boost::endian::endian_store<UintFor<F.width>, F.width / 8, boost::endian::order::big>(
@@ -79,7 +82,8 @@ constexpr void put(std::uint8_t* bytes, std::type_identity_t<UintFor<F.width>> n
   constexpr std::uint64_t kMask =
       (F.width < 64 ? (std::uint64_t{1} << (F.width % 64)) - 1 : ~std::uint64_t{0}) << kShift;
   std::uint64_t value = (static_cast<std::uint64_t>(number) << kShift) & kMask;
-  // A field of whole bytes needs no look at its neighbours: compilers make one store of the loop.
+  // Reads the other bits only if the field shares bytes with them; for a field of whole bytes,
+  // compilers make one store of the loop.
   if constexpr (F.bit != 0 || F.width % 8 != 0) {
     for (unsigned i = 0; i < kBytes; ++i) {
       const std::uint64_t kept = bytes[F.byte + i] & ~(kMask >> (8 * (kBytes - 1 - i)));
@@ -91,8 +95,9 @@ constexpr void put(std::uint8_t* bytes, std::type_identity_t<UintFor<F.width>> n
   }
 }
 
-/// `Bytes` bytes from `Byte` on as one number, most significant first. For headers with small
-/// fields, reading or writing one such word is faster than one access for each field.
+/// Reads and writes `Bytes` bytes, beginning at byte `Byte` of a message, as one number, most
+/// significant byte first. For headers with small fields, one access to such a word is faster than
+/// one access for each field.
 template <unsigned Byte, unsigned Bytes>
 struct Word {
   using Number = UintFor<Bytes * 8>;
@@ -104,14 +109,14 @@ struct Word {
   static void store(std::uint8_t* bytes, Number word) {
     boost::endian::endian_store<Number, Bytes, boost::endian::order::big>(bytes + Byte, word);
   }
-  /// A field's value in the word.
+  /// Returns the value of a field in the word.
   template <Field F>
   [[nodiscard]] static constexpr UintFor<F.width> get(Number word) {
     return static_cast<UintFor<F.width>>(static_cast<std::uint64_t>(word) >> shift<F>() &
                                          mask<F>());
   }
-  /// Returns a word in which the field has this value and all other bits are zero. Bits beyond the
-  /// field's width are cut.
+  /// Returns a word in which the field has the value `number` and all other bits are zero. Bits of
+  /// the value beyond the field's width are ignored.
   template <Field F>
   [[nodiscard]] static constexpr Number only(std::type_identity_t<UintFor<F.width>> number) {
     return static_cast<Number>((number & mask<F>()) << shift<F>());
@@ -130,7 +135,7 @@ struct Word {
   }
 };
 
-/// A field of whole bytes (GIDs, private data), as a view.
+/// Returns a field of whole bytes (a GID or private data, for example) as a view.
 template <Field F>
 [[nodiscard]] std::span<const std::uint8_t, F.width / 8> bytes_of(const std::uint8_t* bytes) {
   static_assert(F.bit == 0 && F.width % 8 == 0);

@@ -13,19 +13,13 @@
 namespace anyrdma::sim::debug {
 namespace {
 
-constexpr std::array<std::string_view, 6> kCommands{
-    "hosts         hosts with their addresses, and the time",
-    "who           which threads wait, for what and since when",
-    "goto TIME     the next `continue` stops at this virtual time, such as 10.5ms",
-    "goto failure  the next `continue` stops where the run fails, or ends",
-    "trace [N]     the last N packets and events (default: 20)",
-    "help          this list"};
-
-std::string list_of_commands() {
-  std::string text;
-  for (const std::string_view line : kCommands) (text += line) += '\n';
-  return text;
-}
+constexpr std::string_view kHelp =
+    "hosts         hosts with their addresses, and the time\n"
+    "who           what each thread that waits waits for, and since when\n"
+    "goto TIME     the next `continue` stops at this virtual time, such as 10.5ms\n"
+    "goto failure  the next `continue` stops where the run fails, or ends\n"
+    "trace [N]     the last N packets and events (default: 20; needs --trace)\n"
+    "help          this list\n";
 
 }  // namespace
 
@@ -37,7 +31,7 @@ std::string Cluster::monitor(std::string_view command) {
   if (over_ || sandbox_ == nullptr) return "the run is over\n";
   World& world = sandbox_->world();
   const std::string now = seconds_text(world.now().time_since_epoch());
-  if (verb == "help") return list_of_commands();
+  if (verb == "help") return std::string(kHelp);
   if (verb == "who") return "at " + now + " s these wait:\n" + world.stuck_report();
   if (verb == "hosts") {
     std::string text = "at " + now + " s:\n";
@@ -53,7 +47,7 @@ std::string Cluster::monitor(std::string_view command) {
     if (!rest.empty() && std::sscanf(std::string(rest).c_str(), "%zu", &lines) != 1)
       return "trace: '" + std::string(rest) + "' is no number\n";
     const std::string all = world.trace().text();
-    if (all.empty()) return "nothing has happened yet\n";
+    if (all.empty()) return "there is no trace: give sim or replay --trace as well\n";
     std::size_t begin = all.size();
     for (; lines != 0 && begin != 0; --lines) {
       const std::size_t before = begin < 2 ? std::string::npos : all.rfind('\n', begin - 2);
@@ -75,7 +69,7 @@ std::string Cluster::monitor(std::string_view command) {
     return "`continue` stops at " + seconds_text(time) + " s" +
            (time_ <= world.now() ? ", in a new run of the trial\n" : "\n");
   }
-  return "unknown: '" + std::string(command) + "'. These are known:\n" + list_of_commands();
+  return "unknown: '" + std::string(command) + "'. These are known:\n" + std::string(kHelp);
 }
 
 }  // namespace anyrdma::sim::debug

@@ -33,12 +33,6 @@ class PacketReader {
   void append(std::string_view bytes) { buffer_.append(bytes); }
   /// The next one; nullopt: more bytes are needed.
   [[nodiscard]] std::optional<Incoming> next();
-  /// Takes these bytes if they come next.
-  [[nodiscard]] bool take_if(std::string_view bytes) {
-    if (!buffer_.starts_with(bytes)) return false;
-    buffer_.erase(0, bytes.size());
-    return true;
-  }
 
  private:
   std::string buffer_;

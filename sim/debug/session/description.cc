@@ -192,26 +192,23 @@ std::byte* place_in(const Register& one, const ThreadState& state) {
   return at + one.bytes <= state.extended.size() ? state.extended.data() + at : nullptr;
 }
 
-/// A vector register is a union of vectors of each element type.
-std::string vector_types() {
-  struct Vector {
-    const char* field;
-    const char* element;
-    unsigned count;
-  };
-  constexpr std::array kVectors{
-      Vector{"v4_float", "ieee_single", 4}, Vector{"v2_double", "ieee_double", 2},
-      Vector{"v16_int8", "int8", 16},       Vector{"v8_int16", "int16", 8},
-      Vector{"v4_int32", "int32", 4},       Vector{"v2_int64", "int64", 2}};
-  std::string vectors;
-  std::string fields = "<union id=\"vec128\">\n";
-  for (const Vector& each : kVectors) {
-    const std::string field = each.field;
-    vectors += "<vector id=\"" + field + "\" type=\"" + each.element + "\" count=\"" +
-               std::to_string(each.count) + "\"/>\n";
-    fields += "<field name=\"" + field + "\" type=\"" + field + "\"/>\n";
-  }
-  return vectors + fields + "<field name=\"uint128\" type=\"uint128\"/>\n</union>\n";
+const char* vector_types() {
+  return R"(<vector id="v4f" type="ieee_single" count="4"/>
+<vector id="v2d" type="ieee_double" count="2"/>
+<vector id="v16i8" type="int8" count="16"/>
+<vector id="v8i16" type="int16" count="8"/>
+<vector id="v4i32" type="int32" count="4"/>
+<vector id="v2i64" type="int64" count="2"/>
+<union id="vec128">
+<field name="v4_float" type="v4f"/>
+<field name="v2_double" type="v2d"/>
+<field name="v16_int8" type="v16i8"/>
+<field name="v8_int16" type="v8i16"/>
+<field name="v4_int32" type="v4i32"/>
+<field name="v2_int64" type="v2i64"/>
+<field name="uint128" type="uint128"/>
+</union>
+)";
 }
 
 std::string flag_types() {

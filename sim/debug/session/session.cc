@@ -97,10 +97,7 @@ Resumed Session::serve(const Stopped& stopped) {
         if (acknowledges_) open_ = connection_.send("-");
         break;
       case Incoming::Kind::kPacket: {
-        if (acknowledges_) {
-          skip_repeats(incoming->payload);
-          open_ = connection_.send("+");
-        }
+        if (acknowledges_) open_ = connection_.send("+");
         const std::string reply = answer(incoming->payload);
         if (resumed_) {
           waits_ = resumed_->how != Resumed::How::kKilled && resumed_->how != Resumed::How::kAlone;
@@ -113,12 +110,6 @@ Resumed Session::serve(const Stopped& stopped) {
     }
   }
   return {.how = Resumed::How::kAlone};
-}
-
-/// gdb sends a packet again after two seconds, but expects one answer.
-void Session::skip_repeats(std::string_view payload) {
-  if (const auto bytes = connection_.receive_now()) reader_.append(*bytes);
-  while (reader_.take_if(framed(payload))) continue;
 }
 
 bool Session::is_interrupted() {

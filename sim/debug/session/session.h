@@ -80,7 +80,6 @@ class Session {
   [[nodiscard]] std::string go_on(std::string_view actions);
   [[nodiscard]] std::string command(std::string_view hex);
   void send(std::string_view payload);
-  void skip_repeats(std::string_view payload);
   [[nodiscard]] static std::string text_of(const Stopped& stopped);
 
   Connection& connection_;

@@ -9,8 +9,8 @@ namespace anyrdma::sim::programs {
 /// fails with ENOSYS, and the user gets a remark.
 [[nodiscard]] Outcome make_call(Thread& thread, const Call& call);
 
-/// Whether the result of a system call depends on observers and on the machine alone. Such a call
-/// must not appear in the schedule.
+/// Whether programs make a system call more or less often depending on the machine, or on how the
+/// run is observed (for example the report of a finding). Such a call is no scheduling point.
 [[nodiscard]] bool is_aside(long number);
 
 /// Whether a system call makes memory executable. Such a call stops the thread only so that the

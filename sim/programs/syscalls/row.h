@@ -79,7 +79,7 @@ constexpr Row stopped(int number, const char* name, Handler handler, const char*
 constexpr Row refused(int number, const char* name, int error, const char* support) {
   return {{number, name, {Verdict::kRefuse, error}, {}, nullptr, support}};
 }
-/// A call of anyrdma's libraries, which no kernel has.
+/// Makes the table row of a system call that only anyrdma's libraries make and no kernel has.
 constexpr Row own(long number, const char* name, Handler handler) {
   return stopped(static_cast<int>(number), name, handler, "");
 }

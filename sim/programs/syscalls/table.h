@@ -13,7 +13,8 @@
 
 namespace anyrdma::sim::programs {
 
-/// Does what a stopped call means in the world.
+/// A handler emulates a stopped system call of a thread in the simulated world, and returns the
+/// call's outcome.
 using Handler = Outcome (*)(Thread&, const Call&);
 
 struct SystemCall {
@@ -21,22 +22,22 @@ struct SystemCall {
   const char* name = "";
   tracee::Answer answer{};                          ///< of calls to which no argument rule applies
   std::span<const tracee::ArgumentRule> arguments;  ///< the first applicable rule decides
-  Handler handler = nullptr;  ///< of calls that stop; null if the row never stops
-  const char* support = "";   ///< one sentence for docs/support.md; empty: a call of anyrdma's own
+  Handler handler = nullptr;  ///< the handler of calls that stop; null if the row never stops
+  const char* support = "";   ///< a sentence for docs/support.md; empty: a call of anyrdma's own
 };
 
 /// Returns all rows in ascending order of their numbers: first the kernel's calls, then the calls
 /// that exist only in the simulator, for anyrdma's libraries.
 [[nodiscard]] std::span<const SystemCall> system_calls();
 
-/// The row of a number; null: there is none.
+/// Returns the row of a system call number. Null: there is no such row.
 [[nodiscard]] const SystemCall* find_system_call(long number);
 
 /// Returns the seccomp rules of all rows, for tracee::launch. A call without a row stops the
 /// thread.
 [[nodiscard]] const std::vector<tracee::CallRule>& call_rules();
 
-/// "futex"; "system call 511" if the number has no row.
+/// Returns the name of a system call, such as "futex"; "system call 511" if the number has no row.
 [[nodiscard]] std::string name_of_call(long number);
 
 }  // namespace anyrdma::sim::programs

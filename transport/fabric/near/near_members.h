@@ -1,5 +1,5 @@
-// RDMA without packets to the memory of other processes of a fabric. If a process allows it, the
-// requester accesses that process's memory itself, through the kernel, instead of sending requests.
+// RDMA without packets between processes of a fabric. If a process allows it, the requester
+// accesses that process's memory directly, through the kernel, instead of sending packets.
 // near_segment.h describes the protocol.
 #pragma once
 
@@ -18,12 +18,13 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Used inside the critical section. No call waits for another process.
+/// The direct access of one process to the memory of others. Call all functions inside the critical
+/// section (verbs::Runtime::enter). No call waits for another process.
 class NearMembers final : public verbs::soft::NearMemory {
  public:
-  /// Creates the table of this process; `self` and `incarnation` as in the registry. Null if the
-  /// system does not permit such access; then all operations use packets. No fork may happen during
-  /// the call.
+  /// Creates the table in which this process allows access to its memory. `self` and `incarnation`
+  /// are those of the Registry. Null: the system does not permit such access, so all operations use
+  /// packets. No thread may fork during the call.
   [[nodiscard]] static std::unique_ptr<NearMembers> create(Slot self, std::uint64_t incarnation);
   /// Precondition: no HCA uses the object any more.
   ~NearMembers() override;
@@ -43,21 +44,21 @@ class NearMembers final : public verbs::soft::NearMemory {
 
   // --- other processes --------------------------------------------------------------------------
   static constexpr std::size_t kGifts = 2;
-  /// Returns the descriptors for another process, which replace earlier ones: the table of
-  /// permissions, and a description of this process's memory. The caller does not own them. Empty:
-  /// none can be created.
+  /// Returns the descriptors to send to the process with number `slot`; they replace earlier ones.
+  /// The first is the table of permissions, the second a description of this process's memory. The
+  /// caller does not own them. Empty: no descriptors can be created.
   [[nodiscard]] std::vector<int> gifts_for(Slot slot);
-  /// Takes the descriptors of another process, which replace earlier ones. Invalid ones have no
-  /// effect.
+  /// Takes the descriptors that the process with number `slot` has sent; they replace earlier ones.
+  /// Invalid descriptors have no effect.
   void on_gifts(Slot slot, std::uint64_t incarnation, realtime::Descriptor segment,
                 realtime::Descriptor memory);
-  /// The process at that slot has ended: ends the access to its memory, and its access to this
-  /// process's memory.
+  /// Call when the process with number `slot` has ended. Ends the access to its memory, and its
+  /// access to this process's memory.
   void on_gone(Slot slot);
-  /// Ends all access: no process can access this process's memory any more, and it accesses no
-  /// other memory.
+  /// Ends all direct access: no process can access this process's memory any more, and this process
+  /// accesses no other memory.
   void close();
-  /// Call in a forked child: closes everything that belongs to the parent, without effect on the
+  /// Call in a forked child. Closes everything that belongs to the parent, without effect on the
   /// parent.
   void abandon();
 
@@ -83,9 +84,9 @@ class NearMembers final : public verbs::soft::NearMemory {
   Slot self_;
   realtime::Descriptor fd_;
   NearSegment* segment_;
-  bool open_ = true;  ///< as set_open() said
+  bool open_ = true;  ///< the last value passed to set_open()
   bool closed_ = false;
-  std::uint64_t grants_ = 0;  ///< numbers given so far
+  std::uint64_t grants_ = 0;  ///< number of permissions that were given so far
   std::map<Slot, ProcessMemory> granted_;
   std::vector<Link> links_;                              ///< by own QPN
   std::array<std::unique_ptr<View>, kSlotCount> views_;  ///< by slot

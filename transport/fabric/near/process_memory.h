@@ -1,5 +1,5 @@
 // The memory of a process as a file, /proc/PID/mem. The process passes the open file description to
-// another process, and both can move its offset (near_segment.h says why).
+// another process, and both can move its file offset. near_segment.h explains why.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,18 +14,18 @@
 namespace anyrdma::transport::fabric {
 
 /// A descriptor for a process's memory. Not thread-safe. Each use first checks that the descriptor
-/// still refers to that file: a program may have closed descriptors that it does not know, and
-/// opened another file with the same number.
+/// still refers to that memory: a program may have closed descriptors that it did not open, and may
+/// have opened another file under the same number.
 class ProcessMemory {
  public:
-  /// An offset that no process has mapped, on any processor.
+  /// A file offset at which no process on any processor has mapped memory.
   static constexpr std::uint64_t kNowhere = std::uint64_t{1} << 62;
 
-  /// Opens a new description of this process's memory at that offset. nullopt: the system does not
-  /// permit it (no /proc, no free descriptor, a process that may not be traced).
+  /// Opens a new file description of this process's memory, at the offset `position`. nullopt: the
+  /// system does not permit it (no /proc, no free descriptor, or a process that may not be traced).
   [[nodiscard]] static std::optional<ProcessMemory> open_own(std::uint64_t position);
-  /// Takes a descriptor that another process sent. nullopt: it does not refer to a process's
-  /// memory.
+  /// Takes a descriptor that another process has sent. nullopt: the descriptor does not refer to
+  /// the memory of a process.
   [[nodiscard]] static std::optional<ProcessMemory> adopt(realtime::Descriptor fd);
 
   ~ProcessMemory();
@@ -35,13 +35,13 @@ class ProcessMemory {
   /// Returns the descriptor, to be sent to another process.
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] std::uint64_t position() const;
-  /// Moves the offset. Waits until a write() that another process has begun is complete. False: the
-  /// descriptor was closed.
+  /// Moves the file offset. If another process is in write(), waits until that is complete. False:
+  /// the descriptor was closed.
   [[nodiscard]] bool move_to(std::uint64_t position);
-  /// Writes the parts at the offset, one after the other. False: not all parts could be written, or
-  /// read from this process; some bytes may have been written.
+  /// Writes the parts at the file offset, one after the other. False: not all parts could be
+  /// written, or could be read from this process. Some bytes may have been written.
   [[nodiscard]] bool write(std::span<const iovec> parts) const;
-  /// Reads from an address; the offset does not matter.
+  /// Reads the memory at `address`. The file offset does not matter.
   [[nodiscard]] bool read(std::span<const iovec> parts, std::uint64_t address);
   /// Call in a forked child: closes the descriptor, which the parent continues to use.
   void abandon() { fd_.reset(); }

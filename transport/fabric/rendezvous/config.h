@@ -1,4 +1,4 @@
-// The configuration of a fabric, the transport between processes of one machine.
+// The configuration of a fabric: the transport between processes of one machine.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -15,32 +15,36 @@
 
 namespace anyrdma::transport::fabric {
 
-/// Processes with equal uid, name and directory, in one mount namespace, join the same fabric. The
-/// transport reads nothing from the environment; the caller (the C API, a tool) fills in this
-/// struct.
+/// The configuration of a fabric. Processes with equal uid, name and directory, in one mount
+/// namespace, join the same fabric. The transport reads nothing from the environment; its caller
+/// (the C API, a tool) fills in this struct.
 struct FabricConfig {
-  /// 1 to 64 letters, digits, '.', '_' or '-', not starting with '.'.
+  /// The fabric's name: 1 to 64 letters, digits, '.', '_' or '-', not starting with '.'.
   std::string name = "default";
-  /// The user to whom all members belong; only the caller's effective user works.
+  /// The user to whom all processes of the fabric belong. Only the caller's effective user is
+  /// accepted.
   uid_t uid = ::geteuid();
-  /// The directory in which the fabric's own directory is made, as an absolute path; best in
-  /// memory. Empty: the first usable one of /run/user/UID, /dev/shm and /tmp (place.h).
+  /// The directory, as an absolute path, in which the fabric's own directory is made. A file system
+  /// in memory is best. Empty: the first usable one of /run/user/UID, /dev/shm and /tmp (place.h).
   std::string directory{};
-  /// The link layer that the device's port reports (verbs::soft::HcaConfig). It may differ between
-  /// processes.
+  /// The link layer that the device's port reports (verbs::soft::HcaConfig). Processes of one
+  /// fabric may report different ones.
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
-  /// Limits of the device, and features that it lacks (verbs::soft::resemble).
+  /// The limits of the device and the features that it lacks, which verbs::soft::resemble can set
+  /// as on another device.
   verbs::soft::HcaConfig device{};
-  /// Timing constants of the Linux version to resemble.
+  /// The timing constants of the CM protocol, which are those of one Linux version.
   ibcm::Profile profile = ibcm::kLinux61;
-  /// The host's addresses, if a gateway connects this fabric to those of other hosts (outside.h).
-  /// Empty: the machine's addresses, and no gateway. All processes of a fabric must agree.
+  /// The host's addresses, if a gateway connects this fabric to fabrics of other hosts (outside.h).
+  /// Empty: the machine's addresses, and no gateway. All processes of a fabric must have equal
+  /// values.
   std::vector<soft::Prefix> addresses{};
-  /// Whether RDMA is done without packets if possible (docs/transports.md).
+  /// Whether operations on another process's memory use direct access instead of packets where
+  /// possible (docs/transports.md).
   bool near_memory = true;
-  /// The memory order that the device guarantees (docs/memory.md), and the object that chooses
-  /// among the allowed orders. Null: strict. With an object, every operation uses packets. It must
-  /// outlive the fabric.
+  /// The memory order that the device guarantees (docs/memory.md), and below it the object that
+  /// chooses among the allowed orders. If the object is null, the order is strict. With an object,
+  /// every operation uses packets. The object must outlive the fabric.
   verbs::soft::MemoryProfile memory = verbs::soft::MemoryProfile::kStrict;
   verbs::soft::MemoryChooser* memory_chooser = nullptr;
 };

@@ -1,5 +1,5 @@
-// The errors of joining a fabric. The numbers compare equal to the errno value that the C API
-// returns; Fabric::explain returns a sentence for each.
+// The errors of joining a fabric. Each compares equal to the errno value that the C API returns.
+// Fabric::explain returns a sentence for each.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -11,19 +11,25 @@
 namespace anyrdma::transport::fabric {
 
 enum class FabricErrc {
-  kBadName = 1,       ///< EINVAL: the fabric's name has characters a file name cannot have
-  kWrongUser,         ///< EPERM: config.uid is not the effective user
-  kNoDirectory,       ///< ENOENT: there is no directory to make the place for the rendezvous in
-  kNotWritable,       ///< EACCES: the place or the registry cannot be made or opened there
-  kNotOurs,           ///< EPERM: the registry is another user's, open to others, or no plain file
-  kOtherVersion,      ///< EPROTO: processes of another version of this software are using it
+  kBadName = 1,  ///< EINVAL: the fabric's name has characters a file name cannot have
+  kWrongUser,    ///< EPERM: config.uid is not the effective user
+
+  /// ENOENT: there is no directory in which the fabric's own directory can be made.
+  kNoDirectory,
+  /// EACCES: the fabric's directory or rendezvous file cannot be made or opened.
+  kNotWritable,
+  /// EPERM: the rendezvous file belongs to another user, is open to others, or is no plain file.
+  kNotOurs,
+  kOtherVersion,      ///< EPROTO: processes with another version of this software use the fabric
   kNoSpace,           ///< ENOSPC: the directory's file system is full
-  kTooManyProcesses,  ///< EAGAIN: every slot is taken by a live process
+  kTooManyProcesses,  ///< EAGAIN: the fabric has its largest number of live processes
   kNoSocket,          ///< EACCES: Unix sockets are refused (seccomp, namespace)
   kNoResources,       ///< EMFILE: descriptors, memory or threads have run out
-  kNamesTaken,        ///< EPERM: strangers have all the names that the place could have
-  kFileLimit,         ///< EFBIG: the limit of file sizes is below the registry's
-  kUnsuitable,        ///< EOPNOTSUPP: the file system lacks flock or fallocate
+
+  /// EPERM: other users have taken all names that the fabric's directory could have.
+  kNamesTaken,
+  kFileLimit,   ///< EFBIG: the limit of file sizes is below the size of the rendezvous file
+  kUnsuitable,  ///< EOPNOTSUPP: the file system lacks flock or fallocate
 };
 
 [[nodiscard]] const boost::system::error_category& fabric_category();
@@ -35,8 +41,8 @@ enum class FabricErrc {
 /// category.
 [[nodiscard]] int errno_of(const boost::system::error_code& error);
 
-/// Returns one or two sentences for the user: the cause, with the directory concerned, and the
-/// remedy.
+/// Returns one or two sentences for the user: the cause, with the directory concerned, and what to
+/// do.
 [[nodiscard]] std::string explain(const boost::system::error_code& error,
                                   const FabricConfig& config);
 

@@ -1,5 +1,5 @@
 // The directory in which the processes of a user's fabrics find each other. Only that user can
-// enter it, so no other user can read, create or remove files in it.
+// enter it, so no other user can read, create or remove its files.
 #pragma once
 
 #include <sys/types.h>
@@ -14,15 +14,16 @@
 
 namespace anyrdma::transport::fabric {
 
-/// An open directory with the name anyrdma-UID. In a directory that all users can write, another
-/// user may have taken that name; then a directory anyrdma-UID.N of the right owner is used. Its
-/// place does not depend on the environment, which differs in cron jobs, containers and sudo. A new
-/// process looks into all existing ones before it creates one (RegistryFile::open).
+/// An open directory with the name anyrdma-UID. In a parent directory that all users can write,
+/// another user may have taken that name; then anyrdma-UID.N of the right owner is used. The path
+/// does not depend on the environment, which differs in cron jobs, containers and sudo. A new
+/// process looks into all existing directories before it creates one (RegistryFile::open).
 class Place {
  public:
-  /// Returns the existing directories, the preferred one first.
+  /// Returns the existing directories of this user's fabrics, the preferred one first.
   [[nodiscard]] static std::vector<Place> all(const FabricConfig& config);
-  /// Returns the parent directories in order of preference: only config.directory, if it is set.
+  /// Returns the possible parent directories in order of preference. If config.directory is set, it
+  /// is the only one.
   [[nodiscard]] static std::vector<std::string> parents(const FabricConfig& config);
   /// Opens the directory in `parent`, and creates it if needed. Errors: kNoDirectory, kNotWritable,
   /// kNamesTaken, kNoSpace, kNoResources.
@@ -33,8 +34,8 @@ class Place {
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Returns the names of the directory's entries.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Removes the directory if it is empty. A process that has just opened it finds that it cannot
-  /// create files there.
+  /// Removes the directory if it is empty. A process that has opened it just before cannot create
+  /// files in it any more.
   void remove_if_empty() const;
 
  private:
@@ -47,8 +48,8 @@ class Place {
   std::string path_;
 };
 
-/// Whether the file has that type (S_IFDIR, S_IFREG), belongs to this user, and grants no access to
-/// others.
+/// Whether the open file `fd` has the given type (S_IFDIR, S_IFREG), belongs to this user, and
+/// grants no access to others.
 [[nodiscard]] bool is_ours_alone(int fd, mode_t type, uid_t uid);
 
 }  // namespace anyrdma::transport::fabric

@@ -1,5 +1,5 @@
-// One process's membership in a fabric: its slot (number), its ports, and the listeners of all
-// processes.
+// One process's membership in a fabric: the process's number (slot), its ports, and the listeners
+// of all processes.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,20 @@
 
 namespace anyrdma::transport::fabric {
 
-/// The kind of a member. A gateway, of which a fabric has at most one, gets kGatewaySlot, or
-/// FabricErrc::kTooManyProcesses. In a fabric with a gateway no other member gets that slot.
+/// The kind of a process in a fabric. A fabric has at most one gateway, whose slot is kGatewaySlot;
+/// a second one gets FabricErrc::kTooManyProcesses. In a fabric with a gateway no other process
+/// gets that slot.
 enum class Seat : std::uint8_t { kMember, kGateway };
 
-/// The RDMA ports of the machine, which the processes of one fabric own. No function waits for
+/// The RDMA ports of the machine, which the processes of one fabric share. No function waits for
 /// another process, even if that one is stopped (registry_file.h, port_records.h). A record of a
-/// dead owner is removed when it is found. Not thread-safe: used inside the runtime's critical
-/// section.
+/// dead owner is removed when it is found. Not thread-safe: call it inside the critical section
+/// (verbs::Runtime::enter).
 class Registry final : public soft::PortTable {
  public:
-  /// Joins the fabric: takes the slot after the one that was assigned last, so that numbers of
-  /// ended processes are not reused soon. `random` gives the start of each search for an ephemeral
-  /// port, and must outlive the registry.
+  /// Joins the fabric. The process gets the number (slot) after the one that was assigned last, so
+  /// that numbers of ended processes are not reused soon. `random` gives the start of each search
+  /// for an ephemeral port, and must outlive the registry.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Registry>> join(
       const FabricConfig& config, verbs::Random& random, const soft::PortTableConfig& ports = {},
       Seat seat = Seat::kMember);
@@ -38,14 +39,14 @@ class Registry final : public soft::PortTable {
   ~Registry() override { leave(); }
 
   [[nodiscard]] Slot slot() const { return slot_; }
-  /// Returns a number that differs between rendezvous files of equal name.
+  /// Returns a number that differs between rendezvous files of the same name.
   [[nodiscard]] std::uint64_t place() const { return place_; }
-  /// Returns a number that differs between successive processes with the same slot.
+  /// Returns a number that differs between processes that have the same slot one after the other.
   [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
-  /// Returns the directory of the processes' sockets; open until leave() or abandon().
+  /// Returns the directory of the processes' sockets. It stays open until leave() or abandon().
   [[nodiscard]] const Place& directory() const { return file_->directory(); }
-  /// Returns the common part of the sockets' names, which end in the slot. leave() removes this
-  /// process's socket.
+  /// Returns the beginning of the names of all sockets; a name ends with the slot. leave() removes
+  /// this process's socket.
   [[nodiscard]] std::string socket_stem() const { return file_->socket_stem(); }
 
   // --- ports; after leave() or abandon() claims are refused with EADDRNOTAVAIL ------------------
@@ -55,24 +56,25 @@ class Registry final : public soft::PortTable {
   void release(soft::ClaimId id) override;
 
   // --- other processes ---------------------------------------------------------------------------
-  /// Returns the member that gets a connection request for `destination` and its port: a listener
-  /// on that address, else one on the wildcard, else one that will refuse it. nullopt: no process
-  /// listens on the port.
+
+  /// Returns the process that gets a connection request for `destination` and its port: a listener
+  /// on that address, else one on the wildcard address, else one that will refuse the request.
+  /// nullopt: no process listens on the port.
   [[nodiscard]] std::optional<Slot> listener(rdma_port_space space,
                                              const soft::Address& destination);
   /// Returns all other live processes of the fabric, in ascending order of their slots.
   [[nodiscard]] std::vector<Slot> others();
 
-  /// Releases slot and ports, and removes the file if no other process is there. A second call has
-  /// no effect.
+  /// Gives up the slot and the ports, and removes the rendezvous file if no other process uses it.
+  /// A second call has no effect.
   void leave();
-  /// Call in a forked child: closes the file without effect on the parent.
+  /// Call in a forked child. Closes the rendezvous file without effect on the parent.
   void abandon() { file_.reset(); }
 
  private:
   /// The rule by which a claim to a port is checked.
   enum class Rule : std::uint8_t { kBind, kListen, kEphemeral };
-  /// A claim of this process, which is never read back from the file.
+  /// A claim of this process, as this process knows it; it is not read from the file.
   struct Own {
     PortRecords::Own record{};
     PortState state = PortState::kBound;
@@ -100,8 +102,8 @@ class Registry final : public soft::PortTable {
   std::optional<RegistryFile> file_;
   verbs::Random& random_;
   soft::PortTableConfig config_;
-  /// The claims of this process by id. The record's index cannot be the key: another process may
-  /// free the record, and this one then takes another.
+  /// The claims of this process, by their numbers. The index of a record cannot be the key: another
+  /// process may free the record, and this process then takes another one.
   std::unordered_map<soft::ClaimId, Own> owned_;
   std::uint64_t claims_ = 0;  ///< made
   Slot slot_{};

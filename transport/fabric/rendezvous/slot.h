@@ -1,5 +1,5 @@
 // The number (slot) of a process in its fabric. Queue pair numbers and comm ids contain the slot of
-// the process that made them, so that a packet's own fields identify its destination.
+// the process that made them, so that the fields of a packet identify its destination.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,30 @@
 
 namespace anyrdma::transport::fabric {
 
-/// The number of a process in its fabric: 0 to kSlotCount - 1.
+/// The number of a process in its fabric (the same-host transport): 0 to kSlotCount - 1.
 enum class Slot : std::uint16_t {};
 inline constexpr std::uint32_t kSlotCount = 1024;
 [[nodiscard]] constexpr std::uint32_t value(Slot slot) {
   return static_cast<std::uint32_t>(slot);
 }
 
-/// The slot of the gateway in a fabric that has one (FabricConfig). In other fabrics any process
-/// may have it.
+/// The slot of the gateway in a fabric that has a gateway (FabricConfig). In other fabrics any
+/// process may have this slot.
 inline constexpr Slot kGatewaySlot{0};
 
-/// The upper 10 of a QPN's 24 bits are the slot of its process.
+/// The position of the slot in a QPN: the upper 10 of the 24 bits are the slot of the process that
+/// made the queue pair.
 inline constexpr unsigned kQpnShift = 14;
-inline constexpr std::uint32_t kFirstQpn = 0x11;  ///< within a slot: 0 and 1 are everybody's
-/// QPNs of each slot. The last one is left out, because in the last slot it means multicast.
+/// The first QPN of each slot; 0 and 1 are the QPs of management datagrams.
+inline constexpr std::uint32_t kFirstQpn = 0x11;
+/// The number of QPNs of each slot. The last QPN is left out, because in the last slot it means
+/// multicast.
 inline constexpr std::uint32_t kQpnCount = (1u << kQpnShift) - kFirstQpn - 1;
 static_assert(std::uint64_t{kSlotCount} << kQpnShift == 1u << 24);
 inline constexpr std::uint32_t kQpnTagMask = (kSlotCount - 1) << kQpnShift;
 
-/// The upper 10 of a comm id's 32 bits are the slot of its process.
+/// The position of the slot in a comm id: the upper 10 of the 32 bits are the slot of the process
+/// that made the id.
 inline constexpr unsigned kCommIdShift = 22;
 inline constexpr std::uint32_t kCommIdMask = (1u << kCommIdShift) - 1;
 inline constexpr std::uint32_t kCommIdTagMask = ~kCommIdMask;

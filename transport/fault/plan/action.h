@@ -1,4 +1,5 @@
-// The actions of faults, one struct for each. part.h describes the members of such a struct.
+// The actions of faults, one struct for each. transport/fault/plan/part.h describes the members of
+// such a struct.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@ struct LoseMessage {
   bool operator==(const LoseMessage&) const = default;
 };
 
-/// The packet arrives later than the link's latency says; packets sent after it overtake it.
+/// The packet arrives later than the link's latency says. Packets that are sent after it may
+/// overtake it.
 struct DelayMessage {
   static constexpr std::string_view kKind = "delay";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -41,7 +43,7 @@ struct DuplicateMessage {
   bool operator==(const DuplicateMessage&) const = default;
 };
 
-/// One bit of the packet is flipped, so that the receiver's ICRC check drops it.
+/// One bit of the packet is flipped, so that the receiver drops the packet because of its ICRC.
 struct CorruptMessage {
   static constexpr std::string_view kKind = "corrupt";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -50,7 +52,7 @@ struct CorruptMessage {
   bool operator==(const CorruptMessage&) const = default;
 };
 
-/// The packet changes places with the next one in its direction, if that one follows soon.
+/// The packet changes places with the next packet in its direction, if the next one follows soon.
 struct ReorderMessage {
   static constexpr std::string_view kKind = "reorder";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -59,8 +61,8 @@ struct ReorderMessage {
   bool operator==(const ReorderMessage&) const = default;
 };
 
-/// A field of the CM message gets another value; the message is otherwise valid, as if another
-/// stack or one with a bug had sent it. Of fields with more than 64 bits, the last 64 are set.
+/// A field of the CM message gets another value. The message is otherwise valid, as if another RDMA
+/// stack, or one with a bug, had sent it. If the field has more than 64 bits, the last 64 are set.
 struct AlterMessage {
   static constexpr std::string_view kKind = "alter";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -80,7 +82,8 @@ struct AlterMessage {
 struct RejectRequest {
   static constexpr std::string_view kKind = "reject";
   static constexpr Victim kVictim = Victim::kRequest;
-  std::uint8_t reason = 28;          ///< IBTA's; 28: consumer defined
+  /// Reject reason of the IBTA specification; 28: consumer defined.
+  std::uint8_t reason = 28;
   std::vector<std::uint8_t> data{};  ///< at most 148 bytes
 
   static void visit(auto& visitor, auto& reject) {
@@ -99,18 +102,18 @@ struct IgnoreRequest {
   bool operator==(const IgnoreRequest&) const = default;
 };
 
-/// The host's CM answers the request with MRA at once, as for a slow program. The peer waits for
-/// the time in the MRA, and again after each retransmission.
+/// The host's CM answers the request with an MRA at once, as for a slow program. The peer then
+/// waits for the time in the MRA, and again after each retransmission.
 struct PostponeRequest {
   static constexpr std::string_view kKind = "mra";
   static constexpr Victim kVictim = Victim::kRequest;
-  std::uint8_t timeout = 20;  ///< 4.096 us times two to the power of it; at most 31
+  std::uint8_t timeout = 20;  ///< time exponent t, at most 31: the time is 4.096 us * 2^t
 
   static void visit(auto& visitor, auto& postpone) { visitor.scalar("timeout", postpone.timeout); }
   bool operator==(const PostponeRequest&) const = default;
 };
 
-/// The host's CM takes the request for one of an existing connection, and sends REJ, reason 10
+/// The host's CM treats the request as one of an existing connection, and sends REJ, reason 10
 /// (stale connection).
 struct StaleRequest {
   static constexpr std::string_view kKind = "stale";
@@ -120,8 +123,8 @@ struct StaleRequest {
   bool operator==(const StaleRequest&) const = default;
 };
 
-/// The listener's backlog counts as full: no answer, and the next retransmission counts as a new
-/// request.
+/// The listener's backlog counts as full: the request is not answered, and its next retransmission
+/// counts as a new request.
 struct OverflowBacklog {
   static constexpr std::string_view kKind = "overflow";
   static constexpr Victim kVictim = Victim::kRequest;
@@ -132,8 +135,8 @@ struct OverflowBacklog {
 
 // --- to an event (OnQueued) ---------------------------------------------------------------------
 
-/// The event enters its channel later, as if the kernel's work queue were busy. Later events of the
-/// same id wait behind it.
+/// The event enters its channel after a delay, as if the kernel's work queue were busy. Later
+/// events of the same id wait behind the delayed event.
 struct HoldEvent {
   static constexpr std::string_view kKind = "hold";
   static constexpr Victim kVictim = Victim::kEvent;
@@ -150,7 +153,7 @@ void visit_device(auto& visitor, auto& action) {
   visitor.name("device", action.device);
 }
 
-/// The device is removed, as if unplugged: DEVICE_REMOVAL.
+/// The device is removed, as if it were unplugged. Its ids get DEVICE_REMOVAL.
 struct RemoveDevice {
   static constexpr std::string_view kKind = "remove";
   static constexpr bool kEnds = true;
@@ -161,13 +164,13 @@ struct RemoveDevice {
   bool operator==(const RemoveDevice&) const = default;
 };
 
-/// A removed device is plugged in again with the same name, limits and GIDs. Its former objects no
-/// longer exist.
+/// A removed device is plugged in again with the same name, limits and GIDs. The objects that
+/// programs had on the device no longer exist.
 struct ReturnDevice {
   static constexpr std::string_view kKind = "return";
   std::string host;
   std::string device;
-  bool new_guid = false;  ///< another card in the slot
+  bool new_guid = false;  ///< true: the device has another GUID, as if it were another card
 
   static void visit(auto& visitor, auto& plug) {
     visit_device(visitor, plug);
@@ -176,7 +179,7 @@ struct ReturnDevice {
   bool operator==(const ReturnDevice&) const = default;
 };
 
-/// The device's port loses its link: PORT_ERR. Packets that arrive are lost.
+/// The device's port loses its link, and the device raises PORT_ERR. Packets that arrive are lost.
 struct PortDown {
   static constexpr std::string_view kKind = "port-down";
   static constexpr bool kEnds = true;
@@ -187,7 +190,7 @@ struct PortDown {
   bool operator==(const PortDown&) const = default;
 };
 
-/// The device's port is active again: PORT_ACTIVE.
+/// The device's port has a link again, and the device raises PORT_ACTIVE.
 struct PortUp {
   static constexpr std::string_view kKind = "port-up";
   std::string host;
@@ -213,7 +216,7 @@ struct RaiseEvent {
 
 // --- to the resolution of an address (OnResolving) ----------------------------------------------
 
-/// The resolution of the address ends with ADDR_ERROR.
+/// The resolution of the address fails: the id gets ADDR_ERROR.
 struct FailResolving {
   static constexpr std::string_view kKind = "unresolved";
   static constexpr Victim kVictim = Victim::kQuery;
@@ -227,8 +230,8 @@ struct FailResolving {
 
 // --- to the resolution of a route (OnRouting) ---------------------------------------------------
 
-/// The route query ends with ROUTE_ERROR, as if a subnet administrator refused or did not answer:
-/// ETIMEDOUT after the program's timeout, any other error at once.
+/// The resolution of a route fails with ROUTE_ERROR, as if a subnet administrator refused it or did
+/// not answer. The error ETIMEDOUT comes after the program's timeout, any other error at once.
 struct FailRouting {
   static constexpr std::string_view kKind = "unrouted";
   static constexpr Victim kVictim = Victim::kRoute;
@@ -248,7 +251,8 @@ void visit_address(auto& visitor, auto& action) {
 
 // --- to a host ----------------------------------------------------------------------------------
 
-/// The host loses power: its programs never continue, it sends nothing more, and its state is lost.
+/// The host loses power: its programs never continue, the host sends nothing more, and its state is
+/// lost.
 struct CrashHost {
   static constexpr std::string_view kKind = "crash";
   static constexpr bool kEnds = true;
@@ -258,9 +262,9 @@ struct CrashHost {
   bool operator==(const CrashHost&) const = default;
 };
 
-/// Kills the host's programs. The host's kernel disconnects the peers and rejects requests that
-/// were not accepted; the host keeps running. With a program's name: kills only the n-th program
-/// that was started on the host under that name.
+/// Kills the programs of a host. The host keeps running: its kernel disconnects the peers and
+/// rejects requests that were not accepted. If a program's name is given, kills only the n-th
+/// program that was started on the host under that name.
 struct KillPrograms {
   static constexpr std::string_view kKind = "kill";
   std::string host;
@@ -273,7 +277,8 @@ struct KillPrograms {
   bool operator==(const KillPrograms&) const = default;
 };
 
-/// Starts the host with an empty state and its start programs. A running host crashes first.
+/// Starts the host with an empty state, and starts its programs again. A host that runs crashes
+/// first.
 struct RestartHost {
   static constexpr std::string_view kKind = "restart";
   std::string host;
@@ -282,16 +287,16 @@ struct RestartHost {
   bool operator==(const RestartHost&) const = default;
 };
 
-/// Stops the host until ResumeHost, like a paused virtual machine; packets wait or are lost. With a
-/// program's name: stops only that program, as SIGSTOP does, or one thread of it. The host and its
-/// device continue.
+/// Stops the host until ResumeHost, like a paused virtual machine; packets to it wait or are lost.
+/// If a program's name is given, stops only that program, as SIGSTOP does, or one thread of it. The
+/// host and its device then continue.
 struct PauseHost {
   static constexpr std::string_view kKind = "pause";
   static constexpr bool kEnds = true;
   std::string host;
   std::string program{};     ///< empty: the host
   std::uint32_t number = 1;  ///< 1: the first one that was started under that name
-  std::uint32_t thread = 0;  ///< number of the thread in the trace, from 1; 0: all threads
+  std::uint32_t thread = 0;  ///< number of the thread in the trace, counted from 1; 0: all threads
 
   static void visit(auto& visitor, auto& pause) {
     visitor.host_or_thread("host", pause.host, pause.program, pause.number, pause.thread);
@@ -299,7 +304,8 @@ struct PauseHost {
   bool operator==(const PauseHost&) const = default;
 };
 
-/// The host continues. Names are as in PauseHost; for a program, all its paused threads continue.
+/// A paused host continues. With a program's name, as in PauseHost, all paused threads of that
+/// program continue.
 struct ResumeHost {
   static constexpr std::string_view kKind = "resume";
   std::string host;
@@ -313,13 +319,13 @@ struct ResumeHost {
   bool operator==(const ResumeHost&) const = default;
 };
 
-/// The host's clock and all its timers run faster than virtual time by this many millionths;
-/// negative: slower.
+/// The host's clock and all its timers run faster than virtual time by this many millionths.
+/// Negative: slower.
 struct DriftClock {
   static constexpr std::string_view kKind = "drift";
   static constexpr bool kEnds = true;
   std::string host;
-  std::int32_t ppm = 0;  ///< at most 100,000 either way
+  std::int32_t ppm = 0;  ///< difference in millionths, from -100,000 to 100,000
 
   static void visit(auto& visitor, auto& drift) {
     visitor.name("host", drift.host);
@@ -328,7 +334,8 @@ struct DriftClock {
   bool operator==(const DriftClock&) const = default;
 };
 
-/// Adds an address with a prefix length to an interface, and the GID to its device.
+/// Adds an address with a prefix length to an interface of a host, and its GID to the interface's
+/// device.
 struct AddAddress {
   static constexpr std::string_view kKind = "add-address";
   static constexpr bool kEnds = true;
@@ -340,7 +347,7 @@ struct AddAddress {
   bool operator==(const AddAddress&) const = default;
 };
 
-/// Removes an address from an interface, and the GID from its device.
+/// Removes an address from an interface of a host, and its GID from the interface's device.
 struct DropAddress {
   static constexpr std::string_view kKind = "drop-address";
   std::string host;
@@ -351,7 +358,7 @@ struct DropAddress {
   bool operator==(const DropAddress&) const = default;
 };
 
-/// A multicast group ends: ids of the host that have joined it get MULTICAST_ERROR.
+/// A multicast group ends: the ids of the host that have joined the group get MULTICAST_ERROR.
 struct LoseGroup {
   static constexpr std::string_view kKind = "lose-group";
   std::string host;
@@ -366,8 +373,9 @@ struct LoseGroup {
 
 // --- to a network -------------------------------------------------------------------------------
 
-/// The bonded interface fails over to its next link, which has another link address. Ids on it that
-/// know another address get ADDR_CHANGE; active ids of its neighbours get UNREACHABLE.
+/// The bonded interface fails over to its next link, which has another link address. Ids on the
+/// interface that know another link address get ADDR_CHANGE. Active ids of its neighbours get
+/// UNREACHABLE.
 struct ChangeAddress {
   static constexpr std::string_view kKind = "fail-over";
   static constexpr bool kEnds = true;
@@ -382,7 +390,7 @@ struct ChangeAddress {
 };
 
 /// The bonded interface returns to its first link, with the events of ChangeAddress. Ids that know
-/// the first link's address get no event.
+/// the link address of the first link get no event.
 struct RestoreAddress {
   static constexpr std::string_view kKind = "fail-back";
   std::string host;
@@ -400,8 +408,8 @@ void visit_interface(auto& visitor, auto& action) {
   visitor.name("interface", action.interface);
 }
 
-/// Until MendRail, one interface of a host loses all packets in both directions, and neighbours on
-/// it cannot be resolved. The port's link stays up, so no event is raised.
+/// One interface of a host loses all packets in both directions, and neighbours on it cannot be
+/// resolved, until MendRail. The port's link stays up, so no event is raised.
 struct CutRail {
   static constexpr std::string_view kKind = "cut-rail";
   static constexpr bool kEnds = true;
@@ -412,7 +420,7 @@ struct CutRail {
   bool operator==(const CutRail&) const = default;
 };
 
-/// Ends the effect of CutRail.
+/// Ends the effect of CutRail: the interface carries packets again.
 struct MendRail {
   static constexpr std::string_view kKind = "mend-rail";
   std::string host;
@@ -427,8 +435,8 @@ void visit_neighbour(auto& visitor, auto& action) {
   visitor.name("address", action.address);
 }
 
-/// The host resolves a neighbour again: active ids that know another link address of it get
-/// UNREACHABLE once more.
+/// The host resolves a neighbour again. Active ids that know another link address of the neighbour
+/// get UNREACHABLE once more.
 struct ConfirmNeighbour {
   static constexpr std::string_view kKind = "confirm-neighbour";
   std::string host;
@@ -438,8 +446,8 @@ struct ConfirmNeighbour {
   bool operator==(const ConfirmNeighbour&) const = default;
 };
 
-/// The host removes a neighbour from its table: like ConfirmNeighbour, and the next resolution of
-/// its address asks for its link address again.
+/// The host removes a neighbour from its table, with the events of ConfirmNeighbour. The next
+/// resolution of the neighbour's address then asks the network for its link address.
 struct ForgetNeighbour {
   static constexpr std::string_view kKind = "forget-neighbour";
   std::string host;
@@ -453,8 +461,9 @@ void visit_path(auto& visitor, auto& action) {
   visitor.path("path", action.from, action.to, action.both);
 }
 
-/// Until MendPath, all packets from one host to another are lost, and neighbours cannot be resolved
-/// on that way. An empty name means all hosts that exist then; `both` means both directions.
+/// All packets from one host to another are lost, and neighbours cannot be resolved in that
+/// direction, until MendPath. An empty name means all hosts that exist at that time; `both` means
+/// both directions.
 struct CutPath {
   static constexpr std::string_view kKind = "cut";
   static constexpr bool kEnds = true;
@@ -466,8 +475,8 @@ struct CutPath {
   bool operator==(const CutPath&) const = default;
 };
 
-/// Until MendPath, packets from one host to another wait, and neighbours cannot be resolved on that
-/// way. MendPath delivers the packets at once. Names as in CutPath.
+/// Packets from one host to another wait, and neighbours cannot be resolved in that direction,
+/// until MendPath delivers the packets at once. An empty name means all hosts, as in CutPath.
 struct ClogPath {
   static constexpr std::string_view kKind = "clog";
   static constexpr bool kEnds = true;
@@ -479,7 +488,8 @@ struct ClogPath {
   bool operator==(const ClogPath&) const = default;
 };
 
-/// Ends the effects of CutPath, ClogPath, LinkOptions::down and LinkOptions::clogged.
+/// Ends the effects of CutPath, ClogPath, LinkOptions::down and LinkOptions::clogged between the
+/// named hosts.
 struct MendPath {
   static constexpr std::string_view kKind = "mend";
   std::string from;
@@ -490,7 +500,8 @@ struct MendPath {
   bool operator==(const MendPath&) const = default;
 };
 
-/// Sets the latency from one host to another. Names as in CutPath.
+/// Sets the latency of the path from one host to another. An empty name means all hosts, as in
+/// CutPath.
 struct SlowPath {
   static constexpr std::string_view kKind = "slow";
   static constexpr bool kEnds = true;

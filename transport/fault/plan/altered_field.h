@@ -1,4 +1,4 @@
-// The fault that changes a field of a CM message.
+// Carries out the fault that changes a field of a CM message (AlterMessage).
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace anyrdma::fault {
 
-/// Returns why the fault cannot change messages of this kind; empty: it can.
+/// Returns why the fault cannot change messages of this kind. Empty: the fault can change them.
 [[nodiscard]] std::string problem_with_field(CmMessage message, const AlterMessage& alter);
-/// Returns why the fault cannot change its message; empty: it can, or it is another fault.
+/// Returns why the fault cannot change the message of its trigger. Empty: it can, or the fault is
+/// of another kind.
 [[nodiscard]] std::string problem_with_field(const Fault& fault);
-/// Changes the field in the datagram. Precondition: the datagram is that message, and
-/// problem_with_field() returned empty.
+/// Changes the field in the datagram. Precondition: the datagram is the message of the fault, and
+/// problem_with_field() has returned an empty text.
 void alter(ibcm::wire::MadBuffer mad, std::uint16_t attribute, const AlterMessage& alter);
 
 }  // namespace anyrdma::fault

@@ -1,5 +1,6 @@
-// Triggers and actions on an application's calls, queue pairs and completions. part.h describes the
-// members of such a struct, legal.h lists what a real stack allows.
+// Triggers and actions of faults on an application's calls, queue pairs and completions.
+// transport/fault/plan/part.h describes the members of such a struct. legal.h lists the errors that
+// a real RDMA stack can return.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,10 +14,10 @@
 
 namespace anyrdma::fault {
 
-/// Names an object of a host: the n-th of its kind that was created there ("#qp2"), or a queue pair
-/// by its number ("#qp0x11").
+/// Names an object of a host: the n-th object of its kind that was created on the host ("#qp2"), or
+/// a queue pair by its number ("#qp0x11").
 struct ObjectName {
-  std::uint64_t made = 0;    ///< from 1; 0: by `number`
+  std::uint64_t made = 0;    ///< counted from 1; 0: `number` names the object
   std::uint32_t number = 0;  ///< a queue pair number; if both are 0: any object
   bool operator==(const ObjectName&) const = default;
 };
@@ -29,10 +30,11 @@ struct Errno {
 
 // --- when ---------------------------------------------------------------------------------------
 
-/// The trigger "when the application makes the n-th call of a kind": "connect", "destroy",
-/// "post_send" (kCallNames). Counts calls that the id's state allows, successful or not. `id` as in
-/// OnQueued; 0 for verbs calls and for calls that create an id. FailCall replaces the call's
-/// effect; other actions follow the call.
+/// The trigger "when the application makes the n-th call of a kind". The kinds are "connect",
+/// "destroy", "post_send" and others (kCallNames). Only calls that the id's state allows are
+/// counted, whether they succeed or not. `id` is as in OnQueued, and 0 for verbs calls and for
+/// calls that create an id. The action FailCall replaces the call's effect; other actions are
+/// carried out after the call.
 struct OnCall {
   static constexpr std::string_view kKind = "call";
   static constexpr Victim kVictim = Victim::kCall;
@@ -50,8 +52,8 @@ struct OnCall {
 };
 
 /// The trigger "when the application posts work for the n-th completion of a kind", signaled or
-/// not. Counts when the work is posted, since a queue completes in order, and only if the queue
-/// pair's state allows the work. `qp` empty: any queue pair.
+/// not. Work is counted when it is posted, because a queue completes in order, and only if the
+/// queue pair's state allows the work. An empty `qp` means any queue pair.
 struct OnCompletion {
   static constexpr std::string_view kKind = "completion";
   static constexpr Victim kVictim = Victim::kWork;
@@ -70,7 +72,7 @@ struct OnCompletion {
 
 // --- to a call (OnCall) -------------------------------------------------------------------------
 
-/// The call fails with this errno, without other effects than a real failure has.
+/// The call fails with this errno. Other effects are those of a real failure.
 struct FailCall {
   static constexpr std::string_view kKind = "fail";
   static constexpr Victim kVictim = Victim::kCall;
@@ -82,8 +84,8 @@ struct FailCall {
 
 // --- to work (OnCompletion) ---------------------------------------------------------------------
 
-/// The request completes with this error, and later requests are flushed. The peer sees what it
-/// would see with a real cause.
+/// The request completes with this error, and later requests of its queue are flushed. The peer
+/// sees what it would see if the error had a real cause.
 struct CompleteWork {
   static constexpr std::string_view kKind = "complete";
   static constexpr Victim kVictim = Victim::kWork;
@@ -95,8 +97,8 @@ struct CompleteWork {
 
 // --- to queues ----------------------------------------------------------------------------------
 
-/// The queue pair goes to ERR with this asynchronous event: QP_FATAL, or for a reliable connection
-/// that can receive also QP_REQ_ERR or QP_ACCESS_ERR.
+/// The queue pair goes to ERR with an asynchronous event: QP_FATAL, or, if it is a reliable
+/// connection that can receive, QP_REQ_ERR or QP_ACCESS_ERR.
 struct FailQueuePair {
   static constexpr std::string_view kKind = "qp-error";
   std::string host;
@@ -110,8 +112,8 @@ struct FailQueuePair {
   bool operator==(const FailQueuePair&) const = default;
 };
 
-/// The n-th completion queue made on the host overruns: CQ_ERR, and its queue pairs go to ERR with
-/// QP_FATAL.
+/// The n-th completion queue that was created on the host overruns. The device raises CQ_ERR, and
+/// the queue pairs of the completion queue go to ERR with QP_FATAL.
 struct OverrunQueue {
   static constexpr std::string_view kKind = "cq-overrun";
   std::string host;
@@ -123,8 +125,8 @@ struct OverrunQueue {
   bool operator==(const OverrunQueue&) const = default;
 };
 
-/// The n-th shared receive queue that was created on the host fails: SRQ_ERR, and its queue pairs
-/// go to ERR with QP_FATAL.
+/// The n-th shared receive queue that was created on the host fails. The device raises SRQ_ERR, and
+/// the queue pairs of the shared receive queue go to ERR with QP_FATAL.
 struct FailSharedQueue {
   static constexpr std::string_view kKind = "srq-error";
   std::string host;
@@ -138,8 +140,8 @@ struct FailSharedQueue {
 
 // --- to programs --------------------------------------------------------------------------------
 
-/// The programs of the host wait this long before they fetch an event and before each poll; 0 ends
-/// the effect.
+/// The programs of the host wait for this time before they fetch an event, and before each poll. A
+/// time of 0 ends the effect.
 struct SlowConsumer {
   static constexpr std::string_view kKind = "slow-consumer";
   static constexpr bool kEnds = true;

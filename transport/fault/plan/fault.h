@@ -1,4 +1,5 @@
-// A fault: a trigger, an action, and which of them can be combined.
+// A fault of a plan: a trigger and an action. Also defines which triggers and actions can be
+// combined.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ using ActionKinds =
                  FailSharedQueue, SlowConsumer>;
 // clang-format on
 
-/// A trigger of any kind. Its copy, move and destruction are defined in one source file, because
-/// inline variants made each source that stores faults slow to compile.
+/// A trigger of any kind. Copy, move and destruction are defined in one source file, because inline
+/// variants made each source file that stores faults slow to compile.
 struct Trigger : TriggerKinds {
   using TriggerKinds::TriggerKinds;
   Trigger();
@@ -41,7 +42,8 @@ struct Trigger : TriggerKinds {
   bool operator==(const Trigger& other) const;
 };
 
-/// An action of any kind. Its copy, move and destruction are defined in one source file.
+/// An action of any kind. Copy, move and destruction are defined in one source file, as for
+/// Trigger.
 struct FaultAction : ActionKinds {
   using ActionKinds::ActionKinds;
   FaultAction();
@@ -51,14 +53,14 @@ struct FaultAction : ActionKinds {
   FaultAction& operator=(FaultAction&& other) noexcept;
   ~FaultAction();
   bool operator==(const FaultAction& other) const;
-  /// Returns the action's word in a plan: "lose".
+  /// Returns the word for the action in a plan, such as "lose".
   [[nodiscard]] std::string_view kind() const;
   /// Returns the private data of a rejection; empty for other actions.
   [[nodiscard]] std::span<const std::uint8_t> private_data() const;
 };
 
-/// The object that an action affects, or that a trigger provides: a packet, a request, an event ...
-/// By default the world.
+/// The object that an action affects, or that a trigger provides: a packet, a request or an event,
+/// for example. Without kVictim it is a host or the network.
 template <class Part>
 inline constexpr Victim kVictim = [] {
   if constexpr (requires { Part::kVictim; }) {
@@ -68,20 +70,20 @@ inline constexpr Victim kVictim = [] {
   }
 }();
 
-/// Whether the action can follow the trigger. Losing a packet needs a trigger on a packet; actions
-/// on the world can follow every trigger.
+/// Whether an action can follow a trigger. The action "lose" needs a trigger on a packet, for
+/// example. Actions on a host or the network can follow every trigger.
 template <class When, class What>
 inline constexpr bool kFits = kVictim<What> == Victim::kWorld || kVictim<What> == kVictim<When>;
 
 struct Fault {
   Trigger trigger;
   FaultAction action;
-  bool maybe = false;  ///< if the fault does not happen, the run still passes
+  bool maybe = false;  ///< true: the run also passes if the fault does not happen
   Lasting lasts{};     ///< how long the effect lasts
   bool operator==(const Fault&) const = default;
 };
 
-/// Returns the fault as one line of a plan; see fault_plan.h for the grammar.
+/// Returns the fault as one line of a plan. fault_plan.h has the grammar.
 [[nodiscard]] std::string to_string(const Fault& fault);
 
 }  // namespace anyrdma::fault

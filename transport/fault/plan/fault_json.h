@@ -11,8 +11,8 @@
 //     ]
 //   }
 //
-// The words are those of a plan's text (fault_plan.h). A word that is a number may be a JSON
-// number.
+// The words in the JSON text are those of a plan's text (fault_plan.h). If a word is a number, it
+// may be a JSON number.
 #pragma once
 
 #include <string>
@@ -22,12 +22,14 @@
 
 namespace anyrdma::fault {
 
-/// Writes a plan as JSON, one fault a line, so that versions can be compared. parse_json reads it.
+/// Writes a plan as JSON, each fault on its own line, so that two versions can be compared.
+/// parse_json() reads the result.
 [[nodiscard]] std::string to_json(const FaultPlan& plan);
-/// Parses a plan. Error: no JSON; unknown, missing or repeated keys; values of another type; and
-/// all errors of FaultPlan::parse. The error's line is that of the key or value.
+/// Parses a plan from JSON. Errors: the text is not JSON; a key is unknown, missing or repeated; a
+/// value has the wrong type; and all errors of FaultPlan::parse. The error's line is that of the
+/// key or value.
 [[nodiscard]] PlanResult<FaultPlan> parse_json(std::string_view text);
-/// Parses JSON if the text begins with `{`, else the text of a plan.
+/// Parses a plan as JSON if the text begins with `{`, else as a plan's text.
 [[nodiscard]] PlanResult<FaultPlan> parse_either(std::string_view text);
 
 }  // namespace anyrdma::fault

@@ -1,10 +1,11 @@
-// A list of faults and its text. fault_json.h has the same as JSON.
+// A fault plan: a list of faults, and its text form, whose grammar and examples follow here. In the
+// grammar, [ ] means optional and { } repeated. fault_json.h has the JSON form.
 //
-//   plan    = { line "\n" }            empty lines and those starting with '#' mean nothing
-//   line    = [ "maybe " ] trigger ": " action [ lasting ]   maybe: that it does not happen is fine
-//   lasting = " for " TIME [ " to " TIME ]                       crash server for 300ms: it
-//   restarts
-// then; of two times a random one in between
+//   plan    = { line "\n" }        empty lines and those that begin with '#' are ignored
+//   line    = [ "maybe " ] trigger ": " action [ lasting ]
+//             maybe: the run passes even if the fault does not happen
+//   lasting = " for " TIME [ " to " TIME ]    crash server for 300ms: the server then restarts;
+//             with two times, a random time between them is drawn
 //   trigger = "at " TIME                                            at 1.5s
 //           | "between " TIME " and " TIME            between 100ms and 2s: a random instant
 //           | "on " HOST "->" HOST " " MESSAGE " " WHICH            on client->server REQ 1
@@ -54,10 +55,11 @@
 //           | "slow-consumer " HOST " " TIME                        slow-consumer client 5ms
 //           | "slow " HOST ARROW HOST " " TIME                      slow server->* 5ms
 //
-// TIME is a decimal number with ns, us, ms or s. HOST beside an arrow or in "on" may be * for any.
-// QP is qp and its number in the order of creation, or its queue pair number: qp2, qp0x11. ARROW is
-// -> or, for both directions, <->. WHICH counts from 1, or is "all", or a percentage: each with
-// that probability, drawn from the world's seed.
+// TIME is a decimal number with ns, us, ms or s. HOST beside an arrow or in "on" may be `*`, which
+// means any host. QP is "qp" and a number: qp2 is the second queue pair that was created, qp0x11
+// the one with that queue pair number. ARROW is -> or, for both directions, <->. WHICH is a number
+// counted from 1, or "all", or a percentage. A percentage is the probability of each occurrence,
+// drawn from the run's seed.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -72,16 +74,16 @@
 
 namespace anyrdma::fault {
 
-/// The error of a plan that is not valid.
+/// The error that makes a fault plan invalid, with its line.
 struct PlanError {
-  std::size_t line = 0;  ///< from 1
+  std::size_t line = 0;  ///< number of the line, counted from 1
   std::string reason;
 
   /// Returns the error as text: "line 3: no such message 'REX'".
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Throws the exception of PlanResult::value() if there is no value.
+/// Throws an exception with the error. PlanResult::value() calls it if there is no value.
 [[noreturn]] void throw_exception_from_error(const PlanError& error,
                                              const boost::source_location& location);
 
@@ -92,14 +94,15 @@ struct FaultPlan {
   std::vector<Fault> faults;
   bool operator==(const FaultPlan&) const = default;
 
-  /// Adds a fault. A trigger and an action that cannot be combined do not compile.
+  /// Adds a fault to the plan. A trigger and an action that cannot be combined do not compile.
+  /// Example:
   ///   FaultPlan().on(OnRequest{"server", 2}, RejectRequest{28}).on(AtTime{1s}, ...)
   template <class When, class What>
   requires kFits<When, What> FaultPlan& on(When trigger, What action) {
     faults.push_back({std::move(trigger), std::move(action)});
     return *this;
   }
-  /// Adds a fault marked "maybe": the run also passes if the fault does not happen.
+  /// Adds a fault that is marked "maybe": the run also passes if the fault does not happen.
   template <class When, class What>
   requires kFits<When, What> FaultPlan& maybe(When trigger, What action) {
     faults.push_back({std::move(trigger), std::move(action), true});
@@ -107,11 +110,11 @@ struct FaultPlan {
   }
 
   [[nodiscard]] static PlanResult<FaultPlan> parse(std::string_view text);
-  /// Returns the plan as text, one line for each fault; parse reads it.
+  /// Returns the plan as text, one line for each fault. FaultPlan::parse reads the result.
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Returns why a fault is invalid in every world; empty: it is valid.
+/// Returns why a fault is invalid, whatever hosts and devices there are. Empty: the fault is valid.
 [[nodiscard]] std::string problem_with(const Fault& fault);
 
 }  // namespace anyrdma::fault

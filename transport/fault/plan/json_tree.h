@@ -1,5 +1,5 @@
-// Parses JSON into a tree whose values have line numbers, for error messages. Values of Boost.JSON
-// have none.
+// Parses JSON into a tree whose values have line numbers, which error messages need. Values of
+// Boost.JSON have no line numbers.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,15 @@ struct JsonMember;
 
 enum class JsonKind : std::uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
-/// A JSON value. `kind` tells which members are used.
+/// A JSON value. The member `kind` says which other members are used.
 struct JsonNode {
   JsonKind kind = JsonKind::kNull;
-  std::size_t line = 0;  ///< from 1; of an object or array: where it begins
+  /// Number of the line, counted from 1; of an object or array, the line where it begins.
+  std::size_t line = 0;
   bool truth = false;
   std::string text;                 ///< a string, or a number in decimal
-  std::vector<JsonNode> elements;   ///< of an array
-  std::vector<JsonMember> members;  ///< of an object, in the order of the text
+  std::vector<JsonNode> elements;   ///< the elements of an array
+  std::vector<JsonMember> members;  ///< the members of an object, in the order of the text
 };
 
 /// A key of an object with its value.
@@ -38,8 +39,8 @@ struct JsonTree {
   std::string error;
 };
 
-/// Parses exactly one value, with at most 32 levels of nesting. A repeated key in an object is an
-/// error.
+/// Parses exactly one JSON value, with at most 32 levels of nesting. Error: also a repeated key in
+/// an object.
 [[nodiscard]] JsonTree parse_json_tree(std::string_view text);
 
 }  // namespace anyrdma::fault

@@ -76,7 +76,8 @@ constexpr auto kErrnos = std::to_array<LegalErrno>({
     {"create_cq", ENOMEM, "K/uverbs_std_types_cq.c; UCX #8229"},
     {"create_cq", EINVAL, "rxe_cq_chkattr: more than the device's max_cqe"},
     {"resize_cq", ENOMEM, "rxe_queue_resize: vmalloc_user"},
-    {"resize_cq", EINVAL, "rxe_cq_chk_attr: more than max_cqe, or less than is in it"},
+    {"resize_cq", EINVAL,
+     "rxe_cq_chk_attr: the new size is above max_cqe, or below the number of queued completions"},
     {"resize_cq", EOPNOTSUPP, "libibverbs dummy_ops.c"},
     {"modify_cq", EINVAL, "libmlx5 mlx5_modify_cq; mlx5 mlx5_ib_modify_cq"},
     {"modify_cq", EOPNOTSUPP, "K/verbs.c rdma_set_cq_moderation; rxe has none"},
@@ -115,7 +116,7 @@ constexpr auto kErrnos = std::to_array<LegalErrno>({
     {"post_srq_recv", ENOMEM, "ibv_post_srq_recv(3): the queue is full"},
     {"post_srq_recv", EINVAL, "ibv_post_srq_recv(3)"},
     {"post_srq_recv", EFAULT, "ibv_post_srq_recv(3): an invalid pointer"},
-    {kAnyAllocation, ENOMEM, "whatever the n-th object is, its memory is what runs out"},
+    {kAnyAllocation, ENOMEM, "no memory for the n-th object that programs create, of any kind"},
 });
 
 constexpr auto kLegalStatuses = std::to_array<LegalStatus>({
@@ -130,7 +131,7 @@ constexpr auto kLegalStatuses = std::to_array<LegalStatus>({
     {IBV_WC_SEND, IBV_WC_RNR_RETRY_EXC_ERR, false, Needs::kNothing,
      "IBTA 9.7.5.2.8: no receive in time; SPDK #2429"},
     {IBV_WC_SEND, IBV_WC_REM_ACCESS_ERR, false, Needs::kInvalidation,
-     "IBTA 9.9.3.1.3: a SEND with Invalidate of a key that is none"},
+     "IBTA 9.9.3.1.3: the SEND invalidates a key that does not exist"},
     {IBV_WC_SEND, IBV_WC_GENERAL_ERR, true, Needs::kNothing,
      "libmlx5 cq.c: any error that has no other status"},
     {IBV_WC_RDMA_WRITE, IBV_WC_LOC_LEN_ERR, false, Needs::kNothing, "IBTA 11.6.2"},

@@ -1,4 +1,5 @@
-// A base class for visitors of the fields of triggers and actions (part.h) that need only names.
+// A base class for visitors of triggers and actions (part.h) that need only the names in their
+// fields.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace anyrdma::fault {
 
-/// `Visitor` derives from this class and defines name(key, value), and named(host), which is called
-/// for every host except "any".
+/// Passes the names in a trigger or action to `Visitor`, which derives from this class. `Visitor`
+/// defines name(key, value), and named(host), which is called for every host except "any".
 template <class Visitor>
 class NameVisitor {
  public:

@@ -1,6 +1,6 @@
-// The system call by which a process on a simulated host asks about faults. The process has no
-// fault plan, so that a fault is counted once for the whole host. No kernel has this system call;
-// the simulator's supervisor answers it before another thread can run.
+// The system call by which a process on a simulated host asks the simulator about faults. The
+// process itself has no fault plan, so that a fault is counted once for the whole host. No kernel
+// has this system call. The simulator's supervisor answers it before another thread can run.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -15,43 +15,52 @@
 
 namespace anyrdma::fault {
 
-/// The number of the system call. Its arguments are the address of a Question and its size. Returns
-/// 0, or -ENOSYS without a supervisor.
+/// The number of the system call. Its arguments are the address and the size of a Question. It
+/// returns 0, or -ENOSYS if no supervisor traces the process.
 inline constexpr long kAskWorld = 1'000'001;
 
-/// The reports that a process must make to its simulated world.
+/// The reports that a process on a simulated host must make to the simulator.
 struct Oversight {
-  bool entries = false;  ///< events and calls of its ids (recording/work/ids.h)
-  bool work = false;     ///< work of its device (recording/work/observer.h)
-  bool digests = false;  ///< with digests of messages
-  /// The process stops when an event was queued or fetched, because a fault may be triggered.
+  bool entries = false;  ///< the process reports events and calls of its ids (recording/work/ids.h)
+  bool work = false;     ///< the process reports the work of its device (recording/work/observer.h)
+  bool digests = false;  ///< reports of work have digests of messages
+
+  /// The process stops when an event was queued or fetched, because that may trigger a fault.
   bool events = false;
-  /// The process stops when a call was made or an id has changed its state, for the same reason.
+  /// The process stops when a call was made or an id has changed its state, because that may
+  /// trigger a fault.
   bool calls = false;
-  bool gate = false;      ///< it asks kCall, kWork and kFailure
-  bool requests = false;  ///< it asks kRequest
-  bool takes = false;     ///< it asks kTake
-  bool points = false;    ///< its calls are scheduling points
-  bool ownership = false;  ///< mistakes with buffers are reported (finding_call.h) ...
-  bool stacks = false;     ///< ... with the stacks of postings
+  bool gate = false;       ///< the process asks kCall, kWork and kFailure
+  bool requests = false;   ///< the process asks kRequest
+  bool takes = false;      ///< the process asks kTake
+  bool points = false;     ///< the process's calls are scheduling points
+  bool ownership = false;  ///< the process reports mistakes with buffers (finding_call.h)
+  bool stacks = false;     ///< reports of mistakes have the stacks of the postings
 };
 
-/// The process fills in the question, the supervisor fills in the answer.
+/// A question of a process to the simulator. The process fills in the question, and the supervisor
+/// fills in the answer.
 struct Question {
   enum class Kind : std::uint8_t {
-    kOpened,   ///< a device: `error` says whether it is there, `port_down` what its port does,
-               ///< `oversight` what the world wants from now on; numbers of ids begin anew
-    kRequest,  ///< a connection request has found its listener: `refused` and what follows it
-    kCall,     ///< `word` on `id` is about to be made, as verbs::CallGate has it: `error`
-    kWork,     ///< `work` was posted: `status`
-    kFailure,  ///< of `work`, with `status`, was handed to the program
-    kTake,     ///< the program is about to fetch an event or to poll: answered after the delay of
-               ///< `slow-consumer`
+    /// The process has opened a device. Answer: `error` says whether the device exists, `port_down`
+    /// the state of its port, `oversight` the reports that the simulator wants. The numbers of ids
+    /// begin again.
+    kOpened,
+    /// A connection request has found its listener; answer: `refused` and what follows it.
+    kRequest,
+    /// The call `word` on `id` is about to be made, as in verbs::CallGate; answer: `error`.
+    kCall,
+    kWork,     ///< `work` was posted; answer: `status`
+    kFailure,  ///< the program has polled the completion of `work`, which failed with `status`
+
+    /// The program is about to fetch an event or to poll. The answer comes after the delay of the
+    /// fault `slow-consumer`.
+    kTake,
   };
 
   Kind kind{};
   std::uint64_t id = 0;
-  std::array<char, 40> word{};  ///< ends with a zero
+  std::array<char, 40> word{};  ///< ends with a zero byte
   verbs::PostedWork work{};
   std::int32_t status = IBV_WC_SUCCESS;
 
@@ -61,13 +70,13 @@ struct Question {
   bool refused = false;
   bool unanswered = false;
   bool no_room = false;
-  /// Time exponent + 1 of an MRA, for a request that is delivered; 0: no MRA.
+  /// For a request that is delivered: 1 + the time exponent of an MRA to send; 0: no MRA.
   std::uint8_t mra = 0;
   std::uint8_t reason = 0;
-  std::uint8_t size = 0;  ///< of `data`
+  std::uint8_t size = 0;  ///< number of bytes in `data`
   std::array<std::uint8_t, 148> data{};
 
-  /// Sets the word. Longer texts are truncated; all words in use fit.
+  /// Sets the word. A longer text is truncated; all words that are used fit.
   void set_word(std::string_view text) {
     const std::size_t size_kept = text.size() < word.size() ? text.size() : word.size() - 1;
     text.copy(word.data(), size_kept);
@@ -80,7 +89,7 @@ struct Question {
 };
 static_assert(std::is_trivially_copyable_v<Question>, "it is copied from process to process");
 
-/// The environment variable, with any value, that tells a process that it is on a simulated host.
+/// The environment variable that is set, to any value, in processes on simulated hosts.
 inline constexpr const char* kWorldVariable = "ANYRDMA_WORLD";
 
 }  // namespace anyrdma::fault

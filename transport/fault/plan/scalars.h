@@ -1,5 +1,5 @@
 // Converts single words of a fault: times, occurrences, names of messages and events. Each parse
-// function returns an error message about the value of `key`; empty: success.
+// function returns an error message that names `key`. Empty: success.
 #pragma once
 
 #include <charconv>
@@ -18,14 +18,15 @@ namespace anyrdma::fault {
 /// Returns the word in quotes: "'word'".
 [[nodiscard]] std::string in_quotes(std::string_view word);
 
-/// Returns a time with the largest unit that needs no fraction, "1500ms". A number of five digits
-/// or more becomes a fraction: "1.234567s".
+/// Returns a time with the largest unit that needs no fraction, such as "1500ms". A number that
+/// would have five digits or more becomes a fraction: "1.234567s".
 [[nodiscard]] std::string word_of(verbs::Duration time);
-/// Parses a decimal number with ns, us, ms or s, exact to the nanosecond.
+/// Parses a time: a decimal number with ns, us, ms or s, exact to the nanosecond.
 [[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
                                      verbs::Duration& time);
 
-/// Returns a duration as "300ms" or "10ms to 5s"; empty: no end.
+/// Returns the duration of a fault's effect as "300ms", or as "10ms to 5s" if it is random. Returns
+/// an empty text if the effect has no end.
 [[nodiscard]] std::string word_of(const Lasting& lasting);
 [[nodiscard]] std::string parse_word(std::string_view key, std::string_view word, Lasting& lasting);
 
@@ -68,9 +69,9 @@ namespace anyrdma::fault {
 [[nodiscard]] std::string word_of(ibv_event_type event);
 [[nodiscard]] std::string parse_word(std::string_view key, std::string_view word,
                                      ibv_event_type& event);
-/// Returns the event with a name of kDeviceEvents.
+/// Returns the asynchronous event with this name, which is one of kDeviceEvents.
 [[nodiscard]] ibv_event_type device_event(std::string_view name);
-/// Returns the name of an object: "qp2", "qp0x11". `kind` is "qp", "cq" or "srq".
+/// Returns the name of an object, such as "qp2" or "qp0x11". `kind` is "qp", "cq" or "srq".
 [[nodiscard]] std::string word_of(std::string_view kind, const ObjectName& name);
 [[nodiscard]] std::string parse_object(std::string_view kind, std::string_view word,
                                        ObjectName& name);
@@ -95,11 +96,11 @@ template <std::integral T>
          " to " + std::to_string(Limits::max());
 }
 
-/// The word in front of the duration of a fault.
+/// The word in front of the duration of a fault, as in "crash s1 for 300ms".
 inline constexpr std::string_view kFor = "for";
 
-/// Whether a text can name a host, device or interface in a plan: printable, without spaces,
-/// without characters that the grammar uses, and not kFor.
+/// Whether a text can be the name of a host, device or interface in a plan. It must be printable,
+/// without spaces, without characters that the grammar uses, and other than kFor.
 [[nodiscard]] bool is_name(std::string_view name);
 
 }  // namespace anyrdma::fault

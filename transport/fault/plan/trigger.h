@@ -1,4 +1,5 @@
-// The triggers of faults, one struct for each. part.h describes the members of such a struct.
+// The triggers of faults, one struct for each. transport/fault/plan/part.h describes the members of
+// such a struct.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -12,7 +13,7 @@
 
 namespace anyrdma::fault {
 
-/// The fault happens at this virtual time since the beginning of the run.
+/// The fault happens at this virtual time, counted from the beginning of the run.
 struct AtTime {
   static constexpr std::string_view kKind = "time";
   verbs::Duration time{};
@@ -21,11 +22,12 @@ struct AtTime {
   bool operator==(const AtTime&) const = default;
 };
 
-/// The fault happens at a random instant of a time window, uniformly distributed: see drawn.h.
+/// The fault happens at a random instant of a time window, uniformly distributed. resolved() draws
+/// it (drawn.h).
 struct BetweenTimes {
   static constexpr std::string_view kKind = "between";
   verbs::Duration from{};
-  verbs::Duration to{};  ///< later than `from`; not part of the window
+  verbs::Duration to{};  ///< end of the window, later than `from` and not part of the window
 
   static void visit(auto& visitor, auto& between) {
     visitor.scalar("from", between.from);
@@ -36,7 +38,8 @@ struct BetweenTimes {
 
 // --- the wire -----------------------------------------------------------------------------------
 
-/// A host sends its n-th CM message of a kind to another host. An empty name means any host.
+/// The fault happens when a host sends its n-th CM message of a kind to another host. An empty name
+/// means any host.
 struct OnMessage {
   static constexpr std::string_view kKind = "message";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -53,7 +56,8 @@ struct OnMessage {
   bool operator==(const OnMessage&) const = default;
 };
 
-/// A host sends its n-th packet of any kind, including CM messages, to another host.
+/// The fault happens when a host sends its n-th packet of any kind, CM messages included, to
+/// another host.
 struct OnPacket {
   static constexpr std::string_view kKind = "packet";
   static constexpr Victim kVictim = Victim::kPacket;
@@ -70,7 +74,7 @@ struct OnPacket {
 
 // --- the connection manager ---------------------------------------------------------------------
 
-/// The n-th connection request arrives at a listener of a host.
+/// The fault happens when the n-th connection request arrives at a listener of a host.
 struct OnRequest {
   static constexpr std::string_view kKind = "request";
   static constexpr Victim kVictim = Victim::kRequest;
@@ -84,7 +88,7 @@ struct OnRequest {
   bool operator==(const OnRequest&) const = default;
 };
 
-/// A host resolves an address for the n-th time.
+/// The fault happens when a program on a host resolves an address for the n-th time.
 struct OnResolving {
   static constexpr std::string_view kKind = "resolving";
   static constexpr Victim kVictim = Victim::kQuery;
@@ -98,7 +102,7 @@ struct OnResolving {
   bool operator==(const OnResolving&) const = default;
 };
 
-/// A host resolves a route for the n-th time.
+/// The fault happens when a program on a host resolves a route for the n-th time.
 struct OnRouting {
   static constexpr std::string_view kKind = "routing";
   static constexpr Victim kVictim = Victim::kRoute;
@@ -112,7 +116,8 @@ struct OnRouting {
   bool operator==(const OnRouting&) const = default;
 };
 
-/// An id enters a state for the n-th time: "CONNECT" (kStateNames). `id` as in OnQueued.
+/// The fault happens when an id enters a state, such as "CONNECT" (kStateNames), for the n-th time.
+/// `id` is as in OnQueued.
 struct OnState {
   static constexpr std::string_view kKind = "state";
   std::string host;
@@ -134,8 +139,8 @@ void visit_event(auto& visitor, auto& on) {
   visitor.scalar("occurrence", on.occurrence);
 }
 
-/// The n-th CM event of a type enters its channel on a host. `id` is the id's number in the trace;
-/// 0: any.
+/// The fault happens when the n-th CM event of a type enters its channel on a host. `id` is the
+/// id's number in the trace; 0: any id.
 struct OnQueued {
   static constexpr std::string_view kKind = "queued";
   static constexpr Victim kVictim = Victim::kEvent;
@@ -148,7 +153,8 @@ struct OnQueued {
   bool operator==(const OnQueued&) const = default;
 };
 
-/// The application fetches the n-th CM event of a type. `id` as in OnQueued.
+/// The fault happens when the application fetches the n-th CM event of a type. `id` is as in
+/// OnQueued.
 struct OnFetched {
   static constexpr std::string_view kKind = "fetched";
   std::string host;

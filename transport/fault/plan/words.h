@@ -1,5 +1,5 @@
-// A fault as words, the form between its text and its JSON: each trigger and action is a kind and
-// fields, and each field is a key and one word.
+// A fault as words, which is the form between its text and its JSON. Each trigger and action is a
+// kind and fields, and each field is a key and one word.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,10 @@ namespace anyrdma::fault {
 
 /// One field of a trigger or an action.
 struct Word {
-  std::string key;  ///< the field's key; empty if the word comes from text, where the order decides
+  /// The field's key; empty if the word comes from a plan's text, where the order decides.
+  std::string key;
   std::string text;
-  std::size_t line = 0;  ///< where it was read
+  std::size_t line = 0;  ///< number of the line from which the word was read
 };
 
 /// A trigger or an action.
@@ -27,13 +28,13 @@ struct Phrase {
   std::size_t line = 0;
 };
 
-/// An error with its line; empty reason: no error.
+/// An error with its line. An empty reason means that there is no error.
 struct WordProblem {
   std::size_t line = 0;
   std::string reason;
 };
 
-/// How a word is assigned to a field: by its place (text) or by its key (JSON).
+/// How the words of a fault are assigned to fields: by their place (text) or by their key (JSON).
 enum class Order : std::uint8_t { kByPlace, kByKey };
 
 [[nodiscard]] Phrase phrase_of(const Trigger& trigger);
@@ -43,7 +44,8 @@ enum class Order : std::uint8_t { kByPlace, kByKey };
 /// Returns the kinds of triggers.
 [[nodiscard]] std::span<const std::string_view> trigger_kinds();
 [[nodiscard]] std::span<const std::string_view> action_kinds();
-/// Whether the word after "on HOST" names a kind of trigger, and not a message.
+/// Whether the word after "on HOST" names a kind of trigger. Otherwise it is the
+/// name of a CM message.
 [[nodiscard]] bool is_trigger_kind(std::string_view word);
 
 }  // namespace anyrdma::fault

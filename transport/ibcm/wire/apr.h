@@ -1,4 +1,5 @@
-// APR, alternate path response: the result of a LAP. Ignored on RoCE, like LAP. IBTA vol 1, 12.8.2.
+// APR, alternate path response: the result of a LAP message, which proposes an alternate path.
+// Ignored on RoCE. IBTA vol 1, 12.8.2.
 #pragma once
 
 #include "transport/ibcm/wire/mad_header.h"
@@ -13,12 +14,14 @@ struct Apr {
   CommId local_comm_id{};
   CommId remote_comm_id{};
   std::uint8_t status = 0;  ///< 0: the path was loaded
-  /// Additional information, up to 72 bytes; parsing gives as many as the message claims.
+
+  /// Additional information: up to 72 bytes to send. After parsing, as many bytes as the message
+  /// says.
   std::span<const std::uint8_t> info{};
-  /// Up to 148 bytes to send; parsing gives a view of all 148 in the parsed bytes.
+  /// Private data: up to 148 bytes to send. After parsing, all 148 bytes of the parsed message.
   std::span<const std::uint8_t> private_data{};
 
-  /// Errors of the header, and kCommId, kInfoLength.
+  /// Parses an APR. Errors: those of the MAD header, kCommId, kInfoLength.
   [[nodiscard]] static Result<Apr> parse(MadView mad);
   void serialize(MadBuffer mad) const;
 };

@@ -1,5 +1,5 @@
-// The reason why a parser rejected a message. The peer sent the message, so it is not an errno of a
-// call.
+// The reasons why a parser rejects a received CM message. The peer is responsible for the message,
+// so no call fails with these errors.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -7,22 +7,24 @@
 
 namespace anyrdma::ibcm::wire {
 
-/// The reasons that tests or traces distinguish.
+/// The reasons to reject a message that tests and traces distinguish.
 enum class DecodeErrc {
   kLength = 1,        ///< not the 256 bytes of a MAD
   kBaseVersion,       ///< base version is not 1
   kManagementClass,   ///< not the communication management class
   kClassVersion,      ///< class version is not 2
   kMethod,            ///< method is not Send
-  kAttribute,         ///< another message than the one to be parsed
-  kCommId,            ///< a communication id is 0 where one must be given
+  kAttribute,         ///< the attribute is that of another message
+  kCommId,            ///< a communication id is 0 where the message needs one
   kPathMtu,           ///< path MTU outside 256..4096
-  kTransportService,  ///< reliable datagram, or an unknown extended transport
-  kMessage,           ///< the message answered is none that exists
-  kInfoLength,        ///< more additional reject information than there is room for
+  kTransportService,  ///< transport service is reliable datagram, or an unknown extended transport
+  kMessage,           ///< the field that names the answered message has an unknown value
+
+  /// The length of the additional reject information is too large for the message.
+  kInfoLength,
 };
 
-/// The category of DecodeErrc; its messages are for traces.
+/// The error category of DecodeErrc. Its messages are for traces.
 [[nodiscard]] const boost::system::error_category& decode_category();
 
 [[nodiscard]] inline boost::system::error_code make_error_code(DecodeErrc error) {

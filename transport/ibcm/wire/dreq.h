@@ -12,11 +12,12 @@ struct Dreq {
   std::uint64_t transaction_id = 0;
   CommId local_comm_id{};
   CommId remote_comm_id{};
-  Qpn remote_qpn{};  ///< the receiver's QP: proof that the connection is the same
-  /// Up to 220 bytes to send; parsing gives a view of all 220 in the parsed bytes.
+  /// The receiver's QP number, by which it checks that the connection is the same.
+  Qpn remote_qpn{};
+  /// Private data: up to 220 bytes to send. After parsing, all 220 bytes of the parsed message.
   std::span<const std::uint8_t> private_data{};
 
-  /// Errors of the header, and kCommId.
+  /// Parses a DREQ. Errors: those of the MAD header, kCommId.
   [[nodiscard]] static Result<Dreq> parse(MadView mad);
   void serialize(MadBuffer mad) const;
 };

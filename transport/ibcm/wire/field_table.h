@@ -1,4 +1,4 @@
-// Fields of the CM's messages by their names.
+// Finds fields of CM messages by their names.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace anyrdma::ibcm::wire {
 
-/// The fields of a message after its header; none for an unknown message.
+/// Returns the fields of a message, except those of its header. Empty: unknown message.
 [[nodiscard]] std::span<const NamedField> fields_of(Attribute message);
-/// The place of a field of the message, or of its header, in the MAD. nullopt: there is no field of
-/// that name.
+/// Returns the place of a field in the MAD. The field may be one of the message or of the MAD
+/// header. nullopt: no field has that name.
 [[nodiscard]] std::optional<Field> find_field(Attribute message, std::string_view name);
-/// Writes the last 64 bits of a field, or the whole field if it is shorter, and changes nothing
-/// else.
+/// Writes the last 64 bits of a field, or the whole field if it is shorter. Other bits of the MAD
+/// stay unchanged.
 void put_field(MadBuffer mad, const Field& field, std::uint64_t number);
 
 }  // namespace anyrdma::ibcm::wire

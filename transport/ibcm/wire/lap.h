@@ -1,5 +1,5 @@
-// LAP, load alternate path: proposes another way for a connection to migrate to. Linux never sends
-// it, and ignores it on RoCE. IBTA vol 1, 12.8.1.
+// LAP, load alternate path: proposes another path to which a connection may migrate. Linux never
+// sends a LAP, and ignores it on RoCE. IBTA vol 1, 12.8.1.
 #pragma once
 
 #include "transport/ibcm/wire/mad_header.h"
@@ -15,11 +15,13 @@ struct Lap {
   CommId remote_comm_id{};
   Qpn remote_qpn{};
   std::uint8_t remote_cm_response_timeout = 0;  ///< 5 bits
-  ReqPath alternate{};                          ///< "local" is the sender of the LAP
-  /// Up to 168 bytes to send; parsing gives a view of all 168 in the parsed bytes.
+
+  /// The alternate path; "local" is the sender of the LAP.
+  ReqPath alternate{};
+  /// Private data: up to 168 bytes to send. After parsing, all 168 bytes of the parsed message.
   std::span<const std::uint8_t> private_data{};
 
-  /// Errors of the header, and kCommId.
+  /// Parses a LAP. Errors: those of the MAD header, kCommId.
   [[nodiscard]] static Result<Lap> parse(MadView mad);
   void serialize(MadBuffer mad) const;
 };

@@ -1,5 +1,5 @@
-// The first 24 bytes of every management datagram, as communication management uses them.
-// IBTA vol 1, 13.4.3; class and versions: 16.7.1.
+// The header of a management datagram (MAD), its first 24 bytes, as communication management uses
+// it. IBTA vol 1, 13.4.3; class and versions: 16.7.1.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ using MadView = std::span<const std::uint8_t, kMadSize>;
 using MadBuffer = std::span<std::uint8_t, kMadSize>;
 using Gid = std::array<std::uint8_t, 16>;
 
-/// Attribute ids of the CM class (IBTA vol 1, 16.7.3).
+/// The attribute ids of the CM class, which identify the CM messages (IBTA vol 1, 16.7.3).
 enum class Attribute : std::uint16_t {
   kReq = 0x0010,
   kMra = 0x0011,
@@ -48,29 +48,32 @@ enum class Attribute : std::uint16_t {
   kApr = 0x001a,
 };
 
-/// The message that a REJ or an MRA answers.
+/// The message that a REJ rejects, or for which an MRA asks for time.
 enum class AnsweredMessage : std::uint8_t { kReq = 0, kRep = 1, kOther = 2 };
 
 struct MadHeader {
   std::uint64_t transaction_id = 0;
-  Attribute attribute{};  ///< any value: an unknown one is not the header's fault
+  Attribute attribute{};  ///< any value: parse() accepts unknown attributes
   std::uint32_t attribute_modifier = 0;
 
-  /// kBaseVersion, kManagementClass, kClassVersion, kMethod. Status and reserved bits are ignored.
+  /// Parses the header. Errors: kBaseVersion, kManagementClass, kClassVersion, kMethod. Status and
+  /// reserved bits are ignored.
   [[nodiscard]] static Result<MadHeader> parse(MadView mad);
-  /// Like parse(), with one more error: kAttribute, unless the attribute is `expected`.
+  /// Parses the header like parse(). Error kAttribute: the attribute is not `expected`.
   [[nodiscard]] static Result<MadHeader> parse_as(MadView mad, Attribute expected);
-  /// Zeroes the whole MAD, then writes the header: the first step of every message's serialize.
+  /// Sets the whole MAD to zero, then writes the header. serialize() of every message calls it
+  /// first.
   void serialize(MadBuffer mad) const;
 
   bool operator==(const MadHeader&) const = default;
 };
 
-/// Checks the length of received bytes. Error kLength: they are not exactly one MAD.
+/// Checks the length of received bytes. Error kLength: they are not exactly 256 bytes, the size of
+/// a MAD.
 [[nodiscard]] Result<MadView> as_mad(std::span<const std::uint8_t> bytes);
 
-/// Returns the start of the message behind the header. Offsets in the layouts of messages count
-/// from here.
+/// Returns the start of the message, which follows the MAD header. Offsets in the layouts of
+/// messages count from there.
 [[nodiscard]] inline const std::uint8_t* payload(MadView mad) {
   return mad.data() + kMadHeaderSize;
 }
@@ -78,7 +81,7 @@ struct MadHeader {
   return mad.data() + kMadHeaderSize;
 }
 
-/// Copies `data`, which must fit, to the start of a field that is already zero.
+/// Copies `data` to the start of a field. Precondition: the field is zero and `data` fits.
 template <Field F>
 void put_bytes(std::uint8_t* bytes, std::span<const std::uint8_t> data) {
   static_assert(F.bit == 0 && F.width % 8 == 0);

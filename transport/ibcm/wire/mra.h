@@ -1,5 +1,5 @@
-// MRA, message receipt acknowledgment: "I have your message, and need more time to answer".
-// IBTA vol 1, 12.6.6.
+// MRA, message receipt acknowledgment: its sender has received a message, and needs more time to
+// answer. IBTA vol 1, 12.6.6.
 #pragma once
 
 #include "transport/ibcm/wire/mad_header.h"
@@ -13,11 +13,12 @@ struct Mra {
   CommId local_comm_id{};
   CommId remote_comm_id{};
   AnsweredMessage message = AnsweredMessage::kReq;
-  std::uint8_t service_timeout = 0;  ///< 5 bits, a time exponent
-  /// Up to 222 bytes to send; parsing gives a view of all 222 in the parsed bytes.
+  std::uint8_t service_timeout = 0;  ///< time exponent of five bits
+
+  /// Private data: up to 222 bytes to send. After parsing, all 222 bytes of the parsed message.
   std::span<const std::uint8_t> private_data{};
 
-  /// Errors of the header, and kCommId, kMessage.
+  /// Parses an MRA. Errors: those of the MAD header, kCommId, kMessage.
   [[nodiscard]] static Result<Mra> parse(MadView mad);
   void serialize(MadBuffer mad) const;
 };

@@ -1,5 +1,5 @@
-// The names of the messages' fields, for fault plans and tables. Each message's layout is a table
-// of them.
+// The named fields of CM messages, for fault plans and tables. The layout of each message is a
+// table of such fields.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ struct NamedField {
   anyrdma::wire::Field field;
 };
 
-/// Whether the fields cover a message without gap or overlap, as for fields without names.
+/// Whether the fields cover a message without gap or overlap. Used in static_assert.
 template <std::size_t N>
 [[nodiscard]] constexpr bool tiles(const std::array<NamedField, N>& layout, std::size_t size) {
   std::array<anyrdma::wire::Field, N> fields{};
@@ -24,7 +24,8 @@ template <std::size_t N>
   return anyrdma::wire::tiles(fields, size);
 }
 
-/// Returns the fields of the header of every message; positions count from its beginning.
+/// Returns the fields of the MAD header, which every message has. Positions count from the header's
+/// beginning.
 [[nodiscard]] std::span<const NamedField> header_fields();
 [[nodiscard]] std::span<const NamedField> req_fields();
 [[nodiscard]] std::span<const NamedField> mra_fields();

@@ -1,5 +1,5 @@
-// REP, reply to a request for communication. IBTA vol 1, 12.6.8; the vendor
-// id sits in three bytes that were reserved before ECE.
+// REP, reply to a request for communication. IBTA vol 1, 12.6.8. The vendor id is in three bytes
+// that were reserved before enhanced connection establishment (ECE).
 #pragma once
 
 #include "transport/ibcm/wire/mad_header.h"
@@ -15,7 +15,7 @@ struct Rep {
   CommId remote_comm_id{};
   std::uint32_t local_q_key = 0;
   Qpn local_qpn{};
-  std::uint32_t vendor_id = 0;   ///< 24 bits, scattered over the message
+  std::uint32_t vendor_id = 0;   ///< 24 bits, in three separate bytes of the message
   std::uint32_t local_eecn = 0;  ///< 24 bits
   Psn starting_psn{};
   std::uint8_t responder_resources = 0;
@@ -26,10 +26,10 @@ struct Rep {
   std::uint8_t rnr_retry_count = 0;    ///< 3 bits
   std::uint8_t srq = 0;                ///< 1 bit
   Guid local_ca_guid{};
-  /// Up to 196 bytes to send; parsing gives a view of all 196 in the parsed bytes.
+  /// Private data: up to 196 bytes to send. After parsing, all 196 bytes of the parsed message.
   std::span<const std::uint8_t> private_data{};
 
-  /// Errors of the header, and kCommId.
+  /// Parses a REP. Errors: those of the MAD header, kCommId.
   [[nodiscard]] static Result<Rep> parse(MadView mad);
   void serialize(MadBuffer mad) const;
 };

@@ -1,6 +1,5 @@
-// REQ, request for communication: opens the handshake.
-// IBTA vol 1, 12.6.5; vendor id and attribute modifier belong to ECE,
-// which later releases added.
+// REQ, request for communication: begins the handshake. IBTA vol 1, 12.6.5. The vendor id and the
+// attribute modifier belong to enhanced connection establishment (ECE), which later releases added.
 #pragma once
 
 #include "transport/ibcm/wire/mad_header.h"
@@ -9,7 +8,7 @@ namespace anyrdma::ibcm::wire {
 
 inline constexpr std::size_t kReqPrivateDataSize = 92;
 
-/// One of the two paths of a REQ. "Local" is the sender of the REQ.
+/// One of the two paths in a REQ, primary and alternate. "Local" is the sender of the REQ.
 struct ReqPath {
   std::uint16_t local_lid = 0;
   std::uint16_t remote_lid = 0;
@@ -39,7 +38,7 @@ struct Req {
   std::uint8_t initiator_depth = 0;
   std::uint32_t remote_eecn = 0;                ///< 24 bits
   std::uint8_t remote_cm_response_timeout = 0;  ///< 5 bits
-  std::uint8_t transport_service = 0;           ///< 0 RC, 1 UC, 3 see extended_transport
+  std::uint8_t transport_service = 0;           ///< 0: RC, 1: UC, 3: as extended_transport says
   std::uint8_t flow_control = 0;                ///< 1 bit
   Psn starting_psn{};
   std::uint8_t local_cm_response_timeout = 0;  ///< 5 bits
@@ -50,13 +49,14 @@ struct Req {
   std::uint8_t rnr_retry_count = 0;     ///< 3 bits
   std::uint8_t max_cm_retries = 0;      ///< 4 bits
   std::uint8_t srq = 0;                 ///< 1 bit
-  std::uint8_t extended_transport = 0;  ///< 3 bits; 1 XRC
+  std::uint8_t extended_transport = 0;  ///< 3 bits; 1: XRC
   ReqPath primary{};
   ReqPath alternate{};
-  /// Up to 92 bytes to send; parsing gives a view of all 92 in the parsed bytes.
+  /// Private data: up to 92 bytes to send. After parsing, all 92 bytes of the parsed message.
   std::span<const std::uint8_t> private_data{};
 
-  /// Errors of the header, and kCommId, kPathMtu, kTransportService. Reserved bits are ignored.
+  /// Parses a REQ. Errors: those of the MAD header, kCommId, kPathMtu, kTransportService. Reserved
+  /// bits are ignored.
   [[nodiscard]] static Result<Req> parse(MadView mad);
   void serialize(MadBuffer mad) const;
 };

@@ -12,10 +12,10 @@ struct Rtu {
   std::uint64_t transaction_id = 0;
   CommId local_comm_id{};
   CommId remote_comm_id{};
-  /// Up to 224 bytes to send; parsing gives a view of all 224 in the parsed bytes.
+  /// Private data: up to 224 bytes to send. After parsing, all 224 bytes of the parsed message.
   std::span<const std::uint8_t> private_data{};
 
-  /// Errors of the header, and kCommId.
+  /// Parses an RTU. Errors: those of the MAD header, kCommId.
   [[nodiscard]] static Result<Rtu> parse(MadView mad);
   void serialize(MadBuffer mad) const;
 };

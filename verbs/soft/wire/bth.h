@@ -59,7 +59,8 @@ inline Bth Bth::parse(std::span<const std::uint8_t, kBytes> bytes) {
   using namespace bth_layout;
   const Front::Number front = Front::load(bytes.data());
   const Back::Number back = Back::load(bytes.data());
-  // Reads the fields from one word. A copy of single fields would have to wait for each of them.
+  // Reads all fields from one 64-bit word, because a copy of single fields would have to wait for
+  // each of them.
   return {.opcode = Front::get<kOpcode>(front),
           .solicited = Front::get<kSolicited>(front) != 0,
           .migration = Front::get<kMigration>(front) != 0,

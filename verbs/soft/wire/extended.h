@@ -1,5 +1,5 @@
-// The extended transport headers that may follow the BTH (IBTA vol 1, 9.3 to 9.5). Each is a struct
-// with parse and serialize functions for a span of its exact size.
+// The extended transport headers that may follow the BTH (IBTA vol 1, 9.3 to 9.5). Each header is a
+// struct with functions that parse and write a span of its exact size.
 #pragma once
 
 #include <array>
@@ -65,7 +65,8 @@ struct Reth {
   bool operator==(const Reth&) const = default;
 };
 
-/// The kind of an AETH, in its syndrome's upper bits (IBTA vol 1, table 45).
+/// The kind of an AETH (acknowledgement header), in the upper bits of its syndrome (IBTA vol 1,
+/// table 45).
 enum class AckKind : std::uint8_t { kAck = 0, kRnrNak = 1, kReserved = 2, kNak = 3 };
 
 /// Codes of a kNak syndrome (IBTA vol 1, table 46).
@@ -76,7 +77,7 @@ enum class NakCode : std::uint8_t {
   kRemoteOperational = 3,
 };
 
-/// The credit count that means "no end-to-end credits", as Linux's rxe sends.
+/// The credit count of an AETH that means "no end-to-end credits". Linux's rxe sends it, too.
 inline constexpr std::uint8_t kCreditsUnlimited = 31;
 
 namespace aeth_layout {
@@ -91,7 +92,7 @@ static_assert(wire::tiles(std::array{kReserved, kKind, kValue, kSequence}, 4));
 struct Aeth {
   static constexpr std::size_t kBytes = 4;
   AckKind kind = AckKind::kAck;
-  std::uint8_t value = kCreditsUnlimited;  ///< credits, RNR timer or NakCode, depending on the kind
+  std::uint8_t value = kCreditsUnlimited;  ///< credits, RNR timer or NakCode, as `kind` says
   std::uint32_t message_sequence = 0;
 
   [[nodiscard]] static Aeth parse(std::span<const std::uint8_t, kBytes> bytes) {
@@ -146,7 +147,8 @@ inline constexpr wire::Field kSharedQueue{1, 0, 24};
 static_assert(wire::tiles(std::array{kReserved, kSharedQueue}, 4));
 }  // namespace xrc_layout
 
-/// Extended connection header: the number of a shared receive queue (IBTA vol 1, annex A14).
+/// The extended connection (XRC) header, with the number of the peer's shared receive queue (IBTA
+/// vol 1, annex A14).
 struct XrcEth {
   static constexpr std::size_t kBytes = 4;
   std::uint32_t shared_queue = 0;
@@ -186,8 +188,8 @@ inline constexpr wire::Field kData{0, 0, 32};
 static_assert(wire::tiles(std::array{kData}, 4));
 }  // namespace immediate_layout
 
-/// The immediate data header. Verbs passes immediate data in network order; `data` has it in host
-/// order.
+/// The immediate data header. Verbs passes immediate data in network byte order; `data` has it in
+/// host byte order.
 struct ImmDt {
   static constexpr std::size_t kBytes = 4;
   std::uint32_t data = 0;

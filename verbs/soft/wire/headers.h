@@ -1,5 +1,5 @@
-// All headers of one RoCEv2 payload in one struct. The opcode table tells which of them are parsed
-// and written.
+// All headers of one RoCEv2 payload in one struct. The opcode table (opcode.h) determines which of
+// them are parsed and written.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class DecodeError : std::uint8_t {
   kUnexpectedPayload,
 };
 
-/// All headers of a packet. Headers that the opcode does not name are zero.
+/// All headers of a packet. Headers that the packet's opcode does not have are zero.
 struct Headers {
   Bth bth;
   Deth deth;
@@ -44,14 +44,14 @@ struct Decoded {
 /// Parses a UDP payload from BTH to ICRC. The ICRC is not checked, and reserved bits are ignored.
 [[nodiscard]] Decoded decode(std::span<const std::uint8_t> datagram);
 
-/// The BTH and the results of the length, version and opcode checks of decode(), which every packet
-/// needs.
+/// The headers that every packet needs: the BTH, and the results of checking length, version and
+/// opcode.
 struct Envelope {
   DecodeError error = DecodeError::kNone;
   Bth bth;
   std::span<const std::uint8_t> payload;
 };
-/// Checks the datagram and fills `out`, which is passed by reference because returning a copy is
+/// Checks a datagram and fills `out`. `out` is passed by reference because returning a copy is
 /// slower.
 void open(std::span<const std::uint8_t> datagram, Envelope& out);
 [[nodiscard]] inline Envelope open(std::span<const std::uint8_t> datagram) {
@@ -60,18 +60,18 @@ void open(std::span<const std::uint8_t> datagram, Envelope& out);
   return out;
 }
 
-/// Writes the BTH and the extended headers that its opcode names; `bytes` is exactly
+/// Writes the BTH and the extended headers of its opcode to `bytes`, which must be exactly
 /// kHeaderBytes[opcode] long.
 void encode(const Headers& headers, std::span<std::uint8_t> bytes);
 
-/// Reads one extended header of a datagram. Precondition: the opcode has this header.
+/// Reads one extended header of a datagram. Precondition: the datagram's opcode has this header.
 template <class T>
 [[nodiscard]] std::span<const std::uint8_t, T::kBytes> view(std::span<const std::uint8_t> datagram,
                                                             std::uint8_t opcode, Header header) {
   return datagram.subspan(offset_of(opcode, header)).template first<T::kBytes>();
 }
 
-/// Writes one extended header into a datagram. Precondition: the opcode has this header.
+/// Writes one extended header into a datagram. Precondition: the datagram's opcode has this header.
 template <class T>
 void put(std::span<std::uint8_t> datagram, std::uint8_t opcode, Header which, const T& header) {
   header.serialize(datagram.subspan(offset_of(opcode, which)).template first<T::kBytes>());

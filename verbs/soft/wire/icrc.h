@@ -9,27 +9,27 @@
 
 namespace anyrdma::roce {
 
-/// Computes the ICRC over the packet's payload and the masked IP and UDP headers in front of it.
-/// Precondition: at least a BTH and the ICRC's own four bytes.
+/// Computes the ICRC over a packet's payload and the masked IP and UDP headers in front of it.
+/// Precondition: the payload contains at least a BTH and the ICRC's own four bytes.
 [[nodiscard]] std::uint32_t icrc_of(const verbs::soft::Packet& packet);
 
-/// Writes the ICRC to the last four bytes, and marks it as computed. No effect if it is computed
-/// already.
+/// Computes the ICRC, writes it to the last four payload bytes, and marks it as computed. No effect
+/// if the ICRC is computed already.
 void seal(verbs::soft::Packet& packet);
 
-/// The fields of an IPv4 header that the ICRC covers and a UDP socket does not show.
+/// The fields of an IPv4 header that the ICRC covers and that a UDP socket does not show.
 struct HiddenFields {
   std::uint16_t identification = 0;
   std::uint16_t fragment = 0;  ///< "don't fragment" (0x4000) or nothing
 };
-/// Finds the hidden fields for which the ICRC is right, if there are any. A damaged packet seems
-/// right with a probability of 2^-15, since most bits of the ICRC are used to find the fields. IPv6
-/// has no hidden fields: the result is only whether the ICRC is right. nullopt for packets that are
-/// too short for an ICRC.
+/// Finds the hidden fields of a packet with which its ICRC is right. nullopt: there are none, or
+/// the packet is too short for an ICRC. A damaged packet seems right with a probability of 2^-15,
+/// since most bits of the ICRC are used to find the fields. IPv6 has no hidden fields: a value then
+/// only says that the ICRC is right.
 [[nodiscard]] std::optional<HiddenFields> hidden_fields_of(const verbs::soft::Packet& packet);
 
-/// Whether the ICRC is right or, if IP fields are hidden, can be right. False for packets that are
-/// too short for an ICRC.
+/// Whether the ICRC of a packet is right or, if IP fields are hidden, can be right. False for
+/// packets that are too short for an ICRC.
 [[nodiscard]] bool icrc_ok(const verbs::soft::Packet& packet);
 
 }  // namespace anyrdma::roce

@@ -1,5 +1,5 @@
-// The opcodes of the BTH as data: service, operation, position of the packet in its message, and
-// extended headers (IBTA vol 1, table 38).
+// The table of the opcodes of the BTH: service, operation, position of the packet in its message,
+// and extended headers (IBTA vol 1, table 38).
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ enum class Operation : std::uint8_t {
   kCongestion,
 };
 
-/// A packet's position in its message. The values are bits, so kOnly is both first and last.
+/// The position of a packet in its message. The values are bits, so kOnly is both first and last.
 enum class Place : std::uint8_t { kMiddle = 0, kFirst = 1, kLast = 2, kOnly = 3 };
 [[nodiscard]] constexpr bool is_first(Place p) {
   return (static_cast<unsigned>(p) & 1) != 0;
@@ -36,7 +36,7 @@ enum class Place : std::uint8_t { kMiddle = 0, kFirst = 1, kLast = 2, kOnly = 3 
   return (static_cast<unsigned>(p) & 2) != 0;
 }
 
-/// Extended headers, in the order in which they appear on the wire.
+/// The extended headers of a packet as bits, in the order in which the headers appear on the wire.
 enum Header : std::uint16_t {
   kXrcEth = 1 << 0,
   kDeth = 1 << 1,
@@ -96,7 +96,8 @@ inline constexpr std::uint8_t kRcAtomicWrite = 0x1d;  // IBTA vol 1, release 1.5
 inline constexpr std::uint8_t kUdSendOnly = 0x64;
 inline constexpr std::uint8_t kUdSendOnlyImm = 0x65;
 
-/// The operations of the connected services. Opcodes are offsets within the service's 32 opcodes.
+/// The operations of the connected services. Each opcode is an offset within the 32 opcodes of a
+/// service.
 inline constexpr std::array kConnectedRows{
     OpcodeRow{0x00, {}, Operation::kSend, Place::kFirst, 0, true, "SEND First"},
     OpcodeRow{0x01, {}, Operation::kSend, Place::kMiddle, 0, true, "SEND Middle"},
@@ -141,7 +142,7 @@ inline constexpr std::array kConnectedRows{
     OpcodeRow{0x1d, {}, Operation::kAtomicWrite, Place::kOnly, kReth, true, "ATOMIC WRITE"},
 };
 
-/// Makes the opcode table: one row for each value, with Service::kNone for reserved values.
+/// Makes the opcode table: one row for each opcode value, with Service::kNone for reserved values.
 [[nodiscard]] constexpr std::array<OpcodeRow, 256> make_opcode_table() {
   std::array<OpcodeRow, 256> table{};
   auto add = [&table](Service service, OpcodeRow row, unsigned extra) {
@@ -153,8 +154,8 @@ inline constexpr std::array kConnectedRows{
   for (const OpcodeRow& row : kConnectedRows) {
     add(Service::kRc, row, 0);
     if (row.code <= 0x0b) add(Service::kUc, row, 0);
-    // Requests on extended connections name the peer's shared receive queue (XrcEth); responses do
-    // not.
+    // Requests on extended connections (XRC) contain the number of the peer's shared receive queue
+    // (XrcEth); responses do not.
     const bool response = row.code >= 0x0d && row.code <= 0x12;
     add(Service::kXrc, row, response ? 0u : static_cast<unsigned>(kXrcEth));
   }
@@ -175,7 +176,7 @@ inline constexpr std::array<OpcodeRow, 256> kOpcodes = make_opcode_table();
   return bytes;
 }
 
-/// Makes the table of header offsets, by opcode and number of the header's bit.
+/// Makes the table of header offsets, by opcode and by the number of the header's bit.
 [[nodiscard]] constexpr auto make_header_offsets() {
   std::array<std::array<std::uint8_t, kHeaderSizes.size()>, 256> offsets{};
   for (std::size_t i = 0; i < offsets.size(); ++i) {
@@ -188,14 +189,14 @@ inline constexpr std::array<OpcodeRow, 256> kOpcodes = make_opcode_table();
 }
 inline constexpr auto kHeaderOffsets = make_header_offsets();
 
-/// Returns the offset of a header from the first byte of the BTH. Precondition: the opcode has this
-/// header.
+/// Returns the offset of an extended header from the first byte of the BTH. Precondition: the
+/// opcode has this header.
 [[nodiscard]] constexpr std::size_t offset_of(std::uint8_t opcode, Header header) {
   return kHeaderOffsets[opcode]
                        [static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(header)))];
 }
 
-/// Makes the table of header lengths by opcode: BTH and all extended headers.
+/// Makes the table of the headers' total length in bytes (BTH and all extended headers), by opcode.
 [[nodiscard]] constexpr std::array<std::uint8_t, 256> make_header_bytes() {
   std::array<std::uint8_t, 256> bytes{};
   for (std::size_t i = 0; i < bytes.size(); ++i)

@@ -1,5 +1,5 @@
-// Reads and writes classic packet-capture files (pcap), as tcpdump and Wireshark use them. Works on
-// bytes in memory, without file I/O.
+// Reads and writes classic packet-capture files (pcap), which tcpdump and Wireshark use. The
+// functions work on bytes in memory, without file I/O.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct Record {
 };
 
 /// Returns the records of a capture of Ethernet frames, as views into `file`. nullopt: `file` is no
-/// capture, is truncated, or has another link type. Accepts both byte orders, microseconds and
-/// nanoseconds.
+/// capture, is truncated, or has another link type. Both byte orders, microseconds and nanoseconds
+/// are accepted.
 [[nodiscard]] std::optional<std::vector<Record>> parse(std::span<const std::uint8_t> file);
 
-/// Returns the file header of a capture: Ethernet frames, times in nanoseconds, little-endian on
-/// every machine.
+/// Returns the file header of a capture of Ethernet frames, with times in nanoseconds. The capture
+/// is little-endian on every machine.
 [[nodiscard]] std::vector<std::uint8_t> file_header();
 
 /// Appends one record to a capture.
