@@ -17,6 +17,7 @@
 #include "transport/rxe/link.h"
 #include "transport/ucma/ucma.h"
 #include "transport/udp/udp.h"
+#include "verbs/soft/thread_sanitizer.h"
 
 namespace anyrdma::transport {
 namespace {
@@ -81,7 +82,8 @@ OpenResult opened_as(const char* name, verbs::Result<std::unique_ptr<Host>> host
 /// What is done in a peer's memory is no packet, and nothing can happen to it.
 OpenResult open_fabric(const OpenOptions& options) {
   fabric::FabricConfig config = options.fabric;
-  if (fault::watches_packets(options.faults.plan)) config.near_memory = false;
+  if (fault::watches_packets(options.faults.plan) || verbs::soft::thread_sanitizer::is_enabled())
+    config.near_memory = false;
   if (options.asks_world && options.memory != verbs::soft::MemoryProfile::kStrict) {
     config.memory = options.memory;
     config.memory_chooser = &memory_of_world();

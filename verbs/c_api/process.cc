@@ -23,6 +23,7 @@
 #include "transport/open/environment.h"
 #include "transport/open/fault_account.h"
 #include "transport/open/real.h"
+#include "verbs/soft/thread_sanitizer.h"
 
 namespace anyrdma::c_api {
 namespace {
@@ -161,6 +162,7 @@ Opened* open() {
   options->record.say = [](const std::string& sentence) {
     std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
   };
+  verbs::soft::thread_sanitizer::enable();
   auto result = transport::open_real(name, *options);
   if (!result) {
     say_why(result.error().sentence);

@@ -8,6 +8,7 @@
 #include "verbs/misuse.h"
 #include "verbs/soft/core.h"
 #include "verbs/soft/queue_pair.h"
+#include "verbs/soft/races.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -93,6 +94,9 @@ void SoftContext::choose_operations() {
   install_operations(vctx);
   if (core_.gate != nullptr) install_gated_operations(vctx);
   if (core_.observer != nullptr) install_observed_operations(*this);
+  if (thread_sanitizer::is_enabled() && core_.races == nullptr)
+    core_.races = std::make_shared<Races>(core_);
+  if (core_.races != nullptr) install_race_operations(*this);
 }
 
 void SoftContext::raise(const ibv_async_event& event) {

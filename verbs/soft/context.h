@@ -47,7 +47,8 @@ class SoftContext : public ProvidedContext {
 
   std::unique_ptr<Semaphore> async_units;  ///< one per event in `events`
   Ring<ibv_async_event> events;
-  ibv_context_ops observed{};  ///< operations that the observing ones call after their report
+  ibv_context_ops observed{};   ///< operations that the observing ones call after their report
+  ibv_context_ops unwatched{};  ///< operations that those of Core::races call after their report
 
  private:
   void raise(const ibv_async_event& event);

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace anyrdma::verbs::soft {
 class DelayedEffects;
 class NearMemory;
 class Ownership;
+class Races;
 class SoftCq;
 class SoftSrq;
 struct SoftQp;
@@ -75,6 +77,7 @@ struct Core {
   HcaObserver* observer = nullptr;     ///< null: none
   Ownership* ownership = nullptr;      ///< null: not checked
   NearMemory* near_memory = nullptr;   ///< null: none
+  std::shared_ptr<Races> races{};      ///< null: ThreadSanitizer is not there
   MemoryProfile memory_profile = MemoryProfile::kStrict;
   MemoryChooser* memory_chooser = nullptr;  ///< null: memory is strict
   std::vector<DelayedEffects*> delayed{};   ///< those of all queue pairs

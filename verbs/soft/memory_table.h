@@ -10,6 +10,7 @@
 
 #include "verbs/soft/graveyard.h"
 #include "verbs/soft/handle_table.h"
+#include "verbs/soft/thread_sanitizer.h"
 
 namespace anyrdma::verbs::soft {
 
@@ -164,6 +165,7 @@ class MemoryTable {
   /// memory is not mapped, or no longer mapped.
   template <class Body>
   [[nodiscard]] bool touch(Body body) const {
+    const thread_sanitizer::Hidden hidden;
     if (guard_ != nullptr) return guard_([](void* it) { (*static_cast<Body*>(it))(); }, &body);
     body();
     return true;

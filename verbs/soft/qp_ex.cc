@@ -67,7 +67,7 @@ int SendBuilder::post(SoftQp& qp) {
     const Core& core = qp.core;
     CriticalSection section(core.runtime);
     if (const int error = qp.check_sends(*first); error != 0) return error;
-    if (core.gate == nullptr && core.observer == nullptr) {
+    if (core.gate == nullptr && core.observer == nullptr && core.races == nullptr) {
       const int error =
           post_each(first, &bad, [&qp](const ibv_send_wr& each) { return qp.post_send(each); });
       qp.schedule();

@@ -1,4 +1,5 @@
 #include "verbs/soft/queue_pair.h"
+#include "verbs/soft/races.h"
 
 #include <pthread.h>
 
@@ -113,6 +114,7 @@ void SoftQp::open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint3
   }
   if (core.observer != nullptr) core.observer->on_opened(*this);
   if (core.ownership != nullptr) core.ownership->on_opened(*this, cap);
+  if (core.races != nullptr) core.races->on_opened(*this);
 }
 
 void SoftQp::close() {
@@ -180,6 +182,7 @@ void SoftQp::raise(ibv_event_type type) {
 void SoftQp::reset() {
   if (core.observer != nullptr) core.observer->on_discarding(*this, !open_now);
   if (core.ownership != nullptr) core.ownership->on_discarding(*this, !open_now);
+  if (core.races != nullptr) core.races->on_discarded(*this, !open_now);
   if (effects) effects->discard();
   requester.discard();
   responder.discard();

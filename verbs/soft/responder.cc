@@ -8,6 +8,7 @@
 #include "verbs/soft/atomics.h"
 #include "verbs/soft/ownership/ownership.h"
 #include "verbs/soft/queue_pair.h"
+#include "verbs/soft/races.h"
 #include "verbs/soft/rc_constants.h"
 
 namespace anyrdma::verbs::soft {
@@ -280,6 +281,9 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
       return;
     }
   }
+  if (qp_.core.races != nullptr && from != nullptr)
+    qp_.core.races->on_remote(qp_, const_cast<std::uint8_t*>(from), reth.length,
+                              Races::Access::kRead);
   if (qp_.effects) qp_.effects->before_read();
   const std::uint32_t packets = std::max(1u, (reth.length + qp_.mtu() - 1) / qp_.mtu());
   expected_ = expected_ + packets;

@@ -1,16 +1,21 @@
 // What the responder does to the application's memory: at once, or when DelayedEffects has it.
 #include "verbs/soft/queue_pair.h"
+#include "verbs/soft/races.h"
 #include "verbs/soft/responder.h"
 
 namespace anyrdma::verbs::soft {
 
 bool Responder::store(std::uint8_t* to, std::span<const std::uint8_t> bytes, bool first) {
+  if (qp_.core.races != nullptr)
+    qp_.core.races->on_remote(qp_, to, bytes.size(), Races::Access::kWrite);
   if (qp_.effects) return qp_.effects->write(to, bytes, first, write_key_);
   return qp_.core.memory.copy(to, bytes.data(), bytes.size());  // a lent payload may overlap
 }
 
 bool Responder::carry_out(void* at, const AtomicRequest& request, std::uint64_t& original,
                           std::uint32_t& ticket) {
+  if (qp_.core.races != nullptr)
+    qp_.core.races->on_remote(qp_, at, sizeof original, Races::Access::kAtomic);
   if (!qp_.effects) return qp_.core.memory.touch([&] { original = execute_atomic(at, request); });
   const auto started = qp_.effects->execute(at, request, original);
   if (started) ticket = *started;

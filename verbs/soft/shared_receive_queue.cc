@@ -8,6 +8,7 @@
 #include "verbs/soft/context.h"
 #include "verbs/soft/ownership/ownership.h"
 #include "verbs/soft/queue_pair.h"
+#include "verbs/soft/races.h"
 #include "verbs/soft/xrc_domain.h"
 
 namespace anyrdma::verbs::soft {
@@ -25,10 +26,10 @@ SoftSrq::SoftSrq(SoftPd& domain, void* user, const ibv_srq_attr& wanted)
 }
 
 SoftSrq::~SoftSrq() {
-  HcaObserver* const observer = SoftContext::from(context).core().observer;
-  if (observer != nullptr) observer->on_closing(*this);
-  Ownership* const ownership = SoftContext::from(context).core().ownership;
-  if (ownership != nullptr) ownership->on_closing(*this);
+  const Core& core = SoftContext::from(context).core();
+  if (core.observer != nullptr) core.observer->on_closing(*this);
+  if (core.ownership != nullptr) core.ownership->on_closing(*this);
+  if (core.races != nullptr) core.races->on_closed(*this);
   if (xrcd_ != nullptr) {
     --xrcd_->users;
     --completions_->users;
