@@ -46,7 +46,8 @@ constexpr const char* kHostSockets =
     "IPv4 and IPv6 between simulated hosts; other families are the kernel's own";
 constexpr const char* kVirtualTime = "virtual time";
 constexpr const char* kTimers = "timers in virtual time; timers of processor time never expire";
-constexpr const char* kSignals = "the kernel delivers signals when it is the receiver's turn";
+constexpr const char* kSignals =
+    "a signal waits in the simulator until the receiver runs; then the kernel delivers it";
 constexpr const char* kSignalState = "the kernel's own state of signals";
 constexpr const char* kSignalDescriptors =
     "readable in read, poll, select and epoll when a signal comes";
