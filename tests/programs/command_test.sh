@@ -85,7 +85,7 @@ case_unknown_link_layer_is_refused_before_the_program_and_said_by_the_libraries(
 case_help_prints_the_reference_of_a_topic() {
   "$anyrdma" help scenario >"$work/topic.log" 2>&1 || fail "help scenario: $?"
   expect_line topic '^SCENARIO FILES$'
-  expect_line topic '^  background HOST COMMAND LINE  starts a program'
+  expect_line topic '^  background HOST COMMAND LINE  starts a server'
   "$anyrdma" help faults >"$work/topic.log" 2>&1 || fail "help faults: $?"
   expect_line topic '^HOW LONG$'
   "$anyrdma" help >"$work/topic.log" 2>&1 || fail "help: $?"

@@ -8,7 +8,7 @@ expect() { # WHAT EXPECTED ACTUAL
   [ "$2" = "$3" ] || { echo "FAILED: $1: '$3', expected '$2'"; failures=$((failures + 1)); }
 }
 
-said=$(tools/vm/rxe --deadline 120 -- sh -c 'echo out; echo error >&2; touch /usr/made; exit 7')
+said=$(tools/vm/rxe --deadline 250 -- sh -c 'echo out; echo error >&2; touch /usr/made; exit 7')
 expect "the command's exit status" 7 $?
 expect "its output" "$(printf 'out\nerror')" "$said"
 expect "what it wrote" "" "$(ls /usr/made 2>/dev/null)"

@@ -25,8 +25,10 @@ alike ibstat /usr/sbin/ibstat
 
 says='here/starving: deregistered$'
 alike 'a_thread_that_posts_without_pause_lets_others_in' "$PWD/tests/simulated/starving"
-says='here/pacing: atomic: [0-9]+ ns each$'
-alike 'an_operation_takes_no_longer_for_the_clock_readings_of_the_library' "$PWD/tests/simulated/pacing"
+if [ -z "${MEMORIES:-}" ]; then # a weak memory makes the effects of a request later
+  says='here/pacing: atomic: [0-9]+ ns each$'
+  alike 'an_operation_takes_no_longer_for_the_clock_readings_of_the_library' "$PWD/tests/simulated/pacing"
+fi
 
 # A host has its device whatever environment a program gives to the one that it executes.
 says='here/[a-z0-9_]*: 1 HCA found:$'
