@@ -62,7 +62,9 @@ def texts(source):
 
 
 def is_prose(text):
-    """Two words beside each other at least, and no code."""
+    """Two words beside each other at least, and no code or XML."""
+    if re.match(r"\s*<\w+ \w+=", text):
+        return False
     plain = re.sub(r"%[-+ #0-9.*]*(?:hh?|ll?|z|j|PRI\w+)?[a-zA-Z]|\.\.\.", " x ", text)
     return bool(re.search(r"[A-Za-z]{2,}[,:;]? [a-z]{2,}|[a-z]{3,} [A-Z]?[a-z]{3,}", plain))
 

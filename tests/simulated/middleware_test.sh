@@ -63,8 +63,12 @@ for test in tcp_lat tcp_bw udp_lat; do
 done
 for test in rc_lat rc_bw rc_rdma_write_bw rc_rdma_read_lat rc_fetch_add_mr; do
   says="client1/qperf: +(latency|bw|msg_rate) +=  "
+  # The server deregisters its memory while READs of the client are on the way (docs/memory.md).
+  wrong_under=
+  [ $test != rc_rdma_read_lat ] || wrong_under='spec relaxed unordered'
   apart "qperf_$test" true "qperf -t 1 -cm 1 $s $test"
 done
+wrong_under=
 settings=()
 
 finish

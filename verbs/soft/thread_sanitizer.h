@@ -50,6 +50,7 @@ class Timeline {
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
+  /// Memory that a device reads or writes.
   struct Range {
     void* at;
     std::size_t bytes;

@@ -14,12 +14,13 @@ namespace anyrdma::sim::debug {
 namespace {
 
 constexpr std::string_view kHelp =
-    "hosts         hosts with their addresses, and the time\n"
-    "who           what each thread that waits waits for, and since when\n"
-    "goto TIME     the next `continue` stops at this virtual time, such as 10.5ms\n"
-    "goto failure  the next `continue` stops where the run fails, or ends\n"
-    "trace [N]     the last N packets and events (default: 20; needs --trace)\n"
-    "help          this list\n";
+    "monitor COMMAND, where COMMAND is:\n"
+    "  hosts         hosts with their addresses, and the time\n"
+    "  who           what each thread that waits waits for, and since when\n"
+    "  goto TIME     the next `continue` stops at this virtual time, such as 10.5ms\n"
+    "  goto failure  the next `continue` stops where the run fails, or ends\n"
+    "  trace [N]     the last N packets and events (default: 20; needs --trace)\n"
+    "  help          this list\n";
 
 }  // namespace
 
