@@ -50,7 +50,7 @@ std::string framed(std::string_view payload) {
 }
 
 std::optional<Incoming> PacketReader::next() {
-  constexpr std::size_t kDigits = 2;
+  constexpr std::size_t kSumDigits = 2;
   while (!buffer_.empty()) {
     switch (buffer_.front()) {
       case kInterruptByte:
@@ -66,20 +66,20 @@ std::optional<Incoming> PacketReader::next() {
         continue;
     }
     const std::size_t end = buffer_.find('#');
-    if (end == std::string::npos || end + kDigits >= buffer_.size()) {
-      if (buffer_.size() <= kPayloadMax + kDigits) return std::nullopt;
+    if (end == std::string::npos || end + kSumDigits >= buffer_.size()) {
+      if (buffer_.size() <= kPayloadMax + kSumDigits) return std::nullopt;
       buffer_.clear();
       return Incoming{.kind = Incoming::Kind::kDamaged};
     }
     const std::string_view body = std::string_view(buffer_).substr(1, end - 1);
-    const auto sum = from_hex(std::string_view(buffer_).substr(end + 1, kDigits));
+    const auto sum = from_hex(std::string_view(buffer_).substr(end + 1, kSumDigits));
     Incoming packet{.kind = Incoming::Kind::kDamaged};
     if (sum && static_cast<std::uint8_t>(sum->front()) == checksum_of(body) &&
         body.size() <= kPayloadMax) {
       packet.kind = Incoming::Kind::kPacket;
       packet.payload = unescaped(body);
     }
-    buffer_.erase(0, end + 1 + kDigits);
+    buffer_.erase(0, end + 1 + kSumDigits);
     return packet;
   }
   return std::nullopt;
