@@ -107,10 +107,7 @@ int read_clock(clockid_t clock, timespec* time) noexcept {
   return 0;
 }
 
-/// CLOCK_MONOTONIC without a reading, for the device's marks, which nobody must notice. Negative:
-/// it is not known.
-std::int64_t peek_clock() noexcept __asm__("anyrdma_peek_clock");
-std::int64_t peek_clock() noexcept {
+std::int64_t anyrdma_peek_clock() noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   const ClockPage* const from = the_page.load(std::memory_order_acquire);
   if (from == nullptr) return -1;

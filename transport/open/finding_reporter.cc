@@ -1,6 +1,5 @@
 #include "transport/open/finding_reporter.h"
 
-#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -12,6 +11,7 @@
 #include <cstdint>
 
 #include "transport/fault/plan/finding_call.h"
+#include "transport/realtime/own_clock.h"
 
 namespace anyrdma::transport {
 namespace {
@@ -30,12 +30,9 @@ std::uint64_t number_of_thread() {
   return number;
 }
 
-/// The world's time without a reading of the clock, which costs time there (sim/points/clock.cc).
 /// Negative: it is not known.
 std::int64_t time_of_world() {
-  using Peek = std::int64_t (*)();
-  static const auto peek = reinterpret_cast<Peek>(::dlsym(RTLD_DEFAULT, "anyrdma_peek_clock"));
-  return peek == nullptr ? -1 : peek();
+  return &::anyrdma_peek_clock == nullptr ? -1 : ::anyrdma_peek_clock();
 }
 
 struct Walk {

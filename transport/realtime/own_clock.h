@@ -17,4 +17,8 @@ extern "C" {
 /// Nanoseconds of CLOCK_MONOTONIC. Defined by sim/points, which only programs on simulated hosts
 /// load; else null. Any thread.
 [[gnu::weak]] std::int64_t anyrdma_own_clock() noexcept;
+
+/// Nanoseconds of CLOCK_MONOTONIC without a reading, which costs time: for marks that no program
+/// must notice. Negative: the time is not known. Defined as anyrdma_own_clock() is. Any thread.
+[[gnu::weak]] std::int64_t anyrdma_peek_clock() noexcept;
 }
