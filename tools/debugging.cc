@@ -7,12 +7,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "sim/debug/session/socket.h"
+#include "sim/machines/run_directory.h"
 #include "tools/interruption.h"
 #include "tools/start.h"
 #include "transport/realtime/descriptor.h"
@@ -80,31 +79,11 @@ class Connected final : public Debugging {
   std::unique_ptr<sim::debug::Cluster> cluster_;
 };
 
-/// A directory for a socket that nobody else is to find.
-class OwnDirectory {
- public:
-  OwnDirectory() {
-    std::error_code error;
-    std::string name = (std::filesystem::temp_directory_path(error) / "anyrdma-gdb-XXXXXX");
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~OwnDirectory() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove(path_, error);
-  }
-  OwnDirectory(const OwnDirectory&) = delete;
-  OwnDirectory& operator=(const OwnDirectory&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 std::unique_ptr<Debugging> Debugging::begin(const std::string& socket) {
-  const OwnDirectory directory;
-  const std::string path = socket.empty() ? directory.path() + "/socket" : socket;
+  const sim::RunDirectory directory;
+  const std::string path = socket.empty() ? (directory.path() / "socket").string() : socket;
   auto listening = sim::debug::ListeningSocket::create(path);
   if (!listening) {
     say("gdb's socket '" + path + "' cannot be made: " +
