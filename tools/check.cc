@@ -20,13 +20,10 @@ using recording::EntryKind;
 
 constexpr int kTrouble = static_cast<int>(Exit::kUsage);
 constexpr int kFound = static_cast<int>(Exit::kFailed);
-void print(const Checkers& checkers, bool complete) {
-  for (const std::string& each : checkers.findings()) std::printf("%s\n", each.c_str());
-  for (const std::string& each : checkers.unjudged()) std::printf("not judged: %s\n", each.c_str());
-  if (!complete)
-    std::printf(
-        "not judged: what the programs have left behind or not reported, since the recording ends "
-        "before they do\n");
+
+void print(const std::vector<std::string>& findings, const std::vector<std::string>& unjudged) {
+  for (const std::string& each : findings) std::printf("%s\n", each.c_str());
+  for (const std::string& each : unjudged) std::printf("not judged: %s\n", each.c_str());
 }
 
 /// Judges the entries of a simulated run up to the end, or to the cut.
@@ -43,9 +40,15 @@ int judge_world(std::span<const std::uint8_t> bytes, const std::string& name) {
   if (reader.truncated()) say("'" + name + "' is cut off: it is judged up to there.");
   complete = complete && !reader.truncated() && reader.problem().empty();
   checkers.finish(complete);
-  print(checkers, complete);
+  const std::vector<std::string> findings = checkers.findings();
+  std::vector<std::string> unjudged = checkers.unjudged();
+  if (!complete)
+    unjudged.emplace_back(
+        "what the programs have left behind or not reported, since the recording ends before they "
+        "do");
+  print(findings, unjudged);
   if (!reader.problem().empty()) return kTrouble;
-  return checkers.findings().empty() ? 0 : kFound;
+  return findings.empty() ? 0 : kFound;
 }
 
 bool is_of_process(std::span<const std::uint8_t> bytes) {
@@ -60,8 +63,7 @@ bool is_of_process(std::span<const std::uint8_t> bytes) {
 int judge_processes(const std::vector<std::string>& paths) {
   const ProcessJudgement judged = judge_processes(paths, Taken::kAll);
   for (const std::string& each : judged.remarks) say(each);
-  for (const std::string& each : judged.findings) std::printf("%s\n", each.c_str());
-  for (const std::string& each : judged.unjudged) std::printf("not judged: %s\n", each.c_str());
+  print(judged.findings, judged.unjudged);
   if (judged.unread) return kTrouble;
   return judged.findings.empty() ? 0 : kFound;
 }
