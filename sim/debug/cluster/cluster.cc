@@ -51,14 +51,17 @@ void Cluster::begin(Sandbox& sandbox) {
 
 // --- who there is -------------------------------------------------------------------------------
 
+std::int64_t Cluster::number_of(const Process& process) const {
+  const auto& all = sandbox_->processes();
+  return std::ranges::find_if(all, [&](const auto& each) { return each.get() == &process; }) -
+         all.begin() + 1;
+}
+
 ThreadId Cluster::id_of(const Thread& thread) const {
-  const auto& processes = sandbox_->processes();
-  const auto process = std::ranges::find_if(
-      processes, [&](const auto& each) { return each.get() == &thread.process(); });
   const auto& threads = thread.process().threads;
   const auto own =
       std::ranges::find_if(threads, [&](const auto& each) { return each.get() == &thread; });
-  return {process - processes.begin() + 1, own - threads.begin() + 1};
+  return {number_of(thread.process()), own - threads.begin() + 1};
 }
 
 Cluster::Debuggee& Cluster::debuggee(Process& process) {
@@ -66,10 +69,7 @@ Cluster::Debuggee& Cluster::debuggee(Process& process) {
   if (place == nullptr) {
     place = std::make_unique<Debuggee>();
     place->process = &process;
-    const auto& all = sandbox_->processes();
-    place->number =
-        std::ranges::find_if(all, [&](const auto& each) { return each.get() == &process; }) -
-        all.begin() + 1;
+    place->number = number_of(process);
   }
   return *place;
 }
@@ -441,96 +441,6 @@ void Cluster::end() {
                           .thread = last_id_,
                           .signal = exited ? WEXITSTATUS(status) : WTERMSIG(status)});
   }
-}
-
-// --- points -------------------------------------------------------------------------------------
-
-bool Cluster::insert(std::int64_t process, const Point& point) {
-  Debuggee* const it = find(process);
-  if (it == nullptr) return true;  // until it is there
-  Wanted& all = wanted(*it);
-  it->stale = true;
-  if (point.kind == Point::Kind::kCode || point.kind == Point::Kind::kHardwareCode) {
-    all.code.insert(point.address);
-    return true;
-  }
-  auto more = all.memory;
-  more.insert(point);
-  if (!debug_registers(more)) return false;
-  all.memory = std::move(more);
-  std::string value(point.size, '\0');
-  (void)read_memory(process, point.address,
-                    std::as_writable_bytes(std::span(value.data(), value.size())));
-  it->values[point] = value;
-  return true;
-}
-
-void Cluster::remove(std::int64_t process, const Point& point) {
-  Debuggee* const it = find(process);
-  if (it == nullptr) return;
-  Wanted& all = wanted(*it);
-  it->stale = true;
-  if (point.kind == Point::Kind::kCode || point.kind == Point::Kind::kHardwareCode) {
-    all.code.erase(point.address);
-  } else {
-    all.memory.erase(point);
-  }
-}
-
-void Cluster::sync(Known& it) {
-  Debuggee& process = *it.process;
-  if (process.process->lender != nullptr) return;
-  const bool maps = it.maps;
-  if (!std::exchange(process.stale, false) && !maps && !is_led(it)) return;
-  std::set<std::uint64_t> all = wanted(process).code;
-  const Move* const move = is_led(it) ? next_move(it) : nullptr;
-  if (const auto* const until = move == nullptr ? nullptr : std::get_if<UntilAddress>(move)) {
-    all.insert(until->address);
-    process.stale = true;  // it is there for once
-  }
-  process.patches.sync(it.thread->tracee(), all);
-}
-
-void Cluster::arm(Known& it) {
-  std::set<Point> points = wanted(*it.process).memory;
-  const Move* const move = is_led(it) ? next_move(it) : nullptr;
-  if (const auto* const until = move == nullptr ? nullptr : std::get_if<UntilWatched>(move))
-    points.insert(until->points.begin(), until->points.end());
-  if (points == it.armed) return;
-  constexpr unsigned kControl = 7;
-  const auto registers = debug_registers(points);
-  if (!registers) return;
-  const tracee::Tracee& tracee = it.thread->tracee();
-  (void)tracee.set_debug_register(kControl, 0);
-  for (unsigned i = 0; i < registers->addresses.size(); ++i)
-    (void)tracee.set_debug_register(i, registers->addresses[i]);
-  if (registers->control != 0) (void)tracee.set_debug_register(kControl, registers->control);
-  it.armed = std::move(points);
-}
-
-/// The watchpoint that the thread's last instruction has triggered.
-std::optional<Point> Cluster::triggered(Known& it) {
-  constexpr unsigned kStatus = 6;
-  if (it.armed.empty()) return std::nullopt;
-  const auto registers = debug_registers(it.armed);
-  const std::uint64_t status = it.thread->tracee().debug_register(kStatus);
-  (void)it.thread->tracee().set_debug_register(kStatus, 0);
-  for (unsigned i = 0; i < registers->points.size(); ++i) {
-    if ((status >> i & 1) != 0 && registers->points[i]) return registers->points[i];
-  }
-  return std::nullopt;
-}
-
-/// Whether watched memory has another value than when this was asked last.
-bool Cluster::changed(Debuggee& it, const tracee::Tracee& thread, const Point& point) {
-  if (point.kind != Point::Kind::kWrite) return true;
-  std::string value(point.size, '\0');
-  (void)thread.read_any(point.address,
-                        std::as_writable_bytes(std::span(value.data(), value.size())));
-  const auto before = it.values.find(point);
-  const bool other = before == it.values.end() || before->second != value;
-  it.values[point] = value;
-  return other;
 }
 
 }  // namespace anyrdma::sim::debug

@@ -124,6 +124,7 @@ class Cluster final : public programs::Debugger, public Target {
   [[nodiscard]] Debuggee& debuggee(programs::Process& process);
   [[nodiscard]] Debuggee* find(std::int64_t number);
   [[nodiscard]] programs::Thread* find(const ThreadId& id);
+  [[nodiscard]] std::int64_t number_of(const programs::Process& process) const;
   [[nodiscard]] ThreadId id_of(const programs::Thread& thread) const;
   [[nodiscard]] Wanted& wanted(const Debuggee& it) { return points_[{it.number, it.image}]; }
   void sync(Known& it);

@@ -1,6 +1,7 @@
 #include "sim/debug/protocol/hex.h"
 
-#include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace anyrdma::sim::debug {
 namespace {
@@ -41,13 +42,9 @@ std::optional<std::string> from_hex(std::string_view digits) {
 }
 
 std::string number_text(std::uint64_t number) {
-  std::string text;
-  do {
-    text += kDigits[number & 0xf];
-    number >>= 4;
-  } while (number != 0);
-  std::ranges::reverse(text);
-  return text;
+  std::array<char, 2 * sizeof number> text{};
+  char* const end = std::to_chars(text.begin(), text.end(), number, 16).ptr;
+  return {text.begin(), end};
 }
 
 bool Scanner::take(std::string_view word) {
