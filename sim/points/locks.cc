@@ -39,17 +39,28 @@ void point(void* caller) {
   if (point_call() != 0) nobody_asks.store(true, std::memory_order_relaxed);
 }
 
-/// The function of that name behind this library. Found when it is first called, which may be
-/// before anything here has been constructed. `version`: dlsym(3) finds the oldest one of a name
-/// that has several.
+/// Whether both are code of one library.
+bool are_of_one_library(void* one, void* other) {
+  dl_find_object first{}, second{};
+  return ::_dl_find_object(one, &first) == 0 && ::_dl_find_object(other, &second) == 0 &&
+         first.dlfo_link_map == second.dlfo_link_map;
+}
+
+/// The function of that name in the next library that has it, which is libc or a sanitizer's
+/// runtime before libc. Found at the first call, which may come before any constructor here has
+/// run. `version`: selects among libc's versions of the name, of which dlsym(3) finds the oldest.
+/// dlvsym(3) alone does not find a sanitizer's function, which has no version.
 template <class Function>
 Function* behind(std::atomic<Function*>& known, const char* name, const char* version = nullptr) {
   Function* function = known.load(std::memory_order_relaxed);
   if (function == nullptr) {
-    void* const found =
-        version == nullptr ? ::dlsym(RTLD_NEXT, name) : ::dlvsym(RTLD_NEXT, name, version);
+    void* found = ::dlsym(RTLD_NEXT, name);
+    if (version != nullptr) {
+      void* const versioned = ::dlvsym(RTLD_NEXT, name, version);
+      if (are_of_one_library(found, versioned)) found = versioned;
+    }
     function = reinterpret_cast<Function*>(found);
-    if (function == nullptr) std::abort();  // no libc has not got it
+    if (function == nullptr) std::abort();  // each libc has it
     known.store(function, std::memory_order_relaxed);
   }
   return function;

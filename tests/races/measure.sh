@@ -39,9 +39,7 @@ while read -r label name; do
   echo "$label $name $found $verdict"
   [ -z "${KEEP:-}" ] || cp "$work/log" "$KEEP/$name.log"
 done < <("$races" list)
-least=0.95
-[ "$way" = run ] || least=0.92 # there ThreadSanitizer does not see pthread_cond_wait
-awk -v least=$least -v right=$right -v wrong=$wrong -v missed=$missed -v broken=$broken 'BEGIN {
+awk -v least=0.95 -v right=$right -v wrong=$wrong -v missed=$missed -v broken=$broken 'BEGIN {
   precision = right + wrong ? right / (right + wrong) : 0
   recall = right + missed ? right / (right + missed) : 0
   printf "%d found, %d false, %d missed: precision %.2f, recall %.2f\n", right, wrong, missed, precision, recall
