@@ -288,6 +288,13 @@ int inherit_from_the_dead() {
   return 0;
 }
 
+/// Waits in many threads until it is killed.
+int wait_in_many_threads() {
+  constexpr int kThreads = 30;
+  for (int i = 0; i < kThreads; ++i) std::thread([] { ::pause(); }).detach();
+  return ::pause();
+}
+
 /// As a container does that does not allow it: EPERM.
 int forbid(unsigned call, char** command) {
   sock_filter filter[] = {
@@ -344,6 +351,7 @@ constexpr Deed kDeeds[]{
     {"ask-for-chance", ask_for_chance},
     {"arm-processor-timers", arm_processor_timers},
     {"share-what-cannot-be-shared", share_what_cannot_be_shared},
+    {"wait-in-many-threads", wait_in_many_threads},
     {"inherit-priority", inherit_priority},
     {"inherit-from-the-dead", inherit_from_the_dead<PTHREAD_PRIO_NONE>},
     {"inherit-priority-from-the-dead", inherit_from_the_dead<PTHREAD_PRIO_INHERIT>},

@@ -45,6 +45,8 @@ struct Process {
   /// the status with which the first thread of the process has ended
   std::optional<int> last_words{};
   std::optional<int> status;                 ///< as of wait(2); nullopt: it lives
+  bool awaited = false;                      ///< its end is handled once others have ended, too
+  std::optional<int> end_heard{};            ///< the status of an end that is not handled yet
   bool waited_for = false;                   ///< by its parent
   bool crash_told = false;                   ///< SandboxOptions::on_crash has heard of it
   std::optional<ReplacedCode> code{};        ///< nullopt: it runs no program yet

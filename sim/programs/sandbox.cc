@@ -187,33 +187,6 @@ verbs::Result<void> Sandbox::launch(Program& program) {
   return {};
 }
 
-void Sandbox::crash(const Host& host) {
-  for (const auto& program : programs_) program->crashed_ |= program->host_ == &host;
-  kill(host);
-  sockets_.on_crash(host);
-}
-
-void Sandbox::kill(const Host& host) {
-  const auto lives = [&host](const auto& process) {
-    return process->host == &host && !process->status;
-  };
-  for (const auto& process : processes_) {
-    if (lives(process)) ::kill(process->pid, SIGKILL);
-  }
-  for (std::size_t i = 0; i < processes_.size(); ++i) {
-    if (lives(processes_[i])) await_end(*processes_[i]);
-  }
-}
-
-void Sandbox::await_end(Process& process) {
-  while (!process.status) {
-    int status = 0;
-    const pid_t tid = ::waitpid(-1, &status, __WALL);
-    if (tid < 0 && errno != EINTR) return on_process_gone(process, SIGKILL);
-    if (tid > 0) on_other(tracee::stop_of(tid, status));
-  }
-}
-
 verbs::Result<void> Sandbox::start_again(Program& program) {
   if (closing_) return verbs::errno_code(ECANCELED);
   program.status_.reset();
@@ -502,50 +475,16 @@ void Sandbox::end(Thread& thread, int status) {
     if (other > 0) {
       on_other(tracee::stop_of(other, word));
     } else if (silent && state_of(tid) == 'Z') {
-      return thread.leave();
+      thread.leave();
     }
   }
+  on_words_left(process);
 }
 
 bool Sandbox::others_live(const Thread& thread) {
   const auto& threads = thread.process().threads;
   return std::any_of(threads.begin(), threads.end(),
                      [&](const auto& each) { return each.get() != &thread && !each->is_over(); });
-}
-
-void Sandbox::on_thread_gone(Thread& thread, int status) {
-  Process& process = thread.process();
-  if (thread.tracee().tid() == process.pid) process.last_words = status;
-  const bool all = std::all_of(process.threads.begin(), process.threads.end(),
-                               [](const auto& each) { return each->is_over(); });
-  futexes_.on_thread_gone(process);
-  lock_words_.on_thread_gone(*process.host);
-  if (all && process.last_words) on_process_gone(process, *process.last_words);
-}
-
-void Sandbox::on_process_gone(Process& process, int status) {
-  if (process.status) return;
-  process.status = status;
-  note_deed();
-  await_lender(process);
-  process.host->forget(process.full_name);
-  if (world_.mistakes() != nullptr) world_.mistakes()->on_end(process.full_name + " ");
-  for (const auto& thread : process.threads) thread->leave();
-  process.pidfd.reset();
-  timers_.on_process_gone(process);
-  if (process.parent == nullptr) {
-    process.program->status_ = status;
-    read_output();
-    process.host->note_end(process.program->name_, ending_text(status));
-    if (options_.on_end) options_.on_end(*process.program);
-  }
-  if (process.parent != nullptr) {
-    for (const auto& thread : process.parent->threads) {
-      if (thread->waits_for_child()) thread->wake(Woken::kReady);
-    }
-    interrupt_waits();
-  }
-  look();
 }
 
 void Sandbox::remark(const std::string& text) {

@@ -246,14 +246,19 @@ class Sandbox {
   /// Waits until the kernel continues the parent's thread that waits in vfork(2) for a process.
   /// Call when the process no longer uses the memory of its parent.
   void await_lender(Process& process);
-  /// Waits until the kernel has ended a thread that was killed.
+  /// Waits until the kernel has ended a process that was killed or is ending. Its threads are woken
+  /// in the order in which they were made.
   void await_end(Process& process);
+  /// Waits for the ends of several processes, and handles the ends in the order of `processes`.
+  void await_ends(std::span<Process* const> processes);
   /// Reports a crash (SandboxOptions::on_crash) if the signal that is about to be delivered to a
   /// thread ends the process by an error such as SIGSEGV.
   void note_signal(Thread& thread, int signal);
   /// Handles the end of a thread, which is about to happen. `status`: as of wait(2).
   void end(Thread& thread, int status);
   void on_thread_gone(Thread& thread, int status);
+  /// Wakes who waits for a futex or a lock that threads of the process have left at their end.
+  void on_words_left(const Process& process);
   /// The last thread of a process has gone.
   void on_process_gone(Process& process, int status);
   void remark(const std::string& text);

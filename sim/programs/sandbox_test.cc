@@ -399,6 +399,42 @@ TEST_F(WhoOpensANamedPipe, ThatNobodyElseOpensIsReported) {
   EXPECT_THAT(world.stuck_report(), HasSubstr("in openat("));
 }
 
+// --- ends at once -------------------------------------------------------------------------------
+
+/// The hash of a world in which many threads are killed at the same time. Threads that are ready
+/// run in a random order, which depends on the order in which they became ready.
+std::uint64_t hash_of_ends(bool of_host) {
+  World world(1, {.schedule = {.policy = Policy::kRandom}});
+  Host& host = world.add_host("host", {"10.0.0.1"});
+  Sandbox sandbox(world, {});
+  for (const char* const name : {"one", "other"}) {
+    EXPECT_TRUE(sandbox.start(host, name,
+                              {.path = "sim/programs/odd",
+                               .arguments = {"sim/programs/odd", "wait-in-many-threads"},
+                               .environment = {}}));
+  }
+  world.run_for(1s);
+  if (of_host) {
+    EXPECT_TRUE(host.crash());
+    sandbox.crash(host);
+  } else {
+    EXPECT_TRUE(sandbox.kill(host, "one", 1));
+  }
+  world.run_for(1s);
+  return world.trace().hash();
+}
+
+class ThreadsThatAreKilled : public ::testing::TestWithParam<bool> {};
+
+TEST_P(ThreadsThatAreKilled, EndInTheSameOrderInEachRun) {
+  constexpr int kRuns = 8;
+  const std::uint64_t first = hash_of_ends(GetParam());
+
+  for (int i = 1; i < kRuns; ++i) EXPECT_EQ(hash_of_ends(GetParam()), first);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithProgramOrHost, ThreadsThatAreKilled, ::testing::Bool());
+
 // --- locks --------------------------------------------------------------------------------------
 
 TEST_F(ProgramsInTheWorld, LocksWithPriorityInheritanceAreGivenInTurn) {

@@ -145,9 +145,7 @@ void send_timer_signal(Sandbox& sandbox, Process& process, pid_t thread, int sig
 Outcome on_kill(Thread& thread, const Call& call) {
   const std::vector<Process*> killed = killed_by(thread, call);
   const auto done = thread.finish_call();
-  if (!done || *done == 0) {
-    for (Process* const each : killed) thread.sandbox().await_end(*each);
-  }
+  if (!done || *done == 0) thread.sandbox().await_ends(killed);
   if (!done) return Outcome::over();
   thread.sandbox().interrupt_waits();
   return Outcome::made();

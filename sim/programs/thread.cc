@@ -464,6 +464,10 @@ void Thread::on_signal(int signal) {
 }
 
 void Thread::on_program() {
+  for (const auto& other : process_.threads) {
+    if (other.get() != this) other->leave();
+  }
+  if (process_.threads.size() > 1) sandbox_.on_words_left(process_);
   sandbox_.await_lender(process_);
   process_.clock.reset();
   process_.entries.reset();
@@ -516,8 +520,10 @@ void Thread::leave() {
   wake(Woken::kOver);
 }
 
+/// In which order the kernel ends the threads of a process is not to be seen: whoever waits is
+/// woken when all of them are gone.
 void Thread::on_gone(int status) {
-  leave();
+  over_ = true;
   sandbox_.on_thread_gone(*this, status);
 }
 
