@@ -77,6 +77,9 @@ struct ProgramScenario {
   std::string memory{};   ///< what devices promise: a profile; empty: none named
   sim::FaultPlan plan{};  ///< that comes from elsewhere, and happens in every run, too
   std::vector<std::pair<std::string, std::string>> environment{};  ///< names and values
+  /// Directories that are not each host's own, and where programs see them; of the run: without the
+  /// first.
+  std::vector<std::pair<std::string, std::string>> common{};
   std::string directory{};  ///< in which programs work; empty: that of the command
   std::string input{};      ///< the file that each program reads as its stdin; empty: nothing
   std::vector<sim::Allowance> allowed{};  ///< findings that are no mistakes here

@@ -171,6 +171,23 @@ std::string take_denial(std::string_view rest, ProgramScenario& scenario) {
   return {};
 }
 
+/// `share PATH`, `keep PATH`: directories that are not each host's own.
+std::string take_common(const std::string& what, std::string_view rest, ProgramScenario& scenario) {
+  constexpr std::string_view kOfHosts[]{"/tmp/", "/dev/shm/", "/run/"};
+  const std::filesystem::path path = std::filesystem::path(rest).lexically_normal();
+  std::string text = path.string();
+  if (text.size() > 1 && text.back() == '/') text.pop_back();
+  if (!path.is_absolute() || text == "/")
+    return "'" + what + "' needs an absolute path of a directory, as in '" + what + " /tmp/data'";
+  const bool of_host =
+      std::ranges::any_of(kOfHosts, [&](std::string_view each) { return text.starts_with(each); });
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(path, unknown) && (what == "keep" || !of_host))
+    return "there is no directory '" + text + "'. Create it, or name another one";
+  scenario.common.emplace_back(what == "keep" ? text : "", text);
+  return {};
+}
+
 /// Relative to the file.
 std::string take_directory(std::string_view rest, std::string_view file,
                            ProgramScenario& scenario) {
@@ -179,6 +196,7 @@ std::string take_directory(std::string_view rest, std::string_view file,
   std::error_code unknown;
   const auto path = std::filesystem::absolute(file, unknown).parent_path() / rest;
   scenario.directory = path.lexically_normal().string();
+  scenario.common.emplace_back(scenario.directory, scenario.directory);
   return {};
 }
 
@@ -318,6 +336,10 @@ constexpr Statement kStatements[]{
      [](const std::string&, std::string_view rest, const Line& line, ProgramScenario& scenario) {
        return take_directory(rest, line.file, scenario);
      }},
+    {"share", [](const std::string& word, std::string_view rest, const Line&,
+                 ProgramScenario& scenario) { return take_common(word, rest, scenario); }},
+    {"keep", [](const std::string& word, std::string_view rest, const Line&,
+                ProgramScenario& scenario) { return take_common(word, rest, scenario); }},
     {"stdin", [](const std::string&, std::string_view rest, const Line& line,
                  ProgramScenario& scenario) { return take_input(rest, line.file, scenario); }},
     {"name", [](const std::string&, std::string_view rest, const Line& line,

@@ -151,6 +151,14 @@ TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
               HasSubstr("file:3: a program's name has letters"));
   EXPECT_THAT(refusal("on here true\nname"), HasSubstr("file:3: a program's name has letters"));
   EXPECT_THAT(refusal("on here true\nname x\nname y"), HasSubstr("file:4: the program has a name"));
+  for (const std::string word : {"share", "keep"}) {
+    EXPECT_THAT(refusal(word), HasSubstr("file:2: '" + word + "' needs an absolute path"));
+    EXPECT_THAT(refusal(word + " tmp"), HasSubstr("needs an absolute path"));
+    EXPECT_THAT(refusal(word + " /"), HasSubstr("needs an absolute path"));
+    EXPECT_THAT(refusal(word + " /no/such"), HasSubstr("there is no directory '/no/such'"));
+    EXPECT_THAT(refusal(word + " /tmp/../no-such"), HasSubstr("there is no directory '/no-such'"));
+  }
+  EXPECT_THAT(refusal("keep /tmp/no-such"), HasSubstr("there is no directory '/tmp/no-such'"));
   EXPECT_THAT(refusal("stdin"), HasSubstr("file:2: 'stdin' lacks its file"));
   EXPECT_THAT(refusal("stdin no-such"), HasSubstr("file:2: 'no-such' is no file"));
   EXPECT_THAT(refusal("stdin /dev/zero"), HasSubstr("file:2: '/dev/zero' is no file"));
@@ -195,6 +203,19 @@ TEST(ScenarioFile, HasVariablesAndADirectoryOfItsOwn) {
   EXPECT_EQ(scenario->environment, (Variables{{"A", "b c"}, {"E", ""}}));
   EXPECT_EQ(scenario->directory, "/some/else");
   EXPECT_EQ(scenario->hosts[0].addresses, (std::vector<std::string>{"10.0.0.1", "10.0.0.2"}));
+}
+
+TEST(ScenarioFile, HasDirectoriesThatAreNotOfEachHost) {
+  const auto scenario = scenario_of(
+      "host here 10.0.0.1\n"
+      "share /tmp/of/hosts/\n"
+      "share /usr\n"
+      "keep /usr/./bin\n"
+      "on here true\n");
+
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(scenario.common,
+            (Pairs{{"", "/tmp/of/hosts"}, {"", "/usr"}, {"/usr/bin", "/usr/bin"}}));
 }
 
 TEST(ScenarioFile, NamesWhatIsNotThereWithItsLine) {

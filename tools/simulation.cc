@@ -382,7 +382,6 @@ class Simulation::Run {
   }
 
   // --- building ---------------------------------------------------------------------------------
-
   [[nodiscard]] Exit inject(const sim::FaultPlan& plan) {
     const auto injected = world_.faults().inject(plan);
     if (injected) return Exit::kOk;
@@ -453,6 +452,7 @@ class Simulation::Run {
     return {.call_cost = options_.call_cost,
             .processor_time = scenario_.patience,
             .interrupted = options_.interrupted,
+            .common = scenario_.common,
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_crash = [this](const sim::programs::Crash& crash) { take_crash(crash); },
             .all_stacks = options_.stacks,
@@ -502,16 +502,16 @@ class Simulation::Run {
       say("the stdin of programs, '" + scenario_.input + "', cannot be read. Check the path.");
       return Exit::kUsage;
     }
-    auto kept = sim::kept_variables(prepared->libraries, machines_.variables(host));
-    const auto program = sandbox_.start(host, name,
-                                        {.path = path,
-                                         .arguments = words,
-                                         .environment = environment_on(host, prepared->libraries),
-                                         .directory = scenario_.directory,
-                                         .input = input,
-                                         .start = kBetweenStarts * started_++,
-                                         .background = background,
-                                         .kept = std::move(kept)});
+    const auto program = sandbox_.start(
+        host, name,
+        {.path = path,
+         .arguments = words,
+         .environment = environment_on(host, prepared->libraries),
+         .directory = scenario_.directory,
+         .input = input,
+         .start = kBetweenStarts * started_++,
+         .background = background,
+         .kept = sim::kept_variables(prepared->libraries, machines_.variables(host))});
     if (!program) {
       say("'" + path + "' cannot be started: " + why_not(program.error()));
       return Exit::kFailed;

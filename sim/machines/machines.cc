@@ -134,7 +134,9 @@ Machines::Machines(World& world, programs::SandboxOptions options, Premises* pre
       place_(premises_.directory().empty() ? "" : premises_.directory() / "run"),
       sandbox_(world, with_premises(std::move(options))) {}
 
-Machines::~Machines() = default;
+Machines::~Machines() {
+  empty_common();
+}
 
 std::string Machines::problem_with_host(const std::string& name,
                                         const std::vector<std::string>& addresses) const {
@@ -237,7 +239,30 @@ programs::SandboxOptions Machines::with_premises(programs::SandboxOptions option
   options.directory = place_.path();
   options.realms = &premises_.realms();
   options.files = [this](const Host& host) { return files_of(host); };
+  const std::string own = premises_.directory().string();
+  for (auto& [source, target] : options.common) {
+    if (!source.empty()) continue;
+    common_.push_back(premises_.directory() / ("common" + std::to_string(common_.size())));
+    source = common_.back().string();
+  }
+  // Realms of earlier runs have these very directories.
+  empty_common();
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string();
+  if (!error) options.common.push_back({here, here});
+  options.common.push_back({own, own});
   return options;
+}
+
+/// What one run has left there is not for the next.
+void Machines::empty_common() const {
+  std::error_code error;
+  for (const std::filesystem::path& each : common_) {
+    std::filesystem::create_directory(each, error);
+    std::filesystem::permissions(each, std::filesystem::perms::all, error);
+    for (const auto& entry : std::filesystem::directory_iterator(each, error))
+      std::filesystem::remove_all(entry.path(), error);
+  }
 }
 
 /// Names of the world's hosts, for getaddrinfo(3), and what it says of itself.

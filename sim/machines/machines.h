@@ -73,9 +73,11 @@ class Place {
 /// kills remaining processes. Belongs to the thread that created it.
 class Machines {
  public:
-  /// The constructor sets `options.files`, `options.directory` and `options.realms` itself.
-  /// `premises`: directories and namespaces that several runs reuse; null: this object creates its
-  /// own.
+  /// The constructor sets `options.files`, `options.directory` and `options.realms` itself, and
+  /// adds the working directory to `options.common`. There, an entry without a source is a
+  /// directory that the hosts of the run have in common; it is empty at the beginning and is
+  /// removed at the end. `premises`: directories and namespaces that several runs reuse; null: this
+  /// object creates its own.
   Machines(World& world, programs::SandboxOptions options, Premises* premises = nullptr);
   ~Machines();
   Machines(const Machines&) = delete;
@@ -100,11 +102,13 @@ class Machines {
   [[nodiscard]] std::string nodes_of(Host& host) const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> files_of(const Host& host) const;
   [[nodiscard]] programs::SandboxOptions with_premises(programs::SandboxOptions options);
+  void empty_common() const;
 
   World& world_;
   const std::unique_ptr<Premises> own_premises_;
   Premises& premises_;
   Place place_;
+  std::vector<std::filesystem::path> common_;  ///< directories of the run
   std::vector<std::pair<Host*, std::unique_ptr<Gateway>>> gateways_;
   programs::Sandbox sandbox_;
 };

@@ -7,7 +7,10 @@ namespace {
 
 std::string text_of(const RealmOptions& options) {
   std::string text;
-  for (const auto& [source, target] : options.files) text += source + '\n' + target + '\n';
+  for (const auto& [source, target] : options.realm.files) text += source + '\n' + target + '\n';
+  text += '\n';
+  for (const auto& [source, target] : options.realm.common) text += source + '\n' + target + '\n';
+  text += '\n' + options.realm.name + '\n';
   text += options.network.interface + '\n';
   text.append(options.network.mac.begin(), options.network.mac.end());
   for (const auto& prefix : options.network.addresses) text += prefix.to_string() + '\n';
@@ -26,7 +29,7 @@ verbs::Result<std::unique_ptr<tracee::Realm>> Realms::take(const RealmOptions& o
     return realm;
   }
   tracee::Network network(options.network);
-  return tracee::Realm::create(options.files, &network);
+  return tracee::Realm::create(options.realm, &network);
 }
 
 void Realms::give_back(const RealmOptions& options, std::unique_ptr<tracee::Realm> realm) {

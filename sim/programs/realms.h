@@ -13,11 +13,9 @@
 
 namespace anyrdma::sim::programs {
 
-/// The options of a set of namespaces.
+/// The options of a set of namespaces. The content of mounted files may differ from run to run.
 struct RealmOptions {
-  /// Files that are mounted over others in the namespaces. Their content may differ from run to
-  /// run.
-  std::vector<std::pair<std::string, std::string>> files;
+  tracee::RealmOptions realm;
   tracee::NetworkOptions network;
 };
 

@@ -70,5 +70,28 @@ TEST_F(RunsInOneRealm, FindNothingThatARunBeforeHasMounted) {
   EXPECT_EQ(run(look), before);
 }
 
+TEST_F(RunsInOneRealm, FindNoFileThatARunBeforeHasLeft) {
+  const std::string look = "ls /tmp/left /dev/shm /run/left 2>&1";
+  const auto before = run(look);
+  EXPECT_THAT(run("touch /tmp/left /dev/shm/left /run/left"), IsEmpty());
+  EXPECT_EQ(run(look), before);
+}
+
+TEST_F(RunsInOneRealm, NumberFilesAlikeAlsoAfterOneThatIsGone) {
+  const std::string make = "touch /tmp/new /dev/shm/new; stat -c %i /tmp/new /dev/shm/new";
+  const auto first = run(make);
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_THAT(run("touch /tmp/gone /dev/shm/gone; rm /tmp/gone /dev/shm/gone"), IsEmpty());
+  EXPECT_EQ(run(make), first);
+}
+
+TEST_F(RunsInOneRealm, NumberSystemVObjectsAlike) {
+  const std::string make = "ipcmk -M 100; ipcmk -Q; ipcmk -S 1";
+  const auto first = run(make);
+  if (first.size() != 3u) GTEST_SKIP() << "there is no ipcmk here";
+  EXPECT_EQ(run(make), first);
+  EXPECT_EQ(run(make), first);
+}
+
 }  // namespace
 }  // namespace anyrdma::sim::programs

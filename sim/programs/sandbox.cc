@@ -208,38 +208,6 @@ void Sandbox::signal(const Program& program, int number) {
   }
 }
 
-/// Without one its processes have the numbers that the system gives them.
-const tracee::Realm* Sandbox::realm_of(const Host& host) {
-  const auto [place, is_new] = realms_.try_emplace(&host);
-  Taken& taken = place->second;
-  if (!is_new) return taken.realm.get();
-  if (options_.files) taken.options.files = options_.files(host);
-  taken.options.network = {
-      .interface = host.interface_name(), .mac = host.mac(), .addresses = host.prefixes()};
-  Realms none;
-  auto realm = (options_.realms == nullptr ? none : *options_.realms).take(taken.options);
-  if (realm) {
-    taken.realm = std::move(*realm);
-    if (taken.realm->network() == tracee::Network::Made::kNothing)
-      remark(
-          "programs see this machine's network interfaces, so runs differ between machines: the "
-          "system refuses a network namespace");
-  } else {
-    remark("process ids differ from run to run: the system refuses a PID namespace (" +
-           realm.error().message() +
-           "). Be root, or allow user namespaces (sysctl user.max_user_namespaces)");
-  }
-  return taken.realm.get();
-}
-
-/// All processes are gone.
-void Sandbox::give_realms_back() {
-  if (options_.realms == nullptr || realms_spoiled_) return;
-  for (auto& [host, taken] : realms_) {
-    if (taken.realm != nullptr) options_.realms->give_back(taken.options, std::move(taken.realm));
-  }
-}
-
 Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program,
                         std::string name) {
   auto& process = *processes_.emplace_back(std::make_unique<Process>());

@@ -114,6 +114,9 @@ struct SandboxOptions {
   std::filesystem::path directory{};
   /// Returns files that the programs of a host see in place of others, for example /etc/hosts.
   std::function<std::vector<std::pair<std::string, std::string>>(const Host&)> files{};
+  /// Directories that hosts do not have for themselves, although they are below /tmp, /dev/shm or
+  /// /run, and directories that the hosts of the run have in common (sim/tracee/own_directories.h).
+  tracee::CommonDirectories common{};
   /// The pool of namespace sets for the run; null: the run creates its own.
   Realms* realms = nullptr;
   std::function<void(const OutputLine&)> on_output{};
@@ -267,6 +270,8 @@ class Sandbox {
   /// Prevents later runs from using this run's namespaces. Call when a program has changed them in
   /// a way that a later run could notice.
   void spoil_realms() { realms_spoiled_ = true; }
+  /// Call when a program of the host is about to create a System V or POSIX object.
+  void note_objects(const Host& host);
   /// Call when a program has created a descriptor by signalfd(2). From then on, each descriptor is
   /// checked for being one.
   void note_signal_descriptors() { signal_descriptors_ = true; }

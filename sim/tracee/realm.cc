@@ -23,7 +23,7 @@ namespace {
 
 using transport::realtime::Descriptor;
 
-constexpr int kOwn = CLONE_NEWPID | CLONE_NEWNS;
+constexpr int kOwn = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
 
 pid_t clone_as_fork(int flags) {
   return static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0));
@@ -37,8 +37,6 @@ pid_t clone_with(int& flags) {
   return clone_as_fork(flags);
 }
 
-using Files = std::vector<std::pair<std::string, std::string>>;
-
 /// What /sys says of interfaces is its mounter's. It is mounted where /proc will be, since there is
 /// no other place that is everywhere.
 void show_network() {
@@ -50,11 +48,18 @@ void show_network() {
 }
 
 constexpr char kRenew = 'r';
+constexpr char kRenewObjects = 'o';
 constexpr char kNo = 'n';
 constexpr char kYes = 'y';
 
 /// What the first process holds while others live, at these numbers.
-enum Held : int { kChannel, kChanges, kLastNumber, kHeld };
+enum Held : int { kChannel, kChanges, kLastNumber, kReady, kHeld };
+
+/// What the first process reports.
+struct Report {
+  Network::Made network = Network::Made::kNothing;
+  bool directories = false;
+};
 
 /// Hears of each change to the namespace's interfaces, addresses, routes, rules, neighbours, and
 /// queues. Source: rtnetlink(7).
@@ -97,26 +102,33 @@ void hold_only(std::array<Descriptor, kHeld> descriptors) {
 }
 
 /// Where it may not have a /proc of its own, it has the outer one, and cannot be as new.
-[[noreturn]] void be_first(int ready, Descriptor channel, const Files& files, Network* network) {
+[[noreturn]] void be_first(Descriptor ready, Descriptor channel, const RealmOptions& options,
+                           Network* network) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::signal(SIGCHLD, SIG_IGN);  // orphans are gone when they end
   // A terminal's signals go to all of its foreground; who comes first in a namespace has none that
   // it does not handle.
   for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
   ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
-  const Network::Made made = network == nullptr ? Network::Made::kNothing : network->set_up();
+  (void)!::sethostname(options.name.data(), options.name.size());
+  Report report;
+  if (network != nullptr) report.network = network->set_up();
   if (network != nullptr) show_network();
   const bool own_proc =
       ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
   Descriptor last(own_proc ? ::open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC) : -1);
   Descriptor changes = network == nullptr ? Descriptor() : changes_of_network();
   bool can_renew = own_proc && last && (network == nullptr || changes) && protect_settings();
-  for (const auto& [source, target] : files)
+  for (const auto& [source, target] : options.files)
     ::mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr);
-  (void)!::write(ready, &made, sizeof made);
-  hold_only({std::move(channel), std::move(changes), std::move(last)});
+  hold_only({std::move(channel), std::move(changes), std::move(last), std::move(ready)});
+  OwnDirectories directories(options.common);
+  report.directories = directories.mount();
+  (void)!::write(kReady, &report, sizeof report);
+  ::close(kReady);
   for (char word = 0; ::read(kChannel, &word, sizeof word) == 1;) {
-    can_renew = can_renew && is_as_new(network != nullptr);
+    const bool objects_gone = word != kRenewObjects || ::unshare(CLONE_NEWIPC) == 0;
+    can_renew = can_renew && objects_gone && is_as_new(network != nullptr) && directories.renew();
     (void)!::write(kChannel, can_renew ? &kYes : &kNo, 1);
   }
   ::_exit(0);
@@ -144,7 +156,7 @@ Descriptor namespace_of(pid_t pid, const char* kind) {
 
 }  // namespace
 
-verbs::Result<std::unique_ptr<Realm>> Realm::create(const Files& files, Network* network) {
+verbs::Result<std::unique_ptr<Realm>> Realm::create(const RealmOptions& options, Network* network) {
   int ready[2];
   int mapped[2];
   if (::pipe2(ready, O_CLOEXEC) != 0) return verbs::errno_code(errno);
@@ -169,7 +181,7 @@ verbs::Result<std::unique_ptr<Realm>> Realm::create(const Files& files, Network*
     mapped_in.reset();
     (void)!::read(mapped_out.get(), &byte, 1);
     channel_out.reset();
-    be_first(ready_in.release(), std::move(channel_in), files, own_network ? network : nullptr);
+    be_first(std::move(ready_in), std::move(channel_in), options, own_network ? network : nullptr);
   }
   std::unique_ptr<Realm> realm(new Realm);
   realm->owner_ = ::getpid();
@@ -178,21 +190,29 @@ verbs::Result<std::unique_ptr<Realm>> Realm::create(const Files& files, Network*
   if (own_users && !map_users(pid)) return verbs::errno_code(EPERM);
   mapped_in.reset();
   ready_in.reset();
-  Network::Made& made = realm->network_made_;
-  while (::read(ready_out.get(), &made, sizeof made) < 0 && errno == EINTR) continue;
+  Report report;
+  while (::read(ready_out.get(), &report, sizeof report) < 0 && errno == EINTR) continue;
+  realm->network_made_ = report.network;
+  realm->own_directories_ = report.directories;
   if (own_users) realm->user_ = namespace_of(pid, "user");
   if (own_network) realm->network_ = namespace_of(pid, "net");
   realm->pid_ = namespace_of(pid, "pid");
   realm->mount_ = namespace_of(pid, "mnt");
-  if (!realm->pid_ || !realm->mount_) return verbs::errno_code(EMFILE);
+  realm->ipc_ = namespace_of(pid, "ipc");
+  realm->names_ = namespace_of(pid, "uts");
+  if (!realm->pid_ || !realm->mount_ || !realm->ipc_ || !realm->names_)
+    return verbs::errno_code(EMFILE);
   return realm;
 }
 
 bool Realm::renew() {
   char answer = kNo;
-  if (::send(channel_.get(), &kRenew, 1, MSG_NOSIGNAL) != 1) return false;
+  if (::send(channel_.get(), has_objects_ ? &kRenewObjects : &kRenew, 1, MSG_NOSIGNAL) != 1)
+    return false;
   while (::read(channel_.get(), &answer, 1) < 0 && errno == EINTR) continue;
-  return answer == kYes;
+  if (answer != kYes) return false;
+  if (std::exchange(has_objects_, false)) ipc_ = namespace_of(first_, "ipc");
+  return static_cast<bool>(ipc_);
 }
 
 Realm::~Realm() {
@@ -204,7 +224,8 @@ Realm::~Realm() {
 bool Realm::enter() const {
   if (user_ && ::setns(user_.get(), CLONE_NEWUSER) != 0) return false;
   if (network_ && ::setns(network_.get(), CLONE_NEWNET) != 0) return false;
-  return ::setns(mount_.get(), CLONE_NEWNS) == 0 && ::setns(pid_.get(), CLONE_NEWPID) == 0;
+  return ::setns(ipc_.get(), CLONE_NEWIPC) == 0 && ::setns(names_.get(), CLONE_NEWUTS) == 0 &&
+         ::setns(mount_.get(), CLONE_NEWNS) == 0 && ::setns(pid_.get(), CLONE_NEWPID) == 0;
 }
 
 }  // namespace anyrdma::sim::tracee

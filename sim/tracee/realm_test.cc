@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -109,6 +111,40 @@ TEST_F(ARealm, HasSettingsThatNobodyChanges) {
   };
   EXPECT_EQ(inside(open_one), EROFS);
   EXPECT_TRUE(realm->renew());
+}
+
+TEST_F(ARealm, HasDirectoriesOfItsOwnThatAreAsNewAfterwards) {
+  if (!realm->has_own_directories()) GTEST_SKIP() << "no file system can be mounted here";
+  const auto make_one = [] {
+    const int fd = ::open("/dev/shm/anyrdma-realm", O_CREAT | O_EXCL | O_RDWR, 0600);
+    return fd < 0 ? errno : 0;
+  };
+  EXPECT_EQ(inside(make_one), 0);
+  EXPECT_EQ(inside(make_one), EEXIST);
+  EXPECT_NE(::access("/dev/shm/anyrdma-realm", F_OK), 0);
+
+  ASSERT_TRUE(realm->renew());
+
+  EXPECT_EQ(inside(make_one), 0);
+}
+
+TEST_F(ARealm, HasNewObjectsOnceOneWasAnnounced) {
+  const auto make_one = [] { return ::msgget(IPC_PRIVATE, 0600); };
+  EXPECT_EQ(inside(make_one), 0);
+  EXPECT_EQ(inside(make_one), 1);
+  realm->note_objects();
+
+  ASSERT_TRUE(realm->renew());
+
+  EXPECT_EQ(inside(make_one), 0);
+}
+
+TEST_F(ARealm, HasItsName) {
+  const auto is_localhost = [] {
+    char name[64]{};
+    return ::gethostname(name, sizeof name) == 0 && std::strcmp(name, "localhost") == 0 ? 0 : 1;
+  };
+  EXPECT_EQ(inside(is_localhost), 0);
 }
 
 }  // namespace

@@ -25,7 +25,12 @@ Outcome make_call(Thread& thread, const Call& call) {
 
 bool is_aside(long number) {
   return number == fault::kAskWorld || number == fault::kReportFinding || number == kMarkCall ||
-         makes_code(number);
+         makes_code(number) || makes_object(number);
+}
+
+bool makes_object(long number) {
+  return number == SYS_shmget || number == SYS_semget || number == SYS_msgget ||
+         number == SYS_mq_open;
 }
 
 bool makes_code(long number) {
@@ -62,6 +67,12 @@ Outcome on_mprotect(Thread& thread, const Call& /*call*/) {
 /// What it changes would be there in the next run, if that had the same namespaces.
 Outcome on_mount(Thread& thread, const Call& /*call*/) {
   thread.sandbox().spoil_realms();
+  return Outcome::made();
+}
+
+/// It would be there in the next run, and so would the number that it takes.
+Outcome on_new_object(Thread& thread, const Call& /*call*/) {
+  thread.sandbox().note_objects(*thread.process().host);
   return Outcome::made();
 }
 

@@ -17,6 +17,10 @@ namespace anyrdma::sim::programs {
 /// supervisor can search the new code for instructions to replace.
 [[nodiscard]] bool makes_code(long number);
 
+/// Whether a system call can create a System V or POSIX object. Such a call stops the thread only
+/// so that the supervisor knows that there are such objects.
+[[nodiscard]] bool makes_object(long number);
+
 // The kernel's calls.
 [[nodiscard]] Outcome on_futex(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_exit(Thread& thread, const Call& call);
@@ -24,6 +28,7 @@ namespace anyrdma::sim::programs {
 [[nodiscard]] Outcome on_mmap(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_mprotect(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_mount(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_new_object(Thread& thread, const Call& call);
 
 // The calls of anyrdma's libraries.
 [[nodiscard]] Outcome on_poll_in_vain(Thread& thread, const Call& call);

@@ -59,7 +59,7 @@ constexpr const char* kMachine = "the simulated host's processors, memory and na
 constexpr const char* kScheduling = "kept by the kernel, without effect on the order of threads";
 constexpr const char* kNewCode = "new code is searched for rdrand and rdseed";
 constexpr const char* kMemory = "the kernel's own memory";
-constexpr const char* kQueues = "the machine's System V and POSIX objects";
+constexpr const char* kQueues = "System V and POSIX objects of the host's own";
 constexpr const char* kFiles = "the machine's own files";
 constexpr const char* kWaiters = "the kernel's own descriptors";
 constexpr const char* kNamespaces = "the kernel's own namespaces";
@@ -115,7 +115,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(26, "msync", kMemory),
     passed(27, "mincore", kMemory),
     passed(28, "madvise", kMemory),
-    passed(29, "shmget", "huge pages fail with ENOMEM").but(kOfShmget),
+    stopped(29, "shmget", on_new_object, "huge pages fail with ENOMEM; else as shmat")
+        .but(kOfShmget),
     passed(30, "shmat", kQueues),
     passed(31, "shmctl", kQueues),
     passed(32, "dup", kFiles),
@@ -150,11 +151,11 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(61, "wait4", on_wait4, "waits for children in virtual time"),
     stopped(62, "kill", on_kill, kSignals),
     stopped(63, "uname", on_uname, kMachine),
-    passed(64, "semget", kQueues),
+    stopped(64, "semget", on_new_object, kQueues),
     stopped(65, "semop", on_kernel_queue, kWaitsInKernel),
     passed(66, "semctl", kQueues),
     passed(67, "shmdt", kQueues),
-    passed(68, "msgget", kQueues),
+    stopped(68, "msgget", on_new_object, kQueues),
     stopped(69, "msgsnd", on_kernel_queue, kWaitsInKernel),
     stopped(70, "msgrcv", on_kernel_queue, kWaitsInKernel),
     passed(71, "msgctl", kQueues),
@@ -330,7 +331,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(237, "mbind", kMemory),
     passed(238, "set_mempolicy", kMemory),
     passed(239, "get_mempolicy", kMemory),
-    passed(240, "mq_open", kQueues),
+    stopped(240, "mq_open", on_new_object, kQueues),
     passed(241, "mq_unlink", kQueues),
     stopped(242, "mq_timedsend", on_kernel_queue, kWaitsInKernel),
     stopped(243, "mq_timedreceive", on_kernel_queue, kWaitsInKernel),
