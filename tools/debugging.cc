@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "sim/debug/session/socket.h"
 #include "sim/machines/run_directory.h"
@@ -21,11 +22,23 @@ namespace {
 
 using transport::realtime::Descriptor;
 
+/// What gdb does first.
+std::vector<std::string> commands(const std::string& socket, const std::string& destination) {
+  // A run of long programs takes a while to begin.
+  std::vector<std::string> all{"set remotetimeout 60", "set schedule-multiple on",
+                               "target extended-remote " + socket};
+  if (!destination.empty()) {
+    all.push_back("monitor goto " + destination);
+    all.emplace_back("continue");
+  }
+  return all;
+}
+
 /// gdb in this terminal, as no child of ours: the supervisor waits for all of those.
 class StartedGdb {
  public:
   /// Until its program runs. False: there is none.
-  [[nodiscard]] bool start(const std::string& socket) {
+  [[nodiscard]] bool start(const std::string& socket, const std::string& destination) {
     int life[2];
     int report[2];
     if (::pipe(life) != 0) return false;
@@ -39,9 +52,16 @@ class StartedGdb {
     if (between < 0) return false;
     if (between == 0) {
       if (::fork() != 0) ::_exit(0);
-      const std::string connect = "target extended-remote " + socket;
-      ::execlp("gdb", "gdb", "-q", "-iex", "set confirm off", "-iex", "set pagination off", "-ex",
-               "set schedule-multiple on", "-ex", connect.c_str(), static_cast<char*>(nullptr));
+      std::vector<std::string> words{
+          "gdb", "-q", "-iex", "set confirm off", "-iex", "set pagination off"};
+      for (const std::string& each : commands(socket, destination)) {
+        words.emplace_back("-ex");
+        words.push_back(each);
+      }
+      std::vector<char*> arguments;
+      for (std::string& each : words) arguments.push_back(each.data());
+      arguments.push_back(nullptr);
+      ::execvp("gdb", arguments.data());
       (void)!::write(report[1], "x", 1);
       ::_exit(127);
     }
@@ -81,7 +101,8 @@ class Connected final : public Debugging {
 
 }  // namespace
 
-std::unique_ptr<Debugging> Debugging::begin(const std::string& socket) {
+std::unique_ptr<Debugging> Debugging::begin(const std::string& socket,
+                                            const std::string& destination) {
   const sim::RunDirectory directory;
   const std::string path = socket.empty() ? (directory.path() / "socket").string() : socket;
   auto listening = sim::debug::ListeningSocket::create(path);
@@ -96,21 +117,24 @@ std::unique_ptr<Debugging> Debugging::begin(const std::string& socket) {
   if (socket.empty()) {
     gdb = std::make_unique<StartedGdb>();
     ::signal(SIGINT, SIG_IGN);  // Ctrl-C is for gdb
-    if (!gdb->start(path)) {
+    if (!gdb->start(path, destination)) {
       say("gdb cannot be started. Install Debian's package gdb, or name a socket: --gdb SOCKET.");
       return nullptr;
     }
   } else {
-    std::fprintf(stderr,
-                 "anyrdma: the run waits for gdb -ex 'set schedule-multiple on' -ex "
-                 "'target extended-remote %s'\n",
-                 path.c_str());
+    std::string text = "the run waits for gdb";
+    for (const std::string& each : commands(path, destination)) text += " -ex '" + each + "'";
+    say(text);
   }
   auto connected = std::make_unique<Connected>(std::move(gdb));
   auto connection = listening->accept(&Interruption::came);
   if (connection == nullptr) return nullptr;
   connected->connect(std::move(connection));
   return connected;
+}
+
+std::string debug_command(const std::string& command) {
+  return command + " --gdb --goto failure";
 }
 
 }  // namespace anyrdma::tools

@@ -521,6 +521,7 @@ Exit replay(const ReplayCommand& command) {
     options.strict = command.strict;
     options.gdb = command.gdb;
     options.socket = command.socket;
+    options.destination = command.destination;
     return static_cast<Exit>(simulate(options));
   }
   if (command.gdb) {

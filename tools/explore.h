@@ -38,15 +38,16 @@ struct ExploreCommand {
 
 struct ReplayCommand {
   std::string scenario;
-  std::string trial;      ///< as sim/explore/trial.h has it; what explore printed
-  std::string memory;     ///< a profile; empty: the trial's
-  bool trace = false;     ///< print it
-  bool strict = false;    ///< as of explore
-  bool calls = false;     ///< of programs, the system calls that stop them
-  std::string record{};   ///< a file for all that happens; empty: none
-  std::string command{};  ///< that has the run again; for the recording
-  bool gdb = false;       ///< the run is debugged
-  std::string socket{};   ///< of gdb; empty: gdb is started
+  std::string trial;          ///< as sim/explore/trial.h has it; what explore printed
+  std::string memory;         ///< a profile; empty: the trial's
+  bool trace = false;         ///< print it
+  bool strict = false;        ///< as of explore
+  bool calls = false;         ///< of programs, the system calls that stop them
+  std::string record{};       ///< a file for all that happens; empty: none
+  std::string command{};      ///< that has the run again; for the recording
+  bool gdb = false;           ///< the run is debugged
+  std::string socket{};       ///< of gdb; empty: gdb is started
+  std::string destination{};  ///< where gdb is to stop the run first; empty: at its beginning
 };
 /// Repeats one run and prints its outcome. Returns kFailed if the run failed, kUsage after an error
 /// message on stderr.

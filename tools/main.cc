@@ -310,7 +310,7 @@ class Command {
                       "ends the run when a program does something irreproducible");
     replay_->add_flag("--calls", replay_options_.calls,
                       "prints the programs' system calls that wait or read a clock");
-    describe_gdb(*replay_, replay_options_.socket);
+    describe_gdb(*replay_, replay_options_.socket, replay_options_.destination);
   }
 
   void describe_sim() {
@@ -362,15 +362,19 @@ class Command {
     sim_->add_flag("--calls", sim_options_.calls,
                    "prints the programs' system calls that wait or read a clock");
     sim_->add_flag("--quiet", sim_options_.quiet, "prints only the output of the programs");
-    describe_gdb(*sim_, sim_options_.socket);
+    describe_gdb(*sim_, sim_options_.socket, sim_options_.destination);
   }
 
-  static void describe_gdb(CLI::App& of, std::string& socket) {
+  static void describe_gdb(CLI::App& of, std::string& socket, std::string& destination) {
     of.add_option("--gdb", socket,
                   "debugs all programs with gdb, which connects to this socket; without SOCKET,\n"
                   "starts gdb (docs/debugging.md)")
         ->type_name("[SOCKET]")
         ->expected(0, 1);
+    of.add_option("--goto", destination,
+                  "with --gdb: stops the run there first; a virtual time such as 10.5ms,\n"
+                  "'record 123' of its recording, or failure")
+        ->type_name("PLACE");
   }
 
   void describe_trace() {
@@ -398,6 +402,8 @@ class Command {
         ->add_option("--to", trace_options_.to,
                      "prints only records up to this time of the recording")
         ->type_name("TIME");
+    trace_->add_flag("--numbers", trace_options_.numbers,
+                     "prints the number of each record, as the page shows it");
     trace_->add_flag("--json", trace_options_.json, "prints one JSON object a line");
     trace_
         ->add_option("--pcapng", trace_options_.pcapng,

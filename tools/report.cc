@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "sim/scenarios/scenarios.h"
+#include "tools/debugging.h"
 #include "tools/start.h"
 
 namespace anyrdma::tools {
@@ -113,6 +114,8 @@ void print(const sim::Results& results, std::size_t parts) {
   for (const auto& [kind, failures] : found.kinds) {
     std::printf("\n%llu went wrong like this:\n%s\n",
                 static_cast<unsigned long long>(failures.runs), failures.first.to_string().c_str());
+    if (programs && !failures.first.command.empty())
+      std::printf("debug: %s\n", debug_command(failures.first.command).c_str());
     if (!programs) std::printf("%s", failures.first.to_test(name).c_str());
   }
 }

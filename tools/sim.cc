@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/debug/cluster/destination.h"
 #include "sim/findings.h"
 #include "sim/machines/machines.h"
 #include "sim/scenarios/watch.h"
@@ -113,6 +114,17 @@ bool read_time(const std::string& option, const std::string& text, verbs::Durati
   return false;
 }
 
+bool take_destination(const SimOptions& options) {
+  if (options.destination.empty()) return true;
+  if (!options.gdb) {
+    say("--goto needs --gdb: it says where gdb stops the run.");
+    return false;
+  }
+  const auto parsed = sim::debug::parse_destination(options.destination);
+  if (!parsed) say("--" + parsed.error().sentence);
+  return parsed.has_value();
+}
+
 /// Once, or as often as a debugger wants it to be run.
 Exit run_trial(const ProgramScenario& scenario, const sim::Trial& trial,
                const SimulationOptions& settings, Debugging* debugging,
@@ -142,25 +154,35 @@ void print_end(const SimOptions& options, std::uint64_t seed, Simulation& simula
   std::fflush(stdout);
 }
 
+SimulationOptions settings_of(const SimOptions& options) {
+  return {.print = true,
+          .calls = options.calls,
+          .trace = options.trace,
+          .capture = !options.capture.empty(),
+          .record = options.record,
+          .program = "anyrdma sim" + (options.file.empty() ? "" : " " + options.file),
+          .command = options.command,
+          .output = options.output,
+          .check_menu = true,
+          .stacks = true,
+          .verify = true,
+          .interrupted = Interruption::came};
+}
+
+void print_problem(const SimOptions& options, const std::string& problem) {
+  std::fprintf(stderr, "anyrdma: %s", problem.c_str());
+  if (!options.gdb && !options.command.empty())
+    std::fprintf(stderr, "debug: %s\n", debug_command(options.command).c_str());
+}
+
 }  // namespace
 
 int simulate(const SimOptions& options) {
   const auto scenario = scenario_of(options);
   const auto trial = trial_of(options, scenario ? scenario->memory : "");
   if (!scenario || !trial) return static_cast<int>(Exit::kUsage);
-  SimulationOptions settings{
-      .print = true,
-      .calls = options.calls,
-      .trace = options.trace,
-      .capture = !options.capture.empty(),
-      .record = options.record,
-      .program = "anyrdma sim" + (options.file.empty() ? "" : " " + options.file),
-      .command = options.command,
-      .output = options.output,
-      .check_menu = true,
-      .stacks = true,
-      .verify = true,
-      .interrupted = Interruption::came};
+  SimulationOptions settings = settings_of(options);
+  if (!take_destination(options)) return static_cast<int>(Exit::kUsage);
   if (!read_time("call-cost", options.call_cost, settings.call_cost))
     return static_cast<int>(Exit::kUsage);
   const Interruption interruption;
@@ -172,7 +194,7 @@ int simulate(const SimOptions& options) {
   LinesSaid lines_said;
   std::unique_ptr<Debugging> debugging;
   if (options.gdb) {
-    debugging = Debugging::begin(options.socket);
+    debugging = Debugging::begin(options.socket, options.destination);
     if (Interruption::came()) Interruption::end();
     if (debugging == nullptr) return static_cast<int>(Exit::kUsage);
     settings.trace = true;
@@ -180,6 +202,9 @@ int simulate(const SimOptions& options) {
     premises = std::make_unique<sim::Premises>();  // one run after the other
     settings.premises = premises.get();
     settings.lines_said = &lines_said;
+    settings.on_tape = [&cluster = debugging->cluster()](auto tape) {
+      cluster.record_on(std::move(tape));
+    };
   }
   std::unique_ptr<Simulation> simulation;
   sim::Outcome outcome;
@@ -192,6 +217,8 @@ int simulate(const SimOptions& options) {
     return static_cast<int>(Exit::kFailed);
   }
   print_end(options, trial->seed, *simulation, outcome);
+  if (debugging != nullptr && debugging->cluster().has_left_path())
+    say("gdb has added a fault: the run was not that of its trial.");
   if (debugging != nullptr) debugging->cluster().end();
   const bool captured =
       options.capture.empty() || write_capture(options.capture, simulation->world());
@@ -205,7 +232,7 @@ int simulate(const SimOptions& options) {
     say("the trial does not belong to this scenario: " + none + ".");
     return static_cast<int>(Exit::kUsage);
   }
-  if (!outcome.problem.empty()) std::fprintf(stderr, "anyrdma: %s", outcome.problem.c_str());
+  if (!outcome.problem.empty()) print_problem(options, outcome.problem);
   if (Interruption::came()) Interruption::end();
   return static_cast<int>(outcome.problem.empty() && captured ? Exit::kOk : Exit::kFailed);
 }

@@ -21,17 +21,18 @@ struct SimOptions {
   std::string memory;                                           ///< a profile; empty: the file's
   std::string capture;                                          ///< file to write; empty: none
   std::string record;                                           ///< likewise
-  std::string command;    ///< that has the run again; for the recording
-  std::string call_cost;  ///< of virtual time, "10us"; empty: 200ns
-  std::string limit;      ///< of virtual time, "10s"; empty: a day
-  std::string patience;   ///< with who computes, "10s"; empty: 60s
-  std::string output;     ///< directory for what programs say; empty: to stdout and stderr
-  bool strict = false;    ///< a remark ends the run
-  bool trace = false;     ///< to stdout, at the end
-  bool calls = false;     ///< system calls, to stderr
-  bool quiet = false;     ///< no summary
-  bool gdb = false;       ///< the run is debugged
-  std::string socket;     ///< of gdb; empty: gdb is started
+  std::string command;        ///< that has the run again; for the recording
+  std::string call_cost;      ///< of virtual time, "10us"; empty: 200ns
+  std::string limit;          ///< of virtual time, "10s"; empty: a day
+  std::string patience;       ///< with who computes, "10s"; empty: 60s
+  std::string output;         ///< directory for what programs say; empty: to stdout and stderr
+  bool strict = false;        ///< a remark ends the run
+  bool trace = false;         ///< to stdout, at the end
+  bool calls = false;         ///< system calls, to stderr
+  bool quiet = false;         ///< no summary
+  bool gdb = false;           ///< the run is debugged
+  std::string socket;         ///< of gdb; empty: gdb is started
+  std::string destination{};  ///< where gdb is to stop the run first; empty: at its beginning
 };
 
 /// Runs the programs of a scenario until all have ended. Returns 0 if each ended with status 0;

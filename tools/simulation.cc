@@ -18,6 +18,8 @@
 #include <utility>
 #include <variant>
 
+#include "recording/sink.h"
+#include "recording/tape.h"
 #include "sim/explore/explore.h"
 #include "sim/host.h"
 #include "sim/machines/drop_in.h"
@@ -42,24 +44,6 @@ namespace {
 using sim::programs::OutputLine;
 using sim::programs::Program;
 using sim::programs::Sandbox;
-
-std::string why_not(const std::error_code& error) {
-  const std::string sentence = error.message() + ".";
-  if (error == std::errc::operation_not_permitted) {
-    return error.message() +
-           ". The system refuses ptrace(2) or seccomp(2), which simulated hosts need. In a "
-           "container, add --cap-add SYS_PTRACE --security-opt seccomp=unconfined.";
-  }
-  if (error != std::errc::permission_denied) return sentence;
-  // A simulated host is a namespace of its own: there a directory is entered by its path, not
-  // inherited.
-  std::error_code unknown;
-  const std::filesystem::path here = std::filesystem::current_path(unknown);
-  if (unknown || ::access(here.c_str(), X_OK) == 0) return sentence;
-  return "this user may not enter '" + here.string() +
-         "', the program's working directory. Start in another directory, or allow it: chmod a+x "
-         "on the directory and its parents.";
-}
 
 /// As for a user who starts the server first.
 constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
@@ -210,6 +194,7 @@ class Simulation::Run {
     world.tracing = options_.trace ? sim::Tracing::kKeep : sim::Tracing::kHash;
     world.capture = options_.capture;
     world.record = recording();
+    world.recording = tape();
     world.ownership = sim::Ownership::kOn;
     world.allow = scenario_.allowed;
     world.deny = scenario_.denied;
@@ -222,10 +207,21 @@ class Simulation::Run {
     return options_.record.empty() && verification_ ? verification_->recording() : options_.record;
   }
 
+  /// Null: the recording is needed by no one while the run goes on, or cannot be written.
+  [[nodiscard]] std::shared_ptr<recording::Sink> tape() const {
+    if (!options_.on_tape) return nullptr;
+    std::unique_ptr<recording::Sink> file;
+    if (!recording().empty()) file = recording::FileSink::create(recording());
+    if (file == nullptr && !recording().empty()) return nullptr;
+    auto tape = std::make_shared<recording::Tape>(std::move(file));
+    options_.on_tape(tape);
+    return tape;
+  }
+
   [[nodiscard]] bool begin_recording() {
-    if (recording().empty()) return true;
     sim::Recorder* const recorder = world_.recorder();
     if (recorder == nullptr) {
+      if (recording().empty()) return true;
       say("the recording '" + recording() + "' cannot be written. Check the path.");
       return false;
     }
@@ -513,7 +509,7 @@ class Simulation::Run {
          .background = background,
          .kept = sim::kept_variables(prepared->libraries, machines_.variables(host))});
     if (!program) {
-      say("'" + path + "' cannot be started: " + why_not(program.error()));
+      say("'" + path + "' cannot be started: " + why_not_started(program.error()));
       return Exit::kFailed;
     }
     if (output_ && !output_->add(**program)) return Exit::kFailed;

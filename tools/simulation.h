@@ -13,6 +13,9 @@
 #include "tools/exit.h"
 #include "tools/program_scenario.h"
 
+namespace anyrdma::recording {
+class Tape;
+}
 namespace anyrdma::sim {
 class Premises;
 class World;
@@ -55,6 +58,9 @@ struct SimulationOptions {
   verbs::Duration call_cost = std::chrono::nanoseconds(200);  ///< what a system call takes of it
   sim::Premises* premises = nullptr;                          ///< of runs before and after this one
   sim::programs::Debugger* debugger = nullptr;                ///< null: none
+  /// Takes the recording at the beginning of the run, to read it while the run goes on. May be
+  /// empty.
+  std::function<void(std::shared_ptr<const recording::Tape>)> on_tape{};
   LinesSaid* lines_said = nullptr;  ///< by runs of this trial; null: each prints all
 };
 

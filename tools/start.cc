@@ -1,6 +1,7 @@
 #include "tools/start.h"
 
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -53,6 +54,24 @@ std::filesystem::path own_path() {
 
 void say(const std::string& sentence) {
   std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
+}
+
+std::string why_not_started(const std::error_code& error) {
+  const std::string sentence = error.message() + ".";
+  if (error == std::errc::operation_not_permitted) {
+    return error.message() +
+           ". The system refuses ptrace(2) or seccomp(2), which simulated hosts need. In a "
+           "container, add --cap-add SYS_PTRACE --security-opt seccomp=unconfined.";
+  }
+  if (error != std::errc::permission_denied) return sentence;
+  // A simulated host is a namespace of its own: there a directory is entered by its path, not
+  // inherited.
+  std::error_code unknown;
+  const std::filesystem::path here = std::filesystem::current_path(unknown);
+  if (unknown || ::access(here.c_str(), X_OK) == 0) return sentence;
+  return "this user may not enter '" + here.string() +
+         "', the program's working directory. Start in another directory, or allow it: chmod a+x "
+         "on the directory and its parents.";
 }
 
 boost::system::result<Start, Exit> prepare_start(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "tools/exit.h"
 
@@ -30,5 +31,8 @@ struct Start {
 /// Errors, after a message with the remedy: kFailed (the libraries are missing), kUnknownProgram,
 /// kNotExecutable.
 [[nodiscard]] boost::system::result<Start, Exit> prepare_start(const std::string& name);
+
+/// Returns why the system did not start a program on a simulated host, with the remedy.
+[[nodiscard]] std::string why_not_started(const std::error_code& error);
 
 }  // namespace anyrdma::tools

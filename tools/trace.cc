@@ -131,7 +131,8 @@ int trace(const TraceOptions& options) {
     return flushed(0);
   }
   for (std::size_t i = 0; i < story->records.size(); ++i) {
-    if (wanted(story->records[i])) print(recording::line_of(*story, i));
+    if (!wanted(story->records[i])) continue;
+    print((options.numbers ? "#" + std::to_string(i) + " " : "") + recording::line_of(*story, i));
   }
   return flushed(0);
 }

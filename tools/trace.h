@@ -14,6 +14,7 @@ struct TraceOptions {
   std::vector<std::string> kinds{};        ///< "message"
   std::string from{};                      ///< of the recording's time, "10ms"
   std::string to{};
+  bool numbers = false;  ///< of records, in front of each line
   bool json = false;
   std::string pcapng{};    ///< a file to write instead, for Wireshark
   std::string perfetto{};  ///< likewise, for Perfetto

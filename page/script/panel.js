@@ -59,8 +59,17 @@ function factsOf(run, record) {
     if (!shown.has(name)) facts.push([name, textOf(value)]);
   }
   for (const [name, value] of Object.entries(record.fields)) facts.push([name, textOf(value)]);
+  const command = debugCommand(run, record);
+  if (command) facts.push(["in gdb", command]);
   if (record.stack) facts.push(["details", record.stack.join("\n")]);
   return facts;
+}
+
+// The command that opens gdb at the record. Fibers and runs in real time have none.
+function debugCommand(run, record) {
+  const { clock, command, program } = run.header;
+  if (clock === "real" || !command || !/^anyrdma (sim|explore)\b/.test(program ?? "")) return "";
+  return / --gdb\b/.test(command) ? "" : `${command} --gdb --goto 'record ${record.n}'`;
 }
 
 // What one would look for in vain.

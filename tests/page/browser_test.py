@@ -196,6 +196,25 @@ class Looking(PageTest):
         self.assertIn("struck by “lose REQ of client twice”", self.panel())
         self.assertEqual(page.run("location.hash"), f"#n={number}")
 
+    def test_a_record_of_programs_shows_the_command_that_opens_gdb_there(self):
+        number = self.number("losses", {"is": "fault"})
+        self.open("losses", fragment=f"#n={number}")
+
+        self.assertIn(f"--gdb --goto 'record {number}'", self.panel())
+
+    def test_a_record_of_a_run_that_gdb_cannot_debug_shows_no_command(self):
+        for member, value in (("clock", "real"), ("program", "Suite.Test"), ("command", "")):
+            run = samples.handshake("8")
+            run.header[member] = value
+            text = io.StringIO()
+            run.write(text)
+
+            page = self.pages.of(self.pages.lines(f"no-{member}", text.getvalue()))
+            self.browser.open(page, "#n=1")
+
+            self.assertIn("#1", self.panel())
+            self.assertNotIn("--gdb", self.panel())
+
     def test_an_event_that_nobody_acknowledged_says_so(self):
         page = self.open("hang")
         number = self.number("hang", {"is": "event", "name": "RDMA_CM_EVENT_DISCONNECTED"})

@@ -17,7 +17,7 @@ debug() {
   timeout -k 5 "$deadline" tools/bin/anyrdma sim "$@" --gdb "$socket" >"$work/$name.out" 2>&1 </dev/null &
   run=$!
   timeout "$deadline" bash -c "until [ -S '$socket' ] || ! kill -0 $run 2>/dev/null; do sleep 0.05; done"
-  timeout -k 5 "$deadline" gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'set confirm off' \
+  timeout -k 5 "$deadline" gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'set confirm off' -ex 'set remotetimeout 60' \
     -ex 'set schedule-multiple on' -ex "target extended-remote $socket" -x "$work/$name.gdb" \
     >"$work/$name.log" 2>&1 </dev/null
   wait "$run"
@@ -147,6 +147,139 @@ log_says hang 'deadlock: no event is pending'
 log_says hang 'in hang \(\)'
 log_says hang 'here/debugged waits for a futex'
 [ "$status" = 1 ] || fail "exit status $status"
+ends
+
+# record OPTION...: a run without gdb, whose records are numbered
+record() {
+  tools/bin/anyrdma sim "$@" --record "$work/plain.recording" >/dev/null
+  tools/bin/anyrdma trace "$work/plain.recording" --numbers >"$work/records"
+}
+
+# number_of PATTERN: of the first such record
+number_of() { sed -n "s/^#\([0-9]*\) .*$1.*/\1/p" "$work/records" | head -n 1; }
+
+checks 'it goes to a record by its number'
+record "${pair[@]}"
+debug record "${pair[@]}" <<COMMANDS
+monitor goto record $(number_of 'out: heard')
+continue
+bt
+monitor packets 2
+monitor goto record $(number_of 'waits for a connection')
+continue
+bt
+monitor ids
+monitor record $work/cut.recording
+monitor goto record 4000
+continue
+COMMANDS
+log_says record 'process 2 is executing new program'
+log_says record 'Thread 1.1 "server/debugged" received signal SIGTRAP'
+log_says record '#[0-9]+ .* in (serve|main) \('
+log_says record 'TCP 7>[0-9]* ACK'
+log_says record 'Thread 2.1 "client/debugged" received signal SIGTRAP'
+log_says record '#[0-9]+ .* in call \(address='
+log_says record 'no program has an id'
+log_says record "there is no record 4000: the run has $(wc -l <"$work/records")"
+same_run record
+tools/bin/anyrdma trace "$work/cut.recording" 2>&1 | grep 'waits for a connection' >/dev/null ||
+  fail "the recording of the run up to now lacks the record"
+ends
+
+checks 'a number of a record that the run does not have is refused after the first run, too'
+debug beyond "${pair[@]}" <<'COMMANDS'
+monitor goto record 4000
+continue
+monitor hosts
+continue
+COMMANDS
+log_says beyond 'there is no record 4000'
+log_says beyond '^at 0.000000000'
+same_run beyond
+ends
+
+checks 'the queue pairs, packets and ids of an RDMA program are listed'
+if command -v rping >/dev/null; then
+  rpings=(--host server=10.0.0.1 --host client=10.0.0.2
+    --on server 'rping -s -a 10.0.0.1 -C 2' --on client 'rping -c -a server -C 2')
+  record "${rpings[@]}"
+  debug rping "${rpings[@]}" <<COMMANDS
+monitor packets
+monitor goto record $(number_of 'client.rping ibv_post_send')
+continue
+monitor ids
+monitor qp 0x4011
+monitor packets 3
+COMMANDS
+  log_says rping 'no packet has been sent yet'
+  log_says rping '^client/rping.2.#1 CONNECT since 0.01'
+  log_says rping '^server#qp0x[0-9a-f]+ RTS since'
+  log_says rping 'Thread 2.1 "client/rping" received signal SIGTRAP'
+  log_says rping 'these are on their way'
+  [ "$status" = 0 ] || fail "exit status $status"
+fi
+ends
+
+checks 'a fault now leads the run away from its trial'
+debug fault "${pair[@]}" <<'COMMANDS'
+monitor goto 1us
+continue
+monitor fault
+monitor fault lose
+monitor fault at 5ms: cut client->server
+monitor fault cut client->nobody
+monitor fault cut client<->server
+continue
+COMMANDS
+log_says fault "^unknown: 'fault'"
+log_says fault "fault: 'lose' happens to a message or packet only"
+log_says fault 'fault: name the action alone'
+log_says fault "fault: no host 'nobody'"
+log_says fault 'The run leaves its recorded path'
+grep 'fired 1, .*cut client<->server' "$work/fault.out" >/dev/null || fail "the fault did not happen"
+grep 'the run was not that of its trial' "$work/fault.out" >/dev/null || fail "the end does not say so"
+ends
+
+checks 'what monitor cannot do is refused in a sentence'
+debug wrong "${pair[@]}" <<'COMMANDS'
+monitor goto
+monitor goto soon
+monitor goto record x
+monitor packets x
+monitor qp
+monitor qp 0x1
+monitor record /nowhere/x
+monitor dance
+COMMANDS
+log_says wrong "goto: '' is no moment of a run"
+log_says wrong "goto: 'soon' is no moment of a run"
+log_says wrong "goto: 'x' is no number of a record"
+log_says wrong "packets: 'x' is no number"
+log_says wrong "there is no queue pair ''"
+log_says wrong "there is no queue pair '0x1'"
+log_says wrong "record: '/nowhere/x' cannot be written: No such file"
+log_says wrong "unknown: 'dance'"
+same_run wrong
+ends
+
+checks 'the command that a failure prints opens gdb at the failure'
+tools/bin/anyrdma sim --host here=10.0.0.1 --on here "$work/debugged hang" 2>"$work/failure" >/dev/null
+[ "$(tail -n 1 "$work/failure")" = \
+  "debug: anyrdma sim --host here=10.0.0.1 --on here '$work/debugged hang' --gdb --goto failure" ] ||
+  fail "it prints: $(tail -n 1 "$work/failure")"
+mkdir "$work/bin"
+printf '#!/bin/sh\nexec %s -nx -batch -ex "set debuginfod enabled off" "$@" -ex bt -ex detach\n' \
+  "$(command -v gdb)" >"$work/bin/gdb"
+chmod +x "$work/bin/gdb"
+PATH=$PWD/tools/bin:$work/bin:$PATH timeout -k 5 "$deadline" \
+  bash -c "$(sed -n 's/^debug: //p' "$work/failure")" >"$work/opened.log" 2>&1 </dev/null
+log_says opened '#[0-9]+ .* in hang \(\)'
+for wrong in "--goto failure" "--gdb $work/unused --goto soon" "--gdb $work/unused --goto record"; do
+  # shellcheck disable=SC2086
+  tools/bin/anyrdma sim "${pair[@]}" $wrong >"$work/usage" 2>&1
+  [ $? = 2 ] || fail "'$wrong' is not refused: $(cat "$work/usage")"
+  grep -- '^anyrdma: --goto' "$work/usage" >/dev/null || fail "'$wrong': $(cat "$work/usage")"
+done
 ends
 
 checks 'a kill ends the run'

@@ -44,6 +44,8 @@ void Cluster::begin(Sandbox& sandbox) {
   last_ = nullptr;
   again_ = false;
   interrupt_ = false;
+  has_left_path_ = false;
+  doer_runs_ = 0;
   hits_ = 0;
   measured_ = 0;
   measuring_ = false;
@@ -182,11 +184,19 @@ bool Cluster::before(Known& it) {
   }
   if (!begun_) {
     begun_ = true;
+    announced_.insert({process.number, process.image});
     (void)serve({.why = Stopped::Why::kSignal, .thread = it.position.thread, .signal = SIGTRAP});
     return true;
   }
-  if (goal_ == Goal::kTime && sandbox_->world().now() >= time_) {
+  // gdb reads no registers of a program of which it was not told.
+  const bool may_stay = goal_ == Goal::kLive || goal_ == Goal::kTime || goal_ == Goal::kFailure;
+  if (may_stay && announced_.insert({process.number, process.image}).second) {
+    announce(it);
+    return true;
+  }
+  if (goal_ == Goal::kTime && is_time_of(it)) {
     goal_ = Goal::kLive;
+    if (!show_libraries()) return true;
     (void)serve({.why = Stopped::Why::kSignal, .thread = it.position.thread, .signal = SIGTRAP});
     return true;
   }
@@ -204,9 +214,7 @@ bool Cluster::before(Known& it) {
   }
   if (goal_ != Goal::kLive) return false;
   if (other || !known) {
-    (void)serve({.why = Stopped::Why::kProgram,
-                 .thread = it.position.thread,
-                 .path = executable(process.number)});
+    announce(it);
     return true;
   }
   if (wants_stop()) {
@@ -215,6 +223,27 @@ bool Cluster::before(Known& it) {
     return true;
   }
   return false;
+}
+
+/// gdb takes it for a call of execve, and goes on.
+void Cluster::announce(const Known& it) {
+  (void)serve({.why = Stopped::Why::kProgram,
+               .thread = it.position.thread,
+               .path = executable(it.process->number)});
+}
+
+/// gdb was not asked while libraries were loaded: it reads now which ones the programs have. False:
+/// gdb does not let the programs go on to what stopped them.
+bool Cluster::show_libraries() {
+  for (const auto& process : sandbox_->processes()) {
+    const auto all = threads();
+    const auto first = std::ranges::find_if(
+        all, [&](const auto& each) { return each.id.process == number_of(*process); });
+    if (first == all.end() || process->lender != nullptr) continue;
+    (void)serve({.why = Stopped::Why::kLibraries, .thread = first->id});
+    if (alone_ || ends_run() || goal_ != Goal::kLive) return false;
+  }
+  return true;
 }
 
 const Action* Cluster::action_of(const ThreadId& id) const {
@@ -322,7 +351,10 @@ int Cluster::on_signal(Thread& thread, int signal) {
   if (alone_ || ends_run()) return signal;
   Known& it = meet(thread);
   if (!it.process->visible || detached_.contains(it.process->number)) return signal;
-  if (goal_ == Goal::kFailure && programs::is_crash(signal)) goal_ = Goal::kLive;
+  if (goal_ == Goal::kFailure && programs::is_crash(signal)) {
+    goal_ = Goal::kLive;
+    if (!show_libraries()) return signal;
+  }
   if (goal_ != Goal::kLive || session_.passes(signal)) return signal;
   return serve({.why = Stopped::Why::kSignal, .thread = it.position.thread, .signal = signal});
 }
@@ -361,17 +393,21 @@ void Cluster::on_failure(std::string_view why) {
   if (alone_ || ends_run() || !begun_) return;
   if (goal_ == Goal::kCount) return finish_count();
   if (goal_ != Goal::kLive && goal_ != Goal::kFailure && goal_ != Goal::kTime) return;
+  const bool travelled = goal_ != Goal::kLive;
+  Thread* const doer = goal_ == Goal::kTime ? first_doer() : nullptr;
   goal_ = Goal::kLive;
-  Thread* const thread = any_thread();
+  Thread* const thread = doer != nullptr ? doer : any_thread();
   if (thread == nullptr) return;
   session_.print(why);
   outside_ = true;
-  (void)serve({.why = Stopped::Why::kSignal, .thread = id_of(*thread), .signal = SIGTRAP});
+  if (!travelled || show_libraries())
+    (void)serve({.why = Stopped::Why::kSignal, .thread = id_of(*thread), .signal = SIGTRAP});
   outside_ = false;
 }
 
 /// Returns the signal that gdb has the stopped thread take.
 int Cluster::serve(const Stopped& stopped) {
+  if (!news_.empty()) session_.print(std::exchange(news_, {}));
   Resumed resumed = session_.serve(stopped);
   actions_.clear();
   switch (resumed.how) {
@@ -381,6 +417,7 @@ int Cluster::serve(const Stopped& stopped) {
         actions_.clear();
         goal_ = *goal;
         if (goal_ == Goal::kTime && sandbox_->world().now() >= time_) run_again(Goal::kTime);
+        if (goal_ == Goal::kSurvey) go_to_record();
         return 0;
       }
       const Action* const action = action_of(stopped.thread);
@@ -418,6 +455,7 @@ void Cluster::leave_alone() {
 
 bool Cluster::runs_again() {
   if (over_ || killed_ || alone_) return false;
+  if (!again_ && looks_further()) return true;
   if (again_ || goal_ == Goal::kLive || goal_ == Goal::kTime || goal_ == Goal::kFailure)
     return again_;
   if (goal_ == Goal::kCount) {

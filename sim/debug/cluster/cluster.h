@@ -11,6 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "recording/tape.h"
+#include "recording/view/story.h"
+#include "sim/debug/cluster/destination.h"
+#include "sim/debug/cluster/listing.h"
 #include "sim/debug/cluster/patches.h"
 #include "sim/debug/cluster/position.h"
 #include "sim/debug/session/session.h"
@@ -30,12 +34,16 @@ class Cluster final : public programs::Debugger, public Target {
  public:
   explicit Cluster(std::unique_ptr<Connection> connection);
 
+  /// Before each run: takes the recording of it.
+  void record_on(std::shared_ptr<const recording::Tape> tape) { tape_ = std::move(tape); }
   /// After a run: whether the trial is to be run once more, from its beginning.
   [[nodiscard]] bool runs_again();
   /// The run is over, and what is to be said of it has been said: answers gdb until it leaves.
   void end();
   /// gdb has ended the run.
   [[nodiscard]] bool killed() const { return killed_; }
+  /// Whether gdb's user has added a fault to this run, so that the run is not that of its trial.
+  [[nodiscard]] bool has_left_path() const { return has_left_path_; }
 
   // --- for the supervisor -----------------------------------------------------------------------
   void begin(programs::Sandbox& sandbox) override;
@@ -110,13 +118,16 @@ class Cluster final : public programs::Debugger, public Target {
     kSeek,     ///< to stop at hit number `sought_`
     kArrive,   ///< to stop at `way_`
     kMeasure,  ///< to count instructions from `way_` on until `until_` comes
-    kTime,     ///< to stop at `time_`
+    kTime,     ///< to stop at `time_`, in one of `doers_`
+    kSurvey,   ///< to have the whole recording, which numbers the records
     kFailure,  ///< to stop where the run fails
   };
 
   [[nodiscard]] tracee::Stop go(programs::Thread& thread, int signal, bool one);
   [[nodiscard]] Event resume(Known& it, bool step, int signal);
   [[nodiscard]] bool before(Known& it);
+  void announce(const Known& it);
+  [[nodiscard]] bool show_libraries();
   [[nodiscard]] bool act(Known& it, const Event& event, bool one);
   int serve(const Stopped& stopped);
   void leave_alone();
@@ -144,7 +155,18 @@ class Cluster final : public programs::Debugger, public Target {
   [[nodiscard]] bool follow(Known& it, const Event& event);
   void arrive(Known& it);
   void count_hit(Known& it, const Event& event);
+  [[nodiscard]] bool is_time_of(const Known& it);
   void note(Known& it, const Event& event);
+
+  // --- the recording (records.cc) ---------------------------------------------------------------
+  [[nodiscard]] recording::Story story_so_far() const;
+  [[nodiscard]] std::string go_to(const Destination& to);
+  [[nodiscard]] std::string no_record(std::uint64_t number) const;
+  void go_to_record();
+  [[nodiscard]] bool looks_further();
+  [[nodiscard]] programs::Thread* first_doer();
+  [[nodiscard]] std::string add_fault(std::string_view action);
+  [[nodiscard]] std::string write_recording(const std::string& path) const;
 
   std::unique_ptr<Connection> connection_;
   Session session_;
@@ -157,6 +179,7 @@ class Cluster final : public programs::Debugger, public Target {
   bool outside_ = false;  ///< no thread has the turn
   std::map<Place, Wanted> points_;
   std::set<std::int64_t> detached_;
+  std::set<Place> announced_;  ///< gdb has been told of these, in this run or an earlier one
   std::vector<Action> actions_;
 
   Goal goal_ = Goal::kLive;
@@ -171,10 +194,18 @@ class Cluster final : public programs::Debugger, public Target {
   bool measuring_ = false;
   bool counts_by_time_ = false;  ///< until `time_`, instead of `way_`
   verbs::Instant time_{};
-  std::optional<Goal> next_goal_{};  ///< when gdb lets the programs go on
+  Doers doers_{};
+  std::optional<std::uint64_t> record_{};    ///< to go to
+  std::optional<std::uint64_t> last_run_{};  ///< of a doer: to stop then, whatever the time is
+  std::optional<recording::Story> story_{};  ///< of a whole run of the trial
+  std::string news_{};                       ///< for gdb's user, when the programs stop
+  std::optional<Goal> next_goal_{};          ///< when gdb lets the programs go on
 
   // Of this run.
   programs::Sandbox* sandbox_ = nullptr;
+  std::shared_ptr<const recording::Tape> tape_;
+  bool has_left_path_ = false;
+  std::uint64_t doer_runs_ = 0;  ///< so often has a doer gone on
   std::map<const programs::Process*, std::unique_ptr<Debuggee>> processes_;
   std::map<const programs::Thread*, std::unique_ptr<Known>> threads_;
   std::map<pid_t, Patches> copied_;  ///< what a new process has of the one that made it

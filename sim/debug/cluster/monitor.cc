@@ -1,8 +1,9 @@
 // What `monitor` knows.
-#include <array>
-#include <cstdio>
+#include <optional>
 
 #include "sim/debug/cluster/cluster.h"
+#include "sim/debug/cluster/destination.h"
+#include "sim/debug/cluster/listing.h"
 #include "sim/host.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
@@ -17,10 +18,33 @@ constexpr std::string_view kHelp =
     "monitor COMMAND, where COMMAND is:\n"
     "  hosts         hosts with their addresses, and the time\n"
     "  who           what each thread that waits waits for, and since when\n"
+    "  ids           ids and queue pairs, with their states\n"
+    "  qp NAME       a queue pair, such as client#qp0x11 or 0x11, and its last 20 records\n"
+    "  packets [N]   packets on their way, and the last N packets (default: 20)\n"
+    "  trace [N]     the last N packets and events (default: 20)\n"
     "  goto TIME     the next `continue` stops at this virtual time, such as 10.5ms\n"
+    "  goto record N the next `continue` stops at this record of the run's recording\n"
     "  goto failure  the next `continue` stops where the run fails, or ends\n"
-    "  trace [N]     the last N packets and events (default: 20; needs --trace)\n"
+    "  fault ACTION  this happens now, such as: cut client->server\n"
+    "  record FILE   writes a recording of the run up to now\n"
     "  help          this list\n";
+constexpr std::size_t kLines = 20;
+
+/// `text` empty: kLines.
+std::optional<std::size_t> count_in(std::string_view text) {
+  std::size_t count = kLines;
+  if (text.empty() || fault::parse_number(text, count)) return count;
+  return std::nullopt;
+}
+
+std::string last_lines_of(const std::string& all, std::size_t lines) {
+  std::size_t begin = all.size();
+  for (; lines != 0 && begin != 0; --lines) {
+    const std::size_t before = begin < 2 ? std::string::npos : all.rfind('\n', begin - 2);
+    begin = before == std::string::npos ? 0 : before + 1;
+  }
+  return all.substr(begin);
+}
 
 }  // namespace
 
@@ -43,33 +67,20 @@ std::string Cluster::monitor(std::string_view command) {
     }
     return text;
   }
-  if (verb == "trace") {
-    std::size_t lines = 20;
-    if (!rest.empty() && std::sscanf(std::string(rest).c_str(), "%zu", &lines) != 1)
-      return "trace: '" + std::string(rest) + "' is no number\n";
-    const std::string all = world.trace().text();
-    if (all.empty()) return "there is no trace: give sim or replay --trace as well\n";
-    std::size_t begin = all.size();
-    for (; lines != 0 && begin != 0; --lines) {
-      const std::size_t before = begin < 2 ? std::string::npos : all.rfind('\n', begin - 2);
-      begin = before == std::string::npos ? 0 : before + 1;
-    }
-    return all.substr(begin);
+  if (verb == "ids") return "at " + now + " s:\n" + objects_text(story_so_far());
+  if (verb == "qp") return queue_pair_text(story_so_far(), std::string(rest), kLines);
+  if (verb == "trace" || verb == "packets") {
+    const auto count = count_in(rest);
+    if (!count) return std::string(verb) + ": '" + std::string(rest) + "' is no number\n";
+    return verb == "trace" ? last_lines_of(world.trace().text(), *count)
+                           : packets_text(story_so_far(), world.now().time_since_epoch(), *count);
   }
-  if (verb == "goto" && rest == "failure") {
-    next_goal_ = Goal::kFailure;
-    return "`continue` stops where the run fails\n";
+  if (verb == "goto") {
+    const auto to = parse_destination(rest);
+    return to ? go_to(*to) : to.error().sentence + "\n";
   }
-  if (verb == "goto" && !rest.empty()) {
-    verbs::Duration time{};
-    if (const std::string problem = fault::parse_word("goto", std::string(rest), time);
-        !problem.empty() || time < verbs::Duration::zero())
-      return "goto: '" + std::string(rest) + "' is no time: write 10.5ms, for example\n";
-    time_ = verbs::Instant{} + time;
-    next_goal_ = Goal::kTime;
-    return "`continue` stops at " + seconds_text(time) + " s" +
-           (time_ <= world.now() ? ", in a new run of the trial\n" : "\n");
-  }
+  if (verb == "fault" && !rest.empty()) return add_fault(rest);
+  if (verb == "record" && !rest.empty()) return write_recording(std::string(rest));
   return "unknown: '" + std::string(command) + "'. These are known:\n" + std::string(kHelp);
 }
 

@@ -50,6 +50,15 @@ void Cluster::step_back(const Position& from) {
   run_again(Goal::kMeasure);
 }
 
+bool Cluster::is_time_of(const Known& it) {
+  if (!doers_.include(it.thread->name())) return false;
+  ++doer_runs_;
+  if (last_run_) return doer_runs_ == *last_run_;
+  const verbs::Instant now = sandbox_->world().now();
+  if (now < time_) return false;
+  return !record_ || now > time_ || has_record(story_so_far(), *story_, *record_);
+}
+
 bool Cluster::is_led(const Known& it) const {
   const bool leads = goal_ == Goal::kArrive || goal_ == Goal::kMeasure ||
                      (goal_ == Goal::kCount && !counts_by_time_);

@@ -63,6 +63,8 @@ std::string Session::text_of(const Stopped& stopped) {
       return trap(std::string(name_of(stopped.watch)) + ":" + number_text(stopped.address) + ";");
     case Stopped::Why::kProgram:
       return trap("exec:" + to_hex(stopped.path) + ";");
+    case Stopped::Why::kLibraries:
+      return trap("library:;");
     case Stopped::Why::kBegin:
       return trap("replaylog:begin;");
     case Stopped::Why::kExited:

@@ -25,6 +25,7 @@ struct Stopped {
     kBreakpoint,  ///< at an inserted one
     kWatchpoint,  ///< memory at `address` was accessed, as a `watch` says
     kProgram,     ///< the process runs `path` now, or gdb does not know it
+    kLibraries,   ///< the process may have loaded libraries that gdb does not know
     kBegin,       ///< the run's: there is nothing before it
     kExited,      ///< the process, with `signal` as its status
     kKilled,      ///< the process, by `signal`
