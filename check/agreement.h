@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,7 @@ class Agreement {
 
   Violations& violations_;
   std::map<IdName, End> ends_;
-  std::map<std::string, std::vector<IdName>> by_route_;
+  std::unordered_map<std::string, std::vector<IdName>> by_route_;
   std::set<std::pair<std::string, std::string>> troubled_;
   struct Offer {
     std::string route;

@@ -25,6 +25,12 @@ std::string stream(const ibv_gid& from, std::uint32_t from_qp, const ibv_gid& to
   return end(from, from_qp) + " to " + end(to, to_qp) + " from PSN " + std::to_string(psn);
 }
 
+EndKey key_of(const ibv_gid& gid, std::uint32_t qp) {
+  EndKey key{.gid = {}, .qp = qp};
+  std::ranges::copy(gid.raw, key.gid.begin());
+  return key;
+}
+
 bool has_gid(const QpCensus& census) {
   return std::ranges::any_of(census.gid.raw, [](std::uint8_t byte) { return byte != 0; });
 }
@@ -128,7 +134,7 @@ void Device::on_opened(const Entry& entry) {
   const auto shared = pair.srq == 0 ? Work::Receives::kOwn : Work::Receives::kShared;
   work_.on_opened(qp, pair.type == IBV_QPT_XRC_RECV ? Work::Receives::kNamed : shared, pair.srq);
   announcements_.on_fresh(qp);
-  between_.afterlife.on_opened(name_, qp);
+  between_.afterlife.forget(name_, qp);
 }
 
 void Device::on_path(const Entry& entry) {
@@ -143,14 +149,15 @@ void Device::on_path(const Entry& entry) {
   census.attr.path_mtu = static_cast<ibv_mtu>(n[5]);
   std::memcpy(census.gid.raw, gids.data(), sizeof(ibv_gid));
   std::memcpy(census.attr.ah_attr.grh.dgid.raw, gids.data() + sizeof(ibv_gid), sizeof(ibv_gid));
-  if (has_gid(census)) between_.ends[{hex_of(census.gid), number32(n[1])}] = name_;
+  if (has_gid(census)) between_.ends[key_of(census.gid, number32(n[1]))] = name_;
 }
 
 void Device::on_state(const Entry& entry) {
   Pair* const pair = find(entry.numbers[1]);
   if (pair == nullptr) return;
   if (entry.texts[0] == "destroyed") {
-    between_.ends.erase({hex_of(pair->census.gid), number32(entry.numbers[1])});
+    between_.ends.erase(key_of(pair->census.gid, number32(entry.numbers[1])));
+    between_.afterlife.forget(name_, number32(entry.numbers[1]));
     pairs_.erase(number32(entry.numbers[1]));
     return;
   }
@@ -169,15 +176,15 @@ void Device::on_state(const Entry& entry) {
 
 std::string Device::device_of_peer(const Pair& pair) const {
   const ibv_qp_attr& attr = pair.census.attr;
-  const auto found = between_.ends.find({hex_of(attr.ah_attr.grh.dgid), attr.dest_qp_num});
+  const auto found = between_.ends.find(key_of(attr.ah_attr.grh.dgid, attr.dest_qp_num));
   return found == between_.ends.end() ? std::string() : found->second;
 }
 
 bool Device::is_peer_observed(const Pair& pair) const {
-  const std::string gid = hex_of(pair.census.attr.ah_attr.grh.dgid);
-  const auto first = between_.ends.lower_bound({gid, 0});
-  if (between_.whole_hosts) return first != between_.ends.end() && first->first.first == gid;
-  return !device_of_peer(pair).empty();
+  if (!between_.whole_hosts) return !device_of_peer(pair).empty();
+  const EndKey any = key_of(pair.census.attr.ah_attr.grh.dgid, 0);
+  const auto first = between_.ends.lower_bound(any);
+  return first != between_.ends.end() && first->first.gid == any.gid;
 }
 
 // --- work ---------------------------------------------------------------------------------------
@@ -320,7 +327,7 @@ void Device::on_held(const Entry& entry) {
   }
   if (!pair->out.empty()) between_.atomics.on_end(pair->out);
   announcements_.on_fresh(qp);
-  if (!destroyed) between_.ends.erase({hex_of(pair->census.gid), qp});
+  if (!destroyed) between_.ends.erase(key_of(pair->census.gid, qp));
   *pair = {.type = pair->type, .srq = pair->srq, .census = {.gid = pair->census.gid}};
 }
 

@@ -4,6 +4,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -23,6 +25,13 @@
 
 namespace anyrdma::check {
 
+/// Identifies a connected queue pair by its GID and number.
+struct EndKey {
+  std::array<std::uint8_t, 16> gid{};
+  std::uint32_t qp = 0;
+  auto operator<=>(const EndKey&) const = default;
+};
+
 /// Runs the checkers for one device: that of a simulated host, or that of one process in real time.
 class Device {
  public:
@@ -32,8 +41,8 @@ class Device {
     Atomics& atomics;
     Keys& keys;
     Afterlife& afterlife;
-    /// The device of each queue pair that has been connected, by its GID and number.
-    std::map<std::pair<std::string, std::uint32_t>, std::string>& ends;
+    /// The name of the device of each queue pair that has been connected.
+    std::map<EndKey, std::string>& ends;
     /// Whether the recordings cover all devices of an IP address as soon as they cover one of its
     /// queue pairs.
     bool whole_hosts;

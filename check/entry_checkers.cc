@@ -39,20 +39,25 @@ std::string take_address(std::string_view& bytes, const std::string& host) {
   if (bytes.size() < kHead + size) return {};
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
   const auto port = static_cast<unsigned>(byte(1) << 8 | byte(2));
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  bool loopback = false;
+  std::string text;
   if (size == sizeof(in_addr)) {
-    ::inet_ntop(AF_INET, bytes.data() + kHead, text.data(), text.size());
-    loopback = byte(kHead) == 127;
+    constexpr std::uint8_t kLoopback = 127;
+    if (byte(kHead) == kLoopback) text = host + "/";
+    for (std::size_t i = 0; i < size; ++i) {
+      if (i != 0) text += '.';
+      text += std::to_string(byte(kHead + i));
+    }
   } else if (size == sizeof(in6_addr)) {
     in6_addr address{};
     std::memcpy(&address, bytes.data() + kHead, sizeof address);
-    ::inet_ntop(AF_INET6, &address, text.data(), text.size());
-    loopback = IN6_IS_ADDR_LOOPBACK(&address);
+    std::array<char, INET6_ADDRSTRLEN> name{};
+    ::inet_ntop(AF_INET6, &address, name.data(), name.size());
+    if (IN6_IS_ADDR_LOOPBACK(&address)) text = host + "/";
+    text += name.data();
   }
   bytes.remove_prefix(kHead + size);
-  if (text[0] == '\0') return {};
-  return (loopback ? host + "/" : "") + text.data() + "," + std::to_string(port);
+  if (!text.empty()) text += "," + std::to_string(port);
+  return text;
 }
 
 std::string route_of(std::string_view addresses, const std::string& host, bool datagram,

@@ -117,7 +117,7 @@ class Checkers final : public recording::EntryReader {
   Keys keys_{violations_};
   Afterlife afterlife_{violations_};
   Leaks leaks_{violations_};
-  std::map<std::pair<std::string, std::uint32_t>, std::string> ends_;
+  std::map<EndKey, std::string> ends_;
   std::vector<Lane> lanes_;
   std::map<std::size_t, std::unique_ptr<Device>> devices_;  ///< by lane
   std::map<IdName, Known> known_;

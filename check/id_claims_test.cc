@@ -277,7 +277,7 @@ TEST_F(AfterlifeTest, AQueuePairInRtsOnADeadIdIsReported) {
 TEST_F(AfterlifeTest, ANewQueuePairOfThatNumberIsAnother) {
   afterlife.on_bound(kClient, "client/anyrdma0", 17);
   afterlife.on_dead(kClient);
-  afterlife.on_opened("client/anyrdma0", 17);
+  afterlife.forget("client/anyrdma0", 17);
   afterlife.on_ready_to_send("client/anyrdma0", 17);
 
   EXPECT_THAT(found.lines(), IsEmpty());

@@ -8,8 +8,11 @@ constexpr std::string_view kLedger = "ledger";
 }  // namespace
 
 void Ledger::on_acknowledged(const IdName& id) {
-  if (--owed_[id] >= 0) return;
-  owed_[id] = 0;
+  const auto found = owed_.find(id);
+  if (found != owed_.end()) {
+    if (--found->second == 0) owed_.erase(found);
+    return;
+  }
   violations_.add(kLedger, id.to_string() + ": an event was acknowledged that was not fetched");
 }
 
@@ -19,7 +22,6 @@ void Ledger::on_crash(const std::string& host) {
 
 void Ledger::on_end() {
   for (const auto& [id, owed] : owed_) {
-    if (owed == 0) continue;
     violations_.add(kLedger, id.to_string() + ": " + std::to_string(owed) +
                                  " of its events were never acknowledged");
   }

@@ -22,7 +22,7 @@ class Ledger {
 
  private:
   Violations& violations_;
-  std::map<IdName, std::int64_t> owed_;
+  std::map<IdName, std::uint64_t> owed_;  ///< at least 1
 };
 
 }  // namespace anyrdma::check

@@ -32,11 +32,12 @@ bool matches(std::span<const std::uint8_t> given, std::span<const std::uint8_t> 
 
 void PrivateData::on_given(const std::string& route, Carrier carrier,
                            std::span<const std::uint8_t> data) {
-  given_[{route, carrier}].emplace_back(data.begin(), data.end());
+  given_on(route, carrier).emplace_back(data.begin(), data.end());
 }
 
 bool PrivateData::has_given(const std::string& route, Carrier carrier) const {
-  return given_.contains({route, carrier});
+  const auto found = given_.find(route);
+  return found != given_.end() && !found->second[static_cast<std::size_t>(carrier)].empty();
 }
 
 void PrivateData::excuse(std::span<const std::uint8_t> data) {
@@ -44,7 +45,7 @@ void PrivateData::excuse(std::span<const std::uint8_t> data) {
 }
 
 void PrivateData::on_silent_end(const std::string& route) {
-  given_[{route, Carrier::kRejection}].emplace_back();
+  given_on(route, Carrier::kRejection).emplace_back();
 }
 
 bool PrivateData::matches_any(const std::vector<Bytes>& given,
@@ -60,7 +61,7 @@ void PrivateData::on_delivered(const IdName& to, const std::string& route, Carri
     violations_.add(kPrivateData, what + " came with " + std::to_string(data.size()) +
                                       " bytes and has " + std::to_string(room));
   }
-  const std::vector<Bytes>& given = given_[{route, carrier}];
+  const std::vector<Bytes>& given = given_on(route, carrier);
   if (matches_any(given, data)) return;
   // Nobody rejected: the CM has its own reasons, and no data.
   if (carrier == Carrier::kRejection && given.empty() && matches({}, data)) return;

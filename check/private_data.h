@@ -2,10 +2,12 @@
 // length of the CM message, as with Linux on RoCE.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "check/violations.h"
@@ -43,8 +45,14 @@ class PrivateData {
   [[nodiscard]] bool matches_any(const std::vector<Bytes>& given,
                                  std::span<const std::uint8_t> data) const;
 
+  /// The private data that both sides of a route have given, by Carrier.
+  using Given = std::array<std::vector<Bytes>, 3>;
+  [[nodiscard]] std::vector<Bytes>& given_on(const std::string& route, Carrier carrier) {
+    return given_[route][static_cast<std::size_t>(carrier)];
+  }
+
   Violations& violations_;
-  std::map<std::pair<std::string, Carrier>, std::vector<Bytes>> given_;
+  std::unordered_map<std::string, Given> given_;
   std::vector<Bytes> excused_;
 };
 

@@ -26,10 +26,11 @@ void Work::violation(std::uint32_t qp, const std::string& text) {
 }
 
 void Work::on_opened(std::uint32_t qp, Receives receives, std::uint64_t srq) {
-  queues_[qp] = {};
-  queues_[qp].open = true;
-  queues_[qp].from = receives;
-  queues_[qp].srq = srq;
+  queues_.erase(qp);
+  Queues& queues = queues_[qp];
+  queues.open = true;
+  queues.from = receives;
+  queues.srq = srq;
 }
 
 void Work::on_send(std::uint32_t qp, std::uint64_t wr_id, bool signaled) {
@@ -86,11 +87,12 @@ void Work::finish() {
 }
 
 void Work::on_polled(const ibv_wc& completion, bool dropped) {
-  Queues& queues = queues_[completion.qp_num];
-  if (!queues.open) {
+  const auto found = queues_.find(completion.qp_num);
+  if (found == queues_.end() || !found->second.open) {
     return violation(completion.qp_num,
                      text_of(completion) + " completed, but there is no such QP");
   }
+  Queues& queues = found->second;
   if (is_receive(completion)) {
     on_received(completion.qp_num, queues, completion, dropped);
   } else {
@@ -211,10 +213,13 @@ void Work::on_discarding(std::uint32_t qp, const QpCensus& census, bool destroye
   if (!queues.early.empty()) judge_early(qp, queues);
   audit(qp, census);
   discarded_ += queues.sends.size() + queues.receives.size();
+  if (destroyed) {
+    queues_.erase(qp);
+    return;
+  }
   queues.sends.clear();
   queues.receives.clear();
   queues.failed = false;
-  if (destroyed) queues.open = false;
 }
 
 }  // namespace anyrdma::check

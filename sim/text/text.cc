@@ -33,8 +33,13 @@ std::string seconds_text(verbs::Duration duration) {
 }
 
 std::string hex_text(std::span<const std::uint8_t> bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const std::uint8_t byte : bytes) append(text, "%02x", byte);
+  text.reserve(2 * bytes.size());
+  for (const std::uint8_t byte : bytes) {
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 0xfU];
+  }
   return text;
 }
 
