@@ -10,11 +10,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 
 #include "sim/points/clock_page.h"
 #include "transport/realtime/own_clock.h"
+#include "transport/realtime/passing.h"
 
 namespace {
 
@@ -59,6 +61,13 @@ ClockPage* page() {
   return the_page.load(std::memory_order_acquire);
 }
 
+/// The next point is a system call, by which the world sees what has happened.
+void end_passing(ClockPage& page) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  if (page.points.load(kRelaxed) <= 0) return;
+  page.forgone.fetch_add(std::max<std::int64_t>(page.points.exchange(0, kRelaxed), 0), kRelaxed);
+}
+
 /// What the clock shows; negative: the system has to be asked.
 std::int64_t read(clockid_t clock, bool own = false) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -82,6 +91,7 @@ std::int64_t read(clockid_t clock, bool own = false) {
   const std::uint64_t readings = from->readings.load(kRelaxed) + 1;
   if (readings > from->allowed.load(kRelaxed)) return -1;
   from->readings.store(readings, kRelaxed);
+  end_passing(*from);
   if (own) from->own.store(from->own.load(kRelaxed) + 1, kRelaxed);
   return base->load(kRelaxed) + static_cast<std::int64_t>(readings) * from->cost.load(kRelaxed);
 }
@@ -113,6 +123,16 @@ std::int64_t anyrdma_peek_clock() noexcept {
   if (from == nullptr) return -1;
   const auto readings = static_cast<std::int64_t>(from->readings.load(kRelaxed));
   return from->up.load(kRelaxed) + readings * from->cost.load(kRelaxed);
+}
+
+bool anyrdma_pass_point() noexcept {
+  ClockPage* const from = the_page.load(std::memory_order_acquire);
+  return from != nullptr && from->points.fetch_sub(1, std::memory_order_relaxed) > 0;
+}
+
+void anyrdma_end_passing() noexcept {
+  ClockPage* const from = the_page.load(std::memory_order_acquire);
+  if (from != nullptr) end_passing(*from);
 }
 
 int read_time_of_day(timeval* time, void* zone) noexcept __asm__("gettimeofday");

@@ -1,5 +1,6 @@
 // A page of memory that a program on a simulated host shares with the simulator. The page contains
-// the time of the program's clocks, so that reading them needs no system call. The program creates
+// the time of the program's clocks, so that reading them needs no system call, and the number of
+// scheduling points at which the schedule would change nothing. The program creates
 // the page (clock.cc) and passes it to the simulator (kClockCall). The simulator writes the page
 // before the program continues, and reads it when the program has stopped.
 //
@@ -33,6 +34,12 @@ struct ClockPage {
   std::atomic<std::int64_t> up;    ///< CLOCK_MONOTONIC before the first one
   std::atomic<std::int64_t> date;  ///< CLOCK_REALTIME before the first one
   std::atomic<std::uint64_t> own;  ///< those of `readings` that anyrdma's libraries made
+
+  /// The number of scheduling points that a thread may still pass without a system call. A thread
+  /// decrements it at each; if it was not positive, the point is a system call.
+  std::atomic<std::int64_t> points;
+  /// Of `points`: those that threads gave up, because the simulator must see what they did.
+  std::atomic<std::int64_t> forgone;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "it is shared by processes");
 

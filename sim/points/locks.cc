@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "transport/realtime/passing.h"
 #include "transport/realtime/point_call.h"
 
 namespace {
@@ -35,7 +36,7 @@ bool is_ours(void* code) {
 
 void point(void* caller) {
   if (nobody_asks.load(std::memory_order_relaxed) || __libc_single_threaded != 0) return;
-  if (is_ours(caller)) return;
+  if (is_ours(caller) || anyrdma_pass_point()) return;
   if (point_call() != 0) nobody_asks.store(true, std::memory_order_relaxed);
 }
 

@@ -225,6 +225,9 @@ class Sandbox {
   /// Takes the entries that the running thread has written to shared memory, and advances virtual
   /// time by its clock readings. Call it before using the state of the world.
   void close_pages();
+  /// The thread makes a system call, whose effects are to be looked at before it passes a
+  /// scheduling point.
+  void note_call_in_kernel() { settled_ = false; }
   /// Runs the thread until it stops next, and stores stops of other threads meanwhile.
   [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
   /// Like the function above, by one instruction.
@@ -306,6 +309,7 @@ class Sandbox {
   bool wake_ready();
   bool wake_openers();
   void read_output();
+  [[nodiscard]] std::uint64_t points_to_pass(const Thread& thread);
   void read_stream(Program& program, Program::Stream& stream, bool error);
   [[nodiscard]] const tracee::Realm* realm_of(const Host& host);
   void give_realms_back();
@@ -348,6 +352,8 @@ class Sandbox {
   bool closing_ = false;
   bool signals_expected_ = false;
   bool signal_descriptors_ = false;
+  bool settled_ = false;          ///< whether nobody has run since a turn ended
+  std::uint64_t settled_at_ = 0;  ///< at which step of the world that turn ended
   std::uint64_t deeds_ = 0;
   std::uint64_t deeds_seen_ = 0;
 };

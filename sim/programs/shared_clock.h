@@ -21,22 +21,24 @@ class SharedClock {
     verbs::Duration date{};  ///< CLOCK_REALTIME
     verbs::Duration cost{};  ///< of a reading
     std::uint64_t readings = 0;
+    std::uint64_t points = 0;  ///< scheduling points that may be passed
   };
 
   /// Maps the clock page of a process. Null: the memory does not have the expected form.
   [[nodiscard]] static std::shared_ptr<SharedClock> map(
       const transport::realtime::Descriptor& memory);
 
-  /// The process may read, so often.
+  /// The process may read the clock and pass scheduling points, so often.
   void open(const Face& face);
-  /// How often a thread read its clock: all readings, and those that anyrdma's libraries made.
-  struct Readings {
-    std::uint64_t all = 0;
-    std::uint64_t own = 0;
+  /// What a thread did by the page: how often it read its clock, and how often it passed a
+  /// scheduling point.
+  struct Use {
+    std::uint64_t readings = 0;  ///< all
+    std::uint64_t own = 0;       ///< those that anyrdma's libraries made
+    std::uint64_t points = 0;
   };
-  /// Ends the permission to read the clock from the page. Returns how often the thread has read it,
-  /// at most as often as allowed.
-  [[nodiscard]] Readings close();
+  /// Ends the permissions. Returns how the thread used them, at most as often as allowed.
+  [[nodiscard]] Use close();
 
  private:
   explicit SharedClock(transport::realtime::SharedMemory memory) : memory_(std::move(memory)) {}
@@ -44,6 +46,7 @@ class SharedClock {
 
   transport::realtime::SharedMemory memory_;
   std::uint64_t allowed_ = 0;
+  std::int64_t points_ = 0;  ///< allowed
 };
 
 }  // namespace anyrdma::sim::programs

@@ -202,8 +202,7 @@ bool Thread::look_in_vain() {
 }
 
 bool Thread::pay_for_calls() {
-  constexpr unsigned kCallsAtOnce = 64;
-  if (unpaid_calls_ < kCallsAtOnce) return true;
+  if (!owes_for_calls()) return true;
   return spend(sandbox_.options().call_cost * std::exchange(unpaid_calls_, 0));
 }
 
@@ -291,7 +290,10 @@ void Thread::on_call() {
   if (!aside && (!pay_for_calls() || !give_way())) return;
   const unsigned looks = looks_;
   const Outcome outcome = make_call(*this, *call);
-  if (outcome.kind == Outcome::Kind::kMade && !aside) ++unpaid_calls_;
+  if (outcome.kind == Outcome::Kind::kMade) {
+    sandbox_.note_call_in_kernel();
+    if (!aside) ++unpaid_calls_;
+  }
   if (looks_ == looks && !aside && !is_point) looks_ = 0;
   if (!aside && !is_point && call->number != SYS_sched_yield) spins_ = 0;
   if (outcome.kind != Outcome::Kind::kAnswered || over_) return;

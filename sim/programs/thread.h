@@ -131,6 +131,8 @@ class Thread {
   /// Returns the virtual time that a clock reading takes in a thread that reads the time without a
   /// system call (SharedClock).
   [[nodiscard]] Duration cost_of_reading() const;
+  /// Whether its next call must be preceded by a payment for earlier ones.
+  [[nodiscard]] bool owes_for_calls() const { return unpaid_calls_ >= kCallsAtOnce; }
   void note_readings(std::uint64_t readings);
   /// Returns a duplicate, in this process, of a descriptor of the program. Empty: the program has
   /// no such descriptor.
@@ -212,6 +214,7 @@ class Thread {
   unsigned vain_looks_ = 0;  ///< since it found something, or waited
 
   /// system calls that the kernel executed, and that took no virtual time yet
+  static constexpr unsigned kCallsAtOnce = 64;
   unsigned unpaid_calls_ = 0;
   std::optional<std::uint64_t> mask_;
   struct CallLimit {

@@ -25,17 +25,32 @@ void Sandbox::open_pages(Thread& thread) {
   close_pages();
   reader_ = &thread;
   const Process& process = thread.process();
-  if (process.clock == nullptr || process.host->drifts()) return;
+  if (process.clock == nullptr) return;
+  const std::uint64_t points = points_to_pass(thread);
   const Duration cost = thread.cost_of_reading();
   const Instant quiet_until = world_.scheduler().quiet_until();
-  std::int64_t readings = kReadingsMax;
+  std::int64_t readings = process.host->drifts() ? 0 : kReadingsMax;
   if (cost > Duration::zero() && quiet_until != Scheduler::kNever)
     readings = std::clamp<std::int64_t>((quiet_until - world_.now()) / cost, 0, kReadingsMax);
   cost_of_reading_ = cost;
   process.clock->open({.up = *reading_of(thread, CLOCK_MONOTONIC),
                        .date = *reading_of(thread, CLOCK_REALTIME),
                        .cost = cost,
-                       .readings = static_cast<std::uint64_t>(readings)});
+                       .readings = static_cast<std::uint64_t>(readings),
+                       .points = points});
+}
+
+/// How many scheduling points the thread would only stop at: as long as it makes no system call,
+/// sends nothing and records nothing, nothing changes that the schedule chooses from.
+std::uint64_t Sandbox::points_to_pass(const Thread& thread) {
+  constexpr std::uint64_t kMost = 64;
+  Scheduler& scheduler = world_.scheduler();
+  // A choice between the end of its last turn and this one was for the thread itself.
+  const bool settled = std::exchange(settled_, false) && scheduler.steps() - settled_at_ <= 1;
+  if (!settled || signals_expected_ || thread.owes_for_calls() || options_.on_call ||
+      options_.debugger != nullptr)
+    return 0;  // these count calls
+  return scheduler.points_to_pass(kMost);
 }
 
 void Sandbox::close_pages() {
@@ -49,7 +64,8 @@ void Sandbox::close_pages() {
         "recorded or checked any more");
   }
   if (process.clock == nullptr) return;
-  const auto [readings, own] = process.clock->close();
+  const auto [readings, own, points] = process.clock->close();
+  world_.scheduler().pass_points(points);
   if (readings == 0) return;
   reader->note_readings(readings - own);
   Scheduler& scheduler = world_.scheduler();
@@ -76,6 +92,8 @@ tracee::Stop Sandbox::step(Thread& thread) {
 
 void Sandbox::end_turn() {
   close_pages();
+  settled_ = true;
+  settled_at_ = world_.scheduler().steps();
   if (std::exchange(signals_expected_, false)) interrupt_waits();
   sockets_.pump();
   // What programs write has been seen. What the drop-in says by prompt calls shows only in what is

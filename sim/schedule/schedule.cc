@@ -55,6 +55,38 @@ std::size_t Chooser::choose(std::span<const std::uint64_t> candidates) {
   return choice;
 }
 
+std::uint64_t Chooser::stays(std::span<const std::uint64_t> candidates, std::uint64_t most) const {
+  if (candidates.size() == 1) return most;
+  std::uint64_t end = point_ + most;
+  if (taken_ < schedule_.branches.size())
+    end = std::min(end, std::max(point_, schedule_.branches[taken_].until));
+  switch (schedule_.policy) {
+    case Policy::kFifo:
+      break;
+    case Policy::kRandom: {
+      RandomStream ahead = random_;
+      std::uint64_t point = point_;
+      while (point < end && ahead.below(candidates.size()) == 0) ++point;
+      end = point;
+      break;
+    }
+    case Policy::kPct:
+      if (!first_is_highest(candidates)) return 0;
+      for (const std::uint64_t change : change_points_)
+        if (change >= point_) end = std::min(end, change);
+      break;
+    case Policy::kGiven: {
+      const auto& given = schedule_.deviations;
+      const auto next =
+          std::find_if(given.begin() + static_cast<std::ptrdiff_t>(next_given_), given.end(),
+                       [this](const Deviation& each) { return each.point >= point_; });
+      if (next != given.end()) end = std::min(end, next->point);
+      break;
+    }
+  }
+  return end - point_;
+}
+
 std::size_t Chooser::choose_given(std::size_t count) {
   const auto& given = schedule_.deviations;
   while (next_given_ < given.size() && given[next_given_].point < point_) ++next_given_;
@@ -70,6 +102,20 @@ Chooser::Priority& Chooser::priority_of(std::uint64_t candidate) {
   constexpr std::uint64_t kRange = std::uint64_t{1} << 62;  // two of the same are of no account
   const auto value = static_cast<std::int64_t>(random_.below(kRange));
   return *priorities_.insert(found, {candidate, value});
+}
+
+bool Chooser::first_is_highest(std::span<const std::uint64_t> candidates) const {
+  const auto known = [this](std::uint64_t candidate) {
+    const auto found = std::lower_bound(
+        priorities_.begin(), priorities_.end(), candidate,
+        [](const Priority& each, std::uint64_t key) { return each.candidate < key; });
+    return found != priorities_.end() && found->candidate == candidate ? &*found : nullptr;
+  };
+  const Priority* const first = known(candidates[0]);
+  return first != nullptr && std::all_of(candidates.begin(), candidates.end(), [&](auto each) {
+           const Priority* const other = known(each);
+           return other != nullptr && other->value <= first->value;
+         });
 }
 
 std::size_t Chooser::choose_by_priority(std::span<const std::uint64_t> candidates) {

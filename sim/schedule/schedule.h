@@ -73,6 +73,9 @@ class Chooser {
   /// identifies a fiber or a task, the same during the whole run. Precondition: `candidates` is not
   /// empty.
   [[nodiscard]] std::size_t choose(std::span<const std::uint64_t> candidates);
+  /// Returns how many times in a row, at most `most`, choose() would return 0 for these candidates.
+  [[nodiscard]] std::uint64_t stays(std::span<const std::uint64_t> candidates,
+                                    std::uint64_t most) const;
   /// Returns the number of scheduling decisions so far that had several candidates.
   [[nodiscard]] std::uint64_t points() const { return point_; }
   /// Returns all choices so far that did not take the first candidate. A kGiven schedule with these
@@ -87,6 +90,8 @@ class Chooser {
   [[nodiscard]] std::size_t choose_given(std::size_t count);
   [[nodiscard]] std::size_t choose_by_priority(std::span<const std::uint64_t> candidates);
   [[nodiscard]] Priority& priority_of(std::uint64_t candidate);
+  /// Whether all candidates have a priority, and none a higher one than the first.
+  [[nodiscard]] bool first_is_highest(std::span<const std::uint64_t> candidates) const;
   void draw_changes(std::uint64_t from);
   void reach_point();
 

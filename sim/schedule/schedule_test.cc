@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "sim/explore/trial.h"
 #include "sim/testing/life.h"
@@ -185,6 +187,50 @@ TEST(Schedule, ChangesOfPrioritiesComeAtThePointsThatAreGiven) {
   EXPECT_FALSE(orders.contains("abc0abc"));
   EXPECT_TRUE(orders.contains("bca0abc") || orders.contains("bac0abc"));
   EXPECT_TRUE(orders.contains("acb1abc"));
+}
+
+/// Choices among random candidates, with and without asking ahead how often the first is chosen.
+TEST(Schedule, KnowsAheadHowOftenItChoosesTheFirst) {
+  constexpr std::uint64_t kMost = 64;
+  const Schedule given{.policy = Policy::kGiven, .deviations = {{40, 1}, {41, 2}, {900, 1}}};
+  const Schedule branch{.policy = Policy::kRandom, .branches = {{.until = 300, .seed = 9}}};
+  std::size_t passed = 0;
+  for (const Schedule& schedule : {kRandom, kPct, given, branch, Schedule{}}) {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      Seeds seeds(seed, schedule.branches), same_seeds(seed, schedule.branches);
+      Chooser plain(schedule, seeds), asked(schedule, same_seeds);
+      RandomStream dice(seed, "candidates");
+      for (int round = 0; round < 300; ++round) {
+        std::vector<std::uint64_t> candidates(1 + dice.below(3));
+        for (auto& each : candidates) each = 10 * (&each - candidates.data()) + dice.below(3);
+        const std::uint64_t ahead = asked.stays(candidates, kMost);
+        ASSERT_LE(ahead, kMost);
+        const std::uint64_t taken = dice.below(ahead + 1);
+        passed += taken;
+        for (std::uint64_t i = 0; i < taken; ++i) {
+          ASSERT_EQ(plain.choose(candidates), 0u) << "seed " << seed << ", round " << round;
+          ASSERT_EQ(asked.choose(candidates), 0u);
+        }
+        ASSERT_EQ(plain.choose(candidates), asked.choose(candidates));
+        ASSERT_EQ(plain.points(), asked.points());
+      }
+      EXPECT_EQ(plain.deviations(), asked.deviations());
+    }
+  }
+  EXPECT_GT(passed, 10'000u);
+}
+
+TEST(Schedule, ChoosesTheFirstAtMostAsOftenAsItSays) {
+  constexpr std::uint64_t kMost = 1000;
+  const std::array<std::uint64_t, 2> candidates{1, 2};
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Seeds seeds(seed);
+    Chooser chooser(kRandom, seeds);
+    const std::uint64_t ahead = chooser.stays(candidates, kMost);
+    ASSERT_LT(ahead, kMost);  // one of two, each time
+    for (std::uint64_t i = 0; i < ahead; ++i) ASSERT_EQ(chooser.choose(candidates), 0u);
+    EXPECT_EQ(chooser.choose(candidates), 1u);
+  }
 }
 
 TEST(Trial, IsItsText) {

@@ -106,18 +106,41 @@ void Scheduler::gather_due() {
   due_.erase(kept, due_.end());
 }
 
-bool Scheduler::step_chosen(Instant limit) {
+std::size_t Scheduler::gather_candidates(Instant limit, const Fiber* first) {
   settle();
   candidates_.clear();
+  if (first != nullptr) candidates_.push_back(2 * first->number() + 1);
   for (const Fiber& fiber : fibers_.ready()) candidates_.push_back(2 * fiber.number() + 1);
   const std::size_t fibers = candidates_.size();
   // Of each fiber: one that sleeps and runs, sleeps and runs, must not keep the others waiting.
-  const auto waits_since = fibers_.longest_ready(now_);
+  auto waits_since = fibers_.longest_ready(now_);
+  if (first != nullptr && !waits_since) waits_since = now_;
   const Instant latest = waits_since ? std::min(limit, *waits_since + chooser_.slack()) : limit;
   due_.clear();
   if (const auto next = queue_.next_deadline(); next && *next <= latest) gather_due();
   for (const auto* timer : due_) candidates_.push_back(2 * std::uint64_t{timer->tag()->lane_});
+  return fibers;
+}
+
+std::uint64_t Scheduler::points_to_pass(std::uint64_t most) {
+  const Fiber* const fiber = fibers_.current();
+  if (fiber == nullptr || !chooser_.active()) return 0;
+  (void)gather_candidates(limit_, fiber);
+  return chooser_.stays(candidates_, most);
+}
+
+void Scheduler::pass_points(std::uint64_t count) {
+  for (; count > 0; --count) {
+    const std::size_t choice = chooser_.choose(candidates_);
+    CM_ASSERT(choice == 0);
+  }
+}
+
+bool Scheduler::step_chosen(Instant limit) {
+  limit_ = limit;
+  const std::size_t fibers = gather_candidates(limit, nullptr);
   if (candidates_.empty()) return false;
+  ++steps_;
   const std::size_t choice = chooser_.choose(candidates_);
   if (choice != 0 && choice_observer_ != nullptr) {
     const Fiber* const fiber =

@@ -172,6 +172,15 @@ class Scheduler {
   /// fiber is killed during the call, the fiber continues until its next wait, as if there had been
   /// no scheduling point.
   void give_way();
+  /// Returns at how many of its next scheduling points, at most `most`, the running fiber would go
+  /// on at once if until then nothing happens in the world. 0 outside of fibers and in the default
+  /// order.
+  [[nodiscard]] std::uint64_t points_to_pass(std::uint64_t most);
+  /// Counts scheduling points that the running fiber has passed without give_way(). Precondition:
+  /// not more than the last call of points_to_pass() returned, and nothing has run since.
+  void pass_points(std::uint64_t count);
+  /// Returns how many choices the schedule has made, also those with one candidate.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
   /// Returns the seeds of the run, for its random streams.
   [[nodiscard]] const Seeds& seeds() const { return seeds_; }
   /// Returns the number of scheduling decisions so far that had several candidates.
@@ -208,10 +217,16 @@ class Scheduler {
   /// false if there is no candidate.
   bool step_chosen(Instant limit);
   void gather_due();
+  /// Gathers what the schedule may choose from into candidates_ and due_. `first`: a fiber that
+  /// is a candidate though it is not in the list of ready ones; or null. Returns how many
+  /// candidates are fibers.
+  std::size_t gather_candidates(Instant limit, const Fiber* first);
 
   std::atomic<const void*> thread_ = nullptr;
   Seeds seeds_;
   Chooser chooser_;
+  Instant limit_ = kNever;  ///< of the step that runs
+  std::uint64_t steps_ = 0;
   ChoiceObserver* choice_observer_ = nullptr;
   std::vector<std::uint64_t> candidates_;  ///< of step_chosen
   std::vector<verbs::Timer<Task*>*> due_;  ///< likewise

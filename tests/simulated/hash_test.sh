@@ -67,4 +67,20 @@ case_recorded_rping() {
   done
 }
 
+# --calls stops a program at each scheduling point; without it, a thread passes those at which the schedule would
+# choose it.
+case_passed_points() {
+  local plain stopped
+  [ -z "$(missing rping)" ] || { echo '    skipped: rping is not installed' && return; }
+  printf 'host a 10.0.0.1\nhost b 10.0.0.2\non a rping -s -a 10.0.0.1 -C 3 -V\non b rping -c -a a -C 3 -V\n' >"$work/scenario"
+  for seed in 1 2 3; do
+    for order in 'random; slack 10us' 'pct 3 2000; slack 10us' 'pct 5 400; slack 1ms; memory spec' \
+      'random; slack 100us; at 5ms: pause a for 3ms'; do
+      plain=$(command=replay hash "$work/scenario" "seed $seed; schedule/2 $order")
+      stopped=$(command=replay hash --calls "$work/scenario" "seed $seed; schedule/2 $order")
+      [ -n "$plain" ] && [ "$plain" = "$stopped" ] || fail "'seed $seed; $order': $plain, and with all stops $stopped"
+    done
+  done
+}
+
 run_cases

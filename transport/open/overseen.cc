@@ -16,6 +16,7 @@
 #include "transport/fault/plan/question.h"
 #include "transport/open/finding_reporter.h"
 #include "transport/realtime/descriptor.h"
+#include "transport/realtime/passing.h"
 #include "transport/realtime/prompt_call.h"
 #include "transport/realtime/scheduling_point.h"
 #include "transport/realtime/shared_memory.h"
@@ -160,6 +161,7 @@ bool OverseenOpened::stops_at(const recording::Entry& entry) const {
 
 // A signal handler may fill the queue while the thread below is inside: then it loses its entry.
 void OverseenOpened::put(const recording::Entry& entry) {
+  if (&::anyrdma_end_passing != nullptr) ::anyrdma_end_passing();
   if (is_closed()) return;
   std::array<std::uint8_t, recording::kPackedBytesMax> packed;
   const auto bytes = std::span<const std::uint8_t>(packed).first(recording::pack(entry, packed));

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cerrno>
 
+#include "transport/realtime/passing.h"
+
 namespace anyrdma::transport::realtime {
 namespace {
 
@@ -14,6 +16,13 @@ std::atomic<bool> marked{false};
 /// Only where somebody heeds it: sanitizers know libc's functions, and what they mean for others.
 bool is_marked() {
   return marked.load(std::memory_order_relaxed);
+}
+
+/// The same for a call that others may notice.
+bool is_marked_deed() {
+  if (!is_marked()) return false;
+  if (&::anyrdma_end_passing != nullptr) ::anyrdma_end_passing();
+  return true;
 }
 
 #ifdef __x86_64__
@@ -61,26 +70,27 @@ void mark_prompt_calls() {
 }
 
 ssize_t prompt_send(int fd, const void* bytes, std::size_t size, int flags) {
-  return is_marked() ? call(SYS_sendto, fd, bytes, size, flags) : ::send(fd, bytes, size, flags);
+  return is_marked_deed() ? call(SYS_sendto, fd, bytes, size, flags)
+                          : ::send(fd, bytes, size, flags);
 }
 
 ssize_t prompt_sendmsg(int fd, const msghdr* message, int flags) {
-  if (!is_marked()) return ::sendmsg(fd, message, flags);
+  if (!is_marked_deed()) return ::sendmsg(fd, message, flags);
   return call(SYS_sendmsg, fd, message, static_cast<std::uint32_t>(flags));
 }
 
 ssize_t prompt_recvmsg(int fd, msghdr* message, int flags) {
-  if (!is_marked()) return ::recvmsg(fd, message, flags);
+  if (!is_marked_deed()) return ::recvmsg(fd, message, flags);
   return call(SYS_recvmsg, fd, message, static_cast<std::uint32_t>(flags));
 }
 
 int prompt_sendmmsg(int fd, mmsghdr* messages, unsigned count, int flags) {
-  if (!is_marked()) return ::sendmmsg(fd, messages, count, flags);
+  if (!is_marked_deed()) return ::sendmmsg(fd, messages, count, flags);
   return static_cast<int>(call(SYS_sendmmsg, fd, messages, count, flags));
 }
 
 int prompt_recvmmsg(int fd, mmsghdr* messages, unsigned count, int flags) {
-  if (!is_marked()) return ::recvmmsg(fd, messages, count, flags, nullptr);
+  if (!is_marked_deed()) return ::recvmmsg(fd, messages, count, flags, nullptr);
   return static_cast<int>(call(SYS_recvmmsg, fd, messages, count, flags));
 }
 
@@ -90,7 +100,7 @@ int prompt_epoll(int fd, epoll_event* events, int count) {
 }
 
 ssize_t prompt_write(int fd, const void* bytes, std::size_t size) {
-  return is_marked() ? call(SYS_write, fd, bytes, size) : ::write(fd, bytes, size);
+  return is_marked_deed() ? call(SYS_write, fd, bytes, size) : ::write(fd, bytes, size);
 }
 
 }  // namespace anyrdma::transport::realtime

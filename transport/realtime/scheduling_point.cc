@@ -5,11 +5,13 @@
 
 #include <cerrno>
 
+#include "transport/realtime/passing.h"
 #include "transport/realtime/point_call.h"
 
 namespace anyrdma::transport::realtime {
 
 void detail::come_to_point() {
+  if (&::anyrdma_pass_point != nullptr && ::anyrdma_pass_point()) return;
   const int error = errno;
   if (::syscall(kPointCall) != 0) points_wanted.store(false, std::memory_order_relaxed);
   errno = error;
