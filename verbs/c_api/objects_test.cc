@@ -77,13 +77,51 @@ TEST_F(ObjectDoor, WrongAccessIsToldFromMemoryThatIsNotThere) {
 TEST_F(ObjectDoor, RegisteringAgainHasErrorsOfItsOwn) {
   ibv_mr* mr = (ibv_reg_mr)(pd, buffer.data(), buffer.size(), IBV_ACCESS_LOCAL_WRITE);
   EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0), 0);
-  EXPECT_EQ(ibv_rereg_mr(mr, 0, nullptr, nullptr, 0, 0), IBV_REREG_MR_ERR_INPUT);
+  EXPECT_EQ(ibv_rereg_mr(mr, 0, nullptr, nullptr, 0, 0), IBV_REREG_MR_ERR_CMD);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(
+      ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_REMOTE_WRITE),
+      IBV_REREG_MR_ERR_CMD);
+  EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 1 << 19),
+            IBV_REREG_MR_ERR_CMD);
+  EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, nullptr, nullptr, 0, 0), IBV_REREG_MR_ERR_CMD);
+  EXPECT_EQ(ibv_rereg_mr(mr, 1 << 10, nullptr, nullptr, 0, 0), IBV_REREG_MR_ERR_INPUT);
+  EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, nullptr, 1, 0),
+            IBV_REREG_MR_ERR_INPUT);
+  EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, buffer.data(), 0, 0),
+            IBV_REREG_MR_ERR_INPUT);
+  EXPECT_EQ(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, pd, nullptr, 0, IBV_ACCESS_LOCAL_WRITE),
+            IBV_REREG_MR_ERR_INPUT);
   EXPECT_EQ(ibv_rereg_mr(nullptr, 0, nullptr, nullptr, 0, 0), IBV_REREG_MR_ERR_INPUT);
   EXPECT_EQ(
       ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, reinterpret_cast<void*>(1), 1, 0),
       IBV_REREG_MR_ERR_CMD);
   EXPECT_EQ(errno, EFAULT);
   EXPECT_EQ(ibv_dereg_mr(mr), 0);
+}
+
+TEST_F(ObjectDoor, AChannelThatWasDestroyedIsABadDescriptor) {
+  ibv_comp_channel* channel = ibv_create_comp_channel(context);
+  ASSERT_EQ(ibv_destroy_comp_channel(channel), 0);
+  ibv_cq* cq = nullptr;
+  void* cq_context = nullptr;
+
+  EXPECT_EQ(ibv_get_cq_event(channel, &cq, &cq_context), -1);
+  EXPECT_EQ(errno, EBADF);
+  EXPECT_EQ(ibv_create_cq(context, 1, nullptr, channel, 0), nullptr);
+  EXPECT_EQ(errno, EBADF);
+  EXPECT_EQ(ibv_destroy_comp_channel(channel), EBADF);
+}
+
+TEST_F(ObjectDoor, AnAddressIsThatOfANewChannelAgain) {
+  for (int i = 0; i < 200; ++i) {
+    ibv_comp_channel* channel = ibv_create_comp_channel(context);
+    ibv_cq* cq = nullptr;
+    void* cq_context = nullptr;
+    ASSERT_EQ(ibv_get_cq_event(channel, &cq, &cq_context), -1);
+    ASSERT_EQ(errno, EDEADLK) << i;
+    ASSERT_EQ(ibv_destroy_comp_channel(channel), 0);
+  }
 }
 
 TEST_F(ObjectDoor, ChannelIsBusyWhileACompletionQueueUsesIt) {

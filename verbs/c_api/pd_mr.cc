@@ -25,6 +25,19 @@ ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova
 
 using namespace anyrdma::c_api;
 
+namespace {
+
+/// What rdma-core refuses before the kernel sees it (libibverbs, verbs.c). Everything else is the
+/// command's error.
+bool is_bad_input(int flags, const void* address, std::size_t length, int access) {
+  if ((flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0) return true;
+  if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0 && (address == nullptr || length == 0))
+    return true;
+  return access != 0 && (flags & IBV_REREG_MR_CHANGE_ACCESS) == 0;
+}
+
+}  // namespace
+
 extern "C" {
 
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
@@ -68,7 +81,8 @@ int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t l
   const int error = errno_on_error(
       [&] { return provider_of(mr->context).rereg_mr(mr, flags, pd, address, length, access); });
   if (error == 0) return 0;
-  return error == EINVAL ? IBV_REREG_MR_ERR_INPUT : IBV_REREG_MR_ERR_CMD;
+  return is_bad_input(flags, address, length, access) ? IBV_REREG_MR_ERR_INPUT
+                                                      : IBV_REREG_MR_ERR_CMD;
 }
 
 }  // extern "C"
