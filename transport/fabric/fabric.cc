@@ -43,6 +43,9 @@ FabricErrc socket_error(int error) {
     case ENOMEM:
     case ENOBUFS:
       return FabricErrc::kNoResources;
+    case ENOSPC:  // nor inodes
+    case EDQUOT:
+      return FabricErrc::kNoSpace;
     default:
       return FabricErrc::kNoSocket;
   }

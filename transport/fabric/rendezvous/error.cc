@@ -19,7 +19,7 @@ constexpr Row kRows[] = {
     {FabricErrc::kNotWritable, EACCES, "cannot create or open the registry"},
     {FabricErrc::kNotOurs, EPERM, "the registry is not ours alone"},
     {FabricErrc::kOtherVersion, EPROTO, "the registry is in use by another version"},
-    {FabricErrc::kNoSpace, ENOSPC, "no space left for the registry"},
+    {FabricErrc::kNoSpace, ENOSPC, "no space or inode left for the registry"},
     {FabricErrc::kTooManyProcesses, EAGAIN, "too many processes"},
     {FabricErrc::kNoSocket, EACCES, "Unix sockets are refused"},
     {FabricErrc::kNoResources, EMFILE, "out of descriptors, memory or threads"},
@@ -77,8 +77,9 @@ std::string sentence(FabricErrc error, const FabricConfig& config) {
       return "Processes of another version of anyrdma are in the fabric '" + config.name +
              "': end them, or choose another fabric name.";
     case FabricErrc::kNoSpace:
-      return "No space is left in " + where(config) +
-             ", where processes would meet: free 64 KiB, or name another directory in ANYRDMA_DIR.";
+      return "No space or no inode is left in " + where(config) +
+             ", where processes would meet: free 64 KiB and some files, or name another directory "
+             "in ANYRDMA_DIR.";
     case FabricErrc::kTooManyProcesses:
       return "The fabric '" + config.name +
              "' already has 1024 processes, as many as it can hold: end some, or choose another "

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace anyrdma::transport::fabric {
@@ -17,7 +19,7 @@ using verbs::Result;
 
 /// A stranger who takes so many names in all places keeps us out, and is named in the error.
 constexpr unsigned kNamesMax = 1024;
-/// Strangers may give names back: ours may come behind so many that are missing.
+/// Where only this user makes names, ours comes behind fewer that are missing.
 constexpr unsigned kMissingMax = 16;
 
 std::string name_of(uid_t uid, unsigned number) {
@@ -29,6 +31,37 @@ std::string name_of(uid_t uid, unsigned number) {
 /// login and goes with the last.
 std::string runtime_directory(uid_t uid) {
   return "/run/user/" + std::to_string(uid);
+}
+
+/// Whether other users may make names there: root aside.
+bool is_shared(int directory, uid_t uid) {
+  struct stat status {};
+  if (::fstat(directory, &status) != 0) return true;
+  return (status.st_mode & 022) != 0 || (status.st_uid != uid && status.st_uid != 0);
+}
+
+std::vector<std::string> names_in(int directory) {
+  std::vector<std::string> all;
+  const int again = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (again < 0) return all;
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(again), ::closedir);
+  if (!list) {
+    ::close(again);
+    return all;
+  }
+  while (const dirent* const entry = ::readdir(list.get())) all.emplace_back(entry->d_name);
+  return all;
+}
+
+/// The numbers of names at which ours may be, ascending. Other users may take any names, and give
+/// them back when ours has come behind them: what counts is which are there.
+std::vector<unsigned> numbers_in(int directory, uid_t uid) {
+  const std::vector<std::string> names = names_in(directory);
+  const std::set<std::string_view> there(names.begin(), names.end());
+  std::vector<unsigned> numbers;
+  for (unsigned i = 0; i < kNamesMax; ++i)
+    if (names.empty() || there.contains(name_of(uid, i))) numbers.push_back(i);
+  return numbers;
 }
 
 Result<realtime::Descriptor> open_parent(const std::string& path) {
@@ -91,12 +124,18 @@ std::vector<Place> Place::all(const FabricConfig& config) {
   for (const std::string& path : parents(config)) {
     const Result<realtime::Descriptor> parent = open_parent(path);
     if (!parent) continue;
-    unsigned missing = 0;
-    for (unsigned i = 0; i < kNamesMax && missing < kMissingMax; ++i) {
-      Opened opened = open(parent->get(), path, name_of(config.uid, i), config.uid);
+    const auto open_number = [&](unsigned number) {
+      Opened opened = open(parent->get(), path, name_of(config.uid, number), config.uid);
       if (opened.place) found.push_back(std::move(*opened.place));
-      missing = opened.missing ? missing + 1 : 0;
+      return !opened.missing;
+    };
+    if (is_shared(parent->get(), config.uid)) {
+      for (const unsigned number : numbers_in(parent->get(), config.uid)) (void)open_number(number);
+      continue;
     }
+    unsigned missing = 0;
+    for (unsigned i = 0; i < kNamesMax && missing < kMissingMax; ++i)
+      missing = open_number(i) ? 0 : missing + 1;
   }
   return found;
 }
@@ -122,16 +161,7 @@ Result<Place> Place::make(const std::string& path, const FabricConfig& config) {
 }
 
 std::vector<std::string> Place::names() const {
-  std::vector<std::string> all;
-  const int again = ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (again < 0) return all;
-  const std::unique_ptr<DIR, int (*)(DIR*)> list(::fdopendir(again), ::closedir);
-  if (!list) {
-    ::close(again);
-    return all;
-  }
-  while (const dirent* const entry = ::readdir(list.get())) all.emplace_back(entry->d_name);
-  return all;
+  return names_in(fd_.get());
 }
 
 void Place::remove_if_empty() const {

@@ -217,8 +217,10 @@ Result<void> RegistryFile::prepare() {
   known_size_ = size();
   if (known_size_ != 0 && known_size_ < kHeadBytes) return replace();
   if (known_size_ == 0) {
-    if (const boost::system::error_code error = reserve(fd_.get(), 0, kHeadBytes)) return error;
-    known_size_ = kHeadBytes;
+    // With some ports: where not even those have room, another place may have it.
+    constexpr std::uint64_t kAtFirst = kHeadBytes + kPortsAtOnce * sizeof(PortRecord);
+    if (const boost::system::error_code error = reserve(fd_.get(), 0, kAtFirst)) return error;
+    known_size_ = kAtFirst;
   }
   // Whole, though the file is shorter: what lies behind its end is not touched.
   void* memory =

@@ -113,6 +113,21 @@ TEST_F(RendezvousStrangers, ANameThatIsGivenBackDoesNotPartTheProcesses) {
   EXPECT_EQ(first->others(), std::vector{second->slot()});
 }
 
+TEST_F(RendezvousStrangers, HoweverManyNamesAreGivenBackTheProcessesMeet) {
+  ASSERT_EQ(::chmod(scratch.config().directory.c_str(), 01777), 0);
+  const auto name = [this](int i) {
+    return scratch.place() + (i == 0 ? "" : "." + std::to_string(i));
+  };
+  for (int i = 0; i < 40; ++i) std::ofstream(name(i)) << "a stranger's file";
+  const auto first = join();
+  ASSERT_EQ(first->directory().path(), name(40));
+  for (int i = 0; i < 40; ++i) std::filesystem::remove(name(i));
+
+  const auto second = join();
+
+  EXPECT_EQ(first->others(), std::vector{second->slot()});
+}
+
 TEST_F(RendezvousStrangers, WhoTakesAllNamesIsNamed) {
   std::ofstream(scratch.place()) << "";
   for (int i = 1; i < 1024; ++i) std::ofstream(scratch.place() + "." + std::to_string(i)) << "";
@@ -307,6 +322,21 @@ TEST_F(RendezvousRoom, AFullFileSystemRefusesAndKillsNobody) {
     if (refusal() != FabricErrc::kNoSpace) return 3;
     std::filesystem::remove(filler);
     return use();
+  });
+  if (child.receive() == kNotAllowed) GTEST_SKIP() << "mounting takes CAP_SYS_ADMIN";
+
+  EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(RendezvousRoom, WherePortsHaveNoRoomNobodyJoins) {
+  Child child([this](const Child::Line& line) {
+    const char* const directory = scratch.config().directory.c_str();
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", directory, "tmpfs", 0, "size=40k") != 0)
+      return line.send(kNotAllowed), 0;
+    line.send('s');
+    return refusal() == FabricErrc::kNoSpace ? 0 : 1;
   });
   if (child.receive() == kNotAllowed) GTEST_SKIP() << "mounting takes CAP_SYS_ADMIN";
 
