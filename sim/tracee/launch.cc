@@ -1,6 +1,7 @@
 #include "sim/tracee/launch.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -85,6 +87,36 @@ void forget_signals() {
   (void)plain(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&none), 0, sizeof none);
 }
 
+/// What a program of root keeps: rights over files, users and processes of its own, over the
+/// network of its namespace, and over its limits and locked memory. Not kept are rights over the
+/// machine, such as mounts, devices, modules, the kernel's log and other processes' memory. Source:
+/// capabilities(7).
+constexpr std::array kKept{
+    CAP_CHOWN,     CAP_DAC_OVERRIDE, CAP_FOWNER,           CAP_FSETID,    CAP_KILL,    CAP_SETGID,
+    CAP_SETUID,    CAP_SETPCAP,      CAP_NET_BIND_SERVICE, CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK,
+    CAP_IPC_OWNER, CAP_SYS_NICE,     CAP_SYS_RESOURCE,     CAP_SETFCAP};
+
+/// Without effect for a user who has no capabilities. A later execve(2) of root gives it no more
+/// than the bounding set has.
+void drop_capabilities() {
+  constexpr int kEnd = 64;
+  std::uint64_t kept = 0;
+  for (const int each : kKept) kept |= std::uint64_t{1} << each;
+  for (int each = 0; each < kEnd; ++each)
+    if ((kept >> each & 1) == 0) (void)plain(SYS_prctl, PR_CAPBSET_DROP, each);
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> all{};
+  if (plain(SYS_capget, reinterpret_cast<long>(&header), reinterpret_cast<long>(all.data())) < 0)
+    return;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto part = static_cast<std::uint32_t>(kept >> (32 * i));
+    all[i].effective &= part;
+    all[i].permitted &= part;
+    all[i].inheritable &= part;
+  }
+  (void)plain(SYS_capset, reinterpret_cast<long>(&header), reinterpret_cast<long>(all.data()));
+}
+
 /// 0, or an errno, negative.
 long prepare(const Plan& plan) {
   char byte = 0;
@@ -97,6 +129,7 @@ long prepare(const Plan& plan) {
   if (done >= 0) done = plain(SYS_personality, ADDR_NO_RANDOMIZE);
   if (done < 0) return done;
   (void)plain(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV);
+  drop_capabilities();
   done = plain(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1);
   if (done >= 0)
     done = plain(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, reinterpret_cast<long>(&plan.filter));
