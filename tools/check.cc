@@ -6,6 +6,7 @@
 
 #include "check/entry_checkers.h"
 #include "recording/reader.h"
+#include "sim/text/printable.h"
 #include "tools/exit.h"
 #include "tools/process_check.h"
 #include "tools/recording_files.h"
@@ -22,8 +23,11 @@ constexpr int kTrouble = static_cast<int>(Exit::kUsage);
 constexpr int kFound = static_cast<int>(Exit::kFailed);
 
 void print(const std::vector<std::string>& findings, const std::vector<std::string>& unjudged) {
-  for (const std::string& each : findings) std::printf("%s\n", each.c_str());
-  for (const std::string& each : unjudged) std::printf("not judged: %s\n", each.c_str());
+  const auto print = [](const std::string& line) {
+    std::printf("%s\n", sim::printable(line).c_str());
+  };
+  for (const std::string& each : findings) print(each);
+  for (const std::string& each : unjudged) print("not judged: " + each);
 }
 
 /// Judges the entries of a simulated run up to the end, or to the cut.

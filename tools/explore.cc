@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -16,6 +15,7 @@
 #include "sim/machines/machines.h"
 #include "sim/scenarios/scenarios.h"
 #include "sim/scenarios/watch.h"
+#include "sim/text/printable.h"
 #include "sim/text/text.h"
 #include "sim/trace/hash.h"
 #include "sim/world.h"
@@ -28,6 +28,7 @@
 #include "tools/simulation.h"
 #include "tools/standard_menu.h"
 #include "tools/start.h"
+#include "tools/text_file.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/version.h"
 
@@ -171,12 +172,6 @@ void list() {
   }
 }
 
-std::optional<std::string> read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 /// What the words of a command mean for one scenario; each part says what is wrong with its word.
 class Request {
  public:
@@ -218,7 +213,7 @@ class Request {
       all.emplace_back(name, value);
     };
     const auto number = [](std::uint64_t value) { return std::to_string(value); };
-    if (is_programs(standard_)) add("content", hash_of(read(command_.scenario).value_or("")));
+    if (is_programs(standard_)) add("content", content_hash());
     add("seeds", number(options.runs) + " from " + number(options.first_seed));
     add("faults", hash_of(sim::FaultPlan{options.menu}.to_string()) + ", in a run " +
                       number(options.faults_max));
@@ -242,6 +237,11 @@ class Request {
   sim::ExploreOptions options;
 
  private:
+  [[nodiscard]] std::string content_hash() const {
+    const auto text = read_text_file("the scenario file", command_.scenario);
+    return hash_of(text ? *text : std::string());
+  }
+
   static std::string hash_of(std::string_view text) {
     std::string hash;
     sim::append(hash, "0x%016llx", static_cast<unsigned long long>(sim::hash_text(text)));
@@ -258,10 +258,9 @@ class Request {
     if (command_.faults == "none") return true;
     std::string text(standard_.menu);
     if (command_.faults != "standard") {
-      const auto file = read(command_.faults);
+      const auto file = read_text_file("the fault plan", command_.faults);
       if (!file) {
-        say("the fault plan '" + command_.faults +
-            "' cannot be read. Give --faults a readable file, standard or none.");
+        say(file.error().sentence + " --faults takes a file, standard or none.");
         return false;
       }
       text = *file;
@@ -509,6 +508,10 @@ Exit explore(const ExploreCommand& command) {
 Exit replay(const ReplayCommand& command) {
   const Standard* standard = find_or_say(command.scenario);
   if (standard == nullptr) return Exit::kUsage;
+  if (command.trial.find_first_not_of(" \t\r\n;") == std::string::npos) {
+    say("the trial is empty. Give the one that explore printed, such as 'seed 7'.");
+    return Exit::kUsage;
+  }
   if (is_programs(*standard)) {
     SimOptions options;
     options.file = command.scenario;
@@ -519,6 +522,7 @@ Exit replay(const ReplayCommand& command) {
     options.command = command.command;
     options.calls = command.calls;
     options.strict = command.strict;
+    options.raw = command.raw;
     options.gdb = command.gdb;
     options.socket = command.socket;
     options.destination = command.destination;
@@ -547,12 +551,12 @@ Exit replay(const ReplayCommand& command) {
     return Exit::kUsage;
   }
   const std::string problem = outcome.problem + findings.problems();
-  std::printf("%strace hash 0x%016llx\n", trace.c_str(),
+  std::printf("%strace hash 0x%016llx\n", sim::printable(trace).c_str(),
               static_cast<unsigned long long>(outcome.trace_hash));
   for (const sim::FaultStatus& status : outcome.faults) {
     std::printf("%s\n", status.to_string().c_str());
   }
-  std::printf("%s", problem.empty() ? "the run succeeded\n" : problem.c_str());
+  std::printf("%s", problem.empty() ? "the run succeeded\n" : sim::printable(problem).c_str());
   std::fflush(stdout);
   return problem.empty() ? Exit::kOk : Exit::kFailed;
 }

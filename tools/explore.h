@@ -43,6 +43,7 @@ struct ReplayCommand {
   bool trace = false;         ///< print it
   bool strict = false;        ///< as of explore
   bool calls = false;         ///< of programs, the system calls that stop them
+  bool raw = false;           ///< what programs say is not escaped
   std::string record{};       ///< a file for all that happens; empty: none
   std::string command{};      ///< that has the run again; for the recording
   bool gdb = false;           ///< the run is debugged

@@ -13,10 +13,12 @@
 #include "tools/devinfo.h"
 #include "tools/explore.h"
 #include "tools/help_topic.h"
+#include "tools/limits.h"
 #include "tools/report.h"
 #include "tools/run.h"
 #include "tools/rxe.h"
 #include "tools/sim.h"
+#include "tools/start.h"
 #include "tools/terminal_page.h"
 #include "tools/trace.h"
 #include "tools/version.h"
@@ -64,7 +66,7 @@ Words split(int argc, char** argv) {
 }
 
 int usage(const std::string& sentence) {
-  std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
+  anyrdma::tools::say(sentence);
   return static_cast<int>(Exit::kUsage);
 }
 
@@ -310,6 +312,8 @@ class Command {
                       "ends the run when a program does something irreproducible");
     replay_->add_flag("--calls", replay_options_.calls,
                       "prints the programs' system calls that wait or read a clock");
+    replay_->add_flag("--raw", replay_options_.raw,
+                      "does not escape control characters in the programs' output");
     describe_gdb(*replay_, replay_options_.socket, replay_options_.destination);
   }
 
@@ -362,6 +366,8 @@ class Command {
     sim_->add_flag("--calls", sim_options_.calls,
                    "prints the programs' system calls that wait or read a clock");
     sim_->add_flag("--quiet", sim_options_.quiet, "prints only the output of the programs");
+    sim_->add_flag("--raw", sim_options_.raw,
+                   "does not escape control characters in the programs' output");
     describe_gdb(*sim_, sim_options_.socket, sim_options_.destination);
   }
 
@@ -405,6 +411,7 @@ class Command {
     trace_->add_flag("--numbers", trace_options_.numbers,
                      "prints the number of each record, as the page shows it");
     trace_->add_flag("--json", trace_options_.json, "prints one JSON object a line");
+    trace_->add_flag("--raw", trace_options_.raw, "does not escape control characters");
     trace_
         ->add_option("--pcapng", trace_options_.pcapng,
                      "writes the packets to this file, for Wireshark")
@@ -577,6 +584,7 @@ class Command {
 }  // namespace anyrdma::tools
 
 int main(int argc, char** argv) {
+  anyrdma::tools::end_at_limits();
   try {
     anyrdma::tools::Command command;
     return command.main(anyrdma::tools::split(argc, argv));

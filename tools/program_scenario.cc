@@ -29,6 +29,21 @@ std::string problem_with_program(const ProgramScenario& scenario, const Placed& 
          "': " + (words ? "the command line is empty." : "a quote is not closed.");
 }
 
+/// The first host or program that is too many.
+std::string problem_with_size(const ProgramScenario& scenario) {
+  if (scenario.hosts.size() > kHostsMax)
+    return scenario.hosts[kHostsMax].where + ": the scenario has more than " +
+           std::to_string(kHostsMax) + " hosts. Remove some.";
+  std::size_t left = kProgramsMax;
+  for (const auto* all : {&scenario.background, &scenario.programs}) {
+    if (all->size() > left)
+      return (*all)[left].where + ": the scenario starts more than " +
+             std::to_string(kProgramsMax) + " programs. Remove some.";
+    left -= all->size();
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string name_of(const Placed& program) {
@@ -48,6 +63,7 @@ std::size_t line_of_fault(std::string_view plan, std::size_t number) {
 }
 
 std::string problem_with(const ProgramScenario& scenario) {
+  if (std::string problem = problem_with_size(scenario); !problem.empty()) return problem;
   std::set<std::string> names;
   std::map<std::string, unsigned> numbers;
   for (const auto* all : {&scenario.background, &scenario.programs}) {

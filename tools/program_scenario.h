@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -61,6 +62,11 @@ struct VerifyCommand {
 struct StandardMenu {
   std::vector<std::string> except{};  ///< kinds that are left out: "crash"
 };
+
+/// The largest numbers of hosts and of programs in a scenario: more than the system gives
+/// descriptors, processes and memory for.
+inline constexpr std::size_t kHostsMax = 1000;
+inline constexpr std::size_t kProgramsMax = 4000;
 
 /// What is to be run, whatever the seed.
 struct ProgramScenario {

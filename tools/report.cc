@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "sim/scenarios/scenarios.h"
+#include "sim/text/printable.h"
 #include "tools/debugging.h"
 #include "tools/start.h"
 
@@ -108,14 +109,16 @@ void print(const sim::Results& results, std::size_t parts) {
   if (parts != 0) std::printf(" of %zu shard%s", parts, parts == 1 ? "" : "s");
   std::printf("%s%s\n", found.out_of_time ? ", then the budget was used up" : "",
               found.interrupted ? ", interrupted" : "");
-  std::printf("%s%s%s", found.differs.c_str(), found.sightings().c_str(),
-              found.other_failures().c_str());
+  const auto text = sim::printable(found.differs + found.sightings() + found.other_failures());
+  std::fputs(text.c_str(), stdout);
   const bool programs = sim::scenarios::find(name) == nullptr;
   for (const auto& [kind, failures] : found.kinds) {
     std::printf("\n%llu went wrong like this:\n%s\n",
-                static_cast<unsigned long long>(failures.runs), failures.first.to_string().c_str());
+                static_cast<unsigned long long>(failures.runs),
+                sim::printable(failures.first.to_string()).c_str());
     if (programs && !failures.first.command.empty())
-      std::printf("debug: %s\n", debug_command(failures.first.command).c_str());
+      std::printf("debug: %s\n",
+                  sim::printable(debug_command(failures.first.command)).c_str());
     if (!programs) std::printf("%s", failures.first.to_test(name).c_str());
   }
 }

@@ -15,6 +15,7 @@
 
 #include "sim/machines/drop_in.h"
 #include "tools/child.h"
+#include "tools/limits.h"
 #include "tools/nodes.h"
 #include "tools/run_check.h"
 #include "tools/start.h"
@@ -112,6 +113,7 @@ Exit execute(const std::string& path, std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
+  give_back_file_limit();
   // execvp, not execv: a script without #! runs in the shell, as it would without us.
   ::execvp(path.c_str(), arguments.data());
   const int error = errno;

@@ -1,9 +1,6 @@
 #include "tools/run_check.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/text/printable.h"
 #include "tools/process_check.h"
 #include "tools/start.h"
 
@@ -25,27 +23,24 @@ constexpr const char* kEnding = ".recording";
 }  // namespace
 
 std::unique_ptr<RunCheck> RunCheck::begin(const std::string& record) {
-  if (!record.empty()) return std::unique_ptr<RunCheck>(new RunCheck(record, false));
-  std::error_code error;
-  std::string directory = (fs::temp_directory_path(error) / "anyrdma-check.XXXXXX").string();
-  if (error || ::mkdtemp(directory.data()) == nullptr) {
-    say("--check has no place for recordings: '" + directory +
-        "' cannot be created: " + (error ? error.message() : std::strerror(errno)) +
+  if (!record.empty()) return std::unique_ptr<RunCheck>(new RunCheck(record, nullptr));
+  auto own = std::make_unique<sim::RunDirectory>(sim::Storage::kDisk);
+  if (own->path().empty()) {
+    say(std::string("--check has no place for recordings: a directory cannot be created: ") +
+        std::strerror(own->error()) +
         ". Set TMPDIR to a directory where you may write, or give one with --record.");
     return nullptr;
   }
-  return std::unique_ptr<RunCheck>(new RunCheck(directory, true));
+  std::string directory = own->path().string();
+  return std::unique_ptr<RunCheck>(new RunCheck(std::move(directory), std::move(own)));
 }
 
-RunCheck::RunCheck(std::string record, bool own)
-    : record_(std::move(record)), own_(own), before_(recordings()) {
+RunCheck::RunCheck(std::string record, std::unique_ptr<sim::RunDirectory> own)
+    : record_(std::move(record)), own_(std::move(own)), before_(recordings()) {
   before_.erase(record_);  // a file, which is empty now
 }
 
-RunCheck::~RunCheck() {
-  std::error_code error;
-  if (own_) fs::remove_all(record_, error);
-}
+RunCheck::~RunCheck() = default;
 
 std::set<std::string> RunCheck::recordings() const {
   std::set<std::string> found;
@@ -71,7 +66,8 @@ bool RunCheck::finish() const {
   }
   const ProcessJudgement judged = judge_processes(paths, Taken::kEnded);
   for (const std::string& each : judged.remarks) say(each);
-  for (const std::string& each : judged.findings) std::fprintf(stderr, "%s\n", each.c_str());
+  for (const std::string& each : judged.findings)
+    std::fprintf(stderr, "%s\n", sim::printable(each).c_str());
   for (const std::string& each : judged.unjudged) say("not judged: " + each + ".");
   return judged.findings.empty();
 }

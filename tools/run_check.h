@@ -5,12 +5,14 @@
 #include <set>
 #include <string>
 
+#include "sim/machines/run_directory.h"
+
 namespace anyrdma::tools {
 
 class RunCheck {
  public:
   /// `record` is where the processes record, as prepare_record_path() returned it. Empty: a new
-  /// directory, which this object removes. Null: there can be none, which has been said.
+  /// run directory, which this object removes. Null: there can be none, which has been said.
   [[nodiscard]] static std::unique_ptr<RunCheck> begin(const std::string& record);
   ~RunCheck();
   RunCheck(const RunCheck&) = delete;
@@ -23,12 +25,12 @@ class RunCheck {
   [[nodiscard]] bool finish() const;
 
  private:
-  RunCheck(std::string record, bool own);
+  RunCheck(std::string record, std::unique_ptr<sim::RunDirectory> own);
   /// The recordings there now.
   [[nodiscard]] std::set<std::string> recordings() const;
 
   const std::string record_;
-  const bool own_;
+  const std::unique_ptr<sim::RunDirectory> own_;  ///< null: `record_` is the caller's
   std::set<std::string> before_;
 };
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "sim/mistakes.h"
 #include "tools/memory_option.h"
 #include "tools/standard_menu.h"
+#include "tools/text_file.h"
 #include "tools/words.h"
 #include "transport/fault/plan/scalars.h"
 
@@ -404,10 +403,9 @@ verbs::OrWhyNot<ProgramScenario> parse_scenario(std::string_view name, std::stri
 }
 
 verbs::OrWhyNot<ProgramScenario> read_scenario(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return verbs::WhyNot{"the scenario file '" + path + "' cannot be read. Check the path."};
-  return parse_scenario(path, std::string(std::istreambuf_iterator<char>(file), {}));
+  const auto text = read_text_file("the scenario file", path);
+  if (!text) return text.error();
+  return parse_scenario(path, *text);
 }
 
 }  // namespace anyrdma::tools

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "sim/findings.h"
 #include "sim/machines/machines.h"
 #include "sim/scenarios/watch.h"
+#include "sim/text/printable.h"
 #include "sim/text/text.h"
 #include "sim/world.h"
 #include "tools/debugging.h"
@@ -19,6 +19,7 @@
 #include "tools/scenario_file.h"
 #include "tools/simulation.h"
 #include "tools/start.h"
+#include "tools/text_file.h"
 #include "tools/words.h"
 #include "transport/fault/plan/scalars.h"
 
@@ -37,12 +38,12 @@ bool write_capture(const std::string& path, const sim::World& world) {
 
 /// Reads a plan, text or JSON. False: it is invalid; the reason is on stderr.
 bool take_faults(const std::string& path, ProgramScenario& scenario) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    say("the fault plan '" + path + "' cannot be read. Check the path.");
+  const auto text = read_text_file("the fault plan", path);
+  if (!text) {
+    say(text.error().sentence);
     return false;
   }
-  auto plan = sim::parse_either(std::string(std::istreambuf_iterator<char>(file), {}));
+  auto plan = sim::parse_either(*text);
   if (plan) {
     scenario.plan = std::move(*plan);
     return true;
@@ -141,10 +142,12 @@ Exit run_trial(const ProgramScenario& scenario, const sim::Trial& trial,
 /// The summary, as far as it is wanted.
 void print_end(const SimOptions& options, std::uint64_t seed, Simulation& simulation,
                const sim::Outcome& outcome) {
-  if (!options.quiet) std::fputs(simulation.endings().c_str(), stdout);
-  if (options.trace) std::fputs(simulation.world().trace().text().c_str(), stdout);
-  for (const sim::FaultStatus& status : outcome.faults)
-    std::printf("%s\n", status.to_string().c_str());
+  const auto print = [](const std::string& text) {
+    std::fputs(sim::printable(text).c_str(), stdout);
+  };
+  if (!options.quiet) print(simulation.endings());
+  if (options.trace) print(simulation.world().trace().text());
+  for (const sim::FaultStatus& status : outcome.faults) print(status.to_string() + "\n");
   if (!options.quiet) {
     std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
                 static_cast<unsigned long long>(seed),
@@ -156,6 +159,7 @@ void print_end(const SimOptions& options, std::uint64_t seed, Simulation& simula
 
 SimulationOptions settings_of(const SimOptions& options) {
   return {.print = true,
+          .raw = options.raw,
           .calls = options.calls,
           .trace = options.trace,
           .capture = !options.capture.empty(),
@@ -170,9 +174,9 @@ SimulationOptions settings_of(const SimOptions& options) {
 }
 
 void print_problem(const SimOptions& options, const std::string& problem) {
-  std::fprintf(stderr, "anyrdma: %s", problem.c_str());
+  std::fprintf(stderr, "anyrdma: %s", sim::printable(problem).c_str());
   if (!options.gdb && !options.command.empty())
-    std::fprintf(stderr, "debug: %s\n", debug_command(options.command).c_str());
+    std::fprintf(stderr, "debug: %s\n", sim::printable(debug_command(options.command)).c_str());
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ struct SimOptions {
   bool trace = false;         ///< to stdout, at the end
   bool calls = false;         ///< system calls, to stderr
   bool quiet = false;         ///< no summary
+  bool raw = false;           ///< what programs say is not escaped
   bool gdb = false;           ///< the run is debugged
   std::string socket;         ///< of gdb; empty: gdb is started
   std::string destination{};  ///< where gdb is to stop the run first; empty: at its beginning

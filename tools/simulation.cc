@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +13,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -28,6 +26,7 @@
 #include "sim/programs/sandbox.h"
 #include "sim/programs/stack_report.h"
 #include "sim/recorder.h"
+#include "sim/text/printable.h"
 #include "sim/text/text.h"
 #include "sim/world.h"
 #include "tools/judgement.h"
@@ -414,15 +413,15 @@ class Simulation::Run {
     if (options_.lines_said != nullptr && !options_.lines_said->is_new(++lines_)) return;
     progress_.clear();
     // As one, whatever bytes there are.
-    const std::string text = sim::seconds_text(line.time.time_since_epoch()) + " " +
-                             std::string(line.program) + ": " + std::string(line.text) + "\n";
+    const std::string text =
+        sim::seconds_text(line.time.time_since_epoch()) + " " + sim::printable_line(line.program) +
+        ": " + (options_.raw ? std::string(line.text) : sim::printable(line.text)) + "\n";
     std::fwrite(text.data(), 1, text.size(), line.error ? stderr : stdout);
   }
 
   static void print_call(verbs::Instant time, std::string_view thread, std::string_view call) {
-    std::fprintf(stderr, "%s %.*s%.*s", sim::seconds_text(time.time_since_epoch()).c_str(),
-                 static_cast<int>(thread.size()), thread.data(), static_cast<int>(call.size()),
-                 call.data());
+    std::fprintf(stderr, "%s %s%s", sim::seconds_text(time.time_since_epoch()).c_str(),
+                 sim::printable(thread).c_str(), sim::printable(call).c_str());
   }
 
   /// Timers of a server that nobody talks to run for ever.

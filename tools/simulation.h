@@ -42,6 +42,7 @@ class LinesSaid {
 
 struct SimulationOptions {
   bool print = false;       ///< what programs say, as they say it
+  bool raw = false;         ///< with their control characters, which are escaped otherwise
   bool calls = false;       ///< their system calls
   bool trace = false;       ///< is kept
   bool capture = false;     ///< packets are

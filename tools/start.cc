@@ -10,6 +10,7 @@
 
 #include "sim/machines/executable.h"
 #include "sim/machines/installation.h"
+#include "sim/text/printable.h"
 #include "transport/open/environment.h"
 
 namespace anyrdma::tools {
@@ -53,7 +54,8 @@ std::filesystem::path own_path() {
 }  // namespace
 
 void say(const std::string& sentence) {
-  std::fprintf(stderr, "anyrdma: %s\n", sentence.c_str());
+  const std::string text = sim::printable(sim::with_short_words(sentence));
+  std::fprintf(stderr, "anyrdma: %s\n", text.c_str());
 }
 
 std::string why_not_started(const std::error_code& error) {
@@ -63,6 +65,12 @@ std::string why_not_started(const std::error_code& error) {
            ". The system refuses ptrace(2) or seccomp(2), which simulated hosts need. In a "
            "container, add --cap-add SYS_PTRACE --security-opt seccomp=unconfined.";
   }
+  if (error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system)
+    return sentence + " Raise the limit (ulimit -n).";
+  if (error == std::errc::resource_unavailable_try_again)
+    return sentence + " Raise the limit of processes (ulimit -u, cgroup).";
+  if (error == std::errc::not_enough_memory)
+    return sentence + " Raise the limit of memory (ulimit -v, cgroup).";
   if (error != std::errc::permission_denied) return sentence;
   // A simulated host is a namespace of its own: there a directory is entered by its path, not
   // inherited.

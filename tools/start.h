@@ -12,7 +12,8 @@
 
 namespace anyrdma::tools {
 
-/// A sentence on stderr.
+/// Prints a sentence on stderr. Control characters are escaped, and words that are longer than any
+/// path are shortened: a sentence may quote files and options of any content.
 void say(const std::string& sentence);
 
 /// Where the program is, and where our libraries are.

@@ -13,6 +13,7 @@
 #include "recording/view/perfetto.h"
 #include "recording/view/story.h"
 #include "recording/view/text.h"
+#include "sim/text/printable.h"
 #include "tools/exit.h"
 #include "tools/start.h"
 #include "transport/fault/plan/scalars.h"
@@ -132,7 +133,8 @@ int trace(const TraceOptions& options) {
   }
   for (std::size_t i = 0; i < story->records.size(); ++i) {
     if (!wanted(story->records[i])) continue;
-    print((options.numbers ? "#" + std::to_string(i) + " " : "") + recording::line_of(*story, i));
+    print((options.numbers ? "#" + std::to_string(i) + " " : "") +
+          (options.raw ? recording::raw_line_of(*story, i) : recording::line_of(*story, i)));
   }
   return flushed(0);
 }
@@ -140,7 +142,7 @@ int trace(const TraceOptions& options) {
 int trace_summary(const std::string& file) {
   const auto story = read_or_say(file);
   if (!story) return kTrouble;
-  std::fputs(recording::summary_of(*story).c_str(), stdout);
+  std::fputs(sim::printable(recording::summary_of(*story)).c_str(), stdout);
   return flushed(0);
 }
 
@@ -151,7 +153,7 @@ int trace_diff(const std::string& left, const std::string& right, const std::str
   if (!html.empty() && !page_or_say({&*one, &*other}, html)) return kTrouble;
   const auto difference = recording::difference_of(*one, *other);
   if (!difference) return 0;
-  std::fputs(difference->text.c_str(), stdout);
+  std::fputs(sim::printable(difference->text).c_str(), stdout);
   return flushed(static_cast<int>(Exit::kFailed));
 }
 

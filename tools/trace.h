@@ -16,6 +16,7 @@ struct TraceOptions {
   std::string to{};
   bool numbers = false;  ///< of records, in front of each line
   bool json = false;
+  bool raw = false;        ///< control characters are not escaped
   std::string pcapng{};    ///< a file to write instead, for Wireshark
   std::string perfetto{};  ///< likewise, for Perfetto
   std::string html{};      ///< likewise, for a browser

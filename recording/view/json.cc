@@ -3,29 +3,13 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "sim/text/printable.h"
 #include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-
-/// How many bytes of a character stand at the front; 0: none does.
-std::size_t character_at(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  const std::uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const std::uint8_t second = byte(1);
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool surrogate = first == 0xed && second >= 0xa0;
-  const bool too_high = first == 0xf4 && second >= 0x90;
-  return overlong || surrogate || too_high ? 0 : size;
-}
 
 class Object {
  public:
@@ -145,7 +129,7 @@ std::string line_of(const Record& record, std::size_t number) {
 std::string json_string(std::string_view text) {
   std::string quoted = "\"";
   while (!text.empty()) {
-    const std::size_t size = character_at(text);
+    const std::size_t size = sim::character_at(text);
     if (size == 0) {
       quoted += kReplacement;
       text.remove_prefix(1);
@@ -154,6 +138,9 @@ std::string json_string(std::string_view text) {
     const auto first = static_cast<std::uint8_t>(text.front());
     if (first < 0x20 || first == 0x7f) {
       sim::append(quoted, "\\u%04x", first);
+    } else if (sim::is_unprintable(text.substr(0, size))) {
+      sim::append(quoted, "\\u%04x",
+                  static_cast<unsigned>(sim::code_point_of(text.substr(0, size))));
     } else {
       if (first == '"' || first == '\\') quoted += '\\';
       quoted += text.substr(0, size);

@@ -1,25 +1,10 @@
 #include "recording/view/text.h"
 
-#include <cstdint>
-
+#include "sim/text/printable.h"
 #include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {
-
-/// Text of programs and of other people's files may hold anything.
-std::string printable(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      sim::append(safe, "\\x%02x", byte);
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
 
 std::string about(const Story& story, const Record& record) {
   std::string names;
@@ -85,10 +70,14 @@ std::string rest_of(const Story& story, const Record& record) {
 
 }  // namespace
 
-std::string line_of(const Story& story, std::size_t number) {
+std::string raw_line_of(const Story& story, std::size_t number) {
   const Record& record = story.records[number];
-  return printable(sim::seconds_text(record.time) + " " + story.lanes[record.lane].name +
-                   rest_of(story, record) + about(story, record));
+  return sim::seconds_text(record.time) + " " + story.lanes[record.lane].name +
+         rest_of(story, record) + about(story, record);
+}
+
+std::string line_of(const Story& story, std::size_t number) {
+  return sim::printable_line(raw_line_of(story, number));
 }
 
 }  // namespace anyrdma::recording

@@ -1,7 +1,9 @@
 #include "sim/explore/trial.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "transport/fault/plan/scalars.h"
@@ -80,6 +82,9 @@ std::string parse_set(std::string_view rest, Trial& trial) {
   if (!parse_number(next_word(rest), parameter.value) || !rest.empty()) {
     return "a parameter has a name and a number: set connections 2";
   }
+  const auto same = [&](const Parameter& each) { return each.name == parameter.name; };
+  if (std::ranges::any_of(trial.workload, same))
+    return "a trial sets " + in_quotes(parameter.name) + " once. Remove the other";
   trial.workload.push_back(parameter);
   return {};
 }
@@ -111,7 +116,6 @@ std::string parse_given(std::string_view rest, std::vector<Deviation>& deviation
 
 std::string parse_schedule(std::string_view rest, Trial& trial) {
   Schedule& schedule = trial.schedule;
-  // The last one counts, with nothing of others.
   schedule = Schedule{.slack = schedule.slack, .branches = std::move(schedule.branches)};
   const std::string_view policy = next_word(rest);
   if (policy == "given") {
@@ -152,9 +156,23 @@ std::string parse_memory(std::string_view rest, Trial& trial) {
   return parse_given(rest, trial.memory.given.emplace());
 }
 
-std::string parse_part(std::string_view part, Trial& trial) {
+/// The parts of a trial that are there once at most, and that it has so far.
+using Words = std::set<std::string_view>;
+
+/// Whether the word begins another part of a kind that the trial has already. A seed may follow the
+/// 'until' of the seed before.
+bool is_once_too_often(std::string_view word, const Trial& trial, Words& before) {
+  constexpr std::array kAtMostOnce{std::string_view("seed"), std::string_view("slack"),
+                                   kScheduleWord, std::string_view("memory")};
+  if (std::ranges::find(kAtMostOnce, word) == kAtMostOnce.end()) return false;
+  return !before.insert(word).second && !(word == "seed" && !trial.schedule.branches.empty());
+}
+
+std::string parse_part(std::string_view part, Trial& trial, Words& before) {
   std::string_view rest = part;
   const std::string_view word = next_word(rest);
+  if (is_once_too_often(word, trial, before))
+    return "a trial has one " + in_quotes(word) + ". Remove the other";
   if (word == "seed") return parse_seed(rest, trial);
   if (word == "set") return parse_set(rest, trial);
   if (word == "slack") return parse_slack(rest, trial);
@@ -250,13 +268,14 @@ std::string Trial::to_string(std::string_view separator) const {
 PlanResult<Trial> Trial::parse(std::string_view text) {
   Trial trial;
   PlanError error;
+  Words before;
   while (!text.empty()) {
     ++error.line;
     const std::size_t end = std::min(text.find_first_of(";\n"), text.size());
     const std::string_view part = trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (part.empty() || part.front() == '#') continue;
-    error.reason = parse_part(part, trial);
+    error.reason = parse_part(part, trial, before);
     if (!error.reason.empty()) return error;
   }
   if (!lacks_a_seed(trial)) return trial;

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -27,11 +29,46 @@ std::filesystem::path new_directory(const std::filesystem::path& path) {
   return name;
 }
 
-/// As it is, if it says that already: realms of earlier runs show this very file.
-void write_file(const std::filesystem::path& path, const std::string& text) {
+/// As it is, if it says that already: realms of earlier runs show this very file. Returns an errno,
+/// or 0.
+int write_file(const std::filesystem::path& path, const std::string& text) {
   std::ifstream before(path, std::ios::binary);
-  if (before && std::string(std::istreambuf_iterator<char>(before), {}) == text) return;
-  std::ofstream(path, std::ios::binary) << text;
+  if (before && std::string(std::istreambuf_iterator<char>(before), {}) == text) return 0;
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file << text << std::flush;
+  if (file) return 0;
+  return errno != 0 ? errno : EIO;
+}
+
+/// What to do about an errno of files, sockets or threads: a sentence behind a blank; may be empty.
+std::string remedy(int error) {
+  switch (error) {
+    case EFBIG:
+      return " Raise the limit (ulimit -f).";
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EAGAIN:
+      return " Raise the limits (ulimit -n, ulimit -u, ulimit -v).";
+    case ENOSPC:
+    case EDQUOT:
+      return " Free space and inodes there, or let $TMPDIR name another directory.";
+    case EACCES:
+    case ENOENT:
+    case ENOTDIR:
+    case EROFS:
+      return " Let $TMPDIR name a directory that can be written, or unset it.";
+    default:
+      return "";
+  }
+}
+
+/// `directory`: in the one that was refused; empty: there is none.
+std::string refusal(int error, const std::filesystem::path& directory) {
+  const std::string where = directory.empty() ? "" : " in " + directory.parent_path().string();
+  return "the files of the run cannot be written" + where + ": " + std::strerror(error) + "." +
+         remedy(error);
 }
 
 constexpr std::size_t kHostNameMax = 63;  // of a label: RFC 1035, 2.3.4
@@ -71,17 +108,29 @@ void Premises::settle() {
   if (owner_ == ::getpid()) return;
   owner_ = ::getpid();
   realms_ = {};
+  error_ = all_.error();
   directory_ = new_directory(all_.path());
   files_.clear();
   nodes_.clear();
   const std::filesystem::path shown = new_directory(all_.path());
-  if (shown.empty()) return;  // add_host() says so
+  if (shown.empty()) {
+    if (error_ == 0) error_ = errno;
+    return;
+  }
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (const auto& [path, text] :
        machine_files(std::string(std::istreambuf_iterator<char>(cpuinfo), {}))) {
     files_.emplace_back(shown / std::to_string(files_.size()), path);
-    write_file(files_.back().first, text);
+    if (const int error = write_file(files_.back().first, text); error != 0) {
+      error_ = error;
+      return;
+    }
   }
+}
+
+std::string Premises::problem() {
+  settle();
+  return error_ == 0 ? "" : refusal(error_, all_.path());
 }
 
 const std::filesystem::path& Premises::directory() {
@@ -168,10 +217,8 @@ verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
                                           const std::vector<std::string>& addresses) {
   if (std::string problem = problem_with_host(name, addresses); !problem.empty())
     return verbs::WhyNot{std::move(problem)};
-  if (premises_.directory().empty())
-    return verbs::WhyNot{
-        "no directory can be made for the run's files. Let $TMPDIR name one that can be written, "
-        "or unset it."};
+  if (std::string problem = premises_.problem(); !problem.empty())
+    return verbs::WhyNot{std::move(problem)};
   Host& host = world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
   const std::filesystem::path directory = place_.path() / name;
   std::error_code error;
@@ -179,13 +226,12 @@ verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
   if (!error) {
     std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
   }
-  if (error)
-    return verbs::WhyNot{"the directory of the host cannot be created: " + name + ": " +
-                         error.message() + "."};
+  if (error) return verbs::WhyNot{refusal(error.value(), premises_.directory().parent_path())};
   auto gateway = Gateway::create(host, directory);
   if (!gateway) {
     return verbs::WhyNot{"the network of the host cannot be created: " + name + ": " +
-                         gateway.error().message() + "."};
+                         gateway.error().message() + "." +
+                         remedy(gateway.error().default_error_condition().value())};
   }
   (*gateway)->set_delivered([this] { sandbox_.look(); });
   (*gateway)->set_on_crash([this, &host] { sandbox_.crash(host); });
@@ -279,8 +325,8 @@ std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& 
   }
   const std::filesystem::path names = premises_.directory() / (host.name() + ".hosts");
   const std::filesystem::path own = premises_.directory() / (host.name() + ".name");
-  write_file(names, text);
-  write_file(own, host.name() + '\n');
+  (void)write_file(names, text);
+  (void)write_file(own, host.name() + '\n');
   auto files = premises_.files();
   files.emplace_back(names.string(), "/etc/hosts");
   files.emplace_back(own.string(), "/etc/hostname");

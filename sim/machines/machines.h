@@ -30,6 +30,8 @@ class Premises {
   Premises(const Premises&) = delete;
   Premises& operator=(const Premises&) = delete;
 
+  /// Returns a sentence about why the files of runs cannot be written; empty: they can.
+  [[nodiscard]] std::string problem();
   /// Returns the directory of this process; realms() returns its namespaces. Both are removed when
   /// the process that created this object ends.
   [[nodiscard]] const std::filesystem::path& directory();
@@ -48,6 +50,7 @@ class Premises {
 
   RunDirectory all_;
   pid_t owner_ = -1;  ///< of what follows
+  int error_ = 0;     ///< an errno
   std::filesystem::path directory_;
   programs::Realms realms_;
   std::vector<std::pair<std::string, std::string>> files_;

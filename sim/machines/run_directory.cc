@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 #include <system_error>
@@ -17,9 +18,10 @@ namespace fs = std::filesystem;
 constexpr const char* kStem = "anyrdma-run.";
 
 /// Files that live for milliseconds are made and removed faster where there is no disk.
-fs::path for_short() {
+fs::path parent_in(Storage storage) {
   const char* const wanted = std::getenv("TMPDIR");
   if (wanted != nullptr && *wanted != '\0') return wanted;
+  if (storage == Storage::kDisk) return "/tmp";
   constexpr const char* kInMemory = "/dev/shm";
   return ::access(kInMemory, W_OK | X_OK) == 0 ? kInMemory : "/tmp";
 }
@@ -53,17 +55,21 @@ void sweep(const fs::path& parent) {
 
 }  // namespace
 
-RunDirectory::RunDirectory() : maker_(::getpid()) {
-  const fs::path parent = for_short();
+RunDirectory::RunDirectory(Storage storage) : maker_(::getpid()) {
+  const fs::path parent = parent_in(storage);
   sweep(parent);
   // Before it is locked, the sweep of another process may take a new directory for an old one.
   constexpr int kAttempts = 100;
   for (int i = 0; i < kAttempts && lock_ < 0; ++i) {
     std::string name = parent / (std::string(kStem) + "XXXXXX");
-    if (::mkdtemp(name.data()) == nullptr) return;
+    if (::mkdtemp(name.data()) == nullptr) {
+      error_ = errno;
+      return;
+    }
     lock_ = lock(name);
     if (lock_ >= 0) path_ = name;
   }
+  if (lock_ < 0) error_ = EBUSY;
 }
 
 RunDirectory::~RunDirectory() {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -74,6 +75,20 @@ TEST_F(RunDirectories, OfAKilledProcessAreRemovedByTheNextOne) {
   EXPECT_TRUE(fs::exists(next.path()));
 }
 
+TEST_F(RunDirectories, OnDiskOfAKilledProcessAreRemovedByTheNextOne) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const RunDirectory left(Storage::kDisk);
+    ::raise(SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  ASSERT_EQ(count(), 1);
+
+  const RunDirectory next(Storage::kDisk);
+
+  EXPECT_EQ(count(), 1);
+}
+
 TEST_F(RunDirectories, StayWhileAForkOfTheirMakerLives) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -124,7 +139,9 @@ TEST_F(RunDirectories, OtherNamesAndLinksAreNotFollowed) {
 TEST_F(RunDirectories, WhereNoneCanBeMadeThereIsNone) {
   ::setenv("TMPDIR", (parent_ / "missing").c_str(), 1);
 
-  EXPECT_EQ(RunDirectory().path(), "");
+  const RunDirectory none;
+  EXPECT_EQ(none.path(), "");
+  EXPECT_EQ(none.error(), ENOENT);
 }
 
 }  // namespace

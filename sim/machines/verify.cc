@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,7 +106,9 @@ Judge::~Judge() {
 void Judge::become(std::vector<std::string>& words, std::vector<std::string>& variables,
                    const char* directory, int output) {
   (void)::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // else it would outlive a killed run
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
@@ -170,13 +173,18 @@ std::string name_of(const std::vector<std::string>& command) {
 // --- the directory ------------------------------------------------------------------------------
 
 verbs::OrWhyNot<VerifyPlace> VerifyPlace::create(const std::filesystem::path& parent) {
-  std::error_code error;
-  const std::filesystem::path in =
-      parent.empty() ? std::filesystem::temp_directory_path(error) : parent;
-  std::string path = (in / "anyrdma-verify.XXXXXX").string();
-  if (!error && ::mkdtemp(path.data()) != nullptr) return VerifyPlace(path);
-  return verbs::WhyNot{"the directory for verify, '" + path +
-                       "', cannot be made: " + std::strerror(errno) + ". Check $TMPDIR."};
+  int error = 0;
+  if (parent.empty()) {
+    auto own = std::make_unique<RunDirectory>(Storage::kDisk);
+    if (!own->path().empty()) return VerifyPlace(std::move(own));
+    error = own->error();
+  } else {
+    std::string path = (parent / "verify.XXXXXX").string();
+    if (::mkdtemp(path.data()) != nullptr) return VerifyPlace(path);
+    error = errno;
+  }
+  return verbs::WhyNot{std::string("the directory for verify cannot be made: ") +
+                       std::strerror(error) + ". Check $TMPDIR."};
 }
 
 VerifyPlace::~VerifyPlace() {

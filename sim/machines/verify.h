@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "sim/machines/run_directory.h"
 #include "verbs/why_not.h"
 
 namespace anyrdma::sim {
@@ -18,10 +20,12 @@ namespace anyrdma::sim {
 /// Owns a directory of temporary files, which the destructor removes.
 class VerifyPlace {
  public:
-  /// Creates the directory in `parent`; if `parent` is empty, where temporary files are.
+  /// Creates the directory in `parent`, which a run directory contains. If `parent` is empty,
+  /// creates a run directory on disk, which a later run removes if this process is killed.
   [[nodiscard]] static verbs::OrWhyNot<VerifyPlace> create(
       const std::filesystem::path& parent = {});
-  VerifyPlace(VerifyPlace&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  VerifyPlace(VerifyPlace&& other) noexcept
+      : own_(std::move(other.own_)), path_(std::exchange(other.path_, {})) {}
   VerifyPlace& operator=(VerifyPlace&&) = delete;
   ~VerifyPlace();
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -33,7 +37,10 @@ class VerifyPlace {
 
  private:
   explicit VerifyPlace(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit VerifyPlace(std::unique_ptr<RunDirectory> own)
+      : own_(std::move(own)), path_(own_->path()) {}
 
+  std::unique_ptr<RunDirectory> own_;  ///< null: it is in another's
   std::filesystem::path path_;
 };
 

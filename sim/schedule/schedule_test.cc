@@ -293,6 +293,16 @@ TEST(Trial, WhatIsWrongWithATextIsSaidWithItsPart) {
   EXPECT_EQ(why("seed 99999999999999999999"), "line 1: a seed is a number: seed 7");
   EXPECT_EQ(why("seed 1; set connections"),
             "line 2: a parameter has a name and a number: set connections 2");
+  EXPECT_EQ(why("seed 1; seed 2"), "line 2: a trial has one 'seed'. Remove the other");
+  EXPECT_EQ(why("seed 1; seed 2 until 5; seed 3"),
+            "line 2: a trial has one 'seed'. Remove the other");
+  EXPECT_EQ(why("slack 1us; slack 1us"), "line 2: a trial has one 'slack'. Remove the other");
+  EXPECT_EQ(why("memory spec; memory strict"),
+            "line 2: a trial has one 'memory'. Remove the other");
+  EXPECT_EQ(why("schedule/2 fifo; schedule/2 random"),
+            "line 2: a trial has one 'schedule/2'. Remove the other");
+  EXPECT_EQ(why("set connections 2; set connections 3"),
+            "line 2: a trial sets 'connections' once. Remove the other");
   EXPECT_EQ(why("schedule/2 fair"), "line 1: no such schedule 'fair': fifo, random, pct or given");
   EXPECT_EQ(why("schedule/2 given 1:0"), "line 1: a choice is POINT:NUMBER, not '1:0'");
   EXPECT_EQ(why("schedule/2 given 2:1 1:1"), "line 1: the points of choices ascend");

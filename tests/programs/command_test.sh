@@ -118,7 +118,7 @@ case_wrong_usage_of_explore_and_replay_is_2() {
   refused 2 "^anyrdma: there is no scenario file and no built-in scenario 'lunch'\. Built-in scenarios: connect, clients, late" explore lunch
   refused 2 "^anyrdma: there is no schedule 'fair'\. Schedules: fifo, random, pct, branching, coverage, mixed" explore connect --schedule fair
   refused 2 "^anyrdma: --budget 'soon' is no time\. Write a time such as 60s" explore connect --budget soon
-  refused 2 "^anyrdma: the fault plan '/no/file' cannot be read\. Give --faults a readable file" explore connect --faults /no/file
+  refused 2 "^anyrdma: the fault plan '/no/file' cannot be read\. Check the path\. --faults takes a file, standard or none" explore connect --faults /no/file
   refused 2 "^anyrdma: --set 'beds=2' sets no size of the scenario connect" explore connect --set beds=2
   refused 2 "^anyrdma: --set 'messages=many' sets no size of the scenario connect" explore connect --set messages=many
   refused 2 "^anyrdma: --seeds: 'few' is no number; give a whole number, 0 or more" explore connect --seeds few

@@ -2,11 +2,12 @@
 # Pairs of rping and ib_write_bw of which either side is killed at any moment. The other side ends, or goes on as it would
 # on a kernel; the next pair works, and nothing is left.
 #
-# killed_test.sh [CASE...] runs $PAIRS of each case (2) from $SEED on (1); each pair says its seed, and PAIRS=1 SEED=N runs
+# killed_test.sh [CASE...] runs $PAIRS of each case (5) from $SEED on (1); each pair says its seed, and PAIRS=1 SEED=N runs
 # one again. With 50 pairs there are 200 in all.
 . tests/programs/lib.sh
 need rping ib_write_bw stdbuf flock
-pairs=${PAIRS:-2} first=${SEED:-1}
+pairs=${PAIRS:-5} first=${SEED:-1}
+limit=5000 # milliseconds: with all retries, a queue pair's peer is known to be gone after some 4 s
 longest=0 # milliseconds from a death until the other's end
 
 # pass MILLISECONDS PID: so much time, unless PID ends before; timeout(1) takes 0 for no limit at all
@@ -21,6 +22,7 @@ ends() {
   finish "$1"
   took=$(($(milliseconds) - before))
   [ "$took" -le "$longest" ] || longest=$took
+  [ "$took" -le "$limit" ] || fail "the other side ended $took ms after the death, more than $limit"
 }
 
 slay() { # PID

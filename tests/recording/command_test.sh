@@ -49,6 +49,14 @@ ends 0 '^\{"anyrdma":1,"clock":"virtual","seed":"7"' "$anyrdma" trace "$work/one
 python3 -c 'import json, sys; [json.loads(line) for line in open(sys.argv[1])]' "$work/said" || fail "not JSON"
 ends 0 'ESTABLISHED.*acknowledged 0\.' "$anyrdma" trace "$work/one" --kind event
 
+# What a terminal would obey.
+printf 'a\033[31mred \233b \302\233c \342\200\256d\n' >"$work/obeyed"
+"$anyrdma" sim --host here=10.0.0.1 --on here "cat $work/obeyed" --record "$work/painted" >/dev/null 2>&1
+ends 0 'out: a\\x1b\[31mred \\x9bb \\u009bc \\u202ed$' "$anyrdma" trace "$work/painted"
+"$anyrdma" trace "$work/painted" --raw >"$work/said"
+grep -qaF "$(cat "$work/obeyed")" "$work/said" || fail "--raw shows something else: $(cat -v "$work/said")"
+ends 0 '\\u001b\[31mred .*\\u009bc \\u202ed' "$anyrdma" trace "$work/painted" --json
+
 ends 0 '' "$anyrdma" trace diff "$work/one" "$work/same"
 [ -s "$work/said" ] && fail "equal runs differ: $(cat "$work/said")"
 ends 1 'REQ.*, lost: lost by a fault' "$anyrdma" trace diff "$work/one" "$work/lost"

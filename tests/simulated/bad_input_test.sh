@@ -71,6 +71,30 @@ file unknown_kind "scenario:1: the standard menu has no kind of fault 'crsh'" 'm
 file empty 'scenario: the file starts no program' ''
 file garbage 'scenario:1: ' '\177\0\1\2\377 \0 x'
 file a_long_line 'scenario:1: ' "$(head -c 100000 /dev/zero | tr '\0' x) y z"
+{ printf 'host a 10.0.0.1\n' && yes 'on a true' | head -n 4001; } >"$work/scenario"
+refuses too_many_programs 2 'scenario:4002: the scenario starts more than 4000 programs' "$work/scenario"
+for i in $(seq 0 1000); do echo "host h$i 10.0.$((i / 250)).$((i % 250 + 1))"; done >"$work/scenario"
+echo 'on h0 true' >>"$work/scenario"
+refuses too_many_hosts 2 'scenario:1001: the scenario has more than 1000 hosts' "$work/scenario"
+refuses a_scenario_without_end 2 "the scenario file '/dev/zero' has more than 16 MiB" /dev/zero
+here a_plan_without_end 2 "the fault plan '/dev/zero' has more than 16 MiB" true --faults /dev/zero
+
+# A message is read by people, whatever somebody wrote into a file.
+for line in '%s' 'fault %s' 'expect %s status 1' 'on %s true' 'on a %s' 'host %s 10.0.0.2' 'env %s' 'menu standard except %s'; do
+  # shellcheck disable=SC2059 # a format
+  { printf 'host a 10.0.0.1\non a true\n' && printf "$line\n" "$(head -c 100000 /dev/zero | tr '\0' x)"; } >"$work/scenario"
+  status='2|127' # what is no program is one that is not there
+  timeout -k 5 "$deadline" tools/bin/anyrdma sim "$work/scenario" >"$work/said" 2>&1 </dev/null
+  [[ $? =~ ^($status)$ ]] && [ "$(wc -c <"$work/said")" -lt 6000 ] && continue
+  echo "    FAILED: '$line' with a long word says $(wc -c <"$work/said") bytes" && failures=$((failures + 1))
+done
+file a_name_that_paints 'no statement .\\x1b\[31mred' 'host a 10.0.0.1\n\033[31mred x\n'
+
+# --- trials ---
+printf 'host a 10.0.0.1\non a true\n' >"$work/scenario"
+command=replay refuses empty_trial 2 'the trial is empty' "$work/scenario" ' ; '
+command=replay refuses two_seeds 2 "the trial is invalid: line 2: a trial has one 'seed'" "$work/scenario" 'seed 1; seed 2'
+
 refuses no_such_scenario 2 "the scenario file '$work/no' cannot be read" "$work/no"
 
 # --- what goes wrong without a line ---
@@ -101,6 +125,42 @@ right stdin_of_a_program_that_starts_again '^3\.0[0-9]* a/cat: one$' \
   "stdin input\non a sh -c 'cat; sleep 9'\nname cat\nfault at 1s: crash a\nfault at 3s: restart a\n"
 mkdir -p "$work/beside" && printf '#!/bin/sh\necho beside\n' >"$work/beside/program" && chmod +x "$work/beside/program"
 right program_beside_the_file ' a/program: beside$' 'on a beside/program\n'
+
+# --- text that a terminal would obey ---
+printf 'a\033[31mred\0c\233d \302\233e \342\200\256f\n' >"$work/bytes"
+here control_characters 0 '^0\.0[0-9]* here/cat: a\\x1b\[31mred\\x00c\\x9bd \\u009be \\u202ef$' "cat $work/bytes"
+tools/bin/anyrdma sim --raw --host here=10.0.0.1 --on here "cat $work/bytes" >"$work/said" 2>&1
+grep -qaF "$(tr -d '\0' <"$work/bytes")" <(tr -d '\0' <"$work/said") || {
+  echo '    FAILED: --raw shows something else' && failures=$((failures + 1))
+}
+
+# --- limits: one sentence each ---
+limited() { # NAME SENTENCE LIMIT...: what a limited command says goes through a pipe, which no limit concerns
+  local said
+  printf '  %s\n' "$1"
+  cases=$((cases + 1))
+  said=$(bash -c "ulimit ${*:3}; exec timeout -k 5 $deadline tools/bin/anyrdma sim ${scenario:---host here=10.0.0.1 --on here true}" 2>&1 </dev/null)
+  grep -qE -- "$2" <<<"$said" && ! grep 'terminate called' <<<"$said" && return
+  printf '    FAILED: expected %s; it said\n%s\n' "'$2'" "$said"
+  failures=$((failures + 1))
+}
+limited no_file_may_be_written '^anyrdma: .*File too large\. Raise the limit \(ulimit -f\)' -f 0
+limited files_are_too_short 'Raise the limit|raise the limit|ended with status 0' -f 4
+limited few_descriptors 'Too many open files\. Raise the limit \(ulimit -n\)' -n 12
+limited very_few_descriptors 'Raise the limits \(ulimit -n, ulimit -u, ulimit -v\)' -n 8
+{ printf 'host a 10.0.0.1\non a true\n' && head -c 16000000 /dev/zero | tr '\0' '\n'; } >"$work/empty_lines"
+scenario=$work/empty_lines limited little_memory '^anyrdma: the system gives no more memory\. Raise the limit \(ulimit -v, cgroup\)' -v 300000
+few_inodes() { # NUMBER
+  mkdir -p "$work/few"
+  unshare -m bash -c "mount -t tmpfs -o nr_inodes=$1 none '$work/few' && TMPDIR=$work/few tools/bin/anyrdma sim --host here=10.0.0.1 --on here true" 2>&1
+}
+if unshare -m true 2>/dev/null; then
+  for number in 2 4 8 16; do
+    few_inodes "$number" >"$work/said"
+    grep -qE 'No space left on device\. Free space and inodes there, or let \$TMPDIR' "$work/said" && continue
+    echo "    FAILED: with $number inodes it says: $(cat "$work/said")" && failures=$((failures + 1))
+  done
+fi
 
 # --- plans on the command line ---
 echo '{"faults": [{"when": {"on": "time", "time": "1s"}, "then": {"do": "kill", "host": "here/sleep"}}]}' >"$work/plan.json"
@@ -168,6 +228,7 @@ flood flood-a-line
 # --- programs that make it hard ---
 odd() { alike "$1" "$odd $1"; }
 says='here/odd: closed$' odd close-all
+says='here/odd: refused 5$' odd use-privileges
 says='here/odd: refused$' odd share-what-cannot-be-shared
 expected=1 says='here/odd ended with status 21$' odd handle-signals
 says='here/odd: slept 1 s$' odd block-signals

@@ -123,6 +123,29 @@ case_what_a_killed_run_leaves_the_next_one_removes() {
   no_file_is_left
 }
 
+case_what_a_killed_verify_leaves_the_next_one_removes() {
+  scenario true "verify sh -c 'while :; do sleep 1; done; exit' mark=$work"
+  launch sim "$work/scenario"
+  until_true 'no command begins' pgrep -f "sh .*[m]ark=$work"
+  kill -KILL "$pid"
+  ended 137
+  nobody_is_left
+  [ -n "$(ls "$TMPDIR")" ] || fail 'a killed run leaves nothing: this shows nothing'
+  scenario true 'verify true'
+  tools/bin/anyrdma sim "$work/scenario" >/dev/null || fail 'the next run fails'
+  no_file_is_left
+}
+
+case_what_a_killed_check_leaves_the_next_one_removes() {
+  launch run --check -- sh -c 'while :; do sleep 1; done; exit' "mark=$work"
+  until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
+  kill -KILL "$pid"
+  ended 137
+  [ -n "$(ls "$TMPDIR")" ] || fail 'a killed run leaves nothing: this shows nothing'
+  tools/bin/anyrdma run --check -- true 2>/dev/null || fail 'the next run fails'
+  no_file_is_left
+}
+
 case_a_budget_is_for_all_scenarios_together() {
   local begin=$SECONDS
   tools/bin/anyrdma explore all --budget 4s --jobs 1 >"$work/out" 2>"$work/err" || fail "it fails: $(tail -n 5 "$work/err")"
