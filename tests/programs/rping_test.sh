@@ -196,4 +196,20 @@ case_fabric_with_an_impossible_name_is_explained() {
   expect_line server "^anyrdma: .*'a/b' cannot name a fabric: "
 }
 
+# Whether its packets find room, or it says that they do not.
+case_with_few_descriptors_it_works_or_says_so() {
+  local server client descriptors
+  on_fabric || return 0
+  for descriptors in 12 13 14 15 16 17 18 19; do
+    start_server server "$host:7174" rping -s -a "$host" -C 1
+    server=$pid
+    start client bash -c "ulimit -n $descriptors; exec rping -c -a $host -C 1"
+    client=$pid
+    timeout "$deadline" bash -c "until grep -q 'raise the limits' '$work/client.log'; do kill -0 $client && sleep 0.05 || exit 0; done" 2>/dev/null ||
+      fail "with $descriptors descriptors it neither ends nor says why: $(tail -n 3 "$work/client.log")"
+    kill -9 "$client" "$server" 2>/dev/null
+    wait "$client" "$server" 2>/dev/null
+  done
+}
+
 run_cases "$@"

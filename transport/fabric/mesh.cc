@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -32,6 +34,16 @@ realtime::Descriptor make_socket() {
   realtime::Descriptor fd(::socket(AF_UNIX, kSocketType, 0));
   if (fd) ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &kSocketBytes, sizeof kSocketBytes);
   return fd;
+}
+
+/// Once in a process: packets wait, and nothing else would say why.
+void say_out_of_resources() {
+  static std::atomic_flag said;
+  if (said.test_and_set()) return;
+  std::fputs(
+      "anyrdma: this process has no descriptors or memory left for packets of another process, "
+      "which wait until it has some: raise the limits (ulimit -n, ulimit -v).\n",
+      stderr);
 }
 
 }  // namespace
@@ -128,6 +140,7 @@ void Mesh::accept_all() {
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;
     if (!out_of_resources(errno)) return;
+    say_out_of_resources();
     // A listener that cannot be served would be readable all the time: look away until the retry.
     epoll_event event{};
     CM_ASSERT(::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener_.get(), &event) == 0);
@@ -140,7 +153,11 @@ void Mesh::accept_all() {
 /// there.
 int Mesh::connect(Peer& peer) {
   realtime::Descriptor fd = make_socket();
-  if (!fd) return out_of_resources(errno) ? EAGAIN : errno;
+  if (!fd && out_of_resources(errno)) {
+    say_out_of_resources();
+    return EAGAIN;
+  }
+  if (!fd) return errno;
   const SocketFile theirs = address_of(config_, peer.slot);
   while (::connect(fd.get(), theirs.get(), theirs.length) != 0)
     if (errno != EINTR) return errno;
