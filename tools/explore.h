@@ -32,8 +32,8 @@ struct ExploreCommand {
   std::string record;   ///< a directory for the recording of a failure; empty: see explore.cc
 };
 /// Runs an exploration, prints its result and writes it to files. Returns kFailed if a run failed,
-/// kUsage after an error message on stderr. After SIGINT or SIGTERM, it prints what was found so
-/// far, and the process ends.
+/// kUsage after an error message on stderr. After SIGINT, SIGTERM or SIGHUP, it prints what was
+/// found so far, and the process ends.
 [[nodiscard]] Exit explore(const ExploreCommand& command);
 
 struct ReplayCommand {

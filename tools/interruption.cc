@@ -9,7 +9,7 @@
 namespace anyrdma::tools {
 namespace {
 
-constexpr std::array kSignals{SIGINT, SIGTERM};
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
 volatile std::sig_atomic_t noted = 0;
 std::array<struct sigaction, kSignals.size()> before{};
 

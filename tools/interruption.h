@@ -1,10 +1,10 @@
-// Ctrl-C on a command that has something to say first.
+// Ctrl-C, or a terminal that is closed, on a command that has something to say first.
 #pragma once
 
 namespace anyrdma::tools {
 
-/// While an object of this class exists, the first SIGINT or SIGTERM only sets a flag. The second
-/// one ends the process at once, and the kernel kills its children (PR_SET_PDEATHSIG,
+/// While an object of this class exists, the first SIGINT, SIGTERM or SIGHUP only sets a flag. The
+/// second one ends the process at once, and the kernel kills its children (PR_SET_PDEATHSIG,
 /// PTRACE_O_EXITKILL). A signal that was ignored before stays ignored. Only one object may exist.
 class Interruption {
  public:

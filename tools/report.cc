@@ -104,7 +104,7 @@ std::optional<ByScenario> read_all(const std::vector<std::string>& paths) {
 void print(const sim::Results& results, std::size_t parts) {
   const sim::Exploration& found = results.found;
   const std::string& name = results.scenario;
-  std::printf("%s: %s in %.1f s", name.c_str(), found.to_string().c_str(),
+  std::printf("%s in %.1f s", sim::printable(name + ": " + found.to_string()).c_str(),
               static_cast<double>(results.milliseconds) / 1000);
   if (parts != 0) std::printf(" of %zu shard%s", parts, parts == 1 ? "" : "s");
   std::printf("%s%s\n", found.out_of_time ? ", then the budget was used up" : "",
@@ -117,8 +117,7 @@ void print(const sim::Results& results, std::size_t parts) {
                 static_cast<unsigned long long>(failures.runs),
                 sim::printable(failures.first.to_string()).c_str());
     if (programs && !failures.first.command.empty())
-      std::printf("debug: %s\n",
-                  sim::printable(debug_command(failures.first.command)).c_str());
+      std::printf("debug: %s\n", sim::printable(debug_command(failures.first.command)).c_str());
     if (!programs) std::printf("%s", failures.first.to_test(name).c_str());
   }
 }

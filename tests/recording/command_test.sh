@@ -110,4 +110,16 @@ ends 1 "the failing run is recorded in '$work/scenario\.[0-9]+\.[0-9a-f]+\.recor
 ends 0 '^  server/rping for a futex since' "$anyrdma" trace summary "$work"/scenario.*.recording
 ends 0 '^reproduce: anyrdma replay' "$anyrdma" trace summary "$work"/scenario.*.recording
 
+# Two explorations at once leave a recording each, of the run that each reports.
+printf 'host a 10.0.0.1\non a sh -c "exit 3"\n' >"$work/fails"
+mkdir "$work/both"
+for first in 1 500; do
+  "$anyrdma" explore "$work/fails" --first-seed "$first" --seeds 3 --jobs 1 --record "$work/both" >/dev/null 2>&1 &
+done
+wait
+for first in 1 500; do
+  ends 0 "^failed, seed $first," "$anyrdma" trace summary "$work/both/fails.$first".*.recording
+done
+[ "$(find "$work/both" -type f | wc -l)" = 2 ] || fail "other files are left: $(ls "$work/both")"
+
 exit $((failures != 0))

@@ -238,6 +238,28 @@ TEST_F(ProgramsInTests, ACrashHasItsReasonItsStackAndItsRegisters) {
   EXPECT_EQ(content.crash(), "");
 }
 
+// Its system closes its connections, as a kernel does: no rule is broken.
+TEST_F(ProgramsInTests, ACrashedProcessEndsItsConnectionsAndBreaksNoRule) {
+  RunningProgram& server = remote.start({"rdma_server"});
+  ask([&] {
+    client().sleep(100ms);
+    Program program(client());
+    const auto id = program.resolve(remote.address(7471));
+    Pipe pipe(*id);
+    const rdma_conn_param request = parameters("");
+    ASSERT_TRUE(id->connect(&request));
+    program.expect(RDMA_CM_EVENT_ESTABLISHED);
+    client().sleep(1ms);  // until the server knows, too
+    server.signal(SIGSEGV);
+    program.expect(RDMA_CM_EVENT_DISCONNECTED);
+    EXPECT_TRUE(id->disconnect());
+  });
+
+  ASSERT_TRUE(programs.run()) << programs.stuck_report();
+
+  EXPECT_EQ(server.ending_signal(), SIGSEGV);
+}
+
 TEST_F(ProgramsInTests, ACommandJudgesWhatProgramsHaveLeft) {
   (void)shell("echo one; echo two >&2; exit 3");
   (void)shell("kill -9 $$");

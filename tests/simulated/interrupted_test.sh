@@ -45,7 +45,7 @@ loop="sh -c 'while :; do sleep 1; done; exit' mark=$work"
 
 case_sim_says_who_was_where_and_kills_its_programs() {
   local program signal
-  for signal in INT TERM; do
+  for signal in INT TERM HUP; do
     for program in "$spin" "$loop"; do
       launch sim --host one=10.0.0.1 --on one "$program" --on one "$loop"
       until_true 'no program begins' pgrep -f "^sh .*[m]ark=$work"
